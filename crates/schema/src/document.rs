@@ -1,0 +1,88 @@
+//! The document: one result file, the same on disk and on standard output.
+
+use crate::{Environment, Evaluation, Measurement, Warning};
+use serde::{Deserialize, Serialize};
+
+/// The schema this version writes; a reader accepts every `ioscape/N` up to its own.
+pub const SCHEMA: &str = "ioscape/1";
+
+/// The program that wrote the document.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Tool {
+    /// Version of ioscape.
+    pub version: String,
+}
+
+/// A result file: where, when and how it came about, and one or more results.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Document {
+    /// Name and version of the schema, `ioscape/1`.
+    pub schema: String,
+    /// The writing program.
+    pub tool: Tool,
+    /// The command line, word by word.
+    pub command: Vec<String>,
+    /// Seed of all random choices.
+    pub seed: u64,
+    /// Start, RFC 3339.
+    pub started_at: String,
+    /// Whether the run was interrupted and holds only what was finished.
+    pub interrupted: bool,
+    /// The machine.
+    pub environment: Environment,
+    /// Doubts about the whole.
+    #[serde(default)]
+    pub warnings: Vec<Warning>,
+    /// Results of single runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub measurements: Option<Vec<Measurement>>,
+    /// Result of an evaluation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub evaluation: Option<Evaluation>,
+}
+
+impl Document {
+    /// Adds a warning unless the same one is already there.
+    pub fn warn(&mut self, warning: Warning) {
+        if !self.warnings.contains(&warning) {
+            self.warnings.push(warning);
+        }
+    }
+
+    /// Number of the schema in `ioscape/N`; `None` when the text is of another kind.
+    pub fn schema_number(schema: &str) -> Option<u32> {
+        schema.strip_prefix("ioscape/")?.parse().ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_document_survives_the_round_trip() {
+        let mut document = Document { schema: SCHEMA.into(), seed: 7, ..Document::default() };
+        document.warn(Warning::new(crate::WarningKind::Drift, "x").at("y"));
+        document.evaluation = Some(Evaluation { target: ".".into(), ..Evaluation::default() });
+        let text = serde_json::to_string(&document).unwrap();
+        assert_eq!(serde_json::from_str::<Document>(&text).unwrap(), document);
+    }
+
+    #[test]
+    fn warnings_are_kept_once_and_unknown_kinds_are_read() {
+        let mut document = Document::default();
+        for _ in 0..2 {
+            document.warn(Warning::new(crate::WarningKind::Steal, "same"));
+        }
+        assert_eq!(document.warnings.len(), 1);
+        let newer: Warning =
+            serde_json::from_str(r#"{"kind":"moon_phase","message":"m"}"#).unwrap();
+        assert_eq!(newer.kind, crate::WarningKind::Other);
+    }
+
+    #[test]
+    fn schema_numbers() {
+        assert_eq!(Document::schema_number(SCHEMA), Some(1));
+        assert_eq!(Document::schema_number("fio/3"), None);
+    }
+}

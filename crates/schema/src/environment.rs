@@ -1,0 +1,72 @@
+//! The machine a result was measured on, as far as it matters to its I/O.
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// The clock that timed the result, as measured before anything else.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Clock {
+    /// Least non-zero step between two readings.
+    pub precision_ns: f64,
+    /// Time one reading takes.
+    pub cost_ns: f64,
+}
+
+/// What the result was measured on. Absent fields could not be found out.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Environment {
+    /// Kernel name and release.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kernel: Option<String>,
+    /// Host name is left out on purpose: results are shared. Processor model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_model: Option<String>,
+    /// Processors this process may run on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_count: Option<u32>,
+    /// Memory of the machine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_bytes: Option<u64>,
+    /// Memory limit the workers ran under, from `--memory` or an enclosing control group.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_limit_bytes: Option<u64>,
+    /// Type of the file system, such as `ext4`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file_system: Option<String>,
+    /// Its mount options.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mount_options: Option<String>,
+    /// Size of the file system.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file_system_bytes: Option<u64>,
+    /// Free space before the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub free_bytes: Option<u64>,
+    /// Block device below it, such as `vda`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device: Option<String>,
+    /// I/O scheduler of the device.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scheduler: Option<String>,
+    /// Whether the device says that it rotates.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rotational: Option<bool>,
+    /// Read-ahead of the device, in bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_ahead_bytes: Option<u64>,
+    /// The kernel's dirty-page settings (`/proc/sys/vm/dirty_*`), as they stand.
+    #[serde(default)]
+    pub vm_dirty: BTreeMap<String, u64>,
+    /// Hypervisor or container, such as `kvm`; `none` on bare metal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub virtualization: Option<String>,
+    /// The clock, as measured at start.
+    #[serde(default)]
+    pub clock: Clock,
+    /// What generating and timing one request costs without any I/O, from the null engine.
+    #[serde(default)]
+    pub harness_overhead_ns_per_io: f64,
+    /// Load average over one minute before the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub load_before: Option<f64>,
+}

@@ -1,0 +1,278 @@
+//! The self-scaling evaluation: curves, regions, borders and what they mean.
+
+use crate::{Measurement, Parameter, Workload};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// One point of a single-parameter curve.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Point {
+    /// Value of the varied parameter, in its own unit.
+    pub value: f64,
+    /// The measurement whose throughput is the median of the rounds.
+    pub measurement: Measurement,
+    /// Throughput of every round that counts, in bytes per second, in the order measured.
+    #[serde(default)]
+    pub rounds: Vec<f64>,
+    /// Spread of the rounds: half of largest minus smallest, over the median; absent with one round.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spread: Option<f64>,
+}
+
+impl Point {
+    /// Throughput in bytes per second: the median of the rounds.
+    pub fn throughput(&self) -> f64 {
+        self.measurement.throughput_bytes_per_s
+    }
+}
+
+/// A value with its error bounds.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Bounded {
+    /// Best estimate.
+    pub value: f64,
+    /// Lower bound.
+    pub low: f64,
+    /// Upper bound.
+    pub high: f64,
+}
+
+/// Which requests a border of `unique_bytes` holds for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BorderOperation {
+    /// Found by pure reads.
+    Read,
+    /// Found by pure writes.
+    Write,
+    /// Found by the mix of the focal vector.
+    Mixed,
+}
+
+/// A value of `unique_bytes` at which performance changes from one level of the storage hierarchy to the next.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Border {
+    /// The requests it was found with.
+    pub operation: BorderOperation,
+    /// Best estimate, in bytes.
+    pub unique_bytes: f64,
+    /// The border is not below this.
+    pub low: f64,
+    /// The border is not above this.
+    pub high: f64,
+    /// Throughput just before the border over that well behind it.
+    #[serde(default)]
+    pub ratio: f64,
+}
+
+/// The curves of the four other parameters in one region (self-scaling paper, figure 7).
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct RegionCurves {
+    /// Throughput against mean request size.
+    #[serde(default)]
+    pub size_mean: Vec<Point>,
+    /// Throughput against the fraction of reads.
+    #[serde(default)]
+    pub read_frac: Vec<Point>,
+    /// Throughput against the fraction of sequential requests.
+    #[serde(default)]
+    pub seq_frac: Vec<Point>,
+    /// Throughput against the number of processes.
+    #[serde(default)]
+    pub process_num: Vec<Point>,
+}
+
+impl RegionCurves {
+    /// The curve of `parameter`; `None` for `unique_bytes`, whose curve spans all regions.
+    pub fn get(&self, parameter: Parameter) -> Option<&Vec<Point>> {
+        match parameter {
+            Parameter::UniqueBytes => None,
+            Parameter::SizeMean => Some(&self.size_mean),
+            Parameter::ReadFrac => Some(&self.read_frac),
+            Parameter::SeqFrac => Some(&self.seq_frac),
+            Parameter::ProcessNum => Some(&self.process_num),
+        }
+    }
+
+    /// The same, to change.
+    pub fn get_mut(&mut self, parameter: Parameter) -> Option<&mut Vec<Point>> {
+        match parameter {
+            Parameter::UniqueBytes => None,
+            Parameter::SizeMean => Some(&mut self.size_mean),
+            Parameter::ReadFrac => Some(&mut self.read_frac),
+            Parameter::SeqFrac => Some(&mut self.seq_frac),
+            Parameter::ProcessNum => Some(&mut self.process_num),
+        }
+    }
+}
+
+/// A plateau of the `unique_bytes` curve: one level of the storage hierarchy.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Region {
+    /// Short name such as `region 1`, in order of `unique_bytes`.
+    pub name: String,
+    /// From and to, in bytes.
+    pub unique_bytes: [f64; 2],
+    /// The focal vector: the workload at which all other parameters stay while one is varied.
+    pub focal: Workload,
+    /// The four curves.
+    pub curves: RegionCurves,
+}
+
+/// Slope of the `unique_bytes` curve (self-scaling paper, figure 6).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SlopePoint {
+    /// Geometric middle of two neighbouring points, in bytes.
+    pub unique_bytes: f64,
+    /// Change of log throughput per change of log `unique_bytes`, without unit.
+    pub slope: f64,
+}
+
+/// How the file cache treats writes (Unix I/O paper, section 4.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WritePolicy {
+    /// Every write goes to the next level at its speed.
+    WriteThrough,
+    /// Later writes cancel earlier ones in the cache; writes run at memory speed.
+    WriteCancelling,
+    /// Between the two.
+    Mixed,
+    /// Neither reads nor writes are faster in a small set: there is no cache, or nothing slower behind it.
+    NotCached,
+}
+
+/// A finding that differs from region to region.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RegionFinding {
+    /// Name of the region.
+    pub region: String,
+    /// Best estimate.
+    pub value: f64,
+    /// Lower error bound.
+    pub low: f64,
+    /// Upper error bound.
+    pub high: f64,
+}
+
+/// What the papers' authors read off the graphs, in numbers and in words.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Findings {
+    /// Effective file-cache size for reads, in bytes: the first border of pure reads.
+    pub read_cache_bytes: Option<Bounded>,
+    /// Effective file-cache size for writes, in bytes: the first border of pure writes.
+    pub write_cache_bytes: Option<Bounded>,
+    /// Write policy; absent when it was not found out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub write_policy: Option<WritePolicy>,
+    /// Undisturbed over mean write throughput in the cache: 1 when flushing costs nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flush_slowdown: Option<Bounded>,
+    /// Least request size that gives 75 % of the best throughput, in bytes.
+    #[serde(default)]
+    pub size_for_75_percent_bytes: Vec<RegionFinding>,
+    /// Throughput of all-sequential over all-random requests.
+    #[serde(default)]
+    pub sequential_gain: Vec<RegionFinding>,
+    /// Best throughput with several processes over that with one.
+    #[serde(default)]
+    pub concurrency_gain: Vec<RegionFinding>,
+    /// Throughput of pure writes over pure reads.
+    #[serde(default)]
+    pub write_to_read_ratio: Vec<RegionFinding>,
+    /// The findings in words, each with its evidence.
+    #[serde(default)]
+    pub sentences: Vec<String>,
+}
+
+/// How the speed of a fixed reference workload moved during the evaluation.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Drift {
+    /// Throughput of each re-measurement, in bytes per second, in time order.
+    pub throughputs: Vec<f64>,
+    /// Their median.
+    pub median: f64,
+    /// Largest relative distance of one from the median.
+    pub largest: f64,
+    /// Points that were measured while the reference was off, and measured again.
+    pub remeasured: u32,
+    /// Points that stayed in doubt because every round was disturbed or time ran out.
+    #[serde(default)]
+    pub unresolved: u32,
+}
+
+/// The range of one parameter in which the system performs well (self-scaling paper, section 7).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FocalRange {
+    /// Which parameter.
+    pub parameter: Parameter,
+    /// The 75 % performance point: the least restrictive value with at least 75 % of the best throughput.
+    pub focal: f64,
+    /// From and to of the values with at least 75 % of the best throughput.
+    pub performs_well: [f64; 2],
+    /// The curve with all other parameters at their focal points.
+    pub curve: Vec<Point>,
+}
+
+/// The first try of section 7: all parameters at their 75 % performance point at once.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AllParameters {
+    /// The focal vector that was found.
+    pub focal: Workload,
+    /// Whether the iteration settled before its last allowed step.
+    pub settled: bool,
+    /// One range per parameter, in the papers' order.
+    pub ranges: Vec<FocalRange>,
+}
+
+/// One call of the probe, in the order made: the raw record, from which an interrupted evaluation resumes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Probe {
+    /// What it was made for, such as `unique_bytes` or `reference`.
+    pub purpose: String,
+    /// What came out; its `workload` is what was asked.
+    pub measurement: Measurement,
+}
+
+/// A self-scaling evaluation, whole or as far as it came.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Evaluation {
+    /// What was evaluated, as the user named it.
+    pub target: String,
+    /// Smallest and largest `unique_bytes` that was allowed.
+    #[serde(default)]
+    pub unique_bytes_range: [f64; 2],
+    /// Throughput against `unique_bytes` with the focal mix.
+    pub unique_bytes_curve: Vec<Point>,
+    /// The same with pure reads: the search for the read cache.
+    #[serde(default)]
+    pub unique_bytes_read_curve: Vec<Point>,
+    /// The same with pure writes: the search for the write cache.
+    #[serde(default)]
+    pub unique_bytes_write_curve: Vec<Point>,
+    /// Slope of the curve of the focal mix.
+    #[serde(default)]
+    pub unique_bytes_slope: Vec<SlopePoint>,
+    /// The plateaus, in order of `unique_bytes`.
+    pub regions: Vec<Region>,
+    /// The borders between levels of the hierarchy.
+    pub borders: Vec<Border>,
+    /// What it means.
+    pub findings: Findings,
+    /// The first try of section 7, when asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub all_parameters: Option<AllParameters>,
+    /// How steady the machine was.
+    #[serde(default)]
+    pub drift: Drift,
+    /// Distinct points measured, repetitions and references not counted.
+    pub points_measured: u32,
+    /// Sum of the wall time of all probes, in seconds.
+    pub elapsed_s: f64,
+    /// The phases that were left out or shortened, with the reason.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub shortened: BTreeMap<String, String>,
+    /// Every probe in order.
+    #[serde(default)]
+    pub probes: Vec<Probe>,
+}

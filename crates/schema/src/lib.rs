@@ -1,0 +1,24 @@
+//! Every type that appears in a result of ioscape, and that type's own arithmetic; nothing else.
+//!
+//! The crate does no I/O and knows no command line. Sizes are bytes, times integer nanoseconds unless a
+//! name ends in `_s`; fields carry their unit last.
+
+pub mod document;
+pub mod environment;
+pub mod evaluation;
+pub mod io;
+pub mod measurement;
+pub mod units;
+pub mod warning;
+pub mod workload;
+
+pub use document::{Document, SCHEMA, Tool};
+pub use environment::Environment;
+pub use evaluation::{
+    AllParameters, Border, BorderOperation, Bounded, Drift, Evaluation, Findings, FocalRange,
+    Point, Probe, Region, RegionCurves, RegionFinding, SlopePoint, WritePolicy,
+};
+pub use io::{Io, Op, Request};
+pub use measurement::{Direction, Measurement, ResponseTime, Stop};
+pub use warning::{Warning, WarningKind};
+pub use workload::{Access, Engine, Parameter, SizeDistribution, Workers, Workload, WorkloadError};

@@ -1,0 +1,408 @@
+//! The five-parameter workload of Chen and Patterson (1994, section 5), with how it is issued.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+
+/// How request sizes are drawn; all but `Fixed` aim at a coefficient of variation of 1.
+///
+/// The self-scaling paper says normal, the Unix I/O paper Bernoulli; both are offered and the normal is the
+/// default. Whatever truncation and alignment do, the mean that is generated is `size_mean`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SizeDistribution {
+    /// Normal with standard deviation equal to its mean, redrawn until positive (self-scaling paper, section 5).
+    #[default]
+    Normal,
+    /// Two sizes with equal probability, the least possible and about twice the mean (Unix I/O paper, section 5).
+    Bernoulli,
+    /// Exponential: coefficient of variation exactly 1 before truncation.
+    Exponential,
+    /// Every request has `size_mean` bytes.
+    Fixed,
+}
+
+/// How requests reach the kernel.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Engine {
+    /// `pread` and `pwrite`, one request at a time.
+    #[default]
+    Psync,
+    /// `io_uring` with a registered file and buffers, `queue_depth` requests at a time.
+    IoUring,
+    /// Loads and stores on a shared mapping.
+    Mmap,
+    /// Generates every request and does nothing: the harness's own cost.
+    Null,
+    /// A simulated system.
+    Sim,
+}
+
+/// Which promise the file is opened with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Access {
+    /// Through the file cache.
+    #[default]
+    Buffered,
+    /// `O_DIRECT`: past the file cache.
+    Direct,
+    /// `O_DSYNC`: every write reaches stable storage before it returns.
+    Dsync,
+}
+
+/// What carries each stream of requests.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Workers {
+    /// One operating-system process per stream, as in the papers.
+    #[default]
+    Processes,
+    /// One thread per stream in a single process.
+    Threads,
+}
+
+/// A workload: a point of the papers' five-parameter space, and how it is carried out.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Workload {
+    /// Number of distinct bytes read or written by all processes together: the size of the set.
+    pub unique_bytes: u64,
+    /// Mean request size in bytes, at most `unique_bytes`.
+    pub size_mean: u64,
+    /// Distribution of the request sizes.
+    #[serde(default)]
+    pub size_distribution: SizeDistribution,
+    /// Probability that a request is a read, 0 to 1.
+    pub read_frac: f64,
+    /// Probability that a request starts where the same process's previous request, of either kind, ended, 0 to 1.
+    pub seq_frac: f64,
+    /// Number of processes issuing I/O at the same time, at least 1.
+    pub process_num: u32,
+    /// Requests each process keeps in flight, at least 1; more than 1 needs `io_uring`.
+    #[serde(default = "one")]
+    pub queue_depth: u32,
+    /// Time a process computes between two requests.
+    #[serde(default)]
+    pub think_time_ns: u64,
+    /// Multiple that offsets and sizes are rounded to, a power of two; absent: 4096, or less for a smaller `size_mean`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub align_bytes: Option<u64>,
+    /// How requests reach the kernel.
+    #[serde(default)]
+    pub engine: Engine,
+    /// Buffered, direct or synchronous.
+    #[serde(default)]
+    pub access: Access,
+    /// Processes or threads.
+    #[serde(default)]
+    pub workers: Workers,
+}
+
+fn one() -> u32 {
+    1
+}
+
+/// The largest mean request size, in bytes: buffers stay small beside any cache that is measured.
+pub const SIZE_MEAN_MAX: u64 = 64 << 20;
+
+impl Default for Workload {
+    /// The papers' nominal workload over 64 MiB: 32 KB requests, half reads, half sequential, one process.
+    fn default() -> Self {
+        Self {
+            unique_bytes: 64 << 20,
+            size_mean: 32 << 10,
+            size_distribution: SizeDistribution::Normal,
+            read_frac: 0.5,
+            seq_frac: 0.5,
+            process_num: 1,
+            queue_depth: 1,
+            think_time_ns: 0,
+            align_bytes: None,
+            engine: Engine::Psync,
+            access: Access::Buffered,
+            workers: Workers::Processes,
+        }
+    }
+}
+
+/// Why a workload cannot be.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum WorkloadError {
+    /// A fraction is not between 0 and 1.
+    #[error("{name} is {value}, but a fraction is from 0 to 1")]
+    Fraction {
+        /// Which parameter.
+        name: &'static str,
+        /// What was given.
+        value: f64,
+    },
+    /// A count or size is zero.
+    #[error("{name} is 0, but must be at least {least}")]
+    Zero {
+        /// Which parameter.
+        name: &'static str,
+        /// The least allowed value.
+        least: u64,
+    },
+    /// The mean size does not fit into the set.
+    #[error(
+        "size_mean ({size_mean} bytes) is larger than unique_bytes ({unique_bytes} bytes): make the set larger or the requests smaller"
+    )]
+    SizeAboveSet {
+        /// Asked mean.
+        size_mean: u64,
+        /// Asked set.
+        unique_bytes: u64,
+    },
+    /// The mean size is above the limit.
+    #[error("size_mean ({0} bytes) is above {SIZE_MEAN_MAX} bytes, the largest supported")]
+    SizeTooLarge(u64),
+    /// The alignment cannot be used.
+    #[error(
+        "align_bytes ({align}) must be a power of two and not above size_mean ({size_mean}) or unique_bytes"
+    )]
+    Align {
+        /// Asked alignment.
+        align: u64,
+        /// Asked mean.
+        size_mean: u64,
+    },
+    /// More in flight than the engine can hold.
+    #[error(
+        "queue_depth {0} needs the io_uring engine; psync, mmap and null issue one request at a time per process"
+    )]
+    Depth(u32),
+    /// A count is beyond what can be run.
+    #[error("{name} is {value}, but at most {most} is supported")]
+    TooMany {
+        /// Which parameter.
+        name: &'static str,
+        /// What was given.
+        value: u32,
+        /// The largest allowed value.
+        most: u32,
+    },
+    /// Direct or synchronous access makes no sense for a mapping.
+    #[error(
+        "the mmap engine goes through the file cache and cannot be combined with direct or dsync access"
+    )]
+    MappedAccess,
+}
+
+impl Workload {
+    /// The alignment in force, in bytes: as asked, or 4096 lowered to the largest power of two within `size_mean`.
+    pub fn align(&self) -> u64 {
+        self.align_bytes.unwrap_or_else(|| {
+            let size = self.size_mean.max(1);
+            (1u64 << (63 - size.leading_zeros())).min(4096)
+        })
+    }
+
+    /// Checks every range given at the fields.
+    ///
+    /// # Errors
+    /// The first parameter that is out of range, in words a user can act on.
+    pub fn validate(&self) -> Result<(), WorkloadError> {
+        for (name, value) in [("read_frac", self.read_frac), ("seq_frac", self.seq_frac)] {
+            if !(0.0..=1.0).contains(&value) {
+                return Err(WorkloadError::Fraction { name, value });
+            }
+        }
+        for (name, value) in [
+            ("unique_bytes", self.unique_bytes),
+            ("size_mean", self.size_mean),
+            ("process_num", u64::from(self.process_num)),
+            ("queue_depth", u64::from(self.queue_depth)),
+        ] {
+            if value == 0 {
+                return Err(WorkloadError::Zero { name, least: 1 });
+            }
+        }
+        if self.size_mean > self.unique_bytes {
+            let (size_mean, unique_bytes) = (self.size_mean, self.unique_bytes);
+            return Err(WorkloadError::SizeAboveSet { size_mean, unique_bytes });
+        }
+        self.validate_limits()
+    }
+
+    fn validate_limits(&self) -> Result<(), WorkloadError> {
+        if self.size_mean > SIZE_MEAN_MAX {
+            return Err(WorkloadError::SizeTooLarge(self.size_mean));
+        }
+        let align = self.align();
+        if !align.is_power_of_two() || align > self.size_mean {
+            return Err(WorkloadError::Align { align, size_mean: self.size_mean });
+        }
+        if self.queue_depth > 1 && !matches!(self.engine, Engine::IoUring | Engine::Sim) {
+            return Err(WorkloadError::Depth(self.queue_depth));
+        }
+        for (name, value, most) in
+            [("process_num", self.process_num, 4096), ("queue_depth", self.queue_depth, 4096)]
+        {
+            if value > most {
+                return Err(WorkloadError::TooMany { name, value, most });
+            }
+        }
+        if self.engine == Engine::Mmap && self.access != Access::Buffered {
+            return Err(WorkloadError::MappedAccess);
+        }
+        Ok(())
+    }
+
+    /// The value of one of the five parameters, in its own unit.
+    pub fn get(&self, parameter: Parameter) -> f64 {
+        match parameter {
+            Parameter::UniqueBytes => self.unique_bytes as f64,
+            Parameter::SizeMean => self.size_mean as f64,
+            Parameter::ReadFrac => self.read_frac,
+            Parameter::SeqFrac => self.seq_frac,
+            Parameter::ProcessNum => f64::from(self.process_num),
+        }
+    }
+
+    /// The same workload with one of the five parameters set; whole-number parameters are rounded.
+    #[must_use]
+    pub fn with(mut self, parameter: Parameter, value: f64) -> Self {
+        match parameter {
+            Parameter::UniqueBytes => self.unique_bytes = value.round().max(1.0) as u64,
+            Parameter::SizeMean => self.size_mean = value.round().max(1.0) as u64,
+            Parameter::ReadFrac => self.read_frac = value.clamp(0.0, 1.0),
+            Parameter::SeqFrac => self.seq_frac = value.clamp(0.0, 1.0),
+            Parameter::ProcessNum => self.process_num = value.round().max(1.0) as u32,
+        }
+        self
+    }
+}
+
+/// One of the five parameters of the workload model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Parameter {
+    /// Size of the set.
+    UniqueBytes,
+    /// Mean request size.
+    SizeMean,
+    /// Fraction of reads.
+    ReadFrac,
+    /// Fraction of sequential requests.
+    SeqFrac,
+    /// Number of processes.
+    ProcessNum,
+}
+
+impl Parameter {
+    /// All five, in the papers' order.
+    pub const ALL: [Self; 5] =
+        [Self::UniqueBytes, Self::SizeMean, Self::ReadFrac, Self::SeqFrac, Self::ProcessNum];
+
+    /// The papers' name, in snake case, as it appears in result files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::UniqueBytes => "unique_bytes",
+            Self::SizeMean => "size_mean",
+            Self::ReadFrac => "read_frac",
+            Self::SeqFrac => "seq_frac",
+            Self::ProcessNum => "process_num",
+        }
+    }
+
+    /// Whether the parameter is naturally seen on a logarithmic axis.
+    pub fn is_logarithmic(self) -> bool {
+        matches!(self, Self::UniqueBytes | Self::SizeMean | Self::ProcessNum)
+    }
+}
+
+impl fmt::Display for Parameter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// Gives an enum its word in result files and on the command line, both ways.
+macro_rules! words {
+    ($type:ty, $what:literal, $($variant:path => $word:literal),+) => {
+        impl $type {
+            /// The word used in result files and on the command line.
+            pub fn word(self) -> &'static str {
+                match self { $($variant => $word),+ }
+            }
+        }
+        impl fmt::Display for $type {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(self.word())
+            }
+        }
+        impl FromStr for $type {
+            type Err = String;
+            fn from_str(text: &str) -> Result<Self, Self::Err> {
+                match text {
+                    $($word => Ok($variant),)+
+                    _ => Err(format!("unknown {} {text:?}: one of {}", $what, [$($word),+].join(", "))),
+                }
+            }
+        }
+    };
+}
+
+words!(SizeDistribution, "size distribution", SizeDistribution::Normal => "normal",
+    SizeDistribution::Bernoulli => "bernoulli", SizeDistribution::Exponential => "exponential",
+    SizeDistribution::Fixed => "fixed");
+words!(Engine, "engine", Engine::Psync => "psync", Engine::IoUring => "io_uring", Engine::Mmap => "mmap",
+    Engine::Null => "null", Engine::Sim => "sim");
+words!(Access, "access", Access::Buffered => "buffered", Access::Direct => "direct", Access::Dsync => "dsync");
+words!(Workers, "workers", Workers::Processes => "processes", Workers::Threads => "threads");
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_default_is_valid() {
+        assert_eq!(Workload::default().validate(), Ok(()));
+    }
+
+    #[test]
+    fn a_fraction_above_one_is_refused_by_name() {
+        let bad = Workload { read_frac: 1.5, ..Workload::default() };
+        assert_eq!(
+            bad.validate().unwrap_err().to_string(),
+            "read_frac is 1.5, but a fraction is from 0 to 1"
+        );
+        let nan = Workload { seq_frac: f64::NAN, ..Workload::default() };
+        assert!(nan.validate().is_err());
+    }
+
+    #[test]
+    fn alignment_follows_the_mean_size() {
+        let size = |size_mean| Workload { size_mean, ..Workload::default() }.align();
+        assert_eq!(
+            [size(32768), size(5000), size(4095), size(512), size(1)],
+            [4096, 4096, 2048, 512, 1]
+        );
+    }
+
+    #[test]
+    fn depth_needs_an_engine_that_has_it() {
+        let deep = Workload { queue_depth: 8, ..Workload::default() };
+        assert!(deep.validate().is_err());
+        assert!(Workload { engine: Engine::IoUring, ..deep }.validate().is_ok());
+    }
+
+    #[test]
+    fn words_go_both_ways() {
+        for engine in [Engine::Psync, Engine::IoUring, Engine::Mmap, Engine::Null, Engine::Sim] {
+            assert_eq!(engine.word().parse(), Ok(engine));
+            assert_eq!(serde_json::to_string(&engine).unwrap(), format!("\"{}\"", engine.word()));
+        }
+        assert!("spdk".parse::<Engine>().unwrap_err().contains("psync"));
+    }
+
+    #[test]
+    fn with_sets_what_get_gives() {
+        for (parameter, value) in Parameter::ALL.into_iter().zip([65536.0, 512.0, 0.25, 0.75, 4.0])
+        {
+            assert_eq!(Workload::default().with(parameter, value).get(parameter), value);
+        }
+    }
+}
