@@ -1,0 +1,189 @@
+//! Job files: workloads written down as TOML.
+//!
+//! ```
+//! let jobs = ioscape_workload::parse_jobs(r#"
+//! [defaults]              # optional: any key but name
+//! size_mean = "32k"
+//! seconds = 10
+//!
+//! [[job]]
+//! name = "mail"
+//! unique_bytes = "2G"
+//! read_frac = 0.7
+//! seq_frac = 0.1
+//! processes = 8
+//! "#)?;
+//! assert_eq!((jobs[0].workload.process_num, jobs[0].seconds), (8, Some(10.0)));
+//! # Ok::<(), ioscape_workload::JobError>(())
+//! ```
+//!
+//! A key that neither the job nor `[defaults]` gives has the value of `Workload::default()`.
+//!
+//! | key | value |
+//! |---|---|
+//! | `name` | text, different for every job |
+//! | `unique_bytes`, `size_mean`, `align` | bytes: a whole number, or text such as `"64M"` (powers of 1024) |
+//! | `size_dist` | `"normal"`, `"bernoulli"`, `"exponential"` or `"fixed"` |
+//! | `read_frac`, `seq_frac` | a number from 0 to 1 |
+//! | `processes` or `process_num`, `queue_depth` | a whole number from 1 to 4096 |
+//! | `think_time` or `think_time_ns` | text such as `"10us"`, or a whole number of nanoseconds |
+//! | `engine` | `"psync"`, `"io_uring"`, `"mmap"`, `"null"` or `"sim"` |
+//! | `access` | `"buffered"`, `"direct"` or `"dsync"` |
+//! | `workers` | `"processes"` or `"threads"` |
+//! | `seconds` | a number above 0, or text such as `"2m"` |
+//! | `seed` | a whole number from 0 |
+//!
+//! As in result files, `size_distribution` and `align_bytes` are understood too.
+
+mod draft;
+mod setting;
+
+use crate::jobs::draft::Draft;
+use crate::jobs::setting::{Setting, settings};
+use ioscape_schema::Workload;
+use std::collections::BTreeSet;
+use toml::de::{DeTable, DeValue};
+
+/// A workload with a name, as a job file gives it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Job {
+    /// Name, different for every job of a file.
+    pub name: String,
+    /// What to run; valid.
+    pub workload: Workload,
+    /// How long to run it, in seconds, above 0; absent: as long as the program decides.
+    pub seconds: Option<f64>,
+    /// Seed of its random choices; absent: that of the program.
+    pub seed: Option<u64>,
+}
+
+/// Why a job file cannot be used. Lines and columns count from 1, columns in characters.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum JobError {
+    /// The text is not TOML.
+    #[error("line {line}, column {column}: this is not TOML: {message}")]
+    Syntax {
+        /// Line in the file.
+        line: usize,
+        /// Column in the line.
+        column: usize,
+        /// What the TOML parser met.
+        message: String,
+    },
+    /// A key that does not exist.
+    #[error("line {line}, column {column}: {table} has the unknown key {key:?}: use {known}")]
+    UnknownKey {
+        /// Line in the file.
+        line: usize,
+        /// Column in the line.
+        column: usize,
+        /// The part of the file, such as `job "mail"`.
+        table: String,
+        /// The key as written.
+        key: String,
+        /// The keys that exist there.
+        known: String,
+    },
+    /// A key whose value cannot be used.
+    #[error("line {line}, column {column}: {table}: {message}")]
+    Value {
+        /// Line in the file.
+        line: usize,
+        /// Column in the line.
+        column: usize,
+        /// The part of the file, such as `job "mail"`.
+        table: String,
+        /// The key.
+        key: String,
+        /// What is wrong with its value and what it must be; begins with the key.
+        message: String,
+    },
+    /// The file holds no job.
+    #[error(
+        "the file has no job: add a table [[job]] with a name and the parameters of the workload"
+    )]
+    NoJob,
+}
+
+/// Where a byte of the text stands for its reader: line and column from 1.
+fn position(text: &str, offset: usize) -> (usize, usize) {
+    let before: String =
+        text.char_indices().take_while(|&(at, _)| at < offset).map(|(_, c)| c).collect();
+    let line = before.matches('\n').count() + 1;
+    let column = before.rsplit('\n').next().map_or(0, |last| last.chars().count()) + 1;
+    (line, column)
+}
+
+/// Reads a job file: the jobs in the order written, each with a valid workload.
+///
+/// # Errors
+/// The first problem met, with its place: text that is no TOML, an unknown key, a value of the wrong type or
+/// out of range, a job without a name or with that of another, or no job at all.
+pub fn parse_jobs(text: &str) -> Result<Vec<Job>, JobError> {
+    let root = DeTable::parse(text).map_err(|error| {
+        let (line, column) = position(text, error.span().map_or(text.len(), |span| span.start));
+        JobError::Syntax { line, column, message: error.message().to_owned() }
+    })?;
+    let mut defaults = Draft::default();
+    let mut tables = Vec::new();
+    for setting in settings(text, root.get_ref(), "the file") {
+        match setting.key {
+            "defaults" => {
+                let table = setting.value.as_table();
+                let table = table.ok_or_else(|| setting.must("be a table: write [defaults]"))?;
+                defaults.apply_all(settings(text, table, "[defaults]"), false)?;
+            }
+            "job" => tables = job_tables(text, &setting)?,
+            _ => return Err(setting.unknown("[defaults] and [[job]]")),
+        }
+    }
+    if tables.is_empty() {
+        return Err(JobError::NoJob);
+    }
+    let mut names = BTreeSet::new();
+    tables.into_iter().map(|table| table.job(&defaults, &mut names)).collect()
+}
+
+/// One `[[job]]` table of the file.
+struct JobTable<'a> {
+    header: Setting<'a>,
+    settings: Vec<Setting<'a>>,
+}
+
+/// The `[[job]]` tables in the order written.
+fn job_tables<'a>(text: &'a str, job: &Setting<'a>) -> Result<Vec<JobTable<'a>>, JobError> {
+    let wrong = "be written as a table [[job]] for every job";
+    let array = job.value.as_array().ok_or_else(|| job.must(wrong))?;
+    let mut tables = Vec::new();
+    for (index, value) in array.iter().enumerate() {
+        let table = value.get_ref().as_table().ok_or_else(|| job.must(wrong))?;
+        let label = match table.get("name").map(|name| name.get_ref()) {
+            Some(DeValue::String(name)) => format!("job {name:?}"),
+            _ => format!("job {}", index + 1),
+        };
+        let start = value.span().start;
+        let value = value.get_ref();
+        let header = Setting { value, key_start: start, start, table: label.clone(), ..*job };
+        tables.push(JobTable { header, settings: settings(text, table, &label) });
+    }
+    Ok(tables)
+}
+
+impl JobTable<'_> {
+    fn job(self, defaults: &Draft, names: &mut BTreeSet<String>) -> Result<Job, JobError> {
+        let mut draft = defaults.clone();
+        draft.apply_all(self.settings, true)?;
+        let name = draft.name.clone().ok_or_else(|| {
+            self.header.fails("name", "name is missing: give every [[job]] a name".into())
+        })?;
+        if !names.insert(name.clone()) {
+            let message = format!("name {name:?} is that of an earlier job: give it another");
+            return Err(self.header.fails("name", message));
+        }
+        draft.validate(&self.header)?;
+        Ok(Job { name, workload: draft.workload, seconds: draft.seconds, seed: draft.seed })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,156 @@
+//! One `key = value` of a job file with its place, and the value read as what the key needs.
+
+use crate::jobs::{JobError, position};
+use ioscape_schema::units::{parse_bytes, parse_duration_ns};
+use std::str::FromStr;
+use toml::de::{DeInteger, DeTable, DeValue};
+
+/// The longest run, in seconds: about 30 years.
+const SECONDS_MAX: f64 = 1e9;
+
+/// Characters of a text value that an error repeats.
+const SHOWN_MAX: usize = 40;
+
+/// A key with its value and place.
+#[derive(Clone, Debug)]
+pub(super) struct Setting<'a> {
+    pub(super) key: &'a str,
+    pub(super) value: &'a DeValue<'a>,
+    /// The whole file, and the bytes of it at which the key and the value start.
+    pub(super) text: &'a str,
+    pub(super) key_start: usize,
+    pub(super) start: usize,
+    /// The part of the file it stands in, for errors.
+    pub(super) table: String,
+}
+
+/// The settings of a table in the order written.
+pub(super) fn settings<'a>(text: &'a str, table: &'a DeTable<'a>, label: &str) -> Vec<Setting<'a>> {
+    let mut entries: Vec<_> = table.iter().collect();
+    entries.sort_by_key(|(key, _)| key.span().start);
+    let setting = |(key, value): (&'a toml::Spanned<_>, &'a toml::Spanned<_>)| {
+        let (key_start, start) = (key.span().start, value.span().start);
+        let key: &'a std::borrow::Cow<'a, str> = key.get_ref();
+        Setting { key, value: value.get_ref(), text, key_start, start, table: label.to_owned() }
+    };
+    entries.into_iter().map(setting).collect()
+}
+
+impl Setting<'_> {
+    /// The error that `key`, whose value is this one, has the problem `message`.
+    pub(super) fn fails(&self, key: &str, message: String) -> JobError {
+        self.fails_at(self.start, key, message)
+    }
+
+    /// The same with the value of `key` at another byte of the file.
+    pub(super) fn fails_at(&self, start: usize, key: &str, message: String) -> JobError {
+        let (line, column) = position(self.text, start);
+        JobError::Value { line, column, table: self.table.clone(), key: key.to_owned(), message }
+    }
+
+    /// The error that the value is not what it must be.
+    pub(super) fn must(&self, requirement: &str) -> JobError {
+        let message = format!("{} is {}, but must {requirement}", self.key, self.shown());
+        self.fails(self.key, message)
+    }
+
+    /// The error that the key does not exist here.
+    pub(super) fn unknown(&self, known: &str) -> JobError {
+        let (line, column) = position(self.text, self.key_start);
+        let (table, key) = (self.table.clone(), self.key.to_owned());
+        JobError::UnknownKey { line, column, table, key, known: known.to_owned() }
+    }
+
+    fn shown(&self) -> String {
+        match self.value {
+            DeValue::String(text) if text.chars().count() > SHOWN_MAX => {
+                format!("{:?}...", text.chars().take(SHOWN_MAX).collect::<String>())
+            }
+            DeValue::String(text) => format!("{text:?}"),
+            DeValue::Integer(number) => number.to_string(),
+            DeValue::Float(number) => number.to_string(),
+            DeValue::Boolean(truth) => truth.to_string(),
+            DeValue::Array(_) => "an array".to_owned(),
+            DeValue::Table(_) => "a table".to_owned(),
+            DeValue::Datetime(_) => "a date or time".to_owned(),
+        }
+    }
+
+    fn whole<N: TryFrom<u64>>(&self, requirement: &str) -> Result<N, JobError> {
+        let number = self.value.as_integer().and_then(unsigned).and_then(|n| N::try_from(n).ok());
+        number.ok_or_else(|| self.must(requirement))
+    }
+
+    /// A count of processes or requests.
+    pub(super) fn count(&self) -> Result<u32, JobError> {
+        self.whole("be a whole number from 1 to 4096")
+    }
+
+    /// A seed.
+    pub(super) fn seed(&self) -> Result<u64, JobError> {
+        self.whole("be a whole number from 0 to 18446744073709551615")
+    }
+
+    /// A whole number of nanoseconds.
+    pub(super) fn nanoseconds(&self) -> Result<u64, JobError> {
+        self.whole("be a whole number of nanoseconds")
+    }
+
+    /// A size: a whole number of bytes, or text with a suffix.
+    pub(super) fn bytes(&self) -> Result<u64, JobError> {
+        match self.value {
+            DeValue::String(text) => parse_bytes(text)
+                .map_err(|error| self.fails(self.key, format!("{}: {error}", self.key))),
+            _ => self.whole("be a size: a whole number of bytes, or text such as \"64M\""),
+        }
+    }
+
+    /// A number from 0 to 1; the range is for validation to check.
+    pub(super) fn fraction(&self) -> Result<f64, JobError> {
+        self.number().ok_or_else(|| self.must("be a number from 0 to 1"))
+    }
+
+    fn number(&self) -> Option<f64> {
+        match self.value {
+            DeValue::Integer(number) => unsigned(number).map(|number| number as f64),
+            DeValue::Float(number) => number.as_str().parse().ok(),
+            _ => None,
+        }
+    }
+
+    /// Text with a unit of time, in nanoseconds.
+    pub(super) fn duration_ns(&self) -> Result<u64, JobError> {
+        let requirement = "be text with a unit, such as \"10us\" (or use think_time_ns)";
+        let text = self.value.as_str().ok_or_else(|| self.must(requirement))?;
+        parse_duration_ns(text)
+            .map_err(|error| self.fails(self.key, format!("{}: {error}", self.key)))
+    }
+
+    /// A number of seconds above 0, or text with a unit of time.
+    pub(super) fn seconds(&self) -> Result<f64, JobError> {
+        let seconds = match self.value {
+            DeValue::String(_) => Some(self.duration_ns()? as f64 / 1e9),
+            _ => self.number(),
+        };
+        seconds
+            .filter(|&seconds| seconds > 0.0 && seconds <= SECONDS_MAX)
+            .ok_or_else(|| self.must("be a number of seconds above 0, or text such as \"2m\""))
+    }
+
+    /// One of the words that a type knows.
+    pub(super) fn word<T: FromStr<Err = String>>(&self) -> Result<T, JobError> {
+        let text = self.value.as_str().ok_or_else(|| self.must("be text in quotes"))?;
+        text.parse().map_err(|error: String| self.fails(self.key, format!("{}: {error}", self.key)))
+    }
+
+    /// Text that is not empty.
+    pub(super) fn name(&self) -> Result<String, JobError> {
+        let name = self.value.as_str().filter(|name| !name.trim().is_empty());
+        name.map(str::to_owned).ok_or_else(|| self.must("be text that is not empty"))
+    }
+}
+
+/// A TOML integer that is not negative.
+fn unsigned(number: &DeInteger<'_>) -> Option<u64> {
+    u64::from_str_radix(number.as_str(), number.radix()).ok()
+}

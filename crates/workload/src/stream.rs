@@ -1,0 +1,133 @@
+//! Streams: the endless sequence of requests one process issues.
+//!
+//! The model (self-scaling paper, section 5; Unix I/O paper, section 5):
+//!
+//! - All processes share the set; each has its own thread of addresses, so "the previous request" is that of the
+//!   same process. Process p begins at about p / `process_num` of the set.
+//! - A request is a read with probability `read_frac`, whatever the one before it was.
+//! - With probability `seq_frac` it starts where the previous request, read or write, ended. The set is a ring for
+//!   this: a request that does not fit before the end starts at 0 and still counts as sequential.
+//! - Otherwise its offset is uniform over all offsets at which it fits: the papers' LRU-stack model, whose average
+//!   access depth is half the set. By chance this can be where the previous request ended, which matters for sets
+//!   of few granules only.
+
+use crate::alias::AliasTable;
+use crate::sizes::{Grid, probabilities};
+use ioscape_schema::{Op, Request, Workload};
+use rand_pcg::Pcg64Mcg;
+use rand_pcg::rand_core::Rng;
+use std::sync::Arc;
+
+/// A probability that is certain, in units of 2^-32.
+const CERTAIN: u64 = 1 << 32;
+
+/// The requests of one process: an endless, deterministic sequence.
+///
+/// It is cheap to clone, and the clone continues with the same requests.
+#[derive(Clone, Debug)]
+pub struct Stream {
+    rng: Pcg64Mcg,
+    sizes: Arc<AliasTable>,
+    align: u64,
+    set: u64,
+    next: u64,
+    /// Probability that the coming request follows: certain for the first, which starts at the process's own place.
+    follow: u64,
+    seq: u64,
+    read: u64,
+}
+
+/// A fraction as a threshold for 32 random bits.
+fn threshold(fraction: f64) -> u64 {
+    (fraction.clamp(0.0, 1.0) * CERTAIN as f64).round() as u64
+}
+
+/// A step of SplitMix64 (Steele, Lea and Flood 2014): spreads every bit of `value` over all 64.
+fn mix(value: u64) -> u64 {
+    let mut mixed = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mixed ^ (mixed >> 31)
+}
+
+fn generator(seed: u64, process: u32) -> Pcg64Mcg {
+    let high = mix(mix(seed) ^ u64::from(process));
+    let low = mix(high ^ seed);
+    Pcg64Mcg::new(u128::from(high) << 64 | u128::from(low))
+}
+
+/// The sizes of a workload, ready to draw.
+fn table(workload: &Workload, grid: &Grid) -> Arc<AliasTable> {
+    Arc::new(AliasTable::new(&probabilities(workload.size_distribution, grid)))
+}
+
+impl Stream {
+    /// The stream of process number `process` (from 0) of a valid workload.
+    ///
+    /// An invalid workload gives some stream within its set rather than a panic. The table of sizes takes a few
+    /// milliseconds to build; [`streams`] shares one among all processes.
+    pub fn new(workload: &Workload, seed: u64, process: u32) -> Self {
+        let grid = Grid::new(workload);
+        Self::with_sizes(workload, &grid, table(workload, &grid), seed, process)
+    }
+
+    fn with_sizes(
+        workload: &Workload,
+        grid: &Grid,
+        sizes: Arc<AliasTable>,
+        seed: u64,
+        process: u32,
+    ) -> Self {
+        let process_num = u128::from(workload.process_num.max(1));
+        let place = u128::from(process) % process_num;
+        Self {
+            rng: generator(seed, process),
+            sizes,
+            align: grid.align,
+            set: grid.set,
+            next: (u128::from(grid.set) * place / process_num) as u64,
+            follow: CERTAIN,
+            seq: threshold(workload.seq_frac),
+            read: threshold(workload.read_frac),
+        }
+    }
+
+    /// The next request: a few nanoseconds, no allocation, no division.
+    #[inline]
+    pub fn request(&mut self) -> Request {
+        let coins = self.rng.next_u64();
+        let len = u64::from(self.sizes.draw(self.rng.next_u64()));
+        let op = if coins >> 32 < self.read { Op::Read } else { Op::Write };
+        let start = if coins & (CERTAIN - 1) < self.follow {
+            if len <= self.set - self.next { self.next } else { 0 }
+        } else {
+            let places = self.set - len + 1;
+            ((u128::from(self.rng.next_u64()) * u128::from(places)) >> 64) as u64
+        };
+        self.follow = self.seq;
+        self.next = start + len;
+        Request { op, offset: start * self.align, len: (len * self.align) as u32 }
+    }
+}
+
+impl Iterator for Stream {
+    type Item = Request;
+
+    #[inline]
+    fn next(&mut self) -> Option<Request> {
+        Some(self.request())
+    }
+}
+
+/// The streams of all processes of a valid workload, in the order of their numbers.
+pub fn streams(workload: &Workload, seed: u64) -> Vec<Stream> {
+    let grid = Grid::new(workload);
+    let sizes = table(workload, &grid);
+    (0..workload.process_num)
+        .map(|process| Stream::with_sizes(workload, &grid, Arc::clone(&sizes), seed, process))
+        .collect()
+}
+
+#[cfg(test)]
+#[path = "stream_tests.rs"]
+mod tests;
