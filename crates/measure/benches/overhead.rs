@@ -1,0 +1,165 @@
+//! What measuring adds to a request: processor time per cached 4 KiB random read, bare, ours and fio's, in turns.
+//!
+//! `cargo bench -p ioscape-measure --bench overhead`; fio takes part if it is on the path. Rounds are interleaved and
+//! medians taken, since the same machine is faster in one minute than in the next; processor time per request is compared
+//! rather than requests per second, since it hardly depends on what else runs.
+#![expect(clippy::print_stdout, reason = "a benchmark prints its table")]
+
+use ioscape_measure::{RunOptions, Session, SessionOptions, Target, TargetOptions};
+use ioscape_schema::{Engine, SizeDistribution, Workload};
+use ioscape_workload::Stream;
+use rustix::io::pread;
+use std::error::Error;
+use std::fs::File;
+use std::hint::black_box;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+const SET_BYTES: u64 = 256 << 20;
+const ROUNDS: usize = 7;
+const SECONDS: f64 = 1.0;
+
+/// User and system nanoseconds per request.
+type Cost = [f64; 2];
+
+/// One way to issue the requests.
+struct Contender {
+    name: &'static str,
+    rounds: Vec<Cost>,
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let dir = tempfile::tempdir()?;
+    let options = TargetOptions { write_needed: true, ..TargetOptions::default() };
+    let target = Target::open(dir.path(), &options)?;
+    let path = target.path().to_owned();
+    let mut session = Session::new(target, SessionOptions::default())?;
+    session.layout(SET_BYTES, &RunOptions::default())?;
+    let has_fio = Command::new("fio").arg("--version").stdout(Stdio::null()).status().is_ok();
+    let names = [
+        ("bare pread loop", true),
+        ("ours, psync", true),
+        ("fio, psync", has_fio),
+        ("ours, io_uring depth 32", true),
+        ("fio, io_uring depth 32", has_fio),
+        ("ours, null", true),
+        ("fio, null", has_fio),
+    ];
+    let mut contenders: Vec<_> = names
+        .into_iter()
+        .filter(|(_, takes_part)| *takes_part)
+        .map(|(name, _)| Contender { name, rounds: Vec::new() })
+        .collect();
+    for _ in 0..ROUNDS {
+        for contender in &mut contenders {
+            contender.rounds.push(match contender.name {
+                "bare pread loop" => bare(&path)?,
+                "ours, psync" => ours(&mut session, Engine::Psync, 1)?,
+                "ours, io_uring depth 32" => ours(&mut session, Engine::IoUring, 32)?,
+                "ours, null" => ours(&mut session, Engine::Null, 1)?,
+                "fio, psync" => fio(&path, "psync", 1)?,
+                "fio, io_uring depth 32" => fio(&path, "io_uring", 32)?,
+                _ => fio(&path, "null", 1)?,
+            });
+        }
+    }
+    print_table(&contenders);
+    Ok(())
+}
+
+fn print_table(contenders: &[Contender]) {
+    let median = |rounds: &[Cost], cost: fn(&Cost) -> f64| {
+        let mut sorted: Vec<_> = rounds.iter().map(cost).collect();
+        sorted.sort_by(f64::total_cmp);
+        sorted[sorted.len() / 2]
+    };
+    let all = |c: &Contender| median(&c.rounds, |[user, system]| user + system);
+    let user = |c: &Contender| median(&c.rounds, |[user, _]| *user);
+    let (bare_all, bare_user) = (all(&contenders[0]), user(&contenders[0]));
+    println!(
+        "{:26}{:>12}{:>12}{:>10}{:>14}",
+        "ns per request", "user", "all", "ratio", "user - bare"
+    );
+    for c in contenders {
+        let (all, user) = (all(c), user(c));
+        println!(
+            "{:26}{user:>12.0}{all:>12.0}{:>10.2}{:>14.0}",
+            c.name,
+            all / bare_all,
+            user - bare_user
+        );
+    }
+}
+
+/// The loop nothing can be taken away from: a random offset, a read.
+fn bare(path: &Path) -> Result<Cost, Box<dyn Error>> {
+    let file = File::open(path)?;
+    let mut buffer = vec![0; 4096];
+    let mut state = 88_172_645_463_325_252u64;
+    let (begin, before) = (Instant::now(), own_cost()?);
+    let mut ios = 0u64;
+    while begin.elapsed() < Duration::from_secs_f64(SECONDS) {
+        for _ in 0..1000 {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            pread(&file, &mut buffer, (state % (SET_BYTES / 4096)) * 4096)?;
+            black_box(&buffer);
+        }
+        ios += 1000;
+    }
+    let after = own_cost()?;
+    Ok([0, 1].map(|i| (after[i] - before[i]) / ios as f64))
+}
+
+/// User and system nanoseconds of this process.
+fn own_cost() -> Result<[f64; 2], Box<dyn Error>> {
+    // SAFETY: all-zero is a valid rusage, and the call only writes to it.
+    #[expect(unsafe_code, reason = "getrusage has no safe wrapper")]
+    let usage = unsafe {
+        let mut usage: libc::rusage = std::mem::zeroed();
+        libc::getrusage(libc::RUSAGE_SELF, &mut usage);
+        usage
+    };
+    let ns = |t: libc::timeval| t.tv_sec as f64 * 1e9 + t.tv_usec as f64 * 1e3;
+    Ok([ns(usage.ru_utime), ns(usage.ru_stime)])
+}
+
+fn ours(session: &mut Session, engine: Engine, queue_depth: u32) -> Result<Cost, Box<dyn Error>> {
+    let workload = Workload {
+        unique_bytes: SET_BYTES,
+        size_mean: 4096,
+        size_distribution: SizeDistribution::Fixed,
+        read_frac: 1.0,
+        seq_frac: 0.0,
+        engine,
+        queue_depth,
+        ..Workload::default()
+    };
+    let options = RunOptions { min_s: SECONDS, cap_s: SECONDS, ..RunOptions::default() };
+    let m = session.run(&workload, 4096, &options, |process| {
+        let mut stream = Stream::new(&workload, 1, process);
+        move || stream.request()
+    })?;
+    Ok([m.cpu_user_s, m.cpu_system_s].map(|s| s * 1e9 / m.ios as f64))
+}
+
+fn fio(path: &Path, engine: &str, depth: u32) -> Result<Cost, Box<dyn Error>> {
+    let output = Command::new("fio")
+        .args(["--name=a", "--bs=4k", "--rw=randread", "--time_based", "--invalidate=0"])
+        .args(["--randrepeat=0", "--norandommap", "--output-format=json"])
+        .arg(format!("--filename={}", path.display()))
+        .arg(format!("--size={SET_BYTES}"))
+        .arg(format!("--runtime={SECONDS}"))
+        .arg(format!("--ioengine={engine}"))
+        .arg(format!("--iodepth={depth}"))
+        .output()?;
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout)?;
+    let job = &json["jobs"][0];
+    let number = |v: &serde_json::Value| v.as_f64().ok_or("fio left out a figure");
+    let ios = number(&job["read"]["total_ios"])?;
+    let runtime_ns = number(&job["read"]["runtime"])? * 1e6;
+    let per_request_ns = runtime_ns / 100.0 / ios;
+    Ok([number(&job["usr_cpu"])? * per_request_ns, number(&job["sys_cpu"])? * per_request_ns])
+}

@@ -1,0 +1,158 @@
+//! The kernel's file cache: what of a file is in it, and how to get it out.
+#![allow(unsafe_code, reason = "cachestat and mincore have no safe wrapper")]
+
+use crate::error::Error;
+use rustix::mm::{MapFlags, ProtFlags};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::path::PathBuf;
+use std::ptr;
+
+/// Number of the `cachestat` system call (Linux 6.5), the same on all architectures but alpha.
+const SYS_CACHESTAT: libc::c_long = 451;
+
+/// Type that `statfs` gives for overlayfs, where `cachestat` looks at the wrong inode and always counts 0.
+const OVERLAYFS: u64 = 0x794c_7630;
+
+/// Part of a file that is mapped at a time to ask about its pages.
+const WINDOW: u64 = 1 << 30;
+
+/// Size of a page of memory, in bytes.
+pub fn page_size() -> u64 {
+    rustix::param::page_size() as u64
+}
+
+/// How many of `len` bytes from `offset` are in the file cache, in whole pages; absent where the kernel cannot tell.
+///
+/// `file` must belong to this user or be writable by it: the kernel hides the cache of other people's files.
+pub fn resident_bytes(file: &impl AsFd, offset: u64, len: u64) -> Option<u64> {
+    if len == 0 {
+        return Some(0);
+    }
+    let file = file.as_fd();
+    let pages = match cachestat(file, offset, len) {
+        Ok(pages) if pages > 0 || !is_overlay(file) => pages,
+        Ok(_) => mincore(file, offset, len)?,
+        Err(libc::ENOSYS | libc::EOPNOTSUPP) => mincore(file, offset, len)?,
+        Err(_) => return None,
+    };
+    Some(pages.saturating_mul(page_size()).min(len))
+}
+
+/// Writes the file's dirty pages to storage, then drops its pages from the cache; memory file systems keep theirs.
+///
+/// # Errors
+/// The data could not be written.
+pub fn evict(file: &impl AsFd) -> Result<(), Error> {
+    let place = || {
+        let link = format!("/proc/self/fd/{}", file.as_fd().as_raw_fd());
+        std::fs::read_link(link).unwrap_or_else(|_| PathBuf::from("the file"))
+    };
+    // Pages that wait to be written are not dropped, so that the order matters.
+    rustix::fs::fdatasync(file).map_err(|e| Error::io("flush", &place(), e))?;
+    rustix::fs::fadvise(file, 0, None, rustix::fs::Advice::DontNeed)
+        .map_err(|e| Error::io("drop from the file cache", &place(), e))
+}
+
+fn is_overlay(file: BorrowedFd<'_>) -> bool {
+    rustix::fs::fstatfs(file).is_ok_and(|found| found.f_type as u64 == OVERLAYFS)
+}
+
+/// Pages of the range in the file cache, or the error number.
+fn cachestat(file: BorrowedFd<'_>, offset: u64, len: u64) -> Result<u64, i32> {
+    let range = [offset, len];
+    // nr_cache, nr_dirty, nr_writeback, nr_evicted, nr_recently_evicted.
+    let mut counts = [0u64; 5];
+    // SAFETY: both pointers are to live arrays of the layout that linux/mman.h gives for struct cachestat_range (two u64)
+    // and struct cachestat (five u64); the kernel reads the one, writes the other and keeps neither.
+    let result = unsafe {
+        libc::syscall(SYS_CACHESTAT, file.as_raw_fd(), range.as_ptr(), counts.as_mut_ptr(), 0)
+    };
+    if result == 0 { Ok(counts[0]) } else { Err(last_error()) }
+}
+
+fn last_error() -> i32 {
+    std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO)
+}
+
+/// Pages of the range in the file cache, by mapping it without touching it.
+fn mincore(file: BorrowedFd<'_>, offset: u64, len: u64) -> Option<u64> {
+    let page = page_size();
+    let end = offset.checked_add(len)?;
+    let mut from = offset / page * page;
+    let mut pages = 0;
+    while from < end {
+        let part = WINDOW.min(end - from);
+        pages += mincore_window(file, from, usize::try_from(part).ok()?)?;
+        from += part;
+    }
+    Some(pages)
+}
+
+fn mincore_window(file: BorrowedFd<'_>, from: u64, len: usize) -> Option<u64> {
+    let mut present = vec![0u8; len.div_ceil(rustix::param::page_size())];
+    // SAFETY: a new mapping at an address that the kernel chooses touches no memory of ours, and it is never accessed.
+    let map = unsafe {
+        rustix::mm::mmap(ptr::null_mut(), len, ProtFlags::READ, MapFlags::SHARED, file, from)
+            .ok()?
+    };
+    // SAFETY: `map` is a mapping of `len` bytes, and `present` has one byte for each page of it.
+    let result = unsafe { libc::mincore(map, len, present.as_mut_ptr()) };
+    // SAFETY: `map` was made above with this length and nothing refers to it any more.
+    let unmapped = unsafe { rustix::mm::munmap(map, len) };
+    (result == 0 && unmapped.is_ok()).then(|| present.iter().map(|byte| u64::from(byte & 1)).sum())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{build_directory, skipped};
+    use std::fs::File;
+    use std::io::{Read, Write};
+
+    const LEN: u64 = 4 << 20;
+
+    /// A file of `LEN` bytes that is wholly in the file cache, in a directory of the build, which is on a disk if any is.
+    fn cached() -> (tempfile::NamedTempFile, File) {
+        let mut named = tempfile::NamedTempFile::new_in(build_directory()).unwrap();
+        named.write_all(&vec![7; LEN as usize]).unwrap();
+        let file = named.reopen().unwrap();
+        (named, file)
+    }
+
+    #[test]
+    fn eviction_is_seen_by_both_ways_of_asking() {
+        let (_named, mut file) = cached();
+        assert_eq!(resident_bytes(&file, 0, LEN), Some(LEN));
+        assert_eq!(mincore(file.as_fd(), 0, LEN), Some(LEN / page_size()));
+        evict(&file).unwrap();
+        if is_memory(&file) {
+            return skipped("files of this directory lie in memory and cannot be evicted");
+        }
+        // The kernel may keep a few pages that it is just looking at.
+        assert!(resident_bytes(&file, 0, LEN).unwrap() <= LEN / 16);
+        assert!(mincore(file.as_fd(), 0, LEN).unwrap() <= LEN / 16 / page_size());
+        file.read_exact(&mut [0; 4096]).unwrap();
+        assert!(resident_bytes(&file, 0, 4096) == Some(4096));
+    }
+
+    #[test]
+    fn ranges_are_honoured() {
+        let (_named, file) = cached();
+        assert_eq!(resident_bytes(&file, 0, 0), Some(0));
+        assert_eq!(resident_bytes(&file, 4096, 8192), Some(8192));
+        assert_eq!(resident_bytes(&file, LEN, LEN), Some(0), "beyond the end");
+        assert_eq!(resident_bytes(&file, 0, 2 * LEN), Some(LEN));
+        assert_eq!(mincore(file.as_fd(), 5000, 100), Some(1));
+    }
+
+    #[test]
+    fn what_has_no_pages_cannot_be_flushed() {
+        let (reader, _writer) = std::io::pipe().unwrap();
+        assert!(evict(&reader).unwrap_err().to_string().starts_with("cannot flush"));
+    }
+
+    fn is_memory(file: &File) -> bool {
+        let kind = rustix::fs::fstatfs(file).unwrap().f_type as u64;
+        [0x0102_1994, 0x8584_58f6].contains(&kind)
+    }
+}

@@ -1,0 +1,138 @@
+//! Where control groups are mounted, and which of them this process is in (cgroups(7)).
+
+use crate::target::mounts::{self, Mount};
+use crate::text;
+use std::path::{Path, PathBuf};
+
+/// Which interface the memory controller has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Version {
+    /// One hierarchy for each controller.
+    V1,
+    /// The unified hierarchy.
+    V2,
+}
+
+impl Version {
+    /// Name of the file that holds a group's limit.
+    pub fn limit_file(self) -> &'static str {
+        match self {
+            Self::V1 => "memory.limit_in_bytes",
+            Self::V2 => "memory.max",
+        }
+    }
+
+    /// Name of the file that tells what is charged to a group.
+    pub fn usage_file(self) -> &'static str {
+        match self {
+            Self::V1 => "memory.usage_in_bytes",
+            Self::V2 => "memory.current",
+        }
+    }
+}
+
+/// A hierarchy of groups that may hold the memory controller, and our place in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Hierarchy {
+    /// Its interface.
+    pub version: Version,
+    /// Where it is mounted.
+    pub mount: PathBuf,
+    /// Directory of the group that this process is in.
+    pub own: PathBuf,
+}
+
+impl Hierarchy {
+    /// The hierarchy with the memory controller: version 1 if it is mounted, since it then is not in version 2.
+    pub fn find() -> Option<Self> {
+        let groups = text::read("/proc/self/cgroup")?;
+        let table = mounts::table();
+        [Version::V1, Version::V2].into_iter().find_map(|v| Self::parse(v, &table, &groups))
+    }
+
+    fn parse(version: Version, table: &[Mount], groups: &str) -> Option<Self> {
+        let ours = groups.lines().find_map(|line| group_of(version, line))?;
+        let mount = table.iter().find(|mount| match version {
+            Version::V1 => {
+                mount.kind == "cgroup" && mount.options.split(',').any(|o| o == "memory")
+            }
+            Version::V2 => mount.kind == "cgroup2",
+        })?;
+        // In a container the path may lead out of what is mounted; the mount point is then as near as can be.
+        let below = Path::new(ours).strip_prefix(&mount.root).ok();
+        let below = below.filter(|path| !path.starts_with(".."));
+        let own = mount.point.join(below.unwrap_or(Path::new("")));
+        Some(Self { version, mount: mount.point.clone(), own })
+    }
+
+    /// Our group and those above it, nearest first.
+    pub fn line(&self) -> impl Iterator<Item = &Path> {
+        self.own.ancestors().take_while(|directory| directory.starts_with(&self.mount))
+    }
+
+    /// The lowest limit of our group and those above it, in bytes.
+    pub fn limit(&self) -> Option<u64> {
+        let limits =
+            self.line().filter_map(|d| text::read_number(d.join(self.version.limit_file())));
+        limits.min()
+    }
+}
+
+/// The path in a line of `/proc/self/cgroup`, if the line is about the memory controller of this version.
+fn group_of(version: Version, line: &str) -> Option<&str> {
+    let mut parts = line.splitn(3, ':');
+    let (number, controllers, path) = (parts.next()?, parts.next()?, parts.next()?);
+    let matches = match version {
+        Version::V1 => controllers.split(',').any(|c| c == "memory"),
+        Version::V2 => number == "0" && controllers.is_empty(),
+    };
+    matches.then_some(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const V1: &str = r"31 23 0:28 / /sys/fs/cgroup rw - tmpfs tmpfs rw,mode=755
+35 31 0:32 / /sys/fs/cgroup/memory rw,relatime - cgroup cgroup rw,memory
+41 31 0:38 / /sys/fs/cgroup/unified rw,relatime - cgroup2 cgroup2 rw";
+
+    fn own(version: Version, table: &str, groups: &str) -> Option<PathBuf> {
+        Hierarchy::parse(version, &mounts::parse(table), groups).map(|h| h.own)
+    }
+
+    #[test]
+    fn our_group_is_found_in_both_versions() {
+        let groups = "5:devices:/\n4:memory:/a/b\n1:name=memory:/x\n0::/u:v";
+        let place = |version| own(version, V1, groups).unwrap();
+        assert_eq!(place(Version::V1), Path::new("/sys/fs/cgroup/memory/a/b"));
+        assert_eq!(place(Version::V2), Path::new("/sys/fs/cgroup/unified/u:v"));
+        assert_eq!(own(Version::V1, V1, "5:devices:/\n"), None);
+        assert_eq!(own(Version::V1, "", groups), None);
+    }
+
+    #[test]
+    fn a_container_sees_its_group_at_the_mount_point() {
+        let table = "9 8 0:9 /docker/1 /sys/fs/cgroup ro - cgroup2 cgroup rw";
+        let point = Path::new("/sys/fs/cgroup");
+        assert_eq!(own(Version::V2, table, "0::/docker/1").unwrap(), point);
+        assert_eq!(own(Version::V2, table, "0::/docker/1/x").unwrap(), point.join("x"));
+        assert_eq!(own(Version::V2, table, "0::/elsewhere").unwrap(), point);
+        let rooted = "9 8 0:9 / /sys/fs/cgroup ro - cgroup2 cgroup rw";
+        assert_eq!(own(Version::V2, rooted, "0::/../../other").unwrap(), point);
+    }
+
+    #[test]
+    fn the_lowest_limit_on_the_way_up_is_in_force() {
+        let dir = tempfile::tempdir().unwrap();
+        let own = dir.path().join("a/b");
+        std::fs::create_dir_all(&own).unwrap();
+        let hierarchy = Hierarchy { version: Version::V2, mount: dir.path().to_owned(), own };
+        assert_eq!(hierarchy.limit(), None);
+        std::fs::write(dir.path().join("a/b/memory.max"), "max\n").unwrap();
+        assert_eq!(hierarchy.limit(), None);
+        std::fs::write(dir.path().join("a/memory.max"), "4096000\n").unwrap();
+        assert_eq!(hierarchy.limit(), Some(4_096_000));
+        assert_eq!(hierarchy.line().count(), 3);
+    }
+}

@@ -1,0 +1,108 @@
+//! Tests of memory limits with the real kernel; skipped loudly where there is no right to make control groups.
+
+use super::*;
+use crate::testing::{build_directory, skipped};
+use std::os::unix::fs::FileExt;
+
+const LIMIT: u64 = 32 << 20;
+
+/// A group, or nothing where this user cannot have one.
+fn group() -> Option<MemoryGroup> {
+    match MemoryGroup::create(LIMIT) {
+        Ok(group) => Some(group),
+        Err(why) => {
+            assert!(matches!(why, Error::Unsupported { .. }), "{why}");
+            skipped(&why.to_string());
+            None
+        }
+    }
+}
+
+/// Runs `work` in a forked child and gives its exit code; `work` must not allocate.
+fn in_child(work: impl FnOnce() -> i32) -> Option<i32> {
+    // SAFETY: the child runs `work`, which does not allocate, and leaves without running destructors.
+    let child = unsafe { libc::fork() };
+    if child == 0 {
+        // SAFETY: always sound; it ends the child.
+        unsafe { libc::_exit(work()) };
+    }
+    let mut status = 0;
+    // SAFETY: `status` is a live integer and `child` our own child.
+    let ended = unsafe { libc::waitpid(child, &mut status, 0) };
+    (ended == child && libc::WIFEXITED(status)).then(|| libc::WEXITSTATUS(status))
+}
+
+#[test]
+fn the_file_cache_of_a_member_stays_within_the_limit() {
+    let Some(group) = group() else { return };
+    let named = tempfile::NamedTempFile::new_in(build_directory()).unwrap();
+    let file = named.reopen().unwrap();
+    let mut buffer = vec![9; 1 << 20];
+    for offset in (0..3 * LIMIT).step_by(buffer.len()) {
+        file.write_all_at(&buffer, offset).unwrap();
+    }
+    crate::cache::evict(&file).unwrap();
+    let code = in_child(|| {
+        if group.join().is_err() {
+            return 1;
+        }
+        let mut offset = 0;
+        while let Ok(got @ 1..) = file.read_at(&mut buffer, offset) {
+            offset += got as u64;
+        }
+        i32::from(offset != 3 * LIMIT) * 2
+    });
+    assert_eq!(code, Some(0));
+    let usage = group.usage_bytes().unwrap();
+    assert!((LIMIT / 2..=LIMIT).contains(&usage), "{usage}");
+    let resident = crate::cache::resident_bytes(&file, 0, 3 * LIMIT).unwrap();
+    assert!(resident <= LIMIT, "{resident}");
+    assert_eq!(group.limit_bytes(), LIMIT);
+}
+
+#[test]
+fn it_goes_when_dropped_by_its_maker_only() {
+    let Some(mut group) = group() else { return };
+    let directory = group.directory.clone();
+    let maker = group.creator;
+    group.creator += 1;
+    let enabled_in = group.enabled_in.clone();
+    drop(group);
+    assert!(directory.exists());
+    remove(&directory);
+    restore(enabled_in.as_deref());
+    assert!(!directory.exists());
+    assert_eq!(maker, std::process::id());
+}
+
+#[test]
+fn groups_of_dead_processes_are_swept() {
+    let Some(first) = group() else { return };
+    let mut child = std::process::Command::new("true").spawn().unwrap();
+    let pid = child.id();
+    child.wait().unwrap();
+    let parent = first.directory.parent().unwrap();
+    let dead = parent.join(format!("ioscape-{pid}-0"));
+    let other = parent.join(format!("ioscape-{pid}-x"));
+    std::fs::create_dir(&dead).unwrap();
+    std::fs::create_dir(&other).unwrap();
+    let second = group();
+    let kept = other.exists();
+    std::fs::remove_dir(&other).unwrap();
+    assert!(kept && !dead.exists());
+    assert!(first.directory.exists() && second.is_some_and(|g| g.directory.exists()));
+}
+
+#[test]
+fn a_limit_without_room_is_refused() {
+    let error = MemoryGroup::create(1 << 20).unwrap_err();
+    assert!(error.is_misuse() && error.to_string().contains("8 MiB"), "{error}");
+}
+
+#[test]
+fn only_our_own_names_are_ours() {
+    assert_eq!(maker("ioscape-12-0"), Some(12));
+    for name in ["ioscape-12", "ioscape--1", "ioscape-12-0x", "fioscape-1-2", "ioscape-x-1"] {
+        assert_eq!(maker(name), None, "{name}");
+    }
+}

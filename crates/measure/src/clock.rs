@@ -1,0 +1,129 @@
+//! The clock that times every request: the processor's own counter where it can be trusted, else the kernel's.
+
+use ioscape_schema::{Warning, WarningKind};
+
+/// Readings taken to measure the clock.
+const READINGS: usize = 20_000;
+
+/// A precision above this is doubtful for requests of the file cache, which take about as long; in nanoseconds.
+const COARSE_NS: f64 = 1000.0;
+
+/// A monotonic clock, cheap to read; clones share one calibration, also across `fork`.
+#[derive(Clone, Debug)]
+pub struct Clock {
+    source: quanta::Clock,
+}
+
+impl Clock {
+    /// Calibrates the clock against the kernel's monotonic one; takes up to a fifth of a second, once per process.
+    ///
+    /// Make it before workers are forked, so that all of them share one scale.
+    pub fn new() -> Self {
+        Self { source: quanta::Clock::new() }
+    }
+
+    /// The present reading, in ticks of unknown length.
+    #[inline]
+    pub fn raw(&self) -> u64 {
+        self.source.raw()
+    }
+
+    /// Nanoseconds between two readings; 0 if `to_raw` is before `from_raw`.
+    #[inline]
+    pub fn nanos_between(&self, from_raw: u64, to_raw: u64) -> u64 {
+        self.source.delta_as_nanos(from_raw, to_raw)
+    }
+
+    /// Measures the clock itself: the least non-zero step between two readings, and the mean time of a reading in the
+    /// best of several rounds, so that an interruption does not count.
+    pub fn measure(&self) -> ioscape_schema::environment::Clock {
+        let rounds = 10;
+        let mut step = u64::MAX;
+        let mut cost_ns = f64::INFINITY;
+        for _ in 0..rounds {
+            let first = self.raw();
+            let mut last = first;
+            for _ in 0..READINGS / rounds {
+                let now = self.raw();
+                let passed = now.saturating_sub(last);
+                if passed > 0 {
+                    step = step.min(passed);
+                }
+                last = now;
+            }
+            let mean = self.nanos_between(first, last) as f64 / (READINGS / rounds) as f64;
+            cost_ns = cost_ns.min(mean);
+        }
+        let precision_ns = if step == u64::MAX { 0.0 } else { step as f64 * self.tick_ns() };
+        ioscape_schema::environment::Clock { precision_ns, cost_ns }
+    }
+
+    /// Length of one tick.
+    fn tick_ns(&self) -> f64 {
+        let ticks = 1 << 40;
+        self.nanos_between(0, ticks) as f64 / ticks as f64
+    }
+}
+
+impl Default for Clock {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// The doubt that a clock `measured` like this casts on response times, if any.
+pub fn doubt(measured: &ioscape_schema::environment::Clock) -> Option<Warning> {
+    let coarse = measured.precision_ns.max(measured.cost_ns);
+    // Nothing above zero means that the clock did not move at all.
+    (coarse > COARSE_NS || coarse <= 0.0).then(|| {
+        Warning::new(
+            WarningKind::Clock,
+            format!(
+                "the clock steps by {:.0} ns and costs {:.0} ns a reading: response times of cached requests are too coarse to trust",
+                measured.precision_ns, measured.cost_ns
+            ),
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rustix::time::{ClockId, clock_gettime};
+
+    fn kernel_ns() -> u64 {
+        let now = clock_gettime(ClockId::Monotonic);
+        now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
+    }
+
+    #[test]
+    fn it_agrees_with_the_kernels_clock() {
+        let clock = Clock::new();
+        let (kernel_outer, from) = (kernel_ns(), clock.raw());
+        let kernel_from = kernel_ns();
+        while kernel_ns() - kernel_from < 20_000_000 {}
+        let kernel_to = kernel_ns();
+        let (to, kernel_last) = (clock.raw(), kernel_ns());
+        let ns = clock.nanos_between(from, to) as f64;
+        // Bounded by what passed inside and outside of it, whatever interrupted this test.
+        assert!(ns > (kernel_to - kernel_from) as f64 * 0.999, "{ns}");
+        assert!(ns < (kernel_last - kernel_outer) as f64 * 1.001, "{ns}");
+        assert_eq!(clock.nanos_between(to, from), 0);
+    }
+
+    #[test]
+    fn it_knows_itself() {
+        let measured = Clock::new().measure();
+        assert!(measured.precision_ns > 0.0 && measured.precision_ns.is_finite());
+        assert!(measured.cost_ns > 0.0 && measured.cost_ns.is_finite());
+    }
+
+    #[test]
+    fn a_coarse_clock_is_doubted() {
+        let clock =
+            |precision_ns, cost_ns| ioscape_schema::environment::Clock { precision_ns, cost_ns };
+        assert!(doubt(&clock(20.0, 25.0)).is_none());
+        assert!(doubt(&clock(4e6, 25.0)).unwrap().message.contains("4000000 ns"));
+        assert!(doubt(&clock(0.0, 0.0)).is_some());
+    }
+}

@@ -1,0 +1,200 @@
+//! The engine of deep queues: `io_uring` with a registered file and registered buffers, submitted in batches.
+#![expect(
+    unsafe_code,
+    reason = "the kernel is given pointers to buffers that live as long as the ring"
+)]
+
+use crate::engine::buffer::{Buffer, Stamp};
+use crate::engine::{Action, Fault, action};
+use crate::worker::stream::Stream;
+use io_uring::{IoUring, cqueue, opcode, squeue, types};
+use ioscape_schema::{Op, Request};
+use std::fs::File;
+use std::io;
+use std::os::fd::AsRawFd;
+
+/// One place in the queue: its buffer and what is in flight in it.
+struct Slot {
+    buffer: Buffer,
+    request: Request,
+    /// Bytes of the request that short transfers have moved already.
+    done: u32,
+    issued: u64,
+}
+
+/// A ring, its slots, and which of them wait for what.
+pub(crate) struct Uring {
+    // Declared before the slots, so that it is dropped first: the kernel lets go of the buffers before they are freed.
+    ring: IoUring,
+    slots: Vec<Slot>,
+    /// Slots without a request.
+    free: Vec<u16>,
+    /// Slots whose request has to be submitted, for the first time or again.
+    unsubmitted: Vec<u16>,
+    registered: bool,
+    stamp: Stamp,
+    // The ring holds the registered file; this keeps its description alive for plain opcodes alike.
+    _file: File,
+}
+
+impl Uring {
+    /// A ring on `file` with one slot per buffer; to be made by the thread that drives it.
+    pub(crate) fn new(file: File, buffers: Vec<Buffer>, stamp: Stamp) -> Result<Self, Fault> {
+        let fault = |e: io::Error| Fault::new(Action::Ring, e.raw_os_error().unwrap_or(libc::EIO));
+        let depth = buffers.len().clamp(1, 32768) as u32;
+        let ring = make_ring(depth).map_err(fault)?;
+        ring.submitter().register_files(&[file.as_raw_fd()]).map_err(fault)?;
+        let vectors: Vec<_> = buffers
+            .iter()
+            .map(|b| libc::iovec { iov_base: b.as_ptr().cast_mut().cast(), iov_len: b.len() })
+            .collect();
+        // SAFETY: the buffers stay where they are until the ring, dropped before them, is gone.
+        let registered = unsafe { ring.submitter().register_buffers(&vectors) }.is_ok();
+        let free = (0..buffers.len() as u16).rev().collect();
+        let request = Request { op: Op::Read, offset: 0, len: 0 };
+        let slots = buffers
+            .into_iter()
+            .map(|buffer| Slot { buffer, request, done: 0, issued: 0 })
+            .collect();
+        Ok(Self { ring, slots, free, unsubmitted: Vec::new(), registered, stamp, _file: file })
+    }
+
+    /// Whether the kernel took the buffers for registered I/O; it refuses where too little memory may be locked.
+    pub(crate) fn is_registered(&self) -> bool {
+        self.registered
+    }
+
+    /// Keeps as many requests in flight as there are slots until the conductor stops the run, then waits for the rest.
+    pub(crate) fn drive<S: FnMut() -> Request>(
+        &mut self,
+        source: &mut S,
+        stream: &mut Stream<'_>,
+    ) -> Result<(), Fault> {
+        while stream.goes_on() {
+            self.fill(source, stream)?;
+            self.submit(1)?;
+            let done = self.reap(stream)?;
+            stream.think(done);
+        }
+        while self.free.len() < self.slots.len() {
+            self.submit(1)?;
+            self.reap(stream)?;
+        }
+        Ok(())
+    }
+
+    /// Gives every free slot a request.
+    fn fill<S: FnMut() -> Request>(
+        &mut self,
+        source: &mut S,
+        stream: &Stream<'_>,
+    ) -> Result<(), Fault> {
+        while let Some(index) = self.free.pop() {
+            let slot = &mut self.slots[usize::from(index)];
+            slot.request = source();
+            slot.done = 0;
+            let Some(bytes) = slot.buffer.get_mut(..slot.request.len as usize) else {
+                let Request { op, offset, .. } = slot.request;
+                return Err(Fault::at(action(op), offset, libc::EINVAL));
+            };
+            if slot.request.op == Op::Write {
+                self.stamp.mark(bytes);
+            }
+            slot.issued = stream.clock.raw();
+            self.unsubmitted.push(index);
+        }
+        Ok(())
+    }
+
+    /// Hands all that waits to the kernel and waits for `want` completions.
+    fn submit(&mut self, want: usize) -> Result<(), Fault> {
+        let mut waiting = std::mem::take(&mut self.unsubmitted);
+        for index in waiting.drain(..) {
+            let entry = self.entry(index);
+            // SAFETY: the entry points into the slot's buffer, which is not touched until its completion is seen
+            // and not freed before the ring.
+            unsafe { self.ring.submission().push(&entry) }
+                .map_err(|_| Fault::new(Action::Ring, libc::ENOBUFS))?;
+        }
+        self.unsubmitted = waiting;
+        match self.ring.submit_and_wait(want) {
+            Ok(_) => Ok(()),
+            // Nothing is lost: what was not taken stays in the queue, and completions are reaped next.
+            Err(e)
+                if matches!(e.raw_os_error(), Some(libc::EINTR | libc::EAGAIN | libc::EBUSY)) =>
+            {
+                Ok(())
+            }
+            Err(e) => Err(Fault::new(Action::Ring, e.raw_os_error().unwrap_or(libc::EIO))),
+        }
+    }
+
+    /// The submission entry of what is left of a slot's request.
+    fn entry(&mut self, index: u16) -> squeue::Entry {
+        let slot = &mut self.slots[usize::from(index)];
+        let Request { op, offset, len } = slot.request;
+        let (offset, left) = (offset + u64::from(slot.done), len - slot.done);
+        let start = slot.buffer[slot.done as usize..].as_mut_ptr();
+        let file = types::Fixed(0);
+        let entry = match (op, self.registered) {
+            (Op::Read, true) => {
+                opcode::ReadFixed::new(file, start, left, index).offset(offset).build()
+            }
+            (Op::Write, true) => {
+                opcode::WriteFixed::new(file, start, left, index).offset(offset).build()
+            }
+            (Op::Read, false) => opcode::Read::new(file, start, left).offset(offset).build(),
+            (Op::Write, false) => opcode::Write::new(file, start, left).offset(offset).build(),
+        };
+        entry.user_data(u64::from(index))
+    }
+
+    /// Takes all completions; returns how many requests were finished.
+    fn reap(&mut self, stream: &mut Stream<'_>) -> Result<u32, Fault> {
+        let now = stream.clock.raw();
+        let mut finished = 0;
+        for completion in self.ring.completion() {
+            let index = completion.user_data() as u16;
+            let Some(slot) = self.slots.get_mut(usize::from(index)) else { continue };
+            if progress(slot, &completion)? {
+                stream.record(&slot.request, slot.issued, now);
+                self.free.push(index);
+                finished += 1;
+            } else {
+                self.unsubmitted.push(index);
+            }
+        }
+        Ok(finished)
+    }
+}
+
+/// Accounts a completion to its slot; true when the whole request is done, false when the rest must be submitted.
+#[inline]
+fn progress(slot: &mut Slot, completion: &cqueue::Entry) -> Result<bool, Fault> {
+    let Request { op, offset, len } = slot.request;
+    let place = offset + u64::from(slot.done);
+    match completion.result() {
+        0 => Err(Fault::nothing_moved(op, place)),
+        moved if moved > 0 => {
+            slot.done = (slot.done + moved as u32).min(len);
+            Ok(slot.done == len)
+        }
+        error if matches!(-error, libc::EINTR | libc::EAGAIN) => Ok(false),
+        error => Err(Fault::at(action(op), place, -error)),
+    }
+}
+
+/// A ring with the least overhead this kernel offers: older kernels answer `EINVAL` to flags they do not know.
+fn make_ring(depth: u32) -> io::Result<IoUring> {
+    let mut builder = IoUring::builder();
+    builder.setup_single_issuer().setup_defer_taskrun();
+    let refused = match builder.build(depth) {
+        Err(e) if e.raw_os_error() == Some(libc::EINVAL) => e,
+        outcome => return outcome,
+    };
+    let mut builder = IoUring::builder();
+    match builder.setup_coop_taskrun().build(depth) {
+        Err(e) if e.raw_os_error() == refused.raw_os_error() => IoUring::builder().build(depth),
+        outcome => outcome,
+    }
+}

@@ -1,0 +1,184 @@
+//! The machine as far as it matters to its I/O.
+
+mod virtualization;
+
+use crate::cgroup;
+use crate::load;
+use crate::target::Target;
+use crate::target::device::BlockDevice;
+use crate::text;
+use ioscape_schema::Environment;
+use std::collections::BTreeMap;
+
+/// Memory of the machine at one moment, in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Memory {
+    /// All of it.
+    pub total: u64,
+    /// What new programs could get without swapping.
+    pub available: u64,
+    /// What nobody uses.
+    pub free: u64,
+    /// The file cache.
+    pub cached: u64,
+    /// Pages waiting to be written, or being written.
+    pub dirty: u64,
+    /// Dirty pages at which writers are slowed down (`vm.dirty_bytes` or `vm.dirty_ratio`).
+    pub dirty_threshold_bytes: u64,
+}
+
+/// Reads the state of the memory; what cannot be read is 0.
+pub fn memory() -> Memory {
+    let info = text::read("/proc/meminfo").unwrap_or_default();
+    let bytes = |name| text::field(&info, name).unwrap_or(0) * 1024;
+    let available = bytes("MemAvailable");
+    Memory {
+        total: bytes("MemTotal"),
+        available,
+        free: bytes("MemFree"),
+        cached: bytes("Cached"),
+        dirty: bytes("Dirty") + bytes("Writeback"),
+        dirty_threshold_bytes: dirty_threshold(&vm_dirty(), available),
+    }
+}
+
+/// Dirty bytes at which writers are slowed down, from the settings (kernel documentation, admin-guide/sysctl/vm).
+fn dirty_threshold(settings: &BTreeMap<String, u64>, available: u64) -> u64 {
+    let setting = |name: &str| settings.get(name).copied().unwrap_or(0);
+    match setting("dirty_bytes") {
+        0 => (u128::from(available) * u128::from(setting("dirty_ratio")) / 100) as u64,
+        bytes => bytes,
+    }
+}
+
+/// The kernel's dirty-page settings by name, such as `dirty_ratio`.
+fn vm_dirty() -> BTreeMap<String, u64> {
+    let entries = std::fs::read_dir("/proc/sys/vm").into_iter().flatten().flatten();
+    let named = entries.map(|entry| (entry.file_name().to_string_lossy().into_owned(), entry));
+    let dirty = named.filter(|(name, _)| name.starts_with("dirty"));
+    dirty.filter_map(|(name, entry)| Some((name, text::read_number(entry.path())?))).collect()
+}
+
+/// Everything about the machine but the clock and the harness's own cost.
+///
+/// `memory_limit` is the limit that workers are put under, in bytes; a lower one that is already in force is given instead.
+pub fn capture(target: &Target, memory_limit: Option<u64>) -> Environment {
+    let file_system = target.file_system();
+    let device = BlockDevice::at(file_system.device);
+    let queue = |setting| device.as_ref().and_then(|device| device.queue(setting));
+    let known = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+    let system = rustix::system::uname();
+    Environment {
+        kernel: Some(format!(
+            "{} {}",
+            system.sysname().to_string_lossy(),
+            system.release().to_string_lossy()
+        )),
+        cpu_model: cpu_model(&text::read("/proc/cpuinfo").unwrap_or_default()),
+        cpu_count: std::thread::available_parallelism().ok().and_then(|n| n.get().try_into().ok()),
+        memory_bytes: Some(memory().total).filter(|bytes| *bytes > 0),
+        memory_limit_bytes: memory_limit.into_iter().chain(cgroup::enclosing_limit()).min(),
+        file_system: known(&file_system.name),
+        mount_options: known(&file_system.mount_options),
+        file_system_bytes: Some(target.total_bytes()).filter(|bytes| *bytes > 0),
+        free_bytes: Some(target.free_bytes()).filter(|bytes| *bytes > 0),
+        device: device.as_ref().map(BlockDevice::name),
+        scheduler: queue("scheduler").and_then(|line| chosen(&line)),
+        rotational: queue("rotational").map(|flag| flag == "1"),
+        read_ahead_bytes: read_ahead(target).or_else(|| queue("read_ahead_kb").and_then(kib)),
+        vm_dirty: vm_dirty(),
+        virtualization: virtualization::detect(),
+        load_before: load::load_average(),
+        ..Environment::default()
+    }
+}
+
+fn kib(text: String) -> Option<u64> {
+    text.parse::<u64>().ok()?.checked_mul(1024)
+}
+
+/// Read-ahead of what the target lies on, which file systems without a device have too.
+fn read_ahead(target: &Target) -> Option<u64> {
+    let device = if target.file_system().name == "block" {
+        target.file_system().device
+    } else {
+        let state = rustix::fs::fstat(target.file()).ok()?;
+        crate::target::mounts::split(state.st_dev)
+    };
+    let path = format!("/sys/class/bdi/{}:{}/read_ahead_kb", device.0, device.1);
+    text::read(path).and_then(kib)
+}
+
+/// The entry in brackets: `mq-deadline` of `none [mq-deadline]`; a single entry needs none.
+fn chosen(line: &str) -> Option<String> {
+    let bracketed = line.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
+    let name = bracketed.map_or(line, |(name, _)| name).trim();
+    (!name.is_empty() && !name.contains(' ')).then(|| name.to_owned())
+}
+
+/// The processor's name: each architecture has its own word for it.
+fn cpu_model(info: &str) -> Option<String> {
+    ["model name", "Model", "cpu model", "Processor", "cpu", "uarch", "CPU part"].iter().find_map(
+        |name| {
+            let mut pairs = info.lines().filter_map(|line| line.split_once(':'));
+            let value = pairs.find(|(key, _)| key.trim() == *name)?.1.trim();
+            (!value.is_empty()).then(|| value.to_owned())
+        },
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_dirty_threshold_follows_bytes_before_ratio() {
+        let mut settings = BTreeMap::from([("dirty_ratio".to_owned(), 20)]);
+        assert_eq!(dirty_threshold(&settings, 1000), 200);
+        settings.insert("dirty_bytes".to_owned(), 0);
+        assert_eq!(dirty_threshold(&settings, 1000), 200);
+        settings.insert("dirty_bytes".to_owned(), 77);
+        assert_eq!(dirty_threshold(&settings, 1000), 77);
+    }
+
+    #[test]
+    fn the_chosen_scheduler_is_in_brackets() {
+        assert_eq!(chosen("[none] mq-deadline").as_deref(), Some("none"));
+        assert_eq!(chosen("mq-deadline kyber [bfq] none").as_deref(), Some("bfq"));
+        assert_eq!(chosen("none").as_deref(), Some("none"));
+        assert_eq!(chosen(""), None);
+        assert_eq!(chosen("a b"), None);
+    }
+
+    #[test]
+    fn the_processor_is_named_on_each_architecture() {
+        let x86 = "processor\t: 0\nmodel\t\t: 7\nmodel name\t: Fast: One\n";
+        assert_eq!(cpu_model(x86).as_deref(), Some("Fast: One"));
+        let arm = "processor\t: 0\nCPU part\t: 0xd0c\n\nModel\t\t: Raspberry Pi\n";
+        assert_eq!(cpu_model(arm).as_deref(), Some("Raspberry Pi"));
+        assert_eq!(cpu_model("processor: 0"), None);
+    }
+
+    #[test]
+    fn memory_is_plausible() {
+        let memory = memory();
+        assert!(memory.total >= memory.available && memory.available > 0);
+        assert!(memory.free <= memory.total && memory.dirty <= memory.total);
+        assert!(memory.dirty_threshold_bytes > 0);
+    }
+
+    #[test]
+    fn the_environment_of_a_directory_is_complete() {
+        let dir = tempfile::tempdir().unwrap();
+        let target = Target::open(dir.path(), &Default::default()).unwrap();
+        let environment = capture(&target, Some(1 << 20));
+        assert!(environment.kernel.unwrap().starts_with("Linux "));
+        assert!(environment.cpu_count.unwrap() > 0);
+        assert_eq!(environment.memory_limit_bytes, Some(1 << 20));
+        assert_eq!(environment.file_system.unwrap(), target.file_system().name);
+        assert!(environment.free_bytes <= environment.file_system_bytes);
+        assert!(environment.vm_dirty.contains_key("dirty_ratio"));
+        assert!(environment.virtualization.is_some());
+        assert_eq!(environment.device.is_some(), target.file_system().has_device);
+    }
+}

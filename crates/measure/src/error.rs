@@ -1,0 +1,177 @@
+//! What can go wrong on a real machine, in sentences that say what, where and what to do.
+
+use ioscape_schema::units::Bytes;
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A measurement could not be started or finished.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The target is refused: it does not exist, is in use, or may not be destroyed.
+    #[error("{}: {reason}", .path.display())]
+    Target {
+        /// What the user named.
+        path: PathBuf,
+        /// Why it is refused and what to do.
+        reason: String,
+    },
+    /// The file system below the target is too full.
+    #[error(
+        "{}: {} of free space is needed, but only {} is left: free some space or choose a directory on another file system",
+        .path.display(), Bytes(*.needed as f64), Bytes(*.free as f64)
+    )]
+    Space {
+        /// What the user named.
+        path: PathBuf,
+        /// Bytes needed.
+        needed: u64,
+        /// Bytes available to this user.
+        free: u64,
+    },
+    /// A system call failed.
+    #[error(
+        "cannot {operation} {}{}: {source}{}",
+        .path.display(), At(*.offset), advice(.source)
+    )]
+    Io {
+        /// What was tried, as a verb: `read`, `write`, `open`.
+        operation: &'static str,
+        /// The file it was tried on.
+        path: PathBuf,
+        /// Byte offset in the file, where there is one.
+        offset: Option<u64>,
+        /// The system's answer.
+        source: io::Error,
+    },
+    /// This system lacks what an option needs.
+    #[error("{what} is not possible here: {why}")]
+    Unsupported {
+        /// The thing asked for.
+        what: String,
+        /// Why not, and what to do instead.
+        why: String,
+    },
+    /// The user interrupted; the point that was being measured is no result.
+    #[error("interrupted: the point being measured was dropped, earlier ones are kept")]
+    Interrupted,
+    /// A worker process ended before it should have.
+    #[error("worker {process} {death}")]
+    Worker {
+        /// Number of the worker, from 0.
+        process: u32,
+        /// How it ended.
+        death: Death,
+    },
+}
+
+impl Error {
+    /// Whether the request itself is at fault (exit code 2) and nothing was measured, rather than the machine (1).
+    pub fn is_misuse(&self) -> bool {
+        matches!(self, Self::Target { .. } | Self::Space { .. } | Self::Unsupported { .. })
+    }
+
+    /// A refusal of `path`.
+    pub fn target(path: &Path, reason: impl Into<String>) -> Self {
+        Self::Target { path: path.to_owned(), reason: reason.into() }
+    }
+
+    /// A failed system call on `path`; `operation` is a verb such as `open`.
+    pub fn io(operation: &'static str, path: &Path, source: impl Into<io::Error>) -> Self {
+        Self::Io { operation, path: path.to_owned(), offset: None, source: source.into() }
+    }
+
+    /// The same, at byte `offset` of the file.
+    pub fn io_at(
+        operation: &'static str,
+        path: &Path,
+        offset: u64,
+        source: impl Into<io::Error>,
+    ) -> Self {
+        Self::Io { operation, path: path.to_owned(), offset: Some(offset), source: source.into() }
+    }
+}
+
+/// How a worker process ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Death {
+    /// Killed by this signal.
+    Signal(i32),
+    /// Left with this exit code and without a report.
+    Exit(i32),
+    /// Neither stopped nor died when told to: it hangs inside the kernel.
+    Hung,
+}
+
+impl fmt::Display for Death {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Signal(libc::SIGKILL) => f.write_str(
+                "was killed (signal 9), most often because memory ran out: give a larger --memory or fewer processes",
+            ),
+            Self::Signal(libc::SIGBUS) => f.write_str(
+                "died of signal 7 (bus error): the file below the mapping shrank or its device failed to read; see the kernel log",
+            ),
+            Self::Signal(signal) => write!(f, "was killed by signal {signal}"),
+            Self::Exit(code) => write!(f, "ended with exit code {code} and without a report"),
+            Self::Hung => f.write_str(
+                "hangs inside the kernel and cannot be killed: the device or server below the target does not answer; see the kernel log",
+            ),
+        }
+    }
+}
+
+/// Shows ` at byte 4096`, or nothing.
+struct At(Option<u64>);
+
+impl fmt::Display for At {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.map_or(Ok(()), |offset| write!(f, " at byte {offset}"))
+    }
+}
+
+/// What to do about the commonest failures.
+fn advice(source: &io::Error) -> &'static str {
+    match source.raw_os_error() {
+        Some(libc::ENOSPC | libc::EDQUOT) => {
+            "; free some space, or limit the set with --max-unique-bytes"
+        }
+        Some(libc::EIO) => "; the device or server reported an error: see the kernel log",
+        Some(libc::EROFS) => "; the file system is read-only, or became so after an error",
+        Some(libc::EACCES | libc::EPERM) => "; check the owner and mode, or run as another user",
+        Some(libc::EMFILE | libc::ENFILE) => "; raise the limit of open files (ulimit -n)",
+        Some(libc::EFBIG) => {
+            "; the file size limit (ulimit -f) or the file system's own is reached"
+        }
+        Some(libc::ESTALE | libc::ENOTCONN) => {
+            "; the server or the program behind the mount is gone"
+        }
+        _ => "",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sentences_say_what_where_and_what_to_do() {
+        let full = io::Error::from_raw_os_error(libc::ENOSPC);
+        let text = Error::io_at("write", Path::new("/d/f"), 4096, full).to_string();
+        assert!(text.starts_with("cannot write /d/f at byte 4096: No space left"), "{text}");
+        assert!(text.ends_with("--max-unique-bytes"), "{text}");
+        let space = Error::Space { path: "/d".into(), needed: 64 << 20, free: 1 << 20 };
+        assert!(space.to_string().contains("64 MiB"), "{space}");
+        assert!(space.to_string().contains("only 1 MiB"), "{space}");
+        let killed = Error::Worker { process: 3, death: Death::Signal(9) };
+        assert!(killed.to_string().starts_with("worker 3 was killed"), "{killed}");
+    }
+
+    #[test]
+    fn misuse_is_told_from_failure() {
+        assert!(Error::target(Path::new("/x"), "no").is_misuse());
+        assert!(!Error::Interrupted.is_misuse());
+        let failed = Error::io("read", Path::new("/x"), io::Error::from_raw_os_error(libc::EIO));
+        assert!(!failed.is_misuse());
+    }
+}

@@ -1,0 +1,166 @@
+//! How busy other programs and the hypervisor keep the machine.
+//!
+//! Others are judged by the machine's user time less our own, since the kernel writes our pages back in system time of its
+//! own threads, which must not count as somebody else's load.
+
+use crate::text;
+
+/// The machine's counters at one moment.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Snapshot {
+    /// User time of all processors, low priority included, in seconds since start.
+    pub user_s: f64,
+    /// System time of all processors.
+    pub system_s: f64,
+    /// Time in which a processor was idle and waited for I/O.
+    pub iowait_s: f64,
+    /// Time that the hypervisor took.
+    pub steal_s: f64,
+    /// All time of all processors, idle time included.
+    pub total_s: f64,
+    /// Microseconds in which some task waited for a processor; absent without pressure information.
+    pub psi_cpu_some_us: Option<u64>,
+    /// The same for I/O.
+    pub psi_io_some_us: Option<u64>,
+    /// The same for memory.
+    pub psi_memory_some_us: Option<u64>,
+    /// Load average over one minute.
+    pub load_average: Option<f64>,
+}
+
+/// What others did between two snapshots.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Load {
+    /// Processors that others kept busy in user mode, on average.
+    pub other_cpu: f64,
+    /// Share of all processors' time that the hypervisor took.
+    pub steal_frac: f64,
+    /// Share of the time in which some task waited for a processor; absent without pressure information.
+    pub psi_cpu_some_frac: Option<f64>,
+    /// Share of the time in which some task waited for I/O; absent without pressure information.
+    pub psi_io_some_frac: Option<f64>,
+}
+
+impl Snapshot {
+    /// Reads the counters; what cannot be read stays 0 or absent.
+    pub fn take() -> Self {
+        let ticks = rustix::param::clock_ticks_per_second() as f64;
+        let stat = text::read("/proc/stat").unwrap_or_default();
+        Self {
+            psi_cpu_some_us: pressure("cpu"),
+            psi_io_some_us: pressure("io"),
+            psi_memory_some_us: pressure("memory"),
+            load_average: load_average(),
+            ..processors(&stat, ticks)
+        }
+    }
+
+    /// What others did since `earlier`, given the user seconds of our own processes meanwhile.
+    ///
+    /// The counters move in steps of 10 ms, so that intervals well below a second tell little.
+    pub fn since(&self, earlier: &Self, own_user_s: f64, elapsed_s: f64) -> Load {
+        let share = |part: f64, whole: f64| if whole > 0.0 { (part / whole).max(0.0) } else { 0.0 };
+        let stalled = |now: Option<u64>, then: Option<u64>| {
+            let stalled_s = now?.saturating_sub(then?) as f64 / 1e6;
+            Some(share(stalled_s, elapsed_s).min(1.0))
+        };
+        Load {
+            other_cpu: share(self.user_s - earlier.user_s - own_user_s, elapsed_s),
+            steal_frac: share(self.steal_s - earlier.steal_s, self.total_s - earlier.total_s),
+            psi_cpu_some_frac: stalled(self.psi_cpu_some_us, earlier.psi_cpu_some_us),
+            psi_io_some_frac: stalled(self.psi_io_some_us, earlier.psi_io_some_us),
+        }
+    }
+}
+
+/// The load average over one minute.
+pub fn load_average() -> Option<f64> {
+    text::read("/proc/loadavg")?.split(' ').next()?.parse().ok()
+}
+
+/// The times in the first line of `/proc/stat`, whose unit is 1/`ticks` seconds (proc_stat(5)).
+fn processors(stat: &str, ticks: f64) -> Snapshot {
+    let line = stat.lines().find_map(|line| line.strip_prefix("cpu ")).unwrap_or_default();
+    let mut times = [0.0; 8];
+    for (time, word) in times.iter_mut().zip(line.split_whitespace()) {
+        *time = word.parse::<f64>().unwrap_or(0.0) / ticks;
+    }
+    let [user, nice, system, _idle, iowait, _irq, _softirq, steal] = times;
+    Snapshot {
+        user_s: user + nice,
+        system_s: system,
+        iowait_s: iowait,
+        steal_s: steal,
+        total_s: times.iter().sum(),
+        ..Snapshot::default()
+    }
+}
+
+fn pressure(resource: &str) -> Option<u64> {
+    some_total(&text::read(format!("/proc/pressure/{resource}"))?)
+}
+
+/// Microseconds after `total=` in the line `some` of a pressure file.
+fn some_total(pressure: &str) -> Option<u64> {
+    let line = pressure.lines().find(|line| line.starts_with("some "))?;
+    line.split(' ').find_map(|word| word.strip_prefix("total="))?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const STAT: &str = "cpu  5315 100 6084 284178 617 0 71 12 0 0\ncpu0 1 0 2 3 4 0 5 6 0 0\n";
+
+    #[test]
+    fn the_first_line_is_the_sum_of_all_processors() {
+        let snapshot = processors(STAT, 100.0);
+        assert_eq!((snapshot.user_s, snapshot.system_s, snapshot.steal_s), (54.15, 60.84, 0.12));
+        assert_eq!(snapshot.iowait_s, 6.17);
+        assert!((snapshot.total_s - 2963.77).abs() < 1e-6);
+        assert_eq!(processors("", 100.0), Snapshot::default());
+        assert_eq!(processors("cpu  x y", 100.0), Snapshot::default());
+    }
+
+    #[test]
+    fn pressure_is_the_total_of_some() {
+        let text = "some avg10=0.18 avg60=0.57 avg300=0.30 total=8577639\nfull avg10=0.00 total=5";
+        assert_eq!(some_total(text), Some(8_577_639));
+        assert_eq!(some_total("full avg10=0.00 total=5"), None);
+    }
+
+    #[test]
+    fn our_own_time_is_not_others() {
+        let then = Snapshot { user_s: 10.0, total_s: 100.0, ..Snapshot::default() };
+        let now = Snapshot {
+            user_s: 13.0,
+            steal_s: 0.4,
+            total_s: 104.0,
+            psi_cpu_some_us: Some(500_000),
+            ..Snapshot::default()
+        };
+        let load = now.since(&then, 2.0, 2.0);
+        assert_eq!((load.other_cpu, load.steal_frac), (0.5, 0.1));
+        assert_eq!(load.psi_cpu_some_frac, None, "unknown before");
+        assert_eq!(now.since(&then, 5.0, 2.0).other_cpu, 0.0);
+        assert_eq!(now.since(&now, 0.0, 0.0).other_cpu, 0.0);
+    }
+
+    #[test]
+    fn a_program_that_computes_is_seen() {
+        let then = Snapshot::take();
+        let start = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+        let cpu_s = || {
+            let now = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+            (now.tv_sec - start.tv_sec) as f64 + (now.tv_nsec - start.tv_nsec) as f64 / 1e9
+        };
+        let mut sum = 0.0f64;
+        while cpu_s() < 0.1 {
+            for i in 0..1000 {
+                sum = std::hint::black_box(sum + f64::from(i));
+            }
+        }
+        let load = Snapshot::take().since(&then, 0.0, 1.0);
+        assert!(load.other_cpu > 0.03, "{load:?}");
+    }
+}

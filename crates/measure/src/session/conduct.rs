@@ -1,0 +1,300 @@
+//! The conductor: starts the workers, takes them through the phases, watches them, and collects their reports.
+
+use super::warm_up::WarmUp;
+use super::{Phase, RunOptions, Session, failure};
+use crate::error::{Death, Error};
+use crate::load::{Load, Snapshot};
+use crate::shared::{Shared, phase};
+use crate::stop::interval;
+use crate::worker::meter::processor_ns;
+use crate::worker::report::{Cost, REPORT_WORDS, Report, Tally};
+use crate::worker::run::{Plan, carry_out};
+use crate::worker::{Crew, DONE};
+use ioscape_schema::{Request, Stop, Workers, Workload};
+use std::time::{Duration, Instant};
+
+/// Longest time for workers to make themselves ready.
+const READY: Duration = Duration::from_secs(120);
+
+/// Least time a worker gets to finish what is in flight.
+const GRACE_S: f64 = 10.0;
+
+/// Progress is told this often.
+const TELL: Duration = Duration::from_millis(200);
+
+/// All that a run yields before it is summed up.
+pub(super) struct Trial {
+    /// One per stream.
+    pub(super) reports: Vec<Report>,
+    /// Bytes per second of every slice of the measured part.
+    pub(super) rates: Vec<f64>,
+    /// Why it ended.
+    pub(super) stop: Stop,
+    /// Length of the warm-up.
+    pub(super) warm_up_s: f64,
+    /// Whether the warm-up ended steady.
+    pub(super) steady: bool,
+    /// Whether the warm-up began much slower than it ended.
+    pub(super) began_slowly: bool,
+    /// What others did during the measured part.
+    pub(super) load: Load,
+}
+
+impl Trial {
+    /// What the measured part cost all workers together.
+    pub(super) fn cost(&self) -> Cost {
+        let counted = self.reports.iter().map(|r| r.cost).filter(|c| *c != Cost::default());
+        let mut sum = Cost { storage_counted: true, ..Cost::default() };
+        for cost in counted {
+            sum.user_ns += cost.user_ns;
+            sum.system_ns += cost.system_ns;
+            sum.storage_read_bytes += cost.storage_read_bytes;
+            sum.storage_counted &= cost.storage_counted;
+        }
+        sum
+    }
+
+    /// Reads and writes of all streams.
+    pub(super) fn tallies(&self) -> [Tally; 2] {
+        let mut sums = [Tally::new(), Tally::new()];
+        for report in &self.reports {
+            for (sum, tally) in sums.iter_mut().zip(&report.tallies) {
+                sum.merge(tally);
+            }
+        }
+        sums
+    }
+
+    /// Completed requests of all streams.
+    pub(super) fn ios(&self) -> u64 {
+        self.reports.iter().flat_map(|r| &r.tallies).map(|t| t.ios).sum()
+    }
+}
+
+/// A run in progress.
+struct Run<'a> {
+    session: &'a Session,
+    options: &'a RunOptions,
+    shared: &'a Shared,
+    crew: Crew,
+    slice: Duration,
+    told: Instant,
+}
+
+/// Reads the live counters slice by slice.
+struct Sampler<'a> {
+    shared: &'a Shared,
+    begin: Instant,
+    last: Instant,
+    moved: u64,
+}
+
+impl<'a> Sampler<'a> {
+    fn new(shared: &'a Shared) -> Self {
+        let now = Instant::now();
+        let [read, written] = shared.moved();
+        Self { shared, begin: now, last: now, moved: read + written }
+    }
+
+    /// Bytes per second since the last call.
+    fn rate(&mut self) -> f64 {
+        let now = Instant::now();
+        let [read, written] = self.shared.moved();
+        let seconds = now.duration_since(self.last).as_secs_f64();
+        let bytes = (read + written).saturating_sub(self.moved);
+        (self.last, self.moved) = (now, read + written);
+        bytes as f64 / seconds.max(1e-9)
+    }
+
+    fn elapsed_s(&self) -> f64 {
+        self.begin.elapsed().as_secs_f64()
+    }
+}
+
+impl Session {
+    /// Runs `workload` on a set that is ready.
+    pub(super) fn conduct<F, S>(
+        &self,
+        workload: &Workload,
+        buffer_bytes: usize,
+        options: &RunOptions,
+        streams: &F,
+    ) -> Result<Trial, Error>
+    where
+        F: Fn(u32) -> S + Sync,
+        S: FnMut() -> Request + Send,
+    {
+        let path = self.target.path();
+        let shared = Shared::new(workload.process_num as usize, REPORT_WORDS)
+            .map_err(|e| Error::io("get shared memory for", path, e))?;
+        let plan = Plan {
+            shared: &shared,
+            target: &self.target,
+            workload,
+            buffer_bytes,
+            clock: &self.clock,
+            group: self.group.as_ref(),
+            seed: self.options.seed,
+        };
+        let forked = match workload.workers {
+            Workers::Processes => {
+                Crew::fork(workload.process_num, |p| carry_out(&plan, p..p + 1, streams))
+            }
+            Workers::Threads => {
+                Crew::fork(1, |_| carry_out(&plan, 0..workload.process_num, streams))
+            }
+        };
+        let crew = forked.map_err(|e| Error::io("fork workers for", path, e))?;
+        let slice = Duration::from_secs_f64(slice_s(options));
+        let told = Instant::now();
+        let run = Run { session: self, options, shared: &shared, crew, slice, told };
+        run.take_through(workload, buffer_bytes)
+    }
+}
+
+/// Length of a slice: a run of the least length has enough of them for a confidence interval.
+fn slice_s(options: &RunOptions) -> f64 {
+    (options.min_s / 15.0).min(options.warm_min_s / 10.0).clamp(0.004, 0.05)
+}
+
+impl Run<'_> {
+    fn take_through(mut self, workload: &Workload, buffer_bytes: usize) -> Result<Trial, Error> {
+        self.await_all(Shared::all_ready, READY)?;
+        let mut warm_up = WarmUp::new(workload, self.session);
+        self.shared.set_phase(phase::WARM_UP);
+        let (warm_up_s, steady) = self.warm_up(&mut warm_up)?;
+        let before = Snapshot::take();
+        let [own_before, _] = processor_ns(libc::RUSAGE_SELF);
+        self.shared.set_phase(phase::MEASURE);
+        let began = Instant::now();
+        let patience = Duration::from_secs_f64(self.options.cap_s.clamp(1.0, 1e6));
+        let stop = match self.await_all(Shared::all_started, patience) {
+            Err(Error::Worker { death: Death::Hung, .. }) | Ok(()) => self.measure(),
+            Err(error) => Err(error),
+        };
+        let (stop, rates) = stop?;
+        let elapsed_s = began.elapsed().as_secs_f64();
+        let after = Snapshot::take();
+        let in_flight =
+            u64::from(workload.process_num) * u64::from(workload.queue_depth) * buffer_bytes as u64;
+        let reports = self.finish(in_flight as f64, crate::stop::mean(&rates))?;
+        let [own_after, _] = processor_ns(libc::RUSAGE_SELF);
+        let workers_ns: u64 = reports.iter().map(|r| r.cost.user_ns).sum();
+        let own_s = (workers_ns + own_after.saturating_sub(own_before)) as f64 / 1e9;
+        let load = after.since(&before, own_s, elapsed_s);
+        let began_slowly = warm_up.began_slowly();
+        Ok(Trial { reports, rates, stop, warm_up_s, steady, began_slowly, load })
+    }
+
+    /// Fails if the user interrupts or a worker is gone.
+    fn look_after(&mut self) -> Result<(), Error> {
+        if self.options.is_interrupted() {
+            self.shared.set_phase(phase::STOP);
+            self.crew.kill();
+            return Err(Error::Interrupted);
+        }
+        self.crew.poll();
+        match self.crew.first_dead() {
+            Some((process, death)) => {
+                Err(failure::from_death(process, death, self.shared, &self.session.target))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Waits until `condition` holds for all streams; the first worker counts as hung if it takes too long.
+    fn await_all(
+        &mut self,
+        condition: fn(&Shared) -> bool,
+        patience: Duration,
+    ) -> Result<(), Error> {
+        let begin = Instant::now();
+        let mut pause = Duration::from_micros(50);
+        while !condition(self.shared) {
+            self.look_after()?;
+            if begin.elapsed() > patience {
+                return Err(Error::Worker { process: 0, death: Death::Hung });
+            }
+            std::thread::sleep(pause);
+            pause = (pause * 2).min(Duration::from_millis(5));
+        }
+        Ok(())
+    }
+
+    /// Lets one slice pass.
+    fn pass(&mut self, name: Phase) -> Result<(), Error> {
+        std::thread::sleep(self.slice);
+        self.look_after()?;
+        if self.told.elapsed() >= TELL {
+            self.told = Instant::now();
+            let [read, written] = self.shared.moved();
+            self.options.tell(name, read + written, 0);
+        }
+        Ok(())
+    }
+
+    /// Runs until the rate is steady or time is up; how long, and whether it was steady.
+    fn warm_up(&mut self, warm_up: &mut WarmUp) -> Result<(f64, bool), Error> {
+        let mut sampler = Sampler::new(self.shared);
+        loop {
+            self.pass(Phase::WarmUp)?;
+            warm_up.add(sampler.rate(), self.shared.moved()[1]);
+            let elapsed_s = sampler.elapsed_s();
+            if elapsed_s >= self.options.warm_min_s && warm_up.is_steady() {
+                return Ok((elapsed_s, true));
+            }
+            if elapsed_s >= self.options.warm_cap_s.max(self.options.warm_min_s) {
+                return Ok((elapsed_s, warm_up.is_steady()));
+            }
+        }
+    }
+
+    /// Runs until the confidence interval is narrow enough or time is up.
+    fn measure(&mut self) -> Result<(Stop, Vec<f64>), Error> {
+        let mut sampler = Sampler::new(self.shared);
+        let mut rates = Vec::new();
+        let mut next_look = 10;
+        loop {
+            self.pass(Phase::Measure)?;
+            rates.push(sampler.rate());
+            let elapsed_s = sampler.elapsed_s();
+            // To look after every slice would stop at the first lucky streak; looks that grow rarer do not.
+            if elapsed_s >= self.options.min_s && rates.len() >= next_look {
+                next_look = rates.len() + rates.len().div_ceil(8);
+                let narrow = |i: crate::stop::Interval| i.relative() <= self.options.confidence;
+                if interval(&rates).is_some_and(narrow) {
+                    return Ok((Stop::Confident, rates));
+                }
+            }
+            if elapsed_s >= self.options.cap_s.max(self.options.min_s) {
+                return Ok((Stop::TimeCap, rates));
+            }
+        }
+    }
+
+    /// Tells the workers to stop and collects what they report; those that do not stop are killed.
+    fn finish(&mut self, in_flight_bytes: f64, rate: f64) -> Result<Vec<Report>, Error> {
+        self.shared.set_phase(phase::STOP);
+        let draining_s = if rate > 0.0 { 5.0 * in_flight_bytes / rate } else { 0.0 };
+        let grace = Duration::from_secs_f64((GRACE_S + draining_s).min(300.0));
+        let options = self.options;
+        if !self.crew.wait(grace, || options.is_interrupted()) {
+            let process = self.crew.first_alive().unwrap_or(0);
+            self.crew.kill();
+            if options.is_interrupted() {
+                return Err(Error::Interrupted);
+            }
+            return Err(Error::Worker { process, death: Death::Hung });
+        }
+        let target = &self.session.target;
+        if let Some((process, death)) = self.crew.first_dead()
+            && death != Death::Exit(DONE)
+        {
+            return Err(failure::from_death(process, death, self.shared, target));
+        }
+        let load = |i| Report::load(self.shared.report(i));
+        (0..self.shared.streams())
+            .map(|i| load(i).ok_or(Error::Worker { process: i as u32, death: Death::Exit(DONE) }))
+            .collect()
+    }
+}

@@ -1,0 +1,218 @@
+//! Before a run: the set is laid out, its dirty pages are flushed, and what fits is brought into the file cache.
+
+use super::{Phase, RunOptions, Session, failure};
+use crate::cache;
+use crate::environment;
+use crate::error::{Death, Error};
+use crate::shared::{Shared, phase};
+use crate::worker::report::REPORT_WORDS;
+use crate::worker::task::{self, Task};
+use crate::worker::{Crew, DONE};
+use ioscape_schema::{Access, Engine, Warning, WarningKind, Workload};
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+/// Share of the set that must be in the file cache for it to count as cached.
+const CACHED: f64 = 0.98;
+
+/// What was found while preparing.
+#[derive(Debug, Default)]
+pub(super) struct Preparation {
+    /// Whether the whole set was in the file cache when the warm-up began.
+    pub(super) cached: bool,
+    /// Doubts.
+    pub(super) warnings: Vec<Warning>,
+}
+
+/// Watches one task: how often it is looked after.
+const LOOK: Duration = Duration::from_millis(100);
+
+impl Session {
+    /// Writes the first `bytes` of the target with incompressible data; what was written earlier is left as it is.
+    ///
+    /// # Errors
+    /// The target is too small or full, writing fails, or the user interrupts.
+    pub fn layout(&mut self, bytes: u64, options: &RunOptions) -> Result<(), Error> {
+        if bytes <= self.laid_out {
+            return Ok(());
+        }
+        let capacity = self.max_unique_bytes();
+        if bytes > capacity {
+            let path = self.target.path().to_owned();
+            if self.target.is_scratch() {
+                return Err(Error::Space { path, needed: bytes, free: capacity });
+            }
+            let reason = format!("a set of {bytes} bytes does not fit into its {capacity} bytes");
+            return Err(Error::Target { path, reason });
+        }
+        let from = self.laid_out;
+        self.dirty = true;
+        let (done, outcome) = self.do_task(&Task::Layout(from..bytes), options, None);
+        self.laid_out = from + done;
+        self.touched = self.touched.min(from);
+        outcome?;
+        self.dirty = false;
+        Ok(())
+    }
+
+    /// Makes everything ready for `workload`.
+    pub(super) fn prepare(
+        &mut self,
+        workload: &Workload,
+        options: &RunOptions,
+    ) -> Result<Preparation, Error> {
+        let mut preparation = Preparation::default();
+        if workload.engine == Engine::Null {
+            return Ok(preparation);
+        }
+        let fresh = self.laid_out < workload.unique_bytes;
+        self.layout(workload.unique_bytes, options)?;
+        if self.dirty {
+            self.do_task(&Task::Flush, options, None).1?;
+            self.dirty = false;
+        }
+        if workload.access == Access::Direct {
+            if fresh {
+                self.evict()?;
+            }
+        } else {
+            self.evict_foreign_pages(workload.unique_bytes, &mut preparation)?;
+            self.touch(workload.unique_bytes, options, &mut preparation)?;
+        }
+        self.dirty = workload.read_frac < 1.0;
+        Ok(preparation)
+    }
+
+    fn evict(&mut self) -> Result<(), Error> {
+        self.touched = 0;
+        cache::evict(&self.file)
+    }
+
+    /// Share of the first `bytes` of the target that is in the file cache, where the kernel can tell.
+    pub(super) fn resident_frac(&self, bytes: u64) -> Option<f64> {
+        let resident = cache::resident_bytes(&self.file, 0, bytes)?;
+        Some((resident as f64 / bytes.max(1) as f64).min(1.0))
+    }
+
+    /// Under a memory limit no more pages can be in the cache than the limit allows, unless others brought them in.
+    fn evict_foreign_pages(
+        &mut self,
+        bytes: u64,
+        preparation: &mut Preparation,
+    ) -> Result<(), Error> {
+        let Some(limit) = self.group.as_ref().map(|g| g.limit_bytes()) else { return Ok(()) };
+        let allowed = limit + limit / 50 + (4 << 20);
+        let resident = |s: &Self| cache::resident_bytes(&s.file, 0, bytes).unwrap_or(0);
+        if resident(self) > allowed {
+            self.evict()?;
+            let left = resident(self);
+            if left > allowed {
+                let message = format!(
+                    "{} MiB of the set stay in the file cache though the memory limit is {} MiB: another group holds \
+                     them, so the limit does not bind",
+                    left >> 20,
+                    limit >> 20
+                );
+                preparation.warnings.push(Warning::new(WarningKind::ForeignPages, message));
+            }
+        }
+        Ok(())
+    }
+
+    /// Memory that the file cache could fill: the limit, or what is available and what the set itself holds already.
+    pub(super) fn cache_room(&self) -> u64 {
+        let available = environment::memory().available;
+        self.group.as_ref().map_or(available, |g| g.limit_bytes().min(available))
+    }
+
+    /// Reads the set once if it could fit into the file cache and is not there.
+    fn touch(
+        &mut self,
+        bytes: u64,
+        options: &RunOptions,
+        preparation: &mut Preparation,
+    ) -> Result<(), Error> {
+        let known = self.resident_frac(bytes);
+        preparation.cached = known.is_some_and(|f| f >= CACHED);
+        let fits = bytes as f64 <= 1.1 * self.cache_room() as f64;
+        let needed = known.map_or(self.touched < bytes, |f| f < CACHED);
+        if !fits || !needed {
+            return Ok(());
+        }
+        let cap = Duration::from_secs_f64(options.touch_cap_s.clamp(0.0, 1e6));
+        let (done, outcome) = self.do_task(&Task::Touch(0..bytes), options, Some(cap));
+        outcome?;
+        self.touched = self.touched.max(done);
+        if done < bytes {
+            let message = format!(
+                "reading the set into the file cache was stopped after {:.0} s: parts of it may be measured uncached",
+                cap.as_secs_f64()
+            );
+            preparation.warnings.push(Warning::new(WarningKind::BudgetSpent, message));
+        }
+        preparation.cached = self.resident_frac(bytes).is_some_and(|f| f >= CACHED);
+        Ok(())
+    }
+
+    /// Has a worker do `task` for at most `cap`; the bytes it did, and whether it did well.
+    fn do_task(
+        &self,
+        task: &Task,
+        options: &RunOptions,
+        cap: Option<Duration>,
+    ) -> (u64, Result<(), Error>) {
+        let path = self.target.path();
+        let shared = match Shared::new(1, REPORT_WORDS) {
+            Ok(shared) => shared,
+            Err(error) => return (0, Err(Error::io("get shared memory for", path, error))),
+        };
+        let group = self.group.as_ref();
+        let forked = Crew::fork(1, |_| {
+            task::carry_out(task, &shared, &self.target, group, self.options.seed)
+        });
+        let outcome = match forked {
+            Ok(crew) => self.watch_task(task, crew, &shared, options, cap),
+            Err(error) => Err(Error::io("fork a worker for", path, error)),
+        };
+        (shared.header().progress.load(Ordering::Relaxed), outcome)
+    }
+
+    fn watch_task(
+        &self,
+        task: &Task,
+        mut crew: Crew,
+        shared: &Shared,
+        options: &RunOptions,
+        cap: Option<Duration>,
+    ) -> Result<(), Error> {
+        let begin = Instant::now();
+        let (name, total) = match task {
+            Task::Layout(range) => (Phase::Layout, range.end - range.start),
+            Task::Flush => (Phase::Flush, 0),
+            Task::Touch(range) => (Phase::Touch, range.end - range.start),
+        };
+        while !crew.wait(LOOK, || options.is_interrupted()) {
+            if options.is_interrupted() {
+                shared.set_phase(phase::STOP);
+                crew.kill();
+                return Err(Error::Interrupted);
+            }
+            if cap.is_some_and(|cap| begin.elapsed() > cap) {
+                shared.set_phase(phase::STOP);
+                crew.wait(Duration::from_secs(10), || options.is_interrupted());
+                crew.kill();
+                return match crew.first_alive() {
+                    Some(process) => Err(Error::Worker { process, death: Death::Hung }),
+                    None => Ok(()),
+                };
+            }
+            options.tell(name, shared.header().progress.load(Ordering::Relaxed), total);
+        }
+        match crew.first_dead() {
+            Some((_, Death::Exit(DONE))) | None => Ok(()),
+            Some((process, death)) => {
+                Err(failure::from_death(process, death, shared, &self.target))
+            }
+        }
+    }
+}

@@ -1,0 +1,217 @@
+//! When a run is long enough: the confidence interval of its throughput by the method of batch means.
+//!
+//! A run is cut into slices of time. Neighbouring slices are not independent (a stall spans several), so they
+//! are joined to batches until the means of neighbouring batches no longer go together; Student's t then gives
+//! the interval. See A. Law, *Simulation Modeling and Analysis*, chapter 9.5.
+
+use statrs::distribution::{ContinuousCDF, StudentsT};
+
+/// Fewest batches an interval is made from.
+const BATCHES_MIN: usize = 10;
+
+/// Most batches: more gain little precision and hide slow changes.
+const BATCHES_MAX: usize = 40;
+
+/// Correlation of neighbouring batches up to which they count as independent.
+const CORRELATION_MAX: f64 = 0.25;
+
+/// A 95 % confidence interval of a mean rate.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Interval {
+    /// Mean of the slices.
+    pub(crate) mean: f64,
+    /// Half the width of the interval.
+    pub(crate) half: f64,
+    /// Number of batches it was made from.
+    pub(crate) batches: usize,
+}
+
+impl Interval {
+    /// Half width over mean; infinite for a mean of 0.
+    pub(crate) fn relative(&self) -> f64 {
+        if self.mean > 0.0 { self.half / self.mean } else { f64::INFINITY }
+    }
+}
+
+/// The interval of the mean of `rates`, one per slice of equal length; `None` with fewer than ten.
+pub(crate) fn interval(rates: &[f64]) -> Option<Interval> {
+    let mut per_batch = rates.len().div_ceil(BATCHES_MAX).max(1);
+    if rates.len() < BATCHES_MIN {
+        return None;
+    }
+    loop {
+        let batches = batch_means(rates, per_batch);
+        let last = rates.len() / (per_batch + 1) < BATCHES_MIN;
+        let correlation = lag1_correlation(&batches);
+        if correlation <= CORRELATION_MAX || last {
+            return Some(from_batches(mean(rates), &batches, correlation));
+        }
+        per_batch += 1;
+    }
+}
+
+/// Student's interval; where batches still go together, with the variance of a first-order autoregressive process.
+fn from_batches(mean_all: f64, batches: &[f64], correlation: f64) -> Interval {
+    let n = batches.len() as f64;
+    let correlation =
+        if correlation > CORRELATION_MAX { unbiased(correlation, n).min(0.95) } else { 0.0 };
+    let error = (variance(batches) / n * (1.0 + correlation) / (1.0 - correlation)).max(0.0).sqrt();
+    let t = StudentsT::new(0.0, 1.0, (n - 1.0).max(1.0)).map_or(2.0, |d| d.inverse_cdf(0.975));
+    Interval { mean: mean_all, half: t * error, batches: batches.len() }
+}
+
+/// Short series make correlation look smaller by about `(1 + 4 rho) / n` (Kendall 1954).
+fn unbiased(correlation: f64, n: f64) -> f64 {
+    correlation + (1.0 + 4.0 * correlation) / n
+}
+
+/// Means of groups of `per_batch` neighbours; a rest at the beginning, nearest to the warm-up, is left out.
+fn batch_means(rates: &[f64], per_batch: usize) -> Vec<f64> {
+    let (_, whole) = rates.split_at(rates.len() % per_batch);
+    whole.chunks_exact(per_batch).map(mean).collect()
+}
+
+/// Arithmetic mean; 0 of nothing.
+pub(crate) fn mean(values: &[f64]) -> f64 {
+    if values.is_empty() { 0.0 } else { values.iter().sum::<f64>() / values.len() as f64 }
+}
+
+/// Sample variance; 0 of fewer than two.
+pub(crate) fn variance(values: &[f64]) -> f64 {
+    if values.len() < 2 {
+        return 0.0;
+    }
+    let m = mean(values);
+    values.iter().map(|v| (v - m).powi(2)).sum::<f64>() / (values.len() - 1) as f64
+}
+
+/// Correlation of each value with the next; 0 when all are equal.
+fn lag1_correlation(values: &[f64]) -> f64 {
+    let m = mean(values);
+    let total: f64 = values.iter().map(|v| (v - m).powi(2)).sum();
+    let joint: f64 = values.windows(2).map(|w| (w[0] - m) * (w[1] - m)).sum();
+    if total > 0.0 { joint / total } else { 0.0 }
+}
+
+/// Whether the last third of `rates` agrees with the middle third within `tolerance` or twice its standard error.
+///
+/// False with fewer than nine slices.
+pub(crate) fn is_steady(rates: &[f64], tolerance: f64) -> bool {
+    if rates.len() < 9 {
+        return false;
+    }
+    let third = rates.len() / 3;
+    let (middle, last) = (&rates[third..2 * third], &rates[rates.len() - third..]);
+    let (before, after) = (mean(middle), mean(last));
+    let error = ((variance(middle) + variance(last)) / third as f64).sqrt();
+    after > 0.0 && (after - before).abs() <= (tolerance * after).max(2.0 * error)
+}
+
+/// Mean of the busiest tenth of `rates` over the mean of all; `None` with fewer than ten or without throughput.
+pub(crate) fn burst_ratio(rates: &[f64]) -> Option<f64> {
+    let all = mean(rates);
+    if rates.len() < 10 || all <= 0.0 {
+        return None;
+    }
+    let mut sorted = rates.to_vec();
+    sorted.sort_by(|a, b| b.total_cmp(a));
+    sorted.truncate(rates.len().div_ceil(10));
+    Some(mean(&sorted) / all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A small generator of uniform numbers, enough for made-up slices.
+    struct Noise(u64);
+
+    impl Noise {
+        fn uniform(&mut self) -> f64 {
+            self.0 ^= self.0 << 13;
+            self.0 ^= self.0 >> 7;
+            self.0 ^= self.0 << 17;
+            (self.0 >> 11) as f64 / (1u64 << 53) as f64
+        }
+        fn normal(&mut self) -> f64 {
+            (0..12).map(|_| self.uniform()).sum::<f64>() - 6.0
+        }
+        /// First-order autoregressive series of mean 100, standard deviation 10 and correlation `rho`.
+        fn series(&mut self, n: usize, rho: f64) -> Vec<f64> {
+            let mut x = self.normal();
+            (0..n)
+                .map(|_| {
+                    x = rho * x + (1.0 - rho * rho).sqrt() * self.normal();
+                    100.0 + 10.0 * x
+                })
+                .collect()
+        }
+        /// Share of 1000 intervals of `n` slices that hold the true mean.
+        fn coverage(&mut self, n: usize, rho: f64) -> f64 {
+            let holds = |rates: &[f64]| {
+                let i = interval(rates).unwrap();
+                (i.mean - 100.0).abs() <= i.half
+            };
+            (0..1000).filter(|_| holds(&self.series(n, rho))).count() as f64 / 1000.0
+        }
+    }
+
+    fn noise(seed: u64) -> Noise {
+        let mut noise = Noise(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
+        for _ in 0..20 {
+            noise.uniform();
+        }
+        noise
+    }
+
+    #[test]
+    fn too_few_slices_say_nothing() {
+        assert_eq!(interval(&[5.0; 9]), None);
+        let flat = interval(&[5.0; 10]).unwrap();
+        assert_eq!((flat.mean, flat.half, flat.batches), (5.0, 0.0, 10));
+    }
+
+    #[test]
+    fn intervals_hold_the_truth_nineteen_times_in_twenty() {
+        for n in [10, 17, 40, 100, 250] {
+            let covered = noise(1).coverage(n, 0.0);
+            assert!((0.925..=0.985).contains(&covered), "{n} slices: {covered}");
+        }
+    }
+
+    #[test]
+    fn correlated_slices_do_not_fool_it() {
+        for (n, rho) in [(100, 0.5), (250, 0.8), (250, 0.9)] {
+            let covered = noise(2).coverage(n, rho);
+            assert!(covered > 0.87, "{n} slices, correlation {rho}: {covered}");
+        }
+    }
+
+    #[test]
+    fn independent_noise_converges_and_slow_waves_do_not() {
+        let calm = interval(&noise(3).series(100, 0.0)).unwrap();
+        assert!(calm.relative() < 0.03, "{calm:?}");
+        let wavy: Vec<_> = (0..100).map(|i| 100.0 + 20.0 * (f64::from(i) / 16.0).sin()).collect();
+        let wavy = interval(&wavy).unwrap();
+        assert!(wavy.relative() > 0.1, "{wavy:?}");
+    }
+
+    #[test]
+    fn steadiness_wants_the_last_third_like_the_middle() {
+        assert!(is_steady(&noise(4).series(30, 0.0), 0.05));
+        let falling: Vec<_> = (0..30).map(|i| 100.0 - f64::from(i)).collect();
+        assert!(!is_steady(&falling, 0.05));
+        let start: Vec<_> = (0..30).map(|i| if i < 10 { 5.0 } else { 100.0 }).collect();
+        assert!(is_steady(&start, 0.05));
+        assert!(!is_steady(&[0.0; 30], 0.05));
+        assert!(!is_steady(&[1.0; 8], 0.05));
+    }
+
+    #[test]
+    fn bursts_stand_out() {
+        assert_eq!(burst_ratio(&[3.0; 20]), Some(1.0));
+        let stalled: Vec<_> = (0..20).map(|i| if i < 2 { 10.0 } else { 0.0 }).collect();
+        assert_eq!(burst_ratio(&stalled), Some(10.0));
+        assert_eq!(burst_ratio(&[0.0; 20]), None);
+    }
+}

@@ -1,0 +1,333 @@
+//! What the I/O goes to, and what is refused for the safety of data.
+//!
+//! A directory gets a scratch file of our own. A file or block device that exists is taken only with permission to destroy
+//! its data, and only if nobody is seen to use it. Everything is checked before anything is touched.
+
+pub(crate) mod device;
+mod guard;
+pub(crate) mod mounts;
+mod scratch;
+#[cfg(test)]
+mod tests;
+
+use crate::environment;
+use crate::error::Error;
+use ioscape_schema::Access;
+use rustix::fs::{AtFlags, FlockOperation, StatxFlags};
+use scratch::Scratch;
+use std::fs::{File, FileType, Metadata, OpenOptions};
+use std::io::{self, Seek, SeekFrom};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+/// Free space below which a directory is refused, in bytes.
+const FREE_LEAST: u64 = 64 << 20;
+
+/// Size below which a file or device is refused, in bytes.
+const SIZE_LEAST: u64 = 4096;
+
+/// What the user allows.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct TargetOptions {
+    /// The data of an existing file or block device may be destroyed (`--destroy-data`).
+    pub destroy_data: bool,
+    /// Some workload writes; if none does, a file or device is opened for reading only.
+    pub write_needed: bool,
+}
+
+/// The file system or device below a target.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FileSystemInfo {
+    /// Type, such as `ext4`; `block` for a block device itself; empty if unknown.
+    pub name: String,
+    /// Mount options, those of the mount point and those of the file system.
+    pub mount_options: String,
+    /// What is mounted, such as `/dev/vda`; the device itself for a block device.
+    pub source: String,
+    /// Major and minor number of the device, of the first one if there are many; major 0 if there is none.
+    pub device: (u32, u32),
+    /// Whether data comes from a server or a user-space program, so that the kernel's I/O counters do not see it.
+    pub is_network_or_fuse: bool,
+    /// Whether a block device of this machine is below.
+    pub has_device: bool,
+}
+
+/// A file or device that is ours to read and write until dropped; dropping removes a scratch file.
+#[derive(Debug)]
+pub struct Target {
+    path: PathBuf,
+    file: File,
+    // Its drop removes the file.
+    scratch: Option<Scratch>,
+    capacity_bytes: u64,
+    is_device: bool,
+    file_system: FileSystemInfo,
+    leftovers: Vec<String>,
+}
+
+impl Target {
+    /// Checks `path` and makes it ready; nothing is touched unless all checks pass.
+    ///
+    /// # Errors
+    /// [`Error::Target`] or [`Error::Space`] for a refusal, [`Error::Io`] for a failed system call.
+    pub fn open(path: &Path, options: &TargetOptions) -> Result<Self, Error> {
+        let found = std::fs::metadata(path).map_err(|error| missing(path, error))?;
+        let real = std::fs::canonicalize(path).map_err(|error| missing(path, error))?;
+        let kind = found.file_type();
+        if kind.is_dir() {
+            return Self::in_directory(&real);
+        }
+        let what = kind_word(kind);
+        if !kind.is_file() && !kind.is_block_device() {
+            let reason = format!("is a {what}: name a directory, a regular file or a block device");
+            return Err(Error::target(path, reason));
+        }
+        if !options.destroy_data {
+            let reason = format!(
+                "is a {what} with data of its own: name a directory, or give --destroy-data to have this data overwritten"
+            );
+            return Err(Error::target(path, reason));
+        }
+        let used = if kind.is_file() {
+            guard::file_in_use(&real)
+        } else {
+            guard::device_in_use(&real, mounts::split(found.rdev()))
+        };
+        match used {
+            Some(reason) => Err(Error::target(path, reason)),
+            None => Self::existing(real, &found, options.write_needed),
+        }
+    }
+
+    /// A scratch file in the directory at `path`.
+    fn in_directory(path: &Path) -> Result<Self, Error> {
+        use rustix::fs::Access as May;
+        rustix::fs::access(path, May::WRITE_OK | May::EXEC_OK)
+            .map_err(|e| unwritable(path, e.into()))?;
+        let directory: OwnedFd = File::open(path).map_err(|error| unwritable(path, error))?.into();
+        let file_system =
+            mounts::of(&directory, path).map(|m| mounts::describe(&m)).unwrap_or_default();
+        // Leftovers go first, since they may be what fills the file system.
+        let leftovers = scratch::sweep(&directory, file_system.is_network_or_fuse);
+        let free =
+            space(&directory, &file_system.name).map_err(|e| Error::io("examine", path, e))?.1;
+        if free < FREE_LEAST {
+            return Err(Error::Space { path: path.to_owned(), needed: FREE_LEAST, free });
+        }
+        let (file, scratch) = scratch::create(directory, path)?;
+        Ok(Self {
+            path: path.join(scratch.name()),
+            file,
+            scratch: Some(scratch),
+            capacity_bytes: free / 2,
+            is_device: false,
+            file_system,
+            leftovers,
+        })
+    }
+
+    /// The file or device at `path`, which was `found` to be free.
+    fn existing(path: PathBuf, found: &Metadata, write: bool) -> Result<Self, Error> {
+        let device = found.file_type().is_block_device().then(|| mounts::split(found.rdev()));
+        // For a block device O_EXCL asks the kernel for sole use; it then refuses mounts, swap and the like.
+        let flags = if device.is_some() { libc::O_EXCL } else { 0 };
+        let mut file = OpenOptions::new()
+            .read(true)
+            .write(write)
+            .custom_flags(flags)
+            .open(&path)
+            .map_err(|error| unwritable(&path, error))?;
+        let opened = file.metadata().map_err(|e| Error::io("examine", &path, e))?;
+        if (opened.dev(), opened.ino()) != (found.dev(), found.ino()) {
+            return Err(Error::target(&path, "was replaced while it was being checked: try again"));
+        }
+        let busy = rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive);
+        if busy == Err(rustix::io::Errno::WOULDBLOCK) {
+            return Err(Error::target(&path, "is locked by another program: wait for it to end"));
+        }
+        let size = file.seek(SeekFrom::End(0)).map_err(|e| Error::io("examine", &path, e))?;
+        if size < SIZE_LEAST {
+            let reason = format!(
+                "holds {size} bytes, but {SIZE_LEAST} are needed: name a larger one, or a directory"
+            );
+            return Err(Error::target(&path, reason));
+        }
+        let file_system = match device {
+            Some(number) => raw_device(&path, number),
+            None => mounts::of(&file, &path).map(|m| mounts::describe(&m)).unwrap_or_default(),
+        };
+        Ok(Self {
+            path,
+            file,
+            scratch: None,
+            capacity_bytes: size,
+            is_device: device.is_some(),
+            file_system,
+            leftovers: Vec::new(),
+        })
+    }
+
+    /// The file that the I/O goes to.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The descriptor that holds the target; its locks last as long as it.
+    pub fn file(&self) -> &File {
+        &self.file
+    }
+
+    /// Largest set that fits, in bytes: half of the space that was free at [`Target::open`] (of the available memory too, if
+    /// the file system lies in memory) for a scratch file, else the size.
+    pub fn capacity_bytes(&self) -> u64 {
+        self.capacity_bytes
+    }
+
+    /// Space of the file system that this user may still take, in bytes; 0 for a device or where it cannot be asked.
+    pub fn free_bytes(&self) -> u64 {
+        if self.is_device {
+            0
+        } else {
+            space(&self.file, &self.file_system.name).map_or(0, |s| s.1)
+        }
+    }
+
+    /// Size of the file system or device, in bytes; 0 where it cannot be asked.
+    pub fn total_bytes(&self) -> u64 {
+        if self.is_device {
+            self.capacity_bytes
+        } else {
+            space(&self.file, &self.file_system.name).map_or(0, |s| s.0)
+        }
+    }
+
+    /// Whether the file is a scratch file of our own.
+    pub fn is_scratch(&self) -> bool {
+        self.scratch.is_some()
+    }
+
+    /// Present length of the file or device, in bytes.
+    ///
+    /// # Errors
+    /// The system call failed.
+    #[expect(clippy::len_without_is_empty, reason = "a file's length, not a collection's")]
+    pub fn len(&self) -> Result<u64, Error> {
+        (&self.file).seek(SeekFrom::End(0)).map_err(|e| Error::io("examine", &self.path, e))
+    }
+
+    /// Opens the file once more: a new open file description, for `access`, for writing too if `write`.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] if the file system refuses direct access, [`Error::Io`] for any other failure.
+    pub fn open_file(&self, access: Access, write: bool) -> Result<File, Error> {
+        let flags = match access {
+            Access::Buffered => 0,
+            Access::Direct => libc::O_DIRECT,
+            Access::Dsync => libc::O_DSYNC,
+        };
+        // Through the descriptor that we hold, so that a file put in its place meanwhile is never opened.
+        let held = format!("/proc/self/fd/{}", self.file.as_raw_fd());
+        let mut options = OpenOptions::new();
+        options.read(true).write(write).custom_flags(flags);
+        options.open(held).map_err(|error| match error.raw_os_error() {
+            Some(libc::EINVAL | libc::EOPNOTSUPP) if access == Access::Direct => {
+                Error::Unsupported {
+                    what: format!("direct I/O on {}", self.path.display()),
+                    why: format!(
+                        "its file system ({}) refuses O_DIRECT: leave out --direct",
+                        self.file_system.name
+                    ),
+                }
+            }
+            _ => Error::io("open", &self.path, error),
+        })
+    }
+
+    /// Alignment of offsets, sizes and memory that direct I/O needs here, in bytes; absent where the kernel does not say.
+    pub fn direct_align(&self) -> Option<u32> {
+        let state = rustix::fs::statx(&self.file, "", AtFlags::EMPTY_PATH, StatxFlags::DIOALIGN);
+        let known = state.ok().filter(|s| s.stx_mask & StatxFlags::DIOALIGN.bits() != 0);
+        let align = known.map_or(0, |s| s.stx_dio_offset_align.max(s.stx_dio_mem_align));
+        if align == 0 && self.is_device {
+            let device = device::BlockDevice::at(self.file_system.device)?;
+            return device.queue("logical_block_size")?.parse().ok();
+        }
+        (align > 0).then_some(align)
+    }
+
+    /// The file system or device below.
+    pub fn file_system(&self) -> &FileSystemInfo {
+        &self.file_system
+    }
+
+    /// Names of the scratch files of dead processes that were removed from the directory.
+    pub fn leftovers(&self) -> &[String] {
+        &self.leftovers
+    }
+}
+
+fn raw_device(path: &Path, number: (u32, u32)) -> FileSystemInfo {
+    FileSystemInfo {
+        name: "block".into(),
+        source: path.display().to_string(),
+        device: number,
+        has_device: true,
+        ..FileSystemInfo::default()
+    }
+}
+
+/// Size of the file system of type `kind` that `file` lies on and the free part of it that we may take.
+fn space(file: &impl AsFd, kind: &str) -> io::Result<(u64, u64)> {
+    let state = rustix::fs::fstatvfs(file)?;
+    let total = state.f_blocks.saturating_mul(state.f_frsize);
+    let free = state.f_bavail.saturating_mul(state.f_frsize);
+    if total > 0 && !["tmpfs", "ramfs", "devtmpfs"].contains(&kind) {
+        return Ok((total, free));
+    }
+    // In memory, or silent about its size: what the memory gives is the bound, or programs would be killed.
+    let available = environment::memory().available;
+    Ok((total, if total > 0 { free.min(available) } else { available }))
+}
+
+fn kind_word(kind: FileType) -> &'static str {
+    if kind.is_file() {
+        "regular file"
+    } else if kind.is_block_device() {
+        "block device"
+    } else if kind.is_char_device() {
+        "character device"
+    } else if kind.is_fifo() {
+        "named pipe"
+    } else {
+        "socket"
+    }
+}
+
+/// `path` could not even be looked at.
+fn missing(path: &Path, error: io::Error) -> Error {
+    match error.kind() {
+        io::ErrorKind::NotFound => Error::target(
+            path,
+            "does not exist: name an existing directory, regular file or block device",
+        ),
+        _ => Error::target(path, format!("cannot be looked at: {error}")),
+    }
+}
+
+/// `path` exists but may not be opened as needed.
+fn unwritable(path: &Path, error: io::Error) -> Error {
+    let reason = match error.raw_os_error() {
+        Some(libc::EROFS) => "is read-only: name a place that can be written".to_owned(),
+        Some(libc::EACCES | libc::EPERM) => {
+            "may not be written by this user: name another place, or run as its owner".to_owned()
+        }
+        Some(libc::EBUSY) => {
+            "is in use by the kernel or another program: unmount or close it first".to_owned()
+        }
+        Some(libc::ETXTBSY) => "is a program that is running, or swap space".to_owned(),
+        Some(libc::ENOMEDIUM | libc::ENXIO) => "has no medium or device behind it".to_owned(),
+        _ => format!("cannot be opened: {error}"),
+    };
+    Error::target(path, reason)
+}

@@ -1,0 +1,123 @@
+//! A block device as the kernel shows it below `/sys/dev/block`.
+
+use crate::text;
+use std::path::{Path, PathBuf};
+
+/// A whole disk or a partition that exists.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct BlockDevice {
+    /// Major and minor number.
+    pub number: (u32, u32),
+    directory: PathBuf,
+}
+
+impl BlockDevice {
+    /// The device of this number; absent if the kernel shows none.
+    pub fn at(number: (u32, u32)) -> Option<Self> {
+        Self::below(Path::new("/sys"), number)
+    }
+
+    fn below(sys: &Path, number: (u32, u32)) -> Option<Self> {
+        let link = sys.join(format!("dev/block/{}:{}", number.0, number.1));
+        Some(Self { number, directory: std::fs::canonicalize(link).ok()? })
+    }
+
+    fn in_directory(directory: PathBuf) -> Option<Self> {
+        let number = text::pair(&text::read(directory.join("dev"))?)?;
+        Some(Self { number, directory })
+    }
+
+    /// The kernel's name, such as `vda1`.
+    pub fn name(&self) -> String {
+        self.directory.file_name().unwrap_or_default().to_string_lossy().into_owned()
+    }
+
+    /// The disk that this is a partition of; absent for a whole disk.
+    fn parent(&self) -> Option<Self> {
+        self.directory.join("partition").exists().then_some(())?;
+        Self::in_directory(self.directory.parent()?.to_owned())
+    }
+
+    /// The whole disk: itself, or what it is a partition of.
+    pub fn disk(&self) -> Self {
+        self.parent().unwrap_or_else(|| self.clone())
+    }
+
+    fn children(&self, folder: &str) -> Vec<PathBuf> {
+        let entries = std::fs::read_dir(self.directory.join(folder));
+        let paths = entries.into_iter().flatten().flatten().map(|entry| entry.path());
+        paths.collect()
+    }
+
+    /// Everything that shares data with this device: itself, its partitions, and the disk it is part of.
+    pub fn related(&self) -> Vec<Self> {
+        let partitions = self.children("").into_iter().filter(|p| p.join("partition").exists());
+        let mut all: Vec<Self> = partitions.filter_map(Self::in_directory).collect();
+        all.extend(self.parent());
+        all.push(self.clone());
+        all
+    }
+
+    /// Names of the devices that are built on this one, such as `dm-0` or `md0`.
+    pub fn holders(&self) -> Vec<String> {
+        let names = self.children("holders").into_iter();
+        names.filter_map(|p| Some(p.file_name()?.to_string_lossy().into_owned())).collect()
+    }
+
+    /// A setting of the disk's queue, such as `scheduler`.
+    pub fn queue(&self, setting: &str) -> Option<String> {
+        text::read(self.disk().directory.join("queue").join(setting))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    /// A made-up `/sys` with disk 8:0 `sda`, its partitions 8:1 and 8:2, and `dm-0` built on the second.
+    fn fake() -> tempfile::TempDir {
+        let sys = tempfile::tempdir().unwrap();
+        let disk = sys.path().join("devices/pci/block/sda");
+        fs::create_dir_all(disk.join("holders")).unwrap();
+        fs::create_dir_all(disk.join("queue")).unwrap();
+        fs::create_dir_all(sys.path().join("dev/block")).unwrap();
+        fs::write(disk.join("dev"), "8:0\n").unwrap();
+        fs::write(disk.join("queue/scheduler"), "none [bfq]\n").unwrap();
+        for (name, minor) in [("sda1", 1), ("sda2", 2)] {
+            let part = disk.join(name);
+            fs::create_dir_all(part.join("holders")).unwrap();
+            fs::write(part.join("dev"), format!("8:{minor}\n")).unwrap();
+            fs::write(part.join("partition"), format!("{minor}\n")).unwrap();
+            let link = sys.path().join(format!("dev/block/8:{minor}"));
+            std::os::unix::fs::symlink(part, link).unwrap();
+        }
+        std::os::unix::fs::symlink(&disk, sys.path().join("dev/block/8:0")).unwrap();
+        fs::write(disk.join("sda2/holders/dm-0"), "").unwrap();
+        sys
+    }
+
+    #[test]
+    fn a_disk_is_related_to_its_partitions_but_they_not_to_each_other() {
+        let sys = fake();
+        let related = |minor| {
+            let device = BlockDevice::below(sys.path(), (8, minor)).unwrap();
+            let mut all: Vec<u32> = device.related().iter().map(|d| d.number.1).collect();
+            all.sort_unstable();
+            all
+        };
+        assert_eq!(related(0), [0, 1, 2]);
+        assert_eq!(related(1), [0, 1]);
+        assert!(BlockDevice::below(sys.path(), (8, 9)).is_none());
+    }
+
+    #[test]
+    fn holders_and_queue_are_read() {
+        let sys = fake();
+        let part = BlockDevice::below(sys.path(), (8, 2)).unwrap();
+        assert_eq!(part.holders(), ["dm-0"]);
+        assert_eq!(part.name(), "sda2");
+        assert_eq!(part.queue("scheduler").as_deref(), Some("none [bfq]"));
+        assert!(part.disk().holders().is_empty());
+    }
+}

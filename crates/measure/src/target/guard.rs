@@ -1,0 +1,105 @@
+//! Reasons to refuse a block device or file whose data may be destroyed: somebody is using it.
+
+use super::device::BlockDevice;
+use super::mounts::{self, Mount};
+use crate::text;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// Why the device at `path` is in use; absent if nothing is known to use it.
+///
+/// Looks at mounts, swap space, devices built on it and loop devices, for the device itself, its partitions and the disk
+/// it is part of. What other mount namespaces use is left to the exclusive open that follows.
+pub(crate) fn device_in_use(path: &Path, number: (u32, u32)) -> Option<String> {
+    let Some(device) = BlockDevice::at(number) else {
+        return Some(
+            "it cannot be checked whether this device is in use, since /sys does not show it: refused".into(),
+        );
+    };
+    let related = device.related();
+    let numbers: Vec<(u32, u32)> = related.iter().map(|device| device.number).collect();
+    if let Some(mount) = mounted(&mounts::table(), &numbers) {
+        let point = mount.point.display();
+        return Some(format!("is mounted on {point} (whole or in part): unmount it first"));
+    }
+    for swap in swap_files() {
+        if mounts::block_number(&swap).is_some_and(|number| numbers.contains(&number)) {
+            return Some(format!("is swap space ({}): run swapoff first", swap.display()));
+        }
+    }
+    if let Some(holder) = related.iter().flat_map(BlockDevice::holders).next() {
+        return Some(format!("is part of {holder}: name that device, or take it apart first"));
+    }
+    let backs = |file: &Path| mounts::block_number(file).is_some_and(|n| numbers.contains(&n));
+    loop_on(backs).map(|name| attached(path, &name))
+}
+
+/// Why the regular file at `path` is in use; absent if nothing is known to use it.
+pub(crate) fn file_in_use(path: &Path) -> Option<String> {
+    let same = |other: &Path| {
+        let (ours, other) = (std::fs::metadata(path).ok()?, std::fs::metadata(other).ok()?);
+        Some((ours.dev(), ours.ino()) == (other.dev(), other.ino()))
+    };
+    if swap_files().iter().any(|swap| same(swap) == Some(true)) {
+        return Some("is swap space: run swapoff first".into());
+    }
+    loop_on(|file| same(file) == Some(true)).map(|name| attached(path, &name))
+}
+
+fn attached(path: &Path, name: &str) -> String {
+    format!(
+        "is attached to /dev/{name}: run losetup -d /dev/{name} first, or name it instead of {}",
+        path.display()
+    )
+}
+
+/// The first mount of one of the devices `numbers`.
+fn mounted<'a>(table: &'a [Mount], numbers: &[(u32, u32)]) -> Option<&'a Mount> {
+    table.iter().find(|mount| {
+        let sources = mounts::source_devices(&mount.source);
+        numbers.iter().any(|number| *number == mount.device || sources.contains(number))
+    })
+}
+
+/// Files and devices named in `/proc/swaps`.
+fn swap_files() -> Vec<PathBuf> {
+    parse_swaps(&text::read("/proc/swaps").unwrap_or_default())
+}
+
+fn parse_swaps(table: &str) -> Vec<PathBuf> {
+    let names = table.lines().skip(1).filter_map(|line| line.split_whitespace().next());
+    names.map(|name| PathBuf::from(mounts::unescape(name))).collect()
+}
+
+/// The loop device whose backing file satisfies `is_ours`.
+fn loop_on(is_ours: impl Fn(&Path) -> bool) -> Option<String> {
+    let entries = std::fs::read_dir("/sys/block").ok()?;
+    entries.flatten().find_map(|entry| {
+        let file = text::read(entry.path().join("loop/backing_file"))?;
+        is_ours(Path::new(&file)).then(|| entry.file_name().to_string_lossy().into_owned())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn swaps_are_read_without_their_header() {
+        let table = "Filename\tType\tSize\n/dev/sda2  partition 8 0 -2\n/my\\040swap file 8 0 -3\n";
+        assert_eq!(parse_swaps(table), [Path::new("/dev/sda2"), Path::new("/my swap")]);
+        assert!(parse_swaps("").is_empty());
+    }
+
+    #[test]
+    fn a_mount_of_any_related_device_counts() {
+        let table = mounts::parse("27 1 8:2 / / rw - ext4 /dev/sda2 rw\n");
+        assert!(mounted(&table, &[(8, 0), (8, 1), (8, 2)]).is_some());
+        assert!(mounted(&table, &[(8, 0), (8, 1)]).is_none());
+    }
+
+    #[test]
+    fn an_unknown_device_is_refused() {
+        assert!(device_in_use(Path::new("/dev/none"), (4095, 77)).unwrap().contains("refused"));
+    }
+}

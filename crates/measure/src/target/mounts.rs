@@ -1,0 +1,202 @@
+//! The mount table: which file system a file lies on (proc_pid_mountinfo(5)).
+
+use super::FileSystemInfo;
+use crate::text;
+use std::os::fd::AsFd;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+/// One line of the mount table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Mount {
+    /// Number of the mount, as `statx` gives it for a file.
+    pub id: u64,
+    /// Major and minor number; major 0 where no single device is mounted.
+    pub device: (u32, u32),
+    /// The directory of the file system that is mounted here.
+    pub root: PathBuf,
+    /// Where it is mounted.
+    pub point: PathBuf,
+    /// Options of the mount, then those of the file system that are not among them.
+    pub options: String,
+    /// Type of the file system.
+    pub kind: String,
+    /// What is mounted.
+    pub source: String,
+}
+
+/// Undoes the mount table's octal escapes: `\040` is a space.
+pub(crate) fn unescape(field: &str) -> String {
+    let bytes = field.as_bytes();
+    let mut plain = Vec::with_capacity(bytes.len());
+    let mut at = 0;
+    while at < bytes.len() {
+        let code = bytes
+            .get(at + 1..at + 4)
+            .filter(|_| bytes[at] == b'\\')
+            .and_then(|digits| u8::from_str_radix(std::str::from_utf8(digits).ok()?, 8).ok());
+        plain.push(code.unwrap_or(bytes[at]));
+        at += if code.is_some() { 4 } else { 1 };
+    }
+    String::from_utf8_lossy(&plain).into_owned()
+}
+
+/// Joins two lists of options and keeps the first of equal ones.
+fn join_options(mount: &str, file_system: &str) -> String {
+    let mut all: Vec<&str> = mount.split(',').collect();
+    for option in file_system.split(',') {
+        if !all.contains(&option) {
+            all.push(option);
+        }
+    }
+    all.join(",")
+}
+
+fn parse_line(line: &str) -> Option<Mount> {
+    let (mount, file_system) = line.split_once(" - ")?;
+    let mount: Vec<&str> = mount.split(' ').collect();
+    let file_system: Vec<&str> = file_system.split(' ').collect();
+    Some(Mount {
+        id: mount.first()?.parse().ok()?,
+        device: text::pair(mount.get(2)?)?,
+        root: unescape(mount.get(3)?).into(),
+        point: unescape(mount.get(4)?).into(),
+        options: unescape(&join_options(mount.get(5)?, file_system.get(2).unwrap_or(&""))),
+        kind: unescape(file_system.first()?),
+        source: unescape(file_system.get(1)?),
+    })
+}
+
+/// Reads a mount table; lines that are none are left out.
+pub(crate) fn parse(table: &str) -> Vec<Mount> {
+    table.lines().filter_map(parse_line).collect()
+}
+
+/// The mount table of this process; empty if the kernel does not show it.
+pub(crate) fn table() -> Vec<Mount> {
+    text::read("/proc/self/mountinfo").map_or_else(Vec::new, |table| parse(&table))
+}
+
+/// The mount that an absolute `path` without links lies on: the last one whose point is its longest prefix.
+fn by_path(table: &[Mount], path: &Path) -> Option<Mount> {
+    let covering = table.iter().filter(|mount| path.starts_with(&mount.point));
+    covering.max_by_key(|mount| mount.point.components().count()).cloned()
+}
+
+/// The mount that the open `file` at `path` lies on.
+pub(crate) fn of(file: &impl AsFd, path: &Path) -> Option<Mount> {
+    let flags = rustix::fs::AtFlags::EMPTY_PATH;
+    let state = rustix::fs::statx(file, "", flags, rustix::fs::StatxFlags::MNT_ID).ok();
+    let id = state.filter(|s| s.stx_mask & rustix::fs::StatxFlags::MNT_ID.bits() != 0);
+    let table = table();
+    id.and_then(|state| table.iter().find(|mount| mount.id == state.stx_mnt_id).cloned())
+        .or_else(|| by_path(&table, path))
+}
+
+/// Numbers of the block devices that a mount's source names: `/dev/vda`, or `/dev/sda:/dev/sdb`.
+pub(crate) fn source_devices(source: &str) -> Vec<(u32, u32)> {
+    if !source.starts_with('/') {
+        return Vec::new();
+    }
+    source.split(':').filter_map(|path| block_number(Path::new(path))).collect()
+}
+
+/// The number of the block device at `path`; absent if there is none.
+pub(crate) fn block_number(path: &Path) -> Option<(u32, u32)> {
+    let found = std::fs::metadata(path).ok()?;
+    found.file_type().is_block_device().then(|| split(found.rdev()))
+}
+
+/// Major and minor number of a device.
+pub(crate) fn split(device: u64) -> (u32, u32) {
+    (rustix::fs::major(device), rustix::fs::minor(device))
+}
+
+/// File systems whose data comes from a server, a host or a user-space program.
+const REMOTE: [&str; 23] = [
+    "9p", "afs", "beegfs", "ceph", "cifs", "coda", "gpfs", "hostfs", "lustre", "nfs", "nfs4",
+    "orangefs", "prl_fs", "pvfs2", "smb2", "smb3", "smbfs", "vboxsf", "virtiofs", "vmhgfs",
+    "wekafs", "fuse", "fuseblk",
+];
+
+/// Whether a file system of type `kind` has its data elsewhere than on a block device of this kernel.
+pub(crate) fn is_network_or_fuse(kind: &str) -> bool {
+    REMOTE.contains(&kind) || kind.starts_with("fuse.")
+}
+
+/// What is known of the file system mounted as `mount`.
+pub(crate) fn describe(mount: &Mount) -> FileSystemInfo {
+    let below = source_devices(&mount.source).first().copied();
+    // btrfs and its like show a number of no device; the source names the real one.
+    let device = if mount.device.0 == 0 { below.unwrap_or(mount.device) } else { mount.device };
+    FileSystemInfo {
+        name: mount.kind.clone(),
+        mount_options: mount.options.clone(),
+        source: mount.source.clone(),
+        device,
+        is_network_or_fuse: is_network_or_fuse(&mount.kind),
+        has_device: device.0 != 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TABLE: &str = r"22 27 0:21 / /proc rw,relatime - proc proc rw
+27 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw,discard
+31 27 8:17 / /mnt/my\040disk\134x ro,nosuid shared:5 master:2 - xfs /dev/sd\040b1 ro,noquota
+40 27 0:45 /@home /home rw,noatime - btrfs /dev/nvme0n1p2 rw,ssd,subvol=/@home
+41 40 0:50 / /home/me/far rw - fuse.sshfs me@host:/data rw,user_id=0
+not a mount
+99 27 8 / /x rw - ext4 /dev/x rw
+42 27 0:51 / /empty rw - tmpfs  rw,size=4k";
+
+    #[test]
+    fn every_line_is_read_and_escapes_undone() {
+        let mounts = parse(TABLE);
+        assert_eq!(mounts.len(), 6);
+        let disk = &mounts[2];
+        assert_eq!(disk.point, Path::new(r"/mnt/my disk\x"));
+        assert_eq!(disk.source, "/dev/sd b1");
+        assert_eq!(disk.options, "ro,nosuid,noquota");
+        assert_eq!((disk.id, disk.device, disk.kind.as_str()), (31, (8, 17), "xfs"));
+        assert_eq!(mounts[3].root, Path::new("/@home"));
+        assert_eq!(mounts[5].source, "");
+    }
+
+    #[test]
+    fn the_longest_mount_point_wins() {
+        let mounts = parse(TABLE);
+        let point = |path: &str| by_path(&mounts, Path::new(path)).unwrap().point;
+        assert_eq!(point("/home/me/far/x"), Path::new("/home/me/far"));
+        assert_eq!(point("/home/me/farther"), Path::new("/home"));
+        assert_eq!(point("/homely"), Path::new("/"));
+    }
+
+    #[test]
+    fn remote_file_systems_are_known() {
+        for (kind, remote) in
+            [("nfs4", true), ("fuse.sshfs", true), ("fuseblk", true), ("ext4", false)]
+        {
+            assert_eq!(is_network_or_fuse(kind), remote, "{kind}");
+        }
+        let far = describe(&parse(TABLE)[4]);
+        assert!(far.is_network_or_fuse && !far.has_device);
+        assert!(describe(&parse(TABLE)[1]).has_device);
+    }
+
+    #[test]
+    fn odd_escapes_stay_as_they_are() {
+        assert_eq!(unescape(r"a\9x\04\"), r"a\9x\04\");
+        assert_eq!(unescape(r"\777"), r"\777");
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_table_panics(text in ".{0,200}") {
+            parse(&text);
+            unescape(&text);
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! Scratch files: made and locked by us, removed when done, and swept up later if their maker was killed.
+
+use crate::error::Error;
+use rustix::fs::{AtFlags, FileType, FlockOperation, Mode, OFlags};
+use std::ffi::OsStr;
+use std::fs::File;
+use std::hash::{BuildHasher, RandomState};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+/// What the name of every scratch file begins with; 16 hexadecimal digits follow.
+const PREFIX: &str = ".ioscape-scratch-";
+
+/// On a file system shared with other machines a lock may be seen here only, so that age decides: this many seconds.
+const REMOTE_AGE_S: i64 = 86_400;
+
+/// A name in a directory that is removed on drop, if dropped by the process that made it.
+#[derive(Debug)]
+pub(crate) struct Scratch {
+    directory: OwnedFd,
+    name: String,
+    inode: u64,
+    creator: u32,
+}
+
+/// Whether `name` is one that [`create`] gives.
+fn is_scratch_name(name: &[u8]) -> bool {
+    let Some(digits) = name.strip_prefix(PREFIX.as_bytes()) else { return false };
+    digits.len() == 16 && digits.iter().all(|d| matches!(d, b'0'..=b'9' | b'a'..=b'f'))
+}
+
+/// Locks `file` for us; `None` where the file system has no locks, `Some(false)` if another holds it.
+fn lock(file: &impl AsFd) -> Option<bool> {
+    match rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => Some(true),
+        Err(rustix::io::Errno::WOULDBLOCK) => Some(false),
+        Err(_) => None,
+    }
+}
+
+/// Makes and locks an empty file in the open `directory`, whose path is `path`.
+///
+/// # Errors
+/// The file cannot be made.
+pub(crate) fn create(directory: OwnedFd, path: &Path) -> Result<(File, Scratch), Error> {
+    let flags = OFlags::CREATE | OFlags::EXCL | OFlags::RDWR | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    for attempt in 0..16 {
+        // Keyed from the system's entropy anew at every call.
+        let digits = RandomState::new().hash_one((std::process::id(), attempt));
+        let name = format!("{PREFIX}{digits:016x}");
+        let file = match rustix::fs::openat(&directory, &name, flags, Mode::from_raw_mode(0o600)) {
+            Ok(file) => File::from(file),
+            Err(rustix::io::Errno::EXIST) => continue,
+            Err(error) => return Err(uncreatable(path, error)),
+        };
+        let state = rustix::fs::fstat(&file).map_err(|error| Error::io("examine", path, error))?;
+        let scratch = Scratch { directory, name, inode: state.st_ino, creator: std::process::id() };
+        // Between creation and lock another process may take it for a leftover and remove it.
+        let kept = lock(&file) != Some(false) && scratch.is_linked();
+        if kept {
+            return Ok((file, scratch));
+        }
+        return create(scratch.into_directory(path)?, path);
+    }
+    Err(Error::target(
+        path,
+        "every random name for a scratch file is taken: look into this directory",
+    ))
+}
+
+/// The difference between a directory that takes no files (a refusal) and one that fails.
+fn uncreatable(path: &Path, error: rustix::io::Errno) -> Error {
+    use rustix::io::Errno;
+    match error {
+        Errno::IO | Errno::NOSPC | Errno::DQUOT | Errno::NFILE | Errno::MFILE | Errno::STALE => {
+            Error::io("make a scratch file in", path, error)
+        }
+        _ => {
+            Error::target(path, format!("takes no scratch file ({error}): name another directory"))
+        }
+    }
+}
+
+impl Scratch {
+    /// The file's name in its directory.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Whether the name still stands for the file that we made.
+    fn is_linked(&self) -> bool {
+        rustix::fs::statat(&self.directory, &self.name, AtFlags::SYMLINK_NOFOLLOW)
+            .is_ok_and(|found| found.st_ino == self.inode)
+    }
+
+    fn into_directory(self, path: &Path) -> Result<OwnedFd, Error> {
+        self.directory.try_clone().map_err(|error| Error::io("open", path, error))
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // A forked worker has a copy of this value and must not remove the file of its parent.
+        if self.creator == std::process::id() && self.is_linked() {
+            let _ = rustix::fs::unlinkat(&self.directory, &self.name, AtFlags::empty());
+        }
+    }
+}
+
+/// Removes scratch files whose maker is dead from `directory` and gives their names.
+///
+/// Only regular files of our own user that bear a scratch name and that nobody holds a lock on; where `shared` with other
+/// machines, also only those not written for a day.
+pub(crate) fn sweep(directory: &OwnedFd, shared: bool) -> Vec<String> {
+    let Ok(entries) = rustix::fs::Dir::read_from(directory) else { return Vec::new() };
+    let names = entries.flatten().filter(|entry| is_scratch_name(entry.file_name().to_bytes()));
+    let names = names.map(|e| OsStr::from_bytes(e.file_name().to_bytes()).to_owned());
+    let removed = names.filter(|name| remove_leftover(directory, name, shared).is_some());
+    removed.map(|name| name.to_string_lossy().into_owned()).collect()
+}
+
+fn remove_leftover(directory: &OwnedFd, name: &OsStr, shared: bool) -> Option<()> {
+    let state = rustix::fs::statat(directory, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
+    let regular = FileType::from_raw_mode(state.st_mode) == FileType::RegularFile;
+    let ours = state.st_uid == rustix::process::geteuid().as_raw();
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::Realtime).tv_sec;
+    if !regular || !ours || (shared && now - state.st_mtime < REMOTE_AGE_S) {
+        return None;
+    }
+    let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let file = rustix::fs::openat(directory, name, flags, Mode::empty()).ok()?;
+    let opened = rustix::fs::fstat(&file).ok()?;
+    if opened.st_ino != state.st_ino || lock(&file) != Some(true) {
+        return None;
+    }
+    rustix::fs::unlinkat(directory, name, AtFlags::empty()).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    fn open(path: &Path) -> OwnedFd {
+        File::open(path).unwrap().into()
+    }
+
+    #[test]
+    fn it_is_made_locked_and_removed() {
+        let dir = tempfile::tempdir().unwrap();
+        let (file, scratch) = create(open(dir.path()), dir.path()).unwrap();
+        let path = dir.path().join(scratch.name());
+        assert!(is_scratch_name(scratch.name().as_bytes()));
+        assert_eq!(
+            std::os::unix::fs::PermissionsExt::mode(&file.metadata().unwrap().permissions())
+                & 0o777,
+            0o600
+        );
+        assert_eq!(lock(&File::open(&path).unwrap()), Some(false));
+        assert!(sweep(&open(dir.path()), false).is_empty(), "a live one is kept");
+        drop(scratch);
+        assert!(!path.exists());
+    }
+
+    #[test]
+    fn a_copy_in_a_forked_process_removes_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        let (_file, mut scratch) = create(open(dir.path()), dir.path()).unwrap();
+        scratch.creator += 1;
+        let path = dir.path().join(scratch.name());
+        drop(scratch);
+        assert!(path.exists());
+    }
+
+    #[test]
+    fn a_name_that_came_to_mean_another_file_is_kept() {
+        let dir = tempfile::tempdir().unwrap();
+        let (_file, scratch) = create(open(dir.path()), dir.path()).unwrap();
+        let path = dir.path().join(scratch.name());
+        fs::remove_file(&path).unwrap();
+        fs::write(dir.path().join("other"), "precious").unwrap();
+        fs::rename(dir.path().join("other"), &path).unwrap();
+        drop(scratch);
+        assert_eq!(fs::read(&path).unwrap(), b"precious");
+    }
+
+    #[test]
+    fn only_leftovers_of_the_dead_are_swept() {
+        let dir = tempfile::tempdir().unwrap();
+        let in_dir = |name: &str| dir.path().join(name);
+        let dead = ".ioscape-scratch-0123456789abcdef";
+        let kept = [
+            ".ioscape-scratch-0123456789abcde",
+            ".ioscape-scratch-0123456789abcdef0",
+            ".ioscape-scratch-0123456789ABCDEF",
+            ".ioscape-scratch-0123456789abcdeg",
+            "ioscape-scratch-0123456789abcdef",
+            ".ioscape-scratch-fedcba9876543210",
+        ];
+        for name in kept.iter().chain([&dead]) {
+            fs::write(in_dir(name), "x").unwrap();
+        }
+        fs::create_dir(in_dir(".ioscape-scratch-aaaaaaaaaaaaaaaa")).unwrap();
+        let link = in_dir(".ioscape-scratch-bbbbbbbbbbbbbbbb");
+        std::os::unix::fs::symlink(in_dir(kept[0]), &link).unwrap();
+        let live = File::open(in_dir(kept[5])).unwrap();
+        assert_eq!(lock(&live), Some(true));
+        assert!(sweep(&open(dir.path()), true).is_empty(), "a young file on a shared file system");
+        assert_eq!(sweep(&open(dir.path()), false), [dead]);
+        assert!(!in_dir(dead).exists() && link.symlink_metadata().is_ok());
+        assert!(kept.iter().all(|name| in_dir(name).exists()));
+    }
+}

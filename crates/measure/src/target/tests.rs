@@ -1,0 +1,240 @@
+//! Tests of targets: what is refused, and that a scratch file comes and goes.
+#![allow(unsafe_code, reason = "mounts in a namespace of the test's own")]
+
+use super::*;
+use crate::testing::{build_directory, skipped};
+use std::fs;
+use std::process::Command;
+
+const DESTROY: TargetOptions = TargetOptions { destroy_data: true, write_needed: true };
+
+fn open(path: &Path) -> Result<Target, Error> {
+    Target::open(path, &TargetOptions::default())
+}
+
+/// The sentence of the refusal of `path`, which must be one.
+fn refusal(path: &Path, options: &TargetOptions) -> String {
+    let error = Target::open(path, options).unwrap_err();
+    assert!(error.is_misuse(), "{error}");
+    error.to_string()
+}
+
+fn is_root() -> bool {
+    rustix::process::geteuid().is_root()
+}
+
+#[test]
+fn a_directory_gets_a_scratch_file_that_goes_with_the_target() {
+    let dir = tempfile::tempdir().unwrap();
+    let target = open(dir.path()).unwrap();
+    let path = target.path().to_owned();
+    assert!(
+        target.is_scratch()
+            && path.exists()
+            && path.starts_with(fs::canonicalize(dir.path()).unwrap())
+    );
+    assert_eq!(target.len().unwrap(), 0);
+    assert!(target.capacity_bytes() > 0 && target.capacity_bytes() <= target.total_bytes());
+    assert!(!target.file_system().name.is_empty());
+    fs::write(&path, [1; 8192]).unwrap();
+    assert_eq!(target.len().unwrap(), 8192);
+    drop(target);
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn two_runs_in_one_directory_leave_each_other_alone() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join(".ioscape-scratch-00000000000000aa"), "left by a killed run")
+        .unwrap();
+    let first = open(dir.path()).unwrap();
+    assert_eq!(first.leftovers(), [".ioscape-scratch-00000000000000aa"]);
+    let second = open(dir.path()).unwrap();
+    assert!(second.leftovers().is_empty());
+    assert!(first.path().exists() && first.path() != second.path());
+}
+
+#[test]
+fn what_a_killed_run_left_is_removed_by_the_next() {
+    let dir = tempfile::tempdir().unwrap();
+    // SAFETY: the child takes no lock of the parent's: it opens a target and kills itself.
+    let child = unsafe { libc::fork() };
+    if child == 0 {
+        let _target = open(dir.path());
+        // SAFETY: always sound; no destructor of the child runs.
+        unsafe { libc::kill(libc::getpid(), libc::SIGKILL) };
+    }
+    // SAFETY: waits for our own child; no status is asked for.
+    assert_eq!(unsafe { libc::waitpid(child, std::ptr::null_mut(), 0) }, child);
+    let left: Vec<_> = fs::read_dir(dir.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
+    assert_eq!(left.len(), 1);
+    assert_eq!(open(dir.path()).unwrap().leftovers(), [left[0].to_str().unwrap()]);
+}
+
+#[test]
+fn what_cannot_be_a_target_is_refused_in_a_sentence() {
+    let dir = tempfile::tempdir().unwrap();
+    let fifo = dir.path().join("fifo");
+    let mode = rustix::fs::Mode::from_raw_mode(0o600);
+    rustix::fs::mknodat(rustix::fs::CWD, &fifo, rustix::fs::FileType::Fifo, mode, 0).unwrap();
+    assert!(refusal(&fifo, &DESTROY).contains("is a named pipe: name a directory"));
+    assert!(refusal(Path::new("/dev/null"), &DESTROY).contains("is a character device"));
+    assert!(refusal(&dir.path().join("none"), &DESTROY).contains("does not exist"));
+    assert!(refusal(&fifo.join("x"), &DESTROY).contains("cannot be looked at"));
+    assert!(refusal(Path::new("/proc/self"), &DESTROY).starts_with("/proc/"));
+    let small = dir.path().join("small");
+    fs::write(&small, [0; 100]).unwrap();
+    assert!(refusal(&small, &DESTROY).contains("holds 100 bytes"));
+}
+
+#[test]
+fn a_file_is_taken_only_with_permission_and_only_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("data");
+    fs::write(&path, [3; 20_000]).unwrap();
+    assert!(refusal(&path, &TargetOptions::default()).contains("--destroy-data"));
+    let target = Target::open(&path, &DESTROY).unwrap();
+    assert!(!target.is_scratch());
+    assert_eq!((target.capacity_bytes(), target.len().unwrap()), (20_000, 20_000));
+    assert!(refusal(&path, &DESTROY).contains("locked by another program"));
+    drop(target);
+    assert_eq!(
+        fs::read(&path).unwrap(),
+        [3; 20_000],
+        "opening changes nothing, dropping removes nothing"
+    );
+}
+
+#[test]
+fn files_are_opened_as_asked() {
+    let dir = tempfile::tempdir_in(build_directory()).unwrap();
+    let target = open(dir.path()).unwrap();
+    let flags = |access, write| {
+        let file = target.open_file(access, write).unwrap();
+        assert!(rustix::io::fcntl_getfd(&file).unwrap().contains(rustix::io::FdFlags::CLOEXEC));
+        rustix::fs::fcntl_getfl(&file).unwrap().bits() as i32
+    };
+    assert_eq!(flags(Access::Buffered, false) & libc::O_ACCMODE, libc::O_RDONLY);
+    assert_eq!(flags(Access::Buffered, true) & libc::O_ACCMODE, libc::O_RDWR);
+    let synchronous = flags(Access::Dsync, true);
+    assert_eq!(synchronous & libc::O_SYNC, libc::O_DSYNC, "data only, not all metadata");
+    match target.open_file(Access::Direct, true) {
+        Ok(file) => {
+            let flags = rustix::fs::fcntl_getfl(&file).unwrap();
+            assert!(flags.contains(rustix::fs::OFlags::DIRECT));
+            assert!(target.direct_align().is_none_or(u32::is_power_of_two));
+        }
+        Err(error) => assert!(matches!(error, Error::Unsupported { .. }), "{error}"),
+    }
+}
+
+#[test]
+fn a_file_put_in_the_targets_place_is_never_opened() {
+    let dir = tempfile::tempdir().unwrap();
+    let target = open(dir.path()).unwrap();
+    fs::remove_file(target.path()).unwrap();
+    fs::write(target.path(), "precious").unwrap();
+    let file = target.open_file(Access::Buffered, true).unwrap();
+    assert_eq!(file.metadata().unwrap().len(), 0);
+}
+
+#[test]
+fn a_mounted_device_is_refused() {
+    let table = mounts::table();
+    let devices = table.iter().flat_map(|mount| mounts::source_devices(&mount.source));
+    let Some((major, minor)) = devices.into_iter().next() else {
+        return skipped("no device node of a mounted file system");
+    };
+    let source = table.iter().find(|m| mounts::source_devices(&m.source).contains(&(major, minor)));
+    let path = source.unwrap().source.split(':').next().unwrap().to_owned();
+    assert!(refusal(Path::new(&path), &DESTROY).contains("is mounted on"));
+    assert!(refusal(Path::new(&path), &TargetOptions::default()).contains("--destroy-data"));
+}
+
+/// Attaches `file` to a loop device, whose path it gives.
+fn attach(file: &Path) -> Option<PathBuf> {
+    let made = Command::new("losetup").args(["--find", "--show"]).arg(file).output().ok()?;
+    let path = String::from_utf8_lossy(&made.stdout).trim().to_owned();
+    (made.status.success() && !path.is_empty()).then(|| path.into())
+}
+
+#[test]
+fn a_free_device_is_taken_and_its_backing_file_is_not() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("disk");
+    fs::write(&file, vec![5; 1 << 20]).unwrap();
+    let Some(device) = is_root().then(|| attach(&file)).flatten() else {
+        return skipped("loop devices need root and losetup");
+    };
+    let denied = Target::open(&device, &TargetOptions::default()).is_err();
+    let taken = Target::open(&device, &DESTROY);
+    let facts = taken.as_ref().ok().map(|t| {
+        (
+            t.capacity_bytes(),
+            t.file_system().name.clone(),
+            t.file_system().has_device,
+            t.direct_align(),
+        )
+    });
+    let again = Target::open(&device, &DESTROY).map(drop);
+    let backing = Target::open(&file, &DESTROY).map(drop);
+    drop(taken);
+    let detached = Command::new("losetup").arg("-d").arg(&device).status();
+    assert!(denied && detached.is_ok_and(|status| status.success()));
+    assert_eq!(facts, Some((1 << 20, "block".into(), true, Some(512))));
+    assert!(again.unwrap_err().to_string().contains("is in use by the kernel or another program"));
+    assert!(backing.unwrap_err().to_string().contains("is attached to /dev/loop"));
+    assert_eq!(fs::read(&file).unwrap(), vec![5; 1 << 20]);
+}
+
+/// Runs `check` on a file system in memory with these mount options, seen by the calling thread only.
+fn on_small_file_system(options: &str, check: impl FnOnce(&Path) + Send) {
+    let dir = tempfile::tempdir().unwrap();
+    let text = |text: &str| std::ffi::CString::new(text).unwrap();
+    let (kind, root, options) = (text("tmpfs"), text("/"), text(options));
+    let point = text(dir.path().to_str().unwrap());
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            // SAFETY: all pointers are to strings that live until the calls return; the namespace is this thread's own.
+            let mounted = unsafe {
+                libc::unshare(libc::CLONE_NEWNS) == 0
+                    && libc::mount(
+                        std::ptr::null(),
+                        root.as_ptr(),
+                        std::ptr::null(),
+                        libc::MS_REC | libc::MS_PRIVATE,
+                        std::ptr::null(),
+                    ) == 0
+                    && libc::mount(
+                        kind.as_ptr(),
+                        point.as_ptr(),
+                        kind.as_ptr(),
+                        0,
+                        options.as_ptr().cast(),
+                    ) == 0
+            };
+            if mounted {
+                check(dir.path());
+            } else {
+                skipped("mounting needs root");
+            }
+        });
+    });
+}
+
+#[test]
+fn a_full_file_system_is_refused_and_left_alone() {
+    on_small_file_system("size=1m", |path| {
+        let error = open(path).unwrap_err();
+        assert!(matches!(error, Error::Space { needed: FREE_LEAST, free, .. } if free <= 1 << 20));
+        assert!(error.to_string().contains("64 MiB of free space is needed"), "{error}");
+        assert_eq!(fs::read_dir(path).unwrap().count(), 0);
+    });
+}
+
+#[test]
+fn a_read_only_file_system_is_refused() {
+    on_small_file_system("ro,size=128m", |path| {
+        assert!(refusal(path, &DESTROY).contains("is read-only"));
+    });
+}

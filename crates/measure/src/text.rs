@@ -1,0 +1,52 @@
+//! Reads the small text files in which the kernel tells about itself.
+
+use std::path::Path;
+
+/// The content of `path` without surrounding white space; absent if it cannot be read.
+pub(crate) fn read(path: impl AsRef<Path>) -> Option<String> {
+    let bytes = std::fs::read(path).ok()?;
+    Some(String::from_utf8_lossy(&bytes).trim().to_owned())
+}
+
+/// The whole number that `path` holds.
+pub(crate) fn read_number(path: impl AsRef<Path>) -> Option<u64> {
+    read(path)?.parse().ok()
+}
+
+/// The first number after `name` in lines such as `MemTotal:  24684092 kB` or `nr_dirty 12`.
+pub(crate) fn field(text: &str, name: &str) -> Option<u64> {
+    text.lines().find_map(|line| {
+        let (key, rest) = line.split_once([':', ' ', '\t'])?;
+        if key != name {
+            return None;
+        }
+        rest.split_whitespace().next()?.parse().ok()
+    })
+}
+
+/// Two numbers as in `254:0`.
+pub(crate) fn pair(text: &str) -> Option<(u32, u32)> {
+    let (major, minor) = text.split_once(':')?;
+    Some((major.parse().ok()?, minor.parse().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_are_found_by_their_whole_name() {
+        let text = "MemTotal:       24684092 kB\nMem: 3\nnr_dirty 12\nbroken\n";
+        assert_eq!(field(text, "MemTotal"), Some(24_684_092));
+        assert_eq!(field(text, "Mem"), Some(3));
+        assert_eq!(field(text, "nr_dirty"), Some(12));
+        assert_eq!(field(text, "broken"), None);
+    }
+
+    #[test]
+    fn pairs_are_read() {
+        assert_eq!(pair("254:0"), Some((254, 0)));
+        assert_eq!(pair("254"), None);
+        assert_eq!(pair("a:0"), None);
+    }
+}

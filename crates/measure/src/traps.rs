@@ -1,0 +1,65 @@
+//! Properties of a target that make figures mean something else than they seem to.
+
+use crate::target::{FileSystemInfo, Target};
+use ioscape_schema::{Access, Warning, WarningKind};
+
+/// Doubts that hold for every measurement of `target` with `access`.
+pub fn traps(target: &Target, access: Access) -> Vec<Warning> {
+    judge(target.file_system(), access, target.direct_align().is_some())
+}
+
+/// The same from facts: `aligned` tells whether the kernel gives an alignment for direct I/O.
+fn judge(system: &FileSystemInfo, access: Access, aligned: bool) -> Vec<Warning> {
+    let mut doubts = Vec::new();
+    let name = &system.name;
+    // An overlay has no device of its own, but passes direct I/O on to the one below it and then gives its alignment.
+    let deviceless = !system.has_device && !aligned;
+    if access == Access::Direct && (deviceless || system.is_network_or_fuse) {
+        doubts.push(Warning::new(
+            WarningKind::DirectWithoutDevice,
+            format!(
+                "direct I/O on {name} need not reach a block device of this machine: O_DIRECT may be accepted and still end in memory or in a server's cache; choose a directory on a local disk to measure a device"
+            ),
+        ));
+    }
+    if system.is_network_or_fuse {
+        doubts.push(Warning::new(
+            WarningKind::CountersSilent,
+            format!(
+                "{name} gets its data from a server or another program, which the kernel's counters of storage reads leave out: hits and misses of the file cache cannot be told apart"
+            ),
+        ));
+    }
+    doubts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kinds(name: &str, has_device: bool, access: Access, aligned: bool) -> Vec<WarningKind> {
+        let system = FileSystemInfo {
+            name: name.into(),
+            has_device,
+            is_network_or_fuse: crate::target::mounts::is_network_or_fuse(name),
+            ..FileSystemInfo::default()
+        };
+        judge(&system, access, aligned).into_iter().map(|warning| warning.kind).collect()
+    }
+
+    #[test]
+    fn direct_io_needs_a_device() {
+        use WarningKind::{CountersSilent, DirectWithoutDevice};
+        assert_eq!(kinds("ext4", true, Access::Direct, true), []);
+        assert_eq!(kinds("btrfs", true, Access::Direct, false), []);
+        assert_eq!(kinds("overlay", false, Access::Direct, true), []);
+        assert_eq!(kinds("overlay", false, Access::Direct, false), [DirectWithoutDevice]);
+        assert_eq!(kinds("tmpfs", false, Access::Direct, false), [DirectWithoutDevice]);
+        assert_eq!(kinds("tmpfs", false, Access::Buffered, false), []);
+        assert_eq!(kinds("nfs4", false, Access::Dsync, false), [CountersSilent]);
+        assert_eq!(
+            kinds("fuse.sshfs", false, Access::Direct, false),
+            [DirectWithoutDevice, CountersSilent]
+        );
+    }
+}

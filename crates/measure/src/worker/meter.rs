@@ -1,0 +1,123 @@
+//! What the measured part costs a worker process: processor time of all its threads, bytes read from storage.
+#![expect(unsafe_code, reason = "getrusage has no safe wrapper")]
+
+use crate::worker::report::Cost;
+use std::fs::File;
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// Takes the cost of one process from the moment its first stream begins until its last one ends.
+pub(crate) struct Meter {
+    counters: Option<OwnedFd>,
+    first: OnceLock<Cost>,
+    running: AtomicU32,
+}
+
+impl Meter {
+    /// A meter for a process with `streams` streams.
+    pub(crate) fn new(streams: u32) -> Self {
+        let counters = File::open("/proc/self/io").ok().map(OwnedFd::from);
+        Self { counters, first: OnceLock::new(), running: AtomicU32::new(streams) }
+    }
+
+    /// A stream begins.
+    pub(crate) fn begin(&self) {
+        self.first.get_or_init(|| self.reading());
+    }
+
+    /// A stream ends; the last one gets the cost, if any of them ever began.
+    pub(crate) fn end(&self) -> Option<Cost> {
+        if self.running.fetch_sub(1, Ordering::AcqRel) != 1 {
+            return None;
+        }
+        let first = self.first.get()?;
+        let last = self.reading();
+        Some(Cost {
+            user_ns: last.user_ns.saturating_sub(first.user_ns),
+            system_ns: last.system_ns.saturating_sub(first.system_ns),
+            storage_read_bytes: last.storage_read_bytes.saturating_sub(first.storage_read_bytes),
+            storage_counted: first.storage_counted && last.storage_counted,
+        })
+    }
+
+    fn reading(&self) -> Cost {
+        let [user_ns, system_ns] = processor_ns(libc::RUSAGE_SELF);
+        let read = self.counters.as_ref().and_then(storage_read_bytes);
+        Cost {
+            user_ns,
+            system_ns,
+            storage_read_bytes: read.unwrap_or(0),
+            storage_counted: read.is_some(),
+        }
+    }
+}
+
+/// User and system nanoseconds of `who`: `RUSAGE_SELF` counts all threads of the process, dead ones and the kernel
+/// threads that an `io_uring` starts for it included.
+pub(crate) fn processor_ns(who: libc::c_int) -> [u64; 2] {
+    // SAFETY: all-zero is a valid rusage, which is plain numbers.
+    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+    // SAFETY: `usage` is writable and of the right type; failure leaves it zero.
+    unsafe { libc::getrusage(who, &mut usage) };
+    let ns = |t: libc::timeval| t.tv_sec as u64 * 1_000_000_000 + t.tv_usec as u64 * 1000;
+    [ns(usage.ru_utime), ns(usage.ru_stime)]
+}
+
+/// The `read_bytes` counter of `/proc/self/io`: bytes fetched from the storage layer.
+fn storage_read_bytes(counters: &impl AsFd) -> Option<u64> {
+    let mut text = [0; 512];
+    let len = rustix::io::pread(counters, &mut text, 0).ok()?;
+    std::str::from_utf8(text.get(..len)?)
+        .ok()?
+        .lines()
+        .find_map(|line| line.strip_prefix("read_bytes: "))?
+        .trim()
+        .parse()
+        .ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Death;
+    use crate::worker::{Crew, DONE, FAULTED};
+    use io_uring::{IoUring, squeue};
+    use std::time::Duration;
+
+    #[test]
+    fn only_the_last_stream_gets_the_cost_and_only_if_one_began() {
+        let meter = Meter::new(2);
+        meter.begin();
+        assert_eq!(meter.end(), None);
+        assert!(meter.end().is_some());
+        assert_eq!(Meter::new(1).end(), None);
+    }
+
+    #[test]
+    #[expect(clippy::print_stderr, reason = "a test that is left out must be seen")]
+    fn kernel_helper_threads_of_a_ring_are_counted() {
+        // In a process of its own, where only the polling thread of the kernel can use any time.
+        let mut crew = Crew::fork(1, |_| {
+            let mut builder = IoUring::<squeue::Entry>::builder();
+            let Ok(mut ring) = builder.setup_sqpoll(10_000).build(8) else { return 1 };
+            // SAFETY: an entry that does nothing points to nothing. After it the thread polls for ten seconds.
+            let pushed = unsafe { ring.submission().push(&io_uring::opcode::Nop::new().build()) };
+            if pushed.is_err() || ring.submit().is_err() {
+                return 1;
+            }
+            let before = processor_ns(libc::RUSAGE_SELF);
+            std::thread::sleep(Duration::from_millis(500));
+            let after = processor_ns(libc::RUSAGE_SELF);
+            drop(ring);
+            let used: u64 = after.iter().sum::<u64>() - before.iter().sum::<u64>();
+            if used > 20_000_000 { DONE } else { FAULTED }
+        })
+        .unwrap();
+        assert!(crew.wait(Duration::from_secs(60), || false));
+        match crew.first_dead() {
+            Some((_, Death::Exit(1))) => eprintln!("SKIPPED: no io_uring here"),
+            outcome => assert_eq!(outcome, Some((0, Death::Exit(DONE)))),
+        }
+    }
+}

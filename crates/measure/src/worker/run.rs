@@ -1,0 +1,166 @@
+//! What a worker does in a run: make itself ready, wait for the start, issue its streams' requests, report.
+
+use crate::cgroup::MemoryGroup;
+use crate::clock::Clock;
+use crate::engine::buffer::{Buffer, Stamp, mix};
+use crate::engine::mmap::Mmap;
+use crate::engine::null::Null;
+use crate::engine::psync::Psync;
+use crate::engine::uring::Uring;
+use crate::engine::{Action, Fault, drive};
+use crate::error::Error;
+use crate::shared::Shared;
+use crate::target::Target;
+use crate::worker::meter::Meter;
+use crate::worker::report::Report;
+use crate::worker::stream::Stream;
+use crate::worker::{DONE, FAULTED, leave};
+use ioscape_schema::{Access, Engine, Request, Workload};
+use std::fs::File;
+use std::ops::Range;
+
+/// Stack of a worker thread: the hot loop is shallow.
+const STACK_BYTES: usize = 512 << 10;
+
+/// All that the workers of a run need to know.
+pub(crate) struct Plan<'a> {
+    /// Memory shared with the conductor.
+    pub(crate) shared: &'a Shared,
+    /// What the I/O goes to.
+    pub(crate) target: &'a Target,
+    /// What to do to it.
+    pub(crate) workload: &'a Workload,
+    /// Size of the largest request.
+    pub(crate) buffer_bytes: usize,
+    /// The clock, calibrated by the conductor.
+    pub(crate) clock: &'a Clock,
+    /// The memory limit.
+    pub(crate) group: Option<&'a MemoryGroup>,
+    /// What the written bytes are made from.
+    pub(crate) seed: u64,
+}
+
+impl Plan<'_> {
+    /// Whether some request writes.
+    pub(crate) fn writes(&self) -> bool {
+        self.workload.read_frac < 1.0
+    }
+
+    fn open(&self) -> Result<File, Fault> {
+        self.target
+            .open_file(self.workload.access, self.writes())
+            .map_err(|error| Fault::new(Action::Open, errno(&error)))
+    }
+
+    fn buffer(&self, number: u64) -> Result<Buffer, Fault> {
+        let align = match self.workload.access {
+            Access::Direct => self.target.direct_align().unwrap_or(1) as usize,
+            Access::Buffered | Access::Dsync => 1,
+        };
+        Buffer::new(self.buffer_bytes, align, mix(self.seed) ^ number)
+            .ok_or(Fault::new(Action::Resource, libc::ENOMEM))
+    }
+}
+
+/// The system's number of an error; `EIO` where it has none.
+pub(crate) fn errno(error: &Error) -> i32 {
+    match error {
+        Error::Io { source, .. } => source.raw_os_error().unwrap_or(libc::EIO),
+        _ => libc::EIO,
+    }
+}
+
+/// Runs `streams` in this worker process, as threads if there are several; returns its exit code.
+pub(crate) fn carry_out<F, S>(plan: &Plan<'_>, streams: Range<u32>, make: &F) -> i32
+where
+    F: Fn(u32) -> S + Sync,
+    S: FnMut() -> Request + Send,
+{
+    if let Err(fault) = join(plan.group) {
+        return confess(plan.shared, streams.start, fault);
+    }
+    let meter = Meter::new(streams.len() as u32);
+    if streams.len() == 1 {
+        return run_stream(plan, streams.start, &meter, make);
+    }
+    std::thread::scope(|scope| {
+        for index in streams {
+            let meter = &meter;
+            let body = move || {
+                let code = run_stream(plan, index, meter, make);
+                if code != DONE {
+                    leave(code);
+                }
+            };
+            let thread = std::thread::Builder::new().stack_size(STACK_BYTES);
+            if let Err(error) = thread.spawn_scoped(scope, body) {
+                let errno = error.raw_os_error().unwrap_or(libc::EAGAIN);
+                leave(confess(plan.shared, index, Fault::new(Action::Resource, errno)));
+            }
+        }
+    });
+    DONE
+}
+
+/// Joins the memory group, if any.
+pub(crate) fn join(group: Option<&MemoryGroup>) -> Result<(), Fault> {
+    let Some(group) = group else { return Ok(()) };
+    group.join().map_err(|e| Fault::new(Action::Join, e.raw_os_error().unwrap_or(libc::EIO)))
+}
+
+/// Leaves a report that holds nothing but a fault; returns the exit code that goes with it.
+pub(crate) fn confess(shared: &Shared, index: u32, fault: Fault) -> i32 {
+    let report = Report { fault: Some(fault), ..Report::new() };
+    report.store(shared.report(index as usize));
+    FAULTED
+}
+
+fn run_stream<F, S>(plan: &Plan<'_>, index: u32, meter: &Meter, make: &F) -> i32
+where
+    F: Fn(u32) -> S,
+    S: FnMut() -> Request,
+{
+    let think_ns = plan.workload.think_time_ns;
+    let mut stream = Stream::new(plan.shared, index as usize, plan.clock.clone(), meter, think_ns);
+    let outcome = run_engine(plan, index, &mut stream, make(index));
+    let report = stream.report_mut();
+    report.fault = outcome.err();
+    report.store(plan.shared.report(index as usize));
+    if report.fault.is_some() { FAULTED } else { DONE }
+}
+
+fn run_engine<S: FnMut() -> Request>(
+    plan: &Plan<'_>,
+    index: u32,
+    stream: &mut Stream<'_>,
+    mut source: S,
+) -> Result<(), Fault> {
+    let number = u64::from(index) << 32;
+    let stamp = Stamp::new(plan.seed ^ number);
+    match plan.workload.engine {
+        Engine::Psync => {
+            let mut engine = Psync::new(plan.open()?, plan.buffer(number)?, stamp);
+            stream.wait_for_start();
+            drive(&mut engine, &mut source, stream)
+        }
+        Engine::IoUring => {
+            let depth = u64::from(plan.workload.queue_depth);
+            let buffers = (0..depth).map(|i| plan.buffer(number | i)).collect::<Result<_, _>>()?;
+            let mut engine = Uring::new(plan.open()?, buffers, stamp)?;
+            stream.report_mut().unregistered = !engine.is_registered();
+            stream.wait_for_start();
+            engine.drive(&mut source, stream)
+        }
+        Engine::Mmap => {
+            let (set, write) = (plan.workload.unique_bytes, plan.writes());
+            let mut engine = Mmap::new(&plan.open()?, set, write, plan.buffer(number)?, stamp)?;
+            stream.wait_for_start();
+            drive(&mut engine, &mut source, stream)
+        }
+        Engine::Null => {
+            stream.wait_for_start();
+            drive(&mut Null, &mut source, stream)
+        }
+        Engine::Sim => Err(Fault::new(Action::Resource, libc::ENOSYS)),
+    }
+}

@@ -1,0 +1,116 @@
+//! One stream of requests while it runs: its clock, its counters, and its part in the phases of the run.
+
+use crate::clock::Clock;
+use crate::shared::{Live, Shared, bump, phase};
+use crate::worker::meter::Meter;
+use crate::worker::report::Report;
+use ioscape_schema::Request;
+use rustix::thread::{NanosleepRelativeResult, Timespec, nanosleep};
+use std::sync::atomic::Ordering;
+
+/// The state of one stream inside its worker.
+pub(crate) struct Stream<'a> {
+    /// The clock all response times are taken from.
+    pub(crate) clock: Clock,
+    shared: &'a Shared,
+    live: &'a Live,
+    meter: &'a Meter,
+    seen: u32,
+    began: u64,
+    think: Option<Timespec>,
+    think_ns: u64,
+    report: Report,
+}
+
+impl<'a> Stream<'a> {
+    /// Stream number `index` of the run.
+    pub(crate) fn new(
+        shared: &'a Shared,
+        index: usize,
+        clock: Clock,
+        meter: &'a Meter,
+        think_ns: u64,
+    ) -> Self {
+        let live = &shared.live()[index];
+        let think = (think_ns > 0).then(|| timespec(think_ns));
+        let (seen, began) = (phase::PREPARE, 0);
+        let report = Report::new();
+        Self { clock, shared, live, meter, seen, began, think, think_ns, report }
+    }
+
+    /// Says that the stream is ready, and waits for the start.
+    pub(crate) fn wait_for_start(&self) {
+        self.live.ready.store(1, Ordering::Release);
+        self.shared.wait_for_start();
+    }
+
+    /// Whether to issue another request; begins the measured part when the conductor says so.
+    #[inline]
+    pub(crate) fn goes_on(&mut self) -> bool {
+        let phase = self.shared.phase();
+        phase == self.seen || self.enter(phase)
+    }
+
+    #[cold]
+    fn enter(&mut self, phase: u32) -> bool {
+        if phase == phase::STOP {
+            // A measured part has at least one request, however slow.
+            let fresh = self.report.started && self.report.tallies.iter().all(|t| t.ios == 0);
+            return fresh || self.finish();
+        }
+        self.seen = phase;
+        if phase == phase::MEASURE {
+            self.report.tallies.iter_mut().for_each(|t| t.clear());
+            self.meter.begin();
+            self.report.started = true;
+            self.began = self.clock.raw();
+            self.live.started.store(1, Ordering::Release);
+        }
+        true
+    }
+
+    /// Ends the measured part; false, as the answer to `goes_on`.
+    fn finish(&mut self) -> bool {
+        self.seen = phase::STOP;
+        self.report.elapsed_ns = self.clock.nanos_between(self.began, self.clock.raw());
+        if let Some(cost) = self.meter.end() {
+            self.report.cost = cost;
+        }
+        false
+    }
+
+    /// Counts a completed request, given the clock's readings at its issue and completion.
+    #[inline]
+    pub(crate) fn record(&mut self, request: &Request, issued: u64, completed: u64) {
+        if self.seen == phase::STOP {
+            return;
+        }
+        let (op, bytes) = (request.op as usize, u64::from(request.len));
+        self.report.tallies[op].add(bytes, self.clock.nanos_between(issued, completed));
+        bump(&self.live.bytes[op], bytes);
+    }
+
+    /// Lets the process think, asleep, as long as the workload says, for each of `requests`.
+    #[inline]
+    pub(crate) fn think(&self, requests: u32) {
+        if let Some(one) = self.think {
+            let mut rest = match requests {
+                1 => one,
+                n => timespec(self.think_ns.saturating_mul(u64::from(n))),
+            };
+            while let NanosleepRelativeResult::Interrupted(left) = nanosleep(&rest) {
+                rest = left;
+            }
+        }
+    }
+
+    /// The report as far as it came, to complete and store.
+    pub(crate) fn report_mut(&mut self) -> &mut Report {
+        &mut self.report
+    }
+}
+
+/// Nanoseconds as the system wants them.
+fn timespec(ns: u64) -> Timespec {
+    Timespec { tv_sec: (ns / 1_000_000_000) as i64, tv_nsec: (ns % 1_000_000_000) as i64 }
+}

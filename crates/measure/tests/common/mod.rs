@@ -1,0 +1,76 @@
+//! What the tests of sessions share: a small set, short runs, and a simple generator.
+#![allow(dead_code, reason = "each test file uses a part of it")]
+
+use ioscape_measure::{Error, RunOptions, Session, SessionOptions, Target, TargetOptions};
+use ioscape_schema::{Measurement, Op, Request, SizeDistribution, Workload};
+use tempfile::TempDir;
+
+/// Uniform 4 KiB requests over a set, reads with a given probability.
+pub struct Uniform {
+    state: u64,
+    blocks: u64,
+    reads_below: u64,
+}
+
+impl Uniform {
+    /// The stream of one process.
+    pub fn new(process: u32, unique_bytes: u64, read_frac: f64) -> Self {
+        let state = (u64::from(process) + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        Self { state, blocks: unique_bytes / 4096, reads_below: (read_frac * 1024.0) as u64 }
+    }
+
+    /// The next request.
+    pub fn next(&mut self) -> Request {
+        self.state ^= self.state << 13;
+        self.state ^= self.state >> 7;
+        self.state ^= self.state << 17;
+        let place = (u128::from(self.state) * u128::from(self.blocks)) >> 64;
+        let op = if self.state & 1023 < self.reads_below { Op::Read } else { Op::Write };
+        Request { op, offset: place as u64 * 4096, len: 4096 }
+    }
+}
+
+/// Half reads, half writes of 4 KiB in 1 MiB.
+pub fn workload() -> Workload {
+    Workload {
+        unique_bytes: 1 << 20,
+        size_mean: 4096,
+        size_distribution: SizeDistribution::Fixed,
+        seq_frac: 0.0,
+        ..Workload::default()
+    }
+}
+
+/// Short runs that stop early however noisy the machine is.
+pub fn quick() -> RunOptions {
+    RunOptions {
+        min_s: 0.06,
+        cap_s: 0.12,
+        warm_min_s: 0.04,
+        warm_cap_s: 0.1,
+        ..RunOptions::default()
+    }
+}
+
+/// A session on a scratch file in a new directory.
+pub fn session() -> (TempDir, Session) {
+    let dir = tempfile::tempdir().unwrap();
+    let options = TargetOptions { write_needed: true, ..TargetOptions::default() };
+    let target = Target::open(dir.path(), &options).unwrap();
+    (dir, Session::new(target, SessionOptions::default()).unwrap())
+}
+
+/// Runs `workload` with uniform requests.
+pub fn run(session: &mut Session, workload: &Workload) -> Result<Measurement, Error> {
+    let (set, read_frac) = (workload.unique_bytes, workload.read_frac);
+    session.run(workload, 4096, &quick(), |process| {
+        let mut uniform = Uniform::new(process, set, read_frac);
+        move || uniform.next()
+    })
+}
+
+/// Says loudly that a test could not be done here.
+#[expect(clippy::print_stderr, reason = "a test that is left out must be seen")]
+pub fn skipped(why: &str) {
+    eprintln!("SKIPPED: {why}");
+}

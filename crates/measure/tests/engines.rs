@@ -1,0 +1,155 @@
+//! Every engine on a real file: counts agree with each other, and what is asked is really done.
+
+mod common;
+
+use common::{Uniform, quick, run, session, workload};
+use ioscape_schema::{Access, Engine, Measurement, Op, Request, Workers, Workload};
+use std::os::unix::fs::FileExt;
+
+/// What must hold for every measurement of 4 KiB requests.
+fn assert_consistent(m: &Measurement) {
+    assert!(m.ios > 0, "{m:?}");
+    assert_eq!(m.bytes, m.ios * 4096);
+    let directions = [m.read, m.write].into_iter().flatten();
+    let (mut ios, mut bytes) = (0, 0);
+    for direction in directions {
+        ios += direction.ios;
+        bytes += direction.bytes;
+        let times = direction.response_time_ns;
+        assert!(times.p50 <= times.p90 && times.p90 <= times.p99 && times.p999 <= times.max);
+        assert!(times.mean > 0.0 && times.mean <= times.max as f64);
+    }
+    assert_eq!((ios, bytes), (m.ios, m.bytes));
+    assert_eq!(m.read.is_some(), m.workload.read_frac > 0.0);
+    assert_eq!(m.write.is_some(), m.workload.read_frac < 1.0);
+    assert!((m.throughput_bytes_per_s * m.elapsed_s / m.bytes as f64 - 1.0).abs() < 1e-6);
+    let [low, high] = m.throughput_ci95;
+    assert!(low <= m.throughput_bytes_per_s && m.throughput_bytes_per_s <= high);
+    assert!(m.cpu_user_s + m.cpu_system_s > 0.0);
+    assert!(m.warm_up_s > 0.0 && m.cost_s > m.elapsed_s * 0.5);
+    assert!((0.0..=1.0).contains(&m.io_time_frac));
+}
+
+fn measured(change: impl Fn(Workload) -> Workload) -> Measurement {
+    let (_dir, mut session) = session();
+    let m = run(&mut session, &change(workload())).unwrap();
+    assert_consistent(&m);
+    m
+}
+
+#[test]
+fn psync_reads() {
+    let m = measured(|w| Workload { read_frac: 1.0, ..w });
+    assert!(m.resident_frac.is_none_or(|f| f > 0.98), "{:?}", m.resident_frac);
+    assert!(m.io_limited.is_some());
+}
+
+#[test]
+fn psync_mixes() {
+    let m = measured(|w| w);
+    let share = m.read.unwrap().ios as f64 / m.ios as f64;
+    assert!((0.4..0.6).contains(&share), "{share}");
+}
+
+#[test]
+fn processes_and_threads_share_the_work() {
+    for workers in [Workers::Processes, Workers::Threads] {
+        measured(|w| Workload { process_num: 3, workers, ..w });
+    }
+}
+
+#[test]
+fn mmap_loads_and_stores() {
+    measured(|w| Workload { engine: Engine::Mmap, ..w });
+}
+
+#[test]
+fn dsync_writes() {
+    measured(|w| Workload { access: Access::Dsync, read_frac: 0.0, ..w });
+}
+
+#[test]
+fn io_uring_keeps_many_in_flight() {
+    let (_dir, mut session) = session();
+    for (queue_depth, workers) in [(1, Workers::Processes), (16, Workers::Threads)] {
+        let ring = Workload { engine: Engine::IoUring, queue_depth, workers, ..workload() };
+        match run(&mut session, &ring) {
+            Ok(m) => assert_consistent(&m),
+            Err(error) if error.is_misuse() => return common::skipped(&error.to_string()),
+            Err(error) => panic!("{error}"),
+        }
+    }
+}
+
+#[test]
+fn direct_reads_come_from_storage() {
+    let (_dir, mut session) = session();
+    let direct = Workload { access: Access::Direct, read_frac: 1.0, ..workload() };
+    let m = match run(&mut session, &direct) {
+        Ok(m) => m,
+        Err(error) => return common::skipped(&error.to_string()),
+    };
+    assert_consistent(&m);
+    let has_device = session.target().file_system().has_device;
+    if let Some(read) = m.storage_read_bytes.filter(|_| has_device) {
+        assert!(read as f64 >= 0.9 * m.bytes as f64, "{read} of {} bytes", m.bytes);
+    }
+}
+
+#[test]
+fn the_null_engine_counts_every_request() {
+    let m = measured(|w| Workload { engine: Engine::Null, ..w });
+    assert_eq!((m.io_time_frac, m.io_limited, m.resident_frac), (0.0, None, None));
+    assert!(m.cpu_ns_per_io > 0.0 && m.cpu_ns_per_io < 1e5, "{}", m.cpu_ns_per_io);
+}
+
+#[test]
+fn the_clock_and_the_harness_are_measured_once() {
+    let (_dir, mut session) = session();
+    let (clock, overhead_ns) = session.calibrate().unwrap();
+    assert!(clock.cost_ns > 0.0 && overhead_ns > 0.0);
+    assert_eq!(session.calibrate().unwrap(), (clock, overhead_ns));
+    let environment = session.environment().unwrap();
+    assert_eq!(environment.harness_overhead_ns_per_io, overhead_ns);
+}
+
+#[test]
+fn writes_reach_the_file_and_nothing_else_changes() {
+    let (_dir, mut session) = session();
+    let set = workload().unique_bytes;
+    session.layout(set, &quick()).unwrap();
+    let path = session.target().path().to_owned();
+    let block = |number: u64| {
+        let mut bytes = vec![0; 4096];
+        std::fs::File::open(&path).unwrap().read_exact_at(&mut bytes, number * 4096).unwrap();
+        bytes
+    };
+    let before: Vec<_> = (0..set / 4096).map(block).collect();
+    let writes = Workload { read_frac: 0.0, ..workload() };
+    let even = |process| {
+        let mut uniform = Uniform::new(process, set, 0.0);
+        move || Request { op: Op::Write, offset: uniform.next().offset / 8192 * 8192, len: 4096 }
+    };
+    session.run(&writes, 4096, &quick(), even).unwrap();
+    for (number, old) in before.iter().enumerate() {
+        assert_eq!(block(number as u64) == *old, number % 2 == 1, "block {number}");
+    }
+}
+
+#[test]
+fn thinking_slows_a_stream_down_but_is_no_response_time() {
+    let m = measured(|w| Workload { think_time_ns: 2_000_000, read_frac: 1.0, ..w });
+    assert!(m.iops() <= 500.0, "{}", m.iops());
+    assert!(m.response_time_ns.p50 < 2_000_000);
+    assert!(m.io_time_frac < 0.5);
+}
+
+#[test]
+fn storage_reads_are_seen_when_the_set_is_not_cached() {
+    let (_dir, mut session) = session();
+    let reads = Workload { read_frac: 1.0, ..workload() };
+    let cached = run(&mut session, &reads).unwrap();
+    if let Some(read) = cached.storage_read_bytes {
+        assert!(read <= cached.bytes / 10, "{read} of {} bytes", cached.bytes);
+    }
+}

@@ -1,0 +1,34 @@
+//! Under a memory limit the file cache has a known size, and what a session says about misses follows from it.
+
+mod common;
+
+use common::{Uniform, quick, skipped, workload};
+use ioscape_measure::{Error, RunOptions, Session, SessionOptions, Target, TargetOptions};
+use ioscape_schema::Workload;
+
+#[test]
+fn a_set_within_the_limit_is_cached_and_one_beyond_it_is_not() {
+    let dir = tempfile::tempdir().unwrap();
+    let options = TargetOptions { write_needed: true, ..TargetOptions::default() };
+    let target = Target::open(dir.path(), &options).unwrap();
+    let limited = SessionOptions { memory_limit: Some(32 << 20), seed: 1 };
+    let mut session = match Session::new(target, limited) {
+        Ok(session) => session,
+        Err(error @ Error::Unsupported { .. }) => return skipped(&error.to_string()),
+        Err(error) => panic!("{error}"),
+    };
+    let mut resident = |unique_bytes: u64| {
+        let reads = Workload { unique_bytes, read_frac: 1.0, ..workload() };
+        let source = |process| {
+            let mut uniform = Uniform::new(process, unique_bytes, 1.0);
+            move || uniform.next()
+        };
+        let options = RunOptions { touch_cap_s: 1.0, ..quick() };
+        session.run(&reads, 4096, &options, source).unwrap().resident_frac
+    };
+    let (Some(small), Some(large)) = (resident(8 << 20), resident(96 << 20)) else {
+        return skipped("the kernel does not tell what is in the file cache");
+    };
+    assert!(small > 0.98, "{small} of 8 MiB under a limit of 32 MiB");
+    assert!(large < 0.4, "{large} of 96 MiB under a limit of 32 MiB");
+}
