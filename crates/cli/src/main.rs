@@ -1,2 +1,30 @@
-//! The command.
-fn main() {}
+//! The command `ioscape`: reads the arguments, wires the crates together, and owns no idea of its own.
+
+mod args;
+mod command;
+mod failure;
+mod interrupt;
+mod machine;
+mod output;
+mod progress;
+mod save;
+
+use args::{Cli, Command};
+use clap::Parser;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return failure::of_arguments(&error),
+    };
+    let done = match cli.command {
+        Command::Evaluate(args) => command::evaluate::main(&args),
+        Command::Run(args) => command::run::main(&args),
+        Command::Report(args) => command::report::main(&args),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.report(),
+    }
+}

@@ -1,6 +1,6 @@
 //! The document: one result file, the same on disk and on standard output.
 
-use crate::{Environment, Evaluation, Measurement, Warning};
+use crate::{Comparison, Environment, Evaluation, Measurement, Prediction, Validation, Warning};
 use serde::{Deserialize, Serialize};
 
 /// The schema this version writes; a reader accepts every `ioscape/N` up to its own.
@@ -39,6 +39,15 @@ pub struct Document {
     /// Result of an evaluation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evaluation: Option<Evaluation>,
+    /// Predicted performance of workloads that were not measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub predictions: Option<Vec<Prediction>>,
+    /// Systems compared on the same workloads, by prediction.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub comparison: Option<Vec<Comparison>>,
+    /// Predictions held against measurements.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub validation: Option<Validation>,
 }
 
 impl Document {

@@ -234,11 +234,40 @@ pub struct Probe {
     pub measurement: Measurement,
 }
 
+/// What an evaluation was asked to do: with the same settings and the same answers it takes the same course.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Settings {
+    /// Smallest and largest `unique_bytes`.
+    pub unique_bytes: [u64; 2],
+    /// Smallest and largest `size_mean`, in bytes.
+    pub size_mean: [u64; 2],
+    /// Smallest and largest `process_num`.
+    pub process_num: [u32; 2],
+    /// The workload that all others differ from in the five parameters only.
+    pub base: Workload,
+    /// Time the evaluation may take, in seconds.
+    pub budget_s: f64,
+    /// Whether section 7's search in all parameters was asked for.
+    pub all_parameters: bool,
+    /// Time after which a natural flush must have shown itself, in seconds; absent when unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flush_interval_s: Option<f64>,
+    /// Rate at which the set was laid out, in bytes per second; absent when unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub layout_bytes_per_s: Option<f64>,
+    /// Memory limit of the workers, when one was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_limit_bytes: Option<u64>,
+}
+
 /// A self-scaling evaluation, whole or as far as it came.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Evaluation {
     /// What was evaluated, as the user named it.
     pub target: String,
+    /// What it was asked to do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub settings: Option<Settings>,
     /// Smallest and largest `unique_bytes` that was allowed.
     #[serde(default)]
     pub unique_bytes_range: [f64; 2],
@@ -257,6 +286,9 @@ pub struct Evaluation {
     pub regions: Vec<Region>,
     /// The borders between levels of the hierarchy.
     pub borders: Vec<Border>,
+    /// Workloads off all curves, measured where the prediction was least sure; `value` is their `unique_bytes`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub extra: Vec<Point>,
     /// What it means.
     pub findings: Findings,
     /// The first try of section 7, when asked for.

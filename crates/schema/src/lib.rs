@@ -8,6 +8,7 @@ pub mod environment;
 pub mod evaluation;
 pub mod io;
 pub mod measurement;
+pub mod prediction;
 pub mod units;
 pub mod warning;
 pub mod workload;
@@ -16,9 +17,12 @@ pub use document::{Document, SCHEMA, Tool};
 pub use environment::Environment;
 pub use evaluation::{
     AllParameters, Border, BorderOperation, Bounded, Drift, Evaluation, Findings, FocalRange,
-    Point, Probe, Region, RegionCurves, RegionFinding, SlopePoint, WritePolicy,
+    Point, Probe, Region, RegionCurves, RegionFinding, Settings, SlopePoint, WritePolicy,
 };
 pub use io::{Io, Op, Request};
 pub use measurement::{Direction, Measurement, ResponseTime, Stop};
+pub use prediction::{Comparison, ErrorBin, ErrorFigures, Prediction, Validation, ValidationPoint};
 pub use warning::{Warning, WarningKind};
-pub use workload::{Access, Engine, Parameter, SizeDistribution, Workers, Workload, WorkloadError};
+pub use workload::{
+    Access, Advice, Engine, Parameter, SizeDistribution, Workers, Workload, WorkloadError,
+};

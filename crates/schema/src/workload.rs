@@ -52,6 +52,25 @@ pub enum Access {
     Dsync,
 }
 
+/// What the program tells the kernel about its accesses to come (`posix_fadvise`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Advice {
+    /// Nothing, as most programs do.
+    #[default]
+    Normal,
+    /// `POSIX_FADV_RANDOM`: the kernel does not read ahead.
+    Random,
+    /// `POSIX_FADV_SEQUENTIAL`: the kernel reads further ahead.
+    Sequential,
+}
+
+impl Advice {
+    fn is_normal(&self) -> bool {
+        *self == Self::Normal
+    }
+}
+
 /// What carries each stream of requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -97,6 +116,9 @@ pub struct Workload {
     /// Processes or threads.
     #[serde(default)]
     pub workers: Workers,
+    /// What the kernel is told about the accesses to come.
+    #[serde(default, skip_serializing_if = "Advice::is_normal")]
+    pub advice: Advice,
 }
 
 fn one() -> u32 {
@@ -122,6 +144,7 @@ impl Default for Workload {
             engine: Engine::Psync,
             access: Access::Buffered,
             workers: Workers::Processes,
+            advice: Advice::Normal,
         }
     }
 }
@@ -351,6 +374,8 @@ words!(SizeDistribution, "size distribution", SizeDistribution::Normal => "norma
 words!(Engine, "engine", Engine::Psync => "psync", Engine::IoUring => "io_uring", Engine::Mmap => "mmap",
     Engine::Null => "null", Engine::Sim => "sim");
 words!(Access, "access", Access::Buffered => "buffered", Access::Direct => "direct", Access::Dsync => "dsync");
+words!(Advice, "advice", Advice::Normal => "normal", Advice::Random => "random",
+    Advice::Sequential => "sequential");
 words!(Workers, "workers", Workers::Processes => "processes", Workers::Threads => "threads");
 
 #[cfg(test)]

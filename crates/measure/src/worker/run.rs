@@ -15,7 +15,7 @@ use crate::worker::meter::Meter;
 use crate::worker::report::Report;
 use crate::worker::stream::Stream;
 use crate::worker::{DONE, FAULTED, leave};
-use ioscape_schema::{Access, Engine, Request, Workload};
+use ioscape_schema::{Access, Advice, Engine, Request, Workload};
 use std::fs::File;
 use std::ops::Range;
 
@@ -47,9 +47,18 @@ impl Plan<'_> {
     }
 
     fn open(&self) -> Result<File, Fault> {
-        self.target
+        let file = self
+            .target
             .open_file(self.workload.access, self.writes())
-            .map_err(|error| Fault::new(Action::Open, errno(&error)))
+            .map_err(|error| Fault::new(Action::Open, errno(&error)))?;
+        let advice = match self.workload.advice {
+            Advice::Normal => return Ok(file),
+            Advice::Random => rustix::fs::Advice::Random,
+            Advice::Sequential => rustix::fs::Advice::Sequential,
+        };
+        // A file system that takes no advice is measured without: the kernel itself calls it a hint.
+        let _ = rustix::fs::fadvise(&file, 0, None, advice);
+        Ok(file)
     }
 
     fn buffer(&self, number: u64) -> Result<Buffer, Fault> {

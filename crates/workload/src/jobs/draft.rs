@@ -6,7 +6,7 @@ use ioscape_schema::{Workload, WorkloadError};
 use std::collections::{BTreeMap, BTreeSet};
 
 const KEYS: &str = "name, unique_bytes, size_mean, size_dist, read_frac, seq_frac, processes, queue_depth, think_time, \
-                    think_time_ns, align, engine, access, workers, seconds or seed";
+                    think_time_ns, align, engine, access, workers, advice, seconds or seed";
 
 /// What is known of a job so far, and at which byte of the file each value was given.
 #[derive(Clone, Debug, Default)]
@@ -104,6 +104,10 @@ impl Draft {
             "access" => {
                 workload.access = setting.word()?;
                 "access"
+            }
+            "advice" => {
+                workload.advice = setting.word()?;
+                "advice"
             }
             "workers" => {
                 workload.workers = setting.word()?;

@@ -30,6 +30,7 @@
 //! | `engine` | `"psync"`, `"io_uring"`, `"mmap"`, `"null"` or `"sim"` |
 //! | `access` | `"buffered"`, `"direct"` or `"dsync"` |
 //! | `workers` | `"processes"` or `"threads"` |
+//! | `advice` | `"normal"`, `"random"` or `"sequential"`: what `posix_fadvise` is told |
 //! | `seconds` | a number above 0, or text such as `"2m"` |
 //! | `seed` | a whole number from 0 |
 //!

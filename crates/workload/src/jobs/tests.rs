@@ -1,7 +1,7 @@
 //! Tests of job files: what is read, what is refused, and how it is said.
 
 use super::*;
-use ioscape_schema::{Access, Engine, SizeDistribution, Workers};
+use ioscape_schema::{Access, Advice, Engine, SizeDistribution, Workers};
 use proptest::prelude::*;
 
 /// The sentence a bad file is refused with.
@@ -31,6 +31,7 @@ align = "512"
 engine = "io_uring"
 access = "direct"
 workers = "threads"
+advice = "random"
 seconds = 2.5
 seed = 18446744073709551615
 
@@ -56,6 +57,7 @@ seconds = "2m"
         engine: Engine::IoUring,
         access: Access::Direct,
         workers: Workers::Threads,
+        advice: Advice::Random,
     };
     let (name, seed) = ("all".to_owned(), Some(u64::MAX));
     assert_eq!(jobs[0], Job { name, workload: expected, seconds: Some(2.5), seed });
@@ -159,7 +161,7 @@ fn keys_are_checked() {
         refused_line("reed_frac = 1"),
         "line 3, column 1: job \"j\" has the unknown key \"reed_frac\": use name, unique_bytes, size_mean, \
          size_dist, read_frac, seq_frac, processes, queue_depth, think_time, think_time_ns, align, engine, access, \
-         workers, seconds or seed"
+         workers, advice, seconds or seed"
     );
     assert_eq!(
         refused_line("processes = 1\nprocess_num = 2"),

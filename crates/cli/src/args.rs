@@ -1,0 +1,255 @@
+//! What was typed: the command line, parsed and not yet interpreted; nothing is opened here.
+
+use clap::{Args, Parser, Subcommand};
+use ioscape_schema::units::{parse_bytes, parse_duration_ns};
+use ioscape_schema::{Access, Advice, Engine, SizeDistribution, Workers};
+use std::path::PathBuf;
+
+const AFTER: &str = "Results go to standard output, everything else to standard error.\n\
+Exit codes: 0 done; 1 it failed (what was measured is saved); 2 misuse, or refused for safety; 130 interrupted (saved).\n\
+Sizes are powers of 1024: 64k, 1.5G. Times: 500ms, 30s, 10m.";
+
+/// What is fast on this I/O system, and why; and how fast will a workload be.
+#[derive(Debug, Parser)]
+#[command(name = "ioscape", version, after_help = AFTER, max_term_width = 100)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Find what is fast in a directory, on a file or on a device, and why
+    Evaluate(Box<EvaluateArgs>),
+    /// Run one workload by flags, or several from a job file
+    Run(Box<RunArgs>),
+    /// Make one HTML page of result files
+    Report(ReportArgs),
+}
+
+/// `ioscape evaluate`.
+#[derive(Debug, Args)]
+#[command(allow_negative_numbers = true)]
+pub struct EvaluateArgs {
+    /// A directory (a scratch file is made there and removed), or a file or block device with --destroy-data
+    pub target: PathBuf,
+    /// Time the whole evaluation may take
+    #[arg(long, value_name = "TIME", default_value = "10m", value_parser = seconds)]
+    pub budget: f64,
+    /// Explore with the workers in a control group of this much memory, its file cache included
+    #[arg(long, value_name = "SIZE", value_parser = bytes)]
+    pub memory: Option<u64>,
+    /// Largest set to try [default: past memory, at most half of the free space]
+    #[arg(long, value_name = "SIZE", value_parser = bytes)]
+    pub max_unique_bytes: Option<u64>,
+    /// Bypass the file cache (O_DIRECT)
+    #[arg(long)]
+    pub direct: bool,
+    /// How requests reach the kernel: psync, io_uring or mmap
+    #[arg(long, value_name = "ENGINE", default_value = "psync", value_parser = real_engine)]
+    pub engine: Engine,
+    /// What carries a stream of requests: processes or threads
+    #[arg(long, value_name = "KIND", default_value = "processes")]
+    pub workers: Workers,
+    /// How request sizes are drawn: normal, bernoulli, exponential or fixed
+    #[arg(long, value_name = "DIST", default_value = "normal")]
+    pub size_dist: SizeDistribution,
+    /// Also find the 75 % performance point in all parameters at once, and the range that performs well
+    #[arg(long)]
+    pub all_parameters: bool,
+    /// Seed of all random choices
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// Print the plan and its estimated time, and touch nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Continue the interrupted evaluation that FILE holds
+    #[arg(long, value_name = "FILE")]
+    pub resume: Option<PathBuf>,
+    /// TARGET is a file or device whose data may be overwritten
+    #[arg(long)]
+    pub destroy_data: bool,
+    /// Write the result to FILE (.ioscape.json)
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Write one self-contained HTML page to FILE
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+    /// Print the result file on standard output instead of the summary
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// The five parameters and how they are issued.
+#[derive(Debug, Args)]
+pub struct WorkloadArgs {
+    /// Size of the set of distinct bytes that all processes touch together
+    #[arg(long, value_name = "SIZE", default_value = "64M", value_parser = bytes)]
+    pub unique_bytes: u64,
+    /// Mean request size
+    #[arg(long, value_name = "SIZE", default_value = "32k", value_parser = bytes)]
+    pub size_mean: u64,
+    /// How request sizes are drawn: normal, bernoulli, exponential or fixed
+    #[arg(long, value_name = "DIST", default_value = "normal")]
+    pub size_dist: SizeDistribution,
+    /// Fraction of reads, 0 to 1
+    #[arg(long, value_name = "FRAC", default_value_t = 0.5, value_parser = fraction)]
+    pub read_frac: f64,
+    /// Fraction of requests that start where the process's previous one ended, 0 to 1
+    #[arg(long, value_name = "FRAC", default_value_t = 0.5, value_parser = fraction)]
+    pub seq_frac: f64,
+    /// Processes issuing I/O at the same time
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub processes: u32,
+    /// Requests in flight per process (io_uring)
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub queue_depth: u32,
+    /// Time a process computes between two requests
+    #[arg(long, value_name = "TIME", value_parser = nanos)]
+    pub think_time: Option<u64>,
+    /// Multiple that offsets and sizes are rounded to [default: 4k, less for smaller requests]
+    #[arg(long, value_name = "SIZE", value_parser = bytes)]
+    pub align: Option<u64>,
+    /// How requests reach the kernel: psync, io_uring, mmap or null
+    #[arg(long, value_name = "ENGINE", default_value = "psync", value_parser = run_engine)]
+    pub engine: Engine,
+    /// Bypass the file cache (O_DIRECT)
+    #[arg(long, conflicts_with = "dsync")]
+    pub direct: bool,
+    /// Every write reaches stable storage before it returns (O_DSYNC)
+    #[arg(long)]
+    pub dsync: bool,
+    /// What carries a stream of requests: processes or threads
+    #[arg(long, value_name = "KIND", default_value = "processes")]
+    pub workers: Workers,
+    /// What the kernel is told about the accesses (posix_fadvise): normal, random or sequential
+    #[arg(long, value_name = "ADVICE", default_value = "normal")]
+    pub advice: Advice,
+}
+
+impl WorkloadArgs {
+    /// The kind of access the two flags ask for.
+    pub fn access(&self) -> Access {
+        match (self.direct, self.dsync) {
+            (true, _) => Access::Direct,
+            (_, true) => Access::Dsync,
+            _ => Access::Buffered,
+        }
+    }
+}
+
+/// `ioscape run`.
+#[derive(Debug, Args)]
+#[command(allow_negative_numbers = true)]
+pub struct RunArgs {
+    /// A directory, file or device [default: .], and a job file if it ends in .toml
+    #[arg(value_name = "TARGET | JOB.toml", num_args = 0..=2)]
+    pub places: Vec<PathBuf>,
+    /// The workload.
+    #[command(flatten)]
+    pub workload: WorkloadArgs,
+    /// Longest time to measure each workload; it ends earlier when the result is confident
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = seconds)]
+    pub seconds: f64,
+    /// Run the workers in a control group of this much memory, its file cache included
+    #[arg(long, value_name = "SIZE", value_parser = bytes)]
+    pub memory: Option<u64>,
+    /// Write the measured requests to FILE in fio's iolog format (FILE.1, FILE.2 ... for further processes)
+    #[arg(long, value_name = "FILE")]
+    pub fio_iolog: Option<PathBuf>,
+    /// Seed of all random choices
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// TARGET is a file or device whose data may be overwritten
+    #[arg(long)]
+    pub destroy_data: bool,
+    /// Write the result to FILE (.ioscape.json)
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Print the result file on standard output instead of the table
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `ioscape report`.
+#[derive(Debug, Args)]
+pub struct ReportArgs {
+    /// Result files
+    #[arg(required = true)]
+    pub results: Vec<PathBuf>,
+    /// The page to write; with several results, one page each, numbered
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Print all points as CSV on standard output
+    #[arg(long, conflicts_with_all = ["json", "svg"])]
+    pub csv: bool,
+    /// Print the landscape as one SVG picture on standard output
+    #[arg(long, conflicts_with = "json")]
+    pub svg: bool,
+    /// Print the results, read and checked, as JSON on standard output
+    #[arg(long)]
+    pub json: bool,
+}
+
+fn bytes(text: &str) -> Result<u64, String> {
+    parse_bytes(text).map_err(|e| e.to_string())
+}
+
+fn nanos(text: &str) -> Result<u64, String> {
+    parse_duration_ns(text).map_err(|e| e.to_string())
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    nanos(text).map(|ns| ns as f64 / 1e9)
+}
+
+fn fraction(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(value) if (0.0..=1.0).contains(&value) => Ok(value),
+        _ => Err("a fraction is a number from 0 to 1".to_owned()),
+    }
+}
+
+fn run_engine(text: &str) -> Result<Engine, String> {
+    match text.parse::<Engine>()? {
+        Engine::Sim => Err("simulated systems are not runs on a directory".to_owned()),
+        engine => Ok(engine),
+    }
+}
+
+fn real_engine(text: &str) -> Result<Engine, String> {
+    match run_engine(text)? {
+        Engine::Null => {
+            Err("the null engine does no I/O, so there is nothing to evaluate".to_owned())
+        }
+        engine => Ok(engine),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_sound() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn bad_values_are_refused() {
+        for bad in [
+            &["ioscape", "run", "--unique-bytes", "-1"][..],
+            &["ioscape", "run", "--size-mean", "4kk"],
+            &["ioscape", "run", "--unique-bytes", "0"],
+            &["ioscape", "run", "--read-frac", "1.5"],
+            &["ioscape", "run", "--processes", "0"],
+            &["ioscape", "evaluate", ".", "--engine", "null"],
+            &["ioscape", "run", "--direct", "--dsync"],
+        ] {
+            assert!(Cli::try_parse_from(bad).is_err(), "{bad:?}");
+        }
+    }
+}

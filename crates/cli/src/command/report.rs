@@ -1,0 +1,55 @@
+//! `ioscape report`: pages, pictures and tables of results that are already there.
+
+use crate::args::ReportArgs;
+use crate::failure::Failure;
+use crate::output;
+use ioscape_schema::Document;
+use std::path::{Path, PathBuf};
+
+/// Runs the command.
+///
+/// # Errors
+/// A result that cannot be read or is of another kind, and output that cannot be written.
+pub fn main(args: &ReportArgs) -> Result<(), Failure> {
+    let documents: Vec<Document> =
+        args.results.iter().map(|path| output::read_result(path)).collect::<Result<_, _>>()?;
+    if let Some(path) = &args.output {
+        for (index, document) in documents.iter().enumerate() {
+            output::write_file(&numbered(path, index), &ioscape_report::html(document))?;
+        }
+    }
+    for document in &documents {
+        if args.csv {
+            output::print(&ioscape_report::csv(document))?;
+        } else if args.svg {
+            output::print(&ioscape_report::landscape_svg(document))?;
+        } else if args.json {
+            output::print(&output::json(document)?)?;
+        } else if args.output.is_none() {
+            output::print(&ioscape_report::terminal(document, &output::style()))?;
+        }
+    }
+    Ok(())
+}
+
+/// `report.html`, `report-2.html`, ...
+fn numbered(path: &Path, index: usize) -> PathBuf {
+    if index == 0 {
+        return path.to_path_buf();
+    }
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let ending = path.extension().map_or(String::new(), |e| format!(".{}", e.to_string_lossy()));
+    path.with_file_name(format!("{stem}-{}{ending}", index + 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn further_pages_are_numbered() {
+        let path = Path::new("out/page.html");
+        assert_eq!(numbered(path, 0), path);
+        assert_eq!(numbered(path, 1), Path::new("out/page-2.html"));
+    }
+}

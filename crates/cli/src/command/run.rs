@@ -1,0 +1,156 @@
+//! `ioscape run`: one workload by flags, or several from a job file; one table out.
+
+use crate::args::RunArgs;
+use crate::failure::Failure;
+use crate::machine::{Effort, Machine};
+use crate::progress::Progress;
+use crate::{interrupt, output};
+use ioscape_measure::error::Error as MeasureError;
+use ioscape_schema::{Document, Measurement, Workload};
+use ioscape_workload::jobs::{Job, parse_jobs};
+use ioscape_workload::{Stream, iolog};
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+/// Most requests a written iolog holds, per process.
+const IOLOG_MOST: u64 = 2_000_000;
+
+/// Runs the command.
+///
+/// # Errors
+/// Misuse before anything is touched; failures with all finished jobs saved.
+pub fn main(args: &RunArgs) -> Result<(), Failure> {
+    let (target, job_file) = places(&args.places)?;
+    let jobs = match &job_file {
+        Some(path) => from_file(path)?,
+        None => vec![from_flags(args)],
+    };
+    for job in &jobs {
+        job.workload.validate().map_err(|e| Failure::Misuse(format!("job {:?}: {e}", job.name)))?;
+    }
+    for path in args.output.iter().chain(&args.fio_iolog) {
+        output::check_writable(path)?;
+    }
+    let mut document = output::document(args.seed);
+    let mut machine = Machine::open(&target, args.destroy_data, args.memory, interrupt::flag())?;
+    let finished = machine
+        .start(&mut document)
+        .and_then(|()| run_all(&mut machine, &jobs, args, &mut document));
+    conclude(finished, document, args)
+}
+
+/// Tells the target from the job file.
+fn places(places: &[PathBuf]) -> Result<(PathBuf, Option<PathBuf>), Failure> {
+    let (jobs, targets): (Vec<&PathBuf>, Vec<&PathBuf>) =
+        places.iter().partition(|p| p.extension().is_some_and(|e| e == "toml"));
+    if jobs.len() > 1 || targets.len() > 1 {
+        return Err(Failure::Misuse("give one target and one job file at most".to_owned()));
+    }
+    let target = targets.first().map_or_else(|| PathBuf::from("."), |p| p.to_path_buf());
+    Ok((target, jobs.first().map(|p| p.to_path_buf())))
+}
+
+fn from_file(path: &Path) -> Result<Vec<Job>, Failure> {
+    let name = path.display();
+    let text = std::fs::read_to_string(path)
+        .map_err(|e| Failure::Misuse(format!("cannot read job file {name}: {e}")))?;
+    parse_jobs(&text).map_err(|e| Failure::Misuse(format!("{name}: {e}")))
+}
+
+fn from_flags(args: &RunArgs) -> Job {
+    let w = &args.workload;
+    let workload = Workload {
+        unique_bytes: w.unique_bytes,
+        size_mean: w.size_mean,
+        size_distribution: w.size_dist,
+        read_frac: w.read_frac,
+        seq_frac: w.seq_frac,
+        process_num: w.processes,
+        queue_depth: w.queue_depth,
+        think_time_ns: w.think_time.unwrap_or(0),
+        align_bytes: w.align,
+        engine: w.engine,
+        access: w.access(),
+        workers: w.workers,
+        advice: w.advice,
+    };
+    Job { name: "run".to_owned(), workload, seconds: None, seed: None }
+}
+
+/// Runs the jobs in order; what is finished is in the document when one fails.
+fn run_all(
+    machine: &mut Machine,
+    jobs: &[Job],
+    args: &RunArgs,
+    document: &mut Document,
+) -> Result<(), MeasureError> {
+    document.measurements = Some(Vec::new());
+    for (index, job) in jobs.iter().enumerate() {
+        let progress = Progress::of_jobs(index, jobs.len(), &job.name);
+        let cap_s = job.seconds.unwrap_or(args.seconds);
+        let effort = Effort { min_s: cap_s.min(1.0), cap_s };
+        let seed = job.seed.unwrap_or(args.seed);
+        let measurement = machine.measure(&job.workload, effort, seed, Some(&progress))?;
+        progress.done();
+        if let Some(path) = &args.fio_iolog {
+            write_iologs(path, machine.path(), &measurement, seed)?;
+        }
+        document.measurements.get_or_insert_default().push(measurement);
+    }
+    Ok(())
+}
+
+/// Writes the first requests of each stream, as many as were measured, one file per process.
+fn write_iologs(
+    path: &Path,
+    target: &Path,
+    measurement: &Measurement,
+    seed: u64,
+) -> Result<(), MeasureError> {
+    let workload = &measurement.workload;
+    let each = (measurement.ios / u64::from(workload.process_num)).clamp(1, IOLOG_MOST);
+    for process in 0..workload.process_num {
+        let mut place = path.as_os_str().to_owned();
+        if process > 0 {
+            place.push(format!(".{process}"));
+        }
+        let place = PathBuf::from(place);
+        let requests = Stream::new(workload, seed, process).take(each as usize);
+        File::create(&place)
+            .and_then(|file| {
+                let mut out = BufWriter::new(file);
+                iolog::write_fio_iolog(&mut out, &target.display().to_string(), requests)?;
+                out.flush()
+            })
+            .map_err(|e| MeasureError::io("write", &place, e))?;
+    }
+    Ok(())
+}
+
+/// Pours the document out, whole or partial, and says how it ended.
+fn conclude(
+    finished: Result<(), MeasureError>,
+    mut document: Document,
+    args: &RunArgs,
+) -> Result<(), Failure> {
+    document.interrupted = matches!(finished, Err(MeasureError::Interrupted));
+    let results = document.measurements.as_ref().map_or(0, Vec::len);
+    if finished.is_err() && results == 0 {
+        return finished.map_err(Failure::from);
+    }
+    let text = output::json(&document)?;
+    if let Some(path) = &args.output {
+        output::write_file(path, &text)?;
+    }
+    if args.json {
+        output::print(&text)?;
+    } else {
+        output::print(&ioscape_report::terminal(&document, &output::style()))?;
+    }
+    finished.map_err(|e| {
+        let place =
+            args.output.as_ref().map_or("above".to_owned(), |p| format!("in {}", p.display()));
+        Failure::of_measure(&e, &format!("; the {results} finished results are {place}"))
+    })
+}

@@ -1,0 +1,92 @@
+//! How the command ends when it does not end well: one sentence and one of the contract's exit codes.
+
+use ioscape_measure::error::Error as MeasureError;
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+/// Exit code for a failure during the work.
+const FAILED: u8 = 1;
+/// Exit code for misuse, and for what is refused for safety.
+const MISUSE: u8 = 2;
+/// Exit code after an interruption, as of a shell after SIGINT.
+const INTERRUPTED: u8 = 130;
+
+/// Why a command did not finish.
+#[derive(Debug, thiserror::Error)]
+pub enum Failure {
+    /// The user asked for something that cannot be; nothing was touched.
+    #[error("{0}")]
+    Misuse(String),
+    /// It went wrong on the way.
+    #[error("{0}")]
+    Failed(String),
+    /// The user interrupted; the text says where the finished results are.
+    #[error("{0}")]
+    Interrupted(String),
+    /// The reader of our output went away, which is its right.
+    #[error("output closed")]
+    OutputClosed,
+}
+
+impl Failure {
+    /// A failure of the machine side, with what else the user should know.
+    pub fn of_measure(error: &MeasureError, saved: &str) -> Self {
+        match error {
+            MeasureError::Interrupted => Self::Interrupted(format!("interrupted{saved}")),
+            other if other.is_misuse() => Self::Misuse(format!("{other}{saved}")),
+            other => Self::Failed(format!("{other}{saved}")),
+        }
+    }
+
+    /// A failure to write `what`.
+    pub fn of_write(what: &str, error: &io::Error) -> Self {
+        if error.kind() == io::ErrorKind::BrokenPipe {
+            Self::OutputClosed
+        } else {
+            Self::Failed(format!("cannot write {what}: {error}"))
+        }
+    }
+
+    /// Tells the user and gives the exit code.
+    pub fn report(&self) -> ExitCode {
+        let code = match self {
+            Self::OutputClosed => return ExitCode::SUCCESS,
+            Self::Misuse(_) => MISUSE,
+            Self::Failed(_) => FAILED,
+            Self::Interrupted(_) => INTERRUPTED,
+        };
+        let _ = writeln!(io::stderr(), "ioscape: {}", crate::output::printable(&self.to_string()));
+        ExitCode::from(code)
+    }
+}
+
+impl From<MeasureError> for Failure {
+    fn from(error: MeasureError) -> Self {
+        Self::of_measure(&error, "")
+    }
+}
+
+/// Prints help and version as asked, and anything else as one sentence.
+pub fn of_arguments(error: &clap::Error) -> ExitCode {
+    use clap::error::ErrorKind::{
+        DisplayHelp, DisplayHelpOnMissingArgumentOrSubcommand, DisplayVersion,
+    };
+    if matches!(error.kind(), DisplayHelp | DisplayVersion) {
+        let _ = error.print();
+        return ExitCode::SUCCESS;
+    }
+    if error.kind() == DisplayHelpOnMissingArgumentOrSubcommand {
+        let _ = error.print();
+        return ExitCode::from(MISUSE);
+    }
+    let text = error.to_string();
+    let sentence: Vec<&str> = text
+        .strip_prefix("error: ")
+        .unwrap_or(&text)
+        .lines()
+        .map(str::trim)
+        .take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more information"))
+        .filter(|line| !line.is_empty())
+        .collect();
+    Failure::Misuse(format!("{} (see --help)", sentence.join(" "))).report()
+}

@@ -1,0 +1,179 @@
+//! The machine under test as the commands see it: a target, opened safely, that measures workloads.
+
+use crate::failure::Failure;
+use crate::output;
+use crate::progress::Progress;
+use ioscape_measure::environment;
+use ioscape_measure::error::Error as MeasureError;
+use ioscape_measure::session::{RunOptions, Session, SessionOptions};
+use ioscape_measure::{Target, TargetOptions};
+use ioscape_schema::units::Bytes;
+use ioscape_schema::{Document, Measurement, Warning, WarningKind, Workload};
+use ioscape_workload::{Stream, largest_request};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
+
+/// First part of the set, laid out to learn how fast that goes.
+const LAYOUT_TRIAL: u64 = 512 << 20;
+
+/// How long to measure one workload.
+#[derive(Clone, Copy, Debug)]
+pub struct Effort {
+    /// At least this long, in seconds.
+    pub min_s: f64,
+    /// At most this long, in seconds.
+    pub cap_s: f64,
+}
+
+/// What a plan needs to know of a target.
+#[derive(Clone, Debug)]
+pub struct Look {
+    /// How large a set the target holds.
+    pub capacity_bytes: u64,
+    /// Memory of the machine, or of the group this process already runs in.
+    pub memory_bytes: Option<u64>,
+    /// Alignment that direct I/O needs.
+    pub direct_align: Option<u64>,
+    /// Time after which the kernel has flushed a dirty page, in seconds.
+    pub flush_interval_s: Option<f64>,
+}
+
+/// Looks at a target without leaving anything behind.
+///
+/// # Errors
+/// The target cannot be used.
+pub fn look(path: &Path, destroy_data: bool) -> Result<Look, Failure> {
+    let options = TargetOptions { destroy_data, write_needed: true };
+    Ok(look_at(&Target::open(path, &options)?))
+}
+
+fn look_at(target: &Target) -> Look {
+    let memory = environment::memory();
+    let within = ioscape_measure::cgroup::enclosing_limit().unwrap_or(u64::MAX);
+    let environment = environment::capture(target, None);
+    let centis = |key: &str| environment.vm_dirty.get(key).map(|&c| c as f64 / 100.0);
+    let flush = |expire: f64, wake_up: f64| (wake_up > 0.0).then_some(expire + 2.0 * wake_up);
+    Look {
+        capacity_bytes: target.capacity_bytes(),
+        memory_bytes: Some(memory.total.min(within)),
+        direct_align: target.direct_align().map(u64::from),
+        flush_interval_s: centis("dirty_expire_centisecs")
+            .zip(centis("dirty_writeback_centisecs"))
+            .and_then(|(expire, wake_up)| flush(expire, wake_up)),
+    }
+}
+
+/// A target in a session.
+pub struct Machine {
+    session: Session,
+    interrupt: Arc<AtomicBool>,
+}
+
+impl Machine {
+    /// Opens the target; nothing but the scratch file is touched.
+    ///
+    /// # Errors
+    /// The target cannot be used, or a memory limit cannot be set.
+    pub fn open(
+        path: &Path,
+        destroy_data: bool,
+        memory_limit: Option<u64>,
+        interrupt: Arc<AtomicBool>,
+    ) -> Result<Self, Failure> {
+        let target = Target::open(path, &TargetOptions { destroy_data, write_needed: true })?;
+        for name in target.leftovers() {
+            let name = output::printable(name);
+            output::tell(&format!("removed {name}, left behind by an earlier run that was killed"));
+        }
+        let session = Session::new(target, SessionOptions { memory_limit, seed: 0 })?;
+        Ok(Self { session, interrupt })
+    }
+
+    /// Measures the harness and captures the environment before anything else.
+    ///
+    /// # Errors
+    /// The harness cannot run.
+    pub fn start(&mut self, document: &mut Document) -> Result<(), MeasureError> {
+        let typical = Workload::default();
+        self.session.calibrate_with(|process| {
+            let mut stream = Stream::new(&typical, document.seed, process);
+            move || stream.request()
+        })?;
+        document.environment = self.session.environment()?;
+        if let Some(limit) = document.environment.memory_limit_bytes {
+            let limit = Bytes(limit as f64);
+            document.warn(Warning::new(
+                WarningKind::MemoryLimited,
+                format!("the workers run in a control group of {limit}, their file cache included; the machine has more"),
+            ));
+        }
+        Ok(())
+    }
+
+    /// File the I/O goes to.
+    pub fn path(&self) -> &Path {
+        self.session.target().path()
+    }
+
+    /// What a plan needs to know.
+    pub fn look(&self) -> Look {
+        look_at(self.session.target())
+    }
+
+    /// Lays out a first part of a set of `most` bytes and gives the rate; `None` when it is too little to tell.
+    ///
+    /// # Errors
+    /// The layout failed or was interrupted.
+    pub fn layout_rate(&mut self, most: u64) -> Result<Option<f64>, MeasureError> {
+        let trial = LAYOUT_TRIAL.min(most);
+        let started = Instant::now();
+        self.session.layout(trial, &self.options(Effort { min_s: 0.0, cap_s: 0.0 }))?;
+        let elapsed_s = started.elapsed().as_secs_f64();
+        Ok((trial >= 16 << 20 && elapsed_s > 0.0).then(|| trial as f64 / elapsed_s))
+    }
+
+    fn options(&self, effort: Effort) -> RunOptions {
+        RunOptions {
+            min_s: effort.min_s,
+            cap_s: effort.cap_s,
+            interrupt: Arc::clone(&self.interrupt),
+            ..RunOptions::default()
+        }
+    }
+
+    /// Measures one workload.
+    ///
+    /// # Errors
+    /// The I/O failed, a worker died, or the user interrupted.
+    pub fn measure(
+        &mut self,
+        workload: &Workload,
+        effort: Effort,
+        seed: u64,
+        progress: Option<&Progress>,
+    ) -> Result<Measurement, MeasureError> {
+        if let Some(progress) = progress {
+            progress.doing(&describe(workload));
+        }
+        let streams = |process| {
+            let mut stream = Stream::new(workload, seed, process);
+            move || stream.request()
+        };
+        let buffer = largest_request(workload) as usize;
+        self.session.run(workload, buffer, &self.options(effort), streams)
+    }
+}
+
+/// The five parameters in one short line.
+fn describe(w: &Workload) -> String {
+    format!(
+        "set {}, size {}, reads {:.0} %, sequential {:.0} %, processes {}",
+        Bytes(w.unique_bytes as f64),
+        Bytes(w.size_mean as f64),
+        w.read_frac * 100.0,
+        w.seq_frac * 100.0,
+        w.process_num
+    )
+}

@@ -1,0 +1,99 @@
+//! Where results go: standard output, and files that are whole or not there.
+
+use crate::failure::Failure;
+use ioscape_schema::{Document, SCHEMA, Tool};
+use std::io::{self, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+
+/// An empty document that says who wrote it, when, and by which command.
+pub fn document(seed: u64) -> Document {
+    Document {
+        schema: SCHEMA.to_owned(),
+        tool: Tool { version: env!("CARGO_PKG_VERSION").to_owned() },
+        command: std::env::args().collect(),
+        seed,
+        started_at: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+        ..Document::default()
+    }
+}
+
+/// Text without control characters: names come from outside.
+pub fn printable(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+}
+
+/// Writes `text` on standard output.
+pub fn print(text: &str) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes())
+        .and_then(|()| out.flush())
+        .map_err(|e| Failure::of_write("standard output", &e))
+}
+
+/// Tells the user something beside the result.
+pub fn tell(text: &str) {
+    let _ = writeln!(io::stderr(), "{text}");
+}
+
+/// How the terminal wants its summary.
+pub fn style() -> ioscape_report::Style {
+    let terminal = io::stdout().is_terminal();
+    let width = if terminal { terminal_width() } else { 100 };
+    let colour = terminal && std::env::var_os("NO_COLOR").is_none();
+    let unicode = ["LC_ALL", "LC_CTYPE", "LANG"]
+        .iter()
+        .filter_map(|name| std::env::var(name).ok())
+        .find(|value| !value.is_empty())
+        .is_none_or(|value| value.to_ascii_lowercase().replace('-', "").contains("utf8"));
+    ioscape_report::Style { width, colour, unicode }
+}
+
+fn terminal_width() -> usize {
+    let asked = std::env::var("COLUMNS").ok().and_then(|c| c.parse().ok());
+    let columns = terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
+    asked.or(columns).unwrap_or(80).clamp(80, 160)
+}
+
+/// Writes a whole file or none: a temporary file beside it takes its place when it is complete.
+pub fn write_file(path: &Path, text: &str) -> Result<(), Failure> {
+    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let whole = || -> io::Result<()> {
+        let mut file = tempfile::NamedTempFile::new_in(folder)?;
+        file.write_all(text.as_bytes())?;
+        file.as_file().sync_data()?;
+        file.persist(path).map_err(|e| e.error)?;
+        Ok(())
+    };
+    whole().map_err(|e| Failure::of_write(&path.display().to_string(), &e))
+}
+
+/// Refuses an output place that cannot be written, before any work is done.
+pub fn check_writable(path: &Path) -> Result<(), Failure> {
+    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    if path.is_dir() {
+        return Err(Failure::Misuse(format!("{} is a directory: name a file", path.display())));
+    }
+    tempfile::NamedTempFile::new_in(folder).map(drop).map_err(|e| {
+        Failure::Misuse(format!("cannot write {}: {e}: choose another place", path.display()))
+    })
+}
+
+/// The document as text of a result file.
+pub fn json(document: &Document) -> Result<String, Failure> {
+    ioscape_report::json(document).map_err(|e| Failure::Failed(e.to_string()))
+}
+
+/// Reads a result file and checks it.
+pub fn read_result(path: &Path) -> Result<Document, Failure> {
+    let name = path.display().to_string();
+    let text = std::fs::read_to_string(path)
+        .map_err(|e| Failure::Misuse(format!("cannot read {name}: {e}")))?;
+    ioscape_report::from_json(&text, &name).map_err(|e| Failure::Misuse(e.to_string()))
+}
+
+/// A file name for a result nobody named: `ioscape-20260131-235959` and `ending`, in the current directory.
+pub fn default_path(document: &Document, ending: &str) -> PathBuf {
+    let digits: String = document.started_at.chars().filter(char::is_ascii_digit).collect();
+    let (date, time) = digits.split_at(digits.len().min(8));
+    PathBuf::from(format!("ioscape-{date}-{time}.{ending}"))
+}

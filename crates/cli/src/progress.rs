@@ -1,0 +1,59 @@
+//! What the user sees while waiting: one bar on a terminal, nothing in a pipe.
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use ioscape_schema::units::Seconds;
+use std::io::IsTerminal;
+use std::time::Duration;
+
+/// A progress bar on standard error.
+pub struct Progress {
+    bar: ProgressBar,
+}
+
+impl Progress {
+    fn new(length: u64, template: &str) -> Self {
+        let target = if std::io::stderr().is_terminal() {
+            ProgressDrawTarget::stderr_with_hz(8)
+        } else {
+            ProgressDrawTarget::hidden()
+        };
+        let bar = ProgressBar::with_draw_target(Some(length.max(1)), target);
+        let style = ProgressStyle::with_template(template)
+            .unwrap_or_else(|_| ProgressStyle::default_bar())
+            .progress_chars("=> ");
+        bar.set_style(style);
+        bar.enable_steady_tick(Duration::from_millis(250));
+        Self { bar }
+    }
+
+    /// For one of several jobs.
+    pub fn of_jobs(index: usize, count: usize, name: &str) -> Self {
+        let name = crate::output::printable(name);
+        let progress = Self::new(1, "{spinner} {prefix} {msg} [{elapsed}]");
+        progress.bar.set_prefix(format!("{}/{count} {name}:", index + 1));
+        progress
+    }
+
+    /// For an evaluation of about `seconds`.
+    pub fn of_evaluation(seconds: f64) -> Self {
+        Self::new(seconds.ceil() as u64, "[{bar:30}] {percent:>3} % {prefix} {wide_msg}")
+    }
+
+    /// `spent_s` of the evaluation's time are over, about `left_s` are left; `doing` says what comes.
+    pub fn advance(&self, spent_s: f64, left_s: f64, doing: &str) {
+        self.bar.set_length((spent_s + left_s).ceil().max(1.0) as u64);
+        self.bar.set_position(spent_s as u64);
+        self.bar.set_prefix(format!("about {} left,", Seconds(left_s)));
+        self.bar.set_message(doing.to_owned());
+    }
+
+    /// What is being done within the current step.
+    pub fn doing(&self, what: &str) {
+        self.bar.set_message(what.to_owned());
+    }
+
+    /// Takes the bar away.
+    pub fn done(&self) {
+        self.bar.finish_and_clear();
+    }
+}

@@ -1,0 +1,105 @@
+//! Keeps what was measured: saves the document after every point, and pours it out in the end.
+
+use crate::args::EvaluateArgs;
+use crate::failure::Failure;
+use crate::output;
+use ioscape_measure::error::Error as MeasureError;
+use ioscape_schema::{Document, Evaluation, Warning, WarningKind};
+use std::path::PathBuf;
+
+/// Where an evaluation goes, during and after.
+pub struct Keeper {
+    /// The result file.
+    result: PathBuf,
+    /// Whether the user wants the result file when all is done; it is needed until then in any case.
+    keep: bool,
+    /// The page.
+    page: Option<PathBuf>,
+    /// The document itself on standard output instead of the summary.
+    json: bool,
+    /// A failure to save is told once, not after every point.
+    complained: bool,
+}
+
+impl Keeper {
+    /// Chooses the places: as asked; unasked, a result and a page in the current directory.
+    ///
+    /// # Errors
+    /// No place can be written.
+    pub fn new(args: &EvaluateArgs, document: &Document) -> Result<Self, Failure> {
+        let unasked = args.output.is_none() && args.html.is_none() && !args.json;
+        let here = |ending| output::default_path(document, ending);
+        let mut result = args.output.clone().unwrap_or_else(|| here("ioscape.json"));
+        let mut page = args.html.clone().or_else(|| unasked.then(|| here("html")));
+        if args.output.is_none() && (!unasked || output::check_writable(&result).is_err()) {
+            result = std::env::temp_dir().join(result);
+            page = if unasked { page.map(|p| std::env::temp_dir().join(p)) } else { page };
+        }
+        output::check_writable(&result)?;
+        let keep = args.output.is_some() || unasked;
+        Ok(Self { result, keep, page, json: args.json, complained: false })
+    }
+
+    /// Saves the evaluation as far as it came.
+    pub fn save(&mut self, document: &Document, evaluation: &Evaluation) {
+        let document = Document {
+            evaluation: Some(evaluation.clone()),
+            interrupted: true,
+            ..document.clone()
+        };
+        let saved =
+            output::json(&document).and_then(|text| output::write_file(&self.result, &text));
+        if let (Err(failure), false) = (saved, self.complained) {
+            self.complained = true;
+            output::tell(&format!("ioscape: not saved so far: {failure}"));
+        }
+    }
+
+    /// Writes the result, the page and the summary, and says how it ended and where everything is.
+    ///
+    /// # Errors
+    /// What ended the evaluation, or what could not be written.
+    pub fn conclude(
+        self,
+        mut document: Document,
+        finished: Result<(), MeasureError>,
+    ) -> Result<(), Failure> {
+        document.interrupted = matches!(finished, Err(MeasureError::Interrupted));
+        if let Err(error) = &finished {
+            let message = format!("the evaluation is partial: {error}");
+            document.warn(Warning::new(WarningKind::Interrupted, message));
+        }
+        let text = output::json(&document)?;
+        let whole = finished.is_ok();
+        if self.keep || !whole {
+            output::write_file(&self.result, &text)?;
+        }
+        if let Some(page) = &self.page {
+            output::write_file(page, &ioscape_report::html(&document))?;
+        }
+        if self.json {
+            output::print(&text)?;
+        } else {
+            output::print(&ioscape_report::terminal(&document, &output::style()))?;
+        }
+        self.name_places(whole);
+        finished.map_err(|error| Failure::of_measure(&error, &self.saved()))
+    }
+
+    fn name_places(&self, whole: bool) {
+        if self.keep && whole {
+            output::tell(&format!("Result: {}", self.result.display()));
+        } else if whole {
+            // The result is where the user asked for it; the safety copy has done its duty.
+            let _ = std::fs::remove_file(&self.result);
+        }
+        if let Some(page) = &self.page {
+            output::tell(&format!("Page:   {}", page.display()));
+        }
+    }
+
+    fn saved(&self) -> String {
+        let place = self.result.display();
+        format!("; everything measured so far is in {place}, continue with --resume {place}")
+    }
+}

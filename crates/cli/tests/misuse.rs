@@ -1,0 +1,88 @@
+//! Misuse: one clear sentence, exit code 2, nothing touched.
+
+use assert_cmd::Command;
+use predicates::prelude::*;
+use std::path::Path;
+
+fn ioscape() -> Command {
+    Command::cargo_bin("ioscape").expect("the command is built")
+}
+
+/// Runs with bad input and expects exit code 2 and one line that says all of `words`.
+fn refused(arguments: &[&str], words: &[&str]) {
+    let output = ioscape().args(arguments).assert().code(2).stdout("").get_output().clone();
+    let text = String::from_utf8(output.stderr).expect("text");
+    assert_eq!(text.lines().count(), 1, "one sentence: {text}");
+    for word in words {
+        assert!(text.contains(word), "{arguments:?} must say {word:?}: {text}");
+    }
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().expect("a plain path")
+}
+
+#[test]
+fn bad_sizes_and_fractions() {
+    refused(&["run", "--unique-bytes", "-1"], &["-1", "size"]);
+    refused(&["run", "--size-mean", "4kk"], &["4kk", "size"]);
+    refused(&["run", "--unique-bytes", "0"], &["0", "size"]);
+    refused(&["run", "--read-frac", "1.5"], &["1.5", "0 to 1"]);
+    refused(&["run", "--engine", "spdk"], &["spdk", "psync"]);
+    refused(&["run", "--size-mean", "1M", "--unique-bytes", "64k"], &["size_mean", "unique_bytes"]);
+    refused(&["run", "--queue-depth", "8"], &["queue_depth", "io_uring"]);
+    refused(&["evaluate", ".", "--budget", "soon"], &["soon", "duration"]);
+}
+
+#[test]
+fn targets_that_cannot_be_used() {
+    let folder = tempfile::tempdir().expect("a temporary directory");
+    let missing = folder.path().join("nowhere");
+    refused(&["evaluate", text(&missing)], &["nowhere"]);
+    let file = folder.path().join("precious");
+    std::fs::write(&file, "precious").expect("a file");
+    refused(&["evaluate", text(&file)], &["precious", "--destroy-data"]);
+    refused(&["run", text(&file)], &["precious", "--destroy-data"]);
+    assert_eq!(std::fs::read_to_string(&file).expect("still there"), "precious");
+    refused(&["evaluate", "/dev/null", "--destroy-data"], &["/dev/null"]);
+    refused(&["evaluate", text(folder.path()), "--max-unique-bytes", "100000T"], &["free space"]);
+    refused(&["run", text(folder.path()), "--unique-bytes", "100000T"], &["TiB"]);
+    let left: Vec<_> = std::fs::read_dir(folder.path()).expect("the folder").collect();
+    assert_eq!(left.len(), 1, "nothing is left behind: {left:?}");
+}
+
+#[test]
+fn result_files_of_another_kind() {
+    let folder = tempfile::tempdir().expect("a temporary directory");
+    for (content, word) in [
+        ("", "x.json"),
+        ("{\"schema\": \"ioscape/99\"}", "newer"),
+        ("{\"fio version\": 3}", "schema"),
+        ("{", "x.json"),
+    ] {
+        let file = folder.path().join("x.json");
+        std::fs::write(&file, content).expect("a file");
+        refused(&["report", text(&file)], &[word]);
+        refused(&["evaluate", text(folder.path()), "--resume", text(&file)], &[word]);
+    }
+}
+
+#[test]
+fn bad_job_files_name_line_and_key() {
+    let folder = tempfile::tempdir().expect("a temporary directory");
+    let file = folder.path().join("bad.toml");
+    std::fs::write(&file, "[[job]]\nname = \"a\"\nread_frac = 1.5\n").expect("a file");
+    refused(&["run", text(folder.path()), text(&file)], &["bad.toml", "line 3", "read_frac"]);
+}
+
+#[test]
+fn outputs_that_cannot_be_written_are_refused_first() {
+    refused(&["evaluate", ".", "-o", "/nowhere/x.json"], &["/nowhere/x.json"]);
+}
+
+#[test]
+fn help_and_version_are_no_misuse() {
+    ioscape().arg("--help").assert().success().stdout(predicate::str::contains("evaluate"));
+    ioscape().arg("--version").assert().success();
+    ioscape().assert().code(2);
+}

@@ -1,0 +1,122 @@
+//! What is said about workloads that were not measured: predictions, comparisons and their validation.
+
+use crate::{Measurement, Parameter, Workload};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// The predicted performance of one workload on one system (self-scaling paper, section 9).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Prediction {
+    /// Name of the workload in its set, such as `database`; absent for one given by its parameters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// The system, as the evaluation's target names it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub system: String,
+    /// The workload.
+    pub workload: Workload,
+    /// Bytes per second, all processes together.
+    pub throughput_bytes_per_s: f64,
+    /// Range that holds nine of ten measurements of such a workload, in bytes per second: low and high.
+    pub interval90: [f64; 2],
+    /// Requests per second.
+    pub iops: f64,
+    /// Mean response time by Little's law: requests in flight over request rate.
+    pub response_time_ns: f64,
+    /// Name of the region that holds the workload's `unique_bytes`.
+    pub region: String,
+    /// Whether some parameter lies outside the range that was measured: then the interval is a guess.
+    pub extrapolated: bool,
+}
+
+/// One workload on two systems (self-scaling paper, figure 17).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Comparison {
+    /// Name of the workload in its set; absent for one given by its parameters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// The workload.
+    pub workload: Workload,
+    /// The two systems: the ratio is the first's throughput over the second's.
+    pub systems: [String; 2],
+    /// Predicted throughput of each, in bytes per second.
+    pub throughput_bytes_per_s: [f64; 2],
+    /// Throughput of the first over that of the second.
+    pub ratio: f64,
+    /// Range that holds the measured ratio nine times of ten: low and high.
+    pub interval90: [f64; 2],
+    /// Whether the interval leaves 1 out.
+    pub significant: bool,
+    /// Whether one of the predictions is extrapolated.
+    pub extrapolated: bool,
+    /// Bytes per second for one unit of money, of each system; absent without prices.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub throughput_per_price: Option<[f64; 2]>,
+}
+
+/// How wrong a model is on workloads it had not seen. An error is |predicted - measured| / measured.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ErrorFigures {
+    /// Median over all workloads.
+    pub median_error: f64,
+    /// 75th percentile.
+    pub p75_error: f64,
+    /// 90th percentile.
+    pub p90_error: f64,
+    /// Median without the workloads near a border between regions (figures 15 and 24); absent when none is left.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub enhanced_median_error: Option<f64>,
+    /// Share of the workloads that fall into the 90 % interval; absent for a model without intervals.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interval90_coverage: Option<f64>,
+}
+
+/// The median error of the workloads whose parameter lies in one range (figure 13).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ErrorBin {
+    /// From and to of the parameter, in its own unit.
+    pub range: [f64; 2],
+    /// Workloads in it.
+    pub workloads: u32,
+    /// Their median error.
+    pub median_error: f64,
+}
+
+/// One workload of a validation: predicted and measured.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ValidationPoint {
+    /// What the default model said beforehand.
+    pub prediction: Prediction,
+    /// What was measured.
+    pub measurement: Measurement,
+    /// The same, measured again; absent when it was measured once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repeated_bytes_per_s: Option<f64>,
+    /// Whether it lies in the zone of a border between regions.
+    pub near_border: bool,
+    /// Throughput in bytes per second that every other model predicts, by the model's name.
+    #[serde(default)]
+    pub models: BTreeMap<String, f64>,
+}
+
+/// Predictions held against measurements of random workloads (self-scaling paper, section 9, figures 12 to 15).
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Validation {
+    /// Workloads that were measured.
+    pub workloads: u32,
+    /// The default model's errors.
+    #[serde(flatten)]
+    pub errors: ErrorFigures,
+    /// Median difference of the same workload measured twice, over the first; absent without repetitions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repeatability_error: Option<f64>,
+    /// The same figures for every model: `default`, `product`, `orthogonal`, `single_point`.
+    #[serde(default)]
+    pub models: BTreeMap<String, ErrorFigures>,
+    /// The default model's error against each parameter.
+    #[serde(default)]
+    pub by_parameter: BTreeMap<Parameter, Vec<ErrorBin>>,
+    /// Every workload.
+    #[serde(default)]
+    pub points: Vec<ValidationPoint>,
+}

@@ -1,0 +1,69 @@
+//! Systems with a file cache of known size.
+
+use super::{Checks, DISK};
+use crate::check::{Check, between, bytes_near, equal, evaluation, nearest_border, value};
+use crate::lab::Lab;
+
+const MIB: f64 = 1_048_576.0;
+
+/// Memory is the file system: nothing slower is behind it.
+pub fn tmpfs(lab: &Lab) -> Checks {
+    let _up =
+        lab.up("mkdir -p mnt/tm && mount -t tmpfs -o size=1g tmpfs mnt/tm", "umount mnt/tm")?;
+    let document = lab.evaluate("", "mnt/tm", "--budget 45s")?;
+    let found = evaluation(&document)?;
+    Ok(vec![equal("regions", "1", &found.regions.len().to_string())])
+}
+
+/// A page cache limited by a memory control group, on the machine's own file system.
+fn limited(lab: &Lab, mib: u32, budget: &str) -> Checks {
+    let document = lab.evaluate(
+        "",
+        "w",
+        &format!("--memory {mib}M --max-unique-bytes {}M --budget {budget}", mib * 4),
+    )?;
+    let found = evaluation(&document)?;
+    let size = value(found.findings.read_cache_bytes.as_ref());
+    let limit = f64::from(mib) * MIB;
+    Ok(vec![
+        bytes_near("effective read-cache size", limit, size, 0.15),
+        Check { what: "the same, aim".into(), holds: true, ..bytes_near("", limit, size, 0.05) },
+        between("regions", 2.0, 3.0, Some(found.regions.len() as f64)),
+    ])
+}
+
+pub fn limit_64(lab: &Lab) -> Checks {
+    limited(lab, 64, "90s")
+}
+
+pub fn limit_512(lab: &Lab) -> Checks {
+    limited(lab, 512, "120s")
+}
+
+/// Sprite's effect: fewer dirty pages are allowed than cached ones.
+pub fn sprite(lab: &Lab) -> Checks {
+    let mut up =
+        lab.up(&format!("./simdisk.sh upfs sp ext4 size=512 {DISK}"), "./simdisk.sh down sp")?;
+    up.and("./bdi.sh $(cat w/sp.dev) 33554432", "./bdi.sh $(cat w/sp.dev) off")?;
+    let document =
+        lab.evaluate("", "mnt/sp", "--memory 128M --max-unique-bytes 300M --budget 5m")?;
+    let found = evaluation(&document)?;
+    let border = |mib: f64| nearest_border(found, mib * MIB);
+    Ok(vec![
+        equal("regions", "3", &found.regions.len().to_string()),
+        bytes_near("write border", 24.0 * MIB, border(24.0), 0.20),
+        bytes_near("read border", 128.0 * MIB, border(128.0), 0.20),
+        bytes_near(
+            "write-cache size",
+            24.0 * MIB,
+            value(found.findings.write_cache_bytes.as_ref()),
+            0.20,
+        ),
+        bytes_near(
+            "read-cache size",
+            128.0 * MIB,
+            value(found.findings.read_cache_bytes.as_ref()),
+            0.20,
+        ),
+    ])
+}

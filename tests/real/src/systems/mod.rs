@@ -1,0 +1,107 @@
+//! The systems whose truth is known, one function each.
+
+mod cache;
+mod disk;
+mod network;
+mod policy;
+
+use crate::check::{Check, Outcome};
+use crate::lab::Lab;
+
+/// Expectations, or why the system could not be brought up or evaluated.
+pub type Checks = Result<Vec<Check>, String>;
+
+/// A disk of 512 MB whose requests take 0.1 ms + seek + 1 ms + bytes / 40 MB/s.
+pub const DISK: &str = "seekmin=500 seekmax=4000 rot=1000 bw=40 ovh=100";
+
+/// One system and what is known of it.
+pub struct System {
+    /// Name, to choose it by.
+    pub name: &'static str,
+    /// What is known.
+    pub truth: &'static str,
+    /// Programs it needs.
+    needs: &'static [&'static str],
+    /// Brings it up, evaluates it, compares.
+    run: fn(&Lab) -> Checks,
+}
+
+impl System {
+    /// Tries the system.
+    pub fn attempt(&self, lab: &Lab) -> Outcome {
+        let missing: Vec<&str> = self.needs.iter().copied().filter(|p| !lab.has(p)).collect();
+        if !missing.is_empty() {
+            return Outcome::Skipped(format!("not installed: {}", missing.join(", ")));
+        }
+        match (self.run)(lab) {
+            Ok(checks) => Outcome::Checked(checks),
+            Err(why) => Outcome::Broken(why),
+        }
+    }
+}
+
+/// All of them, in the order tried.
+pub const ALL: &[System] = &[
+    System { name: "tmpfs", truth: "one region", needs: &[], run: cache::tmpfs },
+    System { name: "memcg-64", truth: "a page cache of 64 MiB", needs: &[], run: cache::limit_64 },
+    System {
+        name: "memcg-512",
+        truth: "a page cache of 512 MiB",
+        needs: &[],
+        run: cache::limit_512,
+    },
+    System {
+        name: "sprite",
+        truth: "writes cached to 24 MB, reads to 128 MB: three plateaus",
+        needs: &["fusermount3", "losetup", "mkfs.ext4"],
+        run: cache::sprite,
+    },
+    System {
+        name: "write-through",
+        truth: "every write goes to the disk; T = T_disk / (1 - r)",
+        needs: &["fusermount3"],
+        run: policy::write_through,
+    },
+    System {
+        name: "write-back",
+        truth: "writes cancel in the cache",
+        needs: &["fusermount3"],
+        run: policy::write_back,
+    },
+    System {
+        name: "flush",
+        truth: "flushing every second slows cached writes on btrfs, never flushing does not",
+        needs: &["losetup", "mkfs.btrfs"],
+        run: policy::flush,
+    },
+    System {
+        name: "one-arm",
+        truth: "sequentiality pays on the disk and not in the cache; concurrency does not pay",
+        needs: &["fusermount3", "losetup", "mkfs.ext4"],
+        run: disk::one_arm,
+    },
+    System {
+        name: "four-arms",
+        truth: "concurrency pays on a disk with four arms",
+        needs: &["fusermount3", "losetup", "mkfs.ext4"],
+        run: disk::four_arms,
+    },
+    System {
+        name: "client-server",
+        truth: "client cache of 32 MB, server cache of 96 MB",
+        needs: &["fusermount3", "losetup", "mkfs.ext4", "sshfs", "socat", "ip"],
+        run: network::client_server,
+    },
+    System {
+        name: "nfs-like",
+        truth: "writes go to the server one by one: write-through",
+        needs: &["fusermount3", "sshfs", "socat", "ip"],
+        run: network::nfs_like,
+    },
+    System {
+        name: "dux-like",
+        truth: "the client caches writes too: write-cancelling",
+        needs: &["glusterd", "glusterfs", "ip"],
+        run: network::dux_like,
+    },
+];

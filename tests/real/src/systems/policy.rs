@@ -1,0 +1,67 @@
+//! Systems with a known write policy and flush behaviour.
+
+use super::{Checks, DISK};
+use crate::check::{Check, between, ends, equal, evaluation, policy};
+use crate::lab::{Lab, Up};
+use ioscape_schema::Point;
+
+/// Options for a file of the simulated disk that fits the machine's own file cache.
+const IN_CACHE: &str = "--destroy-data --max-unique-bytes 32M --budget 90s";
+
+fn fuse<'a>(lab: &'a Lab, policy: &str) -> Result<Up<'a>, String> {
+    lab.up(&format!("./simdisk.sh up wp size=64 keep=1 {policy} {DISK}"), "./simdisk.sh down wp")
+}
+
+/// FUSE without a write-back cache sends every write to its disk.
+pub fn write_through(lab: &Lab) -> Checks {
+    let _up = fuse(lab, "wb=0")?;
+    let document = lab.evaluate("", "mnt/wp.sd/disk", IN_CACHE)?;
+    let found = evaluation(&document)?;
+    let (first, _) = ends(found)?;
+    let mut checks = vec![equal("write policy", "write-through", &policy(found))];
+    checks.extend(law(&first.curves.read_frac));
+    Ok(checks)
+}
+
+/// Each mixed point of a write-through cache against T_disk / (1 - r), T_disk being the speed of pure writes.
+fn law(curve: &[Point]) -> Vec<Check> {
+    let disk = curve.iter().find(|p| p.value == 0.0).map(Point::throughput);
+    curve
+        .iter()
+        .filter(|p| p.value > 0.0 && p.value <= 0.9)
+        .map(|p| {
+            let share = disk.map(|disk| p.throughput() * (1.0 - p.value) / disk);
+            between(&format!("T (1-r) / T_disk at r = {:.2}", p.value), 0.85, 1.15, share)
+        })
+        .collect()
+}
+
+/// FUSE with a write-back cache keeps writes in memory.
+pub fn write_back(lab: &Lab) -> Checks {
+    let _up = fuse(lab, "wb=1")?;
+    let document =
+        lab.evaluate("", "mnt/wp.sd/disk", "--destroy-data --max-unique-bytes 16M --budget 60s")?;
+    Ok(vec![equal("write policy", "write-cancelling", &policy(evaluation(&document)?))])
+}
+
+/// The HP/UX effect: a flusher that locks the pages it writes stalls the writers of the cache.
+pub fn flush(lab: &Lab) -> Checks {
+    let mut checks = Vec::new();
+    for (interval, low, high) in [("1s", 1.5, 1e6), ("infinite", 0.9, 1.5)] {
+        let mut up = lab.up("./slowloop.sh up fl 3000 0 0 0 0 btrfs", "./slowloop.sh down fl")?;
+        let rule = "$(cat /sys/block/$(basename $(cat w/fl.dev))/dev)";
+        let throttle = "/sys/fs/cgroup/blkio/blkio.throttle.write_bps_device";
+        up.and(
+            &format!("echo \"{rule} 10000000\" > {throttle}"),
+            &format!("echo \"{rule} 0\" > {throttle}"),
+        )?;
+        let document = lab.evaluate(
+            &format!("./dirty.sh {interval}"),
+            "mnt/fl",
+            "--max-unique-bytes 48M --budget 100s",
+        )?;
+        let slowdown = evaluation(&document)?.findings.flush_slowdown.map(|f| f.value);
+        checks.push(between(&format!("flush slowdown, interval {interval}"), low, high, slowdown));
+    }
+    Ok(checks)
+}
