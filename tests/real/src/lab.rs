@@ -93,9 +93,17 @@ impl Lab {
 
     /// Evaluates `target` (relative to the laboratory) with further options; `under` wraps the command.
     pub fn evaluate(&self, under: &str, target: &str, options: &str) -> Result<Document, String> {
+        self.under(under, &format!("evaluate {target} --json {options}"))
+    }
+
+    /// Runs the command under test with arguments that ask for JSON.
+    pub fn command(&self, arguments: &str) -> Result<Document, String> {
+        self.under("", arguments)
+    }
+
+    fn under(&self, wrapper: &str, arguments: &str) -> Result<Document, String> {
         let command = self.command.display();
-        let text =
-            self.shell(&format!("{under} '{command}' evaluate {target} --json {options}"))?;
+        let text = self.shell(&format!("{wrapper} '{command}' {arguments}"))?;
         let kept = Path::new(PLACE).join("w").join("last.ioscape.json");
         std::fs::write(&kept, &text).map_err(|e| format!("{}: {e}", kept.display()))?;
         serde_json::from_str(&text).map_err(|e| format!("the result cannot be read: {e}"))

@@ -2,6 +2,7 @@
 
 mod cache;
 mod disk;
+mod fio;
 mod network;
 mod policy;
 
@@ -42,6 +43,12 @@ impl System {
 
 /// All of them, in the order tried.
 pub const ALL: &[System] = &[
+    System {
+        name: "fio",
+        truth: "fio replays the same requests at the same speed",
+        needs: &["fio", "fusermount3"],
+        run: fio::replay,
+    },
     System { name: "tmpfs", truth: "one region", needs: &[], run: cache::tmpfs },
     System { name: "memcg-64", truth: "a page cache of 64 MiB", needs: &[], run: cache::limit_64 },
     System {

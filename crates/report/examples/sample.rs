@@ -1,0 +1,33 @@
+//! Writes the sample document of the tests in any format, to look at: `sample html > page.html`.
+
+#[path = "../tests/sample/mod.rs"]
+mod sample;
+
+use ioscape_report::{Style, csv, html, json, landscape_svg, terminal};
+use std::io::Write;
+
+fn main() -> std::io::Result<()> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let has = |word: &str| arguments.iter().any(|argument| argument == word);
+    let document = if has("runs") {
+        sample::measured()
+    } else if has("interrupted") {
+        sample::interrupted()
+    } else {
+        sample::with_all_parameters()
+    };
+    let width = arguments.iter().find_map(|argument| argument.parse().ok()).unwrap_or(80);
+    let style = Style { width, colour: has("colour"), unicode: !has("ascii") };
+    let text = if has("html") {
+        html(&document)
+    } else if has("svg") {
+        landscape_svg(&document)
+    } else if has("json") {
+        json(&document).unwrap_or_else(|error| error.to_string())
+    } else if has("csv") {
+        csv(&document)
+    } else {
+        terminal(&document, &style)
+    };
+    std::io::stdout().write_all(text.as_bytes())
+}

@@ -1,0 +1,337 @@
+//! The papers' figures of one evaluation, as charts without size or style.
+
+use crate::plot::{Axis, Band, Chart, Mark, Marker, Scale, Series, Shape, Unit};
+use crate::text::{axis_label, inert, operation, percent, value_of};
+use ioscape_schema::units::{Bytes, Rate};
+use ioscape_schema::{
+    AllParameters, BorderOperation, Evaluation, Parameter, Point, Region, Workload,
+};
+
+/// Separates the parts of a point's title; the page's script breaks lines there.
+const SEPARATOR: &str = " \u{b7} ";
+
+/// CSS class that gives the region with this number, from 0, its colour.
+pub fn region_class(index: usize) -> String {
+    format!("r{}", index % 5 + 1)
+}
+
+/// Ends of a point's error bar: smallest and largest round, or else the confidence interval of the one there is.
+pub fn range(point: &Point) -> [f64; 2] {
+    if point.rounds.len() < 2 {
+        return point.measurement.throughput_ci95;
+    }
+    let fold = |pick: fn(f64, f64) -> f64| point.rounds.iter().copied().fold(f64::NAN, pick);
+    [fold(f64::min), fold(f64::max)]
+}
+
+fn mark(parameter: Parameter, point: &Point) -> Mark {
+    let [low, high] = range(point);
+    let kind = match point.rounds.len() {
+        0 | 1 => "95 % confidence".to_owned(),
+        rounds => format!("{rounds} rounds"),
+    };
+    let mut parts = vec![
+        value_of(parameter, point.value),
+        Rate(point.throughput()).to_string(),
+        format!("{} to {} ({kind})", Rate(low), Rate(high)),
+    ];
+    if point.measurement.disturbed {
+        parts.push("disturbed".to_owned());
+    }
+    Mark {
+        x: point.value,
+        y: point.throughput(),
+        range: [low, high],
+        doubtful: point.measurement.disturbed,
+        title: parts.join(SEPARATOR),
+    }
+}
+
+/// A curve as a series.
+fn series(name: &str, class: &str, shape: Shape, parameter: Parameter, points: &[Point]) -> Series {
+    let marks = points.iter().map(|point| mark(parameter, point)).collect();
+    Series { name: name.to_owned(), class: class.to_owned(), shape, marks }
+}
+
+fn x_axis(parameter: Parameter, series: &[Series]) -> Axis {
+    let (scale, unit) = match parameter {
+        Parameter::UniqueBytes | Parameter::SizeMean => (Scale::Log2, Unit::Bytes),
+        Parameter::ReadFrac | Parameter::SeqFrac => (Scale::Linear, Unit::Percent),
+        Parameter::ProcessNum => (Scale::Log2, Unit::Count),
+    };
+    let range = match unit {
+        Unit::Percent => [-0.02, 1.02],
+        _ => scale.fit(series.iter().flat_map(|one| &one.marks).map(|mark| mark.x)),
+    };
+    Axis { label: axis_label(parameter).to_owned(), scale, unit, range }
+}
+
+/// Throughput against `parameter`, log on both axes where the parameter is.
+fn chart(label: String, parameter: Parameter, series: Vec<Series>) -> Chart {
+    let y = Axis {
+        label: "throughput".to_owned(),
+        scale: Scale::Linear,
+        unit: Unit::Rate,
+        range: [0.0, 1.0],
+    };
+    let x = x_axis(parameter, &series);
+    Chart { label, x, y, series, bands: Vec::new(), markers: Vec::new() }
+        .with_y_scale(Scale::Linear)
+}
+
+/// Throughput against the size of the set (self-scaling figure 8a, Unix I/O figures 7 and 8), with regions and borders.
+pub fn landscape(evaluation: &Evaluation) -> Chart {
+    let curves = [
+        ("mixed", "mixed", Shape::Disc, &evaluation.unique_bytes_curve),
+        ("pure reads", "read", Shape::Square, &evaluation.unique_bytes_read_curve),
+        ("pure writes", "write", Shape::Triangle, &evaluation.unique_bytes_write_curve),
+    ];
+    let drawn = curves
+        .into_iter()
+        .filter(|(.., points)| !points.is_empty())
+        .map(|(name, class, shape, points)| {
+            series(name, class, shape, Parameter::UniqueBytes, points)
+        })
+        .collect();
+    let label = "Throughput against the size of the set, both logarithmic".to_owned();
+    let mut chart = chart(label, Parameter::UniqueBytes, drawn).with_y_scale(Scale::Log10);
+    chart.bands = bands(&evaluation.regions);
+    chart.markers = borders(evaluation);
+    chart
+}
+
+fn bands(regions: &[Region]) -> Vec<Band> {
+    let band = |(index, region): (usize, &Region)| Band {
+        from: region.unique_bytes[0],
+        to: region.unique_bytes[1],
+        class: region_class(index),
+        label: inert(&region.name).into_owned(),
+    };
+    regions.iter().enumerate().map(band).collect()
+}
+
+fn borders(evaluation: &Evaluation) -> Vec<Marker> {
+    let marker = |border: &ioscape_schema::Border| Marker {
+        at: border.unique_bytes,
+        range: [border.low, border.high],
+        class: operation(border.operation).to_owned(),
+        label: format!("{} {}", operation(border.operation), Bytes(border.unique_bytes)),
+    };
+    let mut borders: Vec<_> = evaluation.borders.iter().collect();
+    borders.sort_by(|a, b| a.unique_bytes.total_cmp(&b.unique_bytes));
+    borders.into_iter().map(marker).collect()
+}
+
+/// Slope of the mixed curve (self-scaling figure 6); `None` without slopes.
+pub fn slope(evaluation: &Evaluation) -> Option<Chart> {
+    let marks: Vec<Mark> = evaluation
+        .unique_bytes_slope
+        .iter()
+        .map(|point| Mark {
+            x: point.unique_bytes,
+            y: point.slope,
+            range: [point.slope; 2],
+            doubtful: false,
+            title: [Bytes(point.unique_bytes).to_string(), format!("slope {:.2}", point.slope)]
+                .join(SEPARATOR),
+        })
+        .collect();
+    let label = "Slope of the mixed curve against the size of the set".to_owned();
+    let one = Series { name: "slope".into(), class: "mixed".into(), shape: Shape::Disc, marks };
+    let mut chart = chart(label, Parameter::UniqueBytes, vec![one]);
+    chart.y.label = "slope (log throughput over log size)".to_owned();
+    chart.y.unit = Unit::Number;
+    chart.x = landscape(evaluation).x;
+    chart.bands = bands(&evaluation.regions);
+    let mixed = |marker: &Marker| marker.class == operation(BorderOperation::Mixed);
+    chart.markers = borders(evaluation).into_iter().filter(mixed).collect();
+    chart.has_points().then_some(chart)
+}
+
+/// Speed of the reference workload in time order; `None` when it was not measured.
+pub fn drift(evaluation: &Evaluation) -> Option<Chart> {
+    let number = |index: usize| (index + 1) as f64;
+    let marks: Vec<Mark> = evaluation
+        .drift
+        .throughputs
+        .iter()
+        .enumerate()
+        .map(|(index, &rate)| Mark {
+            x: number(index),
+            y: rate,
+            range: [rate; 2],
+            doubtful: false,
+            title: [format!("measurement {}", index + 1), Rate(rate).to_string()].join(SEPARATOR),
+        })
+        .collect();
+    let count = marks.len().max(2) as f64;
+    let label = "Throughput of the reference workload, in the order measured".to_owned();
+    let one = Series { name: "reference".into(), class: "plain".into(), shape: Shape::Disc, marks };
+    let mut chart = chart(label, Parameter::ProcessNum, vec![one]);
+    chart.x = Axis {
+        label: "measurement of the reference, in time order".to_owned(),
+        scale: Scale::Linear,
+        unit: Unit::Count,
+        range: [0.5, count + 0.5],
+    };
+    chart.has_points().then_some(chart)
+}
+
+/// Throughput against the share of reads, all regions in one (Unix I/O figure 5); `None` without such curves.
+pub fn read_frac(evaluation: &Evaluation) -> Option<Chart> {
+    let all = evaluation
+        .regions
+        .iter()
+        .enumerate()
+        .filter(|(_, region)| !region.curves.read_frac.is_empty())
+        .map(|(index, region)| {
+            let (class, shape) = (region_class(index), Shape::nth(index));
+            let name = inert(&region.name);
+            series(&name, &class, shape, Parameter::ReadFrac, &region.curves.read_frac)
+        })
+        .collect();
+    let label = "Throughput against the share of reads, one line per region".to_owned();
+    let chart = chart(label, Parameter::ReadFrac, all).with_y_scale(Scale::Log10);
+    chart.has_points().then_some(chart)
+}
+
+/// Throughput against the four other parameters in one region (self-scaling figure 7), on one vertical range so
+/// that the four can be compared; a dashed line marks the focal point.
+pub fn region(index: usize, region: &Region) -> Vec<(Parameter, Chart)> {
+    let class = region_class(index);
+    let mut charts: Vec<(Parameter, Chart)> = Parameter::ALL
+        .into_iter()
+        .filter_map(|parameter| {
+            let points = region.curves.get(parameter).filter(|points| !points.is_empty())?;
+            let label = format!("{}: throughput against {parameter}", inert(&region.name));
+            let one = series(&region.name, &class, Shape::nth(index), parameter, points);
+            let mut chart = chart(label, parameter, vec![one]);
+            chart.markers.push(focal(&region.focal, parameter));
+            Some((parameter, chart))
+        })
+        .collect();
+    share_y(&mut charts, Scale::Linear);
+    charts
+}
+
+/// Gives all charts one vertical range on `scale`.
+pub fn share_y(charts: &mut [(Parameter, Chart)], scale: Scale) {
+    let range = scale.fit(charts.iter().flat_map(|(_, chart)| chart.y_values(scale)));
+    for (_, chart) in charts {
+        chart.y.scale = scale;
+        chart.y.range = range;
+    }
+}
+
+fn focal(focal: &Workload, parameter: Parameter) -> Marker {
+    let at = focal.get(parameter);
+    Marker { at, range: [at; 2], class: "focal".to_owned(), label: String::new() }
+}
+
+/// The first try of section 7 (self-scaling figure 4): the range that performs well is shaded.
+pub fn all_parameters(all: &AllParameters) -> Vec<(Parameter, Chart)> {
+    let mut charts: Vec<(Parameter, Chart)> = all
+        .ranges
+        .iter()
+        .map(|range| {
+            let parameter = range.parameter;
+            let one = series("throughput", "mixed", Shape::Disc, parameter, &range.curve);
+            let label = format!("Throughput against {parameter}; where it performs well is shaded");
+            let mut chart = chart(label, parameter, vec![one]);
+            let [from, to] = range.performs_well;
+            let class = "well".to_owned();
+            chart.bands.push(Band { from, to, class, label: String::new() });
+            let at = range.focal;
+            let (range, class) = ([at; 2], "focal".to_owned());
+            chart.markers.push(Marker { at, range, class, label: String::new() });
+            (parameter, chart)
+        })
+        .collect();
+    share_y(&mut charts, Scale::Linear);
+    charts
+}
+
+/// The point of a region that was measured at its focal vector.
+pub fn focal_point(region: &Region) -> Option<&Point> {
+    let same = |workload: &Workload| {
+        Parameter::ALL.into_iter().all(|p| workload.get(p) == region.focal.get(p))
+    };
+    points(region).find(|(_, point)| same(&point.measurement.workload)).map(|(_, point)| point)
+}
+
+/// The fastest point of a region's curves, and what was varied.
+pub fn best_point(region: &Region) -> Option<(Parameter, &Point)> {
+    points(region).max_by(|a, b| a.1.throughput().total_cmp(&b.1.throughput()))
+}
+
+fn points(region: &Region) -> impl Iterator<Item = (Parameter, &Point)> {
+    Parameter::ALL
+        .into_iter()
+        .filter_map(|parameter| Some((parameter, region.curves.get(parameter)?)))
+        .flat_map(|(parameter, points)| points.iter().map(move |point| (parameter, point)))
+}
+
+/// One line on how steady the machine was; empty when the reference was not measured.
+pub fn drift_line(evaluation: &Evaluation) -> String {
+    let drift = &evaluation.drift;
+    if drift.throughputs.is_empty() {
+        return String::new();
+    }
+    let (times, median) = (drift.throughputs.len(), Rate(drift.median));
+    format!(
+        "The reference workload was measured {times} times: median {median}, at most {} off; {} points measured \
+         again, {} in doubt.",
+        percent(drift.largest),
+        drift.remeasured,
+        drift.unresolved
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plot::Frame;
+    use crate::sample;
+
+    #[test]
+    fn every_point_of_every_curve_is_in_a_figure() {
+        let evaluation = sample::evaluated().evaluation.unwrap();
+        let landscape = landscape(&evaluation);
+        assert_eq!(landscape.series.iter().map(|one| one.marks.len()).sum::<usize>(), 75);
+        assert_eq!((landscape.bands.len(), landscape.markers.len()), (3, 4));
+        let charts = region(1, &evaluation.regions[1]);
+        assert_eq!(charts.len(), 4);
+        assert!(charts.iter().all(|(_, chart)| chart.y.range == charts[0].1.y.range));
+        let svg = charts[0].1.svg(Frame::SMALL, "");
+        assert_eq!(svg.matches("<title>").count(), evaluation.regions[1].curves.size_mean.len());
+        let times = evaluation.drift.throughputs.len() as f64;
+        assert_eq!(drift(&evaluation).unwrap().x.range, [0.5, times + 0.5]);
+    }
+
+    #[test]
+    fn error_bars_span_the_rounds_or_the_interval() {
+        let mut point = sample::evaluated().evaluation.unwrap().unique_bytes_curve[0].clone();
+        point.rounds = vec![3.0, 1.0, 2.0];
+        assert_eq!(range(&point), [1.0, 3.0]);
+        point.rounds.truncate(1);
+        assert_eq!(range(&point), point.measurement.throughput_ci95);
+    }
+
+    #[test]
+    fn a_region_knows_its_focal_and_best_point() {
+        let regions = sample::evaluated().evaluation.unwrap().regions;
+        let focal = focal_point(&regions[2]).unwrap();
+        assert_eq!(focal.measurement.workload.read_frac, 0.5);
+        let (parameter, best) = best_point(&regions[2]).unwrap();
+        assert_eq!((parameter, best.value), (Parameter::SizeMean, f64::from(1 << 22)));
+    }
+
+    #[test]
+    fn nothing_measured_draws_nothing() {
+        let evaluation = Evaluation::default();
+        assert!(!landscape(&evaluation).has_points());
+        let none = [slope(&evaluation), drift(&evaluation), read_frac(&evaluation)];
+        assert!(none.iter().all(Option::is_none));
+        assert_eq!(drift_line(&evaluation), "");
+    }
+}

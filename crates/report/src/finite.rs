@@ -1,0 +1,228 @@
+//! Finds the first number in a value that is not finite: JSON cannot hold it, and `null` would hide it.
+
+use serde::ser::{self, Serialize};
+use std::fmt;
+
+/// Why the walk stopped: the path of the offending number, or what a type itself objected to.
+#[derive(Debug)]
+pub enum Found {
+    /// Path of a number that is NaN or infinite.
+    Number(String),
+    /// A type refused to be serialized.
+    Refused(String),
+}
+
+impl fmt::Display for Found {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Number(path) => write!(f, "{path} is not finite"),
+            Self::Refused(message) => f.write_str(message),
+        }
+    }
+}
+
+impl std::error::Error for Found {}
+
+impl ser::Error for Found {
+    fn custom<T: fmt::Display>(message: T) -> Self {
+        Self::Refused(message.to_string())
+    }
+}
+
+/// Walks `value` as a serializer would.
+///
+/// # Errors
+/// The first number that is not finite, by its path such as `evaluation.regions[1].focal.read_frac`.
+pub fn check<T: Serialize + ?Sized>(value: &T) -> Result<(), Found> {
+    value.serialize(&mut Walk { path: Vec::new() })
+}
+
+enum Step {
+    Field(String),
+    Index(usize),
+}
+
+struct Walk {
+    path: Vec<Step>,
+}
+
+impl Walk {
+    fn number(&self, value: f64) -> Result<(), Found> {
+        if value.is_finite() { Ok(()) } else { Err(Found::Number(self.place())) }
+    }
+
+    fn place(&self) -> String {
+        let mut text = String::new();
+        for step in &self.path {
+            match step {
+                Step::Field(name) if text.is_empty() => text.push_str(name),
+                Step::Field(name) => text.extend([".", name]),
+                Step::Index(index) => text.push_str(&format!("[{index}]")),
+            }
+        }
+        text
+    }
+
+    fn at<T: Serialize + ?Sized>(&mut self, step: Step, value: &T) -> Result<(), Found> {
+        self.path.push(step);
+        value.serialize(&mut *self)?;
+        self.path.pop();
+        Ok(())
+    }
+}
+
+/// A sequence under way: the next element's index.
+struct Elements<'a>(&'a mut Walk, usize);
+
+/// A map or struct under way: the key whose value comes next.
+struct Fields<'a>(&'a mut Walk, String);
+
+/// Methods for values that hold no number that could fail.
+macro_rules! fine {
+    ($($method:ident($($type:ty),*)),* $(,)?) => {
+        $(fn $method(self, $(_: $type),*) -> Result<(), Found> { Ok(()) })*
+    };
+}
+
+impl<'a> ser::Serializer for &'a mut Walk {
+    type Ok = ();
+    type Error = Found;
+    type SerializeSeq = Elements<'a>;
+    type SerializeTuple = Elements<'a>;
+    type SerializeTupleStruct = Elements<'a>;
+    type SerializeTupleVariant = Elements<'a>;
+    type SerializeMap = Fields<'a>;
+    type SerializeStruct = Fields<'a>;
+    type SerializeStructVariant = Fields<'a>;
+
+    fine!(
+        serialize_bool(bool),
+        serialize_i8(i8),
+        serialize_i16(i16),
+        serialize_i32(i32),
+        serialize_i64(i64),
+        serialize_u8(u8),
+        serialize_u16(u16),
+        serialize_u32(u32),
+        serialize_u64(u64),
+        serialize_char(char),
+        serialize_str(&str),
+        serialize_bytes(&[u8]),
+        serialize_none(),
+        serialize_unit(),
+        serialize_unit_struct(&'static str),
+        serialize_unit_variant(&'static str, u32, &'static str),
+    );
+
+    fn serialize_f32(self, value: f32) -> Result<(), Found> {
+        self.number(f64::from(value))
+    }
+    fn serialize_f64(self, value: f64) -> Result<(), Found> {
+        self.number(value)
+    }
+    fn serialize_some<T: Serialize + ?Sized>(self, value: &T) -> Result<(), Found> {
+        value.serialize(self)
+    }
+    fn serialize_newtype_struct<T: Serialize + ?Sized>(
+        self,
+        _: &'static str,
+        value: &T,
+    ) -> Result<(), Found> {
+        value.serialize(self)
+    }
+    fn serialize_newtype_variant<T: Serialize + ?Sized>(
+        self,
+        _: &'static str,
+        _: u32,
+        variant: &'static str,
+        value: &T,
+    ) -> Result<(), Found> {
+        self.at(Step::Field(variant.to_owned()), value)
+    }
+    fn serialize_seq(self, _: Option<usize>) -> Result<Elements<'a>, Found> {
+        Ok(Elements(self, 0))
+    }
+    fn serialize_tuple(self, _: usize) -> Result<Elements<'a>, Found> {
+        Ok(Elements(self, 0))
+    }
+    fn serialize_tuple_struct(self, _: &'static str, _: usize) -> Result<Elements<'a>, Found> {
+        Ok(Elements(self, 0))
+    }
+    fn serialize_tuple_variant(
+        self,
+        _: &'static str,
+        _: u32,
+        _: &'static str,
+        _: usize,
+    ) -> Result<Elements<'a>, Found> {
+        Ok(Elements(self, 0))
+    }
+    fn serialize_map(self, _: Option<usize>) -> Result<Fields<'a>, Found> {
+        Ok(Fields(self, String::new()))
+    }
+    fn serialize_struct(self, _: &'static str, _: usize) -> Result<Fields<'a>, Found> {
+        Ok(Fields(self, String::new()))
+    }
+    fn serialize_struct_variant(
+        self,
+        _: &'static str,
+        _: u32,
+        _: &'static str,
+        _: usize,
+    ) -> Result<Fields<'a>, Found> {
+        Ok(Fields(self, String::new()))
+    }
+}
+
+macro_rules! elements {
+    ($($trait:ident::$method:ident),*) => {$(
+        impl ser::$trait for Elements<'_> {
+            type Ok = ();
+            type Error = Found;
+            fn $method<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Found> {
+                self.1 += 1;
+                self.0.at(Step::Index(self.1 - 1), value)
+            }
+            fn end(self) -> Result<(), Found> { Ok(()) }
+        }
+    )*};
+}
+elements!(
+    SerializeSeq::serialize_element,
+    SerializeTuple::serialize_element,
+    SerializeTupleStruct::serialize_field,
+    SerializeTupleVariant::serialize_field
+);
+
+macro_rules! fields {
+    ($($trait:ident),*) => {$(
+        impl ser::$trait for Fields<'_> {
+            type Ok = ();
+            type Error = Found;
+            fn serialize_field<T: Serialize + ?Sized>(&mut self, key: &'static str, value: &T) -> Result<(), Found> {
+                self.0.at(Step::Field(key.to_owned()), value)
+            }
+            fn end(self) -> Result<(), Found> { Ok(()) }
+        }
+    )*};
+}
+fields!(SerializeStruct, SerializeStructVariant);
+
+impl ser::SerializeMap for Fields<'_> {
+    type Ok = ();
+    type Error = Found;
+    fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<(), Found> {
+        self.1 = serde_json::to_value(key)
+            .ok()
+            .and_then(|key| key.as_str().map(str::to_owned))
+            .unwrap_or_default();
+        Ok(())
+    }
+    fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Found> {
+        let key = std::mem::take(&mut self.1);
+        self.0.at(Step::Field(key), value)
+    }
+    fn end(self) -> Result<(), Found> {
+        Ok(())
+    }
+}

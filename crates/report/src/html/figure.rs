@@ -1,0 +1,100 @@
+//! A figure of the page: charts in the sizes and scales that the reader can choose, with heading and legend.
+
+use crate::plot::{Chart, Frame, Scale, Series, Shape};
+use crate::text::esc;
+use std::fmt::Write as _;
+
+/// What stands around the charts of a figure.
+pub struct Figure<'a> {
+    /// Identifier, unique in the page, of letters, digits and dashes.
+    pub id: &'a str,
+    /// Heading, as HTML.
+    pub title: &'a str,
+    /// Text under the heading, as HTML.
+    pub caption: &'a str,
+    /// Scales of the vertical axis that the reader can choose from; the first is shown.
+    pub scales: &'a [Scale],
+}
+
+impl Figure<'_> {
+    /// The figure; `draw` gives its charts for one scale, `legend` is HTML.
+    pub fn html(&self, draw: impl Fn(Scale) -> String, legend: &str) -> String {
+        let id = self.id;
+        let mut out = format!(r#"<figure id="figure-{id}">"#);
+        let choice = self.scales.len() > 1;
+        for (index, &scale) in self.scales.iter().enumerate().filter(|_| choice) {
+            let (class, checked) = (word(scale), if index == 0 { " checked" } else { "" });
+            let _ = write!(
+                out,
+                r#"<input type="radio" name="{id}" id="{id}-{class}" class="{class}" aria-label="{class} scale"{checked}>"#
+            );
+        }
+        let _ = write!(
+            out,
+            r#"<div class="bar"><figcaption><h3>{}</h3><p>{}</p></figcaption>"#,
+            self.title, self.caption
+        );
+        if choice {
+            let _ = write!(
+                out,
+                r#"<div class="scale"><label class="for-log" for="{id}-log">log</label><label class="for-lin" for="{id}-lin">linear</label></div>"#
+            );
+        }
+        out.push_str("</div>");
+        for &scale in self.scales {
+            let _ = write!(out, r#"<div class="y-{}">{}</div>"#, word(scale), draw(scale));
+        }
+        out.push_str(legend);
+        out.push_str("</figure>");
+        out
+    }
+}
+
+fn word(scale: Scale) -> &'static str {
+    if scale == Scale::Linear { "lin" } else { "log" }
+}
+
+/// A chart in two sizes, of which the style shows the one that fits the screen.
+pub fn two_sizes(chart: &Chart, wide: Frame) -> String {
+    chart.svg(wide, "wide") + &chart.svg(Frame::NARROW, "narrow")
+}
+
+/// The legend of a chart's series, with whatever `more` HTML items it needs.
+pub fn legend(series: &[Series], more: &str) -> String {
+    let mut out = r#"<ul class="legend">"#.to_owned();
+    for one in series {
+        let (name, class) = (esc(&one.name), &one.class);
+        let _ = write!(
+            out,
+            r#"<li data-name="{name}" data-class="{class}">{}{name}</li>"#,
+            swatch(class, one.shape)
+        );
+    }
+    out.push_str(more);
+    out.push_str("</ul>");
+    out
+}
+
+fn swatch(class: &str, shape: Shape) -> String {
+    let path = match shape {
+        Shape::Disc => "M9.5 6a3.5 3.5 0 1 0 7 0a3.5 3.5 0 1 0 -7 0z",
+        Shape::Square => "M10 3h6v6h-6z",
+        Shape::Triangle => "M13 2l4 7h-8z",
+        Shape::Diamond => "M13 1.5l4.5 4.5l-4.5 4.5l-4.5 -4.5z",
+    };
+    format!(
+        r#"<svg class="{class}" viewBox="0 0 26 12" aria-hidden="true"><path class="line" d="M0 6H26"/><path class="pt" d="{path}"/></svg>"#
+    )
+}
+
+/// Legend item for hollow points, when a chart has one.
+pub fn hollow(charts: &[&Chart]) -> &'static str {
+    let doubtful = |chart: &&Chart| {
+        chart.series.iter().flat_map(|series| &series.marks).any(|mark| mark.doubtful)
+    };
+    if charts.iter().any(doubtful) {
+        r#"<li><span class="series plain"><svg viewBox="0 0 12 12" style="width:12px" aria-hidden="true"><path class="pt doubt" d="M2.5 6a3.5 3.5 0 1 0 7 0a3.5 3.5 0 1 0 -7 0z"/></svg></span>hollow: disturbed</li>"#
+    } else {
+        ""
+    }
+}

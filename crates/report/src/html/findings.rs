@@ -1,0 +1,113 @@
+//! What was found, first: the numbers, the sentences, and what differs from region to region.
+
+use super::tables::table;
+use crate::text::{bounded, esc, policy, ratio};
+use ioscape_schema::units::{Bytes, Rate};
+use ioscape_schema::{Bounded, Evaluation, Findings, RegionFinding, WritePolicy};
+use std::fmt::Write as _;
+
+/// The section; never empty, so that an unfinished evaluation says so.
+pub fn findings(evaluation: &Evaluation) -> String {
+    let findings = &evaluation.findings;
+    let mut out = format!("<h2>Findings</h2>{}", numbers(evaluation));
+    if findings.sentences.is_empty() {
+        out.push_str(
+            r#"<p class="lead">The evaluation did not come far enough to conclude anything.</p>"#,
+        );
+    } else {
+        out.push_str(r#"<ul class="sentences">"#);
+        for sentence in &findings.sentences {
+            let _ = write!(out, "<li>{}</li>", esc(sentence));
+        }
+        out.push_str("</ul>");
+    }
+    out + &by_region(evaluation)
+}
+
+fn numbers(evaluation: &Evaluation) -> String {
+    let findings = &evaluation.findings;
+    let mut out = r#"<dl class="numbers">"#.to_owned();
+    let [read, write] = [findings.read_cache_bytes, findings.write_cache_bytes]
+        .map(|cache| cache.as_ref().map(size));
+    number(&mut out, "read", "Cache for reads", read);
+    number(&mut out, "write", "Cache for writes", write);
+    if let Some(found) = findings.write_policy {
+        let value = (policy(found).to_owned(), meaning(found).to_owned());
+        number(&mut out, "policy", "Write policy", Some(value));
+    }
+    if let (Some(first), Some(last)) = (evaluation.regions.first(), evaluation.regions.last()) {
+        let speed = |region| {
+            crate::figures::focal_point(region).map(|point| Rate(point.throughput()).to_string())
+        };
+        if let (Some(fast), Some(slow)) = (speed(first), speed(last)) {
+            let under = match evaluation.regions.len() {
+                1 => format!("in the only region, {}", first.name),
+                _ => format!("in {}; {slow} in {}", first.name, last.name),
+            };
+            number(&mut out, "speed", "Speed at the focal vector", Some((fast, under)));
+        }
+    }
+    out.push_str("</dl>");
+    out
+}
+
+fn size(bounded: &Bounded) -> (String, String) {
+    let range = format!("{} to {}", Bytes(bounded.low), Bytes(bounded.high));
+    (Bytes(bounded.value).to_string(), range)
+}
+
+fn meaning(policy: WritePolicy) -> &'static str {
+    match policy {
+        WritePolicy::WriteThrough => "writes run at the speed behind the cache",
+        WritePolicy::WriteCancelling => "writes that fit run at memory speed",
+        WritePolicy::Mixed => "between memory speed and the speed behind",
+        WritePolicy::NotCached => "small sets are no faster than large ones",
+    }
+}
+
+fn number(out: &mut String, class: &str, name: &str, value: Option<(String, String)>) {
+    let (value, under) = value.unwrap_or(("not found".into(), "no border was seen".into()));
+    let word = if value.starts_with(|c: char| c.is_ascii_digit()) { "" } else { " word" };
+    let _ = write!(
+        out,
+        r#"<div class="number {class}"><dt>{name}</dt><dd class="big{word}">{}</dd><dd class="low">{}</dd></div>"#,
+        esc(&value),
+        esc(&under)
+    );
+}
+
+/// A column of the table by region: its heading, what was found, and how a value is written.
+type Column<'a> = (&'static str, &'a [RegionFinding], fn(f64) -> String);
+
+fn by_region(evaluation: &Evaluation) -> String {
+    let Findings {
+        size_for_75_percent_bytes,
+        sequential_gain,
+        concurrency_gain,
+        write_to_read_ratio,
+        ..
+    } = &evaluation.findings;
+    let columns: [Column; 4] = [
+        ("Request size for 75 % of the best", size_for_75_percent_bytes, |value| {
+            Bytes(value).to_string()
+        }),
+        ("Sequential over random", sequential_gain, ratio),
+        ("Several processes over one", concurrency_gain, ratio),
+        ("Writes over reads", write_to_read_ratio, ratio),
+    ];
+    if columns.iter().all(|(_, found, _)| found.is_empty()) {
+        return String::new();
+    }
+    let head = ["Region"].into_iter().chain(columns.iter().map(|column| column.0));
+    let rows = evaluation.regions.iter().map(|region| {
+        let cell = |(_, found, show): &Column| {
+            let one = found.iter().find(|finding| finding.region == region.name);
+            one.map_or_else(
+                || "\u{2013}".to_owned(),
+                |one| bounded(&show(one.value), &show(one.low), &show(one.high)),
+            )
+        };
+        [region.name.clone()].into_iter().chain(columns.iter().map(cell)).collect()
+    });
+    table("", &head.collect::<Vec<_>>(), rows)
+}

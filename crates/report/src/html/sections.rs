@@ -1,0 +1,237 @@
+//! The figures of the page, section by section.
+
+use super::figure::{Figure, hollow, legend, two_sizes};
+use super::tables::table;
+use crate::figures;
+use crate::plot::{Chart, Frame, Scale, Unit};
+use crate::ranges;
+use crate::text::{esc, mix, percent, stop};
+use ioscape_schema::units::{Bytes, Count, Rate};
+use ioscape_schema::{Evaluation, Measurement, Parameter, Region};
+
+const LOG_FIRST: &[Scale] = &[Scale::Log10, Scale::Linear];
+const LINEAR_FIRST: &[Scale] = &[Scale::Linear, Scale::Log10];
+
+/// Throughput against the size of the set, and its slope.
+pub fn landscape(evaluation: &Evaluation) -> String {
+    let chart = figures::landscape(evaluation);
+    if !chart.has_points() {
+        return String::new();
+    }
+    let figure = Figure {
+        id: "unique-bytes",
+        title: "Throughput against the size of the set",
+        caption: "Each level of the storage hierarchy is a plateau; the borders between them are cache sizes. \
+                  Dashed lines are borders, the shade around them their error range.",
+        scales: LOG_FIRST,
+    };
+    let more = hollow(&[&chart]);
+    let mut out = "<h2>Landscape</h2>".to_owned();
+    out += r#"<p class="lead">How fast the system is depends first of all on how much data is touched.</p>"#;
+    out += &figure.html(
+        |scale| two_sizes(&chart.clone().with_y_scale(scale), Frame::WIDE),
+        &legend(&chart.series, more),
+    );
+    if let Some(slope) = figures::slope(evaluation) {
+        let figure = Figure {
+            id: "slope",
+            title: "Slope of the mixed curve",
+            caption: "Plateaus lie near zero; a deep notch is a border.",
+            scales: &[Scale::Linear],
+        };
+        out += &figure.html(|_| two_sizes(&slope, SLOPE), "");
+    }
+    out
+}
+
+const SLOPE: Frame = Frame { width: 1080.0, height: 260.0 };
+
+/// One row of four charts per region.
+pub fn regions(evaluation: &Evaluation) -> String {
+    if evaluation.regions.is_empty() {
+        return String::new();
+    }
+    let mut out = "<h2>Regions</h2>".to_owned();
+    out += r#"<p class="lead">Within a region one parameter is varied while the others stay at the focal vector
+        (dotted line). The four charts of a region share their vertical axis, so the one that moves most matters most.</p>"#;
+    for (index, region) in evaluation.regions.iter().enumerate() {
+        out += &region_figure(index, region);
+    }
+    out + &focal_table(&evaluation.regions)
+}
+
+fn region_figure(index: usize, region: &Region) -> String {
+    let charts = figures::region(index, region);
+    let [from, to] = region.unique_bytes;
+    let title = format!(
+        r#"<span class="chip {}"></span>{}: {} to {}"#,
+        figures::region_class(index),
+        esc(&region.name),
+        Bytes(from),
+        Bytes(to)
+    );
+    let set = Bytes(region.focal.unique_bytes as f64);
+    let caption = format!("Focal vector: a set of {set}, {}", esc(&mix(&region.focal)));
+    let id = format!("region-{}", index + 1);
+    if charts.is_empty() {
+        return format!(r#"<figure id="figure-{id}"><h3>{title}</h3><p>{caption}</p></figure>"#);
+    }
+    let doubtful: Vec<&Chart> = charts.iter().map(|(_, chart)| chart).collect();
+    let more = match hollow(&doubtful) {
+        "" => String::new(),
+        item => format!(r#"<ul class="legend">{item}</ul>"#),
+    };
+    let figure = Figure { id: &id, title: &title, caption: &caption, scales: LINEAR_FIRST };
+    figure.html(|scale| small(&charts, scale, "four", Frame::SMALL), &more)
+}
+
+fn small(charts: &[(Parameter, Chart)], scale: Scale, grid: &str, frame: Frame) -> String {
+    let mut charts = charts.to_vec();
+    figures::share_y(&mut charts, scale);
+    let mut out = format!(r#"<div class="{grid}">"#);
+    for (_, chart) in &charts {
+        out += &chart.svg(frame, "");
+    }
+    out + "</div>"
+}
+
+fn focal_table(regions: &[Region]) -> String {
+    let head = [
+        "Region",
+        "unique_bytes",
+        "size_mean",
+        "read_frac",
+        "seq_frac",
+        "process_num",
+        "At the focal vector",
+        "Best measured",
+    ];
+    let rows = regions.iter().map(|region| {
+        let focal = Parameter::ALL.map(|p| crate::text::value_of(p, region.focal.get(p)));
+        let none = || "\u{2013}".to_owned();
+        let at = figures::focal_point(region)
+            .map_or_else(none, |point| Rate(point.throughput()).to_string());
+        let best = figures::best_point(region).map_or_else(none, |(parameter, point)| {
+            let value = crate::text::value_of(parameter, point.value);
+            format!("{} ({parameter} {value})", Rate(point.throughput()))
+        });
+        [region.name.clone()].into_iter().chain(focal).chain([at, best]).collect()
+    });
+    table("", &head, rows)
+}
+
+const WIDE_LOW: Frame = Frame { width: 1080.0, height: 340.0 };
+
+/// Throughput against the share of reads, all regions in one.
+pub fn reads_and_writes(evaluation: &Evaluation) -> String {
+    let Some(chart) = figures::read_frac(evaluation) else { return String::new() };
+    let figure = Figure {
+        id: "read-frac",
+        title: "Throughput against the share of reads",
+        caption: "0 % is all writes. A flat line means that writes are cached as well as reads; a cliff at the right \
+                  end, that only reads are.",
+        scales: LOG_FIRST,
+    };
+    let drawn = figure.html(
+        |scale| two_sizes(&chart.clone().with_y_scale(scale), WIDE_LOW),
+        &legend(&chart.series, hollow(&[&chart])),
+    );
+    format!("<h2>Reads and writes</h2>{drawn}")
+}
+
+/// Self-scaling all parameters: where the system performs well.
+pub fn well(evaluation: &Evaluation) -> String {
+    let Some(all) = &evaluation.all_parameters else { return String::new() };
+    let charts = figures::all_parameters(all);
+    let settled =
+        if all.settled { "" } else { " The search did not settle; the vector is its last step." };
+    let set = Bytes(all.focal.unique_bytes as f64);
+    let caption = format!(
+        "Shaded: at least 75 % of the best throughput; dotted: the 75 % point. Focal vector: a set of {set}, {}.{settled}",
+        esc(&mix(&all.focal))
+    );
+    let figure = Figure {
+        id: "all-parameters",
+        title: "All parameters at their 75 % performance point",
+        caption: &caption,
+        scales: LINEAR_FIRST,
+    };
+    format!(
+        "<h2>Where it performs well</h2>{}",
+        figure.html(|scale| small(&charts, scale, "five", Frame::MEDIUM), "")
+    )
+}
+
+/// How steady the machine was, and what was left out.
+pub fn drift(evaluation: &Evaluation) -> String {
+    let mut out = String::new();
+    if let Some(chart) = figures::drift(evaluation) {
+        let caption = esc(&figures::drift_line(evaluation));
+        let title = "Speed of the reference workload over time";
+        let scales = &[Scale::Linear];
+        let figure = Figure { id: "drift", title, caption: &caption, scales };
+        out += &figure.html(|_| two_sizes(&chart, SLOPE), "");
+    }
+    if !evaluation.shortened.is_empty() {
+        let rows = evaluation.shortened.iter().map(|(what, why)| vec![what.clone(), why.clone()]);
+        out += &table("words", &["Shortened", "Why"], rows);
+    }
+    if out.is_empty() { out } else { format!("<h2>Steadiness</h2>{out}") }
+}
+
+/// Single runs: their table and their response times.
+pub fn runs(measurements: &[Measurement]) -> String {
+    if measurements.is_empty() {
+        return String::new();
+    }
+    let names: Vec<String> = measurements.iter().enumerate().map(name).collect();
+    let figure = Figure {
+        id: "response-times",
+        title: "Response times",
+        caption: "Bar: median to 99th percentile, with the 90th marked; dot: mean; line: to the longest.",
+        scales: &[Scale::Log10],
+    };
+    let draw = |_| {
+        ranges::svg(measurements, &names, 1080.0, "wide")
+            + &ranges::svg(measurements, &names, 350.0, "narrow")
+    };
+    format!("<h2>Runs</h2>{}{}", runs_table(measurements), figure.html(draw, ""))
+}
+
+fn name((index, measurement): (usize, &Measurement)) -> String {
+    let set = Bytes(measurement.workload.unique_bytes as f64);
+    format!("{}: {set}, {}", index + 1, mix(&measurement.workload))
+}
+
+fn runs_table(measurements: &[Measurement]) -> String {
+    let head = [
+        "Workload",
+        "Throughput",
+        "95 % confidence",
+        "IOPS",
+        "Mean",
+        "Median",
+        "99 %",
+        "Longest",
+        "CPU per I/O",
+        "Cached",
+        "Stop",
+    ];
+    let rows = measurements.iter().enumerate().map(|(index, one)| {
+        let times = &one.response_time_ns;
+        let [low, high] = one.throughput_ci95;
+        let show = |ns: f64| Unit::Nanos.show(ns);
+        let mut row = vec![name((index, one))];
+        row.extend([
+            Rate(one.throughput_bytes_per_s).to_string(),
+            format!("{} to {}", Rate(low), Rate(high)),
+            Count(one.iops()).to_string(),
+        ]);
+        row.extend([times.mean, times.p50 as f64, times.p99 as f64, times.max as f64].map(show));
+        row.push(show(one.cpu_ns_per_io));
+        row.push(one.resident_frac.map_or_else(|| "\u{2013}".to_owned(), percent));
+        row.push(stop(one.stop).to_owned());
+        row
+    });
+    table("runs", &head, rows)
+}

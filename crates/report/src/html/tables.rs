@@ -1,0 +1,214 @@
+//! The tables of the page: doubts, machine, all points, and how to read it.
+
+use crate::figures::range;
+use crate::plot::Unit;
+use crate::text::{axis_label, esc, kind, percent, stop, value_of};
+use ioscape_schema::units::{Bytes, Count, Rate};
+use ioscape_schema::{Document, Environment, Evaluation, Measurement, Parameter, Point, Warning};
+use std::fmt::Write as _;
+
+/// A table of plain texts; the class `words` aligns all columns to the left.
+pub fn table(class: &str, head: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
+    let mut out = format!(r#"<div class="scroll" tabindex="0"><table class="{class}"><thead><tr>"#);
+    for name in head {
+        let _ = write!(out, r#"<th scope="col">{}</th>"#, esc(name));
+    }
+    out.push_str("</tr></thead><tbody>");
+    for row in rows {
+        out.push_str("<tr>");
+        for cell in row {
+            let _ = write!(out, "<td>{}</td>", esc(&cell));
+        }
+        out.push_str("</tr>");
+    }
+    out.push_str("</tbody></table></div>");
+    out
+}
+
+/// All warnings: of the whole, then of single runs.
+pub fn doubts(document: &Document) -> String {
+    let runs = document.measurements.iter().flatten().enumerate();
+    let of_runs = runs.flat_map(|(index, run)| {
+        run.warnings.iter().map(move |warning| (format!("run {}", index + 1), warning))
+    });
+    let all: Vec<(String, &Warning)> = document
+        .warnings
+        .iter()
+        .map(|warning| (warning.place.clone(), warning))
+        .chain(of_runs)
+        .collect();
+    if all.is_empty() {
+        return String::new();
+    }
+    let mut out = r#"<h2>Doubts</h2><p class="lead">What may limit the results above.</p><ul class="doubts">"#.to_owned();
+    for (place, warning) in all {
+        let place = if place.is_empty() { "the whole result".to_owned() } else { place };
+        let _ = write!(
+            out,
+            "<li>{}<small>{}, {}</small></li>",
+            esc(&warning.message),
+            esc(&kind(warning.kind)),
+            esc(&place)
+        );
+    }
+    out + "</ul>"
+}
+
+/// The machine.
+pub fn machine(environment: &Environment) -> String {
+    let bytes = |value: Option<u64>| value.map(|value| Bytes(value as f64).to_string());
+    let text = |value: &Option<String>| value.clone();
+    let Environment { clock, .. } = environment;
+    let rotational = environment.rotational.map(|yes| if yes { "yes" } else { "no" }.to_owned());
+    let clock = format!(
+        "steps of {}, {} a reading",
+        Unit::Nanos.show(clock.precision_ns),
+        Unit::Nanos.show(clock.cost_ns)
+    );
+    let dirty = environment.vm_dirty.iter().map(|(name, value)| format!("{name} = {value}"));
+    let dirty: Vec<String> = dirty.collect();
+    let rows = [
+        ("Kernel", text(&environment.kernel)),
+        ("Processor", text(&environment.cpu_model)),
+        ("Processors", environment.cpu_count.map(|count| count.to_string())),
+        ("Memory", bytes(environment.memory_bytes)),
+        ("Memory limit", bytes(environment.memory_limit_bytes)),
+        ("File system", text(&environment.file_system)),
+        ("Mount options", text(&environment.mount_options)),
+        ("Size of the file system", bytes(environment.file_system_bytes)),
+        ("Free before the run", bytes(environment.free_bytes)),
+        ("Device", text(&environment.device)),
+        ("Scheduler", text(&environment.scheduler)),
+        ("Rotational", rotational),
+        ("Read-ahead", bytes(environment.read_ahead_bytes)),
+        ("Dirty pages", (!dirty.is_empty()).then(|| dirty.join(", "))),
+        ("Virtualization", text(&environment.virtualization)),
+        ("Clock", Some(clock)),
+        (
+            "Harness",
+            Some(format!("{} per I/O", Unit::Nanos.show(environment.harness_overhead_ns_per_io))),
+        ),
+        ("Load before the run", environment.load_before.map(|load| format!("{load:.2}"))),
+    ];
+    let known = rows.into_iter().filter_map(|(name, value)| Some(vec![name.to_owned(), value?]));
+    format!("<h2>Machine</h2>{}", table("words", &["What", "Value"], known))
+}
+
+/// Every point of every curve, folded away.
+pub fn points(evaluation: &Evaluation) -> String {
+    let mut out = String::new();
+    let unique_bytes = Parameter::UniqueBytes;
+    for (name, curve) in [
+        ("Mixed", &evaluation.unique_bytes_curve),
+        ("Pure reads", &evaluation.unique_bytes_read_curve),
+        ("Pure writes", &evaluation.unique_bytes_write_curve),
+    ] {
+        out += &folded(name, unique_bytes, curve);
+    }
+    for region in &evaluation.regions {
+        for parameter in Parameter::ALL {
+            if let Some(curve) = region.curves.get(parameter) {
+                out += &folded(&region.name, parameter, curve);
+            }
+        }
+    }
+    for range in evaluation.all_parameters.iter().flat_map(|all| &all.ranges) {
+        out += &folded("Where it performs well", range.parameter, &range.curve);
+    }
+    if out.is_empty() { out } else { format!("<h2>All points</h2>{out}") }
+}
+
+fn folded(name: &str, parameter: Parameter, curve: &[Point]) -> String {
+    if curve.is_empty() {
+        return String::new();
+    }
+    let head = [
+        parameter.name(),
+        "Throughput",
+        "From",
+        "To",
+        "Rounds",
+        "IOPS",
+        "Mean response",
+        "99 %",
+        "CPU per I/O",
+        "Cached",
+        "Stop",
+    ];
+    let rows = curve.iter().map(|point| {
+        let one = &point.measurement;
+        let [low, high] = range(point);
+        let times = &one.response_time_ns;
+        vec![
+            value_of(parameter, point.value),
+            Rate(point.throughput()).to_string(),
+            Rate(low).to_string(),
+            Rate(high).to_string(),
+            point.rounds.len().to_string(),
+            Count(one.iops()).to_string(),
+            Unit::Nanos.show(times.mean),
+            Unit::Nanos.show(times.p99 as f64),
+            Unit::Nanos.show(one.cpu_ns_per_io),
+            one.resident_frac.map_or_else(|| "\u{2013}".to_owned(), percent),
+            state(one),
+        ]
+    });
+    format!(
+        "<details><summary>{}, {}<small>{} points</small></summary>{}</details>",
+        esc(name),
+        axis_label(parameter),
+        curve.len(),
+        table("", &head, rows)
+    )
+}
+
+/// Why the run ended, and every kind of doubt about it.
+fn state(measurement: &Measurement) -> String {
+    let mut words = vec![stop(measurement.stop).to_owned()];
+    if measurement.disturbed {
+        words.push("disturbed".to_owned());
+    }
+    words.extend(measurement.warnings.iter().map(|warning| kind(warning.kind)));
+    words.dedup();
+    words.join(", ")
+}
+
+/// What the words and marks of the page mean.
+pub fn how() -> String {
+    let entries = [
+        (
+            "Set (unique_bytes)",
+            "The number of distinct bytes that the workload reads and writes, by all processes together. \
+             What fits into a cache is fast.",
+        ),
+        (
+            "Region",
+            "A plateau of the curve over the size of the set: one level of the storage hierarchy.",
+        ),
+        (
+            "Focal vector",
+            "The workload from which one parameter at a time is varied: the middle of its region, half reads, half \
+             sequential, and sizes and processes half-way between slowest and fastest.",
+        ),
+        (
+            "Border",
+            "Where throughput falls from one plateau to the next. Of pure reads it is the effective cache for reads, \
+             of pure writes that for writes.",
+        ),
+        (
+            "Error bars",
+            "From the slowest to the fastest round of a point; with a single round, its 95 % confidence interval.",
+        ),
+        ("Units", "Sizes are in powers of 1024 (MiB), rates in powers of 1000 (MB/s)."),
+        (
+            "Method",
+            "P. M. Chen and D. A. Patterson, A New Approach to I/O Performance Evaluation, and Unix I/O \
+             Performance in Workstations and Mainframes (both 1994).",
+        ),
+    ];
+    let mut out = r#"<h2>How to read it</h2><dl class="how">"#.to_owned();
+    for (term, meaning) in entries {
+        let _ = write!(out, "<div><dt>{term}</dt><dd>{meaning}</dd></div>");
+    }
+    out + "</dl>"
+}

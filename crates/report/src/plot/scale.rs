@@ -1,0 +1,152 @@
+//! Axes: from values to positions, and how the values of each unit are written.
+
+use ioscape_schema::units::{Bytes, Count, Nanos, Rate};
+
+/// How values are spread along an axis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scale {
+    /// Evenly, from zero.
+    Linear,
+    /// Evenly by ratio, with ticks at powers of 2.
+    Log2,
+    /// Evenly by ratio, with ticks at powers of 10.
+    Log10,
+}
+
+impl Scale {
+    fn is_log(self) -> bool {
+        self != Self::Linear
+    }
+
+    /// Whether a value has a place on such an axis.
+    pub fn can_show(self, value: f64) -> bool {
+        value.is_finite() && value.abs() < 1e300 && (!self.is_log() || value > 1e-300)
+    }
+
+    /// A range that shows all `values` with some air; linear axes begin at zero unless a value is below it.
+    pub fn fit(self, values: impl Iterator<Item = f64>) -> [f64; 2] {
+        let (low, high) = values
+            .filter(|&value| self.can_show(value))
+            .fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), v| (a.min(v), b.max(v)));
+        if low > high {
+            return if self.is_log() { [1.0, 10.0] } else { [0.0, 1.0] };
+        }
+        if self.is_log() {
+            let air = (high / low).powf(0.06).clamp(1.08, 3.0);
+            return [low / air, high * air];
+        }
+        let low = low.min(0.0);
+        let high = if high > low { high } else { low + 1.0 };
+        let air = (high - low) * 0.06;
+        [if low < 0.0 { low - air } else { 0.0 }, high + air]
+    }
+
+    /// Where `value` lies between `range`'s ends, 0 to 1 inside.
+    pub fn place(self, value: f64, range: [f64; 2]) -> f64 {
+        let map = |v: f64| if self.is_log() { v.max(1e-300).ln() } else { v };
+        let [from, to] = range.map(map);
+        if to > from { (map(value) - from) / (to - from) } else { 0.5 }
+    }
+}
+
+/// What an axis counts; decides how its ticks and values are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// Bytes, powers of 1024.
+    Bytes,
+    /// Bytes per second, powers of 1000.
+    Rate,
+    /// A share, shown in per cent.
+    Percent,
+    /// Things.
+    Count,
+    /// A number without unit.
+    Number,
+    /// Nanoseconds.
+    Nanos,
+}
+
+impl Unit {
+    /// A value with its unit.
+    pub fn show(self, value: f64) -> String {
+        match self {
+            Self::Bytes => Bytes(value).to_string(),
+            Self::Rate => Rate(value).to_string(),
+            Self::Percent => format!("{} %", trimmed(value * 100.0, 1)),
+            Self::Count => Count(value).to_string(),
+            Self::Number => trimmed(value, 3).replace('-', "\u{2212}"),
+            Self::Nanos => Nanos(value).to_string().replace("us", "\u{b5}s"),
+        }
+    }
+
+    /// The unit that serves a whole linear axis up to `largest`: its name and how much one of it is.
+    pub fn common(self, largest: f64) -> Option<(&'static str, f64)> {
+        let rates = [("B/s", 1.0), ("kB/s", 1e3), ("MB/s", 1e6), ("GB/s", 1e9), ("TB/s", 1e12)];
+        match self {
+            Self::Rate => {
+                rates.into_iter().rev().find(|&(_, one)| largest >= one).or(Some(rates[0]))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// `value` with at most `decimals` decimals, without trailing zeros.
+pub fn trimmed(value: f64, decimals: usize) -> String {
+    let text = format!("{value:.decimals$}");
+    let text =
+        if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+    if text == "-0" { "0".to_owned() } else { text.to_owned() }
+}
+
+/// One axis of a chart.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Axis {
+    /// What it shows; plain text.
+    pub label: String,
+    /// How values are spread.
+    pub scale: Scale,
+    /// What is counted.
+    pub unit: Unit,
+    /// The values at its ends.
+    pub range: [f64; 2],
+}
+
+impl Axis {
+    /// Where `value` lies along the axis, 0 to 1 inside.
+    pub fn place(&self, value: f64) -> f64 {
+        self.scale.place(value, self.range)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_log_axis_spreads_by_ratio() {
+        let place = |value| Scale::Log10.place(value, [1.0, 100.0]);
+        assert!((place(10.0) - 0.5).abs() < 1e-12);
+        assert!(Scale::Linear.place(25.0, [0.0, 100.0]) == 0.25);
+    }
+
+    #[test]
+    fn a_range_shows_all_values_and_survives_none() {
+        for scale in [Scale::Linear, Scale::Log2, Scale::Log10] {
+            for values in [vec![], vec![5.0], vec![0.0, f64::NAN, 3e9], vec![1.0, 1e12]] {
+                let [from, to] = scale.fit(values.iter().copied());
+                assert!(from < to, "{scale:?} {values:?}");
+                for &value in values.iter().filter(|&&v| scale.can_show(v)) {
+                    assert!((from..=to).contains(&value));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn numbers_are_short() {
+        assert_eq!([trimmed(2.50, 2), trimmed(-0.001, 1), trimmed(100.0, 0)], ["2.5", "0", "100"]);
+        assert_eq!(Unit::Percent.show(0.25), "25 %");
+        assert_eq!(Unit::Rate.common(6.9e9), Some(("GB/s", 1e9)));
+    }
+}

@@ -1,0 +1,190 @@
+//! The tables of the terminal.
+
+use super::ink::Style;
+use crate::figures;
+use crate::text::{bounded, mix, operation, percent, policy, ratio, stop};
+use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
+use ioscape_schema::units::{Bytes, Count, Nanos, Rate};
+use ioscape_schema::{Bounded, Evaluation, Measurement, Region};
+
+/// A table from its columns: a heading, whether it holds numbers, and its cells.
+pub struct Column {
+    head: &'static str,
+    numbers: bool,
+    cells: Vec<String>,
+}
+
+impl Column {
+    fn words(head: &'static str, cells: impl Iterator<Item = String>) -> Self {
+        Self { head, numbers: false, cells: cells.collect() }
+    }
+
+    fn numbers(head: &'static str, cells: impl Iterator<Item = String>) -> Self {
+        Self { head, numbers: true, cells: cells.collect() }
+    }
+}
+
+/// Rules above, under the head and below; nothing between rows and columns.
+fn lines(style: &Style) -> TableStyle {
+    let rule = |c: char| LineStyle::none().fill(c).junction(c);
+    let (thin, thick) = if style.unicode { ('\u{2500}', '\u{2501}') } else { ('-', '=') };
+    TableStyle::new().top_border(rule(thin)).header_separator(rule(thick)).bottom_border(rule(thin))
+}
+
+/// The columns as text that fits the style's width.
+fn table(columns: &[&Column], style: &Style) -> String {
+    let mut table = Table::new();
+    table
+        .load_style(lines(style))
+        .set_content_arrangement(ContentArrangement::Dynamic)
+        .set_width(u16::try_from(style.columns()).unwrap_or(u16::MAX))
+        .set_header(columns.iter().map(|column| column.head));
+    let rows = columns.iter().map(|column| column.cells.len()).max().unwrap_or(0);
+    for row in 0..rows {
+        table.add_row(
+            columns.iter().map(|column| style.clean(column.cells.get(row).map_or("", |c| c))),
+        );
+    }
+    for (index, column) in columns.iter().enumerate() {
+        if let Some(target) = table.column_mut(index) {
+            target.set_padding((0, 1));
+            if column.numbers {
+                target.set_cell_alignment(CellAlignment::Right);
+            }
+        }
+    }
+    let lines: Vec<String> = table.lines().map(|line| line.trim_end().to_owned()).collect();
+    lines.join("\n") + "\n"
+}
+
+/// The three headline findings, one line each.
+pub fn headlines(evaluation: &Evaluation, style: &Style) -> String {
+    let findings = &evaluation.findings;
+    let size = |cache: &Option<Bounded>| {
+        cache.as_ref().map_or_else(
+            || "not found".to_owned(),
+            |one| {
+                let [value, low, high] =
+                    [one.value, one.low, one.high].map(|bytes| Bytes(bytes).to_string());
+                bounded(&value, &low, &high)
+            },
+        )
+    };
+    let mut out = String::new();
+    for (name, value) in [
+        ("cache for reads ", Some(size(&findings.read_cache_bytes))),
+        ("cache for writes", Some(size(&findings.write_cache_bytes))),
+        ("write policy    ", findings.write_policy.map(|found| policy(found).to_owned())),
+    ] {
+        if let Some(value) = value {
+            out += &style.paragraph("  ", "      ", &format!("{name}  {value}"));
+        }
+    }
+    out
+}
+
+/// One row per region.
+pub fn regions(evaluation: &Evaluation, style: &Style) -> String {
+    let regions = &evaluation.regions;
+    let each = |cell: fn(&Region) -> String| regions.iter().map(cell);
+    let range = |region: &Region| {
+        let [from, to] = region.unique_bytes.map(Bytes);
+        format!("{from} to {to}")
+    };
+    let there = |region: &Region| {
+        figures::focal_point(region)
+            .map_or_else(|| "-".to_owned(), |point| Rate(point.throughput()).to_string())
+    };
+    let columns = [
+        Column::words("Region", each(|region| region.name.clone())),
+        Column::words("Set", each(range)),
+        Column::numbers(
+            "Focal",
+            each(|region| Bytes(region.focal.unique_bytes as f64).to_string()),
+        ),
+        Column::numbers("Size", each(|region| Bytes(region.focal.size_mean as f64).to_string())),
+        Column::numbers("Reads", each(|region| percent(region.focal.read_frac))),
+        Column::numbers("Seq.", each(|region| percent(region.focal.seq_frac))),
+        Column::numbers("Proc.", each(|region| region.focal.process_num.to_string())),
+        Column::numbers("There", each(there)),
+    ];
+    table(&columns.iter().collect::<Vec<_>>(), style)
+}
+
+/// The fastest point of a region in words; empty when nothing was measured.
+pub fn best(region: &Region) -> String {
+    figures::best_point(region).map_or_else(String::new, |(parameter, point)| {
+        let value = crate::text::value_of(parameter, point.value);
+        format!(", best {} ({parameter} {value})", Rate(point.throughput()))
+    })
+}
+
+/// The borders, in order of `unique_bytes`.
+pub fn borders(evaluation: &Evaluation, style: &Style) -> String {
+    let mut borders: Vec<_> = evaluation.borders.iter().collect();
+    borders.sort_by(|a, b| a.unique_bytes.total_cmp(&b.unique_bytes));
+    let bytes = |value: f64| Bytes(value).to_string();
+    let columns = [
+        Column::words("Border", borders.iter().map(|one| operation(one.operation).to_owned())),
+        Column::numbers("At", borders.iter().map(|one| bytes(one.unique_bytes))),
+        Column::numbers("Not below", borders.iter().map(|one| bytes(one.low))),
+        Column::numbers("Not above", borders.iter().map(|one| bytes(one.high))),
+        Column::numbers(
+            "Slower behind it by",
+            borders.iter().map(|one| if one.ratio > 0.0 { ratio(one.ratio) } else { "-".into() }),
+        ),
+    ];
+    table(&columns.iter().collect::<Vec<_>>(), style)
+}
+
+/// One row per run; in two tables where one would not fit.
+pub fn runs(measurements: &[Measurement], style: &Style) -> String {
+    let columns = run_columns(measurements, style);
+    let all: Vec<&Column> = columns.iter().collect();
+    if style.columns() >= 150 {
+        return table(&all, style);
+    }
+    let (first, second) = all.split_at(4);
+    let second: Vec<&Column> = [all[0]].into_iter().chain(second.iter().copied()).collect();
+    format!("{}\n{}", table(first, style), table(&second, style))
+}
+
+fn run_columns(measurements: &[Measurement], style: &Style) -> Vec<Column> {
+    let each = |cell: fn(&Measurement) -> String| measurements.iter().map(cell);
+    let sign = style.pick("\u{b1}", "+-");
+    let throughput = measurements.iter().map(|one| {
+        let error = one.relative_error();
+        let error =
+            if error.is_finite() { format!(" {sign}{}", percent(error)) } else { String::new() };
+        format!("{}{error}", Rate(one.throughput_bytes_per_s))
+    });
+    let ns = |value: f64| Nanos(value).to_string();
+    vec![
+        Column::numbers("Run", (1..=measurements.len()).map(|number| number.to_string())),
+        Column::words(
+            "Workload",
+            each(|one| {
+                let set = Bytes(one.workload.unique_bytes as f64);
+                format!("{set}, {}", mix(&one.workload))
+            }),
+        ),
+        Column::numbers("Throughput", throughput),
+        Column::numbers("IOPS", each(|one| Count(one.iops()).to_string())),
+        Column::numbers("Mean", measurements.iter().map(|one| ns(one.response_time_ns.mean))),
+        Column::numbers(
+            "Median",
+            measurements.iter().map(|one| ns(one.response_time_ns.p50 as f64)),
+        ),
+        Column::numbers("99 %", measurements.iter().map(|one| ns(one.response_time_ns.p99 as f64))),
+        Column::numbers(
+            "Longest",
+            measurements.iter().map(|one| ns(one.response_time_ns.max as f64)),
+        ),
+        Column::numbers("CPU per I/O", measurements.iter().map(|one| ns(one.cpu_ns_per_io))),
+        Column::numbers(
+            "Cached",
+            each(|one| one.resident_frac.map_or_else(|| "-".to_owned(), percent)),
+        ),
+        Column::words("Stop", each(|one| stop(one.stop).to_owned())),
+    ]
+}

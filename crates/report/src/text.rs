@@ -1,0 +1,219 @@
+//! Strings from outside made harmless, and the few ways in which several renderers write the same thing.
+
+use ioscape_schema::units::{Bytes, Count};
+use ioscape_schema::{
+    BorderOperation, Document, Parameter, Stop, WarningKind, Workload, WritePolicy,
+};
+use std::borrow::Cow;
+
+/// Whether a character can act on a terminal or change the order of what is shown around it.
+fn acts(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+}
+
+/// `text` with every character that could act written as its escape: `\u{1b}` instead of the escape itself.
+pub fn inert(text: &str) -> Cow<'_, str> {
+    if !text.contains(acts) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 8);
+    for c in text.chars() {
+        if acts(c) {
+            out.extend(c.escape_default());
+        } else {
+            out.push(c);
+        }
+    }
+    Cow::Owned(out)
+}
+
+/// `text` as it may stand in HTML or XML text and in a quoted attribute.
+pub fn esc(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 8);
+    for c in inert(text).chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            // XML 1.0 has no place for these two; everything else that is forbidden was made inert above.
+            '\u{fffe}' | '\u{ffff}' => out.push('\u{fffd}'),
+            _ => out.push(c),
+        }
+    }
+    out
+}
+
+/// `2026-11-05 14:03 UTC` from an RFC 3339 time; other text stays as it is.
+pub fn short_time(text: &str) -> String {
+    let shape = text.as_bytes();
+    let dated = shape.len() >= 17 && shape.is_ascii() && shape[10] == b'T' && shape[13] == b':';
+    if !dated {
+        return text.to_owned();
+    }
+    let zone = if text.ends_with('Z') { " UTC" } else { "" };
+    format!("{} {}{zone}", &text[..10], &text[11..16])
+}
+
+/// Value of a parameter as people write it: `64 MiB`, `50 %`, `4`.
+pub fn value_of(parameter: Parameter, value: f64) -> String {
+    match parameter {
+        Parameter::UniqueBytes | Parameter::SizeMean => Bytes(value).to_string(),
+        Parameter::ReadFrac | Parameter::SeqFrac => percent(value),
+        Parameter::ProcessNum => Count(value).to_string(),
+    }
+}
+
+/// A share as a percentage: `50 %`, `2.5 %`.
+pub fn percent(share: f64) -> String {
+    let text = format!("{:.1}", share * 100.0);
+    format!("{} %", text.strip_suffix(".0").unwrap_or(&text))
+}
+
+/// A ratio: `3.10x`, `0.013x`.
+pub fn ratio(value: f64) -> String {
+    if value >= 10.0 {
+        format!("{value:.0}x")
+    } else if value >= 0.1 {
+        format!("{value:.2}x")
+    } else {
+        format!("{value:.3}x")
+    }
+}
+
+/// A value with its bounds: `123 MiB (118 MiB to 128 MiB)`.
+pub fn bounded(value: &str, low: &str, high: &str) -> String {
+    if low == high { value.to_owned() } else { format!("{value} ({low} to {high})") }
+}
+
+/// What the horizontal axis of a parameter is called.
+pub fn axis_label(parameter: Parameter) -> &'static str {
+    match parameter {
+        Parameter::UniqueBytes => "size of the set (unique_bytes)",
+        Parameter::SizeMean => "mean request size (size_mean)",
+        Parameter::ReadFrac => "reads (read_frac)",
+        Parameter::SeqFrac => "sequential (seq_frac)",
+        Parameter::ProcessNum => "processes (process_num)",
+    }
+}
+
+/// A short label for a border.
+pub fn operation(operation: BorderOperation) -> &'static str {
+    match operation {
+        BorderOperation::Read => "read",
+        BorderOperation::Write => "write",
+        BorderOperation::Mixed => "mixed",
+    }
+}
+
+/// The write policy in the papers' words.
+pub fn policy(policy: WritePolicy) -> &'static str {
+    match policy {
+        WritePolicy::WriteThrough => "write-through",
+        WritePolicy::WriteCancelling => "write-cancelling",
+        WritePolicy::Mixed => "mixed",
+        WritePolicy::NotCached => "not cached",
+    }
+}
+
+/// Why a run ended, in words.
+pub fn stop(stop: Stop) -> &'static str {
+    match stop {
+        Stop::Confident => "confident",
+        Stop::TimeCap => "time cap",
+        Stop::Interrupted => "interrupted",
+    }
+}
+
+/// The kind of a warning in words.
+pub fn kind(kind: WarningKind) -> String {
+    let value = serde_json::to_value(kind).unwrap_or_default();
+    value.as_str().unwrap_or("other").replace('_', " ")
+}
+
+/// The four parameters beside `unique_bytes`, then whatever differs from the defaults.
+pub fn mix(workload: &Workload) -> String {
+    let mut parts = vec![
+        format!("{} requests", Bytes(workload.size_mean as f64)),
+        format!("{} reads", percent(workload.read_frac)),
+        format!("{} sequential", percent(workload.seq_frac)),
+        match workload.process_num {
+            1 => "1 process".to_owned(),
+            number => format!("{number} processes"),
+        },
+    ];
+    let usual = Workload::default();
+    if workload.queue_depth != 1 {
+        parts.push(format!("depth {}", workload.queue_depth));
+    }
+    for (differs, word) in [
+        (workload.size_distribution != usual.size_distribution, workload.size_distribution.word()),
+        (workload.engine != usual.engine, workload.engine.word()),
+        (workload.access != usual.access, workload.access.word()),
+        (workload.workers != usual.workers, workload.workers.word()),
+    ] {
+        if differs {
+            parts.push(word.to_owned());
+        }
+    }
+    parts.join(", ")
+}
+
+/// What the document is about: the evaluated target, or how many runs it holds.
+pub fn target(document: &Document) -> Cow<'_, str> {
+    match (&document.evaluation, &document.measurements) {
+        (Some(evaluation), _) if !evaluation.target.is_empty() => evaluation.target.as_str().into(),
+        (None, Some(runs)) if runs.len() == 1 => mix(&runs[0].workload).into(),
+        (None, Some(runs)) => format!("{} runs", runs.len()).into(),
+        _ => "a result without measurements".into(),
+    }
+}
+
+/// The command line, quoted where a shell would need it.
+pub fn command(words: &[String]) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "-_./:=+,@%".contains(c);
+    let quoted = |word: &String| {
+        if !word.is_empty() && word.chars().all(plain) {
+            word.clone()
+        } else {
+            format!("'{}'", word.replace('\'', r"'\''"))
+        }
+    };
+    words.iter().map(quoted).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn what_could_act_is_shown_as_its_escape() {
+        assert_eq!(inert("a\u{1b}[31m\n\u{202e}b"), r"a\u{1b}[31m\n\u{202e}b");
+        assert_eq!(esc("<a href=\"x\">&'\u{1b}"), r"&lt;a href=&quot;x&quot;&gt;&amp;&#39;\u{1b}");
+    }
+
+    #[test]
+    fn times_commands_and_mixes_are_short() {
+        assert_eq!(short_time("2026-11-05T14:03:27Z"), "2026-11-05 14:03 UTC");
+        assert_eq!(short_time("yesterday"), "yesterday");
+        assert_eq!(command(&["a b".into(), "-x".into(), "it's".into()]), r"'a b' -x 'it'\''s'");
+        assert_eq!(
+            mix(&Workload::default()),
+            "32 KiB requests, 50 % reads, 50 % sequential, 1 process"
+        );
+        assert_eq!(percent(0.025), "2.5 %");
+        assert_eq!([ratio(0.0125), ratio(1.38), ratio(480.2)], ["0.013x", "1.38x", "480x"]);
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_escaped_can_open_a_tag_or_act(text in any::<String>()) {
+            let escaped = esc(&text);
+            prop_assert!(!escaped.contains(['<', '>', '"', '\'']) && !escaped.contains(acts));
+            let _ = short_time(&text);
+        }
+    }
+}

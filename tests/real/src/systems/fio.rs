@@ -1,0 +1,48 @@
+//! The peer: fio replays exactly the requests that were measured, in turns with us, and must be as fast.
+
+use super::{Checks, DISK};
+use crate::check::{Check, between};
+use crate::lab::Lab;
+
+/// Turns; the median of their ratios counts, since machines drift.
+const TURNS: usize = 9;
+
+/// Our throughput over fio's for the same requests, turn by turn.
+fn ratios(lab: &Lab, file: &str, ours: &str, fio: &str) -> Result<Vec<f64>, String> {
+    let mut ratios = Vec::new();
+    for turn in 0..TURNS {
+        let options =
+            format!("--destroy-data --fio-iolog w/requests.log --seed {turn} --json {ours}");
+        let document = lab.command(&format!("run {file} {options}"))?;
+        let measured =
+            document.measurements.as_ref().and_then(|m| m.first()).ok_or("no measurement")?;
+        let replay = "fio --name=replay --read_iolog=w/requests.log --replay_no_stall=1 --invalidate=0 --ioengine=psync";
+        let text = lab.shell(&format!("{replay} {fio} --output-format=json"))?;
+        let json: serde_json::Value =
+            serde_json::from_str(&text).map_err(|e| format!("fio's result: {e}"))?;
+        let job = &json["jobs"][0];
+        let bytes =
+            ["read", "write"].iter().filter_map(|d| job[d]["io_bytes"].as_f64()).sum::<f64>();
+        let runtime_s = job["job_runtime"].as_f64().ok_or("fio gives no runtime")? / 1000.0;
+        ratios.push(measured.throughput_bytes_per_s / (bytes / runtime_s));
+    }
+    ratios.sort_by(f64::total_cmp);
+    Ok(ratios)
+}
+
+fn check(what: &str, ratios: &[f64]) -> Check {
+    let (low, high) = (ratios[0], ratios[ratios.len() - 1]);
+    let what = format!("ioscape / fio, {what} ({low:.2} to {high:.2})");
+    between(&what, 0.90, 1.10, Some(ratios[ratios.len() / 2]))
+}
+
+/// Cached requests at memory speed, and direct ones on a disk of known speed.
+pub fn replay(lab: &Lab) -> Checks {
+    lab.shell("rm -f w/fio.dat; truncate -s 64M w/fio.dat")?;
+    let cached = ratios(lab, "w/fio.dat", "--unique-bytes 64M --seconds 1s", "")?;
+    lab.shell("rm -f w/fio.dat")?;
+    let _up =
+        lab.up(&format!("./simdisk.sh up fi size=64 dio=1 {DISK}"), "./simdisk.sh down fi")?;
+    let disk = ratios(lab, "mnt/fi.sd/disk", "--unique-bytes 64M --seconds 2s", "")?;
+    Ok(vec![check("in the file cache", &cached), check("on the disk", &disk)])
+}
