@@ -1,0 +1,157 @@
+//! The first try of section 7: all parameters at their 75 % performance point at once.
+
+use crate::grid::Axis;
+use crate::phase::Phase;
+use crate::probe::Probe;
+use crate::session::{CurveKey, Need, Session};
+use crate::store::positive;
+use crate::sweep::{Refine, Sweep};
+use ioscape_schema::{AllParameters, FocalRange, Parameter, Workload};
+
+/// Share of the best throughput that counts as performing well.
+pub(crate) const PERFORMS_WELL: f64 = 0.75;
+/// Most steps of the iteration.
+const STEPS: usize = 4;
+/// Values between the ends of each coarse grid.
+const BETWEEN: usize = 3;
+/// Most points of one curve.
+const POINTS: usize = 8;
+
+/// The values between which throughput stays at 75 % of its best or above, around the best.
+///
+/// `points` are in order of the value; crossings are interpolated on the axis' scale.
+pub(crate) fn performing_well(axis: &Axis, points: &[(f64, f64)]) -> Option<[f64; 2]> {
+    let best = (0..points.len()).max_by(|&a, &b| points[a].1.total_cmp(&points[b].1))?;
+    let level = PERFORMS_WELL * points[best].1;
+    let crossing = |inside: usize, outside: usize| {
+        let (a, b) = (points[inside], points[outside]);
+        let part = (a.1 - level) / (a.1 - b.1);
+        axis.value_at(axis.scale(a.0) + part * (axis.scale(b.0) - axis.scale(a.0)))
+    };
+    let below = (0..best).rev().find(|&i| points[i].1 < level);
+    let above = (best + 1..points.len()).find(|&i| points[i].1 < level);
+    let low = below.map_or(points[0].0, |i| crossing(i + 1, i));
+    let high = above.map_or(points[points.len() - 1].0, |i| crossing(i - 1, i));
+    Some([low, high])
+}
+
+/// The least restrictive end (self-scaling paper, footnote 4): the largest set, the smallest requests, the fewest
+/// processes, the least sequential, and, as in figure 4, the fewest reads.
+fn least_restrictive(parameter: Parameter, [low, high]: [f64; 2]) -> f64 {
+    match parameter {
+        Parameter::UniqueBytes => high,
+        Parameter::ProcessNum => (low - 1e-6).ceil(),
+        Parameter::SizeMean | Parameter::ReadFrac | Parameter::SeqFrac => low,
+    }
+}
+
+/// Change of log throughput between two focal points below which they are the same but for noise.
+const SAME: f64 = 0.08;
+
+/// Whether a focal point stayed, in value or in what it yields: on a gentle slope, noise moves the crossing far.
+fn is_settled(range: &FocalRange, before: f64) -> bool {
+    let after = range.focal;
+    let is_near = match range.parameter {
+        Parameter::UniqueBytes => (after / before).ln().abs() < 0.15,
+        Parameter::SizeMean | Parameter::ProcessNum => (after / before).ln().abs() < 0.3,
+        Parameter::ReadFrac | Parameter::SeqFrac => (after - before).abs() < 0.1,
+    };
+    let yields = |value| log_throughput(range, value);
+    is_near || (yields(after) - yields(before)).abs() < SAME
+}
+
+/// Log throughput at `value` along the range's curve, level beyond its ends.
+fn log_throughput(range: &FocalRange, value: f64) -> f64 {
+    let log = |i: usize| positive(range.curve[i].throughput()).ln();
+    let next = range.curve.partition_point(|p| p.value < value);
+    if range.curve.is_empty() {
+        return 0.0;
+    }
+    if next == 0 || next == range.curve.len() {
+        return log(next.saturating_sub(1));
+    }
+    let scale = |v: f64| if range.parameter.is_logarithmic() { v.max(1e-9).ln() } else { v };
+    let [a, b] = [next - 1, next].map(|i| scale(range.curve[i].value));
+    log(next - 1) + (scale(value) - a) / (b - a) * (log(next) - log(next - 1))
+}
+
+/// Scales all parameters: sweeps each with the others at their focal points until none of these moves any more.
+pub(crate) fn all_parameters<P: Probe>(
+    session: &mut Session<'_, P>,
+    start: &Workload,
+) -> Result<(), P::Error> {
+    session.begin(Phase::AllParameters);
+    let mut focal = start.clone();
+    if let Some(first) = session.state.regions.first() {
+        focal.unique_bytes = first.focal.unique_bytes;
+    }
+    for step in 0..STEPS {
+        let before = focal.clone();
+        let mut ranges = Vec::new();
+        for parameter in Parameter::ALL {
+            if !session.has_time_for(BETWEEN + 2) {
+                session.skip(Phase::AllParameters);
+                return Ok(());
+            }
+            let Some(range) = range(session, step, parameter, &focal)? else { return Ok(()) };
+            focal = focal.with(parameter, range.focal);
+            ranges.push(range);
+        }
+        let settled = ranges.iter().all(|r: &FocalRange| is_settled(r, before.get(r.parameter)));
+        session.state.all_parameters =
+            Some(AllParameters { focal: focal.clone(), settled, ranges });
+        if settled {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// One curve and its range; `None` when nothing could be measured.
+fn range<P: Probe>(
+    session: &mut Session<'_, P>,
+    step: usize,
+    parameter: Parameter,
+    focal: &Workload,
+) -> Result<Option<FocalRange>, P::Error> {
+    let mut axis = Axis::new(&session.options, parameter, focal.unique_bytes);
+    if parameter == Parameter::UniqueBytes {
+        axis = axis.from(4.0 * focal.size_mean as f64);
+    }
+    let key = CurveKey::All(step, parameter);
+    let sweep = Sweep {
+        key,
+        axis,
+        template: focal.clone(),
+        refine: Refine::ThreeQuarters,
+        points: POINTS,
+        grid_need: Need::Ordinary,
+    };
+    session.sweep(&sweep, &axis.grid(BETWEEN))?;
+    let Some(well) = performing_well(&axis, &session.throughputs(key)) else { return Ok(None) };
+    let value = axis.round(least_restrictive(parameter, well));
+    let curve = session.state.curves.get(&key).map(|c| session.state.store.curve(c));
+    let curve = curve.unwrap_or_default();
+    Ok(Some(FocalRange { parameter, focal: value, performs_well: well, curve }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::options::tests::ten_minutes;
+
+    #[test]
+    fn the_range_ends_where_three_quarters_are_crossed() {
+        let axis = Axis::new(&ten_minutes(), Parameter::SeqFrac, 1 << 20);
+        let points = [(0.0, 50.0), (0.5, 100.0), (1.0, 60.0)];
+        let [low, high] = performing_well(&axis, &points).unwrap();
+        assert!((low - 0.25).abs() < 1e-9 && (high - 0.8125).abs() < 1e-9);
+    }
+
+    #[test]
+    fn least_restrictive_values() {
+        let range = [2.5, 9.0];
+        let chosen = Parameter::ALL.map(|p| least_restrictive(p, range));
+        assert_eq!(chosen, [9.0, 2.5, 2.5, 2.5, 3.0]);
+    }
+}

@@ -1,0 +1,291 @@
+//! Borders of a `unique_bytes` curve: where one level of the hierarchy ends, how surely, and what is none.
+
+use crate::drift::median;
+use crate::segment::{Sample, Segment, segments};
+use ioscape_schema::{Border, BorderOperation};
+
+/// What a cut must show to be a border.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Gate {
+    /// Least factor of slowdown across the window around it.
+    pub change: f64,
+    /// Least factor by which the next level is slower than the law of the level before would have it.
+    pub kink: f64,
+}
+
+impl Gate {
+    /// For final curves. Memory itself gets slower with the size of the set, by up to a factor of 1.25 across the
+    /// window on present machines; a file cache that ends changes performance by far more.
+    pub(crate) const FINAL: Self = Self { change: 1.5, kink: 1.3 };
+    /// For the coarse pilot, whose points may lie a factor of 4 apart.
+    pub(crate) const PILOT: Self = Self { change: 1.2, kink: 1.2 };
+}
+
+/// The window reaches from the border over this factor to the border times it.
+const WINDOW: f64 = 1.25;
+/// The kink is judged at this multiple of the border, where noise no longer matters beside it.
+const BEHIND: f64 = 1.6;
+/// Cuts of one curve closer than this ratio are one border with a point on its flank.
+pub(crate) const SAME_BORDER: f64 = 1.25;
+
+/// Standard deviation of log throughput for which the gates are made.
+pub(crate) const USUAL_NOISE: f64 = 0.05;
+/// With more noise than that, gates rise by this multiple of it: 2.5 deviations of the difference of two points.
+const CAUTION: f64 = 3.5;
+/// Least factor between the medians of all points before a border and behind it.
+const LASTING: f64 = 1.3;
+
+/// A point this close beyond a border, as a ratio, may still be taken for one before it, and the reverse.
+const FLANK: f64 = 1.1;
+
+/// A border with the points it lies between.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct SetBorder {
+    pub border: Border,
+    /// Last `unique_bytes` measured before it and first behind it.
+    pub gap: [f64; 2],
+}
+
+/// A candidate: the cut between two neighbouring segments.
+#[derive(Clone, Copy)]
+struct Cut {
+    left: Segment,
+    right: Segment,
+    position: f64,
+    low: f64,
+    high: f64,
+}
+
+/// Log time per byte at `unique_bytes`, interpolated between values at the samples.
+fn interpolate(samples: &[Sample], logs: &[f64], unique_bytes: f64) -> f64 {
+    let next = samples.partition_point(|p| p.unique_bytes < unique_bytes);
+    if next == 0 {
+        return logs[0];
+    }
+    if next == samples.len() {
+        return logs[next - 1];
+    }
+    let (a, b) = (samples[next - 1].unique_bytes.ln(), samples[next].unique_bytes.ln());
+    let part = (unique_bytes.ln() - a) / (b - a);
+    logs[next - 1] + part * (logs[next] - logs[next - 1])
+}
+
+/// Where the two laws meet, when they do so next to the gap; U s(U) is continuous at a cache size.
+fn intersection(samples: &[Sample], left: &Segment, right: &Segment) -> Option<f64> {
+    let position = (right.fit.b - left.fit.b) / (left.fit.a - right.fit.a);
+    let (before, behind) = (samples[left.end - 1].unique_bytes, samples[right.first].unique_bytes);
+    // A mild kink may be put one point off by the segmentation.
+    let from = samples[left.end.saturating_sub(2).max(left.first)].unique_bytes.max(before / 1.3);
+    let to = samples[(right.first + 1).min(right.end - 1)].unique_bytes.min(behind * 1.3);
+    let steepens = || right.fit.slope_at(position) > left.fit.slope_at(position);
+    (position >= from && position <= to && right.fit.b < 0.0 && steepens()).then_some(position)
+}
+
+/// Half the relative width of the position's error bounds: noise over the difference of the two slopes.
+fn position_error(samples: &[Sample], left: &Segment, right: &Segment, position: f64) -> f64 {
+    let noise = |segment: &Segment| {
+        let part = &samples[segment.first..segment.end];
+        part.iter().map(|p| p.sigma.powi(2)).sum::<f64>() / (part.len() as f64).powi(2)
+    };
+    let slopes = right.fit.slope_at(position) - left.fit.slope_at(position);
+    2.0 * (noise(left) + noise(right)).sqrt() / slopes.abs().max(0.1) + 0.01
+}
+
+impl Cut {
+    fn new(samples: &[Sample], known: &[f64], left: Segment, right: Segment) -> Self {
+        let (before, behind) =
+            (samples[left.end - 1].unique_bytes, samples[right.first].unique_bytes);
+        let Some(position) = intersection(samples, &left, &right) else {
+            // Points too few to tell where in a wide gap: then where another curve has its border.
+            let middle = (before * behind).sqrt();
+            let distance = |at: &f64| (at / middle).ln().abs();
+            let near = |at: &f64| *at >= before / FLANK && *at <= behind * FLANK;
+            let nearest = known
+                .iter()
+                .copied()
+                .filter(|at| behind > before * SAME_BORDER && near(at))
+                .min_by(|a, b| distance(a).total_cmp(&distance(b)));
+            let position = nearest.unwrap_or(middle);
+            let (before, behind) = (before.min(position), behind.max(position));
+            return Self { left, right, position, low: before, high: behind };
+        };
+        let error = position_error(samples, &left, &right, position);
+        let (mut low, mut high) = (position / (1.0 + error), position * (1.0 + error));
+        if (before..=behind).contains(&position) {
+            low = low.max(before);
+            high = high.min(behind);
+        } else {
+            low = low.min(behind);
+            high = high.max(before);
+        }
+        Self { left, right, position, low, high }
+    }
+
+    /// Slowdown across the gap alone: which of two cuts on one flank is the border.
+    fn drop(&self, samples: &[Sample]) -> f64 {
+        (samples[self.right.first].s / samples[self.left.end - 1].s).ln()
+    }
+
+    fn passes(&self, samples: &[Sample], smooth: &[f64], gate: Gate) -> bool {
+        let raw: Vec<f64> = samples.iter().map(|p| p.s.ln()).collect();
+        let change = |logs: &[f64]| {
+            interpolate(samples, logs, self.position * WINDOW)
+                - interpolate(samples, logs, self.position / WINDOW)
+        };
+        let variance = samples.iter().map(|p| p.sigma.powi(2)).sum::<f64>() / samples.len() as f64;
+        let more = CAUTION * (variance.sqrt() - USUAL_NOISE).max(0.0);
+        // The points may lie by noise and the laws by too few points; both must agree.
+        let changes = change(&raw) >= gate.change.ln() + more
+            && change(smooth) >= 0.8 * gate.change.ln() + more;
+        changes && self.kink(samples).ln() >= gate.kink.ln() + more / 2.0 && self.lasts(samples)
+    }
+
+    /// Whether the slowdown lasts: a hierarchy never gets faster again, a single odd point does not last.
+    fn lasts(&self, samples: &[Sample]) -> bool {
+        let middle = |part: &[Sample]| median(&part.iter().map(|p| p.s.ln()).collect::<Vec<_>>());
+        middle(&samples[self.right.first..]) - middle(&samples[..self.left.end]) >= LASTING.ln()
+    }
+
+    /// How much slower the next level is than the law of the level before would have it.
+    fn kink(&self, samples: &[Sample]) -> f64 {
+        let last = samples[self.right.end - 1].unique_bytes;
+        let at = (self.position * BEHIND).min(last).max(samples[self.right.first].unique_bytes);
+        let end = samples[self.left.end - 1].unique_bytes;
+        let extrapolated = self.left.fit.at(at).max(self.left.fit.at(end) / 2.0);
+        self.right.fit.at(at) / extrapolated
+    }
+}
+
+/// The borders of one curve, in order; `samples` are in order of `unique_bytes`, `known` are borders of other curves.
+pub(crate) fn borders(
+    samples: &[Sample],
+    known: &[f64],
+    operation: BorderOperation,
+    gate: Gate,
+) -> Vec<SetBorder> {
+    let levels = segments(samples, known);
+    let smooth: Vec<f64> = levels
+        .iter()
+        .flat_map(|l| samples[l.first..l.end].iter().map(|p| l.fit.at(p.unique_bytes).ln()))
+        .collect();
+    let cuts = levels.windows(2).map(|w| Cut::new(samples, known, w[0], w[1]));
+    let mut kept: Vec<Cut> = Vec::new();
+    for cut in cuts.filter(|c| c.passes(samples, &smooth, gate)) {
+        match kept.last_mut() {
+            Some(last) if cut.position < last.position * SAME_BORDER => {
+                if cut.drop(samples) > last.drop(samples) {
+                    *last = cut;
+                }
+            }
+            _ => kept.push(cut),
+        }
+    }
+    let raw: Vec<f64> = samples.iter().map(|p| p.s.ln()).collect();
+    let ends = kept.iter().skip(1).map(|c| samples[c.left.end - 1].unique_bytes);
+    let ends: Vec<f64> = ends.chain([f64::INFINITY]).collect();
+    let finish = |(cut, end): (&Cut, f64)| {
+        let behind = interpolate(samples, &raw, (2.0 * cut.position).min(end));
+        let gap = [cut.left.end - 1, cut.right.first].map(|i| samples[i].unique_bytes);
+        let ratio = (behind - interpolate(samples, &raw, gap[0])).exp();
+        let Cut { position, low, high, .. } = *cut;
+        SetBorder { border: Border { operation, unique_bytes: position, low, high, ratio }, gap }
+    };
+    kept.iter().zip(ends).map(finish).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn samples(points: &[(f64, f64)]) -> Vec<Sample> {
+        points
+            .iter()
+            .map(|&(unique_bytes, throughput)| Sample {
+                unique_bytes,
+                s: 1.0 / throughput,
+                sigma: 0.04,
+            })
+            .collect()
+    }
+
+    fn found(points: &[(f64, f64)]) -> Vec<Border> {
+        let all = borders(&samples(points), &[], BorderOperation::Read, Gate::FINAL);
+        all.into_iter().map(|b| b.border).collect()
+    }
+
+    #[test]
+    fn memory_that_slows_down_with_the_set_has_no_border() {
+        let cached = [
+            (1.0, 23.0),
+            (8.0, 20.0),
+            (32.0, 15.0),
+            (64.0, 12.9),
+            (128.0, 9.5),
+            (512.0, 4.7),
+            (2048.0, 4.4),
+        ];
+        assert_eq!(found(&cached), []);
+    }
+
+    #[test]
+    fn a_cliff_lies_in_its_gap() {
+        let points = [(1.0, 1e4), (4.0, 1e4), (16.0, 1e4), (23.0, 1e4), (24.0, 20.0), (64.0, 20.0)];
+        let border = found(&points)[0];
+        assert!((23.0..=24.0).contains(&border.unique_bytes), "{border:?}");
+        assert_eq!((border.low, border.high), (23.0, 24.0));
+        assert!((border.ratio - 500.0).abs() < 25.0, "{border:?}");
+    }
+
+    #[test]
+    fn a_rise_is_no_border() {
+        assert_eq!(found(&[(1.0, 10.0), (2.0, 10.0), (2.1, 90.0), (8.0, 90.0), (64.0, 90.0)]), []);
+    }
+
+    #[test]
+    fn a_single_odd_point_is_no_border() {
+        for factor in [0.3, 3.0] {
+            let mut points: Vec<(f64, f64)> = (0..12).map(|i| (1.5f64.powi(i), 100.0)).collect();
+            points[6].1 *= factor;
+            assert_eq!(found(&points), []);
+        }
+    }
+
+    #[test]
+    fn a_client_and_its_server_have_a_cache_each() {
+        // Time per byte of three levels of 14000, 22.4 and 6.85 MB/s; see the hit-ratio law.
+        let time = |u: f64| {
+            let (client, server) = (32f64, 96f64);
+            let disk = (u - server).max(0.0) / 6.85;
+            (client.min(u) / 14000.0 + (server.min(u) - client.min(u)) / 22.4 + disk) / u
+        };
+        let sizes = [
+            1.0, 4.0, 16.0, 24.0, 31.0, 33.0, 36.0, 40.0, 64.0, 80.0, 94.0, 98.0, 128.0, 192.0,
+            288.0,
+        ];
+        let points: Vec<(f64, f64)> = sizes.iter().map(|&u| (u, 1.0 / time(u))).collect();
+        let borders = found(&points);
+        assert_eq!(borders.len(), 2, "{borders:?}");
+        assert!((borders[0].unique_bytes / 32.0 - 1.0).abs() < 0.05, "{borders:?}");
+        assert!((borders[1].unique_bytes / 96.0 - 1.0).abs() < 0.05, "{borders:?}");
+    }
+
+    proptest! {
+        #[test]
+        fn borders_are_finite_and_within_the_curve(
+            throughputs in proptest::collection::vec(1e-3..1e12f64, 0..25),
+        ) {
+            let points: Vec<(f64, f64)> = throughputs
+                .iter()
+                .enumerate()
+                .map(|(i, &t)| (1e6 * 1.5f64.powi(i as i32), t))
+                .collect();
+            for border in found(&points) {
+                prop_assert!(border.low <= border.unique_bytes && border.unique_bytes <= border.high);
+                prop_assert!(border.unique_bytes >= points[0].0);
+                prop_assert!(border.unique_bytes <= points[points.len() - 1].0);
+                prop_assert!(border.ratio.is_finite());
+            }
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! The four other curves around the focal vector of every region.
+
+use crate::grid::Axis;
+use crate::phase::Phase;
+use crate::probe::Probe;
+use crate::session::{CurveKey, Need, Session};
+use crate::sweep::{Refine, Sweep};
+use ioscape_schema::Parameter;
+
+/// Writes come last: they leave the file cache in another state.
+const ORDER: [Parameter; 4] =
+    [Parameter::SizeMean, Parameter::SeqFrac, Parameter::ProcessNum, Parameter::ReadFrac];
+
+/// Measures all curves of all regions; every region gets an equal share of the time.
+pub(crate) fn curves<P: Probe>(session: &mut Session<'_, P>) -> Result<(), P::Error> {
+    session.begin(Phase::Curves);
+    let count = session.state.regions.len();
+    for index in 0..count {
+        session.begin_part(count - index);
+        let sweeps = sweeps(session, index);
+        // Ends and focal point of all four curves before any of them is refined.
+        for sweep in &sweeps {
+            session.sweep_grid(sweep, &grid(sweep))?;
+        }
+        for sweep in &sweeps {
+            session.sweep_refine(sweep)?;
+        }
+    }
+    Ok(())
+}
+
+fn sweeps<P: Probe>(session: &Session<'_, P>, index: usize) -> Vec<Sweep> {
+    let focal = &session.state.regions[index].focal;
+    let sweep = |parameter| Sweep {
+        key: CurveKey::Region(index, parameter),
+        axis: Axis::new(&session.options, parameter, focal.unique_bytes),
+        template: focal.clone(),
+        refine: Refine::Bends,
+        points: session.allotment.curve_points,
+        grid_need: Need::Essential,
+    };
+    ORDER.into_iter().map(sweep).collect()
+}
+
+/// Focal point and both ends.
+fn grid(sweep: &Sweep) -> Vec<f64> {
+    let axis = &sweep.axis;
+    let mut grid = vec![sweep.template.get(axis.parameter), axis.low, axis.high];
+    if sweep.template.process_num == 1 && axis.parameter == Parameter::ProcessNum {
+        // The focal point is an end here, and a curve needs a middle.
+        grid.extend(axis.between(axis.low, axis.high));
+    }
+    grid
+}

@@ -1,0 +1,83 @@
+//! The evaluation itself: phase after phase, from a first look to repeated rounds.
+
+use crate::options::Options;
+use crate::phase::Phase;
+use crate::probe::{Effort, Probe, Stopped};
+use crate::session::Session;
+use crate::{all_parameters, curves, levels, pilot, rounds};
+use ioscape_schema::{Access, Engine, Evaluation, Workload};
+
+/// Log entry of the probe that asks for synchronous writes in the cache.
+pub(crate) const DSYNC: &str = "dsync";
+/// Log entry of the probe that waits for a flush.
+pub(crate) const FLUSH: &str = "flush";
+
+/// Evaluates whatever is behind `probe` (self-scaling paper, sections 6 to 8).
+///
+/// The course depends on the options and the probe's answers alone, time on the sum of their `cost_s`; so an
+/// interrupted evaluation continues with [`Replay`](crate::Replay). At most `budget_s` and one point are spent.
+/// `target` and `settings` of the result are the caller's to fill in.
+///
+/// # Errors
+/// The probe's error, with everything that was measured before it.
+pub fn explore<P: Probe>(
+    options: &Options,
+    probe: &mut P,
+) -> Result<Evaluation, Stopped<P::Error>> {
+    let mut session = Session::new(options, probe);
+    match phases(&mut session) {
+        Ok(()) => Ok(session.into_evaluation()),
+        Err(error) => Err(Stopped { error, partial: Box::new(session.into_evaluation()) }),
+    }
+}
+
+fn phases<P: Probe>(session: &mut Session<'_, P>) -> Result<(), P::Error> {
+    pilot::pilot(session)?;
+    let focal = pilot::focal(session)?;
+    levels::levels(session, &focal)?;
+    curves::curves(session)?;
+    extras(session)?;
+    if session.options.all_parameters {
+        all_parameters::all_parameters(session, &focal)?;
+    }
+    session.begin(Phase::Rounds);
+    rounds::finish(session)?;
+    levels::settle_again(session);
+    Ok(())
+}
+
+/// Probes that no curve needs but a finding: synchronous writes, and writes that go on until a flush.
+fn extras<P: Probe>(session: &mut Session<'_, P>) -> Result<(), P::Error> {
+    session.begin(Phase::Findings);
+    let Some(first) = session.state.regions.first() else { return Ok(()) };
+    let writes = Workload { read_frac: 0.0, ..first.focal.clone() };
+    if writes.access != Access::Buffered {
+        return Ok(());
+    }
+    if writes.engine != Engine::Mmap {
+        let synchronous = Workload { access: Access::Dsync, ..writes.clone() };
+        let effort = session.allotment.effort;
+        if !session.extra(DSYNC, &synchronous, effort)? {
+            session.skip(Phase::Findings);
+        }
+    }
+    flush(session, &writes)
+}
+
+fn flush<P: Probe>(session: &mut Session<'_, P>, writes: &Workload) -> Result<(), P::Error> {
+    let Some(effort) = session.allotment.flush else {
+        if let Some(interval_s) = session.options.flush_interval_s {
+            let reason = format!(
+                "flushing was not observed: it shows after {interval_s:.0} s, too long for this time budget"
+            );
+            session.shorten(Phase::Findings, reason);
+        }
+        return Ok(());
+    };
+    let Effort { min_s, .. } = effort;
+    if !session.extra(FLUSH, writes, effort)? {
+        let reason = format!("flushing was not observed: no {min_s:.0} s were left for it");
+        session.shorten(Phase::Findings, reason);
+    }
+    Ok(())
+}

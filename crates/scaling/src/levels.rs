@@ -1,0 +1,205 @@
+//! The three `unique_bytes` curves, their borders, and the regions these make.
+
+use crate::borders::{Gate, SetBorder, borders};
+use crate::grid::Axis;
+use crate::phase::Phase;
+use crate::probe::Probe;
+use crate::regions::{focal_unique_bytes, regions};
+use crate::rounds;
+use crate::session::{CurveKey, Need, RegionState, Session};
+use crate::store::PointId;
+use crate::sweep::{Refine, Sweep};
+use ioscape_schema::{BorderOperation, Parameter, Workload};
+
+/// The curves in the order they are measured, each with the mix of its reads.
+const CURVES: [(Phase, BorderOperation, f64); 3] = [
+    (Phase::Mixed, BorderOperation::Mixed, 0.5),
+    (Phase::Read, BorderOperation::Read, 1.0),
+    (Phase::Write, BorderOperation::Write, 0.0),
+];
+/// With at least this many points, a curve starts from the pilot's whole grid.
+const WHOLE_GRID: usize = 14;
+/// Change of log throughput between neighbours of the pilot below which it was flat.
+const FLAT: f64 = 0.1;
+/// Points on either side of a border below which it rests on a single measurement.
+const ALONE: usize = 2;
+/// Factor across a border's gap below which its place rests on the laws on both sides, not on the gap.
+const MILD: f64 = 3.0;
+/// The points of these laws that count most are within this factor of a mild border.
+const NEAR: f64 = 1.4;
+
+/// Measures all three curves with the focal mix and finds borders and regions.
+pub(crate) fn levels<P: Probe>(
+    session: &mut Session<'_, P>,
+    focal: &Workload,
+) -> Result<(), P::Error> {
+    for (phase, operation, read_frac) in CURVES {
+        session.begin(phase);
+        let key = CurveKey::Unique(operation);
+        let axis = Axis::new(&session.options, Parameter::UniqueBytes, 0)
+            .from(4.0 * focal.size_mean as f64);
+        let sweep = Sweep {
+            key,
+            axis,
+            template: Workload { read_frac, ..focal.clone() },
+            refine: Refine::Cliffs,
+            points: session.allotment.points(phase),
+            grid_need: Need::Ordinary,
+        };
+        if operation == BorderOperation::Mixed || session.has_time_for(2) {
+            let grid = grid(session, &axis, operation, sweep.points);
+            session.sweep(&sweep, &grid)?;
+            confirm(session, operation)?;
+        } else {
+            session.skip(phase);
+        }
+        settle(session, focal);
+    }
+    // A region that a passing disturbance made would be measured for nothing: a part of the time for the regions'
+    // curves is well spent on doubts about the regions themselves.
+    session.begin(Phase::Curves);
+    session.begin_part(3);
+    let ids = session.state.result_points();
+    if rounds::repair(session, &ids, Need::Ordinary)? {
+        settle(session, focal);
+    }
+    Ok(())
+}
+
+/// Where a curve begins: the pilot's points for the mixed curve, both ends and the borders known so far for the others.
+fn grid<P: Probe>(
+    session: &Session<'_, P>,
+    axis: &Axis,
+    operation: BorderOperation,
+    points: usize,
+) -> Vec<f64> {
+    let mut values = if operation == BorderOperation::Mixed {
+        let pilot = session.throughputs(CurveKey::Pilot);
+        let changes = |a: usize, b: usize| (pilot[a].1 / pilot[b].1).ln().abs() > FLAT;
+        let tells = |&i: &usize| {
+            points >= WHOLE_GRID
+                || (i > 0 && changes(i - 1, i))
+                || (i + 1 < pilot.len() && changes(i, i + 1))
+        };
+        (0..pilot.len()).filter(tells).map(|i| pilot[i].0).collect()
+    } else {
+        let known = session.state.borders.iter().flat_map(|b| b.gap);
+        let coarse = axis.grid(points / 4);
+        known.chain(coarse).collect::<Vec<f64>>()
+    };
+    values.extend([axis.low, axis.high]);
+    values.retain(|v| (axis.low..=axis.high).contains(v));
+    values.sort_by(f64::total_cmp);
+    values.dedup();
+    // A coarse point right beside a known border tells nothing new.
+    let mut kept: Vec<f64> = Vec::new();
+    for value in values {
+        let is_end = value == axis.high;
+        match kept.last() {
+            Some(&last) if value < last * 1.01 && !is_end => {}
+            _ => kept.push(value),
+        }
+    }
+    kept
+}
+
+/// The borders of one curve as it now is; where the mixed curve has one, the others are likely to have it too.
+fn borders_of<P: Probe>(session: &Session<'_, P>, operation: BorderOperation) -> Vec<SetBorder> {
+    let known: Vec<f64> = match operation {
+        BorderOperation::Mixed => Vec::new(),
+        _ => borders_of(session, BorderOperation::Mixed)
+            .iter()
+            .map(|b| b.border.unique_bytes)
+            .collect(),
+    };
+    borders(&session.samples(CurveKey::Unique(operation)), &known, operation, Gate::FINAL)
+}
+
+/// Repeats the points beside each border; one that rests on a single odd point vanishes.
+fn confirm<P: Probe>(
+    session: &mut Session<'_, P>,
+    operation: BorderOperation,
+) -> Result<(), P::Error> {
+    let curve = session.state.curves.get(&CurveKey::Unique(operation)).cloned().unwrap_or_default();
+    let has_time = session.allotment.points(session.phase) >= WHOLE_GRID;
+    for border in borders_of(session, operation) {
+        let before = curve.iter().filter(|p| p.0 <= border.gap[0]).count();
+        let is_alone = before < ALONE || curve.len() - before < ALONE;
+        let beside = curve.iter().filter(|p| border.gap.contains(&p.0)).map(|p| p.1);
+        let beside: Vec<PointId> = beside.collect();
+        let speeds: Vec<f64> =
+            beside.iter().map(|&id| session.state.store.throughput(id)).collect();
+        let is_mild = has_time && speeds.len() == 2 && speeds[0] < MILD * speeds[1];
+        let need = if is_alone || is_mild { Need::Essential } else { Need::Ordinary };
+        let mut repeated = beside.clone();
+        if is_alone {
+            repeated.extend(&beside);
+        } else if is_mild {
+            let near = |p: &&(f64, PointId)| {
+                let [low, high] = border.gap;
+                p.0 > low / NEAR && p.0 < high * NEAR && !border.gap.contains(&p.0)
+            };
+            repeated.extend(curve.iter().filter(near).map(|p| p.1));
+        }
+        for id in repeated {
+            session.again(id, need)?;
+        }
+    }
+    Ok(())
+}
+
+/// The borders of all curves and the regions between them.
+fn found<P: Probe>(session: &Session<'_, P>) -> (Vec<SetBorder>, Vec<[f64; 2]>) {
+    let all = CURVES.into_iter().flat_map(|(_, operation, _)| borders_of(session, operation));
+    let mut all: Vec<SetBorder> = all.collect();
+    all.sort_by(|a, b| a.border.unique_bytes.total_cmp(&b.border.unique_bytes));
+    let [low, high] = session.options.bounds.unique_bytes.map(|b| b as f64);
+    let ranges = regions(&all, low, high);
+    (all, ranges)
+}
+
+fn settle<P: Probe>(session: &mut Session<'_, P>, focal: &Workload) {
+    let (all, ranges) = found(session);
+    let axis =
+        Axis::new(&session.options, Parameter::UniqueBytes, 0).from(4.0 * focal.size_mean as f64);
+    let state = |index: usize| {
+        let unique_bytes = axis.round(focal_unique_bytes(&ranges, index)) as u64;
+        RegionState { range: ranges[index], focal: Workload { unique_bytes, ..focal.clone() } }
+    };
+    session.state.regions = (0..ranges.len()).map(state).collect();
+    session.state.borders = all;
+}
+
+/// Looks at the borders again after the repeated rounds; the regions keep their focal vectors.
+///
+/// A region that turns out to be none is dropped. A new one has no curves, so then everything is left as it was.
+pub(crate) fn settle_again<P: Probe>(session: &mut Session<'_, P>) {
+    let (all, ranges) = found(session);
+    let regions = &session.state.regions;
+    let holding = |&[low, high]: &[f64; 2]| {
+        let within = |r: &RegionState| (low..=high).contains(&(r.focal.unique_bytes as f64));
+        regions.iter().position(within)
+    };
+    let Some(kept) = ranges.iter().map(holding).collect::<Option<Vec<usize>>>() else {
+        let reason = format!(
+            "repeating the points of the set-size curves gave {} regions instead of {}; the machine changed meanwhile, evaluate it again",
+            ranges.len(),
+            regions.len()
+        );
+        session.shorten(Phase::Rounds, reason);
+        return;
+    };
+    let focal = kept.iter().map(|&old| regions[old].focal.clone());
+    let states = ranges.into_iter().zip(focal).map(|(range, focal)| RegionState { range, focal });
+    session.state.regions = states.collect();
+    session.state.borders = all;
+    let curves = std::mem::take(&mut session.state.curves);
+    let renumbered = |(key, curve)| match key {
+        CurveKey::Region(old, parameter) => {
+            let new = kept.iter().position(|&k| k == old)?;
+            Some((CurveKey::Region(new, parameter), curve))
+        }
+        other => Some((other, curve)),
+    };
+    session.state.curves = curves.into_iter().filter_map(renumbered).collect();
+}

@@ -1,0 +1,42 @@
+//! Active sampling: which further workloads would teach the default model most.
+
+use super::place::Place;
+use super::random::{bounds_of, random_workloads};
+use super::{Model, Predict as _};
+use ioscape_schema::{Evaluation, Workload};
+
+/// Workloads among which the next points are chosen, and over which the doubt is counted.
+const CANDIDATES: usize = 400;
+/// Doubt beyond which a place counts no more: a cliff's edge would win every point otherwise.
+const VARIANCE_MAX: f64 = 0.25;
+
+/// Up to `count` workloads, best first, whose measurement would lower the default model's doubt over the whole space most
+/// (Cohn, "Neural network exploration using optimal experiment design", 1996). To be stored in
+/// [`Evaluation::extra`]. Empty for an evaluation that yields no default model.
+pub fn next_points(evaluation: &Evaluation, count: usize, seed: u64) -> Vec<Workload> {
+    let Ok(model) = Model::new(evaluation) else { return Vec::new() };
+    let Some(hierarchy) = model.hierarchy() else { return Vec::new() };
+    let workloads = random_workloads(&bounds_of(evaluation), model.base(), CANDIDATES, seed);
+    let workloads: Vec<Workload> =
+        workloads.into_iter().filter(|w| model.throughput(w).is_finite()).collect();
+    let places: Vec<Place> = workloads.iter().map(Place::of).collect();
+    let mut covariance = hierarchy.posterior().covariances(&places);
+    let noise = hierarchy.noise().max(0.02).powi(2);
+    let weights: Vec<f64> =
+        (0..places.len()).map(|i| 1.0 / covariance[(i, i)].max(VARIANCE_MAX)).collect();
+    let mut chosen = Vec::new();
+    while chosen.len() < count.min(places.len()) {
+        let gain = |j: usize| {
+            let column = covariance.column(j);
+            let lowered: f64 = column.iter().zip(&weights).map(|(c, w)| c * c * w).sum();
+            lowered / (covariance[(j, j)].max(0.0) + noise)
+        };
+        let open = (0..places.len()).filter(|j| !chosen.contains(j));
+        let Some(best) = open.max_by(|a, b| gain(*a).total_cmp(&gain(*b))) else { break };
+        let column = covariance.column(best).clone_owned();
+        let variance = covariance[(best, best)].max(0.0) + noise;
+        covariance.ger(-1.0 / variance, &column, &column, 1.0);
+        chosen.push(best);
+    }
+    chosen.into_iter().map(|i| workloads[i].clone()).collect()
+}

@@ -1,0 +1,217 @@
+//! The most probable parameters of the structural model: observations weighed against prior knowledge.
+
+use super::levels::{Layout, ONSET};
+use super::place::{Observation, Place};
+use nalgebra::{DMatrix, DVector};
+
+/// Step of the numerical derivatives; all parameters are logarithms, logits or exponents of order 1.
+const STEP: f64 = 1e-4;
+/// Farthest that a parameter may move from its prior mean.
+const FARTHEST: f64 = 30.0;
+/// How far from where it was found an onset is looked for again, in ln(bytes).
+const ONSET_REACH: f64 = 0.4;
+
+/// Gaussian knowledge about linear combinations of the parameters.
+#[derive(Clone, Debug)]
+pub(super) struct Prior {
+    precision: DMatrix<f64>,
+    weighted: DVector<f64>,
+}
+
+impl Prior {
+    /// No knowledge about `len` parameters.
+    pub(super) fn new(len: usize) -> Self {
+        Self { precision: DMatrix::zeros(len, len), weighted: DVector::zeros(len) }
+    }
+
+    /// Adds: the sum of coefficient times parameter is `mean`, give or take `sd`.
+    pub(super) fn add(&mut self, terms: &[(usize, f64)], mean: f64, sd: f64) {
+        let weight = 1.0 / (sd * sd);
+        for &(i, a) in terms {
+            self.weighted[i] += weight * a * mean;
+            for &(j, b) in terms {
+                self.precision[(i, j)] += weight * a * b;
+            }
+        }
+    }
+
+    /// Mean of the parameters; `None` when some combination is left open.
+    pub(super) fn mean(&self) -> Option<DVector<f64>> {
+        let mean = self.precision.clone().cholesky()?.solve(&self.weighted);
+        mean.iter().all(|m| m.is_finite()).then_some(mean)
+    }
+
+    /// A matrix whose product with its transpose is the covariance; `None` when some combination is left open.
+    pub(super) fn root(&self) -> Option<DMatrix<f64>> {
+        Some(self.precision.clone().cholesky()?.inverse().cholesky()?.l())
+    }
+
+    fn cost(&self, offset: &DVector<f64>) -> f64 {
+        (offset.transpose() * &self.precision * offset)[(0, 0)]
+    }
+}
+
+/// Derivatives of the log throughput at `place` by every parameter.
+pub(super) fn gradient(layout: &Layout, theta: &[f64], place: &Place) -> Vec<f64> {
+    let mut moved = theta.to_vec();
+    (0..theta.len())
+        .map(|i| {
+            moved[i] = theta[i] + STEP;
+            let above = layout.log_throughput(&moved, place);
+            moved[i] = theta[i] - STEP;
+            let below = layout.log_throughput(&moved, place);
+            moved[i] = theta[i];
+            let slope = (above - below) / (2.0 * STEP);
+            if slope.is_finite() { slope } else { 0.0 }
+        })
+        .collect()
+}
+
+/// Weight of a residual of `z` standard deviations: outliers beyond 3 pull with constant force (Huber).
+pub(super) fn weight(z: f64) -> f64 {
+    (3.0 / z.abs()).min(1.0)
+}
+
+struct Problem<'a> {
+    layout: &'a Layout,
+    prior: &'a Prior,
+    prior_mean: &'a DVector<f64>,
+    observations: &'a [Observation],
+    sd: f64,
+}
+
+impl Problem<'_> {
+    fn residuals(&self, theta: &DVector<f64>) -> Vec<f64> {
+        let log_throughput =
+            |o: &Observation| self.layout.log_throughput(theta.as_slice(), &o.place);
+        self.observations
+            .iter()
+            .map(|o| (o.log_throughput - log_throughput(o)) / self.sd.hypot(o.sd))
+            .collect()
+    }
+
+    fn objective(&self, theta: &DVector<f64>) -> f64 {
+        let huber = |z: &f64| if z.abs() <= 3.0 { z * z } else { 6.0 * z.abs() - 9.0 };
+        let misfit: f64 = self.residuals(theta).iter().map(huber).sum();
+        let objective = misfit + self.prior.cost(&(theta - self.prior_mean));
+        if objective.is_finite() { objective } else { f64::INFINITY }
+    }
+
+    /// Normal equations at `theta`: matrix and right-hand side.
+    fn normal(&self, theta: &DVector<f64>) -> (DMatrix<f64>, DVector<f64>) {
+        let mut matrix = self.prior.precision.clone();
+        let mut side = &self.prior.precision * (self.prior_mean - theta);
+        for (o, z) in self.observations.iter().zip(self.residuals(theta)) {
+            let slopes = DVector::from_vec(gradient(self.layout, theta.as_slice(), &o.place));
+            let sd = self.sd.hypot(o.sd);
+            let w = weight(z);
+            matrix.ger(w / (sd * sd), &slopes, &slopes, 1.0);
+            side.axpy(w * z / sd, &slopes, 1.0);
+        }
+        (matrix, side)
+    }
+
+    /// Levenberg and Marquardt's damped steps downhill.
+    fn descend(&self, mut theta: DVector<f64>, steps: usize) -> (DVector<f64>, f64) {
+        let (mut objective, mut damping) = (self.objective(&theta), 1e-3);
+        for _ in 0..steps {
+            let (matrix, side) = self.normal(&theta);
+            let before = objective;
+            while damping < 1e8 {
+                let mut damped = matrix.clone();
+                for i in 0..damped.nrows() {
+                    damped[(i, i)] *= 1.0 + damping;
+                }
+                let step = damped.cholesky().map(|c| c.solve(&side));
+                let candidate = step.map(|step| self.confined(&theta + step));
+                let better = candidate.map(|c| (self.objective(&c), c));
+                if let Some((value, candidate)) = better.filter(|(value, _)| *value < objective) {
+                    (theta, objective) = (candidate, value);
+                    damping = (damping * 0.3).max(1e-9);
+                    break;
+                }
+                damping *= 4.0;
+            }
+            if before - objective <= 1e-5 * before.abs().max(1e-9) {
+                break;
+            }
+        }
+        (theta, objective)
+    }
+
+    fn confined(&self, theta: DVector<f64>) -> DVector<f64> {
+        theta.zip_map(self.prior_mean, |t, m| {
+            if t.is_finite() { t.clamp(m - FARTHEST, m + FARTHEST) } else { m }
+        })
+    }
+}
+
+/// Positions of one onset that the observations tell apart: between neighbouring sets near `at`, in ln(bytes).
+fn gaps(observations: &[Observation], at: f64) -> Vec<f64> {
+    let mut sets: Vec<f64> = observations.iter().map(|o| o.place.unique_bytes.ln()).collect();
+    sets.retain(|set| (set - at).abs() < ONSET_REACH);
+    sets.sort_by(f64::total_cmp);
+    sets.windows(2).filter(|w| w[1] - w[0] > 1e-6).map(|w| (w[0] + w[1]) / 2.0).collect()
+}
+
+impl Problem<'_> {
+    /// Moves every onset to the gap between sets that fits best: a step has no slope that could be followed.
+    fn settle_onsets(&self, mut theta: DVector<f64>, mut objective: f64) -> (DVector<f64>, f64) {
+        for operation in 0..2 {
+            for level in 0..self.layout.levels[operation] - 1 {
+                let i = self.layout.border(operation, level) + ONSET;
+                let start = theta[i];
+                for gap in gaps(self.observations, start) {
+                    let mut candidate = theta.clone();
+                    candidate[i] = gap;
+                    let value = self.objective(&candidate);
+                    if value < objective * 0.99 {
+                        (theta, objective) = (candidate, value);
+                    }
+                }
+            }
+        }
+        (theta, objective)
+    }
+}
+
+/// The most probable parameters from the start `theta`, and how improbable they still are: smaller is better.
+///
+/// The first pass is coarse, so that no observation far from the start is taken for an outlier.
+pub(super) fn fit(
+    layout: &Layout,
+    prior: &Prior,
+    observations: &[Observation],
+    theta: &DVector<f64>,
+    sd: f64,
+) -> Option<(DVector<f64>, f64)> {
+    let prior_mean = prior.mean()?;
+    let mut problem = Problem { layout, prior, prior_mean: &prior_mean, observations, sd: 0.5 };
+    let (theta, objective) = problem.descend(theta.clone(), 30);
+    let (theta, _) = problem.settle_onsets(theta, objective);
+    problem.sd = sd;
+    let (theta, objective) = problem.descend(theta, 40);
+    let (theta, objective) = problem.settle_onsets(theta, objective);
+    let (again, better) = problem.descend(theta.clone(), 40);
+    Some(if better < objective { (again, better) } else { (theta, objective) })
+}
+
+/// What a structure's freedom costs: the log of how much the observations narrow its prior down, so that added to the objective
+/// it gives minus twice the log evidence in Laplace's approximation (MacKay, "Information Theory, Inference, and
+/// Learning Algorithms", 2003, chapter 28). Infinite when the fit is at no minimum.
+pub(super) fn occam(
+    layout: &Layout,
+    prior: &Prior,
+    observations: &[Observation],
+    theta: &DVector<f64>,
+    sd: f64,
+) -> f64 {
+    let Some(prior_mean) = prior.mean() else { return f64::INFINITY };
+    let problem = Problem { layout, prior, prior_mean: &prior_mean, observations, sd };
+    let log_determinant = |matrix: DMatrix<f64>| {
+        matrix.cholesky().map(|c| 2.0 * c.l_dirty().diagonal().iter().map(|d| d.ln()).sum::<f64>())
+    };
+    let (posterior, _) = problem.normal(theta);
+    let both = log_determinant(posterior).zip(log_determinant(prior.precision.clone()));
+    both.map_or(f64::INFINITY, |(posterior, prior)| posterior - prior)
+}

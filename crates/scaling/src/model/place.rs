@@ -1,0 +1,161 @@
+//! Where a workload lies in the five-parameter space, and what was observed there.
+
+use ioscape_schema::{Evaluation, Measurement, Parameter, Point, Workload};
+
+/// Most observations a model learns from; the cost grows with their third power.
+const OBSERVATIONS_MAX: usize = 400;
+
+/// Throughputs that can be, in bytes per second.
+const PLAUSIBLE: std::ops::Range<f64> = 1e-6..1e18;
+
+/// The five parameters as plain numbers.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Place {
+    /// Size of the set, in bytes, at least 1.
+    pub(super) unique_bytes: f64,
+    /// Mean request size, in bytes, at least 1.
+    pub(super) size_mean: f64,
+    /// Fraction of reads, 0 to 1.
+    pub(super) read_frac: f64,
+    /// Fraction of sequential requests, 0 to 1.
+    pub(super) seq_frac: f64,
+    /// Number of processes, at least 1.
+    pub(super) process_num: f64,
+}
+
+impl Place {
+    /// The place of `workload`; what no workload may have is moved to the nearest that it may.
+    pub(super) fn of(workload: &Workload) -> Self {
+        let fraction = |value: f64| if value.is_finite() { value.clamp(0.0, 1.0) } else { 0.5 };
+        Self {
+            unique_bytes: (workload.unique_bytes as f64).max(1.0),
+            size_mean: (workload.size_mean as f64).max(1.0),
+            read_frac: fraction(workload.read_frac),
+            seq_frac: fraction(workload.seq_frac),
+            process_num: f64::from(workload.process_num).max(1.0),
+        }
+    }
+
+    /// One of the five on the scale on which it is smooth: the natural logarithm, or a fraction as it is.
+    pub(super) fn scaled(&self, parameter: Parameter) -> f64 {
+        let value = match parameter {
+            Parameter::UniqueBytes => self.unique_bytes,
+            Parameter::SizeMean => self.size_mean,
+            Parameter::ReadFrac => self.read_frac,
+            Parameter::SeqFrac => self.seq_frac,
+            Parameter::ProcessNum => self.process_num,
+        };
+        if parameter.is_logarithmic() { value.ln() } else { value }
+    }
+
+    fn same(&self, other: &Self) -> bool {
+        Parameter::ALL.iter().all(|p| (self.scaled(*p) - other.scaled(*p)).abs() < 1e-9)
+    }
+}
+
+/// What was measured at one place.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Observation {
+    /// Where.
+    pub(super) place: Place,
+    /// Natural logarithm of the throughput in bytes per second.
+    pub(super) log_throughput: f64,
+    /// Standard deviation of that logarithm as far as the run itself tells.
+    pub(super) sd: f64,
+    /// Whether it lies off all curves: measured for the sake of the model.
+    pub(super) extra: bool,
+}
+
+impl Observation {
+    /// The observation that `measurement` is; `None` when its throughput is no plausible number.
+    pub(super) fn of(measurement: &Measurement) -> Option<Self> {
+        let throughput = measurement.throughput_bytes_per_s;
+        if !PLAUSIBLE.contains(&throughput) {
+            return None;
+        }
+        let sd = measurement.relative_error() / 1.96;
+        Some(Self {
+            place: Place::of(&measurement.workload),
+            log_throughput: throughput.ln(),
+            sd: if sd.is_finite() { sd.clamp(0.0, 1.0) } else { 0.0 },
+            extra: false,
+        })
+    }
+
+    fn of_point(point: &Point) -> Option<Self> {
+        let mut observation = Self::of(&point.measurement)?;
+        let rounds = point.rounds.len().max(1) as f64;
+        let spread = point.spread.filter(|s| s.is_finite() && *s > 0.0).unwrap_or(0.0);
+        observation.sd = observation.sd.max(spread.min(1.0) / rounds.sqrt());
+        Some(observation)
+    }
+}
+
+/// Whether two workloads differ in the five parameters only.
+pub(super) fn same_kind(a: &Workload, b: &Workload) -> bool {
+    a.engine == b.engine
+        && a.access == b.access
+        && a.workers == b.workers
+        && a.queue_depth == b.queue_depth
+        && a.think_time_ns == b.think_time_ns
+        && a.size_distribution == b.size_distribution
+}
+
+/// The points of every curve, then the extra points.
+pub(super) fn points(evaluation: &Evaluation) -> impl Iterator<Item = (&Point, bool)> {
+    let across = [
+        &evaluation.unique_bytes_curve,
+        &evaluation.unique_bytes_read_curve,
+        &evaluation.unique_bytes_write_curve,
+    ];
+    let within = evaluation.regions.iter().flat_map(|region| {
+        Parameter::ALL.into_iter().filter_map(|parameter| region.curves.get(parameter))
+    });
+    let curves = across.into_iter().chain(within).flatten().map(|point| (point, false));
+    curves.chain(evaluation.extra.iter().map(|point| (point, true)))
+}
+
+/// The workload whose engine, access and so on all points share; `None` without any point.
+pub(super) fn base(evaluation: &Evaluation) -> Option<&Workload> {
+    let focal = evaluation.regions.first().map(|region| &region.focal);
+    focal.or_else(|| points(evaluation).next().map(|(point, _)| &point.measurement.workload))
+}
+
+/// Every usable observation of the evaluation, each place once: curves, extra points, then whatever else the
+/// probes measured with the same kind of workload (pilot sweeps and references are points off the curves for free).
+pub(super) fn observations(evaluation: &Evaluation) -> Vec<Observation> {
+    let Some(base) = base(evaluation) else { return Vec::new() };
+    let mut found: Vec<Observation> = Vec::new();
+    for (point, extra) in points(evaluation) {
+        if !same_kind(&point.measurement.workload, base) {
+            continue;
+        }
+        let Some(observation) = Observation::of_point(point) else { continue };
+        if !found.iter().any(|other| other.place.same(&observation.place)) {
+            found.push(Observation { extra, ..observation });
+        }
+    }
+    let on_curves = found.len();
+    let mut others: Vec<(Place, Vec<Observation>)> = Vec::new();
+    for probe in evaluation.probes.iter().filter(|probe| !probe.measurement.disturbed) {
+        if !same_kind(&probe.measurement.workload, base) {
+            continue;
+        }
+        let Some(observation) = Observation::of(&probe.measurement) else { continue };
+        if found[..on_curves].iter().any(|other| other.place.same(&observation.place)) {
+            continue;
+        }
+        match others.iter_mut().find(|(place, _)| place.same(&observation.place)) {
+            Some((_, rounds)) => rounds.push(observation),
+            None => others.push((observation.place, vec![observation])),
+        }
+    }
+    found.extend(others.into_iter().filter_map(|(_, rounds)| median(rounds)));
+    found.truncate(OBSERVATIONS_MAX);
+    found
+}
+
+fn median(mut rounds: Vec<Observation>) -> Option<Observation> {
+    rounds.sort_by(|a, b| a.log_throughput.total_cmp(&b.log_throughput));
+    rounds.get(rounds.len() / 2).copied()
+}

@@ -1,0 +1,125 @@
+//! The paper's model: the throughput at the focal vector times the shape of every parameter, region by region.
+
+use super::pchip::Pchip;
+use super::place::{Observation, Place, observations};
+use super::{Estimate, ModelError, Predict};
+use ioscape_schema::{Evaluation, Parameter, Point, Region, Workload};
+
+/// Half width of the 90 % interval on ln(throughput) when no point lies off the curves: the paper's errors, doubled.
+const HALF_WIDTH: f64 = 0.5;
+
+/// One parameter's curve, relative to the focal value.
+#[derive(Clone, Debug)]
+struct Shape {
+    parameter: Parameter,
+    curve: Pchip,
+    focal: Place,
+}
+
+impl Shape {
+    /// Over the share of reads it is the time per byte that is smooth (linear, where operations do not interfere); over all
+    /// others ln(throughput).
+    fn new(parameter: Parameter, observations: &[Observation], focal: Place) -> Self {
+        let ordinate = |log: f64| if parameter == Parameter::ReadFrac { (-log).exp() } else { log };
+        let points =
+            observations.iter().map(|o| (o.place.scaled(parameter), ordinate(o.log_throughput)));
+        Self { parameter, curve: Pchip::through(points), focal }
+    }
+
+    /// ln(throughput) on the curve; `None` without points.
+    fn log_throughput(&self, place: &Place) -> Option<f64> {
+        let ordinate = self.curve.at(place.scaled(self.parameter))?;
+        Some(if self.parameter == Parameter::ReadFrac { -ordinate.ln() } else { ordinate })
+    }
+
+    /// ln of the throughput over that at the focal value; 0 for a curve without points.
+    fn log_ratio(&self, place: &Place) -> f64 {
+        let here = self.log_throughput(place);
+        let ratio = here.and_then(|here| Some(here - self.log_throughput(&self.focal)?));
+        ratio.filter(|ratio| ratio.is_finite()).unwrap_or(0.0)
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Shapes {
+    /// Largest `unique_bytes` the region answers for.
+    to: f64,
+    /// ln(throughput) at the focal vector.
+    focal: f64,
+    shapes: Vec<Shape>,
+}
+
+fn usable(points: &[Point]) -> Vec<Observation> {
+    points.iter().filter_map(|point| Observation::of(&point.measurement)).collect()
+}
+
+impl Shapes {
+    fn new(evaluation: &Evaluation, region: &Region) -> Option<Self> {
+        let focal = Place::of(&region.focal);
+        let [from, to] = region.unique_bytes;
+        let mut across = usable(&evaluation.unique_bytes_curve);
+        across.retain(|o| (from..=to).contains(&o.place.unique_bytes));
+        let shapes: Vec<Shape> = Parameter::ALL
+            .into_iter()
+            .map(|parameter| match region.curves.get(parameter) {
+                Some(points) => Shape::new(parameter, &usable(points), focal),
+                None => Shape::new(parameter, &across, focal),
+            })
+            .collect();
+        let (last, first) = (shapes[1..].iter(), shapes[..1].iter());
+        let focal = last.chain(first).find_map(|shape| shape.log_throughput(&focal))?;
+        Some(Self { to, focal, shapes })
+    }
+}
+
+/// Throughput(X, Y, ...) = Throughput(focal) · f_X(X) · f_Y(Y) · ... (self-scaling paper, section 9), in the region that
+/// holds the workload's `unique_bytes`, with shape-preserving interpolation.
+#[derive(Clone, Debug)]
+pub struct ProductModel {
+    regions: Vec<Shapes>,
+    half_width: f64,
+}
+
+impl ProductModel {
+    /// The model of `evaluation`.
+    ///
+    /// # Errors
+    /// [`ModelError::Empty`] when no region has a measured throughput.
+    pub fn new(evaluation: &Evaluation) -> Result<Self, ModelError> {
+        let mut regions: Vec<Shapes> =
+            evaluation.regions.iter().filter_map(|r| Shapes::new(evaluation, r)).collect();
+        regions.sort_by(|a, b| a.to.total_cmp(&b.to));
+        if regions.is_empty() {
+            return Err(ModelError::Empty { target: evaluation.target.clone() });
+        }
+        let mut model = Self { regions, half_width: HALF_WIDTH };
+        model.half_width = model.calibrated(&observations(evaluation));
+        Ok(model)
+    }
+
+    /// The 90th percentile of the errors at points that no curve of the model passes through.
+    fn calibrated(&self, observations: &[Observation]) -> f64 {
+        let errors =
+            observations.iter().map(|o| (o.log_throughput - self.log_throughput(&o.place)).abs());
+        let mut errors: Vec<f64> = errors.filter(|error| *error > 1e-6).collect();
+        errors.sort_by(f64::total_cmp);
+        let rank = ((errors.len() + 1) as f64 * 0.9).ceil() as usize;
+        if errors.len() < 5 { HALF_WIDTH } else { errors[rank.min(errors.len()) - 1] }
+    }
+
+    fn log_throughput(&self, place: &Place) -> f64 {
+        let holds = |shapes: &&Shapes| place.unique_bytes <= shapes.to;
+        let region = self.regions.iter().find(holds).or(self.regions.last());
+        region.map_or(0.0, |r| r.focal + r.shapes.iter().map(|s| s.log_ratio(place)).sum::<f64>())
+    }
+
+    pub(super) fn estimate(&self, place: &Place) -> Estimate {
+        Estimate { log_throughput: self.log_throughput(place), half_width: self.half_width }
+    }
+}
+
+impl Predict for ProductModel {
+    fn throughput(&self, workload: &Workload) -> f64 {
+        self.log_throughput(&Place::of(workload)).exp()
+    }
+}

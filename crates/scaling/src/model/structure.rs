@@ -1,0 +1,175 @@
+//! From an evaluation to the structural model's shape: how many levels each operation has, and what is known beforehand.
+
+use super::candidates::{Borders, Guess, candidates, with_one_more};
+use super::fit::{Prior, fit, occam};
+use super::levels::{
+    BYTE, BYTE_GROWTH, GAIN, KEPT, Layout, MINGLING, MIXED, ONSET, OVERHEAD, OVERHEAD_GROWTH,
+    SERIAL, SHARPNESS,
+};
+use super::place::Observation;
+use ioscape_schema::Evaluation;
+use nalgebra::DVector;
+
+/// Noise assumed while the structure is fitted, on log throughput.
+const FIT_SD: f64 = 0.05;
+/// Misfit per observation up to which a structure is taken as found.
+const MISFIT_MAX: f64 = 3.0;
+/// Gain in twice the log evidence that a border must bring to be believed without having been found (Kass and Raftery, "Bayes
+/// Factors", J. Am. Stat. Assoc. 90, 1995: from 10 on the evidence is very strong).
+const EVIDENCE_MIN: f64 = 10.0;
+/// Most borders that are added in this way.
+const ADDED_MAX: usize = 1;
+
+/// Seconds per byte and request size of the observation that shows an operation's level best.
+fn typical(observations: &[Observation], reads: bool, from: f64, to: f64) -> Option<(f64, f64)> {
+    let fraction =
+        |o: &Observation| if reads { o.place.read_frac } else { 1.0 - o.place.read_frac };
+    let middle = if to.is_finite() { (from.max(to - 3.0) + to) / 2.0 } else { f64::INFINITY };
+    let score = |o: &Observation| {
+        let at = o.place.unique_bytes.ln();
+        let outside = (from - at).max(at - to).max(0.0);
+        let off = if middle.is_finite() { (at - middle).abs() } else { -at };
+        outside * 100.0 + (1.0 - fraction(o)) * 20.0 + off
+    };
+    let best = observations.iter().min_by(|a, b| score(a).total_cmp(&score(b)))?;
+    Some(((-best.log_throughput).exp(), best.place.size_mean))
+}
+
+/// The structural model, fitted: its shape, knowledge and most probable parameters.
+#[derive(Clone, Debug)]
+pub(super) struct Structure {
+    pub(super) layout: Layout,
+    pub(super) prior: Prior,
+    pub(super) theta: DVector<f64>,
+    /// Which parameters are onsets, and how far each may be off.
+    pub(super) onsets: Vec<(usize, f64)>,
+    /// How badly it fits, per observation; about 1 or less when errors are as small as [`FIT_SD`].
+    misfit: f64,
+    /// Minus twice the log evidence, up to a constant.
+    improbable: f64,
+}
+
+fn add_level(prior: &mut Prior, at: usize, level: [usize; 2], seconds_per_byte: f64, size: f64) {
+    let half = seconds_per_byte / 2.0;
+    let [level, levels] = level;
+    let memory = level == 0 && levels > 1;
+    for (number, mean, sd) in [
+        (OVERHEAD, (half * size).ln(), 2.0),
+        (BYTE, half.ln(), 2.0),
+        (GAIN, if memory { -3.0 } else { 0.0 }, 1.5),
+        (SERIAL, 0.5f64.ln(), 1.0),
+        (SHARPNESS, 1.7f64.ln(), 0.5),
+        (OVERHEAD_GROWTH, 0.0, 0.15),
+        (BYTE_GROWTH, 0.0, 0.15),
+        (MINGLING, 0.3f64.ln(), 1.0),
+    ] {
+        prior.add(&[(at + number, 1.0)], mean, sd);
+    }
+}
+
+/// A read and a write at the same level of the hierarchy are alike, give or take.
+fn tie(prior: &mut Prior, read: usize, write: usize) {
+    let shape = |at: usize, sign: f64| [(at + OVERHEAD, sign), (at + BYTE, -sign)];
+    prior.add(&[shape(read, 1.0), shape(write, -1.0)].concat(), 0.0, 0.7);
+    for (number, sd) in [
+        (GAIN, 1.0),
+        (SERIAL, 0.7),
+        (SHARPNESS, 0.3),
+        (OVERHEAD_GROWTH, 0.1),
+        (BYTE_GROWTH, 0.1),
+        (MINGLING, 0.5),
+    ] {
+        prior.add(&[(read + number, 1.0), (write + number, -1.0)], 0.0, sd);
+    }
+}
+
+fn knowledge(layout: &Layout, borders: &Borders, observations: &[Observation]) -> Prior {
+    let mut prior = Prior::new(layout.len());
+    for (operation, own) in borders.iter().enumerate() {
+        for level in 0..=own.len() {
+            let from = if level == 0 { 0.0 } else { own[level - 1].at };
+            let to = own.get(level).map_or(f64::INFINITY, |guess| guess.at);
+            let (cost, size) =
+                typical(observations, operation == 0, from, to).unwrap_or((1.0, 1.0));
+            let place = [level, own.len() + 1];
+            add_level(&mut prior, layout.level(operation, level), place, cost, size);
+        }
+        for (level, guess) in own.iter().enumerate() {
+            let at = layout.border(operation, level);
+            prior.add(&[(at + ONSET, 1.0)], guess.at, guess.sd);
+            prior.add(&[(at + KEPT, 1.0)], 1.5, 2.0);
+            prior.add(&[(at + MIXED, 1.0)], 0.0, 0.1f64.max(guess.mixed.abs()));
+        }
+    }
+    for write in 0..layout.levels[1] {
+        let read = layout.read_level_of(write);
+        tie(&mut prior, layout.level(0, read), layout.level(1, write));
+    }
+    prior
+}
+
+/// The best fit from several starts with these borders.
+fn with_borders(borders: &Borders, observations: &[Observation]) -> Option<Structure> {
+    let reference = observations.iter().map(|o| o.place.unique_bytes.ln()).sum::<f64>()
+        / observations.len().max(1) as f64;
+    let layout = Layout {
+        levels: [borders[0].len() + 1, borders[1].len() + 1],
+        reference_bytes: reference.exp(),
+    };
+    let prior = knowledge(&layout, borders, observations);
+    let mean = prior.mean()?;
+    let guesses: Vec<(usize, Guess)> = borders
+        .iter()
+        .enumerate()
+        .flat_map(|(operation, own)| own.iter().enumerate().map(move |(k, g)| (operation, k, *g)))
+        .map(|(operation, level, guess)| (layout.border(operation, level), guess))
+        .collect();
+    let shifted = guesses.iter().any(|(_, guess)| guess.mixed != 0.0);
+    let starts = [Some((2.0, 0.0)), Some((-2.0, 0.0)), shifted.then_some((2.0, 1.0))];
+    let needed = if guesses.is_empty() { 1 } else { 3 };
+    let mut best: Option<(DVector<f64>, f64)> = None;
+    for (kept, shift) in starts.into_iter().take(needed).flatten() {
+        let mut start = mean.clone();
+        for (at, guess) in &guesses {
+            start[at + KEPT] = kept;
+            start[at + MIXED] = shift * guess.mixed;
+        }
+        let found = fit(&layout, &prior, observations, &start, FIT_SD)?;
+        if best.as_ref().is_none_or(|(_, objective)| found.1 < *objective) {
+            best = Some(found);
+        }
+    }
+    let (theta, objective) = best?;
+    let onsets = guesses.iter().map(|(at, guess)| (at + ONSET, guess.sd)).collect();
+    let improbable = objective + occam(&layout, &prior, observations, &theta, FIT_SD);
+    let misfit = objective / observations.len() as f64;
+    improbable.is_finite().then_some(Structure { layout, prior, theta, onsets, misfit, improbable })
+}
+
+fn best(candidates: &[Borders], observations: &[Observation]) -> Option<(Structure, Borders)> {
+    candidates
+        .iter()
+        .filter_map(|borders| Some((with_borders(borders, observations)?, borders.clone())))
+        .min_by(|(a, _), (b, _)| a.improbable.total_cmp(&b.improbable))
+}
+
+/// The structural model of `evaluation`: of all candidate borders, those with the greatest evidence. Where even they
+/// fit badly, a border that was not found at all is looked for, one at a time. `None` when no fit comes out as numbers.
+pub(super) fn structure(
+    evaluation: &Evaluation,
+    observations: &[Observation],
+) -> Option<Structure> {
+    let (mut structure, mut borders) = best(&candidates(evaluation), observations)?;
+    for _ in 0..ADDED_MAX {
+        if structure.misfit < MISFIT_MAX {
+            break;
+        }
+        match best(&with_one_more(&borders, observations), observations) {
+            Some((better, more)) if better.improbable + EVIDENCE_MIN < structure.improbable => {
+                (structure, borders) = (better, more);
+            }
+            _ => break,
+        }
+    }
+    Some(structure)
+}

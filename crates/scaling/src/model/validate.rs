@@ -1,0 +1,169 @@
+//! Predictions held against measurements (self-scaling paper, section 9, figures 12 to 15 and 24).
+
+use super::{Model, Predict, predict};
+use ioscape_schema::{
+    ErrorBin, ErrorFigures, Evaluation, Measurement, Parameter, Validation, ValidationPoint,
+};
+use std::collections::BTreeMap;
+
+/// A border's zone reaches from this far below its low bound ...
+const ZONE_BELOW: f64 = 1.05;
+/// ... to this far above its high bound: the paper leaves out 20 to 27 MB around the SPARCstation's border of 20 MB.
+const ZONE_ABOVE: f64 = 1.35;
+/// Bins per parameter of the error figure.
+const BINS: usize = 5;
+
+/// A workload that was measured to validate models on; the workload is the measurement's.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Validated {
+    /// What came out.
+    pub measurement: Measurement,
+    /// The same workload, measured again; absent when it was measured once.
+    pub repeated: Option<Measurement>,
+}
+
+fn error(predicted: f64, measured: f64) -> f64 {
+    (predicted - measured).abs() / measured
+}
+
+/// The value below which a share `q` of `values` lies, between neighbours by linear interpolation; 0 for none.
+fn quantile(mut values: Vec<f64>, q: f64) -> f64 {
+    values.sort_by(f64::total_cmp);
+    let Some(last) = values.len().checked_sub(1) else { return 0.0 };
+    let at = q * last as f64;
+    let (below, above) = (values[at.floor() as usize], values[at.ceil() as usize]);
+    below + (above - below) * at.fract()
+}
+
+fn near_border(evaluation: &Evaluation, unique_bytes: f64) -> bool {
+    let near = |low: f64, high: f64| (low / ZONE_BELOW..=high * ZONE_ABOVE).contains(&unique_bytes);
+    evaluation.borders.iter().any(|b| near(b.low.min(b.unique_bytes), b.high.max(b.unique_bytes)))
+}
+
+/// What one model said of every point.
+struct Column<'a> {
+    points: &'a [ValidationPoint],
+    predicted: Vec<f64>,
+    intervals: Option<Vec<[f64; 2]>>,
+}
+
+impl Column<'_> {
+    fn errors(&self) -> impl Iterator<Item = f64> {
+        let measured = self.points.iter().map(|p| p.measurement.throughput_bytes_per_s);
+        self.predicted.iter().zip(measured).map(|(predicted, measured)| error(*predicted, measured))
+    }
+
+    fn figures(&self) -> ErrorFigures {
+        let errors: Vec<f64> = self.errors().collect();
+        let away: Vec<f64> = self
+            .errors()
+            .zip(self.points)
+            .filter(|(_, p)| !p.near_border)
+            .map(|(e, _)| e)
+            .collect();
+        let covered = |intervals: &Vec<[f64; 2]>| {
+            let inside = intervals.iter().zip(self.points).filter(|([low, high], p)| {
+                (*low..=*high).contains(&p.measurement.throughput_bytes_per_s)
+            });
+            inside.count() as f64 / intervals.len().max(1) as f64
+        };
+        ErrorFigures {
+            median_error: quantile(errors.clone(), 0.5),
+            p75_error: quantile(errors.clone(), 0.75),
+            p90_error: quantile(errors, 0.9),
+            enhanced_median_error: (!away.is_empty()).then(|| quantile(away, 0.5)),
+            interval90_coverage: self.intervals.as_ref().map(covered),
+        }
+    }
+}
+
+fn bins(points: &[ValidationPoint], errors: &[f64], parameter: Parameter) -> Vec<ErrorBin> {
+    let scaled = |value: f64| if parameter.is_logarithmic() { value.max(1.0).ln() } else { value };
+    let unscaled = |value: f64| if parameter.is_logarithmic() { value.exp() } else { value };
+    let values: Vec<f64> =
+        points.iter().map(|p| scaled(p.measurement.workload.get(parameter))).collect();
+    let low = values.iter().copied().fold(f64::INFINITY, f64::min);
+    let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let width = (high - low) / BINS as f64;
+    let bin_of = |value: f64| (((value - low) / width) as usize).min(BINS - 1);
+    (0..BINS)
+        .filter_map(|bin| {
+            let inside = values.iter().zip(errors).filter(|(value, _)| bin_of(**value) == bin);
+            let errors: Vec<f64> = inside.map(|(_, error)| *error).collect();
+            let from = low + width * bin as f64;
+            (!errors.is_empty()).then(|| ErrorBin {
+                range: [unscaled(from), unscaled(from + width)],
+                workloads: errors.len() as u32,
+                median_error: quantile(errors, 0.5),
+            })
+        })
+        .collect()
+}
+
+/// Holds the predictions of `evaluation`'s default and product models, and of `rivals` by name, against `validated`. Measurements
+/// without a positive throughput are left out.
+///
+/// # Errors
+/// [`ModelError::Empty`](super::ModelError::Empty) when the evaluation yields no model.
+pub fn validate(
+    evaluation: &Evaluation,
+    rivals: &[(&str, &dyn Predict)],
+    validated: &[Validated],
+) -> Result<Validation, super::ModelError> {
+    let (model, product) = (Model::new(evaluation)?, Model::product(evaluation)?);
+    let usable =
+        |m: &Measurement| m.throughput_bytes_per_s.is_finite() && m.throughput_bytes_per_s > 0.0;
+    let points: Vec<ValidationPoint> = validated
+        .iter()
+        .filter(|v| usable(&v.measurement))
+        .map(|v| {
+            let workload = &v.measurement.workload;
+            let products = ("product".to_owned(), product.throughput(workload));
+            let others =
+                rivals.iter().map(|(name, rival)| ((*name).to_owned(), rival.throughput(workload)));
+            let again = v.repeated.as_ref().filter(|m| usable(m));
+            ValidationPoint {
+                prediction: predict(&model, workload),
+                measurement: v.measurement.clone(),
+                repeated_bytes_per_s: again.map(|m| m.throughput_bytes_per_s),
+                near_border: near_border(evaluation, workload.unique_bytes as f64),
+                models: others.chain([products]).collect(),
+            }
+        })
+        .collect();
+    Ok(summary(&model, &product, points))
+}
+
+fn summary(model: &Model, product: &Model, points: Vec<ValidationPoint>) -> Validation {
+    let mut models = BTreeMap::new();
+    let both = [model, product].map(|m| {
+        let all: Vec<_> = points.iter().map(|p| predict(m, &p.measurement.workload)).collect();
+        let intervals = Some(all.iter().map(|p| p.interval90).collect());
+        let predicted = all.iter().map(|p| p.throughput_bytes_per_s).collect();
+        Column { points: &points, predicted, intervals }
+    });
+    let errors: Vec<f64> = both[0].errors().collect();
+    for (name, column) in ["default", "product"].into_iter().zip(&both) {
+        models.insert(name.to_owned(), column.figures());
+    }
+    let names = points.first().map(|p| p.models.keys().cloned().collect()).unwrap_or_default();
+    let names: Vec<String> = names;
+    for name in names.into_iter().filter(|name| name != "product") {
+        let predicted = points.iter().map(|p| p.models[&name]).collect();
+        let figures = Column { points: &points, predicted, intervals: None }.figures();
+        models.insert(name, figures);
+    }
+    let repeated: Vec<f64> = points
+        .iter()
+        .filter_map(|p| Some(error(p.repeated_bytes_per_s?, p.measurement.throughput_bytes_per_s)))
+        .collect();
+    let by_parameter = Parameter::ALL.into_iter().map(|p| (p, bins(&points, &errors, p))).collect();
+    Validation {
+        workloads: points.len() as u32,
+        errors: both[0].figures(),
+        repeatability_error: (!repeated.is_empty()).then(|| quantile(repeated, 0.5)),
+        models,
+        by_parameter,
+        points,
+    }
+}

@@ -1,0 +1,160 @@
+//! The first look: a coarse sweep of set sizes, then of request sizes and processes, that set the focal vector.
+
+use crate::borders::{Gate, USUAL_NOISE, borders};
+use crate::focal::{geometric_mean, half_way, half_way_processes};
+use crate::grid::Axis;
+use crate::phase::Phase;
+use crate::probe::Probe;
+use crate::regions::{focal_unique_bytes, regions};
+use crate::rounds;
+use crate::segment::Sample;
+use crate::session::{CurveKey, Need, Session};
+use crate::store::PointId;
+use crate::sweep::{Refine, Sweep};
+use ioscape_schema::units::Bytes;
+use ioscape_schema::{BorderOperation, Parameter, Workload};
+
+/// Share of the budget at which the pilot stops growing the set.
+const PILOT_MOST: f64 = 0.35;
+/// Most provisional regions in which the focal sweeps are made.
+const LEVELS_MOST: usize = 3;
+/// The focal request size stays within this share of the smallest region's focal set.
+const SIZE_SHARE: f64 = 1.0 / 16.0;
+/// Largest deviation assumed, so that a point that is all noise still counts a little.
+const SIGMA_MOST: f64 = 0.3;
+
+impl<P: Probe> Session<'_, P> {
+    /// A curve as samples of time per byte, without the points in doubt as long as most are not.
+    pub(crate) fn samples(&self, key: CurveKey) -> Vec<Sample> {
+        let curve = self.state.curves.get(&key).map_or(&[][..], Vec::as_slice);
+        let store = &self.state.store;
+        let sure: Vec<(f64, PointId)> =
+            curve.iter().copied().filter(|&(_, id)| !store.verdict(id).doubtful).collect();
+        let used = if sure.len() * 2 > curve.len() { &sure } else { curve };
+        let repeatability = store.repeatability().unwrap_or(0.0);
+        let sample = |&(value, id): &(f64, PointId)| {
+            let point = store.point(id, value);
+            let within = point.measurement.relative_error() / 1.96;
+            let between = repeatability / (point.rounds.len().max(1) as f64).sqrt();
+            let sigma = within.max(between).clamp(USUAL_NOISE, SIGMA_MOST);
+            Sample { unique_bytes: value, s: 1.0 / store.throughput(id), sigma }
+        };
+        used.iter().map(sample).collect()
+    }
+}
+
+/// Sweeps `unique_bytes` with the papers' nominal mix, ascending so that the file only grows.
+pub(crate) fn pilot<P: Probe>(session: &mut Session<'_, P>) -> Result<(), P::Error> {
+    session.begin(Phase::Pilot);
+    let axis = Axis::new(&session.options, Parameter::UniqueBytes, 0);
+    let count = axis.steps(4.0).len().min(session.allotment.points(Phase::Pilot));
+    let most_s = PILOT_MOST * session.options.budget_s;
+    let mut last_costs = (0.0, 0.0);
+    for (index, value) in axis.grid(count.saturating_sub(2)).into_iter().enumerate() {
+        let workload = session.options.nominal(value as u64);
+        // Costs that grow with the set are expected to go on growing.
+        let growth = (last_costs.1 / f64::max(last_costs.0, 1e-3)).clamp(1.0, 4.0);
+        let expected_s = session.layout_s(workload.unique_bytes)
+            + if index < 2 { session.usual_cost_s() } else { last_costs.1 * growth };
+        let is_too_long = index >= 2 && session.spent_s() + expected_s > most_s;
+        let purpose = CurveKey::Pilot.purpose();
+        let id = if is_too_long {
+            None
+        } else {
+            session.point_at_cost(&purpose, &workload, Need::Essential, expected_s)?
+        };
+        let Some(id) = id else {
+            limit_set(session, value);
+            break;
+        };
+        session.put(CurveKey::Pilot, value, id);
+        last_costs = (last_costs.1, session.state.store.cost_s(id));
+    }
+    let curve = session.state.curves.get(&CurveKey::Pilot).cloned().unwrap_or_default();
+    let ids: Vec<PointId> = curve.into_iter().map(|p| p.1).collect();
+    rounds::repair(session, &ids, Need::Ordinary).map(|_| ())
+}
+
+/// Gives up the sets that would take too long, and says so.
+fn limit_set<P: Probe>(session: &mut Session<'_, P>, left_out: f64) {
+    let largest = session.throughputs(CurveKey::Pilot).last().map(|p| p.0 as u64);
+    let [low, high] = &mut session.options.bounds.unique_bytes;
+    *high = largest.unwrap_or(*low);
+    let reason = format!(
+        "sets from {} on would have taken too much of the time budget; give a longer one to reach them",
+        Bytes(left_out)
+    );
+    session.shorten(Phase::Pilot, reason);
+}
+
+/// Representative sets of the provisional regions: the pilot's points nearest to where a focal point would be.
+fn levels<P: Probe>(session: &Session<'_, P>) -> Vec<u64> {
+    let samples = session.samples(CurveKey::Pilot);
+    let Some((first, last)) = samples.first().zip(samples.last()) else { return Vec::new() };
+    let found = borders(&samples, &[], BorderOperation::Mixed, Gate::PILOT);
+    let ranges = regions(&found, first.unique_bytes, last.unique_bytes);
+    let nearest = |index: usize| {
+        let wanted = focal_unique_bytes(&ranges, index).ln();
+        let [low, high] = ranges[index];
+        let within = samples.iter().filter(|s| (low..=high).contains(&s.unique_bytes));
+        let distance = |s: &&Sample| (s.unique_bytes.ln() - wanted).abs();
+        within.min_by(|a, b| distance(a).total_cmp(&distance(b))).map(|s| s.unique_bytes as u64)
+    };
+    let mut levels: Vec<u64> = (0..ranges.len()).filter_map(nearest).collect();
+    while levels.len() > LEVELS_MOST {
+        levels.remove(levels.len() / 2);
+    }
+    levels.dedup();
+    levels
+}
+
+/// Finds the one focal request size and number of processes for all regions; only `unique_bytes` will differ.
+///
+/// The workload returned has the focal mix; its `unique_bytes` is the smallest region's.
+pub(crate) fn focal<P: Probe>(session: &mut Session<'_, P>) -> Result<Workload, P::Error> {
+    session.begin(Phase::Focal);
+    let mut levels = levels(session);
+    if levels.is_empty() {
+        levels.push(session.options.bounds.unique_bytes[0]);
+    }
+    let nominal = session.options.nominal(levels[0]);
+    let step = session.allotment.size_step;
+    let sizes = focal_sweeps(session, &levels, &nominal, Parameter::SizeMean, step)?;
+    let sizes: Vec<f64> = sizes.iter().filter_map(|curve| half_way(curve)).collect();
+    let size = geometric_mean(&sizes).unwrap_or(nominal.size_mean as f64);
+    let axis = Axis::new(&session.options, Parameter::SizeMean, levels[0]);
+    let most = (levels[0] as f64 * SIZE_SHARE / 4096.0).floor().max(1.0) * 4096.0;
+    let size = axis.round(axis.round(size).min(most).max(axis.round(4096.0)));
+    let template = nominal.with(Parameter::SizeMean, size);
+    let processes = focal_sweeps(session, &levels, &template, Parameter::ProcessNum, step.sqrt())?;
+    let processes: Vec<f64> = processes.iter().map(|curve| half_way_processes(curve)).collect();
+    let axis = Axis::new(&session.options, Parameter::ProcessNum, levels[0]);
+    let process_num = axis.round(geometric_mean(&processes).unwrap_or(axis.low));
+    Ok(template.with(Parameter::ProcessNum, process_num))
+}
+
+/// One coarse curve of `parameter` per level.
+fn focal_sweeps<P: Probe>(
+    session: &mut Session<'_, P>,
+    levels: &[u64],
+    template: &Workload,
+    parameter: Parameter,
+    step: f64,
+) -> Result<Vec<Vec<(f64, f64)>>, P::Error> {
+    let mut curves = Vec::new();
+    for (level, &unique_bytes) in levels.iter().enumerate() {
+        let key = CurveKey::Focal(level, parameter);
+        let axis = Axis::new(&session.options, parameter, unique_bytes);
+        let sweep = Sweep {
+            key,
+            axis,
+            template: Workload { unique_bytes, ..template.clone() },
+            refine: Refine::Never,
+            points: usize::MAX,
+            grid_need: Need::Ordinary,
+        };
+        session.sweep(&sweep, &axis.steps(step))?;
+        curves.push(session.throughputs(key));
+    }
+    Ok(curves)
+}

@@ -1,0 +1,105 @@
+//! The plan: what an evaluation is going to do and how long it will take, before anything is measured.
+
+use crate::options::Options;
+use crate::phase::{Allotment, Phase, REFERENCE_EVERY};
+use crate::probe::Effort;
+
+/// One phase of the plan.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PlannedPhase {
+    /// Which phase.
+    pub phase: Phase,
+    /// The phase in words.
+    pub name: &'static str,
+    /// Most points it measures; the search stops earlier where a curve is flat.
+    pub points: usize,
+    /// Expected time, references and layout included, in seconds; never beyond what the budget allows.
+    pub estimated_s: f64,
+}
+
+/// What an evaluation is going to do.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plan {
+    /// The phases in order.
+    pub phases: Vec<PlannedPhase>,
+    /// How long one ordinary point is measured.
+    pub effort: Effort,
+    /// The budget, in seconds.
+    pub budget_s: f64,
+}
+
+impl Plan {
+    /// Expected time of the whole, in seconds.
+    pub fn estimated_s(&self) -> f64 {
+        self.phases.iter().map(|p| p.estimated_s).sum()
+    }
+
+    /// Most points of the whole.
+    pub fn points(&self) -> usize {
+        self.phases.iter().map(|p| p.points).sum()
+    }
+}
+
+/// Plans an evaluation for a machine with two regions, the most common case.
+pub fn plan(options: &Options) -> Plan {
+    let options = options.normalized();
+    let allotment = Allotment::new(&options);
+    let cost = options.typical_cost_s;
+    let reference = (0.3f64).min(cost) / REFERENCE_EVERY as f64;
+    let layout =
+        options.layout_bytes_per_s.map_or(0.0, |rate| options.bounds.unique_bytes[1] as f64 / rate);
+    let mut spent = 0.0;
+    let mut phases = Vec::new();
+    for phase in Phase::ALL {
+        let points = allotment.points_in(phase, 2);
+        if points == 0 {
+            continue;
+        }
+        let extra = match phase {
+            Phase::Pilot => layout,
+            Phase::Findings => allotment.flush.map_or(0.0, |f| f.cap_s - cost).max(0.0),
+            _ => 0.0,
+        };
+        let wanted = points as f64 * (cost + reference) + extra;
+        // Only the pilot may overrun its share: nothing else can start without it.
+        let end = match phase {
+            Phase::Pilot => options.budget_s,
+            other => allotment.deadline_s(other, spent, options.budget_s),
+        };
+        let estimated_s = wanted.min((end - spent).max(0.0));
+        spent += estimated_s;
+        phases.push(PlannedPhase { phase, name: phase.name(), points, estimated_s });
+    }
+    Plan { phases, effort: allotment.effort, budget_s: options.budget_s }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::options::tests::ten_minutes;
+
+    #[test]
+    fn ten_minutes_are_some_hundred_points_of_seconds_each() {
+        let plan = plan(&ten_minutes());
+        assert!((150..=300).contains(&plan.points()), "{}", plan.points());
+        assert!(plan.estimated_s() <= 600.0 && plan.estimated_s() > 300.0);
+        assert!((1.0..4.0).contains(&plan.effort.cap_s));
+    }
+
+    #[test]
+    fn a_minute_has_points_below_a_second_and_keeps_its_budget() {
+        let options = Options { budget_s: 60.0, typical_cost_s: 0.9, ..ten_minutes() };
+        let plan = plan(&options);
+        assert!(plan.effort.cap_s < 1.0);
+        assert!(plan.estimated_s() <= 60.0);
+    }
+
+    #[test]
+    fn all_parameters_are_a_phase_of_their_own() {
+        let has = |options: &Options| {
+            plan(options).phases.iter().any(|p| p.phase == Phase::AllParameters)
+        };
+        assert!(!has(&ten_minutes()));
+        assert!(has(&Options { all_parameters: true, ..ten_minutes() }));
+    }
+}

@@ -1,0 +1,65 @@
+//! The one door to the outside: the evaluation asks for a workload, the probe answers with a measurement.
+
+use ioscape_schema::{Evaluation, Measurement, Workload};
+
+/// How long a probe should measure, warm-up and layout not counted.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Effort {
+    /// Measure at least this long, in seconds.
+    pub min_s: f64,
+    /// Stop here even when the confidence interval is still wide, in seconds.
+    pub cap_s: f64,
+}
+
+/// One question to the probe.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ask {
+    /// What it is for, such as `unique_bytes read` or `reference`; goes into the log.
+    pub purpose: String,
+    /// What to run.
+    pub workload: Workload,
+    /// How long to measure.
+    pub effort: Effort,
+}
+
+/// How far the evaluation has come.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Progress {
+    /// What is being measured now, in words.
+    pub phase: &'static str,
+    /// Distinct points measured.
+    pub points: u32,
+    /// Probes still expected; an estimate, since the search adapts.
+    pub probes_left: u32,
+    /// Seconds spent in probes.
+    pub spent_s: f64,
+    /// Seconds still expected: probes left at the mean cost of the recent ones, at most what is left of the budget.
+    pub left_s: f64,
+}
+
+/// Whatever can run a workload: a machine, a simulation, or a log of an earlier evaluation.
+pub trait Probe {
+    /// Why a measurement failed or was interrupted.
+    type Error;
+
+    /// Runs one workload; the answer's `workload` is the one asked and its `cost_s` the whole time it took.
+    ///
+    /// # Errors
+    /// Ends the evaluation; what was measured before is kept in [`Stopped`].
+    fn measure(&mut self, ask: &Ask) -> Result<Measurement, Self::Error>;
+
+    /// Hears after every probe how far the evaluation came, so that it can be shown and saved.
+    fn progress(&mut self, evaluation: &Evaluation, progress: &Progress) {
+        let _ = (evaluation, progress);
+    }
+}
+
+/// An evaluation that its probe ended early.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("the evaluation stopped after {} probes: {error}", partial.probes.len())]
+pub struct Stopped<E> {
+    /// What the probe said.
+    pub error: E,
+    /// All that was measured until then.
+    pub partial: Box<Evaluation>,
+}

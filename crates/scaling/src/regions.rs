@@ -1,0 +1,124 @@
+//! Regions from borders: which borders count as one, and where each region is best looked at.
+
+use crate::borders::{SAME_BORDER, SetBorder};
+use ioscape_schema::BorderOperation;
+
+/// Least ratio of a region's ends: a narrower one has no place for a focal point that is stable.
+const WIDTH_LEAST: f64 = 1.3;
+/// A first region is seen from this share of its end on: sets far below it say nothing about its cache.
+const FIRST_FROM: f64 = 1.0 / 64.0;
+
+/// The distinct borders of all curves: those within 25 % of each other are one, and the mixed curve's is believed most,
+/// since it is the one the regions' focal vectors are on; then that with the largest change.
+fn distinct(borders: &[SetBorder]) -> Vec<SetBorder> {
+    let mut sorted = borders.to_vec();
+    sorted.sort_by(|a, b| a.border.unique_bytes.total_cmp(&b.border.unique_bytes));
+    let mut clusters: Vec<Vec<SetBorder>> = Vec::new();
+    for border in sorted {
+        match clusters.last_mut() {
+            Some(cluster)
+                if border.border.unique_bytes < cluster[0].border.unique_bytes * SAME_BORDER =>
+            {
+                cluster.push(border);
+            }
+            _ => clusters.push(vec![border]),
+        }
+    }
+    let rank = |b: &SetBorder| (b.border.operation == BorderOperation::Mixed, ratio_of(b));
+    let best = |cluster: Vec<SetBorder>| {
+        cluster.into_iter().max_by(|a, b| {
+            let ((a_mixed, a_ratio), (b_mixed, b_ratio)) = (rank(a), rank(b));
+            a_mixed.cmp(&b_mixed).then(a_ratio.total_cmp(&b_ratio))
+        })
+    };
+    clusters.into_iter().filter_map(best).collect()
+}
+
+fn ratio_of(border: &SetBorder) -> f64 {
+    border.border.ratio.max(1.0)
+}
+
+/// Intervals of `unique_bytes` between distinct borders, from `low` to `high`.
+///
+/// Where a region would be too narrow, the border with the smaller change gives way.
+pub(crate) fn regions(borders: &[SetBorder], low: f64, high: f64) -> Vec<[f64; 2]> {
+    let mut edges: Vec<(f64, f64)> =
+        distinct(borders).iter().map(|b| (b.border.unique_bytes, ratio_of(b))).collect();
+    edges.retain(|&(at, _)| at >= low * WIDTH_LEAST && at * WIDTH_LEAST <= high);
+    while let Some(narrow) = edges.windows(2).position(|w| w[1].0 < w[0].0 * WIDTH_LEAST) {
+        let weaker = usize::from(edges[narrow].1 >= edges[narrow + 1].1);
+        edges.remove(narrow + weaker);
+    }
+    let mut ends: Vec<f64> = edges.into_iter().map(|(at, _)| at).collect();
+    ends.push(high);
+    let mut from = low;
+    let mut regions = Vec::new();
+    for to in ends {
+        regions.push([from, to]);
+        from = to;
+    }
+    regions
+}
+
+/// The focal `unique_bytes` of a region, in bytes: its middle, on the logarithmic axis the curve is seen on.
+///
+/// The last region of several has no natural end; its focal point is two to four times its border, far enough
+/// that most requests leave the faster level.
+pub(crate) fn focal_unique_bytes(regions: &[[f64; 2]], index: usize) -> f64 {
+    let [low, high] = regions[index];
+    let is_last = index + 1 == regions.len();
+    if is_last && index > 0 {
+        (low * high).sqrt().clamp(2.0 * low, 4.0 * low).min(high)
+    } else if index == 0 {
+        (low.max(high * FIRST_FROM) * high).sqrt()
+    } else {
+        (low * high).sqrt()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ioscape_schema::Border;
+
+    fn border(operation: BorderOperation, at: f64, ratio: f64) -> SetBorder {
+        let (low, high) = (at * 0.98, at * 1.02);
+        SetBorder {
+            border: Border { operation, unique_bytes: at, low, high, ratio },
+            gap: [low, high],
+        }
+    }
+
+    #[test]
+    fn a_write_and_a_read_cache_make_three_regions() {
+        let borders = [
+            border(BorderOperation::Mixed, 25.0, 100.0),
+            border(BorderOperation::Read, 128.0, 90.0),
+            border(BorderOperation::Write, 24.0, 80.0),
+        ];
+        let regions = regions(&borders, 1.0, 512.0);
+        assert_eq!(regions, [[1.0, 25.0], [25.0, 128.0], [128.0, 512.0]]);
+        let focal: Vec<f64> = (0..3).map(|i| focal_unique_bytes(&regions, i)).collect();
+        assert!((focal[1] - 56.6).abs() < 0.1);
+        assert_eq!(focal[2], 256.0);
+    }
+
+    #[test]
+    fn the_weaker_border_of_a_narrow_region_gives_way() {
+        let borders =
+            [border(BorderOperation::Write, 40.0, 2.0), border(BorderOperation::Read, 51.0, 100.0)];
+        assert_eq!(regions(&borders, 1.0, 512.0), [[1.0, 51.0], [51.0, 512.0]]);
+    }
+
+    #[test]
+    fn without_borders_there_is_one_region() {
+        let regions = regions(&[], 1.0, 1024.0);
+        assert_eq!(regions, [[1.0, 1024.0]]);
+        assert_eq!(focal_unique_bytes(&regions, 0), 128.0);
+    }
+
+    #[test]
+    fn a_border_at_the_very_end_makes_no_region() {
+        assert_eq!(regions(&[border(BorderOperation::Read, 500.0, 9.0)], 1.0, 512.0).len(), 1);
+    }
+}

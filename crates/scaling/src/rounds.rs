@@ -1,0 +1,71 @@
+//! Repeated rounds: of points in doubt at once, and of all cheap ones with what is left of the budget.
+
+use crate::drift::median;
+use crate::probe::Probe;
+use crate::session::{Need, Session};
+use crate::store::{PointId, ROUNDS_MOST, ROUNDS_WANTED};
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_pcg::Pcg32;
+
+/// A point is cheap up to this multiple of the median cost.
+const CHEAP: f64 = 1.5;
+
+/// Repeats the points among `ids` whose every round is in doubt, interleaved; whether anything was repeated.
+///
+/// While the machine is off its usual speed nothing is repeated: it would be in vain now, and the last phase comes
+/// back to it.
+pub(crate) fn repair<P: Probe>(
+    session: &mut Session<'_, P>,
+    ids: &[PointId],
+    need: Need,
+) -> Result<bool, P::Error> {
+    let mut repaired = false;
+    for round in 1..ROUNDS_MOST {
+        let in_doubt = |session: &Session<'_, P>| -> Vec<PointId> {
+            let store = &session.state.store;
+            let can = |&id: &PointId| store.round_count(id) <= round && store.verdict(id).doubtful;
+            ids.iter().copied().filter(can).collect()
+        };
+        if in_doubt(session).is_empty() {
+            continue;
+        }
+        session.reference()?;
+        if session.state.store.is_off_now() && need == Need::Ordinary {
+            return Ok(repaired);
+        }
+        for id in in_doubt(session) {
+            if !session.again(id, need)? {
+                return Ok(repaired);
+            }
+            repaired = true;
+        }
+        session.reference()?;
+    }
+    Ok(repaired)
+}
+
+/// Settles what is still in doubt, then repeats all cheap points in random order while the budget lasts.
+///
+/// A random order within each round keeps slow changes of the machine from looking like a parameter's effect.
+pub(crate) fn finish<P: Probe>(session: &mut Session<'_, P>) -> Result<(), P::Error> {
+    session.reference()?;
+    let ids = session.state.result_points();
+    repair(session, &ids, Need::Essential)?;
+    let costs: Vec<f64> = ids.iter().map(|&id| session.state.store.cost_s(id)).collect();
+    let limit_s = CHEAP * median(&costs);
+    let mut random = Pcg32::seed_from_u64(session.options.seed);
+    for round in 1..ROUNDS_WANTED {
+        let store = &session.state.store;
+        let due = |&id: &PointId| store.round_count(id) <= round && store.cost_s(id) <= limit_s;
+        let mut due: Vec<PointId> = ids.iter().copied().filter(due).collect();
+        due.shuffle(&mut random);
+        for id in due {
+            if !session.again(id, Need::Essential)? {
+                return Ok(());
+            }
+        }
+        session.reference()?;
+    }
+    repair(session, &ids, Need::Essential).map(|_| ())
+}

@@ -1,0 +1,260 @@
+//! All points measured so far, with their rounds, and which round of each is to be believed.
+
+use crate::drift;
+use ioscape_schema::{Drift, Measurement, Point, Warning, WarningKind, Workload};
+
+/// Index of a distinct workload in the store.
+pub(crate) type PointId = usize;
+
+/// A curve under construction: values of its parameter in order, each with the point measured there.
+pub(crate) type Curve = Vec<(f64, PointId)>;
+
+/// Rounds every cheap point gets when time is left.
+pub(crate) const ROUNDS_WANTED: usize = 3;
+
+/// Most rounds of one point, the first included.
+pub(crate) const ROUNDS_MOST: usize = 4;
+
+/// Repeated points it takes to tell how well runs repeat themselves.
+const PAIRS: usize = 4;
+
+#[derive(Clone, Debug)]
+struct Round {
+    measurement: Measurement,
+    /// References taken before it: the last of these and the next one are its neighbours.
+    references: usize,
+}
+
+#[derive(Clone, Debug)]
+struct Tracked {
+    workload: Workload,
+    purpose: String,
+    rounds: Vec<Round>,
+}
+
+/// What the rounds of a point amount to.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Verdict {
+    /// The round whose throughput is the median of those that count.
+    kept: usize,
+    /// The rounds that count, in the order measured.
+    counted: Vec<usize>,
+    /// Whether every round was in doubt, so that all of them count.
+    pub doubtful: bool,
+}
+
+/// Every distinct workload measured, and the references.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Store {
+    points: Vec<Tracked>,
+    references: Vec<f64>,
+    off: Vec<bool>,
+}
+
+/// Throughput that can be divided by and taken the logarithm of.
+pub(crate) fn positive(throughput: f64) -> f64 {
+    if throughput.is_finite() { throughput.max(1e-3) } else { 1e-3 }
+}
+
+impl Store {
+    pub(crate) fn len(&self) -> usize {
+        self.points.len()
+    }
+
+    pub(crate) fn find(&self, workload: &Workload) -> Option<PointId> {
+        self.points.iter().position(|p| p.workload == *workload)
+    }
+
+    pub(crate) fn workload(&self, id: PointId) -> &Workload {
+        &self.points[id].workload
+    }
+
+    pub(crate) fn purpose(&self, id: PointId) -> &str {
+        &self.points[id].purpose
+    }
+
+    pub(crate) fn round_count(&self, id: PointId) -> usize {
+        self.points[id].rounds.len()
+    }
+
+    pub(crate) fn add(&mut self, workload: Workload, purpose: &str, first: Measurement) -> PointId {
+        let purpose = purpose.to_owned();
+        self.points.push(Tracked { workload, purpose, rounds: Vec::new() });
+        let id = self.points.len() - 1;
+        self.add_round(id, first);
+        id
+    }
+
+    pub(crate) fn add_round(&mut self, id: PointId, measurement: Measurement) {
+        let references = self.references.len();
+        self.points[id].rounds.push(Round { measurement, references });
+    }
+
+    pub(crate) fn add_reference(&mut self, throughput: f64) {
+        self.references.push(positive(throughput));
+        self.off = drift::off(&self.references);
+    }
+
+    /// Whether the latest reference is off, so that repeating anything now would be in vain.
+    pub(crate) fn is_off_now(&self) -> bool {
+        self.off.last().copied().unwrap_or(false)
+    }
+
+    fn is_suspect(&self, round: &Round) -> bool {
+        let is_off =
+            |index: Option<usize>| index.and_then(|i| self.off.get(i)).copied().unwrap_or(false);
+        round.measurement.disturbed
+            || is_off(round.references.checked_sub(1))
+            || is_off(Some(round.references))
+    }
+
+    pub(crate) fn verdict(&self, id: PointId) -> Verdict {
+        let rounds = &self.points[id].rounds;
+        let mut counted: Vec<usize> =
+            (0..rounds.len()).filter(|&r| !self.is_suspect(&rounds[r])).collect();
+        let doubtful = counted.is_empty();
+        if doubtful {
+            counted = (0..rounds.len()).collect();
+        }
+        let speed = |r: usize| positive(rounds[r].measurement.throughput_bytes_per_s);
+        let mut order = counted.clone();
+        order.sort_by(|&a, &b| speed(a).total_cmp(&speed(b)));
+        // Of two rounds the faster one: disturbances slow down.
+        let kept = order[order.len() / 2];
+        Verdict { kept, counted, doubtful }
+    }
+
+    /// The measurement to be believed.
+    pub(crate) fn kept(&self, id: PointId) -> &Measurement {
+        &self.points[id].rounds[self.verdict(id).kept].measurement
+    }
+
+    /// Its throughput in bytes per second, above 0.
+    pub(crate) fn throughput(&self, id: PointId) -> f64 {
+        positive(self.kept(id).throughput_bytes_per_s)
+    }
+
+    /// Wall seconds the latest round cost.
+    pub(crate) fn cost_s(&self, id: PointId) -> f64 {
+        self.points[id].rounds.last().map_or(0.0, |r| r.measurement.cost_s)
+    }
+
+    /// Cost of the latest of the points whose set is nearest in size, in seconds.
+    pub(crate) fn cost_near(&self, unique_bytes: u64) -> Option<f64> {
+        let distance = |id: &PointId| {
+            let ratio = self.points[*id].workload.unique_bytes as f64 / unique_bytes.max(1) as f64;
+            ratio.ln().abs()
+        };
+        let nearest = (0..self.len()).rev().min_by(|a, b| distance(a).total_cmp(&distance(b)))?;
+        Some(self.cost_s(nearest))
+    }
+
+    /// The point as it goes into the result.
+    pub(crate) fn point(&self, id: PointId, value: f64) -> Point {
+        let verdict = self.verdict(id);
+        let all = &self.points[id].rounds;
+        let mut measurement = all[verdict.kept].measurement.clone();
+        if verdict.doubtful && all.len() > 1 {
+            let message = "every round was taken while the machine was disturbed or slower or faster than usual; repeat it on a quiet machine";
+            measurement.warnings.push(Warning::new(WarningKind::Drift, message));
+        }
+        let rounds: Vec<f64> =
+            verdict.counted.iter().map(|&r| all[r].measurement.throughput_bytes_per_s).collect();
+        let low = rounds.iter().copied().fold(f64::INFINITY, f64::min);
+        let high = rounds.iter().copied().fold(0.0, f64::max);
+        let middle = positive(measurement.throughput_bytes_per_s);
+        let spread = (rounds.len() > 1).then(|| (high - low) / 2.0 / middle);
+        Point { value, measurement, rounds, spread }
+    }
+
+    pub(crate) fn curve(&self, curve: &Curve) -> Vec<Point> {
+        curve.iter().map(|&(value, id)| self.point(id, value)).collect()
+    }
+
+    /// How well runs repeat themselves here: standard deviation of log throughput between undisturbed rounds of one
+    /// point. `None` before enough points have a second round.
+    pub(crate) fn repeatability(&self) -> Option<f64> {
+        let difference = |id: PointId| {
+            let verdict = self.verdict(id);
+            let [a, b, ..] = verdict.counted[..] else { return None };
+            let log = |r: usize| {
+                let round = &self.points[id].rounds[r];
+                positive(round.measurement.throughput_bytes_per_s).ln()
+            };
+            (!verdict.doubtful).then(|| (log(a) - log(b)).abs())
+        };
+        let differences: Vec<f64> = (0..self.len()).filter_map(difference).collect();
+        // For normal noise the median difference is 0.954 standard deviations.
+        (differences.len() >= PAIRS).then(|| drift::median(&differences) / 0.954)
+    }
+
+    /// How steady the machine was, from the references and the rounds of the points in the result.
+    pub(crate) fn drift(&self, result: &[PointId]) -> Drift {
+        let median = drift::median(&self.references);
+        let distance = |t: &f64| (t / positive(median) - 1.0).abs();
+        let largest = self.references.iter().map(distance).fold(0.0, f64::max);
+        let first_suspect = |p: &&Tracked| p.rounds.len() > 1 && self.is_suspect(&p.rounds[0]);
+        let remeasured = self.points.iter().filter(first_suspect).count() as u32;
+        let unresolved = result.iter().filter(|&&id| self.verdict(id).doubtful).count() as u32;
+        Drift { throughputs: self.references.clone(), median, largest, remeasured, unresolved }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::measurement;
+
+    fn store(throughputs: &[(f64, bool)]) -> Store {
+        let mut store = Store::default();
+        for &(throughput, disturbed) in throughputs {
+            let workload = Workload::default();
+            let round =
+                Measurement { disturbed, ..measurement(&workload, throughput, 1.0, throughput) };
+            match store.find(&workload) {
+                Some(id) => store.add_round(id, round),
+                None => {
+                    store.add(workload, "test", round);
+                }
+            }
+        }
+        store
+    }
+
+    #[test]
+    fn the_median_of_undisturbed_rounds_is_kept() {
+        let store = store(&[(50.0, true), (100.0, false), (110.0, false), (90.0, false)]);
+        let point = store.point(0, 1.0);
+        assert_eq!(point.throughput(), 100.0);
+        assert_eq!(point.rounds, [100.0, 110.0, 90.0]);
+        assert!((point.spread.unwrap() - 0.1).abs() < 1e-12);
+        assert_eq!((store.drift(&[0]).remeasured, store.drift(&[0]).unresolved), (1, 0));
+    }
+
+    #[test]
+    fn a_point_disturbed_in_all_rounds_is_kept_with_a_warning() {
+        let store = store(&[(50.0, true), (60.0, true), (40.0, true)]);
+        let point = store.point(0, 1.0);
+        assert_eq!(point.throughput(), 50.0);
+        assert_eq!(point.measurement.warnings[0].kind, WarningKind::Drift);
+        assert_eq!(store.drift(&[0]).unresolved, 1);
+    }
+
+    #[test]
+    fn a_round_next_to_an_odd_reference_does_not_count() {
+        let mut store = Store::default();
+        let workload = Workload::default();
+        for (reference, throughput) in [(10.0, 1.0), (10.0, 2.0), (5.0, 3.0), (10.0, 4.0)] {
+            store.add_reference(reference);
+            let round = measurement(&workload, throughput, 1.0, throughput);
+            match store.find(&workload) {
+                Some(id) => store.add_round(id, round),
+                None => {
+                    store.add(workload.clone(), "test", round);
+                }
+            }
+        }
+        store.add_reference(10.0);
+        assert_eq!(store.point(0, 1.0).rounds, [1.0, 4.0]);
+    }
+}

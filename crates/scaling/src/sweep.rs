@@ -1,0 +1,231 @@
+//! The adaptive curve: a coarse grid, then a point wherever the curve says too little about what lies between.
+
+use crate::grid::Axis;
+use crate::phase::Phase;
+use crate::probe::Probe;
+use crate::rounds;
+use crate::session::{CurveKey, Need, Session};
+use crate::store::{PointId, positive};
+use ioscape_schema::Workload;
+
+/// How the next value is chosen; values are on the parameter's scale, throughputs as logarithms.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Refine {
+    /// Where the change is largest, until it is small or the interval narrow: brackets cliffs.
+    Cliffs,
+    /// Where the curve bends most: draws the shape with few points.
+    Bends,
+    /// Where throughput crosses 75 % of its best.
+    ThreeQuarters,
+    /// Not at all.
+    Never,
+}
+
+/// A curve to be measured.
+#[derive(Clone, Debug)]
+pub(crate) struct Sweep {
+    pub key: CurveKey,
+    pub axis: Axis,
+    /// All other parameters.
+    pub template: Workload,
+    pub refine: Refine,
+    /// Most points of the curve.
+    pub points: usize,
+    /// Whether the coarse grid is measured even when the phase's share is spent.
+    pub grid_need: Need,
+}
+
+/// Change of log throughput that is worth a point: 25 %.
+const CHANGE: f64 = 0.22;
+/// Ratio of set sizes below which a cliff is not bracketed any closer.
+const NARROW: f64 = 1.06;
+
+/// The interval to be divided, as the index of its lower end; values ascend.
+pub(crate) fn next_interval(axis: &Axis, refine: Refine, points: &[(f64, f64)]) -> Option<usize> {
+    let scaled: Vec<(f64, f64)> =
+        points.iter().map(|&(v, t)| (axis.scale(v), positive(t).ln())).collect();
+    let score = |i: usize| match refine {
+        Refine::Cliffs => cliff(&scaled, i),
+        Refine::Bends => bend(&scaled, i),
+        Refine::ThreeQuarters => crossing(&scaled, i),
+        Refine::Never => 0.0,
+    };
+    let possible = |&i: &usize| axis.between(points[i].0, points[i + 1].0).is_some();
+    let best = (0..points.len().saturating_sub(1))
+        .filter(possible)
+        .max_by(|&a, &b| score(a).total_cmp(&score(b)))?;
+    (score(best) > 0.0).then_some(best)
+}
+
+/// Large change over a wide interval; a change of more than e^2 counts no more, so that several cliffs share points.
+fn cliff(points: &[(f64, f64)], i: usize) -> f64 {
+    let width = points[i + 1].0 - points[i].0;
+    let change = (points[i + 1].1 - points[i].1).abs();
+    if change < CHANGE || width < NARROW.ln() { 0.0 } else { change.min(2.0) * width }
+}
+
+/// Departure of a point from the straight line between its neighbours.
+fn departure(points: &[(f64, f64)], i: usize) -> f64 {
+    if i == 0 || i + 1 >= points.len() {
+        return 0.0;
+    }
+    let [a, b, c] = [points[i - 1], points[i], points[i + 1]];
+    let part = (b.0 - a.0) / (c.0 - a.0);
+    (b.1 - (a.1 + part * (c.1 - a.1))).abs()
+}
+
+/// The bend at either end as far as it concerns this interval, and a share of the change itself.
+fn bend(points: &[(f64, f64)], i: usize) -> f64 {
+    let span = points[points.len() - 1].0 - points[0].0;
+    let width = (points[i + 1].0 - points[i].0) / span.max(1e-9);
+    let change = (points[i + 1].1 - points[i].1).abs();
+    let bend = departure(points, i).max(departure(points, i + 1));
+    let score = bend.min(change) + 0.3 * change;
+    if width < 0.03 || score < CHANGE { 0.0 } else { score * width.sqrt() }
+}
+
+fn crossing(points: &[(f64, f64)], i: usize) -> f64 {
+    let best = points.iter().map(|p| p.1).fold(f64::NEG_INFINITY, f64::max);
+    let level = best + 0.75f64.ln();
+    let span = points[points.len() - 1].0 - points[0].0;
+    let width = (points[i + 1].0 - points[i].0) / span.max(1e-9);
+    let crosses = (points[i].1 >= level) != (points[i + 1].1 >= level);
+    if crosses && width > 0.02 { width } else { 0.0 }
+}
+
+impl<P: Probe> Session<'_, P> {
+    /// Throughputs of a curve: values in order, each with what was measured there.
+    pub(crate) fn throughputs(&self, key: CurveKey) -> Vec<(f64, f64)> {
+        let curve = self.state.curves.get(&key).into_iter().flatten();
+        curve.map(|&(value, id)| (value, self.state.store.throughput(id))).collect()
+    }
+
+    fn ids(&self, key: CurveKey) -> Vec<PointId> {
+        self.state.curves.get(&key).into_iter().flatten().map(|&(_, id)| id).collect()
+    }
+
+    /// Puts a measured point on a curve.
+    pub(crate) fn put(&mut self, key: CurveKey, value: f64, id: PointId) {
+        let curve = self.state.curves.entry(key).or_default();
+        let place = curve.partition_point(|p| p.0 < value);
+        if curve.get(place).is_none_or(|p| p.0 != value) {
+            curve.insert(place, (value, id));
+        }
+    }
+
+    fn sweep_point(&mut self, sweep: &Sweep, value: f64, need: Need) -> Result<bool, P::Error> {
+        let workload = sweep.template.clone().with(sweep.axis.parameter, value);
+        let Some(id) = self.point(&sweep.key.purpose(), &workload, need)? else {
+            let reason = "the remaining points did not fit into the time budget; give a longer one for finer curves";
+            self.shorten(self.phase, reason);
+            return Ok(false);
+        };
+        self.put(sweep.key, value, id);
+        Ok(true)
+    }
+
+    /// Measures the coarse grid of a curve.
+    pub(crate) fn sweep_grid(&mut self, sweep: &Sweep, grid: &[f64]) -> Result<(), P::Error> {
+        for &value in grid {
+            if !self.sweep_point(sweep, value, sweep.grid_need)? {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds points where they tell most, and repeats those that were disturbed, until the curve is drawn.
+    pub(crate) fn sweep_refine(&mut self, sweep: &Sweep) -> Result<(), P::Error> {
+        // Repeated points may move the curve, so the search goes on after each repair; thrice is enough.
+        for _ in 0..3 {
+            while self.ids(sweep.key).len() < sweep.points {
+                let points = self.throughputs(sweep.key);
+                let Some(i) = next_interval(&sweep.axis, sweep.refine, &points) else { break };
+                let Some(value) = sweep.axis.between(points[i].0, points[i + 1].0) else { break };
+                if !self.sweep_point(sweep, value, Need::Ordinary)? {
+                    return Ok(());
+                }
+            }
+            if !rounds::repair(self, &self.ids(sweep.key), Need::Ordinary)? {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Grid and refinement of one curve.
+    pub(crate) fn sweep(&mut self, sweep: &Sweep, grid: &[f64]) -> Result<(), P::Error> {
+        self.sweep_grid(sweep, grid)?;
+        self.sweep_refine(sweep)
+    }
+
+    /// Says why a whole phase was left out.
+    pub(crate) fn skip(&mut self, phase: Phase) {
+        let usual_s = self.usual_cost_s();
+        let reason = format!("no time was left for it: a point takes about {usual_s:.1} s here");
+        self.shorten(phase, reason);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::options::tests::ten_minutes;
+    use ioscape_schema::Parameter;
+
+    /// Divides intervals of a known curve until nothing is left to divide or it has `most` points.
+    fn drawn(
+        axis: Axis,
+        refine: Refine,
+        curve: impl Fn(f64) -> f64,
+        grid: &[f64],
+        most: usize,
+    ) -> Vec<f64> {
+        let mut points: Vec<(f64, f64)> = grid.iter().map(|&v| (v, curve(v))).collect();
+        while points.len() < most {
+            let Some(i) = next_interval(&axis, refine, &points) else { break };
+            let value = axis.between(points[i].0, points[i + 1].0).unwrap();
+            points.insert(i + 1, (value, curve(value)));
+        }
+        points.iter().map(|p| p.0).collect()
+    }
+
+    fn axis(parameter: Parameter) -> Axis {
+        Axis::new(&ten_minutes(), parameter, 1 << 30)
+    }
+
+    #[test]
+    fn a_cliff_is_bracketed_within_six_percent() {
+        let axis = axis(Parameter::UniqueBytes);
+        let cliff = 1.3e8;
+        let values = drawn(
+            axis,
+            Refine::Cliffs,
+            |u| if u < cliff { 1e10 } else { 2e7 },
+            &axis.steps(4.0),
+            50,
+        );
+        let behind = values.iter().position(|&v| v > cliff).unwrap();
+        assert!(values[behind] / values[behind - 1] < 1.07);
+        assert!(values.len() < 15, "{}", values.len());
+    }
+
+    #[test]
+    fn a_flat_curve_gets_no_more_points() {
+        for (parameter, refine) in [
+            (Parameter::UniqueBytes, Refine::Cliffs),
+            (Parameter::ReadFrac, Refine::Bends),
+            (Parameter::SizeMean, Refine::ThreeQuarters),
+        ] {
+            let grid = axis(parameter).grid(2);
+            assert_eq!(drawn(axis(parameter), refine, |_| 5e7, &grid, 50), grid);
+        }
+    }
+
+    #[test]
+    fn a_write_through_cache_gets_points_near_pure_reads() {
+        let law = |r: f64| 1.0 / ((1.0 - r) / 1e7 + r / 1e10);
+        let values = drawn(axis(Parameter::ReadFrac), Refine::Bends, law, &[0.0, 0.5, 1.0], 8);
+        assert!(values.iter().filter(|&&r| r > 0.9 && r < 1.0).count() >= 2, "{values:?}");
+    }
+}

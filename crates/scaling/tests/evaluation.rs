@@ -1,0 +1,334 @@
+//! Whole evaluations of made-up machines: drift, interruption, budget, findings.
+
+mod machines;
+
+use ioscape_scaling::{Options, Phase, Replay, explore, plan};
+use ioscape_schema::{Access, Evaluation, Parameter, Point, Workload, WritePolicy};
+use machines::{Level, MIB, Machine, hierarchy, is_dsync, mix, options, shape, steps};
+
+fn file_cache(workload: &Workload) -> f64 {
+    let levels = [Level(100.0 * MIB, 8e9), Level(1e18, 1e7)];
+    shape(workload) * hierarchy(&levels, workload.unique_bytes as f64)
+}
+
+/// Every point of every curve.
+fn points(evaluation: &Evaluation) -> Vec<&Point> {
+    let curves = |region: &'_ ioscape_schema::Region| -> Vec<Vec<Point>> {
+        Parameter::ALL.iter().filter_map(|p| region.curves.get(*p).cloned()).collect()
+    };
+    assert!(evaluation.regions.iter().all(|r| curves(r).iter().all(|c| c.len() >= 2)));
+    let of_regions = evaluation.regions.iter().flat_map(|r| {
+        let c = &r.curves;
+        [&c.size_mean, &c.read_frac, &c.seq_frac, &c.process_num].into_iter().flatten()
+    });
+    evaluation
+        .unique_bytes_curve
+        .iter()
+        .chain(&evaluation.unique_bytes_read_curve)
+        .chain(&evaluation.unique_bytes_write_curve)
+        .chain(of_regions)
+        .collect()
+}
+
+#[test]
+fn a_stretch_of_half_speed_is_measured_again() {
+    for seed in 0..100 {
+        let mut machine = Machine::with_noise(seed, 0.02, file_cache);
+        machine.drift = |at_s| if (100.0..220.0).contains(&at_s) { 0.5 } else { 1.0 };
+        let evaluation = explore(&options(1024.0 * MIB), &mut machine).unwrap();
+        assert!(evaluation.drift.remeasured >= 5, "{:?}", evaluation.drift);
+        assert_eq!(evaluation.drift.unresolved, 0);
+        assert!(evaluation.drift.largest > 0.4);
+        for point in points(&evaluation) {
+            let truth = machine.truth(&point.measurement.workload);
+            let error = (point.throughput() / truth - 1.0).abs();
+            assert!(error < 0.1, "seed {seed}: off by {error} at {:?}", point.measurement.workload);
+        }
+        assert_eq!(evaluation.regions.len(), 2, "{:?}", evaluation.borders);
+    }
+}
+
+#[test]
+fn disturbed_points_are_measured_again_and_hopeless_ones_are_marked() {
+    let mut machine = Machine::new(3, file_cache);
+    machine.disturbed = |number| number % 7 == 3;
+    let evaluation = explore(&options(1024.0 * MIB), &mut machine).unwrap();
+    assert!(evaluation.drift.remeasured >= 10);
+    assert_eq!(evaluation.drift.unresolved, 0);
+    assert!(points(&evaluation).iter().all(|p| !p.measurement.disturbed));
+
+    let mut hopeless = Machine::new(3, file_cache);
+    hopeless.disturbed = |_| true;
+    let evaluation = explore(&options(1024.0 * MIB), &mut hopeless).unwrap();
+    assert!(evaluation.drift.unresolved > 20);
+    assert!(points(&evaluation).iter().any(|p| !p.measurement.warnings.is_empty()));
+}
+
+/// An evaluation of `budget_s` whose probe fails at `fails_at`.
+fn evaluate(budget_s: f64, fails_at: Option<usize>) -> (Result<Evaluation, Evaluation>, Machine) {
+    let mut machine = Machine::new(5, file_cache);
+    machine.fails_at = fails_at;
+    machine.drift = |at_s| if (20.0..45.0).contains(&at_s) { 0.5 } else { 1.0 };
+    let options = Options { budget_s, all_parameters: true, ..options(1024.0 * MIB) };
+    let outcome = explore(&options, &mut machine).map_err(|stopped| {
+        assert!(stopped.to_string().contains("failed"));
+        *stopped.partial
+    });
+    (outcome, machine)
+}
+
+#[test]
+fn an_interrupted_evaluation_resumes_to_the_same_result() {
+    let (whole, _) = evaluate(120.0, None);
+    let whole = whole.unwrap();
+    let count = whole.probes.len();
+    for fails_at in 0..count {
+        let (partial, mut machine) = evaluate(120.0, Some(fails_at));
+        machine.fails_at = None;
+        let partial = partial.unwrap_err();
+        assert_eq!(partial.probes[..], whole.probes[..fails_at]);
+        // The result is stored as text in between, as a user's file is.
+        let text = serde_json::to_string(&partial).unwrap();
+        let stored: Evaluation = serde_json::from_str(&text).unwrap();
+        machine.fails_at = None;
+        let options = Options { budget_s: 120.0, all_parameters: true, ..options(1024.0 * MIB) };
+        let mut replay = Replay::new(stored.probes, machine);
+        let resumed = explore(&options, &mut replay).unwrap();
+        assert_eq!(replay.left(), 0);
+        assert_eq!(resumed, whole, "interrupted at probe {fails_at} of {count}");
+    }
+}
+
+#[test]
+fn another_question_ends_the_replay() {
+    let (whole, _) = evaluate(120.0, None);
+    let mut log = whole.unwrap().probes;
+    log[10].purpose = "something else".into();
+    let mut replay = Replay::new(log, Machine::new(6, file_cache));
+    let options = Options { budget_s: 120.0, all_parameters: true, ..options(1024.0 * MIB) };
+    let evaluation = explore(&options, &mut replay).unwrap();
+    assert_eq!(replay.left(), 0);
+    let machine = replay.into_inner();
+    assert_eq!(machine.asked, evaluation.probes.len() - 10);
+}
+
+#[test]
+fn the_budget_is_kept_whatever_points_cost() {
+    let costs: [fn(&ioscape_scaling::Ask) -> f64; 4] = [
+        |ask| 0.2 + 1.2 * ask.effort.cap_s,
+        |ask| 0.1 + ask.workload.unique_bytes as f64 / 5e7,
+        |_| 7.0,
+        |ask| if ask.purpose.contains("read") { 9.0 } else { 0.01 },
+    ];
+    for cost in costs {
+        for budget_s in [0.5, 10.0, 60.0, 600.0, 3600.0] {
+            let mut machine = Machine::new(9, file_cache);
+            machine.cost = cost;
+            let options = Options { budget_s, ..options(1024.0 * MIB) };
+            let evaluation = explore(&options, &mut machine).unwrap();
+            let dearest =
+                evaluation.probes.iter().map(|p| p.measurement.cost_s).fold(0.0, f64::max);
+            assert!(
+                evaluation.elapsed_s <= budget_s + dearest,
+                "{} s of {budget_s} s",
+                evaluation.elapsed_s
+            );
+            assert!((machine.clock_s - evaluation.elapsed_s).abs() < 1e-6);
+            let too_short = evaluation.points_measured < 40;
+            assert!(!too_short || !evaluation.shortened.is_empty(), "nothing says what is missing");
+        }
+    }
+}
+
+#[test]
+fn a_minute_is_enough_for_a_first_answer() {
+    let mut machine = Machine::new(2, file_cache);
+    machine.cost = |ask| 0.15 + 1.2 * ask.effort.cap_s;
+    let options = Options { budget_s: 60.0, typical_cost_s: 0.6, ..options(1024.0 * MIB) };
+    let evaluation = explore(&options, &mut machine).unwrap();
+    assert_eq!(evaluation.regions.len(), 2, "{:?}", evaluation.borders);
+    let border = evaluation.regions[0].unique_bytes[1] / MIB;
+    assert!((border / 100.0 - 1.0).abs() < 0.15, "{border}");
+    points(&evaluation);
+}
+
+#[test]
+fn ten_minutes_go_into_some_hundred_probes() {
+    let mut machine = Machine::new(2, file_cache);
+    let evaluation = explore(&options(1024.0 * MIB), &mut machine).unwrap();
+    assert!((80..=220).contains(&evaluation.points_measured), "{}", evaluation.points_measured);
+    assert!(evaluation.shortened.is_empty(), "{:?}", evaluation.shortened);
+    let planned = plan(&options(1024.0 * MIB)).points() as f64;
+    let share = f64::from(evaluation.points_measured) / planned;
+    assert!((0.3..=1.0).contains(&share), "{share}");
+    for progress in &machine.heard {
+        assert!(progress.spent_s + progress.left_s <= 600.0 + 5.0);
+    }
+    assert!(machine.heard.is_sorted_by(|a, b| a.spent_s <= b.spent_s));
+}
+
+#[test]
+fn the_focal_vector_is_one_for_all_regions() {
+    let mut machine = Machine::new(4, file_cache);
+    let evaluation = explore(&options(1024.0 * MIB), &mut machine).unwrap();
+    let [first, second] = &evaluation.regions[..] else { panic!("not two regions") };
+    assert_eq!(
+        Workload { unique_bytes: 0, ..first.focal.clone() },
+        Workload { unique_bytes: 0, ..second.focal.clone() }
+    );
+    assert_eq!((first.focal.read_frac, first.focal.seq_frac), (0.5, 0.5));
+    // Half-way between 4 KiB (0.22) and 1 MiB (1.94) of the law 2 s / (s + 32 KiB): at 38 KiB, rounded to 4 KiB; noise,
+    // and interpolation between points a factor of 4 apart, move it.
+    assert!((28 << 10..=72 << 10).contains(&first.focal.size_mean), "{}", first.focal.size_mean);
+    assert_eq!(first.focal.size_mean % 4096, 0);
+    // Half-way of 1.5 p / (p + 0.5) from 1 to 16 processes is at 2.25.
+    assert!((2..=4).contains(&first.focal.process_num), "{}", first.focal.process_num);
+    for (region, curve) in [(first, &first.curves.seq_frac), (second, &second.curves.size_mean)] {
+        let at_focal = curve.iter().any(|p| p.measurement.workload == region.focal);
+        assert!(at_focal, "the focal point is on its curves");
+    }
+}
+
+/// A file system of the given speeds: reads and writes in the cache, synchronous writes, and the disk.
+fn file_system(reads: f64, writes: f64, dsync: f64, disk: f64) -> Machine {
+    Machine::with_noise(1, 0.02, move |w| {
+        let unique_bytes = w.unique_bytes as f64;
+        if is_dsync(w) {
+            return dsync;
+        }
+        let fast = steps(&[Level(100.0 * MIB, reads), Level(1e18, disk)], unique_bytes);
+        let slow =
+            steps(&[Level(100.0 * MIB, writes), Level(1e18, writes.min(disk))], unique_bytes);
+        mix(w, fast, slow)
+    })
+}
+
+#[test]
+fn write_policies_are_told_apart() {
+    let cases = [
+        (file_system(4320e6, 9.8e6, 9.8e6, 9.8e6), WritePolicy::WriteThrough, "follows the law"),
+        (file_system(14544e6, 5.6e6, 2.3e6, 10e6), WritePolicy::WriteThrough, "writes through"),
+        (file_system(17272e6, 1468e6, 2.3e6, 10e6), WritePolicy::WriteCancelling, "memory speed"),
+        (file_system(9.9e6, 9.8e6, 9.9e6, 9.8e6), WritePolicy::NotCached, "Nothing is gained"),
+        (file_system(6500e6, 62e6, 7e6, 10e6), WritePolicy::Mixed, "neither"),
+    ];
+    for (mut machine, policy, words) in cases {
+        let evaluation = explore(&options(1024.0 * MIB), &mut machine).unwrap();
+        let findings = &evaluation.findings;
+        assert_eq!(findings.write_policy, Some(policy));
+        let said = findings.sentences.join("\n");
+        assert!(said.contains(words), "{words:?} is missing in:\n{said}");
+        assert_eq!(findings.read_cache_bytes.is_some(), policy != WritePolicy::NotCached);
+    }
+}
+
+#[test]
+fn findings_have_bounds_that_hold() {
+    let evaluation = explore(&options(1024.0 * MIB), &mut Machine::new(8, file_cache)).unwrap();
+    let findings = &evaluation.findings;
+    for cache in [findings.read_cache_bytes.unwrap(), findings.write_cache_bytes.unwrap()] {
+        assert!(cache.low <= cache.value && cache.value <= cache.high);
+        assert!((cache.value / MIB / 100.0 - 1.0).abs() < 0.1);
+    }
+    assert_eq!(findings.size_for_75_percent_bytes.len(), 2);
+    for size in &findings.size_for_75_percent_bytes {
+        // Of the law 2 s / (s + 32 KiB) up to 1 MiB or a quarter of the set: reached near 87 KiB, on a gentle slope.
+        assert!((size.value / 89e3).ln().abs() < 0.7, "{size:?}");
+        assert!(size.low <= size.value && size.value <= size.high && size.low < size.high);
+    }
+    for gain in &findings.sequential_gain {
+        assert!((gain.value - 1.0).abs() < 0.15 && gain.low < gain.high, "{gain:?}");
+    }
+    for gain in &findings.concurrency_gain {
+        assert!((gain.value - 16.0 / 16.5 * 1.5).abs() < 0.25, "{gain:?}");
+    }
+    assert!(findings.sentences.iter().all(|s| s.ends_with('.')));
+    assert!(findings.flush_slowdown.is_none());
+}
+
+#[test]
+fn a_flush_that_stalls_writes_is_reported() {
+    for (burst_ratio, words) in [(4.7, "4.7 times slower"), (1.1, "does not make writes")] {
+        let mut machine = file_system(1e10, 15e8, 2e6, 1e7);
+        machine.burst_ratio = Some(burst_ratio);
+        let options = Options { flush_interval_s: Some(35.0), ..options(1024.0 * MIB) };
+        let evaluation = explore(&options, &mut machine).unwrap();
+        assert_eq!(evaluation.findings.flush_slowdown.unwrap().value, burst_ratio);
+        let said = evaluation.findings.sentences.join("\n");
+        assert!(said.contains(words), "{said}");
+    }
+}
+
+#[test]
+fn a_flush_that_does_not_fit_is_left_out_in_words() {
+    let mut machine = file_system(1e10, 15e8, 2e6, 1e7);
+    let options = Options { budget_s: 60.0, flush_interval_s: Some(35.0), ..options(1024.0 * MIB) };
+    let evaluation = explore(&options, &mut machine).unwrap();
+    assert!(evaluation.findings.flush_slowdown.is_none());
+    assert!(evaluation.shortened.contains_key(Phase::Findings.name()));
+    assert!(evaluation.findings.sentences.iter().any(|s| s.contains("flushing was not observed")));
+}
+
+#[test]
+fn direct_access_is_evaluated_without_file_cache_findings() {
+    let mut options = options(1024.0 * MIB);
+    options.base.access = Access::Direct;
+    options.base.align_bytes = Some(4096);
+    let mut machine = Machine::new(1, |w| 1e8 * shape(w));
+    let evaluation = explore(&options, &mut machine).unwrap();
+    assert_eq!(evaluation.findings.write_policy, None);
+    assert!(evaluation.probes.iter().all(|p| p.measurement.workload.access == Access::Direct));
+}
+
+/// A machine whose 75 % points are known: each parameter has its own factor.
+#[test]
+fn all_parameters_settle_at_their_three_quarter_points() {
+    for seed in 0..10 {
+        let mut machine = Machine::with_noise(seed, 0.02, |w| {
+            let unique = if w.unique_bytes as f64 <= 200.0 * MIB { 1.0 } else { 0.05 };
+            let size = (w.size_mean as f64).ln();
+            let size = ((size - 4096f64.ln()) / (1048576f64.ln() - 4096f64.ln())).clamp(0.0, 1.0);
+            let size = 0.2 + 0.8 * size;
+            let reads = 0.5 + 0.5 * w.read_frac;
+            let processes = f64::from(w.process_num.min(4)) / 4.0;
+            1e9 * unique * size * reads * processes * (0.9 + 0.1 * w.seq_frac)
+        });
+        let options = Options { all_parameters: true, budget_s: 900.0, ..options(1024.0 * MIB) };
+        let evaluation = explore(&options, &mut machine).unwrap();
+        let all = evaluation.all_parameters.expect("section 7 was asked for");
+        assert!(all.settled, "{all:?}");
+        assert_eq!(all.ranges.iter().map(|r| r.parameter).collect::<Vec<_>>(), Parameter::ALL);
+        let focal = &all.focal;
+        let unique = focal.unique_bytes as f64 / MIB;
+        assert!((unique / 200.0 - 1.0).abs() < 0.12, "{unique}");
+        // 0.2 + 0.8 x = 0.75 at x = 0.6875 of the way from 4 KiB to 1 MiB on the logarithmic scale: 185 KiB.
+        let size = focal.size_mean as f64 / 1024.0;
+        assert!((size / 185.0).ln().abs() < 0.35, "{size}");
+        assert!((focal.read_frac - 0.5).abs() < 0.1, "{}", focal.read_frac);
+        assert_eq!(focal.seq_frac, 0.0);
+        // Three of four reach 75 % exactly, so noise decides.
+        assert!((3..=4).contains(&focal.process_num), "{}", focal.process_num);
+    }
+}
+
+#[test]
+fn odd_machines_and_options_do_not_break_it() {
+    let laws: [fn(&Workload) -> f64; 5] = [
+        |_| 0.0,
+        |_| f64::NAN,
+        |_| f64::INFINITY,
+        |w| 1e18 / w.unique_bytes as f64,
+        |w| if w.unique_bytes % 3 == 0 { 1.0 } else { 1e12 },
+    ];
+    for law in laws {
+        for [low, high] in [[1, 1], [1 << 20, 1 << 20], [1 << 30, 1 << 44], [10, 3]] {
+            let mut options = options(1024.0 * MIB);
+            options.bounds.unique_bytes = [low, high];
+            options.bounds.process_num = [0, 0];
+            options.all_parameters = true;
+            let mut machine = Machine::new(1, law);
+            let evaluation = explore(&options, &mut machine).unwrap();
+            assert!(!evaluation.regions.is_empty());
+        }
+    }
+}

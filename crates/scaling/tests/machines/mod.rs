@@ -1,0 +1,189 @@
+//! Made-up machines: systems whose borders, speeds and drift are known because they are written down here.
+#![allow(dead_code, reason = "every test file uses its own part")]
+
+use ioscape_scaling::{Ask, Bounds, Options, Probe, Progress};
+use ioscape_schema::{Access, Evaluation, Measurement, ResponseTime, Stop, Workload};
+use rand_distr::{Distribution, Normal};
+use rand_pcg::Pcg32;
+
+/// Mebibyte, in bytes.
+pub const MIB: f64 = 1048576.0;
+
+/// A level of the hierarchy: how many bytes it holds and how fast it is, in bytes per second.
+#[derive(Clone, Copy, Debug)]
+pub struct Level(pub f64, pub f64);
+
+/// Uniformly random requests over caches of the given sizes: every level serves its share of the set.
+pub fn hierarchy(levels: &[Level], unique_bytes: f64) -> f64 {
+    let mut served = 0.0;
+    let mut time = 0.0;
+    for &Level(capacity, speed) in levels {
+        let reach = capacity.min(unique_bytes);
+        time += (reach - served) / speed;
+        served = reach;
+    }
+    unique_bytes / time
+}
+
+/// A machine that thrashes: a set that does not fit runs at the speed of the next level.
+pub fn steps(levels: &[Level], unique_bytes: f64) -> f64 {
+    let fits = levels.iter().find(|l| unique_bytes <= l.0);
+    fits.or(levels.last()).map_or(0.0, |l| l.1)
+}
+
+/// Reads and writes take turns: the times per byte add up.
+pub fn mix(workload: &Workload, reads: f64, writes: f64) -> f64 {
+    1.0 / (workload.read_frac / reads + (1.0 - workload.read_frac) / writes)
+}
+
+/// A mild influence of request size and processes that every machine has.
+pub fn shape(workload: &Workload) -> f64 {
+    let size = workload.size_mean as f64;
+    let processes = f64::from(workload.process_num);
+    2.0 * size / (size + 32768.0) * (processes / (processes + 0.5) * 1.5)
+}
+
+/// A system with a known law, and everything that makes measuring it hard.
+pub struct Machine {
+    law: Box<dyn Fn(&Workload) -> f64>,
+    noise: Normal<f64>,
+    seed: u64,
+    /// Factor on the speed at a number of seconds spent.
+    pub drift: fn(f64) -> f64,
+    /// Throughput of the busiest slices over the mean in long runs of writes.
+    pub burst_ratio: Option<f64>,
+    /// Wall seconds of one probe.
+    pub cost: fn(&Ask) -> f64,
+    /// Seconds spent.
+    pub clock_s: f64,
+    /// Number of the probe that fails.
+    pub fails_at: Option<usize>,
+    /// Whether a probe's run is reported as disturbed, by its number.
+    pub disturbed: fn(usize) -> bool,
+    /// Probes answered.
+    pub asked: usize,
+    /// Cost of the latest probe.
+    pub last_cost_s: f64,
+    /// Progress heard of.
+    pub heard: Vec<Progress>,
+}
+
+impl Machine {
+    /// A machine of the given law with 5 % of lognormal noise.
+    pub fn new(seed: u64, law: impl Fn(&Workload) -> f64 + 'static) -> Self {
+        Self::with_noise(seed, 0.05, law)
+    }
+
+    /// A machine of the given law and noise, the standard deviation of log throughput.
+    pub fn with_noise(seed: u64, noise: f64, law: impl Fn(&Workload) -> f64 + 'static) -> Self {
+        Self {
+            law: Box::new(law),
+            noise: Normal::new(0.0, noise).unwrap(),
+            seed,
+            drift: |_| 1.0,
+            burst_ratio: None,
+            cost: |ask| 0.2 + 1.2 * ask.effort.cap_s,
+            clock_s: 0.0,
+            fails_at: None,
+            disturbed: |_| false,
+            asked: 0,
+            last_cost_s: 0.0,
+            heard: Vec::new(),
+        }
+    }
+
+    /// What an undisturbed, noiseless run would give.
+    pub fn truth(&self, workload: &Workload) -> f64 {
+        (self.law)(workload)
+    }
+}
+
+impl Probe for Machine {
+    type Error = String;
+
+    fn measure(&mut self, ask: &Ask) -> Result<Measurement, String> {
+        ask.workload.validate().map_err(|e| format!("{}: {e}", ask.purpose))?;
+        let number = self.asked;
+        if self.fails_at == Some(number) {
+            return Err(format!("probe {number} failed"));
+        }
+        self.asked += 1;
+        // Noise belongs to the number of the probe, so that an interrupted machine goes on where it was.
+        let mut random = Pcg32::new(self.seed, number as u64);
+        let factor = self.noise.sample(&mut random).exp();
+        let throughput = (self.law)(&ask.workload) * factor * (self.drift)(self.clock_s);
+        self.last_cost_s = (self.cost)(ask);
+        self.clock_s += self.last_cost_s;
+        let mut measurement = answer(&ask.workload, throughput, self.last_cost_s);
+        measurement.disturbed = (self.disturbed)(number);
+        if ask.purpose == "flush" {
+            measurement.burst_ratio = self.burst_ratio;
+            measurement.response_time_ns.max = 3_000_000_000;
+        }
+        Ok(measurement)
+    }
+
+    fn progress(&mut self, evaluation: &Evaluation, progress: &Progress) {
+        assert!(evaluation.probes.len() >= self.asked);
+        self.heard.push(progress.clone());
+    }
+}
+
+fn answer(workload: &Workload, throughput: f64, cost_s: f64) -> Measurement {
+    let iops = throughput / workload.size_mean as f64;
+    let response = (1e9 * f64::from(workload.process_num) / iops) as u64;
+    Measurement {
+        workload: workload.clone(),
+        ios: iops as u64,
+        bytes: throughput as u64,
+        elapsed_s: 1.0,
+        throughput_bytes_per_s: throughput,
+        throughput_ci95: [throughput * 0.98, throughput * 1.02],
+        response_time_ns: ResponseTime {
+            mean: response as f64,
+            p50: response,
+            max: response.saturating_mul(4),
+            ..ResponseTime::default()
+        },
+        response_time_littles_law_ns: None,
+        read: None,
+        write: None,
+        cpu_user_s: 0.0,
+        cpu_system_s: 0.0,
+        cpu_ns_per_io: 0.0,
+        io_time_frac: 1.0,
+        io_limited: None,
+        stop: Stop::Confident,
+        warm_up_s: 0.0,
+        cost_s,
+        burst_ratio: None,
+        storage_read_bytes: None,
+        resident_frac: None,
+        other_cpu: None,
+        disturbed: false,
+        warnings: Vec::new(),
+    }
+}
+
+/// Ten minutes over 1 MiB to `most` bytes.
+pub fn options(most: f64) -> Options {
+    Options {
+        bounds: Bounds {
+            unique_bytes: [1 << 20, most as u64],
+            size_mean: [4 << 10, 1 << 20],
+            process_num: [1, 16],
+        },
+        base: Workload::default(),
+        budget_s: 600.0,
+        seed: 1,
+        all_parameters: false,
+        typical_cost_s: 2.5,
+        flush_interval_s: None,
+        layout_bytes_per_s: None,
+    }
+}
+
+/// Whether synchronous writes are asked for.
+pub fn is_dsync(workload: &Workload) -> bool {
+    workload.access == Access::Dsync
+}

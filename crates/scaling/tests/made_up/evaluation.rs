@@ -1,0 +1,181 @@
+//! The evaluation of a made-up system, with points around its known borders and seeded noise.
+
+use super::System;
+use ioscape_scaling::Bounds;
+use ioscape_scaling::model::next_points;
+use ioscape_schema::{
+    Border, BorderOperation, Evaluation, Measurement, Parameter, Point, Region, RegionCurves,
+    ResponseTime, Stop, Workload,
+};
+use rand::SeedableRng;
+use rand_distr::{Distribution, Normal};
+use rand_pcg::Pcg64Mcg;
+
+/// The space all made-up systems are evaluated in.
+pub const BOUNDS: Bounds = Bounds {
+    unique_bytes: [1 << 20, 1 << 29],
+    size_mean: [4 << 10, 1 << 20],
+    process_num: [1, 16],
+};
+
+/// Measures a made-up system: its true throughput, times lognormal noise of the given relative size.
+pub struct Meter<'a> {
+    system: &'a System,
+    noise: f64,
+    generator: Pcg64Mcg,
+}
+
+impl<'a> Meter<'a> {
+    pub fn new(system: &'a System, noise: f64, seed: u64) -> Self {
+        Self { system, noise, generator: Pcg64Mcg::seed_from_u64(seed) }
+    }
+
+    pub fn measure(&mut self, workload: &Workload) -> Measurement {
+        let normal = Normal::new(0.0, self.noise).expect("a size of noise");
+        let throughput =
+            self.system.throughput(workload) * normal.sample(&mut self.generator).exp();
+        measurement(workload, throughput)
+    }
+
+    fn point(&mut self, workload: &Workload, parameter: Parameter) -> Point {
+        let measurement = self.measure(workload);
+        let value = workload.get(parameter);
+        Point { value, measurement, rounds: Vec::new(), spread: None }
+    }
+
+    fn curve(&mut self, focal: &Workload, parameter: Parameter, values: &[f64]) -> Vec<Point> {
+        values.iter().map(|v| self.point(&focal.clone().with(parameter, *v), parameter)).collect()
+    }
+}
+
+/// A measurement with that throughput, and nothing else of interest.
+pub fn measurement(workload: &Workload, throughput: f64) -> Measurement {
+    Measurement {
+        workload: workload.clone(),
+        ios: 1000,
+        bytes: 1000 * workload.size_mean,
+        elapsed_s: 1.0,
+        throughput_bytes_per_s: throughput,
+        throughput_ci95: [throughput * 0.99, throughput * 1.01],
+        response_time_ns: ResponseTime::default(),
+        response_time_littles_law_ns: None,
+        read: None,
+        write: None,
+        cpu_user_s: 0.0,
+        cpu_system_s: 0.0,
+        cpu_ns_per_io: 0.0,
+        io_time_frac: 1.0,
+        io_limited: None,
+        stop: Stop::Confident,
+        warm_up_s: 0.0,
+        cost_s: 1.0,
+        burst_ratio: None,
+        storage_read_bytes: None,
+        resident_frac: None,
+        other_cpu: None,
+        disturbed: false,
+        warnings: Vec::new(),
+    }
+}
+
+/// Values of `unique_bytes`: `coarse` from end to end, and four about each border.
+fn sets(coarse: usize, borders: &[f64]) -> Vec<f64> {
+    let [low, high] = BOUNDS.unique_bytes.map(|b| b as f64);
+    let mut values: Vec<f64> = (0..coarse)
+        .map(|i| low * (high / low).powf(i as f64 / (coarse - 1) as f64))
+        .filter(|v| borders.iter().all(|b| (v / b).ln().abs() > 0.25))
+        .collect();
+    for border in borders {
+        values.extend(
+            [0.96, 1.05, 1.25, 1.6].map(|share| border * share).iter().filter(|v| **v <= high),
+        );
+    }
+    values.sort_by(f64::total_cmp);
+    values.dedup_by(|b, a| *b / *a < 1.02);
+    values
+}
+
+fn distinct(mut borders: Vec<f64>) -> Vec<f64> {
+    borders.sort_by(f64::total_cmp);
+    borders.dedup_by(|b, a| *b / *a < 1.25);
+    borders
+}
+
+/// An evaluation as the self-scaling benchmark would make it, with perfect knowledge of the borders, then `extra` points where
+/// the default model is least sure.
+pub fn evaluate(system: &System, noise: f64, seed: u64, extra: usize) -> Evaluation {
+    let mut meter = Meter::new(system, noise, seed);
+    let own =
+        [0, 1].map(|o: usize| -> Vec<f64> { system.caches[o].iter().map(|c| c.onset).collect() });
+    let all = distinct(own.concat());
+    let nominal = Workload { size_mean: 32 << 10, ..Workload::default() };
+    let mix = |read_frac| Workload { read_frac, ..nominal.clone() };
+    let mut evaluation = Evaluation {
+        target: system.name.into(),
+        unique_bytes_range: BOUNDS.unique_bytes.map(|b| b as f64),
+        unique_bytes_curve: meter.curve(&mix(0.5), Parameter::UniqueBytes, &sets(7, &all)),
+        unique_bytes_read_curve: meter.curve(&mix(1.0), Parameter::UniqueBytes, &sets(4, &own[0])),
+        unique_bytes_write_curve: meter.curve(&mix(0.0), Parameter::UniqueBytes, &sets(4, &own[1])),
+        ..Evaluation::default()
+    };
+    let operations = [(BorderOperation::Read, &own[0]), (BorderOperation::Write, &own[1])];
+    for (operation, borders) in operations.into_iter().chain([(BorderOperation::Mixed, &all)]) {
+        evaluation.borders.extend(borders.iter().map(|at| Border {
+            operation,
+            unique_bytes: at * 1.01,
+            low: at * 0.96,
+            high: at * 1.05,
+            ratio: 10.0,
+        }));
+    }
+    let ends = BOUNDS.unique_bytes.map(|b| b as f64);
+    let edges: Vec<f64> = [vec![ends[0]], all, vec![ends[1]]].concat();
+    evaluation.regions = edges
+        .windows(2)
+        .enumerate()
+        .map(|(i, edge)| region(&mut meter, &nominal, i, [edge[0], edge[1]], i + 2 == edges.len()))
+        .collect();
+    for workload in next_points(&evaluation, extra, seed) {
+        evaluation.extra.push(meter.point(&workload, Parameter::UniqueBytes));
+    }
+    evaluation
+}
+
+fn region(
+    meter: &mut Meter<'_>,
+    nominal: &Workload,
+    i: usize,
+    edge: [f64; 2],
+    last: bool,
+) -> Region {
+    let middle =
+        if last { edge[0] * (edge[1] / edge[0]).powf(0.7) } else { (edge[0] * edge[1]).sqrt() };
+    let focal = nominal.clone().with(Parameter::UniqueBytes, middle);
+    let sizes: Vec<f64> = [2.0, 4.0, 5.0, 6.0, 8.0, 10.0].map(|e: f64| 1024.0 * e.exp2()).into();
+    let curves = RegionCurves {
+        size_mean: meter.curve(&focal, Parameter::SizeMean, &sizes),
+        read_frac: meter.curve(&focal, Parameter::ReadFrac, &[0.0, 0.25, 0.5, 0.75, 1.0]),
+        seq_frac: meter.curve(&focal, Parameter::SeqFrac, &[0.0, 0.5, 1.0]),
+        process_num: meter.curve(&focal, Parameter::ProcessNum, &[1.0, 2.0, 4.0, 16.0]),
+    };
+    Region { name: format!("region {}", i + 1), unique_bytes: edge, focal, curves }
+}
+
+/// Distinct workloads among all points of an evaluation.
+pub fn distinct_points(evaluation: &Evaluation) -> usize {
+    let curves = [
+        &evaluation.unique_bytes_curve,
+        &evaluation.unique_bytes_read_curve,
+        &evaluation.unique_bytes_write_curve,
+        &evaluation.extra,
+    ];
+    let mut seen: Vec<Workload> = Vec::new();
+    let regions = evaluation.regions.iter();
+    let within = regions.flat_map(|r| Parameter::ALL.into_iter().filter_map(|p| r.curves.get(p)));
+    for point in curves.into_iter().chain(within).flatten() {
+        if !seen.contains(&point.measurement.workload) {
+            seen.push(point.measurement.workload.clone());
+        }
+    }
+    seen.len()
+}

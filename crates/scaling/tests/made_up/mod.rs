@@ -1,0 +1,209 @@
+//! Systems whose true throughput is known, and evaluations of them, to test predictions on.
+//!
+//! They are not of the models' own form: processes queue for processors and disk arms (mean value analysis), seeks
+//! grow with the square root of distance, and several sequential streams on one arm disturb each other.
+#![allow(dead_code, reason = "every test and example uses its own part")]
+
+pub mod evaluation;
+
+use ioscape_schema::Workload;
+
+const MB: f64 = (1 << 20) as f64;
+
+/// A disk or array of disks.
+#[derive(Clone, Copy, Debug)]
+pub struct Disk {
+    /// Seek over no distance, and over the whole disk, in seconds.
+    pub seek_s: [f64; 2],
+    /// Half a rotation, in seconds.
+    pub rotation_s: f64,
+    /// Controller's time per request, in seconds.
+    pub overhead_s: f64,
+    /// Transfer rate.
+    pub bytes_per_s: f64,
+    /// Disks that work at the same time.
+    pub arms: f64,
+}
+
+/// A cache in front of the next level: it overflows at `onset` bytes and then still serves `kept`.
+#[derive(Clone, Copy, Debug)]
+pub struct Cache {
+    /// In bytes.
+    pub onset: f64,
+    /// In bytes.
+    pub kept: f64,
+}
+
+/// One level: where requests that miss all earlier levels go.
+#[derive(Clone, Copy, Debug)]
+pub enum Level {
+    /// Memory that moves so many bytes per second for small sets, and a fifth of it for large ones.
+    Memory(f64),
+    /// A network: seconds per request, and bytes per second.
+    Network(f64, f64),
+    /// A disk; a factor on its positioning time tells how well requests are grouped.
+    Disk(Disk, f64),
+}
+
+/// A made-up system: levels and caches, of reads and of writes.
+#[derive(Clone, Debug)]
+pub struct System {
+    /// Name in tables.
+    pub name: &'static str,
+    /// Levels of reads, then of writes.
+    pub levels: [Vec<Level>; 2],
+    /// Caches between them; one less than levels.
+    pub caches: [Vec<Cache>; 2],
+    /// Processors.
+    pub processors: f64,
+    /// Whether it breaks the default model's assumptions: caches overflow little by little, read-ahead starts late, large
+    /// requests use several arms, and reads wait behind writes.
+    pub untidy: bool,
+}
+
+impl Level {
+    /// Seconds one request spends at the processors, the network and the arms, and how many arms there are.
+    fn demand(&self, w: &Workload, held: f64) -> [f64; 4] {
+        let (size, processes) = (w.size_mean as f64, f64::from(w.process_num));
+        match *self {
+            Self::Memory(rate) => {
+                let crowded = 1.0 / (1.0 + 4.0 * held / (held + 64.0 * MB));
+                let beyond = 1.0 + 0.5 * size / (size + MB);
+                [1.5e-6 + size / (rate * crowded.max(0.2)) * beyond, 0.0, 0.0, 1.0]
+            }
+            Self::Network(each_s, rate) => [5e-6, each_s + size / rate, 0.0, 1.0],
+            Self::Disk(disk, grouped) => {
+                let span = (w.unique_bytes as f64 / (1024.0 * MB)).min(1.0).sqrt();
+                let seek = disk.seek_s[0] + (disk.seek_s[1] - disk.seek_s[0]) * span;
+                let others = (processes - 1.0) / disk.arms;
+                let random = 1.0 - w.seq_frac / (1.0 + 0.3 * others);
+                let position = random * (seek + disk.rotation_s) * grouped;
+                let busy = position + disk.overhead_s + size / disk.bytes_per_s;
+                [5e-6, 0.0, busy, disk.arms]
+            }
+        }
+    }
+}
+
+impl System {
+    /// Share of the bytes of a set that a cache leaves to the next level.
+    fn miss(&self, cache: &Cache, set: f64) -> f64 {
+        let over = if set > cache.onset { 1.0 } else { 0.0 };
+        let soft = (((set / cache.onset).ln() + 0.08) / 0.4).clamp(0.0, 1.0);
+        (1.0 - cache.kept / set).max(0.0) * if self.untidy { soft } else { over }
+    }
+
+    /// The workload as read-ahead sees it.
+    fn effective(&self, w: &Workload) -> Workload {
+        let late = (w.seq_frac * w.seq_frac * (1.5 - 0.5 * w.seq_frac)).clamp(0.0, 1.0);
+        Workload { seq_frac: if self.untidy { late } else { w.seq_frac }, ..w.clone() }
+    }
+
+    /// True throughput in bytes per second.
+    pub fn throughput(&self, w: &Workload) -> f64 {
+        let mut demand = [0.0; 3];
+        let mut arms: f64 = 1.0;
+        for (operation, fraction) in [w.read_frac, 1.0 - w.read_frac].into_iter().enumerate() {
+            let set = w.unique_bytes as f64;
+            let mut arriving: f64 = 1.0;
+            for (k, level) in self.levels[operation].iter().enumerate() {
+                let cache = self.caches[operation].get(k);
+                let miss =
+                    cache.map_or(0.0, |c| if set > c.onset { 1.0 - c.kept / set } else { 0.0 });
+                let leaving = miss.min(arriving);
+                let held = cache.map_or(set, |c| set.min(c.onset));
+                let each = level.demand(&self.effective(w), held);
+                for (total, own) in demand.iter_mut().zip(each) {
+                    *total += fraction * (arriving - leaving) * own;
+                }
+                arms = arms.max(each[3]);
+                arriving = leaving;
+            }
+        }
+        if self.untidy {
+            let busy = demand[2] / arms.max(w.size_mean as f64 / 262_144.0).min(4.0) * arms;
+            demand[2] = busy * (1.0 + 1.2 * w.read_frac * (1.0 - w.read_frac));
+        }
+        let stations = [(demand[0], self.processors), (demand[1], 4.0), (demand[2], arms)];
+        queueing(&stations, w.process_num) * w.size_mean as f64
+    }
+}
+
+/// Requests per second of `processes` that cycle through stations of (seconds, servers): mean value analysis, with a station of
+/// several servers as one fast server and a delay (Seidmann's approximation).
+fn queueing(stations: &[(f64, f64)], processes: u32) -> f64 {
+    let mut waiting = vec![0.0; stations.len()];
+    let mut rate = 0.0;
+    for n in 1..=processes {
+        let times: Vec<f64> = stations
+            .iter()
+            .zip(&waiting)
+            .map(|((demand, servers), queue)| demand / servers * (servers - 1.0 + 1.0 + queue))
+            .collect();
+        rate = f64::from(n) / times.iter().sum::<f64>();
+        for ((queue, (demand, servers)), _) in waiting.iter_mut().zip(stations).zip(&times) {
+            *queue = rate * demand / servers * (1.0 + *queue);
+        }
+    }
+    rate
+}
+
+const DISK: Disk =
+    Disk { seek_s: [1e-3, 8e-3], rotation_s: 4e-3, overhead_s: 3e-4, bytes_per_s: 40e6, arms: 1.0 };
+
+fn cache(onset: f64, kept: f64) -> Cache {
+    Cache { onset: onset * MB, kept: kept * MB }
+}
+
+/// All made-up systems.
+pub fn systems() -> Vec<System> {
+    let memory = Level::Memory(20e9);
+    let (disk, grouped) = (Level::Disk(DISK, 1.0), Level::Disk(DISK, 0.6));
+    let array = Level::Disk(Disk { arms: 4.0, ..DISK }, 1.0);
+    let network = Level::Network(1e-3, 100e6);
+    let system =
+        |name, levels, caches| System { name, levels, caches, processors: 2.0, untidy: false };
+    let untidy = system(
+        "untidy",
+        [vec![memory, array], vec![Level::Memory(4e9), grouped]],
+        [vec![cache(64.0, 60.0)], vec![cache(30.0, 15.0)]],
+    );
+    vec![
+        System { untidy: true, ..untidy },
+        system(
+            "one cache",
+            [vec![memory, disk], vec![Level::Memory(6e9), grouped]],
+            [vec![cache(64.0, 62.0)], vec![cache(64.0, 60.0)]],
+        ),
+        system(
+            "dirty limit",
+            [vec![memory, disk], vec![Level::Memory(4e9), grouped]],
+            [vec![cache(64.0, 63.0)], vec![cache(40.0, 34.0)]],
+        ),
+        system(
+            "write-through",
+            [vec![memory, disk], vec![disk]],
+            [vec![cache(64.0, 63.0)], vec![]],
+        ),
+        system(
+            "log-structured",
+            [vec![memory, disk], vec![Level::Memory(3e9), Level::Disk(DISK, 0.3)]],
+            [vec![cache(128.0, 112.0)], vec![cache(24.0, 12.0)]],
+        ),
+        system(
+            "client-server",
+            [vec![memory, network, disk], vec![network, grouped]],
+            [vec![cache(32.0, 32.0), cache(96.0, 96.0)], vec![cache(96.0, 90.0)]],
+        ),
+        system("array, no cache", [vec![array], vec![array]], [vec![], vec![]]),
+        system("memory only", [vec![memory], vec![Level::Memory(5e9)]], [vec![], vec![]]),
+        system(
+            "workstation 1990",
+            [
+                vec![Level::Memory(6e6), Level::Disk(Disk { bytes_per_s: 1e6, ..DISK }, 1.0)],
+                vec![Level::Memory(4e6), Level::Disk(Disk { bytes_per_s: 1e6, ..DISK }, 0.8)],
+            ],
+            [vec![cache(20.0, 2.0)], vec![cache(20.0, 2.0)]],
+        ),
+    ]
+}

@@ -1,0 +1,208 @@
+//! Predictions on made-up systems: how far they are off, what their intervals hold, and that nothing makes them panic.
+
+mod made_up;
+
+use ioscape_scaling::model::{
+    Model, ModelError, ModelKind, OrthogonalModel, Predict, SinglePointModel, Validated,
+    next_points, orthogonal_sample, predict, random_workloads, validate,
+};
+use ioscape_schema::{BorderOperation, Evaluation, Parameter, Validation, Workload};
+use made_up::evaluation::{BOUNDS, Meter, evaluate};
+use made_up::{System, systems};
+use proptest::prelude::*;
+
+/// Points off the curves that every evaluation here has.
+const EXTRA: usize = 12;
+
+fn validation(system: &System, evaluation: &Evaluation, noise: f64, seed: u64) -> Validation {
+    let mut meter = Meter::new(system, noise, seed + 1000);
+    let base = Workload::default();
+    let sample: Vec<_> = orthogonal_sample(&BOUNDS, &base).iter().map(|w| meter.measure(w)).collect();
+    let orthogonal = OrthogonalModel::new(&BOUNDS, &sample).unwrap();
+    let single = SinglePointModel::new(&meter.measure(&base)).unwrap();
+    let validated: Vec<Validated> = random_workloads(&BOUNDS, &base, 100, seed + 77)
+        .iter()
+        .map(|w| Validated { measurement: meter.measure(w), repeated: Some(meter.measure(w)) })
+        .collect();
+    let rivals: [(&str, &dyn Predict); 2] = [("orthogonal", &orthogonal), ("single_point", &single)];
+    validate(evaluation, &rivals, &validated).unwrap()
+}
+
+#[test]
+fn with_noise_the_default_model_comes_near_the_repeatability_error() {
+    let mut covered = 0.0;
+    for system in systems() {
+        let evaluation = evaluate(&system, 0.05, 1, EXTRA);
+        let v = validation(&system, &evaluation, 0.05, 1);
+        let (best, product) = (&v.models["default"], &v.models["product"]);
+        let name = system.name;
+        assert!(best.median_error <= 0.08, "{name}: {}", best.median_error);
+        assert!(best.p90_error <= 0.25, "{name}: {}", best.p90_error);
+        assert!(best.median_error < product.median_error, "{name}: {best:?} {product:?}");
+        assert!(best.median_error < v.models["orthogonal"].median_error, "{name}");
+        assert!(best.median_error < v.models["single_point"].median_error, "{name}");
+        assert!((0.03..0.08).contains(&v.repeatability_error.unwrap()));
+        covered += best.interval90_coverage.unwrap() / systems().len() as f64;
+    }
+    assert!((0.85..=0.97).contains(&covered), "{covered}");
+}
+
+#[test]
+fn without_noise_the_error_is_the_model_s_own_and_small() {
+    for system in systems() {
+        let evaluation = evaluate(&system, 0.0, 2, EXTRA);
+        let best = validation(&system, &evaluation, 0.0, 2).errors;
+        let away = best.enhanced_median_error.unwrap();
+        assert!(best.median_error <= 0.05 && away <= 0.05, "{}: {best:?}", system.name);
+    }
+}
+
+#[test]
+fn points_off_the_curves_pay() {
+    let all = systems();
+    let error = |system: &System, extra: usize| {
+        let evaluation = evaluate(system, 0.0, 3, extra);
+        validation(system, &evaluation, 0.0, 3).errors.median_error
+    };
+    let better = all.iter().filter(|system| error(system, EXTRA) < error(system, 0)).count();
+    assert!(better * 4 >= all.len() * 3, "{better} of {}", all.len());
+}
+
+fn system(name: &str) -> System {
+    systems().into_iter().find(|system| system.name == name).unwrap()
+}
+
+#[test]
+fn a_border_that_was_not_found_is_inferred() {
+    let system = system("log-structured");
+    let mut evaluation = evaluate(&system, 0.05, 4, EXTRA);
+    evaluation.borders.retain(|b| b.operation == BorderOperation::Write);
+    evaluation.unique_bytes_read_curve.clear();
+    let errors = validation(&system, &evaluation, 0.05, 4).errors;
+    assert!(errors.median_error < 0.12 && errors.p90_error < 0.5, "{errors:?}");
+}
+
+#[test]
+fn reads_and_writes_have_caches_of_their_own_size() {
+    let system = system("dirty limit");
+    let model = Model::new(&evaluate(&system, 0.0, 5, 0)).unwrap();
+    for read_frac in [0.0, 0.5, 1.0] {
+        for megabytes in [30, 50, 100] {
+            let workload =
+                Workload { unique_bytes: megabytes << 20, read_frac, ..Workload::default() };
+            let ratio = model.throughput(&workload) / system.throughput(&workload);
+            assert!((0.8..1.25).contains(&ratio), "{megabytes} MB, {read_frac}: {ratio}");
+        }
+    }
+}
+
+#[test]
+fn a_prediction_obeys_little_and_says_when_it_extrapolates() {
+    let evaluation = evaluate(&system("one cache"), 0.05, 6, 0);
+    for kind in [ModelKind::Default, ModelKind::Product] {
+        let model = Model::of_kind(kind, &evaluation).unwrap();
+        assert_eq!(model.kind(), kind);
+        let inside = Workload { process_num: 4, size_mean: 8192, ..Workload::default() };
+        let p = predict(&model, &inside);
+        assert!((p.iops * 8192.0 / p.throughput_bytes_per_s - 1.0).abs() < 1e-9);
+        assert!((p.response_time_ns * p.iops / 1e9 - 4.0).abs() < 1e-6);
+        assert!(p.interval90[0] < p.throughput_bytes_per_s && p.throughput_bytes_per_s < p.interval90[1]);
+        assert!(!p.extrapolated && p.region == "region 1");
+        let width = |p: &ioscape_schema::Prediction| p.interval90[1] / p.interval90[0];
+        let others = [
+            Workload { unique_bytes: 1 << 34, ..inside.clone() },
+            Workload { process_num: 64, ..inside.clone() },
+            Workload { think_time_ns: 1_000_000, ..inside.clone() },
+        ];
+        for outside in others {
+            let far = predict(&model, &outside);
+            assert!(far.extrapolated && width(&far) > width(&p), "{outside:?}");
+        }
+    }
+}
+
+#[test]
+fn next_points_are_distinct_valid_and_repeatable() {
+    let evaluation = evaluate(&system("write-through"), 0.05, 7, 0);
+    let points = next_points(&evaluation, 20, 1);
+    assert_eq!(points.len(), 20);
+    assert_eq!(points[..5], next_points(&evaluation, 5, 1)[..]);
+    for (i, point) in points.iter().enumerate() {
+        assert_eq!(point.validate(), Ok(()));
+        assert!(!points[..i].contains(point));
+    }
+}
+
+#[test]
+fn an_empty_evaluation_is_refused_with_its_name() {
+    let empty = Evaluation { target: "/mnt/x".into(), ..Evaluation::default() };
+    for kind in [ModelKind::Default, ModelKind::Product] {
+        let error = Model::of_kind(kind, &empty).unwrap_err();
+        assert!(matches!(error, ModelError::Empty { .. }) && error.to_string().contains("/mnt/x"));
+    }
+    assert!(next_points(&empty, 5, 1).is_empty());
+}
+
+#[test]
+fn a_validation_survives_the_round_trip() {
+    let system = system("memory only");
+    let v = validation(&system, &evaluate(&system, 0.05, 8, 0), 0.05, 8);
+    assert_eq!(v.by_parameter[&Parameter::ReadFrac].iter().map(|b| b.workloads).sum::<u32>(), 100);
+    let text = serde_json::to_string(&v).unwrap();
+    assert!(text.contains("\"median_error\"") && text.contains("\"interval90_coverage\""));
+    let back: Validation = serde_json::from_str(&text).unwrap();
+    assert_eq!(back.workloads, v.workloads);
+}
+
+/// Damages an evaluation in one of many ways.
+fn damage(evaluation: &mut Evaluation, how: u8, value: f64) {
+    let region = usize::from(how) % evaluation.regions.len().max(1);
+    match how % 12 {
+        0 => evaluation.unique_bytes_curve.clear(),
+        1 => evaluation.unique_bytes_read_curve.clear(),
+        2 => evaluation.unique_bytes_write_curve.truncate(1),
+        3 => evaluation.borders.clear(),
+        4 => evaluation.borders.iter_mut().for_each(|b| b.unique_bytes = value),
+        5 => evaluation.borders.iter_mut().for_each(|b| b.low = value),
+        6 => evaluation.regions.truncate(1),
+        7 => evaluation.regions.iter_mut().for_each(|r| r.unique_bytes = [value, value]),
+        8 => evaluation.regions.iter_mut().for_each(|r| r.curves = Default::default()),
+        9 => evaluation.unique_bytes_curve.iter_mut().step_by(2).for_each(|p| {
+            p.measurement.throughput_bytes_per_s = value;
+        }),
+        10 => evaluation.regions.iter_mut().skip(region).for_each(|r| {
+            r.curves.size_mean.iter_mut().for_each(|p| p.measurement.throughput_bytes_per_s = value);
+        }),
+        _ => evaluation.regions.iter_mut().for_each(|r| {
+            r.curves.read_frac.iter_mut().for_each(|p| p.measurement.workload.read_frac = value);
+            r.curves.process_num.iter_mut().for_each(|p| p.measurement.workload.process_num = 0);
+        }),
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn damaged_evaluations_never_panic(
+        which in 0usize..9,
+        damages in prop::collection::vec((0u8..=255, prop_oneof![
+            Just(f64::NAN), Just(f64::INFINITY), Just(0.0), Just(-1.0), Just(1e-300), Just(1e300), 0.5f64..1e9
+        ]), 1..5)
+    ) {
+        let systems = systems();
+        let mut evaluation = evaluate(&systems[which % systems.len()], 0.05, 9, 0);
+        for (how, value) in damages {
+            damage(&mut evaluation, how, value);
+        }
+        for kind in [ModelKind::Default, ModelKind::Product] {
+            let Ok(model) = Model::of_kind(kind, &evaluation) else { continue };
+            for workload in random_workloads(&BOUNDS, &Workload::default(), 10, 1) {
+                let p = predict(&model, &workload);
+                prop_assert!(p.throughput_bytes_per_s.is_finite() && p.throughput_bytes_per_s > 0.0, "{:?}", p);
+                prop_assert!(p.interval90[0] <= p.interval90[1] && p.interval90[1].is_finite(), "{:?}", p);
+            }
+        }
+        next_points(&evaluation, 3, 1);
+    }
+}
