@@ -46,7 +46,7 @@ fn targets_that_cannot_be_used() {
     assert_eq!(std::fs::read_to_string(&file).expect("still there"), "precious");
     refused(&["evaluate", "/dev/null", "--destroy-data"], &["/dev/null"]);
     refused(&["evaluate", text(folder.path()), "--max-unique-bytes", "100000T"], &["free space"]);
-    refused(&["run", text(folder.path()), "--unique-bytes", "100000T"], &["TiB"]);
+    refused(&["run", text(folder.path()), "--unique-bytes", "100000T"], &["PiB", "free space"]);
     let left: Vec<_> = std::fs::read_dir(folder.path()).expect("the folder").collect();
     assert_eq!(left.len(), 1, "nothing is left behind: {left:?}");
 }

@@ -44,7 +44,7 @@ fn a_request_larger_than_the_buffer_is_an_error() {
 fn a_set_larger_than_the_target_is_refused() {
     let (_dir, mut session) = session();
     let huge = Workload { unique_bytes: 1 << 60, ..reads() };
-    assert!(matches!(run(&mut session, &huge), Err(Error::Space { .. })));
+    assert!(matches!(run(&mut session, &huge), Err(Error::Target { .. })));
     assert_eq!(session.target().len().unwrap(), 0, "nothing was written");
 }
 

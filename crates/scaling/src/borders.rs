@@ -38,6 +38,9 @@ const LASTING: f64 = 1.3;
 /// A point this close beyond a border, as a ratio, may still be taken for one before it, and the reverse.
 const FLANK: f64 = 1.1;
 
+/// Factor between neighbouring points above which the laws have no say outside the gap between them.
+const CLIFF: f64 = 3.0;
+
 /// A border with the points it lies between.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct SetBorder {
@@ -91,11 +94,29 @@ fn position_error(samples: &[Sample], left: &Segment, right: &Segment, position:
     2.0 * (noise(left) + noise(right)).sqrt() / slopes.abs().max(0.1) + 0.01
 }
 
+/// Moves a cut to the cliff beside it, if there is one. The law of the slower level goes to zero at the cache size, so
+/// it may claim a point that is still before the cliff; and pages of one request that are missed one by one bend it.
+fn at_cliff(samples: &[Sample], left: Segment, right: Segment) -> (Segment, Segment) {
+    let cut = left.end;
+    let reach = cut.saturating_sub(2).max(left.first + 1)..=(cut + 2).min(right.end - 1);
+    let drop = |i: usize| samples[i].s / samples[i - 1].s;
+    let steepest = reach.max_by(|&i, &j| drop(i).total_cmp(&drop(j)));
+    match steepest.filter(|&i| drop(i) > CLIFF) {
+        Some(i) => (Segment { end: i, ..left }, Segment { first: i, ..right }),
+        None => (left, right),
+    }
+}
+
 impl Cut {
     fn new(samples: &[Sample], known: &[f64], left: Segment, right: Segment) -> Self {
+        let (left, right) = at_cliff(samples, left, right);
         let (before, behind) =
             (samples[left.end - 1].unique_bytes, samples[right.first].unique_bytes);
-        let Some(position) = intersection(samples, &left, &right) else {
+        // Between two points whose speeds differ that much the border is certain to lie between them.
+        let is_cliff = samples[right.first].s > CLIFF * samples[left.end - 1].s;
+        let meeting = intersection(samples, &left, &right)
+            .filter(|at| !is_cliff || (before..=behind).contains(at));
+        let Some(position) = meeting else {
             // Points too few to tell where in a wide gap: then where another curve has its border.
             let middle = (before * behind).sqrt();
             let distance = |at: &f64| (at / middle).ln().abs();

@@ -9,7 +9,7 @@ use crate::rounds;
 use crate::session::{CurveKey, Need, RegionState, Session};
 use crate::store::PointId;
 use crate::sweep::{Refine, Sweep};
-use ioscape_schema::{BorderOperation, Parameter, Workload};
+use ioscape_schema::{Advice, BorderOperation, Parameter, Workload};
 
 /// The curves in the order they are measured, each with the mix of its reads.
 const CURVES: [(Phase, BorderOperation, f64); 3] = [
@@ -41,7 +41,7 @@ pub(crate) fn levels<P: Probe>(
         let sweep = Sweep {
             key,
             axis,
-            template: Workload { read_frac, ..focal.clone() },
+            template: template(focal, operation, read_frac),
             refine: Refine::Cliffs,
             points: session.allotment.points(phase),
             grid_need: Need::Ordinary,
@@ -64,6 +64,17 @@ pub(crate) fn levels<P: Probe>(
         settle(session, focal);
     }
     Ok(())
+}
+
+/// What a curve is measured with. The search for a cache size wants no help from read-ahead, which fills the cache with
+/// pages nobody asked for: its requests are random, and the kernel is told so.
+fn template(focal: &Workload, operation: BorderOperation, read_frac: f64) -> Workload {
+    match operation {
+        BorderOperation::Mixed => Workload { read_frac, ..focal.clone() },
+        BorderOperation::Read | BorderOperation::Write => {
+            Workload { read_frac, seq_frac: 0.0, advice: Advice::Random, ..focal.clone() }
+        }
+    }
 }
 
 /// Where a curve begins: the pilot's points for the mixed curve, both ends and the borders known so far for the others.

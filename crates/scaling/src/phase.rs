@@ -92,9 +92,9 @@ impl Allotment {
         let points = [
             most(9.0, 5),
             4 * sizes,
-            most(22.0, 10),
-            most(15.0, 7),
-            most(15.0, 7),
+            most(22.0, 12),
+            most(15.0, 11),
+            most(15.0, 11),
             8 * (curve_points - 1),
             1 + usize::from(flush.is_some()),
             all,

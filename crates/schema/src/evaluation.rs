@@ -273,10 +273,10 @@ pub struct Evaluation {
     pub unique_bytes_range: [f64; 2],
     /// Throughput against `unique_bytes` with the focal mix.
     pub unique_bytes_curve: Vec<Point>,
-    /// The same with pure reads: the search for the read cache.
+    /// The same with pure reads, random and without read-ahead: the search for the read cache.
     #[serde(default)]
     pub unique_bytes_read_curve: Vec<Point>,
-    /// The same with pure writes: the search for the write cache.
+    /// The same with pure writes, random: the search for the write cache.
     #[serde(default)]
     pub unique_bytes_write_curve: Vec<Point>,
     /// Slope of the curve of the focal mix.

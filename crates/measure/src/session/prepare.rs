@@ -8,6 +8,7 @@ use crate::shared::{Shared, phase};
 use crate::worker::report::REPORT_WORDS;
 use crate::worker::task::{self, Task};
 use crate::worker::{Crew, DONE};
+use ioscape_schema::units::Bytes;
 use ioscape_schema::{Access, Engine, Warning, WarningKind, Workload};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -39,10 +40,9 @@ impl Session {
         let capacity = self.max_unique_bytes();
         if bytes > capacity {
             let path = self.target.path().to_owned();
-            if self.target.is_scratch() {
-                return Err(Error::Space { path, needed: bytes, free: capacity });
-            }
-            let reason = format!("a set of {bytes} bytes does not fit into its {capacity} bytes");
+            let of_what = if self.target.is_scratch() { "half of the free space" } else { "its size" };
+            let (set, most) = (Bytes(bytes as f64), Bytes(capacity as f64));
+            let reason = format!("a set of {set} does not fit: at most {most}, {of_what}; make it smaller");
             return Err(Error::Target { path, reason });
         }
         let from = self.laid_out;

@@ -49,7 +49,7 @@ fn pure(region: &Region, reads: bool) -> Option<f64> {
 /// Whether the pure operation becomes slower from before to behind a border; yes where nothing speaks against it.
 fn crosses(evaluation: &Evaluation, at: f64, reads: bool) -> bool {
     let middle = |region: &Region| (region.focal.unique_bytes as f64).max(1.0).ln();
-    let before = evaluation.regions.iter().filter(|r| middle(r) < at).next_back();
+    let before = evaluation.regions.iter().rfind(|r| middle(r) < at);
     let behind = evaluation.regions.iter().find(|r| middle(r) >= at);
     match (before.and_then(|r| pure(r, reads)), behind.and_then(|r| pure(r, reads))) {
         (Some(before), Some(behind)) => before > 1.4 * behind,

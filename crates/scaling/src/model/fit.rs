@@ -5,9 +5,11 @@ use super::place::{Observation, Place};
 use nalgebra::{DMatrix, DVector};
 
 /// Step of the numerical derivatives; all parameters are logarithms, logits or exponents of order 1.
-const STEP: f64 = 1e-4;
+const STEP: f64 = 1e-5;
 /// Farthest that a parameter may move from its prior mean.
 const FARTHEST: f64 = 30.0;
+/// Relative gain of a step below which the descent has arrived.
+const SETTLED: f64 = 1e-4;
 /// How far from where it was found an onset is looked for again, in ln(bytes).
 const ONSET_REACH: f64 = 0.4;
 
@@ -54,14 +56,12 @@ impl Prior {
 /// Derivatives of the log throughput at `place` by every parameter.
 pub(super) fn gradient(layout: &Layout, theta: &[f64], place: &Place) -> Vec<f64> {
     let mut moved = theta.to_vec();
+    let here = layout.log_throughput(theta, place);
     (0..theta.len())
         .map(|i| {
             moved[i] = theta[i] + STEP;
-            let above = layout.log_throughput(&moved, place);
-            moved[i] = theta[i] - STEP;
-            let below = layout.log_throughput(&moved, place);
+            let slope = (layout.log_throughput(&moved, place) - here) / STEP;
             moved[i] = theta[i];
-            let slope = (above - below) / (2.0 * STEP);
             if slope.is_finite() { slope } else { 0.0 }
         })
         .collect()
@@ -132,7 +132,7 @@ impl Problem<'_> {
                 }
                 damping *= 4.0;
             }
-            if before - objective <= 1e-5 * before.abs().max(1e-9) {
+            if before - objective <= SETTLED * before.abs().max(1e-9) {
                 break;
             }
         }
@@ -187,12 +187,12 @@ pub(super) fn fit(
 ) -> Option<(DVector<f64>, f64)> {
     let prior_mean = prior.mean()?;
     let mut problem = Problem { layout, prior, prior_mean: &prior_mean, observations, sd: 0.5 };
-    let (theta, objective) = problem.descend(theta.clone(), 30);
+    let (theta, objective) = problem.descend(theta.clone(), 20);
     let (theta, _) = problem.settle_onsets(theta, objective);
     problem.sd = sd;
-    let (theta, objective) = problem.descend(theta, 40);
+    let (theta, objective) = problem.descend(theta, 30);
     let (theta, objective) = problem.settle_onsets(theta, objective);
-    let (again, better) = problem.descend(theta.clone(), 40);
+    let (again, better) = problem.descend(theta.clone(), 15);
     Some(if better < objective { (again, better) } else { (theta, objective) })
 }
 

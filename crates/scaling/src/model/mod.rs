@@ -134,7 +134,9 @@ impl Model {
     pub fn new(evaluation: &Evaluation) -> Result<Self, ModelError> {
         let product = ProductModel::new(evaluation)?;
         let sound = |model: &HierarchyModel| {
-            observations(evaluation).iter().all(|o| model.estimate(&o.place).log_throughput.is_finite())
+            observations(evaluation)
+                .iter()
+                .all(|o| model.estimate(&o.place).log_throughput.is_finite())
         };
         let kind = match HierarchyModel::new(evaluation).filter(sound) {
             Some(model) => Kind::Hierarchy(Box::new(model)),

@@ -39,7 +39,7 @@ fn check(what: &str, ratios: &[f64]) -> Check {
 /// Cached requests at memory speed, and direct ones on a disk of known speed.
 pub fn replay(lab: &Lab) -> Checks {
     lab.shell("rm -f w/fio.dat; truncate -s 64M w/fio.dat")?;
-    let cached = ratios(lab, "w/fio.dat", "--unique-bytes 64M --seconds 1s", "")?;
+    let cached = ratios(lab, "w/fio.dat", "--unique-bytes 64M --size-mean 64k --seconds 1s", "")?;
     lab.shell("rm -f w/fio.dat")?;
     let _up =
         lab.up(&format!("./simdisk.sh up fi size=64 dio=1 {DISK}"), "./simdisk.sh down fi")?;
