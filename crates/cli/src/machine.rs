@@ -18,6 +18,9 @@ use std::time::Instant;
 /// First part of the set, laid out to learn how fast that goes.
 const LAYOUT_TRIAL: u64 = 512 << 20;
 
+/// Where the kernel never flushes by itself, writes that go on for this many seconds show that they are not disturbed.
+const NEVER_FLUSHED: f64 = 5.0;
+
 /// How long to measure one workload.
 #[derive(Clone, Copy, Debug)]
 pub struct Effort {
@@ -54,14 +57,17 @@ fn look_at(target: &Target) -> Look {
     let within = ioscape_measure::cgroup::enclosing_limit().unwrap_or(u64::MAX);
     let environment = environment::capture(target, None);
     let centis = |key: &str| environment.vm_dirty.get(key).map(|&c| c as f64 / 100.0);
-    let flush = |expire: f64, wake_up: f64| (wake_up > 0.0).then_some(expire + 2.0 * wake_up);
+    let flush = |expire: f64, wake_up: f64| match wake_up > 0.0 {
+        true => expire + 2.0 * wake_up,
+        false => NEVER_FLUSHED,
+    };
     Look {
         capacity_bytes: target.capacity_bytes(),
         memory_bytes: Some(memory.total.min(within)),
         direct_align: target.direct_align().map(u64::from),
         flush_interval_s: centis("dirty_expire_centisecs")
             .zip(centis("dirty_writeback_centisecs"))
-            .and_then(|(expire, wake_up)| flush(expire, wake_up)),
+            .map(|(expire, wake_up)| flush(expire, wake_up)),
     }
 }
 

@@ -86,6 +86,11 @@ impl Lab {
         Ok(system)
     }
 
+    /// Path of the command under test.
+    pub fn binary(&self) -> String {
+        self.command.display().to_string()
+    }
+
     /// Whether a program is installed.
     pub fn has(&self, program: &str) -> bool {
         self.shell(&format!("command -v {program}")).is_ok()
@@ -104,7 +109,9 @@ impl Lab {
     fn under(&self, wrapper: &str, arguments: &str) -> Result<Document, String> {
         let command = self.command.display();
         let text = self.shell(&format!("{wrapper} '{command}' {arguments}"))?;
-        let kept = Path::new(PLACE).join("w").join("last.ioscape.json");
+        let name: String =
+            arguments.chars().map(|c| if c.is_alphanumeric() { c } else { '-' }).collect();
+        let kept = Path::new(PLACE).join("w").join(format!("{:.60}.ioscape.json", name));
         std::fs::write(&kept, &text).map_err(|e| format!("{}: {e}", kept.display()))?;
         serde_json::from_str(&text).map_err(|e| format!("the result cannot be read: {e}"))
     }

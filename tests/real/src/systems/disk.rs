@@ -8,7 +8,7 @@ use ioscape_schema::{Document, RegionFinding};
 fn evaluate(lab: &Lab, arms: &str) -> Result<Document, String> {
     let _up = lab
         .up(&format!("./simdisk.sh upfs dk ext4 size=512 {DISK} {arms}"), "./simdisk.sh down dk")?;
-    lab.evaluate("", "mnt/dk", "--memory 64M --max-unique-bytes 256M --budget 4m")
+    lab.evaluate("", "mnt/dk", "--memory 64M --max-unique-bytes 200M --budget 4m")
 }
 
 fn of_region(finding: &[RegionFinding], region: &str) -> Option<f64> {

@@ -2,6 +2,7 @@
 
 mod cache;
 mod disk;
+mod faults;
 mod fio;
 mod network;
 mod policy;
@@ -12,7 +13,7 @@ use crate::lab::Lab;
 /// Expectations, or why the system could not be brought up or evaluated.
 pub type Checks = Result<Vec<Check>, String>;
 
-/// A disk of 512 MB whose requests take 0.1 ms + seek + 1 ms + bytes / 40 MB/s.
+/// A disk whose requests take 0.1 ms + seek + 1 ms + bytes / 40 MB/s.
 pub const DISK: &str = "seekmin=500 seekmax=4000 rot=1000 bw=40 ovh=100";
 
 /// One system and what is known of it.
@@ -48,6 +49,12 @@ pub const ALL: &[System] = &[
         truth: "fio replays the same requests at the same speed",
         needs: &["fio", "fusermount3"],
         run: fio::replay,
+    },
+    System {
+        name: "faults",
+        truth: "a disk that fails after some points",
+        needs: &["fusermount3"],
+        run: faults::in_the_middle,
     },
     System { name: "tmpfs", truth: "one region", needs: &[], run: cache::tmpfs },
     System { name: "memcg-64", truth: "a page cache of 64 MiB", needs: &[], run: cache::limit_64 },

@@ -14,7 +14,7 @@ fn hosts(lab: &Lab) -> Result<Up<'_>, String> {
 /// sshfs with a client cache of 32 MB, a server cache of 96 MB and a slow disk on the server.
 pub fn client_server(lab: &Lab) -> Checks {
     let mut up =
-        lab.up(&format!("./simdisk.sh upfs cs ext4 size=512 {DISK}"), "./simdisk.sh down cs")?;
+        lab.up(&format!("./simdisk.sh upfs cs ext4 size=1024 {DISK}"), "./simdisk.sh down cs")?;
     up.and("./netwire.sh up 250 1000 && sleep .5", "./netwire.sh down")?;
     let serve = "SRV=/tmp/ioscape-lab/mnt/cs SRVWRAP='./memcg.sh 96' ./sshfs.sh up kernel_cache && sleep .5";
     up.and(serve, "./sshfs.sh down")?;

@@ -1,0 +1,138 @@
+//! Interruptions: finished results are kept, nothing is left behind, and an evaluation goes on where it was.
+
+use assert_cmd::cargo::cargo_bin;
+use ioscape_schema::Document;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+/// Longest time to wait for a process that is certain to come there.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+fn evaluate(folder: &Path, result: &Path, more: &[&str]) -> Command {
+    let mut command = Command::new(cargo_bin("ioscape"));
+    command
+        .arg("evaluate")
+        .arg(folder)
+        .args(["--budget", "30s", "--max-unique-bytes", "32M", "-o"])
+        .arg(result)
+        .args(more)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    command
+}
+
+fn read(path: &Path) -> Option<Document> {
+    serde_json::from_str(&std::fs::read_to_string(path).ok()?).ok()
+}
+
+fn probes(document: &Document) -> usize {
+    document.evaluation.as_ref().map_or(0, |e| e.probes.len())
+}
+
+/// Waits until the result file holds some probes.
+fn wait_for_probes(child: &mut Child, result: &Path) -> usize {
+    let begun = Instant::now();
+    loop {
+        if let Some(count) = read(result).map(|d| probes(&d)).filter(|&c| c >= 3) {
+            return count;
+        }
+        let ended = child.try_wait().expect("the child can be asked");
+        assert!(ended.is_none() && begun.elapsed() < PATIENCE, "no result was saved: {ended:?}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+fn signal(child: &Child, name: &str) {
+    let status = Command::new("kill").args(["-s", name, &child.id().to_string()]).status();
+    assert!(status.expect("kill runs").success());
+}
+
+fn scratch_files(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).expect("the folder").map(|e| e.expect("an entry").path());
+    entries.filter(|p| p.to_string_lossy().contains(".ioscape-scratch")).collect()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[test]
+fn an_interrupted_evaluation_is_kept_and_goes_on() {
+    let folder = tempfile::tempdir().expect("a temporary directory");
+    let result = folder.path().join("a.ioscape.json");
+    let mut child = evaluate(folder.path(), &result, &[]).spawn().expect("it starts");
+    let before = wait_for_probes(&mut child, &result);
+    signal(&child, "INT");
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!(output.status.code(), Some(130), "{}", stderr(&output));
+    assert!(stderr(&output).contains("a.ioscape.json"), "{}", stderr(&output));
+    assert_eq!(scratch_files(folder.path()), Vec::<PathBuf>::new());
+    let partial = read(&result).expect("the result can be read");
+    assert!(partial.interrupted && probes(&partial) >= before);
+
+    let resume = ["--resume", result.to_str().expect("a plain path")];
+    let second = folder.path().join("b.ioscape.json");
+    let output = evaluate(folder.path(), &second, &resume).output().expect("it runs");
+    assert!(output.status.success(), "{}", stderr(&output));
+    let whole = read(&second).expect("the result can be read");
+    assert!(!whole.interrupted && probes(&whole) > probes(&partial));
+    let (whole, partial) = (whole.evaluation.expect("one"), partial.evaluation.expect("one"));
+    assert_eq!(whole.probes[..partial.probes.len()], partial.probes[..], "the log goes on");
+}
+
+#[test]
+fn after_a_kill_the_next_run_cleans_up() {
+    let folder = tempfile::tempdir().expect("a temporary directory");
+    let result = folder.path().join("a.ioscape.json");
+    let mut child = evaluate(folder.path(), &result, &[]).spawn().expect("it starts");
+    wait_for_probes(&mut child, &result);
+    signal(&child, "KILL");
+    let _ = child.wait_with_output();
+    assert_eq!(scratch_files(folder.path()).len(), 1, "a killed process cannot clean up");
+    assert!(read(&result).is_some_and(|d| d.interrupted), "what was measured is saved");
+
+    let output = Command::new(cargo_bin("ioscape"))
+        .arg("run")
+        .arg(folder.path())
+        .args(["--unique-bytes", "1M", "--seconds", "100ms"])
+        .output()
+        .expect("it runs");
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert!(stderr(&output).contains("left behind"), "{}", stderr(&output));
+    assert_eq!(scratch_files(folder.path()), Vec::<PathBuf>::new());
+}
+
+#[test]
+fn an_interrupted_run_keeps_its_finished_jobs() {
+    let folder = tempfile::tempdir().expect("a temporary directory");
+    let jobs = folder.path().join("jobs.toml");
+    let text = "[defaults]\nunique_bytes = \"1M\"\n[[job]]\nname = \"short\"\nseconds = 0.1\n\
+                [[job]]\nname = \"endless\"\nseconds = 1000\nread_frac = 0\naccess = \"dsync\"\nthink_time = \"100ms\"\n";
+    std::fs::write(&jobs, text).expect("a job file");
+    let log = folder.path().join("requests");
+    let child = Command::new(cargo_bin("ioscape"))
+        .arg("run")
+        .args([folder.path(), &jobs])
+        .arg("--json")
+        .arg("--fio-iolog")
+        .arg(&log)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    let begun = Instant::now();
+    // The log of the first job is written when it is finished.
+    while !log.exists() {
+        assert!(begun.elapsed() < PATIENCE, "the first job never ended");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    signal(&child, "INT");
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!(output.status.code(), Some(130), "{}", stderr(&output));
+    let document: Document = serde_json::from_slice(&output.stdout).expect("valid JSON");
+    assert!(document.interrupted);
+    assert_eq!(document.measurements.map(|m| m.len()), Some(1));
+    assert_eq!(scratch_files(folder.path()), Vec::<PathBuf>::new());
+}
