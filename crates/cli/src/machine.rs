@@ -101,13 +101,16 @@ impl Machine {
     ///
     /// # Errors
     /// The harness cannot run.
-    pub fn start(&mut self, document: &mut Document) -> Result<(), MeasureError> {
+    pub fn start(&mut self, document: &mut Document, access: Access) -> Result<(), MeasureError> {
         let typical = Workload::default();
         self.session.calibrate_with(|process| {
             let mut stream = Stream::new(&typical, document.seed, process);
             move || stream.request()
         })?;
         document.environment = self.session.environment()?;
+        if let Some(doubt) = ioscape_measure::clock::doubt(&document.environment.clock) {
+            document.warn(doubt);
+        }
         if let Some(limit) = document.environment.memory_limit_bytes {
             let limit = Bytes(limit as f64);
             document.warn(Warning::new(

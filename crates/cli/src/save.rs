@@ -69,6 +69,9 @@ impl Keeper {
             let message = format!("the evaluation is partial: {error}");
             document.warn(Warning::new(WarningKind::Interrupted, message));
         }
+        for doubt in document.evaluation.as_ref().map(Evaluation::doubts).unwrap_or_default() {
+            document.warn(doubt);
+        }
         let text = output::json(&document)?;
         let whole = finished.is_ok();
         if self.keep || !whole {

@@ -50,7 +50,8 @@ fn signal(child: &Child, name: &str) {
 }
 
 fn scratch_files(folder: &Path) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(folder).expect("the folder").map(|e| e.expect("an entry").path());
+    let entries =
+        std::fs::read_dir(folder).expect("the folder").map(|e| e.expect("an entry").path());
     entries.filter(|p| p.to_string_lossy().contains(".ioscape-scratch")).collect()
 }
 

@@ -1,6 +1,6 @@
 //! The self-scaling evaluation: curves, regions, borders and what they mean.
 
-use crate::{Measurement, Parameter, Workload};
+use crate::{Measurement, Parameter, Warning, Workload};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -307,4 +307,52 @@ pub struct Evaluation {
     /// Every probe in order.
     #[serde(default)]
     pub probes: Vec<Probe>,
+}
+
+impl Evaluation {
+    /// The doubts of all probes together: one warning of each kind, with how many points it concerns.
+    pub fn doubts(&self) -> Vec<Warning> {
+        let mut seen: Vec<(Warning, usize)> = Vec::new();
+        for warning in self.probes.iter().flat_map(|p| &p.measurement.warnings) {
+            match seen.iter_mut().find(|(w, _)| w.kind == warning.kind) {
+                Some((_, count)) => *count += 1,
+                None => seen.push((warning.clone(), 1)),
+            }
+        }
+        let all = self.probes.len();
+        seen.into_iter()
+            .map(|(warning, count)| {
+                let place = match count {
+                    1 => format!("1 of {all} measurements"),
+                    _ => format!("{count} of {all} measurements, for example"),
+                };
+                warning.at(place)
+            })
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Stop, WarningKind};
+
+    #[test]
+    fn doubts_are_counted_by_kind() {
+        let probe = |kinds: &[WarningKind]| Probe {
+            purpose: "unique_bytes".into(),
+            measurement: Measurement {
+                warnings: kinds.iter().map(|&k| Warning::new(k, "why")).collect(),
+                ..Measurement::empty(Workload::default(), Stop::TimeCap)
+            },
+        };
+        let probes = vec![
+            probe(&[WarningKind::Steal, WarningKind::NotSteady]),
+            probe(&[WarningKind::Steal]),
+            probe(&[]),
+        ];
+        let doubts = Evaluation { probes, ..Evaluation::default() }.doubts();
+        let shown: Vec<String> = doubts.iter().map(ToString::to_string).collect();
+        assert_eq!(shown, ["2 of 3 measurements, for example: why", "1 of 3 measurements: why"]);
+    }
 }

@@ -111,6 +111,36 @@ pub struct Measurement {
 }
 
 impl Measurement {
+    /// A measurement of nothing yet, to be filled in.
+    pub fn empty(workload: Workload, stop: Stop) -> Self {
+        Self {
+            workload,
+            ios: 0,
+            bytes: 0,
+            elapsed_s: 0.0,
+            throughput_bytes_per_s: 0.0,
+            throughput_ci95: [0.0; 2],
+            response_time_ns: ResponseTime::default(),
+            response_time_littles_law_ns: None,
+            read: None,
+            write: None,
+            cpu_user_s: 0.0,
+            cpu_system_s: 0.0,
+            cpu_ns_per_io: 0.0,
+            io_time_frac: 0.0,
+            io_limited: None,
+            stop,
+            warm_up_s: 0.0,
+            cost_s: 0.0,
+            burst_ratio: None,
+            storage_read_bytes: None,
+            resident_frac: None,
+            other_cpu: None,
+            disturbed: false,
+            warnings: Vec::new(),
+        }
+    }
+
     /// Requests per second.
     pub fn iops(&self) -> f64 {
         if self.elapsed_s > 0.0 { self.ios as f64 / self.elapsed_s } else { 0.0 }

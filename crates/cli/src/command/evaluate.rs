@@ -93,14 +93,17 @@ fn render(plan: &Plan, settings: &Settings) -> String {
     text
 }
 
+fn access(args: &EvaluateArgs) -> Access {
+    if args.direct { Access::Direct } else { Access::Buffered }
+}
+
 /// What the evaluation is asked to do on this target.
 fn settled(args: &EvaluateArgs, look: &machine::Look, layout_rate: Option<f64>) -> Settings {
-    let access = if args.direct { Access::Direct } else { Access::Buffered };
     let base = Workload {
         size_distribution: args.size_dist,
         align_bytes: if args.direct { look.direct_align } else { None },
         engine: args.engine,
-        access,
+        access: access(args),
         workers: args.workers,
         ..Workload::default()
     };
