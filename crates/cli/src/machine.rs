@@ -101,7 +101,7 @@ impl Machine {
     ///
     /// # Errors
     /// The harness cannot run.
-    pub fn start(&mut self, document: &mut Document, access: Access) -> Result<(), MeasureError> {
+    pub fn start(&mut self, document: &mut Document) -> Result<(), MeasureError> {
         let typical = Workload::default();
         self.session.calibrate_with(|process| {
             let mut stream = Stream::new(&typical, document.seed, process);

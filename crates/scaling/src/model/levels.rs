@@ -7,7 +7,7 @@
 //! ```
 //!
 //! with the reads first and the writes second, since their caches differ in size: a dirty page cannot be dropped. A cache
-//! that starts to overflow at `onset` bytes and then still serves `kept` of them leaves `1 - kept/U` of the bytes to the
+//! that starts to overflow at `onset` bytes, sharply or over some `width`, and then still serves `kept` of them leaves `1 - kept/U` of the bytes to the
 //! next level. Under uniform random access `kept` is the onset; a cache that thrashes keeps less. One request at
 //! a level costs `overhead·(1 - gain·q) + S·byte` seconds, over the speed-up of `p` processes.
 
@@ -38,11 +38,15 @@ pub(super) const ONSET: usize = 0;
 pub(super) const KEPT: usize = 1;
 /// Change of the onset's logarithm when half of the requests are reads.
 pub(super) const MIXED: usize = 2;
+/// Natural logarithm of the width of the overflow, in ln(bytes) from the onset on: some caches give way little by little.
+pub(super) const WIDTH: usize = 3;
 /// Numbers that describe a border.
-pub(super) const PER_BORDER: usize = 3;
+pub(super) const PER_BORDER: usize = 4;
 
-/// Half the width of an onset in ln(bytes). Beyond it nothing leaks: the next level may be a thousand times slower.
-const ONSET_WIDTH: f64 = 0.01;
+/// Natural logarithm of what advice against read-ahead makes of a read's cost at the device; counted from the end.
+pub(super) const ADVISED_COST: usize = 2;
+/// What it adds to the logit of the share that an overflowing cache of reads still serves; counted from the end.
+pub(super) const ADVISED_KEPT: usize = 1;
 
 /// Which number of the parameter vector means what.
 #[derive(Clone, Debug, PartialEq)]
@@ -66,7 +70,8 @@ fn step(x: f64) -> f64 {
 impl Layout {
     /// Length of the parameter vector.
     pub(super) fn len(&self) -> usize {
-        self.levels.iter().map(|n| n * PER_LEVEL + (n - 1) * PER_BORDER).sum()
+        let levels = self.levels.iter().map(|n| n * PER_LEVEL + (n - 1) * PER_BORDER);
+        levels.sum::<usize>() + 2
     }
 
     /// Number of components: pairs of operation and level.
@@ -117,26 +122,40 @@ impl Layout {
         let mix = 4.0 * place.read_frac * (1.0 - place.read_frac);
         let log_set = place.unique_bytes.ln();
         let levels = self.levels[operation];
+        let [dearer, fuller] = self.advised(theta, place, operation);
         let (mut arriving, mut onset) = (1.0f64, 0.0f64);
         for level in 0..levels {
             let (mut leaving, mut held) = (0.0, place.unique_bytes);
             if level + 1 < levels {
                 let border = &theta[self.border(operation, level)..][..PER_BORDER];
                 onset = onset.max(border[ONSET] + mix * border[MIXED]);
-                let kept = (onset.exp() * logistic(border[KEPT])).min(place.unique_bytes);
-                let over = step((log_set - onset) / ONSET_WIDTH);
+                let kept = (onset.exp() * logistic(border[KEPT] + fuller)).min(place.unique_bytes);
+                let over = step(2.0 * (log_set - onset) / border[WIDTH].exp().max(1e-3) - 1.0);
                 leaving = (over * (1.0 - kept / place.unique_bytes)).max(0.0).min(arriving);
                 held = held.min(onset.exp());
             }
             let numbers = &theta[self.level(operation, level)..][..PER_LEVEL];
             let size = (held / self.reference_bytes).ln();
             demands.push(Demand {
-                seconds_per_byte: fraction * (arriving - leaving) * cost(numbers, place, size),
+                seconds_per_byte: fraction
+                    * (arriving - leaving)
+                    * cost(numbers, place, size)
+                    * if level + 1 == levels { dearer.exp() } else { 1.0 },
                 serial: numbers[SERIAL].exp(),
                 sharpness: numbers[SHARPNESS],
                 station: if operation == 0 { level } else { self.read_level_of(level) },
             });
             arriving = leaving;
+        }
+    }
+
+    /// What advice changes at `place`: ln(cost) at the device, and the logit of the share kept.
+    fn advised(&self, theta: &[f64], place: &Place, operation: usize) -> [f64; 2] {
+        let number = |back: usize| theta[self.len() - back];
+        if place.advised && operation == 0 {
+            [number(ADVISED_COST), number(ADVISED_KEPT)]
+        } else {
+            [0.0, 0.0]
         }
     }
 
@@ -228,6 +247,7 @@ mod tests {
         }
         theta[layout.border(0, 0) + ONSET] = 64e6f64.ln();
         theta[layout.border(0, 0) + KEPT] = 100.0;
+        theta[layout.border(0, 0) + WIDTH] = -5.0;
         (layout, theta)
     }
 
@@ -240,6 +260,7 @@ mod tests {
             read_frac: 1.0,
             seq_frac: 0.5,
             process_num: 1.0,
+            advised: false,
         };
         let time = (-layout.log_throughput(&theta, &place)).exp() * 1e4;
         assert!((time - (0.5e-6 + 0.5e-2)).abs() < 1e-9, "{time}");
@@ -261,6 +282,6 @@ mod tests {
             layout.len(),
         ]);
         let lengths: Vec<usize> = begins.windows(2).map(|w| w[1] - w[0]).collect();
-        assert_eq!(lengths, [8, 8, 8, 8, 8, 3, 3, 3]);
+        assert_eq!(lengths, [8, 8, 8, 8, 8, 4, 4, 6]);
     }
 }

@@ -185,7 +185,7 @@ impl Model {
         }
     }
 
-    /// Whether some parameter of `workload` lies outside the measured range, or its engine, access, queue depth, think time
+    /// Whether some parameter of `workload` lies outside the measured range, or its engine, access, advice, queue depth, think time
     /// or size distribution differs from what was measured.
     pub fn extrapolates(&self, workload: &Workload) -> bool {
         let place = Place::of(workload);
@@ -193,7 +193,11 @@ impl Model {
             let value = place.scaled(*parameter);
             value < low - 1e-9 || value > high + 1e-9
         });
-        outside || !same_kind(workload, &self.base)
+        outside || !self.alike(workload)
+    }
+
+    fn alike(&self, workload: &Workload) -> bool {
+        same_kind(workload, &self.base) && workload.advice == self.base.advice
     }
 
     /// The workload whose engine, access and other settings the model holds for.
@@ -224,7 +228,7 @@ impl Model {
             Kind::Product(model) => model.estimate(&place),
         };
         estimate.half_width += self.distance_outside(&place);
-        if !same_kind(workload, &self.base) {
+        if !self.alike(workload) {
             estimate.half_width += std::f64::consts::LN_2;
         }
         estimate

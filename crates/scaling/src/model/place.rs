@@ -1,6 +1,6 @@
 //! Where a workload lies in the five-parameter space, and what was observed there.
 
-use ioscape_schema::{Evaluation, Measurement, Parameter, Point, Workload};
+use ioscape_schema::{Advice, Evaluation, Measurement, Parameter, Point, Workload};
 
 /// Most observations a model learns from; the cost grows with their third power.
 const OBSERVATIONS_MAX: usize = 400;
@@ -21,6 +21,8 @@ pub(super) struct Place {
     pub(super) seq_frac: f64,
     /// Number of processes, at least 1.
     pub(super) process_num: f64,
+    /// Whether the kernel is told that requests are random, so that it does not read ahead.
+    pub(super) advised: bool,
 }
 
 impl Place {
@@ -33,6 +35,7 @@ impl Place {
             read_frac: fraction(workload.read_frac),
             seq_frac: fraction(workload.seq_frac),
             process_num: f64::from(workload.process_num).max(1.0),
+            advised: workload.advice == Advice::Random,
         }
     }
 
@@ -49,7 +52,8 @@ impl Place {
     }
 
     fn same(&self, other: &Self) -> bool {
-        Parameter::ALL.iter().all(|p| (self.scaled(*p) - other.scaled(*p)).abs() < 1e-9)
+        self.advised == other.advised
+            && Parameter::ALL.iter().all(|p| (self.scaled(*p) - other.scaled(*p)).abs() < 1e-9)
     }
 }
 
@@ -91,7 +95,8 @@ impl Observation {
     }
 }
 
-/// Whether two workloads differ in the five parameters only.
+/// Whether two workloads differ in the five parameters and in their advice only: the searches for cache sizes advise the kernel
+/// not to read ahead, and the model knows how much that matters.
 pub(super) fn same_kind(a: &Workload, b: &Workload) -> bool {
     a.engine == b.engine
         && a.access == b.access

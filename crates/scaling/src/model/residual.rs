@@ -25,6 +25,9 @@ const READ_LENGTH: f64 = 0.5;
 /// Steepest slope by a parameter that counts: within an onset the slope is of no use, [`Posterior::step`] sees to that.
 const STEEPEST: f64 = 20.0;
 
+/// How alike the leftovers with and without advice against read-ahead are.
+const ADVISED_ALIKE: f64 = 0.8;
+
 /// How large and of which kind the leftover is, as standard deviations of ln(throughput).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Amplitudes {
@@ -59,7 +62,8 @@ fn leftover(a: &Features, b: &Features) -> [f64; 2] {
         matern((a.place.scaled(parameter) - b.place.scaled(parameter)).abs() / length)
     };
     let each = LENGTHS.map(|(parameter, length)| alike(parameter, length));
-    let shared: f64 = a.shares.iter().zip(&b.shares).map(|(x, y)| x * y).sum();
+    let known = if a.place.advised == b.place.advised { 1.0 } else { ADVISED_ALIKE };
+    let shared = known * a.shares.iter().zip(&b.shares).map(|(x, y)| x * y).sum::<f64>();
     let mixed = alike(Parameter::ReadFrac, READ_LENGTH) * each[3];
     let single = shared * each.iter().sum::<f64>() / 4.0 + 0.5 * mixed;
     [single, (0.5 * shared + 0.5 * mixed) * each.iter().product::<f64>()]

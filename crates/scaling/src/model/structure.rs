@@ -3,8 +3,8 @@
 use super::candidates::{Borders, Guess, candidates, with_one_more};
 use super::fit::{Prior, fit, occam};
 use super::levels::{
-    BYTE, BYTE_GROWTH, GAIN, KEPT, Layout, MINGLING, MIXED, ONSET, OVERHEAD, OVERHEAD_GROWTH,
-    SERIAL, SHARPNESS,
+    ADVISED_COST, ADVISED_KEPT, BYTE, BYTE_GROWTH, GAIN, KEPT, Layout, MINGLING, MIXED, ONSET,
+    OVERHEAD, OVERHEAD_GROWTH, SERIAL, SHARPNESS, WIDTH,
 };
 use super::place::Observation;
 use ioscape_schema::Evaluation;
@@ -12,6 +12,9 @@ use nalgebra::DVector;
 
 /// Noise assumed while the structure is fitted, on log throughput.
 const FIT_SD: f64 = 0.05;
+/// Width of an overflow in ln(bytes) that is sharp, and of one that is not.
+const NARROW: f64 = 0.03;
+const WIDE: f64 = 0.4;
 /// Misfit per observation up to which a structure is taken as found.
 const MISFIT_MAX: f64 = 3.0;
 /// Gain in twice the log evidence that a border must bring to be believed without having been found (Kass and Raftery, "Bayes
@@ -98,14 +101,29 @@ fn knowledge(layout: &Layout, borders: &Borders, observations: &[Observation]) -
             let at = layout.border(operation, level);
             prior.add(&[(at + ONSET, 1.0)], guess.at, guess.sd);
             prior.add(&[(at + KEPT, 1.0)], 1.5, 2.0);
+            prior.add(&[(at + WIDTH, 1.0)], NARROW.ln(), 1.2);
             prior.add(&[(at + MIXED, 1.0)], 0.0, 0.1f64.max(guess.mixed.abs()));
         }
     }
+    prior.add(&[(layout.len() - ADVISED_COST, 1.0)], 0.0, 0.3);
+    prior.add(&[(layout.len() - ADVISED_KEPT, 1.0)], 0.0, 0.7);
     for write in 0..layout.levels[1] {
         let read = layout.read_level_of(write);
         tie(&mut prior, layout.level(0, read), layout.level(1, write));
     }
     prior
+}
+
+/// Where fits start: share kept (logit), width of the overflow, and how much of the hinted shift of the mixed border is taken.
+fn starts(guesses: &[(usize, Guess)]) -> Vec<(f64, f64, f64)> {
+    let mut starts = vec![(2.0, NARROW, 0.0)];
+    if !guesses.is_empty() {
+        starts.extend([(-2.0, NARROW, 0.0), (1.0, WIDE, 0.0)]);
+    }
+    if guesses.iter().any(|(_, guess)| guess.mixed != 0.0) {
+        starts.push((2.0, NARROW, 1.0));
+    }
+    starts
 }
 
 /// The best fit from several starts with these borders.
@@ -124,14 +142,12 @@ fn with_borders(borders: &Borders, observations: &[Observation]) -> Option<Struc
         .flat_map(|(operation, own)| own.iter().enumerate().map(move |(k, g)| (operation, k, *g)))
         .map(|(operation, level, guess)| (layout.border(operation, level), guess))
         .collect();
-    let shifted = guesses.iter().any(|(_, guess)| guess.mixed != 0.0);
-    let starts = [Some((2.0, 0.0)), Some((-2.0, 0.0)), shifted.then_some((2.0, 1.0))];
-    let needed = if guesses.is_empty() { 1 } else { 3 };
     let mut best: Option<(DVector<f64>, f64)> = None;
-    for (kept, shift) in starts.into_iter().take(needed).flatten() {
+    for (kept, width, shift) in starts(&guesses) {
         let mut start = mean.clone();
         for (at, guess) in &guesses {
             start[at + KEPT] = kept;
+            start[at + WIDTH] = width.ln();
             start[at + MIXED] = shift * guess.mixed;
         }
         let found = fit(&layout, &prior, observations, &start, FIT_SD)?;

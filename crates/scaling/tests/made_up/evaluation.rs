@@ -4,8 +4,8 @@ use super::System;
 use ioscape_scaling::Bounds;
 use ioscape_scaling::model::next_points;
 use ioscape_schema::{
-    Border, BorderOperation, Evaluation, Measurement, Parameter, Point, Region, RegionCurves,
-    ResponseTime, Stop, Workload,
+    Advice, Border, BorderOperation, Evaluation, Measurement, Parameter, Point, Region,
+    RegionCurves, ResponseTime, Stop, Workload,
 };
 use rand::SeedableRng;
 use rand_distr::{Distribution, Normal};
@@ -110,12 +110,17 @@ pub fn evaluate(system: &System, noise: f64, seed: u64, extra: usize) -> Evaluat
     let all = distinct(own.concat());
     let nominal = Workload { size_mean: 32 << 10, ..Workload::default() };
     let mix = |read_frac| Workload { read_frac, ..nominal.clone() };
+    let pure = |read_frac| Workload { seq_frac: 0.0, advice: Advice::Random, ..mix(read_frac) };
     let mut evaluation = Evaluation {
         target: system.name.into(),
         unique_bytes_range: BOUNDS.unique_bytes.map(|b| b as f64),
         unique_bytes_curve: meter.curve(&mix(0.5), Parameter::UniqueBytes, &sets(7, &all)),
-        unique_bytes_read_curve: meter.curve(&mix(1.0), Parameter::UniqueBytes, &sets(4, &own[0])),
-        unique_bytes_write_curve: meter.curve(&mix(0.0), Parameter::UniqueBytes, &sets(4, &own[1])),
+        unique_bytes_read_curve: meter.curve(&pure(1.0), Parameter::UniqueBytes, &sets(4, &own[0])),
+        unique_bytes_write_curve: meter.curve(
+            &pure(0.0),
+            Parameter::UniqueBytes,
+            &sets(4, &own[1]),
+        ),
         ..Evaluation::default()
     };
     let operations = [(BorderOperation::Read, &own[0]), (BorderOperation::Write, &own[1])];

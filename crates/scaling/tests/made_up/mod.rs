@@ -6,7 +6,7 @@
 
 pub mod evaluation;
 
-use ioscape_schema::Workload;
+use ioscape_schema::{Advice, Workload};
 
 const MB: f64 = (1 << 20) as f64;
 
@@ -87,10 +87,12 @@ impl Level {
 
 impl System {
     /// Share of the bytes of a set that a cache leaves to the next level.
-    fn miss(&self, cache: &Cache, set: f64) -> f64 {
+    /// Read-ahead that nobody asked for takes a tenth of a cache that overflows.
+    fn miss(&self, cache: &Cache, set: f64, aided: bool) -> f64 {
         let over = if set > cache.onset { 1.0 } else { 0.0 };
         let soft = (((set / cache.onset).ln() + 0.08) / 0.4).clamp(0.0, 1.0);
-        (1.0 - cache.kept / set).max(0.0) * if self.untidy { soft } else { over }
+        (1.0 - cache.kept * if aided { 0.9 } else { 1.0 } / set).max(0.0)
+            * if self.untidy { soft } else { over }
     }
 
     /// The workload as read-ahead sees it.
@@ -105,14 +107,17 @@ impl System {
         let mut arms: f64 = 1.0;
         for (operation, fraction) in [w.read_frac, 1.0 - w.read_frac].into_iter().enumerate() {
             let set = w.unique_bytes as f64;
+            let aided = operation == 0 && w.advice == Advice::Normal;
             let mut arriving: f64 = 1.0;
             for (k, level) in self.levels[operation].iter().enumerate() {
                 let cache = self.caches[operation].get(k);
-                let miss =
-                    cache.map_or(0.0, |c| if set > c.onset { 1.0 - c.kept / set } else { 0.0 });
+                let miss = cache.map_or(0.0, |c| self.miss(c, set, aided));
                 let leaving = miss.min(arriving);
                 let held = cache.map_or(set, |c| set.min(c.onset));
-                let each = level.demand(&self.effective(w), held);
+                let mut each = level.demand(&self.effective(w), held);
+                if aided {
+                    each[2] *= 1.0 + 0.15 * (1.0 - w.seq_frac);
+                }
                 for (total, own) in demand.iter_mut().zip(each) {
                     *total += fraction * (arriving - leaving) * own;
                 }
