@@ -147,6 +147,7 @@ impl Machine {
         RunOptions {
             min_s: effort.min_s,
             cap_s: effort.cap_s,
+            warm_noisy_s: effort.cap_s / 2.0,
             interrupt: Arc::clone(&self.interrupt),
             ..RunOptions::default()
         }

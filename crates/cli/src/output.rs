@@ -3,6 +3,7 @@
 use crate::failure::Failure;
 use ioscape_schema::{Document, SCHEMA, Tool};
 use std::io::{self, IsTerminal, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 /// An empty document that says who wrote it, when, and by which command.
@@ -58,7 +59,9 @@ fn terminal_width() -> usize {
 pub fn write_file(path: &Path, text: &str) -> Result<(), Failure> {
     let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let whole = || -> io::Result<()> {
-        let mut file = tempfile::NamedTempFile::new_in(folder)?;
+        // As any file the user makes: readable as the umask says.
+        let permissions = std::fs::Permissions::from_mode(0o666);
+        let mut file = tempfile::Builder::new().permissions(permissions).tempfile_in(folder)?;
         file.write_all(text.as_bytes())?;
         file.as_file().sync_data()?;
         file.persist(path).map_err(|e| e.error)?;

@@ -113,8 +113,9 @@ impl Allotment {
         shares_s[Phase::Findings as usize] += flush_s;
         shares_s[Phase::AllParameters as usize] += budget * all_share;
         let probes = 140.0 * scale;
-        let cap_s = (0.55 * budget / probes).clamp(0.1, 10.0);
-        let effort = Effort { min_s: cap_s / 5.0, cap_s };
+        // Most probes are confident long before their cap, so that it may be generous.
+        let cap_s = (0.65 * budget / probes).clamp(0.1, 10.0);
+        let effort = Effort { min_s: cap_s / 8.0, cap_s };
         let size_step = if scale < SHORT { 8.0 } else { 4.0 };
         Self { points, shares_s, curve_points, size_step, effort, flush }
     }

@@ -240,7 +240,11 @@ impl Run<'_> {
             self.pass(Phase::WarmUp)?;
             warm_up.add(sampler.rate(), self.shared.moved()[1]);
             let elapsed_s = sampler.elapsed_s();
-            if elapsed_s >= self.options.warm_min_s && warm_up.is_steady() {
+            let least_s = match warm_up.is_noisy() {
+                true => self.options.warm_noisy_s.max(self.options.warm_min_s),
+                false => self.options.warm_min_s,
+            };
+            if elapsed_s >= least_s && warm_up.is_steady() {
                 return Ok((elapsed_s, true));
             }
             if elapsed_s >= self.options.warm_cap_s.max(self.options.warm_min_s) {

@@ -64,6 +64,9 @@ pub struct RunOptions {
     pub warm_min_s: f64,
     /// And at most so long.
     pub warm_cap_s: f64,
+    /// A warm-up whose rate varies so much that its mean is not known to a tenth lasts at least so long, in seconds:
+    /// what looks steady within the noise need not be.
+    pub warm_noisy_s: f64,
     /// Reading the set into the file cache takes at most so long, in seconds.
     pub touch_cap_s: f64,
     /// The measured part ends when half the 95 % confidence interval over the throughput is below this.
@@ -81,6 +84,7 @@ impl Default for RunOptions {
             cap_s: 5.0,
             warm_min_s: 0.2,
             warm_cap_s: 10.0,
+            warm_noisy_s: 1.0,
             touch_cap_s: 60.0,
             confidence: 0.03,
             interrupt: Arc::default(),

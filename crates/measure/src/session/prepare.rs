@@ -21,6 +21,8 @@ const CACHED: f64 = 0.98;
 pub(super) struct Preparation {
     /// Whether the whole set was in the file cache when the warm-up began.
     pub(super) cached: bool,
+    /// Whether the whole set was cached or has just been read, so that it ought to be cached if there is room.
+    pub(super) brought_in: bool,
     /// Doubts.
     pub(super) warnings: Vec<Warning>,
 }
@@ -40,9 +42,11 @@ impl Session {
         let capacity = self.max_unique_bytes();
         if bytes > capacity {
             let path = self.target.path().to_owned();
-            let of_what = if self.target.is_scratch() { "half of the free space" } else { "its size" };
+            let of_what =
+                if self.target.is_scratch() { "half of the free space" } else { "its size" };
             let (set, most) = (Bytes(bytes as f64), Bytes(capacity as f64));
-            let reason = format!("a set of {set} does not fit: at most {most}, {of_what}; make it smaller");
+            let reason =
+                format!("a set of {set} does not fit: at most {most}, {of_what}; make it smaller");
             return Err(Error::Target { path, reason });
         }
         let from = self.laid_out;
@@ -136,6 +140,7 @@ impl Session {
         preparation.cached = known.is_some_and(|f| f >= CACHED);
         let fits = bytes as f64 <= 1.1 * self.cache_room() as f64;
         let needed = known.map_or(self.touched < bytes, |f| f < CACHED);
+        preparation.brought_in = preparation.cached;
         if !fits || !needed {
             return Ok(());
         }
@@ -150,6 +155,7 @@ impl Session {
             );
             preparation.warnings.push(Warning::new(WarningKind::BudgetSpent, message));
         }
+        preparation.brought_in = done >= bytes;
         preparation.cached = self.resident_frac(bytes).is_some_and(|f| f >= CACHED);
         Ok(())
     }

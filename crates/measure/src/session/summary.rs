@@ -79,7 +79,7 @@ impl Session {
             None => memory.free as f64 > 0.1 * memory.total as f64,
         };
         let fits = (m.workload.unique_bytes as f64) < 0.8 * self.cache_room() as f64;
-        (unpressed && fits && preparation.cached).then(|| {
+        (unpressed && fits && preparation.brought_in).then(|| {
             let message = format!(
                 "only {:.0} % of the set was in the file cache after the run though memory was free: something drops \
                  pages that are not read again soon, so the cache looks smaller than it is",

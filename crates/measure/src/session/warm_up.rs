@@ -2,11 +2,14 @@
 
 use super::Session;
 use crate::environment;
-use crate::stop::{is_steady, mean};
+use crate::stop::{is_steady, mean, variance};
 use ioscape_schema::{Access, Engine, Workload};
 
 /// Two thirds of a warm-up may differ by so much and still count as steady.
 const TOLERANCE: f64 = 0.05;
+
+/// Standard error of a mean, relative to it, above which it says little.
+const NOISY: f64 = 0.1;
 
 /// Dirty pages that grow by less than this share of what is written do not fill up any more.
 const FILLING: f64 = 0.1;
@@ -56,6 +59,13 @@ impl WarmUp {
     /// Whether the rate has settled.
     pub(super) fn is_steady(&self) -> bool {
         is_steady(&self.rates, TOLERANCE) && self.is_filled()
+    }
+
+    /// Whether the rate varies so much that its mean over the last third is not known to a tenth.
+    pub(super) fn is_noisy(&self) -> bool {
+        let tail = &self.rates[self.rates.len() - self.rates.len() / 3..];
+        let error = (variance(tail) / tail.len().max(1) as f64).sqrt();
+        tail.len() < 3 || error > NOISY * mean(tail)
     }
 
     /// Whether writes meet the resistance they will go on meeting.
@@ -109,5 +119,13 @@ mod tests {
         assert!(!warm(vec![10.0; 12]).began_slowly());
         assert!(!warm(Vec::new()).began_slowly());
         assert!(warm(vec![10.0; 12]).is_steady());
+    }
+
+    #[test]
+    fn noise_is_told_from_a_steady_rate() {
+        let warm = |rates: Vec<f64>| WarmUp { rates, dirt: Vec::new(), enough_written: None };
+        assert!(!warm(vec![10.0; 12]).is_noisy());
+        assert!(warm([1.0, 30.0].repeat(6)).is_noisy());
+        assert!(warm(Vec::new()).is_noisy());
     }
 }

@@ -1,15 +1,20 @@
 //! Systems with a known write policy and flush behaviour.
 
 use super::{Checks, DISK};
-use crate::check::{Check, between, ends, equal, evaluation, policy};
+use crate::check::{Check, at, between, ends, equal, evaluation, policy};
 use crate::lab::{Lab, Up};
-use ioscape_schema::Point;
+use ioscape_schema::{Region, Workload};
 
+/// Size of the simulated disk.
+const DISK_MB: f64 = 64.0;
 /// Options for a file of the simulated disk that fits the machine's own file cache.
-const IN_CACHE: &str = "--destroy-data --max-unique-bytes 32M --budget 90s";
+const IN_CACHE: &str = "--destroy-data --max-unique-bytes 32M --budget 2m";
 
 fn fuse<'a>(lab: &'a Lab, policy: &str) -> Result<Up<'a>, String> {
-    lab.up(&format!("./simdisk.sh up wp size=64 keep=1 {policy} {DISK}"), "./simdisk.sh down wp")
+    lab.up(
+        &format!("./simdisk.sh up wp size={DISK_MB} keep=1 {policy} {DISK}"),
+        "./simdisk.sh down wp",
+    )
 }
 
 /// FUSE without a write-back cache sends every write to its disk.
@@ -19,21 +24,31 @@ pub fn write_through(lab: &Lab) -> Checks {
     let found = evaluation(&document)?;
     let (first, _) = ends(found)?;
     let mut checks = vec![equal("write policy", "write-through", &policy(found))];
-    checks.extend(law(&first.curves.read_frac));
+    checks.extend(law(first)?);
     Ok(checks)
 }
 
-/// Each mixed point of a write-through cache against T_disk / (1 - r), T_disk being the speed of pure writes.
-fn law(curve: &[Point]) -> Vec<Check> {
-    let disk = curve.iter().find(|p| p.value == 0.0).map(Point::throughput);
-    curve
-        .iter()
-        .filter(|p| p.value > 0.0 && p.value <= 0.9)
+/// Milliseconds the disk needs for a write of the focal vector when `read_frac` of the requests are reads from the cache:
+/// only a write that follows a write is sequential for the disk.
+fn write_ms(focal: &Workload, read_frac: f64) -> f64 {
+    let distance = 0.5333 * (focal.unique_bytes as f64 / (DISK_MB * 1_048_576.0)).sqrt();
+    let position = 0.5 + (4.0 - 0.5) * distance + 1.0;
+    let random = 1.0 - focal.seq_frac * (1.0 - read_frac);
+    0.1 + random * position + focal.size_mean as f64 / 40e6 * 1e3
+}
+
+/// Each mixed point of a write-through cache against T_disk / (1 - r), T_disk scaled from the speed of pure writes.
+fn law(region: &Region) -> Result<Vec<Check>, String> {
+    let curve = &region.curves.read_frac;
+    let pure = at(curve, 0.0).ok_or("no point of pure writes")?;
+    let mixed = curve.iter().filter(|p| p.value > 0.0 && p.value < 1.0);
+    Ok(mixed
         .map(|p| {
-            let share = disk.map(|disk| p.throughput() * (1.0 - p.value) / disk);
-            between(&format!("T (1-r) / T_disk at r = {:.2}", p.value), 0.85, 1.15, share)
+            let slower = write_ms(&region.focal, p.value) / write_ms(&region.focal, 0.0);
+            let share = p.throughput() * (1.0 - p.value) * slower / pure;
+            between(&format!("T (1-r) / T_disk at r = {:.2}", p.value), 0.85, 1.15, Some(share))
         })
-        .collect()
+        .collect())
 }
 
 /// FUSE with a write-back cache keeps writes in memory.
