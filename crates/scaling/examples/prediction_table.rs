@@ -1,4 +1,7 @@
-//! Prints how far each model's predictions are off on made-up systems: `cargo run --release -p ioscape-scaling --example prediction_table`.
+//! Prints how far each model's predictions are off on made-up systems.
+//!
+//! `cargo run --release -p ioscape-scaling --example prediction_table -- [POINTS [SEEDS [BUDGET]]]`: so many points off
+//! the curves, so many seeds; with a budget in seconds, at 2 s a point, borders are explored instead of known.
 
 #[path = "../tests/made_up/mod.rs"]
 mod made_up;
@@ -7,8 +10,8 @@ use ioscape_scaling::model::{
     OrthogonalModel, Predict, SinglePointModel, Validated, orthogonal_sample, random_workloads,
     validate,
 };
-use ioscape_schema::{Validation, Workload};
-use made_up::evaluation::{BOUNDS, Meter, distinct_points, evaluate};
+use ioscape_schema::{Evaluation, Validation, Workload};
+use made_up::evaluation::{BOUNDS, Meter, distinct_points, evaluate, explored};
 use std::io::Write;
 
 /// Unseen workloads per system and seed.
@@ -16,11 +19,10 @@ const WORKLOADS: usize = 100;
 
 fn validation(
     system: &made_up::System,
+    evaluation: &Evaluation,
     noise: f64,
     seed: u64,
-    extra: usize,
-) -> (Validation, usize) {
-    let evaluation = evaluate(system, noise, seed, extra);
+) -> Validation {
     let mut meter = Meter::new(system, noise, seed + 1000);
     let base = Workload::default();
     let sample: Vec<_> =
@@ -33,13 +35,44 @@ fn validation(
         .collect();
     let rivals: [(&str, &dyn Predict); 2] =
         [("orthogonal", &orthogonal), ("single_point", &single)];
-    let validation = validate(&evaluation, &rivals, &validated).expect("a model");
-    (validation, distinct_points(&evaluation))
+    validate(evaluation, &rivals, &validated).expect("a model")
+}
+
+fn rows(
+    out: &mut impl Write,
+    system: &made_up::System,
+    noise: f64,
+    all: &[(Validation, usize)],
+) -> std::io::Result<()> {
+    let mean = |f: &dyn Fn(&Validation) -> f64| {
+        100.0 * all.iter().map(|(v, _)| f(v)).sum::<f64>() / all.len() as f64
+    };
+    for name in ["default", "product", "orthogonal", "single_point"] {
+        let points = match name {
+            "orthogonal" => orthogonal_sample(&BOUNDS, &Workload::default()).len(),
+            "single_point" => 1,
+            _ => all[0].1,
+        };
+        writeln!(
+            out,
+            "| {} | {} % | {points} | {:.1} | {name} | {:.1} | {:.1} | {:.1} | {:.1} | {:.0} |",
+            system.name,
+            noise * 100.0,
+            mean(&|v| v.repeatability_error.unwrap_or(0.0)),
+            mean(&|v| v.models[name].median_error),
+            mean(&|v| v.models[name].p75_error),
+            mean(&|v| v.models[name].p90_error),
+            mean(&|v| v.models[name].enhanced_median_error.unwrap_or(f64::NAN)),
+            mean(&|v| v.models[name].interval90_coverage.unwrap_or(f64::NAN)),
+        )?;
+    }
+    Ok(())
 }
 
 fn main() -> std::io::Result<()> {
-    let extra = std::env::args().nth(1).and_then(|a| a.parse().ok()).unwrap_or(12);
-    let seeds = std::env::args().nth(2).and_then(|a| a.parse().ok()).unwrap_or(3u64);
+    let given: Vec<u64> = std::env::args().skip(1).filter_map(|word| word.parse().ok()).collect();
+    let extra = given.first().map_or(12, |extra| *extra as usize);
+    let seeds = given.get(1).copied().unwrap_or(3).max(1);
     let mut out = std::io::stdout().lock();
     writeln!(
         out,
@@ -48,28 +81,15 @@ fn main() -> std::io::Result<()> {
     writeln!(out, "|---|---|---|---|---|---|---|---|---|---|")?;
     for system in made_up::systems() {
         for noise in [0.0, 0.05] {
-            let all: Vec<_> =
-                (0..seeds).map(|seed| validation(&system, noise, seed, extra)).collect();
-            let mean = |f: &dyn Fn(&Validation) -> f64| {
-                100.0 * all.iter().map(|(v, _)| f(v)).sum::<f64>() / all.len() as f64
+            let one = |seed: u64| {
+                let evaluation = match given.get(2) {
+                    Some(budget) => explored(&system, noise, seed, extra, *budget as f64),
+                    None => evaluate(&system, noise, seed, extra),
+                };
+                (validation(&system, &evaluation, noise, seed), distinct_points(&evaluation))
             };
-            for name in ["default", "product", "orthogonal", "single_point"] {
-                let repeat = mean(&|v| v.repeatability_error.unwrap_or(0.0));
-                writeln!(
-                    out,
-                    "| {} | {} % | {} | {:.1} | {} | {:.1} | {:.1} | {:.1} | {:.1} | {:.0} |",
-                    system.name,
-                    noise * 100.0,
-                    if name == "orthogonal" { 162 } else { all[0].1 },
-                    repeat,
-                    name,
-                    mean(&|v| v.models[name].median_error),
-                    mean(&|v| v.models[name].p75_error),
-                    mean(&|v| v.models[name].p90_error),
-                    mean(&|v| v.models[name].enhanced_median_error.unwrap_or(f64::NAN)),
-                    mean(&|v| v.models[name].interval90_coverage.unwrap_or(f64::NAN)),
-                )?;
-            }
+            let all: Vec<(Validation, usize)> = (0..seeds).map(one).collect();
+            rows(&mut out, &system, noise, &all)?;
         }
     }
     Ok(())

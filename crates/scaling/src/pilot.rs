@@ -24,22 +24,22 @@ const SIZE_SHARE: f64 = 1.0 / 16.0;
 const SIGMA_MOST: f64 = 0.3;
 
 impl<P: Probe> Session<'_, P> {
-    /// A curve as samples of time per byte, without the points in doubt as long as most are not.
+    /// A curve as samples of time per byte; points in doubt count a little, for a cliff shows in them too.
     pub(crate) fn samples(&self, key: CurveKey) -> Vec<Sample> {
         let curve = self.state.curves.get(&key).map_or(&[][..], Vec::as_slice);
         let store = &self.state.store;
-        let sure: Vec<(f64, PointId)> =
-            curve.iter().copied().filter(|&(_, id)| !store.verdict(id).doubtful).collect();
-        let used = if sure.len() * 2 > curve.len() { &sure } else { curve };
         let repeatability = store.repeatability().unwrap_or(0.0);
         let sample = |&(value, id): &(f64, PointId)| {
             let point = store.point(id, value);
             let within = point.measurement.relative_error() / 1.96;
             let between = repeatability / (point.rounds.len().max(1) as f64).sqrt();
-            let sigma = within.max(between).clamp(USUAL_NOISE, SIGMA_MOST);
+            let sigma = match store.verdict(id).doubtful {
+                true => SIGMA_MOST,
+                false => within.max(between).clamp(USUAL_NOISE, SIGMA_MOST),
+            };
             Sample { unique_bytes: value, s: 1.0 / store.throughput(id), sigma }
         };
-        used.iter().map(sample).collect()
+        curve.iter().map(sample).collect()
     }
 }
 

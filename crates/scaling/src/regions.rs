@@ -5,11 +5,15 @@ use ioscape_schema::BorderOperation;
 
 /// Least ratio of a region's ends: a narrower one has no place for a focal point that is stable.
 const WIDTH_LEAST: f64 = 1.3;
+/// The same for a region between two borders, each with its own error.
+const WIDTH_BETWEEN: f64 = 1.5;
+/// Least change at a border of the mixed curve for it to be believed more than those of pure reads and writes.
+const MIXED_LEAST: f64 = 3.0;
 /// A first region is seen from this share of its end on: sets far below it say nothing about its cache.
 const FIRST_FROM: f64 = 1.0 / 64.0;
 
 /// The distinct borders of all curves: those within 25 % of each other are one, and the mixed curve's is believed most,
-/// since it is the one the regions' focal vectors are on; then that with the largest change.
+/// since it is the one the regions' focal vectors are on, unless it is a small step; then that with the largest change.
 fn distinct(borders: &[SetBorder]) -> Vec<SetBorder> {
     let mut sorted = borders.to_vec();
     sorted.sort_by(|a, b| a.border.unique_bytes.total_cmp(&b.border.unique_bytes));
@@ -24,7 +28,8 @@ fn distinct(borders: &[SetBorder]) -> Vec<SetBorder> {
             _ => clusters.push(vec![border]),
         }
     }
-    let rank = |b: &SetBorder| (b.border.operation == BorderOperation::Mixed, ratio_of(b));
+    let is_mixed = |b: &SetBorder| b.border.operation == BorderOperation::Mixed;
+    let rank = |b: &SetBorder| (is_mixed(b) && ratio_of(b) >= MIXED_LEAST, ratio_of(b));
     let best = |cluster: Vec<SetBorder>| {
         cluster.into_iter().max_by(|a, b| {
             let ((a_mixed, a_ratio), (b_mixed, b_ratio)) = (rank(a), rank(b));
@@ -45,7 +50,7 @@ pub(crate) fn regions(borders: &[SetBorder], low: f64, high: f64) -> Vec<[f64; 2
     let mut edges: Vec<(f64, f64)> =
         distinct(borders).iter().map(|b| (b.border.unique_bytes, ratio_of(b))).collect();
     edges.retain(|&(at, _)| at >= low * WIDTH_LEAST && at * WIDTH_LEAST <= high);
-    while let Some(narrow) = edges.windows(2).position(|w| w[1].0 < w[0].0 * WIDTH_LEAST) {
+    while let Some(narrow) = edges.windows(2).position(|w| w[1].0 < w[0].0 * WIDTH_BETWEEN) {
         let weaker = usize::from(edges[narrow].1 >= edges[narrow + 1].1);
         edges.remove(narrow + weaker);
     }

@@ -11,6 +11,9 @@ use rand_pcg::Pcg32;
 /// A point is cheap up to this multiple of the median cost.
 const CHEAP: f64 = 1.5;
 
+/// Half the confidence interval over the throughput above which a point is not known well.
+const UNSURE: f64 = 0.1;
+
 /// Repeats the points among `ids` whose every round is in doubt, interleaved; whether anything was repeated.
 ///
 /// While the machine is off its usual speed nothing is repeated: it would be in vain now, and the last phase comes
@@ -45,7 +48,8 @@ pub(crate) fn repair<P: Probe>(
     Ok(repaired)
 }
 
-/// Settles what is still in doubt, then repeats all cheap points in random order while the budget lasts.
+/// Settles what is still in doubt, then repeats the points that are not known well and the cheap ones, in random order,
+/// while the budget lasts.
 ///
 /// A random order within each round keeps slow changes of the machine from looking like a parameter's effect.
 pub(crate) fn finish<P: Probe>(session: &mut Session<'_, P>) -> Result<(), P::Error> {
@@ -57,9 +61,12 @@ pub(crate) fn finish<P: Probe>(session: &mut Session<'_, P>) -> Result<(), P::Er
     let mut random = Pcg32::seed_from_u64(session.options.seed);
     for round in 1..ROUNDS_WANTED {
         let store = &session.state.store;
-        let due = |&id: &PointId| store.round_count(id) <= round && store.cost_s(id) <= limit_s;
+        let unsure = |id: PointId| store.kept(id).relative_error() > UNSURE;
+        let worth_it = |id: PointId| unsure(id) || store.cost_s(id) <= limit_s;
+        let due = |&id: &PointId| store.round_count(id) <= round && worth_it(id);
         let mut due: Vec<PointId> = ids.iter().copied().filter(due).collect();
         due.shuffle(&mut random);
+        due.sort_by_key(|&id| !unsure(id));
         for id in due {
             if !session.again(id, Need::Essential)? {
                 return Ok(());

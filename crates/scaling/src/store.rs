@@ -56,6 +56,14 @@ pub(crate) fn positive(throughput: f64) -> f64 {
     if throughput.is_finite() { throughput.max(1e-3) } else { 1e-3 }
 }
 
+/// Whether the processes used less than this share of their time to compute, where that is known.
+const WAITING: f64 = 0.5;
+
+fn waits_for_storage(m: &Measurement) -> bool {
+    let busy_s = m.cpu_user_s + m.cpu_system_s;
+    busy_s > 0.0 && busy_s < WAITING * m.elapsed_s * f64::from(m.workload.process_num)
+}
+
 impl Store {
     pub(crate) fn len(&self) -> usize {
         self.points.len()
@@ -100,7 +108,12 @@ impl Store {
         self.off.last().copied().unwrap_or(false)
     }
 
+    /// Whether a round may have suffered from what else the processors did; a workload that waits for storage most of
+    /// the time does not care.
     fn is_suspect(&self, round: &Round) -> bool {
+        if waits_for_storage(&round.measurement) {
+            return false;
+        }
         let is_off =
             |index: Option<usize>| index.and_then(|i| self.off.get(i)).copied().unwrap_or(false);
         round.measurement.disturbed

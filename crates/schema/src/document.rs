@@ -1,6 +1,8 @@
 //! The document: one result file, the same on disk and on standard output.
 
-use crate::{Comparison, Environment, Evaluation, Measurement, Prediction, Validation, Warning};
+use crate::{
+    Cheapest, Comparison, Environment, Evaluation, Measurement, Prediction, Validation, Warning,
+};
 use serde::{Deserialize, Serialize};
 
 /// The schema this version writes; a reader accepts every `ioscape/N` up to its own.
@@ -45,6 +47,9 @@ pub struct Document {
     /// Systems compared on the same workloads, by prediction.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub comparison: Option<Vec<Comparison>>,
+    /// The cheapest system that is fast enough, per workload.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cheapest: Option<Vec<Cheapest>>,
     /// Predictions held against measurements.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub validation: Option<Validation>,

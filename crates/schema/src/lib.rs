@@ -21,7 +21,9 @@ pub use evaluation::{
 };
 pub use io::{Io, Op, Request};
 pub use measurement::{Direction, Measurement, ResponseTime, Stop};
-pub use prediction::{Comparison, ErrorBin, ErrorFigures, Prediction, Validation, ValidationPoint};
+pub use prediction::{
+    Cheapest, Choice, Comparison, ErrorBin, ErrorFigures, Prediction, Validation, ValidationPoint,
+};
 pub use warning::{Warning, WarningKind};
 pub use workload::{
     Access, Advice, Engine, Parameter, SizeDistribution, Workers, Workload, WorkloadError,

@@ -10,7 +10,7 @@ pub struct Prediction {
     /// Name of the workload in its set, such as `database`; absent for one given by its parameters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// The system, as the evaluation's target names it.
+    /// The system: the evaluation's target, or the name of the result file where several systems are asked.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub system: String,
     /// The workload.
@@ -52,6 +52,34 @@ pub struct Comparison {
     /// Bytes per second for one unit of money, of each system; absent without prices.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub throughput_per_price: Option<[f64; 2]>,
+}
+
+/// The cheapest of several systems that is fast enough for one workload.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Cheapest {
+    /// Name of the workload in its set; absent for one given by its parameters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// The workload.
+    pub workload: Workload,
+    /// Throughput that was asked for, in bytes per second.
+    pub at_least_bytes_per_s: f64,
+    /// The system, its price and what it is predicted to do; absent when none reaches what was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub choice: Option<Choice>,
+}
+
+/// A system that was chosen for its price.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Choice {
+    /// The system.
+    pub system: String,
+    /// Its price, in the currency that all prices are in.
+    pub price: f64,
+    /// Its predicted throughput, in bytes per second.
+    pub throughput_bytes_per_s: f64,
+    /// Whether even the low end of its 90 % interval reaches what was asked for.
+    pub sure: bool,
 }
 
 /// How wrong a model is on workloads it had not seen. An error is |predicted - measured| / measured.

@@ -41,6 +41,10 @@ pub enum WarningKind {
     BudgetSpent,
     /// The result was interrupted and is partial.
     Interrupted,
+    /// Predictions lie outside what was measured: their intervals are guesses.
+    Extrapolated,
+    /// What is held against each other was measured in different ways.
+    DifferentKinds,
     /// An option could not be honoured by this system.
     Unsupported,
     /// A warning of a newer version of this program.

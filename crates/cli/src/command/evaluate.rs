@@ -12,6 +12,7 @@ use ioscape_schema::units::{Bytes, Seconds};
 use ioscape_schema::{
     Access, Document, Evaluation, Measurement, Settings, Warning, WarningKind, Workload,
 };
+use std::time::Instant;
 
 /// Smallest set: below it the processors' caches are measured, not the file system.
 const UNIQUE_BYTES_LEAST: u64 = 1 << 20;
@@ -21,6 +22,8 @@ const PAST_MEMORY: u64 = 4;
 const SIZE_MEAN: [u64; 2] = [4 << 10, 4 << 20];
 /// Most processes tried.
 const PROCESS_MOST: u32 = 16;
+/// Share of the budget for exploring; the rest is for removing the scratch file and writing the results.
+const EXPLORING: f64 = 0.96;
 /// Share of the budget that laying out the set may take.
 const LAYOUT_SHARE: f64 = 0.2;
 
@@ -37,6 +40,7 @@ pub fn main(args: &EvaluateArgs) -> Result<(), Failure> {
     if args.dry_run {
         return dry_run(args);
     }
+    let begun = Instant::now();
     let mut document = output::document(args.seed);
     let memory =
         earlier.as_ref().map_or(args.memory, |d| settings(d).and_then(|s| s.memory_limit_bytes));
@@ -44,7 +48,7 @@ pub fn main(args: &EvaluateArgs) -> Result<(), Failure> {
     machine.start(&mut document)?;
     let (settings, log) = match &earlier {
         Some(earlier) => continued(earlier, &mut document, args)?,
-        None => (fresh(args, &mut machine, &mut document)?, Vec::new()),
+        None => (fresh(args, &mut machine, &mut document, begun)?, Vec::new()),
     };
     let options = options_of(&settings, document.seed);
     options.validate().map_err(|e| Failure::Misuse(e.to_string()))?;
@@ -137,6 +141,7 @@ fn fresh(
     args: &EvaluateArgs,
     machine: &mut Machine,
     document: &mut Document,
+    begun: Instant,
 ) -> Result<Settings, Failure> {
     let look = machine.look();
     let wish = settled(args, &look, None);
@@ -148,7 +153,9 @@ fn fresh(
         )));
     }
     let rate = machine.layout_rate(wish.unique_bytes[1])?;
-    let settings = settled(args, &look, rate);
+    let mut settings = settled(args, &look, rate);
+    settings.budget_s =
+        (args.budget * EXPLORING - begun.elapsed().as_secs_f64()).max(0.1 * args.budget);
     if settings.unique_bytes[1] < wish.unique_bytes[1] {
         let most = Bytes(settings.unique_bytes[1] as f64);
         document.warn(Warning::new(

@@ -1,8 +1,8 @@
 //! The evaluation of a made-up system, with points around its known borders and seeded noise.
 
 use super::System;
-use ioscape_scaling::Bounds;
 use ioscape_scaling::model::next_points;
+use ioscape_scaling::{Ask, Bounds, Options, Probe, explore};
 use ioscape_schema::{
     Advice, Border, BorderOperation, Evaluation, Measurement, Parameter, Point, Region,
     RegionCurves, ResponseTime, Stop, Workload,
@@ -140,9 +140,40 @@ pub fn evaluate(system: &System, noise: f64, seed: u64, extra: usize) -> Evaluat
         .enumerate()
         .map(|(i, edge)| region(&mut meter, &nominal, i, [edge[0], edge[1]], i + 2 == edges.len()))
         .collect();
-    for workload in next_points(&evaluation, extra, seed) {
+    add_extra(&mut evaluation, &mut meter, extra, seed);
+    evaluation
+}
+
+fn add_extra(evaluation: &mut Evaluation, meter: &mut Meter<'_>, count: usize, seed: u64) {
+    for workload in next_points(evaluation, count, seed) {
         evaluation.extra.push(meter.point(&workload, Parameter::UniqueBytes));
     }
+}
+
+impl Probe for Meter<'_> {
+    type Error = std::convert::Infallible;
+
+    fn measure(&mut self, ask: &Ask) -> Result<Measurement, Self::Error> {
+        Ok(Measurement { cost_s: 2.0, ..Meter::measure(self, &ask.workload) })
+    }
+}
+
+/// An evaluation by the self-scaling benchmark itself, at 2 s a point, then `extra` points where the default model is least sure.
+pub fn explored(system: &System, noise: f64, seed: u64, extra: usize, budget_s: f64) -> Evaluation {
+    let options = Options {
+        bounds: BOUNDS,
+        base: Workload::default(),
+        budget_s,
+        seed,
+        all_parameters: false,
+        typical_cost_s: 2.0,
+        flush_interval_s: None,
+        layout_bytes_per_s: None,
+    };
+    let mut meter = Meter::new(system, noise, seed);
+    let Ok(mut evaluation) = explore(&options, &mut meter);
+    evaluation.target = system.name.into();
+    add_extra(&mut evaluation, &mut meter, extra, seed);
     evaluation
 }
 
@@ -166,7 +197,7 @@ fn region(
     Region { name: format!("region {}", i + 1), unique_bytes: edge, focal, curves }
 }
 
-/// Distinct workloads among all points of an evaluation.
+/// Distinct workloads that a model of the evaluation may see: points of all curves, extra points, and whatever else was probed.
 pub fn distinct_points(evaluation: &Evaluation) -> usize {
     let curves = [
         &evaluation.unique_bytes_curve,
@@ -174,12 +205,14 @@ pub fn distinct_points(evaluation: &Evaluation) -> usize {
         &evaluation.unique_bytes_write_curve,
         &evaluation.extra,
     ];
-    let mut seen: Vec<Workload> = Vec::new();
     let regions = evaluation.regions.iter();
     let within = regions.flat_map(|r| Parameter::ALL.into_iter().filter_map(|p| r.curves.get(p)));
-    for point in curves.into_iter().chain(within).flatten() {
-        if !seen.contains(&point.measurement.workload) {
-            seen.push(point.measurement.workload.clone());
+    let points = curves.into_iter().chain(within).flatten().map(|point| &point.measurement);
+    let probes = evaluation.probes.iter().map(|probe| &probe.measurement);
+    let mut seen: Vec<&Workload> = Vec::new();
+    for measurement in points.chain(probes) {
+        if !seen.contains(&&measurement.workload) {
+            seen.push(&measurement.workload);
         }
     }
     seen.len()

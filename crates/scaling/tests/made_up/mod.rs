@@ -86,8 +86,7 @@ impl Level {
 }
 
 impl System {
-    /// Share of the bytes of a set that a cache leaves to the next level.
-    /// Read-ahead that nobody asked for takes a tenth of a cache that overflows.
+    /// Share of the bytes of a set that a cache leaves to the next level; read-ahead that nobody asked for takes a tenth of a cache that overflows.
     fn miss(&self, cache: &Cache, set: f64, aided: bool) -> f64 {
         let over = if set > cache.onset { 1.0 } else { 0.0 };
         let soft = (((set / cache.onset).ln() + 0.08) / 0.4).clamp(0.0, 1.0);
