@@ -41,6 +41,9 @@ const FLANK: f64 = 1.1;
 /// Factor between neighbouring points above which the laws have no say outside the gap between them.
 const CLIFF: f64 = 3.0;
 
+/// A cliff belongs to a cut when its gap reaches into this ratio of the cut's.
+const BESIDE: f64 = 1.4;
+
 /// A border with the points it lies between.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct SetBorder {
@@ -97,10 +100,12 @@ fn position_error(samples: &[Sample], left: &Segment, right: &Segment, position:
 /// Moves a cut to the cliff beside it, if there is one. The law of the slower level goes to zero at the cache size, so
 /// it may claim a point that is still before the cliff; and pages of one request that are missed one by one bend it.
 fn at_cliff(samples: &[Sample], left: Segment, right: Segment) -> (Segment, Segment) {
-    let cut = left.end;
-    let reach = cut.saturating_sub(2).max(left.first + 1)..=(cut + 2).min(right.end - 1);
+    let at = |i: usize| samples[i].unique_bytes;
+    let is_near =
+        |&i: &usize| at(i - 1) < at(left.end) * BESIDE && at(i) > at(left.end - 1) / BESIDE;
     let drop = |i: usize| samples[i].s / samples[i - 1].s;
-    let steepest = reach.max_by(|&i, &j| drop(i).total_cmp(&drop(j)));
+    let steepest =
+        (left.first + 1..right.end).filter(is_near).max_by(|&i, &j| drop(i).total_cmp(&drop(j)));
     match steepest.filter(|&i| drop(i) > CLIFF) {
         Some(i) => (Segment { end: i, ..left }, Segment { first: i, ..right }),
         None => (left, right),

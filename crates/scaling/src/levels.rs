@@ -23,6 +23,8 @@ const WHOLE_GRID: usize = 14;
 const FLAT: f64 = 0.1;
 /// Points on either side of a border below which it rests on a single measurement.
 const ALONE: usize = 2;
+/// Half the confidence interval of a point beside a border, relative, from which on it counts as odd.
+const UNSURE: f64 = 0.5;
 /// Factor across a border's gap below which its place rests on the laws on both sides, not on the gap.
 const MILD: f64 = 3.0;
 /// The points of these laws that count most are within this factor of a mild border.
@@ -135,11 +137,13 @@ fn confirm<P: Probe>(
     let has_time = session.allotment.points(session.phase) >= WHOLE_GRID;
     for border in borders_of(session, operation) {
         let before = curve.iter().filter(|p| p.0 <= border.gap[0]).count();
-        let is_alone = before < ALONE || curve.len() - before < ALONE;
         let beside = curve.iter().filter(|p| border.gap.contains(&p.0)).map(|p| p.1);
         let beside: Vec<PointId> = beside.collect();
         let speeds: Vec<f64> =
             beside.iter().map(|&id| session.state.store.throughput(id)).collect();
+        let is_unsure = |&id: &PointId| session.state.store.kept(id).relative_error() > UNSURE;
+        let is_alone =
+            before < ALONE || curve.len() - before < ALONE || beside.iter().any(is_unsure);
         let is_mild = has_time && speeds.len() == 2 && speeds[0] < MILD * speeds[1];
         let need = if is_alone || is_mild { Need::Essential } else { Need::Ordinary };
         let mut repeated = beside.clone();

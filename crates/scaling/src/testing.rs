@@ -11,6 +11,7 @@ pub(crate) fn measurement(
 ) -> Measurement {
     let response = (1e9 / iops.max(1e-6)) as u64;
     Measurement {
+        name: None,
         workload: workload.clone(),
         ios: iops as u64,
         bytes: throughput as u64,

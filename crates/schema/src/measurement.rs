@@ -48,6 +48,9 @@ pub struct Direction {
 /// One workload, measured: how much, how fast, how sure, at what cost.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Measurement {
+    /// Name of the job, where the user gave one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
     /// What was run.
     pub workload: Workload,
     /// Completed requests in the measured part.
@@ -114,6 +117,7 @@ impl Measurement {
     /// A measurement of nothing yet, to be filled in.
     pub fn empty(workload: Workload, stop: Stop) -> Self {
         Self {
+            name: None,
             workload,
             ios: 0,
             bytes: 0,

@@ -25,6 +25,17 @@ pub enum Outcome {
     Broken(String),
 }
 
+impl Outcome {
+    /// Nothing to complain of, or nothing that another attempt could change.
+    pub fn is_good(&self) -> bool {
+        match self {
+            Self::Checked(checks) => checks.iter().all(|c| c.holds),
+            Self::Skipped(_) => true,
+            Self::Broken(_) => false,
+        }
+    }
+}
+
 /// `found` is within `tolerance` (a fraction) of `want`, both in bytes.
 pub fn bytes_near(what: &str, want: f64, found: Option<f64>, tolerance: f64) -> Check {
     Check {

@@ -118,6 +118,7 @@ fn figures(workload: &Workload, trial: &Trial) -> Measurement {
     let cost = trial.cost();
     let in_flight = f64::from(workload.process_num) * f64::from(workload.queue_depth);
     Measurement {
+        name: None,
         workload: workload.clone(),
         ios: all.ios,
         bytes: all.bytes,

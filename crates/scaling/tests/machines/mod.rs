@@ -133,6 +133,7 @@ fn answer(workload: &Workload, throughput: f64, cost_s: f64) -> Measurement {
     let iops = throughput / workload.size_mean as f64;
     let response = (1e9 * f64::from(workload.process_num) / iops) as u64;
     Measurement {
+        name: None,
         workload: workload.clone(),
         ios: iops as u64,
         bytes: throughput as u64,

@@ -51,6 +51,7 @@ impl<'a> Meter<'a> {
 /// A measurement with that throughput, and nothing else of interest.
 pub fn measurement(workload: &Workload, throughput: f64) -> Measurement {
     Measurement {
+        name: None,
         workload: workload.clone(),
         ios: 1000,
         bytes: 1000 * workload.size_mean,

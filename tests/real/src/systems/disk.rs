@@ -20,7 +20,8 @@ fn concurrency(lab: &Lab) -> Result<Option<f64>, String> {
 /// Figures 7 d and i of the self-scaling paper, and one arm that serves one request at a time.
 pub fn one_arm(lab: &Lab) -> Checks {
     let _up = disk(lab, "")?;
-    let document = lab.evaluate("", "mnt/dk", "--memory 64M --max-unique-bytes 200M --budget 4m")?;
+    let document =
+        lab.evaluate("", "mnt/dk", "--memory 64M --max-unique-bytes 200M --budget 4m")?;
     let found = evaluation(&document)?;
     let (first, last) = ends(found)?;
     Ok(vec![
