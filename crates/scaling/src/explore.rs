@@ -35,8 +35,9 @@ fn phases<P: Probe>(session: &mut Session<'_, P>) -> Result<(), P::Error> {
     pilot::pilot(session)?;
     let focal = pilot::focal(session)?;
     levels::levels(session, &focal)?;
-    curves::curves(session)?;
+    // What no curve shows comes before the curves, which can do with fewer points.
     extras(session)?;
+    curves::curves(session)?;
     if session.options.all_parameters {
         all_parameters::all_parameters(session, &focal)?;
     }

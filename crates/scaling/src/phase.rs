@@ -16,10 +16,10 @@ pub enum Phase {
     Read,
     /// The same with pure writes.
     Write,
-    /// The four other curves in every region.
-    Curves,
     /// Extra probes that findings need.
     Findings,
+    /// The four other curves in every region.
+    Curves,
     /// The first try of section 7.
     AllParameters,
     /// Repeated rounds.
@@ -34,8 +34,8 @@ impl Phase {
         Self::Mixed,
         Self::Read,
         Self::Write,
-        Self::Curves,
         Self::Findings,
+        Self::Curves,
         Self::AllParameters,
         Self::Rounds,
     ];
@@ -95,18 +95,18 @@ impl Allotment {
             most(22.0, 12),
             most(15.0, 11),
             most(15.0, 11),
-            8 * (curve_points - 1),
             1 + usize::from(flush.is_some()),
+            8 * (curve_points - 1),
             all,
             most(90.0, 20),
         ];
         // With little time the borders come first: without them the other curves are of no use.
         let shares = if scale < SHORT {
-            [10.0, 10.0, 19.0, 13.0, 13.0, 28.0, 2.0, 0.0, 5.0]
+            [10.0, 10.0, 19.0, 13.0, 13.0, 2.0, 28.0, 0.0, 5.0]
         } else {
-            [12.0, 10.0, 16.0, 10.0, 10.0, 30.0, 2.0, 0.0, 10.0]
+            [12.0, 10.0, 16.0, 10.0, 10.0, 2.0, 30.0, 0.0, 10.0]
         };
-        let all_share = if options.all_parameters { 0.25 } else { 0.0 };
+        let all_share = if options.all_parameters { 0.3 } else { 0.0 };
         let flush_s = flush.map_or(0.0, |f| f.cap_s);
         let rest_s = budget * (1.0 - all_share) - flush_s;
         let mut shares_s = shares.map(|share| rest_s * share / 100.0);

@@ -33,6 +33,6 @@ pub fn one_arm(lab: &Lab) -> Checks {
 
 /// Four arms serve four requests at a time.
 pub fn four_arms(lab: &Lab) -> Checks {
-    let _up = disk(lab, "disks=4 stripe=64")?;
+    let _up = disk(lab, "disks=4 stripe=1024")?;
     Ok(vec![between("concurrency gain on the disk", 1.8, 8.0, concurrency(lab)?)])
 }

@@ -103,13 +103,13 @@ pub const ALL: &[System] = &[
     System {
         name: "client-server",
         truth: "client cache of 32 MB, server cache of 96 MB",
-        needs: &["fusermount3", "losetup", "mkfs.ext4", "sshfs", "socat", "ip"],
+        needs: &["fusermount3", "losetup", "mkfs.ext4", "sshfs", "socat", "/usr/lib/openssh/sftp-server", "ip"],
         run: network::client_server,
     },
     System {
         name: "nfs-like",
         truth: "writes go to the server one by one: write-through",
-        needs: &["fusermount3", "sshfs", "socat", "ip"],
+        needs: &["fusermount3", "sshfs", "socat", "/usr/lib/openssh/sftp-server", "ip"],
         run: network::nfs_like,
     },
     System {

@@ -73,7 +73,7 @@ pub fn flush(lab: &Lab) -> Checks {
         let document = lab.evaluate(
             &format!("./dirty.sh {interval}"),
             "mnt/fl",
-            "--max-unique-bytes 48M --budget 100s",
+            "--max-unique-bytes 48M --budget 2m",
         )?;
         let slowdown = evaluation(&document)?.findings.flush_slowdown.map(|f| f.value);
         checks.push(between(&format!("flush slowdown, interval {interval}"), low, high, slowdown));
