@@ -158,7 +158,7 @@ impl Cut {
             interpolate(samples, logs, self.position * WINDOW)
                 - interpolate(samples, logs, self.position / WINDOW)
         };
-        let variance = samples.iter().map(|p| p.sigma.powi(2)).sum::<f64>() / samples.len() as f64;
+        let variance = samples.iter().map(|p| p.noise.powi(2)).sum::<f64>() / samples.len() as f64;
         let more = CAUTION * (variance.sqrt() - USUAL_NOISE).max(0.0);
         // The points may lie by noise and the laws by too few points; both must agree.
         let changes = change(&raw) >= gate.change.ln() + more
@@ -231,6 +231,7 @@ mod tests {
                 unique_bytes,
                 s: 1.0 / throughput,
                 sigma: 0.04,
+                noise: 0.04,
             })
             .collect()
     }

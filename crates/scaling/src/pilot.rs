@@ -33,11 +33,9 @@ impl<P: Probe> Session<'_, P> {
             let point = store.point(id, value);
             let within = point.measurement.relative_error() / 1.96;
             let between = repeatability / (point.rounds.len().max(1) as f64).sqrt();
-            let sigma = match store.verdict(id).doubtful {
-                true => SIGMA_MOST,
-                false => within.max(between).clamp(USUAL_NOISE, SIGMA_MOST),
-            };
-            Sample { unique_bytes: value, s: 1.0 / store.throughput(id), sigma }
+            let noise = within.max(between).clamp(USUAL_NOISE, SIGMA_MOST);
+            let sigma = if store.verdict(id).doubtful { SIGMA_MOST } else { noise };
+            Sample { unique_bytes: value, s: 1.0 / store.throughput(id), sigma, noise }
         };
         curve.iter().map(sample).collect()
     }

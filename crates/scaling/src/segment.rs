@@ -14,6 +14,8 @@ pub(crate) struct Sample {
     pub s: f64,
     /// Standard deviation of the logarithm of `s`.
     pub sigma: f64,
+    /// The same as measured, without the caution about points in doubt: what the machine's noise is.
+    pub noise: f64,
 }
 
 /// The law of one level: s(U) = a + b / U.
@@ -149,7 +151,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn sample(unique_bytes: f64, throughput: f64) -> Sample {
-        Sample { unique_bytes, s: 1.0 / throughput, sigma: 0.05 }
+        Sample { unique_bytes, s: 1.0 / throughput, sigma: 0.05, noise: 0.05 }
     }
 
     #[test]

@@ -57,11 +57,12 @@ pub(crate) fn next_interval(axis: &Axis, refine: Refine, points: &[(f64, f64)]) 
     (score(best) > 0.0).then_some(best)
 }
 
-/// Large change over a wide interval; a change of more than e^2 counts no more, so that several cliffs share points.
+/// Large change over a wide interval, steep ones first; a change of more than e^2 counts no more, so that several cliffs
+/// share points.
 fn cliff(points: &[(f64, f64)], i: usize) -> f64 {
     let width = points[i + 1].0 - points[i].0;
     let change = (points[i + 1].1 - points[i].1).abs();
-    if change < CHANGE || width < NARROW.ln() { 0.0 } else { change.min(2.0) * width }
+    if change < CHANGE || width < NARROW.ln() { 0.0 } else { change.min(2.0).powi(2) * width }
 }
 
 /// Departure of a point from the straight line between its neighbours.
