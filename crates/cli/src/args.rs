@@ -1,9 +1,13 @@
 //! What was typed: the command line, parsed and not yet interpreted; nothing is opened here.
 
+mod models;
+
 use clap::{Args, Parser, Subcommand};
 use ioscape_schema::units::{parse_bytes, parse_duration_ns};
 use ioscape_schema::{Access, Advice, Engine, SizeDistribution, Workers};
 use std::path::PathBuf;
+
+pub use models::{AskedArgs, CompareArgs, PredictArgs, Price, ValidateArgs};
 
 const AFTER: &str = "Results go to standard output, everything else to standard error.\n\
 Exit codes: 0 done; 1 it failed (what was measured is saved); 2 misuse, or refused for safety; 130 interrupted (saved).\n\
@@ -25,6 +29,12 @@ pub enum Command {
     Evaluate(Box<EvaluateArgs>),
     /// Run one workload by flags, or several from a job file
     Run(Box<RunArgs>),
+    /// Say how fast a workload will be on systems that were evaluated, without running it
+    Predict(PredictArgs),
+    /// Hold systems that were evaluated against each other, workload by workload, and against their prices
+    Compare(CompareArgs),
+    /// Measure random workloads and show how far off the predictions for them were
+    Validate(ValidateArgs),
     /// Make one HTML page of result files
     Report(ReportArgs),
 }

@@ -1,6 +1,7 @@
 //! The command `ioscape`: reads the arguments, wires the crates together, and owns no idea of its own.
 
 mod args;
+mod asked;
 mod command;
 mod failure;
 mod interrupt;
@@ -8,6 +9,7 @@ mod machine;
 mod output;
 mod progress;
 mod save;
+mod systems;
 
 use args::{Cli, Command};
 use clap::Parser;
@@ -21,6 +23,9 @@ fn main() -> ExitCode {
     let done = match cli.command {
         Command::Evaluate(args) => command::evaluate::main(&args),
         Command::Run(args) => command::run::main(&args),
+        Command::Predict(args) => command::predict::main(&args),
+        Command::Compare(args) => command::compare::main(&args),
+        Command::Validate(args) => command::validate::main(&args),
         Command::Report(args) => command::report::main(&args),
     };
     match done {

@@ -86,6 +86,23 @@ pub fn json(document: &Document) -> Result<String, Failure> {
     ioscape_report::json(document).map_err(|e| Failure::Failed(e.to_string()))
 }
 
+/// Pours a finished document out: into files as asked, and on standard output as JSON or as a summary.
+pub fn pour(
+    document: &Document,
+    result: Option<&Path>,
+    page: Option<&Path>,
+    as_json: bool,
+) -> Result<(), Failure> {
+    let text = json(document)?;
+    if let Some(path) = result {
+        write_file(path, &text)?;
+    }
+    if let Some(path) = page {
+        write_file(path, &ioscape_report::html(document))?;
+    }
+    if as_json { print(&text) } else { print(&ioscape_report::terminal(document, &style())) }
+}
+
 /// Reads a result file and checks it.
 pub fn read_result(path: &Path) -> Result<Document, Failure> {
     let name = path.display().to_string();

@@ -5,10 +5,41 @@ use crate::failure::Failure;
 use crate::output;
 use ioscape_measure::error::Error as MeasureError;
 use ioscape_schema::{Document, Evaluation, Warning, WarningKind};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-/// Where an evaluation goes, during and after.
+/// What is measured, and kept on the way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Work {
+    /// An evaluation, which can be continued.
+    Evaluation,
+    /// A validation.
+    Validation,
+}
+
+impl Work {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Evaluation => "evaluation",
+            Self::Validation => "validation",
+        }
+    }
+}
+
+/// Where the user wants results.
+#[derive(Clone, Copy, Debug)]
+pub struct Places<'a> {
+    /// The result file.
+    pub result: Option<&'a Path>,
+    /// The page.
+    pub page: Option<&'a Path>,
+    /// The document itself on standard output instead of the summary.
+    pub json: bool,
+}
+
+/// Where an evaluation or validation goes, during and after.
 pub struct Keeper {
+    /// What is kept.
+    work: Work,
     /// The result file.
     result: PathBuf,
     /// Whether the user wants the result file when all is done; it is needed until then in any case.
@@ -27,28 +58,40 @@ impl Keeper {
     /// # Errors
     /// No place can be written.
     pub fn new(args: &EvaluateArgs, document: &Document) -> Result<Self, Failure> {
-        let unasked = args.output.is_none() && args.html.is_none() && !args.json;
+        let (result, page) = (args.output.as_deref(), args.html.as_deref());
+        Self::at(Work::Evaluation, Places { result, page, json: args.json }, document)
+    }
+
+    /// The same for any work.
+    ///
+    /// # Errors
+    /// No place can be written.
+    pub fn at(work: Work, places: Places<'_>, document: &Document) -> Result<Self, Failure> {
+        let unasked = places.result.is_none() && places.page.is_none() && !places.json;
         let here = |ending| output::default_path(document, ending);
-        let mut result = args.output.clone().unwrap_or_else(|| here("ioscape.json"));
-        let mut page = args.html.clone().or_else(|| unasked.then(|| here("html")));
-        if args.output.is_none() && (!unasked || output::check_writable(&result).is_err()) {
+        let mut result = places.result.map_or_else(|| here("ioscape.json"), Path::to_path_buf);
+        let mut page = places.page.map(Path::to_path_buf).or_else(|| unasked.then(|| here("html")));
+        if places.result.is_none() && (!unasked || output::check_writable(&result).is_err()) {
             result = std::env::temp_dir().join(result);
             page = if unasked { page.map(|p| std::env::temp_dir().join(p)) } else { page };
         }
         output::check_writable(&result)?;
-        let keep = args.output.is_some() || unasked;
-        Ok(Self { result, keep, page, json: args.json, complained: false })
+        let keep = places.result.is_some() || unasked;
+        Ok(Self { work, result, keep, page, json: places.json, complained: false })
     }
 
     /// Saves the evaluation as far as it came.
     pub fn save(&mut self, document: &Document, evaluation: &Evaluation) {
-        let document = Document {
+        self.save_document(&Document {
             evaluation: Some(evaluation.clone()),
             interrupted: true,
             ..document.clone()
-        };
-        let saved =
-            output::json(&document).and_then(|text| output::write_file(&self.result, &text));
+        });
+    }
+
+    /// Saves a document as far as it came.
+    pub fn save_document(&mut self, document: &Document) {
+        let saved = output::json(document).and_then(|text| output::write_file(&self.result, &text));
         if let (Err(failure), false) = (saved, self.complained) {
             self.complained = true;
             output::tell(&format!("ioscape: not saved so far: {failure}"));
@@ -66,7 +109,7 @@ impl Keeper {
     ) -> Result<(), Failure> {
         document.interrupted = matches!(finished, Err(MeasureError::Interrupted));
         if let Err(error) = &finished {
-            let message = format!("the evaluation is partial: {error}");
+            let message = format!("the {} is partial: {error}", self.work.word());
             document.warn(Warning::new(WarningKind::Interrupted, message));
         }
         for doubt in document.evaluation.as_ref().map(Evaluation::doubts).unwrap_or_default() {
@@ -103,6 +146,10 @@ impl Keeper {
 
     fn saved(&self) -> String {
         let place = self.result.display();
-        format!("; everything measured so far is in {place}, continue with --resume {place}")
+        let more = match self.work {
+            Work::Evaluation => format!(", continue with --resume {place}"),
+            Work::Validation => String::new(),
+        };
+        format!("; everything measured so far is in {place}{more}")
     }
 }

@@ -11,6 +11,12 @@ fn main() -> std::io::Result<()> {
     let has = |word: &str| arguments.iter().any(|argument| argument == word);
     let document = if has("runs") {
         sample::measured()
+    } else if has("predictions") {
+        sample::predicted()
+    } else if has("comparison") {
+        sample::compared()
+    } else if has("validation") {
+        sample::validated()
     } else if has("interrupted") {
         sample::interrupted()
     } else {

@@ -1,6 +1,6 @@
 //! The papers' figures of one evaluation, as charts without size or style.
 
-use crate::plot::{Axis, Band, Chart, Mark, Marker, Scale, Series, Shape, Unit};
+use crate::plot::{Axis, Band, Chart, Drawn, Mark, Marker, Scale, Series, Shape, Unit};
 use crate::text::{axis_label, inert, operation, percent, value_of};
 use ioscape_schema::units::{Bytes, Rate};
 use ioscape_schema::{
@@ -8,7 +8,7 @@ use ioscape_schema::{
 };
 
 /// Separates the parts of a point's title; the page's script breaks lines there.
-const SEPARATOR: &str = " \u{b7} ";
+pub const SEPARATOR: &str = " \u{b7} ";
 
 /// CSS class that gives the region with this number, from 0, its colour.
 pub fn region_class(index: usize) -> String {
@@ -50,10 +50,18 @@ fn mark(parameter: Parameter, point: &Point) -> Mark {
 /// A curve as a series.
 fn series(name: &str, class: &str, shape: Shape, parameter: Parameter, points: &[Point]) -> Series {
     let marks = points.iter().map(|point| mark(parameter, point)).collect();
-    Series { name: name.to_owned(), class: class.to_owned(), shape, marks }
+    let (name, class) = (name.to_owned(), class.to_owned());
+    Series { name, class, shape, drawn: Drawn::Both, marks }
 }
 
-fn x_axis(parameter: Parameter, series: &[Series]) -> Axis {
+/// Discs joined by a line.
+pub fn plain_series(name: &str, class: &str, marks: Vec<Mark>) -> Series {
+    let (name, class) = (name.to_owned(), class.to_owned());
+    Series { name, class, shape: Shape::Disc, drawn: Drawn::Both, marks }
+}
+
+/// The axis of `parameter` that shows all points.
+pub fn x_axis(parameter: Parameter, series: &[Series]) -> Axis {
     let (scale, unit) = match parameter {
         Parameter::UniqueBytes | Parameter::SizeMean => (Scale::Log2, Unit::Bytes),
         Parameter::ReadFrac | Parameter::SeqFrac => (Scale::Linear, Unit::Percent),
@@ -137,7 +145,7 @@ pub fn slope(evaluation: &Evaluation) -> Option<Chart> {
         })
         .collect();
     let label = "Slope of the mixed curve against the size of the set".to_owned();
-    let one = Series { name: "slope".into(), class: "mixed".into(), shape: Shape::Disc, marks };
+    let one = plain_series("slope", "mixed", marks);
     let mut chart = chart(label, Parameter::UniqueBytes, vec![one]);
     chart.y.label = "slope (log throughput over log size)".to_owned();
     chart.y.unit = Unit::Number;
@@ -166,7 +174,7 @@ pub fn drift(evaluation: &Evaluation) -> Option<Chart> {
         .collect();
     let count = marks.len().max(2) as f64;
     let label = "Throughput of the reference workload, in the order measured".to_owned();
-    let one = Series { name: "reference".into(), class: "plain".into(), shape: Shape::Disc, marks };
+    let one = plain_series("reference", "plain", marks);
     let mut chart = chart(label, Parameter::ProcessNum, vec![one]);
     chart.x = Axis {
         label: "measurement of the reference, in time order".to_owned(),

@@ -149,7 +149,7 @@ fn check_schema(value: &Value, name: &str) -> Result<(), ReadError> {
 const FRACTIONS: [&str; 3] = ["read_frac", "seq_frac", "resident_frac"];
 
 /// Fields that measure something that cannot be negative; whole numbers are checked by their type.
-const NOT_NEGATIVE: [&str; 8] = [
+const NOT_NEGATIVE: [&str; 15] = [
     "throughput_bytes_per_s",
     "throughputs",
     "rounds",
@@ -158,6 +158,13 @@ const NOT_NEGATIVE: [&str; 8] = [
     "elapsed_s",
     "median",
     "mean",
+    "interval90",
+    "iops",
+    "response_time_ns",
+    "ratio",
+    "median_error",
+    "throughput_per_price",
+    "price",
 ];
 
 /// Walks the value; on a fault the path of the offending field is left in `path`.

@@ -17,7 +17,14 @@ fn with(pointer: &str, new: Value) -> String {
 
 #[test]
 fn what_is_written_is_read_back() {
-    for document in [sample::with_all_parameters(), sample::measured(), sample::interrupted()] {
+    for document in [
+        sample::with_all_parameters(),
+        sample::measured(),
+        sample::interrupted(),
+        sample::predicted(),
+        sample::compared(),
+        sample::validated(),
+    ] {
         let text = json(&document).unwrap();
         assert!(text.ends_with("}\n"));
         assert_eq!(from_json(&text, "r").unwrap(), document);

@@ -4,6 +4,7 @@
 //! nothing. Names from outside (targets, commands, file systems, warnings) are data: no renderer lets them
 //! act on a terminal or a browser.
 
+mod accuracy;
 mod csv;
 mod figures;
 mod finite;
@@ -12,6 +13,7 @@ mod json;
 mod landscape;
 mod plot;
 mod ranges;
+mod ratios;
 mod terminal;
 mod text;
 

@@ -2,7 +2,8 @@
 
 use ioscape_schema::units::{Bytes, Count};
 use ioscape_schema::{
-    BorderOperation, Document, Parameter, Stop, WarningKind, Workload, WritePolicy,
+    BorderOperation, Comparison, Document, Measurement, Parameter, Stop, WarningKind, Workload,
+    WritePolicy,
 };
 use std::borrow::Cow;
 
@@ -133,6 +134,11 @@ pub fn kind(kind: WarningKind) -> String {
     value.as_str().unwrap_or("other").replace('_', " ")
 }
 
+/// The name the user gave a run, or its number.
+pub fn run_name(number: usize, run: &Measurement) -> String {
+    run.name.as_deref().map_or_else(|| number.to_string(), |name| inert(name).into_owned())
+}
+
 /// The four parameters beside `unique_bytes`, then whatever differs from the defaults.
 pub fn mix(workload: &Workload) -> String {
     let mut parts = vec![
@@ -144,6 +150,13 @@ pub fn mix(workload: &Workload) -> String {
             number => format!("{number} processes"),
         },
     ];
+    parts.extend(how(workload));
+    parts.join(", ")
+}
+
+/// Whatever of how a workload is issued differs from the defaults, in words.
+pub fn how(workload: &Workload) -> Vec<String> {
+    let mut parts = Vec::new();
     let usual = Workload::default();
     if workload.queue_depth != 1 {
         parts.push(format!("depth {}", workload.queue_depth));
@@ -158,11 +171,41 @@ pub fn mix(workload: &Workload) -> String {
             parts.push(word.to_owned());
         }
     }
-    parts.join(", ")
+    parts
 }
 
-/// What the document is about: the evaluated target, or how many runs it holds.
+/// What a workload is called: its name in its set, or its number.
+pub fn label(name: Option<&String>, index: usize) -> String {
+    name.map_or_else(|| format!("workload {}", index + 1), Clone::clone)
+}
+
+/// What a comparison concludes on one workload.
+pub fn verdict(comparison: &Comparison) -> &'static str {
+    match (comparison.significant, comparison.ratio > 1.0) {
+        (false, _) => "unclear",
+        (true, true) => "faster",
+        (true, false) => "slower",
+    }
+}
+
+/// What the document is about: the evaluated target, the systems of predictions, or how many runs it holds.
 pub fn target(document: &Document) -> Cow<'_, str> {
+    let listed = |mut names: Vec<&str>| {
+        names.dedup();
+        names.join(", ")
+    };
+    if let Some(validation) = &document.validation {
+        let systems = validation.points.iter().map(|p| p.prediction.system.as_str()).collect();
+        return format!("predictions for {}, validated", listed(systems)).into();
+    }
+    if let Some(all) = document.comparison.as_ref().filter(|all| !all.is_empty()) {
+        let systems = all.iter().map(|one| one.systems[0].as_str()).collect();
+        return format!("{} against {}", listed(systems), all[0].systems[1]).into();
+    }
+    if let Some(all) = document.predictions.as_ref().filter(|_| document.evaluation.is_none()) {
+        let systems = all.iter().map(|one| one.system.as_str()).collect();
+        return format!("predictions for {}", listed(systems)).into();
+    }
     match (&document.evaluation, &document.measurements) {
         (Some(evaluation), _) if !evaluation.target.is_empty() => evaluation.target.as_str().into(),
         (None, Some(runs)) if runs.len() == 1 => mix(&runs[0].workload).into(),

@@ -15,6 +15,8 @@ const SIZE_HINT: &str = "give a whole or decimal number above 0 with an optional
 const TIME_HINT: &str =
     "give a number above 0 with an optional us, ms, s, m or h, such as 10m or 1.5s";
 
+const RATE_HINT: &str = "give a number above 0 with an optional kB, MB, GB or TB (powers of 1000) or KiB, MiB, GiB (powers of 1024), with or without /s, such as 500MB/s";
+
 /// Splits `64k` into its number and its suffix.
 fn split(text: &str) -> Option<(f64, &str)> {
     let text = text.trim();
@@ -65,6 +67,31 @@ pub fn parse_duration_ns(text: &str) -> Result<u64, UnitError> {
     };
     let ns = number * scale;
     if (1.0..1e18).contains(&ns) { Ok(ns.round() as u64) } else { Err(fail()) }
+}
+
+/// Reads a rate in bytes per second, as [`Rate`] shows it: `500MB/s`, `1.5G`, powers of 1000; `64MiB/s`, powers of 1024.
+///
+/// # Errors
+/// Text that is no positive number with a known suffix, or that is below one byte or above 2^63 bytes per second.
+pub fn parse_rate(text: &str) -> Result<f64, UnitError> {
+    let fail = || UnitError { text: text.to_owned(), what: "rate", hint: RATE_HINT };
+    let (number, suffix) = split(text).ok_or_else(fail)?;
+    let lower = suffix.to_ascii_lowercase();
+    let unit = lower.strip_suffix("/s").unwrap_or(&lower);
+    let (prefix, base) = match unit.strip_suffix("ib") {
+        Some(prefix) if !prefix.is_empty() => (prefix, 1024f64),
+        _ => (unit.strip_suffix('b').unwrap_or(unit), 1000f64),
+    };
+    let power = match prefix {
+        "" => 0,
+        "k" => 1,
+        "m" => 2,
+        "g" => 3,
+        "t" => 4,
+        _ => return Err(fail()),
+    };
+    let rate = number * base.powi(power);
+    if (1.0..9.2e18).contains(&rate) { Ok(rate) } else { Err(fail()) }
 }
 
 /// Three significant digits without an exponent.
@@ -199,6 +226,23 @@ mod tests {
     }
 
     #[test]
+    fn rates_are_read_in_powers_of_1000() {
+        for (text, rate) in [
+            ("500MB/s", 5e8),
+            ("500 MB/s", 5e8),
+            ("1.5G", 1.5e9),
+            ("64MiB/s", f64::from(64 << 20)),
+            ("800", 800.0),
+            ("20 B/s", 20.0),
+        ] {
+            assert_eq!(parse_rate(text), Ok(rate), "{text}");
+        }
+        for text in ["-1", "0", "", "fast", "5 ib", "3 m/h", "1e9", "nan"] {
+            assert!(parse_rate(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
     fn values_are_shown_short() {
         assert_eq!(Bytes(67_108_864.0).to_string(), "64 MiB");
         assert_eq!(Bytes(1023.9).to_string(), "1 KiB");
@@ -214,6 +258,7 @@ mod tests {
         fn no_text_panics(text in ".{0,20}") {
             let _ = parse_bytes(&text);
             let _ = parse_duration_ns(&text);
+            let _ = parse_rate(&text);
         }
 
         #[test]

@@ -1,13 +1,14 @@
 //! `ioscape run`: one workload by flags, or several from a job file; one table out.
 
 use crate::args::RunArgs;
+use crate::asked::jobs_of;
 use crate::failure::Failure;
 use crate::machine::{Effort, Machine};
 use crate::progress::Progress;
 use crate::{interrupt, output};
 use ioscape_measure::error::Error as MeasureError;
 use ioscape_schema::{Document, Measurement, Workload};
-use ioscape_workload::jobs::{Job, parse_jobs};
+use ioscape_workload::jobs::Job;
 use ioscape_workload::{Stream, iolog};
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -23,7 +24,7 @@ const IOLOG_MOST: u64 = 2_000_000;
 pub fn main(args: &RunArgs) -> Result<(), Failure> {
     let (target, job_file) = places(&args.places)?;
     let jobs = match &job_file {
-        Some(path) => from_file(path)?,
+        Some(path) => jobs_of(path)?,
         None => vec![from_flags(args)],
     };
     for job in &jobs {
@@ -49,13 +50,6 @@ fn places(places: &[PathBuf]) -> Result<(PathBuf, Option<PathBuf>), Failure> {
     }
     let target = targets.first().map_or_else(|| PathBuf::from("."), |p| p.to_path_buf());
     Ok((target, jobs.first().map(|p| p.to_path_buf())))
-}
-
-fn from_file(path: &Path) -> Result<Vec<Job>, Failure> {
-    let name = path.display();
-    let text = std::fs::read_to_string(path)
-        .map_err(|e| Failure::Misuse(format!("cannot read job file {name}: {e}")))?;
-    parse_jobs(&text).map_err(|e| Failure::Misuse(format!("{name}: {e}")))
 }
 
 fn from_flags(args: &RunArgs) -> Job {
@@ -91,7 +85,8 @@ fn run_all(
         let cap_s = job.seconds.unwrap_or(args.seconds);
         let effort = Effort { min_s: cap_s.min(1.0), cap_s };
         let seed = job.seed.unwrap_or(args.seed);
-        let measurement = machine.measure(&job.workload, effort, seed, Some(&progress))?;
+        let mut measurement = machine.measure(&job.workload, effort, seed, Some(&progress))?;
+        measurement.name = Some(job.name.clone());
         progress.done();
         if let Some(path) = &args.fio_iolog {
             write_iologs(path, machine.path(), &measurement, seed)?;

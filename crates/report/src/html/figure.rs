@@ -1,6 +1,6 @@
 //! A figure of the page: charts in the sizes and scales that the reader can choose, with heading and legend.
 
-use crate::plot::{Chart, Frame, Scale, Series, Shape};
+use crate::plot::{Chart, Drawn, Frame, Scale, Series, Shape};
 use crate::text::esc;
 use std::fmt::Write as _;
 
@@ -67,7 +67,7 @@ pub fn legend(series: &[Series], more: &str) -> String {
         let _ = write!(
             out,
             r#"<li data-name="{name}" data-class="{class}">{}{name}</li>"#,
-            swatch(class, one.shape)
+            swatch(one)
         );
     }
     out.push_str(more);
@@ -75,16 +75,21 @@ pub fn legend(series: &[Series], more: &str) -> String {
     out
 }
 
-fn swatch(class: &str, shape: Shape) -> String {
-    let path = match shape {
+fn swatch(series: &Series) -> String {
+    let path = match series.shape {
         Shape::Disc => "M9.5 6a3.5 3.5 0 1 0 7 0a3.5 3.5 0 1 0 -7 0z",
         Shape::Square => "M10 3h6v6h-6z",
         Shape::Triangle => "M13 2l4 7h-8z",
         Shape::Diamond => "M13 1.5l4.5 4.5l-4.5 4.5l-4.5 -4.5z",
     };
-    format!(
-        r#"<svg class="{class}" viewBox="0 0 26 12" aria-hidden="true"><path class="line" d="M0 6H26"/><path class="pt" d="{path}"/></svg>"#
-    )
+    let class = &series.class;
+    let line =
+        if series.drawn == Drawn::Points { "" } else { r#"<path class="line" d="M0 6H26"/>"# };
+    let point = match series.drawn {
+        Drawn::Line => String::new(),
+        Drawn::Both | Drawn::Points => format!(r#"<path class="pt" d="{path}"/>"#),
+    };
+    format!(r#"<svg class="{class}" viewBox="0 0 26 12" aria-hidden="true">{line}{point}</svg>"#)
 }
 
 /// Legend item for hollow points, when a chart has one.

@@ -2,6 +2,7 @@
 
 mod figure;
 mod findings;
+mod models;
 mod sections;
 mod tables;
 
@@ -60,8 +61,22 @@ fn sections(document: &Document) -> Vec<Section> {
     if let Some(measurements) = &document.measurements {
         add("runs", "Runs", sections::runs(measurements));
     }
+    if let Some(all) = &document.predictions {
+        add("predictions", "Predictions", models::predictions(all));
+    }
+    if let Some(all) = &document.comparison {
+        add("comparison", "Comparison", models::comparison(all));
+    }
+    if let Some(all) = &document.cheapest {
+        add("cheapest", "Cheapest", models::cheapest(all));
+    }
+    if let Some(validation) = &document.validation {
+        add("validation", "Validation", models::validation(validation));
+    }
     add("doubts", "Doubts", tables::doubts(document));
-    add("machine", "Machine", tables::machine(&document.environment));
+    if document.environment != Environment::default() {
+        add("machine", "Machine", tables::machine(&document.environment));
+    }
     if let Some(evaluation) = &document.evaluation {
         add("points", "All points", tables::points(evaluation));
         add("how", "How to read it", tables::how());
@@ -86,7 +101,13 @@ fn head(out: &mut String, document: &Document) {
 }
 
 fn header(out: &mut String, document: &Document, sections: &[Section]) {
-    let kind = if document.evaluation.is_some() { "self-scaling evaluation" } else { "runs" };
+    let kind = match document {
+        Document { validation: Some(_), .. } => "validation",
+        Document { evaluation: Some(_), .. } => "self-scaling evaluation",
+        Document { comparison: Some(_), .. } => "comparison",
+        Document { predictions: Some(_), .. } => "predictions",
+        _ => "runs",
+    };
     let _ = write!(
         out,
         r#"<header><p class="brand">ioscape {kind}</p><h1>{}</h1><p class="facts">"#,

@@ -2,7 +2,7 @@
 
 use crate::figures::range;
 use crate::plot::Unit;
-use crate::text::{axis_label, esc, kind, percent, stop, value_of};
+use crate::text::{axis_label, esc, kind, percent, run_name, stop, value_of};
 use ioscape_schema::units::{Bytes, Count, Rate};
 use ioscape_schema::{Document, Environment, Evaluation, Measurement, Parameter, Point, Warning};
 use std::fmt::Write as _;
@@ -29,7 +29,9 @@ pub fn table(class: &str, head: &[&str], rows: impl Iterator<Item = Vec<String>>
 pub fn doubts(document: &Document) -> String {
     let runs = document.measurements.iter().flatten().enumerate();
     let of_runs = runs.flat_map(|(index, run)| {
-        run.warnings.iter().map(move |warning| (format!("run {}", index + 1), warning))
+        run.warnings
+            .iter()
+            .map(move |warning| (format!("run {}", run_name(index + 1, run)), warning))
     });
     let all: Vec<(String, &Warning)> = document
         .warnings

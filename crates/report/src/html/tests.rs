@@ -14,6 +14,9 @@ fn pages() -> Vec<String> {
         sample::with_all_parameters(),
         sample::measured(),
         sample::interrupted(),
+        sample::predicted(),
+        sample::compared(),
+        sample::validated(),
         sample::hostile(),
         Document::default(),
         Document { measurements: Some(Vec::new()), ..Document::default() },
@@ -145,12 +148,16 @@ fn every_point_is_in_a_picture_and_in_a_table() {
 
 #[test]
 fn what_is_there_is_shown_and_what_is_not_is_not() {
-    let [all, runs, interrupted, ..] = <[String; 6]>::try_from(pages()).unwrap();
+    let [all, runs, interrupted, predicted, compared, validated, ..] =
+        <[String; 9]>::try_from(pages()).unwrap();
     assert!(
         all.contains("123 MiB") && all.contains("write-cancelling") && all.contains("seed 1994")
     );
     assert!(all.contains("Where it performs well") && !all.contains("<h2>Runs"));
     assert!(runs.contains("Response times") && !runs.contains("<h2>Findings"));
     assert!(runs.contains("9.1 MB/s to 17.7 MB/s") && runs.contains("give --seconds more time"));
+    assert!(predicted.contains("20.7 MB/s to 46.5 MB/s") && predicted.contains("extrapolated"));
+    assert!(compared.contains("3.10x to 11x") && compared.contains("none reaches it"));
+    assert!(validated.contains("6.2 %") && validated.contains("All workloads"));
     assert!(interrupted.contains("Interrupted.") && interrupted.contains("not come far enough"));
 }

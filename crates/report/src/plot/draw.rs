@@ -1,7 +1,7 @@
 //! From a chart to an `<svg>` element.
 
 use super::ticks::{LINE, Tick, text_width, ticks, title};
-use super::{Chart, Frame, Mark, Marker, Scale, Series, Shape};
+use super::{Chart, Drawn, Frame, Mark, Marker, Scale, Series, Shape};
 use crate::text::esc;
 use std::fmt::Write as _;
 
@@ -222,10 +222,10 @@ fn series(out: &mut String, chart: &Chart, layout: &Layout, series: &Series) {
     if !bars.is_empty() {
         let _ = write!(out, r#"<path class="bars" d="{bars}"/>"#);
     }
-    if !line.is_empty() {
+    if !line.is_empty() && series.drawn != Drawn::Points {
         let _ = write!(out, r#"<path class="line" d="{line}"/>"#);
     }
-    for mark in marks {
+    for mark in marks.into_iter().filter(|_| series.drawn != Drawn::Line) {
         point(out, series.shape, mark, layout.x(chart, mark.x), layout.y(chart, mark.y));
     }
     out.push_str("</g>");

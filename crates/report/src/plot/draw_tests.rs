@@ -29,6 +29,7 @@ fn chart(marks: Vec<Mark>, markers: Vec<Marker>) -> Chart {
             name: "<mixed>".into(),
             class: "mixed".into(),
             shape: Shape::Disc,
+            drawn: Drawn::Both,
             marks,
         }],
         markers,

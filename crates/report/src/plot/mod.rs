@@ -48,15 +48,28 @@ pub struct Mark {
     pub title: String,
 }
 
-/// A line through its points.
+/// What of a series is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Drawn {
+    /// Its points and a line through them.
+    Both,
+    /// Its points alone.
+    Points,
+    /// The line alone.
+    Line,
+}
+
+/// Points that belong together, with or without a line through them.
 #[derive(Clone, Debug)]
 pub struct Series {
     /// Name in the legend; plain text.
     pub name: String,
-    /// CSS class that gives the colour: `mixed`, `read`, `write`, `r1` to `r5`, `plain`.
+    /// CSS class that gives the colour: `mixed`, `read`, `write`, `r1` to `r5`, `plain`; `dashed` may follow.
     pub class: String,
     /// Symbol of its points.
     pub shape: Shape,
+    /// Points, line or both.
+    pub drawn: Drawn,
     /// The points, in order of `x`.
     pub marks: Vec<Mark>,
 }

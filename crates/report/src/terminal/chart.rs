@@ -1,7 +1,7 @@
 //! A chart in characters: braille lines where the terminal has them, dots otherwise.
 
 use super::ink::{Style, colour};
-use crate::plot::{Chart, Mark, Shape, text_width, ticks, title};
+use crate::plot::{Chart, Drawn, Mark, Series, Shape, text_width, ticks, title};
 
 /// A block of lines that all are equally wide, so that blocks can stand side by side.
 pub struct Block {
@@ -106,8 +106,10 @@ impl Canvas {
 }
 
 /// The symbol of a series.
-pub fn symbol(shape: Shape, style: &Style) -> char {
-    match (shape, style.unicode) {
+pub fn symbol(series: &Series, style: &Style) -> char {
+    match (series.shape, style.unicode) {
+        (_, true) if series.drawn == Drawn::Line => '\u{2500}',
+        (_, false) if series.drawn == Drawn::Line => '.',
         (Shape::Disc, true) => '\u{25cf}',
         (Shape::Square, true) => '\u{25a0}',
         (Shape::Triangle, true) => '\u{25b2}',
@@ -159,11 +161,12 @@ fn draw(chart: &Chart, width: usize, height: usize, style: &Style) -> Canvas {
             .filter(shown)
             .map(|mark| canvas.dot_at(chart.x.place(mark.x), chart.y.place(mark.y)))
             .collect();
-        for pair in places.windows(2) {
+        for pair in places.windows(2).filter(|_| series.drawn != Drawn::Points) {
             canvas.line(pair[0], pair[1], &series.class);
         }
-        for &place in places.iter().filter(|_| several || !style.unicode || places.len() == 1) {
-            canvas.mark(place, symbol(series.shape, style), &series.class);
+        let marked = several || !style.unicode || places.len() == 1;
+        for &place in places.iter().filter(|_| marked && series.drawn != Drawn::Line) {
+            canvas.mark(place, symbol(series, style), &series.class);
         }
     }
     canvas

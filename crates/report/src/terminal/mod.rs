@@ -2,13 +2,14 @@
 
 mod chart;
 mod ink;
+mod models;
 mod tables;
 
 pub use ink::Style;
 
 use crate::figures;
 use crate::plot::Chart;
-use crate::text::{kind, short_time, target};
+use crate::text::{kind, run_name, short_time, target};
 use chart::{Block, block, side_by_side, symbol};
 use ioscape_schema::units::{Bytes, Seconds};
 use ioscape_schema::{Document, Environment, Evaluation, Measurement, Parameter};
@@ -25,6 +26,7 @@ pub fn terminal(document: &Document, style: &Style) -> String {
     if let Some(runs) = document.measurements.as_ref().filter(|runs| !runs.is_empty()) {
         out += &format!("\n{}", tables::runs(runs, style));
     }
+    out += &models::text(document, style);
     out + &warnings(document, style)
 }
 
@@ -86,7 +88,7 @@ fn legend(chart: &Chart, style: &Style) -> String {
     let mut entries: Vec<(&str, String, String)> = chart
         .series
         .iter()
-        .map(|one| (&*one.class, symbol(one.shape, style).to_string(), style.clean(&one.name)))
+        .map(|one| (&*one.class, symbol(one, style).to_string(), style.clean(&one.name)))
         .collect();
     if !chart.markers.is_empty() {
         entries.push(("", style.pick("\u{250a}", ":").to_owned(), "border".to_owned()));
@@ -149,7 +151,7 @@ fn rest(evaluation: &Evaluation, style: &Style) -> String {
 
 fn warnings(document: &Document, style: &Style) -> String {
     let of_run = |(index, run): (usize, &Measurement)| {
-        let place = format!("run {}", index + 1);
+        let place = format!("run {}", run_name(index + 1, run));
         let line =
             |w: &ioscape_schema::Warning| format!("{place}: {} ({})", w.message, kind(w.kind));
         run.warnings.iter().map(line).collect::<Vec<_>>()

@@ -2,7 +2,7 @@
 
 use super::ink::Style;
 use crate::figures;
-use crate::text::{bounded, mix, operation, percent, policy, ratio, stop};
+use crate::text::{bounded, mix, operation, percent, policy, ratio, run_name, stop};
 use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
 use ioscape_schema::units::{Bytes, Count, Nanos, Rate};
 use ioscape_schema::{Bounded, Evaluation, Measurement, Region};
@@ -15,11 +15,13 @@ pub struct Column {
 }
 
 impl Column {
-    fn words(head: &'static str, cells: impl Iterator<Item = String>) -> Self {
+    /// A column of words, aligned to the left.
+    pub fn words(head: &'static str, cells: impl Iterator<Item = String>) -> Self {
         Self { head, numbers: false, cells: cells.collect() }
     }
 
-    fn numbers(head: &'static str, cells: impl Iterator<Item = String>) -> Self {
+    /// A column of numbers, aligned to the right.
+    pub fn numbers(head: &'static str, cells: impl Iterator<Item = String>) -> Self {
         Self { head, numbers: true, cells: cells.collect() }
     }
 }
@@ -32,7 +34,7 @@ fn lines(style: &Style) -> TableStyle {
 }
 
 /// The columns as text that fits the style's width.
-fn table(columns: &[&Column], style: &Style) -> String {
+pub fn table(columns: &[&Column], style: &Style) -> String {
     let mut table = Table::new();
     table
         .load_style(lines(style))
@@ -159,8 +161,9 @@ fn run_columns(measurements: &[Measurement], style: &Style) -> Vec<Column> {
         format!("{}{error}", Rate(one.throughput_bytes_per_s))
     });
     let ns = |value: f64| Nanos(value).to_string();
+    let names = (1..).zip(measurements).map(|(number, one)| run_name(number, one));
     vec![
-        Column::numbers("Run", (1..=measurements.len()).map(|number| number.to_string())),
+        Column::words("Run", names),
         Column::words(
             "Workload",
             each(|one| {

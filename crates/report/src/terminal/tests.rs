@@ -13,6 +13,9 @@ fn golden_text() {
     insta::assert_snapshot!("evaluation_ascii", terminal(&sample::evaluated(), &ASCII));
     insta::assert_snapshot!("runs_unicode", terminal(&sample::measured(), &UNICODE));
     insta::assert_snapshot!("runs_ascii", terminal(&sample::measured(), &ASCII));
+    insta::assert_snapshot!("predictions", terminal(&sample::predicted(), &UNICODE));
+    insta::assert_snapshot!("comparison", terminal(&sample::compared(), &ASCII));
+    insta::assert_snapshot!("validation", terminal(&sample::validated(), &UNICODE));
     insta::assert_snapshot!("interrupted", terminal(&sample::interrupted(), &UNICODE));
 }
 
@@ -25,7 +28,7 @@ fn without_colours(text: &str) -> String {
 
 #[test]
 fn colours_only_add_colours() {
-    for document in [sample::evaluated(), sample::measured(), sample::hostile()] {
+    for document in [sample::evaluated(), sample::validated(), sample::hostile()] {
         let coloured = terminal(&document, &Style { colour: true, ..UNICODE });
         assert!(coloured.contains("\u{1b}[1m"));
         assert_eq!(without_colours(&coloured), terminal(&document, &UNICODE));

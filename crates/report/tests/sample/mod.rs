@@ -1,6 +1,10 @@
 //! A realistic document for tests and for looking at: the Sprite system of the papers, a thousand times faster.
 #![allow(dead_code)] // Every test file that includes this module uses a part of it.
 
+mod models;
+
+pub use models::{compared, predicted, validated};
+
 use ioscape_schema::{
     AllParameters, Border, BorderOperation, Bounded, Document, Drift, Environment, Evaluation,
     Findings, FocalRange, Measurement, Parameter, Point, Region, RegionCurves, RegionFinding,
@@ -312,7 +316,14 @@ pub fn interrupted() -> Document {
 
 /// Evaluation and runs in one, with every free text replaced by the hostile one.
 pub fn hostile() -> Document {
-    let document = Document { measurements: measured().measurements, ..with_all_parameters() };
+    let document = Document {
+        measurements: measured().measurements,
+        predictions: predicted().predictions,
+        comparison: compared().comparison,
+        cheapest: compared().cheapest,
+        validation: validated().validation,
+        ..with_all_parameters()
+    };
     let mut value = serde_json::to_value(document).expect("the sample is serializable");
     taint(&mut value, "");
     serde_json::from_value(value).expect("words of enumerations were kept")

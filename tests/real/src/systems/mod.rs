@@ -103,7 +103,15 @@ pub const ALL: &[System] = &[
     System {
         name: "client-server",
         truth: "client cache of 32 MB, server cache of 96 MB",
-        needs: &["fusermount3", "losetup", "mkfs.ext4", "sshfs", "socat", "/usr/lib/openssh/sftp-server", "ip"],
+        needs: &[
+            "fusermount3",
+            "losetup",
+            "mkfs.ext4",
+            "sshfs",
+            "socat",
+            "/usr/lib/openssh/sftp-server",
+            "ip",
+        ],
         run: network::client_server,
     },
     System {

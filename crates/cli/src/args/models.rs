@@ -1,0 +1,186 @@
+//! What was typed for the commands that predict: `predict`, `compare` and `validate`.
+
+use super::{bytes, fraction, seconds};
+use clap::Args;
+use ioscape_scaling::model::ModelKind;
+use ioscape_schema::units::parse_rate;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+/// Which workloads are asked about.
+#[derive(Debug, Default, Args)]
+pub struct AskedArgs {
+    /// A named set, paper (the five of 1994) or today, or a job file
+    #[arg(
+        long,
+        value_name = "SET | JOB.toml",
+        conflicts_with_all = ["unique_bytes", "size_mean", "read_frac", "seq_frac", "processes"]
+    )]
+    pub workloads: Option<PathBuf>,
+    /// Size of the set of distinct bytes that all processes touch together [default: 64M]
+    #[arg(long, value_name = "SIZE", value_parser = bytes)]
+    pub unique_bytes: Option<u64>,
+    /// Mean request size [default: 32k]
+    #[arg(long, value_name = "SIZE", value_parser = bytes)]
+    pub size_mean: Option<u64>,
+    /// Fraction of reads, 0 to 1 [default: 0.5]
+    #[arg(long, value_name = "FRAC", value_parser = fraction)]
+    pub read_frac: Option<f64>,
+    /// Fraction of requests that start where the process's previous one ended, 0 to 1 [default: 0.5]
+    #[arg(long, value_name = "FRAC", value_parser = fraction)]
+    pub seq_frac: Option<f64>,
+    /// Processes issuing I/O at the same time [default: 1]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub processes: Option<u32>,
+}
+
+/// `ioscape predict`.
+#[derive(Debug, Args)]
+#[command(allow_negative_numbers = true)]
+pub struct PredictArgs {
+    /// Results of `ioscape evaluate`
+    #[arg(required = true)]
+    pub results: Vec<PathBuf>,
+    /// The workloads.
+    #[command(flatten)]
+    pub asked: AskedArgs,
+    /// Which model predicts: default, or product (the paper's)
+    #[arg(long, value_name = "MODEL", default_value = "default")]
+    pub model: ModelKind,
+    /// Write the predictions to FILE (.ioscape.json)
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Write one self-contained HTML page to FILE
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+    /// Print the predictions as JSON on standard output instead of the table
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What a system costs: `NAME=N`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Price {
+    /// The system, by the name of its result file or by its target.
+    pub name: String,
+    /// Its price, in the currency that all prices are in.
+    pub amount: f64,
+}
+
+impl FromStr for Price {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let parts = text.rsplit_once('=').filter(|(name, _)| !name.is_empty());
+        let amount = parts.and_then(|(_, amount)| amount.parse().ok());
+        match (parts, amount) {
+            (Some((name, _)), Some(amount)) if (1e-9..1e15).contains(&amount) => {
+                Ok(Self { name: name.to_owned(), amount })
+            }
+            _ => Err(
+                "a price is NAME=N with the name of a result and a number above 0, such as a=120"
+                    .to_owned(),
+            ),
+        }
+    }
+}
+
+/// `ioscape compare`.
+#[derive(Debug, Args)]
+#[command(allow_negative_numbers = true)]
+pub struct CompareArgs {
+    /// Results of `ioscape evaluate`; all others are held against the first
+    #[arg(required = true, num_args = 2.., value_name = "RESULT")]
+    pub results: Vec<PathBuf>,
+    /// The workloads; without any, the five of the paper.
+    #[command(flatten)]
+    pub asked: AskedArgs,
+    /// Which model predicts: default, or product (the paper's)
+    #[arg(long, value_name = "MODEL", default_value = "default")]
+    pub model: ModelKind,
+    /// Price of a system, by the name of its result file without endings, or by its target; once per system
+    #[arg(long = "price", value_name = "NAME=N")]
+    pub prices: Vec<Price>,
+    /// Name the cheapest system that reaches this throughput, such as 500MB/s
+    #[arg(long, value_name = "RATE", value_parser = rate, requires = "prices")]
+    pub at_least: Option<f64>,
+    /// Write the comparison to FILE (.ioscape.json)
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Write one self-contained HTML page to FILE
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+    /// Print the comparison as JSON on standard output instead of the table
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `ioscape validate`.
+#[derive(Debug, Args)]
+#[command(allow_negative_numbers = true)]
+pub struct ValidateArgs {
+    /// The evaluation whose predictions are put to the test
+    pub result: PathBuf,
+    /// What was evaluated: a directory (a scratch file is made there and removed), or a file or block device with --destroy-data
+    pub target: PathBuf,
+    /// Random workloads to measure, each of them twice
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub workloads: u32,
+    /// Seed of all random choices
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// Time the whole validation may take; what does not fit into it is left out
+    #[arg(long, value_name = "TIME", default_value = "20m", value_parser = seconds)]
+    pub budget: f64,
+    /// Run the workers in a control group of this much memory [default: as in the evaluation]
+    #[arg(long, value_name = "SIZE", value_parser = bytes)]
+    pub memory: Option<u64>,
+    /// Also measure the 162 points of an orthogonal sample, the paper's rival, beside the workloads
+    #[arg(long)]
+    pub orthogonal: bool,
+    /// TARGET is a file or device whose data may be overwritten
+    #[arg(long)]
+    pub destroy_data: bool,
+    /// Write the result to FILE (.ioscape.json)
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Write one self-contained HTML page to FILE
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+    /// Print the result file on standard output instead of the summary
+    #[arg(long)]
+    pub json: bool,
+}
+
+fn rate(text: &str) -> Result<f64, String> {
+    parse_rate(text).map_err(|e| e.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::{Cli, Command};
+    use clap::Parser;
+
+    #[test]
+    fn a_price_has_a_name_and_a_positive_number() {
+        let price = |text: &str| text.parse::<Price>();
+        assert_eq!(price("a=b=120"), Ok(Price { name: "a=b".into(), amount: 120.0 }));
+        for bad in ["", "a", "=3", "a=", "a=-1", "a=0", "a=nan", "a=inf", "a=1e300"] {
+            assert!(price(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn sets_and_parameters_exclude_each_other() {
+        let both = ["ioscape", "predict", "r", "--workloads", "paper", "--read-frac", "1"];
+        assert!(Cli::try_parse_from(both).is_err());
+        assert!(Cli::try_parse_from(["ioscape", "compare", "only-one"]).is_err());
+        let no_price = ["ioscape", "compare", "a", "b", "--at-least", "500MB/s"];
+        assert!(Cli::try_parse_from(no_price).is_err());
+        let whole = [&no_price[..], &["--price", "a=1"]].concat();
+        let Command::Compare(args) = Cli::try_parse_from(whole).unwrap().command else {
+            panic!("another command");
+        };
+        assert_eq!((args.at_least, args.prices[0].amount), (Some(5e8), 1.0));
+    }
+}

@@ -1,0 +1,118 @@
+//! `ioscape compare`: systems that were evaluated against each other, workload by workload, and what their performance costs.
+
+use crate::args::{CompareArgs, Price};
+use crate::asked::{asked, paper};
+use crate::failure::Failure;
+use crate::systems::{System, differences};
+use crate::{output, systems};
+use ioscape_scaling::model::{Offer, cheapest, compare};
+use ioscape_schema::{Cheapest, Choice, Comparison, Document, Prediction};
+
+/// Runs the command.
+///
+/// # Errors
+/// Results and prices that cannot be used, workloads that cannot be, and output that cannot be written.
+pub fn main(args: &CompareArgs) -> Result<(), Failure> {
+    let mut asked = asked(&args.asked)?;
+    if asked.is_empty() {
+        asked = paper();
+    }
+    for path in args.output.iter().chain(&args.html) {
+        output::check_writable(path)?;
+    }
+    let systems = systems::read(&args.results, args.model)?;
+    let prices = prices(&systems, &args.prices)?;
+    let mut document = output::document(systems.first().map_or(0, |one| one.document.seed));
+    let mut predictions = Vec::new();
+    for system in &systems {
+        let one = system.predict(&asked)?;
+        for doubt in system.doubts(args.model, &one) {
+            document.warn(doubt);
+        }
+        predictions.push(one);
+    }
+    for other in systems.iter().skip(1) {
+        differences(&systems[0], other).into_iter().for_each(|doubt| document.warn(doubt));
+    }
+    fill(&mut document, &predictions, prices.as_deref(), args.at_least);
+    output::pour(&document, args.output.as_deref(), args.html.as_deref(), args.json)
+}
+
+/// The price of every system in order; `None` when no price is given at all.
+fn prices(systems: &[System], given: &[Price]) -> Result<Option<Vec<f64>>, Failure> {
+    if given.is_empty() {
+        return Ok(None);
+    }
+    let names: Vec<&str> = systems.iter().map(|system| system.name.as_str()).collect();
+    let mut prices = vec![None; systems.len()];
+    for price in given {
+        let called = |(_, system): &(usize, &System)| system.is_called(&price.name);
+        let mut found = systems.iter().enumerate().filter(called).map(|(index, _)| index);
+        match (found.next(), found.next()) {
+            (Some(only), None) => prices[only] = Some(price.amount),
+            (None, _) => {
+                return Err(Failure::Misuse(format!(
+                    "--price {}: no system is called so: use {}",
+                    price.name,
+                    names.join(", ")
+                )));
+            }
+            _ => {
+                return Err(Failure::Misuse(format!(
+                    "--price {}: several systems are called so: use {}",
+                    price.name,
+                    names.join(", ")
+                )));
+            }
+        }
+    }
+    match prices.iter().position(Option::is_none) {
+        Some(missing) => Err(Failure::Misuse(format!(
+            "{0} has no price: add --price {0}=N, or give no price at all",
+            names[missing]
+        ))),
+        None => Ok(Some(prices.into_iter().flatten().collect())),
+    }
+}
+
+/// Ratios of every other system to the first, and for each workload the cheapest that is fast enough.
+fn fill(
+    document: &mut Document,
+    predictions: &[Vec<Prediction>],
+    prices: Option<&[f64]>,
+    at_least: Option<f64>,
+) {
+    let Some((first, others)) = predictions.split_first() else { return };
+    let ratios = others.iter().enumerate().flat_map(|(index, other)| {
+        let pair = prices.map(|prices| [prices[index + 1], prices[0]]);
+        other.iter().zip(first).map(move |(one, base)| compare(one, base, pair))
+    });
+    document.comparison = Some(ratios.collect::<Vec<Comparison>>());
+    if let (Some(prices), Some(at_least)) = (prices, at_least) {
+        let best = |index: usize| {
+            let on_each: Vec<&Prediction> = predictions.iter().map(|one| &one[index]).collect();
+            choose(&on_each, prices, at_least)
+        };
+        document.cheapest = Some((0..first.len()).map(best).collect());
+    }
+}
+
+fn choose(on_each: &[&Prediction], prices: &[f64], at_least: f64) -> Cheapest {
+    let offers: Vec<Offer<'_>> = on_each
+        .iter()
+        .zip(prices)
+        .map(|(prediction, price)| Offer { prediction, price: *price })
+        .collect();
+    let choice = cheapest(&offers, at_least).map(|(index, sure)| Choice {
+        system: on_each[index].system.clone(),
+        price: prices[index],
+        throughput_bytes_per_s: on_each[index].throughput_bytes_per_s,
+        sure,
+    });
+    Cheapest {
+        name: on_each[0].name.clone(),
+        workload: on_each[0].workload.clone(),
+        at_least_bytes_per_s: at_least,
+        choice,
+    }
+}

@@ -1,0 +1,43 @@
+//! `ioscape predict`: how fast workloads will be on systems that were evaluated, without running them.
+
+use crate::args::PredictArgs;
+use crate::asked::{Asked, asked};
+use crate::failure::Failure;
+use crate::systems::System;
+use crate::{output, systems};
+use ioscape_schema::Document;
+
+/// Runs the command.
+///
+/// # Errors
+/// Results that cannot be used, workloads that cannot be, and output that cannot be written.
+pub fn main(args: &PredictArgs) -> Result<(), Failure> {
+    let asked = asked(&args.asked)?;
+    if asked.is_empty() {
+        return Err(Failure::Misuse(
+            "no workload is given: describe it, such as --unique-bytes 10M --read-frac 0.6, or name --workloads paper, today or a job file"
+                .to_owned(),
+        ));
+    }
+    for path in args.output.iter().chain(&args.html) {
+        output::check_writable(path)?;
+    }
+    let systems = systems::read(&args.results, args.model)?;
+    let document = predicted(&systems, &asked, args)?;
+    output::pour(&document, args.output.as_deref(), args.html.as_deref(), args.json)
+}
+
+fn predicted(systems: &[System], asked: &[Asked], args: &PredictArgs) -> Result<Document, Failure> {
+    let mut document = output::document(systems.first().map_or(0, |one| one.document.seed));
+    if let [only] = systems {
+        document.environment = only.document.environment.clone();
+    }
+    for system in systems {
+        let predictions = system.predict(asked)?;
+        for doubt in system.doubts(args.model, &predictions) {
+            document.warn(doubt);
+        }
+        document.predictions.get_or_insert_default().extend(predictions);
+    }
+    Ok(document)
+}

@@ -1,0 +1,268 @@
+//! `predict`, `compare` and `validate` from result files: what they print and write, and what they refuse.
+
+use assert_cmd::Command;
+use assert_cmd::cargo::cargo_bin;
+use ioscape_schema::{Access, Document, Workload};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+/// A real evaluation of half a minute, 64 MiB of memory and sets up to 256 MiB, without its log.
+const SMALL: &str = include_str!("data/small.ioscape.json");
+
+fn ioscape(arguments: &[&str]) -> Command {
+    let mut command = Command::cargo_bin("ioscape").expect("the command is built");
+    command.args(arguments);
+    command
+}
+
+fn small() -> Document {
+    serde_json::from_str(SMALL).expect("the file follows the schema")
+}
+
+/// The same system, twice as fast, and its workloads changed.
+fn twice_as_fast(change: impl Fn(&mut Workload)) -> Document {
+    let mut document = small();
+    let evaluation = document.evaluation.as_mut().expect("an evaluation");
+    let curves = evaluation.regions.iter_mut().flat_map(|region| {
+        change(&mut region.focal);
+        let all = &mut region.curves;
+        [&mut all.size_mean, &mut all.read_frac, &mut all.seq_frac, &mut all.process_num]
+    });
+    let across = [
+        &mut evaluation.unique_bytes_curve,
+        &mut evaluation.unique_bytes_read_curve,
+        &mut evaluation.unique_bytes_write_curve,
+        &mut evaluation.extra,
+    ];
+    for point in curves.chain(across).flatten() {
+        point.measurement.throughput_bytes_per_s *= 2.0;
+        point.measurement.throughput_ci95 = point.measurement.throughput_ci95.map(|end| end * 2.0);
+        point.rounds.iter_mut().for_each(|round| *round *= 2.0);
+        change(&mut point.measurement.workload);
+    }
+    document
+}
+
+struct Folder(tempfile::TempDir);
+
+impl Folder {
+    fn new() -> Self {
+        Self(tempfile::tempdir().expect("a temporary directory"))
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.0.path().join(name).to_str().expect("a plain path").to_owned()
+    }
+
+    fn put(&self, name: &str, document: &Document) -> String {
+        let text = serde_json::to_string(document).expect("a document is JSON");
+        self.put_text(name, &text)
+    }
+
+    fn put_text(&self, name: &str, text: &str) -> String {
+        std::fs::write(self.0.path().join(name), text).expect("a file");
+        self.path(name)
+    }
+}
+
+fn document(output: &[u8]) -> Document {
+    serde_json::from_slice(output).expect("valid JSON")
+}
+
+fn stdout(arguments: &[&str]) -> Vec<u8> {
+    ioscape(arguments).assert().success().get_output().stdout.clone()
+}
+
+/// Runs with bad input and expects exit code 2 and one line that says all of `words`.
+fn refused(arguments: &[&str], words: &[&str]) {
+    let output = ioscape(arguments).assert().code(2).stdout("").get_output().clone();
+    let text = String::from_utf8(output.stderr).expect("text");
+    assert_eq!(text.lines().count(), 1, "one sentence: {text}");
+    for word in words {
+        assert!(text.contains(word), "{arguments:?} must say {word:?}: {text}");
+    }
+}
+
+#[test]
+fn predictions_are_consistent_and_say_where_they_are_guesses() {
+    let folder = Folder::new();
+    let a = folder.put("a.ioscape.json", &small());
+    let (out, page) = (folder.path("p.json"), folder.path("p.html"));
+    let both = ["predict", &a, "--workloads", "paper", "--json", "-o", &out, "--html", &page];
+    let text = stdout(&both);
+    assert_eq!(std::fs::read(&out).expect("the file"), text, "one document");
+    let predicted = document(&text);
+    let predictions = predicted.predictions.expect("predictions");
+    assert_eq!(predictions.len(), 5);
+    for one in &predictions {
+        let w = &one.workload;
+        let [low, high] = one.interval90;
+        assert!(0.0 < low && low < one.throughput_bytes_per_s && one.throughput_bytes_per_s < high);
+        assert!((one.iops * w.size_mean as f64 / one.throughput_bytes_per_s - 1.0).abs() < 1e-9);
+        let in_flight = one.response_time_ns / 1e9 * one.iops;
+        assert!((in_flight - f64::from(w.process_num)).abs() < 1e-6, "Little's law");
+        assert_eq!(one.extrapolated, w.unique_bytes > 256 << 20, "{:?}", one.name);
+        assert_eq!(one.system, "/srv/data");
+    }
+    assert_eq!(predicted.warnings.len(), 1);
+    assert!(predicted.warnings[0].message.contains("database (500 MiB)"));
+    assert!(std::fs::read_to_string(&page).expect("the page").contains("extrapolated"));
+    let table = String::from_utf8(stdout(&both[..4])).expect("text");
+    assert!(table.contains("scientific_write") && table.contains("Doubts"), "{table}");
+}
+
+#[test]
+fn a_workload_by_flags_and_from_a_file_is_the_same() {
+    let folder = Folder::new();
+    let a = folder.put("a.json", &small());
+    let jobs =
+        "[[job]]\nname = \"x\"\nunique_bytes = \"10M\"\nsize_mean = \"8k\"\nread_frac = 0.6\n";
+    let jobs = folder.put_text("jobs.toml", jobs);
+    let asked = ["predict", &a, "--json", "--unique-bytes", "10M", "--size-mean", "8k"];
+    let flags = document(&stdout(&[&asked[..], &["--read-frac", "0.6"]].concat()));
+    let file = document(&stdout(&["predict", &a, "--json", "--workloads", &jobs]));
+    let [flags, file] = [flags, file].map(|d| d.predictions.expect("predictions").remove(0));
+    assert_eq!((&flags.name, file.name.as_deref()), (&None, Some("x")));
+    assert_eq!(flags.throughput_bytes_per_s, file.throughput_bytes_per_s);
+    let product = [&asked[..], &["--read-frac", "0.6", "--model", "product"]].concat();
+    let product = document(&stdout(&product)).predictions.expect("predictions").remove(0);
+    assert_ne!(product.throughput_bytes_per_s, flags.throughput_bytes_per_s);
+}
+
+#[test]
+fn a_system_twice_as_fast_is_twice_as_fast() {
+    let folder = Folder::new();
+    let a = folder.put("a.ioscape.json", &small());
+    let b = folder.put("b.ioscape.json", &twice_as_fast(|_| ()));
+    let prices = ["--price", "a=100", "--price", "b=400", "--at-least", "1kB/s"];
+    let compared = document(&stdout(&[&["compare", &a, &b, "--json"], &prices[..]].concat()));
+    let all = compared.comparison.expect("a comparison");
+    assert_eq!(all.len(), 5);
+    for one in &all {
+        assert_eq!(one.systems, ["b", "a"]);
+        assert!((one.ratio - 2.0).abs() < 0.05, "{:?}: {}", one.name, one.ratio);
+        let [ours, theirs] = one.throughput_per_price.expect("prices");
+        assert!((ours / theirs * 4.0 / one.ratio - 1.0).abs() < 1e-9);
+        assert_eq!(one.significant, one.interval90[0] > 1.0 || one.interval90[1] < 1.0);
+    }
+    for one in compared.cheapest.expect("a choice") {
+        let choice = one.choice.expect("both are fast enough");
+        assert_eq!((choice.system.as_str(), choice.price), ("a", 100.0));
+    }
+}
+
+#[test]
+fn evaluations_of_different_kinds_are_compared_with_a_doubt() {
+    let folder = Folder::new();
+    let a = folder.put("a.json", &small());
+    let b = folder.put("b.json", &twice_as_fast(|workload| workload.access = Access::Direct));
+    let compared = document(&stdout(&["compare", &a, &b, "--json"]));
+    let doubts: Vec<String> = compared.warnings.iter().map(ToString::to_string).collect();
+    assert!(doubts.iter().any(|d| d.contains("access direct against buffered")), "{doubts:?}");
+}
+
+#[test]
+fn what_cannot_be_predicted_is_refused() {
+    let folder = Folder::new();
+    let a = folder.put("a.json", &small());
+    let no_evaluation = Document { evaluation: None, ..small() };
+    let none = folder.put("none.json", &no_evaluation);
+    let mut empty = small();
+    empty.evaluation = empty.evaluation.map(|e| ioscape_schema::Evaluation {
+        target: e.target,
+        ..ioscape_schema::Evaluation::default()
+    });
+    let empty = folder.put("empty.json", &empty);
+    let cut = folder.put_text("cut.json", &SMALL[..SMALL.len() / 2]);
+    let newer = folder.put_text("newer.json", &SMALL.replace("ioscape/1", "ioscape/9"));
+    let paper = ["--workloads", "paper"];
+    for (file, words) in [
+        (&none, ["none.json", "no evaluation"]),
+        (&empty, ["empty.json", "nothing can be predicted"]),
+        (&cut, ["cut.json", "truncated"]),
+        (&newer, ["newer.json", "newer"]),
+    ] {
+        refused(&[&["predict", file], &paper[..]].concat(), &words);
+        refused(&["compare", &a, file], &words);
+        refused(&["validate", file, folder.0.path().to_str().expect("a path")], &words);
+    }
+    refused(&["predict", &a], &["no workload is given", "--workloads"]);
+    refused(&["predict", &a, "--workloads", "tomorrow"], &["tomorrow", "today"]);
+    refused(&["predict", &a, "--size-mean", "1G"], &["size_mean", "unique_bytes"]);
+    refused(&["compare", &a], &["2"]);
+    refused(&["compare", &a, &a, "--price", "x=1"], &["x", "a.json"]);
+    refused(&["compare", &a, &empty, "--at-least", "5GB/s"], &["--price"]);
+}
+
+/// The evaluation with a space so small that its corners are measured in no time.
+fn tiny() -> Document {
+    let mut document = small();
+    let evaluation = document.evaluation.as_mut().expect("an evaluation");
+    let settings = evaluation.settings.as_mut().expect("settings");
+    settings.unique_bytes = [1 << 20, 4 << 20];
+    settings.size_mean = [4096, 16384];
+    settings.process_num = [1, 2];
+    document
+}
+
+fn scratch_files(folder: &Path) -> Vec<PathBuf> {
+    let entries =
+        std::fs::read_dir(folder).expect("the folder").map(|e| e.expect("an entry").path());
+    entries.filter(|p| p.to_string_lossy().contains(".ioscape-scratch")).collect()
+}
+
+#[test]
+fn a_validation_measures_what_it_predicted() {
+    let folder = Folder::new();
+    let (a, out, page) =
+        (folder.put("a.json", &tiny()), folder.path("v.json"), folder.path("v.html"));
+    let target = folder.0.path().to_str().expect("a path");
+    let asked = ["--workloads", "3", "--budget", "4s", "--seed", "5", "-o", &out, "--html", &page];
+    let summary = stdout(&[&["validate", &a, target], &asked[..]].concat());
+    assert!(String::from_utf8(summary).expect("text").contains("3 random workloads"));
+    let result = document(&std::fs::read(&out).expect("the result"));
+    let validation = result.validation.expect("a validation");
+    assert_eq!((validation.workloads, validation.points.len(), result.seed), (3, 3, 5));
+    let models: Vec<&str> = validation.models.keys().map(String::as_str).collect();
+    assert_eq!(models, ["default", "product", "single_point"]);
+    for point in &validation.points {
+        assert_eq!(point.prediction.workload, point.measurement.workload);
+        assert!(point.measurement.throughput_bytes_per_s > 0.0);
+    }
+    assert!(
+        std::fs::read_to_string(&page).expect("the page").contains("Predicted against measured")
+    );
+    assert_eq!(scratch_files(folder.0.path()), Vec::<PathBuf>::new());
+}
+
+#[test]
+fn an_interrupted_validation_is_kept() {
+    let folder = Folder::new();
+    let (a, out) = (folder.put("a.json", &tiny()), folder.path("v.json"));
+    let child = std::process::Command::new(cargo_bin("ioscape"))
+        .args(["validate", &a])
+        .arg(folder.0.path())
+        .args(["--workloads", "1000", "--budget", "10h", "-o", &out])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    let begun = Instant::now();
+    let saved = || -> Option<usize> {
+        let document: Document = serde_json::from_slice(&std::fs::read(&out).ok()?).ok()?;
+        document.measurements.map(|all| all.len())
+    };
+    while saved().is_none_or(|count| count < 3) {
+        assert!(begun.elapsed() < Duration::from_secs(120), "nothing was saved");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let id = child.id().to_string();
+    let status = std::process::Command::new("kill").args(["-s", "INT", &id]).status();
+    assert!(status.expect("kill runs").success());
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!(output.status.code(), Some(130), "{}", String::from_utf8_lossy(&output.stderr));
+    let partial = document(&std::fs::read(&out).expect("the result"));
+    assert!(partial.interrupted && partial.validation.is_some_and(|v| v.workloads >= 2));
+    assert_eq!(scratch_files(folder.0.path()), Vec::<PathBuf>::new());
+}

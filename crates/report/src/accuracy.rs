@@ -1,0 +1,154 @@
+//! The papers' figures of a validation, as charts without size or style: predictions against measurements, and what parameters
+//! cause error.
+
+use crate::figures::{SEPARATOR, plain_series, share_y, x_axis};
+use crate::plot::{Axis, Chart, Drawn, Mark, Scale, Series, Shape, Unit};
+use crate::text::{mix, percent, value_of};
+use ioscape_schema::units::{Bytes, Rate};
+use ioscape_schema::{ErrorBin, ErrorFigures, Parameter, Validation, ValidationPoint};
+
+/// The models in the order in which they are shown, best known first.
+const ORDER: [&str; 4] = ["default", "product", "orthogonal", "single_point"];
+
+/// Every model with its figures, in the order in which they are shown.
+pub fn models(validation: &Validation) -> Vec<(&str, &ErrorFigures)> {
+    let mut all: Vec<(&str, &ErrorFigures)> =
+        validation.models.iter().map(|(name, figures)| (name.as_str(), figures)).collect();
+    all.sort_by_key(|(name, _)| {
+        ORDER.iter().position(|known| known == name).unwrap_or(ORDER.len())
+    });
+    all
+}
+
+fn mark(point: &ValidationPoint) -> Mark {
+    let (prediction, measurement) = (&point.prediction, &point.measurement);
+    let measured = measurement.throughput_bytes_per_s;
+    let [low, high] = prediction.interval90.map(Rate);
+    let set = Bytes(measurement.workload.unique_bytes as f64);
+    let title = [
+        format!("{set}, {}", mix(&measurement.workload)),
+        format!("measured {}", Rate(measured)),
+        format!("predicted {} ({low} to {high})", Rate(prediction.throughput_bytes_per_s)),
+    ];
+    Mark {
+        x: measured,
+        y: prediction.throughput_bytes_per_s,
+        range: prediction.interval90,
+        doubtful: measurement.disturbed,
+        title: title.join(SEPARATOR),
+    }
+}
+
+fn dots(name: &str, class: &str, shape: Shape, marks: Vec<Mark>) -> Series {
+    Series { name: name.into(), class: class.into(), shape, drawn: Drawn::Points, marks }
+}
+
+/// A line over the whole width of the chart, from `ends[0]` to `ends[1]`.
+fn line(name: &str, class: &str, across: [f64; 2], ends: [f64; 2]) -> Series {
+    let end = |x: f64, y: f64| Mark { x, y, range: [y; 2], doubtful: false, title: String::new() };
+    let marks = vec![end(across[0], ends[0]), end(across[1], ends[1])];
+    Series { name: name.into(), class: class.into(), shape: Shape::Disc, drawn: Drawn::Line, marks }
+}
+
+/// Predicted against measured throughput (self-scaling figures 12 and 24): one point per workload with its 90 % interval, the
+/// diagonal on which all should lie, and what a benchmark with a single number says of all of them. `None` without points.
+pub fn scatter(validation: &Validation) -> Option<Chart> {
+    let shown = |near: bool| -> Vec<Mark> {
+        let here = validation.points.iter().filter(|point| point.near_border == near);
+        let mut marks: Vec<Mark> = here.map(mark).collect();
+        marks.sort_by(|a, b| a.x.total_cmp(&b.x));
+        marks
+    };
+    let (away, near) = (shown(false), shown(true));
+    let values = away.iter().chain(&near).flat_map(|mark| [mark.x, mark.y]);
+    let range = Scale::Log10.fit(values);
+    let axis = |label: &str| Axis {
+        label: label.to_owned(),
+        scale: Scale::Log10,
+        unit: Unit::Rate,
+        range,
+    };
+    let mut series = vec![
+        dots("default model", "mixed", Shape::Disc, away),
+        dots("default model, near a border", "write", Shape::Triangle, near),
+        line("predicted as measured", "plain", range, range),
+    ];
+    series.retain(|one| !one.marks.is_empty());
+    let single = validation.points.iter().find_map(|point| point.models.get("single_point"));
+    series.extend(single.map(|&at| line("single-point benchmark", "read dashed", range, [at; 2])));
+    let chart = Chart {
+        label: "Predicted against measured throughput, both logarithmic".to_owned(),
+        x: axis("measured"),
+        y: axis("predicted"),
+        series,
+        bands: Vec::new(),
+        markers: Vec::new(),
+    };
+    (!validation.points.is_empty()).then_some(chart)
+}
+
+/// Median error against each parameter (self-scaling figure 13), on one vertical range so that the five can be compared.
+pub fn errors(validation: &Validation) -> Vec<(Parameter, Chart)> {
+    let mut charts: Vec<(Parameter, Chart)> = validation
+        .by_parameter
+        .iter()
+        .filter(|(_, bins)| !bins.is_empty())
+        .map(|(&parameter, bins)| (parameter, error_chart(parameter, bins)))
+        .collect();
+    share_y(&mut charts, Scale::Linear);
+    charts
+}
+
+fn error_chart(parameter: Parameter, bins: &[ErrorBin]) -> Chart {
+    let marks = bins.iter().map(|bin| {
+        let [from, to] = bin.range;
+        let middle =
+            if parameter.is_logarithmic() { (from * to).sqrt() } else { f64::midpoint(from, to) };
+        let y = bin.median_error * 100.0;
+        let title = [
+            format!("{} to {}", value_of(parameter, from), value_of(parameter, to)),
+            format!("median error {}", percent(bin.median_error)),
+            format!("{} workloads", bin.workloads),
+        ];
+        Mark { x: middle, y, range: [y; 2], doubtful: false, title: title.join(SEPARATOR) }
+    });
+    let series = vec![plain_series("median error", "mixed", marks.collect())];
+    let x = x_axis(parameter, &series);
+    let y = Axis {
+        label: "median error, %".to_owned(),
+        scale: Scale::Linear,
+        unit: Unit::Number,
+        range: [0.0, 1.0],
+    };
+    let label = format!("Median error of predictions against {parameter}");
+    Chart { label, x, y, series, bands: Vec::new(), markers: Vec::new() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plot::Frame;
+    use crate::sample;
+
+    #[test]
+    fn every_workload_is_a_point_and_lines_have_none() {
+        let validation = sample::validated().validation.unwrap();
+        let chart = scatter(&validation).unwrap();
+        let svg = chart.svg(Frame::WIDE, "");
+        roxmltree::Document::parse(&svg).unwrap();
+        assert_eq!(svg.matches("<title>").count(), validation.points.len());
+        assert_eq!(svg.matches(r#"class="line""#).count(), 2);
+        assert_eq!(chart.x.range, chart.y.range);
+    }
+
+    #[test]
+    fn errors_share_their_axis_and_known_models_come_first() {
+        let validation = sample::validated().validation.unwrap();
+        let charts = errors(&validation);
+        assert_eq!(charts.len(), 5);
+        assert!(charts.iter().all(|(_, chart)| chart.y.range == charts[0].1.y.range));
+        let names: Vec<&str> = models(&validation).iter().map(|(name, _)| *name).collect();
+        assert_eq!(names, ["default", "product", "single_point"]);
+        assert!(scatter(&Validation::default()).is_none());
+    }
+}

@@ -1,0 +1,259 @@
+//! What models say, on the page: predictions, comparisons of systems, and how far predictions were off.
+
+use super::figure::{Figure, hollow, legend, two_sizes};
+use super::tables::table;
+use crate::accuracy;
+use crate::plot::{Chart, Frame, Scale, Unit};
+use crate::ratios;
+use crate::text::{esc, label, mix, percent, ratio, verdict};
+use ioscape_schema::units::{Bytes, Count, Rate};
+use ioscape_schema::{Cheapest, Comparison, Prediction, Validation, ValidationPoint, Workload};
+use std::fmt::Write as _;
+
+fn none() -> String {
+    "\u{2013}".to_owned()
+}
+
+/// Name and parameters in one cell.
+fn named(name: Option<&String>, index: usize, workload: &Workload) -> String {
+    format!("{}: {}", label(name, index), described(workload))
+}
+
+fn noted(text: &str, extrapolated: bool) -> String {
+    match (text.is_empty(), extrapolated) {
+        (_, false) => text.to_owned(),
+        (true, true) => "extrapolated".to_owned(),
+        (false, true) => format!("{text}, extrapolated"),
+    }
+}
+
+fn described(workload: &Workload) -> String {
+    format!("{}, {}", Bytes(workload.unique_bytes as f64), mix(workload))
+}
+
+/// One table per system.
+pub fn predictions(all: &[Prediction]) -> String {
+    if all.is_empty() {
+        return String::new();
+    }
+    let mut out = "<h2>Predictions</h2>".to_owned();
+    out += r#"<p class="lead">Workloads that were not run. The 90 % interval holds nine of ten measurements of such a workload; outside the
+        measured range it is a guess, and marked.</p>"#;
+    let head =
+        ["Workload", "Throughput", "90 % interval", "IOPS", "Mean response", "Region", "Note"];
+    for system in all.chunk_by(|a, b| a.system == b.system) {
+        let rows = system.iter().enumerate().map(|(index, one)| {
+            let [low, high] = one.interval90.map(Rate);
+            vec![
+                named(one.name.as_ref(), index, &one.workload),
+                Rate(one.throughput_bytes_per_s).to_string(),
+                format!("{low} to {high}"),
+                Count(one.iops).to_string(),
+                Unit::Nanos.show(one.response_time_ns),
+                one.region.clone(),
+                noted("", one.extrapolated),
+            ]
+        });
+        let _ = write!(out, "<h3>{}</h3>{}", esc(&system[0].system), table("runs", &head, rows));
+    }
+    out
+}
+
+/// Ratios as a picture and a table.
+pub fn comparison(all: &[Comparison]) -> String {
+    let Some(first) = all.first() else { return String::new() };
+    let other = esc(&first.systems[1]);
+    let caption = format!(
+        "Predicted throughput over that of {other}: to the right of 1 faster, to the left slower. The line is the range that holds the \
+         measured ratio nine times of ten; hollow points are those whose range holds 1, so that it is unclear which is faster."
+    );
+    let figure = Figure {
+        id: "ratios",
+        title: "How many times as fast",
+        caption: &caption,
+        scales: &[Scale::Log10],
+    };
+    let draw = |_| ratios::svg(all, 1080.0, "wide") + &ratios::svg(all, 350.0, "narrow");
+    let mut key = r#"<ul class="legend">"#.to_owned();
+    for (number, system) in ratios::systems(all).into_iter().enumerate() {
+        let (name, class) = (esc(system), ratios::class(number));
+        let _ = write!(
+            key,
+            r#"<li data-name="{name}" data-class="{class}"><span class="chip {class}"></span>{name}</li>"#
+        );
+    }
+    format!("<h2>Comparison</h2>{}{}", figure.html(draw, &(key + "</ul>")), ratio_table(all))
+}
+
+fn ratio_table(all: &[Comparison]) -> String {
+    let head = [
+        "Workload",
+        "System",
+        "Throughput",
+        "Other's",
+        "Ratio",
+        "90 % interval",
+        "Verdict",
+        "Per price",
+        "Other's",
+    ];
+    let pairs = all.chunk_by(|a, b| a.systems == b.systems);
+    let rows = pairs.flat_map(|pair| pair.iter().enumerate()).map(|(index, one)| {
+        let [low, high] = one.interval90.map(ratio);
+        let [this, other] = one.throughput_bytes_per_s.map(|rate| Rate(rate).to_string());
+        let per = one.throughput_per_price.map(|both| both.map(|rate| Rate(rate).to_string()));
+        let [per, its] = per.unwrap_or_else(|| [none(), none()]);
+        vec![
+            named(one.name.as_ref(), index, &one.workload),
+            one.systems[0].clone(),
+            this,
+            other,
+            ratio(one.ratio),
+            format!("{low} to {high}"),
+            noted(verdict(one), one.extrapolated),
+            per,
+            its,
+        ]
+    });
+    table("runs", &head, rows)
+}
+
+/// The cheapest system for every workload.
+pub fn cheapest(all: &[Cheapest]) -> String {
+    let Some(first) = all.first() else { return String::new() };
+    let head = ["Workload", "Cheapest", "Price", "Throughput", "Sure"];
+    let rows = all.iter().enumerate().map(|(index, one)| {
+        let name = label(one.name.as_ref(), index);
+        match &one.choice {
+            Some(choice) => vec![
+                name,
+                choice.system.clone(),
+                choice.price.to_string(),
+                Rate(choice.throughput_bytes_per_s).to_string(),
+                if choice.sure { "yes" } else { "not by its interval" }.to_owned(),
+            ],
+            None => vec![name, "none reaches it".to_owned(), none(), none(), none()],
+        }
+    });
+    format!(
+        "<h2>Cheapest with at least {}</h2>{}",
+        Rate(first.at_least_bytes_per_s),
+        table("", &head, rows)
+    )
+}
+
+const SQUARE: Frame = Frame { width: 1080.0, height: 640.0 };
+
+/// How far predictions were off: figures, models, pictures, and every workload.
+pub fn validation(one: &Validation) -> String {
+    let mut out = "<h2>Predictions held against measurements</h2>".to_owned();
+    let _ = write!(
+        out,
+        r#"<p class="lead">{} random workloads over the whole space were predicted, then measured. An error is |predicted - measured| / measured.</p>"#,
+        one.workloads
+    );
+    out += &numbers(one);
+    out += &models(one);
+    if let Some(chart) = accuracy::scatter(one) {
+        let figure = Figure {
+            id: "scatter",
+            title: "Predicted against measured",
+            caption: "Every point is a workload, its bar the 90 % interval. The nearer to the diagonal, the better. A benchmark with a \
+                      single number predicts the same for all: the dashed line.",
+            scales: &[Scale::Log10],
+        };
+        let key = legend(&chart.series, hollow(&[&chart]));
+        out += &figure.html(|_| two_sizes(&chart, SQUARE), &key);
+    }
+    let charts = accuracy::errors(one);
+    if !charts.is_empty() {
+        let figure = Figure {
+            id: "errors",
+            title: "What parameters cause error",
+            caption: "Median error of the default model against each parameter, on one vertical axis.",
+            scales: &[Scale::Linear],
+        };
+        let each = |(_, chart): &(_, Chart)| chart.svg(Frame::MEDIUM, "");
+        let drawn: String = charts.iter().map(each).collect();
+        out += &figure.html(|_| format!(r#"<div class="five">{drawn}</div>"#), "");
+    }
+    out + &points(&one.points)
+}
+
+fn numbers(one: &Validation) -> String {
+    let mut out = r#"<dl class="numbers">"#.to_owned();
+    let mut number = |name: &str, value: Option<f64>, more: &str| {
+        let value = value.map_or_else(none, percent);
+        let _ = write!(
+            out,
+            r#"<div class="number"><dt>{name}</dt><dd class="big">{value}</dd><dd class="low">{more}</dd></div>"#
+        );
+    };
+    let errors = &one.errors;
+    let (p75, p90) = (percent(errors.p75_error), percent(errors.p90_error));
+    let more = format!("three of four below {p75}, nine of ten below {p90}");
+    number("Median error", Some(errors.median_error), &more);
+    let more = "median without the workloads near a border";
+    number("Off the borders", errors.enhanced_median_error, more);
+    let more = "of the measurements lie within; 90 % should";
+    number("In the 90 % interval", errors.interval90_coverage, more);
+    let more = "median difference of the same workload measured twice: no model can be better";
+    number("Repeatability", one.repeatability_error, more);
+    out + "</dl>"
+}
+
+fn models(one: &Validation) -> String {
+    let head = ["Model", "Median error", "75 % below", "90 % below", "Off borders", "In interval"];
+    let or_none = |share: Option<f64>| share.map_or_else(none, percent);
+    let rows = accuracy::models(one).into_iter().map(|(name, figures)| {
+        vec![
+            name.to_owned(),
+            percent(figures.median_error),
+            percent(figures.p75_error),
+            percent(figures.p90_error),
+            or_none(figures.enhanced_median_error),
+            or_none(figures.interval90_coverage),
+        ]
+    });
+    table("", &head, rows)
+}
+
+fn points(all: &[ValidationPoint]) -> String {
+    if all.is_empty() {
+        return String::new();
+    }
+    let head = [
+        "Workload",
+        "Measured",
+        "Again",
+        "Predicted",
+        "90 % interval",
+        "Error",
+        "Region",
+        "Near a border",
+        "Other models",
+    ];
+    let rows = all.iter().map(|point| {
+        let (prediction, measured) = (&point.prediction, point.measurement.throughput_bytes_per_s);
+        let [low, high] = prediction.interval90.map(Rate);
+        let off = (prediction.throughput_bytes_per_s - measured).abs() / measured;
+        let others: Vec<String> =
+            point.models.iter().map(|(name, rate)| format!("{name} {}", Rate(*rate))).collect();
+        vec![
+            described(&point.measurement.workload),
+            Rate(measured).to_string(),
+            point.repeated_bytes_per_s.map_or_else(none, |rate| Rate(rate).to_string()),
+            Rate(prediction.throughput_bytes_per_s).to_string(),
+            format!("{low} to {high}"),
+            percent(off),
+            prediction.region.clone(),
+            if point.near_border { "yes" } else { "" }.to_owned(),
+            others.join(", "),
+        ]
+    });
+    format!(
+        "<details><summary>All workloads<small>{} points</small></summary>{}</details>",
+        all.len(),
+        table("runs", &head, rows)
+    )
+}

@@ -1,0 +1,163 @@
+//! Systems compared on several workloads as one picture (self-scaling figure 17): a bar from 1 to each ratio, with its interval.
+
+use crate::plot::{Axis, Scale, Unit, text_width, ticks};
+use crate::text::{esc, inert, label, ratio, verdict};
+use ioscape_schema::Comparison;
+use ioscape_schema::units::Rate;
+use std::fmt::Write as _;
+
+const STEP: f64 = 18.0;
+const FOOT: f64 = 44.0;
+const EDGE: f64 = 12.0;
+
+/// CSS class that gives the system with this number, from 0, its colour.
+pub fn class(system: usize) -> String {
+    format!("r{}", system % 5 + 1)
+}
+
+/// The systems that are held against the other, in order.
+pub fn systems(all: &[Comparison]) -> Vec<&str> {
+    let mut names: Vec<&str> = Vec::new();
+    for one in all {
+        if !names.contains(&one.systems[0].as_str()) {
+            names.push(&one.systems[0]);
+        }
+    }
+    names
+}
+
+/// The comparisons by workload: its name, and one row per system that is held against the other.
+fn groups(all: &[Comparison]) -> Vec<(String, Vec<&Comparison>)> {
+    let mut groups: Vec<(String, Vec<&Comparison>)> = Vec::new();
+    for pair in all.chunk_by(|a, b| a.systems == b.systems) {
+        for (index, one) in pair.iter().enumerate() {
+            let name = label(one.name.as_ref(), index);
+            match groups.get_mut(index).filter(|(known, _)| *known == name) {
+                Some((_, rows)) => rows.push(one),
+                None => groups.push((name, vec![one])),
+            }
+        }
+    }
+    groups
+}
+
+fn axis(all: &[Comparison]) -> Axis {
+    let ends = all.iter().flat_map(|one| [one.ratio, one.interval90[0], one.interval90[1]]);
+    let label = match all.first() {
+        Some(one) => format!("times as fast as {}", inert(&one.systems[1])),
+        None => String::new(),
+    };
+    let range = Scale::Log10.fit(ends.chain([0.8, 1.25]));
+    Axis { label, scale: Scale::Log10, unit: Unit::Number, range }
+}
+
+/// The picture, `width` units wide; empty without comparisons.
+pub fn svg(all: &[Comparison], width: f64, class: &str) -> String {
+    if all.is_empty() {
+        return String::new();
+    }
+    let (groups, systems) = (groups(all), systems(all));
+    let count: usize = groups.iter().map(|(_, rows)| rows.len() + 1).sum();
+    let (body, ends) = (count as f64 * STEP + 6.0, [EDGE, width - EDGE]);
+    let axis = axis(all);
+    let mut out = format!(
+        r#"<svg class="plot ranges {class}" viewBox="0 0 {width} {:.1}" role="img" aria-label="Ratio of throughput on every workload, logarithmic">"#,
+        body + FOOT
+    );
+    foot(&mut out, &axis, ends, body, width);
+    let mut y = STEP;
+    for (name, rows) in &groups {
+        let short: String = name.chars().take((width / 6.9) as usize).collect();
+        let _ = write!(out, r#"<text class="job" x="0" y="{:.1}">{}</text>"#, y - 4.0, esc(&short));
+        y += STEP;
+        for one in rows {
+            let number = systems.iter().position(|name| *name == one.systems[0]).unwrap_or(0);
+            bar(&mut out, one, &self::class(number), &axis, ends, y - STEP / 2.0);
+            y += STEP;
+        }
+    }
+    out.push_str("</svg>");
+    out
+}
+
+fn foot(out: &mut String, axis: &Axis, [left, right]: [f64; 2], body: f64, width: f64) {
+    for tick in ticks(axis, right - left, true) {
+        let x = left + axis.place(tick.value) * (right - left);
+        let half = text_width(&tick.label) / 2.0;
+        let centre = x.min(width - half).max(half);
+        let _ = write!(
+            out,
+            r#"<path class="grid" d="M{x:.1} 0V{body:.1}"/><text x="{centre:.1}" y="{:.1}" text-anchor="middle">{}</text>"#,
+            body + 16.0,
+            esc(&tick.label)
+        );
+    }
+    let one = left + axis.place(1.0) * (right - left);
+    let short: String = axis.label.chars().take((width / 6.9) as usize).collect();
+    let _ = write!(
+        out,
+        r#"<path class="grid zero" d="M{one:.1} 0V{body:.1}"/><text class="title" x="{:.1}" y="{:.1}" text-anchor="middle">{}</text>"#,
+        f64::midpoint(left, right),
+        body + 36.0,
+        esc(&short)
+    );
+}
+
+fn bar(
+    out: &mut String,
+    one: &Comparison,
+    class: &str,
+    axis: &Axis,
+    [left, right]: [f64; 2],
+    y: f64,
+) {
+    let x = |value: f64| left + axis.place(value).clamp(0.0, 1.0) * (right - left);
+    let [low, high] = one.interval90;
+    let [base, at, from, to] = [1.0, one.ratio, low, high].map(x);
+    let point = if one.significant { "pt" } else { "pt doubt" };
+    let [this, other] = one.throughput_bytes_per_s.map(Rate);
+    let note = if one.extrapolated { " \u{b7} extrapolated" } else { "" };
+    let title = format!(
+        "{} \u{b7} {} ({} to {}) \u{b7} {this} against {other} \u{b7} {}{note}",
+        inert(&one.systems[0]),
+        ratio(one.ratio),
+        ratio(low),
+        ratio(high),
+        verdict(one)
+    );
+    let _ = write!(
+        out,
+        r#"<g class="series {class}" data-name="{}"><path class="thick" d="M{base:.1} {y:.1}H{at:.1}"/><path class="thin" d="M{from:.1} {y:.1}H{to:.1}M{from:.1} {:.1}v8M{to:.1} {:.1}v8"/><path class="{point}" d="M{:.1} {y:.1}a4 4 0 1 0 8 0a4 4 0 1 0 -8 0z"><title>{}</title></path></g>"#,
+        esc(&one.systems[0]),
+        y - 4.0,
+        y - 4.0,
+        at - 4.0,
+        esc(&title)
+    );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample;
+
+    #[test]
+    fn every_comparison_has_a_bar_and_every_workload_a_name() {
+        let mut all = sample::compared().comparison.unwrap();
+        let third = all.iter().map(|one| Comparison {
+            systems: ["<third>".into(), one.systems[1].clone()],
+            ..one.clone()
+        });
+        let third: Vec<Comparison> = third.collect();
+        all.extend(third);
+        let svg = svg(&all, 350.0, "narrow");
+        let tree = roxmltree::Document::parse(&svg).unwrap();
+        let count = |class: &str| {
+            tree.descendants().filter(|n| n.attribute("class") == Some(class)).count()
+        };
+        assert_eq!((count("series r1"), count("series r2"), count("job")), (3, 3, 3));
+        assert_eq!((count("pt"), count("pt doubt")), (4, 2));
+        assert_eq!(systems(&all), ["/mnt/there", "<third>"]);
+        assert_eq!(super::svg(&[], 350.0, ""), "");
+    }
+}

@@ -1,0 +1,227 @@
+//! What models say, for a terminal: predictions, comparisons of systems, and how far predictions were off.
+
+use super::chart::{Block, block, side_by_side};
+use super::ink::Style;
+use super::legend;
+use super::tables::{Column, table};
+use crate::accuracy;
+use crate::text::{how, label, percent, ratio, verdict};
+use ioscape_schema::units::{Bytes, Count, Nanos, Rate};
+use ioscape_schema::{
+    Cheapest, Comparison, Document, ErrorFigures, Parameter, Prediction, Validation, Workload,
+};
+
+/// All that the document holds of models; empty when it holds nothing of them.
+pub fn text(document: &Document, style: &Style) -> String {
+    let mut out = String::new();
+    if let Some(all) = document.predictions.as_ref().filter(|all| !all.is_empty()) {
+        out += &predictions(all, style);
+    }
+    if let Some(all) = document.comparison.as_ref().filter(|all| !all.is_empty()) {
+        out += &comparison(all, style);
+    }
+    if let Some(all) = document.cheapest.as_ref().filter(|all| !all.is_empty()) {
+        out += &cheapest(all, style);
+    }
+    if let Some(one) = &document.validation {
+        out += &validation(one, style);
+    }
+    out
+}
+
+fn headed(heading: &str, body: &str, style: &Style) -> String {
+    let heading = style.paragraph("", "  ", heading);
+    format!("\n{}\n{body}", style.heading(heading.trim_end()))
+}
+
+fn note(style: &Style, text: &str) -> String {
+    style.paragraph("  ", "  ", text)
+}
+
+/// The five parameters of named workloads, one row each.
+fn workloads(all: &[(String, &Workload)], style: &Style) -> String {
+    let each = |cell: fn(&Workload) -> String| all.iter().map(move |(_, one)| cell(one));
+    let mut columns = vec![
+        Column::words("Workload", all.iter().map(|(name, _)| name.clone())),
+        Column::numbers("Set", each(|w| Bytes(w.unique_bytes as f64).to_string())),
+        Column::numbers("Size", each(|w| Bytes(w.size_mean as f64).to_string())),
+        Column::numbers("Reads", each(|w| percent(w.read_frac))),
+        Column::numbers("Seq.", each(|w| percent(w.seq_frac))),
+        Column::numbers("Proc.", each(|w| w.process_num.to_string())),
+    ];
+    if all.iter().any(|(_, one)| !how(one).is_empty()) {
+        columns.push(Column::words("How", each(|w| how(w).join(", "))));
+    }
+    headed("Workloads", &table(&columns.iter().collect::<Vec<_>>(), style), style)
+}
+
+fn noted(extrapolated: impl Iterator<Item = bool>) -> Option<Column> {
+    let marks: Vec<bool> = extrapolated.collect();
+    let word = |mark: bool| if mark { "extrapolated" } else { "" }.to_owned();
+    marks.contains(&true).then(|| Column::words("Note", marks.into_iter().map(word)))
+}
+
+fn predictions(all: &[Prediction], style: &Style) -> String {
+    let mut out = String::new();
+    let mut before: Vec<(String, Workload)> = Vec::new();
+    for system in all.chunk_by(|a, b| a.system == b.system) {
+        let names = system.iter().enumerate();
+        let asked: Vec<(String, &Workload)> =
+            names.map(|(index, one)| (label(one.name.as_ref(), index), &one.workload)).collect();
+        if !asked.iter().map(|(name, w)| (name, *w)).eq(before.iter().map(|(n, w)| (n, w))) {
+            out += &workloads(&asked, style);
+        }
+        out += &headed(
+            &format!("Predicted on {}", system[0].system),
+            &predicted(system, &asked, style),
+            style,
+        );
+        before = asked.into_iter().map(|(name, w)| (name, w.clone())).collect();
+    }
+    out + &note(
+        style,
+        "From, to: the range that holds nine of ten measurements of such a workload.",
+    )
+}
+
+fn predicted(all: &[Prediction], names: &[(String, &Workload)], style: &Style) -> String {
+    let each = |cell: fn(&Prediction) -> String| all.iter().map(cell);
+    let mut columns = vec![
+        Column::words("Workload", names.iter().map(|(name, _)| name.clone())),
+        Column::numbers("Throughput", each(|p| Rate(p.throughput_bytes_per_s).to_string())),
+        Column::numbers("From", each(|p| Rate(p.interval90[0]).to_string())),
+        Column::numbers("To", each(|p| Rate(p.interval90[1]).to_string())),
+        Column::numbers("IOPS", each(|p| Count(p.iops).to_string())),
+        Column::numbers("Response", each(|p| Nanos(p.response_time_ns).to_string())),
+        Column::words("Region", each(|p| p.region.clone())),
+    ];
+    columns.extend(noted(all.iter().map(|p| p.extrapolated)));
+    table(&columns.iter().collect::<Vec<_>>(), style)
+}
+
+fn comparison(all: &[Comparison], style: &Style) -> String {
+    let mut out = String::new();
+    for (pair, one) in all.chunk_by(|a, b| a.systems == b.systems).enumerate() {
+        let asked: Vec<(String, &Workload)> = one
+            .iter()
+            .enumerate()
+            .map(|(index, c)| (label(c.name.as_ref(), index), &c.workload))
+            .collect();
+        if pair == 0 {
+            out += &workloads(&asked, style);
+        }
+        let [this, other] = &one[0].systems;
+        out += &headed(&format!("{this} against {other}"), &compared(one, &asked, style), style);
+    }
+    out + &note(
+        style,
+        "Ratio: throughput over that of the other system; from, to: the range that holds the measured ratio nine times of \
+         ten. It is unclear which is faster when that range holds 1.",
+    )
+}
+
+fn compared(all: &[Comparison], names: &[(String, &Workload)], style: &Style) -> String {
+    let each = |cell: fn(&Comparison) -> String| all.iter().map(cell);
+    let mut columns = vec![
+        Column::words("Workload", names.iter().map(|(name, _)| name.clone())),
+        Column::numbers("Throughput", each(|c| Rate(c.throughput_bytes_per_s[0]).to_string())),
+        Column::numbers("Other", each(|c| Rate(c.throughput_bytes_per_s[1]).to_string())),
+        Column::numbers("Ratio", each(|c| ratio(c.ratio))),
+        Column::numbers("From", each(|c| ratio(c.interval90[0]))),
+        Column::numbers("To", each(|c| ratio(c.interval90[1]))),
+        Column::words("Verdict", each(|c| verdict(c).to_owned())),
+    ];
+    columns.extend(noted(all.iter().map(|c| c.extrapolated)));
+    let ratios = table(&columns.iter().collect::<Vec<_>>(), style);
+    if all.iter().all(|c| c.throughput_per_price.is_none()) {
+        return ratios;
+    }
+    let per_price = |index: usize| {
+        let cell = move |both: [f64; 2]| Rate(both[index]).to_string();
+        all.iter().map(move |c| c.throughput_per_price.map_or_else(|| "-".into(), cell))
+    };
+    let per_prices = |[this, other]: [f64; 2]| ratio(this / other);
+    let columns = [
+        Column::words("Workload", names.iter().map(|(name, _)| name.clone())),
+        Column::numbers("Throughput per price", per_price(0)),
+        Column::numbers("Other", per_price(1)),
+        Column::numbers(
+            "Ratio",
+            all.iter().map(|c| c.throughput_per_price.map_or_else(|| "-".into(), per_prices)),
+        ),
+    ];
+    format!("{ratios}\n{}", table(&columns.iter().collect::<Vec<_>>(), style))
+}
+
+fn cheapest(all: &[Cheapest], style: &Style) -> String {
+    let names = all.iter().enumerate().map(|(index, one)| label(one.name.as_ref(), index));
+    let chosen = |cell: fn(&ioscape_schema::Choice) -> String| {
+        all.iter().map(move |one| one.choice.as_ref().map_or_else(|| "-".to_owned(), cell))
+    };
+    let system = |one: &Cheapest| {
+        one.choice.as_ref().map_or_else(|| "none reaches it".to_owned(), |c| c.system.clone())
+    };
+    let sure = |sure: bool| if sure { "yes" } else { "not by its interval" }.to_owned();
+    let columns = [
+        Column::words("Workload", names),
+        Column::words("Cheapest", all.iter().map(system)),
+        Column::numbers("Price", chosen(|c| c.price.to_string())),
+        Column::numbers("Throughput", chosen(|c| Rate(c.throughput_bytes_per_s).to_string())),
+        Column::words(
+            "Sure",
+            all.iter().map(|one| one.choice.as_ref().map_or("-".into(), |c| sure(c.sure))),
+        ),
+    ];
+    let heading = format!("Cheapest with at least {}", Rate(all[0].at_least_bytes_per_s));
+    headed(&heading, &table(&columns.iter().collect::<Vec<_>>(), style), style)
+}
+
+fn validation(one: &Validation, style: &Style) -> String {
+    let models = accuracy::models(one);
+    let each = |cell: fn(&ErrorFigures) -> String| models.iter().map(move |(_, one)| cell(one));
+    let or_not = |share: Option<f64>| share.map_or_else(|| "-".to_owned(), percent);
+    let columns = [
+        Column::words("Model", models.iter().map(|(name, _)| (*name).to_owned())),
+        Column::numbers("Median error", each(|m| percent(m.median_error))),
+        Column::numbers("75 % below", each(|m| percent(m.p75_error))),
+        Column::numbers("90 % below", each(|m| percent(m.p90_error))),
+        Column::numbers("Off borders", models.iter().map(|(_, m)| or_not(m.enhanced_median_error))),
+        Column::numbers("In interval", models.iter().map(|(_, m)| or_not(m.interval90_coverage))),
+    ];
+    let heading = format!("Predictions of {} random workloads", one.workloads);
+    let mut out = headed(&heading, &table(&columns.iter().collect::<Vec<_>>(), style), style);
+    out += &note(
+        style,
+        "Error: |predicted - measured| / measured. Off borders: median without the workloads near a border. In interval: share \
+         of the measurements that the 90 % interval holds.",
+    );
+    if let Some(error) = one.repeatability_error {
+        let text = format!(
+            "The same workload, measured twice, differs by {} (median): no model can be better.",
+            percent(error)
+        );
+        out += &note(style, &text);
+    }
+    out + &charts(one, style)
+}
+
+fn charts(one: &Validation, style: &Style) -> String {
+    let mut out = String::new();
+    if let Some(chart) = accuracy::scatter(one) {
+        let width = style.columns().min(100);
+        let drawn = side_by_side(&[block(&chart, width, 18, style)], width);
+        let body = format!("{drawn}{}", legend(&chart, style));
+        out += &headed("Predicted against measured", &body, style);
+    }
+    let columns = style.columns();
+    let count = if columns < 64 { 1 } else { 2 };
+    let width = ((columns + 2) / count - 2).min(60);
+    let blocks: Vec<Block> = accuracy::errors(one)
+        .iter()
+        .map(|(_, chart): &(Parameter, _)| block(chart, width, 6, style))
+        .collect();
+    if !blocks.is_empty() {
+        out += &headed("Error against each parameter", &side_by_side(&blocks, columns), style);
+    }
+    out
+}
