@@ -125,7 +125,7 @@ fn settled(args: &EvaluateArgs, look: &machine::Look, layout_rate: Option<f64>) 
     let most = (most >> 20 << 20).max(UNIQUE_BYTES_LEAST);
     Settings {
         unique_bytes: [UNIQUE_BYTES_LEAST, most],
-        size_mean: SIZE_MEAN,
+        size_mean: size_mean(args.memory),
         process_num: [1, PROCESS_MOST],
         base,
         budget_s: args.budget,
@@ -134,6 +134,14 @@ fn settled(args: &EvaluateArgs, look: &machine::Look, layout_rate: Option<f64>) 
         layout_bytes_per_s: layout_rate,
         memory_limit_bytes: args.memory,
     }
+}
+
+/// Range of mean request sizes. Under a memory limit the workers' buffers take from the file cache: with all processes
+/// and requests of up to eight times the mean they stay within a quarter of it.
+fn size_mean(memory_limit: Option<u64>) -> [u64; 2] {
+    let [least, most] = SIZE_MEAN;
+    let room = memory_limit.map_or(most, |limit| limit / (4 * 8 * u64::from(PROCESS_MOST)));
+    [least, room.clamp(2 * least, most)]
 }
 
 /// Settings of a new evaluation; laying out the first part of the set tells how large it may become.
