@@ -1,14 +1,17 @@
 //! The evaluation itself: phase after phase, from a first look to repeated rounds.
 
+use crate::borders::SetBorder;
 use crate::options::Options;
 use crate::phase::Phase;
 use crate::probe::{Effort, Probe, Stopped};
 use crate::session::Session;
 use crate::{all_parameters, curves, levels, pilot, rounds};
-use ioscape_schema::{Access, Engine, Evaluation, Workload};
+use ioscape_schema::{Access, BorderOperation, Engine, Evaluation, Workload};
 
 /// Log entry of the probe that asks for synchronous writes in the cache.
 pub(crate) const DSYNC: &str = "dsync";
+/// A set of this size shows what a flush costs on any disk that is slower than memory, in bytes.
+const FLUSH_SET_MOST: f64 = 256.0 * 1_048_576.0;
 /// Log entry of the probe that waits for a flush.
 pub(crate) const FLUSH: &str = "flush";
 
@@ -65,6 +68,17 @@ fn extras<P: Probe>(session: &mut Session<'_, P>) -> Result<(), P::Error> {
     flush(session, &writes)
 }
 
+/// The set that writes go to while a flush is waited for, in bytes: half of what the cache holds for writes, since a flush
+/// disturbs the more the more there is to write (Unix I/O paper, section 4.2), but no more than shows it.
+fn flush_set<P: Probe>(session: &Session<'_, P>, focal: u64) -> u64 {
+    let end = session.state.regions.first().map_or(0.0, |r| r.range[1]);
+    let of_writes = |b: &&SetBorder| b.border.operation == BorderOperation::Write;
+    let first = session.state.borders.iter().find(of_writes).map(|b| b.border.unique_bytes);
+    let half = (end.min(first.unwrap_or(end)) / 2.0).min(FLUSH_SET_MOST);
+    // Whole blocks, whatever the alignment.
+    focal.max((half as u64) >> 20 << 20)
+}
+
 fn flush<P: Probe>(session: &mut Session<'_, P>, writes: &Workload) -> Result<(), P::Error> {
     let Some(effort) = session.allotment.flush else {
         if let Some(interval_s) = session.options.flush_interval_s {
@@ -76,7 +90,9 @@ fn flush<P: Probe>(session: &mut Session<'_, P>, writes: &Workload) -> Result<()
         return Ok(());
     };
     let Effort { min_s, .. } = effort;
-    if !session.extra(FLUSH, writes, effort)? {
+    let writes =
+        Workload { unique_bytes: flush_set(session, writes.unique_bytes), ..writes.clone() };
+    if !session.extra(FLUSH, &writes, effort)? {
         let reason = format!("flushing was not observed: no {min_s:.0} s were left for it");
         session.shorten(Phase::Findings, reason);
     }
