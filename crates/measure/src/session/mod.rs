@@ -127,6 +127,8 @@ pub struct Session {
     laid_out: u64,
     /// Bytes from the beginning that were read since the cache was last emptied by us.
     touched: u64,
+    /// The set of the run before, in bytes.
+    last_set: u64,
     /// Whether something may have been written since the last flush.
     dirty: bool,
     calibration: Option<(ioscape_schema::environment::Clock, f64)>,
@@ -141,8 +143,19 @@ impl Session {
         let group = options.memory_limit.map(MemoryGroup::create).transpose()?;
         let file = target.open_file(Access::Buffered, false)?;
         let clock = Clock::new();
-        let (laid_out, touched, dirty, calibration) = (0, 0, false, None);
-        Ok(Self { target, options, group, clock, file, laid_out, touched, dirty, calibration })
+        let (laid_out, touched, last_set, dirty, calibration) = (0, 0, 0, false, None);
+        Ok(Self {
+            target,
+            options,
+            group,
+            clock,
+            file,
+            laid_out,
+            touched,
+            last_set,
+            dirty,
+            calibration,
+        })
     }
 
     /// What the I/O goes to.

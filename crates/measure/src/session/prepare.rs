@@ -16,6 +16,9 @@ use std::time::{Duration, Instant};
 /// Share of the set that must be in the file cache for it to count as cached.
 const CACHED: f64 = 0.98;
 
+/// Longest time to bring a set into a cache that may or may not be behind the file system, in seconds.
+const BEHIND_CAP_S: f64 = 15.0;
+
 /// What was found while preparing.
 #[derive(Debug, Default)]
 pub(super) struct Preparation {
@@ -141,14 +144,18 @@ impl Session {
         let fits = bytes as f64 <= 1.1 * self.cache_room() as f64;
         let needed = known.map_or(self.touched < bytes, |f| f < CACHED);
         preparation.brought_in = preparation.cached;
-        if !fits || !needed {
+        // A server or another program may have a cache of its own, larger than ours: a set that is new is read once.
+        let is_behind = !fits && self.target.file_system().is_network_or_fuse;
+        let is_new = std::mem::replace(&mut self.last_set, bytes) != bytes;
+        if !needed || !(fits || (is_behind && is_new)) {
             return Ok(());
         }
-        let cap = Duration::from_secs_f64(options.touch_cap_s.clamp(0.0, 1e6));
+        let cap_s = if fits { options.touch_cap_s } else { options.touch_cap_s.min(BEHIND_CAP_S) };
+        let cap = Duration::from_secs_f64(cap_s.clamp(0.0, 1e6));
         let (done, outcome) = self.do_task(&Task::Touch(0..bytes), options, Some(cap));
         outcome?;
         self.touched = self.touched.max(done);
-        if done < bytes {
+        if done < bytes && fits {
             let message = format!(
                 "reading the set into the file cache was stopped after {:.0} s: parts of it may be measured uncached",
                 cap.as_secs_f64()
