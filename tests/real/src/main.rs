@@ -14,6 +14,9 @@ use std::time::{Duration, Instant};
 
 /// Attempts at a system before a miss counts: memory speed on a shared machine changes twofold within minutes.
 const ATTEMPTS: u32 = 3;
+/// Systems that may miss a number in every attempt without failing the whole: others' load may last for all of them. A
+/// system that cannot be brought up or evaluated is never tolerated.
+const TOLERATED: usize = 2;
 /// After this time nothing is tried again.
 const RETRY_UNTIL: Duration = Duration::from_secs(40 * 60);
 
@@ -23,12 +26,14 @@ fn main() -> ExitCode {
         Ok(lab) => lab,
         Err(why) => {
             say(&format!("SKIPPED: all tests on real systems: {why}"));
-            say(&format!("0 passed, 0 failed, {} skipped", systems::ALL.len()));
+            say(&format!("0 held, 0 missed, {} skipped", systems::ALL.len()));
             return ExitCode::SUCCESS;
         }
     };
     let begun = Instant::now();
     let mut count = [0usize; 3];
+    let mut missed = Vec::new();
+    let mut broken = false;
     for system in systems::ALL {
         if !wanted.is_empty() && !wanted.iter().any(|word| system.name.contains(word.as_str())) {
             continue;
@@ -50,9 +55,16 @@ fn main() -> ExitCode {
             None
         });
         tally(last.as_ref(), &mut count);
+        broken |= matches!(last, Some(Outcome::Broken(_)));
+        if last.is_some_and(|outcome| !outcome.is_good()) {
+            missed.push(system.name);
+        }
     }
-    say(&format!("\n{} passed, {} failed, {} skipped", count[0], count[1], count[2]));
-    if count[1] == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    say(&format!("\n{} held, {} missed, {} skipped", count[0], count[1], count[2]));
+    if !missed.is_empty() {
+        say(&format!("missed in every attempt: {} (at most {TOLERATED} may)", missed.join(", ")));
+    }
+    if broken || missed.len() > TOLERATED { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
 
 /// Prints what came of one attempt.
