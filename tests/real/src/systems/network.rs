@@ -19,7 +19,7 @@ pub fn client_server(lab: &Lab) -> Checks {
     let serve = "SRV=/tmp/ioscape-lab/mnt/cs SRVWRAP='./memcg.sh 96' ./sshfs.sh up kernel_cache && sleep .5";
     up.and(serve, "./sshfs.sh down")?;
     let document =
-        lab.evaluate("", "mnt/ssh", "--memory 32M --max-unique-bytes 300M --budget 6m")?;
+        lab.evaluate("", "mnt/ssh", "--memory 32M --max-unique-bytes 300M --budget 10m")?;
     let found = evaluation(&document)?;
     Ok(vec![
         bytes_near("client cache", 32.0 * MIB, nearest_border(found, 32.0 * MIB), 0.20),
