@@ -133,8 +133,6 @@ fn answer(workload: &Workload, throughput: f64, cost_s: f64) -> Measurement {
     let iops = throughput / workload.size_mean as f64;
     let response = (1e9 * f64::from(workload.process_num) / iops) as u64;
     Measurement {
-        name: None,
-        workload: workload.clone(),
         ios: iops as u64,
         bytes: throughput as u64,
         elapsed_s: 1.0,
@@ -146,23 +144,9 @@ fn answer(workload: &Workload, throughput: f64, cost_s: f64) -> Measurement {
             max: response.saturating_mul(4),
             ..ResponseTime::default()
         },
-        response_time_littles_law_ns: None,
-        read: None,
-        write: None,
-        cpu_user_s: 0.0,
-        cpu_system_s: 0.0,
-        cpu_ns_per_io: 0.0,
         io_time_frac: 1.0,
-        io_limited: None,
-        stop: Stop::Confident,
-        warm_up_s: 0.0,
         cost_s,
-        burst_ratio: None,
-        storage_read_bytes: None,
-        resident_frac: None,
-        other_cpu: None,
-        disturbed: false,
-        warnings: Vec::new(),
+        ..Measurement::empty(workload.clone(), Stop::Confident)
     }
 }
 

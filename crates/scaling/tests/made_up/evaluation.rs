@@ -5,7 +5,7 @@ use ioscape_scaling::model::next_points;
 use ioscape_scaling::{Ask, Bounds, Options, Probe, explore};
 use ioscape_schema::{
     Advice, Border, BorderOperation, Evaluation, Measurement, Parameter, Point, Region,
-    RegionCurves, ResponseTime, Stop, Workload,
+    RegionCurves, Stop, Workload,
 };
 use rand::SeedableRng;
 use rand_distr::{Distribution, Normal};
@@ -51,31 +51,14 @@ impl<'a> Meter<'a> {
 /// A measurement with that throughput, and nothing else of interest.
 pub fn measurement(workload: &Workload, throughput: f64) -> Measurement {
     Measurement {
-        name: None,
-        workload: workload.clone(),
         ios: 1000,
         bytes: 1000 * workload.size_mean,
         elapsed_s: 1.0,
         throughput_bytes_per_s: throughput,
         throughput_ci95: [throughput * 0.99, throughput * 1.01],
-        response_time_ns: ResponseTime::default(),
-        response_time_littles_law_ns: None,
-        read: None,
-        write: None,
-        cpu_user_s: 0.0,
-        cpu_system_s: 0.0,
-        cpu_ns_per_io: 0.0,
         io_time_frac: 1.0,
-        io_limited: None,
-        stop: Stop::Confident,
-        warm_up_s: 0.0,
         cost_s: 1.0,
-        burst_ratio: None,
-        storage_read_bytes: None,
-        resident_frac: None,
-        other_cpu: None,
-        disturbed: false,
-        warnings: Vec::new(),
+        ..Measurement::empty(workload.clone(), Stop::Confident)
     }
 }
 
