@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The siblings between the foot (`schema`) and the head (`cli`).
-const SIBLINGS: [&str; 4] = ["workload", "measure", "scaling", "report"];
+const SIBLINGS: [&str; 6] = ["workload", "measure", "simulate", "trace", "scaling", "report"];
 
 /// Crates that may read a clock, open files and start threads.
 const MACHINE: [&str; 2] = ["measure", "cli"];

@@ -3,37 +3,236 @@
 use serde::{Deserialize, Serialize};
 
 /// What a request does to its bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Op {
     /// Bytes move from the system to the process.
+    #[default]
     Read,
     /// Bytes move from the process to the system.
     Write,
 }
 
 /// One request as a workload issues it: an operation on `len` bytes at byte `offset` of the set.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Request {
     /// Read or write.
     pub op: Op,
-    /// First byte, from the beginning of the set.
+    /// First byte, from the beginning of the set or, in a trace, of the device.
     pub offset: u64,
-    /// Length in bytes, at least 1.
+    /// Length in bytes; 0 only for a flush.
     pub len: u32,
 }
 
+bitflags::bitflags! {
+    /// What else is known of a request: the flags of the block layer and of the traces that are read.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    #[serde(transparent)]
+    pub struct IoFlags: u32 {
+        /// Somebody waits for it (`REQ_SYNC`, or HP-UX's synchronous).
+        const SYNC = 1;
+        /// Declared asynchronous by a trace that tells; absent together with `SYNC` means not told.
+        const ASYNC = 1 << 1;
+        /// Metadata, by the file system's own word (`REQ_META`).
+        const META = 1 << 2;
+        /// Read ahead of what was asked (`REQ_RAHEAD`).
+        const READ_AHEAD = 1 << 3;
+        /// Through to the medium (`REQ_FUA`).
+        const FUA = 1 << 4;
+        /// The cache of the device is flushed before it (`REQ_PREFLUSH`); with length 0 a flush alone.
+        const FLUSH = 1 << 5;
+        /// The bytes are given back to the device (`REQ_OP_DISCARD`), an operation of kind write.
+        const DISCARD = 1 << 6;
+        /// To or from swap space (`REQ_SWAP`).
+        const SWAP = 1 << 7;
+        /// Not through a file system (character device, `O_DIRECT` on a device).
+        const RAW = 1 << 8;
+        /// Zeroes are written without being sent (`REQ_OP_WRITE_ZEROES`).
+        const ZEROES = 1 << 9;
+        /// Of low priority (`REQ_BACKGROUND`, `REQ_IDLE`).
+        const BACKGROUND = 1 << 10;
+    }
+}
+
+/// What a block holds (Table 6 and Figure 7 of Ruemmler & Wilkes 1993, with the journal of later file systems).
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(rename_all = "snake_case")]
+#[repr(u8)]
+pub enum IoType {
+    /// Not known.
+    #[default]
+    Unknown,
+    /// Contents of files.
+    UserData,
+    /// Inodes.
+    Inode,
+    /// Directories.
+    Directory,
+    /// Indirect or extent blocks: where a file's blocks are.
+    Indirect,
+    /// Bitmaps of free blocks and inodes, cylinder or block groups.
+    Bitmap,
+    /// Superblocks and group descriptors.
+    Superblock,
+    /// The journal or log.
+    Journal,
+    /// Swapping and paging of anonymous memory.
+    Swap,
+}
+
+impl IoType {
+    /// All types, in the order of their numbers.
+    pub const ALL: [Self; 9] = [
+        Self::Unknown,
+        Self::UserData,
+        Self::Inode,
+        Self::Directory,
+        Self::Indirect,
+        Self::Bitmap,
+        Self::Superblock,
+        Self::Journal,
+        Self::Swap,
+    ];
+
+    /// Whether the file system keeps it for its own use.
+    pub fn is_metadata(self) -> bool {
+        !matches!(self, Self::Unknown | Self::UserData | Self::Swap)
+    }
+}
+
 /// One completed request with its times (Q, D and C of the block layer's event names).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+///
+/// What a source does not tell stays at the default: `queue_length` 0, `io_type` unknown, `process` 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Io {
     /// What was asked.
     pub request: Request,
-    /// Number of the issuing process, from 0.
+    /// Issuing process: its number from 0 in a measurement, its process id in a trace.
     pub process: u32,
-    /// When the request entered the queue.
+    /// When the request entered the queue, from the beginning of the trace or run.
     pub queued_ns: u64,
     /// When it was issued to the device or system; not before `queued_ns`.
     pub issued_ns: u64,
     /// When it completed; not before `issued_ns`.
     pub completed_ns: u64,
+    /// Index of the device in the trace's table of devices.
+    pub device: u16,
+    /// Partition (HP-UX section) of the device, 0 when the source does not tell.
+    pub partition: u16,
+    /// Requests in the device's queue when this one arrived, itself included; 0 when not recorded.
+    pub queue_length: u32,
+    /// Index of the submitting command in the trace's table of commands; 0 is the unknown one.
+    pub command: u32,
+    /// Flags.
+    pub flags: IoFlags,
+    /// What the block holds.
+    pub io_type: IoType,
+    /// Error number of the completion, 0 for success.
+    pub error: u16,
+}
+
+impl Io {
+    /// Time at the device: completion less issue ("physical" in the paper).
+    pub fn physical_ns(&self) -> u64 {
+        self.completed_ns.saturating_sub(self.issued_ns)
+    }
+
+    /// Time in queue and at the device: completion less arrival ("elapsed" in the paper, Q2C today).
+    pub fn elapsed_ns(&self) -> u64 {
+        self.completed_ns.saturating_sub(self.queued_ns)
+    }
+
+    /// First byte after the request.
+    pub fn end(&self) -> u64 {
+        self.request.offset.saturating_add(u64::from(self.request.len))
+    }
+
+    /// Whether bytes move: neither a flush nor a discard.
+    pub fn moves_data(&self) -> bool {
+        self.request.len > 0 && !self.flags.contains(IoFlags::DISCARD)
+    }
+}
+
+/// A device of a trace.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Device {
+    /// Name as the source gives it: `vda`, `disk 0`, `usr_0`.
+    pub name: String,
+    /// Size of a sector in bytes, 0 when not told.
+    #[serde(default)]
+    pub sector_bytes: u32,
+    /// Capacity in bytes, when told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub capacity_bytes: Option<u64>,
+    /// Partitions that the source names.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub partitions: Vec<Partition>,
+}
+
+/// A partition of a device.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Partition {
+    /// Number as in [`Io::partition`].
+    pub number: u16,
+    /// Name or mount point: `/usr`, `swap`.
+    pub name: String,
+}
+
+/// What holds for a trace as a whole: the tables its rows point into, where it comes from, and what it lost.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct TraceInfo {
+    /// Format it was read from: `hp-srt`, `blktrace`, `msr`, `parquet`.
+    pub format: String,
+    /// Time of `queued_ns` 0 in nanoseconds since 1970, when told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub started_unix_ns: Option<i64>,
+    /// Devices; [`Io::device`] is an index.
+    pub devices: Vec<Device>,
+    /// Commands; [`Io::command`] is an index, 0 the unknown one (an empty name).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub commands: Vec<String>,
+    /// Events lost while recording, by CPU.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lost_by_cpu: Vec<u64>,
+    /// Records that were broken and skipped.
+    #[serde(default)]
+    pub skipped: u64,
+    /// What the source says of the system: machine, file system, mount options, how it was recorded.
+    #[serde(default, skip_serializing_if = "std::collections::BTreeMap::is_empty")]
+    pub notes: std::collections::BTreeMap<String, String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_has_its_three_times() {
+        let io = Io {
+            request: Request { op: Op::Write, offset: 4096, len: 512 },
+            queued_ns: 5,
+            issued_ns: 7,
+            completed_ns: 20,
+            ..Io::default()
+        };
+        assert_eq!((io.physical_ns(), io.elapsed_ns(), io.end()), (13, 15, 4608));
+        assert!(io.moves_data());
+        assert!(!Io { flags: IoFlags::DISCARD, ..io }.moves_data());
+        assert!(!Io::default().moves_data(), "a flush moves nothing");
+    }
+
+    #[test]
+    fn a_row_stays_small() {
+        assert!(size_of::<Io>() <= 72, "{}", size_of::<Io>());
+    }
+
+    #[test]
+    fn types_are_numbered_in_order() {
+        for (number, io_type) in IoType::ALL.into_iter().enumerate() {
+            assert_eq!(io_type as usize, number);
+        }
+        assert!(IoType::Journal.is_metadata() && !IoType::Swap.is_metadata());
+    }
 }

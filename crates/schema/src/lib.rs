@@ -19,7 +19,7 @@ pub use evaluation::{
     AllParameters, Border, BorderOperation, Bounded, Drift, Evaluation, Findings, FocalRange,
     Point, Probe, Region, RegionCurves, RegionFinding, Settings, SlopePoint, WritePolicy,
 };
-pub use io::{Io, Op, Request};
+pub use io::{Device, Io, IoFlags, IoType, Op, Partition, Request, TraceInfo};
 pub use measurement::{Direction, Measurement, ResponseTime, Stop};
 pub use prediction::{
     Cheapest, Choice, Comparison, ErrorBin, ErrorFigures, Prediction, Validation, ValidationPoint,

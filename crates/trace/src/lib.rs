@@ -1,0 +1,1 @@
+//! Block-I/O traces: formats in, rows out; one-pass analyses that merge; a trace as a five-parameter workload.
