@@ -15,7 +15,7 @@ use ioscape_schema::units::Bytes;
 use ioscape_schema::{BorderOperation, Parameter, Workload};
 
 /// Share of the budget at which the pilot stops growing the set.
-const PILOT_MOST: f64 = 0.35;
+const PILOT_MOST: f64 = 0.4;
 /// Most provisional regions in which the focal sweeps are made.
 const LEVELS_MOST: usize = 3;
 /// The focal request size stays within this share of the smallest region's focal set.
@@ -50,10 +50,11 @@ pub(crate) fn pilot<P: Probe>(session: &mut Session<'_, P>) -> Result<(), P::Err
     let mut last_costs = (0.0, 0.0);
     for (index, value) in axis.grid(count.saturating_sub(2)).into_iter().enumerate() {
         let workload = session.options.nominal(value as u64);
-        // Costs that grow with the set are expected to go on growing.
+        // Costs that grow with the set are expected to go on growing; laying out is paid once and counted apart.
         let growth = (last_costs.1 / f64::max(last_costs.0, 1e-3)).clamp(1.0, 4.0);
-        let expected_s = session.layout_s(workload.unique_bytes)
-            + if index < 2 { session.usual_cost_s() } else { last_costs.1 * growth };
+        let layout_s = session.layout_s(workload.unique_bytes);
+        let expected_s =
+            layout_s + if index < 2 { session.usual_cost_s() } else { last_costs.1 * growth };
         let is_too_long = index >= 2 && session.spent_s() + expected_s > most_s;
         let purpose = CurveKey::Pilot.purpose();
         let id = if is_too_long {
@@ -66,7 +67,8 @@ pub(crate) fn pilot<P: Probe>(session: &mut Session<'_, P>) -> Result<(), P::Err
             break;
         };
         session.put(CurveKey::Pilot, value, id);
-        last_costs = (last_costs.1, session.state.store.cost_s(id));
+        let cost_s = session.state.store.cost_s(id);
+        last_costs = (last_costs.1, (cost_s - layout_s).max(cost_s / 4.0));
     }
     let curve = session.state.curves.get(&CurveKey::Pilot).cloned().unwrap_or_default();
     let ids: Vec<PointId> = curve.into_iter().map(|p| p.1).collect();

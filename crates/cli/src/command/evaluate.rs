@@ -24,8 +24,8 @@ const SIZE_MEAN: [u64; 2] = [4 << 10, 4 << 20];
 const PROCESS_MOST: u32 = 16;
 /// Share of the budget for exploring; the rest is for removing the scratch file and writing the results.
 const EXPLORING: f64 = 0.96;
-/// Share of the budget that laying out the set may take.
-const LAYOUT_SHARE: f64 = 0.2;
+/// Share of the budget that laying out the set may take: memory that a guest touches first costs seconds per gibibyte.
+const LAYOUT_SHARE: f64 = 0.25;
 
 /// Runs the command.
 ///
@@ -168,7 +168,7 @@ fn fresh(
         let most = Bytes(settings.unique_bytes[1] as f64);
         document.warn(Warning::new(
             WarningKind::SetLimited,
-            format!("laying out larger sets than {most} would take more than a fifth of the budget; give a longer --budget to reach further"),
+            format!("laying out larger sets than {most} would take more than a quarter of the budget; give a longer --budget to reach further"),
         ));
     }
     let memory = args.memory.or(look.memory_bytes).unwrap_or(0);
