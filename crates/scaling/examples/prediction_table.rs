@@ -1,7 +1,8 @@
 //! Prints how far each model's predictions are off on made-up systems.
 //!
 //! `cargo run --release -p ioscape-scaling --example prediction_table -- [POINTS [SEEDS [BUDGET]]]`: so many points off
-//! the curves, so many seeds; with a budget in seconds, at 2 s a point, borders are explored instead of known.
+//! the curves, so many seeds; with a budget in seconds, at 2 s a point, the evaluation explores by itself, borders and
+//! points off the curves included.
 
 #[path = "../tests/made_up/mod.rs"]
 mod made_up;
@@ -83,7 +84,7 @@ fn main() -> std::io::Result<()> {
         for noise in [0.0, 0.05] {
             let one = |seed: u64| {
                 let evaluation = match given.get(2) {
-                    Some(budget) => explored(&system, noise, seed, extra, *budget as f64),
+                    Some(budget) => explored(&system, noise, seed, *budget as f64),
                     None => evaluate(&system, noise, seed, extra),
                 };
                 (validation(&system, &evaluation, noise, seed), distinct_points(&evaluation))

@@ -2,6 +2,7 @@
 
 use crate::findings;
 use crate::session::{CurveKey, RegionState, State};
+use crate::store::PointId;
 use ioscape_schema::{
     BorderOperation, Evaluation, Parameter, Point, Region, RegionCurves, SlopePoint,
 };
@@ -24,6 +25,8 @@ pub(crate) fn update(evaluation: &mut Evaluation, state: &State) {
     evaluation.borders = state.borders.iter().map(|b| b.border).collect();
     evaluation.regions =
         state.regions.iter().enumerate().map(|(i, r)| region(state, i, r)).collect();
+    let extra = |&id: &PointId| state.store.point(id, state.store.workload(id).unique_bytes as f64);
+    evaluation.extra = state.extra.iter().map(extra).collect();
     evaluation.all_parameters.clone_from(&state.all_parameters);
     evaluation.drift = state.store.drift(&state.result_points());
     evaluation.points_measured = state.store.len() as u32;

@@ -214,7 +214,9 @@ pub(crate) fn borders(
         let gap = [cut.left.end - 1, cut.right.first].map(|i| samples[i].unique_bytes);
         let ratio = (behind - interpolate(samples, &raw, gap[0])).exp();
         let Cut { position, low, high, .. } = *cut;
-        SetBorder { border: Border { operation, unique_bytes: position, low, high, ratio }, gap }
+        let border =
+            Border { operation, unique_bytes: position, low, high, ratio, in_memory: false };
+        SetBorder { border, gap }
     };
     kept.iter().zip(ends).map(finish).collect()
 }

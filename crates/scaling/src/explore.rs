@@ -1,10 +1,11 @@
 //! The evaluation itself: phase after phase, from a first look to repeated rounds.
 
 use crate::borders::SetBorder;
+use crate::model::next_points;
 use crate::options::Options;
 use crate::phase::Phase;
 use crate::probe::{Effort, Probe, Stopped};
-use crate::session::Session;
+use crate::session::{Need, Session};
 use crate::{all_parameters, curves, levels, pilot, rounds};
 use ioscape_schema::{Access, BorderOperation, Engine, Evaluation, Workload};
 
@@ -12,6 +13,8 @@ use ioscape_schema::{Access, BorderOperation, Engine, Evaluation, Workload};
 pub(crate) const DSYNC: &str = "dsync";
 /// A set of this size shows what a flush costs on any disk that is slower than memory, in bytes.
 const FLUSH_SET_MOST: f64 = 256.0 * 1_048_576.0;
+/// Log entry of the points off the curves.
+const INTERACTION: &str = "interaction";
 /// Log entry of the probe that waits for a flush.
 pub(crate) const FLUSH: &str = "flush";
 
@@ -44,9 +47,26 @@ fn phases<P: Probe>(session: &mut Session<'_, P>) -> Result<(), P::Error> {
     if session.options.all_parameters {
         all_parameters::all_parameters(session, &focal)?;
     }
+    interactions(session)?;
     session.begin(Phase::Rounds);
     rounds::finish(session)?;
     levels::settle_again(session);
+    Ok(())
+}
+
+/// Points off the curves where the model that will predict from this evaluation is least sure (self-scaling paper, future
+/// work: "feeding back information from predicted performance into which focal points are chosen").
+fn interactions<P: Probe>(session: &mut Session<'_, P>) -> Result<(), P::Error> {
+    session.begin(Phase::Interactions);
+    let (bounds, seed) = (session.options.bounds, session.options.seed);
+    let count = session.allotment.points(Phase::Interactions);
+    for workload in next_points(session.so_far(), &bounds, count, seed) {
+        let Some(id) = session.point(INTERACTION, &workload, Need::Ordinary)? else {
+            session.skip(Phase::Interactions);
+            break;
+        };
+        session.state.extra.push(id);
+    }
     Ok(())
 }
 

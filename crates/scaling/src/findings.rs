@@ -4,7 +4,8 @@ use crate::all_parameters::PERFORMS_WELL;
 use crate::explore::FLUSH;
 use crate::{policy, sentences};
 use ioscape_schema::{
-    BorderOperation, Bounded, Evaluation, Findings, Measurement, Point, Region, RegionFinding,
+    Border, BorderOperation, Bounded, Evaluation, Findings, Measurement, Point, Region,
+    RegionFinding,
 };
 
 /// The findings of an evaluation, whole or partial; what the measured points do not tell is left out.
@@ -31,9 +32,10 @@ pub fn findings(evaluation: &Evaluation) -> Findings {
     findings
 }
 
-/// First border of one kind of requests: the effective size of the file cache for them.
+/// First border of storage for one kind of requests: the effective size of the file cache for them.
 fn cache(evaluation: &Evaluation, operation: BorderOperation) -> Option<Bounded> {
-    let border = evaluation.borders.iter().find(|b| b.operation == operation)?;
+    let is_of_storage = |b: &&Border| b.operation == operation && !b.in_memory;
+    let border = evaluation.borders.iter().find(is_of_storage)?;
     Some(Bounded { value: border.unique_bytes, low: border.low, high: border.high })
 }
 

@@ -2,6 +2,7 @@
 
 use crate::borders::{Gate, SetBorder, borders};
 use crate::grid::Axis;
+use crate::in_memory;
 use crate::phase::Phase;
 use crate::probe::Probe;
 use crate::regions::{focal_unique_bytes, regions};
@@ -9,7 +10,7 @@ use crate::rounds;
 use crate::session::{CurveKey, Need, RegionState, Session};
 use crate::store::PointId;
 use crate::sweep::{Refine, Sweep};
-use ioscape_schema::{Advice, BorderOperation, Parameter, Workload};
+use ioscape_schema::{Advice, BorderOperation, Measurement, Parameter, Workload};
 
 /// The curves in the order they are measured, each with the mix of its reads.
 const CURVES: [(Phase, BorderOperation, f64); 3] = [
@@ -125,7 +126,13 @@ fn borders_of<P: Probe>(session: &Session<'_, P>, operation: BorderOperation) ->
             .map(|b| b.border.unique_bytes)
             .collect(),
     };
-    borders(&session.samples(CurveKey::Unique(operation)), &known, operation, Gate::FINAL)
+    let key = CurveKey::Unique(operation);
+    let mut found = borders(&session.samples(key), &known, operation, Gate::FINAL);
+    let curve = session.state.curves.get(&key).map_or(&[][..], Vec::as_slice);
+    let points: Vec<(f64, &Measurement)> =
+        curve.iter().map(|&(value, id)| (value, session.state.store.kept(id))).collect();
+    in_memory::mark(&mut found, &points);
+    found
 }
 
 /// Repeats the points beside each border; one that rests on a single odd point vanishes.
@@ -163,13 +170,14 @@ fn confirm<P: Probe>(
     Ok(())
 }
 
-/// The borders of all curves and the regions between them.
+/// The borders of all curves, and the regions between those of storage.
 fn found<P: Probe>(session: &Session<'_, P>) -> (Vec<SetBorder>, Vec<[f64; 2]>) {
     let all = CURVES.into_iter().flat_map(|(_, operation, _)| borders_of(session, operation));
     let mut all: Vec<SetBorder> = all.collect();
     all.sort_by(|a, b| a.border.unique_bytes.total_cmp(&b.border.unique_bytes));
     let [low, high] = session.options.bounds.unique_bytes.map(|b| b as f64);
-    let ranges = regions(&all, low, high);
+    let of_storage: Vec<SetBorder> = all.iter().copied().filter(|b| !b.border.in_memory).collect();
+    let ranges = regions(&of_storage, low, high);
     (all, ranges)
 }
 

@@ -17,6 +17,7 @@ pub mod explore;
 pub mod findings;
 mod focal;
 mod grid;
+mod in_memory;
 mod levels;
 pub mod model;
 pub mod options;

@@ -28,6 +28,9 @@ pub struct Options {
     pub seed: u64,
     /// Whether to scale all parameters as well (self-scaling paper, section 7).
     pub all_parameters: bool,
+    /// Most points off the curves, where the model that will predict is least sure; a dozen halve its own error on made-up
+    /// systems (`docs/prediction.md`).
+    pub interactions: usize,
     /// Expected cost of one point before any is known, in seconds.
     pub typical_cost_s: f64,
     /// How long writes must go on until a flush by the system shows, in seconds; absent when unknown.
@@ -146,6 +149,7 @@ pub(crate) mod tests {
             budget_s: 600.0,
             seed: 1,
             all_parameters: false,
+            interactions: 12,
             typical_cost_s: 2.5,
             flush_interval_s: None,
             layout_bytes_per_s: None,

@@ -22,13 +22,15 @@ pub enum Phase {
     Curves,
     /// The first try of section 7.
     AllParameters,
+    /// Workloads off all curves, where the model's prediction is least sure.
+    Interactions,
     /// Repeated rounds.
     Rounds,
 }
 
 impl Phase {
     /// All phases in order.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Pilot,
         Self::Focal,
         Self::Mixed,
@@ -37,6 +39,7 @@ impl Phase {
         Self::Findings,
         Self::Curves,
         Self::AllParameters,
+        Self::Interactions,
         Self::Rounds,
     ];
 
@@ -51,6 +54,7 @@ impl Phase {
             Self::Curves => "the other parameters in every region",
             Self::Findings => "write policy and flushing",
             Self::AllParameters => "scaling all parameters",
+            Self::Interactions => "where parameters interact",
             Self::Rounds => "repeated rounds",
         }
     }
@@ -60,9 +64,9 @@ impl Phase {
 #[derive(Clone, Debug)]
 pub(crate) struct Allotment {
     /// Most points of each phase, in the order of [`Phase::ALL`]; curves: with two regions.
-    points: [usize; 9],
+    points: [usize; 10],
     /// Each phase's share of the budget, in seconds.
-    shares_s: [f64; 9],
+    shares_s: [f64; 10],
     /// Most points of one curve of a region.
     pub curve_points: usize,
     /// Ratio of neighbouring request sizes in the focal sweep.
@@ -75,6 +79,9 @@ pub(crate) struct Allotment {
 
 /// Scale of the number of points, 1 for ten minutes, below which an evaluation is short.
 const SHORT: f64 = 0.7;
+
+/// Percentage of the time for points off the curves, taken from curves and rounds.
+const INTERACTIONS: f64 = 10.0;
 
 /// Points between two references.
 pub(crate) const REFERENCE_EVERY: usize = 4;
@@ -98,14 +105,20 @@ impl Allotment {
             1 + usize::from(flush.is_some()),
             8 * (curve_points - 1),
             all,
+            options.interactions,
             most(90.0, 20),
         ];
         // With little time the borders come first: without them the other curves are of no use.
-        let shares = if scale < SHORT {
-            [10.0, 10.0, 19.0, 13.0, 13.0, 2.0, 28.0, 0.0, 5.0]
+        let mut shares = if scale < SHORT {
+            [10.0, 10.0, 19.0, 13.0, 13.0, 2.0, 28.0, 0.0, 0.0, 5.0]
         } else {
-            [12.0, 10.0, 16.0, 10.0, 10.0, 2.0, 30.0, 0.0, 10.0]
+            [12.0, 10.0, 16.0, 10.0, 10.0, 2.0, 30.0, 0.0, 0.0, 10.0]
         };
+        if options.interactions > 0 {
+            shares[Phase::Interactions as usize] = INTERACTIONS;
+            shares[Phase::Curves as usize] -= 0.7 * INTERACTIONS;
+            shares[Phase::Rounds as usize] -= 0.3 * INTERACTIONS;
+        }
         let all_share = if options.all_parameters { 0.3 } else { 0.0 };
         let flush_s = flush.map_or(0.0, |f| f.cap_s);
         let rest_s = budget * (1.0 - all_share) - flush_s;

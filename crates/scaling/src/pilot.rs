@@ -52,9 +52,8 @@ pub(crate) fn pilot<P: Probe>(session: &mut Session<'_, P>) -> Result<(), P::Err
         let workload = session.options.nominal(value as u64);
         // Costs that grow with the set are expected to go on growing; laying out is paid once and counted apart.
         let growth = (last_costs.1 / f64::max(last_costs.0, 1e-3)).clamp(1.0, 4.0);
-        let layout_s = session.layout_s(workload.unique_bytes);
-        let expected_s =
-            layout_s + if index < 2 { session.usual_cost_s() } else { last_costs.1 * growth };
+        let expected_s = session.layout_s(workload.unique_bytes)
+            + if index < 2 { session.usual_cost_s() } else { last_costs.1 * growth };
         let is_too_long = index >= 2 && session.spent_s() + expected_s > most_s;
         let purpose = CurveKey::Pilot.purpose();
         let id = if is_too_long {
@@ -67,8 +66,7 @@ pub(crate) fn pilot<P: Probe>(session: &mut Session<'_, P>) -> Result<(), P::Err
             break;
         };
         session.put(CurveKey::Pilot, value, id);
-        let cost_s = session.state.store.cost_s(id);
-        last_costs = (last_costs.1, (cost_s - layout_s).max(cost_s / 4.0));
+        last_costs = (last_costs.1, session.state.store.cost_s(id));
     }
     let curve = session.state.curves.get(&CurveKey::Pilot).cloned().unwrap_or_default();
     let ids: Vec<PointId> = curve.into_iter().map(|p| p.1).collect();

@@ -19,6 +19,7 @@ pub(crate) fn sentences(evaluation: &Evaluation, findings: &Findings) -> Vec<Str
     all.push(cache(evaluation, BorderOperation::Read, findings.read_cache_bytes));
     all.push(cache(evaluation, BorderOperation::Write, findings.write_cache_bytes));
     all.extend(further_borders(evaluation));
+    all.extend(processor_caches(evaluation));
     all.extend(write_policy(evaluation, findings));
     all.extend(write_through_law(evaluation, findings));
     all.extend(flush(evaluation, findings));
@@ -77,7 +78,7 @@ fn cache(evaluation: &Evaluation, operation: BorderOperation, found: Option<Boun
             Bytes(largest.value)
         );
     };
-    let border = evaluation.borders.iter().find(|b| b.operation == operation);
+    let border = of_storage(evaluation, operation).next();
     let ratio = border.map_or(1.0, |b| b.ratio);
     format!(
         "The effective file cache for {word} is {} (between {} and {}): just behind it, throughput is {} times lower.",
@@ -88,11 +89,30 @@ fn cache(evaluation: &Evaluation, operation: BorderOperation, found: Option<Boun
     )
 }
 
+fn of_storage(
+    evaluation: &Evaluation,
+    operation: BorderOperation,
+) -> impl Iterator<Item = &Border> {
+    evaluation.borders.iter().filter(move |b| b.operation == operation && !b.in_memory)
+}
+
+/// What the processor's caches do to sets that are in memory anyway.
+fn processor_caches(evaluation: &Evaluation) -> Vec<String> {
+    let sentence = |border: &Border| {
+        format!(
+            "For {}, throughput falls at {} by a factor of {} though everything stays in memory: the processor's caches end there, no level of storage.",
+            word(border.operation),
+            Bytes(border.unique_bytes),
+            factor(border.ratio)
+        )
+    };
+    let is_shown = |b: &&Border| b.in_memory && b.operation != BorderOperation::Mixed;
+    evaluation.borders.iter().filter(is_shown).map(sentence).collect()
+}
+
 /// Borders beyond the first of each kind: caches further down, such as a server's or a drive's.
 fn further_borders(evaluation: &Evaluation) -> Vec<String> {
-    let further = |operation| {
-        evaluation.borders.iter().filter(move |b: &&Border| b.operation == operation).skip(1)
-    };
+    let further = |operation| of_storage(evaluation, operation).skip(1);
     let sentence = |border: &Border| {
         format!(
             "For {}, performance falls again at {} by a factor of {}: another cache ends there, such as a server's or a drive's.",

@@ -66,16 +66,19 @@ pub(crate) struct State {
     pub curves: BTreeMap<CurveKey, Curve>,
     pub borders: Vec<SetBorder>,
     pub regions: Vec<RegionState>,
+    /// Points off all curves.
+    pub extra: Vec<PointId>,
     pub all_parameters: Option<AllParameters>,
     pub shortened: BTreeMap<String, String>,
 }
 
 impl State {
-    /// All points of the curves in the result, each once.
+    /// All points of the result, on its curves and off them, each once.
     pub(crate) fn result_points(&self) -> Vec<PointId> {
         let in_result = |key: &CurveKey| matches!(key, CurveKey::Unique(_) | CurveKey::Region(..));
         let curves = self.curves.iter().filter(|(key, _)| in_result(key));
-        let mut ids: Vec<PointId> = curves.flat_map(|(_, c)| c.iter().map(|p| p.1)).collect();
+        let on_curves = curves.flat_map(|(_, c)| c.iter().map(|p| p.1));
+        let mut ids: Vec<PointId> = on_curves.chain(self.extra.iter().copied()).collect();
         ids.sort_unstable();
         ids.dedup();
         ids
@@ -135,6 +138,12 @@ impl<'a, P: Probe> Session<'a, P> {
     pub(crate) fn into_evaluation(mut self) -> Evaluation {
         assemble::finish(&mut self.evaluation, &self.state);
         self.evaluation
+    }
+
+    /// The evaluation as far as it came, without findings.
+    pub(crate) fn so_far(&mut self) -> &Evaluation {
+        assemble::update(&mut self.evaluation, &self.state);
+        &self.evaluation
     }
 
     pub(crate) fn begin(&mut self, phase: Phase) {
@@ -224,9 +233,11 @@ impl<'a, P: Probe> Session<'a, P> {
         if self.left_s() <= 0.0 {
             return Ok(None);
         }
+        let layout_s = self.layout_s(workload.unique_bytes);
         let measurement = self.ask(purpose, workload, self.allotment.effort)?;
-        self.costs_s.push(cost_of(&measurement));
-        let id = self.state.store.add(workload.clone(), purpose, measurement);
+        let cost_s = repeated_cost_s(&measurement, layout_s);
+        self.costs_s.push(cost_s);
+        let id = self.state.store.add(workload.clone(), purpose, measurement, cost_s);
         self.report();
         Ok(Some(id))
     }
@@ -244,7 +255,8 @@ impl<'a, P: Probe> Session<'a, P> {
         let purpose = format!("{}, round {round}", self.state.store.purpose(id));
         let workload = self.state.store.workload(id).clone();
         let measurement = self.ask(&purpose, &workload, self.allotment.effort)?;
-        self.state.store.add_round(id, measurement);
+        let cost_s = cost_of(&measurement);
+        self.state.store.add_round(id, measurement, cost_s);
         self.report();
         Ok(true)
     }
@@ -342,4 +354,11 @@ impl<'a, P: Probe> Session<'a, P> {
 /// What a measurement adds to the time spent; nonsense adds nothing.
 fn cost_of(measurement: &Measurement) -> f64 {
     if measurement.cost_s.is_finite() { measurement.cost_s.max(0.0) } else { 0.0 }
+}
+
+/// What it would take once more: without the growth of the file, expected to take `layout_s`, but with the run itself.
+fn repeated_cost_s(measurement: &Measurement, layout_s: f64) -> f64 {
+    let whole_s = cost_of(measurement);
+    let run_s = measurement.warm_up_s + measurement.elapsed_s;
+    (whole_s - layout_s).max(run_s).min(whole_s)
 }

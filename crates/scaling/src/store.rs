@@ -21,6 +21,8 @@ const PAIRS: usize = 4;
 #[derive(Clone, Debug)]
 struct Round {
     measurement: Measurement,
+    /// Wall seconds it took without growing the file, which is paid once.
+    cost_s: f64,
     /// References taken before it: the last of these and the next one are its neighbours.
     references: usize,
 }
@@ -85,17 +87,24 @@ impl Store {
         self.points[id].rounds.len()
     }
 
-    pub(crate) fn add(&mut self, workload: Workload, purpose: &str, first: Measurement) -> PointId {
+    /// `cost_s` is what measuring it again would take, in seconds.
+    pub(crate) fn add(
+        &mut self,
+        workload: Workload,
+        purpose: &str,
+        first: Measurement,
+        cost_s: f64,
+    ) -> PointId {
         let purpose = purpose.to_owned();
         self.points.push(Tracked { workload, purpose, rounds: Vec::new() });
         let id = self.points.len() - 1;
-        self.add_round(id, first);
+        self.add_round(id, first, cost_s);
         id
     }
 
-    pub(crate) fn add_round(&mut self, id: PointId, measurement: Measurement) {
+    pub(crate) fn add_round(&mut self, id: PointId, measurement: Measurement, cost_s: f64) {
         let references = self.references.len();
-        self.points[id].rounds.push(Round { measurement, references });
+        self.points[id].rounds.push(Round { measurement, cost_s, references });
     }
 
     pub(crate) fn add_reference(&mut self, throughput: f64) {
@@ -147,9 +156,9 @@ impl Store {
         positive(self.kept(id).throughput_bytes_per_s)
     }
 
-    /// Wall seconds the latest round cost.
+    /// Wall seconds the latest round cost, without growing the file.
     pub(crate) fn cost_s(&self, id: PointId) -> f64 {
-        self.points[id].rounds.last().map_or(0.0, |r| r.measurement.cost_s)
+        self.points[id].rounds.last().map_or(0.0, |r| r.cost_s)
     }
 
     /// Cost of the latest of the points whose set is nearest in size, in seconds.
@@ -225,9 +234,9 @@ mod tests {
             let round =
                 Measurement { disturbed, ..measurement(&workload, throughput, 1.0, throughput) };
             match store.find(&workload) {
-                Some(id) => store.add_round(id, round),
+                Some(id) => store.add_round(id, round, 1.0),
                 None => {
-                    store.add(workload, "test", round);
+                    store.add(workload, "test", round, 1.0);
                 }
             }
         }
@@ -261,9 +270,9 @@ mod tests {
             store.add_reference(reference);
             let round = measurement(&workload, throughput, 1.0, throughput);
             match store.find(&workload) {
-                Some(id) => store.add_round(id, round),
+                Some(id) => store.add_round(id, round, 1.0),
                 None => {
-                    store.add(workload.clone(), "test", round);
+                    store.add(workload.clone(), "test", round, 1.0);
                 }
             }
         }

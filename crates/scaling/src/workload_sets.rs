@@ -68,7 +68,7 @@ pub fn today() -> Vec<NamedWorkload> {
             "analytics_scan",
             (16 * GB, 0.9, 1.0, MB, 4),
             "scan of columns in files: large, mostly sequential reads (Melnik et al., \"Dremel\", VLDB 2010: scans; Apache \
-             Parquet documentation: column chunks are read in order, data pages of 1 MiB); sequentiality and concurrency ours",
+             Parquet: column chunks are read in order, parquet.page.size is 1 MiB by default); sequentiality and concurrency ours",
         ),
         named(
             "mail",

@@ -136,9 +136,9 @@ fn a_prediction_obeys_little_and_says_when_it_extrapolates() {
 #[test]
 fn next_points_are_distinct_valid_and_repeatable() {
     let evaluation = evaluate(&system("write-through"), 0.05, 7, 0);
-    let points = next_points(&evaluation, 20, 1);
+    let points = next_points(&evaluation, &BOUNDS, 20, 1);
     assert_eq!(points.len(), 20);
-    assert_eq!(points[..5], next_points(&evaluation, 5, 1)[..]);
+    assert_eq!(points[..5], next_points(&evaluation, &BOUNDS, 5, 1)[..]);
     for (i, point) in points.iter().enumerate() {
         assert_eq!(point.validate(), Ok(()));
         assert!(!points[..i].contains(point));
@@ -152,7 +152,7 @@ fn an_empty_evaluation_is_refused_with_its_name() {
         let error = Model::of_kind(kind, &empty).unwrap_err();
         assert!(matches!(error, ModelError::Empty { .. }) && error.to_string().contains("/mnt/x"));
     }
-    assert!(next_points(&empty, 5, 1).is_empty());
+    assert!(next_points(&empty, &BOUNDS, 5, 1).is_empty());
 }
 
 #[test]
@@ -218,6 +218,6 @@ proptest! {
                 prop_assert!(p.interval90[0] <= p.interval90[1] && p.interval90[1].is_finite(), "{:?}", p);
             }
         }
-        next_points(&evaluation, 3, 1);
+        next_points(&evaluation, &BOUNDS, 3, 1);
     }
 }

@@ -63,6 +63,10 @@ pub struct Border {
     /// Throughput just before the border over that well behind it.
     #[serde(default)]
     pub ratio: f64,
+    /// Whether everything behind it still came from memory: a border of the processor's caches, not of storage. Such a
+    /// border makes no region.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub in_memory: bool,
 }
 
 /// The curves of the four other parameters in one region (self-scaling paper, figure 7).

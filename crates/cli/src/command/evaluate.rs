@@ -24,6 +24,8 @@ const SIZE_MEAN: [u64; 2] = [4 << 10, 4 << 20];
 const PROCESS_MOST: u32 = 16;
 /// Share of the budget for exploring; the rest is for removing the scratch file and writing the results.
 const EXPLORING: f64 = 0.96;
+/// Points off the curves, for the model's sake.
+const INTERACTIONS: usize = 12;
 /// Share of the budget that laying out the set may take: memory that a guest touches first costs seconds per gibibyte.
 const LAYOUT_SHARE: f64 = 0.25;
 
@@ -223,6 +225,7 @@ fn options_of(settings: &Settings, seed: u64) -> Options {
         budget_s: settings.budget_s,
         seed,
         all_parameters: settings.all_parameters,
+        interactions: INTERACTIONS,
         typical_cost_s: (settings.budget_s / 150.0).clamp(0.3, 4.0),
         flush_interval_s: settings.flush_interval_s,
         layout_bytes_per_s: settings.layout_bytes_per_s,

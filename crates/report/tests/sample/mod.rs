@@ -134,7 +134,7 @@ fn slopes(points: &[Point]) -> Vec<SlopePoint> {
 fn border(operation: BorderOperation, mib: f64, error: f64, ratio: f64) -> Border {
     let bytes = mib * MIB;
     let (low, high) = (bytes * (1.0 - error), bytes * (1.0 + error));
-    Border { operation, unique_bytes: bytes, low, high, ratio }
+    Border { operation, unique_bytes: bytes, low, high, ratio, in_memory: false }
 }
 
 fn findings(regions: &[Region]) -> Findings {

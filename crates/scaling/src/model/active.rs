@@ -1,8 +1,9 @@
 //! Active sampling: which further workloads would teach the default model most.
 
 use super::place::Place;
-use super::random::{bounds_of, random_workloads};
+use super::random::random_workloads;
 use super::{Model, Predict as _};
+use crate::Bounds;
 use ioscape_schema::{Evaluation, Workload};
 
 /// Workloads among which the next points are chosen, and over which the doubt is counted.
@@ -10,13 +11,21 @@ const CANDIDATES: usize = 400;
 /// Doubt beyond which a place counts no more: a cliff's edge would win every point otherwise.
 const VARIANCE_MAX: f64 = 0.25;
 
-/// Up to `count` workloads, best first, whose measurement would lower the default model's doubt over the whole space most
+/// Up to `count` workloads within `bounds`, best first, whose measurement would lower the default model's doubt over the whole space most
 /// (Cohn, "Neural network exploration using optimal experiment design", 1996). To be stored in
 /// [`Evaluation::extra`]. Empty for an evaluation that yields no default model.
-pub fn next_points(evaluation: &Evaluation, count: usize, seed: u64) -> Vec<Workload> {
+pub fn next_points(
+    evaluation: &Evaluation,
+    bounds: &Bounds,
+    count: usize,
+    seed: u64,
+) -> Vec<Workload> {
+    if count == 0 {
+        return Vec::new();
+    }
     let Ok(model) = Model::new(evaluation) else { return Vec::new() };
     let Some(hierarchy) = model.hierarchy() else { return Vec::new() };
-    let workloads = random_workloads(&bounds_of(evaluation), model.base(), CANDIDATES, seed);
+    let workloads = random_workloads(bounds, model.base(), CANDIDATES, seed);
     let workloads: Vec<Workload> =
         workloads.into_iter().filter(|w| model.throughput(w).is_finite()).collect();
     let places: Vec<Place> = workloads.iter().map(Place::of).collect();

@@ -162,6 +162,7 @@ pub fn options(most: f64) -> Options {
         budget_s: 600.0,
         seed: 1,
         all_parameters: false,
+        interactions: 0,
         typical_cost_s: 2.5,
         flush_interval_s: None,
         layout_bytes_per_s: None,

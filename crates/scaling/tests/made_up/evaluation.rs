@@ -115,6 +115,7 @@ pub fn evaluate(system: &System, noise: f64, seed: u64, extra: usize) -> Evaluat
             low: at * 0.96,
             high: at * 1.05,
             ratio: 10.0,
+            in_memory: false,
         }));
     }
     let ends = BOUNDS.unique_bytes.map(|b| b as f64);
@@ -129,7 +130,7 @@ pub fn evaluate(system: &System, noise: f64, seed: u64, extra: usize) -> Evaluat
 }
 
 fn add_extra(evaluation: &mut Evaluation, meter: &mut Meter<'_>, count: usize, seed: u64) {
-    for workload in next_points(evaluation, count, seed) {
+    for workload in next_points(evaluation, &BOUNDS, count, seed) {
         evaluation.extra.push(meter.point(&workload, Parameter::UniqueBytes));
     }
 }
@@ -142,14 +143,15 @@ impl Probe for Meter<'_> {
     }
 }
 
-/// An evaluation by the self-scaling benchmark itself, at 2 s a point, then `extra` points where the default model is least sure.
-pub fn explored(system: &System, noise: f64, seed: u64, extra: usize, budget_s: f64) -> Evaluation {
+/// An evaluation by the self-scaling benchmark itself, at 2 s a point.
+pub fn explored(system: &System, noise: f64, seed: u64, budget_s: f64) -> Evaluation {
     let options = Options {
         bounds: BOUNDS,
         base: Workload::default(),
         budget_s,
         seed,
         all_parameters: false,
+        interactions: 12,
         typical_cost_s: 2.0,
         flush_interval_s: None,
         layout_bytes_per_s: None,
@@ -157,7 +159,6 @@ pub fn explored(system: &System, noise: f64, seed: u64, extra: usize, budget_s: 
     let mut meter = Meter::new(system, noise, seed);
     let Ok(mut evaluation) = explore(&options, &mut meter);
     evaluation.target = system.name.into();
-    add_extra(&mut evaluation, &mut meter, extra, seed);
     evaluation
 }
 

@@ -6,6 +6,7 @@ mod faults;
 mod fio;
 mod network;
 mod policy;
+mod prediction;
 
 use crate::check::{Check, Outcome};
 use crate::lab::Lab;
@@ -125,5 +126,40 @@ pub const ALL: &[System] = &[
         truth: "the client caches writes too: write-cancelling",
         needs: &["glusterd", "glusterfs", "ip"],
         run: network::dux_like,
+    },
+];
+
+/// Systems that predictions are put to the test on: tried when named, since each takes minutes of a machine that does nothing else.
+pub const ON_REQUEST: &[System] = &[
+    System {
+        name: "prediction-here",
+        truth: "a directory of the machine's own file system, 1 GiB of memory",
+        needs: &[],
+        run: prediction::here,
+    },
+    System {
+        name: "prediction-ext4",
+        truth: "ext4 on a loop device, 1 GiB of memory",
+        needs: &["losetup", "mkfs.ext4"],
+        run: prediction::ext4,
+    },
+    System {
+        name: "prediction-xfs",
+        truth: "XFS on a loop device, 1 GiB of memory",
+        needs: &["losetup", "mkfs.xfs"],
+        run: prediction::xfs,
+    },
+    System {
+        name: "prediction-btrfs",
+        truth: "btrfs on a loop device, 1 GiB of memory",
+        needs: &["losetup", "mkfs.btrfs"],
+        run: prediction::btrfs,
+    },
+    System { name: "prediction-tmpfs", truth: "tmpfs", needs: &[], run: prediction::tmpfs },
+    System {
+        name: "prediction-network",
+        truth: "sshfs over 1 Gbit/s, a client cache of 64 MiB",
+        needs: &["sshfs", "socat", "/usr/lib/openssh/sftp-server", "ip"],
+        run: prediction::network,
     },
 ];

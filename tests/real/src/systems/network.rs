@@ -7,7 +7,7 @@ use crate::lab::{Lab, Up};
 const MIB: f64 = 1_048_576.0;
 
 /// Two hosts joined by a cable of 0.25 ms each way and 1 Gbit/s.
-fn hosts(lab: &Lab) -> Result<Up<'_>, String> {
+pub fn hosts(lab: &Lab) -> Result<Up<'_>, String> {
     lab.up("./netwire.sh up 250 1000 && sleep .5", "./netwire.sh down")
 }
 

@@ -1,0 +1,87 @@
+//! Tells borders of the processor's caches from those of storage: behind the former, everything still comes from memory.
+
+use crate::borders::SetBorder;
+use ioscape_schema::Measurement;
+
+/// Share of the set in the file cache, and of the reads served from it, from which on storage had no part in it.
+const CACHED: f64 = 0.97;
+/// Share of the time that the processes computed, from which on they did not wait for storage. Copying counts as computing.
+const COMPUTING: f64 = 0.9;
+
+/// Whether a run was served from memory alone, as far as the kernel's counters and the processes' own time tell; a run
+/// without any of them was not.
+fn is_from_memory(m: &Measurement) -> bool {
+    let is_cached = |share: Option<f64>| share.is_none_or(|share| share >= CACHED);
+    let computed_s = m.cpu_user_s + m.cpu_system_s;
+    is_cached(m.resident_frac)
+        && is_cached(m.read_hit_frac())
+        && computed_s > 0.0
+        && computed_s >= COMPUTING * m.elapsed_s
+}
+
+/// Marks the borders of one curve behind which most points up to the next border were served from memory; `points` are
+/// the curve's, in order of `unique_bytes`.
+pub(crate) fn mark(borders: &mut [SetBorder], points: &[(f64, &Measurement)]) {
+    let ends: Vec<f64> = borders.iter().skip(1).map(|b| b.gap[0]).chain([f64::INFINITY]).collect();
+    for (border, end) in borders.iter_mut().zip(ends) {
+        let is_behind = |p: &&(f64, &Measurement)| (border.gap[1]..=end).contains(&p.0);
+        let behind: Vec<bool> =
+            points.iter().filter(is_behind).map(|p| is_from_memory(p.1)).collect();
+        let cached = behind.iter().filter(|&&cached| cached).count();
+        border.border.in_memory = 2 * cached > behind.len();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ioscape_schema::{Border, BorderOperation, Stop, Workload};
+
+    fn run(resident: f64, computed_s: f64) -> Measurement {
+        Measurement {
+            elapsed_s: 1.0,
+            cpu_system_s: computed_s,
+            resident_frac: Some(resident),
+            ..Measurement::empty(Workload::default(), Stop::Confident)
+        }
+    }
+
+    fn border(at: f64) -> SetBorder {
+        let border = Border {
+            operation: BorderOperation::Write,
+            unique_bytes: at,
+            low: at,
+            high: at,
+            ratio: 2.0,
+            in_memory: false,
+        };
+        SetBorder { border, gap: [at / 1.05, at * 1.05] }
+    }
+
+    #[test]
+    fn a_processor_s_cache_is_told_from_a_dirty_limit_and_from_a_full_cache() {
+        let (cached, waiting, missing) = (run(1.0, 0.99), run(1.0, 0.02), run(0.6, 0.95));
+        let points = [
+            (8.0, &cached),
+            (16.0, &cached),
+            (32.0, &cached),
+            (64.0, &waiting),
+            (128.0, &waiting),
+            (256.0, &missing),
+            (512.0, &missing),
+        ];
+        let mut borders = [border(12.0), border(48.0), border(200.0)];
+        mark(&mut borders, &points);
+        assert_eq!(borders.map(|b| b.border.in_memory), [true, false, false]);
+    }
+
+    #[test]
+    fn what_nothing_is_known_of_counts_as_storage() {
+        let unknown = Measurement { elapsed_s: 1.0, ..run(1.0, 0.0) };
+        let mut borders = [border(12.0)];
+        mark(&mut borders, &[(8.0, &unknown), (16.0, &unknown)]);
+        assert!(!borders[0].border.in_memory);
+        mark(&mut borders, &[]);
+        assert!(!borders[0].border.in_memory, "no point, no claim");
+    }
+}

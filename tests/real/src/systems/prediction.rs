@@ -1,0 +1,115 @@
+//! How far predictions are off on real systems; run by name only, for each takes a quarter of an hour on a quiet machine.
+
+use super::Checks;
+use crate::check::{Check, between, evaluation};
+use crate::lab::{Lab, Up};
+use ioscape_schema::{ErrorFigures, Validation};
+
+/// A file system of its own in a file, past the host's file cache; it holds sets of 3 GiB.
+fn in_a_file<'a>(lab: &'a Lab, make: &str) -> Result<Up<'a>, String> {
+    let up = format!(
+        "truncate -s 8G w/p.img && {make} w/p.img && losetup --direct-io=on -f --show w/p.img > w/p.dev \
+         && mkdir -p mnt/p && mount $(cat w/p.dev) mnt/p"
+    );
+    lab.up(&up, "umount mnt/p; losetup -d $(cat w/p.dev); rm -f w/p.img")
+}
+
+/// A directory of the machine's own file system, with a file cache of 1 GiB.
+pub fn here(lab: &Lab) -> Checks {
+    let _up = lab.up("mkdir -p w/here", "rmdir w/here")?;
+    predicted(lab, "here", "w/here", "--memory 1G --budget 3m", "--orthogonal --budget 10m")
+}
+
+/// ext4 in a file.
+pub fn ext4(lab: &Lab) -> Checks {
+    let _up = in_a_file(lab, "mkfs.ext4 -q -F")?;
+    predicted(lab, "ext4", "mnt/p", "--memory 1G --budget 3m", SHORT)
+}
+
+/// XFS in a file.
+pub fn xfs(lab: &Lab) -> Checks {
+    let _up = in_a_file(lab, "mkfs.xfs -q -f")?;
+    predicted(lab, "xfs", "mnt/p", "--memory 1G --budget 3m", SHORT)
+}
+
+/// btrfs in a file.
+pub fn btrfs(lab: &Lab) -> Checks {
+    let _up = in_a_file(lab, "mkfs.btrfs -q -f")?;
+    predicted(lab, "btrfs", "mnt/p", "--memory 1G --budget 3m", SHORT)
+}
+
+/// tmpfs.
+pub fn tmpfs(lab: &Lab) -> Checks {
+    let up = "mkdir -p mnt/p && mount -t tmpfs -o size=4G tmpfs mnt/p";
+    let _up = lab.up(up, "umount mnt/p")?;
+    predicted(lab, "tmpfs", "mnt/p", "--max-unique-bytes 1G --budget 3m", SHORT)
+}
+
+/// sshfs over 1 Gbit/s with a client's cache of 64 MiB.
+pub fn network(lab: &Lab) -> Checks {
+    let mut up = super::network::hosts(lab)?;
+    up.and(
+        "mkdir -p w/srv && ./sshfs.sh up kernel_cache && sleep .5",
+        "./sshfs.sh down; rm -rf w/srv",
+    )?;
+    let evaluate = "--memory 64M --max-unique-bytes 192M --budget 3m";
+    predicted(lab, "network", "mnt/ssh", evaluate, SHORT)
+}
+
+/// Time for a hundred workloads, each twice.
+const SHORT: &str = "--budget 5m";
+
+/// Evaluates, then measures unseen workloads and compares.
+fn predicted(lab: &Lab, name: &str, target: &str, evaluate: &str, validate: &str) -> Checks {
+    let result = format!("w/prediction-{name}.ioscape.json");
+    let workloads = std::env::var("IOSCAPE_WORKLOADS").unwrap_or_else(|_| "100".to_owned());
+    let evaluated = lab.command(&format!("evaluate {target} --json -o {result} {evaluate}"))?;
+    let found = evaluation(&evaluated)?;
+    let cost = format!("{} points, {:.0} s", found.points_measured, found.elapsed_s);
+    let page = format!("w/validation-{name}.html");
+    let document = lab.command(&format!(
+        "validate {result} {target} --json --html {page} --seed 77 --workloads {workloads} {validate}"
+    ))?;
+    let validation = document.validation.as_ref().ok_or("the result holds no validation")?;
+    let mut checks = checks(validation)?;
+    checks.push(told("the evaluation", cost));
+    Ok(checks)
+}
+
+fn told(what: &str, found: String) -> Check {
+    Check { what: what.to_owned(), want: "(told)".to_owned(), found, holds: true }
+}
+
+/// A miss is a model that is broken, not one that is a little off: the figures themselves are printed.
+fn checks(validation: &Validation) -> Checks {
+    let model = |name: &str| validation.models.get(name);
+    let default = model("default").ok_or("the default model is missing")?;
+    let mut checks = vec![
+        between("median error", 0.0, 0.5, Some(default.median_error)),
+        between("coverage of the 90 % interval", 0.5, 1.0, default.interval90_coverage),
+    ];
+    for name in ["default", "product", "orthogonal", "single_point"] {
+        checks.extend(model(name).map(|errors| told(name, figures(errors))));
+    }
+    let repeated = percent(validation.repeatability_error);
+    checks.push(told(
+        "workloads; repeatability error",
+        format!("{}; {repeated}", validation.workloads),
+    ));
+    Ok(checks)
+}
+
+fn percent(share: Option<f64>) -> String {
+    share.map_or_else(|| "-".to_owned(), |share| format!("{:.1} %", 100.0 * share))
+}
+
+fn figures(errors: &ErrorFigures) -> String {
+    format!(
+        "median {:.1} % p75 {:.1} % p90 {:.1} % off borders {} coverage {}",
+        100.0 * errors.median_error,
+        100.0 * errors.p75_error,
+        100.0 * errors.p90_error,
+        percent(errors.enhanced_median_error),
+        percent(errors.interval90_coverage),
+    )
+}
