@@ -147,6 +147,14 @@ impl Machine {
         Ok((trial >= 16 << 20 && elapsed_s > 0.0).then(|| bytes as f64 / elapsed_s))
     }
 
+    /// Lays out a set of `bytes`.
+    ///
+    /// # Errors
+    /// The layout failed or was interrupted.
+    pub fn layout(&mut self, bytes: u64) -> Result<(), MeasureError> {
+        self.session.layout(bytes, &self.options(Effort { min_s: 0.0, cap_s: 0.0 }))
+    }
+
     fn options(&self, effort: Effort) -> RunOptions {
         RunOptions {
             min_s: effort.min_s,

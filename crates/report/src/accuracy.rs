@@ -22,7 +22,7 @@ pub fn models(validation: &Validation) -> Vec<(&str, &ErrorFigures)> {
 
 fn mark(point: &ValidationPoint) -> Mark {
     let (prediction, measurement) = (&point.prediction, &point.measurement);
-    let measured = measurement.throughput_bytes_per_s;
+    let measured = point.measured_bytes_per_s();
     let [low, high] = prediction.interval90.map(Rate);
     let set = Bytes(measurement.workload.unique_bytes as f64);
     let title = [

@@ -32,7 +32,7 @@ fn validation(
     let single = SinglePointModel::new(&meter.measure(&base)).expect("a throughput");
     let validated: Vec<Validated> = random_workloads(&BOUNDS, &base, WORKLOADS, seed + 77)
         .iter()
-        .map(|w| Validated { measurement: meter.measure(w), repeated: Some(meter.measure(w)) })
+        .map(|w| Validated { measurement: meter.measure(w), repeated: vec![meter.measure(w)] })
         .collect();
     let rivals: [(&str, &dyn Predict); 2] =
         [("orthogonal", &orthogonal), ("single_point", &single)];

@@ -23,7 +23,7 @@ fn validation(system: &System, evaluation: &Evaluation, noise: f64, seed: u64) -
     let single = SinglePointModel::new(&meter.measure(&base)).unwrap();
     let validated: Vec<Validated> = random_workloads(&BOUNDS, &base, 100, seed + 77)
         .iter()
-        .map(|w| Validated { measurement: meter.measure(w), repeated: Some(meter.measure(w)) })
+        .map(|w| Validated { measurement: meter.measure(w), repeated: vec![meter.measure(w)] })
         .collect();
     let rivals: [(&str, &dyn Predict); 2] =
         [("orthogonal", &orthogonal), ("single_point", &single)];

@@ -120,11 +120,27 @@ pub struct ValidationPoint {
     /// The same, measured again; absent when it was measured once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repeated_bytes_per_s: Option<f64>,
+    /// Every round's throughput in bytes per second, in the order taken; their median is what predictions are held against.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rounds_bytes_per_s: Vec<f64>,
     /// Whether it lies in the zone of a border between regions.
     pub near_border: bool,
     /// Throughput in bytes per second that every other model predicts, by the model's name.
     #[serde(default)]
     pub models: BTreeMap<String, f64>,
+}
+
+impl ValidationPoint {
+    /// What predictions are held against, in bytes per second: the median of the rounds, between the middle two of an even
+    /// number their geometric mean.
+    pub fn measured_bytes_per_s(&self) -> f64 {
+        let mut rounds = self.rounds_bytes_per_s.clone();
+        rounds.sort_by(f64::total_cmp);
+        let Some(last) = rounds.len().checked_sub(1) else {
+            return self.measurement.throughput_bytes_per_s;
+        };
+        (rounds[last / 2] * rounds[last - last / 2]).sqrt()
+    }
 }
 
 /// Predictions held against measurements of random workloads (self-scaling paper, section 9, figures 12 to 15).

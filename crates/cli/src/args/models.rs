@@ -122,9 +122,12 @@ pub struct ValidateArgs {
     pub result: PathBuf,
     /// What was evaluated: a directory (a scratch file is made there and removed), or a file or block device with --destroy-data
     pub target: PathBuf,
-    /// Random workloads to measure, each of them twice
+    /// Random workloads to measure
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub workloads: u32,
+    /// Rounds in which every workload is measured; predictions are held against their median
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=99))]
+    pub rounds: u32,
     /// Seed of all random choices
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,

@@ -225,7 +225,7 @@ fn points(all: &[ValidationPoint]) -> String {
     let head = [
         "Workload",
         "Measured",
-        "Again",
+        "Rounds",
         "Predicted",
         "90 % interval",
         "Error",
@@ -234,7 +234,7 @@ fn points(all: &[ValidationPoint]) -> String {
         "Other models",
     ];
     let rows = all.iter().map(|point| {
-        let (prediction, measured) = (&point.prediction, point.measurement.throughput_bytes_per_s);
+        let (prediction, measured) = (&point.prediction, point.measured_bytes_per_s());
         let [low, high] = prediction.interval90.map(Rate);
         let off = (prediction.throughput_bytes_per_s - measured).abs() / measured;
         let others: Vec<String> =
@@ -242,7 +242,7 @@ fn points(all: &[ValidationPoint]) -> String {
         vec![
             described(&point.measurement.workload),
             Rate(measured).to_string(),
-            point.repeated_bytes_per_s.map_or_else(none, |rate| Rate(rate).to_string()),
+            rounds(point),
             Rate(prediction.throughput_bytes_per_s).to_string(),
             format!("{low} to {high}"),
             percent(off),
@@ -256,4 +256,15 @@ fn points(all: &[ValidationPoint]) -> String {
         all.len(),
         table("runs", &head, rows)
     )
+}
+
+/// Every round of a workload, in the order taken.
+fn rounds(point: &ValidationPoint) -> String {
+    let earlier = [Some(point.measurement.throughput_bytes_per_s), point.repeated_bytes_per_s];
+    let all: Vec<f64> = if point.rounds_bytes_per_s.is_empty() {
+        earlier.into_iter().flatten().collect()
+    } else {
+        point.rounds_bytes_per_s.clone()
+    };
+    all.into_iter().map(|rate| Rate(rate).to_string()).collect::<Vec<_>>().join(", ")
 }

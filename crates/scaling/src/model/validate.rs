@@ -18,8 +18,8 @@ const BINS: usize = 5;
 pub struct Validated {
     /// What came out.
     pub measurement: Measurement,
-    /// The same workload, measured again; absent when it was measured once.
-    pub repeated: Option<Measurement>,
+    /// The same workload, measured again, as often as it was.
+    pub repeated: Vec<Measurement>,
 }
 
 fn error(predicted: f64, measured: f64) -> f64 {
@@ -49,7 +49,7 @@ struct Column<'a> {
 
 impl Column<'_> {
     fn errors(&self) -> impl Iterator<Item = f64> {
-        let measured = self.points.iter().map(|p| p.measurement.throughput_bytes_per_s);
+        let measured = self.points.iter().map(ValidationPoint::measured_bytes_per_s);
         self.predicted.iter().zip(measured).map(|(predicted, measured)| error(*predicted, measured))
     }
 
@@ -62,9 +62,10 @@ impl Column<'_> {
             .map(|(e, _)| e)
             .collect();
         let covered = |intervals: &Vec<[f64; 2]>| {
-            let inside = intervals.iter().zip(self.points).filter(|([low, high], p)| {
-                (*low..=*high).contains(&p.measurement.throughput_bytes_per_s)
-            });
+            let inside = intervals
+                .iter()
+                .zip(self.points)
+                .filter(|([low, high], p)| (*low..=*high).contains(&p.measured_bytes_per_s()));
             inside.count() as f64 / intervals.len().max(1) as f64
         };
         ErrorFigures {
@@ -100,8 +101,8 @@ fn bins(points: &[ValidationPoint], errors: &[f64], parameter: Parameter) -> Vec
         .collect()
 }
 
-/// Holds the predictions of `evaluation`'s default and product models, and of `rivals` by name, against `validated`. Measurements
-/// without a positive throughput are left out.
+/// Holds the predictions of `evaluation`'s default and product models, and of `rivals` by name, against `validated`: against the
+/// median of a workload's rounds. Measurements without a positive throughput are left out.
 ///
 /// # Errors
 /// [`ModelError::Empty`](super::ModelError::Empty) when the evaluation yields no model.
@@ -121,11 +122,14 @@ pub fn validate(
             let products = ("product".to_owned(), product.throughput(workload));
             let others =
                 rivals.iter().map(|(name, rival)| ((*name).to_owned(), rival.throughput(workload)));
-            let again = v.repeated.as_ref().filter(|m| usable(m));
+            let again = v.repeated.iter().filter(|m| usable(m)).map(|m| m.throughput_bytes_per_s);
+            let rounds: Vec<f64> =
+                std::iter::once(v.measurement.throughput_bytes_per_s).chain(again).collect();
             ValidationPoint {
                 prediction: predict(&model, workload),
                 measurement: v.measurement.clone(),
-                repeated_bytes_per_s: again.map(|m| m.throughput_bytes_per_s),
+                repeated_bytes_per_s: rounds.get(1).copied(),
+                rounds_bytes_per_s: rounds,
                 near_border: near_border(evaluation, workload.unique_bytes as f64),
                 models: others.chain([products]).collect(),
             }

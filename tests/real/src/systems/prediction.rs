@@ -17,7 +17,13 @@ fn in_a_file<'a>(lab: &'a Lab, make: &str) -> Result<Up<'a>, String> {
 /// A directory of the machine's own file system, with a file cache of 1 GiB.
 pub fn here(lab: &Lab) -> Checks {
     let _up = lab.up("mkdir -p w/here", "rmdir w/here")?;
-    predicted(lab, "here", "w/here", "--memory 1G --budget 3m", "--orthogonal --budget 10m")
+    predicted(
+        lab,
+        "here",
+        "w/here",
+        "--memory 1G --budget 10m",
+        "--rounds 3 --orthogonal --budget 13m",
+    )
 }
 
 /// ext4 in a file.
@@ -56,8 +62,8 @@ pub fn network(lab: &Lab) -> Checks {
     predicted(lab, "network", "mnt/ssh", evaluate, SHORT)
 }
 
-/// Time for a hundred workloads, each twice.
-const SHORT: &str = "--budget 5m";
+/// Time for a hundred workloads, thrice.
+const SHORT: &str = "--rounds 3 --budget 6m";
 
 /// Evaluates, then measures unseen workloads and compares.
 fn predicted(lab: &Lab, name: &str, target: &str, evaluate: &str, validate: &str) -> Checks {

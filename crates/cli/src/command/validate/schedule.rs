@@ -42,8 +42,8 @@ pub struct Step {
     pub workload: Workload,
 }
 
-/// All measurements in order: within a batch sets only grow, and each batch is measured again after the next one, so that
-/// changes of the machine show as repeatability error; the rival's sample comes last.
+/// All measurements in order: within a batch sets only grow, and each batch is measured again after the next one and after
+/// the one behind it, so that changes of the machine show as repeatability error; the rival's sample comes last.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Schedule {
     /// The measurements.
@@ -55,11 +55,12 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// `count` random workloads like `base` within `bounds`, twice; then the orthogonal sample if wanted.
+    /// `count` random workloads like `base` within `bounds`, in so many rounds; then the orthogonal sample if wanted.
     pub fn new(
         bounds: &Bounds,
         base: &Workload,
         count: usize,
+        rounds: usize,
         orthogonal: bool,
         seed: u64,
     ) -> Self {
@@ -67,13 +68,14 @@ impl Schedule {
         let sample = if orthogonal { orthogonal_sample(bounds, base) } else { Vec::new() };
         let single = Step { purpose: Purpose::Single, workload: single(bounds, base) };
         let mut steps = vec![single];
-        let again = batches(&random, Purpose::Again);
-        let mut before = Vec::new();
-        for (first, again) in batches(&random, Purpose::First).into_iter().zip(again) {
-            steps.extend(first);
-            steps.extend(std::mem::replace(&mut before, again));
+        let firsts = batches(&random, Purpose::First);
+        let agains = batches(&random, Purpose::Again);
+        for turn in 0..firsts.len() + rounds.max(1) - 1 {
+            steps.extend(firsts.get(turn).into_iter().flatten().cloned());
+            // The batch before this one is due again, and those before it whose rounds are not yet all taken.
+            let due = (turn + 1).saturating_sub(rounds)..turn.min(agains.len());
+            steps.extend(agains[due].iter().rev().flatten().cloned());
         }
-        steps.extend(before);
         let mut rival = numbered(&sample, 0, Purpose::Orthogonal);
         rival.sort_by_key(|step| step.workload.unique_bytes);
         steps.extend(rival);
@@ -131,13 +133,17 @@ fn single(bounds: &Bounds, base: &Workload) -> Workload {
 mod tests {
     use super::*;
 
-    fn schedule(orthogonal: bool) -> Schedule {
+    fn in_rounds(rounds: usize, orthogonal: bool) -> Schedule {
         let bounds = Bounds {
             unique_bytes: [1 << 20, 1 << 30],
             size_mean: [4096, 1 << 20],
             process_num: [1, 16],
         };
-        Schedule::new(&bounds, &Workload::default(), 50, orthogonal, 9)
+        Schedule::new(&bounds, &Workload::default(), 50, rounds, orthogonal, 9)
+    }
+
+    fn schedule(orthogonal: bool) -> Schedule {
+        in_rounds(2, orthogonal)
     }
 
     #[test]
@@ -153,6 +159,18 @@ mod tests {
         }
         assert!(schedule.steps.iter().all(|step| step.workload.validate().is_ok()));
         assert_eq!(schedule.largest_set(), 1 << 30);
+    }
+
+    #[test]
+    fn every_round_has_every_workload_once() {
+        for rounds in [1, 2, 3, 5] {
+            let schedule = in_rounds(rounds, false);
+            for number in [0, 19, 20, 49] {
+                let purposes = [Purpose::First(number), Purpose::Again(number)];
+                let taken = schedule.steps.iter().filter(|step| purposes.contains(&step.purpose));
+                assert_eq!(taken.count(), rounds, "workload {number}");
+            }
+        }
     }
 
     #[test]
