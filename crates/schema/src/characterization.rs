@@ -44,6 +44,8 @@ pub struct Traits {
     pub size_distribution: SizeDistribution,
     /// Fraction of requests that are reads.
     pub read_frac: f64,
+    /// Fraction of bytes that are read: where it is far from `read_frac`, reads and writes have different sizes.
+    pub read_bytes_frac: f64,
     /// Fraction of requests that start where the same process's previous request to the same file ended.
     pub seq_frac: f64,
     /// Mean number of processes in their I/O phase at the same time, rounded, at least 1.

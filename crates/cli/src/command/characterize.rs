@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::{interrupt, output};
 use ioscape_measure::calls::{CallOptions, Recording, record};
 use ioscape_measure::environment;
-use ioscape_schema::units::Bytes;
+use ioscape_schema::units::{Bytes, Nanos};
 use ioscape_schema::{
     Access, Characterization, Document, Ending, FileTraits, ProcessTraits, Traits, Warning,
     WarningKind,
@@ -20,6 +20,12 @@ const COSTLY: f64 = 0.25;
 
 /// Mapped bytes over bytes moved by calls from which mapping is worth a word.
 const MAPPED: f64 = 0.1;
+
+/// Waits for dirty pages of more than this share of the time are worth a word.
+const WAITS: f64 = 0.05;
+
+/// Fractions of requests and of bytes that differ by more than this, too.
+const APART: f64 = 0.2;
 
 /// Runs the command.
 ///
@@ -167,10 +173,17 @@ fn fit(overall: &Traits) -> Vec<Warning> {
             overall.goodness
         ));
     }
-    if overall.syncs > 0 && overall.access == Access::Buffered {
+    let waited_s = overall.syncs as f64 * overall.sync_time_ns / 1e9;
+    if waited_s > overall.active_s * WAITS && overall.access == Access::Buffered {
         messages.push(format!(
-            "it waited {} times for dirty pages, which the workload of five parameters does not",
-            overall.syncs
+            "it waited {} for dirty pages (calls of fsync and its like: {}), which the workload of five parameters does not",
+            Nanos(waited_s * 1e9), overall.syncs
+        ));
+    }
+    if (overall.read_frac - overall.read_bytes_frac).abs() > APART {
+        messages.push(format!(
+            "its reads and writes have different sizes: {:.0} % of the requests read, but {:.0} % of the bytes",
+            overall.read_frac * 100.0, overall.read_bytes_frac * 100.0
         ));
     }
     let doubt = |message: String| Warning::new(WarningKind::PoorFit, message);

@@ -87,7 +87,7 @@ fn a_copy_is_sequential_in_both_files() {
     assert_eq!((overall.read_frac, overall.size_mean), (0.5, 65_536));
     assert_eq!(overall.size_distribution, SizeDistribution::Fixed);
     assert!(overall.seq_frac > 0.99 && overall.strict_seq_frac == 0.0, "{overall:?}");
-    assert_eq!(overall.mix_distance, 0.5, "it alternates, the model does not");
+    assert!(overall.mix_distance > 0.4, "it alternates, the model does not: {overall:?}");
     assert_eq!((portrait.files[0].1.read_frac, portrait.files[1].1.read_frac), (1.0, 0.0));
     assert_eq!(portrait.files[0].1.seq_frac, 1.0);
     assert_eq!(portrait.processes[0].1.unique_bytes, 200 * 65_536);

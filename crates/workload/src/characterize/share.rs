@@ -21,6 +21,7 @@ pub(super) struct Share {
     requests: u64,
     reads: u64,
     bytes: u64,
+    read_bytes: u64,
     followers: u64,
     strict_followers: u64,
     pairs: u64,
@@ -65,6 +66,7 @@ impl Share {
         self.requests += 1;
         self.reads += u64::from(call.is_read());
         self.bytes = self.bytes.saturating_add(len);
+        self.read_bytes += if call.is_read() { len } else { 0 };
         self.followers += u64::from(neighbours.follows);
         self.strict_followers += u64::from(neighbours.follows_strictly);
         if let Some(before) = neighbours.before {
@@ -93,6 +95,7 @@ impl Share {
             unique_bytes: beside.unique_bytes,
             size_mean: (self.bytes as f64 / requests).round() as u64,
             read_frac,
+            read_bytes_frac: self.read_bytes as f64 / self.bytes.max(1) as f64,
             seq_frac,
             process_num: beside.activity.processes(),
             think_time_ns: self.think_ns(beside),
@@ -124,7 +127,8 @@ impl Share {
         (mean(self.response_ns, self.requests), mean(self.sync_ns, self.syncs))
     }
 
-    /// What is left of a process's time in its I/O phase when its requests, its syncs and the tracing are taken away.
+    /// What is left of a process's time in its I/O phase when its requests, its syncs and the tracing are taken away: so
+    /// that `process_num` processes issue as many requests in the time that at least one was active.
     fn think_ns(&self, beside: &Beside) -> u64 {
         let requests = self.requests.max(1) as f64;
         let each = |sum: f64| sum / requests;
@@ -133,7 +137,8 @@ impl Share {
         // The first request of a phase has no pause before it: so few that it does not matter.
         let other_stops = (stops - each(self.requests as f64 + self.syncs as f64)).max(0.0);
         let tracing = stops * cost.between_calls_ns as f64 + other_stops * cost.in_call_ns as f64;
-        (each(beside.activity.sum_ns as f64) - waits - tracing).max(0.0) as u64
+        let together_ns = beside.activity.union_ns as f64 * f64::from(beside.activity.processes());
+        (each(together_ns) - waits - tracing).max(0.0) as u64
     }
 
     fn access(&self) -> Access {
@@ -147,10 +152,12 @@ impl Share {
         }
     }
 
+    /// Beyond what chance gives 19 times of 20 with so few neighbours.
     fn mix_distance(&self, read_frac: f64) -> f64 {
         if self.pairs == 0 {
             return 0.0;
         }
-        (self.changes as f64 / self.pairs as f64 - 2.0 * read_frac * (1.0 - read_frac)).abs()
+        let apart = self.changes as f64 / self.pairs as f64 - 2.0 * read_frac * (1.0 - read_frac);
+        (apart.abs() - 1.96 * 0.5 / (self.pairs as f64).sqrt()).max(0.0)
     }
 }
