@@ -1,5 +1,6 @@
 //! What was typed: the command line, parsed and not yet interpreted; nothing is opened here.
 
+mod characterize;
 mod models;
 
 use clap::{Args, Parser, Subcommand};
@@ -7,6 +8,7 @@ use ioscape_schema::units::{parse_bytes, parse_duration_ns};
 use ioscape_schema::{Access, Advice, Engine, SizeDistribution, Workers};
 use std::path::PathBuf;
 
+pub use characterize::CharacterizeArgs;
 pub use models::{AskedArgs, CompareArgs, PredictArgs, Price, ValidateArgs};
 
 const AFTER: &str = "Results go to standard output, everything else to standard error.\n\
@@ -35,6 +37,8 @@ pub enum Command {
     Compare(CompareArgs),
     /// Measure random workloads and show how far off the predictions for them were
     Validate(ValidateArgs),
+    /// Run a command and say which workload of five parameters its I/O is
+    Characterize(CharacterizeArgs),
     /// Make one HTML page of result files
     Report(ReportArgs),
 }
@@ -154,8 +158,8 @@ impl WorkloadArgs {
 #[derive(Debug, Args)]
 #[command(allow_negative_numbers = true)]
 pub struct RunArgs {
-    /// A directory, file or device [default: .], and a job file if it ends in .toml
-    #[arg(value_name = "TARGET | JOB.toml", num_args = 0..=2)]
+    /// A directory, file or device [default: .], and a job file (.toml) or a result of characterize (.json)
+    #[arg(value_name = "TARGET | JOB.toml | RESULT.json", num_args = 0..=2)]
     pub places: Vec<PathBuf>,
     /// The workload.
     #[command(flatten)]

@@ -1,9 +1,10 @@
-//! The workloads that a prediction is asked for: by parameters, by the name of a set, or from a job file.
+//! The workloads that a prediction is asked for: by parameters, by the name of a set, or from a file.
 
 use crate::args::AskedArgs;
 use crate::failure::Failure;
+use crate::output;
 use ioscape_scaling::workload_sets;
-use ioscape_schema::{Parameter, Workload};
+use ioscape_schema::{Access, Parameter, Workload};
 use ioscape_workload::jobs::{Job, parse_jobs};
 use std::path::Path;
 
@@ -53,15 +54,32 @@ fn of_set(set: Vec<workload_sets::NamedWorkload>) -> Vec<Asked> {
         .collect()
 }
 
-/// The jobs of a file, each with a valid workload.
+/// The jobs of a file, each with a valid workload: of a job file, or the one of a result that characterizes an application.
 ///
 /// # Errors
-/// The file cannot be read, or is no job file.
+/// The file cannot be read, or is no such file.
 pub fn jobs_of(path: &Path) -> Result<Vec<Job>, Failure> {
     let name = path.display();
+    if path.extension().is_some_and(|ending| ending == "json") {
+        return job_of_result(path).map(|job| vec![job]);
+    }
     let text = std::fs::read_to_string(path)
         .map_err(|e| Failure::Misuse(format!("cannot read job file {name}: {e}")))?;
     parse_jobs(&text).map_err(|e| Failure::Misuse(format!("{name}: {e}")))
+}
+
+/// The workload that an application was found to be, under the name of its program.
+fn job_of_result(path: &Path) -> Result<Job, Failure> {
+    let document = output::read_result(path)?;
+    let found = document.characterization.ok_or_else(|| {
+        Failure::Misuse(format!(
+            "{} characterizes no application, so it holds no workload: give a result of `ioscape characterize` or a job file",
+            path.display()
+        ))
+    })?;
+    let program = found.command.first().map(Path::new).and_then(Path::file_name);
+    let name = program.map_or("application".into(), |name| name.to_string_lossy().into_owned());
+    Ok(Job { name, workload: found.overall.workload(), seconds: None, seed: None })
 }
 
 fn of_file(path: &Path) -> Result<Vec<Asked>, Failure> {
@@ -72,8 +90,13 @@ fn of_file(path: &Path) -> Result<Vec<Asked>, Failure> {
         )));
     }
     let jobs = jobs_of(path)?.into_iter();
+    let is_job_file = path.extension().is_none_or(|ending| ending != "json");
     Ok(jobs
-        .map(|job| Asked { name: Some(job.name), workload: job.workload, whole: true })
+        .map(|job| {
+            // An application's sizes and pauses are its own, but a model speaks of the five parameters alone.
+            let whole = is_job_file || job.workload.access != Access::Buffered;
+            Asked { name: Some(job.name), workload: job.workload, whole }
+        })
         .collect())
 }
 
@@ -99,7 +122,6 @@ fn of_flags(args: &AskedArgs) -> Result<Vec<Asked>, Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ioscape_schema::Access;
 
     #[test]
     fn parameters_and_sets_take_their_kind_from_the_evaluation() {

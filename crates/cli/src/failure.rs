@@ -23,6 +23,14 @@ pub enum Failure {
     /// The user interrupted; the text says where the finished results are.
     #[error("{0}")]
     Interrupted(String),
+    /// A command that was run for the user ended badly; its own exit code is passed on.
+    #[error("{text}")]
+    Command {
+        /// Exit code, as a shell would give it.
+        code: u8,
+        /// How it ended.
+        text: String,
+    },
     /// The reader of our output went away, which is its right.
     #[error("output closed")]
     OutputClosed,
@@ -54,6 +62,7 @@ impl Failure {
             Self::Misuse(_) => MISUSE,
             Self::Failed(_) => FAILED,
             Self::Interrupted(_) => INTERRUPTED,
+            Self::Command { code, .. } => *code,
         };
         let _ = writeln!(io::stderr(), "ioscape: {}", crate::output::printable(&self.to_string()));
         ExitCode::from(code)

@@ -38,7 +38,15 @@ pub fn tell(text: &str) {
 
 /// How the terminal wants its summary.
 pub fn style() -> ioscape_report::Style {
-    let terminal = io::stdout().is_terminal();
+    style_of(io::stdout().is_terminal())
+}
+
+/// The same for a summary on standard error, where a command of the user's owns standard output.
+pub fn style_beside() -> ioscape_report::Style {
+    style_of(io::stderr().is_terminal())
+}
+
+fn style_of(terminal: bool) -> ioscape_report::Style {
     let width = if terminal { terminal_width() } else { 100 };
     let colour = terminal && std::env::var_os("NO_COLOR").is_none();
     let unicode = ["LC_ALL", "LC_CTYPE", "LANG"]

@@ -67,6 +67,21 @@ pub fn capture(target: &Target, memory_limit: Option<u64>) -> Environment {
     let device = BlockDevice::at(file_system.device);
     let queue = |setting| device.as_ref().and_then(|device| device.queue(setting));
     let known = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+    Environment {
+        file_system: known(&file_system.name),
+        mount_options: known(&file_system.mount_options),
+        file_system_bytes: Some(target.total_bytes()).filter(|bytes| *bytes > 0),
+        free_bytes: Some(target.free_bytes()).filter(|bytes| *bytes > 0),
+        device: device.as_ref().map(BlockDevice::name),
+        scheduler: queue("scheduler").and_then(|line| chosen(&line)),
+        rotational: queue("rotational").map(|flag| flag == "1"),
+        read_ahead_bytes: read_ahead(target).or_else(|| queue("read_ahead_kb").and_then(kib)),
+        ..machine(memory_limit)
+    }
+}
+
+/// The same without a target: processors, memory, kernel and its settings.
+pub fn machine(memory_limit: Option<u64>) -> Environment {
     let system = rustix::system::uname();
     Environment {
         kernel: Some(format!(
@@ -78,14 +93,6 @@ pub fn capture(target: &Target, memory_limit: Option<u64>) -> Environment {
         cpu_count: std::thread::available_parallelism().ok().and_then(|n| n.get().try_into().ok()),
         memory_bytes: Some(memory().total).filter(|bytes| *bytes > 0),
         memory_limit_bytes: memory_limit.into_iter().chain(cgroup::enclosing_limit()).min(),
-        file_system: known(&file_system.name),
-        mount_options: known(&file_system.mount_options),
-        file_system_bytes: Some(target.total_bytes()).filter(|bytes| *bytes > 0),
-        free_bytes: Some(target.free_bytes()).filter(|bytes| *bytes > 0),
-        device: device.as_ref().map(BlockDevice::name),
-        scheduler: queue("scheduler").and_then(|line| chosen(&line)),
-        rotational: queue("rotational").map(|flag| flag == "1"),
-        read_ahead_bytes: read_ahead(target).or_else(|| queue("read_ahead_kb").and_then(kib)),
         vm_dirty: vm_dirty(),
         virtualization: virtualization::detect(),
         load_before: load::load_average(),

@@ -4,6 +4,7 @@
 //! together with the permission to destroy its data (see [`target`]).
 
 pub mod cache;
+pub mod calls;
 pub mod cgroup;
 pub mod clock;
 mod engine;

@@ -17,6 +17,8 @@ fn main() -> std::io::Result<()> {
         sample::compared()
     } else if has("validation") {
         sample::validated()
+    } else if has("characterization") {
+        sample::characterized()
     } else if has("interrupted") {
         sample::interrupted()
     } else {

@@ -146,7 +146,7 @@ fn check_schema(value: &Value, name: &str) -> Result<(), ReadError> {
 }
 
 /// Fields that are shares of a whole.
-const FRACTIONS: [&str; 3] = ["read_frac", "seq_frac", "resident_frac"];
+const FRACTIONS: [&str; 4] = ["read_frac", "seq_frac", "resident_frac", "goodness"];
 
 /// Fields that measure something that cannot be negative; whole numbers are checked by their type.
 const NOT_NEGATIVE: [&str; 15] = [

@@ -5,6 +5,7 @@
 //! act on a terminal or a browser.
 
 mod accuracy;
+mod application;
 mod csv;
 mod figures;
 mod finite;

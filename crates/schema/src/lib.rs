@@ -3,6 +3,7 @@
 //! The crate does no I/O and knows no command line. Sizes are bytes, times integer nanoseconds unless a
 //! name ends in `_s`; fields carry their unit last.
 
+pub mod characterization;
 pub mod document;
 pub mod environment;
 pub mod evaluation;
@@ -13,6 +14,9 @@ pub mod units;
 pub mod warning;
 pub mod workload;
 
+pub use characterization::{
+    Characterization, Ending, FileCall, FileKind, FileTraits, ProcessTraits, TracingCost, Traits,
+};
 pub use document::{Document, SCHEMA, Tool};
 pub use environment::Environment;
 pub use evaluation::{

@@ -47,6 +47,12 @@ pub enum WarningKind {
     DifferentKinds,
     /// An option could not be honoured by this system.
     Unsupported,
+    /// A traced command did I/O that system calls do not show.
+    CallsUnseen,
+    /// What was characterized is not well described by the five parameters.
+    PoorFit,
+    /// Tracing slowed the command down so much that its times mean little.
+    TracingCost,
     /// A warning of a newer version of this program.
     #[serde(other)]
     Other,

@@ -27,7 +27,7 @@ pub mod jobs;
 pub mod sizes;
 pub mod stream;
 
-pub use characterize::{Characterized, Characterizer};
+pub use characterize::{Application, Characterized, Characterizer, Portrait};
 pub use iolog::write_fio_iolog;
 pub use jobs::{Job, JobError, parse_jobs};
 pub use sizes::{largest_request, set_bytes, size_cv};

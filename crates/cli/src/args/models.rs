@@ -10,10 +10,10 @@ use std::str::FromStr;
 /// Which workloads are asked about.
 #[derive(Debug, Default, Args)]
 pub struct AskedArgs {
-    /// A named set, paper (the five of 1994) or today, or a job file
+    /// A named set, paper (the five of 1994) or today, a job file, or a result of characterize (.json)
     #[arg(
         long,
-        value_name = "SET | JOB.toml",
+        value_name = "SET | JOB.toml | RESULT.json",
         conflicts_with_all = ["unique_bytes", "size_mean", "read_frac", "seq_frac", "processes"]
     )]
     pub workloads: Option<PathBuf>,

@@ -1,5 +1,6 @@
 //! The document as one page that needs nothing else: no network, no other file, no script to be readable.
 
+mod characterization;
 mod figure;
 mod findings;
 mod models;
@@ -61,6 +62,9 @@ fn sections(document: &Document) -> Vec<Section> {
     if let Some(measurements) = &document.measurements {
         add("runs", "Runs", sections::runs(measurements));
     }
+    if let Some(one) = &document.characterization {
+        add("application", "Application", characterization::section(one));
+    }
     if let Some(all) = &document.predictions {
         add("predictions", "Predictions", models::predictions(all));
     }
@@ -104,6 +108,7 @@ fn header(out: &mut String, document: &Document, sections: &[Section]) {
     let kind = match document {
         Document { validation: Some(_), .. } => "validation",
         Document { evaluation: Some(_), .. } => "self-scaling evaluation",
+        Document { characterization: Some(_), .. } => "characterization",
         Document { comparison: Some(_), .. } => "comparison",
         Document { predictions: Some(_), .. } => "predictions",
         _ => "runs",

@@ -17,6 +17,7 @@ fn pages() -> Vec<String> {
         sample::predicted(),
         sample::compared(),
         sample::validated(),
+        sample::characterized(),
         sample::hostile(),
         Document::default(),
         Document { measurements: Some(Vec::new()), ..Document::default() },
@@ -148,8 +149,9 @@ fn every_point_is_in_a_picture_and_in_a_table() {
 
 #[test]
 fn what_is_there_is_shown_and_what_is_not_is_not() {
-    let [all, runs, interrupted, predicted, compared, validated, ..] =
-        <[String; 9]>::try_from(pages()).unwrap();
+    let [all, runs, interrupted, predicted, compared, validated, application, ..] =
+        <[String; 10]>::try_from(pages()).unwrap();
+    assert!(application.contains("--size-mean 6677") && application.contains("/data/in"));
     assert!(
         all.contains("123 MiB") && all.contains("write-cancelling") && all.contains("seed 1994")
     );

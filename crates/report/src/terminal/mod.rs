@@ -1,5 +1,6 @@
 //! The document as text for a terminal: findings first, then numbers, small charts, and doubts.
 
+mod characterization;
 mod chart;
 mod ink;
 mod models;
@@ -25,6 +26,9 @@ pub fn terminal(document: &Document, style: &Style) -> String {
     }
     if let Some(runs) = document.measurements.as_ref().filter(|runs| !runs.is_empty()) {
         out += &format!("\n{}", tables::runs(runs, style));
+    }
+    if let Some(one) = &document.characterization {
+        out += &characterization::text(one, style);
     }
     out += &models::text(document, style);
     out + &warnings(document, style)

@@ -1,5 +1,6 @@
 //! The systems whose truth is known, one function each.
 
+mod applications;
 mod cache;
 mod disk;
 mod faults;
@@ -100,6 +101,18 @@ pub const ALL: &[System] = &[
         truth: "concurrency pays on a disk with four arms",
         needs: &["fusermount3", "losetup", "mkfs.ext4"],
         run: disk::four_arms,
+    },
+    System {
+        name: "sort",
+        truth: "GNU sort past memory, and the workload with its parameters",
+        needs: &["fusermount3", "losetup", "mkfs.ext4", "sort", "awk"],
+        run: applications::sort,
+    },
+    System {
+        name: "tpc-b",
+        truth: "TPC-B on SQLite, and the workload with its parameters",
+        needs: &["fusermount3", "losetup", "mkfs.ext4", "sqlite3", "awk"],
+        run: applications::tpc_b,
     },
     System {
         name: "client-server",

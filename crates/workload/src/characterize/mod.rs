@@ -1,12 +1,16 @@
 //! Characterizing requests: the five parameters of the model, measured back from what a workload issued.
 
+mod application;
+mod distance;
+mod phases;
+mod share;
+mod touched;
+
 use ioscape_schema::{Op, Request, Workload};
 use std::collections::BTreeMap;
+use touched::Touched;
 
-/// Granules in a page of the map of touched granules.
-const PAGE_GRANULES: u64 = 4096;
-/// Words in a page.
-const PAGE_WORDS: usize = PAGE_GRANULES as usize / 64;
+pub use application::{Application, Portrait};
 
 /// The five parameters of a sequence of requests (self-scaling paper, section 5).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -43,8 +47,7 @@ struct Thread {
 #[derive(Clone, Debug)]
 pub struct Characterizer {
     set_bytes: u64,
-    granule_bytes: u64,
-    pages: BTreeMap<u64, Box<[u64; PAGE_WORDS]>>,
+    touched: Touched,
     threads: BTreeMap<u32, Thread>,
     requests: u64,
     reads: u64,
@@ -62,8 +65,7 @@ impl Characterizer {
     pub fn new(set_bytes: u64, granule_bytes: u64) -> Self {
         Self {
             set_bytes,
-            granule_bytes: granule_bytes.max(1),
-            pages: BTreeMap::new(),
+            touched: Touched::new(granule_bytes),
             threads: BTreeMap::new(),
             requests: 0,
             reads: 0,
@@ -97,25 +99,7 @@ impl Characterizer {
                 self.threads.insert(process, thread);
             }
         }
-        if len > 0 {
-            let last_byte = request.offset.saturating_add(len - 1);
-            self.touch(request.offset / self.granule_bytes, last_byte / self.granule_bytes);
-        }
-    }
-
-    /// Marks the granules `first..=last`.
-    fn touch(&mut self, first: u64, last: u64) {
-        let mut granule = first;
-        loop {
-            let page_last = (granule | (PAGE_GRANULES - 1)).min(last);
-            let page = self.pages.entry(granule / PAGE_GRANULES);
-            let page = page.or_insert_with(|| Box::new([0; PAGE_WORDS]));
-            mark(page, granule % PAGE_GRANULES, page_last % PAGE_GRANULES);
-            if page_last == last {
-                return;
-            }
-            granule = page_last + 1;
-        }
+        self.touched.touch(request.offset, len);
     }
 
     /// Adds what `later` saw, as if its requests had been recorded here, in order, after those already recorded.
@@ -140,20 +124,11 @@ impl Characterizer {
                 }
             }
         }
-        for (index, page) in later.pages {
-            let mine = self.pages.entry(index).or_insert_with(|| Box::new([0; PAGE_WORDS]));
-            mine.iter_mut().zip(page.iter()).for_each(|(mine, word)| *mine |= word);
-        }
+        self.touched.merge(later.touched);
     }
 
     /// The five parameters of all that was recorded.
     pub fn finish(&self) -> Characterized {
-        let granules: u64 = self
-            .pages
-            .values()
-            .flat_map(|page| page.iter())
-            .map(|w| u64::from(w.count_ones()))
-            .sum();
         let share = |part: f64, whole: u64| if whole == 0 { 0.0 } else { part / whole as f64 };
         let processes = self.threads.len() as u64;
         let size_mean = share(self.bytes as f64, self.requests);
@@ -164,7 +139,7 @@ impl Characterizer {
         Characterized {
             requests: self.requests,
             bytes: u64::try_from(self.bytes).unwrap_or(u64::MAX),
-            unique_bytes: granules.saturating_mul(self.granule_bytes),
+            unique_bytes: self.touched.bytes(),
             size_mean,
             size_cv: if size_mean > 0.0 { deviation / size_mean } else { 0.0 },
             read_frac: share(self.reads as f64, self.requests),
@@ -177,16 +152,6 @@ impl Characterizer {
 /// Whether a request follows one that ended at `last_end`, on the ring of `set_bytes`.
 fn follows(set_bytes: u64, last_end: u64, offset: u64, len: u64) -> bool {
     offset == last_end || (offset == 0 && last_end.saturating_add(len) > set_bytes)
-}
-
-/// Sets the bits `first..=last` of a page.
-fn mark(page: &mut [u64; PAGE_WORDS], first: u64, last: u64) {
-    let (first_word, last_word) = ((first / 64) as usize, (last / 64) as usize);
-    for (index, word) in page.iter_mut().enumerate().take(last_word + 1).skip(first_word) {
-        let from = if index == first_word { first % 64 } else { 0 };
-        let to = if index == last_word { last % 64 } else { 63 };
-        *word |= (u64::MAX >> (63 - (to - from))) << from;
-    }
 }
 
 #[cfg(test)]

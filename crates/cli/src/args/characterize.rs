@@ -1,0 +1,35 @@
+//! What was typed for `characterize`.
+
+use super::bytes;
+use clap::Args;
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+const AFTER: &str = "Standard output belongs to the command, and the summary goes to standard error. With --json it is the other way \
+round: the result file alone on standard output, what the command writes there on standard error.\n\
+The command's exit code is passed on; 128 and the signal's number when it was killed.\n\
+Not seen: loads and stores on mapped files, io_uring and libaio, 32-bit programs.";
+
+/// `ioscape characterize`.
+#[derive(Debug, Args)]
+#[command(after_help = AFTER)]
+pub struct CharacterizeArgs {
+    /// Count only files in this folder and below [default: all]
+    #[arg(long, value_name = "DIR")]
+    pub below: Option<PathBuf>,
+    /// Run the command in a control group of this much memory, its file cache included
+    #[arg(long, value_name = "SIZE", value_parser = bytes)]
+    pub memory: Option<u64>,
+    /// Write the result to FILE (.ioscape.json), which run and predict --workloads accept
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Write one self-contained HTML page to FILE
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+    /// Print the result file on standard output instead of the summary on standard error
+    #[arg(long)]
+    pub json: bool,
+    /// The command and its arguments, after --
+    #[arg(required = true, last = true, value_name = "COMMAND")]
+    pub command: Vec<OsString>,
+}

@@ -1,0 +1,140 @@
+//! `ioscape characterize` as its user sees it: whose output goes where, exit codes, and results that run again.
+
+use assert_cmd::Command;
+use ioscape_schema::{Access, Document, Ending, SizeDistribution};
+use predicates::prelude::*;
+use std::path::Path;
+
+fn ioscape(folder: &Path) -> Command {
+    let mut command = Command::cargo_bin("ioscape").expect("the command is built");
+    command.current_dir(folder);
+    command
+}
+
+fn folder_with(bytes: usize) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a temporary directory");
+    std::fs::write(folder.path().join("in"), vec![b'x'; bytes]).expect("a file");
+    folder
+}
+
+#[test]
+fn a_copy_is_what_it_is_known_to_be() {
+    let folder = folder_with(4 << 20);
+    let copy = ["dd", "if=in", "of=out", "bs=64k", "conv=fsync", "status=none"];
+    let output = ioscape(folder.path())
+        .args(["characterize", "--below", ".", "--json", "-o", "a.ioscape.json", "--"])
+        .args(copy)
+        .assert()
+        .success()
+        .get_output()
+        .clone();
+    let saved = std::fs::read(folder.path().join("a.ioscape.json")).expect("the result");
+    assert_eq!(saved, output.stdout, "one document in both places");
+    let document: Document = serde_json::from_slice(&saved).expect("a document");
+    let found = document.characterization.expect("what was asked for");
+    let overall = &found.overall;
+    assert_eq!((overall.requests, overall.bytes, overall.syncs), (128, 8 << 20, 1));
+    assert_eq!((overall.unique_bytes, overall.size_mean), (8 << 20, 65_536));
+    assert_eq!((overall.read_frac, overall.process_num), (0.5, 1));
+    assert_eq!(overall.seq_frac, 126.0 / 127.0, "but for the first write");
+    assert_eq!(overall.size_distribution, SizeDistribution::Fixed);
+    assert_eq!(overall.access, Access::Buffered);
+    assert_eq!((found.files.len(), found.processes.len()), (2, 1));
+    assert_eq!(found.files.iter().map(|file| file.traits.seq_frac).sum::<f64>(), 2.0);
+    assert_eq!(found.ending, Some(Ending::Exit(0)));
+
+    let run = ["run", ".", "a.ioscape.json", "--seconds", "200ms", "--json"];
+    let output = ioscape(folder.path()).args(run).assert().success().get_output().clone();
+    let again: Document = serde_json::from_slice(&output.stdout).expect("a document");
+    let measured = &again.measurements.expect("a run")[0];
+    assert_eq!(measured.workload, overall.workload());
+    assert_eq!(measured.name.as_deref(), Some("dd"));
+}
+
+#[test]
+fn standard_output_belongs_to_the_command() {
+    let folder = folder_with(10);
+    ioscape(folder.path())
+        .args(["characterize", "--", "cat", "in", "-"])
+        .write_stdin("from outside")
+        .assert()
+        .success()
+        .stdout("xxxxxxxxxxfrom outside")
+        .stderr(predicate::str::contains("--unique-bytes"));
+    let output = ioscape(folder.path())
+        .args(["characterize", "--json", "--", "cat", "in"])
+        .assert()
+        .success()
+        .stderr("xxxxxxxxxx")
+        .get_output()
+        .clone();
+    serde_json::from_slice::<Document>(&output.stdout).expect("the document alone");
+}
+
+#[test]
+fn the_commands_end_is_passed_on() {
+    let folder = folder_with(10);
+    let run = |line: &str| {
+        let mut command = ioscape(folder.path());
+        command.args(["characterize", "--", "sh", "-c", line]).assert()
+    };
+    run("cat in; exit 3").code(3).stderr(predicate::str::contains("exit code 3"));
+    run("kill -KILL $$").code(137).stderr(predicate::str::contains("signal 9"));
+    ioscape(folder.path())
+        .args(["characterize", "--", "ioscape-no-such-program"])
+        .assert()
+        .code(2)
+        .stdout("")
+        .stderr(
+            predicate::str::contains("no such program")
+                .and(predicate::str::contains("\n").count(1)),
+        );
+    ioscape(folder.path()).args(["characterize"]).assert().code(2);
+    ioscape(folder.path())
+        .args(["characterize", "--below", "nowhere", "--", "true"])
+        .assert()
+        .code(2)
+        .stderr(predicate::str::contains("nowhere"));
+}
+
+#[test]
+fn results_of_another_kind_are_no_workload() {
+    let folder = folder_with(10);
+    std::fs::write(folder.path().join("b.json"), r#"{"schema": "fio"}"#).expect("a file");
+    ioscape(folder.path()).args(["run", ".", "b.json"]).assert().code(2);
+    ioscape(folder.path())
+        .args(["run", ".", "--unique-bytes", "64k", "--size-mean", "4k", "--seconds", "100ms"])
+        .args(["-o", "c.ioscape.json"])
+        .assert()
+        .success();
+    ioscape(folder.path())
+        .args(["run", ".", "c.ioscape.json"])
+        .assert()
+        .code(2)
+        .stderr(predicate::str::contains("characterizes no application"));
+}
+
+#[test]
+fn an_interruption_keeps_what_was_seen() {
+    use std::process::{Command, Stdio};
+    let folder = folder_with(10);
+    let line = "cat in; echo ready > ready; exec sleep 1000";
+    let child = Command::new(assert_cmd::cargo::cargo_bin("ioscape"))
+        .current_dir(folder.path())
+        .args(["characterize", "--json", "--below", ".", "--", "sh", "-c", line])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("it starts");
+    while !folder.path().join("ready").exists() {
+        std::thread::yield_now();
+    }
+    let pid = child.id().to_string();
+    assert!(Command::new("kill").args(["-s", "INT", &pid]).status().expect("kill").success());
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!(output.status.code(), Some(130));
+    let document: Document = serde_json::from_slice(&output.stdout).expect("a document");
+    assert!(document.interrupted);
+    let found = document.characterization.expect("what was seen");
+    assert!(found.files.iter().any(|file| file.path.ends_with("/in") && file.traits.bytes == 10));
+}

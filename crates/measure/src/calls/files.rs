@@ -1,0 +1,188 @@
+//! Which file a descriptor of another process stands for, by what `/proc` tells.
+
+use crate::text;
+use ioscape_schema::FileKind;
+use rustix::fs::{AtFlags, CWD, FileType, StatxFlags};
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+/// Files told apart; all later ones are counted together, so that memory stays bounded.
+const FILES_MOST: usize = 100_000;
+
+/// File systems that the kernel makes up as it is asked: their files are no data of anybody (`linux/magic.h`).
+const MADE_UP: [i64; 12] = [
+    0x9fa0,      // proc
+    0x6265_6572, // sysfs
+    0x0027_e0eb, // cgroup
+    0x6367_7270, // cgroup2
+    0x6462_6720, // debugfs
+    0x7472_6163, // tracefs
+    0x7363_6673, // securityfs
+    0x6165_676c, // pstore
+    0x1cd1,      // devpts
+    0x6265_6570, // configfs
+    0xcafe_4a11, // bpf
+    0x6e73_6673, // nsfs
+];
+
+/// A file that the command used.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TracedFile {
+    /// Path at its first use, as the kernel gives it.
+    pub path: String,
+    /// Regular file or block device.
+    pub kind: FileKind,
+    /// How often it was opened.
+    pub opens: u64,
+    /// Bytes mapped into memory, mappings of program code left out.
+    pub mapped_bytes: u64,
+}
+
+/// What a descriptor stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Target {
+    /// The counted file of this number.
+    File(u32),
+    /// Something else, in a word.
+    Elsewhere(&'static str),
+}
+
+/// Device, file number and time of birth: a file number is used again when its file is gone.
+type Identity = (u32, u32, u64, i64, u32);
+
+/// All files seen.
+#[derive(Debug, Default)]
+pub(super) struct Files {
+    numbers: HashMap<Identity, u32>,
+    list: Vec<TracedFile>,
+    below: Option<PathBuf>,
+}
+
+impl Files {
+    /// Counts only files at or below `below`, when given: a path without links.
+    pub(super) fn new(below: Option<PathBuf>) -> Self {
+        Self { below, ..Self::default() }
+    }
+
+    /// The files in order of their numbers.
+    pub(super) fn into_list(self) -> Vec<TracedFile> {
+        self.list
+    }
+
+    /// The file of this number.
+    pub(super) fn file(&mut self, number: u32) -> Option<&mut TracedFile> {
+        self.list.get_mut(number as usize)
+    }
+
+    /// What descriptor `fd` of thread `tid` stands for.
+    pub(super) fn identify(&mut self, tid: i32, fd: i32) -> Target {
+        let link = format!("/proc/{tid}/fd/{fd}");
+        let wanted = StatxFlags::BASIC_STATS | StatxFlags::BTIME;
+        let Ok(stat) = rustix::fs::statx(CWD, &*link, AtFlags::empty(), wanted) else {
+            return Target::Elsewhere("unknown");
+        };
+        let kind = match FileType::from_raw_mode(stat.stx_mode.into()) {
+            FileType::RegularFile if is_made_up(&link) => return Target::Elsewhere("kernel file"),
+            FileType::RegularFile => FileKind::Regular,
+            FileType::BlockDevice => FileKind::BlockDevice,
+            FileType::Fifo => return Target::Elsewhere("pipe"),
+            FileType::Socket => return Target::Elsewhere("socket"),
+            FileType::CharacterDevice => return Target::Elsewhere("character device"),
+            FileType::Directory => return Target::Elsewhere("directory"),
+            _ => return Target::Elsewhere("other"),
+        };
+        let path = std::fs::read_link(&link).unwrap_or_default();
+        if self.below.as_ref().is_some_and(|below| !path.starts_with(below)) {
+            return Target::Elsewhere("file not asked for");
+        }
+        let identity = match kind {
+            FileKind::BlockDevice => (stat.stx_rdev_major, stat.stx_rdev_minor, 0, 0, 0),
+            _ => {
+                let birth = stat.stx_btime;
+                let known = StatxFlags::from_bits_retain(stat.stx_mask).contains(StatxFlags::BTIME);
+                let (s, ns) = if known { (birth.tv_sec, birth.tv_nsec) } else { (0, 0) };
+                (stat.stx_dev_major, stat.stx_dev_minor, stat.stx_ino, s, ns)
+            }
+        };
+        Target::File(self.number(identity, kind, &path))
+    }
+
+    fn number(&mut self, identity: Identity, kind: FileKind, path: &Path) -> u32 {
+        if let Some(&known) = self.numbers.get(&identity) {
+            return known;
+        }
+        let next = self.list.len() as u32;
+        if self.list.len() > FILES_MOST {
+            return next - 1;
+        }
+        let (path, kind) = if self.list.len() == FILES_MOST {
+            ("(all later files)".to_owned(), FileKind::Others)
+        } else {
+            self.numbers.insert(identity, next);
+            (path.to_string_lossy().into_owned(), kind)
+        };
+        self.list.push(TracedFile { path, kind, ..TracedFile::default() });
+        next
+    }
+}
+
+fn is_made_up(link: &str) -> bool {
+    rustix::fs::statfs(link).is_ok_and(|system| MADE_UP.contains(&{ system.f_type }))
+}
+
+/// Position and open flags of descriptor `fd` of thread `tid`.
+pub(super) fn position_and_flags(tid: i32, fd: i32) -> Option<(u64, i32)> {
+    parse_fdinfo(&text::read(format!("/proc/{tid}/fdinfo/{fd}"))?)
+}
+
+fn parse_fdinfo(text: &str) -> Option<(u64, i32)> {
+    let octal = text.lines().find_map(|line| line.strip_prefix("flags:"))?.trim();
+    Some((text::field(text, "pos")?, i32::from_str_radix(octal, 8).ok()?))
+}
+
+/// Size of the file behind descriptor `fd` of thread `tid`.
+pub(super) fn size(tid: i32, fd: i32) -> Option<u64> {
+    let link = format!("/proc/{tid}/fd/{fd}");
+    rustix::fs::stat(&*link).ok().and_then(|stat| u64::try_from(stat.st_size).ok())
+}
+
+/// The open descriptors of thread `tid`; `None` if they cannot be listed.
+pub(super) fn open_descriptors(tid: i32) -> Option<Vec<i32>> {
+    let entries = std::fs::read_dir(format!("/proc/{tid}/fd")).ok()?;
+    Some(entries.flatten().filter_map(|e| e.file_name().to_str()?.parse().ok()).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fdinfo_is_read() {
+        let text = "pos:\t4096\nflags:\t02102001\nmnt_id:\t29\n";
+        let (position, flags) = parse_fdinfo(text).unwrap();
+        assert_eq!(position, 4096);
+        assert_eq!(flags & libc::O_ACCMODE, libc::O_WRONLY);
+        assert!(flags & libc::O_APPEND != 0);
+        assert_eq!(parse_fdinfo("pos:\t1"), None);
+    }
+
+    #[test]
+    fn our_own_descriptors_are_known() {
+        use std::os::fd::AsRawFd;
+        let me = std::process::id() as i32;
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let mut files = Files::new(None);
+        let fd = file.as_file().as_raw_fd();
+        assert_eq!(files.identify(me, fd), Target::File(0));
+        let again = file.reopen().unwrap();
+        assert_eq!(files.identify(me, again.as_raw_fd()), Target::File(0));
+        let kernel = std::fs::File::open("/proc/self/status").unwrap();
+        assert_eq!(files.identify(me, kernel.as_raw_fd()), Target::Elsewhere("kernel file"));
+        let null = std::fs::File::open("/dev/null").unwrap();
+        assert_eq!(files.identify(me, null.as_raw_fd()), Target::Elsewhere("character device"));
+        assert!(open_descriptors(me).unwrap().contains(&fd));
+        let mut elsewhere = Files::new(Some("/proc".into()));
+        assert_eq!(elsewhere.identify(me, fd), Target::Elsewhere("file not asked for"));
+        assert_eq!(files.into_list()[0].path, file.path().to_string_lossy());
+    }
+}

@@ -1,0 +1,151 @@
+//! The filter that stops a process at watched calls only: a small program that the kernel runs at every call.
+
+use super::numbers::{ARCHITECTURE, watched};
+use libc::sock_filter;
+
+/// Places of the fields of the kernel's `seccomp_data`, in bytes; of an argument the lower half, first on these processors.
+const NUMBER: u32 = 0;
+const PROCESSOR: u32 = 4;
+const fn argument(index: u32) -> u32 {
+    16 + 8 * index
+}
+
+/// Calls from this number on are of the x32 kind of x86-64, whose numbers mean something else.
+const X32: u32 = 0x4000_0000;
+
+/// Where a comparison leads.
+#[derive(Clone, Copy)]
+enum To {
+    /// The next instruction.
+    Next,
+    /// So many instructions after the next one.
+    Over(u8),
+    /// Let the call go on.
+    Pass,
+    /// Stop for the tracer.
+    Stop,
+}
+
+/// One instruction whose ends are not yet placed.
+#[derive(Clone, Copy)]
+enum Step {
+    Load(u32),
+    Equal(u32, To, To),
+    AtLeast(u32, To, To),
+    AnyBit(u32, To, To),
+}
+
+fn steps(architecture: u32) -> Vec<Step> {
+    use Step::{AnyBit, AtLeast, Equal, Load};
+    let mut steps = vec![
+        Load(PROCESSOR),
+        Equal(architecture, To::Next, To::Pass),
+        Load(NUMBER),
+        AtLeast(X32, To::Pass, To::Next),
+        // Memory without a file behind it is mapped all the time.
+        Equal(libc::SYS_mmap as u32, To::Next, To::Over(2)),
+        Load(argument(3)),
+        AnyBit(libc::MAP_ANONYMOUS as u32, To::Pass, To::Stop),
+        // So are locks and flags asked for.
+        Equal(libc::SYS_fcntl as u32, To::Next, To::Over(4)),
+        Load(argument(1)),
+        Equal(libc::F_DUPFD as u32, To::Stop, To::Next),
+        Equal(libc::F_DUPFD_CLOEXEC as u32, To::Stop, To::Next),
+        Equal(libc::F_SETFL as u32, To::Stop, To::Pass),
+    ];
+    steps.extend(watched().map(|number| Equal(number, To::Stop, To::Next)));
+    steps
+}
+
+/// The program; `None` on a processor whose numbers are not known.
+pub(super) fn program() -> Option<Vec<sock_filter>> {
+    let steps = steps(ARCHITECTURE?);
+    let end = steps.len();
+    let jump = |at: usize, to: To| match to {
+        To::Next => 0,
+        To::Over(count) => count,
+        To::Pass => (end - at - 1) as u8,
+        To::Stop => (end - at) as u8,
+    };
+    let compare = |kind: u32| (libc::BPF_JMP | kind | libc::BPF_K) as u16;
+    let mut program: Vec<sock_filter> = steps
+        .iter()
+        .enumerate()
+        .map(|(at, &step)| {
+            let (code, k, yes, no) = match step {
+                Step::Load(place) => {
+                    let code = (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16;
+                    return sock_filter { code, jt: 0, jf: 0, k: place };
+                }
+                Step::Equal(value, yes, no) => (compare(libc::BPF_JEQ), value, yes, no),
+                Step::AtLeast(value, yes, no) => (compare(libc::BPF_JGE), value, yes, no),
+                Step::AnyBit(bits, yes, no) => (compare(libc::BPF_JSET), bits, yes, no),
+            };
+            sock_filter { code, jt: jump(at, yes), jf: jump(at, no), k }
+        })
+        .collect();
+    let give = (libc::BPF_RET | libc::BPF_K) as u16;
+    for k in [libc::SECCOMP_RET_ALLOW, libc::SECCOMP_RET_TRACE] {
+        program.push(sock_filter { code: give, jt: 0, jf: 0, k });
+    }
+    Some(program)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Runs the program on a call as the kernel would.
+    fn judge(number: u32, arguments: [u32; 6], architecture: u32) -> u32 {
+        let program = program().unwrap();
+        let (mut at, mut value) = (0, 0);
+        loop {
+            let one = program[at];
+            let code = u32::from(one.code);
+            at += 1;
+            if code == libc::BPF_RET | libc::BPF_K {
+                return one.k;
+            }
+            if code == libc::BPF_LD | libc::BPF_W | libc::BPF_ABS {
+                value = match one.k {
+                    NUMBER => number,
+                    PROCESSOR => architecture,
+                    place => arguments[(place as usize - 16) / 8],
+                };
+                continue;
+            }
+            let holds = match code & !(libc::BPF_JMP | libc::BPF_K) {
+                libc::BPF_JEQ => value == one.k,
+                libc::BPF_JGE => value >= one.k,
+                _ => value & one.k != 0,
+            };
+            at += usize::from(if holds { one.jt } else { one.jf });
+        }
+    }
+
+    #[test]
+    fn only_watched_calls_stop() {
+        let here = ARCHITECTURE.unwrap();
+        let (pass, stop) = (libc::SECCOMP_RET_ALLOW, libc::SECCOMP_RET_TRACE);
+        let plain = |number: libc::c_long| judge(number as u32, [0; 6], here);
+        for number in watched().filter(|&n| n != libc::SYS_fcntl as u32) {
+            assert_eq!(judge(number, [0; 6], here), stop, "{number}");
+        }
+        for number in [libc::SYS_getpid, libc::SYS_futex, libc::SYS_ioctl, libc::SYS_fstat] {
+            assert_eq!(plain(number), pass, "{number}");
+        }
+        let with = |number: libc::c_long, index: usize, value: libc::c_int| {
+            let mut arguments = [0; 6];
+            arguments[index] = value as u32;
+            judge(number as u32, arguments, here)
+        };
+        assert_eq!(with(libc::SYS_mmap, 3, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS), pass);
+        assert_eq!(with(libc::SYS_mmap, 3, libc::MAP_SHARED), stop);
+        assert_eq!(with(libc::SYS_fcntl, 1, libc::F_GETFL), pass);
+        assert_eq!(with(libc::SYS_fcntl, 1, libc::F_SETLK), pass);
+        assert_eq!(with(libc::SYS_fcntl, 1, libc::F_DUPFD_CLOEXEC), stop);
+        assert_eq!(with(libc::SYS_fcntl, 1, libc::F_SETFL), stop);
+        assert_eq!(judge(libc::SYS_read as u32, [0; 6], here ^ 1), pass);
+        assert_eq!(judge(libc::SYS_read as u32 | X32, [0; 6], here), pass);
+    }
+}

@@ -1,0 +1,239 @@
+//! What a command does to files: its reads, writes and syncs, and those of all processes it starts, recorded call by call.
+//!
+//! The means is `ptrace(2)` with a `seccomp(2)` filter: the kernel stops a process only at the calls that are watched, and
+//! at their exits; everything else runs at full speed. Where filters are forbidden every call is stopped at, which is
+//! slower and sees the same. Not seen are loads and stores on mapped files, requests of `io_uring` and `io_submit`, and
+//! calls of 32-bit programs on a 64-bit system; the recording says when there were any.
+
+mod descriptors;
+mod files;
+mod filter;
+mod launch;
+mod numbers;
+mod ptrace;
+mod requests;
+#[cfg(test)]
+mod tests;
+mod tracer;
+
+use crate::cgroup::MemoryGroup;
+use crate::error::Error;
+use files::Files;
+use ioscape_schema::{Ending, FileCall, TracingCost};
+use launch::Start;
+use requests::Ledger;
+use std::collections::{BTreeMap, HashSet};
+use std::ffi::OsString;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+pub use files::TracedFile;
+
+/// The terminal has told the command of a Ctrl-C itself; others are told by us after this time.
+const PATIENCE: Duration = Duration::from_millis(300);
+/// A command that goes on for so long after an interrupt is killed.
+const GRACE: Duration = Duration::from_secs(3);
+
+/// How a command is recorded.
+#[derive(Clone, Debug, Default)]
+pub struct CallOptions {
+    /// Count only files at or below this folder.
+    pub below: Option<PathBuf>,
+    /// Memory that the command and the file cache of its I/O may use together, in bytes; absent: no limit.
+    pub memory_limit: Option<u64>,
+    /// What the command writes on standard output goes to standard error.
+    pub stdout_to_stderr: bool,
+    /// Stop at every call, as where filters are forbidden.
+    pub every_call: bool,
+    /// Set to stop soon: the command is interrupted, after three seconds killed.
+    pub interrupt: Arc<AtomicBool>,
+}
+
+/// A thread that moved bytes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TracedProcess {
+    /// Number of its process.
+    pub pid: u32,
+    /// Its own number.
+    pub tid: u32,
+    /// Name of its program, at most 15 bytes.
+    pub command: String,
+}
+
+/// What is known of a recording beside its calls.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Recording {
+    /// The files, by [`FileCall::file`].
+    pub files: Vec<TracedFile>,
+    /// The threads that moved bytes, by [`FileCall::process`].
+    pub processes: Vec<TracedProcess>,
+    /// How the command itself ended.
+    pub ending: Option<Ending>,
+    /// Whether it was ended by an interruption.
+    pub interrupted: bool,
+    /// From its first instruction to the end of its last process.
+    pub elapsed_ns: u64,
+    /// Calls that stopped for the recorder.
+    pub calls_traced: u64,
+    /// Calls on something else than counted files, by what it was.
+    pub elsewhere: BTreeMap<&'static str, u64>,
+    /// What tracing adds to the times.
+    pub cost: TracingCost,
+    /// Calls that started requests which are not seen.
+    pub unseen_calls: u64,
+    /// A 32-bit program that ran, whose calls are not seen.
+    pub foreign: Option<String>,
+    /// Whether the filter was in place.
+    pub filtered: bool,
+    /// The memory limit in force, in bytes.
+    pub memory_limit: Option<u64>,
+}
+
+/// Runs `command` to its end, with all processes it starts, and hands every call that moved bytes to `sink`.
+///
+/// The command has our standard input, output and error. Calls are handed over in the order of their exits.
+///
+/// # Errors
+/// The command cannot be found or executed, tracing is forbidden, or no memory limit can be set.
+pub fn record(
+    command: &[OsString],
+    options: &CallOptions,
+    sink: &mut dyn FnMut(&FileCall),
+) -> Result<Recording, Error> {
+    let below = options.below.as_deref().map(resolve).transpose()?;
+    let group = options.memory_limit.map(MemoryGroup::create).transpose()?;
+    let start = Start {
+        command,
+        stdout_to_stderr: options.stdout_to_stderr,
+        every_call: options.every_call,
+        group: group.as_ref(),
+    };
+    let launched = launch::launch(&start)?;
+    let ledger =
+        Ledger { files: Files::new(below), elsewhere: BTreeMap::new(), unseen_calls: 0, sink };
+    let living = Living::default();
+    let root = launched.pid;
+    let done = AtomicBool::new(false);
+    let followed = std::thread::scope(|scope| {
+        scope.spawn(|| watch(&options.interrupt, &done, &living, root));
+        let followed = tracer::Tracer::new(launched, ledger, &living).follow();
+        if followed.is_err() {
+            living.kill(libc::SIGKILL);
+        }
+        done.store(true, Ordering::Relaxed);
+        followed
+    })?;
+    let memory_limit = group.as_ref().map(MemoryGroup::limit_bytes);
+    conclude(followed, command, options, memory_limit)
+}
+
+fn conclude(
+    mut followed: tracer::Followed<'_>,
+    command: &[OsString],
+    options: &CallOptions,
+    memory_limit: Option<u64>,
+) -> Result<Recording, Error> {
+    if let Some(error) = followed.launched.refusal() {
+        return Err(refused(command, &error));
+    }
+    let interrupted = options.interrupt.load(Ordering::Relaxed);
+    if followed.begun_ns.is_none() {
+        let name = Path::new(command.first().map_or("".as_ref(), |c| c.as_os_str()));
+        return Err(match interrupted {
+            true => Error::Interrupted,
+            false => Error::target(name, "it died before it began"),
+        });
+    }
+    Ok(Recording {
+        files: followed.ledger.files.into_list(),
+        processes: followed.processes,
+        ending: followed.ending,
+        interrupted,
+        elapsed_ns: followed.elapsed_ns,
+        calls_traced: followed.calls_traced,
+        elsewhere: followed.ledger.elsewhere,
+        cost: followed.cost,
+        unseen_calls: followed.ledger.unseen_calls,
+        foreign: followed.foreign,
+        filtered: followed.filtered,
+        memory_limit,
+    })
+}
+
+/// The path without links, as the kernel gives those of open files.
+fn resolve(path: &Path) -> Result<PathBuf, Error> {
+    path.canonicalize()
+        .map_err(|e| Error::target(path, format!("files below it cannot be counted: {e}")))
+}
+
+fn refused(command: &[OsString], error: &io::Error) -> Error {
+    let name = Path::new(command.first().map_or("".as_ref(), |c| c.as_os_str()));
+    let reason = match error.raw_os_error() {
+        Some(libc::ENOENT) => "there is no such program: check the name and PATH".to_owned(),
+        Some(libc::EACCES) => "it may not be executed: check its mode and owner".to_owned(),
+        Some(libc::ENOEXEC) => {
+            "it is neither a program nor a script that begins with #!".to_owned()
+        }
+        _ => format!("it cannot be executed: {error}"),
+    };
+    Error::target(name, reason)
+}
+
+/// Threads that are traced at present.
+#[derive(Debug, Default)]
+struct Living(Mutex<HashSet<i32>>);
+
+impl Living {
+    fn add(&self, tid: i32) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(tid);
+    }
+
+    fn remove(&self, tid: i32) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&tid);
+    }
+
+    fn contains(&self, tid: i32) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).contains(&tid)
+    }
+
+    fn kill(&self, signal: i32) {
+        for &tid in &*self.0.lock().unwrap_or_else(PoisonError::into_inner) {
+            send(tid, signal);
+        }
+    }
+}
+
+fn send(tid: i32, signal: i32) {
+    if let (Some(pid), Some(signal)) =
+        (rustix::process::Pid::from_raw(tid), rustix::process::Signal::from_named_raw(signal))
+    {
+        // It can only be gone already.
+        let _ = rustix::process::kill_process(pid, signal);
+    }
+}
+
+/// Stops the command when the user asks for it: first politely, then for good.
+fn watch(interrupt: &AtomicBool, done: &AtomicBool, living: &Living, root: i32) {
+    let mut asked: Option<Instant> = None;
+    let mut told = false;
+    while !done.load(Ordering::Relaxed) {
+        std::thread::sleep(Duration::from_millis(20));
+        if !interrupt.load(Ordering::Relaxed) {
+            continue;
+        }
+        let since = asked.get_or_insert_with(Instant::now).elapsed();
+        if since > GRACE {
+            living.kill(libc::SIGKILL);
+        } else if since > PATIENCE && !told {
+            told = true;
+            if living.contains(root) {
+                send(root, libc::SIGINT);
+            } else {
+                living.kill(libc::SIGINT);
+            }
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! Which system calls are watched, by the numbers this processor gives them.
+
+/// A watched call, by what it does to files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Call {
+    /// `read`, `readv`: at the file's own position.
+    Read,
+    /// `write`, `writev`.
+    Write,
+    /// `pread64`, `preadv`: at the position of the fourth argument.
+    ReadAt,
+    /// `pwrite64`, `pwritev`.
+    WriteAt,
+    /// `preadv2`: as `ReadAt`, but -1 stands for the file's own position.
+    ReadAtOrOn,
+    /// `pwritev2`.
+    WriteAtOrOn,
+    /// `lseek`.
+    Seek,
+    /// `fsync`, `fdatasync`, `sync_file_range`.
+    Sync,
+    /// `mmap` of a file.
+    Map,
+    /// `open`, `openat`, `openat2`, `creat`.
+    Open,
+    /// `close`.
+    Close,
+    /// `close_range`.
+    CloseRange,
+    /// `dup`, and `fcntl` with one of its commands that duplicate.
+    Duplicate,
+    /// `dup2`, `dup3`.
+    DuplicateTo,
+    /// `fcntl` that sets flags, or another of its commands.
+    Control,
+    /// `sendfile`: out, in, offset of in.
+    SendFile,
+    /// `copy_file_range`, `splice`: in, its offset, out, its offset.
+    CopyRange,
+    /// `unshare`, which may part a thread's files from its siblings'.
+    Unshare,
+    /// `io_uring_setup`, `io_submit`: requests that no later call shows.
+    Unseen,
+}
+
+const ALL: &[(libc::c_long, Call)] = &[
+    (libc::SYS_read, Call::Read),
+    (libc::SYS_write, Call::Write),
+    (libc::SYS_readv, Call::Read),
+    (libc::SYS_writev, Call::Write),
+    (libc::SYS_pread64, Call::ReadAt),
+    (libc::SYS_pwrite64, Call::WriteAt),
+    (libc::SYS_preadv, Call::ReadAt),
+    (libc::SYS_pwritev, Call::WriteAt),
+    (libc::SYS_preadv2, Call::ReadAtOrOn),
+    (libc::SYS_pwritev2, Call::WriteAtOrOn),
+    (libc::SYS_lseek, Call::Seek),
+    (libc::SYS_fsync, Call::Sync),
+    (libc::SYS_fdatasync, Call::Sync),
+    (libc::SYS_sync_file_range, Call::Sync),
+    (libc::SYS_mmap, Call::Map),
+    (libc::SYS_openat, Call::Open),
+    (libc::SYS_openat2, Call::Open),
+    (libc::SYS_close, Call::Close),
+    (libc::SYS_close_range, Call::CloseRange),
+    (libc::SYS_dup, Call::Duplicate),
+    (libc::SYS_dup3, Call::DuplicateTo),
+    (libc::SYS_fcntl, Call::Control),
+    (libc::SYS_sendfile, Call::SendFile),
+    (libc::SYS_copy_file_range, Call::CopyRange),
+    (libc::SYS_splice, Call::CopyRange),
+    (libc::SYS_unshare, Call::Unshare),
+    (libc::SYS_io_uring_setup, Call::Unseen),
+    (libc::SYS_io_submit, Call::Unseen),
+];
+
+#[cfg(target_arch = "x86_64")]
+const OLDER: &[(libc::c_long, Call)] = &[
+    (libc::SYS_open, Call::Open),
+    (libc::SYS_creat, Call::Open),
+    (libc::SYS_dup2, Call::DuplicateTo),
+];
+#[cfg(not(target_arch = "x86_64"))]
+const OLDER: &[(libc::c_long, Call)] = &[];
+
+/// What the kernel calls this processor (`linux/audit.h`); absent where the calls' numbers are not known here.
+pub(super) const ARCHITECTURE: Option<u32> = if cfg!(target_arch = "x86_64") {
+    Some(0xC000_003E)
+} else if cfg!(target_arch = "aarch64") {
+    Some(0xC000_00B7)
+} else {
+    None
+};
+
+/// All watched numbers.
+pub(super) fn watched() -> impl Iterator<Item = u32> {
+    ALL.iter().chain(OLDER).map(|&(number, _)| number as u32)
+}
+
+/// The call with this number, if it is watched; `command` is its second argument.
+pub(super) fn call(number: u64, command: u64) -> Option<Call> {
+    let of_number = |&&(known, _): &&(libc::c_long, Call)| known as u64 == number;
+    let (_, call) = ALL.iter().chain(OLDER).find(of_number)?;
+    let duplicates = [libc::F_DUPFD, libc::F_DUPFD_CLOEXEC].contains(&(command as i32));
+    Some(if *call == Call::Control && duplicates { Call::Duplicate } else { *call })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calls_are_told_by_number_and_command() {
+        assert_eq!(call(libc::SYS_preadv as u64, 0), Some(Call::ReadAt));
+        assert_eq!(call(libc::SYS_fcntl as u64, libc::F_DUPFD as u64), Some(Call::Duplicate));
+        assert_eq!(call(libc::SYS_fcntl as u64, libc::F_SETFL as u64), Some(Call::Control));
+        assert_eq!(call(libc::SYS_getpid as u64, 0), None);
+    }
+
+    #[test]
+    fn no_number_is_watched_twice() {
+        let mut numbers: Vec<u32> = watched().collect();
+        let count = numbers.len();
+        numbers.sort_unstable();
+        numbers.dedup();
+        assert_eq!(numbers.len(), count);
+    }
+}

@@ -1,0 +1,294 @@
+//! From calls to requests: which file, which bytes, by the arguments at entry and the value at exit.
+
+use super::descriptors::{Description, Descriptors, Shared};
+use super::files::{self, Files, Target};
+use super::numbers::Call;
+use super::ptrace;
+use ioscape_schema::{FileCall, Op, Request};
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+/// A call between its entry and its exit.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pending {
+    call: Call,
+    arguments: [u64; 6],
+    issued_ns: u64,
+}
+
+/// The thread that makes a call.
+pub(super) struct Caller<'a> {
+    pub(super) tid: i32,
+    pub(super) descriptors: &'a Shared<Descriptors>,
+}
+
+/// Bytes that a call moved, not yet a row.
+pub(super) struct Moved {
+    file: u32,
+    request: Request,
+    is_synchronous: bool,
+    is_direct: bool,
+}
+
+/// A call may move bytes of two files.
+type Pair = [Option<Moved>; 2];
+
+/// `RWF_APPEND` of `preadv2(2)`.
+const APPEND: u64 = 0x10;
+
+/// Everything that calls add up to.
+pub(super) struct Ledger<'a> {
+    pub(super) files: Files,
+    pub(super) elsewhere: BTreeMap<&'static str, u64>,
+    pub(super) unseen_calls: u64,
+    pub(super) sink: &'a mut dyn FnMut(&FileCall),
+}
+
+impl Ledger<'_> {
+    /// At the entry of a call: what is done at once, and what is awaited at its exit.
+    pub(super) fn enter(
+        &mut self,
+        caller: &Caller<'_>,
+        call: Call,
+        arguments: [u64; 6],
+        issued_ns: u64,
+    ) -> Option<Pending> {
+        let fd = arguments[0] as i32;
+        let pending = Some(Pending { call, arguments, issued_ns });
+        let tid = caller.tid;
+        match call {
+            Call::Close => caller.descriptors.borrow_mut().remove(fd),
+            Call::CloseRange => {
+                let (first, last) = (arguments[0] as u32, arguments[1] as u32);
+                caller.descriptors.borrow_mut().remove_range(first, last);
+            }
+            Call::Map => self.map(caller, &arguments),
+            Call::Unseen => self.unseen_calls += 1,
+            Call::Open
+            | Call::Duplicate
+            | Call::DuplicateTo
+            | Call::Control
+            | Call::Seek
+            | Call::Unshare => return pending,
+            Call::SendFile => {
+                let (to, from) =
+                    (self.counts(caller, fd), self.counts(caller, arguments[1] as i32));
+                return pending.filter(|_| to || from);
+            }
+            Call::CopyRange => {
+                let (from, to) =
+                    (self.counts(caller, fd), self.counts(caller, arguments[2] as i32));
+                return pending.filter(|_| to || from);
+            }
+            _ => {
+                let description = caller.descriptors.borrow_mut().get(&mut self.files, tid, fd);
+                let target = description.borrow().target;
+                return match target {
+                    Target::File(_) => pending,
+                    Target::Elsewhere(what) => {
+                        *self.elsewhere.entry(what).or_default() += 1;
+                        None
+                    }
+                };
+            }
+        }
+        None
+    }
+
+    /// At the exit: the value says what was really done. What was moved is to be posted.
+    pub(super) fn leave(&mut self, caller: &Caller<'_>, pending: &Pending, value: i64) -> Pair {
+        let fd = pending.arguments[0] as i32;
+        let Ok(value) = u64::try_from(value) else { return [None, None] };
+        match pending.call {
+            Call::Open => self.open(caller, value as i32),
+            // The tracer parts the descriptors.
+            Call::Unshare => {}
+            Call::Duplicate | Call::DuplicateTo => self.duplicate(caller, fd, value as i32),
+            Call::Control => caller.descriptors.borrow_mut().refresh_flags(caller.tid, fd),
+            Call::Seek => self.description(caller, fd).borrow_mut().position = value,
+            Call::SendFile => return self.send_file(caller, pending, value),
+            Call::CopyRange => return self.copy_range(caller, pending, value),
+            _ => return [self.transfer(caller, pending, value), None],
+        }
+        [None, None]
+    }
+
+    /// Hands out the rows of process number `process`; two of one call share its time half and half.
+    pub(super) fn post(&mut self, process: u32, pending: &Pending, completed_ns: u64, moved: Pair) {
+        let middle_ns = match &moved {
+            [Some(_), Some(_)] => pending.issued_ns.midpoint(completed_ns),
+            _ => completed_ns,
+        };
+        let mut from_ns = pending.issued_ns;
+        for (one, to_ns) in moved.into_iter().flatten().zip([middle_ns, completed_ns]) {
+            (self.sink)(&FileCall {
+                process,
+                file: one.file,
+                request: one.request,
+                is_synchronous: one.is_synchronous,
+                is_direct: one.is_direct,
+                issued_ns: from_ns,
+                completed_ns: to_ns,
+            });
+            from_ns = to_ns;
+        }
+    }
+
+    fn description(&mut self, caller: &Caller<'_>, fd: i32) -> Shared<Description> {
+        caller.descriptors.borrow_mut().get(&mut self.files, caller.tid, fd)
+    }
+
+    fn counts(&mut self, caller: &Caller<'_>, fd: i32) -> bool {
+        matches!(self.description(caller, fd).borrow().target, Target::File(_))
+    }
+
+    fn map(&mut self, caller: &Caller<'_>, arguments: &[u64; 6]) {
+        let [_, length, protection, _, fd, _] = *arguments;
+        if protection & libc::PROT_EXEC as u64 != 0 || (fd as i32) < 0 {
+            return;
+        }
+        let target = self.description(caller, fd as i32).borrow().target;
+        if let Target::File(number) = target
+            && let Some(file) = self.files.file(number)
+        {
+            file.mapped_bytes = file.mapped_bytes.saturating_add(length);
+        }
+    }
+
+    fn open(&mut self, caller: &Caller<'_>, fd: i32) {
+        caller.descriptors.borrow_mut().remove(fd);
+        let target = self.description(caller, fd).borrow().target;
+        if let Target::File(number) = target
+            && let Some(file) = self.files.file(number)
+        {
+            file.opens += 1;
+        }
+    }
+
+    fn duplicate(&mut self, caller: &Caller<'_>, original: i32, copy: i32) {
+        let description = self.description(caller, original);
+        caller.descriptors.borrow_mut().set(copy, description);
+    }
+
+    /// The ordinary reads and writes, and syncs, which move nothing.
+    fn transfer(&mut self, caller: &Caller<'_>, pending: &Pending, value: u64) -> Option<Moved> {
+        let fd = pending.arguments[0] as i32;
+        let op = match pending.call {
+            Call::Read | Call::ReadAt | Call::ReadAtOrOn => Op::Read,
+            _ => Op::Write,
+        };
+        if pending.call == Call::Sync {
+            return self.moved(caller, fd, op, 0, |_| 0);
+        }
+        if value == 0 {
+            return None;
+        }
+        let place = pending.arguments[3];
+        let has_place = match pending.call {
+            Call::ReadAt | Call::WriteAt => true,
+            Call::ReadAtOrOn | Call::WriteAtOrOn => place != u64::MAX,
+            _ => false,
+        };
+        let appends_once = pending.call == Call::WriteAtOrOn && pending.arguments[5] & APPEND != 0;
+        let tid = caller.tid;
+        self.moved(caller, fd, op, value, |description| {
+            let appends = op == Op::Write && (description.appends || appends_once);
+            match (has_place, appends) {
+                // Linux appends here too, wherever the call points.
+                (true, true) => files::size(tid, fd).map_or(place, |end| end.saturating_sub(value)),
+                (true, false) => place,
+                (false, appends) => advance(description, tid, fd, value, appends),
+            }
+        })
+    }
+
+    /// Bytes of a counted file that begin where `place` says.
+    fn moved(
+        &mut self,
+        caller: &Caller<'_>,
+        fd: i32,
+        op: Op,
+        len: u64,
+        place: impl FnOnce(&mut Description) -> u64,
+    ) -> Option<Moved> {
+        let description = self.description(caller, fd);
+        let mut description = description.borrow_mut();
+        let Target::File(file) = description.target else { return None };
+        let offset = place(&mut description);
+        Some(Moved {
+            file,
+            request: Request { op, offset, len: u32::try_from(len).unwrap_or(u32::MAX) },
+            is_synchronous: description.is_synchronous,
+            is_direct: description.is_direct,
+        })
+    }
+
+    /// One side of a call that copies between two descriptors; `pointer` is where its offset stands, 0 for none.
+    fn side(
+        &mut self,
+        caller: &Caller<'_>,
+        fd: u64,
+        pointer: u64,
+        op: Op,
+        value: u64,
+    ) -> Option<Moved> {
+        let (fd, tid) = (fd as i32, caller.tid);
+        let given = (pointer != 0).then(|| ptrace::peek(tid, pointer)).flatten();
+        self.moved(caller, fd, op, value, |description| match given {
+            // The kernel has moved it on already.
+            Some(end) => end.saturating_sub(value),
+            None => {
+                let appends = op == Op::Write && description.appends;
+                advance(description, tid, fd, value, appends)
+            }
+        })
+    }
+
+    fn send_file(&mut self, caller: &Caller<'_>, pending: &Pending, value: u64) -> Pair {
+        if value == 0 {
+            return [None, None];
+        }
+        let [to, from, pointer, ..] = pending.arguments;
+        [
+            self.side(caller, from, pointer, Op::Read, value),
+            self.side(caller, to, 0, Op::Write, value),
+        ]
+    }
+
+    fn copy_range(&mut self, caller: &Caller<'_>, pending: &Pending, value: u64) -> Pair {
+        if value == 0 {
+            return [None, None];
+        }
+        let [from, from_place, to, to_place, ..] = pending.arguments;
+        [
+            self.side(caller, from, from_place, Op::Read, value),
+            self.side(caller, to, to_place, Op::Write, value),
+        ]
+    }
+}
+
+/// Moves the position on behind `len` bytes and gives where they began.
+fn advance(description: &mut Description, tid: i32, fd: i32, len: u64, appends: bool) -> u64 {
+    if appends {
+        // Where the end of the file was is known only afterwards.
+        let after = files::position_and_flags(tid, fd).map(|(position, _)| position);
+        let begin = after.map_or(description.position, |after| after.saturating_sub(len));
+        description.position = begin.saturating_add(len);
+        return begin;
+    }
+    let begin = description.position;
+    description.position = begin.saturating_add(len);
+    begin
+}
+
+/// The same descriptors for a new owner who goes his own way from here.
+pub(super) fn parted(descriptors: &Shared<Descriptors>) -> Shared<Descriptors> {
+    Rc::new(std::cell::RefCell::new(descriptors.borrow().clone()))
+}
+
+impl Pending {
+    /// Whether the caller's descriptors are its own from now on.
+    pub(super) fn parts_descriptors(&self) -> bool {
+        self.call == Call::Unshare && self.arguments[0] & libc::CLONE_FILES as u64 != 0
+    }
+}

@@ -1,0 +1,268 @@
+//! The recorder on real programs whose calls are known: the tools of the system, and this test binary itself.
+
+use super::{CallOptions, Recording, record};
+use crate::error::Error;
+use ioscape_schema::{Ending, FileCall, Op};
+use std::ffi::OsString;
+use std::fs::{File, OpenOptions};
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Barrier};
+
+/// Names the part that this binary plays when it is run as the command.
+const PART: &str = "IOSCAPE_TEST_PART";
+
+/// What `command` did below `folder`.
+fn run_with(
+    folder: &Path,
+    command: &[&str],
+    options: CallOptions,
+) -> Result<(Recording, Vec<FileCall>), Error> {
+    let words: Vec<OsString> = command.iter().map(OsString::from).collect();
+    let mut calls = Vec::new();
+    let options = CallOptions { below: Some(folder.to_owned()), ..options };
+    let recording = record(&words, &options, &mut |call| calls.push(*call))?;
+    Ok((recording, calls))
+}
+
+fn run(folder: &Path, command: &[&str]) -> (Recording, Vec<FileCall>) {
+    let quiet = CallOptions { stdout_to_stderr: true, ..CallOptions::default() };
+    run_with(folder, command, quiet).expect("the command runs")
+}
+
+fn shell(folder: &Path, line: &str) -> (Recording, Vec<FileCall>) {
+    run(folder, &["sh", "-c", &format!("cd '{}'; {line}", folder.display())])
+}
+
+/// Runs this binary in one of the parts of [`play`].
+fn play_in(folder: &Path, part: &str) -> (Recording, Vec<FileCall>) {
+    let own = std::env::current_exe().expect("this binary");
+    let set = format!("{PART}={part}:{}", folder.display());
+    let test = "calls::tests::a_part_is_played";
+    let own = own.to_str().expect("a plain path");
+    run(folder, &["env", &set, own, "--exact", test, "--test-threads=1"])
+}
+
+fn folder() -> tempfile::TempDir {
+    tempfile::tempdir().expect("a temporary directory")
+}
+
+/// Operation, offset and length of the calls that moved bytes.
+fn requests(calls: &[FileCall]) -> Vec<(Op, u64, u32)> {
+    let moved = calls.iter().filter(|call| !call.is_sync());
+    moved.map(|call| (call.request.op, call.request.offset, call.request.len)).collect()
+}
+
+fn of<'a>(recording: &Recording, calls: &'a [FileCall], name: &str) -> Vec<&'a FileCall> {
+    let is = |call: &&FileCall| recording.files[call.file as usize].path.ends_with(name);
+    calls.iter().filter(is).collect()
+}
+
+#[test]
+fn a_sequential_copy_is_seen_request_by_request() {
+    for every_call in [false, true] {
+        let place = folder();
+        std::fs::write(place.path().join("in"), vec![7; 300_000]).expect("a file");
+        let path = |name: &str| place.path().join(name).display().to_string();
+        let words = [format!("if={}", path("in")), format!("of={}", path("out"))];
+        let command = ["dd", &words[0], &words[1], "bs=64k", "conv=fsync", "status=none"];
+        let options = CallOptions { every_call, ..CallOptions::default() };
+        let (recording, calls) = run_with(place.path(), &command, options).expect("dd runs");
+        assert_eq!(recording.filtered, !every_call);
+        assert_eq!(recording.ending, Some(Ending::Exit(0)));
+        let blocks =
+            [(0, 65536), (65536, 65536), (131_072, 65536), (196_608, 65536), (262_144, 37856)];
+        let of_op = |op: Op| -> Vec<(u64, u32)> {
+            let all = requests(&calls);
+            all.iter().filter(|one| one.0 == op).map(|one| (one.1, one.2)).collect()
+        };
+        assert_eq!(of_op(Op::Read), blocks);
+        assert_eq!(of_op(Op::Write), blocks);
+        assert_eq!(calls.iter().filter(|call| call.is_sync()).count(), 1);
+        assert_eq!(recording.processes.len(), 1);
+        assert_eq!(recording.processes[0].command, "dd");
+        assert_eq!(recording.files.len(), 2);
+        assert!(recording.files.iter().all(|file| file.opens == 1));
+        assert!(calls.windows(2).all(|pair| pair[0].completed_ns <= pair[1].issued_ns));
+        assert!(recording.cost.in_call_ns > 0);
+        assert!(recording.elapsed_ns >= calls.last().expect("calls").completed_ns);
+    }
+}
+
+#[test]
+fn children_share_the_offset_of_an_inherited_file() {
+    let place = folder();
+    std::fs::write(place.path().join("in"), vec![b'x'; 3000]).expect("a file");
+    let (recording, calls) = shell(
+        place.path(),
+        "(for i in 1 2 3; do dd bs=1000 count=1 status=none; done) < in > out; echo y >> out",
+    );
+    assert_eq!(recording.ending, Some(Ending::Exit(0)));
+    let read: Vec<_> = of(&recording, &calls, "in").iter().map(|c| c.request.offset).collect();
+    assert_eq!(read, [0, 1000, 2000]);
+    let written: Vec<_> = of(&recording, &calls, "out").iter().map(|c| c.request.offset).collect();
+    assert_eq!(written, [0, 1000, 2000, 3000], "and what is appended comes at the end");
+    let pids: std::collections::BTreeSet<_> = recording.processes.iter().map(|p| p.pid).collect();
+    assert_eq!(pids.len(), 4, "three copies and the shell: {:?}", recording.processes);
+}
+
+#[test]
+fn pipes_and_devices_are_no_files() {
+    let place = folder();
+    std::fs::write(place.path().join("in"), vec![b'x'; 5000]).expect("a file");
+    let (recording, calls) =
+        shell(place.path(), "cat in | cat > /dev/null; cat /proc/self/stat > /dev/null");
+    assert_eq!(requests(&calls).iter().map(|r| u64::from(r.2)).sum::<u64>(), 5000);
+    assert!(recording.elsewhere["pipe"] >= 2, "{:?}", recording.elsewhere);
+    assert!(recording.elsewhere.contains_key("character device"));
+    assert!(recording.elsewhere.contains_key("kernel file"));
+    assert!(recording.elsewhere.contains_key("file not asked for"), "libraries lie elsewhere");
+}
+
+#[test]
+fn a_file_made_anew_is_another_file() {
+    let place = folder();
+    let (recording, calls) =
+        shell(place.path(), "echo one > a; rm a; sleep 0.02; echo two > a; cat a > /dev/null");
+    let files: Vec<u32> = calls.iter().map(|call| call.file).collect();
+    assert_eq!(files, [0, 1, 1], "{:?}", recording.files);
+}
+
+#[test]
+fn ends_are_told() {
+    let place = folder();
+    assert_eq!(shell(place.path(), "exit 3").0.ending, Some(Ending::Exit(3)));
+    assert_eq!(shell(place.path(), "kill -TERM $$").0.ending, Some(Ending::Signal(libc::SIGTERM)));
+    let missing = run_with(place.path(), &["ioscape-no-such-program"], CallOptions::default());
+    let error = missing.expect_err("there is no such program");
+    assert!(error.is_misuse() && error.to_string().contains("no such program"), "{error}");
+    let text = place.path().join("text");
+    std::fs::write(&text, "no program").expect("a file");
+    let refused = run_with(place.path(), &[text.to_str().expect("plain")], CallOptions::default());
+    assert!(refused.expect_err("it may not be executed").to_string().contains("mode"));
+}
+
+#[test]
+fn an_interruption_ends_the_command_and_keeps_what_was_seen() {
+    let place = folder();
+    let interrupt = Arc::new(AtomicBool::new(false));
+    let options = CallOptions { interrupt: Arc::clone(&interrupt), ..CallOptions::default() };
+    let line = format!("echo x > '{}/a'; trap '' INT; sleep 1000", place.path().display());
+    let words: Vec<OsString> = ["sh", "-c", &line].iter().map(OsString::from).collect();
+    let mut seen = 0;
+    // The first thing seen asks for the end: nothing here depends on how fast that is.
+    let recording = record(&words, &options, &mut |call| {
+        seen += u32::from(call.request.op == Op::Write);
+        interrupt.store(true, Ordering::Relaxed);
+    })
+    .expect("it ends");
+    assert!(recording.interrupted && seen == 1);
+    assert!(matches!(recording.ending, Some(Ending::Signal(_) | Ending::Exit(_))));
+}
+
+#[test]
+fn calls_with_their_own_offset_leave_the_position_alone() {
+    let place = folder();
+    let (_, calls) = play_in(place.path(), "places");
+    use Op::{Read, Write};
+    assert_eq!(
+        requests(&calls),
+        [
+            (Write, 0, 4096),
+            (Write, 100_000, 512),
+            (Read, 100_000, 512),
+            (Read, 4000, 96),
+            (Write, 4096, 10),
+            (Write, 50_000, 5),
+            (Read, 50_000, 5)
+        ]
+    );
+    assert_eq!(calls.iter().filter(|call| call.is_sync()).count(), 2);
+}
+
+#[test]
+fn appended_bytes_are_at_the_end() {
+    let place = folder();
+    let (_, calls) = play_in(place.path(), "append");
+    let offsets: Vec<u64> = requests(&calls).iter().map(|one| one.1).collect();
+    assert_eq!(offsets, [0, 0, 100, 105, 112]);
+    assert!(calls[1].is_synchronous && !calls[0].is_synchronous);
+}
+
+#[test]
+fn threads_have_their_own_requests_and_share_descriptors() {
+    let place = folder();
+    let (recording, calls) = play_in(place.path(), "threads");
+    let reads: Vec<_> = calls.iter().filter(|call| call.is_read()).collect();
+    assert_eq!(reads.len(), 40);
+    let mut offsets: Vec<u64> = reads.iter().map(|call| call.request.offset).collect();
+    offsets.sort_unstable();
+    let want: Vec<u64> = (0..40).map(|index| index * 100).collect();
+    assert_eq!(offsets, want, "one position for all");
+    let readers: std::collections::BTreeSet<u32> = reads.iter().map(|call| call.process).collect();
+    assert_eq!(readers.len(), 4);
+    let of_one = |number: &u32| recording.processes[*number as usize].pid;
+    assert_eq!(readers.iter().map(of_one).collect::<std::collections::BTreeSet<_>>().len(), 1);
+}
+
+/// Not a test of its own: what this binary does when another test records it.
+#[test]
+fn a_part_is_played() {
+    let Ok(part) = std::env::var(PART) else { return };
+    let (part, place) = part.split_once(':').expect("part and folder");
+    play(part, &Path::new(place).join("file")).expect("the part is played");
+}
+
+fn play(part: &str, path: &Path) -> std::io::Result<()> {
+    let mut options = OpenOptions::new();
+    let file = options.read(true).write(true).create(true).truncate(false);
+    match part {
+        "places" => places(file.open(path)?),
+        "append" => append(path),
+        _ => threads(path),
+    }
+}
+
+fn places(mut file: File) -> std::io::Result<()> {
+    file.write_all(&[1; 4096])?;
+    file.write_all_at(&[2; 512], 100_000)?;
+    file.read_exact_at(&mut [0; 512], 100_000)?;
+    file.seek(SeekFrom::Start(4000))?;
+    file.read_exact(&mut [0; 96])?;
+    file.write_all(&[3; 10])?;
+    file.sync_all()?;
+    let mut twin = file.try_clone()?;
+    twin.seek(SeekFrom::Start(50_000))?;
+    file.write_all(&[4; 5])?;
+    file.sync_data()?;
+    twin.seek(SeekFrom::Current(-5))?;
+    file.read_exact(&mut [0; 5])
+}
+
+fn append(path: &Path) -> std::io::Result<()> {
+    use std::os::unix::fs::OpenOptionsExt;
+    File::create(path)?.write_all(&[0; 100])?;
+    let mut late = OpenOptions::new().write(true).custom_flags(libc::O_DSYNC).open(path)?;
+    let mut end = OpenOptions::new().append(true).open(path)?;
+    late.write_all(&[1; 3])?;
+    end.write_all(&[2; 5])?;
+    end.write_all(&[3; 7])?;
+    // With O_APPEND, Linux writes at the end wherever pwrite points.
+    end.write_all_at(&[4; 2], 7)
+}
+
+fn threads(path: &Path) -> std::io::Result<()> {
+    std::fs::write(path, [0; 4000])?;
+    let file = File::open(path)?;
+    let together = Barrier::new(4);
+    std::thread::scope(|scope| {
+        let read = || {
+            together.wait();
+            (0..10).try_for_each(|_| (&file).read_exact(&mut [0; 100]))
+        };
+        let all: Vec<_> = (0..4).map(|_| scope.spawn(read)).collect();
+        all.into_iter().try_for_each(|one| one.join().expect("no panic"))
+    })
+}

@@ -1,0 +1,311 @@
+//! Follows a command and all it starts from stop to stop, and keeps account of who is who.
+
+use super::descriptors::{Descriptors, Shared};
+use super::launch::Launched;
+use super::numbers;
+use super::ptrace::{self, CallStop, Go, Stop};
+use super::requests::{Caller, Ledger, Pending, parted};
+use super::{Living, TracedProcess};
+use crate::error::Error;
+use crate::text;
+use ioscape_schema::{Ending, TracingCost};
+use std::collections::HashMap;
+use std::path::Path;
+use std::time::Instant;
+
+/// A traced thread.
+struct Task {
+    descriptors: Shared<Descriptors>,
+    pending: Option<Pending>,
+    /// Its number, once it moved bytes.
+    number: Option<u32>,
+}
+
+/// Everything that is known while the command runs.
+pub(super) struct Tracer<'a> {
+    launched: Launched,
+    ledger: Ledger<'a>,
+    living: &'a Living,
+    begin: Instant,
+    filtered: bool,
+    /// Whether the program itself runs, rather than our preparations for it.
+    begun: bool,
+    begun_ns: u64,
+    tasks: HashMap<i32, Task>,
+    processes: Vec<TracedProcess>,
+    trials: Trials,
+    calls_traced: u64,
+    foreign: Option<String>,
+    ending: Option<Ending>,
+}
+
+/// What came of a command that was followed to its end.
+pub(super) struct Followed<'a> {
+    pub(super) launched: Launched,
+    pub(super) ledger: Ledger<'a>,
+    pub(super) processes: Vec<TracedProcess>,
+    pub(super) ending: Option<Ending>,
+    pub(super) cost: TracingCost,
+    pub(super) calls_traced: u64,
+    pub(super) foreign: Option<String>,
+    pub(super) filtered: bool,
+    pub(super) begun_ns: Option<u64>,
+    pub(super) elapsed_ns: u64,
+}
+
+/// Times of calls that do nothing.
+#[derive(Default)]
+struct Trials {
+    issued_ns: Option<u64>,
+    completed_ns: Option<u64>,
+    in_call_ns: Vec<u64>,
+    between_ns: Vec<u64>,
+}
+
+impl Trials {
+    fn enter(&mut self, now_ns: u64) {
+        if let Some(last) = self.completed_ns.take() {
+            self.between_ns.push(now_ns.saturating_sub(last));
+        }
+        self.issued_ns = Some(now_ns);
+    }
+
+    fn leave(&mut self, now_ns: u64) {
+        if let Some(begin) = self.issued_ns.take() {
+            self.in_call_ns.push(now_ns.saturating_sub(begin));
+            self.completed_ns = Some(now_ns);
+        }
+    }
+
+    fn cost(&mut self) -> TracingCost {
+        TracingCost {
+            in_call_ns: median(&mut self.in_call_ns),
+            between_calls_ns: median(&mut self.between_ns),
+        }
+    }
+}
+
+fn median(values: &mut [u64]) -> u64 {
+    values.sort_unstable();
+    values.get(values.len() / 2).copied().unwrap_or(0)
+}
+
+impl<'a> Tracer<'a> {
+    pub(super) fn new(launched: Launched, ledger: Ledger<'a>, living: &'a Living) -> Self {
+        let first = Task { descriptors: Shared::default(), pending: None, number: None };
+        living.add(launched.pid);
+        Self {
+            tasks: HashMap::from([(launched.pid, first)]),
+            launched,
+            ledger,
+            living,
+            begin: Instant::now(),
+            filtered: false,
+            begun: false,
+            begun_ns: 0,
+            processes: Vec::new(),
+            trials: Trials::default(),
+            calls_traced: 0,
+            foreign: None,
+            ending: None,
+        }
+    }
+
+    /// Follows until the last process is gone.
+    ///
+    /// # Errors
+    /// The kernel refuses to say what a process does.
+    pub(super) fn follow(mut self) -> Result<Followed<'a>, Error> {
+        loop {
+            let next = ptrace::wait();
+            let next = next.map_err(|e| Error::io("trace", Path::new("the command"), e))?;
+            let Some((tid, stop)) = next else { break };
+            self.handle(tid, stop)?;
+        }
+        Ok(Followed {
+            elapsed_ns: self.now_ns().saturating_sub(self.begun_ns),
+            launched: self.launched,
+            ledger: self.ledger,
+            processes: self.processes,
+            ending: self.ending,
+            cost: self.trials.cost(),
+            calls_traced: self.calls_traced,
+            foreign: self.foreign,
+            filtered: self.filtered,
+            begun_ns: self.begun.then_some(self.begun_ns),
+        })
+    }
+
+    fn now_ns(&self) -> u64 {
+        self.begin.elapsed().as_nanos() as u64
+    }
+
+    fn handle(&mut self, tid: i32, stop: Stop) -> Result<(), Error> {
+        let seen_ns = self.now_ns();
+        match stop {
+            Stop::Exited(code) => self.bury(tid, Ending::Exit(code)),
+            Stop::Killed(signal) => self.bury(tid, Ending::Signal(signal)),
+            Stop::Filtered | Stop::Call => self.at_call(tid, seen_ns)?,
+            Stop::Suspended => ptrace::listen(tid),
+            Stop::Attached => {
+                self.adopt(tid, None);
+                self.go(tid, 0);
+            }
+            Stop::Birth => {
+                if let Some(child) = ptrace::message(tid) {
+                    self.adopt(child, Some(tid));
+                }
+                self.go(tid, 0);
+            }
+            Stop::Exec => {
+                self.exec(tid, seen_ns);
+                self.go(tid, 0);
+            }
+            Stop::Signal(libc::SIGSTOP) if !self.begun && tid == self.launched.pid => {
+                self.filtered = self.launched.is_filtered();
+                self.go(tid, 0);
+            }
+            Stop::Signal(signal) => self.go(tid, signal),
+        }
+        Ok(())
+    }
+
+    /// Lets a thread go on to its next stop of interest.
+    fn go(&self, tid: i32, signal: i32) {
+        let awaits_exit = self.tasks.get(&tid).is_some_and(|task| task.pending.is_some())
+            || self.trials.issued_ns.is_some();
+        let go = if self.filtered && !awaits_exit { Go::On } else { Go::ToCall };
+        ptrace::resume(tid, go, signal);
+    }
+
+    /// Makes a new thread known, with the descriptors of its parent: shared within a process, else a copy.
+    fn adopt(&mut self, tid: i32, parent: Option<i32>) {
+        if self.tasks.contains_key(&tid) {
+            return;
+        }
+        let status = text::read(format!("/proc/{tid}/status")).unwrap_or_default();
+        let number = |name: &str| text::field(&status, name).and_then(|n| i32::try_from(n).ok());
+        let leader = number("Tgid").filter(|&leader| leader != tid);
+        let known = |tid: i32| self.tasks.get(&tid).map(|task| &task.descriptors);
+        let siblings = leader.and_then(|leader| known(leader).or_else(|| known(parent?)));
+        let descriptors = match siblings {
+            Some(shared) => Shared::clone(shared),
+            None => parent.or(number("PPid")).and_then(known).map(parted).unwrap_or_default(),
+        };
+        self.tasks.insert(tid, Task { descriptors, pending: None, number: None });
+        self.living.add(tid);
+    }
+
+    fn bury(&mut self, tid: i32, ending: Ending) {
+        self.tasks.remove(&tid);
+        self.living.remove(tid);
+        if tid == self.launched.pid {
+            self.ending = Some(ending);
+        }
+    }
+
+    /// A thread became another program: the others of its process are gone, and its number may have changed.
+    fn exec(&mut self, tid: i32, now_ns: u64) {
+        if let Some(former) = ptrace::message(tid).filter(|&former| former != tid)
+            && let Some(task) = self.tasks.remove(&former)
+        {
+            self.living.remove(former);
+            self.tasks.insert(tid, task);
+        }
+        if !self.begun {
+            self.begun = true;
+            self.begun_ns = now_ns;
+            self.trials.issued_ns = None;
+        }
+        if is_32_bit(tid) {
+            self.foreign.get_or_insert_with(|| command_name(tid));
+        }
+        let Some(task) = self.tasks.get_mut(&tid) else { return };
+        task.pending = None;
+        // A process made by vfork may have been told apart from its parent only now.
+        task.descriptors = parted(&task.descriptors);
+        task.descriptors.borrow_mut().settle(&mut self.ledger.files, tid);
+        if let Some(process) = task.number.and_then(|n| self.processes.get_mut(n as usize)) {
+            process.command = command_name(tid);
+        }
+    }
+
+    fn at_call(&mut self, tid: i32, seen_ns: u64) -> Result<(), Error> {
+        match ptrace::call(tid) {
+            Ok(CallStop::Entry(number, arguments)) => self.enter(tid, number, arguments, seen_ns),
+            Ok(CallStop::Exit(value)) => self.leave(tid, value, seen_ns),
+            Ok(CallStop::None) => {}
+            // It was killed meanwhile.
+            Err(error) if error.raw_os_error() == Some(libc::ESRCH) => {}
+            Err(error) => {
+                return Err(Error::Unsupported {
+                    what: "telling calls apart".into(),
+                    why: format!("PTRACE_GET_SYSCALL_INFO: {error}; Linux 5.3 or newer has it"),
+                });
+            }
+        }
+        self.go(tid, 0);
+        Ok(())
+    }
+
+    fn enter(&mut self, tid: i32, number: u64, arguments: [u64; 6], seen_ns: u64) {
+        let Some(call) = numbers::call(number, arguments[1]) else { return };
+        if !self.begun {
+            let is_trial = number == libc::SYS_lseek as u64 && arguments[0] as i32 == -1;
+            if is_trial {
+                self.trials.enter(seen_ns);
+            }
+            return;
+        }
+        self.calls_traced += 1;
+        self.adopt(tid, None);
+        let issued_ns = self.since_begun(self.now_ns());
+        let Some(task) = self.tasks.get_mut(&tid) else { return };
+        let caller = Caller { tid, descriptors: &task.descriptors };
+        task.pending = self.ledger.enter(&caller, call, arguments, issued_ns);
+    }
+
+    fn leave(&mut self, tid: i32, value: i64, seen_ns: u64) {
+        if !self.begun {
+            return self.trials.leave(seen_ns);
+        }
+        let completed_ns = self.since_begun(seen_ns);
+        let Some(task) = self.tasks.get_mut(&tid) else { return };
+        let Some(pending) = task.pending.take() else { return };
+        if pending.parts_descriptors() && value == 0 {
+            task.descriptors = parted(&task.descriptors);
+        }
+        let caller = Caller { tid, descriptors: &task.descriptors };
+        let moved = self.ledger.leave(&caller, &pending, value);
+        if moved.iter().any(Option::is_some) {
+            let process = *task.number.get_or_insert_with(|| {
+                self.processes.push(introduce(tid));
+                (self.processes.len() - 1) as u32
+            });
+            self.ledger.post(process, &pending, completed_ns, moved);
+        }
+    }
+
+    fn since_begun(&self, at_ns: u64) -> u64 {
+        at_ns.saturating_sub(self.begun_ns)
+    }
+}
+
+fn introduce(tid: i32) -> TracedProcess {
+    let status = text::read(format!("/proc/{tid}/status")).unwrap_or_default();
+    let pid = text::field(&status, "Tgid").and_then(|n| u32::try_from(n).ok());
+    TracedProcess { pid: pid.unwrap_or(tid as u32), tid: tid as u32, command: command_name(tid) }
+}
+
+fn command_name(tid: i32) -> String {
+    text::read(format!("/proc/{tid}/comm")).unwrap_or_default()
+}
+
+/// Whether a process runs a 32-bit program, whose calls have other numbers.
+fn is_32_bit(tid: i32) -> bool {
+    use std::io::Read;
+    let mut head = [0; 5];
+    let read =
+        std::fs::File::open(format!("/proc/{tid}/exe")).and_then(|mut f| f.read_exact(&mut head));
+    read.is_ok() && head == *b"\x7fELF\x01"
+}

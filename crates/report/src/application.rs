@@ -1,0 +1,142 @@
+//! What is shown of an application that was characterized, the same on a terminal and on a page.
+
+use crate::text::{inert, percent};
+use ioscape_schema::units::{Bytes, Count, Nanos, Rate, Seconds};
+use ioscape_schema::{Access, Characterization, Ending, FileTraits, ProcessTraits, Traits};
+
+/// Rows of a table of files or processes.
+const ROWS: usize = 12;
+
+/// One line of the table of parameters.
+pub struct Row {
+    /// What the line is about.
+    pub name: String,
+    /// The cells below [`HEAD`].
+    pub cells: [String; HEAD.len()],
+}
+
+/// Columns beside the name.
+pub const HEAD: [&str; 10] =
+    ["Requests", "Moved", "Set", "Size", "Reads", "Seq.", "Proc.", "Think", "Response", "Fit"];
+
+fn row(name: String, traits: &Traits) -> Row {
+    let cells = [
+        Count(traits.requests as f64).to_string(),
+        Bytes(traits.bytes as f64).to_string(),
+        Bytes(traits.unique_bytes as f64).to_string(),
+        Bytes(traits.size_mean as f64).to_string(),
+        percent(traits.read_frac),
+        percent(traits.seq_frac),
+        traits.process_num.to_string(),
+        Nanos(traits.think_time_ns as f64).to_string(),
+        Nanos(traits.response_time_ns).to_string(),
+        percent(traits.goodness),
+    ];
+    Row { name, cells }
+}
+
+/// The end of a long path: that is where names differ.
+fn tail(path: &str, most: usize) -> String {
+    let path = inert(path);
+    let count = path.chars().count();
+    if count <= most {
+        return path.into_owned();
+    }
+    let end: String = path.chars().skip(count - (most - 3)).collect();
+    format!("...{end}")
+}
+
+/// The whole.
+pub fn overall(one: &Characterization) -> Row {
+    row("all".to_owned(), &one.overall)
+}
+
+/// The files with most bytes, and how many more there are.
+pub fn files(one: &Characterization) -> (Vec<Row>, u64) {
+    let shown = one.files.iter().filter(|file| file.traits.requests > 0);
+    let rows = shown.map(|FileTraits { path, traits, .. }| row(tail(path, 40), traits));
+    let rows: Vec<Row> = rows.take(ROWS).collect();
+    let more = one.files.len() as u64 + one.files_left_out - rows.len() as u64;
+    (rows, more)
+}
+
+/// The processes with most bytes, and how many more there are.
+pub fn processes(one: &Characterization) -> (Vec<Row>, u64) {
+    let rows =
+        one.processes.iter().take(ROWS).map(|ProcessTraits { tid, command, traits, .. }| {
+            row(format!("{} {tid}", inert(command)), traits)
+        });
+    let rows: Vec<Row> = rows.collect();
+    let more = one.processes.len() as u64 + one.processes_left_out - rows.len() as u64;
+    (rows, more)
+}
+
+/// What else is worth a sentence.
+pub fn sentences(one: &Characterization) -> Vec<String> {
+    let Traits { bytes, active_s, .. } = one.overall;
+    let mut out = vec![format!(
+        "{}, after {}: {} moved, {} of the whole time; I/O phases of {}.",
+        ended(one.ending),
+        Seconds(one.elapsed_s),
+        Bytes(bytes as f64),
+        Rate(one.throughput_bytes_per_s),
+        Seconds(active_s)
+    )];
+    if one.overall.syncs > 0 {
+        out.push(format!(
+            "{} waits for dirty pages (fsync and its like) of {} on average; they are no requests.",
+            one.overall.syncs,
+            Nanos(one.overall.sync_time_ns)
+        ));
+    }
+    if !one.elsewhere.is_empty() {
+        let parts = one.elsewhere.iter().map(|(what, count)| format!("{what} {count}"));
+        let parts: Vec<String> = parts.collect();
+        out.push(format!("Calls on something else, not counted: {}.", parts.join(", ")));
+    }
+    let tracing = one.tracing;
+    out.push(format!(
+        "{} calls were traced; each took {} longer and came {} later, which is taken away from response and think time.",
+        one.calls_traced,
+        Nanos(tracing.in_call_ns as f64),
+        Nanos(tracing.between_calls_ns as f64)
+    ));
+    out
+}
+
+fn ended(ending: Option<Ending>) -> String {
+    match ending {
+        Some(Ending::Exit(0)) => "It ended well".to_owned(),
+        Some(Ending::Exit(code)) => format!("It left with exit code {code}"),
+        Some(Ending::Signal(signal)) => format!("It was killed by signal {signal}"),
+        None => "It was stopped".to_owned(),
+    }
+}
+
+/// A fraction as short as it is exact enough.
+fn fraction(value: f64) -> String {
+    let text = format!("{value:.4}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// Commands that run and predict this workload.
+pub fn commands(traits: &Traits) -> [String; 2] {
+    let workload = traits.workload();
+    let five = format!(
+        "--unique-bytes {} --size-mean {} --read-frac {} --seq-frac {} --processes {}",
+        workload.unique_bytes,
+        workload.size_mean,
+        fraction(workload.read_frac),
+        fraction(workload.seq_frac),
+        workload.process_num
+    );
+    let mut run = format!("ioscape run DIR {five} --size-dist {}", workload.size_distribution);
+    if workload.think_time_ns > 0 {
+        run += &format!(" --think-time {}ns", workload.think_time_ns);
+    }
+    match workload.access {
+        Access::Buffered => {}
+        access => run += &format!(" --{access}"),
+    }
+    [run, format!("ioscape predict RESULT {five}")]
+}

@@ -1,0 +1,225 @@
+//! A real application as its system calls show it: single calls, and the workload of five parameters they add up to.
+
+use crate::{Access, Op, Request, SizeDistribution, Workload, workload::SIZE_MEAN_MAX};
+use serde::{Deserialize, Serialize};
+
+/// A call that moved bytes of a file, or waited for them to reach storage.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FileCall {
+    /// Number of the thread that made it, from 0, in order of first appearance.
+    pub process: u32,
+    /// Number of the file, from 0, in order of first use.
+    pub file: u32,
+    /// What was moved; a length of 0 is a wait for the file's dirty pages (`fsync` and its like).
+    pub request: Request,
+    /// Whether the file was opened so that its writes reach storage before they return (`O_SYNC`, `O_DSYNC`).
+    pub is_synchronous: bool,
+    /// Whether the file was opened to go past the file cache (`O_DIRECT`).
+    pub is_direct: bool,
+    /// When the call began, from the beginning of the recording.
+    pub issued_ns: u64,
+    /// When it returned.
+    pub completed_ns: u64,
+}
+
+/// What the recorder's own work adds to the times it sees, measured with calls that do nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct TracingCost {
+    /// Nanoseconds added to each call.
+    pub in_call_ns: u64,
+    /// Nanoseconds added between two calls.
+    pub between_calls_ns: u64,
+}
+
+/// The five parameters of an application, a file of it, or a process of it, and how well they describe it.
+///
+/// The parameters are those of the self-scaling paper, section 5.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Traits {
+    /// Distinct bytes that were read or written, in whole pages of 4 KiB but never past the last byte touched.
+    pub unique_bytes: u64,
+    /// Mean of the bytes that a call moved.
+    pub size_mean: u64,
+    /// The distribution that is nearest to the sizes seen.
+    pub size_distribution: SizeDistribution,
+    /// Fraction of requests that are reads.
+    pub read_frac: f64,
+    /// Fraction of bytes that are read: where it is far from `read_frac`, reads and writes have different sizes.
+    pub read_bytes_frac: f64,
+    /// Fraction of requests that start where the same process's previous request to the same file ended.
+    pub seq_frac: f64,
+    /// Mean number of processes in their I/O phase at the same time, rounded, at least 1.
+    pub process_num: u32,
+    /// Mean time that a process spends between two requests.
+    pub think_time_ns: u64,
+    /// How the requests reach storage, as far as the open flags tell.
+    pub access: Access,
+    /// 1 less the largest of the three distances below: 1 is a workload of the model itself, 0 nothing like it.
+    pub goodness: f64,
+    /// Largest difference between the cumulative distributions of the sizes seen and of `size_distribution`.
+    pub size_distance: f64,
+    /// The same for the lengths of sequential runs, which are geometric in the model.
+    pub run_distance: f64,
+    /// How far the share of neighbours of different kinds, read and write, is from the model's 2 r (1 - r).
+    pub mix_distance: f64,
+    /// Fraction of requests that start where the same process's previous request to any file ended.
+    pub strict_seq_frac: f64,
+    /// Number of requests: calls that moved bytes.
+    pub requests: u64,
+    /// Bytes they moved.
+    pub bytes: u64,
+    /// Calls that waited for dirty pages: `fsync`, `fdatasync`, `sync_file_range`.
+    pub syncs: u64,
+    /// Mean time of a request, less what tracing adds.
+    pub response_time_ns: f64,
+    /// Mean time of a sync, less what tracing adds.
+    pub sync_time_ns: f64,
+    /// Seconds in which at least one process was in its I/O phase.
+    pub active_s: f64,
+}
+
+impl Traits {
+    /// The workload with these parameters, made valid where an application goes beyond what can be run.
+    pub fn workload(&self) -> Workload {
+        let size_mean = self.size_mean.clamp(1, SIZE_MEAN_MAX);
+        Workload {
+            unique_bytes: self.unique_bytes.max(size_mean),
+            size_mean,
+            size_distribution: self.size_distribution,
+            read_frac: self.read_frac.clamp(0.0, 1.0),
+            seq_frac: self.seq_frac.clamp(0.0, 1.0),
+            process_num: self.process_num.clamp(1, 4096),
+            think_time_ns: self.think_time_ns,
+            access: self.access,
+            ..Workload::default()
+        }
+    }
+}
+
+/// What kind of file a name stands for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FileKind {
+    /// A regular file.
+    #[default]
+    Regular,
+    /// A block device.
+    BlockDevice,
+    /// All files after the first hundred thousand, together.
+    Others,
+}
+
+/// One file of an application.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct FileTraits {
+    /// Path at its first use; ` (deleted)` follows where it had no name any more.
+    pub path: String,
+    /// Regular file or block device.
+    pub kind: FileKind,
+    /// How often it was opened.
+    pub opens: u64,
+    /// Bytes that were mapped into memory; loads and stores there are not seen.
+    pub mapped_bytes: u64,
+    /// Its share of the workload.
+    #[serde(flatten)]
+    pub traits: Traits,
+}
+
+/// One process or thread of an application.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ProcessTraits {
+    /// Process number as the system gave it.
+    pub pid: u32,
+    /// Thread number; the same as `pid` for the first thread.
+    pub tid: u32,
+    /// The program's name, at most 15 bytes of it.
+    pub command: String,
+    /// Its share of the workload.
+    #[serde(flatten)]
+    pub traits: Traits,
+}
+
+/// How a command ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ending {
+    /// With this exit code.
+    Exit(i32),
+    /// Killed by this signal.
+    Signal(i32),
+}
+
+/// An application, characterized by the calls it made.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Characterization {
+    /// All counted files and processes together.
+    pub overall: Traits,
+    /// The files, those with most bytes first.
+    pub files: Vec<FileTraits>,
+    /// The processes and threads, those with most bytes first.
+    pub processes: Vec<ProcessTraits>,
+    /// Files beyond those listed.
+    pub files_left_out: u64,
+    /// Processes beyond those listed.
+    pub processes_left_out: u64,
+    /// The command, word by word.
+    pub command: Vec<String>,
+    /// How it ended; absent when it was stopped by an interruption before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ending: Option<Ending>,
+    /// From its start to the end of its last process, tracing included.
+    pub elapsed_s: f64,
+    /// Bytes moved over `elapsed_s`.
+    pub throughput_bytes_per_s: f64,
+    /// The folder or file outside of which files were not counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub below: Option<String>,
+    /// Memory of the control group it ran in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_limit_bytes: Option<u64>,
+    /// Calls that stopped for the recorder.
+    pub calls_traced: u64,
+    /// Calls that read or wrote something else than regular files and block devices, by what it was.
+    #[serde(default, skip_serializing_if = "std::collections::BTreeMap::is_empty")]
+    pub elsewhere: std::collections::BTreeMap<String, u64>,
+    /// What tracing adds to the times.
+    pub tracing: TracingCost,
+}
+
+impl FileCall {
+    /// Whether it waited for dirty pages and moved nothing itself.
+    pub fn is_sync(&self) -> bool {
+        self.request.len == 0
+    }
+
+    /// Whether it read.
+    pub fn is_read(&self) -> bool {
+        self.request.op == Op::Read && !self.is_sync()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn traits_make_a_valid_workload_whatever_they_say() {
+        assert_eq!(Traits::default().workload().validate(), Ok(()));
+        let odd = Traits {
+            size_mean: u64::MAX,
+            unique_bytes: 3,
+            read_frac: 7.0,
+            process_num: 1 << 20,
+            ..Traits::default()
+        };
+        assert_eq!(odd.workload().validate(), Ok(()));
+    }
+
+    #[test]
+    fn files_carry_their_traits_beside_their_name() {
+        let file = FileTraits { path: "a".into(), ..FileTraits::default() };
+        let text = serde_json::to_value(&file).unwrap();
+        assert_eq!(text["unique_bytes"], 0);
+        assert_eq!(serde_json::from_value::<FileTraits>(text).unwrap(), file);
+    }
+}

@@ -1,0 +1,202 @@
+//! A whole application: its calls on many files by many processes, reduced in one pass to the workloads of five parameters.
+
+use super::phases::{Activity, Phases};
+use super::share::{Beside, Neighbours, Share};
+use super::touched::Touched;
+use ioscape_schema::{FileCall, Op, TracingCost, Traits};
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+/// Distinct bytes are counted in pages of so many bytes, as the file cache does.
+const PAGE_BYTES: u64 = 4096;
+
+/// Processes that are told apart in the result; all later ones count in the whole and in the files only.
+const PROCESSES_MOST: u32 = 4096;
+
+/// Files and processes that are listed one by one.
+const LISTED: usize = 100;
+
+/// Processes that together issue no more than this share of requests and of bytes do not count as concurrency: a shell
+/// that reads its script while a program runs.
+const NEGLIGIBLE: f64 = 0.01;
+
+/// One process's thread of addresses in one file.
+#[derive(Clone, Debug, Default)]
+struct Thread {
+    end: u64,
+    run: u64,
+    phases: Phases,
+}
+
+/// One process over all files.
+#[derive(Clone, Debug, Default)]
+struct Process {
+    before: Option<(Op, u32, u64)>,
+    phases: Phases,
+    requests: u64,
+    bytes: u64,
+    share: Share,
+    /// By file.
+    touched: BTreeMap<u32, Touched>,
+}
+
+/// Reduces calls to parameters; see [`Traits`] for what comes out.
+///
+/// `process_num` is the mean number of processes that are in their I/O phase while at least one is. A phase lasts from a
+/// request to the last one before a pause of ten seconds. With `think_time_ns`, the rest of a process's phase, a closed
+/// system of so many processes issues as many requests per second as the application did, if its requests take as long.
+///
+/// Memory: about 100 bytes for every 2 MiB of a file in which something was touched, twice if by one of the first 4096
+/// processes, and a few hundred bytes for every file of every process.
+#[derive(Clone, Debug, Default)]
+pub struct Application {
+    overall: Share,
+    files: BTreeMap<u32, (Share, Option<Touched>)>,
+    processes: BTreeMap<u32, Process>,
+    /// By file and process.
+    threads: BTreeMap<(u32, u32), Thread>,
+}
+
+/// An application as the calls it made.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Portrait {
+    /// All of it.
+    pub overall: Traits,
+    /// The hundred files with most bytes, in this order, by their numbers in the calls.
+    pub files: Vec<(u32, Traits)>,
+    /// Files beyond those.
+    pub files_left_out: u64,
+    /// The hundred processes with most bytes, in this order, by their numbers.
+    pub processes: Vec<(u32, Traits)>,
+    /// Processes beyond those.
+    pub processes_left_out: u64,
+}
+
+impl Application {
+    /// Takes in the next call; calls come in the order of their completions.
+    pub fn record(&mut self, call: &FileCall) {
+        let process = self.processes.entry(call.process).or_default();
+        let in_detail = call.process < PROCESSES_MOST;
+        let (share, touched) = self.files.entry(call.file).or_default();
+        if call.is_sync() {
+            for share in [share, &mut self.overall].into_iter() {
+                share.sync(call);
+            }
+            if in_detail {
+                process.share.sync(call);
+            }
+            return;
+        }
+        let (offset, len) = (call.request.offset, u64::from(call.request.len));
+        let end = offset.saturating_add(len);
+        let thread = self.threads.entry((call.file, call.process)).or_default();
+        let follows = thread.run > 0 && thread.end == offset;
+        let ended = (!follows && thread.run > 0).then_some(thread.run);
+        thread.run = if follows { thread.run + 1 } else { 1 };
+        thread.end = end;
+        thread.phases.add(call.issued_ns, call.completed_ns);
+        let neighbours = Neighbours {
+            follows,
+            follows_strictly: process
+                .before
+                .is_some_and(|(_, file, last)| (file, last) == (call.file, offset)),
+            before: process.before.map(|(op, ..)| op),
+        };
+        process.before = Some((call.request.op, call.file, end));
+        process.phases.add(call.issued_ns, call.completed_ns);
+        process.requests += 1;
+        process.bytes = process.bytes.saturating_add(len);
+        touched.get_or_insert_with(|| Touched::new(PAGE_BYTES)).touch(offset, len);
+        let mut shares = vec![share, &mut self.overall];
+        if in_detail {
+            let touched = process.touched.entry(call.file);
+            touched.or_insert_with(|| Touched::new(PAGE_BYTES)).touch(offset, len);
+            shares.push(&mut process.share);
+        }
+        for share in shares {
+            share.request(call, neighbours);
+            ended.into_iter().for_each(|length| share.run(length));
+        }
+    }
+
+    /// The parameters of the whole, the files and the processes; `calls_traced` calls stopped for the recorder, at `cost`.
+    pub fn finish(mut self, cost: TracingCost, calls_traced: u64) -> Portrait {
+        self.end_runs();
+        let stops_per_request = calls_traced as f64 / self.overall.requests().max(1) as f64;
+        let beside = |unique_bytes: u64, firsts: usize, activity: Activity| Beside {
+            unique_bytes,
+            firsts: firsts as u64,
+            activity,
+            cost,
+            stops_per_request,
+        };
+        let unique = |touched: &Option<Touched>| touched.as_ref().map_or(0, Touched::bytes_to_end);
+        let most = largest(self.files.iter().map(|(&number, (share, _))| (share, number)));
+        let files = most.iter().filter_map(|number| {
+            let (share, touched) = self.files.get(number)?;
+            let threads = self.threads.range((*number, 0)..=(*number, u32::MAX));
+            let phases: Vec<&Phases> = threads.map(|(_, thread)| &thread.phases).collect();
+            let activity = Activity::of(phases.iter().copied());
+            Some((*number, share.traits(&beside(unique(touched), phases.len(), activity))))
+        });
+        let files: Vec<_> = files.collect();
+        let most = largest(self.processes.iter().map(|(&number, one)| (&one.share, number)));
+        let processes = most.iter().filter_map(|number| {
+            let process = self.processes.get(number)?;
+            let unique = process.touched.values().map(Touched::bytes_to_end).sum();
+            let activity = Activity::of([&process.phases].into_iter());
+            Some((*number, process.share.traits(&beside(unique, 1, activity))))
+        });
+        let processes: Vec<_> = processes.collect();
+        let whole: u64 = self.files.values().map(|(_, touched)| unique(touched)).sum();
+        let firsts = self.processes.values().filter(|process| process.requests > 0).count();
+        Portrait {
+            overall: self.overall.traits(&beside(whole, firsts, self.activity())),
+            files_left_out: (self.files.len() - files.len()) as u64,
+            files,
+            processes_left_out: (self.processes.len() - processes.len()) as u64,
+            processes,
+        }
+    }
+
+    /// Counts the runs that were still going on.
+    fn end_runs(&mut self) {
+        for ((file, number), thread) in &self.threads {
+            self.overall.run(thread.run);
+            if let Some((share, _)) = self.files.get_mut(file) {
+                share.run(thread.run);
+            }
+            if let Some(process) = self.processes.get_mut(number) {
+                process.share.run(thread.run);
+            }
+        }
+    }
+
+    /// The activity of all processes but negligible ones.
+    fn activity(&self) -> Activity {
+        let mut by_size: Vec<&Process> = self.processes.values().collect();
+        by_size.sort_by_key(|process| (process.requests, process.bytes));
+        let most = |whole: u64| (whole as f64 * NEGLIGIBLE) as u64;
+        let (requests, bytes) = (most(self.overall.requests()), most(self.overall.bytes()));
+        let (mut left_requests, mut left_bytes) = (0u64, 0u64);
+        let counted = by_size.iter().skip_while(|process| {
+            left_requests += process.requests;
+            left_bytes = left_bytes.saturating_add(process.bytes);
+            left_requests <= requests && left_bytes <= bytes
+        });
+        let counted: Vec<&Phases> = counted.map(|process| &process.phases).collect();
+        Activity::of(counted.into_iter())
+    }
+}
+
+/// The numbers of those with most bytes.
+fn largest<'a>(all: impl Iterator<Item = (&'a Share, u32)>) -> Vec<u32> {
+    let mut order: Vec<(Reverse<u64>, u32)> =
+        all.map(|(share, number)| (Reverse(share.bytes()), number)).collect();
+    order.sort_unstable();
+    order.into_iter().take(LISTED).map(|(_, number)| number).collect()
+}
+
+#[cfg(test)]
+#[path = "application_tests.rs"]
+mod tests;

@@ -1,0 +1,160 @@
+//! Applications whose parameters are known: the model's own streams, and a few made by hand.
+
+use super::*;
+use crate::streams;
+use ioscape_schema::{Access, Request, SizeDistribution, Workload};
+use proptest::prelude::*;
+
+fn call(process: u32, file: u32, op: Op, offset: u64, len: u32) -> FileCall {
+    FileCall { process, file, request: Request { op, offset, len }, ..FileCall::default() }
+}
+
+/// Call number `index` of a process that computes 30 time units after each of its requests of 10.
+fn at(index: u64, call: FileCall) -> FileCall {
+    let issued_ns = index * 40_000;
+    FileCall { issued_ns, completed_ns: issued_ns + 10_000, ..call }
+}
+
+fn finish(calls: impl IntoIterator<Item = FileCall>) -> Portrait {
+    let mut seen = Application::default();
+    calls.into_iter().for_each(|call| seen.record(&call));
+    seen.finish(TracingCost::default(), 0)
+}
+
+/// The calls that the workload's streams make in turns on one file.
+fn generated(workload: &Workload, each: u64) -> Portrait {
+    let mut streams = streams(workload, 7);
+    finish((0..each).flat_map(|index| {
+        let turn = |(number, stream): (usize, &mut crate::Stream)| {
+            let Request { op, offset, len } = stream.request();
+            at(index, call(number as u32, 0, op, offset, len))
+        };
+        streams.iter_mut().enumerate().map(turn).collect::<Vec<_>>()
+    }))
+}
+
+#[test]
+fn the_models_own_workloads_come_back() {
+    let workloads = [
+        Workload { unique_bytes: 16 << 20, think_time_ns: 30_000, ..Workload::default() },
+        Workload {
+            unique_bytes: 16 << 20,
+            size_mean: 8192,
+            size_distribution: SizeDistribution::Fixed,
+            read_frac: 0.9,
+            seq_frac: 0.2,
+            process_num: 3,
+            think_time_ns: 30_000,
+            ..Workload::default()
+        },
+        Workload {
+            unique_bytes: 16 << 20,
+            read_frac: 0.0,
+            seq_frac: 0.9,
+            process_num: 2,
+            think_time_ns: 30_000,
+            ..Workload::default()
+        },
+    ];
+    for wanted in workloads {
+        let found = generated(&wanted, 6000).overall;
+        let workload = found.workload();
+        assert!(found.goodness > 0.95, "{found:?}");
+        assert_eq!(workload.size_distribution, wanted.size_distribution);
+        assert_eq!(workload.process_num, wanted.process_num);
+        let apart = |a: f64, b: f64| (a - b).abs();
+        let share = workload.unique_bytes as f64 / wanted.unique_bytes as f64;
+        assert!((0.99..=1.0).contains(&share), "{found:?}");
+        assert!(apart(workload.size_mean as f64 / wanted.size_mean as f64, 1.0) < 0.03);
+        assert!(apart(workload.read_frac, wanted.read_frac) < 0.02);
+        assert!(apart(workload.seq_frac, wanted.seq_frac) < 0.02, "{found:?}");
+        assert!(apart(workload.think_time_ns as f64, 30_000.0) < 100.0, "{found:?}");
+        assert_eq!(found.response_time_ns, 10_000.0);
+    }
+}
+
+#[test]
+fn a_copy_is_sequential_in_both_files() {
+    let copy = (0..100u64).flat_map(|block| {
+        [(0, Op::Read), (1, Op::Write)].map(|(file, op)| {
+            at(2 * block + u64::from(file), call(0, file, op, block * 65_536, 65_536))
+        })
+    });
+    let portrait = finish(copy);
+    let overall = &portrait.overall;
+    assert_eq!((overall.requests, overall.bytes), (200, 200 * 65_536));
+    assert_eq!(overall.unique_bytes, 200 * 65_536);
+    assert_eq!((overall.read_frac, overall.size_mean), (0.5, 65_536));
+    assert_eq!(overall.size_distribution, SizeDistribution::Fixed);
+    assert!(overall.seq_frac > 0.99 && overall.strict_seq_frac == 0.0, "{overall:?}");
+    assert!(overall.mix_distance > 0.4, "it alternates, the model does not: {overall:?}");
+    assert_eq!((portrait.files[0].1.read_frac, portrait.files[1].1.read_frac), (1.0, 0.0));
+    assert_eq!(portrait.files[0].1.seq_frac, 1.0);
+    assert_eq!(portrait.processes[0].1.unique_bytes, 200 * 65_536);
+}
+
+#[test]
+fn syncs_are_no_requests_but_choose_the_access() {
+    let sync = |index| FileCall {
+        completed_ns: index * 40_000 + 35_000,
+        ..at(index, call(0, 0, Op::Write, 0, 0))
+    };
+    let often =
+        (0..50).flat_map(|i| [at(2 * i, call(0, 0, Op::Write, i * 512, 512)), sync(2 * i + 1)]);
+    let overall = finish(often).overall;
+    assert_eq!((overall.requests, overall.syncs, overall.access), (50, 50, Access::Dsync));
+    assert_eq!((overall.response_time_ns, overall.sync_time_ns), (10_000.0, 35_000.0));
+    assert_eq!(overall.unique_bytes, 25_600);
+    let rarely = (0..50).map(|i| at(i, call(0, 0, Op::Write, i * 512, 512))).chain([sync(50)]);
+    assert_eq!(finish(rarely).overall.access, Access::Buffered);
+}
+
+#[test]
+fn a_shell_that_only_reads_its_script_is_no_concurrency() {
+    let worker = (1..999).map(|i| at(i, call(1, 1, Op::Read, i * 4096, 4096)));
+    let script = [at(0, call(0, 0, Op::Read, 0, 80))];
+    let late = [at(999, call(0, 0, Op::Read, 80, 10))];
+    let all = script.into_iter().chain(worker).chain(late);
+    assert_eq!(finish(all).overall.process_num, 1);
+}
+
+#[test]
+fn what_tracing_costs_is_taken_away() {
+    let mut seen = Application::default();
+    (0..1000).for_each(|i| seen.record(&at(i, call(0, 0, Op::Read, i * 4096, 4096))));
+    let cost = TracingCost { in_call_ns: 4000, between_calls_ns: 5000 };
+    // As many other calls as requests: they take their share of the pauses.
+    let overall = seen.finish(cost, 2000).overall;
+    assert_eq!(overall.response_time_ns, 6000.0);
+    let want = 30_000 - 2 * 5000 - 4000;
+    assert!(overall.think_time_ns.abs_diff(want) < 100, "{overall:?}");
+}
+
+#[test]
+fn nothing_is_characterized_too() {
+    let portrait = finish([]);
+    assert_eq!(portrait.overall.goodness, 0.0);
+    assert_eq!(portrait.overall.workload().validate(), Ok(()));
+    let only_sync = finish([call(3, 2, Op::Write, 0, 0)]);
+    assert_eq!((only_sync.overall.syncs, only_sync.files[0].1.syncs), (1, 1));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+    #[test]
+    fn whatever_comes_is_a_valid_workload(
+        calls in prop::collection::vec(
+            (0u32..5, 0u32..4, any::<bool>(), any::<u64>(), 0u32..200_000, any::<u64>(), any::<u64>()), 0..60)
+    ) {
+        let portrait = finish(calls.into_iter().map(|(process, file, read, offset, len, from, to)| {
+            let op = if read { Op::Read } else { Op::Write };
+            let offset = offset % (1 << 60);
+            FileCall { issued_ns: from / 64, completed_ns: to / 64, ..call(process, file, op, offset, len) }
+        }));
+        for traits in portrait.files.iter().chain(&portrait.processes).map(|(_, t)| t).chain([&portrait.overall]) {
+            prop_assert_eq!(traits.workload().validate(), Ok(()));
+            prop_assert!((0.0..=1.0).contains(&traits.goodness), "{:?}", traits);
+            prop_assert!(traits.response_time_ns.is_finite() && traits.active_s.is_finite());
+        }
+    }
+}

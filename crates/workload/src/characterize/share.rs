@@ -1,0 +1,163 @@
+//! What is counted of all calls, of those on one file, or of those by one process, and the parameters that follow.
+
+use super::distance::Histogram;
+use super::phases::Activity;
+use ioscape_schema::{Access, FileCall, Op, TracingCost, Traits, Workload};
+
+/// How a request stands to those before it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Neighbours {
+    /// It starts where the process's previous request to the same file ended.
+    pub(super) follows: bool,
+    /// Where the process's previous request to any file ended.
+    pub(super) follows_strictly: bool,
+    /// The kind of the process's previous request.
+    pub(super) before: Option<Op>,
+}
+
+/// A count of calls.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Share {
+    requests: u64,
+    reads: u64,
+    bytes: u64,
+    read_bytes: u64,
+    followers: u64,
+    strict_followers: u64,
+    pairs: u64,
+    changes: u64,
+    synchronous: u64,
+    direct: u64,
+    syncs: u64,
+    response_ns: u128,
+    sync_ns: u128,
+    sizes: Histogram,
+    runs: Histogram,
+}
+
+/// What the count itself does not tell.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Beside {
+    pub(super) unique_bytes: u64,
+    /// Requests that have none before them which they could follow.
+    pub(super) firsts: u64,
+    pub(super) activity: Activity,
+    pub(super) cost: TracingCost,
+    /// Calls that stopped for the recorder, over requests.
+    pub(super) stops_per_request: f64,
+}
+
+impl Share {
+    pub(super) fn requests(&self) -> u64 {
+        self.requests
+    }
+
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    pub(super) fn sync(&mut self, call: &FileCall) {
+        self.syncs += 1;
+        self.sync_ns += u128::from(call.completed_ns.saturating_sub(call.issued_ns));
+    }
+
+    pub(super) fn request(&mut self, call: &FileCall, neighbours: Neighbours) {
+        let len = u64::from(call.request.len);
+        self.requests += 1;
+        self.reads += u64::from(call.is_read());
+        self.bytes = self.bytes.saturating_add(len);
+        self.read_bytes += if call.is_read() { len } else { 0 };
+        self.followers += u64::from(neighbours.follows);
+        self.strict_followers += u64::from(neighbours.follows_strictly);
+        if let Some(before) = neighbours.before {
+            self.pairs += 1;
+            self.changes += u64::from(before != call.request.op);
+        }
+        self.synchronous += u64::from(call.is_synchronous && !call.is_read());
+        self.direct += u64::from(call.is_direct);
+        self.response_ns += u128::from(call.completed_ns.saturating_sub(call.issued_ns));
+        self.sizes.add(len);
+    }
+
+    /// A run of so many sequential requests has ended.
+    pub(super) fn run(&mut self, length: u64) {
+        self.runs.add(length);
+    }
+
+    /// The parameters.
+    pub(super) fn traits(&self, beside: &Beside) -> Traits {
+        let requests = self.requests.max(1) as f64;
+        let pairs = self.requests.saturating_sub(beside.firsts).max(1) as f64;
+        let read_frac = self.reads as f64 / requests;
+        let seq_frac = (self.followers as f64 / pairs).min(1.0);
+        let (response_ns, sync_ns) = self.times(&beside.cost);
+        let mut traits = Traits {
+            unique_bytes: beside.unique_bytes,
+            size_mean: (self.bytes as f64 / requests).round() as u64,
+            read_frac,
+            read_bytes_frac: self.read_bytes as f64 / self.bytes.max(1) as f64,
+            seq_frac,
+            process_num: beside.activity.processes(),
+            think_time_ns: self.think_ns(beside),
+            access: self.access(),
+            mix_distance: self.mix_distance(read_frac),
+            strict_seq_frac: (self.strict_followers as f64 / pairs).min(1.0),
+            requests: self.requests,
+            bytes: self.bytes,
+            syncs: self.syncs,
+            response_time_ns: response_ns,
+            sync_time_ns: sync_ns,
+            active_s: beside.activity.union_ns as f64 / 1e9,
+            ..Traits::default()
+        };
+        // The rare start of a run is part of the model: the first request of a process follows nothing.
+        traits.run_distance = self.runs.run_distance(self.followers as f64 / requests);
+        let workload: Workload = traits.workload();
+        (traits.size_distribution, traits.size_distance) = self.sizes.nearest(&workload);
+        let worst = traits.size_distance.max(traits.run_distance).max(traits.mix_distance);
+        traits.goodness = if self.requests == 0 { 0.0 } else { 1.0 - worst.clamp(0.0, 1.0) };
+        traits
+    }
+
+    /// Mean times of requests and of syncs without what tracing adds.
+    fn times(&self, cost: &TracingCost) -> (f64, f64) {
+        let mean = |sum: u128, count: u64| {
+            (sum as f64 / count.max(1) as f64 - cost.in_call_ns as f64).max(0.0)
+        };
+        (mean(self.response_ns, self.requests), mean(self.sync_ns, self.syncs))
+    }
+
+    /// What is left of a process's time in its I/O phase when its requests, its syncs and the tracing are taken away: so
+    /// that `process_num` processes issue as many requests in the time that at least one was active.
+    fn think_ns(&self, beside: &Beside) -> u64 {
+        let requests = self.requests.max(1) as f64;
+        let each = |sum: f64| sum / requests;
+        let Beside { cost, stops_per_request: stops, .. } = beside;
+        let waits = each(self.response_ns as f64 + self.sync_ns as f64);
+        // The first request of a phase has no pause before it: so few that it does not matter.
+        let other_stops = (stops - each(self.requests as f64 + self.syncs as f64)).max(0.0);
+        let tracing = stops * cost.between_calls_ns as f64 + other_stops * cost.in_call_ns as f64;
+        let together_ns = beside.activity.union_ns as f64 * f64::from(beside.activity.processes());
+        (each(together_ns) - waits - tracing).max(0.0) as u64
+    }
+
+    fn access(&self) -> Access {
+        let writes = self.requests - self.reads;
+        if self.direct * 2 > self.requests {
+            Access::Direct
+        } else if writes > 0 && (self.synchronous.max(self.syncs)) * 2 > writes {
+            Access::Dsync
+        } else {
+            Access::Buffered
+        }
+    }
+
+    /// Beyond what chance gives 19 times of 20 with so few neighbours.
+    fn mix_distance(&self, read_frac: f64) -> f64 {
+        if self.pairs == 0 {
+            return 0.0;
+        }
+        let apart = self.changes as f64 / self.pairs as f64 - 2.0 * read_frac * (1.0 - read_frac);
+        (apart.abs() - 1.96 * 0.5 / (self.pairs as f64).sqrt()).max(0.0)
+    }
+}

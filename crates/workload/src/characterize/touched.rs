@@ -1,0 +1,96 @@
+//! Which bytes were touched: a map of granules that grows with what was touched and not with the largest offset.
+
+use std::collections::BTreeMap;
+
+/// Granules in a page of the map.
+const PAGE_GRANULES: u64 = 512;
+/// Words in a page.
+const PAGE_WORDS: usize = PAGE_GRANULES as usize / 64;
+
+/// A set of granules of one address space.
+///
+/// Memory: about 100 bytes for every 512 granules of which at least one was touched.
+#[derive(Clone, Debug)]
+pub(super) struct Touched {
+    granule_bytes: u64,
+    pages: BTreeMap<u64, Box<[u64; PAGE_WORDS]>>,
+    /// Behind the last byte touched.
+    end: u64,
+}
+
+impl Touched {
+    pub(super) fn new(granule_bytes: u64) -> Self {
+        Self { granule_bytes: granule_bytes.max(1), pages: BTreeMap::new(), end: 0 }
+    }
+
+    /// Marks the granules of `len` bytes from `offset`.
+    pub(super) fn touch(&mut self, offset: u64, len: u64) {
+        if len == 0 {
+            return;
+        }
+        let last_byte = offset.saturating_add(len - 1);
+        self.end = self.end.max(last_byte.saturating_add(1));
+        let (mut granule, last) = (offset / self.granule_bytes, last_byte / self.granule_bytes);
+        loop {
+            let page_last = (granule | (PAGE_GRANULES - 1)).min(last);
+            let page = self.pages.entry(granule / PAGE_GRANULES);
+            let page = page.or_insert_with(|| Box::new([0; PAGE_WORDS]));
+            mark(page, granule % PAGE_GRANULES, page_last % PAGE_GRANULES);
+            if page_last == last {
+                return;
+            }
+            granule = page_last + 1;
+        }
+    }
+
+    /// Adds what another map of the same granule has.
+    pub(super) fn merge(&mut self, other: Self) {
+        self.end = self.end.max(other.end);
+        for (index, page) in other.pages {
+            let mine = self.pages.entry(index).or_insert_with(|| Box::new([0; PAGE_WORDS]));
+            mine.iter_mut().zip(page.iter()).for_each(|(mine, word)| *mine |= word);
+        }
+    }
+
+    /// Bytes of all touched granules.
+    pub(super) fn bytes(&self) -> u64 {
+        let words = self.pages.values().flat_map(|page| page.iter());
+        let granules: u64 = words.map(|word| u64::from(word.count_ones())).sum();
+        granules.saturating_mul(self.granule_bytes)
+    }
+
+    /// The same, but of the granule that holds the last byte only what comes before its end.
+    pub(super) fn bytes_to_end(&self) -> u64 {
+        let beyond = match self.end % self.granule_bytes {
+            0 => 0,
+            within => self.granule_bytes - within,
+        };
+        self.bytes().saturating_sub(beyond)
+    }
+}
+
+/// Sets the bits `first..=last` of a page.
+fn mark(page: &mut [u64; PAGE_WORDS], first: u64, last: u64) {
+    let (first_word, last_word) = ((first / 64) as usize, (last / 64) as usize);
+    for (index, word) in page.iter_mut().enumerate().take(last_word + 1).skip(first_word) {
+        let from = if index == first_word { first % 64 } else { 0 };
+        let to = if index == last_word { last % 64 } else { 63 };
+        *word |= (u64::MAX >> (63 - (to - from))) << from;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_granule_counts_to_its_end() {
+        let mut touched = Touched::new(4096);
+        touched.touch(0, 100);
+        assert_eq!((touched.bytes(), touched.bytes_to_end()), (4096, 100));
+        touched.touch(8192, 1);
+        assert_eq!(touched.bytes_to_end(), 4096 + 1);
+        touched.touch(u64::MAX, 9);
+        assert!(touched.bytes_to_end() <= touched.bytes());
+    }
+}

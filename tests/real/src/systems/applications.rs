@@ -1,0 +1,167 @@
+//! Real applications beside the synthetic workload with their parameters (self-scaling paper, figure 3).
+
+use super::Checks;
+use crate::check::{Check, between};
+use crate::lab::{Lab, Up};
+use ioscape_schema::Document;
+
+/// Factor within which the model must be: one that would catch a broken characterizer, not the aim of 20 %.
+const FACTOR: f64 = 2.0;
+
+/// Where the applications work.
+const HERE: &str = "mnt/ap";
+
+/// The disk is as fast as memory while files are prepared.
+const FAST: &str =
+    "for k in seekmin seekmax rot bw ovh; do echo \"set $k 0\" > mnt/ap.sd/ctl; done";
+
+/// An application: how its files are made, how it is run, and what has to be as before for the next run.
+struct Application {
+    disk: &'static str,
+    memory_mb: u32,
+    prepare: &'static str,
+    command: &'static str,
+    again: &'static str,
+}
+
+/// What an application or its model achieved.
+#[derive(Clone, Copy)]
+struct Side {
+    throughput: f64,
+    response_ns: f64,
+}
+
+impl Application {
+    fn up<'a>(&self, lab: &'a Lab) -> Result<Up<'a>, String> {
+        let up = format!("./simdisk.sh upfs ap ext4 size=2100 {}", self.disk);
+        let up = lab.up(&up, "./simdisk.sh down ap")?;
+        lab.shell(FAST)?;
+        lab.shell(self.prepare)?;
+        let slow = format!(
+            "for kv in {}; do echo \"set ${{kv%=*}} ${{kv#*=}}\" > mnt/ap.sd/ctl; done",
+            self.disk
+        );
+        lab.shell(&format!("sync -f {HERE}; {slow}"))?;
+        empty(lab)?;
+        Ok(up)
+    }
+
+    fn compare(&self, lab: &Lab) -> Checks {
+        let _up = self.up(lab)?;
+        let (memory, command) = (self.memory_mb, self.command);
+        let traced = lab.command(&format!(
+            "characterize --json --memory {memory}M --below {HERE} -o w/ap.ioscape.json -- {command}"
+        ))?;
+        lab.shell(self.again)?;
+        empty(lab)?;
+        let seconds = lab.shell(&format!(
+            "a=$(date +%s%N); ./memcg.sh {memory} {command} >&2; echo $(( $(date +%s%N) - a ))"
+        ))?;
+        let untraced_ns: f64 = seconds.parse().map_err(|e| format!("{seconds}: {e}"))?;
+        lab.shell(self.again)?;
+        empty(lab)?;
+        let synthetic = lab.command(&format!(
+            "run {HERE} w/ap.ioscape.json --memory {memory}M --seconds 30s --json"
+        ))?;
+        let application = of_application(&traced, untraced_ns)?;
+        Ok(side_by_side(application, of_model(&synthetic)?))
+    }
+}
+
+/// Mounts the file system anew, so that nothing of it is cached.
+fn empty(lab: &Lab) -> Result<(), String> {
+    lab.shell(&format!("umount {HERE} && mount $(cat w/ap.dev) {HERE}")).map(drop)
+}
+
+/// Bytes and response times as traced; the time as it runs alone.
+fn of_application(document: &Document, untraced_ns: f64) -> Result<Side, String> {
+    let found = document.characterization.as_ref().ok_or("no characterization")?;
+    let overall = &found.overall;
+    let throughput = overall.bytes as f64 / untraced_ns * 1e9;
+    Ok(Side { throughput, response_ns: overall.response_time_ns })
+}
+
+fn of_model(document: &Document) -> Result<Side, String> {
+    let measured =
+        document.measurements.as_ref().and_then(|m| m.first()).ok_or("no measurement")?;
+    let throughput = measured.throughput_bytes_per_s;
+    Ok(Side { throughput, response_ns: measured.response_time_ns.mean })
+}
+
+fn side_by_side(application: Side, model: Side) -> Vec<Check> {
+    let check = |what: String, of: fn(&Side) -> f64| {
+        between(&what, 1.0 / FACTOR, FACTOR, Some(of(&model) / of(&application)))
+    };
+    let (a, m) = (application, model);
+    vec![
+        check(
+            format!(
+                "model / application: {:.2} / {:.2} MB/s",
+                m.throughput / 1e6,
+                a.throughput / 1e6
+            ),
+            |side| side.throughput,
+        ),
+        check(
+            format!(
+                "model / application: {:.1} / {:.1} us",
+                m.response_ns / 1e3,
+                a.response_ns / 1e3
+            ),
+            |side| side.response_ns,
+        ),
+    ]
+}
+
+/// GNU sort on a file more than twice as large as the memory it has.
+pub fn sort(lab: &Lab) -> Checks {
+    let application = Application {
+        disk: super::DISK,
+        memory_mb: 64,
+        prepare: "awk 'BEGIN { srand(1); for (i = 0; i < 1600000; i++) printf \"%099.0f\\n\", rand() * 1e15 }' > mnt/ap/in",
+        command: "env LC_ALL=C sort -S 24M -T mnt/ap -o mnt/ap/out mnt/ap/in",
+        again: "rm -f mnt/ap/out",
+    };
+    application.compare(lab)
+}
+
+/// TPC-B's profile of a transaction on SQLite: three updates, a query and an insertion.
+pub fn tpc_b(lab: &Lab) -> Checks {
+    lab.shell(&format!("cat > w/ap-make.sql <<'EOF'\n{MAKE}\nEOF\n{TRANSACTIONS} > w/ap-run.sql"))?;
+    let application = Application {
+        disk: "seekmin=100 seekmax=800 rot=200 bw=200 ovh=20",
+        memory_mb: 24,
+        prepare: "sqlite3 mnt/ap/db < w/ap-make.sql && cp mnt/ap/db w/ap.db",
+        command: "sqlite3 mnt/ap/db '.read w/ap-run.sql'",
+        again: "cp w/ap.db mnt/ap/db; sync -f mnt/ap",
+    };
+    application.compare(lab)
+}
+
+/// The tables of the benchmark, one branch in ten thousand accounts: 50 MB.
+const MAKE: &str = "
+PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;
+CREATE TABLE accounts (aid INTEGER PRIMARY KEY, bid INTEGER, abalance INTEGER, filler TEXT);
+CREATE TABLE tellers (tid INTEGER PRIMARY KEY, bid INTEGER, tbalance INTEGER, filler TEXT);
+CREATE TABLE branches (bid INTEGER PRIMARY KEY, bbalance INTEGER, filler TEXT);
+CREATE TABLE history (tid INTEGER, bid INTEGER, aid INTEGER, delta INTEGER, mtime INTEGER, filler TEXT);
+WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c WHERE x < 400000)
+  INSERT INTO accounts SELECT x, x / 10000, 0, printf('%084d', x) FROM c;
+WITH RECURSIVE c(x) AS (SELECT 0 UNION ALL SELECT x + 1 FROM c WHERE x < 399)
+  INSERT INTO tellers SELECT x, x / 10, 0, printf('%084d', x) FROM c;
+WITH RECURSIVE c(x) AS (SELECT 0 UNION ALL SELECT x + 1 FROM c WHERE x < 40)
+  INSERT INTO branches SELECT x, 0, printf('%088d', x) FROM c;";
+
+/// Prints the transactions, twenty to a commit, none of which waits for the disk.
+const TRANSACTIONS: &str = r#"awk 'BEGIN { srand(2)
+print "PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -1000;"
+for (i = 0; i < 30000; i++) {
+  if (i % 20 == 0) print "BEGIN;"
+  a = 1 + int(rand() * 400000); t = int(rand() * 400); b = int(t / 10); d = int(rand() * 1000) - 500
+  printf "UPDATE accounts SET abalance = abalance + %d WHERE aid = %d;", d, a
+  printf "SELECT abalance FROM accounts WHERE aid = %d;", a
+  printf "UPDATE tellers SET tbalance = tbalance + %d WHERE tid = %d;", d, t
+  printf "UPDATE branches SET bbalance = bbalance + %d WHERE bid = %d;", d, b
+  printf "INSERT INTO history VALUES (%d, %d, %d, %d, %d, \"%022d\");\n", t, b, a, d, i, 0
+  if (i % 20 == 19) print "COMMIT;"
+} }'"#;
