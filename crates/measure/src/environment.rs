@@ -4,8 +4,8 @@ mod virtualization;
 
 use crate::cgroup;
 use crate::load;
-use crate::target::Target;
 use crate::target::device::BlockDevice;
+use crate::target::{FileSystemInfo, Target};
 use crate::text;
 use ioscape_schema::Environment;
 use std::collections::BTreeMap;
@@ -63,7 +63,19 @@ fn vm_dirty() -> BTreeMap<String, u64> {
 ///
 /// `memory_limit` is the limit that workers are put under, in bytes; a lower one that is already in force is given instead.
 pub fn capture(target: &Target, memory_limit: Option<u64>) -> Environment {
-    let file_system = target.file_system();
+    Environment {
+        memory_limit_bytes: memory_limit.into_iter().chain(cgroup::enclosing_limit()).min(),
+        file_system_bytes: Some(target.total_bytes()).filter(|bytes| *bytes > 0),
+        free_bytes: Some(target.free_bytes()).filter(|bytes| *bytes > 0),
+        read_ahead_bytes: read_ahead(target).or_else(|| {
+            BlockDevice::at(target.file_system().device)?.queue("read_ahead_kb").and_then(kib)
+        }),
+        ..capture_on(target.file_system())
+    }
+}
+
+/// The same as far as it is known of a file system or device without a file on it.
+pub fn capture_on(file_system: &FileSystemInfo) -> Environment {
     let device = BlockDevice::at(file_system.device);
     let queue = |setting| device.as_ref().and_then(|device| device.queue(setting));
     let known = |text: &str| (!text.is_empty()).then(|| text.to_owned());
@@ -77,15 +89,13 @@ pub fn capture(target: &Target, memory_limit: Option<u64>) -> Environment {
         cpu_model: cpu_model(&text::read("/proc/cpuinfo").unwrap_or_default()),
         cpu_count: std::thread::available_parallelism().ok().and_then(|n| n.get().try_into().ok()),
         memory_bytes: Some(memory().total).filter(|bytes| *bytes > 0),
-        memory_limit_bytes: memory_limit.into_iter().chain(cgroup::enclosing_limit()).min(),
+        memory_limit_bytes: cgroup::enclosing_limit(),
         file_system: known(&file_system.name),
         mount_options: known(&file_system.mount_options),
-        file_system_bytes: Some(target.total_bytes()).filter(|bytes| *bytes > 0),
-        free_bytes: Some(target.free_bytes()).filter(|bytes| *bytes > 0),
         device: device.as_ref().map(BlockDevice::name),
         scheduler: queue("scheduler").and_then(|line| chosen(&line)),
         rotational: queue("rotational").map(|flag| flag == "1"),
-        read_ahead_bytes: read_ahead(target).or_else(|| queue("read_ahead_kb").and_then(kib)),
+        read_ahead_bytes: queue("read_ahead_kb").and_then(kib),
         vm_dirty: vm_dirty(),
         virtualization: virtualization::detect(),
         load_before: load::load_average(),

@@ -53,6 +53,9 @@ pub struct Document {
     /// Predictions held against measurements.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub validation: Option<Validation>,
+    /// Runs of `vxbench`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub vxbench: Option<crate::Vxbench>,
 }
 
 impl Document {

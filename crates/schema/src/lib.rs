@@ -10,6 +10,7 @@ pub mod io;
 pub mod measurement;
 pub mod prediction;
 pub mod units;
+pub mod vxbench;
 pub mod warning;
 pub mod workload;
 
@@ -23,6 +24,9 @@ pub use io::{Device, Io, IoFlags, IoType, Op, Partition, Request, TraceInfo};
 pub use measurement::{Direction, Measurement, ResponseTime, Stop};
 pub use prediction::{
     Cheapest, Choice, Comparison, ErrorBin, ErrorFigures, Prediction, Validation, ValidationPoint,
+};
+pub use vxbench::{
+    VxFigures, VxFile, VxJob, VxRun, VxShow, VxUsers, VxWorkload, Vxbench, WriterScaling,
 };
 pub use warning::{Warning, WarningKind};
 pub use workload::{
