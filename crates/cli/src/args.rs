@@ -1,5 +1,6 @@
 //! What was typed: the command line, parsed and not yet interpreted; nothing is opened here.
 
+mod campaign;
 mod models;
 mod vxbench;
 
@@ -8,6 +9,7 @@ use ioscape_schema::units::{parse_bytes, parse_duration_ns};
 use ioscape_schema::{Access, Advice, Engine, SizeDistribution, Workers};
 use std::path::PathBuf;
 
+pub use campaign::{CampaignAction, CampaignArgs, CampaignRunArgs};
 pub use models::{AskedArgs, CompareArgs, PredictArgs, Price, ValidateArgs};
 pub use vxbench::VxbenchArgs;
 
@@ -39,6 +41,8 @@ pub enum Command {
     Validate(ValidateArgs),
     /// Do exact work on files as the vxbench of VERITAS did: elapsed time, throughput, processor time
     Vxbench(Box<VxbenchArgs>),
+    /// Measure a table of vxbench runs: those of the white paper, or your own
+    Campaign(CampaignArgs),
     /// Make one HTML page of result files
     Report(ReportArgs),
 }

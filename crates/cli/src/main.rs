@@ -29,6 +29,7 @@ fn main() -> ExitCode {
         Command::Compare(args) => command::compare::main(&args),
         Command::Validate(args) => command::validate::main(&args),
         Command::Vxbench(args) => command::vxbench::main(&args),
+        Command::Campaign(args) => command::campaign::main(&args),
         Command::Report(args) => command::report::main(&args),
     };
     match done {
@@ -42,7 +43,7 @@ fn words() -> Vec<OsString> {
     let mut words: Vec<OsString> = std::env::args_os().collect();
     let name = words.first().and_then(|word| Path::new(word).file_name());
     if name.is_some_and(|name| name == "vxbench") {
-        words.insert(1, "vxbench".into());
+        words.splice(..1, ["ioscape".into(), "vxbench".into()]);
     }
     words
 }

@@ -56,6 +56,9 @@ pub struct Document {
     /// Runs of `vxbench`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub vxbench: Option<crate::Vxbench>,
+    /// A table of `vxbench` runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub campaign: Option<crate::CampaignResult>,
 }
 
 impl Document {

@@ -3,6 +3,7 @@
 //! The crate does no I/O and knows no command line. Sizes are bytes, times integer nanoseconds unless a
 //! name ends in `_s`; fields carry their unit last.
 
+pub mod campaign;
 pub mod document;
 pub mod environment;
 pub mod evaluation;
@@ -14,6 +15,10 @@ pub mod vxbench;
 pub mod warning;
 pub mod workload;
 
+pub use campaign::{
+    CampaignCell, CampaignColumn, CampaignReference, CampaignResult, CampaignRow, CampaignSample,
+    CampaignSetting,
+};
 pub use document::{Document, SCHEMA, Tool};
 pub use environment::Environment;
 pub use evaluation::{

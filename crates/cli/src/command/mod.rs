@@ -1,5 +1,6 @@
 //! The commands: what the arguments mean, and what is poured into what.
 
+pub mod campaign;
 pub mod compare;
 pub mod evaluate;
 pub mod predict;

@@ -88,6 +88,26 @@ pub fn look(path: &Path) -> Result<Look, Error> {
     Ok(Look { size_bytes: Some(size), is_device: true })
 }
 
+/// The file system of the directory at `path`, or the device that it is, and the free space there in bytes.
+///
+/// # Errors
+/// It is neither a directory nor a block device, or cannot be looked at.
+pub fn place(path: &Path) -> Result<(FileSystemInfo, u64), Error> {
+    let real = std::fs::canonicalize(path).map_err(|error| target::missing(path, error))?;
+    let found = std::fs::metadata(&real).map_err(|error| target::missing(path, error))?;
+    if found.file_type().is_block_device() {
+        return Ok((target::raw_device(&real, mounts::split(found.rdev())), 0));
+    }
+    if !found.is_dir() {
+        return Err(Error::target(path, "is no directory: name a directory or a block device"));
+    }
+    let folder = File::open(&real).map_err(|error| target::unwritable(path, error))?;
+    let file_system = below(&folder, &real);
+    let space = target::space(&folder, &file_system.name);
+    let free = space.map_err(|error| Error::io("examine", path, error))?.1;
+    Ok((file_system, free))
+}
+
 impl Files {
     /// Opens or makes all files that `job` works on, after everything that could speak against it was checked.
     ///

@@ -9,7 +9,7 @@ mod reserve;
 mod tests;
 mod worker;
 
-pub use files::{Extent, Files, Look, look};
+pub use files::{Extent, Files, Look, look, place};
 
 use crate::cache;
 use crate::clock::Clock;

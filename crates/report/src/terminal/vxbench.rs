@@ -82,12 +82,12 @@ mod tests {
 
     #[test]
     fn files_threads_and_summary_have_a_line_each() {
-        insta::assert_snapshot!(sample(VxShow { per_thread: true, ..VxShow::default() }), @"");
+        insta::assert_snapshot!(sample(VxShow { per_thread: true, ..VxShow::default() }));
     }
 
     #[test]
     fn the_summary_alone_in_megabytes() {
         let show = VxShow { summary_only: true, megabytes: true, per_thread: false };
-        insta::assert_snapshot!(sample(show), @"");
+        insta::assert_snapshot!(sample(show));
     }
 }
