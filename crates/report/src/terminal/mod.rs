@@ -1,5 +1,6 @@
 //! The document as text for a terminal: findings first, then numbers, small charts, and doubts.
 
+mod campaign;
 mod chart;
 mod ink;
 mod models;
@@ -31,6 +32,9 @@ pub fn terminal(document: &Document, style: &Style) -> String {
         out += &format!("\n{}", tables::runs(runs, style));
     }
     out += &models::text(document, style);
+    if let Some(table) = &document.campaign {
+        out += &campaign::text(table, style);
+    }
     out + &warnings(document, style)
 }
 

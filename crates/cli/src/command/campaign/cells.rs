@@ -39,10 +39,13 @@ impl Cells {
             (false, Some(folder)) => (names(folder.path(), plan.files), true),
             _ => return Err(Failure::Misuse("of the other kind: directory or device".to_owned())),
         };
-        if ours {
-            self.lay_out(place, plan, progress)?;
+        match ours {
+            true => self.lay_out(place, plan, progress)?,
+            false if place.ours => self.fill(place, plan, progress)?,
+            false => {}
         }
-        let outcome = run(&plan.job, &paths, ours || self.destroy_data, &watch, None);
+        let consent = ours || place.ours || self.destroy_data;
+        let outcome = run(&plan.job, &paths, consent, &watch, None);
         if plan.prepare == Prepare::Fresh && ours {
             for path in &paths {
                 // The run that failed has removed them itself.
@@ -59,6 +62,17 @@ impl Cells {
             cpu_s: total.cpu_s(),
             fragments: fragments.sum::<Option<u64>>(),
         })
+    }
+
+    /// Writes the part of a device of ours that the cell uses: what was never written reads faster than any disk.
+    fn fill(&self, place: &mut Place, plan: &CellPlan, progress: &Progress) -> Result<(), Failure> {
+        let wanted: Laid = (Prepare::Written, plan.file_bytes, 1, 0);
+        if place.laid != Some(wanted) {
+            let watch = watch(&self.interrupt, progress);
+            run(&whole(plan), std::slice::from_ref(&place.path), true, &watch, None)?;
+            place.laid = Some(wanted);
+        }
+        Ok(())
     }
 
     /// Sees that the files which the cell needs lie at `place`, and no others.
@@ -87,21 +101,25 @@ impl Cells {
             Prepare::Fresh => {}
             Prepare::Aged => drop(age(&paths, plan.file_bytes, plan.age_piece, &watch)?),
             Prepare::Written => {
-                let iosize = plan.file_bytes.clamp(1, 1 << 20);
-                let job = VxJob {
-                    workload: VxWorkload::Write,
-                    iosize,
-                    iocount: Some(plan.file_bytes.div_ceil(iosize)),
-                    fsync: true,
-                    ..VxJob::default()
-                };
                 for path in &paths {
-                    run(&job, std::slice::from_ref(path), false, &watch, None)?;
+                    run(&whole(plan), std::slice::from_ref(path), false, &watch, None)?;
                 }
             }
         }
         place.laid = Some(wanted);
         Ok(())
+    }
+}
+
+/// Writes a whole file and sees it on the device.
+fn whole(plan: &CellPlan) -> VxJob {
+    let iosize = plan.file_bytes.clamp(1, 1 << 20);
+    VxJob {
+        workload: VxWorkload::Write,
+        iosize,
+        iocount: Some(plan.file_bytes.div_ceil(iosize)),
+        fsync: true,
+        ..VxJob::default()
     }
 }
 

@@ -24,6 +24,8 @@ pub struct Place {
     pub folder: Option<TempDir>,
     /// Free space at the beginning, in bytes.
     pub free_bytes: u64,
+    /// Whether it was made for this campaign.
+    pub ours: bool,
     /// The files that lie there now.
     pub laid: Option<Laid>,
     // Unmounted and removed after the folder.
@@ -87,8 +89,8 @@ impl Place {
             false => None,
         };
         let label = label.map_or_else(|| file_system.name.clone(), str::to_owned);
-        let (path, laid) = (path.to_owned(), None);
-        Ok(Self { label, path, file_system, folder, free_bytes, laid, _made: made })
+        let (path, laid, ours) = (path.to_owned(), None, made.is_some());
+        Ok(Self { label, path, file_system, folder, free_bytes, ours, laid, _made: made })
     }
 }
 
