@@ -272,6 +272,7 @@ pub(crate) fn direct_align(file: &impl AsFd, device: Option<(u32, u32)>) -> Opti
     Some(align)
 }
 
+/// What is known of the block device at `path`.
 pub(crate) fn raw_device(path: &Path, number: (u32, u32)) -> FileSystemInfo {
     FileSystemInfo {
         name: "block".into(),
@@ -295,6 +296,7 @@ pub(crate) fn space(file: &impl AsFd, kind: &str) -> io::Result<(u64, u64)> {
     Ok((total, if total > 0 { free.min(available) } else { available }))
 }
 
+/// The word for a kind of file.
 pub(crate) fn kind_word(kind: FileType) -> &'static str {
     if kind.is_file() {
         "regular file"

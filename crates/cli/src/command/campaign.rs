@@ -60,13 +60,28 @@ fn run(args: &CampaignRunArgs) -> Result<(), Failure> {
         Some(path) => table::resumed(path, fresh)?,
         None => fresh,
     };
-    let unnamed = output::default_path(&document, "ioscape.json");
-    let file = args.output.clone().unwrap_or(unnamed);
+    let file = saved_at(args, &document);
+    output::check_writable(&file)?;
     let mut cells = Cells { interrupt, destroy_data: args.destroy_data };
     let work = Work { args, rounds: campaign.rounds, rows: &rows, file: &file };
     let finished = work.all(&mut places.all, &mut cells, &mut document, &mut result);
     drop(places);
     conclude(args, document, result, &file, finished)
+}
+
+/// Where the table is kept: as asked; unasked, in the current directory, or out of the way while all is well.
+fn saved_at(args: &CampaignRunArgs, document: &Document) -> PathBuf {
+    let unnamed = output::default_path(document, "ioscape.json");
+    match &args.output {
+        Some(path) => path.clone(),
+        None if is_kept(args) => unnamed,
+        None => std::env::temp_dir().join(unnamed),
+    }
+}
+
+/// Whether the user wants the result file when all is done; it is needed until then in any case.
+fn is_kept(args: &CampaignRunArgs) -> bool {
+    args.output.is_some() || (!args.json && args.html.is_none())
 }
 
 /// The rows with no file larger than `most`.
@@ -187,7 +202,7 @@ fn conclude(
     args: &CampaignRunArgs,
     mut document: Document,
     result: CampaignResult,
-    file: &PathBuf,
+    file: &Path,
     finished: Result<(), Failure>,
 ) -> Result<(), Failure> {
     document.interrupted = matches!(finished, Err(Failure::Interrupted(_)));
@@ -197,7 +212,12 @@ fn conclude(
     }
     document.campaign = Some(result);
     output::pour(&document, Some(file), args.html.as_deref(), args.json)?;
-    output::tell(&format!("Result: {}", file.display()));
+    if is_kept(args) || finished.is_err() {
+        output::tell(&format!("Result: {}", file.display()));
+    } else {
+        // The result is where the user asked for it; the safety copy has done its duty.
+        let _ = std::fs::remove_file(file);
+    }
     let more = format!("; continue with --resume {}", file.display());
     finished.map_err(|failure| match failure {
         Failure::Interrupted(text) => Failure::Interrupted(text + &more),

@@ -56,7 +56,7 @@ fn every_way_of_carrying_users_moves_the_same_bytes() {
         let read = VxJob { users, nthreads: 3, ..job(VxWorkload::Read) };
         let run = attempt(&read, &paths, false).unwrap();
         assert_eq!(run.files[1].figures.bytes, 24 * BLOCK);
-        assert_eq!(run.files[1].figures.response_time_ns.unwrap().p50 > 0, true);
+        assert!(run.files[1].figures.response_time_ns.unwrap().p50 > 0);
     }
 }
 
@@ -83,11 +83,11 @@ fn what_exists_is_kept_without_consent() {
     let path = folder.path().join("precious");
     std::fs::write(&path, "precious").unwrap();
     for workload in VxWorkload::ALL.into_iter().filter(|w| w.writes()) {
-        let error = attempt(&job(workload), &[path.clone()], false).unwrap_err();
+        let error = attempt(&job(workload), std::slice::from_ref(&path), false).unwrap_err();
         assert!(error.is_misuse() && error.to_string().contains("--destroy-data"), "{error}");
     }
     let remove = VxJob { remove: true, ..job(VxWorkload::Read) };
-    assert!(attempt(&remove, &[path.clone()], false).is_err());
+    assert!(attempt(&remove, std::slice::from_ref(&path), false).is_err());
     assert_eq!(std::fs::read(&path).unwrap(), b"precious");
     assert_eq!(names(folder.path()), ["precious"]);
 }
@@ -103,10 +103,10 @@ fn a_refused_run_leaves_nothing_behind() {
     let error = attempt(&job(VxWorkload::Write), &twice, true).unwrap_err();
     assert!(error.to_string().contains("twice"), "{error}");
     let huge = VxJob { iocount: Some(1 << 44), ..job(VxWorkload::Write) };
-    let error = attempt(&huge, &[new.clone()], false).unwrap_err();
+    let error = attempt(&huge, std::slice::from_ref(&new), false).unwrap_err();
     assert!(matches!(error, Error::Space { .. }), "{error}");
     let odd = VxJob { direct: true, iosize: 1000, ..job(VxWorkload::Write) };
-    let error = attempt(&odd, &[new.clone()], false).unwrap_err();
+    let error = attempt(&odd, std::slice::from_ref(&new), false).unwrap_err();
     assert!(error.is_misuse() && error.to_string().contains("direct"), "{error}");
     let missing = attempt(&job(VxWorkload::Read), &[new], false).unwrap_err();
     assert!(missing.to_string().contains("does not exist"), "{missing}");

@@ -6,6 +6,7 @@ mod faults;
 mod fio;
 mod network;
 mod policy;
+mod vxbench;
 
 use crate::check::{Check, Outcome};
 use crate::lab::Lab;
@@ -49,6 +50,12 @@ pub const ALL: &[System] = &[
         truth: "fio replays the same requests at the same speed",
         needs: &["fio", "fusermount3"],
         run: fio::replay,
+    },
+    System {
+        name: "vxbench",
+        truth: "fio moves the same bytes at the same speed and cost; direct I/O spares processor time; writers to one file wait",
+        needs: &["fio"],
+        run: vxbench::beside_fio,
     },
     System {
         name: "faults",

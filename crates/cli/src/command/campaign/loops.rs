@@ -34,11 +34,11 @@ impl Made {
 
 impl Drop for Made {
     fn drop(&mut self) {
-        if let Some(mount) = self.mount.as_ref().filter(|_| self.mounted) {
-            if run("umount", [mount.path().as_os_str()]).is_err() {
-                // Its files are closed by now; what remains is the kernel's own delay.
-                let _ = run("umount", [OsStr::new("-l"), mount.path().as_os_str()]);
-            }
+        let mount = self.mount.as_ref().filter(|_| self.mounted).map(|m| m.path().as_os_str());
+        let busy = |mount: &&OsStr| run("umount", [*mount]).is_err();
+        if let Some(mount) = mount.filter(busy) {
+            // Its files are closed by now; what remains is the kernel's own delay.
+            let _ = run("umount", [OsStr::new("-l"), mount]);
         }
         if let Some(device) = &self.device {
             let _ = run("losetup", [OsStr::new("-d"), device.as_os_str()]);
