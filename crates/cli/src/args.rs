@@ -1,7 +1,9 @@
 //! What was typed: the command line, parsed and not yet interpreted; nothing is opened here.
 
 mod characterize;
+mod campaign;
 mod models;
+mod vxbench;
 
 use clap::{Args, Parser, Subcommand};
 use ioscape_schema::units::{parse_bytes, parse_duration_ns};
@@ -9,7 +11,9 @@ use ioscape_schema::{Access, Advice, Engine, SizeDistribution, Workers};
 use std::path::PathBuf;
 
 pub use characterize::CharacterizeArgs;
+pub use campaign::{CampaignAction, CampaignArgs, CampaignRunArgs};
 pub use models::{AskedArgs, CompareArgs, PredictArgs, Price, ValidateArgs};
+pub use vxbench::VxbenchArgs;
 
 const AFTER: &str = "Results go to standard output, everything else to standard error.\n\
 Exit codes: 0 done; 1 it failed (what was measured is saved); 2 misuse, or refused for safety; 130 interrupted (saved).\n\
@@ -39,6 +43,10 @@ pub enum Command {
     Validate(ValidateArgs),
     /// Run a command and say which workload of five parameters its I/O is
     Characterize(CharacterizeArgs),
+    /// Do exact work on files as the vxbench of VERITAS did: elapsed time, throughput, processor time
+    Vxbench(Box<VxbenchArgs>),
+    /// Measure a table of vxbench runs: those of the white paper, or your own
+    Campaign(CampaignArgs),
     /// Make one HTML page of result files
     Report(ReportArgs),
 }

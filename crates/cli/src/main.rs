@@ -13,10 +13,12 @@ mod systems;
 
 use args::{Cli, Command};
 use clap::Parser;
+use std::ffi::OsString;
+use std::path::Path;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    let cli = match Cli::try_parse_from(words()) {
         Ok(cli) => cli,
         Err(error) => return failure::of_arguments(&error),
     };
@@ -27,10 +29,22 @@ fn main() -> ExitCode {
         Command::Compare(args) => command::compare::main(&args),
         Command::Validate(args) => command::validate::main(&args),
         Command::Characterize(args) => command::characterize::main(&args),
+        Command::Vxbench(args) => command::vxbench::main(&args),
+        Command::Campaign(args) => command::campaign::main(&args),
         Command::Report(args) => command::report::main(&args),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => failure.report(),
     }
+}
+
+/// The command line; under the name `vxbench` the program is that command.
+fn words() -> Vec<OsString> {
+    let mut words: Vec<OsString> = std::env::args_os().collect();
+    let name = words.first().and_then(|word| Path::new(word).file_name());
+    if name.is_some_and(|name| name == "vxbench") {
+        words.splice(..1, ["ioscape".into(), "vxbench".into()]);
+    }
+    words
 }

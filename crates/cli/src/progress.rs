@@ -6,6 +6,7 @@ use std::io::IsTerminal;
 use std::time::Duration;
 
 /// A progress bar on standard error.
+#[derive(Clone)]
 pub struct Progress {
     bar: ProgressBar,
 }

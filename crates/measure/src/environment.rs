@@ -4,8 +4,8 @@ mod virtualization;
 
 use crate::cgroup;
 use crate::load;
-use crate::target::Target;
 use crate::target::device::BlockDevice;
+use crate::target::{FileSystemInfo, Target};
 use crate::text;
 use ioscape_schema::Environment;
 use std::collections::BTreeMap;
@@ -63,20 +63,29 @@ fn vm_dirty() -> BTreeMap<String, u64> {
 ///
 /// `memory_limit` is the limit that workers are put under, in bytes; a lower one that is already in force is given instead.
 pub fn capture(target: &Target, memory_limit: Option<u64>) -> Environment {
-    let file_system = target.file_system();
+    let on = capture_on(target.file_system());
+    Environment {
+        memory_limit_bytes: memory_limit.into_iter().chain(on.memory_limit_bytes).min(),
+        file_system_bytes: Some(target.total_bytes()).filter(|bytes| *bytes > 0),
+        free_bytes: Some(target.free_bytes()).filter(|bytes| *bytes > 0),
+        read_ahead_bytes: read_ahead(target).or(on.read_ahead_bytes),
+        ..on
+    }
+}
+
+/// The same as far as it is known of a file system or device without a file on it.
+pub fn capture_on(file_system: &FileSystemInfo) -> Environment {
     let device = BlockDevice::at(file_system.device);
     let queue = |setting| device.as_ref().and_then(|device| device.queue(setting));
     let known = |text: &str| (!text.is_empty()).then(|| text.to_owned());
     Environment {
         file_system: known(&file_system.name),
         mount_options: known(&file_system.mount_options),
-        file_system_bytes: Some(target.total_bytes()).filter(|bytes| *bytes > 0),
-        free_bytes: Some(target.free_bytes()).filter(|bytes| *bytes > 0),
         device: device.as_ref().map(BlockDevice::name),
         scheduler: queue("scheduler").and_then(|line| chosen(&line)),
         rotational: queue("rotational").map(|flag| flag == "1"),
-        read_ahead_bytes: read_ahead(target).or_else(|| queue("read_ahead_kb").and_then(kib)),
-        ..machine(memory_limit)
+        read_ahead_bytes: queue("read_ahead_kb").and_then(kib),
+        ..machine(None)
     }
 }
 

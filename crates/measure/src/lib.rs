@@ -19,6 +19,7 @@ pub mod target;
 mod testing;
 mod text;
 pub mod traps;
+pub mod vxbench;
 mod worker;
 
 pub use clock::Clock;

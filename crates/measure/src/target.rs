@@ -4,7 +4,7 @@
 //! its data, and only if nobody is seen to use it. Everything is checked before anything is touched.
 
 pub(crate) mod device;
-mod guard;
+pub(crate) mod guard;
 pub(crate) mod mounts;
 mod scratch;
 #[cfg(test)]
@@ -246,14 +246,7 @@ impl Target {
 
     /// Alignment of offsets, sizes and memory that direct I/O needs here, in bytes; absent where the kernel does not say.
     pub fn direct_align(&self) -> Option<u32> {
-        let state = rustix::fs::statx(&self.file, "", AtFlags::EMPTY_PATH, StatxFlags::DIOALIGN);
-        let known = state.ok().filter(|s| s.stx_mask & StatxFlags::DIOALIGN.bits() != 0);
-        let align = known.map_or(0, |s| s.stx_dio_offset_align.max(s.stx_dio_mem_align));
-        if align == 0 && self.is_device {
-            let device = device::BlockDevice::at(self.file_system.device)?;
-            return device.queue("logical_block_size")?.parse().ok();
-        }
-        (align > 0).then_some(align)
+        direct_align(&self.file, self.is_device.then_some(self.file_system.device))
     }
 
     /// The file system or device below.
@@ -267,7 +260,20 @@ impl Target {
     }
 }
 
-fn raw_device(path: &Path, number: (u32, u32)) -> FileSystemInfo {
+/// Alignment that direct I/O on `file` needs, in bytes; `device` is its number if it is a block device.
+pub(crate) fn direct_align(file: &impl AsFd, device: Option<(u32, u32)>) -> Option<u32> {
+    let state = rustix::fs::statx(file, "", AtFlags::EMPTY_PATH, StatxFlags::DIOALIGN);
+    let known = state.ok().filter(|s| s.stx_mask & StatxFlags::DIOALIGN.bits() != 0);
+    let align = known.map_or(0, |s| s.stx_dio_offset_align.max(s.stx_dio_mem_align));
+    if align == 0 {
+        let device = device::BlockDevice::at(device?)?;
+        return device.queue("logical_block_size")?.parse().ok();
+    }
+    Some(align)
+}
+
+/// What is known of the block device at `path`.
+pub(crate) fn raw_device(path: &Path, number: (u32, u32)) -> FileSystemInfo {
     FileSystemInfo {
         name: "block".into(),
         source: path.display().to_string(),
@@ -278,7 +284,7 @@ fn raw_device(path: &Path, number: (u32, u32)) -> FileSystemInfo {
 }
 
 /// Size of the file system of type `kind` that `file` lies on and the free part of it that we may take.
-fn space(file: &impl AsFd, kind: &str) -> io::Result<(u64, u64)> {
+pub(crate) fn space(file: &impl AsFd, kind: &str) -> io::Result<(u64, u64)> {
     let state = rustix::fs::fstatvfs(file)?;
     let total = state.f_blocks.saturating_mul(state.f_frsize);
     let free = state.f_bavail.saturating_mul(state.f_frsize);
@@ -290,7 +296,8 @@ fn space(file: &impl AsFd, kind: &str) -> io::Result<(u64, u64)> {
     Ok((total, if total > 0 { free.min(available) } else { available }))
 }
 
-fn kind_word(kind: FileType) -> &'static str {
+/// The word for a kind of file.
+pub(crate) fn kind_word(kind: FileType) -> &'static str {
     if kind.is_file() {
         "regular file"
     } else if kind.is_block_device() {
@@ -305,7 +312,7 @@ fn kind_word(kind: FileType) -> &'static str {
 }
 
 /// `path` could not even be looked at.
-fn missing(path: &Path, error: io::Error) -> Error {
+pub(crate) fn missing(path: &Path, error: io::Error) -> Error {
     match error.kind() {
         io::ErrorKind::NotFound => Error::target(
             path,
@@ -316,7 +323,7 @@ fn missing(path: &Path, error: io::Error) -> Error {
 }
 
 /// `path` exists but may not be opened as needed.
-fn unwritable(path: &Path, error: io::Error) -> Error {
+pub(crate) fn unwritable(path: &Path, error: io::Error) -> Error {
     let reason = match error.raw_os_error() {
         Some(libc::EROFS) => "is read-only: name a place that can be written".to_owned(),
         Some(libc::EACCES | libc::EPERM) => {

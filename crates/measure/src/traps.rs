@@ -9,7 +9,7 @@ pub fn traps(target: &Target, access: Access) -> Vec<Warning> {
 }
 
 /// The same from facts: `aligned` tells whether the kernel gives an alignment for direct I/O.
-fn judge(system: &FileSystemInfo, access: Access, aligned: bool) -> Vec<Warning> {
+pub(crate) fn judge(system: &FileSystemInfo, access: Access, aligned: bool) -> Vec<Warning> {
     let mut doubts = Vec::new();
     let name = &system.name;
     // An overlay has no device of its own, but passes direct I/O on to the one below it and then gives its alignment.

@@ -209,6 +209,15 @@ pub fn target(document: &Document) -> Cow<'_, str> {
     if let Some(one) = &document.characterization {
         return format!("the I/O of {}", command(&one.command)).into();
     }
+    if let Some(campaign) = &document.campaign {
+        return campaign.title.as_str().into();
+    }
+    if let Some(run) = document.vxbench.as_ref().and_then(|vxbench| vxbench.runs.first()) {
+        return format!("vxbench {}", run.job.workload).into();
+    }
+    if document.vxbench.is_some() {
+        return "concurrent writers".into();
+    }
     match (&document.evaluation, &document.measurements) {
         (Some(evaluation), _) if !evaluation.target.is_empty() => evaluation.target.as_str().into(),
         (None, Some(runs)) if runs.len() == 1 => mix(&runs[0].workload).into(),

@@ -57,6 +57,12 @@ pub struct Document {
     /// An application as the calls it made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub characterization: Option<Characterization>,
+    /// Runs of `vxbench`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub vxbench: Option<crate::Vxbench>,
+    /// A table of `vxbench` runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub campaign: Option<crate::CampaignResult>,
 }
 
 impl Document {

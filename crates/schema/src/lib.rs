@@ -4,6 +4,7 @@
 //! name ends in `_s`; fields carry their unit last.
 
 pub mod characterization;
+pub mod campaign;
 pub mod document;
 pub mod environment;
 pub mod evaluation;
@@ -11,11 +12,16 @@ pub mod io;
 pub mod measurement;
 pub mod prediction;
 pub mod units;
+pub mod vxbench;
 pub mod warning;
 pub mod workload;
 
 pub use characterization::{
     Characterization, Ending, FileCall, FileKind, FileTraits, ProcessTraits, TracingCost, Traits,
+}
+pub use campaign::{
+    CampaignCell, CampaignColumn, CampaignReference, CampaignResult, CampaignRow, CampaignSample,
+    CampaignSetting,
 };
 pub use document::{Document, SCHEMA, Tool};
 pub use environment::Environment;
@@ -27,6 +33,9 @@ pub use io::{Device, Io, IoFlags, IoType, Op, Partition, Request, TraceInfo};
 pub use measurement::{Direction, Measurement, ResponseTime, Stop};
 pub use prediction::{
     Cheapest, Choice, Comparison, ErrorBin, ErrorFigures, Prediction, Validation, ValidationPoint,
+};
+pub use vxbench::{
+    VxFigures, VxFile, VxJob, VxRun, VxShow, VxUsers, VxWorkload, Vxbench, WriterScaling,
 };
 pub use warning::{Warning, WarningKind};
 pub use workload::{

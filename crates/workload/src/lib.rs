@@ -21,14 +21,17 @@
 //! ```
 
 mod alias;
+pub mod campaign;
 pub mod characterize;
 pub mod iolog;
 pub mod jobs;
 pub mod sizes;
 pub mod stream;
+pub mod vxbench;
 
 pub use characterize::{Application, Characterized, Characterizer, Portrait};
 pub use iolog::write_fio_iolog;
 pub use jobs::{Job, JobError, parse_jobs};
 pub use sizes::{largest_request, set_bytes, size_cv};
 pub use stream::{Stream, streams};
+pub use vxbench::{VxError, VxPlan, VxRequests, VxWords};

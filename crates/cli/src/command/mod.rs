@@ -1,9 +1,11 @@
 //! The commands: what the arguments mean, and what is poured into what.
 
 pub mod characterize;
+pub mod campaign;
 pub mod compare;
 pub mod evaluate;
 pub mod predict;
 pub mod report;
 pub mod run;
 pub mod validate;
+pub mod vxbench;

@@ -1,5 +1,5 @@
 //! The memory that requests move: aligned for direct I/O, full of bytes that no storage can compress or merge.
-#![expect(unsafe_code, reason = "aligned allocation")]
+#![expect(unsafe_code, reason = "aligned allocation, and locking it in memory")]
 
 use std::alloc::{Layout, alloc, dealloc};
 use std::ops::{Deref, DerefMut};
@@ -30,6 +30,12 @@ impl Buffer {
         let mut buffer = Self { start, layout };
         fill(&mut buffer, seed);
         Some(buffer)
+    }
+
+    /// Keeps the buffer in memory until it is dropped.
+    pub(crate) fn lock(&self) -> rustix::io::Result<()> {
+        // SAFETY: the range is memory of ours; locking changes nothing in it.
+        unsafe { rustix::mm::mlock(self.start.as_ptr().cast(), self.layout.size()) }
     }
 }
 

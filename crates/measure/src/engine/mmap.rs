@@ -35,6 +35,13 @@ impl Mmap {
         let base = NonNull::new(base.cast()).ok_or(Fault::new(Action::Map, libc::ENOMEM))?;
         Ok(Self { base, len, buffer, stamp })
     }
+
+    /// Tells the kernel how the mapping will be used; a kernel that takes no advice goes without.
+    pub(crate) fn advise(&self, advice: rustix::mm::Advice) {
+        // SAFETY: the range is this mapping, and none of the advices given here changes what it holds.
+        let _ =
+            unsafe { rustix::mm::madvise(self.base.as_ptr().cast(), self.len as usize, advice) };
+    }
 }
 
 impl Perform for Mmap {

@@ -1,6 +1,7 @@
 //! How requests reach the kernel: one module per engine, and the loop that drives those with one request at a time.
 
 pub(crate) mod buffer;
+pub(crate) mod discovered;
 pub(crate) mod mmap;
 pub(crate) mod null;
 pub(crate) mod psync;
@@ -31,11 +32,13 @@ pub(crate) enum Action {
     Join,
     /// Taking memory or a thread.
     Resource,
+    /// Locking buffers in memory.
+    Lock,
 }
 
 impl Action {
     /// All of them, in the order of their numbers.
-    const ALL: [Self; 9] = [
+    const ALL: [Self; 10] = [
         Self::Open,
         Self::Read,
         Self::EndOfFile,
@@ -45,6 +48,7 @@ impl Action {
         Self::Ring,
         Self::Join,
         Self::Resource,
+        Self::Lock,
     ];
 
     /// The action of this number.
@@ -63,6 +67,7 @@ impl Action {
             Self::Ring => "make an io_uring for",
             Self::Join => "join the memory control group for",
             Self::Resource => "get memory or threads for the I/O on",
+            Self::Lock => "lock the buffers in memory for the I/O on",
         }
     }
 }

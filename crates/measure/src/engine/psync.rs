@@ -3,20 +3,28 @@
 use crate::engine::buffer::{Buffer, Stamp};
 use crate::engine::{Fault, Perform, action};
 use ioscape_schema::{Op, Request};
-use rustix::io::{Errno, pread, pwrite};
+use rustix::io::{Errno, ReadWriteFlags, pread, preadv2, pwrite, pwritev2};
 use std::fs::File;
+use std::io::{IoSlice, IoSliceMut};
 
 /// An open file and the buffer of one stream.
 pub(crate) struct Psync {
     file: File,
     buffer: Buffer,
     stamp: Stamp,
+    flags: ReadWriteFlags,
 }
 
 impl Psync {
     /// An engine on `file` for requests of up to the size of `buffer`.
     pub(crate) fn new(file: File, buffer: Buffer, stamp: Stamp) -> Self {
-        Self { file, buffer, stamp }
+        Self { file, buffer, stamp, flags: ReadWriteFlags::empty() }
+    }
+
+    /// The same with `flags` on every request (`preadv2` and `pwritev2`).
+    pub(crate) fn with_flags(mut self, flags: ReadWriteFlags) -> Self {
+        self.flags = flags;
+        self
     }
 
     /// One system call for the part of the request behind its first `done` bytes.
@@ -25,6 +33,12 @@ impl Psync {
         let len = request.len as usize;
         let buffer = self.buffer.get_mut(done..len).ok_or(Errno::INVAL)?;
         let offset = request.offset + done as u64;
+        if !self.flags.is_empty() {
+            return match request.op {
+                Op::Read => preadv2(&self.file, &mut [IoSliceMut::new(buffer)], offset, self.flags),
+                Op::Write => pwritev2(&self.file, &[IoSlice::new(buffer)], offset, self.flags),
+            };
+        }
         match request.op {
             Op::Read => pread(&self.file, buffer, offset),
             Op::Write => pwrite(&self.file, buffer, offset),

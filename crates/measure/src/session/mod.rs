@@ -3,7 +3,7 @@
 mod conduct;
 mod failure;
 mod prepare;
-mod summary;
+pub(crate) mod summary;
 mod warm_up;
 
 use crate::cgroup::MemoryGroup;

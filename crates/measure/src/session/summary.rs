@@ -147,7 +147,8 @@ fn figures(workload: &Workload, trial: &Trial) -> Measurement {
     }
 }
 
-fn response_time(tally: &Tally) -> ResponseTime {
+/// Mean, quantiles and longest of a tally's response times.
+pub(crate) fn response_time(tally: &Tally) -> ResponseTime {
     if tally.ios == 0 {
         return ResponseTime::default();
     }

@@ -1,11 +1,13 @@
 //! The document as one page that needs nothing else: no network, no other file, no script to be readable.
 
 mod characterization;
+mod campaign;
 mod figure;
 mod findings;
 mod models;
 mod sections;
 mod tables;
+mod vxbench;
 
 use crate::text::{esc, short_time, target};
 use ioscape_schema::units::{Bytes, Seconds};
@@ -77,6 +79,12 @@ fn sections(document: &Document) -> Vec<Section> {
     if let Some(validation) = &document.validation {
         add("validation", "Validation", models::validation(validation));
     }
+    if let Some(result) = &document.vxbench {
+        add("vxbench", "vxbench", vxbench::vxbench(result));
+    }
+    if let Some(result) = &document.campaign {
+        add("campaign", "Campaign", campaign::campaign(result));
+    }
     add("doubts", "Doubts", tables::doubts(document));
     if document.environment != Environment::default() {
         add("machine", "Machine", tables::machine(&document.environment));
@@ -109,6 +117,8 @@ fn header(out: &mut String, document: &Document, sections: &[Section]) {
         Document { validation: Some(_), .. } => "validation",
         Document { evaluation: Some(_), .. } => "self-scaling evaluation",
         Document { characterization: Some(_), .. } => "characterization",
+        Document { campaign: Some(_), .. } => "campaign",
+        Document { vxbench: Some(_), .. } => "vxbench",
         Document { comparison: Some(_), .. } => "comparison",
         Document { predictions: Some(_), .. } => "predictions",
         _ => "runs",

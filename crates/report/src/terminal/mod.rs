@@ -1,10 +1,12 @@
 //! The document as text for a terminal: findings first, then numbers, small charts, and doubts.
 
 mod characterization;
+mod campaign;
 mod chart;
 mod ink;
 mod models;
 mod tables;
+mod vxbench;
 
 pub use ink::Style;
 
@@ -20,6 +22,9 @@ use ioscape_schema::{Document, Environment, Evaluation, Measurement, Parameter};
 /// An evaluation shows its findings, regions, borders, the curve over the size of the set and small charts of
 /// every region; single runs show a table. Warnings come last. Strings from outside cannot act on the terminal.
 pub fn terminal(document: &Document, style: &Style) -> String {
+    if let Some(vxbench) = &document.vxbench {
+        return vxbench::text(vxbench, style) + &warnings(document, style);
+    }
     let mut out = header(document, style);
     if let Some(evaluation) = &document.evaluation {
         out += &evaluation_text(evaluation, style);
@@ -31,6 +36,9 @@ pub fn terminal(document: &Document, style: &Style) -> String {
         out += &characterization::text(one, style);
     }
     out += &models::text(document, style);
+    if let Some(table) = &document.campaign {
+        out += &campaign::text(table, style);
+    }
     out + &warnings(document, style)
 }
 

@@ -9,20 +9,20 @@ use ioscape_schema::{Bounded, Evaluation, Measurement, Region};
 
 /// A table from its columns: a heading, whether it holds numbers, and its cells.
 pub struct Column {
-    head: &'static str,
+    head: String,
     numbers: bool,
     cells: Vec<String>,
 }
 
 impl Column {
     /// A column of words, aligned to the left.
-    pub fn words(head: &'static str, cells: impl Iterator<Item = String>) -> Self {
-        Self { head, numbers: false, cells: cells.collect() }
+    pub fn words(head: impl Into<String>, cells: impl Iterator<Item = String>) -> Self {
+        Self { head: head.into(), numbers: false, cells: cells.collect() }
     }
 
     /// A column of numbers, aligned to the right.
-    pub fn numbers(head: &'static str, cells: impl Iterator<Item = String>) -> Self {
-        Self { head, numbers: true, cells: cells.collect() }
+    pub fn numbers(head: impl Into<String>, cells: impl Iterator<Item = String>) -> Self {
+        Self { head: head.into(), numbers: true, cells: cells.collect() }
     }
 }
 
@@ -40,7 +40,7 @@ pub fn table(columns: &[&Column], style: &Style) -> String {
         .load_style(lines(style))
         .set_content_arrangement(ContentArrangement::Dynamic)
         .set_width(u16::try_from(style.columns()).unwrap_or(u16::MAX))
-        .set_header(columns.iter().map(|column| column.head));
+        .set_header(columns.iter().map(|column| style.clean(&column.head)));
     let rows = columns.iter().map(|column| column.cells.len()).max().unwrap_or(0);
     for row in 0..rows {
         table.add_row(

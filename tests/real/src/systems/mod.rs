@@ -8,6 +8,7 @@ mod fio;
 mod network;
 mod policy;
 mod prediction;
+mod vxbench;
 
 use crate::check::{Check, Outcome};
 use crate::lab::Lab;
@@ -51,6 +52,12 @@ pub const ALL: &[System] = &[
         truth: "fio replays the same requests at the same speed",
         needs: &["fio", "fusermount3"],
         run: fio::replay,
+    },
+    System {
+        name: "vxbench",
+        truth: "fio moves the same bytes at the same speed and cost; direct I/O spares processor time; writers to one file wait",
+        needs: &["fio"],
+        run: vxbench::beside_fio,
     },
     System {
         name: "faults",

@@ -1,0 +1,73 @@
+//! What was typed for `campaign`: tables of vxbench runs.
+
+use super::{bytes, seconds};
+use clap::{Args, Subcommand};
+use std::path::PathBuf;
+
+/// `ioscape campaign`.
+#[derive(Debug, Args)]
+pub struct CampaignArgs {
+    /// What to do with campaigns.
+    #[command(subcommand)]
+    pub action: CampaignAction,
+}
+
+/// What to do with campaigns.
+#[derive(Debug, Subcommand)]
+pub enum CampaignAction {
+    /// Name the campaigns that come with ioscape: one per table of the VERITAS white paper
+    List,
+    /// Print a campaign file, to learn from or to change
+    Show {
+        /// Name of a campaign, or a file of your own
+        name: String,
+    },
+    /// Measure a table
+    Run(CampaignRunArgs),
+}
+
+/// `ioscape campaign run`.
+#[derive(Debug, Args)]
+pub struct CampaignRunArgs {
+    /// Name of a campaign, or a file of your own
+    pub name: String,
+    /// Directories and block devices, side by side in the table; with --fs, where the loop devices' files are made
+    #[arg(required = true, value_name = "DIR")]
+    pub places: Vec<PathBuf>,
+    /// Make these file systems on loop devices, side by side: ext4, xfs, btrfs, tmpfs, raw
+    #[arg(long, value_name = "FS", value_delimiter = ',', requires = "as_root_make")]
+    pub fs: Vec<String>,
+    /// Allow --fs to make, mount and remove loop devices and file systems (needs root)
+    #[arg(long, requires = "fs")]
+    pub as_root_make: bool,
+    /// Size of each file system of --fs
+    #[arg(long, value_name = "SIZE", default_value = "8G", value_parser = bytes)]
+    pub fs_size: u64,
+    /// Measure every cell so often [default: as the campaign says]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub rounds: Option<u32>,
+    /// Largest file [default: what half of the free space holds]
+    #[arg(long, value_name = "SIZE", value_parser = bytes)]
+    pub max_file_size: Option<u64>,
+    /// Begin no further row after this time
+    #[arg(long, value_name = "TIME", value_parser = seconds)]
+    pub budget: Option<f64>,
+    /// Print the rows, and the time and space they need, and touch nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Continue the interrupted campaign that FILE holds
+    #[arg(long, value_name = "FILE")]
+    pub resume: Option<PathBuf>,
+    /// The data of the devices named may be overwritten
+    #[arg(long)]
+    pub destroy_data: bool,
+    /// Write the result to FILE (.ioscape.json)
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Write one self-contained HTML page to FILE
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+    /// Print the result file on standard output instead of the table
+    #[arg(long)]
+    pub json: bool,
+}

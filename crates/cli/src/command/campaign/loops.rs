@@ -1,0 +1,102 @@
+//! File systems made for a campaign on loop devices, and taken down again on every way out.
+
+use crate::failure::Failure;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use tempfile::{NamedTempFile, TempDir};
+
+/// Kinds that can be made, with the program that makes them and its arguments.
+const KINDS: [(&str, &[&str]); 5] = [
+    ("ext4", &["mkfs.ext4", "-q", "-F"]),
+    ("xfs", &["mkfs.xfs", "-q", "-f"]),
+    ("btrfs", &["mkfs.btrfs", "-q", "-f"]),
+    ("tmpfs", &[]),
+    ("raw", &[]),
+];
+
+/// A loop device with or without a mounted file system, or a mounted memory file system.
+pub struct Made {
+    device: Option<PathBuf>,
+    mount: Option<TempDir>,
+    mounted: bool,
+    // Removed last.
+    _backing: Option<NamedTempFile>,
+}
+
+impl Made {
+    /// The mount point, or the device itself.
+    pub fn path(&self) -> &Path {
+        let device = || self.device.as_deref().unwrap_or(Path::new(""));
+        self.mount.as_ref().map_or_else(device, TempDir::path)
+    }
+}
+
+impl Drop for Made {
+    fn drop(&mut self) {
+        let mount = self.mount.as_ref().filter(|_| self.mounted).map(|m| m.path().as_os_str());
+        let busy = |mount: &&OsStr| run("umount", [*mount]).is_err();
+        if let Some(mount) = mount.filter(busy) {
+            // Its files are closed by now; what remains is the kernel's own delay.
+            let _ = run("umount", [OsStr::new("-l"), mount]);
+        }
+        if let Some(device) = &self.device {
+            let _ = run("losetup", [OsStr::new("-d"), device.as_os_str()]);
+        }
+    }
+}
+
+/// Runs a program and gives what it prints, without the last line break.
+fn run<'a>(program: &str, words: impl IntoIterator<Item = &'a OsStr>) -> Result<String, String> {
+    let output = Command::new(program)
+        .args(words)
+        .output()
+        .map_err(|error| format!("cannot run {program}: {error}"))?;
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().replace('\n', "; ");
+    match output.status.success() {
+        true => Ok(text(&output.stdout)),
+        false => Err(format!("{program} failed: {}", text(&output.stderr))),
+    }
+}
+
+/// Makes a file system of `kind` and `bytes` whose loop device has its file in `folder`.
+///
+/// # Errors
+/// An unknown kind, a missing program or right, or no space.
+pub fn make(kind: &str, folder: &Path, bytes: u64) -> Result<Made, Failure> {
+    let Some((_, program)) = KINDS.iter().find(|(known, _)| *known == kind) else {
+        let known = KINDS.map(|(known, _)| known).join(", ");
+        return Err(Failure::Misuse(format!("--fs {kind}: choose from {known}")));
+    };
+    let refused = |why: String| Failure::Misuse(format!("--fs {kind}: {why}"));
+    let mut made = Made { device: None, mount: None, mounted: false, _backing: None };
+    if kind != "tmpfs" {
+        let backing = tempfile::Builder::new().prefix(".ioscape-loop-").tempfile_in(folder);
+        let backing = backing.map_err(|e| refused(format!("{}: {e}", folder.display())))?;
+        backing.as_file().set_len(bytes).map_err(|e| refused(e.to_string()))?;
+        let words = ["--find", "--show", "--direct-io=on"].map(OsStr::new);
+        let path = backing.path().to_owned();
+        let device = run("losetup", words.into_iter().chain([path.as_os_str()]));
+        made._backing = Some(backing);
+        made.device = Some(PathBuf::from(device.map_err(refused)?));
+    }
+    if let (Some((mkfs, words)), Some(device)) = (program.split_first(), &made.device) {
+        let words = words.iter().map(OsStr::new).chain([device.as_os_str()]);
+        run(mkfs, words).map_err(refused)?;
+    }
+    if kind != "raw" {
+        let mount = tempfile::Builder::new().prefix("ioscape-").tempdir();
+        let mount = mount.map_err(|e| refused(e.to_string()))?;
+        let size = format!("size={bytes}");
+        let words: Vec<&OsStr> = match &made.device {
+            Some(device) => vec![OsStr::new("-t"), OsStr::new(kind), device.as_os_str()],
+            None => ["-t", "tmpfs", "-o", &size, "tmpfs"].into_iter().map(OsStr::new).collect(),
+        };
+        let words = words.into_iter().chain([mount.path().as_os_str()]);
+        let outcome = run("mount", words);
+        made.mount = Some(mount);
+        outcome.map_err(refused)?;
+        made.mounted = true;
+    }
+    Ok(made)
+}

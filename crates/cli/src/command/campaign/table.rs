@@ -1,0 +1,115 @@
+//! The table of a campaign as it fills: its columns, its ratios, and how it is taken up again.
+
+use super::catalogue;
+use super::places::Place;
+use crate::args::CampaignRunArgs;
+use crate::failure::Failure;
+use crate::output;
+use ioscape_schema::{CampaignCell, CampaignColumn, CampaignResult, CampaignRow};
+use ioscape_workload::campaign::{Campaign, RowPlan, median, paired_ratio};
+use std::path::Path;
+
+/// An empty table: a column for every place and every method that can run there.
+///
+/// # Errors
+/// No method can run at any of the places.
+pub fn new(
+    args: &CampaignRunArgs,
+    campaign: &Campaign,
+    places: &[Place],
+    rows: &[RowPlan],
+) -> Result<CampaignResult, Failure> {
+    let several = campaign.method.len() > 1;
+    let mut columns = Vec::new();
+    for place in places {
+        for method in campaign.method.iter().filter(|m| m.raw == place.folder.is_none()) {
+            columns.push(CampaignColumn {
+                place: place.label.clone(),
+                method: if several { method.name.clone() } else { String::new() },
+                path: place.path.display().to_string(),
+                file_system: place.file_system.name.clone(),
+            });
+        }
+    }
+    if columns.is_empty() {
+        return Err(Failure::Misuse(format!(
+            "{} has no method for these places: its methods are for {}",
+            args.name,
+            if places.iter().any(|p| p.folder.is_none()) { "directories" } else { "devices" }
+        )));
+    }
+    let cells = vec![CampaignCell::default(); columns.len()];
+    let rows = rows
+        .iter()
+        .map(|row| CampaignRow { settings: row.settings.clone(), cells: cells.clone() })
+        .collect();
+    Ok(CampaignResult {
+        name: args.name.clone(),
+        title: campaign.title.clone(),
+        source: campaign.source.clone(),
+        x: campaign.x(),
+        rounds: campaign.rounds,
+        columns,
+        rows,
+        reference: catalogue::reference(&args.name),
+    })
+}
+
+/// The place and the number of the method of column `column`.
+pub fn arms<'a>(places: &'a mut [Place], row: &RowPlan, column: usize) -> (&'a mut Place, usize) {
+    let mut left = column;
+    for place in places {
+        let raw = place.folder.is_none();
+        let mut methods = row.cells.iter().enumerate().filter(|(_, cell)| cell.raw == raw);
+        match methods.nth(left) {
+            Some((method, _)) => return (place, method),
+            None => left -= row.cells.iter().filter(|cell| cell.raw == raw).count(),
+        }
+    }
+    unreachable!("a column stands for a place and one of its methods")
+}
+
+/// Medians, and ratios to the first column.
+pub fn summarize(row: &mut CampaignRow) {
+    let samples = |cell: &CampaignCell, pick: fn(&ioscape_schema::CampaignSample) -> f64| {
+        cell.samples.iter().map(pick).collect::<Vec<f64>>()
+    };
+    let base = row.cells.first().cloned().unwrap_or_default();
+    let (rates, costs) =
+        (samples(&base, |s| s.throughput_bytes_per_s), samples(&base, |s| s.cpu_s));
+    for (index, cell) in row.cells.iter_mut().enumerate() {
+        let own = samples(cell, |s| s.throughput_bytes_per_s);
+        let cost = samples(cell, |s| s.cpu_s);
+        cell.throughput_bytes_per_s = median(&own);
+        cell.cpu_s = median(&cost);
+        if index > 0 {
+            let (rate, cpu) = (paired_ratio(&own, &rates), paired_ratio(&cost, &costs));
+            (cell.ratio, cell.ratio_ci95) = (rate.map(|r| r.mean), rate.map(|r| r.ci95));
+            (cell.cpu_ratio, cell.cpu_ratio_ci95) = (cpu.map(|r| r.mean), cpu.map(|r| r.ci95));
+        }
+    }
+}
+
+/// The table that the file at `path` holds, to go on with `fresh`.
+///
+/// # Errors
+/// The file holds no campaign, or one with other columns or rows.
+pub fn resumed(path: &Path, fresh: CampaignResult) -> Result<CampaignResult, Failure> {
+    let found = output::read_result(path)?.campaign;
+    let misuse = |text: &str| Failure::Misuse(format!("{}: {text}", path.display()));
+    let found = found.ok_or_else(|| misuse("holds no campaign to continue"))?;
+    let key = |table: &CampaignResult| {
+        let columns: Vec<String> = table.columns.iter().map(CampaignColumn::name).collect();
+        let rows: Vec<_> = table.rows.iter().map(|row| row.settings.clone()).collect();
+        (table.title.clone(), columns, rows)
+    };
+    let whole = |table: &CampaignResult| {
+        table.rows.iter().all(|row| row.cells.len() == table.columns.len())
+    };
+    if key(&found) != key(&fresh) || !whole(&found) {
+        return Err(misuse(
+            "holds a campaign with other rows or columns: give the same name, places and limits",
+        ));
+    }
+    Ok(CampaignResult { rounds: fresh.rounds, columns: fresh.columns, ..found })
+}

@@ -1,0 +1,97 @@
+//! `ioscape vxbench`: exact-work I/O on named files, with elapsed time, throughput and processor time.
+
+mod diagnose;
+
+use crate::args::VxbenchArgs;
+use crate::failure::Failure;
+use crate::progress::Progress;
+use crate::{interrupt, output};
+use ioscape_measure::vxbench::{self, Extent, Files, Watch};
+use ioscape_measure::{Clock, environment};
+use ioscape_schema::units::Bytes;
+use ioscape_schema::{Document, VxJob, VxRun, Vxbench};
+use ioscape_workload::vxbench::{VxPlan, parse, plan};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Runs the command.
+///
+/// # Errors
+/// Misuse before anything is touched; a failed or interrupted run.
+pub fn main(args: &VxbenchArgs) -> Result<(), Failure> {
+    for path in args.output.iter().chain(&args.html) {
+        output::check_writable(path)?;
+    }
+    if let Some(folder) = &args.diagnose {
+        return diagnose::main(args, folder);
+    }
+    let job = parse(&args.words()).map_err(|error| Failure::Misuse(error.to_string()))?;
+    let mut document = output::document(job.rand_seed);
+    let interrupt = interrupt::flag();
+    let progress = Progress::of_jobs(0, 1, job.workload.name());
+    let watch = watch(&interrupt, &progress);
+    let run = run(&job, &args.files, args.destroy_data, &watch, Some(&mut document))?;
+    progress.done();
+    document.warnings.extend(run.warnings.iter().cloned());
+    document.vxbench = Some(Vxbench { show: args.show(), runs: vec![run], ..Vxbench::default() });
+    pour(&document, args)
+}
+
+/// Writes the document where the arguments say.
+fn pour(document: &Document, args: &VxbenchArgs) -> Result<(), Failure> {
+    output::pour(document, args.output.as_deref(), args.html.as_deref(), args.json)
+}
+
+/// Ctrl-C, and a line that tells how much was moved.
+pub fn watch(interrupt: &Arc<std::sync::atomic::AtomicBool>, progress: &Progress) -> Watch {
+    let bar = progress.clone();
+    let told = move |bytes: u64| bar.doing(&format!("{} moved", Bytes(bytes as f64)));
+    Watch { interrupt: Arc::clone(interrupt), on_progress: Some(Arc::new(told)) }
+}
+
+/// Runs `job` with a user on each of `paths`; tells the machine to `document`, if there is one.
+///
+/// # Errors
+/// As [`main`].
+pub fn run(
+    job: &VxJob,
+    paths: &[PathBuf],
+    destroy_data: bool,
+    watch: &Watch,
+    document: Option<&mut Document>,
+) -> Result<VxRun, Failure> {
+    let plans = paths.iter().map(|path| plan_for(job, path)).collect::<Result<Vec<_>, _>>()?;
+    let extent = |plan: &VxPlan| Extent {
+        range_bytes: plan.range_bytes,
+        grow_to: plan.grow_to,
+        end_bytes: plan.end_bytes,
+    };
+    let named: Vec<_> = paths.iter().cloned().zip(plans.iter().map(extent)).collect();
+    let files = Files::open(&named, job, destroy_data)?;
+    let clock = Clock::new();
+    if let Some(document) = document {
+        if let Some(file_system) = files.file_system() {
+            document.environment = environment::capture_on(file_system);
+        }
+        document.environment.clock = clock.measure();
+    }
+    let requests = |user: u32, thread| plans[user as usize].requests(job, user, thread);
+    Ok(vxbench::run(files, job, &clock, watch, requests)?)
+}
+
+/// What the job does to the file at `path`.
+fn plan_for(job: &VxJob, path: &Path) -> Result<VxPlan, Failure> {
+    let look = vxbench::look(path)?;
+    let misuse = |text: String| Failure::Misuse(format!("{}: {text}", path.display()));
+    if look.size_bytes.is_none() && !job.workload.writes() {
+        return Err(misuse(format!("does not exist: {} needs a file to read", job.workload)));
+    }
+    let planned = plan(job, look.size_bytes).map_err(|error| misuse(error.to_string()))?;
+    match look.size_bytes.filter(|size| look.is_device && planned.end_bytes > *size) {
+        Some(size) => Err(misuse(format!(
+            "{} reaches byte {}, but the device has {size} bytes: give a smaller iocount",
+            job.workload, planned.end_bytes
+        ))),
+        None => Ok(planned),
+    }
+}

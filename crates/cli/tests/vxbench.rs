@@ -1,0 +1,143 @@
+//! `vxbench` and campaigns as commands: what is refused, what is kept, what comes out.
+
+use assert_cmd::Command;
+use ioscape_schema::Document;
+use std::path::Path;
+
+fn ioscape() -> Command {
+    Command::cargo_bin("ioscape").expect("the command is built")
+}
+
+/// A directory beside the binary, which is on a disk if anything is.
+fn folder() -> tempfile::TempDir {
+    tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory")
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().expect("a plain path")
+}
+
+/// Expects exit code 2 and one line that says all of `words`.
+fn refused(arguments: &[&str], words: &[&str]) {
+    let output = ioscape().args(arguments).assert().code(2).stdout("").get_output().clone();
+    let text = String::from_utf8(output.stderr).expect("text");
+    assert_eq!(text.lines().count(), 1, "one sentence: {text}");
+    for word in words {
+        assert!(text.contains(word), "{arguments:?} must say {word:?}: {text}");
+    }
+}
+
+fn document(arguments: &[&str]) -> Document {
+    let output = ioscape().args(arguments).arg("--json").assert().success().get_output().clone();
+    serde_json::from_slice(&output.stdout).expect("a result")
+}
+
+#[test]
+fn bad_words_are_answered_with_the_nearest() {
+    let folder = folder();
+    let file = folder.path().join("file");
+    let run = |more: &[&'static str], words: &[&str]| {
+        let arguments: Vec<&str> =
+            ["vxbench"].into_iter().chain(more.iter().copied()).chain([text(&file)]).collect();
+        refused(&arguments, words);
+    };
+    run(&["-w", "raed"], &["raed", "did you mean \"read\"?"]);
+    run(&["-w", "write", "-i", "iosiz=4k"], &["iosiz", "did you mean \"iosize\"?"]);
+    run(&["-w", "write", "-c", "dirct"], &["dirct", "did you mean \"direct\"?"]);
+    run(&["-w", "write", "-f", "trim"], &["trim", "-r"]);
+    run(&["-w", "read", "-i", "fsync"], &["fsync", "only reads"]);
+    run(&["-w", "read"], &["does not exist"]);
+    run(&["-w", "write"], &["iocount"]);
+    run(&["-w", "write", "-i", "iosize=1m,iocount=100000000"], &["free space"]);
+    run(&["-w", "write", "-p", "-t", "-i", "iocount=1"], &["-p", "-t"]);
+    run(&["-w", "write", "-k", "-M", "-i", "iocount=1"], &["-k", "-M"]);
+    refused(&["vxbench", "-w", "read", text(folder.path())], &["directory"]);
+    refused(&["vxbench", "-w", "read", "/dev/null"], &["character device"]);
+    let left = std::fs::read_dir(folder.path()).expect("the folder").count();
+    assert_eq!(left, 0, "nothing is left behind");
+}
+
+#[test]
+fn what_exists_is_never_overwritten_unasked() {
+    let folder = folder();
+    let file = folder.path().join("precious");
+    std::fs::write(&file, "precious").expect("a file");
+    for workload in ["write", "rand_write", "rand_mixed", "mmap_write"] {
+        let options = ["vxbench", "-w", workload, "-i", "iosize=4,iocount=1", text(&file)];
+        refused(&options, &["precious", "--destroy-data"]);
+    }
+    refused(&["vxbench", "-w", "read", "-i", "remove,iosize=4", text(&file)], &["--destroy-data"]);
+    assert_eq!(std::fs::read(&file).expect("still there"), b"precious");
+    document(&["vxbench", "-w", "read", "-i", "iosize=4", text(&file)]);
+    assert_eq!(std::fs::read(&file).expect("still there"), b"precious");
+}
+
+#[test]
+fn the_papers_lines_come_out() {
+    let folder = folder();
+    let [a, b] = ["a", "b"].map(|name| folder.path().join(name));
+    let write = ["vxbench", "-w", "write", "-i", "iosize=8k,iocount=128,nthreads=2", "-v"];
+    let output = ioscape().args(write).args([&a, &b]).assert().success().get_output().clone();
+    let lines = String::from_utf8(output.stdout).expect("text");
+    assert_eq!(lines.lines().count(), 7, "{lines}");
+    assert!(lines.lines().all(|line| line.contains("KB/s") && line.contains("sys")), "{lines}");
+    let summary = ioscape()
+        .args(["vxbench", "-w", "read", "-s", "-M"])
+        .args([&a, &b])
+        .assert()
+        .success()
+        .get_output()
+        .clone();
+    let lines = String::from_utf8(summary.stdout).expect("text");
+    assert!(lines.lines().count() == 1 && lines.starts_with("total:") && lines.contains("MB/s"));
+    let found = document(&["vxbench", "-w", "read", text(&a)]).vxbench.expect("runs");
+    assert_eq!(found.runs[0].total.bytes, 2 << 20);
+}
+
+#[test]
+fn under_its_own_name_it_is_the_same() {
+    let folder = folder();
+    let link = folder.path().join("vxbench");
+    std::os::unix::fs::symlink(assert_cmd::cargo::cargo_bin("ioscape"), &link).expect("a link");
+    let file = folder.path().join("a");
+    let mut command = std::process::Command::new(&link);
+    let options = ["-w", "write", "-i", "iosize=4k,iocount=4,remove"];
+    let output = command.args(options).arg(&file).output().expect("it runs");
+    assert!(output.status.success() && output.stdout.starts_with(b"user 1:"), "{output:?}");
+    assert!(!file.exists(), "removed after the test");
+}
+
+#[test]
+fn a_campaign_is_measured_saved_and_continued() {
+    let folder = folder();
+    let file = folder.path().join("mine.toml");
+    let campaign = "title = \"mine\"\nrounds = 2\n[base]\nfile_size = \"1M\"\n[[vary]]\nname = \"iosize\"\n\
+                    values = [\"64k\", \"256k\"]\n[[method]]\nname = \"plain\"\n[[method]]\nname = \"seq\"\nwith = { cache = \"seq\" }\n";
+    std::fs::write(&file, campaign).expect("a file");
+    let result = folder.path().join("result.json");
+    let base = ["campaign", "run", text(&file), text(folder.path()), "-o", text(&result)];
+    let with =
+        |more: &[&'static str]| document(&[&base[..], more].concat()).campaign.expect("a table");
+    let first = with(&["--rounds", "1"]);
+    assert_eq!((first.rows.len(), first.columns.len()), (2, 2));
+    let more = with(&["--rounds", "3"]);
+    assert!(more.rows.iter().flat_map(|row| &row.cells).all(|cell| cell.samples.len() == 3));
+    assert!(more.rows[0].cells[1].ratio.is_some_and(|ratio| ratio > 0.0));
+    let resumed = [&base[..], &["--rounds", "4", "--resume", text(&result)]].concat();
+    let resumed = document(&resumed).campaign.expect("a table");
+    assert_eq!(resumed.rows[1].cells[0].samples[..3], more.rows[1].cells[0].samples[..]);
+    assert_eq!(resumed.rows[1].cells[0].samples.len(), 4);
+    let left = std::fs::read_dir(folder.path()).expect("the folder").count();
+    assert_eq!(left, 2, "the campaign and its result");
+}
+
+#[test]
+fn campaigns_are_listed_shown_and_planned_without_a_touch() {
+    let list = ioscape().args(["campaign", "list"]).assert().success().get_output().clone();
+    assert_eq!(String::from_utf8(list.stdout).expect("text").lines().count(), 12);
+    ioscape().args(["campaign", "show", "aged-reads"]).assert().success();
+    ioscape().args(["campaign", "run", "aged-reads", "/nowhere", "--dry-run"]).assert().success();
+    refused(&["campaign", "run", "aged", "/tmp"], &["aged", "aged-reads"]);
+    refused(&["campaign", "run", "aged-reads", "/nowhere"], &["/nowhere"]);
+    refused(&["campaign", "run", "aged-reads", "/tmp", "--fs", "xfs"], &["--as-root-make"]);
+}

@@ -1,0 +1,107 @@
+//! File-system ageing: files written in turns, in small pieces, until their extents interleave (VERITAS 1996, p. 14).
+
+use super::Watch;
+use super::extents::{extents, fragments};
+use crate::engine::buffer::{Buffer, Stamp, mix};
+use crate::error::Error;
+use crate::target;
+use rustix::io::{Errno, pwrite};
+use std::fs::{File, OpenOptions};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+/// Writes new files of `bytes` each at `paths` in turns of `piece` bytes; gives the fragments of each (`FIEMAP`), absent
+/// where the file system does not tell.
+///
+/// Each piece has its place on the device before the next one is written: by direct I/O, or else by writing it back.
+///
+/// # Errors
+/// A file exists or cannot be made, the space does not suffice, writing fails, or the user interrupts.
+pub fn age(
+    paths: &[PathBuf],
+    bytes: u64,
+    piece: u64,
+    watch: &Watch,
+) -> Result<Vec<Option<u64>>, Error> {
+    let piece = piece.clamp(4096, 64 << 20) / 4096 * 4096;
+    let files = paths.iter().map(|path| make(path)).collect::<Result<Vec<_>, _>>()?;
+    let Some((first, _)) = files.first() else { return Ok(Vec::new()) };
+    let needed = bytes.saturating_mul(files.len() as u64);
+    let free = target::space(first, "").map_err(|e| Error::io("examine", &paths[0], e))?.1;
+    if needed > free {
+        return Err(Error::Space { path: paths[0].clone(), needed, free });
+    }
+    let short = || Error::io("get memory for", &paths[0], Errno::NOMEM);
+    let mut buffer = Buffer::new(piece as usize, 4096, mix(bytes)).ok_or_else(short)?;
+    let mut stamp = Stamp::new(bytes);
+    let mut place = 0;
+    while place < bytes {
+        if watch.is_interrupted() {
+            return Err(Error::Interrupted);
+        }
+        let len = (bytes - place).min(piece) as usize;
+        for ((file, direct), path) in files.iter().zip(paths) {
+            stamp.mark(&mut buffer[..len]);
+            let direct = direct.as_ref().filter(|_| len.is_multiple_of(4096));
+            write(file, direct, &buffer[..len], place)
+                .map_err(|e| Error::io_at("write", path, place, e))?;
+        }
+        place += len as u64;
+        if let Some(told) = &watch.on_progress {
+            told(place.saturating_mul(files.len() as u64));
+        }
+    }
+    for ((file, _), path) in files.iter().zip(paths) {
+        rustix::fs::fsync(file).map_err(|e| Error::io("write back", path, e))?;
+    }
+    Ok(files.iter().map(|(file, _)| extents(file).ok().map(|found| fragments(&found))).collect())
+}
+
+/// A new file, and the direct way to it where there is one.
+fn make(path: &Path) -> Result<(File, Option<File>), Error> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true);
+    let file = options.create_new(true).open(path).map_err(|e| target::unwritable(path, e))?;
+    let direct = options.create_new(false).custom_flags(libc::O_DIRECT).open(path).ok();
+    Ok((file, direct))
+}
+
+/// Writes one piece and gives it its place on the device.
+fn write(file: &File, direct: Option<&File>, bytes: &[u8], offset: u64) -> Result<(), Errno> {
+    let mut done = 0;
+    while done < bytes.len() {
+        let way = direct.filter(|_| done == 0).unwrap_or(file);
+        match pwrite(way, &bytes[done..], offset + done as u64) {
+            Ok(0) => return Err(Errno::NOSPC),
+            Ok(written) => done += written,
+            Err(Errno::INTR) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    if direct.is_none() { rustix::fs::fdatasync(file) } else { Ok(()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{build_directory, skipped};
+    use std::os::unix::fs::MetadataExt;
+
+    #[test]
+    fn files_written_in_turns_lie_in_pieces() {
+        let folder = tempfile::tempdir_in(build_directory()).unwrap();
+        let paths =
+            |names: &[&str]| names.iter().map(|n| folder.path().join(n)).collect::<Vec<_>>();
+        let watch = Watch::default();
+        let alone = age(&paths(&["a"]), 1 << 20, 16 << 10, &watch).unwrap();
+        let together = age(&paths(&["b", "c"]), 1 << 20, 16 << 10, &watch).unwrap();
+        for path in paths(&["a", "b", "c"]) {
+            assert_eq!(std::fs::metadata(path).unwrap().size(), 1 << 20);
+        }
+        match (alone[0], together[0]) {
+            (Some(alone), Some(together)) => assert!(together > alone, "{together} > {alone}"),
+            _ => skipped("the file system does not tell its extents"),
+        }
+        assert!(age(&paths(&["a"]), 1 << 20, 16 << 10, &watch).unwrap_err().is_misuse());
+    }
+}

@@ -1,0 +1,159 @@
+//! Where a file lies on its device (`FIEMAP`, kernel documentation filesystems/fiemap), and the extent size it is given.
+#![expect(unsafe_code, reason = "two requests of ioctl(2) have no safe wrapper")]
+
+use std::fs::File;
+use std::io;
+use std::os::fd::AsRawFd;
+
+/// `FS_IOC_FIEMAP`, of linux/fs.h.
+const FS_IOC_FIEMAP: libc::Ioctl = 0xC020_660B_u32 as libc::Ioctl;
+/// `FS_IOC_FSGETXATTR`, of linux/fs.h.
+const FS_IOC_FSGETXATTR: libc::Ioctl = 0x801C_581F_u32 as libc::Ioctl;
+/// `FS_IOC_FSSETXATTR`, of linux/fs.h.
+const FS_IOC_FSSETXATTR: libc::Ioctl = 0x401C_5820_u32 as libc::Ioctl;
+/// `FIEMAP_FLAG_SYNC`: dirty data gets its place first.
+const SYNC: u32 = 1;
+/// `FS_XFLAG_EXTSIZE`: the file has an extent size of its own.
+const XFLAG_EXTSIZE: u32 = 0x800;
+/// Extents asked for at a time.
+const BATCH: usize = 128;
+/// Most extents that are looked at one by one.
+const MOST: usize = 1 << 20;
+
+/// A contiguous piece of a file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Extent {
+    /// Where it begins in the file, in bytes.
+    pub(crate) logical: u64,
+    /// Where it begins on the device, in bytes.
+    pub(crate) physical: u64,
+    /// Its length in bytes.
+    pub(crate) len: u64,
+}
+
+/// `struct fiemap_extent`.
+#[repr(C)]
+#[derive(Clone, Copy, Default)]
+struct RawExtent {
+    logical: u64,
+    physical: u64,
+    length: u64,
+    reserved64: [u64; 2],
+    flags: u32,
+    reserved: [u32; 3],
+}
+
+/// `struct fiemap` with room for a batch.
+#[repr(C)]
+struct Map {
+    start: u64,
+    length: u64,
+    flags: u32,
+    mapped: u32,
+    room: u32,
+    reserved: u32,
+    extents: [RawExtent; BATCH],
+}
+
+/// `struct fsxattr`.
+#[repr(C)]
+#[derive(Clone, Copy, Default)]
+struct Attributes {
+    flags: u32,
+    extsize: u32,
+    nextents: u32,
+    project: u32,
+    cow_extsize: u32,
+    pad: [u8; 8],
+}
+
+/// The extents of `file` in the order of their places, after its dirty data got theirs.
+///
+/// # Errors
+/// The file system does not tell, or the call failed.
+pub(crate) fn extents(file: &File) -> io::Result<Vec<Extent>> {
+    let mut found: Vec<Extent> = Vec::new();
+    let mut start = 0;
+    loop {
+        let mut map = Map {
+            start,
+            length: u64::MAX - start,
+            flags: SYNC,
+            mapped: 0,
+            room: BATCH as u32,
+            reserved: 0,
+            extents: [RawExtent::default(); BATCH],
+        };
+        // SAFETY: `map` has the layout of struct fiemap with `room` extents behind it, lives on, and is ours to write.
+        let result = unsafe { libc::ioctl(file.as_raw_fd(), FS_IOC_FIEMAP, &raw mut map) };
+        if result != 0 {
+            return Err(io::Error::last_os_error());
+        }
+        let batch = map.extents.iter().take(map.mapped as usize);
+        found.extend(batch.map(|e| Extent {
+            logical: e.logical,
+            physical: e.physical,
+            len: e.length,
+        }));
+        let Some(last) = found.last().filter(|_| map.mapped as usize == BATCH) else { break };
+        start = last.logical.saturating_add(last.len);
+        if found.len() >= MOST || last.len == 0 {
+            break;
+        }
+    }
+    Ok(found)
+}
+
+/// Number of pieces that lie apart on the device: extents that follow one another there count as one.
+pub(crate) fn fragments(extents: &[Extent]) -> u64 {
+    let follows = |pair: &[Extent]| pair[0].physical.wrapping_add(pair[0].len) == pair[1].physical;
+    let joints = extents.windows(2).filter(|pair| follows(pair)).count();
+    (extents.len() - joints) as u64
+}
+
+/// Gives `file` an extent size in bytes, and sees that it has it.
+///
+/// # Errors
+/// The file system has no extent sizes, or not this one.
+pub(crate) fn set_extent_size(file: &File, bytes: u32) -> io::Result<()> {
+    let mut attributes = get(file)?;
+    attributes.flags |= XFLAG_EXTSIZE;
+    attributes.extsize = bytes;
+    // SAFETY: `attributes` has the layout of struct fsxattr and is only read.
+    let result = unsafe { libc::ioctl(file.as_raw_fd(), FS_IOC_FSSETXATTR, &raw const attributes) };
+    if result != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    let kept = get(file)?;
+    match kept.extsize == bytes && kept.flags & XFLAG_EXTSIZE != 0 {
+        true => Ok(()),
+        false => Err(io::Error::from_raw_os_error(libc::EOPNOTSUPP)),
+    }
+}
+
+fn get(file: &File) -> io::Result<Attributes> {
+    let mut attributes = Attributes::default();
+    // SAFETY: `attributes` has the layout of struct fsxattr and is ours to write.
+    let result = unsafe { libc::ioctl(file.as_raw_fd(), FS_IOC_FSGETXATTR, &raw mut attributes) };
+    if result == 0 { Ok(attributes) } else { Err(io::Error::last_os_error()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_layouts_are_those_of_the_kernel() {
+        assert_eq!(size_of::<RawExtent>(), 56);
+        assert_eq!(std::mem::offset_of!(Map, extents), 32);
+        assert_eq!(size_of::<Attributes>(), 28);
+    }
+
+    #[test]
+    fn neighbours_on_the_device_are_one_fragment() {
+        let at = |logical, physical, len| Extent { logical, physical, len };
+        assert_eq!(fragments(&[]), 0);
+        assert_eq!(fragments(&[at(0, 100, 10)]), 1);
+        assert_eq!(fragments(&[at(0, 100, 10), at(10, 110, 5), at(15, 300, 5)]), 2);
+    }
+}

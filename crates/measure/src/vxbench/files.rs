@@ -1,0 +1,351 @@
+//! The files of a run: looked at, opened with consent, and removed again if they are ours and the run comes to nothing.
+
+use crate::cache;
+use crate::environment;
+use crate::error::Error;
+use crate::target::{self, FileSystemInfo, guard, mounts};
+use ioscape_schema::VxJob;
+use rustix::fs::FlockOperation;
+use std::collections::BTreeMap;
+use std::fs::{File, Metadata, OpenOptions};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+/// Size of the units in which the kernel counts a file's space.
+const SECTOR: u64 = 512;
+
+/// What stands at the place of a file that the user named.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Look {
+    /// Size in bytes; absent if there is nothing yet.
+    pub size_bytes: Option<u64>,
+    /// Whether it is a block device.
+    pub is_device: bool,
+}
+
+/// What a run does to one file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Extent {
+    /// Requests lie in the first so many bytes.
+    pub range_bytes: u64,
+    /// The file gets this size first.
+    pub grow_to: Option<u64>,
+    /// Size of the file after the run, if it grows.
+    pub end_bytes: u64,
+}
+
+/// One file, open, with what is known of it.
+#[derive(Debug)]
+pub(crate) struct Opened {
+    /// As the user named it.
+    pub(crate) named: PathBuf,
+    /// The file; for reading only unless the job changes it.
+    pub(crate) file: File,
+    /// Whether it is ours: made for this run.
+    created: bool,
+    /// Whether it is a block device.
+    pub(crate) is_device: bool,
+    /// The file system or device below.
+    pub(crate) file_system: FileSystemInfo,
+    /// What happens to it.
+    pub(crate) extent: Extent,
+}
+
+/// All files of a run; those made for it are removed when this is dropped before [`Files::keep`].
+#[derive(Debug, Default)]
+pub struct Files {
+    pub(crate) opened: Vec<Opened>,
+    kept: bool,
+}
+
+/// Looks at `path` without opening it.
+///
+/// # Errors
+/// It is neither a regular file nor a block device, or cannot be looked at.
+pub fn look(path: &Path) -> Result<Look, Error> {
+    let found = match std::fs::metadata(path) {
+        Ok(found) => found,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            return Ok(Look { size_bytes: None, is_device: false });
+        }
+        Err(error) => return Err(target::missing(path, error)),
+    };
+    let kind = found.file_type();
+    if kind.is_dir() {
+        return Err(Error::target(path, "is a directory: name a file in it, or a block device"));
+    }
+    if !kind.is_file() && !kind.is_block_device() {
+        let what = target::kind_word(kind);
+        return Err(Error::target(path, format!("is a {what}: name a file or a block device")));
+    }
+    if kind.is_file() {
+        return Ok(Look { size_bytes: Some(found.len()), is_device: false });
+    }
+    let mut device = File::open(path).map_err(|error| target::missing(path, error))?;
+    let size = std::io::Seek::seek(&mut device, std::io::SeekFrom::End(0))
+        .map_err(|error| Error::io("examine", path, error))?;
+    Ok(Look { size_bytes: Some(size), is_device: true })
+}
+
+/// The file system of the directory at `path`, or the device that it is, and the free space there in bytes.
+///
+/// # Errors
+/// It is neither a directory nor a block device, or cannot be looked at.
+pub fn place(path: &Path) -> Result<(FileSystemInfo, u64), Error> {
+    let real = std::fs::canonicalize(path).map_err(|error| target::missing(path, error))?;
+    let found = std::fs::metadata(&real).map_err(|error| target::missing(path, error))?;
+    if found.file_type().is_block_device() {
+        return Ok((target::raw_device(&real, mounts::split(found.rdev())), 0));
+    }
+    if !found.is_dir() {
+        return Err(Error::target(path, "is no directory: name a directory or a block device"));
+    }
+    let folder = File::open(&real).map_err(|error| target::unwritable(path, error))?;
+    let file_system = below(&folder, &real);
+    let space = target::space(&folder, &file_system.name);
+    let free = space.map_err(|error| Error::io("examine", path, error))?.1;
+    Ok((file_system, free))
+}
+
+impl Files {
+    /// Opens or makes all files that `job` works on, after everything that could speak against it was checked.
+    ///
+    /// # Errors
+    /// A file that exists may not be changed without `destroy_data`, is in use, does not exist though it should, or is
+    /// named twice; the space does not suffice. Nothing is left behind then.
+    pub fn open(
+        named: &[(PathBuf, Extent)],
+        job: &VxJob,
+        destroy_data: bool,
+    ) -> Result<Self, Error> {
+        let mut files = Self::default();
+        for (path, extent) in named {
+            let opened = match std::fs::metadata(path) {
+                Ok(found) => existing(path, &found, extent, job, destroy_data)?,
+                Err(_) => create(path, extent, job)?,
+            };
+            files.opened.push(opened);
+        }
+        files.check_twins(job)?;
+        files.check_space(job)?;
+        Ok(files)
+    }
+
+    /// The files made for this run stay.
+    pub fn keep(&mut self) {
+        self.kept = true;
+    }
+
+    /// The file system below the first file.
+    pub fn file_system(&self) -> Option<&FileSystemInfo> {
+        self.opened.first().map(|one| &one.file_system)
+    }
+
+    /// Two users who change one file would destroy each other's work.
+    fn check_twins(&self, job: &VxJob) -> Result<(), Error> {
+        let mut seen = BTreeMap::new();
+        for one in self.opened.iter().filter(|_| job.changes_files()) {
+            let state = one.state()?;
+            if seen.insert((state.dev(), state.ino(), state.rdev()), ()).is_some() {
+                let reason = "is named twice: name each file once, and give nthreads for several streams on it";
+                return Err(Error::target(&one.named, reason));
+            }
+        }
+        Ok(())
+    }
+
+    /// What all files of one file system need together must be free on it.
+    fn check_space(&self, job: &VxJob) -> Result<(), Error> {
+        let mut needed: BTreeMap<u64, (u64, &Opened)> = BTreeMap::new();
+        for one in self.opened.iter().filter(|one| !one.is_device) {
+            let state = one.state()?;
+            let wanted = one.extent.end_bytes.max(job.reservation.unwrap_or(0));
+            let present = if job.trunc { 0 } else { state.blocks().saturating_mul(SECTOR) };
+            let sum = needed.entry(state.dev()).or_insert((0, one));
+            sum.0 = sum.0.saturating_add(wanted.saturating_sub(present));
+        }
+        for (needed, one) in needed.into_values() {
+            let space = target::space(&one.file, &one.file_system.name);
+            let free = space.map_err(|error| Error::io("examine", &one.named, error))?.1;
+            if needed > free {
+                return Err(Error::Space { path: one.named.clone(), needed, free });
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Files {
+    fn drop(&mut self) {
+        for one in self.opened.iter().filter(|one| one.created && !self.kept) {
+            // What could not be removed stays: there is nobody left to tell.
+            let _ = one.unlink();
+        }
+    }
+}
+
+impl Opened {
+    /// State of the open file.
+    pub(crate) fn state(&self) -> Result<Metadata, Error> {
+        self.file.metadata().map_err(|error| Error::io("examine", &self.named, error))
+    }
+
+    /// Opens the same file again with more `flags`, for writing too if `write`: a new open file description.
+    pub(crate) fn again(&self, flags: i32, write: bool) -> std::io::Result<File> {
+        // Through the descriptor that we hold, so that a file put in its place meanwhile is never opened.
+        let held = format!("/proc/self/fd/{}", self.file.as_raw_fd());
+        OpenOptions::new().read(true).write(write).custom_flags(flags).open(held)
+    }
+
+    /// Alignment that direct I/O needs, in bytes: as the kernel says, else the file system's block.
+    pub(crate) fn direct_align(&self) -> u32 {
+        let device = self.is_device.then_some(self.file_system.device);
+        let known = target::direct_align(&self.file, device);
+        let block = || rustix::fs::fstatvfs(&self.file).map_or(4096, |state| state.f_bsize as u32);
+        known.unwrap_or_else(block).max(1)
+    }
+
+    /// Whether the kernel itself says that direct I/O works on this file.
+    pub(crate) fn says_direct(&self) -> bool {
+        let device = self.is_device.then_some(self.file_system.device);
+        target::direct_align(&self.file, device).is_some()
+    }
+
+    /// Drops the file's pages from the file cache.
+    pub(crate) fn evict(&self) -> Result<(), Error> {
+        cache::evict(&self.file)
+    }
+
+    /// Removes the name, if it still stands for this file.
+    pub(crate) fn unlink(&self) -> std::io::Result<()> {
+        let (ours, found) = (self.file.metadata()?, std::fs::metadata(&self.named)?);
+        if self.is_device || (ours.dev(), ours.ino()) != (found.dev(), found.ino()) {
+            return Err(std::io::Error::from_raw_os_error(libc::ESTALE));
+        }
+        std::fs::remove_file(&self.named)
+    }
+}
+
+/// Opens what is there, with consent if it is to be changed.
+fn existing(
+    path: &Path,
+    found: &Metadata,
+    extent: &Extent,
+    job: &VxJob,
+    destroy_data: bool,
+) -> Result<Opened, Error> {
+    let kind = found.file_type();
+    let (device, changes) = (kind.is_block_device(), job.changes_files());
+    let what = target::kind_word(kind);
+    if changes && !destroy_data {
+        return Err(Error::target(
+            path,
+            format!(
+                "is a {what} with data of its own, which {} would destroy: name a new file, or give --destroy-data",
+                job.workload
+            ),
+        ));
+    }
+    if device {
+        not_for_devices(path, job)?;
+    }
+    let used = match (changes, device) {
+        (false, _) => None,
+        (true, true) => guard::device_in_use(path, mounts::split(found.rdev())),
+        (true, false) => guard::file_in_use(path),
+    };
+    if let Some(reason) = used {
+        return Err(Error::target(path, reason));
+    }
+    let flags = if device && changes { libc::O_EXCL } else { 0 };
+    let mut options = OpenOptions::new();
+    options.read(true).write(changes).custom_flags(flags);
+    let file = options.open(path).map_err(|error| target::unwritable(path, error))?;
+    let opened = file.metadata().map_err(|error| Error::io("examine", path, error))?;
+    if (opened.dev(), opened.ino()) != (found.dev(), found.ino()) {
+        return Err(Error::target(path, "was replaced while it was being checked: try again"));
+    }
+    let file_system = match device {
+        true => target::raw_device(path, mounts::split(found.rdev())),
+        false => below(&file, path),
+    };
+    let (named, extent) = (path.to_owned(), extent.clone());
+    let opened = Opened { named, file, created: false, is_device: device, file_system, extent };
+    opened.lock(changes)?;
+    Ok(opened)
+}
+
+impl Opened {
+    /// Takes the lock that tells other programs of ours to keep away.
+    fn lock(&self, changes: bool) -> Result<(), Error> {
+        let busy = |file| rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive);
+        if changes && busy(&self.file) == Err(rustix::io::Errno::WOULDBLOCK) {
+            let reason = "is locked by another program, or named twice: name each file once";
+            return Err(Error::target(&self.named, reason));
+        }
+        Ok(())
+    }
+}
+
+/// Makes a file that is not there yet.
+fn create(path: &Path, extent: &Extent, job: &VxJob) -> Result<Opened, Error> {
+    if !job.workload.writes() {
+        let reason = format!("does not exist: {} needs a file to read", job.workload);
+        return Err(Error::target(path, reason));
+    }
+    let file = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create_new(true)
+        .open(path)
+        .map_err(|error| target::unwritable(path, error))?;
+    let real = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let file_system = below(&file, &real);
+    let (named, extent) = (path.to_owned(), extent.clone());
+    let opened = Opened { named, file, created: true, is_device: false, file_system, extent };
+    opened.lock(true)?;
+    Ok(opened)
+}
+
+fn below(file: &File, path: &Path) -> FileSystemInfo {
+    mounts::of(file, path).map(|mount| mounts::describe(&mount)).unwrap_or_default()
+}
+
+/// Options that only files have.
+fn not_for_devices(path: &Path, job: &VxJob) -> Result<(), Error> {
+    let options = [
+        (job.trunc, "-o trunc"),
+        (job.append, "-o append"),
+        (job.remove, "-i remove"),
+        (job.truncup.is_some(), "-i truncup"),
+        (job.reservation.is_some(), "-r"),
+        (job.extsize.is_some(), "-e"),
+    ];
+    match options.into_iter().find(|(given, _)| *given) {
+        Some((_, option)) => Err(Error::target(
+            path,
+            format!("is a block device, which has no {option}: leave it out, or name a file"),
+        )),
+        None => Ok(()),
+    }
+}
+
+/// Refuses buffers that would take more than half of the memory at hand.
+pub(crate) fn check_memory(job: &VxJob, files: usize) -> Result<(), Error> {
+    let streams = u64::from(job.nthreads).saturating_mul(files as u64);
+    let both = 1 + u64::from(job.direct_above.is_some());
+    let needed = job.iosize.saturating_mul(streams).saturating_mul(both);
+    let available = environment::memory().available;
+    if needed <= available / 2 {
+        return Ok(());
+    }
+    Err(Error::Unsupported {
+        what: "this run".into(),
+        why: format!(
+            "its buffers need {} MiB, more than half of the memory at hand ({} MiB): give fewer threads or smaller requests",
+            needed >> 20,
+            available >> 20
+        ),
+    })
+}

@@ -1,0 +1,316 @@
+//! `vxbench` on the real machine: a given count of requests per stream, with elapsed time, throughput and processor time
+//! (VERITAS white paper, 1996, pp. 5-7).
+
+pub mod ageing;
+mod extents;
+mod files;
+mod reserve;
+#[cfg(test)]
+mod tests;
+mod worker;
+
+pub use files::{Extent, Files, Look, look, place};
+
+use crate::cache;
+use crate::clock::Clock;
+use crate::engine::{Action, Fault};
+use crate::error::{Death, Error};
+use crate::session::summary::response_time;
+use crate::shared::{Shared, phase};
+use crate::worker::report::{REPORT_WORDS, Report, Tally};
+use crate::worker::{Crew, DONE};
+use files::Opened;
+use ioscape_schema::{Request, VxFigures, VxFile, VxJob, VxRun, VxUsers, Warning, WarningKind};
+use reserve::Honesty;
+use std::io;
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+use worker::{Plan, STREAM_WORDS};
+
+/// Longest time for workers to make themselves ready.
+const READY: Duration = Duration::from_secs(120);
+
+/// Time that interrupted workers get to finish what is in flight.
+const GRACE: Duration = Duration::from_secs(10);
+
+/// How often progress is told.
+const TELL: Duration = Duration::from_millis(200);
+
+/// Share of a file found in the cache after direct I/O, from which on that I/O was not direct.
+const NOT_DIRECT: f64 = 0.5;
+
+/// Who may stop a run, and who is told how far it is.
+#[derive(Clone, Default)]
+pub struct Watch {
+    /// Set to stop soon: the run ends with [`Error::Interrupted`].
+    pub interrupt: Arc<AtomicBool>,
+    /// Called a few times a second with the bytes moved so far.
+    pub on_progress: Option<Arc<dyn Fn(u64) + Send + Sync>>,
+}
+
+impl Watch {
+    fn is_interrupted(&self) -> bool {
+        self.interrupt.load(Ordering::Relaxed)
+    }
+}
+
+/// One stream's report and the clock at its ends.
+struct Told {
+    report: Report,
+    began: u64,
+    ended: u64,
+}
+
+/// Runs `job` on `files`, one user per file; `requests` gives those of a user's thread, once through.
+///
+/// # Errors
+/// An option cannot be honoured (unless best effort is enough), a request fails, a worker dies, or the user interrupts.
+/// Files made for the run are removed then.
+pub fn run<F, S>(
+    mut files: Files,
+    job: &VxJob,
+    clock: &Clock,
+    watch: &Watch,
+    requests: F,
+) -> Result<VxRun, Error>
+where
+    F: Fn(u32, u32) -> S + Sync,
+    S: Iterator<Item = Request>,
+{
+    files::check_memory(job, files.opened.len())?;
+    let mut warnings = Vec::new();
+    let mut honesty = Honesty::new(job, &mut warnings);
+    let direct: Vec<bool> =
+        files.opened.iter().map(|one| honesty.direct(one)).collect::<Result<_, _>>()?;
+    for one in &files.opened {
+        honesty.prepare(one)?;
+    }
+    let cached = |one: &Opened| cache::resident_bytes(&one.file, 0, one.extent.range_bytes);
+    let before: Vec<Option<u64>> = files.opened.iter().map(cached).collect();
+    let told = conduct(&files.opened, &direct, job, clock, watch, &requests)?;
+    for (one, before) in files.opened.iter().zip(before).filter(|_| job.is_direct()) {
+        warnings.extend(not_direct(one, before, cached(one)));
+    }
+    let mut honesty = Honesty::new(job, &mut warnings);
+    for one in &files.opened {
+        honesty.finish(one)?;
+    }
+    let mut outcome = VxRun { job: job.clone(), warnings, ..VxRun::default() };
+    let threads = job.nthreads.max(1) as usize;
+    for ((one, streams), direct) in files.opened.iter().zip(told.chunks(threads)).zip(direct) {
+        outcome.files.push(summary(one, streams, job, clock, direct)?);
+    }
+    outcome.total = figures(&told, clock);
+    files.keep();
+    Ok(outcome)
+}
+
+/// The streams of every process.
+fn groups(job: &VxJob, users: u32) -> Vec<Range<u32>> {
+    let threads = job.nthreads.max(1);
+    let all = users.saturating_mul(threads);
+    let step = match job.users {
+        VxUsers::ProcessesOfThreads => threads,
+        VxUsers::Processes => 1,
+        VxUsers::Threads => all.max(1),
+    };
+    (0..all)
+        .step_by(step as usize)
+        .map(|first| first..first.saturating_add(step).min(all))
+        .collect()
+}
+
+fn conduct<F, S>(
+    opened: &[Opened],
+    direct: &[bool],
+    job: &VxJob,
+    clock: &Clock,
+    watch: &Watch,
+    requests: &F,
+) -> Result<Vec<Told>, Error>
+where
+    F: Fn(u32, u32) -> S + Sync,
+    S: Iterator<Item = Request>,
+{
+    let Some(first) = opened.first() else { return Ok(Vec::new()) };
+    let groups = groups(job, opened.len() as u32);
+    let streams = opened.len() * job.nthreads.max(1) as usize;
+    let shared = Shared::new(streams, STREAM_WORDS)
+        .map_err(|e| Error::io("get shared memory for", &first.named, e))?;
+    let plan = Plan { shared: &shared, files: opened, direct, job, clock };
+    let body = |number: u32| worker::carry_out(&plan, groups[number as usize].clone(), requests);
+    let crew = Crew::fork(groups.len() as u32, body)
+        .map_err(|e| Error::io("fork workers for", &first.named, e))?;
+    let mut run = Run { shared: &shared, crew, opened, groups: &groups, watch, job };
+    run.start()?;
+    run.finish()?;
+    (0..streams)
+        .map(|index| {
+            let words = shared.report(index);
+            let report = Report::load(&words[..REPORT_WORDS]);
+            let clock = |word: usize| words[REPORT_WORDS + word].load(Ordering::Relaxed);
+            let dead = Error::Worker { process: index as u32, death: Death::Exit(DONE) };
+            report.map(|report| Told { report, began: clock(0), ended: clock(1) }).ok_or(dead)
+        })
+        .collect()
+}
+
+/// A run in progress.
+struct Run<'a> {
+    shared: &'a Shared,
+    crew: Crew,
+    opened: &'a [Opened],
+    groups: &'a [Range<u32>],
+    watch: &'a Watch,
+    job: &'a VxJob,
+}
+
+impl Run<'_> {
+    /// Waits until all streams are ready, and lets them go.
+    fn start(&mut self) -> Result<(), Error> {
+        let begin = Instant::now();
+        let mut pause = Duration::from_micros(50);
+        while !self.shared.all_ready() {
+            self.look_after()?;
+            if begin.elapsed() > READY {
+                return Err(Error::Worker { process: 0, death: Death::Hung });
+            }
+            std::thread::sleep(pause);
+            pause = (pause * 2).min(Duration::from_millis(5));
+        }
+        self.shared.set_phase(phase::MEASURE);
+        Ok(())
+    }
+
+    /// Waits until all streams are done.
+    fn finish(&mut self) -> Result<(), Error> {
+        let watch = self.watch;
+        while !self.crew.wait(TELL, || watch.is_interrupted()) {
+            self.look_after()?;
+            if let Some(told) = &watch.on_progress {
+                let [read, written] = self.shared.moved();
+                told(read + written);
+            }
+        }
+        self.look_after()
+    }
+
+    /// Fails if the user interrupts or a worker failed.
+    fn look_after(&mut self) -> Result<(), Error> {
+        if self.watch.is_interrupted() {
+            self.shared.set_phase(phase::STOP);
+            if !self.crew.wait(GRACE, || false) {
+                self.crew.kill();
+            }
+            return Err(Error::Interrupted);
+        }
+        self.crew.poll();
+        match self.crew.first_dead() {
+            Some((process, death)) if death != Death::Exit(DONE) => {
+                Err(self.reported().unwrap_or(Error::Worker { process, death }))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The error of the first stream that left a fault.
+    fn reported(&self) -> Option<Error> {
+        let streams = self.groups.last().map_or(0, |group| group.end);
+        (0..streams).find_map(|index| {
+            let words = self.shared.report(index as usize);
+            let fault = Report::load(&words[..REPORT_WORDS])?.fault?;
+            let user = (index / self.job.nthreads.max(1)) as usize;
+            Some(explain(fault, &self.opened[user]))
+        })
+    }
+}
+
+/// What the user reads about a failed request.
+fn explain(fault: Fault, one: &Opened) -> Error {
+    if fault.action == Action::Lock {
+        return Error::Unsupported {
+            what: "-m".into(),
+            why: format!(
+                "the buffers cannot be locked in memory ({}): raise the limit (ulimit -l), or leave it out",
+                io::Error::from_raw_os_error(fault.errno)
+            ),
+        };
+    }
+    let source = match fault.action {
+        Action::EndOfFile => io::Error::new(
+            io::ErrorKind::UnexpectedEof,
+            "the file ends there, so another program must have shortened it",
+        ),
+        _ => io::Error::from_raw_os_error(fault.errno),
+    };
+    let offset = (fault.offset != u64::MAX).then_some(fault.offset);
+    Error::Io { operation: fault.action.verb(), path: one.named.clone(), offset, source }
+}
+
+/// The doubt that direct I/O went through the file cache after all, if it left its pages there.
+fn not_direct(one: &Opened, before: Option<u64>, after: Option<u64>) -> Option<Warning> {
+    let gained = after?.saturating_sub(before?);
+    let share = gained as f64 / one.extent.range_bytes.max(1) as f64;
+    let message = format!(
+        "after direct I/O on {} another {:.0} % of the file were in the file cache: {} served it through the cache",
+        one.named.display(),
+        share * 100.0,
+        one.file_system.name
+    );
+    (share > NOT_DIRECT).then(|| Warning::new(WarningKind::Unsupported, message))
+}
+
+/// What a user's streams did, and what became of the file; removes it if asked.
+fn summary(
+    one: &Opened,
+    streams: &[Told],
+    job: &VxJob,
+    clock: &Clock,
+    direct: bool,
+) -> Result<VxFile, Error> {
+    let mut size_bytes = match one.is_device {
+        true => None,
+        false => Some(one.state()?.len()),
+    };
+    let extents = extents::extents(&one.file).ok().filter(|_| !one.is_device);
+    if job.remove {
+        one.unlink().map_err(|error| Error::io("remove", &one.named, error))?;
+        size_bytes = None;
+    }
+    let by =
+        if worker::takes_dontcache(&one.file) { "RWF_DONTCACHE" } else { "POSIX_FADV_NOREUSE" };
+    Ok(VxFile {
+        path: one.named.display().to_string(),
+        figures: figures(streams, clock),
+        threads: streams.iter().map(|told| figures(std::slice::from_ref(told), clock)).collect(),
+        size_bytes,
+        extents: extents.map(|found| extents::fragments(&found)),
+        direct_align: direct.then(|| one.direct_align()),
+        noreuse_by: job.noreuse.then(|| by.to_owned()),
+    })
+}
+
+/// Streams together: from the first that began to the last that ended.
+fn figures(streams: &[Told], clock: &Clock) -> VxFigures {
+    let began = streams.iter().map(|told| told.began).min().unwrap_or(0);
+    let ended = streams.iter().map(|told| told.ended).max().unwrap_or(0);
+    let mut tally = Tally::new();
+    let mut cpu_ns = [0u64; 2];
+    for told in streams {
+        told.report.tallies.iter().for_each(|one| tally.merge(one));
+        cpu_ns[0] += told.report.cost.user_ns;
+        cpu_ns[1] += told.report.cost.system_ns;
+    }
+    let elapsed_s = clock.nanos_between(began, ended) as f64 / 1e9;
+    VxFigures {
+        ios: tally.ios,
+        bytes: tally.bytes,
+        elapsed_s,
+        throughput_bytes_per_s: if elapsed_s > 0.0 { tally.bytes as f64 / elapsed_s } else { 0.0 },
+        cpu_user_s: cpu_ns[0] as f64 / 1e9,
+        cpu_system_s: cpu_ns[1] as f64 / 1e9,
+        response_time_ns: (tally.ios > 0).then(|| response_time(&tally)),
+    }
+}

@@ -1,0 +1,184 @@
+//! Before and after the requests: truncation, extent size, reservation, and what the file system made of them.
+
+use super::extents::{self, fragments};
+use super::files::Opened;
+use crate::error::Error;
+use crate::traps;
+use ioscape_schema::units::Bytes;
+use ioscape_schema::{Access, VxJob, Warning, WarningKind};
+use rustix::fs::FallocateFlags;
+use rustix::io::Errno;
+use std::os::unix::fs::MetadataExt;
+
+/// Doubts collected on the way, or the error that stands for the first of them.
+pub(crate) struct Honesty<'a> {
+    job: &'a VxJob,
+    warnings: &'a mut Vec<Warning>,
+}
+
+impl<'a> Honesty<'a> {
+    /// Doubts of `job` go to `warnings`.
+    pub(crate) fn new(job: &'a VxJob, warnings: &'a mut Vec<Warning>) -> Self {
+        Self { job, warnings }
+    }
+
+    /// An option that `one` cannot honour: an error, or with `--best-effort` a warning.
+    fn refuse(&mut self, one: &Opened, option: &str, why: &str) -> Result<(), Error> {
+        let what = format!("{option} on {}", one.named.display());
+        if !self.job.best_effort {
+            let why = format!("{why}; --best-effort goes on without");
+            return Err(Error::Unsupported { what, why });
+        }
+        let message = format!("{what} is not possible here: {why}; the run went on without");
+        self.warnings.push(Warning::new(WarningKind::Unsupported, message));
+        Ok(())
+    }
+
+    /// Whether direct I/O can be had on `one`; refuses requests that are not aligned for it.
+    pub(crate) fn direct(&mut self, one: &Opened) -> Result<bool, Error> {
+        if !self.job.is_direct() {
+            return Ok(false);
+        }
+        let option = if self.job.direct { "-c direct" } else { "--direct-above" };
+        let name = &one.file_system.name;
+        if let Err(error) = one.again(libc::O_DIRECT, self.job.changes_files()) {
+            self.refuse(one, option, &format!("{name} refuses O_DIRECT ({error})"))?;
+            return Ok(false);
+        }
+        let align = u64::from(one.direct_align());
+        if !self.job.iosize.is_multiple_of(align) {
+            return Err(Error::Unsupported {
+                what: format!("{option} on {}", one.named.display()),
+                why: format!(
+                    "direct I/O on {name} needs offsets and sizes that are multiples of {align} bytes, but iosize is {}",
+                    self.job.iosize
+                ),
+            });
+        }
+        let doubts = traps::judge(&one.file_system, Access::Direct, one.says_direct());
+        for doubt in doubts {
+            if doubt.kind == WarningKind::DirectWithoutDevice {
+                self.refuse(one, option, &doubt.message)?;
+            }
+        }
+        Ok(true)
+    }
+
+    /// Makes the file and its space ready for the requests.
+    pub(crate) fn prepare(&mut self, one: &Opened) -> Result<(), Error> {
+        let fail = |verb, error: Errno| Error::io(verb, &one.named, error);
+        if self.job.trunc {
+            rustix::fs::ftruncate(&one.file, 0).map_err(|e| fail("truncate", e))?;
+        }
+        if let Some(bytes) = self.job.extsize {
+            self.extent_size(one, bytes)?;
+        }
+        if let Some(bytes) = self.job.reservation {
+            self.reserve(one, bytes)?;
+        }
+        if self.job.contig || self.job.align {
+            self.placed(one)?;
+        }
+        let size = one.state()?.len();
+        if let Some(bytes) = one.extent.grow_to.filter(|bytes| *bytes > size) {
+            rustix::fs::ftruncate(&one.file, bytes).map_err(|e| fail("extend", e))?;
+        }
+        if self.job.cold {
+            one.evict()?;
+        }
+        Ok(())
+    }
+
+    fn extent_size(&mut self, one: &Opened, bytes: u64) -> Result<(), Error> {
+        let given = u32::try_from(bytes).ok();
+        let outcome = given.map(|bytes| extents::set_extent_size(&one.file, bytes));
+        match outcome {
+            Some(Ok(())) => Ok(()),
+            other => {
+                let name = &one.file_system.name;
+                let why = match other {
+                    Some(Err(error)) if error.raw_os_error() == Some(libc::EINVAL) => format!(
+                        "{name} takes no extent size of {}: it must be a multiple of the file system's block, on a file without data",
+                        Bytes(bytes as f64)
+                    ),
+                    Some(Err(error)) => {
+                        format!("{name} has no extent size of its own per file ({error})")
+                    }
+                    _ => "an extent size is below 4 GiB".to_owned(),
+                };
+                self.refuse(one, "-e", &why)
+            }
+        }
+    }
+
+    /// Reserves `bytes` from the beginning of the file.
+    fn reserve(&mut self, one: &Opened, bytes: u64) -> Result<(), Error> {
+        let keep = match self.job.chgsize {
+            true => FallocateFlags::empty(),
+            false => FallocateFlags::KEEP_SIZE,
+        };
+        loop {
+            return match rustix::fs::fallocate(&one.file, keep, 0, bytes) {
+                Ok(()) => Ok(()),
+                Err(Errno::INTR) => continue,
+                Err(Errno::OPNOTSUPP | Errno::NOSYS) => {
+                    let why = format!("{} has no fallocate", one.file_system.name);
+                    self.refuse(one, "-r", &why)
+                }
+                Err(error) => Err(Error::io("reserve space for", &one.named, error)),
+            };
+        }
+    }
+
+    /// Looks whether the space is one extent, and whether extents begin where they should.
+    fn placed(&mut self, one: &Opened) -> Result<(), Error> {
+        let found = match extents::extents(&one.file) {
+            Ok(found) => found,
+            Err(error) => {
+                let why = format!("{} does not tell its extents ({error})", one.file_system.name);
+                return self.refuse(one, "-f align, contig", &why);
+            }
+        };
+        let pieces = fragments(&found);
+        if self.job.contig && pieces > 1 {
+            self.refuse(one, "-f contig", &format!("the space came in {pieces} pieces"))?;
+        }
+        let unit = self.job.extsize.unwrap_or_else(|| one.state().map_or(4096, |s| s.blksize()));
+        let astray = found.iter().find(|extent| !extent.physical.is_multiple_of(unit.max(1)));
+        match astray.filter(|_| self.job.align) {
+            Some(extent) => {
+                let why = format!(
+                    "an extent begins at byte {} of the device, no multiple of {unit}",
+                    extent.physical
+                );
+                self.refuse(one, "-f align", &why)
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Gives back what the file does not use, if asked, and sees that it went.
+    pub(crate) fn finish(&mut self, one: &Opened) -> Result<(), Error> {
+        if !self.job.trim && !self.job.noreserve {
+            return Ok(());
+        }
+        let size = one.state()?.len();
+        rustix::fs::ftruncate(&one.file, size)
+            .map_err(|error| Error::io("trim", &one.named, error))?;
+        let end = self.job.reservation.unwrap_or(0);
+        if end > size {
+            let punch = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+            // A file system that has trimmed by now needs no hole, and one that cannot punch is found out below.
+            let _ = rustix::fs::fallocate(&one.file, punch, size, end - size);
+        }
+        let beyond = extents::extents(&one.file).is_ok_and(|found| {
+            let block = one.state().map_or(4096, |state| state.blksize());
+            found.last().is_some_and(|e| e.logical + e.len > size.next_multiple_of(block.max(1)))
+        });
+        let option = if self.job.trim { "-f trim" } else { "-f noreserve" };
+        match beyond {
+            true => self.refuse(one, option, "the reservation behind the end of the file stayed"),
+            false => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! Tests of `vxbench` on files of the build directory.
+
+use super::*;
+use crate::testing::{build_directory, skipped};
+use ioscape_schema::{Op, VxWorkload};
+use std::path::{Path, PathBuf};
+
+const BLOCK: u64 = 16 << 10;
+
+fn folder() -> tempfile::TempDir {
+    tempfile::tempdir_in(build_directory()).unwrap()
+}
+
+fn job(workload: VxWorkload) -> VxJob {
+    VxJob { workload, iosize: BLOCK, iocount: Some(8), ..VxJob::default() }
+}
+
+fn blocks(job: &VxJob) -> impl Fn(u32, u32) -> std::vec::IntoIter<Request> + Sync + use<> {
+    let op = if job.workload.writes() { Op::Write } else { Op::Read };
+    let (count, streams) = (job.iocount.unwrap_or(8), u64::from(job.nthreads));
+    move |_, thread| {
+        let place = |i: u64| (i * streams + u64::from(thread)) * BLOCK;
+        let all: Vec<Request> =
+            (0..count).map(|i| Request { op, offset: place(i), len: BLOCK as u32 }).collect();
+        all.into_iter()
+    }
+}
+
+fn attempt(job: &VxJob, paths: &[PathBuf], destroy: bool) -> Result<VxRun, Error> {
+    let end = BLOCK * job.iocount.unwrap_or(8) * u64::from(job.nthreads);
+    let end_bytes = if job.workload.writes() { end } else { 0 };
+    let extent = Extent { range_bytes: end, grow_to: job.truncup, end_bytes };
+    let named: Vec<_> = paths.iter().map(|path| (path.clone(), extent.clone())).collect();
+    let files = Files::open(&named, job, destroy)?;
+    run(files, job, &Clock::new(), &Watch::default(), blocks(job))
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).unwrap();
+    entries.map(|e| e.unwrap().file_name().to_string_lossy().into_owned()).collect()
+}
+
+#[test]
+fn every_way_of_carrying_users_moves_the_same_bytes() {
+    let folder = folder();
+    for (users, processes) in
+        [(VxUsers::ProcessesOfThreads, 2), (VxUsers::Processes, 6), (VxUsers::Threads, 1)]
+    {
+        let paths = [folder.path().join("a"), folder.path().join("b")];
+        let write = VxJob { users, nthreads: 3, fsync: true, nrep: 2, ..job(VxWorkload::Write) };
+        assert_eq!(groups(&write, 2).len(), processes);
+        let run = attempt(&write, &paths, true).unwrap();
+        assert_eq!((run.total.ios, run.total.bytes), (96, 96 * BLOCK));
+        assert!(run.files.iter().all(|f| f.size_bytes == Some(24 * BLOCK) && f.threads.len() == 3));
+        assert!(run.total.elapsed_s > 0.0 && run.total.cpu_s() > 0.0);
+        let read = VxJob { users, nthreads: 3, ..job(VxWorkload::Read) };
+        let run = attempt(&read, &paths, false).unwrap();
+        assert_eq!(run.files[1].figures.bytes, 24 * BLOCK);
+        assert!(run.files[1].figures.response_time_ns.unwrap().p50 > 0);
+    }
+}
+
+#[test]
+fn mappings_touch_the_whole_file() {
+    let folder = folder();
+    let path = [folder.path().join("a")];
+    attempt(&job(VxWorkload::Write), &path, false).unwrap();
+    let before = std::fs::read(&path[0]).unwrap();
+    let read = attempt(&job(VxWorkload::MmapRead), &path, false).unwrap();
+    assert_eq!(read.total.bytes, 8 * BLOCK);
+    assert_eq!(std::fs::read(&path[0]).unwrap(), before, "reads never write");
+    attempt(&VxJob { fsync: true, rand_seed: 2, ..job(VxWorkload::MmapWrite) }, &path, true)
+        .unwrap();
+    let after = std::fs::read(&path[0]).unwrap();
+    assert_eq!(after.len(), before.len());
+    let same = |page: usize| before[page * 4096..][..4096] == after[page * 4096..][..4096];
+    assert!((0..after.len() / 4096).all(|page| !same(page)), "every page changed");
+}
+
+#[test]
+fn what_exists_is_kept_without_consent() {
+    let folder = folder();
+    let path = folder.path().join("precious");
+    std::fs::write(&path, "precious").unwrap();
+    for workload in VxWorkload::ALL.into_iter().filter(|w| w.writes()) {
+        let error = attempt(&job(workload), std::slice::from_ref(&path), false).unwrap_err();
+        assert!(error.is_misuse() && error.to_string().contains("--destroy-data"), "{error}");
+    }
+    let remove = VxJob { remove: true, ..job(VxWorkload::Read) };
+    assert!(attempt(&remove, std::slice::from_ref(&path), false).is_err());
+    assert_eq!(std::fs::read(&path).unwrap(), b"precious");
+    assert_eq!(names(folder.path()), ["precious"]);
+}
+
+#[test]
+fn a_refused_run_leaves_nothing_behind() {
+    let folder = folder();
+    let (new, precious) = (folder.path().join("new"), folder.path().join("precious"));
+    std::fs::write(&precious, "precious").unwrap();
+    let both = [new.clone(), precious.clone()];
+    assert!(attempt(&job(VxWorkload::Write), &both, false).is_err());
+    let twice = [new.clone(), new.clone()];
+    let error = attempt(&job(VxWorkload::Write), &twice, true).unwrap_err();
+    assert!(error.to_string().contains("twice"), "{error}");
+    let huge = VxJob { iocount: Some(1 << 44), ..job(VxWorkload::Write) };
+    let error = attempt(&huge, std::slice::from_ref(&new), false).unwrap_err();
+    assert!(matches!(error, Error::Space { .. }), "{error}");
+    let odd = VxJob { direct: true, iosize: 1000, ..job(VxWorkload::Write) };
+    let error = attempt(&odd, std::slice::from_ref(&new), false).unwrap_err();
+    assert!(error.is_misuse() && error.to_string().contains("direct"), "{error}");
+    let missing = attempt(&job(VxWorkload::Read), &[new], false).unwrap_err();
+    assert!(missing.to_string().contains("does not exist"), "{missing}");
+    assert_eq!(names(folder.path()), ["precious"]);
+}
+
+#[test]
+fn a_file_that_is_shorter_than_it_was_is_a_failure() {
+    let folder = folder();
+    let path = folder.path().join("short");
+    std::fs::write(&path, vec![1; BLOCK as usize]).unwrap();
+    let error = attempt(&job(VxWorkload::Read), &[path], false).unwrap_err();
+    assert!(!error.is_misuse() && error.to_string().contains("the file ends there"), "{error}");
+}
+
+#[test]
+fn removal_and_appending_do_what_they_say() {
+    let folder = folder();
+    let path = [folder.path().join("a")];
+    let append = VxJob { append: true, ..job(VxWorkload::Write) };
+    attempt(&append, &path, false).unwrap();
+    let run = attempt(&append, &path, true).unwrap();
+    assert_eq!(run.files[0].size_bytes, Some(16 * BLOCK));
+    let run = attempt(&VxJob { trunc: true, ..job(VxWorkload::Write) }, &path, true).unwrap();
+    assert_eq!(run.files[0].size_bytes, Some(8 * BLOCK));
+    let run = attempt(&VxJob { remove: true, ..job(VxWorkload::Write) }, &path, true).unwrap();
+    assert_eq!((run.files[0].size_bytes, names(folder.path()).len()), (None, 0));
+}
+
+#[test]
+fn reservations_are_made_and_given_back() {
+    let folder = folder();
+    let path = [folder.path().join("a")];
+    let reserving = |trim, chgsize| VxJob {
+        reserve_only: true,
+        reservation: Some(1 << 20),
+        trim,
+        chgsize,
+        remove: true,
+        ..job(VxWorkload::Write)
+    };
+    let tries = [reserving(false, true), reserving(true, false)];
+    for job in tries {
+        match attempt(&job, &path, false) {
+            Ok(run) => assert_eq!((run.total.ios, run.warnings.len()), (0, 0)),
+            Err(Error::Unsupported { why, .. }) => skipped(&why),
+            Err(error) => panic!("{error}"),
+        }
+    }
+    let sized = VxJob { extsize: Some(3), best_effort: true, ..job(VxWorkload::Write) };
+    let run = attempt(&sized, &path, true).unwrap();
+    assert_eq!(run.warnings.len(), 1, "no file system takes extents of three bytes");
+    let strict = VxJob { best_effort: false, ..sized };
+    assert!(attempt(&strict, &path, true).unwrap_err().is_misuse());
+}

@@ -1,0 +1,279 @@
+//! What a worker of `vxbench` does: open its files, make its streams ready, issue their requests, report.
+
+use super::files::Opened;
+use crate::clock::Clock;
+use crate::engine::buffer::{Buffer, Stamp, mix};
+use crate::engine::discovered::Discovered;
+use crate::engine::mmap::Mmap;
+use crate::engine::psync::Psync;
+use crate::engine::{Action, Fault, Perform};
+use crate::shared::{Shared, bump, phase};
+use crate::worker::meter::processor_ns;
+use crate::worker::report::{Cost, REPORT_WORDS, Report};
+use crate::worker::{DONE, FAULTED, leave};
+use ioscape_schema::{Request, VxJob};
+use rustix::io::ReadWriteFlags;
+use std::fs::File;
+use std::io;
+use std::ops::Range;
+use std::sync::atomic::Ordering;
+
+/// Words of one stream in the shared memory: its report, and the clock at its first and behind its last request.
+pub(crate) const STREAM_WORDS: usize = REPORT_WORDS + 2;
+
+/// `RWF_DONTCACHE` of linux/fs.h (kernel 6.14): the pages of the request leave the file cache when it is done.
+const DONTCACHE: ReadWriteFlags = ReadWriteFlags::from_bits_retain(0x80);
+
+/// Stack of a worker thread: the hot loop is shallow.
+const STACK_BYTES: usize = 512 << 10;
+
+/// All that the workers of a run need to know.
+pub(crate) struct Plan<'a> {
+    /// Memory shared with the conductor.
+    pub(crate) shared: &'a Shared,
+    /// The files, one user each.
+    pub(crate) files: &'a [Opened],
+    /// For every file, whether direct I/O can be had.
+    pub(crate) direct: &'a [bool],
+    /// What to do.
+    pub(crate) job: &'a VxJob,
+    /// The clock, calibrated by the conductor.
+    pub(crate) clock: &'a Clock,
+}
+
+/// Whether the file system below `file` takes requests that leave nothing in the cache.
+pub(crate) fn takes_dontcache(file: &File) -> bool {
+    let mut byte = [0];
+    rustix::io::preadv2(file, &mut [io::IoSliceMut::new(&mut byte)], 0, DONTCACHE).is_ok()
+}
+
+/// The descriptors through which the streams of one process reach one file.
+struct Ways {
+    main: File,
+    direct: Option<File>,
+    dontcache: bool,
+}
+
+fn fault(action: Action) -> impl Fn(io::Error) -> Fault {
+    move |error| Fault::new(action, error.raw_os_error().unwrap_or(libc::EIO))
+}
+
+impl Ways {
+    fn open(plan: &Plan<'_>, user: usize) -> Result<Self, Fault> {
+        let (one, job) = (&plan.files[user], plan.job);
+        let direct = plan.direct[user];
+        let mut flags = 0;
+        for (given, flag) in [
+            (job.direct && direct, libc::O_DIRECT),
+            (job.sync, libc::O_SYNC),
+            (job.dsync, libc::O_DSYNC),
+            (job.append, libc::O_APPEND),
+        ] {
+            flags |= if given { flag } else { 0 };
+        }
+        let write = job.workload.writes();
+        let again = |flags| one.again(flags, write).map_err(fault(Action::Open));
+        let main = again(flags)?;
+        let discovers = job.direct_above.is_some() && direct;
+        let direct = discovers.then(|| again(flags | libc::O_DIRECT)).transpose()?;
+        let dontcache = job.noreuse && takes_dontcache(&one.file);
+        for (given, advice) in [
+            (job.random, rustix::fs::Advice::Random),
+            (job.seq, rustix::fs::Advice::Sequential),
+            (job.noreuse && !dontcache, rustix::fs::Advice::NoReuse),
+        ] {
+            if given {
+                rustix::fs::fadvise(&main, 0, None, advice)
+                    .map_err(|e| Fault::new(Action::Open, e.raw_os_error()))?;
+            }
+        }
+        Ok(Self { main, direct, dontcache })
+    }
+
+    /// The same open files for one stream: threads share them, as those of a program do.
+    fn share(&self) -> Result<Self, Fault> {
+        let again = |file: &File| file.try_clone().map_err(fault(Action::Open));
+        let direct = self.direct.as_ref().map(again).transpose()?;
+        Ok(Self { main: again(&self.main)?, direct, dontcache: self.dontcache })
+    }
+}
+
+/// Runs `streams` in this worker process, as threads if there are several; returns its exit code.
+pub(crate) fn carry_out<F, S>(plan: &Plan<'_>, streams: Range<u32>, make: &F) -> i32
+where
+    F: Fn(u32, u32) -> S + Sync,
+    S: Iterator<Item = Request>,
+{
+    let threads = plan.job.nthreads.max(1);
+    let users = (streams.start / threads) as usize..streams.end.div_ceil(threads) as usize;
+    let opened = users.clone().map(|user| Ways::open(plan, user)).collect::<Result<Vec<_>, _>>();
+    let ways = match opened {
+        Ok(ways) => ways,
+        Err(fault) => return confess(plan, streams.start, fault),
+    };
+    if streams.len() == 1 {
+        return run_stream(plan, streams.start, &ways[0], make);
+    }
+    std::thread::scope(|scope| {
+        for index in streams {
+            let way = &ways[(index / threads) as usize - users.start];
+            let body = move || {
+                let code = run_stream(plan, index, way, make);
+                if code != DONE {
+                    leave(code);
+                }
+            };
+            let thread = std::thread::Builder::new().stack_size(STACK_BYTES);
+            if let Err(error) = thread.spawn_scoped(scope, body) {
+                leave(confess(plan, index, fault(Action::Resource)(error)));
+            }
+        }
+    });
+    DONE
+}
+
+/// Leaves a report that holds nothing but a fault; returns the exit code that goes with it.
+fn confess(plan: &Plan<'_>, index: u32, fault: Fault) -> i32 {
+    let report = Report { fault: Some(fault), ..Report::new() };
+    report.store(plan.shared.report(index as usize));
+    FAULTED
+}
+
+fn run_stream<F, S>(plan: &Plan<'_>, index: u32, ways: &Ways, make: &F) -> i32
+where
+    F: Fn(u32, u32) -> S,
+    S: Iterator<Item = Request>,
+{
+    let mut stream = Stream { plan, index, report: Report::new(), began: 0, ended: 0 };
+    let outcome = stream.run(ways, make);
+    stream.report.fault = outcome.err();
+    let words = plan.shared.report(index as usize);
+    words[REPORT_WORDS].store(stream.began, Ordering::Relaxed);
+    words[REPORT_WORDS + 1].store(stream.ended, Ordering::Relaxed);
+    stream.report.store(&words[..REPORT_WORDS]);
+    if stream.report.fault.is_some() { FAULTED } else { DONE }
+}
+
+/// One stream in its worker.
+struct Stream<'a> {
+    plan: &'a Plan<'a>,
+    index: u32,
+    report: Report,
+    began: u64,
+    ended: u64,
+}
+
+impl Stream<'_> {
+    fn run<F, S>(&mut self, ways: &Ways, make: &F) -> Result<(), Fault>
+    where
+        F: Fn(u32, u32) -> S,
+        S: Iterator<Item = Request>,
+    {
+        let (job, threads) = (self.plan.job, self.plan.job.nthreads.max(1));
+        let ways = ways.share()?;
+        if job.reserve_only {
+            self.wait();
+            return Ok(());
+        }
+        let sync = job.fsync.then(|| ways.main.try_clone().map_err(fault(Action::Open)));
+        let sync = sync.transpose()?;
+        let (user, thread) = (self.index / threads, self.index % threads);
+        let repeat = || (0..job.nrep.max(1)).flat_map(|_| make(user, thread));
+        if job.workload.is_mapped() {
+            let mut engine = self.mapped(&ways.main)?;
+            return self.drive(&mut engine, repeat(), sync.as_ref());
+        }
+        let main = self.psync(ways.main)?;
+        let main = if ways.dontcache { main.with_flags(DONTCACHE) } else { main };
+        match (job.direct_above, ways.direct) {
+            (Some(above), Some(direct)) => {
+                let mut engine = Discovered::new(main, self.psync(direct)?, above);
+                self.drive(&mut engine, repeat(), sync.as_ref())
+            }
+            _ => {
+                let mut engine = main;
+                self.drive(&mut engine, repeat(), sync.as_ref())
+            }
+        }
+    }
+
+    fn psync(&self, file: File) -> Result<Psync, Fault> {
+        Ok(Psync::new(file, self.buffer()?, self.stamp()))
+    }
+
+    fn mapped(&self, file: &File) -> Result<Mmap, Fault> {
+        let (job, user) = (self.plan.job, (self.index / self.plan.job.nthreads.max(1)) as usize);
+        let len = self.plan.files[user].extent.range_bytes;
+        let engine = Mmap::new(file, len, job.workload.writes(), self.buffer()?, self.stamp())?;
+        if job.random {
+            engine.advise(rustix::mm::Advice::Random);
+        }
+        if job.seq {
+            engine.advise(rustix::mm::Advice::Sequential);
+        }
+        Ok(engine)
+    }
+
+    fn stamp(&self) -> Stamp {
+        Stamp::new(self.plan.job.rand_seed ^ (u64::from(self.index) << 32))
+    }
+
+    fn buffer(&self) -> Result<Buffer, Fault> {
+        let job = self.plan.job;
+        let user = (self.index / job.nthreads.max(1)) as usize;
+        let align = if job.is_direct() { self.plan.files[user].direct_align() as usize } else { 1 };
+        let seed = mix(job.rand_seed) ^ u64::from(self.index);
+        let buffer = usize::try_from(job.iosize).ok().and_then(|len| Buffer::new(len, align, seed));
+        let buffer = buffer.ok_or(Fault::new(Action::Resource, libc::ENOMEM))?;
+        if job.lock_buffers {
+            buffer.lock().map_err(|e| Fault::new(Action::Lock, e.raw_os_error()))?;
+        }
+        Ok(buffer)
+    }
+
+    /// Says that the stream is ready, and waits for the start.
+    fn wait(&mut self) {
+        self.plan.shared.live()[self.index as usize].ready.store(1, Ordering::Release);
+        self.plan.shared.wait_for_start();
+        self.began = self.plan.clock.raw();
+        self.ended = self.began;
+    }
+
+    /// Issues all requests, then writes back what is asked to be; the figures go to the report.
+    fn drive<E: Perform>(
+        &mut self,
+        engine: &mut E,
+        requests: impl Iterator<Item = Request>,
+        sync: Option<&File>,
+    ) -> Result<(), Fault> {
+        let (shared, clock) = (self.plan.shared, self.plan.clock);
+        let live = &shared.live()[self.index as usize];
+        self.wait();
+        let before = processor_ns(libc::RUSAGE_THREAD);
+        for request in requests {
+            if shared.phase() == phase::STOP {
+                break;
+            }
+            engine.prepare(&request);
+            let issued = clock.raw();
+            engine.perform(&request)?;
+            let completed = clock.raw();
+            let (op, bytes) = (request.op as usize, u64::from(request.len));
+            self.report.tallies[op].add(bytes, clock.nanos_between(issued, completed));
+            bump(&live.bytes[op], bytes);
+        }
+        if let Some(file) = sync {
+            rustix::fs::fsync(file).map_err(|e| Fault::new(Action::Sync, e.raw_os_error()))?;
+        }
+        self.ended = clock.raw();
+        let after = processor_ns(libc::RUSAGE_THREAD);
+        self.report.started = true;
+        self.report.elapsed_ns = clock.nanos_between(self.began, self.ended);
+        self.report.cost = Cost {
+            user_ns: after[0].saturating_sub(before[0]),
+            system_ns: after[1].saturating_sub(before[1]),
+            ..Cost::default()
+        };
+        Ok(())
+    }
+}

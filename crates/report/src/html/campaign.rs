@@ -1,0 +1,182 @@
+//! A campaign on the page: the paper's graphs (throughput and processor time), the table, and the paper's own numbers.
+
+use super::figure::{Figure, legend, two_sizes};
+use super::tables::table;
+use crate::figures::SEPARATOR;
+use crate::plot::{Axis, Chart, Drawn, Frame, Mark, Scale, Series, Shape, Unit};
+use crate::text::esc;
+use ioscape_schema::units::Rate;
+use ioscape_schema::{CampaignCell, CampaignResult, CampaignRow, CampaignSample};
+
+const LOW: Frame = Frame { width: 1080.0, height: 320.0 };
+
+/// What a graph shows of a cell.
+struct Quantity {
+    id: &'static str,
+    title: &'static str,
+    unit: Unit,
+    of_cell: fn(&CampaignCell) -> f64,
+    of_sample: fn(&CampaignSample) -> f64,
+}
+
+const QUANTITIES: [Quantity; 2] = [
+    Quantity {
+        id: "rate",
+        title: "Throughput",
+        unit: Unit::Rate,
+        of_cell: |cell| cell.throughput_bytes_per_s,
+        of_sample: |sample| sample.throughput_bytes_per_s,
+    },
+    Quantity {
+        id: "cpu",
+        title: "Processor seconds, system and user",
+        unit: Unit::Number,
+        of_cell: |cell| cell.cpu_s,
+        of_sample: |sample| sample.cpu_s,
+    },
+];
+
+/// Graphs and tables of a campaign.
+pub fn campaign(result: &CampaignResult) -> String {
+    let mut out = format!("<h2>{}</h2>", esc(&result.title));
+    if !result.source.is_empty() {
+        out += &format!(r#"<p class="lead">{}</p>"#, esc(&result.source));
+    }
+    for (index, (name, rows)) in groups(result).into_iter().enumerate() {
+        for quantity in &QUANTITIES {
+            out += &figure(result, quantity, index, &name, &rows);
+        }
+    }
+    out += &cells(result);
+    if let Some(reference) = &result.reference {
+        let head: Vec<&str> = reference.columns.iter().map(String::as_str).collect();
+        let rows = reference.rows.iter().map(|row| row.iter().map(f64::to_string).collect());
+        out += &format!(
+            "<h3>The numbers of the source</h3><p>{}</p>{}",
+            esc(&reference.source),
+            table("", &head, rows)
+        );
+    }
+    out
+}
+
+/// Rows that differ in the parameter of the horizontal axis alone, with the words for what they share.
+fn groups(result: &CampaignResult) -> Vec<(String, Vec<&CampaignRow>)> {
+    let mut groups: Vec<(String, Vec<&CampaignRow>)> = Vec::new();
+    for row in &result.rows {
+        let shared = row.settings.iter().filter(|setting| setting.name != result.x);
+        let name: Vec<String> = shared.map(|s| format!("{} {}", s.name, s.text)).collect();
+        let name = name.join(", ");
+        match groups.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, rows)) => rows.push(row),
+            None => groups.push((name, vec![row])),
+        }
+    }
+    groups
+}
+
+fn figure(
+    result: &CampaignResult,
+    quantity: &Quantity,
+    index: usize,
+    name: &str,
+    rows: &[&CampaignRow],
+) -> String {
+    let series: Vec<Series> = (0..result.columns.len())
+        .map(|column| series(result, quantity, column, rows))
+        .filter(|series| !series.marks.is_empty())
+        .collect();
+    if series.is_empty() {
+        return String::new();
+    }
+    let bytes = result.x.contains("size");
+    let x = Axis {
+        label: result.x.clone(),
+        scale: Scale::Log2,
+        unit: if bytes { Unit::Bytes } else { Unit::Count },
+        range: Scale::Log2.fit(series.iter().flat_map(|s| &s.marks).map(|mark| mark.x)),
+    };
+    let y = Axis {
+        label: quantity.title.to_lowercase(),
+        scale: Scale::Linear,
+        unit: quantity.unit,
+        range: [0.0, 1.0],
+    };
+    let label = format!("{} against {}", quantity.title, result.x);
+    let chart = Chart { label, x, y, series, bands: Vec::new(), markers: Vec::new() };
+    let id = format!("campaign-{}-{index}", quantity.id);
+    let (title, caption) = (esc(quantity.title), esc(name));
+    let scales = &[Scale::Linear, Scale::Log10];
+    let figure = Figure { id: &id, title: &title, caption: &caption, scales };
+    figure.html(
+        |scale| two_sizes(&chart.clone().with_y_scale(scale), LOW),
+        &legend(&chart.series, ""),
+    )
+}
+
+fn series(
+    result: &CampaignResult,
+    quantity: &Quantity,
+    column: usize,
+    rows: &[&CampaignRow],
+) -> Series {
+    let mark = |row: &&CampaignRow| {
+        let x = row.settings.iter().find(|setting| setting.name == result.x)?;
+        let cell = row.cells.get(column).filter(|cell| !cell.samples.is_empty())?;
+        let y = (quantity.of_cell)(cell);
+        let all = cell.samples.iter().map(quantity.of_sample);
+        let range = all.fold([y, y], |[low, high], v| [low.min(v), high.max(v)]);
+        let parts = [
+            format!("{} {}", x.name, x.text),
+            quantity.unit.show(y),
+            format!("{} rounds", cell.samples.len()),
+        ];
+        Some(Mark { x: x.value, y, range, doubtful: false, title: parts.join(SEPARATOR) })
+    };
+    let dashed = if column >= 5 { " dashed" } else { "" };
+    Series {
+        name: result.columns[column].name(),
+        class: format!("r{}{dashed}", column % 5 + 1),
+        shape: Shape::nth(column),
+        drawn: Drawn::Both,
+        marks: rows.iter().filter_map(mark).collect(),
+    }
+}
+
+/// The table: two columns per place and method, and their ratios.
+fn cells(result: &CampaignResult) -> String {
+    let settings = result.rows.first().map_or(&[][..], |row| &row.settings);
+    let mut head: Vec<String> = settings.iter().map(|setting| setting.name.clone()).collect();
+    for column in &result.columns {
+        head.extend([column.name(), format!("{}, CPU s", column.name())]);
+    }
+    let rows = result.rows.iter().map(|row| {
+        let names = row.settings.iter().map(|setting| setting.text.clone());
+        names.chain(row.cells.iter().flat_map(|cell| [rate(cell), cpu(cell)])).collect()
+    });
+    let head: Vec<&str> = head.iter().map(String::as_str).collect();
+    format!("<h3>The table</h3>{}", table("", &head, rows))
+}
+
+fn with_ratio(value: String, ratio: Option<f64>, ends: Option<[f64; 2]>) -> String {
+    match (ratio, ends) {
+        (Some(ratio), Some([low, high])) => {
+            format!("{value} \u{d7}{ratio:.2} ({low:.2}\u{2013}{high:.2})")
+        }
+        _ => value,
+    }
+}
+
+fn rate(cell: &CampaignCell) -> String {
+    if let Some(why) = &cell.impossible {
+        return format!("not possible: {why}");
+    }
+    with_ratio(Rate(cell.throughput_bytes_per_s).to_string(), cell.ratio, cell.ratio_ci95)
+}
+
+fn cpu(cell: &CampaignCell) -> String {
+    if cell.samples.is_empty() {
+        return "\u{2013}".to_owned();
+    }
+    with_ratio(format!("{:.3}", cell.cpu_s), cell.cpu_ratio, cell.cpu_ratio_ci95)
+}

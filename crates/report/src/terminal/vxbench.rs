@@ -1,0 +1,93 @@
+//! The lines of `vxbench`: per file, per thread, and a summary, each with elapsed time, throughput and processor time.
+
+use super::ink::Style;
+use ioscape_schema::{VxFigures, VxRun, VxShow, Vxbench};
+
+/// Columns of the names before the colon.
+const NAME_WIDTH: usize = 18;
+
+/// All runs, then the findings about concurrent writers.
+pub fn text(vxbench: &Vxbench, style: &Style) -> String {
+    let mut out = String::new();
+    for run in &vxbench.runs {
+        out += &lines(run, vxbench.show, style);
+    }
+    if !vxbench.single_writer.is_empty() {
+        out += &format!("{}\n", style.heading("Concurrent writers"));
+        let bullet = style.pick("  \u{2022} ", "  * ");
+        for one in &vxbench.single_writer {
+            out += &style.paragraph(bullet, "    ", &one.sentence);
+        }
+    }
+    out
+}
+
+fn lines(run: &VxRun, show: VxShow, style: &Style) -> String {
+    let mut out = String::new();
+    for (user, file) in (1..).zip(&run.files).filter(|_| !show.summary_only) {
+        for (thread, one) in (1..).zip(&file.threads).filter(|_| show.per_thread) {
+            out += &line(&format!("user {user} thread {thread}"), one, show, "");
+        }
+        let path = format!("  {}", style.clean(&file.path));
+        out += &line(&format!("user {user}"), &file.figures, show, &path);
+    }
+    let (sum, word) = (run.total.cpu_s(), style.pick("\u{2009}+\u{2009}", " + "));
+    out + &line("total", &run.total, show, &format!("  = {sum:.2} sys{word}user"))
+}
+
+/// `user 1: 4.21 sec 249012.50 KB/s cpu: 0.31 sys 0.01 user`.
+fn line(name: &str, figures: &VxFigures, show: VxShow, more: &str) -> String {
+    let (unit, bytes) = if show.megabytes { ("MB/s", 1024.0 * 1024.0) } else { ("KB/s", 1024.0) };
+    let name = format!("{name}:");
+    format!(
+        "{name:<NAME_WIDTH$} {:>9.3} sec {:>13.2} {unit}  cpu: {:>7.2} sys {:>7.2} user{more}\n",
+        figures.elapsed_s,
+        figures.throughput_bytes_per_s / bytes,
+        figures.cpu_system_s,
+        figures.cpu_user_s,
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ioscape_schema::VxFile;
+
+    fn figures(bytes: u64) -> VxFigures {
+        VxFigures {
+            ios: 128,
+            bytes,
+            elapsed_s: 2.0,
+            throughput_bytes_per_s: bytes as f64 / 2.0,
+            cpu_user_s: 0.25,
+            cpu_system_s: 1.5,
+            response_time_ns: None,
+        }
+    }
+
+    fn sample(show: VxShow) -> String {
+        let file = |path: &str| VxFile {
+            path: path.into(),
+            figures: figures(64 << 20),
+            threads: vec![figures(32 << 20); 2],
+            ..VxFile::default()
+        };
+        let runs = vec![VxRun {
+            files: vec![file("/data/a"), file("/data/\u{1b}[31mb")],
+            total: figures(128 << 20),
+            ..VxRun::default()
+        }];
+        text(&Vxbench { show, runs, ..Vxbench::default() }, &Style::default())
+    }
+
+    #[test]
+    fn files_threads_and_summary_have_a_line_each() {
+        insta::assert_snapshot!(sample(VxShow { per_thread: true, ..VxShow::default() }));
+    }
+
+    #[test]
+    fn the_summary_alone_in_megabytes() {
+        let show = VxShow { summary_only: true, megabytes: true, per_thread: false };
+        insta::assert_snapshot!(sample(show));
+    }
+}

@@ -1,0 +1,104 @@
+//! Campaigns and runs of `vxbench` in every rendering: complete, harmless, and well formed.
+
+use ioscape_report::{Style, from_json, html, json, terminal};
+use ioscape_schema::{
+    CampaignCell, CampaignColumn, CampaignReference, CampaignResult, CampaignRow, CampaignSample,
+    CampaignSetting, Document, SCHEMA, VxFile, VxRun, Vxbench,
+};
+
+const HOSTILE: &str = "<script>alert(1)</script>\u{1b}[31m\"'&";
+
+fn cell(index: usize) -> CampaignCell {
+    let rate = 1e8 * (index + 1) as f64;
+    let sample = CampaignSample {
+        bytes: 1 << 26,
+        elapsed_s: 0.6,
+        throughput_bytes_per_s: rate,
+        cpu_s: 0.01,
+        fragments: Some(3),
+    };
+    CampaignCell {
+        samples: vec![sample; 3],
+        throughput_bytes_per_s: rate,
+        cpu_s: 0.01,
+        ratio: (index > 0).then_some(1.5),
+        ratio_ci95: (index > 0).then_some([1.25, 1.75]),
+        ..CampaignCell::default()
+    }
+}
+
+fn table() -> Document {
+    let columns = ["ext4", "xfs"].map(|place| CampaignColumn {
+        place: place.into(),
+        method: HOSTILE.into(),
+        ..CampaignColumn::default()
+    });
+    let rows = [64, 256].map(|kib| {
+        let setting = |name: &str, text: String, value: f64| CampaignSetting {
+            name: name.into(),
+            text,
+            value,
+        };
+        CampaignRow {
+            settings: vec![
+                setting("threads", "4".into(), 4.0),
+                setting("iosize", format!("{kib}k"), f64::from(kib) * 1024.0),
+            ],
+            cells: vec![cell(0), cell(1)],
+        }
+    });
+    let mut result = CampaignResult {
+        name: "mine".into(),
+        title: format!("Reads {HOSTILE}"),
+        source: HOSTILE.into(),
+        x: "iosize".into(),
+        rounds: 3,
+        columns: columns.into(),
+        rows: rows.into(),
+        reference: Some(CampaignReference {
+            source: "a paper".into(),
+            columns: vec!["KB".into(), "KB/s".into()],
+            rows: vec![vec![64.0, 31_797.0]],
+        }),
+    };
+    result.rows[1].cells[1] =
+        CampaignCell { impossible: Some("no direct I/O".into()), ..CampaignCell::default() };
+    Document { schema: SCHEMA.into(), campaign: Some(result), ..Document::default() }
+}
+
+#[test]
+fn the_terminal_shows_every_number_and_nothing_acts() {
+    for width in [40, 80, 160] {
+        let text = terminal(&table(), &Style { width, ..Style::default() });
+        assert!(!text.contains('\u{1b}'), "{text}");
+        let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        for word in ["100 MB/s", "200 MB/s", "1.50 (1.25", "31797", "no direct I/O", "256k"] {
+            assert!(words.contains(word), "{width}: {word} in {text}");
+        }
+    }
+}
+
+#[test]
+fn the_page_has_the_graphs_and_no_foreign_script() {
+    let page = html(&table());
+    assert!(!page.contains("<script>alert"), "escaped");
+    for word in
+        ["figure-campaign-rate-0", "figure-campaign-cpu-0", "31797", "not possible: no direct"]
+    {
+        assert!(page.contains(word), "{word}");
+    }
+    assert!(page.contains("threads 4"), "what the rows of a graph share");
+}
+
+#[test]
+fn runs_are_a_table_of_users() {
+    let file = VxFile { path: HOSTILE.into(), extents: Some(7), ..VxFile::default() };
+    let run = VxRun { files: vec![file], ..VxRun::default() };
+    let vxbench = Vxbench { runs: vec![run], ..Vxbench::default() };
+    let document =
+        Document { schema: SCHEMA.into(), vxbench: Some(vxbench), ..Document::default() };
+    let page = html(&document);
+    assert!(page.contains("<td>7</td>") && !page.contains("<script>alert"));
+    let text = json(&document).unwrap();
+    assert_eq!(from_json(&text, "x").unwrap(), document);
+}

@@ -1,0 +1,118 @@
+//! Results of a campaign: one table of `vxbench` runs, as the white paper's (VERITAS 1996), with its columns side by side.
+
+use serde::{Deserialize, Serialize};
+
+/// One parameter of a row and its value.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CampaignSetting {
+    /// Name, such as `iosize`.
+    pub name: String,
+    /// Value as it was written, such as `64k`.
+    pub text: String,
+    /// The same as a number: bytes for sizes.
+    pub value: f64,
+}
+
+/// What is measured side by side with the other columns.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CampaignColumn {
+    /// Name of the place, such as `xfs`.
+    pub place: String,
+    /// Name of the way of doing I/O, such as `direct`.
+    pub method: String,
+    /// Directory or device.
+    pub path: String,
+    /// File system of the place; `block` for a device.
+    pub file_system: String,
+}
+
+impl CampaignColumn {
+    /// Heading of the column.
+    pub fn name(&self) -> String {
+        format!("{} {}", self.place, self.method).trim().to_owned()
+    }
+}
+
+/// One run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CampaignSample {
+    /// Bytes moved.
+    pub bytes: u64,
+    /// Seconds it took.
+    pub elapsed_s: f64,
+    /// Bytes per second.
+    pub throughput_bytes_per_s: f64,
+    /// System and user seconds.
+    pub cpu_s: f64,
+    /// Fragments of all files read or written (`FIEMAP`); absent where not told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fragments: Option<u64>,
+}
+
+/// One cell: its runs and what follows from them.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CampaignCell {
+    /// The runs, in order of the rounds.
+    pub samples: Vec<CampaignSample>,
+    /// Median of the runs' throughput.
+    pub throughput_bytes_per_s: f64,
+    /// Median of the runs' processor seconds.
+    pub cpu_s: f64,
+    /// Throughput over that of the row's first column, from runs of the same round.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ratio: Option<f64>,
+    /// Its 95 % interval.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ratio_ci95: Option<[f64; 2]>,
+    /// Processor seconds over those of the row's first column.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_ratio: Option<f64>,
+    /// Its 95 % interval.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_ratio_ci95: Option<[f64; 2]>,
+    /// Why this cell cannot be measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub impossible: Option<String>,
+}
+
+/// One row: its parameters, and a cell per column.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CampaignRow {
+    /// The parameters that vary, outermost first.
+    pub settings: Vec<CampaignSetting>,
+    /// The cells, in order of the columns.
+    pub cells: Vec<CampaignCell>,
+}
+
+/// Numbers of another source beside ours.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CampaignReference {
+    /// Where they come from.
+    pub source: String,
+    /// Headings of the columns, those of the parameters included.
+    pub columns: Vec<String>,
+    /// The rows as they stand there.
+    pub rows: Vec<Vec<f64>>,
+}
+
+/// A table measured.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CampaignResult {
+    /// Name of the campaign.
+    pub name: String,
+    /// Title of the table.
+    pub title: String,
+    /// What it follows.
+    pub source: String,
+    /// Parameter on the horizontal axis of its graphs.
+    pub x: String,
+    /// Rounds asked for.
+    pub rounds: u32,
+    /// The columns.
+    pub columns: Vec<CampaignColumn>,
+    /// The rows.
+    pub rows: Vec<CampaignRow>,
+    /// The paper's own numbers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reference: Option<CampaignReference>,
+}

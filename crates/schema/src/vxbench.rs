@@ -1,0 +1,374 @@
+//! The work of `vxbench`: exact-work I/O on named files, as a white paper of VERITAS (1996, pp. 5-7) describes it, and its results.
+
+use crate::{ResponseTime, Warning};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// Kind of I/O, `-w`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum VxWorkload {
+    /// Sequential reads.
+    #[default]
+    Read,
+    /// Sequential writes.
+    Write,
+    /// Reads at random places.
+    RandRead,
+    /// Writes at random places.
+    RandWrite,
+    /// Reads and writes at random places.
+    RandMixed,
+    /// Sequential loads from a mapping of the file.
+    MmapRead,
+    /// Sequential stores to a mapping of the file.
+    MmapWrite,
+}
+
+impl VxWorkload {
+    /// All of them, in the paper's order.
+    pub const ALL: [Self; 7] = [
+        Self::Read,
+        Self::Write,
+        Self::RandRead,
+        Self::RandWrite,
+        Self::RandMixed,
+        Self::MmapRead,
+        Self::MmapWrite,
+    ];
+
+    /// The word of the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::RandRead => "rand_read",
+            Self::RandWrite => "rand_write",
+            Self::RandMixed => "rand_mixed",
+            Self::MmapRead => "mmap_read",
+            Self::MmapWrite => "mmap_write",
+        }
+    }
+
+    /// Whether it changes the file.
+    pub fn writes(self) -> bool {
+        matches!(self, Self::Write | Self::RandWrite | Self::RandMixed | Self::MmapWrite)
+    }
+
+    /// Whether its places are random.
+    pub fn is_random(self) -> bool {
+        matches!(self, Self::RandRead | Self::RandWrite | Self::RandMixed)
+    }
+
+    /// Whether it goes through a mapping.
+    pub fn is_mapped(self) -> bool {
+        matches!(self, Self::MmapRead | Self::MmapWrite)
+    }
+}
+
+impl fmt::Display for VxWorkload {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// What carries users (one per file) and their threads: `-P`, `-p`, `-t`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum VxUsers {
+    /// A process per user, a thread per stream in it (`-P`, the default).
+    #[default]
+    ProcessesOfThreads,
+    /// A process per stream (`-p`).
+    Processes,
+    /// One process, a thread per stream (`-t`).
+    Threads,
+}
+
+/// All options of one run but the names of its files. Sizes are bytes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct VxJob {
+    /// `-w`.
+    pub workload: VxWorkload,
+    /// `-P`, `-p` or `-t`.
+    pub users: VxUsers,
+    /// `-m`: the buffers are locked in memory.
+    pub lock_buffers: bool,
+    /// `-i nrep`: times that every stream goes through its requests.
+    pub nrep: u32,
+    /// `-i nthreads`: streams on each file.
+    pub nthreads: u32,
+    /// `-i iosize`: size of each request.
+    pub iosize: u64,
+    /// `-i iocount`: requests of each stream; absent: as many as the file holds, shared out among its streams.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub iocount: Option<u64>,
+    /// `-i fsync`: the time includes an `fsync` after the last write of each stream.
+    pub fsync: bool,
+    /// `-i remove`: the files are removed after the test.
+    pub remove: bool,
+    /// `-i reserveonly`: space is reserved and nothing is written.
+    pub reserve_only: bool,
+    /// `-i maxfilesize`: random requests end before this byte; absent: the end of the file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_file_size: Option<u64>,
+    /// `-i randseed`: seed of the random choices.
+    pub rand_seed: u64,
+    /// `-i truncup`: the file gets at least this size before random I/O; 0: the size that the requests need.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub truncup: Option<u64>,
+    /// `-i rdpct`: percentage of reads in `rand_mixed`, 0 to 100.
+    pub rdpct: u32,
+    /// `-o append`: every write goes to the end of the file.
+    pub append: bool,
+    /// `-o sync`: `O_SYNC`.
+    pub sync: bool,
+    /// `-o trunc`: the file is emptied first.
+    pub trunc: bool,
+    /// `-c direct`: `O_DIRECT`.
+    pub direct: bool,
+    /// `-c dsync`: `O_DSYNC`.
+    pub dsync: bool,
+    /// `-c noreuse`: the data is not kept in the file cache.
+    pub noreuse: bool,
+    /// `-c random`: the kernel is told that places are random.
+    pub random: bool,
+    /// `-c seq`: the kernel is told that places follow one another.
+    pub seq: bool,
+    /// Discovered direct I/O: requests larger than this bypass the file cache (the paper, p. 19: 256 KB).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub direct_above: Option<u64>,
+    /// `-e`: fixed extent size.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub extsize: Option<u64>,
+    /// `-r`: space reserved for each file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reservation: Option<u64>,
+    /// `-f align`: extents must begin at multiples of the extent size.
+    pub align: bool,
+    /// `-f chgsize`: the file gets the size of the reservation.
+    pub chgsize: bool,
+    /// `-f contig`: the reservation must be one extent.
+    pub contig: bool,
+    /// `-f noextend`: no write may go past the reservation.
+    pub noextend: bool,
+    /// `-f noreserve`: space is allocated for the run only, not set aside for the file.
+    pub noreserve: bool,
+    /// `-f trim`: what the file does not use of the reservation is given back at the last close.
+    pub trim: bool,
+    /// The pages of the files are dropped from the file cache before the run.
+    pub cold: bool,
+    /// An option that the system cannot honour is a warning instead of an error.
+    pub best_effort: bool,
+}
+
+impl Default for VxJob {
+    /// One stream of sequential 8 KB reads of the whole file, as `vxbench -w read FILE` does.
+    fn default() -> Self {
+        Self {
+            workload: VxWorkload::Read,
+            users: VxUsers::ProcessesOfThreads,
+            lock_buffers: false,
+            nrep: 1,
+            nthreads: 1,
+            iosize: 8 << 10,
+            iocount: None,
+            fsync: false,
+            remove: false,
+            reserve_only: false,
+            max_file_size: None,
+            rand_seed: 1,
+            truncup: None,
+            rdpct: 50,
+            append: false,
+            sync: false,
+            trunc: false,
+            direct: false,
+            dsync: false,
+            noreuse: false,
+            random: false,
+            seq: false,
+            direct_above: None,
+            extsize: None,
+            reservation: None,
+            align: false,
+            chgsize: false,
+            contig: false,
+            noextend: false,
+            noreserve: false,
+            trim: false,
+            cold: false,
+            best_effort: false,
+        }
+    }
+}
+
+impl VxJob {
+    /// Whether some request of the run changes the file or its space.
+    pub fn changes_files(&self) -> bool {
+        self.workload.writes() || self.remove || self.trunc || self.reservation.is_some()
+    }
+
+    /// Whether requests go past the file cache, by either way of asking for that.
+    pub fn is_direct(&self) -> bool {
+        self.direct || self.direct_above.is_some_and(|above| self.iosize > above)
+    }
+
+    /// Bytes from the beginning of an empty file that all streams of one user need, if `iocount` says.
+    pub fn span_bytes(&self) -> Option<u64> {
+        let streams = u64::from(self.nthreads);
+        let each = self.iosize.checked_mul(self.iocount?)?;
+        each.checked_mul(streams)
+    }
+}
+
+/// What one stream, one user or all of them did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct VxFigures {
+    /// Completed requests.
+    pub ios: u64,
+    /// Bytes moved.
+    pub bytes: u64,
+    /// From the first request issued to the last one completed, `fsync` included, in seconds.
+    pub elapsed_s: f64,
+    /// `bytes` over `elapsed_s`.
+    pub throughput_bytes_per_s: f64,
+    /// User time of the streams, in seconds.
+    pub cpu_user_s: f64,
+    /// System time of the streams, in seconds.
+    pub cpu_system_s: f64,
+    /// Response times of the requests; absent where there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub response_time_ns: Option<ResponseTime>,
+}
+
+impl VxFigures {
+    /// System and user time together: the paper's measure of cost for the same data moved (p. 7).
+    pub fn cpu_s(&self) -> f64 {
+        self.cpu_user_s + self.cpu_system_s
+    }
+}
+
+/// One file and its user.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct VxFile {
+    /// The file as it was named.
+    pub path: String,
+    /// All its streams.
+    pub figures: VxFigures,
+    /// Every stream.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub threads: Vec<VxFigures>,
+    /// Size after the run, in bytes; absent if the file was removed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub size_bytes: Option<u64>,
+    /// Extents after the run (`FIEMAP`); absent where the file system does not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub extents: Option<u64>,
+    /// Multiple that direct I/O needed here, in bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub direct_align: Option<u32>,
+    /// How `noreuse` was carried out: `RWF_DONTCACHE` or `POSIX_FADV_NOREUSE`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub noreuse_by: Option<String>,
+}
+
+/// One run of `vxbench`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct VxRun {
+    /// What was asked for.
+    pub job: VxJob,
+    /// One per file, in the order named.
+    pub files: Vec<VxFile>,
+    /// All of them together.
+    pub total: VxFigures,
+    /// Doubts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<Warning>,
+}
+
+/// How a run is shown: `-k`, `-M`, `-v`, `-s`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct VxShow {
+    /// Throughput in MB/s instead of KB/s, both in powers of 1024.
+    pub megabytes: bool,
+    /// Every stream too.
+    pub per_thread: bool,
+    /// The summary alone.
+    pub summary_only: bool,
+}
+
+/// Writers to one file held against writers to a file each: the effect of a file system's single-writer lock (pp. 32-35).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct WriterScaling {
+    /// Past the file cache (`O_DIRECT`) or through it.
+    pub direct: bool,
+    /// Size of each write, in bytes.
+    pub iosize: u64,
+    /// Writers at the same time.
+    pub writers: u32,
+    /// Throughput of one writer, in bytes per second: the median of the rounds.
+    pub alone_bytes_per_s: f64,
+    /// Throughput of all writers on one file.
+    pub one_file_bytes_per_s: f64,
+    /// Throughput of all writers on a file each.
+    pub own_files_bytes_per_s: f64,
+    /// Throughput on one file over that on a file each: geometric mean and 95 % interval.
+    pub ratio: f64,
+    /// Ends of that interval.
+    pub ratio_ci95: [f64; 2],
+    /// Whether the writers wait for one another; absent where this machine cannot tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub serialised: Option<bool>,
+    /// The finding in words.
+    pub sentence: String,
+}
+
+/// The part of a document that `vxbench` fills.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Vxbench {
+    /// How to show it.
+    #[serde(default)]
+    pub show: VxShow,
+    /// The runs.
+    #[serde(default)]
+    pub runs: Vec<VxRun>,
+    /// Whether concurrent writers to one file wait for one another.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub single_writer: Vec<WriterScaling>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_job_survives_the_round_trip_and_older_ones_are_read() {
+        let job = VxJob { direct_above: Some(256 << 10), nthreads: 4, ..VxJob::default() };
+        let text = serde_json::to_string(&job).unwrap();
+        assert_eq!(serde_json::from_str::<VxJob>(&text).unwrap(), job);
+        assert_eq!(serde_json::from_str::<VxJob>("{}").unwrap(), VxJob::default());
+    }
+
+    #[test]
+    fn discovered_direct_begins_above_its_size() {
+        let at = |iosize| VxJob { direct_above: Some(256 << 10), iosize, ..VxJob::default() };
+        assert!(!at(256 << 10).is_direct());
+        assert!(at((256 << 10) + 4096).is_direct());
+    }
+
+    #[test]
+    fn spans_do_not_overflow() {
+        let job = |iosize, iocount, nthreads| VxJob {
+            iosize,
+            iocount: Some(iocount),
+            nthreads,
+            ..VxJob::default()
+        };
+        assert_eq!(job(8 << 10, 128 << 10, 1).span_bytes(), Some(1 << 30));
+        assert_eq!(job(4, 5, 6).span_bytes(), Some(120));
+        assert_eq!(job(u64::MAX, 2, 1).span_bytes(), None);
+    }
+}

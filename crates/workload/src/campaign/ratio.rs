@@ -1,0 +1,72 @@
+//! Medians, and ratios of paired samples with their intervals: what stands in a campaign's ratio columns.
+
+use statrs::distribution::{ContinuousCDF, StudentsT};
+
+/// A ratio and how sure it is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PairedRatio {
+    /// Geometric mean of the pairs' ratios.
+    pub mean: f64,
+    /// Ends of the 95 % interval.
+    pub ci95: [f64; 2],
+}
+
+/// The median of `samples`; 0 without any.
+pub fn median(samples: &[f64]) -> f64 {
+    let mut sorted: Vec<f64> = samples.iter().copied().filter(|v| v.is_finite()).collect();
+    sorted.sort_by(f64::total_cmp);
+    match sorted.len() {
+        0 => 0.0,
+        n if n % 2 == 1 => sorted[n / 2],
+        n => (sorted[n / 2 - 1] + sorted[n / 2]) / 2.0,
+    }
+}
+
+/// The ratio of `above` to `below`, whose samples belong together in order: Student's t on the logarithms.
+///
+/// `None` with fewer than two pairs of positive numbers.
+pub fn paired_ratio(above: &[f64], below: &[f64]) -> Option<PairedRatio> {
+    let positive = |v: f64| v.is_finite() && v > 0.0;
+    let pairs = above.iter().zip(below).filter(|(a, b)| positive(**a) && positive(**b));
+    let logs: Vec<f64> = pairs.map(|(a, b)| (a / b).ln()).collect();
+    if logs.len() < 2 {
+        return None;
+    }
+    let count = logs.len() as f64;
+    let mean = logs.iter().sum::<f64>() / count;
+    let variance = logs.iter().map(|log| (log - mean).powi(2)).sum::<f64>() / (count - 1.0);
+    let t = StudentsT::new(0.0, 1.0, count - 1.0).ok()?.inverse_cdf(0.975);
+    let half = t * (variance / count).sqrt();
+    // Far beyond any real ratio, and still a finite number.
+    let end = |log: f64| log.clamp(-100.0, 100.0).exp();
+    Some(PairedRatio { mean: end(mean), ci95: [end(mean - half), end(mean + half)] })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn medians_of_odd_and_even_numbers() {
+        assert_eq!(median(&[]), 0.0);
+        assert_eq!(median(&[3.0, 1.0, 2.0]), 2.0);
+        assert_eq!(median(&[4.0, 1.0]), 2.5);
+    }
+
+    #[test]
+    fn a_ratio_that_never_varies_is_certain() {
+        let ratio = paired_ratio(&[2.0, 20.0, 200.0], &[1.0, 10.0, 100.0]).unwrap();
+        assert!((ratio.mean - 2.0).abs() < 1e-9);
+        assert!((ratio.ci95[1] - ratio.ci95[0]).abs() < 1e-9);
+    }
+
+    #[test]
+    fn two_pairs_have_a_wide_interval_and_one_has_none() {
+        assert_eq!(paired_ratio(&[1.0], &[1.0]), None);
+        assert_eq!(paired_ratio(&[1.0, 0.0], &[1.0, 1.0]), None);
+        // Logarithms 0 and ln 4: mean ln 2, standard error ln 2, t(0.975, 1) = 12.706.
+        let ratio = paired_ratio(&[1.0, 4.0], &[1.0, 1.0]).unwrap();
+        assert!((ratio.mean - 2.0).abs() < 1e-9);
+        assert!((ratio.ci95[1].ln() / 2f64.ln() - 13.706).abs() < 0.001, "{ratio:?}");
+    }
+}

@@ -1,0 +1,202 @@
+//! From a campaign to its rows, and to the job of every cell.
+
+use super::{Campaign, CampaignError, Method, Prepare, ROWS_MAX, Settings};
+use crate::vxbench::{VxWords, parse};
+use ioscape_schema::units::parse_bytes;
+use ioscape_schema::{CampaignSetting, VxJob};
+
+/// Names of the parameters that may vary.
+const NAMES: [&str; 5] = ["file_size", "files_written", "files", "threads", "iosize"];
+
+/// A row before it is measured.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RowPlan {
+    /// The parameters that vary.
+    pub settings: Vec<CampaignSetting>,
+    /// One plan per method.
+    pub cells: Vec<CellPlan>,
+}
+
+/// What one cell runs, wherever its place is.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CellPlan {
+    /// The run.
+    pub job: VxJob,
+    /// Users, one file each.
+    pub files: u32,
+    /// Files that there are.
+    pub files_written: u32,
+    /// Size of each, in bytes.
+    pub file_bytes: u64,
+    /// How they come about.
+    pub prepare: Prepare,
+    /// Pieces of aged files, in bytes.
+    pub age_piece: u64,
+    /// Whether it runs on a device.
+    pub raw: bool,
+}
+
+impl CellPlan {
+    /// Space that its files take, in bytes.
+    pub fn space_bytes(&self) -> u64 {
+        self.file_bytes.saturating_mul(u64::from(self.files_written))
+    }
+
+    /// Bytes that one run moves.
+    pub fn moved_bytes(&self) -> u64 {
+        self.job.span_bytes().unwrap_or(self.file_bytes).saturating_mul(u64::from(self.files))
+    }
+}
+
+impl Campaign {
+    /// The parameter on the horizontal axis of the graphs.
+    pub fn x(&self) -> String {
+        let last = || self.vary.last().map(|vary| vary.name.clone());
+        self.x.clone().or_else(last).unwrap_or_default()
+    }
+
+    /// The rows, the product of all values, with no file larger than `most` bytes: a row that varies `file_size` past it
+    /// is left out, any other gets smaller files.
+    ///
+    /// # Errors
+    /// A parameter that cannot vary, a value that is none, or settings that make no run.
+    pub fn rows(&self, most: u64) -> Result<Vec<RowPlan>, CampaignError> {
+        let mut rows = Vec::new();
+        let total = self.vary.iter().map(|v| v.values.len()).fold(1, usize::saturating_mul);
+        if total > ROWS_MAX || total == 0 {
+            let message =
+                format!("its values make {total} rows: from 1 to {ROWS_MAX} are possible");
+            return Err(CampaignError::Meaning { place: "vary".into(), message });
+        }
+        for index in 0..total {
+            let settings = self.settings_of(index)?;
+            let place = || settings.iter().map(|s| format!("{} = {}", s.name, s.text));
+            let name = || format!("row {}", place().collect::<Vec<_>>().join(", "));
+            let size = |s: &&CampaignSetting| s.name == "file_size" && s.value > most as f64;
+            if settings.iter().any(|s| size(&s)) {
+                continue;
+            }
+            let cells: Result<Vec<Option<CellPlan>>, String> =
+                self.method.iter().map(|one| self.cell(one, &settings, most)).collect();
+            let meaning = |message| CampaignError::Meaning { place: name(), message };
+            let Some(cells) = cells.map_err(meaning)?.into_iter().collect() else { continue };
+            rows.push(RowPlan { settings: settings.clone(), cells });
+        }
+        Ok(rows)
+    }
+
+    /// The parameters of row `index`, the last one varying fastest.
+    fn settings_of(&self, index: usize) -> Result<Vec<CampaignSetting>, CampaignError> {
+        let mut rest = index;
+        let mut settings = Vec::new();
+        for vary in self.vary.iter().rev() {
+            let text = vary.values[rest % vary.values.len()].text();
+            rest /= vary.values.len();
+            let fail = |message| CampaignError::Meaning {
+                place: format!("vary {:?}", vary.name),
+                message,
+            };
+            if !NAMES.contains(&vary.name.as_str()) {
+                return Err(fail(format!("cannot vary: choose from {}", NAMES.join(", "))));
+            }
+            let value = parse_bytes(&text).map_err(|error| fail(error.to_string()))?;
+            settings.push(CampaignSetting { name: vary.name.clone(), text, value: value as f64 });
+        }
+        settings.reverse();
+        Ok(settings)
+    }
+
+    /// The run of `method` with the row's `settings`; `None` where fewer files exist than are wanted.
+    fn cell(
+        &self,
+        method: &Method,
+        settings: &[CampaignSetting],
+        most: u64,
+    ) -> Result<Option<CellPlan>, String> {
+        let all = Merged { base: &self.base, own: &method.settings, row: settings };
+        let file_bytes = all.size(|s| s.file_size.clone(), "file_size", 256 << 20)?.min(most);
+        let iosize = all.size(|s| s.iosize.clone(), "iosize", 64 << 10)?.min(file_bytes);
+        let files = all.count(|s| s.files, "files", 1)?;
+        let files_written = all.count(|s| s.files_written, "files_written", files)?;
+        let threads = all.count(|s| s.threads, "threads", 1)?;
+        if files > files_written {
+            return Ok(None);
+        }
+        let words = |pick: fn(&Settings) -> Option<String>| {
+            all.pick(pick).filter(|text| !text.trim().is_empty())
+        };
+        let workload = words(|s| s.workload.clone()).unwrap_or_else(|| "read".to_owned());
+        let share = u64::from(threads) * iosize;
+        let mut count = file_bytes / share.max(1);
+        if let (true, Some(ios)) = (workload.starts_with("rand_"), words(|s| s.ios.clone())) {
+            count = parse_bytes(&ios).map_err(|e| format!("ios: {e}"))? / u64::from(threads);
+        }
+        if count == 0 {
+            return Ok(None);
+        }
+        let sizes = format!("iosize={iosize},nthreads={threads},iocount={count}");
+        let reservation = words(|s| s.reservation.clone())
+            .map(|text| if text == "file" { file_bytes.to_string() } else { text });
+        let list = |pick| words(pick).into_iter().collect::<Vec<String>>();
+        let job = parse(&VxWords {
+            workload,
+            suboptions: [vec![sizes], list(|s| s.options.clone())].concat(),
+            opens: list(|s| s.open.clone()),
+            cache: list(|s| s.cache.clone()),
+            flags: list(|s| s.flags.clone()),
+            reservation,
+            direct_above: words(|s| s.direct_above.clone()),
+            cold: all.pick(|s| s.cold).unwrap_or(false),
+            ..VxWords::default()
+        })
+        .map_err(|error| format!("method {:?}: {error}", method.name))?;
+        let prepare = all.pick(|s| s.prepare).unwrap_or_default();
+        let age_piece = all.size(|s| s.age_piece.clone(), "age_piece", 64 << 10)?;
+        let raw = method.raw;
+        Ok(Some(CellPlan { job, files, files_written, file_bytes, prepare, age_piece, raw }))
+    }
+}
+
+/// Settings from the row, else from the method, else from the base.
+struct Merged<'a> {
+    base: &'a Settings,
+    own: &'a Settings,
+    row: &'a [CampaignSetting],
+}
+
+impl Merged<'_> {
+    fn pick<T>(&self, pick: impl Fn(&Settings) -> Option<T>) -> Option<T> {
+        pick(self.own).or_else(|| pick(self.base))
+    }
+
+    fn of_row(&self, name: &str) -> Option<u64> {
+        self.row.iter().find(|setting| setting.name == name).map(|setting| setting.value as u64)
+    }
+
+    fn size(
+        &self,
+        pick: impl Fn(&Settings) -> Option<String>,
+        name: &str,
+        usual: u64,
+    ) -> Result<u64, String> {
+        match (self.of_row(name), self.pick(pick)) {
+            (Some(value), _) => Ok(value),
+            (_, Some(text)) => parse_bytes(&text).map_err(|error| format!("{name}: {error}")),
+            _ => Ok(usual),
+        }
+    }
+
+    fn count(
+        &self,
+        pick: impl Fn(&Settings) -> Option<u32>,
+        name: &str,
+        usual: u32,
+    ) -> Result<u32, String> {
+        let given = self.pick(pick).map(u64::from);
+        let value = self.of_row(name).or(given).unwrap_or(u64::from(usual));
+        match u32::try_from(value) {
+            Ok(count @ 1..=4096) => Ok(count),
+            _ => Err(format!("{name} is {value}: from 1 to 4096 are possible")),
+        }
+    }
+}

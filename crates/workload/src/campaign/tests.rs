@@ -1,0 +1,93 @@
+//! Tests of campaign files.
+
+use super::*;
+use proptest::prelude::*;
+
+const SAMPLE: &str = r#"
+title = "Reads by block size"
+rounds = 3
+[base]
+workload = "read"
+file_size = "64M"
+cold = true
+[[vary]]
+name = "files"
+values = [1, 2]
+[[vary]]
+name = "iosize"
+values = ["64k", "1M"]
+[[method]]
+name = "buffered"
+[[method]]
+name = "direct"
+with = { cache = "direct", file_size = "32M" }
+"#;
+
+#[test]
+fn rows_are_the_product_and_methods_replace_the_base() {
+    let campaign = Campaign::parse(SAMPLE).unwrap();
+    assert_eq!(campaign.x(), "iosize");
+    let rows = campaign.rows(u64::MAX).unwrap();
+    let texts: Vec<Vec<&str>> =
+        rows.iter().map(|row| row.settings.iter().map(|s| s.text.as_str()).collect()).collect();
+    assert_eq!(texts, [["1", "64k"], ["1", "1M"], ["2", "64k"], ["2", "1M"]]);
+    let [buffered, direct] = &rows[3].cells[..] else { panic!("two methods") };
+    assert!(!buffered.job.direct && direct.job.direct && direct.job.cold);
+    assert_eq!((buffered.file_bytes, direct.file_bytes), (64 << 20, 32 << 20));
+    assert_eq!((buffered.job.iosize, buffered.job.iocount), (1 << 20, Some(64)));
+    assert_eq!((buffered.moved_bytes(), buffered.space_bytes()), (128 << 20, 128 << 20));
+}
+
+#[test]
+fn sizes_are_capped() {
+    let campaign = Campaign::parse(SAMPLE).unwrap();
+    let rows = campaign.rows(1 << 20).unwrap();
+    assert!(rows.iter().flat_map(|row| &row.cells).all(|cell| cell.file_bytes == 1 << 20));
+    let swept = SAMPLE.replace(
+        "name = \"files\"\nvalues = [1, 2]",
+        "name = \"file_size\"\nvalues = [\"1k\", \"2M\"]",
+    );
+    let campaign = Campaign::parse(&swept).unwrap();
+    let rows = campaign.rows(1 << 20).unwrap();
+    assert_eq!(rows.len(), 2, "the larger files are left out");
+    assert_eq!(rows[0].cells[0].job.iosize, 1024, "no request is larger than its file");
+}
+
+#[test]
+fn wrong_files_are_told_where() {
+    for (from, to, words) in [
+        ("rounds = 3", "rounds = 0", "rounds"),
+        ("rounds = 3", "runds = 3", "line 3: unknown field `runds`"),
+        ("\"read\"", "\"raed\"", "did you mean \"read\"?"),
+        ("name = \"iosize\"", "name = \"colour\"", "choose from file_size"),
+        ("\"1M\"]", "\"1Mk\"]", "vary \"iosize\""),
+        ("\"64k\", \"1M\"", "", "0 rows"),
+        ("cold = true", "cold = true\nprepare = \"burnt\"", "burnt"),
+        ("title = \"Reads by block size\"", "", "title"),
+    ] {
+        let text = Campaign::parse(&SAMPLE.replace(from, to)).unwrap_err().to_string();
+        assert!(text.contains(words), "{to}: {text}");
+    }
+    assert!(Campaign::parse("title = \"x\"").unwrap_err().to_string().contains("[[method]]"));
+}
+
+#[test]
+fn references_hold_their_source_and_numbers() {
+    let text = "# A paper, p. 3\nthreads,KB/s\n1,1748\n4,2858.5\n";
+    let reference = parse_reference(text).unwrap();
+    assert_eq!(reference.source, "A paper, p. 3");
+    assert_eq!(reference.rows, [[1.0, 1748.0], [4.0, 2858.5]]);
+    assert!(parse_reference("a,b\n1\n").unwrap_err().to_string().contains("line 2"));
+    assert!(parse_reference("a\nNaN\n").is_err());
+}
+
+proptest! {
+    #[test]
+    fn no_text_panics(cut in 0usize..400, insert in "[ -~\n]{0,8}") {
+        let mut text = SAMPLE.to_owned();
+        let at = cut.min(text.len());
+        text.insert_str(at, &insert);
+        let _ = Campaign::parse(&text);
+        let _ = parse_reference(&text);
+    }
+}

@@ -1,0 +1,271 @@
+//! The words of `vxbench` (VERITAS white paper, 1996, pp. 5-7) to a job, and the job to its requests.
+
+mod plan;
+mod rules;
+#[cfg(test)]
+mod tests;
+
+pub use plan::{VxPlan, VxRequests, plan};
+pub use rules::validate;
+
+use ioscape_schema::units::parse_bytes;
+use ioscape_schema::{VxJob, VxUsers, VxWorkload};
+
+/// Largest request, in bytes.
+pub const IOSIZE_MAX: u64 = 1 << 30;
+
+/// Most streams on one file.
+pub const NTHREADS_MAX: u64 = 4096;
+
+/// Most repetitions.
+const NREP_MAX: u64 = 1 << 30;
+
+/// The words as they were typed; every list may hold several words to an entry, separated by commas.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct VxWords {
+    /// `-w`.
+    pub workload: String,
+    /// `-i`.
+    pub suboptions: Vec<String>,
+    /// `-o`.
+    pub opens: Vec<String>,
+    /// `-c`.
+    pub cache: Vec<String>,
+    /// `-e`.
+    pub extsize: Option<String>,
+    /// `-r`.
+    pub reservation: Option<String>,
+    /// `-f`.
+    pub flags: Vec<String>,
+    /// `-P`, `-p` or `-t`.
+    pub users: VxUsers,
+    /// `-m`.
+    pub lock_buffers: bool,
+    /// `--direct-above`.
+    pub direct_above: Option<String>,
+    /// `--cold`.
+    pub cold: bool,
+    /// `--best-effort`.
+    pub best_effort: bool,
+}
+
+/// Why words make no job.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum VxError {
+    /// A word that is none of those known.
+    #[error("{word:?} is not a {kind}{}: choose from {}", Nearest(.nearest), .valid.join(", "))]
+    Unknown {
+        /// What was expected, such as `workload`.
+        kind: &'static str,
+        /// What was given.
+        word: String,
+        /// The known word that it most resembles, if it resembles one.
+        nearest: Option<&'static str>,
+        /// All known words.
+        valid: Vec<&'static str>,
+    },
+    /// A suboption without the value it needs.
+    #[error("{name} needs a value: write {name}=N")]
+    NoValue {
+        /// The suboption.
+        name: &'static str,
+    },
+    /// A word with a value where none belongs.
+    #[error("{name} takes no value: write {name} alone")]
+    NeedlessValue {
+        /// The word.
+        name: &'static str,
+    },
+    /// A value that cannot be.
+    #[error("{name}={text}: {why}")]
+    Value {
+        /// The option.
+        name: &'static str,
+        /// What was given.
+        text: String,
+        /// What is wrong and what to write.
+        why: String,
+    },
+    /// The same suboption twice.
+    #[error("{name} is given twice: give it once")]
+    Twice {
+        /// The suboption.
+        name: &'static str,
+    },
+    /// Words that do not go together.
+    #[error("{0}")]
+    Contradiction(String),
+}
+
+/// Shows ` (did you mean "read"?)`, or nothing.
+struct Nearest<'a>(&'a Option<&'static str>);
+
+impl std::fmt::Display for Nearest<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.map_or(Ok(()), |word| write!(f, " (did you mean {word:?}?)"))
+    }
+}
+
+const SUBOPTIONS: [&str; 12] = [
+    "nrep",
+    "nthreads",
+    "iosize",
+    "fsync",
+    "remove",
+    "iocount",
+    "reserveonly",
+    "maxfilesize",
+    "randseed",
+    "truncup",
+    "rdpct",
+    "direct_above",
+];
+const OPENS: [&str; 3] = ["append", "sync", "trunc"];
+const CACHE: [&str; 5] = ["direct", "dsync", "noreuse", "random", "seq"];
+const FLAGS: [&str; 7] = ["align", "chgsize", "chgsiz", "contig", "noextend", "noreserve", "trim"];
+
+/// The job that `words` ask for.
+///
+/// # Errors
+/// Unknown words, values that cannot be, and words that do not go together.
+pub fn parse(words: &VxWords) -> Result<VxJob, VxError> {
+    let names = VxWorkload::ALL.map(VxWorkload::name);
+    let name = known("workload", &words.workload, &names)?;
+    let workload = VxWorkload::ALL.into_iter().find(|w| w.name() == name).unwrap_or_default();
+    let mut job = VxJob {
+        workload,
+        users: words.users,
+        lock_buffers: words.lock_buffers,
+        cold: words.cold,
+        best_effort: words.best_effort,
+        ..VxJob::default()
+    };
+    suboptions(&mut job, &words.suboptions)?;
+    for word in split(&words.opens) {
+        match plain("open type (-o)", word, &OPENS)? {
+            "append" => job.append = true,
+            "sync" => job.sync = true,
+            _ => job.trunc = true,
+        }
+    }
+    for word in split(&words.cache) {
+        match plain("cache option (-c)", word, &CACHE)? {
+            "direct" => job.direct = true,
+            "dsync" => job.dsync = true,
+            "noreuse" => job.noreuse = true,
+            "random" => job.random = true,
+            _ => job.seq = true,
+        }
+    }
+    for word in split(&words.flags) {
+        match plain("flag (-f)", word, &FLAGS)? {
+            "align" => job.align = true,
+            "chgsize" | "chgsiz" => job.chgsize = true,
+            "contig" => job.contig = true,
+            "noextend" => job.noextend = true,
+            "noreserve" => job.noreserve = true,
+            _ => job.trim = true,
+        }
+    }
+    let size = |name, text: &Option<String>| text.as_ref().map(|t| bytes(name, t)).transpose();
+    job.extsize = size("-e", &words.extsize)?;
+    job.reservation = size("-r", &words.reservation)?;
+    job.direct_above = size("--direct-above", &words.direct_above)?.or(job.direct_above);
+    validate(&job)?;
+    Ok(job)
+}
+
+/// The words of several lists, without empty ones.
+fn split(lists: &[String]) -> impl Iterator<Item = &str> {
+    lists.iter().flat_map(|list| list.split(',')).map(str::trim).filter(|word| !word.is_empty())
+}
+
+/// The known word that `word` is.
+fn known(kind: &'static str, word: &str, valid: &[&'static str]) -> Result<&'static str, VxError> {
+    if let Some(same) = valid.iter().find(|known| **known == word) {
+        return Ok(same);
+    }
+    let alike = |known: &&'static str| (strsim::jaro_winkler(word, known), *known);
+    let best = valid.iter().map(alike).max_by(|a, b| a.0.total_cmp(&b.0));
+    let nearest = best.filter(|(alike, _)| *alike > 0.7).map(|(_, known)| known);
+    Err(VxError::Unknown { kind, word: word.to_owned(), nearest, valid: valid.to_vec() })
+}
+
+/// A word that takes no value.
+fn plain(kind: &'static str, word: &str, valid: &[&'static str]) -> Result<&'static str, VxError> {
+    let (name, value) = word.split_once('=').map_or((word, None), |(n, v)| (n, Some(v)));
+    let name = known(kind, name, valid)?;
+    if value.is_some() { Err(VxError::NeedlessValue { name }) } else { Ok(name) }
+}
+
+/// Reads the words of `-i` into `job`.
+fn suboptions(job: &mut VxJob, lists: &[String]) -> Result<(), VxError> {
+    let mut seen: Vec<&str> = Vec::new();
+    for word in split(lists) {
+        let (name, value) = word.split_once('=').map_or((word, None), |(n, v)| (n, Some(v.trim())));
+        let name = known("suboption of -i", name.trim(), &SUBOPTIONS)?;
+        if seen.contains(&name) {
+            return Err(VxError::Twice { name });
+        }
+        seen.push(name);
+        suboption(job, name, value)?;
+    }
+    Ok(())
+}
+
+fn suboption(job: &mut VxJob, name: &'static str, value: Option<&str>) -> Result<(), VxError> {
+    let needed = || value.ok_or(VxError::NoValue { name });
+    match name {
+        "fsync" | "remove" | "reserveonly" => {
+            if value.is_some() {
+                return Err(VxError::NeedlessValue { name });
+            }
+            match name {
+                "fsync" => job.fsync = true,
+                "remove" => job.remove = true,
+                _ => job.reserve_only = true,
+            }
+        }
+        "truncup" => job.truncup = Some(value.map_or(Ok(0), |text| bytes(name, text))?),
+        "nrep" => job.nrep = count(name, needed()?, NREP_MAX)? as u32,
+        "nthreads" => job.nthreads = count(name, needed()?, NTHREADS_MAX)? as u32,
+        "iosize" => job.iosize = count(name, needed()?, IOSIZE_MAX)?,
+        "iocount" => job.iocount = Some(count(name, needed()?, 1 << 62)?),
+        "maxfilesize" => job.max_file_size = Some(kilobytes(name, needed()?)?),
+        "direct_above" => job.direct_above = Some(bytes(name, needed()?)?),
+        "randseed" => job.rand_seed = whole(name, needed()?, u64::MAX)?,
+        _ => job.rdpct = whole(name, needed()?, 100)? as u32,
+    }
+    Ok(())
+}
+
+fn bad(name: &'static str, text: &str, why: impl Into<String>) -> VxError {
+    VxError::Value { name, text: text.to_owned(), why: why.into() }
+}
+
+/// A size with an optional suffix.
+fn bytes(name: &'static str, text: &str) -> Result<u64, VxError> {
+    parse_bytes(text).map_err(|error| bad(name, text, error.to_string()))
+}
+
+/// A size whose bare numbers are KB, as the paper has it for `maxfilesize`.
+fn kilobytes(name: &'static str, text: &str) -> Result<u64, VxError> {
+    let bare = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    bytes(name, &if bare { format!("{text}k") } else { text.to_owned() })
+}
+
+/// A size or count above 0, with an optional suffix, at most `most`.
+fn count(name: &'static str, text: &str, most: u64) -> Result<u64, VxError> {
+    match bytes(name, text)? {
+        value if value <= most => Ok(value),
+        _ => Err(bad(name, text, format!("at most {most} is possible"))),
+    }
+}
+
+/// A whole number from 0 to `most`.
+fn whole(name: &'static str, text: &str, most: u64) -> Result<u64, VxError> {
+    text.parse()
+        .ok()
+        .filter(|value| *value <= most)
+        .ok_or_else(|| bad(name, text, format!("give a whole number from 0 to {most}")))
+}

@@ -1,0 +1,120 @@
+//! What does not go together in a job of `vxbench`: refused before anything is opened.
+
+use super::VxError;
+use ioscape_schema::{VxJob, VxWorkload};
+
+/// Refuses a job whose parts contradict one another.
+///
+/// # Errors
+/// The first contradiction found, with what to leave out.
+pub fn validate(job: &VxJob) -> Result<(), VxError> {
+    for rule in [reading, mapping, caching, extending, space] {
+        rule(job)?;
+    }
+    Ok(())
+}
+
+fn refuse(broken: bool, sentence: impl FnOnce() -> String) -> Result<(), VxError> {
+    if broken { Err(VxError::Contradiction(sentence())) } else { Ok(()) }
+}
+
+/// Reads never write.
+fn reading(job: &VxJob) -> Result<(), VxError> {
+    let workload = job.workload;
+    let changes = [
+        (job.append, "-o append"),
+        (job.trunc, "-o trunc"),
+        (job.fsync, "-i fsync"),
+        (job.truncup.is_some(), "-i truncup"),
+        (job.reserve_only, "-i reserveonly"),
+        (job.extsize.is_some(), "-e"),
+        (job.reservation.is_some(), "-r"),
+    ];
+    let change = changes.into_iter().find(|(given, _)| *given && !workload.writes());
+    refuse(change.is_some(), || {
+        let word = change.map_or("", |(_, word)| word);
+        format!("{word} changes the file, but {workload} only reads: leave one of them out")
+    })?;
+    let random = VxWorkload::RandMixed;
+    refuse(job.rdpct != 50 && workload != random, || {
+        format!("rdpct is the share of reads in {random}, but the workload is {workload}")
+    })?;
+    let limited = job.max_file_size.is_some() || job.truncup.is_some();
+    refuse(limited && !workload.is_random() && workload != VxWorkload::MmapWrite, || {
+        format!(
+            "maxfilesize and truncup are for random I/O, but {workload} is sequential: give iocount"
+        )
+    })
+}
+
+fn mapping(job: &VxJob) -> Result<(), VxError> {
+    let words = [
+        (job.direct, "-c direct"),
+        (job.direct_above.is_some(), "--direct-above"),
+        (job.dsync, "-c dsync"),
+        (job.sync, "-o sync"),
+        (job.append, "-o append"),
+    ];
+    let word = words.into_iter().find(|(given, _)| *given && job.workload.is_mapped());
+    refuse(word.is_some(), || {
+        let word = word.map_or("", |(_, word)| word);
+        format!(
+            "{word} has no meaning for {}, which moves data by loads and stores: leave it out",
+            job.workload
+        )
+    })
+}
+
+fn caching(job: &VxJob) -> Result<(), VxError> {
+    refuse(job.random && job.seq, || {
+        "-c random and -c seq contradict each other: choose one".to_owned()
+    })?;
+    refuse(job.direct && job.direct_above.is_some(), || {
+        "-c direct makes every request direct and --direct-above only the large ones: choose one"
+            .to_owned()
+    })?;
+    refuse(job.direct && job.noreuse, || {
+        "-c noreuse is about the file cache, which -c direct bypasses: choose one".to_owned()
+    })
+}
+
+fn extending(job: &VxJob) -> Result<(), VxError> {
+    refuse(job.append && job.workload != VxWorkload::Write, || {
+        format!("-o append is for write: {} has places of its own", job.workload)
+    })?;
+    refuse(job.append && job.noextend, || {
+        "-o append extends the file, which -f noextend forbids: choose one".to_owned()
+    })?;
+    refuse((job.append || job.trunc) && job.workload == VxWorkload::MmapWrite, || {
+        "mmap_write overwrites what is there, so the file cannot be emptied first".to_owned()
+    })
+}
+
+fn space(job: &VxJob) -> Result<(), VxError> {
+    let flags = [
+        (job.chgsize, "chgsize"),
+        (job.contig, "contig"),
+        (job.noextend, "noextend"),
+        (job.noreserve, "noreserve"),
+        (job.trim, "trim"),
+    ];
+    let flag = flags.into_iter().find(|(given, _)| *given && job.reservation.is_none());
+    refuse(flag.is_some(), || {
+        let flag = flag.map_or("", |(_, flag)| flag);
+        format!("-f {flag} is about a reservation: give its size with -r")
+    })?;
+    refuse(job.align && job.reservation.is_none() && job.extsize.is_none(), || {
+        "-f align is about extents: give a reservation (-r) or an extent size (-e)".to_owned()
+    })?;
+    refuse(job.reserve_only && job.reservation.is_none(), || {
+        "-i reserveonly needs the size to reserve: give -r".to_owned()
+    })?;
+    let end = job.span_bytes().filter(|_| job.workload == VxWorkload::Write);
+    let past = end.zip(job.reservation).filter(|(end, reserved)| end > reserved);
+    refuse(job.noextend && past.is_some(), || {
+        let (end, reserved) = past.unwrap_or_default();
+        format!(
+            "the writes end at byte {end}, past the reservation of {reserved} bytes, which -f noextend forbids"
+        )
+    })
+}
