@@ -16,6 +16,9 @@ use clap::Parser;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    if let Some(code) = command::os::step() {
+        return code;
+    }
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return failure::of_arguments(&error),
@@ -26,6 +29,7 @@ fn main() -> ExitCode {
         Command::Predict(args) => command::predict::main(&args),
         Command::Compare(args) => command::compare::main(&args),
         Command::Validate(args) => command::validate::main(&args),
+        Command::Os(args) => command::os::main(&args),
         Command::Report(args) => command::report::main(&args),
     };
     match done {

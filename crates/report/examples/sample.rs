@@ -17,6 +17,8 @@ fn main() -> std::io::Result<()> {
         sample::compared()
     } else if has("validation") {
         sample::validated()
+    } else if has("os") {
+        sample::micro_benchmarks()
     } else if has("interrupted") {
         sample::interrupted()
     } else {

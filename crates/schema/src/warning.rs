@@ -47,6 +47,10 @@ pub enum WarningKind {
     DifferentKinds,
     /// An option could not be honoured by this system.
     Unsupported,
+    /// A benchmark does not measure what its name says, or a part of it was answered without work.
+    Trap,
+    /// Others disturbed most of a measurement.
+    Contaminated,
     /// A warning of a newer version of this program.
     #[serde(other)]
     Other,

@@ -2,6 +2,7 @@
 
 pub mod compare;
 pub mod evaluate;
+pub mod os;
 pub mod predict;
 pub mod report;
 pub mod run;

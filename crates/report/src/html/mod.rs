@@ -3,6 +3,7 @@
 mod figure;
 mod findings;
 mod models;
+mod os;
 mod sections;
 mod tables;
 
@@ -73,6 +74,11 @@ fn sections(document: &Document) -> Vec<Section> {
     if let Some(validation) = &document.validation {
         add("validation", "Validation", models::validation(validation));
     }
+    if let Some(results) = &document.os {
+        add("os", "Operating system", os::summary(results));
+        add("benchmarks", "Benchmarks", os::benchmarks(results));
+        add("of-1990", "Tables of 1990", os::of_1990(results));
+    }
     add("doubts", "Doubts", tables::doubts(document));
     if document.environment != Environment::default() {
         add("machine", "Machine", tables::machine(&document.environment));
@@ -106,6 +112,7 @@ fn header(out: &mut String, document: &Document, sections: &[Section]) {
         Document { evaluation: Some(_), .. } => "self-scaling evaluation",
         Document { comparison: Some(_), .. } => "comparison",
         Document { predictions: Some(_), .. } => "predictions",
+        Document { os: Some(_), .. } => "operating-system benchmarks",
         _ => "runs",
     };
     let _ = write!(

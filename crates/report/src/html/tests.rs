@@ -17,6 +17,7 @@ fn pages() -> Vec<String> {
         sample::predicted(),
         sample::compared(),
         sample::validated(),
+        sample::micro_benchmarks(),
         sample::hostile(),
         Document::default(),
         Document { measurements: Some(Vec::new()), ..Document::default() },
@@ -148,8 +149,8 @@ fn every_point_is_in_a_picture_and_in_a_table() {
 
 #[test]
 fn what_is_there_is_shown_and_what_is_not_is_not() {
-    let [all, runs, interrupted, predicted, compared, validated, ..] =
-        <[String; 9]>::try_from(pages()).unwrap();
+    let [all, runs, interrupted, predicted, compared, validated, micro, ..] =
+        <[String; 10]>::try_from(pages()).unwrap();
     assert!(
         all.contains("123 MiB") && all.contains("write-cancelling") && all.contains("seed 1994")
     );
@@ -159,5 +160,7 @@ fn what_is_there_is_shown_and_what_is_not_is_not() {
     assert!(predicted.contains("20.7 MB/s to 46.5 MB/s") && predicted.contains("extrapolated"));
     assert!(compared.contains("3.10x to 11x") && compared.contains("none reaches it"));
     assert!(validated.contains("6.2 %") && validated.contains("All workloads"));
+    assert!(micro.contains("this machine, remote") && micro.contains("Figure 1"));
+    assert!(micro.contains("DS3100 Mach 2.5 penalty") && micro.contains("24800 MIPS"));
     assert!(interrupted.contains("Interrupted.") && interrupted.contains("not come far enough"));
 }

@@ -1,8 +1,10 @@
 //! A realistic document for tests and for looking at: the Sprite system of the papers, a thousand times faster.
 #![allow(dead_code)] // Every test file that includes this module uses a part of it.
 
+mod micro;
 mod models;
 
+pub use micro::micro_benchmarks;
 pub use models::{compared, predicted, validated};
 
 use ioscape_schema::{
