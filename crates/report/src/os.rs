@@ -3,7 +3,7 @@
 use crate::plot::{Axis, Chart, Drawn, Mark, Scale, Series, Shape, Unit};
 use ioscape_schema::os::paper::{self, Source, TABLES};
 use ioscape_schema::units::{Count, Nanos, Rate};
-use ioscape_schema::{OsBenchmark, OsResults, OsUnit, Place};
+use ioscape_schema::{MabProof, OsBenchmark, OsResults, OsUnit, Place};
 
 /// What this machine is called in the paper's tables.
 pub const THIS: &str = "this machine";
@@ -77,6 +77,19 @@ pub fn headlines(results: &OsResults) -> Vec<(&'static str, String)> {
         all.push(("remote penalty", crate::text::percent(penalty)));
     }
     all
+}
+
+/// What the Modified Andrew Benchmark compiled, and whether that was all of it.
+pub fn proof(proof: &MabProof) -> String {
+    let state = match (proof.compiler.as_str(), proof.whole) {
+        ("built in", true) => "as known",
+        ("built in", false) => "not the known one: this run does not count",
+        _ => "of another compiler, so not checked",
+    };
+    format!(
+        "Modified Andrew Benchmark: {} files of {} bytes, {} compiled (compiler: {}); hash of all objects {}, {state}",
+        proof.files, proof.bytes, proof.compiles, proof.compiler, proof.object_hash
+    )
 }
 
 /// One of the paper's tables with this machine in it.

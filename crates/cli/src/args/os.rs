@@ -15,6 +15,9 @@ pub struct OsArgs {
     /// Integer rating of this machine, VAX-11/780 = 1 [default: measured by Dhrystone 2.1]
     #[arg(long, value_name = "N", value_parser = rating)]
     pub mips: Option<f64>,
+    /// Compiler that the Modified Andrew Benchmark uses in place of the built-in one, such as gcc
+    #[arg(long, value_name = "CMD")]
+    pub compiler: Option<String>,
     /// Below a minute instead of below five, with wider intervals
     #[arg(long)]
     pub quick: bool,

@@ -20,10 +20,17 @@ pub fn step() -> Option<ExitCode> {
         return None;
     }
     let words: Vec<_> = words.collect();
-    Some(match os::step(&words) {
+    let program = program()?;
+    Some(match os::step(&program, &words) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => Failure::from(error).report(),
     })
+}
+
+/// This program, as it does single steps.
+fn program() -> Option<Program> {
+    let path = std::env::current_exe().ok()?;
+    Some(Program { path, first: vec![STEP.to_owned()] })
 }
 
 /// Runs the command.
@@ -35,11 +42,11 @@ pub fn main(args: &OsArgs) -> Result<(), Failure> {
     for path in args.output.iter().chain(&args.html) {
         output::check_writable(path)?;
     }
-    let program = std::env::current_exe().ok();
     let options = Options {
         only: args.only.clone(),
         directories: args.directories.clone(),
-        program: program.map(|path| Program { path, first: vec![STEP.to_owned()] }),
+        program: program(),
+        compiler: args.compiler.clone(),
         interrupt: interrupt::flag(),
         ..if args.quick { Options::quick() } else { Options::full() }
     };

@@ -11,6 +11,7 @@ mod cswitch;
 mod dhrystone;
 mod estimate;
 mod getpid;
+mod mab;
 mod machine;
 mod open_close;
 mod partner;
@@ -30,7 +31,7 @@ use crate::error::Error;
 use crate::load::Snapshot;
 use crate::target::{Target, TargetOptions};
 use case::{Case, Scene};
-use ioscape_schema::{Environment, OsResults, Place};
+use ioscape_schema::{Environment, MabProof, OsResults, OsRule, Place};
 use process::Ended;
 use result::Gathered;
 use std::path::PathBuf;
@@ -52,6 +53,8 @@ pub struct Options {
     pub process_ns: u64,
     /// This program and the words that make it do one step of a benchmark.
     pub program: Option<Program>,
+    /// Command of the compiler that the Modified Andrew Benchmark uses; the built-in one if none.
+    pub compiler: Option<String>,
     /// Set to end early; what is measured is kept.
     pub interrupt: Arc<AtomicBool>,
 }
@@ -65,6 +68,7 @@ impl Options {
             processes: 12,
             process_ns: 150_000_000,
             program: None,
+            compiler: None,
             interrupt: Arc::default(),
         }
     }
@@ -110,6 +114,7 @@ pub fn names() -> Vec<&'static str> {
         "read",
         "open-close",
         "create-delete",
+        mab::NAME,
     ];
     paper.into_iter().chain(today::NAMES).collect()
 }
@@ -132,6 +137,9 @@ fn catalog(caches: &[u64], places: &[(usize, Place)]) -> Vec<Case> {
         all.extend(open_close::cases(place));
         all.extend(create_delete::cases(place));
     }
+    for &place in places {
+        all.extend(mab::cases(place));
+    }
     all.extend(today::cases());
     for &place in places {
         all.extend(today::file_cases(place));
@@ -145,7 +153,7 @@ fn catalog(caches: &[u64], places: &[(usize, Place)]) -> Vec<Case> {
 /// A directory is refused, before anything is measured; what happens later is part of the outcome.
 pub fn run(options: &Options, progress: &mut dyn FnMut(Step<'_>)) -> Result<Outcome, Error> {
     let begun = Instant::now();
-    let (mut homes, environment) = open(options)?;
+    let (homes, environment) = open(options)?;
     let cpus = machine::processors();
     let cpu = cpus.last().copied().unwrap_or(0);
     let (caches, told) = machine::caches(cpu);
@@ -159,16 +167,19 @@ pub fn run(options: &Options, progress: &mut dyn FnMut(Step<'_>)) -> Result<Outc
         other_cpu: cpus.iter().copied().find(|&other| other != cpu),
         program: options.program.clone(),
     };
-    let mut gathered: Vec<Gathered> = cases.iter().map(|_| Gathered::default()).collect();
-    let finished = all_rounds(options, &cases, &scene, &mut homes, &mut gathered, progress);
+    let gathered = cases.iter().map(|_| Gathered::default()).collect();
+    let mut bench = Bench { options, cases, scene, homes, gathered, proof: None };
+    let finished = bench.all_rounds(progress);
+    let Bench { cases, gathered, proof, .. } = bench;
     let mut results = OsResults {
         system: machine::system(cpu, &caches),
+        mab: proof,
         elapsed_s: begun.elapsed().as_secs_f64(),
         ..OsResults::default()
     };
     results.benchmarks =
         cases.iter().zip(gathered).map(|(case, found)| result::benchmark(case, found)).collect();
-    result::doubt(&mut results.benchmarks, told);
+    result::doubt(&mut results, told);
     Ok(Outcome { results, environment, finished })
 }
 
@@ -204,60 +215,112 @@ fn open(options: &Options) -> Result<(Vec<Home>, Environment), Error> {
     Ok((homes, environment))
 }
 
-/// Runs every case once per round, each round in another order.
-fn all_rounds(
-    options: &Options,
-    cases: &[Case],
-    scene: &Scene,
-    homes: &mut [Home],
-    gathered: &mut [Gathered],
-    progress: &mut dyn FnMut(Step<'_>),
-) -> Result<(), Error> {
-    let of = cases.len() * options.processes as usize;
-    let mut done = 0;
-    for round in 0..options.processes {
-        for index in order(cases.len(), round) {
-            let case = &cases[index];
-            if gathered[index].refused() {
-                done += 1;
-                continue;
-            }
-            if options.interrupt.load(Ordering::Relaxed) {
-                return Err(Error::Interrupted);
-            }
-            progress(Step { done, of, name: case.name, case: &case.case });
-            one_process(options, case, scene, homes, &mut gathered[index])?;
-            done += 1;
-        }
-    }
-    Ok(())
+/// A run under way.
+struct Bench<'a> {
+    options: &'a Options,
+    cases: Vec<Case>,
+    scene: Scene,
+    homes: Vec<Home>,
+    gathered: Vec<Gathered>,
+    proof: Option<MabProof>,
 }
 
-/// Runs one case in a fresh process and a fresh directory.
-fn one_process(
-    options: &Options,
-    case: &Case,
-    scene: &Scene,
-    homes: &mut [Home],
-    gathered: &mut Gathered,
-) -> Result<(), Error> {
-    let mut scene = scene.clone();
-    if let Some((home, _)) = case.place {
-        scene.directory = homes[home].workspace.fresh()?;
+impl Bench<'_> {
+    /// Runs every case once per round, each round in another order.
+    fn all_rounds(&mut self, progress: &mut dyn FnMut(Step<'_>)) -> Result<(), Error> {
+        let whole = |case: &Case| case.rule == OsRule::Single;
+        // The Modified Andrew Benchmark is one step for all of its cases at a place.
+        let firsts: Vec<usize> = (0..self.cases.len())
+            .filter(|&i| {
+                !whole(&self.cases[i]) || i == 0 || {
+                    let before = &self.cases[i - 1];
+                    !whole(before) || before.place != self.cases[i].place
+                }
+            })
+            .collect();
+        let of = firsts.len() * self.options.processes as usize;
+        let mut done = 0;
+        for round in 0..self.options.processes {
+            for index in order(firsts.len(), round).into_iter().map(|at| firsts[at]) {
+                if self.options.interrupt.load(Ordering::Relaxed) {
+                    return Err(Error::Interrupted);
+                }
+                let case = &self.cases[index];
+                progress(Step { done, of, name: case.name, case: &case.case });
+                done += 1;
+                if self.gathered[index].refused() {
+                    continue;
+                }
+                let before = Snapshot::take();
+                let last = if whole(case) { self.andrew(index)? } else { self.one_process(index)? };
+                let after = Snapshot::take();
+                self.gathered[index..=last].iter_mut().for_each(|g| g.stolen(&before, &after));
+            }
+        }
+        Ok(())
     }
-    let before = Snapshot::take();
-    let ns = (options.process_ns as f64 * case.effort) as u64;
-    let ended = process::run(case, &scene, ns, &options.interrupt);
-    if case.place.is_some() {
-        // The workspace goes as a whole in the end; a directory that stays until then harms nobody.
-        let _ = std::fs::remove_dir_all(&scene.directory);
+
+    /// A fresh directory for a case; none for a case without files.
+    fn directory(&mut self, index: usize) -> Result<PathBuf, Error> {
+        match self.cases[index].place {
+            Some((home, _)) => self.homes[home].workspace.fresh(),
+            None => Ok(PathBuf::new()),
+        }
     }
-    match ended? {
-        Ended::Measured(batches) => gathered.add(case, &batches),
-        Ended::Refused(why) => gathered.refuse(why),
+
+    /// Runs one case in a fresh process and a fresh directory; gives its index.
+    fn one_process(&mut self, index: usize) -> Result<usize, Error> {
+        let mut scene = self.scene.clone();
+        scene.directory = self.directory(index)?;
+        let (case, found) = (&self.cases[index], &mut self.gathered[index]);
+        let ns = (self.options.process_ns as f64 * case.effort) as u64;
+        let ended = process::run(case, &scene, ns, &self.options.interrupt);
+        if case.place.is_some() {
+            // The workspace goes as a whole in the end; a directory that stays until then harms nobody.
+            let _ = std::fs::remove_dir_all(&scene.directory);
+        }
+        match ended? {
+            Ended::Measured(batches) => found.add(case, &batches),
+            Ended::Refused(why) => found.refuse(why),
+        }
+        Ok(index)
     }
-    gathered.stolen(&before, &Snapshot::take());
-    Ok(())
+
+    /// Runs the Modified Andrew Benchmark once, whose cases begin at `first`; gives the index of the last one.
+    fn andrew(&mut self, first: usize) -> Result<usize, Error> {
+        let directory = self.directory(first)?;
+        let compiler = self.options.compiler.as_deref();
+        let run = match &self.scene.program {
+            Some(program) => mab::run(&mab::Setting { program, directory: &directory, compiler }),
+            None => Err(case::not_here("there is no program to do the steps")),
+        };
+        // As above.
+        let _ = std::fs::remove_dir_all(&directory);
+        let interrupted = self.options.interrupt.load(Ordering::Relaxed);
+        let place = self.cases[first].place;
+        let last = (first..self.cases.len())
+            .take_while(|&i| self.cases[i].name == mab::NAME && self.cases[i].place == place)
+            .last()
+            .unwrap_or(first);
+        match run {
+            Ok(run) => {
+                let values = run.values();
+                self.gathered[first..=last]
+                    .iter_mut()
+                    .zip(values)
+                    .for_each(|(g, v)| g.add_value(v));
+                // One run that did not do all of its work spoils the proof for good.
+                if self.proof.as_ref().is_none_or(|proof| proof.whole) {
+                    self.proof = Some(run.proof(compiler));
+                }
+            }
+            Err(_) if interrupted => return Err(Error::Interrupted),
+            Err(error) => {
+                self.gathered[first..=last].iter_mut().for_each(|g| g.refuse(error.to_string()));
+            }
+        }
+        Ok(last)
+    }
 }
 
 /// A permutation of `0..count` that is another one every round and the same in every run.

@@ -2,9 +2,9 @@
 
 use super::case::Case;
 use super::estimate::{self, Batch};
-use super::{getpid, read};
+use super::{getpid, mab, read};
 use crate::load::Snapshot;
-use ioscape_schema::{Contamination, OsBenchmark, OsRule, Warning, WarningKind};
+use ioscape_schema::{Contamination, OsBenchmark, OsResults, OsRule, Warning, WarningKind};
 
 /// Fewer clean batches than this share are a doubt.
 const CLEAN_LEAST: f64 = 0.25;
@@ -88,7 +88,14 @@ pub(crate) fn benchmark(case: &Case, found: Gathered) -> OsBenchmark {
 }
 
 /// Attaches what the trap detectors and the contamination say; `caches_told` is whether the kernel told the caches' sizes.
-pub(crate) fn doubt(all: &mut [OsBenchmark], caches_told: bool) {
+pub(crate) fn doubt(results: &mut OsResults, caches_told: bool) {
+    let all = &mut results.benchmarks;
+    if results.mab.as_ref().is_some_and(|proof| !proof.whole) {
+        for one in all.iter_mut().filter(|one| one.name == mab::NAME) {
+            let text = "what was compiled is not the known program: work was left out, and this does not count";
+            one.warnings.push(Warning::new(WarningKind::Trap, text));
+        }
+    }
     let traps = [
         ("getpid", "C library", getpid::doubts(all)),
         ("read", "file cache, as written", read::doubts(all)),
@@ -168,10 +175,24 @@ mod tests {
             },
             ..OsBenchmark::default()
         };
-        let mut all = [one(0.9, 0.0), one(0.1, 0.0), one(0.9, 0.2)];
-        doubt(&mut all, true);
-        let kinds = all.map(|b| b.warnings.first().map(|w| w.kind));
+        let benchmarks = vec![one(0.9, 0.0), one(0.1, 0.0), one(0.9, 0.2)];
+        let mut results = OsResults { benchmarks, ..OsResults::default() };
+        doubt(&mut results, true);
+        let kinds = |results: &OsResults| -> Vec<_> {
+            results.benchmarks.iter().map(|b| b.warnings.first().map(|w| w.kind)).collect()
+        };
         let bad = Some(WarningKind::Contaminated);
-        assert_eq!(kinds, [None, bad, bad]);
+        assert_eq!(kinds(&results), [None, bad, bad]);
+    }
+
+    #[test]
+    fn a_compiler_that_left_work_out_is_found_out() {
+        let mut results = OsResults {
+            benchmarks: vec![OsBenchmark { name: "mab".into(), ..OsBenchmark::default() }],
+            mab: Some(ioscape_schema::MabProof { whole: false, ..Default::default() }),
+            ..OsResults::default()
+        };
+        doubt(&mut results, true);
+        assert_eq!(results.benchmarks[0].warnings[0].kind, WarningKind::Trap);
     }
 }

@@ -61,17 +61,7 @@ pub fn benchmarks(results: &OsResults) -> String {
 }
 
 fn proof(results: &OsResults) -> String {
-    let Some(proof) = &results.mab else { return String::new() };
-    let known = if proof.whole { "as known" } else { "not the known one: the run does not count" };
-    format!(
-        "<p>Modified Andrew Benchmark: {} files of {} bytes, {} of them compiled by the {} compiler; hash of all objects \
-         <code>{}</code>, {known}.</p>",
-        proof.files,
-        proof.bytes,
-        proof.compiles,
-        esc(&proof.compiler),
-        esc(&proof.object_hash)
-    )
+    results.mab.as_ref().map_or_else(String::new, |p| format!("<p>{}.</p>", esc(&os::proof(p))))
 }
 
 fn system(system: &OsSystem) -> String {

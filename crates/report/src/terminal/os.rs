@@ -2,7 +2,7 @@
 
 use super::ink::Style;
 use super::tables::{Column, table};
-use crate::os::{case, clean, headlines, interval, speed, value};
+use crate::os::{self, case, clean, headlines, interval, speed, value};
 use ioscape_schema::{OsBenchmark, OsResults};
 
 /// All that the document holds of micro-benchmarks.
@@ -22,12 +22,7 @@ pub fn text(results: &OsResults, style: &Style) -> String {
         out += &style.paragraph("Not measured: ", "  ", &text);
     }
     if let Some(proof) = &results.mab {
-        let state = if proof.whole { "as known" } else { "NOT the known one" };
-        let text = format!(
-            "mab: {} files of {} bytes, {} compiled by the {} compiler; hash of all objects {} ({state})",
-            proof.files, proof.bytes, proof.compiles, proof.compiler, proof.object_hash
-        );
-        out += &format!("\n{}", style.paragraph("", "  ", &text));
+        out += &format!("\n{}", style.paragraph("", "  ", &os::proof(proof)));
     }
     out
 }
