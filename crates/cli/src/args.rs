@@ -4,6 +4,7 @@ mod characterize;
 mod campaign;
 mod models;
 mod vxbench;
+mod os;
 
 use clap::{Args, Parser, Subcommand};
 use ioscape_schema::units::{parse_bytes, parse_duration_ns};
@@ -14,6 +15,7 @@ pub use characterize::CharacterizeArgs;
 pub use campaign::{CampaignAction, CampaignArgs, CampaignRunArgs};
 pub use models::{AskedArgs, CompareArgs, PredictArgs, Price, ValidateArgs};
 pub use vxbench::VxbenchArgs;
+pub use os::OsArgs;
 
 const AFTER: &str = "Results go to standard output, everything else to standard error.\n\
 Exit codes: 0 done; 1 it failed (what was measured is saved); 2 misuse, or refused for safety; 130 interrupted (saved).\n\
@@ -47,6 +49,8 @@ pub enum Command {
     Vxbench(Box<VxbenchArgs>),
     /// Measure a table of vxbench runs: those of the white paper, or your own
     Campaign(CampaignArgs),
+    /// Measure how fast the operating system is for its processor, as in 1990 and today
+    Os(OsArgs),
     /// Make one HTML page of result files
     Report(ReportArgs),
 }

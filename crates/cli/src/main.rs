@@ -18,6 +18,9 @@ use std::path::Path;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    if let Some(code) = command::os::step() {
+        return code;
+    }
     let cli = match Cli::try_parse_from(words()) {
         Ok(cli) => cli,
         Err(error) => return failure::of_arguments(&error),
@@ -31,6 +34,7 @@ fn main() -> ExitCode {
         Command::Characterize(args) => command::characterize::main(&args),
         Command::Vxbench(args) => command::vxbench::main(&args),
         Command::Campaign(args) => command::campaign::main(&args),
+        Command::Os(args) => command::os::main(&args),
         Command::Report(args) => command::report::main(&args),
     };
     match done {

@@ -35,6 +35,18 @@ impl Progress {
         progress
     }
 
+    /// For `count` steps.
+    pub fn of_steps(count: usize) -> Self {
+        Self::new(count as u64, "[{bar:30}] {percent:>3} % {wide_msg}")
+    }
+
+    /// `done` of `of` steps are done; `doing` says what comes.
+    pub fn step(&self, done: usize, of: usize, doing: &str) {
+        self.bar.set_length(of.max(1) as u64);
+        self.bar.set_position(done as u64);
+        self.bar.set_message(doing.to_owned());
+    }
+
     /// For an evaluation of about `seconds`.
     pub fn of_evaluation(seconds: f64) -> Self {
         Self::new(seconds.ceil() as u64, "[{bar:30}] {percent:>3} % {prefix} {wide_msg}")

@@ -19,6 +19,8 @@ fn main() -> std::io::Result<()> {
         sample::validated()
     } else if has("characterization") {
         sample::characterized()
+    } else if has("os") {
+        sample::micro_benchmarks()
     } else if has("interrupted") {
         sample::interrupted()
     } else {

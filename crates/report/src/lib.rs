@@ -12,6 +12,7 @@ mod finite;
 mod html;
 mod json;
 mod landscape;
+mod os;
 mod plot;
 mod ranges;
 mod ratios;

@@ -218,6 +218,9 @@ pub fn target(document: &Document) -> Cow<'_, str> {
     if document.vxbench.is_some() {
         return "concurrent writers".into();
     }
+    if document.os.is_some() {
+        return "operating system against processor".into();
+    }
     match (&document.evaluation, &document.measurements) {
         (Some(evaluation), _) if !evaluation.target.is_empty() => evaluation.target.as_str().into(),
         (None, Some(runs)) if runs.len() == 1 => mix(&runs[0].workload).into(),

@@ -3,6 +3,8 @@
 use crate::{
     Characterization, Cheapest, Comparison, Environment, Evaluation, Measurement, Prediction,
     Validation, Warning,
+    Cheapest, Comparison, Environment, Evaluation, Measurement, OsResults, Prediction, Validation,
+    Warning,
 };
 use serde::{Deserialize, Serialize};
 
@@ -63,6 +65,9 @@ pub struct Document {
     /// A table of `vxbench` runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub campaign: Option<crate::CampaignResult>,
+    /// The operating-system micro-benchmarks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub os: Option<OsResults>,
 }
 
 impl Document {

@@ -10,6 +10,7 @@ pub mod environment;
 pub mod evaluation;
 pub mod io;
 pub mod measurement;
+pub mod os;
 pub mod prediction;
 pub mod units;
 pub mod vxbench;
@@ -31,6 +32,7 @@ pub use evaluation::{
 };
 pub use io::{Device, Io, IoFlags, IoType, Op, Partition, Request, TraceInfo};
 pub use measurement::{Direction, Measurement, ResponseTime, Stop};
+pub use os::{Contamination, MabProof, OsBenchmark, OsResults, OsRule, OsSystem, OsUnit, Place};
 pub use prediction::{
     Cheapest, Choice, Comparison, ErrorBin, ErrorFigures, Prediction, Validation, ValidationPoint,
 };

@@ -53,6 +53,10 @@ pub enum WarningKind {
     PoorFit,
     /// Tracing slowed the command down so much that its times mean little.
     TracingCost,
+    /// A benchmark does not measure what its name says, or a part of it was answered without work.
+    Trap,
+    /// Others disturbed most of a measurement.
+    Contaminated,
     /// A warning of a newer version of this program.
     #[serde(other)]
     Other,

@@ -4,6 +4,7 @@ pub mod characterize;
 pub mod campaign;
 pub mod compare;
 pub mod evaluate;
+pub mod os;
 pub mod predict;
 pub mod report;
 pub mod run;

@@ -5,6 +5,7 @@ mod campaign;
 mod figure;
 mod findings;
 mod models;
+mod os;
 mod sections;
 mod tables;
 mod vxbench;
@@ -85,6 +86,11 @@ fn sections(document: &Document) -> Vec<Section> {
     if let Some(result) = &document.campaign {
         add("campaign", "Campaign", campaign::campaign(result));
     }
+    if let Some(results) = &document.os {
+        add("os", "Operating system", os::summary(results));
+        add("benchmarks", "Benchmarks", os::benchmarks(results));
+        add("of-1990", "Tables of 1990", os::of_1990(results));
+    }
     add("doubts", "Doubts", tables::doubts(document));
     if document.environment != Environment::default() {
         add("machine", "Machine", tables::machine(&document.environment));
@@ -121,6 +127,7 @@ fn header(out: &mut String, document: &Document, sections: &[Section]) {
         Document { vxbench: Some(_), .. } => "vxbench",
         Document { comparison: Some(_), .. } => "comparison",
         Document { predictions: Some(_), .. } => "predictions",
+        Document { os: Some(_), .. } => "operating-system benchmarks",
         _ => "runs",
     };
     let _ = write!(

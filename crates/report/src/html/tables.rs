@@ -33,11 +33,17 @@ pub fn doubts(document: &Document) -> String {
             .iter()
             .map(move |warning| (format!("run {}", run_name(index + 1, run)), warning))
     });
+    let cases = document.os.iter().flat_map(|results| &results.benchmarks);
+    let of_cases = cases.flat_map(|one| {
+        let place = format!("{} {}", one.name, crate::os::case(one));
+        one.warnings.iter().map(move |warning| (place.clone(), warning))
+    });
     let all: Vec<(String, &Warning)> = document
         .warnings
         .iter()
         .map(|warning| (warning.place.clone(), warning))
         .chain(of_runs)
+        .chain(of_cases)
         .collect();
     if all.is_empty() {
         return String::new();

@@ -18,6 +18,7 @@ fn pages() -> Vec<String> {
         sample::compared(),
         sample::validated(),
         sample::characterized(),
+        sample::micro_benchmarks(),
         sample::hostile(),
         Document::default(),
         Document { measurements: Some(Vec::new()), ..Document::default() },
@@ -149,8 +150,8 @@ fn every_point_is_in_a_picture_and_in_a_table() {
 
 #[test]
 fn what_is_there_is_shown_and_what_is_not_is_not() {
-    let [all, runs, interrupted, predicted, compared, validated, application, ..] =
-        <[String; 10]>::try_from(pages()).unwrap();
+    let [all, runs, interrupted, predicted, compared, validated, application, micro, ..] =
+        <[String; 11]>::try_from(pages()).unwrap();
     assert!(application.contains("--size-mean 6677") && application.contains("/data/in"));
     assert!(
         all.contains("123 MiB") && all.contains("write-cancelling") && all.contains("seed 1994")
@@ -161,5 +162,7 @@ fn what_is_there_is_shown_and_what_is_not_is_not() {
     assert!(predicted.contains("20.7 MB/s to 46.5 MB/s") && predicted.contains("extrapolated"));
     assert!(compared.contains("3.10x to 11x") && compared.contains("none reaches it"));
     assert!(validated.contains("6.2 %") && validated.contains("All workloads"));
+    assert!(micro.contains("this machine, remote") && micro.contains("Figure 1"));
+    assert!(micro.contains("DS3100 Mach 2.5 penalty") && micro.contains("24800 MIPS"));
     assert!(interrupted.contains("Interrupted.") && interrupted.contains("not come far enough"));
 }

@@ -5,6 +5,7 @@ mod campaign;
 mod chart;
 mod ink;
 mod models;
+mod os;
 mod tables;
 mod vxbench;
 
@@ -38,6 +39,9 @@ pub fn terminal(document: &Document, style: &Style) -> String {
     out += &models::text(document, style);
     if let Some(table) = &document.campaign {
         out += &campaign::text(table, style);
+    }
+    if let Some(results) = &document.os {
+        out += &os::text(results, style);
     }
     out + &warnings(document, style)
 }
@@ -168,11 +172,18 @@ fn warnings(document: &Document, style: &Style) -> String {
             |w: &ioscape_schema::Warning| format!("{place}: {} ({})", w.message, kind(w.kind));
         run.warnings.iter().map(line).collect::<Vec<_>>()
     };
+    let of_case = |one: &ioscape_schema::OsBenchmark| {
+        let place = format!("{} {}", one.name, crate::os::case(one));
+        let line =
+            |w: &ioscape_schema::Warning| format!("{place}: {} ({})", w.message, kind(w.kind));
+        one.warnings.iter().map(line).collect::<Vec<_>>()
+    };
     let lines: Vec<String> = document
         .warnings
         .iter()
         .map(|warning| format!("{warning} ({})", kind(warning.kind)))
         .chain(document.measurements.iter().flatten().enumerate().flat_map(of_run))
+        .chain(document.os.iter().flat_map(|results| &results.benchmarks).flat_map(of_case))
         .collect();
     if lines.is_empty() {
         return String::new();

@@ -17,6 +17,7 @@ fn golden_text() {
     insta::assert_snapshot!("comparison", terminal(&sample::compared(), &ASCII));
     insta::assert_snapshot!("validation", terminal(&sample::validated(), &UNICODE));
     insta::assert_snapshot!("characterization", terminal(&sample::characterized(), &UNICODE));
+    insta::assert_snapshot!("micro_benchmarks", terminal(&sample::micro_benchmarks(), &UNICODE));
     insta::assert_snapshot!("interrupted", terminal(&sample::interrupted(), &UNICODE));
 }
 
@@ -46,7 +47,13 @@ proptest! {
     #[test]
     fn every_line_fits_and_nothing_acts(width in 40usize..260, unicode in any::<bool>()) {
         let style = Style { width, colour: false, unicode };
-        for document in [sample::evaluated(), sample::measured(), sample::characterized(), sample::hostile()] {
+        for document in [
+            sample::evaluated(),
+            sample::measured(),
+            sample::characterized(),
+            sample::micro_benchmarks(),
+            sample::hostile(),
+        ] {
             let text = terminal(&document, &style);
             for line in text.lines() {
                 let columns = textwrap::core::display_width(line);

@@ -2,9 +2,11 @@
 #![allow(dead_code)] // Every test file that includes this module uses a part of it.
 
 mod application;
+mod micro;
 mod models;
 
 pub use application::characterized;
+pub use micro::micro_benchmarks;
 pub use models::{compared, predicted, validated};
 
 use ioscape_schema::{

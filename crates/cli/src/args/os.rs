@@ -1,0 +1,40 @@
+//! What was typed after `os`.
+
+use clap::Args;
+use std::path::PathBuf;
+
+/// `ioscape os`.
+#[derive(Debug, Args)]
+pub struct OsArgs {
+    /// Run these benchmarks only, separated by commas: getpid,cswitch
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub only: Vec<String>,
+    /// Directory for the benchmarks with files; give a second one on a network file system for the remote columns
+    #[arg(long = "dir", value_name = "DIR", default_value = ".")]
+    pub directories: Vec<PathBuf>,
+    /// Integer rating of this machine, VAX-11/780 = 1 [default: measured by Dhrystone 2.1]
+    #[arg(long, value_name = "N", value_parser = rating)]
+    pub mips: Option<f64>,
+    /// Compiler that the Modified Andrew Benchmark uses in place of the built-in one, such as gcc
+    #[arg(long, value_name = "CMD")]
+    pub compiler: Option<String>,
+    /// Below a minute instead of below five, with wider intervals
+    #[arg(long)]
+    pub quick: bool,
+    /// Write the result to FILE (.ioscape.json)
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Write one self-contained HTML page to FILE
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+    /// Print the result file on standard output instead of the table
+    #[arg(long)]
+    pub json: bool,
+}
+
+fn rating(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(value) if value.is_finite() && value > 0.0 => Ok(value),
+        _ => Err("a rating is a number above 0".to_owned()),
+    }
+}

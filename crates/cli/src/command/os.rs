@@ -1,0 +1,87 @@
+//! `ioscape os`: the operating-system micro-benchmarks, rated and set beside those of 1990.
+
+use crate::args::OsArgs;
+use crate::failure::Failure;
+use crate::progress::Progress;
+use crate::{interrupt, output};
+use ioscape_measure::error::Error as MeasureError;
+use ioscape_measure::os::{self, Options, Outcome, Program};
+use ioscape_schema::{Warning, WarningKind};
+use std::process::ExitCode;
+
+/// First word of the hidden command that does one step of a benchmark in a process of its own.
+const STEP: &str = "os-step";
+
+/// Does the step that the command line asks for, before anything else is looked at: a process per step is what is measured.
+/// `None` when it asks for none.
+pub fn step() -> Option<ExitCode> {
+    let mut words = std::env::args_os().skip(1);
+    if words.next()? != STEP {
+        return None;
+    }
+    let words: Vec<_> = words.collect();
+    let program = program()?;
+    Some(match os::step(&program, &words) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => Failure::from(error).report(),
+    })
+}
+
+/// This program, as it does single steps.
+fn program() -> Option<Program> {
+    let path = std::env::current_exe().ok()?;
+    Some(Program { path, first: vec![STEP.to_owned()] })
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// Misuse before anything is measured; failures with all finished cases saved.
+pub fn main(args: &OsArgs) -> Result<(), Failure> {
+    check_names(&args.only)?;
+    for path in args.output.iter().chain(&args.html) {
+        output::check_writable(path)?;
+    }
+    let options = Options {
+        only: args.only.clone(),
+        directories: args.directories.clone(),
+        program: program(),
+        compiler: args.compiler.clone(),
+        interrupt: interrupt::flag(),
+        ..if args.quick { Options::quick() } else { Options::full() }
+    };
+    let mut document = output::document(0);
+    let progress = Progress::of_steps(1);
+    let outcome = os::run(&options, &mut |step| {
+        progress.step(step.done, step.of, &format!("{}: {}", step.name, step.case));
+    });
+    progress.done();
+    let Outcome { mut results, environment, finished } = outcome?;
+    results.rate(args.mips);
+    document.environment = environment;
+    document.interrupted = matches!(finished, Err(MeasureError::Interrupted));
+    if let Err(error) = &finished {
+        document
+            .warn(Warning::new(WarningKind::Interrupted, format!("the run is partial: {error}")));
+    }
+    let measured = results.benchmarks.iter().filter(|one| one.value.is_some()).count();
+    document.os = Some(results);
+    output::pour(&document, args.output.as_deref(), args.html.as_deref(), args.json)?;
+    finished.map_err(|error| {
+        let place =
+            args.output.as_ref().map_or("above".to_owned(), |p| format!("in {}", p.display()));
+        Failure::of_measure(&error, &format!("; what {measured} cases have so far is {place}"))
+    })
+}
+
+/// Refuses a benchmark that does not exist.
+fn check_names(names: &[String]) -> Result<(), Failure> {
+    let known = os::names();
+    match names.iter().find(|name| !known.contains(&name.as_str())) {
+        Some(name) => Err(Failure::Misuse(format!(
+            "{name:?} is no benchmark: choose from {}",
+            known.join(", ")
+        ))),
+        None => Ok(()),
+    }
+}

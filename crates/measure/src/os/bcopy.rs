@@ -1,0 +1,184 @@
+//! `bcopy`: copying memory, in each cache and past all of them (Ousterhout 1990, section 7, Table 5).
+#![expect(
+    unsafe_code,
+    reason = "copies between two parts of one allocation, by pointer and by streaming stores"
+)]
+
+use super::case::{Case, Op, not_here, wrong};
+use std::hint::black_box;
+use std::io;
+
+/// Alignment of both blocks: a cache line.
+const LINE: usize = 64;
+
+/// Distance that keeps the blocks from the same place within a page, where stores and loads would be taken for the same.
+const APART: usize = 2048 + LINE;
+
+/// A way to copy `len` bytes between blocks that do not overlap.
+type Copy = unsafe fn(to: *mut u8, from: *const u8, len: usize);
+
+/// Two blocks, touched, aligned and apart.
+struct Blocks {
+    memory: Vec<u8>,
+    from: usize,
+    to: usize,
+    len: usize,
+    round: u8,
+}
+
+impl Blocks {
+    fn new(len: usize) -> io::Result<Self> {
+        let mut memory = vec![0u8; 2 * len + APART + 2 * LINE];
+        let from = memory.as_ptr().align_offset(LINE);
+        let to = from + (len + APART).next_multiple_of(LINE);
+        for (at, byte) in memory.iter_mut().enumerate() {
+            *byte = (at % 251) as u8 + 1;
+        }
+        let blocks = Self { memory, from, to, len, round: 0 };
+        touched(blocks.source())?;
+        Ok(blocks)
+    }
+
+    fn source(&self) -> &[u8] {
+        &self.memory[self.from..self.from + self.len]
+    }
+
+    /// Copies `count` times and makes sure that what was new in the source has arrived.
+    fn copy(&mut self, copy: Copy, count: u64) -> io::Result<()> {
+        self.round = self.round.wrapping_add(1);
+        let places = [0, self.len / 2, self.len - 1];
+        for place in places {
+            self.memory[self.from + place] = self.round;
+        }
+        for _ in 0..count {
+            let base = black_box(self.memory.as_mut_ptr());
+            // SAFETY: both blocks lie within the allocation and do not overlap, see `new`.
+            unsafe { copy(base.add(self.to), base.add(self.from), self.len) };
+            black_box(base);
+        }
+        if places.iter().any(|place| self.memory[self.to + place] != self.round) {
+            return Err(wrong("the copy did not arrive: it was optimised away or cut short"));
+        }
+        Ok(())
+    }
+}
+
+/// Refuses a source with pages that nobody wrote to: they are all one page of zeros, which never leaves the cache.
+fn touched(source: &[u8]) -> io::Result<()> {
+    let page = crate::cache::page_size() as usize;
+    match source.chunks(page).filter(|page| page.iter().all(|byte| *byte == 0)).count() {
+        0 => Ok(()),
+        zeros => Err(wrong(format!(
+            "{zeros} pages of the source were never written: they are one page of zeros in the cache"
+        ))),
+    }
+}
+
+/// The C library's copy.
+unsafe fn library(to: *mut u8, from: *const u8, len: usize) {
+    // SAFETY: as the caller promises.
+    unsafe { std::ptr::copy_nonoverlapping(from, to, len) }
+}
+
+/// Stores that go past the caches.
+#[cfg(target_arch = "x86_64")]
+unsafe fn streaming(to: *mut u8, from: *const u8, len: usize) {
+    use std::arch::x86_64::{__m128i, _mm_load_si128, _mm_sfence, _mm_stream_si128};
+    // SAFETY: both blocks are aligned to a line and the length is a multiple of one; SSE2 is part of the architecture.
+    unsafe {
+        for at in (0..len).step_by(LINE) {
+            for part in (0..LINE).step_by(16) {
+                let value = _mm_load_si128(from.add(at + part).cast::<__m128i>());
+                _mm_stream_si128(to.add(at + part).cast::<__m128i>(), value);
+            }
+        }
+        _mm_sfence();
+    }
+}
+
+/// The way to copy past the caches, where there is one.
+fn streaming_copy() -> io::Result<Copy> {
+    #[cfg(target_arch = "x86_64")]
+    return Ok(streaming);
+    #[cfg(not(target_arch = "x86_64"))]
+    Err(not_here("streaming stores are written for x86-64 only"))
+}
+
+/// Block size for a cache of `bytes`: source and destination together fill half of it.
+fn half(bytes: u64) -> u64 {
+    (bytes / 4 / LINE as u64).max(1) * LINE as u64
+}
+
+/// The cases for these caches; of them `memory` counts.
+pub(crate) fn cases(caches: &[u64]) -> Vec<Case> {
+    let mut all = Vec::new();
+    for (level, &bytes) in (1..).zip(caches) {
+        let name = format!("level {level} cache");
+        all.push(case(name, half(bytes), false, "Copying within this cache."));
+    }
+    // Source and destination together are four times the last cache.
+    let past = caches.last().map_or(64 << 20, |last| (2 * last).clamp(16 << 20, 1 << 30));
+    let teaches = "Copying memory that is in no cache: the bandwidth that buffers, messages and files are moved with.";
+    all.push(case("memory".to_owned(), past, false, teaches).effort(1.5));
+    let teaches = "The same with stores that go past the caches: what the library could gain.";
+    all.push(case("memory, streaming stores".to_owned(), past, true, teaches).effort(1.5));
+    all
+}
+
+fn case(name: String, len: u64, past: bool, teaches: &'static str) -> Case {
+    let ready = move |_: &_| -> io::Result<Op> {
+        let copy = if past { streaming_copy()? } else { library };
+        let len = usize::try_from(len).map_err(|_| not_here("the block is too large"))?;
+        let mut blocks = Blocks::new(len)?;
+        Ok(Box::new(move |count| blocks.copy(copy, count)))
+    };
+    Case::new("bcopy", name, teaches, ready).moving(len)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_ways_copy_everything() {
+        for copy in [library as Copy, streaming_copy().unwrap_or(library)] {
+            let mut blocks = Blocks::new(64 * LINE).unwrap();
+            blocks.copy(copy, 3).unwrap();
+            let (from, to, len) = (blocks.from, blocks.to, blocks.len);
+            assert_eq!(blocks.memory[from..from + len], blocks.memory[to..to + len]);
+            assert_eq!(from % LINE, to % LINE);
+        }
+    }
+
+    #[test]
+    fn a_copy_removed_on_purpose_is_found_out() {
+        unsafe fn removed(_: *mut u8, _: *const u8, _: usize) {}
+        unsafe fn halved(to: *mut u8, from: *const u8, len: usize) {
+            // SAFETY: half of what the caller promises.
+            unsafe { library(to, from, len / 2) }
+        }
+        for fault in [removed as Copy, halved] {
+            let error = Blocks::new(4096).unwrap().copy(fault, 5).unwrap_err();
+            assert!(error.to_string().contains("did not arrive"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_source_of_zero_pages_is_found_out() {
+        let page = crate::cache::page_size() as usize;
+        let mut source = vec![0u8; 4 * page];
+        assert!(touched(&source).unwrap_err().to_string().starts_with("4 pages"));
+        for at in 0..4 {
+            source[at * page + 7] = 1;
+        }
+        assert!(touched(&source).is_ok());
+    }
+
+    #[test]
+    fn every_cache_and_memory_have_a_case() {
+        let names: Vec<String> =
+            cases(&[48 << 10, 1 << 20]).into_iter().map(|case| case.case).collect();
+        assert_eq!(names, ["level 1 cache", "level 2 cache", "memory", "memory, streaming stores"]);
+        assert_eq!(half(48 << 10), 12 << 10);
+    }
+}

@@ -1,0 +1,130 @@
+//! A case of a benchmark: what it measures, how its numbers are made, and how its operation is made ready.
+
+use ioscape_schema::{OsRule, OsUnit, Place};
+use std::io;
+use std::path::PathBuf;
+
+/// Performs as many operations as told; made ready in the fresh process that runs it.
+pub(crate) type Op = Box<dyn FnMut(u64) -> io::Result<()>>;
+
+/// Makes an operation ready; an [`io::ErrorKind::Unsupported`] says that the case is not measurable here.
+pub(crate) type Ready = Box<dyn Fn(&Scene) -> io::Result<Op>>;
+
+/// Where a fresh process finds itself.
+#[derive(Clone, Debug)]
+pub(crate) struct Scene {
+    /// A new, empty directory that is also the current one; empty path for cases without files.
+    pub(crate) directory: PathBuf,
+    /// The processor that pinned cases run on.
+    pub(crate) cpu: usize,
+    /// Another processor, if there is one.
+    pub(crate) other_cpu: Option<usize>,
+    /// This program and the words that make it do one step of a benchmark.
+    pub(crate) program: Option<Program>,
+}
+
+/// A program that does one step of a benchmark per process, when the step's words follow the first arguments.
+#[derive(Clone, Debug)]
+pub struct Program {
+    /// The executable.
+    pub path: PathBuf,
+    /// What comes before the words of the step.
+    pub first: Vec<String>,
+}
+
+/// One case.
+pub(crate) struct Case {
+    /// Benchmark, as `--only` takes it.
+    pub(crate) name: &'static str,
+    /// The case.
+    pub(crate) case: String,
+    /// What its value counts.
+    pub(crate) unit: OsUnit,
+    /// Bytes that one operation moves, for rates in bytes.
+    pub(crate) bytes_per_op: u64,
+    /// How a process's number is made.
+    pub(crate) rule: OsRule,
+    /// Which of the directories it uses.
+    pub(crate) place: Option<(usize, Place)>,
+    /// Whether the process stays on one processor.
+    pub(crate) pinned: bool,
+    /// Share of the usual time that it gets.
+    pub(crate) effort: f64,
+    /// What it teaches.
+    pub(crate) teaches: &'static str,
+    /// Makes it ready.
+    pub(crate) ready: Ready,
+}
+
+impl Case {
+    /// A case whose value is the time of an operation that never sleeps, on one processor, without files.
+    pub(crate) fn new(
+        name: &'static str,
+        case: impl Into<String>,
+        teaches: &'static str,
+        ready: impl Fn(&Scene) -> io::Result<Op> + 'static,
+    ) -> Self {
+        Self {
+            name,
+            case: case.into(),
+            unit: OsUnit::Nanos,
+            bytes_per_op: 1,
+            rule: OsRule::CleanQuartile,
+            place: None,
+            pinned: true,
+            effort: 1.0,
+            teaches,
+            ready: Box::new(ready),
+        }
+    }
+
+    /// The same, by another rule.
+    pub(crate) fn by(mut self, rule: OsRule) -> Self {
+        self.rule = rule;
+        self
+    }
+
+    /// The same, wherever the scheduler puts it.
+    pub(crate) fn unpinned(mut self) -> Self {
+        self.pinned = false;
+        self
+    }
+
+    /// The same, as a rate of an operation that moves `bytes`.
+    pub(crate) fn moving(mut self, bytes: u64) -> Self {
+        self.unit = OsUnit::BytesPerS;
+        self.bytes_per_op = bytes;
+        self
+    }
+
+    /// The same, with files in a directory.
+    pub(crate) fn at(mut self, place: (usize, Place)) -> Self {
+        self.place = Some(place);
+        self
+    }
+
+    /// The same, with another share of the time.
+    pub(crate) fn effort(mut self, effort: f64) -> Self {
+        self.effort = effort;
+        self
+    }
+
+    /// The value in the case's unit for a time per operation.
+    pub(crate) fn value(&self, ns_per_op: f64) -> f64 {
+        match self.unit {
+            OsUnit::Nanos => ns_per_op,
+            OsUnit::BytesPerS => self.bytes_per_op as f64 * 1e9 / ns_per_op,
+            OsUnit::PerS => 1e9 / ns_per_op,
+        }
+    }
+}
+
+/// The error that marks a case as not measurable here.
+pub(crate) fn not_here(why: impl Into<String>) -> io::Error {
+    io::Error::new(io::ErrorKind::Unsupported, why.into())
+}
+
+/// The error for a benchmark that did not do what it should have.
+pub(crate) fn wrong(what: impl Into<String>) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, what.into())
+}

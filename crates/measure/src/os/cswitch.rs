@@ -1,0 +1,129 @@
+//! `cswitch`: one byte to another process and back through two pipes (Ousterhout 1990, section 5, Table 3).
+
+use super::case::{Case, Op, Scene, not_here, wrong};
+use super::partner::Partner;
+use super::process::pin;
+use ioscape_schema::OsRule;
+use std::io;
+use std::os::fd::OwnedFd;
+
+/// The cases: both processes on one processor, which counts and is the only one with two context switches, as on the
+/// machines of 1990; on two; and wherever the scheduler puts them.
+pub(crate) fn cases() -> Vec<Case> {
+    let one = Case::new(
+        "cswitch",
+        "same CPU",
+        "Two context switches and four calls on pipes: what handing over to another process costs.",
+        |scene| operation(Some(scene.cpu), Some(scene.cpu)),
+    );
+    let two = Case::new(
+        "cswitch",
+        "two CPUs",
+        "The same across processors: an interrupt and a wake-up from idle instead of a switch.",
+        |scene| operation(Some(scene.cpu), Some(other(scene)?)),
+    );
+    let free = Case::new(
+        "cswitch",
+        "unpinned",
+        "Where the scheduler puts the two: often the dearer way.",
+        |_| operation(None, None),
+    );
+    vec![one.by(OsRule::Quartile), two.by(OsRule::Quartile), free.by(OsRule::Quartile).unpinned()]
+}
+
+/// Another processor than the scene's.
+pub(crate) fn other(scene: &Scene) -> io::Result<usize> {
+    scene.other_cpu.ok_or_else(|| not_here("this process may run on one processor only"))
+}
+
+/// One byte to the partner and back.
+pub(crate) fn round_trip(to: &OwnedFd, from: &OwnedFd) -> io::Result<()> {
+    let mut byte = [b'a'];
+    if rustix::io::write(to, &byte)? != 1 || rustix::io::read(from, &mut byte)? != 1 {
+        return Err(wrong("the other process went away"));
+    }
+    Ok(())
+}
+
+/// Sends back what comes, until nothing comes any more.
+pub(crate) fn echo(from: &OwnedFd, to: &OwnedFd) -> i32 {
+    let mut byte = [0];
+    while rustix::io::read(from, &mut byte) == Ok(1) && rustix::io::write(to, &byte) == Ok(1) {}
+    0
+}
+
+fn operation(mine: Option<usize>, partners: Option<usize>) -> io::Result<Op> {
+    let (there_read, there_write) = rustix::pipe::pipe()?;
+    let (back_read, back_write) = rustix::pipe::pipe()?;
+    let partner = Partner::fork(|| {
+        if partners.is_some_and(|cpu| pin(cpu).is_err()) {
+            return 1;
+        }
+        // The first byte tells where this process runs.
+        let here = [rustix::thread::sched_getcpu() as u8];
+        if rustix::io::write(&back_write, &here) != Ok(1) {
+            return 1;
+        }
+        echo(&there_read, &back_write)
+    })?;
+    let mut there = [0];
+    if rustix::io::read(&back_read, &mut there)? != 1 {
+        return Err(wrong("the other process could not start"));
+    }
+    if mine.is_some() {
+        as_meant(rustix::thread::sched_getcpu() as u8, there[0], mine == partners)?;
+    }
+    Ok(Box::new(move |count| {
+        let _alive = &partner;
+        for _ in 0..count {
+            round_trip(&there_write, &back_read)?;
+        }
+        Ok(())
+    }))
+}
+
+/// Refuses processors that are not the same, or not different, as meant.
+fn as_meant(mine: u8, partners: u8, same: bool) -> io::Result<()> {
+    if (mine == partners) == same {
+        return Ok(());
+    }
+    let wanted = if same { "one processor" } else { "two processors" };
+    Err(wrong(format!("pinned to {wanted}, but the processes run on {mine} and {partners}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_byte_comes_back() {
+        let mut op = operation(None, None).unwrap();
+        op(100).unwrap();
+    }
+
+    #[test]
+    fn processes_on_the_wrong_processors_are_found_out() {
+        assert!(as_meant(1, 1, true).is_ok() && as_meant(0, 1, false).is_ok());
+        assert!(as_meant(0, 1, true).unwrap_err().to_string().contains("0 and 1"));
+        assert!(as_meant(1, 1, false).is_err());
+        let cpus = crate::os::machine::processors();
+        if cpus.len() < 2 {
+            crate::testing::skipped("one processor only");
+            return;
+        }
+        // The fault on purpose: the partner elsewhere than the case says.
+        let spread = std::thread::spawn(move || {
+            pin(cpus[0]).unwrap();
+            let mine = rustix::thread::sched_getcpu() as u8;
+            as_meant(mine, cpus[1] as u8, true).is_err()
+        });
+        assert!(spread.join().unwrap());
+    }
+
+    #[test]
+    fn one_processor_is_a_marked_cell() {
+        let scene =
+            Scene { directory: std::path::PathBuf::new(), cpu: 0, other_cpu: None, program: None };
+        assert_eq!(other(&scene).unwrap_err().kind(), io::ErrorKind::Unsupported);
+    }
+}

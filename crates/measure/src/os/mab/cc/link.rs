@@ -1,0 +1,203 @@
+//! The linker: several objects, and what they need of archives, into one that can be linked further.
+
+use super::archive::{Member, TABLE};
+use super::object::{Fix, Malformed, Object, Relocation, Section, Symbol};
+use std::collections::{HashMap, HashSet};
+
+/// Why objects cannot be linked.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum LinkError {
+    /// A file is none.
+    #[error("{name}: {why}")]
+    Malformed {
+        /// Its name.
+        name: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// A name is defined twice.
+    #[error("{name} is defined twice: in {first} and in {second}")]
+    Twice {
+        /// The name.
+        name: String,
+        /// Where it was defined first.
+        first: String,
+        /// Where it is defined again.
+        second: String,
+    },
+}
+
+/// Links `objects` and the members of `archives` that define what is missing; gives the object and what is still missing.
+///
+/// # Errors
+/// A file is no object, or a name is defined twice.
+pub(crate) fn link(
+    objects: &[Member],
+    archives: &[Vec<Member>],
+) -> Result<(Object, Vec<String>), LinkError> {
+    let mut linker = Linker::default();
+    for (name, bytes) in objects {
+        linker.add(name, bytes)?;
+    }
+    let mut added = true;
+    while added {
+        added = false;
+        for archive in archives {
+            for member in needed(archive, &linker.missing()) {
+                added |= linker.add(&member.0, &member.1)?;
+            }
+        }
+    }
+    let missing = linker.missing();
+    let mut missing: Vec<String> = missing.into_iter().map(str::to_owned).collect();
+    missing.sort();
+    Ok((linker.out, missing))
+}
+
+/// Members whose table says that they define one of `missing`.
+fn needed<'a>(archive: &'a [Member], missing: &HashSet<&str>) -> Vec<&'a Member> {
+    let table = archive.iter().find(|(name, _)| name == TABLE);
+    let text = table.map_or(String::new(), |(_, b)| String::from_utf8_lossy(b).into_owned());
+    let lines = text.lines().filter_map(|line| line.split_once(' '));
+    let wanted: HashSet<&str> =
+        lines.filter(|(symbol, _)| missing.contains(symbol)).map(|(_, name)| name).collect();
+    archive.iter().filter(|(name, _)| wanted.contains(name.as_str())).collect()
+}
+
+#[derive(Default)]
+struct Linker {
+    out: Object,
+    globals: HashMap<String, u32>,
+    origin: HashMap<String, String>,
+    seen: HashSet<String>,
+}
+
+impl Linker {
+    fn missing(&self) -> HashSet<&str> {
+        let symbols = self.out.symbols.iter();
+        symbols.filter(|s| s.section == Section::Undefined).map(|s| s.name.as_str()).collect()
+    }
+
+    /// Adds an object; whether it was not there before.
+    fn add(&mut self, name: &str, bytes: &[u8]) -> Result<bool, LinkError> {
+        if !self.seen.insert(name.to_owned()) {
+            return Ok(false);
+        }
+        let object = Object::decode(bytes).map_err(|why: Malformed| LinkError::Malformed {
+            name: name.to_owned(),
+            why: why.to_string(),
+        })?;
+        let out = &mut self.out;
+        out.data.resize(out.data.len().next_multiple_of(4), 0);
+        let (text, data) = (out.text.len() as u32 * 4, out.data.len() as u32);
+        let bss = out.bss.next_multiple_of(4);
+        out.text.extend(&object.text);
+        out.data.extend(&object.data);
+        out.bss = bss.saturating_add(object.bss);
+        let mut numbers = Vec::with_capacity(object.symbols.len());
+        for mut symbol in object.symbols {
+            let moved = match symbol.section {
+                Section::Undefined => 0,
+                Section::Text => text,
+                Section::Data => data,
+                Section::Bss => bss,
+            };
+            symbol.value = symbol.value.wrapping_add(moved);
+            numbers.push(self.symbol(symbol, name)?);
+        }
+        for one in object.relocations {
+            let moved = if one.in_text { text } else { data };
+            let symbol = numbers[one.symbol as usize];
+            let offset = one.offset + moved;
+            self.out.relocations.push(Relocation { offset, symbol, ..one });
+        }
+        Ok(true)
+    }
+
+    /// The number of a symbol in the output: names that others see are one symbol.
+    fn symbol(&mut self, symbol: Symbol, file: &str) -> Result<u32, LinkError> {
+        let new = self.out.symbols.len() as u32;
+        if !symbol.global {
+            self.out.symbols.push(symbol);
+            return Ok(new);
+        }
+        let defined = symbol.section != Section::Undefined;
+        if defined && let Some(first) = self.origin.insert(symbol.name.clone(), file.to_owned()) {
+            let (name, second) = (symbol.name, file.to_owned());
+            return Err(LinkError::Twice { name, first, second });
+        }
+        if let Some(&number) = self.globals.get(&symbol.name) {
+            if defined {
+                self.out.symbols[number as usize] = symbol;
+            }
+            return Ok(number);
+        }
+        self.globals.insert(symbol.name.clone(), new);
+        self.out.symbols.push(symbol);
+        Ok(new)
+    }
+}
+
+/// Places an object in memory, code at `text`, data after it, zeroed memory after that; gives code and data with all
+/// relocations done, and the address of every symbol. Names that are missing are at 0.
+#[cfg_attr(not(test), expect(dead_code, reason = "only tests run what is linked"))]
+pub(crate) fn place(object: &Object, text: u32) -> (Vec<u32>, Vec<u8>, Vec<u32>) {
+    let data = text + object.text.len() as u32 * 4;
+    let bss = data + object.data.len().next_multiple_of(4) as u32;
+    let address = |symbol: &Symbol| match symbol.section {
+        Section::Undefined => 0,
+        Section::Text => text + symbol.value,
+        Section::Data => data + symbol.value,
+        Section::Bss => bss + symbol.value,
+    };
+    let addresses: Vec<u32> = object.symbols.iter().map(address).collect();
+    let (mut code, mut bytes) = (object.text.clone(), object.data.clone());
+    for one in &object.relocations {
+        let to = addresses[one.symbol as usize].wrapping_add(one.addend as u32);
+        let at = one.offset as usize;
+        match one.fix {
+            Fix::High => code[at / 4] |= to >> 16,
+            Fix::Low => code[at / 4] |= to & 0xffff,
+            Fix::Call => {
+                let distance = (to.wrapping_sub(text + one.offset) as i32) >> 2;
+                code[at / 4] |= distance as u32 & 0x3ff_ffff;
+            }
+            Fix::Word => bytes[at..at + 4].copy_from_slice(&to.to_le_bytes()),
+        }
+    }
+    (code, bytes, addresses)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::os::mab::cc::archive::with_table;
+    use crate::os::mab::cc::assemble::assemble;
+
+    fn object(name: &str, text: &str) -> Member {
+        (name.to_owned(), assemble(text, name).unwrap().encode())
+    }
+
+    #[test]
+    fn archives_give_what_is_missing_and_no_more() {
+        let main = object("main.o", "\t.globl main\nmain:\n\tjal f\n\tjal nowhere\n\tret\n");
+        let members = vec![
+            object("f.o", "\t.globl f\nf:\n\tjal g\n\tret\n"),
+            object("g.o", "\t.globl g\ng:\n\tret\n"),
+            object("h.o", "\t.globl h\nh:\n\tret\n"),
+        ];
+        let (linked, missing) = link(&[main], &[with_table(members).unwrap()]).unwrap();
+        assert_eq!(missing, ["nowhere"]);
+        assert_eq!(linked.text.len(), 3 + 2 + 1);
+        assert!(!linked.symbols.iter().any(|s| s.name == "h"));
+    }
+
+    #[test]
+    fn a_name_defined_twice_is_told() {
+        let both = [object("a.o", "\t.globl f\nf:\n"), object("b.o", "\t.globl f\nf:\n")];
+        let error = link(&both, &[]).unwrap_err();
+        assert_eq!(error.to_string(), "f is defined twice: in a.o and in b.o");
+        let error = link(&[("x".into(), vec![1])], &[]).unwrap_err();
+        assert!(matches!(error, LinkError::Malformed { .. }));
+    }
+}

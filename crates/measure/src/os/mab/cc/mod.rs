@@ -1,0 +1,59 @@
+//! A small C compiler for an invented 32-bit machine: the same compiler for the same target everywhere.
+//!
+//! The Modified Andrew Benchmark compiles with one compiler for one target on every machine, so that only the machine
+//! and its system differ (Ousterhout 1990, section 9). This one is made for it: a preprocessor that reads real headers, a
+//! front end for a subset of C, an optimiser, register allocation, textual assembly, an assembler, archives and a
+//! relocatable linker. Its output is a function of its input alone, byte for byte, on every host.
+//!
+//! The subset: `int`, `char` (unsigned), pointers, arrays, structs, functions, `typedef`, `enum`; all statements but
+//! `goto`; all operators but the comma; initialisers of globals; no floating point, unions, bit fields or struct values.
+
+mod allocate;
+pub(crate) mod archive;
+pub(crate) mod assemble;
+mod declare;
+mod emit;
+mod expression;
+pub(crate) mod ir;
+pub(crate) mod lex;
+pub(crate) mod link;
+mod liveness;
+mod number;
+pub(crate) mod object;
+mod operand;
+mod optimize;
+pub(crate) mod parse;
+pub(crate) mod preprocess;
+mod statement;
+mod types;
+
+#[cfg(test)]
+mod tests;
+
+/// Why a source could not be compiled, assembled or linked.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{file}:{line}: {message}")]
+pub(crate) struct Fault {
+    /// The file.
+    pub(crate) file: String,
+    /// The line, from 1; 0 for the whole file.
+    pub(crate) line: u32,
+    /// What is wrong.
+    pub(crate) message: String,
+}
+
+impl Fault {
+    pub(crate) fn new(file: &str, line: u32, message: impl Into<String>) -> Self {
+        Self { file: file.to_owned(), line, message: message.into() }
+    }
+}
+
+/// From preprocessed C to assembly text.
+///
+/// # Errors
+/// The source is not of the subset.
+pub(crate) fn compile(source: &str, name: &str) -> Result<String, Fault> {
+    let tokens = lex::tokens(source, name)?;
+    let module = parse::module(tokens)?;
+    emit::assembly(module, name)
+}

@@ -1,0 +1,150 @@
+//! Operands: where a value is while an expression is read, and how it is fetched and stored.
+
+use super::Fault;
+use super::ir::{Binary, Inst, Reg};
+use super::parse::Parser;
+use super::types::Type;
+use std::rc::Rc;
+
+/// Where a value is.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Place {
+    /// Known.
+    Constant(i32),
+    /// In a register.
+    Reg(Reg),
+    /// In a local variable, so many bytes from its beginning.
+    Slot(u32, i32),
+    /// In memory, so many bytes from the address in a register.
+    Memory(Reg, i32),
+    /// In memory, so many bytes from a name.
+    Symbol(Rc<str>, i32),
+    /// The address itself of so many bytes from a name.
+    Address(Rc<str>, i32),
+}
+
+/// A value that an expression has come to.
+#[derive(Clone, Debug)]
+pub(super) struct Operand {
+    /// Its type.
+    pub(super) kind: Type,
+    /// Where it is.
+    pub(super) place: Place,
+}
+
+impl Operand {
+    /// A value in a register.
+    pub(super) fn reg(kind: Type, reg: Reg) -> Self {
+        Self { kind, place: Place::Reg(reg) }
+    }
+
+    /// A known int.
+    pub(super) fn constant(value: i32) -> Self {
+        Self { kind: Type::Int, place: Place::Constant(value) }
+    }
+}
+
+impl Parser {
+    /// A constant in a register.
+    pub(super) fn constant(&mut self, value: i32) -> Reg {
+        let to = self.reg();
+        self.emit(Inst::Constant { to, value });
+        to
+    }
+
+    /// The result of an operation in a new register.
+    pub(super) fn binary(&mut self, op: Binary, a: Reg, b: Reg) -> Reg {
+        let to = self.reg();
+        self.emit(Inst::Binary { op, to, a, b });
+        to
+    }
+
+    /// The address of what is in memory.
+    pub(super) fn address(&mut self, operand: &Operand) -> Result<Reg, Fault> {
+        let (base, offset) = match operand.place.clone() {
+            Place::Slot(slot, offset) => {
+                let to = self.reg();
+                self.emit(Inst::SlotAddress { to, slot });
+                (to, offset)
+            }
+            Place::Memory(base, offset) => (base, offset),
+            Place::Symbol(name, offset) | Place::Address(name, offset) => {
+                let to = self.reg();
+                self.emit(Inst::Symbol { to, name, offset });
+                (to, 0)
+            }
+            Place::Constant(_) | Place::Reg(_) => {
+                return Err(self.fault("this has no address"));
+            }
+        };
+        if offset == 0 {
+            return Ok(base);
+        }
+        let by = self.constant(offset);
+        Ok(self.binary(Binary::Add, base, by))
+    }
+
+    /// The value in a register: arrays and functions become their address.
+    pub(super) fn value(&mut self, operand: &Operand) -> Result<(Reg, Type), Fault> {
+        match (&operand.kind, operand.place.clone()) {
+            (Type::Array(inner, _), _) => {
+                let kind = Type::Pointer(Rc::clone(inner));
+                Ok((self.address(operand)?, kind))
+            }
+            (Type::Function(_), _) => Ok((self.address(operand)?, operand.kind.clone().pointer())),
+            (Type::Struct(_), _) => Err(self.fault("structs cannot be values here")),
+            (kind, Place::Constant(value)) => Ok((self.constant(value), kind.clone())),
+            (kind, Place::Reg(reg)) => Ok((reg, kind.clone())),
+            (kind, Place::Address(..)) => Ok((self.address(operand)?, kind.clone())),
+            (kind, Place::Slot(slot, 0)) if self.function.slots[slot as usize].scalar => {
+                let to = self.reg();
+                self.emit(Inst::LoadSlot { to, slot });
+                Ok((to, kind.clone()))
+            }
+            (kind, place) => {
+                let (base, offset) = self.based(operand, place)?;
+                let (to, byte) = (self.reg(), *kind == Type::Char);
+                self.emit(Inst::Load { to, base, offset, byte });
+                Ok((to, kind.clone()))
+            }
+        }
+    }
+
+    /// A base register and an offset for something in memory.
+    fn based(&mut self, operand: &Operand, place: Place) -> Result<(Reg, i32), Fault> {
+        match place {
+            Place::Memory(base, offset) => Ok((base, offset)),
+            Place::Slot(slot, offset) => {
+                let whole = Operand { kind: operand.kind.clone(), place: Place::Slot(slot, 0) };
+                Ok((self.address(&whole)?, offset))
+            }
+            _ => Ok((self.address(operand)?, 0)),
+        }
+    }
+
+    /// Stores a register; a byte keeps its lowest eight bits. Gives what is then there.
+    pub(super) fn store(&mut self, operand: &Operand, from: Reg) -> Result<Reg, Fault> {
+        if !operand.kind.is_scalar() {
+            return Err(self.fault("only numbers and pointers can be assigned"));
+        }
+        let byte = operand.kind == Type::Char;
+        let from = if byte { self.narrow(from) } else { from };
+        match operand.place.clone() {
+            Place::Slot(slot, 0) if self.function.slots[slot as usize].scalar => {
+                self.emit(Inst::StoreSlot { from, slot });
+            }
+            place @ (Place::Slot(..) | Place::Memory(..) | Place::Symbol(..)) => {
+                let (base, offset) = self.based(operand, place)?;
+                self.emit(Inst::Store { from, base, offset, byte });
+            }
+            _ => return Err(self.fault("this cannot be assigned to")),
+        }
+        Ok(from)
+    }
+
+    /// The lowest eight bits.
+    pub(super) fn narrow(&mut self, from: Reg) -> Reg {
+        let mask = self.constant(255);
+        self.binary(Binary::And, from, mask)
+    }
+}

@@ -1,0 +1,197 @@
+//! The front end's state: tokens, names, types, and the function that is being made.
+
+use super::Fault;
+use super::ir::{Function, Global, Inst, Label, Module, Reg};
+use super::lex::{Kind, Token};
+use super::types::{Struct, Type, size};
+use std::collections::HashMap;
+use std::rc::Rc;
+
+/// Expressions, types and statements may nest this deep.
+const DEPTH: u32 = 64;
+
+/// What a name stands for.
+#[derive(Clone, Debug)]
+pub(super) enum Symbol {
+    /// A type.
+    Type(Type),
+    /// A constant of an enum.
+    Constant(i32),
+    /// A function or a variable of the file.
+    Global(Type),
+    /// A variable of the function.
+    Local(u32, Type),
+}
+
+/// Where `break`, `continue` and `case` belong.
+#[derive(Debug, Default)]
+pub(super) struct Targets {
+    /// Ends of the loops and switches around.
+    pub(super) breaks: Vec<Label>,
+    /// Next rounds of the loops around.
+    pub(super) continues: Vec<Label>,
+    /// Cases and default of the switches around.
+    pub(super) switches: Vec<Switch>,
+}
+
+/// Cases of a switch, and its default.
+pub(super) type Switch = (Vec<(i32, Label)>, Option<Label>);
+
+/// The front end: it reads tokens once and makes intermediate code as it goes.
+pub(super) struct Parser {
+    tokens: Vec<Token>,
+    at: usize,
+    depth: u32,
+    pub(super) structs: Vec<Struct>,
+    pub(super) tags: HashMap<Rc<str>, usize>,
+    pub(super) scopes: Vec<HashMap<Rc<str>, Symbol>>,
+    pub(super) module: Module,
+    pub(super) globals: HashMap<Rc<str>, usize>,
+    pub(super) function: Function,
+    pub(super) targets: Targets,
+    pub(super) result: Type,
+    strings: u32,
+}
+
+/// Reads a whole file.
+///
+/// # Errors
+/// It is not of the subset.
+pub(super) fn module(tokens: Vec<Token>) -> Result<Module, Fault> {
+    let mut parser = Parser {
+        tokens,
+        at: 0,
+        depth: 0,
+        structs: Vec::new(),
+        tags: HashMap::new(),
+        scopes: vec![HashMap::new()],
+        module: Module::default(),
+        globals: HashMap::new(),
+        function: Function::default(),
+        targets: Targets::default(),
+        result: Type::Void,
+        strings: 0,
+    };
+    while *parser.peek() != Kind::End {
+        parser.external()?;
+    }
+    Ok(parser.module)
+}
+
+impl Parser {
+    /// The present token.
+    pub(super) fn peek(&self) -> &Kind {
+        &self.tokens[self.at].kind
+    }
+
+    /// The token `ahead` of the present one.
+    pub(super) fn ahead(&self, ahead: usize) -> &Kind {
+        &self.tokens[(self.at + ahead).min(self.tokens.len() - 1)].kind
+    }
+
+    /// Goes on to the next token; gives the one left behind.
+    pub(super) fn next(&mut self) -> Kind {
+        let kind = self.tokens[self.at].kind.clone();
+        self.at = (self.at + 1).min(self.tokens.len() - 1);
+        kind
+    }
+
+    /// A fault at the present token.
+    pub(super) fn fault(&self, message: impl Into<String>) -> Fault {
+        let token = &self.tokens[self.at];
+        Fault::new(&token.file, token.line, message)
+    }
+
+    /// Takes `mark` if it comes.
+    pub(super) fn accept(&mut self, mark: &str) -> bool {
+        let here = matches!(self.peek(), Kind::Mark(one) if *one == mark);
+        if here {
+            self.next();
+        }
+        here
+    }
+
+    /// Takes `word` if it comes.
+    pub(super) fn accept_word(&mut self, word: &str) -> bool {
+        let here = matches!(self.peek(), Kind::Word(one) if **one == *word);
+        if here {
+            self.next();
+        }
+        here
+    }
+
+    /// Takes `mark`, which must come.
+    pub(super) fn expect(&mut self, mark: &str) -> Result<(), Fault> {
+        if self.accept(mark) { Ok(()) } else { Err(self.fault(format!("{mark} is missing"))) }
+    }
+
+    /// Takes a name, which must come.
+    pub(super) fn name(&mut self) -> Result<Rc<str>, Fault> {
+        match self.peek().clone() {
+            Kind::Word(name) => {
+                self.next();
+                Ok(name)
+            }
+            _ => Err(self.fault("a name is missing")),
+        }
+    }
+
+    /// Does `inner` one level deeper.
+    pub(super) fn deeper<T>(
+        &mut self,
+        inner: impl FnOnce(&mut Self) -> Result<T, Fault>,
+    ) -> Result<T, Fault> {
+        if self.depth >= DEPTH {
+            return Err(self.fault("this is nested too deep"));
+        }
+        self.depth += 1;
+        let result = inner(self);
+        self.depth -= 1;
+        result
+    }
+
+    /// What a name stands for.
+    pub(super) fn lookup(&self, name: &str) -> Option<&Symbol> {
+        self.scopes.iter().rev().find_map(|scope| scope.get(name))
+    }
+
+    /// Gives a name a meaning in the innermost scope.
+    pub(super) fn declare(&mut self, name: Rc<str>, symbol: Symbol) {
+        if let Some(scope) = self.scopes.last_mut() {
+            scope.insert(name, symbol);
+        }
+    }
+
+    /// Size of a type.
+    pub(super) fn size(&self, kind: &Type) -> u32 {
+        size(kind, &self.structs)
+    }
+
+    /// A new register.
+    pub(super) fn reg(&mut self) -> Reg {
+        self.function.regs += 1;
+        self.function.regs - 1
+    }
+
+    /// A new label.
+    pub(super) fn label(&mut self) -> Label {
+        self.function.labels += 1;
+        self.function.labels - 1
+    }
+
+    /// Adds an instruction.
+    pub(super) fn emit(&mut self, inst: Inst) {
+        self.function.code.push(inst);
+    }
+
+    /// A variable that holds a string; gives its name.
+    pub(super) fn string(&mut self, mut bytes: Vec<u8>) -> (Rc<str>, u32) {
+        bytes.push(0);
+        let name: Rc<str> = format!("LS{}", self.strings).into();
+        self.strings += 1;
+        let size = bytes.len() as u32;
+        let data = vec![super::ir::Datum::Bytes(bytes)];
+        self.module.globals.push(Global { name: Rc::clone(&name), global: false, size, data });
+        (name, size)
+    }
+}

@@ -1,0 +1,143 @@
+//! A small `make`: variables, rules, one suffix rule, and what is out of date.
+
+use super::steps::{spawn, wait};
+use crate::os::case::Program;
+use std::collections::HashMap;
+use std::fs;
+use std::io;
+use std::process::Command;
+use std::time::SystemTime;
+
+/// Rules may depend on one another this deep.
+const DEPTH: u32 = 20;
+
+/// How something is made.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Rule {
+    needs: Vec<String>,
+    commands: Vec<String>,
+}
+
+/// A makefile.
+#[derive(Debug, Default)]
+struct Makefile {
+    variables: HashMap<String, String>,
+    rules: HashMap<String, Rule>,
+}
+
+/// Makes `target` by the makefile of the current directory, with `compiler` in place of its `CC`; `cc` is our own.
+pub(super) fn make(program: &Program, target: &str, compiler: &str) -> io::Result<()> {
+    let mut file = parse(&fs::read_to_string("makefile")?);
+    file.variables.insert("CC".to_owned(), compiler.to_owned());
+    file.make(program, target, 0)
+}
+
+/// Understands what the tree's makefile is made of and leaves out the rest.
+fn parse(text: &str) -> Makefile {
+    let mut file = Makefile::default();
+    let mut open = None;
+    for line in text.lines().filter(|line| !line.starts_with('#')) {
+        if let Some(command) = line.strip_prefix('\t') {
+            let rule = open.as_ref().and_then(|name: &String| file.rules.get_mut(name));
+            rule.into_iter().for_each(|rule| rule.commands.push(command.to_owned()));
+        } else if let Some((name, value)) = line.split_once('=') {
+            file.variables.insert(name.trim().to_owned(), value.trim().to_owned());
+        } else if let Some((name, needs)) = line.split_once(':') {
+            let needs = file.expanded(needs).split_whitespace().map(str::to_owned).collect();
+            file.rules.insert(name.to_owned(), Rule { needs, commands: Vec::new() });
+            open = Some(name.to_owned());
+        }
+    }
+    file
+}
+
+fn changed(path: &str) -> Option<SystemTime> {
+    fs::metadata(path).and_then(|state| state.modified()).ok()
+}
+
+impl Makefile {
+    /// `text` with its variables replaced.
+    fn expanded(&self, text: &str) -> String {
+        let mut out = text.to_owned();
+        for (name, value) in &self.variables {
+            out = out.replace(&format!("$({name})"), value);
+        }
+        out
+    }
+
+    /// The rule for a target; objects are made of sources by the suffix rule.
+    fn rule(&self, target: &str) -> Option<Rule> {
+        let source = || {
+            let source = format!("{}.c", target.strip_suffix(".o")?);
+            let commands = &self.rules.get(".c.o")?.commands;
+            let commands = commands.iter().map(|one| one.replace("$<", &source)).collect();
+            Some(Rule { needs: vec![source], commands })
+        };
+        self.rules.get(target).cloned().or_else(source)
+    }
+
+    fn make(&self, program: &Program, target: &str, depth: u32) -> io::Result<()> {
+        let Some(rule) = self.rule(target).filter(|_| depth < DEPTH) else {
+            // A source: it is there, or a command will say that it is not.
+            return Ok(());
+        };
+        for need in &rule.needs {
+            self.make(program, need, depth + 1)?;
+        }
+        let here = changed(target);
+        let old = rule.needs.iter().any(|need| changed(need) > here);
+        if here.is_none() || old {
+            for command in &rule.commands {
+                run(program, &self.expanded(command))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Runs a command: one of our own steps, or another program.
+fn run(program: &Program, command: &str) -> io::Result<()> {
+    let words: Vec<&str> = command.split_whitespace().collect();
+    match words.split_first() {
+        Some((name, rest)) if !OWN.contains(name) => wait(Command::new(name).args(rest), name),
+        Some(_) => spawn(program, &words),
+        None => Ok(()),
+    }
+}
+
+/// Commands of a makefile that are steps of ours.
+const OWN: [&str; 4] = ["cc", "ar", "ranlib", "ld"];
+
+#[cfg(test)]
+mod tests {
+    use super::super::steps::step;
+    use super::*;
+
+    #[test]
+    fn rules_and_variables_are_read() {
+        let text = "# x\nA = a.o b.o\nlib: $(A)\n\tar r lib $(A)\n\tranlib lib\n.c.o:\n\tcc $<\n";
+        let file = parse(text);
+        let rule = file.rule("lib").unwrap();
+        assert_eq!(rule.needs, ["a.o", "b.o"]);
+        assert_eq!(file.expanded(&rule.commands[0]), "ar r lib a.o b.o");
+        let object = file.rule("a.o").unwrap();
+        assert_eq!((object.needs, object.commands), (vec!["a.c".into()], vec!["cc a.c".into()]));
+        assert_eq!(file.rule("a.c"), None);
+    }
+
+    #[test]
+    fn every_own_command_is_a_step() {
+        let program = Program { path: "/nonexistent".into(), first: Vec::new() };
+        for words in [
+            &["cc", "/nonexistent/x.c"][..],
+            &["ar", "r", "/nonexistent/x.a"],
+            &["ranlib", "/nonexistent/x.a"],
+            &["ld", "-r", "-o", "/nonexistent/x"],
+        ] {
+            assert!(
+                OWN.contains(&words[0]) && step(&program, words).unwrap().is_err(),
+                "{words:?}"
+            );
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! The Modified Andrew Benchmark (Ousterhout 1990, section 9, Tables 7 and 8).
+//!
+//! Five phases on a tree of sources: make directories, copy every file, look at every file's state, read every file, and
+//! compile. As in the original there is a process for every file and step, and the compiler is the same everywhere.
+
+mod cc;
+mod make;
+pub(crate) mod steps;
+mod tree;
+mod words;
+
+use super::case::{Case, Program, not_here};
+use ioscape_schema::{MabProof, OsRule, Place};
+use sha2::{Digest, Sha256};
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::process::Command;
+use std::time::Instant;
+
+/// The hash of all that the built-in compiler makes of the tree.
+const KNOWN_HASH: &str = "c55e92b09822c077";
+
+/// Trees that get directories; only the first one is filled, as in the original.
+const TREES: u32 = 5;
+
+/// Name of the benchmark.
+pub(crate) const NAME: &str = "mab";
+
+/// What the benchmark is given.
+pub(crate) struct Setting<'a> {
+    /// The program that does single steps.
+    pub(crate) program: &'a Program,
+    /// A fresh directory.
+    pub(crate) directory: &'a Path,
+    /// Another compiler's command; the built-in one if none.
+    pub(crate) compiler: Option<&'a str>,
+}
+
+/// One run: nanoseconds of each phase, and the hash of what was made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Run {
+    /// Directories, copy, stat, read, compile.
+    pub(crate) phases: [u64; 5],
+    /// Hash of all objects, archives and the linked program.
+    pub(crate) hash: String,
+}
+
+impl Run {
+    /// The values of [`cases`], in their order.
+    pub(crate) fn values(&self) -> [f64; 7] {
+        let [a, b, c, d, e] = self.phases.map(|ns| ns as f64);
+        [a, b, c, d, a + b + c + d, e, a + b + c + d + e]
+    }
+
+    /// What the run proves.
+    pub(crate) fn proof(&self, compiler: Option<&str>) -> MabProof {
+        let files = tree::files();
+        MabProof {
+            files: files.len() as u32,
+            bytes: files.iter().map(|(_, text)| text.len() as u64).sum(),
+            compiles: words::UNITS.len() as u32,
+            object_hash: self.hash.clone(),
+            whole: compiler.is_some() || self.hash == KNOWN_HASH,
+            compiler: compiler.unwrap_or("built in").to_owned(),
+        }
+    }
+}
+
+/// The cases; of them `total` counts.
+pub(crate) fn cases(place: (usize, Place)) -> Vec<Case> {
+    let all = [
+        ("make directories", "Phase I: twenty directories by five commands."),
+        ("copy files", "Phase II: seventy files, a process for each."),
+        (
+            "look at files",
+            "Phase III: the state of every file, a process for each, then all of them by one.",
+        ),
+        ("read files", "Phase IV: every file read twice, a process for each time."),
+        ("copy", "Phases I to IV: small files and processes."),
+        (
+            "compile",
+            "Phase V: seventeen sources compiled, two libraries, one link; mostly computing.",
+        ),
+        (
+            "total",
+            "A day's work of a programmer in small: files, processes and computing together.",
+        ),
+    ];
+    let case = |(name, teaches)| {
+        let ready = |_: &_| Err(not_here("it is run as a whole"));
+        Case::new(NAME, name, teaches, ready).by(OsRule::Single).unpinned().at(place)
+    };
+    all.into_iter().map(case).collect()
+}
+
+/// Runs the benchmark once.
+///
+/// # Errors
+/// A step failed: the file system refused something, or a process was killed.
+pub(crate) fn run(setting: &Setting<'_>) -> io::Result<Run> {
+    let home = setting.directory;
+    let files = tree::files();
+    for folder in ["src"].into_iter().chain(["tmp"]) {
+        fs::create_dir(home.join(folder))?;
+    }
+    for folder in tree::DIRECTORIES {
+        fs::create_dir(home.join("src").join(folder))?;
+    }
+    for (path, text) in &files {
+        fs::write(home.join("src").join(path), text)?;
+    }
+    let compiler = setting.compiler.unwrap_or("cc");
+    let target = if setting.compiler.is_some() { "objects" } else { "wm" };
+    let phases = [
+        timed(|| directories(setting))?,
+        timed(|| copies(setting, &files))?,
+        timed(|| all(setting, &[&["find", "testfs1", "ls"], &["du", "testfs1"]]))?,
+        timed(|| {
+            all(setting, &[&["find", "testfs1", "grep", "kangaroo"], &["find", "testfs1", "wc"]])
+        })?,
+        timed(|| one(setting, "testfs1", &["make", target, compiler]))?,
+    ];
+    Ok(Run { phases, hash: hash(&made(&home.join("testfs1"))?) })
+}
+
+fn timed(work: impl FnOnce() -> io::Result<()>) -> io::Result<u64> {
+    let start = Instant::now();
+    work()?;
+    Ok(u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX))
+}
+
+/// A step in a process of its own, in a directory below the benchmark's.
+fn one(setting: &Setting<'_>, folder: &str, words: &[&str]) -> io::Result<()> {
+    let mut command = Command::new(&setting.program.path);
+    command.args(&setting.program.first).args(words).current_dir(setting.directory.join(folder));
+    steps::wait(&mut command, words[0])
+}
+
+fn all(setting: &Setting<'_>, commands: &[&[&str]]) -> io::Result<()> {
+    commands.iter().try_for_each(|words| one(setting, "", words))
+}
+
+fn directories(setting: &Setting<'_>) -> io::Result<()> {
+    for number in 1..=TREES {
+        let root = format!("testfs{number}");
+        let inner = tree::DIRECTORIES.map(|folder| format!("{root}/{folder}"));
+        let mut words = vec!["mkdir", &root];
+        words.extend(inner.iter().map(String::as_str));
+        one(setting, "", &words)?;
+    }
+    Ok(())
+}
+
+fn copies(setting: &Setting<'_>, files: &[tree::File]) -> io::Result<()> {
+    for (path, _) in files {
+        one(setting, "", &["cp", &format!("src/{path}"), &format!("testfs1/{path}")])?;
+    }
+    Ok(())
+}
+
+/// What was made: every object, archive and the linked program, in order of names.
+fn made(folder: &Path) -> io::Result<Vec<(String, Vec<u8>)>> {
+    let mut all = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let name = entry?.file_name().to_string_lossy().into_owned();
+        if name.ends_with(".o") || name.ends_with(".a") || name == "wm" {
+            let bytes = fs::read(folder.join(&name))?;
+            all.push((name, bytes));
+        }
+    }
+    all.sort();
+    Ok(all)
+}
+
+fn hash(made: &[(String, Vec<u8>)]) -> String {
+    let mut hash = Sha256::new();
+    for (name, bytes) in made {
+        hash.update(format!("{name} {}\n", bytes.len()));
+        hash.update(bytes);
+    }
+    hash.finalize()[..8].iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests;

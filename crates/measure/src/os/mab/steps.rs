@@ -1,0 +1,214 @@
+//! What one process of the benchmark does: copy a file, list one, search one, preprocess, compile, assemble, link.
+
+use super::cc::{archive, assemble, compile, link, object, preprocess};
+use super::make;
+use crate::os::case::Program;
+use std::fs;
+use std::io::{self, Write};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Runs a step in a process of its own and waits for it.
+pub(crate) fn spawn(program: &Program, words: &[&str]) -> io::Result<()> {
+    let mut command = Command::new(&program.path);
+    command.args(&program.first).args(words);
+    wait(&mut command, words.first().unwrap_or(&""))
+}
+
+/// Runs a command whose output nobody reads.
+pub(super) fn wait(command: &mut Command, name: &str) -> io::Result<()> {
+    let status = command.stdin(Stdio::null()).stdout(Stdio::null()).status()?;
+    if status.success() {
+        Ok(())
+    } else {
+        Err(io::Error::other(format!("the step {name} ended with {status}")))
+    }
+}
+
+fn bad(why: impl ToString) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, why.to_string())
+}
+
+/// Does one step; `None` when there is none of this name.
+pub(crate) fn step(program: &Program, words: &[&str]) -> Option<io::Result<()>> {
+    let (name, rest) = words.split_first()?;
+    Some(match (*name, rest) {
+        ("mkdir", all) => all.iter().try_for_each(fs::create_dir),
+        ("cp", [from, to]) => copy(from, to),
+        ("find", [place, command @ ..]) => find(program, Path::new(place), command),
+        ("ls", [path]) => list(Path::new(path)),
+        ("du", [path]) => {
+            usage(Path::new(path)).and_then(|total| say(&format!("{total} {path}\n")))
+        }
+        ("grep", [word, path]) => grep(word, path),
+        ("wc", [path]) => count(path),
+        ("make", [target, compiler]) => make::make(program, target, compiler),
+        ("cc", all) => drive(program, all),
+        ("cpp", [from, to, folders @ ..]) => expand(from, to, folders),
+        ("cc1", [from, to, name]) => read(from)
+            .and_then(|text| compile(&text, name).map_err(bad))
+            .and_then(|assembly| fs::write(to, assembly)),
+        ("as", [from, to, name]) => read(from)
+            .and_then(|text| assemble::assemble(&text, name).map_err(bad))
+            .and_then(|object| replace(to, &object.encode())),
+        ("ar", ["r", archive, members @ ..]) => collect(archive, members),
+        ("ranlib", [path]) => index(path),
+        ("ld", ["-r", "-o", to, files @ ..]) => join(to, files),
+        _ => return None,
+    })
+}
+
+fn read(path: &str) -> io::Result<String> {
+    fs::read_to_string(path)
+}
+
+fn say(text: &str) -> io::Result<()> {
+    io::stdout().lock().write_all(text.as_bytes())
+}
+
+/// Writes a file under another name and gives it its own when it is whole.
+fn replace(path: &str, bytes: &[u8]) -> io::Result<()> {
+    let unfinished = format!("{path}.tmp");
+    fs::write(&unfinished, bytes)?;
+    fs::rename(unfinished, path)
+}
+
+/// Copies by reads and writes of 8 KB, as `cp` did.
+fn copy(from: &str, to: &str) -> io::Result<()> {
+    let mut input = fs::File::open(from)?;
+    let mut output = fs::File::create(to)?;
+    let mut buffer = [0; 8192];
+    loop {
+        match io::Read::read(&mut input, &mut buffer)? {
+            0 => return Ok(()),
+            bytes => output.write_all(&buffer[..bytes])?,
+        }
+    }
+}
+
+/// Everything at and below `place`, in order of names.
+fn walk(place: &Path, all: &mut Vec<PathBuf>) -> io::Result<()> {
+    all.push(place.to_owned());
+    if fs::symlink_metadata(place)?.is_dir() {
+        let mut entries: Vec<PathBuf> =
+            fs::read_dir(place)?.map(|e| e.map(|e| e.path())).collect::<io::Result<_>>()?;
+        entries.sort();
+        entries.iter().try_for_each(|entry| walk(entry, all))?;
+    }
+    Ok(())
+}
+
+/// Runs a command on everything at and below a place, a process for each.
+fn find(program: &Program, place: &Path, command: &[&str]) -> io::Result<()> {
+    let mut all = Vec::new();
+    walk(place, &mut all)?;
+    for path in all {
+        let path = path.to_string_lossy();
+        let words: Vec<&str> = command.iter().copied().chain([&*path]).collect();
+        spawn(program, &words)?;
+    }
+    Ok(())
+}
+
+fn list(path: &Path) -> io::Result<()> {
+    let mut all = vec![path.to_owned()];
+    if path.is_dir() {
+        for entry in fs::read_dir(path)? {
+            all.push(entry?.path());
+        }
+    }
+    for one in all {
+        let state = fs::symlink_metadata(&one)?;
+        let facts = [u64::from(state.mode()), state.nlink(), state.len(), state.mtime() as u64];
+        say(&format!("{facts:?} {}\n", one.display()))?;
+    }
+    Ok(())
+}
+
+fn usage(path: &Path) -> io::Result<u64> {
+    let mut all = Vec::new();
+    walk(path, &mut all)?;
+    let mut blocks = 0;
+    for one in all {
+        blocks += fs::symlink_metadata(one)?.blocks();
+    }
+    Ok(blocks / 2)
+}
+
+/// The lines of a file with a word in them; a directory has none.
+fn grep(word: &str, path: &str) -> io::Result<()> {
+    if Path::new(path).is_dir() {
+        return Ok(());
+    }
+    let text = read(path)?;
+    text.lines().filter(|line| line.contains(word)).try_for_each(|line| say(&format!("{line}\n")))
+}
+
+fn count(path: &str) -> io::Result<()> {
+    if Path::new(path).is_dir() {
+        return Ok(());
+    }
+    let text = read(path)?;
+    let words = text.split_whitespace().count();
+    say(&format!("{} {words} {} {path}\n", text.lines().count(), text.len()))
+}
+
+/// The compiler's driver: preprocessor, compiler and assembler, each in a process of its own, with files between them.
+fn drive(program: &Program, words: &[&str]) -> io::Result<()> {
+    let source = words.iter().find(|word| word.ends_with(".c")).ok_or_else(|| bad("no source"))?;
+    let stem = source.trim_end_matches(".c");
+    let temporary = |ending: &str| format!("../tmp/{stem}.{}.{ending}", std::process::id());
+    let (expanded, assembly) = (temporary("i"), temporary("s"));
+    let mut first = vec!["cpp", source, &expanded];
+    first.extend(words.iter().filter_map(|word| word.strip_prefix("-I")));
+    spawn(program, &first)?;
+    spawn(program, &["cc1", &expanded, &assembly, source])?;
+    fs::remove_file(&expanded)?;
+    spawn(program, &["as", &assembly, &format!("{stem}.o"), source])?;
+    fs::remove_file(&assembly)
+}
+
+fn expand(from: &str, to: &str, folders: &[&str]) -> io::Result<()> {
+    let text = read(from)?;
+    let mut find = |name: &str, quoted: bool, asking: &str| {
+        let beside = Path::new(asking).parent().filter(|_| quoted).map(|p| p.join(name));
+        let listed = folders.iter().map(|folder| Path::new(folder).join(name));
+        beside.into_iter().chain(listed).find_map(|path| {
+            let text = fs::read_to_string(&path).ok()?;
+            Some((path.to_string_lossy().into_owned(), text))
+        })
+    };
+    fs::write(to, preprocess::preprocess(&text, from, &mut find).map_err(bad)?)
+}
+
+fn members(path: &str) -> io::Result<Vec<archive::Member>> {
+    archive::decode(&fs::read(path)?).ok_or_else(|| bad(format!("{path} is no archive")))
+}
+
+fn collect(archive: &str, names: &[&str]) -> io::Result<()> {
+    let all: Vec<archive::Member> = names
+        .iter()
+        .map(|name| Ok(((*name).to_owned(), fs::read(name)?)))
+        .collect::<io::Result<_>>()?;
+    replace(archive, &archive::encode(&all))
+}
+
+fn index(path: &str) -> io::Result<()> {
+    let all = archive::with_table(members(path)?);
+    let all = all.ok_or_else(|| bad(format!("{path} holds something that is no object")))?;
+    replace(path, &archive::encode(&all))
+}
+
+fn join(to: &str, files: &[&str]) -> io::Result<()> {
+    let (mut objects, mut archives) = (Vec::new(), Vec::new());
+    for file in files {
+        if file.ends_with(".a") {
+            archives.push(members(file)?);
+        } else {
+            objects.push(((*file).to_owned(), fs::read(file)?));
+        }
+    }
+    let (linked, _missing): (object::Object, _) = link::link(&objects, &archives).map_err(bad)?;
+    replace(to, &linked.encode())
+}

@@ -1,0 +1,110 @@
+//! What of the machine shapes the micro-benchmarks: processors, caches, mitigations, settings.
+
+use crate::text;
+use ioscape_schema::OsSystem;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Sizes that stand in where the kernel tells of no caches: those of a small server.
+const CACHES: [u64; 3] = [32 << 10, 1 << 20, 32 << 20];
+
+/// Processors that this process may run on, in order.
+pub(crate) fn processors() -> Vec<usize> {
+    rustix::thread::sched_getaffinity(None)
+        .map(|set| (0..rustix::thread::CpuSet::MAX_CPU).filter(|&cpu| set.is_set(cpu)).collect())
+        .unwrap_or_default()
+}
+
+/// Sizes of the data caches of a processor from the first level on, and whether the kernel told them.
+pub(crate) fn caches(cpu: usize) -> (Vec<u64>, bool) {
+    let folder = format!("/sys/devices/system/cpu/cpu{cpu}/cache");
+    let mut found = BTreeMap::new();
+    for index in 0..8 {
+        let of = |name: &str| text::read(format!("{folder}/index{index}/{name}"));
+        let (Some(kind), Some(size)) = (of("type"), of("size").and_then(|s| size(&s))) else {
+            continue;
+        };
+        let level: u32 = of("level").and_then(|l| l.parse().ok()).unwrap_or(0);
+        if kind != "Instruction" && level > 0 {
+            found.insert(level, size);
+        }
+    }
+    if found.is_empty() { (CACHES.to_vec(), false) } else { (found.into_values().collect(), true) }
+}
+
+/// A size as sysfs writes it: `48K`, `32M`.
+fn size(text: &str) -> Option<u64> {
+    let (digits, shift) = match text.as_bytes().last()? {
+        b'K' => (&text[..text.len() - 1], 10),
+        b'M' => (&text[..text.len() - 1], 20),
+        b'G' => (&text[..text.len() - 1], 30),
+        _ => (text, 0),
+    };
+    digits.parse::<u64>().ok()?.checked_mul(1 << shift).filter(|bytes| *bytes > 0)
+}
+
+/// Mitigations in force and settings, as far as the kernel tells.
+pub(crate) fn system(cpu: usize, caches: &[u64]) -> OsSystem {
+    let folder = Path::new("/sys/devices/system/cpu/vulnerabilities");
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let named = entries.filter_map(|entry| {
+        Some((entry.file_name().to_string_lossy().into_owned(), text::read(entry.path())?))
+    });
+    OsSystem {
+        vulnerabilities: named.collect(),
+        settings: settings(cpu),
+        caches_bytes: caches.to_vec(),
+        pinned_cpu: u32::try_from(cpu).ok(),
+    }
+}
+
+fn settings(cpu: usize) -> BTreeMap<String, String> {
+    let frequency = format!("/sys/devices/system/cpu/cpu{cpu}/cpufreq");
+    let status = text::read("/proc/self/status").unwrap_or_default();
+    let command_line = text::read("/proc/cmdline").unwrap_or_default();
+    let asked: Vec<&str> = command_line
+        .split(' ')
+        .filter(|word| {
+            ["mitigations=", "nopti", "pti=", "audit="].iter().any(|m| word.starts_with(m))
+        })
+        .collect();
+    let known = [
+        ("frequency governor", text::read(format!("{frequency}/scaling_governor"))),
+        ("frequency, kHz", text::read(format!("{frequency}/scaling_cur_freq"))),
+        (
+            "clock source",
+            text::read("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
+        ),
+        ("transparent huge pages", text::read("/sys/kernel/mm/transparent_hugepage/enabled")),
+        ("idle driver", text::read("/sys/devices/system/cpu/cpuidle/current_driver")),
+        ("seccomp mode", text::field(&status, "Seccomp").map(|mode| mode.to_string())),
+        ("traced by process", text::field(&status, "TracerPid").map(|pid| pid.to_string())),
+        ("asked of the kernel at start", Some(asked.join(" ")).filter(|words| !words.is_empty())),
+        ("build", cfg!(debug_assertions).then(|| "without optimisation".to_owned())),
+    ];
+    known.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_of_sysfs_are_read() {
+        assert_eq!(size("48K"), Some(48 << 10));
+        assert_eq!(size("32M"), Some(32 << 20));
+        assert_eq!(size("512"), Some(512));
+        for text in ["", "K", "x", "99999999999999999999G"] {
+            assert_eq!(size(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn there_is_a_processor_with_caches() {
+        let cpus = processors();
+        assert!(!cpus.is_empty());
+        let (sizes, _) = caches(cpus[0]);
+        assert!(sizes.windows(2).all(|pair| pair[0] < pair[1]) && !sizes.is_empty());
+        assert!(system(cpus[0], &sizes).settings.contains_key("build"));
+    }
+}

@@ -1,0 +1,338 @@
+//! The operating-system micro-benchmarks of Ousterhout (1990), and more of today's, by one method.
+//!
+//! Every case runs in several fresh processes, in turns with all others and in a new order each time, in new directories.
+//! A process runs short batches and comes to one number by the rule that its case names; the value is the median over
+//! processes, with a distribution-free interval. How far others disturbed it is part of the result.
+
+mod bcopy;
+mod case;
+mod create_delete;
+mod cswitch;
+mod dhrystone;
+mod estimate;
+mod getpid;
+mod mab;
+mod machine;
+mod open_close;
+mod partner;
+mod process;
+mod read;
+mod result;
+mod select;
+mod step;
+mod today;
+mod workspace;
+
+pub use case::Program;
+pub use step::step;
+
+use crate::environment;
+use crate::error::Error;
+use crate::load::Snapshot;
+use crate::target::{Target, TargetOptions};
+use case::{Case, Scene};
+use ioscape_schema::{Environment, MabProof, OsResults, OsRule, Place};
+use process::Ended;
+use result::Gathered;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+use workspace::Workspace;
+
+/// What the user asks for.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Names of the benchmarks to run; all if empty.
+    pub only: Vec<String>,
+    /// Directories that file benchmarks run in: one, or a local and a remote one.
+    pub directories: Vec<PathBuf>,
+    /// Fresh processes per case.
+    pub processes: u32,
+    /// Time that a process measures, in nanoseconds, before the case's own share.
+    pub process_ns: u64,
+    /// This program and the words that make it do one step of a benchmark.
+    pub program: Option<Program>,
+    /// Command of the compiler that the Modified Andrew Benchmark uses; the built-in one if none.
+    pub compiler: Option<String>,
+    /// Set to end early; what is measured is kept.
+    pub interrupt: Arc<AtomicBool>,
+}
+
+impl Options {
+    /// A full run: below five minutes.
+    pub fn full() -> Self {
+        Self {
+            only: Vec::new(),
+            directories: vec![PathBuf::from(".")],
+            processes: 12,
+            process_ns: 150_000_000,
+            program: None,
+            compiler: None,
+            interrupt: Arc::default(),
+        }
+    }
+
+    /// A quick run: below a minute, with wider intervals.
+    pub fn quick() -> Self {
+        Self { processes: 6, process_ns: 60_000_000, ..Self::full() }
+    }
+}
+
+/// How far a run is.
+#[derive(Clone, Copy, Debug)]
+pub struct Step<'a> {
+    /// Processes that are done.
+    pub done: usize,
+    /// Processes in all.
+    pub of: usize,
+    /// Benchmark and case of the next one.
+    pub name: &'a str,
+    /// Case of the next one.
+    pub case: &'a str,
+}
+
+/// What a run came to; with an error, as far as it came.
+#[derive(Debug)]
+pub struct Outcome {
+    /// The results.
+    pub results: OsResults,
+    /// The machine, with the file system of the first directory.
+    pub environment: Environment,
+    /// What ended it early.
+    pub finished: Result<(), Error>,
+}
+
+/// Names of the benchmarks, in the order in which they are shown.
+pub fn names() -> Vec<&'static str> {
+    let paper = [
+        "dhrystone",
+        "getpid",
+        "cswitch",
+        "select",
+        "bcopy",
+        "read",
+        "open-close",
+        "create-delete",
+        mab::NAME,
+    ];
+    paper.into_iter().chain(today::NAMES).collect()
+}
+
+/// A directory that the user named, with a workspace in it.
+struct Home {
+    workspace: Workspace,
+    place: Place,
+}
+
+/// All cases, in the order in which they are shown.
+fn catalog(caches: &[u64], places: &[(usize, Place)]) -> Vec<Case> {
+    let mut all = dhrystone::cases();
+    all.extend(getpid::cases());
+    all.extend(cswitch::cases());
+    all.extend(select::cases());
+    all.extend(bcopy::cases(caches));
+    for &place in places {
+        all.extend(read::cases(caches, place));
+        all.extend(open_close::cases(place));
+        all.extend(create_delete::cases(place));
+    }
+    for &place in places {
+        all.extend(mab::cases(place));
+    }
+    all.extend(today::cases());
+    for &place in places {
+        all.extend(today::file_cases(place));
+    }
+    all
+}
+
+/// Runs the benchmarks and tells `progress` before each process.
+///
+/// # Errors
+/// A directory is refused, before anything is measured; what happens later is part of the outcome.
+pub fn run(options: &Options, progress: &mut dyn FnMut(Step<'_>)) -> Result<Outcome, Error> {
+    let begun = Instant::now();
+    let (homes, environment) = open(options)?;
+    let cpus = machine::processors();
+    let cpu = cpus.last().copied().unwrap_or(0);
+    let (caches, told) = machine::caches(cpu);
+    let places: Vec<(usize, Place)> =
+        homes.iter().enumerate().map(|(index, home)| (index, home.place)).collect();
+    let mut cases = catalog(&caches, &places);
+    cases.retain(|case| options.only.is_empty() || options.only.iter().any(|n| n == case.name));
+    let scene = Scene {
+        directory: PathBuf::new(),
+        cpu,
+        other_cpu: cpus.iter().copied().find(|&other| other != cpu),
+        program: options.program.clone(),
+    };
+    let gathered = cases.iter().map(|_| Gathered::default()).collect();
+    let mut bench = Bench { options, cases, scene, homes, gathered, proof: None };
+    let finished = bench.all_rounds(progress);
+    let Bench { cases, gathered, proof, .. } = bench;
+    let mut results = OsResults {
+        system: machine::system(cpu, &caches),
+        mab: proof,
+        elapsed_s: begun.elapsed().as_secs_f64(),
+        ..OsResults::default()
+    };
+    results.benchmarks =
+        cases.iter().zip(gathered).map(|(case, found)| result::benchmark(case, found)).collect();
+    result::doubt(&mut results, told);
+    Ok(Outcome { results, environment, finished })
+}
+
+/// Checks the directories and makes a workspace in each.
+fn open(options: &Options) -> Result<(Vec<Home>, Environment), Error> {
+    let mut homes: Vec<Home> = Vec::new();
+    let mut environment = Environment::default();
+    for directory in &options.directories {
+        let found = std::fs::metadata(directory).is_ok_and(|found| !found.is_dir());
+        if found {
+            return Err(Error::target(directory, "is not a directory: name a directory"));
+        }
+        let target = Target::open(directory, &TargetOptions::default())?;
+        let place =
+            if target.file_system().is_network_or_fuse { Place::Remote } else { Place::Local };
+        if homes.iter().any(|home| home.place == place) {
+            let kind = target.file_system().name.clone();
+            return Err(Error::target(
+                directory,
+                format!(
+                    "is on a {} file system ({kind}) as the other one is: give one local directory and one on a network file system",
+                    place.word()
+                ),
+            ));
+        }
+        if homes.is_empty() {
+            environment = environment::capture(&target, None);
+            environment.clock = crate::Clock::new().measure();
+        }
+        drop(target);
+        homes.push(Home { workspace: Workspace::new(directory)?, place });
+    }
+    Ok((homes, environment))
+}
+
+/// A run under way.
+struct Bench<'a> {
+    options: &'a Options,
+    cases: Vec<Case>,
+    scene: Scene,
+    homes: Vec<Home>,
+    gathered: Vec<Gathered>,
+    proof: Option<MabProof>,
+}
+
+impl Bench<'_> {
+    /// Runs every case once per round, each round in another order.
+    fn all_rounds(&mut self, progress: &mut dyn FnMut(Step<'_>)) -> Result<(), Error> {
+        let whole = |case: &Case| case.rule == OsRule::Single;
+        // The Modified Andrew Benchmark is one step for all of its cases at a place.
+        let firsts: Vec<usize> = (0..self.cases.len())
+            .filter(|&i| {
+                !whole(&self.cases[i]) || i == 0 || {
+                    let before = &self.cases[i - 1];
+                    !whole(before) || before.place != self.cases[i].place
+                }
+            })
+            .collect();
+        let of = firsts.len() * self.options.processes as usize;
+        let mut done = 0;
+        for round in 0..self.options.processes {
+            for index in order(firsts.len(), round).into_iter().map(|at| firsts[at]) {
+                if self.options.interrupt.load(Ordering::Relaxed) {
+                    return Err(Error::Interrupted);
+                }
+                let case = &self.cases[index];
+                progress(Step { done, of, name: case.name, case: &case.case });
+                done += 1;
+                if self.gathered[index].refused() {
+                    continue;
+                }
+                let before = Snapshot::take();
+                let last = if whole(case) { self.andrew(index)? } else { self.one_process(index)? };
+                let after = Snapshot::take();
+                self.gathered[index..=last].iter_mut().for_each(|g| g.stolen(&before, &after));
+            }
+        }
+        Ok(())
+    }
+
+    /// A fresh directory for a case; none for a case without files.
+    fn directory(&mut self, index: usize) -> Result<PathBuf, Error> {
+        match self.cases[index].place {
+            Some((home, _)) => self.homes[home].workspace.fresh(),
+            None => Ok(PathBuf::new()),
+        }
+    }
+
+    /// Runs one case in a fresh process and a fresh directory; gives its index.
+    fn one_process(&mut self, index: usize) -> Result<usize, Error> {
+        let mut scene = self.scene.clone();
+        scene.directory = self.directory(index)?;
+        let (case, found) = (&self.cases[index], &mut self.gathered[index]);
+        let ns = (self.options.process_ns as f64 * case.effort) as u64;
+        let ended = process::run(case, &scene, ns, &self.options.interrupt);
+        if case.place.is_some() {
+            // The workspace goes as a whole in the end; a directory that stays until then harms nobody.
+            let _ = std::fs::remove_dir_all(&scene.directory);
+        }
+        match ended? {
+            Ended::Measured(batches) => found.add(case, &batches),
+            Ended::Refused(why) => found.refuse(why),
+        }
+        Ok(index)
+    }
+
+    /// Runs the Modified Andrew Benchmark once, whose cases begin at `first`; gives the index of the last one.
+    fn andrew(&mut self, first: usize) -> Result<usize, Error> {
+        let directory = self.directory(first)?;
+        let compiler = self.options.compiler.as_deref();
+        let run = match &self.scene.program {
+            Some(program) => mab::run(&mab::Setting { program, directory: &directory, compiler }),
+            None => Err(case::not_here("there is no program to do the steps")),
+        };
+        // As above.
+        let _ = std::fs::remove_dir_all(&directory);
+        let interrupted = self.options.interrupt.load(Ordering::Relaxed);
+        let place = self.cases[first].place;
+        let last = (first..self.cases.len())
+            .take_while(|&i| self.cases[i].name == mab::NAME && self.cases[i].place == place)
+            .last()
+            .unwrap_or(first);
+        match run {
+            Ok(run) => {
+                let values = run.values();
+                self.gathered[first..=last]
+                    .iter_mut()
+                    .zip(values)
+                    .for_each(|(g, v)| g.add_value(v));
+                // One run that did not do all of its work spoils the proof for good.
+                if self.proof.as_ref().is_none_or(|proof| proof.whole) {
+                    self.proof = Some(run.proof(compiler));
+                }
+            }
+            Err(_) if interrupted => return Err(Error::Interrupted),
+            Err(error) => {
+                self.gathered[first..=last].iter_mut().for_each(|g| g.refuse(error.to_string()));
+            }
+        }
+        Ok(last)
+    }
+}
+
+/// A permutation of `0..count` that is another one every round and the same in every run.
+fn order(count: usize, round: u32) -> Vec<usize> {
+    let mut state = u64::from(round).wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let mut all: Vec<usize> = (0..count).collect();
+    for last in (1..count).rev() {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        all.swap(last, (state >> 33) as usize % (last + 1));
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests;

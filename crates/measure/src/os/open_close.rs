@@ -1,0 +1,44 @@
+//! `open-close`: one file opened and closed again and again (Ousterhout 1990, section 10, Table 9).
+
+use super::case::{Case, Op};
+use ioscape_schema::Place;
+use rustix::fs::{CWD, Mode, OFlags};
+use std::ffi::CStr;
+use std::fs;
+use std::io;
+
+/// The cases; of them `foo` counts.
+pub(crate) fn cases(place: (usize, Place)) -> Vec<Case> {
+    let short = Case::new(
+        "open-close",
+        "foo",
+        "Finding a file by name, checking it, and giving it a descriptor.",
+        |_| operation(c"foo", OFlags::RDONLY),
+    );
+    let long = Case::new(
+        "open-close",
+        "a/b/c/foo",
+        "The same three directories down: what each part of a path costs.",
+        |_| operation(c"a/b/c/foo", OFlags::RDONLY),
+    );
+    let path = Case::new(
+        "open-close",
+        "foo, O_PATH",
+        "The name alone, without opening the file behind it.",
+        |_| operation(c"foo", OFlags::PATH),
+    );
+    [short, long, path].map(|case| case.at(place).effort(1.5)).into()
+}
+
+fn operation(name: &'static CStr, flags: OFlags) -> io::Result<Op> {
+    fs::create_dir_all("a/b/c")?;
+    for file in ["foo", "a/b/c/foo"] {
+        fs::write(file, "x")?;
+    }
+    Ok(Box::new(move |count| {
+        for _ in 0..count {
+            drop(rustix::fs::openat(CWD, name, flags, Mode::empty())?);
+        }
+        Ok(())
+    }))
+}

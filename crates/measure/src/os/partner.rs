@@ -1,0 +1,17 @@
+//! The other process of a benchmark that takes two.
+
+use crate::worker::Crew;
+use std::io;
+
+/// A process that lives as long as this value, or as its maker.
+#[derive(Debug)]
+pub(crate) struct Partner {
+    _crew: Crew,
+}
+
+impl Partner {
+    /// Forks a process that runs `body` and leaves with the code it returns.
+    pub(crate) fn fork(body: impl Fn() -> i32) -> io::Result<Self> {
+        Ok(Self { _crew: Crew::fork(1, |_| body())? })
+    }
+}

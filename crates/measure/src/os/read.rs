@@ -1,0 +1,148 @@
+//! `read`: from the file cache, 16 KB at a time into one buffer (Ousterhout 1990, section 8, Table 6).
+
+use super::case::{Case, Op, not_here, wrong};
+use crate::cache;
+use ioscape_schema::{OsBenchmark, OsRule, Place, Warning, WarningKind};
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+
+/// Bytes of one read.
+pub(crate) const BLOCK: u64 = 16 << 10;
+
+/// Above this ratio of the two cases the pages of the file as written are smaller than those of the file as read.
+const FOLIO: f64 = 1.2;
+
+/// How the file came into the cache.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Filled {
+    /// Written, dropped, and read again from its beginning: the kernel chooses the size of its page groups.
+    ReadAgain,
+    /// Written in blocks of 16 KB, which may leave it in small groups of pages.
+    Written,
+}
+
+/// The cases; of them `file cache` counts.
+pub(crate) fn cases(caches: &[u64], place: (usize, Place)) -> Vec<Case> {
+    // So large that what is read is in no processor cache, as in the original.
+    let last = caches.last().copied().unwrap_or(32 << 20);
+    let large = (2 * last).clamp(16 << 20, 1 << 30).next_multiple_of(BLOCK);
+    let second = caches.get(1).copied().unwrap_or(1 << 20);
+    let small = (second / 2).clamp(BLOCK * 4, 16 << 20).next_multiple_of(BLOCK);
+    let case = |name: &str, bytes, filled, teaches| {
+        Case::new("read", name, teaches, move |_| operation(bytes, filled))
+            .moving(BLOCK)
+            .by(OsRule::CleanQuartile)
+            .at(place)
+    };
+    vec![
+        case(
+            "file cache",
+            large,
+            Filled::ReadAgain,
+            "Entering the kernel and copying from the file cache: memory bandwidth again.",
+        ),
+        case(
+            "file cache, as written",
+            large,
+            Filled::Written,
+            "The same file left in the cache by the writes of 16 KB that made it: small groups of pages cost.",
+        ),
+        case(
+            "level 2 cache",
+            small,
+            Filled::ReadAgain,
+            "The same with a file that stays in a processor cache: the cost of the call itself.",
+        ),
+    ]
+}
+
+fn operation(bytes: u64, filled: Filled) -> io::Result<Op> {
+    let mut file = fill(bytes, filled)?;
+    let mut buffer = vec![1u8; BLOCK as usize];
+    Ok(Box::new(move |count| {
+        let mut left = count;
+        while left > 0 {
+            // A short read is the end of the file: begin again, as the original does.
+            if rustix::io::read(&file, &mut buffer)? < buffer.len() {
+                file.seek(SeekFrom::Start(0))?;
+            } else {
+                left -= 1;
+            }
+        }
+        Ok(())
+    }))
+}
+
+/// Makes the file in the current directory and gets all of it into the cache.
+fn fill(bytes: u64, filled: Filled) -> io::Result<File> {
+    let mut file =
+        OpenOptions::new().read(true).write(true).create(true).truncate(true).open("data")?;
+    let block = [0x5a; BLOCK as usize];
+    for _ in 0..bytes / BLOCK {
+        file.write_all(&block)?;
+    }
+    if filled == Filled::ReadAgain {
+        cache::evict(&file).map_err(io::Error::other)?;
+    }
+    file.seek(SeekFrom::Start(0))?;
+    let mut pass = vec![0; 1 << 20];
+    while file.read(&mut pass)? > 0 {}
+    file.seek(SeekFrom::Start(0))?;
+    cached(cache::resident_bytes(&file, 0, bytes), bytes)?;
+    Ok(file)
+}
+
+/// Refuses a file that is not in the cache; where the kernel does not tell, it is taken to be.
+fn cached(resident: Option<u64>, bytes: u64) -> io::Result<()> {
+    match resident {
+        Some(0) if bytes > 0 => {
+            Err(not_here("this file system does not keep files in the file cache"))
+        }
+        Some(there) if (there as f64) < bytes as f64 * 0.98 => Err(wrong(format!(
+            "only {there} of {bytes} bytes of the file stayed in the file cache: memory is short"
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// The doubt that small groups of pages cast on reads of files written in small pieces, from both results.
+pub(crate) fn doubts(all: &[OsBenchmark]) -> Option<Warning> {
+    let value = |case: &str| all.iter().find(|b| b.name == "read" && b.case == case)?.value;
+    let (again, written) = (value("file cache")?, value("file cache, as written")?);
+    (again > written * FOLIO).then(|| {
+        Warning::new(
+            WarningKind::Trap,
+            format!(
+                "the same file is read {:.1} times as fast when it came into the cache by reading than by writes of 16 KB, whose page groups are small; the faster way counts",
+                again / written
+            ),
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_in_the_cache_is_refused() {
+        assert!(cached(Some(100), 100).is_ok() && cached(None, 100).is_ok());
+        assert_eq!(cached(Some(0), 100).unwrap_err().kind(), io::ErrorKind::Unsupported);
+        assert!(cached(Some(50), 100).unwrap_err().to_string().contains("50 of 100"));
+    }
+
+    #[test]
+    fn small_page_groups_are_told() {
+        let one = |case: &str, value: f64| OsBenchmark {
+            name: "read".into(),
+            case: case.into(),
+            value: Some(value),
+            ..OsBenchmark::default()
+        };
+        let results =
+            |again, written| [one("file cache", again), one("file cache, as written", written)];
+        assert!(doubts(&results(18e9, 5.6e9)).unwrap().message.contains("3.2 times"));
+        assert!(doubts(&results(18e9, 17e9)).is_none());
+        assert!(doubts(&[]).is_none());
+    }
+}

@@ -1,0 +1,198 @@
+//! From the numbers of all processes to a case's result, with its doubts.
+
+use super::case::Case;
+use super::estimate::{self, Batch};
+use super::{getpid, mab, read};
+use crate::load::Snapshot;
+use ioscape_schema::{Contamination, OsBenchmark, OsResults, OsRule, Warning, WarningKind};
+
+/// Fewer clean batches than this share are a doubt.
+const CLEAN_LEAST: f64 = 0.25;
+
+/// A hypervisor that takes more than this share of time is a doubt.
+const STEAL_MOST: f64 = 0.05;
+
+/// What the processes of a case came to so far.
+#[derive(Debug, Default)]
+pub(crate) struct Gathered {
+    values: Vec<f64>,
+    clean: Vec<f64>,
+    delay: Vec<f64>,
+    stolen_s: f64,
+    total_s: f64,
+    refusal: Option<String>,
+}
+
+impl Gathered {
+    /// Adds a process by its batches.
+    pub(crate) fn add(&mut self, case: &Case, batches: &[Batch]) {
+        if let Some(number) = estimate::number(batches, case.rule) {
+            self.add_value(case.value(number.ns_per_op));
+            self.clean.extend(number.clean_frac);
+            self.delay.extend(number.run_delay_frac);
+        }
+    }
+
+    /// Adds a process by its value.
+    pub(crate) fn add_value(&mut self, value: f64) {
+        if value.is_finite() && value > 0.0 {
+            self.values.push(value);
+        }
+    }
+
+    /// Notes why the case cannot be measured; earlier values do not count then.
+    pub(crate) fn refuse(&mut self, why: String) {
+        self.refusal.get_or_insert(why);
+    }
+
+    /// Whether it is known that the case cannot be measured.
+    pub(crate) fn refused(&self) -> bool {
+        self.refusal.is_some()
+    }
+
+    /// Adds what the hypervisor took between two moments.
+    pub(crate) fn stolen(&mut self, before: &Snapshot, after: &Snapshot) {
+        self.stolen_s += (after.steal_s - before.steal_s).max(0.0);
+        self.total_s += (after.total_s - before.total_s).max(0.0);
+    }
+
+    fn contamination(&self) -> Contamination {
+        Contamination {
+            clean_frac: estimate::median(&self.clean),
+            run_delay_frac: estimate::median(&self.delay),
+            steal_frac: (self.total_s > 0.0).then(|| self.stolen_s / self.total_s),
+        }
+    }
+}
+
+/// The result of a case.
+pub(crate) fn benchmark(case: &Case, found: Gathered) -> OsBenchmark {
+    let contamination = found.contamination();
+    let values = if found.refused() { Vec::new() } else { found.values };
+    let value = estimate::median(&values);
+    let untold = || "the run ended before it".to_owned();
+    OsBenchmark {
+        name: case.name.to_owned(),
+        case: case.case.clone(),
+        place: case.place.map(|(_, place)| place),
+        value,
+        unit: case.unit,
+        ci95: estimate::interval(&values),
+        rule: case.rule,
+        processes: values,
+        contamination,
+        not_measured: value.is_none().then(|| found.refusal.unwrap_or_else(untold)),
+        teaches: case.teaches.to_owned(),
+        ..OsBenchmark::default()
+    }
+}
+
+/// Attaches what the trap detectors and the contamination say; `caches_told` is whether the kernel told the caches' sizes.
+pub(crate) fn doubt(results: &mut OsResults, caches_told: bool) {
+    let all = &mut results.benchmarks;
+    if results.mab.as_ref().is_some_and(|proof| !proof.whole) {
+        for one in all.iter_mut().filter(|one| one.name == mab::NAME) {
+            let text = "what was compiled is not the known program: work was left out, and this does not count";
+            one.warnings.push(Warning::new(WarningKind::Trap, text));
+        }
+    }
+    let traps = [
+        ("getpid", "C library", getpid::doubts(all)),
+        ("read", "file cache, as written", read::doubts(all)),
+    ];
+    for (name, case, trap) in traps {
+        for one in all.iter_mut().filter(|one| one.name == name && one.case == case) {
+            one.warnings.extend(trap.clone());
+        }
+    }
+    for one in all.iter_mut() {
+        if !caches_told && one.name == "bcopy" {
+            let text = "the kernel does not tell the sizes of the caches: usual ones were taken";
+            one.warnings.push(Warning::new(WarningKind::Unsupported, text));
+        }
+        one.warnings.extend(contaminated(one));
+        if cfg!(debug_assertions) && one.name == "dhrystone" {
+            let text =
+                "this program was built without optimisation: its rating is many times too low";
+            one.warnings.push(Warning::new(WarningKind::Trap, text));
+        }
+    }
+}
+
+fn contaminated(one: &OsBenchmark) -> Option<Warning> {
+    let Contamination { clean_frac, steal_frac, .. } = one.contamination;
+    let dirty = one.rule == OsRule::CleanQuartile && clean_frac.is_some_and(|c| c < CLEAN_LEAST);
+    let stolen = steal_frac.is_some_and(|share| share > STEAL_MOST);
+    let why = match (dirty, stolen) {
+        (true, _) => "others took the processor in most batches",
+        (_, true) => "the hypervisor took a part of the time",
+        _ => return None,
+    };
+    one.value?;
+    let text = format!("{why}: measure again when the machine is quieter before publishing this");
+    Some(Warning::new(WarningKind::Contaminated, text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::os::case::not_here;
+
+    fn case() -> Case {
+        Case::new("x", "y", "", |_| Err(not_here("no")))
+    }
+
+    fn gathered(values: &[f64]) -> Gathered {
+        Gathered { values: values.to_vec(), ..Gathered::default() }
+    }
+
+    #[test]
+    fn the_value_is_the_median_within_its_interval() {
+        let one = benchmark(&case(), gathered(&[5.0, 1.0, 2.0, 3.0, 4.0, 100.0]));
+        assert_eq!((one.value, one.ci95), (Some(3.5), Some([1.0, 100.0])));
+        assert_eq!(one.not_measured, None);
+    }
+
+    #[test]
+    fn what_was_not_measured_has_a_reason_and_no_number() {
+        let mut found = gathered(&[1.0; 8]);
+        found.refuse("one processor only".to_owned());
+        let one = benchmark(&case(), found);
+        assert_eq!((one.value, one.ci95), (None, None));
+        assert_eq!(one.not_measured.as_deref(), Some("one processor only"));
+        let never = benchmark(&case(), Gathered::default());
+        assert!(never.not_measured.is_some() && never.value.is_none());
+    }
+
+    #[test]
+    fn contamination_is_a_doubt() {
+        let one = |clean, steal| OsBenchmark {
+            value: Some(1.0),
+            contamination: Contamination {
+                clean_frac: Some(clean),
+                steal_frac: Some(steal),
+                run_delay_frac: None,
+            },
+            ..OsBenchmark::default()
+        };
+        let benchmarks = vec![one(0.9, 0.0), one(0.1, 0.0), one(0.9, 0.2)];
+        let mut results = OsResults { benchmarks, ..OsResults::default() };
+        doubt(&mut results, true);
+        let kinds = |results: &OsResults| -> Vec<_> {
+            results.benchmarks.iter().map(|b| b.warnings.first().map(|w| w.kind)).collect()
+        };
+        let bad = Some(WarningKind::Contaminated);
+        assert_eq!(kinds(&results), [None, bad, bad]);
+    }
+
+    #[test]
+    fn a_compiler_that_left_work_out_is_found_out() {
+        let mut results = OsResults {
+            benchmarks: vec![OsBenchmark { name: "mab".into(), ..OsBenchmark::default() }],
+            mab: Some(ioscape_schema::MabProof { whole: false, ..Default::default() }),
+            ..OsResults::default()
+        };
+        doubt(&mut results, true);
+        assert_eq!(results.benchmarks[0].warnings[0].kind, WarningKind::Trap);
+    }
+}

@@ -1,0 +1,85 @@
+//! Whole runs of the micro-benchmarks, short ones.
+
+use super::*;
+use std::collections::BTreeSet;
+
+fn short(only: &[&str], directory: &std::path::Path) -> Options {
+    Options {
+        only: only.iter().map(|&name| name.to_owned()).collect(),
+        directories: vec![directory.to_owned()],
+        processes: 6,
+        process_ns: 3_000_000,
+        ..Options::full()
+    }
+}
+
+#[test]
+fn every_name_has_cases_and_every_case_a_name() {
+    let cases = catalog(&[32 << 10, 1 << 20], &[(0, Place::Local)]);
+    let found: BTreeSet<&str> = cases.iter().map(|case| case.name).collect();
+    assert_eq!(found, names().into_iter().collect());
+    for table in &ioscape_schema::os::paper::TABLES {
+        for (_, case) in table.cases {
+            assert!(cases.iter().any(|c| c.name == table.name && c.case == *case), "{case}");
+        }
+    }
+    assert!(cases.iter().all(|case| case.teaches.ends_with('.')));
+}
+
+#[test]
+fn every_round_has_another_order_of_all() {
+    let orders: BTreeSet<Vec<usize>> = (0..8).map(|round| order(20, round)).collect();
+    assert!(orders.len() == 8);
+    for one in orders {
+        assert_eq!(one.iter().copied().collect::<BTreeSet<_>>().len(), 20);
+    }
+    assert!(order(0, 1).is_empty());
+}
+
+#[test]
+fn a_short_run_measures_and_cleans_up() {
+    let home = tempfile::tempdir().unwrap();
+    let mut steps = 0;
+    let options = short(&["getpid", "open-close", "dhrystone"], home.path());
+    let outcome = run(&options, &mut |_| steps += 1).unwrap();
+    outcome.finished.unwrap();
+    assert_eq!(steps, 7 * 6);
+    for one in &outcome.results.benchmarks {
+        assert_eq!(one.processes.len(), 6, "{}: {:?}", one.name, one.not_measured);
+        let [low, high] = one.ci95.unwrap();
+        let value = one.value.unwrap();
+        assert!(0.0 < low && low <= value && value <= high);
+    }
+    assert_eq!(std::fs::read_dir(home.path()).unwrap().count(), 0);
+    let files = outcome.results.benchmarks.iter().find(|one| one.name == "open-close").unwrap();
+    assert_eq!(files.place, Some(Place::Local));
+}
+
+#[test]
+fn an_interrupted_run_keeps_what_it_has() {
+    let home = tempfile::tempdir().unwrap();
+    let options = short(&["getpid"], home.path());
+    let flag = Arc::clone(&options.interrupt);
+    let mut steps = 0;
+    let outcome = run(&options, &mut |_| {
+        steps += 1;
+        flag.store(steps == 5, Ordering::Relaxed);
+    })
+    .unwrap();
+    assert!(matches!(outcome.finished, Err(Error::Interrupted)));
+    let counts: usize = outcome.results.benchmarks.iter().map(|one| one.processes.len()).sum();
+    assert_eq!(counts, 4);
+    assert_eq!(std::fs::read_dir(home.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn two_local_directories_and_a_file_are_refused() {
+    let (one, two) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let mut options = short(&["getpid"], one.path());
+    options.directories.push(two.path().to_owned());
+    let error = run(&options, &mut |_| {}).unwrap_err();
+    assert!(error.is_misuse() && error.to_string().contains("network file system"), "{error}");
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let error = run(&short(&["getpid"], file.path()), &mut |_| {}).unwrap_err();
+    assert!(error.is_misuse(), "{error}");
+}

@@ -1,0 +1,31 @@
+//! `mmap` and `munmap` of memory that is never touched.
+#![expect(unsafe_code, reason = "maps and unmaps memory of its own")]
+
+use crate::os::case::{Case, Op};
+use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
+use std::io;
+use std::ptr;
+
+/// Bytes of one mapping.
+const LEN: usize = 64 << 10;
+
+/// The only case.
+pub(crate) fn cases() -> Vec<Case> {
+    let teaches =
+        "Making and dissolving a mapping: what allocators pay for memory that they give back.";
+    vec![Case::new("mmap", "64 KB, untouched", teaches, |_| operation())]
+}
+
+fn operation() -> io::Result<Op> {
+    Ok(Box::new(|count| {
+        for _ in 0..count {
+            let rights = ProtFlags::READ | ProtFlags::WRITE;
+            // SAFETY: a new mapping where the kernel chooses overlaps nothing, and nothing points into it when it goes.
+            unsafe {
+                let base = mmap_anonymous(ptr::null_mut(), LEN, rights, MapFlags::PRIVATE)?;
+                munmap(base, LEN)?;
+            }
+        }
+        Ok(())
+    }))
+}

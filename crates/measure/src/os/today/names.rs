@@ -1,0 +1,39 @@
+//! `stat` and `rename`: file names without file contents.
+
+use crate::os::case::{Case, Op};
+use ioscape_schema::{OsRule, Place};
+use rustix::fs::{AtFlags, CWD, renameat, statat};
+use std::fs;
+use std::io;
+
+/// The cases.
+pub(crate) fn cases(place: (usize, Place)) -> Vec<Case> {
+    let stat = "Finding a file by name and copying what is known of it: the commonest call of builds and backups.";
+    let rename = "Giving a file another name, the last step of every safe save.";
+    vec![
+        Case::new("stat", "foo", stat, |_| look()).at(place),
+        Case::new("rename", "foo to bar", rename, |_| swap()).at(place).by(OsRule::Mean),
+    ]
+}
+
+fn look() -> io::Result<Op> {
+    fs::write("foo", "x")?;
+    Ok(Box::new(|count| {
+        for _ in 0..count {
+            std::hint::black_box(statat(CWD, c"foo", AtFlags::empty())?);
+        }
+        Ok(())
+    }))
+}
+
+fn swap() -> io::Result<Op> {
+    fs::write("foo", "x")?;
+    let mut names = [c"foo", c"bar"];
+    Ok(Box::new(move |count| {
+        for _ in 0..count {
+            renameat(CWD, names[0], CWD, names[1])?;
+            names.swap(0, 1);
+        }
+        Ok(())
+    }))
+}

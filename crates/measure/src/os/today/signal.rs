@@ -1,0 +1,40 @@
+//! A signal to oneself, with a handler.
+#![expect(unsafe_code, reason = "installs a signal handler")]
+
+use crate::os::case::{Case, Op, wrong};
+use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+static HANDLED: AtomicU64 = AtomicU64::new(0);
+
+/// The only case.
+pub(crate) fn cases() -> Vec<Case> {
+    let teaches = "A signal sent, a handler entered and left: the kernel's way to call a program.";
+    vec![Case::new("signal", "to oneself", teaches, |_| operation())]
+}
+
+extern "C" fn handle(_: libc::c_int) {
+    HANDLED.store(HANDLED.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+}
+
+fn operation() -> io::Result<Op> {
+    // SAFETY: all-zero is a valid action without flags; the handler only touches an atomic.
+    unsafe {
+        let mut action: libc::sigaction = std::mem::zeroed();
+        action.sa_sigaction = handle as *const () as usize;
+        if libc::sigaction(libc::SIGUSR1, &action, std::ptr::null_mut()) != 0 {
+            return Err(io::Error::last_os_error());
+        }
+    }
+    Ok(Box::new(|count| {
+        let before = HANDLED.load(Ordering::Relaxed);
+        for _ in 0..count {
+            // SAFETY: the handler is installed.
+            unsafe { libc::raise(libc::SIGUSR1) };
+        }
+        match HANDLED.load(Ordering::Relaxed) - before {
+            handled if handled == count => Ok(()),
+            handled => Err(wrong(format!("{handled} of {count} signals were handled"))),
+        }
+    }))
+}

@@ -1,0 +1,51 @@
+//! One byte to another process and back through sockets.
+
+use crate::os::case::{Case, Op, wrong};
+use crate::os::cswitch::{echo, round_trip};
+use crate::os::partner::Partner;
+use crate::os::process::pin;
+use ioscape_schema::OsRule;
+use std::io;
+use std::net::{TcpListener, TcpStream};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+
+/// The cases.
+pub(crate) fn cases() -> Vec<Case> {
+    let unix =
+        "The round trip of cswitch through a socket pair: what a local service costs per request.";
+    let tcp = "The same through TCP on the loopback device: the network's code without a network.";
+    vec![
+        Case::new("socket", "unix, same CPU", unix, |scene| {
+            let (mine, theirs) = UnixStream::pair()?;
+            operation(mine.into(), theirs.into(), scene.cpu)
+        })
+        .by(OsRule::Quartile),
+        Case::new("socket", "tcp, same CPU", tcp, |scene| {
+            let (mine, theirs) = loopback()?;
+            operation(mine.into(), theirs.into(), scene.cpu)
+        })
+        .by(OsRule::Quartile),
+    ]
+}
+
+/// A connection within this machine, without delays for collecting small packets.
+fn loopback() -> io::Result<(TcpStream, TcpStream)> {
+    let listener = TcpListener::bind(("127.0.0.1", 0))?;
+    let mine = TcpStream::connect(listener.local_addr()?)?;
+    let theirs = listener.accept()?.0;
+    for end in [&mine, &theirs] {
+        end.set_nodelay(true)?;
+    }
+    Ok((mine, theirs))
+}
+
+fn operation(mine: OwnedFd, theirs: OwnedFd, cpu: usize) -> io::Result<Op> {
+    let partner = Partner::fork(|| if pin(cpu).is_ok() { echo(&theirs, &theirs) } else { 1 })?;
+    drop(theirs);
+    round_trip(&mine, &mine).map_err(|_| wrong("the other process could not start"))?;
+    Ok(Box::new(move |count| {
+        let _alive = &partner;
+        (0..count).try_for_each(|_| round_trip(&mine, &mine))
+    }))
+}

@@ -1,0 +1,42 @@
+//! A request that does nothing through `io_uring`.
+#![expect(unsafe_code, reason = "submission entries are pushed by pointer-free operations only")]
+
+use crate::os::case::{Case, Op, not_here, wrong};
+use io_uring::{IoUring, opcode};
+use std::io;
+
+/// Requests submitted together in the second case.
+const TOGETHER: u32 = 32;
+
+/// The cases.
+pub(crate) fn cases() -> Vec<Case> {
+    let one =
+        "Submitting one request and taking its completion: the floor under every io_uring figure.";
+    let many = "The same per request when 32 go at once: one entry into the kernel shared by all.";
+    vec![
+        Case::new("io-uring", "no-op", one, |_| operation(1)),
+        Case::new("io-uring", "no-op, 32 at once", many, |_| operation(TOGETHER)),
+    ]
+}
+
+fn operation(together: u32) -> io::Result<Op> {
+    let mut ring = IoUring::new(TOGETHER)
+        .map_err(|error| not_here(format!("this kernel gives no io_uring: {error}")))?;
+    Ok(Box::new(move |count| {
+        let mut left = count;
+        while left > 0 {
+            let now = u64::from(together).min(left);
+            for _ in 0..now {
+                // SAFETY: a no-op refers to no memory.
+                let pushed = unsafe { ring.submission().push(&opcode::Nop::new().build()) };
+                pushed.map_err(|_| wrong("the submission queue is full"))?;
+            }
+            ring.submit_and_wait(now as usize)?;
+            if ring.completion().count() as u64 != now {
+                return Err(wrong("not every request was completed"));
+            }
+            left -= now;
+        }
+        Ok(())
+    }))
+}

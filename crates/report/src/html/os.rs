@@ -1,0 +1,99 @@
+//! The operating-system micro-benchmarks on the page: Figure 1, every case, and the paper's tables with this machine.
+
+use super::figure::{Figure, legend, two_sizes};
+use super::tables::table;
+use crate::os::{self, case, clean, headlines, interval, speed, value};
+use crate::plot::{Frame, Scale};
+use crate::text::esc;
+use ioscape_schema::os::paper;
+use ioscape_schema::{OsResults, OsSystem};
+use std::fmt::Write as _;
+
+const LOW: Frame = Frame { width: 1080.0, height: 420.0 };
+
+/// The headlines and Figure 1.
+pub fn summary(results: &OsResults) -> String {
+    let mut out = "<h2>Operating system</h2>".to_owned();
+    out += r#"<p class="lead">How fast the operating system is for a processor as fast as this one. A MIPS-relative speed of 1 is what the
+        MicroVAX II of 1990 had for its rating; below 1, the processor became faster than what the system does with it.</p>"#;
+    let rows = headlines(results).into_iter().map(|(name, figure)| vec![name.to_owned(), figure]);
+    out += &table("words", &["Figure", "Value"], rows);
+    let Some(chart) = os::figure1(results) else { return out };
+    let figure = Figure {
+        id: "figure-1-of-1990",
+        title: "The paper's Figure 1, with this machine",
+        caption: "Each point is the geometric mean of a machine's MIPS-relative speeds without bcopy. The ten machines of \
+                  1990 are read off the printed figure. All speeds share the rating as a factor, which is good to about a \
+                  quarter; ratios between benchmarks do not depend on it.",
+        scales: &[Scale::Log10],
+    };
+    out + &figure.html(|_| two_sizes(&chart, LOW), &legend(&chart.series, ""))
+}
+
+/// Every case with what it teaches, and what of the system shapes it.
+pub fn benchmarks(results: &OsResults) -> String {
+    let head = [
+        "Benchmark",
+        "Case",
+        "Value",
+        "95 % interval",
+        "MIPS-relative",
+        "Clean",
+        "What it teaches",
+    ];
+    let rows = results.benchmarks.iter().map(|one| {
+        let note = one.not_measured.as_ref().map(|why| format!("Not measured: {why}"));
+        vec![
+            one.name.clone(),
+            case(one),
+            value(one),
+            interval(one),
+            one.mips_relative.map_or_else(String::new, speed),
+            clean(one),
+            note.unwrap_or_else(|| one.teaches.clone()),
+        ]
+    });
+    let mut out = "<h2>Benchmarks</h2>".to_owned();
+    out += r#"<p class="lead">Medians over fresh processes that took turns; the interval holds the long-run median 95 times of 100, whatever the
+        distribution. Clean is the share of batches that never waited for a processor.</p>"#;
+    out += &table("words", &head, rows);
+    out + &proof(results) + &system(&results.system)
+}
+
+fn proof(results: &OsResults) -> String {
+    results.mab.as_ref().map_or_else(String::new, |p| format!("<p>{}.</p>", esc(&os::proof(p))))
+}
+
+fn system(system: &OsSystem) -> String {
+    let all = system.settings.iter().chain(&system.vulnerabilities);
+    let rows = all.map(|(name, state)| vec![name.clone(), state.clone()]);
+    if system.settings.is_empty() && system.vulnerabilities.is_empty() {
+        return String::new();
+    }
+    format!(
+        "<details><summary>What shapes these numbers<small>mitigations and settings</small></summary>{}</details>",
+        table("words", &["What", "State"], rows)
+    )
+}
+
+/// The paper's tables with this machine as a new row, and the printed cells that its own figures contradict.
+pub fn of_1990(results: &OsResults) -> String {
+    let tables = os::tables(results);
+    if tables.is_empty() {
+        return String::new();
+    }
+    let mut out = "<h2>The tables of 1990</h2>".to_owned();
+    out += r#"<p class="lead">J. K. Ousterhout, Why Aren't Operating Systems Getting Faster As Fast as Hardware?, USENIX Summer Conference
+        1990, with this machine as a further row.</p>"#;
+    for one in tables {
+        let rows = one.rows.into_iter();
+        let _ = write!(out, "<h3>{}</h3>{}", esc(&one.title), table("", &one.head, rows));
+    }
+    let head = ["Table", "Configuration", "Printed", "By its own figures"];
+    let wrong = paper::disagreements().into_iter().map(|one| {
+        let recomputed = format!("{:.3}", one.recomputed);
+        vec![one.table.to_string(), one.configuration, one.printed.to_owned(), recomputed]
+    });
+    out += "<h3>Printed cells that do not follow from the paper's own figures</h3>";
+    out + &table("words", &head, wrong)
+}

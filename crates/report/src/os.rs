@@ -1,0 +1,227 @@
+//! The micro-benchmarks' results beside the paper's: rows of its tables and points of its Figure 1, for all renderers.
+
+use crate::plot::{Axis, Chart, Drawn, Mark, Scale, Series, Shape, Unit};
+use ioscape_schema::os::paper::{self, Source, TABLES};
+use ioscape_schema::units::{Count, Nanos, Rate};
+use ioscape_schema::{MabProof, OsBenchmark, OsResults, OsUnit, Place};
+
+/// What this machine is called in the paper's tables.
+pub const THIS: &str = "this machine";
+
+/// A value in its unit.
+pub fn shown(unit: OsUnit, value: f64) -> String {
+    match unit {
+        OsUnit::Nanos => Nanos(value).to_string(),
+        OsUnit::BytesPerS => Rate(value).to_string(),
+        OsUnit::PerS => format!("{}/s", Count(value)),
+    }
+}
+
+/// The value of a case, or that it was not measured.
+pub fn value(one: &OsBenchmark) -> String {
+    one.value.map_or_else(|| "not measured".to_owned(), |value| shown(one.unit, value))
+}
+
+/// The interval of a case; empty without one.
+pub fn interval(one: &OsBenchmark) -> String {
+    one.ci95.map_or_else(String::new, |ends| {
+        let [low, high] = ends.map(|end| shown(one.unit, end));
+        format!("{low} to {high}")
+    })
+}
+
+/// The case, and where its files are when that is not on this machine.
+pub fn case(one: &OsBenchmark) -> String {
+    match one.place {
+        Some(Place::Remote) => format!("{}, remote", one.case),
+        _ => one.case.clone(),
+    }
+}
+
+/// A relative speed with two digits that count.
+pub fn speed(value: f64) -> String {
+    match value {
+        0.1.. => format!("{value:.2}"),
+        0.01.. => format!("{value:.3}"),
+        _ => format!("{value:.4}"),
+    }
+}
+
+/// Share of batches that others left alone; empty where the kernel does not tell.
+pub fn clean(one: &OsBenchmark) -> String {
+    one.contamination.clean_frac.map_or_else(String::new, |share| format!("{:.0} %", share * 100.0))
+}
+
+/// The headline figures in words, one per entry.
+pub fn headlines(results: &OsResults) -> Vec<(&'static str, String)> {
+    let mut all = Vec::new();
+    if let Some(mips) = results.dhrystone_mips {
+        let text = format!("{mips:.0} (Dhrystone 2.1, VAX-11/780 = 1)");
+        all.push(("integer rating, MIPS", text));
+    }
+    if let Some(mips) = results.mips.filter(|_| results.mips_given) {
+        all.push(("rating given, MIPS", format!("{mips}")));
+    }
+    if let Some(mean) = results.geometric_mean_mips_relative {
+        let of = match results.in_geometric_mean {
+            7 => String::new(),
+            number => format!(", of {number} speeds"),
+        };
+        let text = format!("{} of what the rating promises (geometric mean{of})", speed(mean));
+        all.push(("MIPS-relative speed", text));
+    }
+    if let Some(mean) = results.geometric_mean_with_bcopy {
+        all.push(("the same with bcopy", speed(mean)));
+    }
+    if let Some(penalty) = results.remote_penalty {
+        all.push(("remote penalty", crate::text::percent(penalty)));
+    }
+    all
+}
+
+/// What the Modified Andrew Benchmark compiled, and whether that was all of it.
+pub fn proof(proof: &MabProof) -> String {
+    let state = match (proof.compiler.as_str(), proof.whole) {
+        ("built in", true) => "as known",
+        ("built in", false) => "not the known one: this run does not count",
+        _ => "of another compiler, so not checked",
+    };
+    format!(
+        "Modified Andrew Benchmark: {} files of {} bytes, {} compiled (compiler: {}); hash of all objects {}, {state}",
+        proof.files, proof.bytes, proof.compiles, proof.compiler, proof.object_hash
+    )
+}
+
+/// One of the paper's tables with this machine in it.
+pub struct Table {
+    /// Number and title.
+    pub title: String,
+    /// Names of the columns.
+    pub head: Vec<&'static str>,
+    /// The rows, fastest first.
+    pub rows: Vec<Vec<String>>,
+}
+
+/// The paper's tables that this machine has a value for, with it as a further row.
+pub fn tables(results: &OsResults) -> Vec<Table> {
+    TABLES.iter().filter_map(|source| table(source, results)).collect()
+}
+
+/// A row that is to be sorted: the value that decides, and the cells.
+type Sorted = (f64, Vec<String>);
+
+fn table(source: &Source, results: &OsResults) -> Option<Table> {
+    let places: &[Option<Place>] = match source.name {
+        "mab" | "open-close" | "create-delete" => &[Some(Place::Local), Some(Place::Remote)],
+        _ => &[None],
+    };
+    let mut rows: Vec<Sorted> =
+        places.iter().filter_map(|&place| our_row(source, results, place)).collect();
+    if rows.is_empty() {
+        return None;
+    }
+    rows.extend(source.rows().into_iter().map(|row| {
+        let mut cells = vec![row.configuration()];
+        cells.extend(row.values.iter().map(|&value| shown(source.unit, value)));
+        cells.push(row.printed.unwrap_or_default().to_owned());
+        (row.value, cells)
+    }));
+    rows.sort_by(|a, b| a.0.total_cmp(&b.0));
+    if source.unit != OsUnit::Nanos {
+        rows.reverse();
+    }
+    let cases = source.cases.iter().map(|(_, case)| *case);
+    Some(Table {
+        title: format!("Table {}. {}", source.number, source.title),
+        head: ["Configuration"].into_iter().chain(cases).chain(["MIPS-relative"]).collect(),
+        rows: rows.into_iter().map(|(_, cells)| cells).collect(),
+    })
+}
+
+fn our_row(source: &Source, results: &OsResults, place: Option<Place>) -> Option<Sorted> {
+    let of = |case: &str| results.find(source.name, case, place);
+    let main = of(source.case)?;
+    let name = match place {
+        Some(place) => format!("{THIS}, {}", place.word()),
+        None => THIS.to_owned(),
+    };
+    let mut cells = vec![name];
+    cells.extend(source.cases.iter().map(|(_, case)| of(case).map_or_else(String::new, value)));
+    cells.push(main.mips_relative.map_or_else(String::new, speed));
+    Some((main.value?, cells))
+}
+
+/// Figure 1 with this machine: relative speed of the operating system against the rating.
+pub fn figure1(results: &OsResults) -> Option<Chart> {
+    let ours = results.mips.zip(results.geometric_mean_mips_relative)?;
+    let dot = |x: f64, y: f64, title: String| Mark { x, y, range: [y; 2], doubtful: false, title };
+    let mut past: Vec<Mark> = paper::machines()
+        .into_iter()
+        .map(|one| {
+            dot(
+                one.mips,
+                one.figure1,
+                format!("{} (1990): {} MIPS, {}", one.name, one.mips, one.figure1),
+            )
+        })
+        .collect();
+    past.sort_by(|a, b| a.x.total_cmp(&b.x));
+    let here = dot(ours.0, ours.1, format!("{THIS}: {:.0} MIPS, {}", ours.0, speed(ours.1)));
+    let series = |name: &str, class: &str, shape, marks| Series {
+        name: name.to_owned(),
+        class: class.to_owned(),
+        shape,
+        drawn: Drawn::Points,
+        marks,
+    };
+    let all = vec![
+        series("ten machines of 1990", "read", Shape::Disc, past),
+        series(THIS, "write", Shape::Diamond, vec![here]),
+    ];
+    let axis = |label: &str, values: Vec<f64>| Axis {
+        label: label.to_owned(),
+        scale: Scale::Log10,
+        unit: Unit::Number,
+        range: Scale::Log10.fit(values.into_iter()),
+    };
+    let each = |of: fn(&Mark) -> f64| all.iter().flat_map(|s| &s.marks).map(of).collect();
+    Some(Chart {
+        label: "MIPS-relative speed of the operating system against the integer rating".to_owned(),
+        x: axis("integer rating, MIPS", each(|mark| mark.x)),
+        y: axis("MIPS-relative speed of the operating system", each(|mark| mark.y)),
+        series: all,
+        bands: Vec::new(),
+        markers: Vec::new(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample;
+
+    #[test]
+    fn this_machine_stands_in_every_table_it_was_measured_for() {
+        let document = sample::micro_benchmarks();
+        let results = document.os.as_ref().unwrap();
+        let all = tables(results);
+        let titles: Vec<&str> = all.iter().map(|table| &table.title[..8]).collect();
+        assert_eq!(titles, ["Table 2.", "Table 3.", "Table 9."]);
+        for table in &all {
+            let ours: Vec<_> = table.rows.iter().filter(|row| row[0].starts_with(THIS)).collect();
+            assert_eq!(ours.len(), 1);
+            assert!(table.rows.iter().all(|row| row.len() == table.head.len()));
+        }
+        assert_eq!(all[0].rows[0][0], THIS, "the fastest is first");
+    }
+
+    #[test]
+    fn figure_1_has_eleven_points() {
+        let mut document = sample::micro_benchmarks();
+        let results = document.os.as_mut().unwrap();
+        let chart = figure1(results).unwrap();
+        assert_eq!(chart.series.iter().map(|series| series.marks.len()).sum::<usize>(), 11);
+        results.mips = None;
+        assert!(figure1(results).is_none());
+    }
+}
