@@ -1,21 +1,21 @@
 //! What was typed: the command line, parsed and not yet interpreted; nothing is opened here.
 
-mod characterize;
 mod campaign;
+mod characterize;
 mod models;
-mod vxbench;
 mod os;
+mod vxbench;
 
 use clap::{Args, Parser, Subcommand};
 use ioscape_schema::units::{parse_bytes, parse_duration_ns};
 use ioscape_schema::{Access, Advice, Engine, SizeDistribution, Workers};
 use std::path::PathBuf;
 
-pub use characterize::CharacterizeArgs;
 pub use campaign::{CampaignAction, CampaignArgs, CampaignRunArgs};
+pub use characterize::CharacterizeArgs;
 pub use models::{AskedArgs, CompareArgs, PredictArgs, Price, ValidateArgs};
-pub use vxbench::VxbenchArgs;
 pub use os::OsArgs;
+pub use vxbench::VxbenchArgs;
 
 const AFTER: &str = "Results go to standard output, everything else to standard error.\n\
 Exit codes: 0 done; 1 it failed (what was measured is saved); 2 misuse, or refused for safety; 130 interrupted (saved).\n\

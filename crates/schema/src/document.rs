@@ -1,10 +1,8 @@
 //! The document: one result file, the same on disk and on standard output.
 
 use crate::{
-    Characterization, Cheapest, Comparison, Environment, Evaluation, Measurement, Prediction,
-    Validation, Warning,
-    Cheapest, Comparison, Environment, Evaluation, Measurement, OsResults, Prediction, Validation,
-    Warning,
+    CampaignResult, Characterization, Cheapest, Comparison, Environment, Evaluation, Measurement,
+    OsResults, Prediction, Validation, Vxbench, Warning,
 };
 use serde::{Deserialize, Serialize};
 
@@ -61,10 +59,10 @@ pub struct Document {
     pub characterization: Option<Characterization>,
     /// Runs of `vxbench`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub vxbench: Option<crate::Vxbench>,
+    pub vxbench: Option<Vxbench>,
     /// A table of `vxbench` runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub campaign: Option<crate::CampaignResult>,
+    pub campaign: Option<CampaignResult>,
     /// The operating-system micro-benchmarks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub os: Option<OsResults>,

@@ -3,8 +3,8 @@
 //! The crate does no I/O and knows no command line. Sizes are bytes, times integer nanoseconds unless a
 //! name ends in `_s`; fields carry their unit last.
 
-pub mod characterization;
 pub mod campaign;
+pub mod characterization;
 pub mod document;
 pub mod environment;
 pub mod evaluation;
@@ -17,12 +17,12 @@ pub mod vxbench;
 pub mod warning;
 pub mod workload;
 
-pub use characterization::{
-    Characterization, Ending, FileCall, FileKind, FileTraits, ProcessTraits, TracingCost, Traits,
-}
 pub use campaign::{
     CampaignCell, CampaignColumn, CampaignReference, CampaignResult, CampaignRow, CampaignSample,
     CampaignSetting,
+};
+pub use characterization::{
+    Characterization, Ending, FileCall, FileKind, FileTraits, ProcessTraits, TracingCost, Traits,
 };
 pub use document::{Document, SCHEMA, Tool};
 pub use environment::Environment;

@@ -1,7 +1,7 @@
 //! The commands: what the arguments mean, and what is poured into what.
 
-pub mod characterize;
 pub mod campaign;
+pub mod characterize;
 pub mod compare;
 pub mod evaluate;
 pub mod os;

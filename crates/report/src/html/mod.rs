@@ -1,7 +1,7 @@
 //! The document as one page that needs nothing else: no network, no other file, no script to be readable.
 
-mod characterization;
 mod campaign;
+mod characterization;
 mod figure;
 mod findings;
 mod models;

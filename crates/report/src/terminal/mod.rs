@@ -1,7 +1,7 @@
 //! The document as text for a terminal: findings first, then numbers, small charts, and doubts.
 
-mod characterization;
 mod campaign;
+mod characterization;
 mod chart;
 mod ink;
 mod models;
