@@ -9,6 +9,7 @@ pub mod evaluation;
 pub mod io;
 pub mod measurement;
 pub mod prediction;
+pub mod trace_file;
 pub mod units;
 pub mod warning;
 pub mod workload;
@@ -24,6 +25,7 @@ pub use measurement::{Direction, Measurement, ResponseTime, Stop};
 pub use prediction::{
     Cheapest, Choice, Comparison, ErrorBin, ErrorFigures, Prediction, Validation, ValidationPoint,
 };
+pub use trace_file::TraceFile;
 pub use warning::{Warning, WarningKind};
 pub use workload::{
     Access, Advice, Engine, Parameter, SizeDistribution, Workers, Workload, WorkloadError,

@@ -47,6 +47,12 @@ pub enum WarningKind {
     DifferentKinds,
     /// An option could not be honoured by this system.
     Unsupported,
+    /// Events were lost while a trace was recorded.
+    EventsLost,
+    /// Broken records of a trace were left out.
+    RecordsSkipped,
+    /// Requests whose beginning or end is not in a trace, or rows that are not in their order.
+    TraceIncomplete,
     /// A warning of a newer version of this program.
     #[serde(other)]
     Other,

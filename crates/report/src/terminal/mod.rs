@@ -4,6 +4,7 @@ mod chart;
 mod ink;
 mod models;
 mod tables;
+mod trace_files;
 
 pub use ink::Style;
 
@@ -27,6 +28,7 @@ pub fn terminal(document: &Document, style: &Style) -> String {
         out += &format!("\n{}", tables::runs(runs, style));
     }
     out += &models::text(document, style);
+    out += &trace_files::text(document, style);
     out + &warnings(document, style)
 }
 

@@ -3,4 +3,5 @@
 mod blocks;
 mod data;
 mod records;
+mod ring;
 mod srt;
