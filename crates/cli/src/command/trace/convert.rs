@@ -6,8 +6,8 @@ use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::{interrupt, output};
 use ioscape_schema::units::Count;
-use ioscape_schema::{Io, Op, TraceFile};
-use ioscape_trace::{Error, Options, OutFormat, Reader};
+use ioscape_schema::{Document, Io, Op, TraceFile, TraceInfo};
+use ioscape_trace::{Error, Options, OutFormat};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
@@ -74,12 +74,12 @@ fn convert(
     writer.finish(reader.info()).map_err(of_trace)?;
     told.file_bytes = file.keep()?;
     progress.done();
-    finish(&mut document, told, &reader);
+    finish(&mut document, told, reader.info().clone());
     output::pour(&document, None, None, json)
 }
 
 /// Adds a batch to what is told of the trace.
-fn count(told: &mut TraceFile, first_ns: &mut Option<u64>, batch: &[Io]) {
+pub fn count(told: &mut TraceFile, first_ns: &mut Option<u64>, batch: &[Io]) {
     let (Some(first), Some(last)) = (batch.first(), batch.last()) else { return };
     let first = *first_ns.get_or_insert(first.queued_ns);
     told.span_ns = last.queued_ns.saturating_sub(first);
@@ -90,8 +90,9 @@ fn count(told: &mut TraceFile, first_ns: &mut Option<u64>, batch: &[Io]) {
     }
 }
 
-fn finish(document: &mut ioscape_schema::Document, mut told: TraceFile, reader: &Reader) {
-    told.info = reader.info().clone();
+/// Puts what is told of the trace into the document, with its doubts.
+pub fn finish(document: &mut Document, mut told: TraceFile, info: TraceInfo) {
+    told.info = info;
     ioscape_trace::doubts(&told.info).into_iter().for_each(|doubt| document.warn(doubt));
     document.trace_files = Some(vec![told]);
 }

@@ -2,6 +2,7 @@
 
 mod convert;
 mod files;
+mod record;
 
 use crate::args::{TraceArgs, TraceCommand};
 use crate::failure::Failure;
@@ -12,6 +13,7 @@ use crate::failure::Failure;
 /// What the chosen command cannot do.
 pub fn main(args: &TraceArgs) -> Result<(), Failure> {
     match &args.command {
+        TraceCommand::Record(args) => record::record(args),
         TraceCommand::Import(args) => convert::import(args),
         TraceCommand::Export(args) => convert::export(args),
     }
