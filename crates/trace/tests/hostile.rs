@@ -49,7 +49,7 @@ fn formats() -> impl Strategy<Value = Option<Format>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2000))]
+    #![proptest_config(ProptestConfig::with_cases(600))]
 
     #[test]
     fn random_bytes(format in formats(), bytes in prop::collection::vec(any::<u8>(), 0..300), skip_bad: bool) {

@@ -93,7 +93,8 @@ fn disks(args: &RecordArgs) -> Result<Vec<RecordedDisk>, Failure> {
 
 fn start(command: &[String]) -> Result<Option<Child>, Failure> {
     let Some((program, words)) = command.split_first() else { return Ok(None) };
-    let child = Command::new(program).args(words).spawn();
+    // Standard output is for the result; what the command says goes where messages go.
+    let child = Command::new(program).args(words).stdout(std::io::stderr()).spawn();
     child.map(Some).map_err(|e| Failure::Misuse(format!("cannot start {program}: {e}")))
 }
 
