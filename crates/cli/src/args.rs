@@ -4,6 +4,7 @@ mod campaign;
 mod characterize;
 mod models;
 mod os;
+mod trace;
 mod vxbench;
 
 use clap::{Args, Parser, Subcommand};
@@ -15,6 +16,7 @@ pub use campaign::{CampaignAction, CampaignArgs, CampaignRunArgs};
 pub use characterize::CharacterizeArgs;
 pub use models::{AskedArgs, CompareArgs, PredictArgs, Price, ValidateArgs};
 pub use os::OsArgs;
+pub use trace::{ExportArgs, ImportArgs, RecordArgs, TraceArgs, TraceCommand};
 pub use vxbench::VxbenchArgs;
 
 const AFTER: &str = "Results go to standard output, everything else to standard error.\n\
@@ -51,6 +53,8 @@ pub enum Command {
     Campaign(CampaignArgs),
     /// Measure how fast the operating system is for its processor, as in 1990 and today
     Os(OsArgs),
+    /// Read and write block-I/O traces
+    Trace(TraceArgs),
     /// Make one HTML page of result files
     Report(ReportArgs),
 }

@@ -35,6 +35,7 @@ fn main() -> ExitCode {
         Command::Vxbench(args) => command::vxbench::main(&args),
         Command::Campaign(args) => command::campaign::main(&args),
         Command::Os(args) => command::os::main(&args),
+        Command::Trace(args) => command::trace::main(&args),
         Command::Report(args) => command::report::main(&args),
     };
     match done {

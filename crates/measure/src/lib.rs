@@ -12,6 +12,7 @@ pub mod environment;
 pub mod error;
 pub mod load;
 pub mod os;
+pub mod record;
 pub mod session;
 mod shared;
 mod stop;

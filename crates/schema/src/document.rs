@@ -2,7 +2,7 @@
 
 use crate::{
     CampaignResult, Characterization, Cheapest, Comparison, Environment, Evaluation, Measurement,
-    OsResults, Prediction, Validation, Vxbench, Warning,
+    OsResults, Prediction, TraceFile, Validation, Vxbench, Warning,
 };
 use serde::{Deserialize, Serialize};
 
@@ -66,6 +66,9 @@ pub struct Document {
     /// The operating-system micro-benchmarks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub os: Option<OsResults>,
+    /// Traces that were imported, exported or recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace_files: Option<Vec<TraceFile>>,
 }
 
 impl Document {

@@ -12,6 +12,7 @@ pub mod io;
 pub mod measurement;
 pub mod os;
 pub mod prediction;
+pub mod trace_file;
 pub mod units;
 pub mod vxbench;
 pub mod warning;
@@ -36,6 +37,7 @@ pub use os::{Contamination, MabProof, OsBenchmark, OsResults, OsRule, OsSystem, 
 pub use prediction::{
     Cheapest, Choice, Comparison, ErrorBin, ErrorFigures, Prediction, Validation, ValidationPoint,
 };
+pub use trace_file::TraceFile;
 pub use vxbench::{
     VxFigures, VxFile, VxJob, VxRun, VxShow, VxUsers, VxWorkload, Vxbench, WriterScaling,
 };

@@ -57,6 +57,12 @@ pub enum WarningKind {
     Trap,
     /// Others disturbed most of a measurement.
     Contaminated,
+    /// Events were lost while a trace was recorded.
+    EventsLost,
+    /// Broken records of a trace were left out.
+    RecordsSkipped,
+    /// Requests whose beginning or end is not in a trace, or rows that are not in their order.
+    TraceIncomplete,
     /// A warning of a newer version of this program.
     #[serde(other)]
     Other,

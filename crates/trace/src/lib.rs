@@ -1,1 +1,16 @@
 //! Block-I/O traces: formats in, rows out; one-pass analyses that merge; a trace as a five-parameter workload.
+
+pub mod classify;
+mod columns;
+mod doubts;
+pub mod error;
+pub mod queue;
+pub mod read;
+pub mod ring;
+pub mod write;
+
+pub use classify::{BlockTypes, TypedRange, classify};
+pub use doubts::doubts;
+pub use error::{Error, Place};
+pub use read::{Format, Options, Reader, Source, open};
+pub use write::{OutFormat, Writer};

@@ -8,5 +8,6 @@ pub mod os;
 pub mod predict;
 pub mod report;
 pub mod run;
+pub mod trace;
 pub mod validate;
 pub mod vxbench;

@@ -7,6 +7,7 @@ mod ink;
 mod models;
 mod os;
 mod tables;
+mod trace_files;
 mod vxbench;
 
 pub use ink::Style;
@@ -43,6 +44,7 @@ pub fn terminal(document: &Document, style: &Style) -> String {
     if let Some(results) = &document.os {
         out += &os::text(results, style);
     }
+    out += &trace_files::text(document, style);
     out + &warnings(document, style)
 }
 

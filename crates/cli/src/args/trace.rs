@@ -1,0 +1,96 @@
+//! What was typed for `ioscape trace`.
+
+use super::{bytes, seconds};
+use clap::{Args, Subcommand};
+use ioscape_trace::{Format, OutFormat};
+use std::path::PathBuf;
+
+/// `ioscape trace`.
+#[derive(Debug, Args)]
+pub struct TraceArgs {
+    /// What to do with traces.
+    #[command(subcommand)]
+    pub command: TraceCommand,
+}
+
+/// The commands for traces.
+#[derive(Debug, Subcommand)]
+pub enum TraceCommand {
+    /// Record the block I/O of this machine, with its three times, flags, process and the type of its blocks (root)
+    Record(RecordArgs),
+    /// Read traces of any known format and write them as one Parquet file
+    Import(ImportArgs),
+    /// Write a trace in a format that another program reads
+    Export(ExportArgs),
+}
+
+/// `ioscape trace record`.
+#[derive(Debug, Args)]
+pub struct RecordArgs {
+    /// Disk to record, such as vda [default: all]
+    #[arg(long, value_name = "NAME")]
+    pub device: Vec<String>,
+    /// Record the disk that DIR is on
+    #[arg(long, value_name = "DIR")]
+    pub path: Vec<PathBuf>,
+    /// Time to record [default: until the command ends, or Ctrl-C]
+    #[arg(long, value_name = "TIME", value_parser = seconds, conflicts_with = "command")]
+    pub seconds: Option<f64>,
+    /// Buffer of each CPU [default: 16M]
+    #[arg(long, value_name = "SIZE", value_parser = bytes)]
+    pub buffer: Option<u64>,
+    /// The Parquet file to write
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
+    /// Print what was recorded as JSON on standard output
+    #[arg(long)]
+    pub json: bool,
+    /// A command to record
+    #[arg(last = true, value_name = "COMMAND")]
+    pub command: Vec<String>,
+}
+
+/// `ioscape trace import`.
+#[derive(Debug, Args)]
+#[command(after_help = formats())]
+pub struct ImportArgs {
+    /// Traces, packed or not: the CPUs' files of one blktrace recording, or traces to be merged by time; - is standard input
+    #[arg(required = true, value_name = "IN")]
+    pub inputs: Vec<PathBuf>,
+    /// The file to write: Parquet, or text if it ends in .csv
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
+    /// Format of the traces [default: by their content]
+    #[arg(long, value_name = "FORMAT")]
+    pub format: Option<Format>,
+    /// Leave broken records out and count them
+    #[arg(long)]
+    pub skip_bad: bool,
+    /// Print what was done as JSON on standard output
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `ioscape trace export`.
+#[derive(Debug, Args)]
+#[command(after_help = "Formats to write: parquet, csv, fio-iolog, disksim, oracle-general.")]
+pub struct ExportArgs {
+    /// The trace, of any known format
+    pub trace: PathBuf,
+    /// The file to write
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
+    /// Format to write
+    #[arg(long, value_name = "FORMAT")]
+    pub format: OutFormat,
+    /// Leave broken records out and count them
+    #[arg(long)]
+    pub skip_bad: bool,
+    /// Print what was done as JSON on standard output
+    #[arg(long)]
+    pub json: bool,
+}
+
+fn formats() -> String {
+    format!("Formats: {}.", Format::names())
+}

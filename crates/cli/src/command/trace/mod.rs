@@ -1,0 +1,20 @@
+//! `ioscape trace`: the commands for block-I/O traces.
+
+mod convert;
+mod files;
+mod record;
+
+use crate::args::{TraceArgs, TraceCommand};
+use crate::failure::Failure;
+
+/// Runs the command.
+///
+/// # Errors
+/// What the chosen command cannot do.
+pub fn main(args: &TraceArgs) -> Result<(), Failure> {
+    match &args.command {
+        TraceCommand::Record(args) => record::record(args),
+        TraceCommand::Import(args) => convert::import(args),
+        TraceCommand::Export(args) => convert::export(args),
+    }
+}
