@@ -1,0 +1,72 @@
+//! The paper's own trace against its own disk: how close the model is, and what the paper found with write caches.
+
+use crate::cache::{Destage, Freeing};
+use crate::calibrate::judge;
+use crate::command::{DiskOptions, WriteCache};
+use crate::drive::Parameters;
+use crate::replay::{Job, Options, Outcome, Replayed, jobs, replay};
+use crate::schedule::Scheduler;
+use crate::testing;
+
+/// The trace's first disk in the order of arrivals, with the disk's parameters.
+fn hplajw() -> Option<(Parameters, Vec<Job>)> {
+    let rows = testing::hplajw()?;
+    let parameters = crate::drives::find("hp-c2200a").unwrap();
+    let jobs = jobs(&rows, &[0], &parameters.build().unwrap()).unwrap();
+    assert_eq!(jobs.len(), 42_252);
+    Some((parameters, jobs))
+}
+
+#[test]
+fn hplajw_is_explained_by_its_disk() {
+    let Some((parameters, mut jobs)) = hplajw() else { return };
+    jobs.sort_by_key(|j| j.issued_ns);
+    let fit = judge(&parameters.build().unwrap(), &jobs);
+    assert!(fit.free.demerit <= 0.0215, "{:?}", fit.free);
+    let paired = fit.paired;
+    assert!(paired.paired_median_ns <= 0.08e6 && paired.within_1ms >= 0.92, "{paired:?}");
+    assert_eq!(paired.count, 34_551);
+}
+
+/// Mean times of reads or writes, in milliseconds.
+fn mean(run: &Replayed, write: bool, time: fn(&Outcome) -> u64) -> f64 {
+    let times = run.outcomes.iter().filter(|o| o.write == write).map(|o| time(o) as f64 / 1e6);
+    times.clone().sum::<f64>() / times.count() as f64
+}
+
+#[test]
+fn write_caches_show_the_findings_of_the_paper() {
+    let Some((parameters, jobs)) = hplajw() else { return };
+    let drive = parameters.build().unwrap();
+    let run = |cache| {
+        let disk = DiskOptions { cache, ..DiskOptions::default() };
+        replay(&drive, &jobs, &Options { disk, scheduler: Scheduler::CScan, ..Options::default() })
+    };
+    let nvram = |kilobytes: u64, destage, freeing| {
+        run(WriteCache::Nvram { bytes: kilobytes << 10, destage, freeing })
+    };
+    let none = run(WriteCache::None);
+    let whole = Freeing::WholeWrite;
+    let [small, small_satf] = [Destage::Fcfs, Destage::Satf].map(|d| nvram(8, d, whole));
+    let [large, large_satf] = [Destage::Fcfs, Destage::Satf].map(|d| nvram(128, d, whole));
+    let physical = |run, write| mean(run, write, Outcome::physical_ns);
+    let elapsed = |run| mean(run, true, Outcome::elapsed_ns);
+    // 128 KB cut the time of writes threefold, and reads become a little slower: the paper says by less than
+    // 4 %, here it is up to 4.5 %.
+    assert!(physical(&none, true) / physical(&large, true) > 3.0);
+    for run in [&small, &small_satf, &large, &large_satf] {
+        let slower = physical(run, false) / physical(&none, false);
+        assert!((1.0..1.05).contains(&slower), "{slower}");
+    }
+    // With little to choose from, shortest access time first gains nothing; with more it does.
+    let gain = physical(&small_satf, true) / physical(&small, true);
+    assert!((0.98..1.02).contains(&gain), "{gain}");
+    assert!(elapsed(&large_satf) < 0.9 * elapsed(&large));
+    // Room that is freed only with the whole write makes bursts wait longer.
+    let early = nvram(8, Destage::Fcfs, Freeing::AsWritten);
+    assert!(physical(&early, true) < physical(&small, true) && elapsed(&early) < elapsed(&small));
+    // Immediate reporting helps less than a non-volatile buffer of 128 KB, and more than nothing.
+    let immediate = run(WriteCache::Immediate);
+    let times = [&none, &immediate, &large].map(|run| physical(run, true));
+    assert!(times[0] > times[1] && times[1] > times[2], "{times:?}");
+}
