@@ -1,0 +1,121 @@
+//! The reader: finds the format, decodes, orders, and hands out batches.
+
+use super::decode::{Decode, Epoch};
+use super::ordered::{Merged, Ordered};
+use super::source::{self, Opened, Source};
+use super::{Format, Options, detect};
+use crate::error::Error;
+use ioscape_schema::{Io, TraceInfo};
+
+/// Most rows in one batch.
+pub const BATCH: usize = 8192;
+
+/// A trace being read: its rows in the order of arrival (`queued_ns`), batch by batch.
+pub struct Reader {
+    rows: Ordered,
+    /// Time of the first row in the decoder's own time.
+    base_ns: Option<u64>,
+    info: TraceInfo,
+}
+
+/// Opens a trace of one or several files: the CPUs' files of one `blktrace` recording, or traces that are merged by time.
+///
+/// Compressed files are unpacked, and the content tells the format unless `options` do.
+///
+/// # Errors
+/// No source, bytes that cannot be read, an unknown format, a broken header, or files that cannot be merged.
+pub fn open(sources: Vec<Source>, options: &Options) -> Result<Reader, Error> {
+    let mut opened = Vec::with_capacity(sources.len());
+    for source in sources {
+        let mut bytes = source::open(source)?;
+        let format = match options.format {
+            Some(format) => format,
+            None => detect::format(&mut bytes)?,
+        };
+        opened.push((format, bytes));
+    }
+    Ok(Reader::new(one(decoders(opened, options)?)?))
+}
+
+fn decoders(
+    opened: Vec<(Format, Opened)>,
+    options: &Options,
+) -> Result<Vec<Box<dyn Decode>>, Error> {
+    let (cpus, others): (Vec<_>, Vec<_>) =
+        opened.into_iter().partition(|(format, _)| *format == Format::Blktrace);
+    let mut decoders = Vec::with_capacity(others.len() + 1);
+    for (format, bytes) in others {
+        decoders.push(detect::decoder(format, bytes, options)?);
+    }
+    if !cpus.is_empty() {
+        let inputs =
+            cpus.into_iter().map(|(_, bytes)| bytes.into_input()).collect::<Result<_, _>>()?;
+        decoders.push(Box::new(super::events::Blktrace::new(inputs, options.skip_bad)?));
+    }
+    Ok(decoders)
+}
+
+fn one(mut decoders: Vec<Box<dyn Decode>>) -> Result<Box<dyn Decode>, Error> {
+    match (decoders.pop(), decoders.is_empty()) {
+        (Some(only), true) => Ok(only),
+        (Some(last), false) => {
+            decoders.push(last);
+            Ok(Box::new(Merged::new(decoders)))
+        }
+        (None, _) => Err(Error::Unsupported("name a trace to read".to_owned())),
+    }
+}
+
+impl Reader {
+    fn new(decoder: Box<dyn Decode>) -> Self {
+        let info = decoder.info().clone();
+        Self { rows: Ordered::new(decoder), base_ns: None, info }
+    }
+
+    /// Replaces the rows in `into` by the next ones, at most [`BATCH`]; `false` when there are no more.
+    ///
+    /// Rows come in the order of `queued_ns`. What a source tells later than its neighbours is sorted in, as long as
+    /// no more than 65,536 rows lie between; the note `rows out of order` counts what came later still.
+    ///
+    /// # Errors
+    /// Bytes that cannot be read, and a broken record unless such are skipped.
+    pub fn next_batch(&mut self, into: &mut Vec<Io>) -> Result<bool, Error> {
+        into.clear();
+        into.extend_from_slice(self.rows.next(BATCH)?);
+        let epoch = self.rows.decoder.epoch();
+        if let (None, Some(first)) = (self.base_ns, into.first()) {
+            self.base_ns = Some(if epoch == Epoch::Start { 0 } else { first.queued_ns });
+        }
+        let base_ns = self.base_ns.unwrap_or(0);
+        for io in into.iter_mut() {
+            io.queued_ns = io.queued_ns.saturating_sub(base_ns);
+            io.issued_ns = io.issued_ns.saturating_sub(base_ns).max(io.queued_ns);
+            io.completed_ns = io.completed_ns.saturating_sub(base_ns).max(io.issued_ns);
+        }
+        self.tell(epoch);
+        Ok(!into.is_empty())
+    }
+
+    /// Takes over what the decoder knows by now.
+    fn tell(&mut self, epoch: Epoch) {
+        self.info.clone_from(self.rows.decoder.info());
+        let base = self.base_ns.and_then(|base| i64::try_from(base).ok());
+        match (epoch, base) {
+            (Epoch::Unix, Some(base)) => self.info.started_unix_ns = Some(base),
+            (Epoch::Clock { unix_offset_ns: Some(offset) }, Some(base)) => {
+                self.info.started_unix_ns = offset.checked_add(base);
+            }
+            _ => {}
+        }
+        if self.rows.order.late > 0 {
+            let late = self.rows.order.late.to_string();
+            self.info.notes.insert("rows out of order".to_owned(), late);
+        }
+    }
+
+    /// The tables the rows point into and what is known of the trace. A device or command is in its table at the latest
+    /// when the first batch with it was handed out; losses and skipped records are complete after the last batch.
+    pub fn info(&self) -> &TraceInfo {
+        &self.info
+    }
+}

@@ -1,0 +1,6 @@
+//! Real traces, published and recorded: every reader against counts and sums taken by other programs.
+
+mod blocks;
+mod data;
+mod records;
+mod srt;
