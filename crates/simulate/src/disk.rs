@@ -5,7 +5,9 @@
 //! (writing its buffer, reading ahead) needs no events: it is worked out up to the moment of the next command.
 
 use crate::cache::{Buffer, Destage, Dirty, Freeing};
-use crate::command::{BusNeed, Command, DiskOptions, Done, STREAMED_OVER_BYTES, Traffic, WriteCache};
+use crate::command::{
+    BusNeed, Command, DiskOptions, Done, STREAMED_OVER_BYTES, Traffic, WriteCache,
+};
 use crate::drive::{BusTransfer, Drive};
 use crate::mechanism::{Access, Arm, Feed};
 use crate::read_ahead::ReadAhead;

@@ -24,8 +24,8 @@ mod hplajw_tests;
 #[cfg(test)]
 mod testing;
 
-pub use compare::{Agreement, agreement};
 pub use command::{Command, DiskOptions, Done, Traffic, WriteCache};
+pub use compare::{Agreement, agreement};
 pub use disk::Disk;
 pub use drive::{Drive, Parameters, Status};
 pub use error::Error;
