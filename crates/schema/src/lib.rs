@@ -9,6 +9,7 @@ pub mod evaluation;
 pub mod io;
 pub mod measurement;
 pub mod prediction;
+pub mod simulation;
 pub mod units;
 pub mod warning;
 pub mod workload;
@@ -23,6 +24,10 @@ pub use io::{Device, Io, IoFlags, IoType, Op, Partition, Request, TraceInfo};
 pub use measurement::{Direction, Measurement, ResponseTime, Stop};
 pub use prediction::{
     Cheapest, Choice, Comparison, ErrorBin, ErrorFigures, Prediction, Validation, ValidationPoint,
+};
+pub use simulation::{
+    Absorption, AbsorptionPoint, SimulatedCell, SimulatedOperations, SimulatedParts,
+    SimulatedTimes, Simulation, SimulationAgreement,
 };
 pub use warning::{Warning, WarningKind};
 pub use workload::{

@@ -14,10 +14,12 @@ pub mod drives;
 pub mod error;
 pub mod layout;
 pub mod mechanism;
+pub mod nvram;
 pub mod read_ahead;
 pub mod replay;
 pub mod schedule;
 pub mod seek;
+pub mod summary;
 
 #[cfg(test)]
 mod hplajw_tests;
