@@ -1,6 +1,7 @@
 //! What was typed: the command line, parsed and not yet interpreted; nothing is opened here.
 
 mod models;
+mod simulate;
 
 use clap::{Args, Parser, Subcommand};
 use ioscape_schema::units::{parse_bytes, parse_duration_ns};
@@ -8,6 +9,7 @@ use ioscape_schema::{Access, Advice, Engine, SizeDistribution, Workers};
 use std::path::PathBuf;
 
 pub use models::{AskedArgs, CompareArgs, PredictArgs, Price, ValidateArgs};
+pub use simulate::{CacheChoice, CalibrateArgs, SimulateArgs, Sweep};
 
 const AFTER: &str = "Results go to standard output, everything else to standard error.\n\
 Exit codes: 0 done; 1 it failed (what was measured is saved); 2 misuse, or refused for safety; 130 interrupted (saved).\n\
@@ -35,6 +37,10 @@ pub enum Command {
     Compare(CompareArgs),
     /// Measure random workloads and show how far off the predictions for them were
     Validate(ValidateArgs),
+    /// Replay a block trace against simulated disks, with write caches and schedulers of choice
+    Simulate(Box<SimulateArgs>),
+    /// Fit a simulated drive to a measured trace
+    Calibrate(Box<CalibrateArgs>),
     /// Make one HTML page of result files
     Report(ReportArgs),
 }
@@ -43,7 +49,7 @@ pub enum Command {
 #[derive(Debug, Args)]
 #[command(allow_negative_numbers = true)]
 pub struct EvaluateArgs {
-    /// A directory (a scratch file is made there and removed), or a file or block device with --destroy-data
+    /// A directory (a scratch file is made there and removed), a file or block device with --destroy-data, or sim:SYSTEM
     pub target: PathBuf,
     /// Time the whole evaluation may take
     #[arg(long, value_name = "TIME", default_value = "10m", value_parser = seconds)]

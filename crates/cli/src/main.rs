@@ -3,11 +3,13 @@
 mod args;
 mod asked;
 mod command;
+mod drives;
 mod failure;
 mod interrupt;
 mod machine;
 mod output;
 mod progress;
+mod rows;
 mod save;
 mod systems;
 
@@ -26,6 +28,8 @@ fn main() -> ExitCode {
         Command::Predict(args) => command::predict::main(&args),
         Command::Compare(args) => command::compare::main(&args),
         Command::Validate(args) => command::validate::main(&args),
+        Command::Simulate(args) => command::simulate::main(&args),
+        Command::Calibrate(args) => command::calibrate::main(&args),
         Command::Report(args) => command::report::main(&args),
     };
     match done {

@@ -14,6 +14,7 @@ mod landscape;
 mod plot;
 mod ranges;
 mod ratios;
+mod simulation;
 mod terminal;
 mod text;
 

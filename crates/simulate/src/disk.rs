@@ -45,6 +45,7 @@ pub struct Disk<'a> {
     /// First block after the last write, for the rule of immediate reporting.
     write_end: u64,
     half: Option<(Command, Half)>,
+    last_completed_ns: u64,
     /// Counts.
     pub traffic: Traffic,
 }
@@ -68,6 +69,7 @@ impl<'a> Disk<'a> {
             ahead: None,
             write_end: u64::MAX,
             half: None,
+            last_completed_ns: 0,
             traffic: Traffic::default(),
         }
     }
@@ -75,6 +77,11 @@ impl<'a> Disk<'a> {
     /// Where the arm is.
     pub fn arm(&self) -> &Arm {
         &self.arm
+    }
+
+    /// When the last command was complete.
+    pub fn last_completed_ns(&self) -> u64 {
+        self.last_completed_ns
     }
 
     /// When the mechanism ends what it does now.
@@ -242,6 +249,13 @@ impl<'a> Disk<'a> {
     /// Goes on when the bus was granted at `granted_ns`; gives the whole command.
     #[inline]
     pub fn finish(&mut self, granted_ns: u64, need: BusNeed) -> Done {
+        let done = self.second_half(granted_ns, need);
+        self.last_completed_ns = done.completed_ns;
+        done
+    }
+
+    #[inline]
+    fn second_half(&mut self, granted_ns: u64, need: BusNeed) -> Done {
         let Some((command, half)) = self.half.take() else { return Done::default() };
         let (drive, bus_end) = (self.drive, granted_ns + need.for_ns);
         match half {

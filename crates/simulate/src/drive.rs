@@ -4,11 +4,11 @@ use crate::Error;
 use crate::layout::{Layout, Plan, Remap, TrackOrder, Zone};
 use crate::mechanism::Mechanism;
 use crate::seek::{SeekCurve, nanoseconds};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// How far a drive's parameters can be trusted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Status {
     /// Fitted to measured times of the very drive.
@@ -31,7 +31,7 @@ impl Status {
 }
 
 /// When data cross the bus.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum BusTransfer {
     /// All of a request's data, before or after the medium.
@@ -44,7 +44,7 @@ pub enum BusTransfer {
 }
 
 /// Delays of the moving parts.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MechanismParameters {
     /// Switching heads on a cylinder, in milliseconds.
@@ -61,7 +61,7 @@ pub struct MechanismParameters {
 }
 
 /// Time that the controller takes on top, in milliseconds.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ControllerParameters {
     /// From a read's command to the arm's start.
@@ -78,7 +78,7 @@ pub struct ControllerParameters {
 }
 
 /// The bus between host and drive.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BusParameters {
     /// Its kind.
@@ -95,7 +95,7 @@ pub struct BusParameters {
 }
 
 /// Memory in the drive.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BufferParameters {
     /// Bytes.
@@ -109,7 +109,7 @@ pub struct BufferParameters {
 }
 
 /// A drive's parameter file.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Parameters {
     /// What it is called on the command line.
@@ -219,6 +219,14 @@ impl Parameters {
     pub fn parse(text: &str, name: &str) -> Result<Self, Error> {
         toml::from_str(text)
             .map_err(|e| Error::parameter(name, e.to_string().trim().replace('\n', "; ")))
+    }
+
+    /// These parameters as a file.
+    ///
+    /// # Errors
+    /// A number that a file cannot hold.
+    pub fn text(&self) -> Result<String, Error> {
+        toml::to_string(self).map_err(|e| Error::parameter(&self.name, e.to_string()))
     }
 
     /// The drive these parameters describe.

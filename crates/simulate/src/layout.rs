@@ -1,9 +1,9 @@
 //! Where every block lies: zones, skews, spares, slips and remaps, worked out once into a table of tracks.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// A band of cylinders with the same number of sectors on every track.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Zone {
     /// First cylinder.
@@ -43,7 +43,7 @@ pub struct Zone {
 }
 
 /// A block that was moved to a spare sector.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Remap {
     /// The block.
@@ -57,7 +57,7 @@ pub struct Remap {
 }
 
 /// In which order the tracks of a cylinder are numbered.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TrackOrder {
     /// From head 0 up on every cylinder.

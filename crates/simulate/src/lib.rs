@@ -20,6 +20,7 @@ pub mod replay;
 pub mod schedule;
 pub mod seek;
 pub mod summary;
+pub mod system;
 
 #[cfg(test)]
 mod hplajw_tests;

@@ -2,10 +2,10 @@
 //!
 //! Floating point ends here: what the run looks up is a table of integers.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// A seek curve as published; times in milliseconds, distances in cylinders.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "form", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum SeekCurve {
     /// The two-part curve of HP Labs (Ruemmler & Wilkes, "An introduction to disk drive modeling", IEEE Computer 1994):

@@ -4,6 +4,7 @@ mod figure;
 mod findings;
 mod models;
 mod sections;
+mod simulation;
 mod tables;
 
 use crate::text::{esc, short_time, target};
@@ -73,6 +74,9 @@ fn sections(document: &Document) -> Vec<Section> {
     if let Some(validation) = &document.validation {
         add("validation", "Validation", models::validation(validation));
     }
+    if let Some(one) = &document.simulation {
+        add("simulation", "Simulation", simulation::section(one));
+    }
     add("doubts", "Doubts", tables::doubts(document));
     if document.environment != Environment::default() {
         add("machine", "Machine", tables::machine(&document.environment));
@@ -106,6 +110,7 @@ fn header(out: &mut String, document: &Document, sections: &[Section]) {
         Document { evaluation: Some(_), .. } => "self-scaling evaluation",
         Document { comparison: Some(_), .. } => "comparison",
         Document { predictions: Some(_), .. } => "predictions",
+        Document { simulation: Some(_), .. } => "simulation",
         _ => "runs",
     };
     let _ = write!(

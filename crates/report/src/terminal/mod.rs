@@ -3,6 +3,7 @@
 mod chart;
 mod ink;
 mod models;
+mod simulation;
 mod tables;
 
 pub use ink::Style;
@@ -27,6 +28,9 @@ pub fn terminal(document: &Document, style: &Style) -> String {
         out += &format!("\n{}", tables::runs(runs, style));
     }
     out += &models::text(document, style);
+    if let Some(one) = &document.simulation {
+        out += &simulation::text(one, style);
+    }
     out + &warnings(document, style)
 }
 
