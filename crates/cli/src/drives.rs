@@ -29,7 +29,24 @@ pub fn parameters(name: &str) -> Result<Parameters, Failure> {
             known.join(", ")
         )));
     }
+    if name.ends_with(".diskspecs") {
+        return disksim(Path::new(name));
+    }
     Parameters::parse(&read(Path::new(name))?, name).map_err(misuse)
+}
+
+/// DiskSim's parameter files, found beside each other.
+fn disksim(path: &Path) -> Result<Parameters, Failure> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let open = |name: &str| {
+        std::fs::read_to_string(folder.join(name)).map_err(|e| format!("cannot be read: {e}"))
+    };
+    let specs = ioscape_simulate::disksim::read(&read(path)?, &path.display().to_string(), &open)
+        .map_err(misuse)?;
+    if !specs.left_out.is_empty() {
+        crate::output::tell(&format!("Not simulated: {}", specs.left_out.join(", ")));
+    }
+    Ok(specs.parameters)
 }
 
 /// The drive of a name or file.

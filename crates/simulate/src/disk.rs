@@ -46,6 +46,7 @@ pub struct Disk<'a> {
     write_end: u64,
     half: Option<(Command, Half)>,
     last_completed_ns: u64,
+    last_wrote: bool,
     /// Counts.
     pub traffic: Traffic,
 }
@@ -70,6 +71,7 @@ impl<'a> Disk<'a> {
             write_end: u64::MAX,
             half: None,
             last_completed_ns: 0,
+            last_wrote: false,
             traffic: Traffic::default(),
         }
     }
@@ -98,8 +100,11 @@ impl<'a> Disk<'a> {
     /// Seek and rotation that a command would need at `now_ns`, for the host's schedulers.
     pub fn positioning_ns(&self, now_ns: u64, command: &Command) -> u64 {
         let controller = &self.drive.controller;
-        let before =
-            if command.write { controller.write_before_ns } else { controller.read_before_ns };
+        let before = if command.write {
+            controller.write_before_ns[0]
+        } else {
+            controller.read_before_ns[0]
+        };
         let at = now_ns + before;
         self.drive.mechanism.positioning_ns(&self.arm, at, command.block, command.write)
     }
@@ -119,7 +124,8 @@ impl<'a> Disk<'a> {
     fn begin_read(&mut self, now_ns: u64, command: Command) -> BusNeed {
         let drive = self.drive;
         let asked = [command.block, command.count];
-        let mut done = Done { overhead_ns: drive.controller.read_before_ns, ..Done::default() };
+        let mut done =
+            Done { overhead_ns: drive.controller.read_before_ns[self.after()], ..Done::default() };
         let media_end_ns = if self.buffer.holds(command.block, command.count) {
             self.hit(&mut done);
             now_ns + done.overhead_ns
@@ -149,9 +155,7 @@ impl<'a> Disk<'a> {
     /// How long before the end of the medium's part the data can begin to cross the bus.
     fn early(&self, done: &Done, count: u64) -> u64 {
         match self.drive.bus.transfer {
-            BusTransfer::Overlapped => {
-                done.transfer_ns.min(self.drive.bus.time_ns(count - 1, false))
-            }
+            BusTransfer::Overlapped => self.overlap(done.transfer_ns, count),
             _ => 0,
         }
     }
@@ -168,16 +172,23 @@ impl<'a> Disk<'a> {
                 let end_ns = self.drive.mechanism.drained_ns(&self.arm, access, asked, rate);
                 BusNeed { at_ns: access.first_end_ns, for_ns: end_ns - access.first_end_ns }
             }
-            BusTransfer::Overlapped => {
-                let early = access.transfer_ns.min(bus.time_ns(asked[1] - 1, false));
-                BusNeed { at_ns: access.end_ns - early, for_ns }
-            }
+            BusTransfer::Overlapped => BusNeed {
+                at_ns: access.end_ns - self.overlap(access.transfer_ns, asked[1]),
+                for_ns,
+            },
         }
+    }
+
+    /// How much of the medium's time the bus is used as well: not before the water mark, and not longer than it has to be.
+    fn overlap(&self, transfer_ns: u64, count: u64) -> u64 {
+        let bus = &self.drive.bus;
+        let marked = transfer_ns - ((transfer_ns * bus.read_water_mark) >> 10);
+        marked.min(bus.time_ns(count.saturating_sub(1), false))
     }
 
     fn hit(&mut self, done: &mut Done) {
         done.cached = true;
-        done.overhead_ns = self.drive.controller.hit_before_ns;
+        done.overhead_ns = self.drive.controller.hit_before_ns[self.after()];
         self.traffic.read_hits += 1;
     }
 
@@ -205,7 +216,11 @@ impl<'a> Disk<'a> {
 
     fn begin_write(&mut self, now_ns: u64, command: Command) -> BusNeed {
         let drive = self.drive;
-        let overhead_ns = drive.controller.write_before_ns;
+        let overhead_ns = if self.buffers(&command) {
+            drive.controller.write_hit_before_ns
+        } else {
+            drive.controller.write_before_ns[self.after()]
+        };
         let mut so_far = Done { overhead_ns, ..Done::default() };
         self.traffic.written += command.count;
         let ready = now_ns + overhead_ns;
@@ -232,6 +247,12 @@ impl<'a> Disk<'a> {
         BusNeed { at_ns, for_ns }
     }
 
+    /// Which of a pair of times holds: after a read, or after a write.
+    #[inline]
+    fn after(&self) -> usize {
+        usize::from(self.last_wrote)
+    }
+
     /// Whether a write goes into the buffer.
     fn buffers(&self, command: &Command) -> bool {
         let bytes = command.count * u64::from(self.drive.sector_bytes);
@@ -249,8 +270,9 @@ impl<'a> Disk<'a> {
     /// Goes on when the bus was granted at `granted_ns`; gives the whole command.
     #[inline]
     pub fn finish(&mut self, granted_ns: u64, need: BusNeed) -> Done {
+        let write = self.half.is_some_and(|(command, _)| command.write);
         let done = self.second_half(granted_ns, need);
-        self.last_completed_ns = done.completed_ns;
+        (self.last_completed_ns, self.last_wrote) = (done.completed_ns, write);
         done
     }
 

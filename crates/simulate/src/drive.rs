@@ -49,7 +49,7 @@ pub enum BusTransfer {
 pub struct MechanismParameters {
     /// Switching heads on a cylinder, in milliseconds.
     pub head_switch_ms: f64,
-    /// What a write waits for on top of a seek or switch, in milliseconds.
+    /// What a write waits for on top of a seek or switch, in milliseconds; less than 0 where it needs less than a read.
     #[serde(default)]
     pub write_settle_ms: f64,
     /// Whether reads begin with any sector of the track.
@@ -73,8 +73,20 @@ pub struct ControllerParameters {
     /// From a write's last sector to its completion.
     pub write_after_ms: f64,
     /// In the place of `read_before_ms` when the buffer holds the data.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_hit_before_ms: Option<f64>,
+    /// In the place of `read_before_ms` when the command before was a write.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_before_after_write_ms: Option<f64>,
+    /// In the place of `read_hit_before_ms` when the command before was a write.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_hit_before_after_write_ms: Option<f64>,
+    /// In the place of `write_before_ms` when the command before was a write.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub write_before_after_write_ms: Option<f64>,
+    /// In the place of `write_before_ms` when the buffer takes the data.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub write_hit_before_ms: Option<f64>,
 }
 
 /// The bus between host and drive.
@@ -92,6 +104,9 @@ pub struct BusParameters {
     pub arbitration_ms: f64,
     /// When data cross it.
     pub transfer: BusTransfer,
+    /// Share of a read that must have come from the medium before it takes the bus, when data cross it overlapped.
+    #[serde(default)]
+    pub read_water_mark: f64,
 }
 
 /// Memory in the drive.
@@ -152,19 +167,40 @@ pub struct Parameters {
     pub sources: BTreeMap<String, String>,
 }
 
-/// Controller times of a run.
+/// Controller times of a run; pairs are those after a read and after a write.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Controller {
     /// From a read's command to the arm's start.
-    pub read_before_ns: u64,
+    pub read_before_ns: [u64; 2],
     /// The same when the buffer holds the data.
-    pub hit_before_ns: u64,
+    pub hit_before_ns: [u64; 2],
     /// From a read's last byte on the bus to its completion.
     pub read_after_ns: u64,
     /// From a write's command to the arm's start.
-    pub write_before_ns: u64,
+    pub write_before_ns: [u64; 2],
+    /// From a write's command to its data's way into the buffer.
+    pub write_hit_before_ns: u64,
     /// From a write's last sector to its completion.
     pub write_after_ns: u64,
+}
+
+impl ControllerParameters {
+    fn build(&self) -> Controller {
+        let pair = |first: f64, second: Option<f64>| {
+            [nanoseconds(first), nanoseconds(second.unwrap_or(first))]
+        };
+        let hit = self.read_hit_before_ms.unwrap_or(self.read_before_ms);
+        Controller {
+            read_before_ns: pair(self.read_before_ms, self.read_before_after_write_ms),
+            hit_before_ns: pair(hit, self.read_hit_before_after_write_ms),
+            read_after_ns: nanoseconds(self.read_after_ms),
+            write_before_ns: pair(self.write_before_ms, self.write_before_after_write_ms),
+            write_hit_before_ns: nanoseconds(
+                self.write_hit_before_ms.unwrap_or(self.write_before_ms),
+            ),
+            write_after_ns: nanoseconds(self.write_after_ms),
+        }
+    }
 }
 
 /// Bus times of a run.
@@ -178,6 +214,8 @@ pub struct Bus {
     pub arbitration_ns: u64,
     /// When data cross it.
     pub transfer: BusTransfer,
+    /// Share of a read that must have come before it takes the bus, in 1024ths.
+    pub read_water_mark: u64,
 }
 
 /// Fraction of a nanosecond that bus times of a block are kept in.
@@ -252,7 +290,6 @@ impl Parameters {
             libm::round(f64::from(self.sector_bytes) / rate * 1e9 * f64::from(1u32 << BUS_FRACTION))
                 as u64
         };
-        let controller = &self.controller;
         Ok(Drive {
             name: self.name.clone(),
             status: self.status,
@@ -261,24 +298,18 @@ impl Parameters {
                 layout,
                 seek_ns,
                 head_switch_ns: nanoseconds(self.mechanism.head_switch_ms),
-                write_settle_ns: nanoseconds(self.mechanism.write_settle_ms),
+                write_settle_ns: libm::round(self.mechanism.write_settle_ms * 1e6) as i64,
                 read_on_arrival: self.mechanism.read_on_arrival,
                 write_on_arrival: self.mechanism.write_on_arrival,
             },
-            controller: Controller {
-                read_before_ns: nanoseconds(controller.read_before_ms),
-                hit_before_ns: nanoseconds(
-                    controller.read_hit_before_ms.unwrap_or(controller.read_before_ms),
-                ),
-                read_after_ns: nanoseconds(controller.read_after_ms),
-                write_before_ns: nanoseconds(controller.write_before_ms),
-                write_after_ns: nanoseconds(controller.write_after_ms),
-            },
+            controller: self.controller.build(),
             bus: Bus {
                 to_host: bus(self.bus.to_host_bytes_per_s),
                 to_drive: bus(self.bus.to_drive_bytes_per_s),
                 arbitration_ns: nanoseconds(self.bus.arbitration_ms),
                 transfer: self.bus.transfer,
+                read_water_mark: libm::round(self.bus.read_water_mark.clamp(0.0, 1.0) * 1024.0)
+                    as u64,
             },
             buffer: self.buffer.clone(),
         })
@@ -293,7 +324,7 @@ impl Parameters {
         for (key, ms) in [
             ("rotation_ms", self.rotation_ms),
             ("mechanism.head_switch_ms", mechanism.head_switch_ms),
-            ("mechanism.write_settle_ms", mechanism.write_settle_ms),
+            ("mechanism.write_settle_ms", mechanism.write_settle_ms.abs()),
             ("controller.read_before_ms", controller.read_before_ms),
             ("controller.read_after_ms", controller.read_after_ms),
             ("controller.write_before_ms", controller.write_before_ms),

@@ -37,9 +37,18 @@ pub struct Zone {
     /// Sectors at the zone's beginning that hold no data.
     #[serde(default)]
     pub unused_at_front: u64,
+    /// Blocks that are numbered at most: what is left at the zone's end is spare.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub blocks: Option<u64>,
     /// Defective sectors that the numbering slips past, counted from the zone's first sector, spares not counted.
     #[serde(default)]
     pub slips: Vec<u64>,
+    /// Whether a slip is made up for by the spares of its own cylinder, and counted with them.
+    #[serde(default)]
+    pub slips_within_cylinder: bool,
+    /// Defective tracks that the numbering slips past, counted from the zone's first track.
+    #[serde(default)]
+    pub slipped_tracks: Vec<u64>,
 }
 
 /// A block that was moved to a spare sector.
@@ -189,41 +198,28 @@ impl Layout {
     fn add(&mut self, number: usize, zone: &Zone, plan: &Plan<'_>) {
         let physical = u64::from(zone.sectors_per_track);
         let sector = (plan.rotation_ns << FRACTION) / physical;
-        let usable = zone.sectors_per_track - zone.spares_per_track;
-        let first_track = self.tracks.len();
-        let first_block = self.blocks;
+        let (first_track, first_block) = (self.tracks.len(), self.blocks);
+        let mut filling = Filling::new(zone);
         let mut skew = u64::from(zone.offset) % physical;
-        let mut place = 0u64;
-        let mut slips = zone.slips.iter().copied().peekable();
         for cylinder in zone.first_cylinder..=zone.last_cylinder {
             let heads = heads_of(zone, cylinder, plan);
-            let mut room = (heads.len() as u64 * u64::from(usable))
-                .saturating_sub(u64::from(zone.spares_per_cylinder));
+            filling.begin_cylinder(heads.len());
             for (nth, &head) in heads.iter().enumerate() {
                 if nth > 0 || cylinder > zone.first_cylinder {
                     skew += u64::from(if nth > 0 { zone.track_skew } else { zone.cylinder_skew });
                 }
-                let here = u64::from(usable).min(room);
-                room -= here;
-                let front = zone.unused_at_front.saturating_sub(place).min(here);
-                let (mut lost, mut slipped) = (0, false);
-                while let Some(slip) = slips.next_if(|&slip| slip < place + here) {
-                    if slip >= place + front {
-                        self.slips.push((self.tracks.len() as u32, (slip - place) as u32));
-                        (lost, slipped) = (lost + 1, true);
-                    }
-                }
-                place += here;
+                let (first_slot, blocks) = filling.track(self.tracks.len() as u32, &mut self.slips);
+                let slipped = self.slips.last().is_some_and(|s| s.0 as usize == self.tracks.len());
                 self.tracks.push(Track {
                     first_block: self.blocks,
                     cylinder,
                     angle_ns: (((skew % physical) * sector) >> FRACTION) as u32,
                     zone: number as u16,
                     head,
-                    first_slot: front as u32,
+                    first_slot,
                     slipped,
                 });
-                self.blocks += here - front - lost;
+                self.blocks += blocks;
             }
         }
         let tracks = (self.tracks.len() - first_track) as u64;
@@ -348,6 +344,74 @@ impl Layout {
     }
 }
 
+/// How the blocks of a zone fill its tracks.
+struct Filling<'a> {
+    zone: &'a Zone,
+    /// Sectors of a track that may hold data.
+    usable: u32,
+    /// Sectors that still may hold data on this cylinder.
+    room: u64,
+    /// Sectors counted so far, as slips count them.
+    place: u64,
+    /// Tracks so far.
+    tracks: u64,
+    /// Blocks that the zone may still number.
+    left: u64,
+    /// Next of the slips.
+    slip: usize,
+}
+
+impl<'a> Filling<'a> {
+    fn new(zone: &'a Zone) -> Self {
+        let usable = zone.sectors_per_track - zone.spares_per_track;
+        let left = zone.blocks.unwrap_or(u64::MAX);
+        Self { zone, usable, room: 0, place: 0, tracks: 0, left, slip: 0 }
+    }
+
+    fn begin_cylinder(&mut self, heads: usize) {
+        let all = heads as u64 * u64::from(self.usable);
+        self.room = all.saturating_sub(u64::from(self.zone.spares_per_cylinder));
+    }
+
+    /// The next track: sector of its first block, and its blocks.
+    fn track(&mut self, track: u32, slips: &mut Vec<(u32, u32)>) -> (u32, u64) {
+        let is_lost = self.zone.slipped_tracks.binary_search(&self.tracks).is_ok();
+        self.tracks += 1;
+        if is_lost {
+            // Whole tracks take their number with them: the unused front is counted in sectors that hold data.
+            return (0, 0);
+        }
+        let (counted, usable) = if self.zone.slips_within_cylinder {
+            (u64::from(self.zone.sectors_per_track), u64::from(self.usable))
+        } else {
+            let here = u64::from(self.usable).min(self.room);
+            (here, here)
+        };
+        let front = self.zone.unused_at_front.saturating_sub(self.place).min(usable);
+        let mut lost = 0;
+        while let Some(&slip) =
+            self.zone.slips.get(self.slip).filter(|&&s| s < self.place + counted)
+        {
+            self.slip += 1;
+            if slip >= self.place + front {
+                slips.push((track, (slip - self.place) as u32));
+                lost += 1;
+            }
+        }
+        self.place += counted;
+        let good = (usable - front).saturating_sub(lost);
+        let blocks = if self.zone.slips_within_cylinder { good.min(self.room) } else { good };
+        self.room = self.room.saturating_sub(if self.zone.slips_within_cylinder {
+            blocks + front
+        } else {
+            usable
+        });
+        let blocks = blocks.min(self.left);
+        self.left -= blocks;
+        (front as u32, blocks)
+    }
+}
+
 /// Heads with data on a cylinder, in the order of its blocks.
 fn heads_of(zone: &Zone, cylinder: u32, plan: &Plan<'_>) -> Vec<u16> {
     let first = if cylinder == zone.first_cylinder { zone.first_head } else { 0 };
@@ -412,7 +476,7 @@ fn check_zone(zone: &Zone, plan: &Plan<'_>) -> Result<(), String> {
     {
         return Err(format!("it names a head that a disk of {} heads lacks", plan.heads));
     }
-    if zone.slips.windows(2).any(|w| w[0] >= w[1]) {
+    if [&zone.slips, &zone.slipped_tracks].iter().any(|s| s.windows(2).any(|w| w[0] >= w[1])) {
         return Err("the slips must rise".into());
     }
     Ok(())

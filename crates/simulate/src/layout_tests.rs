@@ -128,3 +128,22 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn spares_may_lie_at_the_end_of_a_zone_and_defects_may_take_whole_tracks() {
+    let ended = Zone { slipped_tracks: vec![1, 4], blocks: Some(200), ..zone(0, 9, 10) };
+    let layout = layout(&[ended], &[]).unwrap();
+    assert_eq!(layout.blocks(), 200);
+    let tracks: Vec<usize> = [0, 10, 20, 30, 199].map(|b| layout.place(b).track).to_vec();
+    assert_eq!(tracks, [0, 2, 3, 5, 21]);
+    let within = Zone {
+        spares_per_cylinder: 3,
+        slips_within_cylinder: true,
+        slips: vec![4, 31],
+        ..zone(0, 9, 10)
+    };
+    let layout = self::layout(&[within], &[]).unwrap();
+    assert_eq!(layout.blocks(), 270, "spares make up for slips");
+    assert_eq!((layout.place(4).slot, layout.place(26).slot), (5, 7));
+    assert_eq!((layout.place(27).track, layout.place(28).slot), (3, 2));
+}

@@ -9,6 +9,7 @@ pub mod calibrate;
 pub mod command;
 pub mod compare;
 pub mod disk;
+pub mod disksim;
 pub mod drive;
 pub mod drives;
 pub mod error;
@@ -22,8 +23,6 @@ pub mod seek;
 pub mod summary;
 pub mod system;
 
-#[cfg(test)]
-mod hplajw_tests;
 #[cfg(test)]
 mod testing;
 

@@ -75,7 +75,7 @@ pub struct Mechanism {
     /// Switching to another head of the same cylinder.
     pub head_switch_ns: u64,
     /// Settling that a write needs on top of a seek or switch.
-    pub write_settle_ns: u64,
+    pub write_settle_ns: i64,
     /// Whether reading begins with whatever sector of a track comes first.
     pub read_on_arrival: bool,
     /// Whether writing does.
@@ -93,7 +93,7 @@ impl Mechanism {
             time = time.max(self.head_switch_ns);
         }
         if write && time > 0 {
-            time += self.write_settle_ns;
+            time = time.saturating_add_signed(self.write_settle_ns);
         }
         time
     }

@@ -133,7 +133,7 @@ impl Lru {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{self, io};
+    use crate::testing::io;
 
     fn write(at_s: u64, grain: u64, grains: u32) -> Io {
         io(Op::Write, grain * GRAIN, grains * GRAIN as u32, at_s * 1_000_000_000)
@@ -158,18 +158,5 @@ mod tests {
             [write(1, 0, 1), write(90, 0, 1), write(91, 1, 1), write(92, 2, 1), write(93, 0, 1)];
         assert_eq!(overwritten_in_lru(&rows, 2 << 10), 0.2);
         assert_eq!(overwritten_in_lru(&rows, 3 << 10), 0.4);
-    }
-
-    #[test]
-    fn hplajw_is_absorbed_as_the_paper_says() {
-        let Some(rows) = testing::hplajw() else { return };
-        let sizes = [200 << 10, 700 << 10, 64 << 20];
-        let all = absorption(&rows, "all", |_| true, &sizes);
-        // 200 KB take all writes in 90 % of the intervals; 700 KB take 95 % of the writes; a quarter or so overwrites.
-        assert!((all.points[0].intervals - 0.90).abs() < 0.01, "{:?}", all.points[0]);
-        assert!((all.points[1].total - 0.95).abs() < 0.03, "{:?}", all.points[1]);
-        assert!((0.25..0.32).contains(&all.points[2].overwrites), "{:?}", all.points[2]);
-        let small = overwritten_in_lru(&rows, 8 << 10);
-        assert!((0.10..=0.18).contains(&small), "8 KB eliminate {small} of the writes");
     }
 }

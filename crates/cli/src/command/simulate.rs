@@ -2,6 +2,7 @@
 
 use crate::args::{CacheChoice, SimulateArgs, Sweep};
 use crate::failure::Failure;
+use crate::progress::Progress;
 use crate::{drives, output, rows};
 use ioscape_schema::{Absorption, SimulatedCell, Simulation, SimulationAgreement};
 use ioscape_simulate::{
@@ -23,6 +24,8 @@ pub fn main(args: &SimulateArgs) -> Result<(), Failure> {
         output::check_writable(path)?;
     }
     let drive = drives::drive(&args.drive)?;
+    let progress = Progress::of_jobs(0, 1, "simulate");
+    progress.doing("reading the trace");
     let trace = drives::trace(&args.trace)?;
     let devices = drives::devices(&trace, &args.device)?;
     drives::check_sectors(&trace, &devices, &drive)?;
@@ -31,6 +34,7 @@ pub fn main(args: &SimulateArgs) -> Result<(), Failure> {
         return Err(Failure::Misuse("no request of the trace moves data on these devices".into()));
     }
     let cells = combinations(args, &drive)?;
+    progress.doing(&format!("{} requests, {} combinations", all.len(), cells.len()));
     let names = args.trace.iter().map(|path| path.display().to_string());
     let mut document = output::document(0);
     document.simulation = Some(Simulation {
@@ -44,6 +48,7 @@ pub fn main(args: &SimulateArgs) -> Result<(), Failure> {
         agreement: agreement(&drive, &all),
         absorption: absorption(&trace.rows),
     });
+    progress.done();
     if let (Some(path), Some(first)) = (&args.rows, cells.first()) {
         rows::write(path, &replay(&drive, &all, first), &all)?;
     }

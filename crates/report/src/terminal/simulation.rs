@@ -23,7 +23,7 @@ pub fn text(simulation: &Simulation, style: &Style) -> String {
     if let Some(words) = charts::agreement(simulation) {
         out += &style.paragraph("  ", "  ", &words);
     }
-    let each = |pick: fn(&SimulatedCell) -> String| simulation.cells.iter().map(move |c| pick(c));
+    let each = |pick: fn(&SimulatedCell) -> String| simulation.cells.iter().map(pick);
     let columns = [
         Column::words("Policy", each(charts::policy)),
         Column::numbers(

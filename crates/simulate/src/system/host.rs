@@ -150,6 +150,7 @@ impl<'a> Host<'a> {
         write: bool,
         access: Access,
     ) -> u64 {
+        let first = first.min(self.blocks);
         let end = first.saturating_add(count).min(self.blocks);
         self.flush_when_due(now_ns);
         let start = now_ns.max(self.cpu_free_ns);
@@ -256,6 +257,9 @@ impl<'a> Host<'a> {
 
     /// Sends a request to what is below.
     fn lower(&mut self, now_ns: u64, first: u32, count: u32, write: bool, access: Access) -> u64 {
+        if count == 0 {
+            return now_ns;
+        }
         match &mut self.lower {
             Lower::Disk(disk, sectors) => {
                 let block = u64::from(first) * *sectors;

@@ -1,17 +1,19 @@
 //! The paper's own trace against its own disk: how close the model is, and what the paper found with write caches.
 
-use crate::cache::{Destage, Freeing};
-use crate::calibrate::judge;
-use crate::command::{DiskOptions, WriteCache};
-use crate::drive::Parameters;
-use crate::replay::{Job, Options, Outcome, Replayed, jobs, replay};
-use crate::schedule::Scheduler;
-use crate::testing;
+mod data;
+
+use ioscape_simulate::cache::{Destage, Freeing};
+use ioscape_simulate::calibrate::{Search, calibrate, judge};
+use ioscape_simulate::nvram::{absorption, overwritten_in_lru};
+use ioscape_simulate::{
+    DiskOptions, Job, Options, Outcome, Parameters, Replayed, Scheduler, WriteCache, drives, jobs,
+    replay,
+};
 
 /// The trace's first disk in the order of arrivals, with the disk's parameters.
 fn hplajw() -> Option<(Parameters, Vec<Job>)> {
-    let rows = testing::hplajw()?;
-    let parameters = crate::drives::find("hp-c2200a").unwrap();
+    let rows = data::hplajw()?;
+    let parameters = drives::find("hp-c2200a").unwrap();
     let jobs = jobs(&rows, &[0], &parameters.build().unwrap()).unwrap();
     assert_eq!(jobs.len(), 42_252);
     Some((parameters, jobs))
@@ -69,4 +71,37 @@ fn write_caches_show_the_findings_of_the_paper() {
     let immediate = run(WriteCache::Immediate);
     let times = [&none, &immediate, &large].map(|run| physical(run, true));
     assert!(times[0] > times[1] && times[1] > times[2], "{times:?}");
+}
+
+#[test]
+fn hplajw_is_absorbed_as_the_paper_says() {
+    let Some(rows) = data::hplajw() else { return };
+    let sizes = [200 << 10, 700 << 10, 64 << 20];
+    let all = absorption(&rows, "all", |_| true, &sizes);
+    // 200 KB take all writes in 90 % of the intervals; 700 KB take 95 % of the writes; a quarter or so overwrites.
+    assert!((all.points[0].intervals - 0.90).abs() < 0.01, "{:?}", all.points[0]);
+    assert!((all.points[1].total - 0.95).abs() < 0.03, "{:?}", all.points[1]);
+    assert!((0.25..0.32).contains(&all.points[2].overwrites), "{:?}", all.points[2]);
+    let small = overwritten_in_lru(&rows, 8 << 10);
+    assert!((0.10..=0.18).contains(&small), "8 KB eliminate {small} of the writes");
+}
+
+#[test]
+fn a_fit_of_the_first_half_holds_on_the_second() {
+    let Some((mut start, mut jobs)) = hplajw() else { return };
+    jobs.sort_by_key(|j| j.issued_ns);
+    let (first, second) = jobs.split_at(jobs.len() / 2);
+    // From costs that are half a millisecond off; skews are searched elsewhere.
+    start.controller.read_before_ms += 0.5;
+    start.controller.write_before_ms += 0.5;
+    start.mechanism.write_settle_ms -= 0.5;
+    let search = Search { rounds: 4, skews: false, ..Search::default() };
+    let fitted = calibrate(&start, first, search, &mut |_, _| true).unwrap();
+    let fit = judge(&fitted.build().unwrap(), second);
+    assert!(fit.free.demerit <= 0.03, "{:?}", fit.free);
+    assert!(
+        fit.paired.paired_median_ns <= 0.1e6 && fit.paired.within_1ms >= 0.9,
+        "{:?}",
+        fit.paired
+    );
 }
