@@ -4,6 +4,7 @@ mod campaign;
 mod characterize;
 mod models;
 mod os;
+mod simulate;
 mod trace;
 mod vxbench;
 
@@ -16,6 +17,7 @@ pub use campaign::{CampaignAction, CampaignArgs, CampaignRunArgs};
 pub use characterize::CharacterizeArgs;
 pub use models::{AskedArgs, CompareArgs, PredictArgs, Price, ValidateArgs};
 pub use os::OsArgs;
+pub use simulate::{CacheChoice, CalibrateArgs, SimulateArgs, Sweep};
 pub use trace::{ExportArgs, ImportArgs, RecordArgs, TraceArgs, TraceCommand};
 pub use vxbench::VxbenchArgs;
 
@@ -55,6 +57,10 @@ pub enum Command {
     Os(OsArgs),
     /// Read and write block-I/O traces
     Trace(TraceArgs),
+    /// Replay a block trace against simulated disks, with write caches and schedulers of choice
+    Simulate(Box<SimulateArgs>),
+    /// Fit a simulated drive to a measured trace
+    Calibrate(Box<CalibrateArgs>),
     /// Make one HTML page of result files
     Report(ReportArgs),
 }
@@ -63,7 +69,7 @@ pub enum Command {
 #[derive(Debug, Args)]
 #[command(allow_negative_numbers = true)]
 pub struct EvaluateArgs {
-    /// A directory (a scratch file is made there and removed), or a file or block device with --destroy-data
+    /// A directory (a scratch file is made there and removed), a file or block device with --destroy-data, or sim:SYSTEM
     pub target: PathBuf,
     /// Time the whole evaluation may take
     #[arg(long, value_name = "TIME", default_value = "10m", value_parser = seconds)]

@@ -3,11 +3,13 @@
 mod args;
 mod asked;
 mod command;
+mod drives;
 mod failure;
 mod interrupt;
 mod machine;
 mod output;
 mod progress;
+mod rows;
 mod save;
 mod systems;
 
@@ -36,6 +38,8 @@ fn main() -> ExitCode {
         Command::Campaign(args) => command::campaign::main(&args),
         Command::Os(args) => command::os::main(&args),
         Command::Trace(args) => command::trace::main(&args),
+        Command::Simulate(args) => command::simulate::main(&args),
+        Command::Calibrate(args) => command::calibrate::main(&args),
         Command::Report(args) => command::report::main(&args),
     };
     match done {

@@ -16,6 +16,7 @@ mod os;
 mod plot;
 mod ranges;
 mod ratios;
+mod simulation;
 mod terminal;
 mod text;
 

@@ -224,6 +224,9 @@ pub fn target(document: &Document) -> Cow<'_, str> {
     if let Some(files) = document.trace_files.as_ref().filter(|files| !files.is_empty()) {
         return listed(files.iter().map(|file| file.path.as_str()).collect()).into();
     }
+    if let Some(one) = document.simulation.as_ref().filter(|_| document.evaluation.is_none()) {
+        return format!("{} on {}", one.trace, one.drive).into();
+    }
     match (&document.evaluation, &document.measurements) {
         (Some(evaluation), _) if !evaluation.target.is_empty() => evaluation.target.as_str().into(),
         (None, Some(runs)) if runs.len() == 1 => mix(&runs[0].workload).into(),

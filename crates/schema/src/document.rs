@@ -2,7 +2,7 @@
 
 use crate::{
     CampaignResult, Characterization, Cheapest, Comparison, Environment, Evaluation, Measurement,
-    OsResults, Prediction, TraceFile, Validation, Vxbench, Warning,
+    OsResults, Prediction, Simulation, TraceFile, Validation, Vxbench, Warning,
 };
 use serde::{Deserialize, Serialize};
 
@@ -69,6 +69,9 @@ pub struct Document {
     /// Traces that were imported, exported or recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace_files: Option<Vec<TraceFile>>,
+    /// A simulation of disks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub simulation: Option<Simulation>,
 }
 
 impl Document {

@@ -12,6 +12,7 @@ pub mod io;
 pub mod measurement;
 pub mod os;
 pub mod prediction;
+pub mod simulation;
 pub mod trace_file;
 pub mod units;
 pub mod vxbench;
@@ -36,6 +37,10 @@ pub use measurement::{Direction, Measurement, ResponseTime, Stop};
 pub use os::{Contamination, MabProof, OsBenchmark, OsResults, OsRule, OsSystem, OsUnit, Place};
 pub use prediction::{
     Cheapest, Choice, Comparison, ErrorBin, ErrorFigures, Prediction, Validation, ValidationPoint,
+};
+pub use simulation::{
+    Absorption, AbsorptionPoint, SimulatedCell, SimulatedOperations, SimulatedParts,
+    SimulatedTimes, Simulation, SimulationAgreement,
 };
 pub use trace_file::TraceFile;
 pub use vxbench::{

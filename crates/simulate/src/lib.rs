@@ -1,1 +1,35 @@
 //! Trace-driven simulation of disks, their caches and schedulers, and of whole systems, in integer nanoseconds.
+//!
+//! Floating point is used while parameters become tables, and in statistics of finished runs; between them every time is
+//! a whole number of nanoseconds. There is no clock, no file, no thread, no global and no unordered map here: the same
+//! inputs give the same bytes everywhere.
+
+pub mod cache;
+pub mod calibrate;
+pub mod command;
+pub mod compare;
+pub mod disk;
+pub mod disksim;
+pub mod drive;
+pub mod drives;
+pub mod error;
+pub mod layout;
+pub mod mechanism;
+pub mod nvram;
+pub mod read_ahead;
+pub mod replay;
+pub mod schedule;
+pub mod seek;
+pub mod summary;
+pub mod system;
+
+#[cfg(test)]
+mod testing;
+
+pub use command::{Command, DiskOptions, Done, Traffic, WriteCache};
+pub use compare::{Agreement, agreement};
+pub use disk::Disk;
+pub use drive::{Drive, Parameters, Status};
+pub use error::Error;
+pub use replay::{Arrivals, Job, Options, Outcome, Replayed, jobs, one_step, replay};
+pub use schedule::{SCHEDULERS, Scheduler};

@@ -34,7 +34,9 @@ const LAYOUT_SHARE: f64 = 0.25;
 /// # Errors
 /// Misuse before anything is touched; failures and interruptions with everything measured saved and named.
 pub fn main(args: &EvaluateArgs) -> Result<(), Failure> {
-    refuse_simulated(args)?;
+    if let Some(name) = args.target.to_str().and_then(|target| target.strip_prefix("sim:")) {
+        return super::evaluate_sim::main(args, name);
+    }
     let earlier = args.resume.as_deref().map(output::read_result).transpose()?;
     for path in args.output.iter().chain(&args.html) {
         output::check_writable(path)?;
@@ -58,15 +60,6 @@ pub fn main(args: &EvaluateArgs) -> Result<(), Failure> {
     let mut keeper = Keeper::new(args, &document)?;
     let finished = explore(&options, &settings, log, machine, &mut document, &mut keeper, args);
     keeper.conclude(document, finished)
-}
-
-fn refuse_simulated(args: &EvaluateArgs) -> Result<(), Failure> {
-    match args.target.to_str() {
-        Some(name) if name.starts_with("sim:") => Err(Failure::Misuse(format!(
-            "{name}: simulated systems are not part of this version; name a directory, file or device"
-        ))),
-        _ => Ok(()),
-    }
 }
 
 /// Prints the plan on standard output and touches nothing.

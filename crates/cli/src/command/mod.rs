@@ -1,13 +1,16 @@
 //! The commands: what the arguments mean, and what is poured into what.
 
+pub mod calibrate;
 pub mod campaign;
 pub mod characterize;
 pub mod compare;
 pub mod evaluate;
+pub mod evaluate_sim;
 pub mod os;
 pub mod predict;
 pub mod report;
 pub mod run;
+pub mod simulate;
 pub mod trace;
 pub mod validate;
 pub mod vxbench;

@@ -7,6 +7,7 @@ mod findings;
 mod models;
 mod os;
 mod sections;
+mod simulation;
 mod tables;
 mod vxbench;
 
@@ -91,6 +92,9 @@ fn sections(document: &Document) -> Vec<Section> {
         add("benchmarks", "Benchmarks", os::benchmarks(results));
         add("of-1990", "Tables of 1990", os::of_1990(results));
     }
+    if let Some(one) = &document.simulation {
+        add("simulation", "Simulation", simulation::section(one));
+    }
     add("doubts", "Doubts", tables::doubts(document));
     if document.environment != Environment::default() {
         add("machine", "Machine", tables::machine(&document.environment));
@@ -128,6 +132,7 @@ fn header(out: &mut String, document: &Document, sections: &[Section]) {
         Document { comparison: Some(_), .. } => "comparison",
         Document { predictions: Some(_), .. } => "predictions",
         Document { os: Some(_), .. } => "operating-system benchmarks",
+        Document { simulation: Some(_), .. } => "simulation",
         _ => "runs",
     };
     let _ = write!(

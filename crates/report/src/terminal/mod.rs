@@ -6,6 +6,7 @@ mod chart;
 mod ink;
 mod models;
 mod os;
+mod simulation;
 mod tables;
 mod trace_files;
 mod vxbench;
@@ -45,6 +46,9 @@ pub fn terminal(document: &Document, style: &Style) -> String {
         out += &os::text(results, style);
     }
     out += &trace_files::text(document, style);
+    if let Some(one) = &document.simulation {
+        out += &simulation::text(one, style);
+    }
     out + &warnings(document, style)
 }
 

@@ -1,0 +1,168 @@
+//! `ioscape evaluate sim:SYSTEM`: the self-scaling evaluation of a simulated system, in virtual time.
+
+use crate::args::EvaluateArgs;
+use crate::failure::Failure;
+use crate::progress::Progress;
+use crate::save::Keeper;
+use crate::{drives, output};
+use ioscape_scaling::{Ask, Bounds, Options, Probe, explore};
+use ioscape_schema::{Access, Document, Engine, Evaluation, Measurement, Stop, Workload};
+use ioscape_simulate::system::{self, Course, Host, SystemParameters};
+use ioscape_simulate::{Drive, seek::nanoseconds};
+use std::path::Path;
+
+/// What a point costs of the budget, in seconds: as many points are measured as on a real machine in that time.
+const COST_S: f64 = 4.0;
+/// Requests of a part of a run.
+const REQUESTS: [usize; 2] = [400, 100_000];
+/// Bounds of the other parameters.
+const SIZE_MEAN: [u64; 2] = [4 << 10, 1 << 20];
+const PROCESS_MOST: u32 = 8;
+
+/// Runs the command for the system `name`, a shipped one or a file.
+///
+/// # Errors
+/// Options that only real machines know, a system that cannot be read, and output that cannot be written.
+pub fn main(args: &EvaluateArgs, name: &str) -> Result<(), Failure> {
+    if args.memory.is_some() || args.destroy_data || args.resume.is_some() {
+        return Err(Failure::Misuse(
+            "--memory, --destroy-data and --resume are for real targets: a simulated system has its own memory, no data, and is done in seconds"
+                .into(),
+        ));
+    }
+    let system = read(name)?;
+    let drive = drives::drive(&system.drive)?;
+    let options = options(args, &system, &drive)?;
+    if args.dry_run {
+        let plan = ioscape_scaling::plan(&options);
+        let points: u32 = plan.phases.iter().map(|phase| phase.points as u32).sum();
+        return output::print(&format!(
+            "{}: up to {points} points, in virtual time\n",
+            system.title
+        ));
+    }
+    let mut document = output::document(args.seed);
+    let keeper = Keeper::new(args, &document)?;
+    let progress = Progress::of_evaluation(options.budget_s);
+    let mut probe = Simulated { system: &system, drive: &drive, document: &document, progress };
+    let evaluation = match explore(&options, &mut probe) {
+        Ok(evaluation) => evaluation,
+        Err(stopped) => return Err(Failure::Failed(stopped.error.to_string())),
+    };
+    probe.progress.done();
+    document.evaluation =
+        Some(Evaluation { target: args.target.display().to_string(), ..evaluation });
+    keeper.conclude(document, Ok(()))
+}
+
+fn read(name: &str) -> Result<SystemParameters, Failure> {
+    if let Some(system) = system::find(name) {
+        return Ok(system);
+    }
+    let text = std::fs::read_to_string(Path::new(name)).map_err(|e| {
+        let known: Vec<&str> = system::SHIPPED.iter().map(|(name, _)| *name).collect();
+        Failure::Misuse(format!(
+            "sim:{name}: cannot be read ({e}), and known are {}",
+            known.join(", ")
+        ))
+    })?;
+    SystemParameters::parse(&text, name).map_err(|e| Failure::Misuse(e.to_string()))
+}
+
+fn options(
+    args: &EvaluateArgs,
+    system: &SystemParameters,
+    drive: &Drive,
+) -> Result<Options, Failure> {
+    let [least, most] = system.unique_bytes;
+    let most = args.max_unique_bytes.unwrap_or(most).min(drive.capacity_bytes()) >> 12 << 12;
+    let access = if args.direct { Access::Direct } else { Access::Buffered };
+    let base = Workload {
+        size_distribution: args.size_dist,
+        engine: Engine::Sim,
+        access,
+        ..Workload::default()
+    };
+    let options = Options {
+        bounds: Bounds {
+            unique_bytes: [least, most],
+            size_mean: SIZE_MEAN,
+            process_num: [1, PROCESS_MOST],
+        },
+        base,
+        budget_s: args.budget,
+        seed: args.seed,
+        all_parameters: args.all_parameters,
+        typical_cost_s: COST_S.min(args.budget / 150.0),
+        flush_interval_s: system.cache.flush_interval_s,
+        layout_bytes_per_s: None,
+    };
+    options.validate().map_err(|e| Failure::Misuse(e.to_string()))?;
+    Ok(options)
+}
+
+/// A simulated system as a probe.
+struct Simulated<'a> {
+    system: &'a SystemParameters,
+    drive: &'a Drive,
+    document: &'a Document,
+    progress: Progress,
+}
+
+impl Probe for Simulated<'_> {
+    type Error = ioscape_simulate::Error;
+
+    fn measure(&mut self, ask: &Ask) -> Result<Measurement, Self::Error> {
+        let workload = &ask.workload;
+        let mut host = Host::new(self.system, self.drive, workload.unique_bytes)?;
+        let mut streams = ioscape_workload::streams(workload, self.document.seed);
+        let next = |process: usize| streams[process].request();
+        let access = match workload.access {
+            Access::Buffered => system::host::Access::Buffered,
+            Access::Direct => system::host::Access::Direct,
+            Access::Dsync => system::host::Access::Synchronous,
+        };
+        let course = self.course(workload);
+        let (processes, think) = (workload.process_num, workload.think_time_ns);
+        let ran = system::run(&mut host, processes, next, think, access, course);
+        let seconds = ran.elapsed_ns as f64 / 1e9;
+        Ok(Measurement {
+            ios: ran.ios,
+            bytes: ran.bytes,
+            elapsed_s: seconds,
+            throughput_bytes_per_s: ran.bytes as f64 / seconds,
+            throughput_ci95: ran.ci95,
+            response_time_ns: ran.response,
+            read: ran.read,
+            write: ran.write,
+            io_time_frac: 1.0,
+            warm_up_s: course.warm_up_ns as f64 / 1e9,
+            cost_s: self.cost_s(ask),
+            burst_ratio: Some(ran.burst_ratio),
+            ..Measurement::empty(workload.clone(), Stop::Confident)
+        })
+    }
+
+    fn progress(&mut self, _: &Evaluation, progress: &ioscape_scaling::Progress) {
+        self.progress.advance(progress.spent_s, progress.left_s, progress.phase);
+    }
+}
+
+impl Simulated<'_> {
+    fn cost_s(&self, ask: &Ask) -> f64 {
+        COST_S.min(ask.effort.cap_s.max(0.1))
+    }
+
+    /// Writes that are flushed from time to time are measured over whole intervals, from the second on.
+    fn course(&self, workload: &Workload) -> Course {
+        let interval = self.system.cache.flush_interval_s.filter(|_| workload.read_frac < 1.0);
+        let interval_ns = nanoseconds(interval.unwrap_or(10.0) * 1e3);
+        let [requests_least, requests_most] = REQUESTS;
+        Course {
+            warm_up_ns: interval_ns,
+            measure_ns: 2 * interval_ns,
+            requests_least,
+            requests_most,
+        }
+    }
+}

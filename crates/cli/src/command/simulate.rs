@@ -1,0 +1,162 @@
+//! `ioscape simulate`: a trace against simulated disks, in all combinations asked for.
+
+use crate::args::{CacheChoice, SimulateArgs, Sweep};
+use crate::failure::Failure;
+use crate::progress::Progress;
+use crate::{drives, output, rows};
+use ioscape_schema::{Absorption, SimulatedCell, Simulation, SimulationAgreement};
+use ioscape_simulate::{
+    Arrivals, DiskOptions, Drive, Job, Options, WriteCache, calibrate, jobs, nvram, replay, summary,
+};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Sizes of caches at the host (figures 17 and 18 of Ruemmler & Wilkes 1993).
+const HOST_CACHES: std::ops::RangeInclusive<u32> = 12..=24;
+/// Most combinations.
+const CELLS_MOST: usize = 4096;
+
+/// Runs the command.
+///
+/// # Errors
+/// A drive or trace that cannot be read or do not fit, and output that cannot be written.
+pub fn main(args: &SimulateArgs) -> Result<(), Failure> {
+    for path in args.output.iter().chain(&args.html).chain(&args.rows) {
+        output::check_writable(path)?;
+    }
+    let drive = drives::drive(&args.drive)?;
+    let progress = Progress::of_jobs(0, 1, "simulate");
+    progress.doing("reading the trace");
+    let trace = drives::trace(&args.trace)?;
+    let devices = drives::devices(&trace, &args.device)?;
+    drives::check_sectors(&trace, &devices, &drive)?;
+    let all = jobs(&trace.rows, &devices, &drive).map_err(|e| Failure::Misuse(e.to_string()))?;
+    if all.is_empty() {
+        return Err(Failure::Misuse("no request of the trace moves data on these devices".into()));
+    }
+    let cells = combinations(args, &drive)?;
+    progress.doing(&format!("{} requests, {} combinations", all.len(), cells.len()));
+    let names = args.trace.iter().map(|path| path.display().to_string());
+    let mut document = output::document(0);
+    document.simulation = Some(Simulation {
+        drive: drive.name.clone(),
+        drive_status: drive.status.words().to_owned(),
+        trace: names.collect::<Vec<_>>().join(", "),
+        devices: devices.iter().map(|&d| drives::device_name(&trace, d)).collect(),
+        arrivals: arrivals(args.arrivals).to_owned(),
+        requests: all.len() as u64,
+        cells: run_all(&drive, &all, &cells, threads(args)),
+        agreement: agreement(&drive, &all),
+        absorption: absorption(&trace.rows),
+    });
+    progress.done();
+    if let (Some(path), Some(first)) = (&args.rows, cells.first()) {
+        rows::write(path, &replay(&drive, &all, first), &all)?;
+    }
+    output::pour(&document, args.output.as_deref(), args.html.as_deref(), args.json)
+}
+
+fn arrivals(arrivals: Arrivals) -> &'static str {
+    match arrivals {
+        Arrivals::Queued => "queued",
+        Arrivals::Issued => "issued",
+        Arrivals::Closed => "closed",
+    }
+}
+
+fn threads(args: &SimulateArgs) -> usize {
+    let here = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    args.threads.map_or(here, |n| n as usize)
+}
+
+/// All combinations of what is swept, in the order of the values.
+fn combinations(args: &SimulateArgs, drive: &Drive) -> Result<Vec<Options>, Failure> {
+    let mut caches = vec![args.cache];
+    let mut destages = vec![args.destage];
+    let mut schedulers = vec![args.scheduler];
+    let mut ahead = vec![args.read_ahead.unwrap_or(drive.buffer.read_ahead)];
+    for sweep in &args.sweep {
+        match sweep {
+            Sweep::Cache(values) => caches.clone_from(values),
+            Sweep::Destage(values) => destages.clone_from(values),
+            Sweep::Scheduler(values) => schedulers.clone_from(values),
+            Sweep::ReadAhead(values) => ahead.clone_from(values),
+        }
+    }
+    let mut all: Vec<Options> = Vec::new();
+    for &scheduler in &schedulers {
+        for &read_ahead in &ahead {
+            for &destage in &destages {
+                for &cache in &caches {
+                    let cache = match cache {
+                        CacheChoice::None => WriteCache::None,
+                        CacheChoice::Immediate => WriteCache::Immediate,
+                        CacheChoice::Nvram(bytes) => {
+                            WriteCache::Nvram { bytes, destage, freeing: args.freeing }
+                        }
+                    };
+                    let disk = DiskOptions { read_ahead, cache };
+                    let (arrivals, shared_bus) = (args.arrivals, args.shared_bus);
+                    let options = Options { disk, scheduler, arrivals, shared_bus };
+                    // Without a non-volatile cache the order of destaging makes no difference.
+                    if !all.contains(&options) {
+                        all.push(options);
+                    }
+                }
+            }
+        }
+    }
+    if all.len() > CELLS_MOST {
+        return Err(Failure::Misuse(format!("{} combinations: at most {CELLS_MOST}", all.len())));
+    }
+    Ok(all)
+}
+
+/// Simulates all combinations on several threads; the result does not depend on how many.
+fn run_all(drive: &Drive, jobs: &[Job], cells: &[Options], threads: usize) -> Vec<SimulatedCell> {
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut done = Vec::new();
+        while let Some(options) = cells.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let run = replay(drive, jobs, options);
+            done.push((options, summary::cell(drive, options, &run)));
+        }
+        done
+    };
+    let mut found = std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads.min(cells.len())).map(|_| scope.spawn(work)).collect();
+        workers.into_iter().filter_map(|worker| worker.join().ok()).flatten().collect::<Vec<_>>()
+    });
+    found.sort_by_key(|(options, _)| cells.iter().position(|cell| cell == *options));
+    found.into_iter().map(|(_, cell)| cell).collect()
+}
+
+/// Against the recorded times, for the device with most requests; `None` when the trace has none.
+fn agreement(drive: &Drive, jobs: &[Job]) -> Option<SimulationAgreement> {
+    let mut counts = std::collections::BTreeMap::new();
+    for job in jobs {
+        *counts.entry(job.disk).or_insert(0u64) += 1;
+    }
+    let (&disk, _) =
+        counts.iter().max_by_key(|(disk, count)| (**count, std::cmp::Reverse(**disk)))?;
+    let mut one: Vec<Job> =
+        jobs.iter().filter(|j| j.disk == disk).map(|j| Job { disk: 0, ..*j }).collect();
+    if one.iter().all(|j| j.completed_ns == j.issued_ns) {
+        return None;
+    }
+    one.sort_by_key(|j| j.issued_ns);
+    Some(summary::agreement(drive, &one, &calibrate::judge(drive, &one)))
+}
+
+fn absorption(rows: &[ioscape_schema::Io]) -> Vec<Absorption> {
+    let sizes: Vec<u64> =
+        HOST_CACHES.flat_map(|power| [1u64 << power, 3u64 << (power - 1)]).collect();
+    let all = nvram::absorption(rows, "all", |_| true, &sizes);
+    let metadata = nvram::absorption(rows, "metadata", |io| io.io_type.is_metadata(), &sizes);
+    let user = nvram::absorption(
+        rows,
+        "user_data",
+        |io| io.io_type == ioscape_schema::IoType::UserData,
+        &sizes,
+    );
+    [all, metadata, user].into_iter().filter(|found| found.intervals > 0).collect()
+}

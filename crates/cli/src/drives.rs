@@ -1,0 +1,129 @@
+//! Drives and traces by name: what the simulating commands read before they simulate.
+
+use crate::failure::Failure;
+use ioscape_schema::{Io, TraceInfo};
+use ioscape_simulate::{Drive, Parameters, drives};
+use ioscape_trace::Source;
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+fn misuse(error: impl std::fmt::Display) -> Failure {
+    Failure::Misuse(error.to_string())
+}
+
+fn read(path: &Path) -> Result<String, Failure> {
+    std::fs::read_to_string(path)
+        .map_err(|e| Failure::Misuse(format!("cannot read {}: {e}", path.display())))
+}
+
+/// The parameters of a shipped drive, or of a parameter file.
+pub fn parameters(name: &str) -> Result<Parameters, Failure> {
+    if let Some(parameters) = drives::find(name) {
+        return Ok(parameters);
+    }
+    if !Path::new(name).exists() {
+        let known: Vec<&str> = drives::SHIPPED.iter().map(|(name, _)| *name).collect();
+        return Err(Failure::Misuse(format!(
+            "--drive {name}: no such file, and no drive of that name; known are {}",
+            known.join(", ")
+        )));
+    }
+    if name.ends_with(".diskspecs") {
+        return disksim(Path::new(name));
+    }
+    Parameters::parse(&read(Path::new(name))?, name).map_err(misuse)
+}
+
+/// DiskSim's parameter files, found beside each other.
+fn disksim(path: &Path) -> Result<Parameters, Failure> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let open = |name: &str| {
+        std::fs::read_to_string(folder.join(name)).map_err(|e| format!("cannot be read: {e}"))
+    };
+    let specs = ioscape_simulate::disksim::read(&read(path)?, &path.display().to_string(), &open)
+        .map_err(misuse)?;
+    if !specs.left_out.is_empty() {
+        crate::output::tell(&format!("Not simulated: {}", specs.left_out.join(", ")));
+    }
+    Ok(specs.parameters)
+}
+
+/// The drive of a name or file.
+pub fn drive(name: &str) -> Result<Drive, Failure> {
+    parameters(name)?.build().map_err(misuse)
+}
+
+/// A whole trace.
+pub struct Trace {
+    /// Its rows in the order of arrival.
+    pub rows: Vec<Io>,
+    /// Its tables.
+    pub info: TraceInfo,
+}
+
+/// Reads a trace into memory.
+pub fn trace(paths: &[PathBuf]) -> Result<Trace, Failure> {
+    let source = |path: &PathBuf| {
+        let name = path.display().to_string();
+        let file =
+            File::open(path).map_err(|e| Failure::Misuse(format!("cannot read {name}: {e}")))?;
+        Ok(Source::file(name, file))
+    };
+    let sources: Vec<Source> = paths.iter().map(source).collect::<Result<_, Failure>>()?;
+    let mut reader = ioscape_trace::open(sources, &ioscape_trace::Options::default())
+        .map_err(|e| Failure::Failed(e.to_string()))?;
+    let (mut rows, mut batch) = (Vec::new(), Vec::new());
+    while reader.next_batch(&mut batch).map_err(|e| Failure::Failed(e.to_string()))? {
+        rows.extend_from_slice(&batch);
+    }
+    if rows.is_empty() {
+        return Err(Failure::Failed("the trace holds no requests".to_owned()));
+    }
+    Ok(Trace { rows, info: reader.info().clone() })
+}
+
+/// Requests by device.
+pub fn counts(trace: &Trace) -> BTreeMap<u16, u64> {
+    let mut counts = BTreeMap::new();
+    for io in &trace.rows {
+        *counts.entry(io.device).or_insert(0) += 1;
+    }
+    counts
+}
+
+/// The name of a device.
+pub fn device_name(trace: &Trace, device: u16) -> String {
+    let named = trace.info.devices.get(usize::from(device)).map(|d| d.name.clone());
+    named.filter(|n| !n.is_empty()).unwrap_or_else(|| device.to_string())
+}
+
+/// The devices asked for by name or number; all of them unasked.
+pub fn devices(trace: &Trace, asked: &[String]) -> Result<Vec<u16>, Failure> {
+    let known: Vec<u16> = counts(trace).into_keys().collect();
+    let find = |name: &String| {
+        let by_name = known.iter().find(|&&device| device_name(trace, device) == *name);
+        let by_number = name.parse().ok().and_then(|n: u16| known.iter().find(|&&d| d == n));
+        by_name.or(by_number).copied().ok_or_else(|| {
+            let names: Vec<String> = known.iter().map(|&d| device_name(trace, d)).collect();
+            Failure::Misuse(format!("--device {name}: the trace has {}", names.join(", ")))
+        })
+    };
+    if asked.is_empty() { Ok(known.clone()) } else { asked.iter().map(find).collect() }
+}
+
+/// Refuses a trace whose sectors are not made of the drive's.
+pub fn check_sectors(trace: &Trace, devices: &[u16], drive: &Drive) -> Result<(), Failure> {
+    for &device in devices {
+        let told = trace.info.devices.get(usize::from(device)).map_or(0, |d| d.sector_bytes);
+        if told % drive.sector_bytes != 0 {
+            return Err(Failure::Misuse(format!(
+                "device {} of the trace has sectors of {told} bytes, {} of {}: choose a drive with sectors like the trace's",
+                device_name(trace, device),
+                drive.name,
+                drive.sector_bytes
+            )));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,113 @@
+//! The simulating commands from end to end, on a small trace of our own.
+
+use assert_cmd::Command;
+use ioscape_schema::Document;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+fn ioscape() -> Command {
+    Command::cargo_bin("ioscape").expect("the command is built")
+}
+
+/// A trace in MSR's notation: 600 requests of 8 KB, 40 ms apart, each said to have taken 20 ms.
+fn trace(folder: &Path) -> PathBuf {
+    let mut text = String::new();
+    for n in 0..600u64 {
+        let op = if n % 3 == 0 { "Read" } else { "Write" };
+        let (time, offset) = (128_166_372_000_000_000 + n * 400_000, n * 7919 % 30_000 * 8192);
+        let _ = writeln!(text, "{time},host,0,{op},{offset},8192,200000");
+    }
+    let path = folder.join("host_0.csv");
+    std::fs::write(&path, text).expect("a trace can be written");
+    path
+}
+
+fn simulate(trace: &Path, more: &[&str]) -> Vec<u8> {
+    let run = ioscape()
+        .arg("simulate")
+        .arg(trace)
+        .args(["--drive", "hp-c2200a", "--json"])
+        .args(more)
+        .assert();
+    run.success().get_output().stdout.clone()
+}
+
+#[test]
+fn a_sweep_gives_the_same_result_with_any_number_of_threads() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let trace = trace(folder.path());
+    let sweep =
+        ["--sweep", "cache=none,immediate,8k..32k", "--sweep", "destage=fcfs,satf", "--threads"];
+    let run = |threads| {
+        let out = simulate(&trace, &[&sweep[..], &[threads]].concat());
+        serde_json::from_slice::<Document>(&out)
+            .expect("a document")
+            .simulation
+            .expect("a simulation")
+    };
+    let (one, many) = (run("1"), run("3"));
+    assert_eq!(one, many);
+    assert_eq!((one.cells.len(), one.requests), (2 + 3 * 2, 600));
+    assert!(one.cells[2].physical.write.mean_ns < one.cells[0].physical.write.mean_ns);
+}
+
+#[test]
+fn rows_and_page_are_written() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let trace = trace(folder.path());
+    let (rows, page) = (folder.path().join("rows.csv"), folder.path().join("page.html"));
+    let places = ["--rows", rows.to_str().expect("plain"), "--html", page.to_str().expect("plain")];
+    simulate(&trace, &places);
+    let text = std::fs::read_to_string(&rows).expect("rows");
+    assert_eq!(text.lines().count(), 601);
+    assert!(text.starts_with("row,disk,is_write,block,blocks,queued_ns,"));
+    let text = std::fs::read_to_string(&page).expect("a page");
+    assert!(text.contains("Physical times by policy"));
+}
+
+#[test]
+fn what_does_not_fit_is_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("host_0.csv");
+    let line = "128166372000000000,host,0,Read,999999995904,4096,200000\n";
+    std::fs::write(&path, line).expect("a trace can be written");
+    for (drive, word) in [("hp-c2200a", "beyond"), ("no-such-drive", "hp-c2200a")] {
+        let run = ioscape().arg("simulate").arg(&path).args(["--drive", drive]).assert().code(2);
+        let text = String::from_utf8_lossy(&run.get_output().stderr).into_owned();
+        assert!(text.contains(word), "{text}");
+    }
+}
+
+#[test]
+fn a_simulated_system_is_evaluated_and_its_policy_found() {
+    for (name, policy) in
+        [("decstation-5000-ultrix", "write_through"), ("hp-730-no-flush", "write_cancelling")]
+    {
+        let target = format!("sim:{name}");
+        let run = ioscape().args(["evaluate", &target, "--json"]).assert().success();
+        let document: Document =
+            serde_json::from_slice(&run.get_output().stdout).expect("a document");
+        let evaluation = document.evaluation.expect("an evaluation");
+        let found = serde_json::to_value(&evaluation.findings.write_policy).expect("a policy");
+        assert_eq!(found, policy, "{name}");
+        assert!(evaluation.regions.len() >= 2, "{name}: memory and disk");
+    }
+}
+
+#[test]
+fn a_fitted_drive_is_a_drive_again() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let trace = trace(folder.path());
+    let fitted = folder.path().join("fitted.toml");
+    let run = ioscape()
+        .arg("calibrate")
+        .arg(&trace)
+        .args(["--drive", "hp-c2200a", "--rounds", "1", "--keep-skews", "-o"])
+        .arg(&fitted)
+        .assert()
+        .success();
+    let told = String::from_utf8_lossy(&run.get_output().stderr).into_owned();
+    assert!(told.contains("held out") && told.contains("paired error"), "{told}");
+    let drive = fitted.to_str().expect("a plain path");
+    ioscape().arg("simulate").arg(&trace).args(["--drive", drive]).assert().success();
+}

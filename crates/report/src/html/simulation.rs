@@ -1,0 +1,81 @@
+//! Simulations of disks on the page: figures 14 to 18 of Ruemmler & Wilkes (1993), and all cells as a table.
+
+use super::figure::{Figure, legend, two_sizes};
+use super::tables::table;
+use crate::plot::{Chart, Frame, Scale};
+use crate::simulation as charts;
+use crate::text::{esc, percent};
+use ioscape_schema::Simulation;
+use ioscape_schema::units::{Bytes, Nanos};
+
+fn figure(id: &str, title: &str, caption: &str, chart: &Chart) -> String {
+    if !chart.has_points() {
+        return String::new();
+    }
+    let figure = Figure { id, title, caption, scales: &[Scale::Linear] };
+    figure.html(|_| two_sizes(chart, Frame::WIDE), &legend(&chart.series, ""))
+}
+
+/// The section.
+pub fn section(simulation: &Simulation) -> String {
+    let mut out = format!(
+        r#"<h2>Simulation</h2><p class="lead">{} requests of {} (devices {}) on the drive {}, {}; requests come as {}.</p>"#,
+        simulation.requests,
+        esc(&simulation.trace),
+        esc(&simulation.devices.join(", ")),
+        esc(&simulation.drive),
+        esc(&simulation.drive_status),
+        esc(&simulation.arrivals)
+    );
+    if let (Some(chart), Some(words)) =
+        (charts::measured_and_simulated(simulation), charts::agreement(simulation))
+    {
+        let caption = format!(
+            "{} Demerit is blind to single requests; the paired error is not.",
+            esc(&words)
+        );
+        out += &figure("agreement", "Measured and simulated", &caption, &chart);
+    }
+    let caption = "Share of requests that took at most this long at the disk.";
+    out += &figure("policies", "Physical times by policy", caption, &charts::by_policy(simulation));
+    for (elapsed, id, title) in
+        [(false, "sizes", "At the disk"), (true, "sizes-elapsed", "With the host's queue")]
+    {
+        if let Some(chart) = charts::by_size(simulation, elapsed) {
+            let caption = "Mean time of a write by the size of the cache at the disk.";
+            out += &figure(id, title, caption, &chart);
+        }
+    }
+    out += &cells(simulation);
+    if !simulation.absorption.is_empty() {
+        let caption = "Share of the 30-second intervals with writes in which a cache at the host takes all of them.";
+        let chart = charts::intervals(&simulation.absorption);
+        out += &figure("intervals", "Intervals absorbed at the host", caption, &chart);
+        let caption = "Share of the bytes written that a cache at the host takes when it is emptied every 30 seconds.";
+        let chart = charts::absorbed(&simulation.absorption);
+        out += &figure("absorbed", "Writes absorbed at the host", caption, &chart);
+    }
+    out
+}
+
+fn cells(simulation: &Simulation) -> String {
+    let head = [
+        "Policy", "Cache", "Physical", "Reads", "Writes", "Elapsed", "Reads", "Writes", "Absorbed",
+    ];
+    let rows = simulation.cells.iter().map(|cell| {
+        let (physical, elapsed) = (&cell.physical, &cell.elapsed);
+        let time = |ns: f64| Nanos(ns).to_string();
+        vec![
+            charts::policy(cell),
+            cell.cache_bytes.map_or("\u{2013}".to_owned(), |b| Bytes(b as f64).to_string()),
+            time(physical.all.mean_ns),
+            time(physical.read.mean_ns),
+            time(physical.write.mean_ns),
+            time(elapsed.all.mean_ns),
+            time(elapsed.read.mean_ns),
+            time(elapsed.write.mean_ns),
+            percent(cell.absorbed_bytes as f64 / cell.written_bytes.max(1) as f64),
+        ]
+    });
+    format!("<h3>All combinations</h3>{}", table("runs", &head, rows))
+}

@@ -1,0 +1,183 @@
+//! Simulations of disks as charts: distributions, times by cache size, and writes absorbed at the host.
+
+use crate::plot::{Axis, Chart, Drawn, Mark, Scale, Series, Shape, Unit};
+use ioscape_schema::units::{Bytes, Nanos};
+use ioscape_schema::{Absorption, AbsorptionPoint, SimulatedCell, Simulation};
+
+/// Colours of series that have no meaning of their own.
+const CLASSES: [&str; 5] = ["r1", "r2", "r3", "r4", "r5"];
+
+/// The write policy of a cell, without its size.
+pub fn policy(cell: &SimulatedCell) -> String {
+    let mut name = match cell.destage.as_deref() {
+        Some(destage) => format!("{} {destage}", cell.cache),
+        None => cell.cache.clone(),
+    };
+    name.push_str(&format!(", {}", cell.scheduler));
+    if cell.read_ahead {
+        name.push_str(", read-ahead");
+    }
+    name
+}
+
+fn mark(x: f64, y: f64, title: String) -> Mark {
+    Mark { x, y, range: [y, y], doubtful: false, title }
+}
+
+fn line(name: String, index: usize, drawn: Drawn, marks: Vec<Mark>) -> Series {
+    let class = CLASSES[index % CLASSES.len()].to_owned();
+    Series { name, class, shape: Shape::nth(index), drawn, marks }
+}
+
+fn percent_axis(label: &str) -> Axis {
+    Axis { label: label.to_owned(), scale: Scale::Linear, unit: Unit::Percent, range: [0.0, 1.02] }
+}
+
+fn fitted(label: &str, scale: Scale, unit: Unit, series: &[Series]) -> Axis {
+    let range = scale.fit(series.iter().flat_map(|one| &one.marks).map(|mark| mark.x));
+    Axis { label: label.to_owned(), scale, unit, range }
+}
+
+fn chart(label: String, x: Axis, y: Axis, series: Vec<Series>) -> Chart {
+    Chart { label, x, y, series, bands: Vec::new(), markers: Vec::new() }
+}
+
+/// Distributions of times.
+fn distributions(label: String, all: Vec<(String, &Vec<[f64; 2]>)>) -> Chart {
+    let series: Vec<Series> = all
+        .into_iter()
+        .enumerate()
+        .map(|(index, (name, points))| {
+            let title = |p: &[f64; 2]| format!("{:.1} % within {}", 100.0 * p[1], Nanos(p[0]));
+            let marks = points.iter().map(|p| mark(p[0], p[1], title(p))).collect();
+            line(name, index, Drawn::Line, marks)
+        })
+        .collect();
+    let x = fitted("physical time", Scale::Log10, Unit::Nanos, &series);
+    chart(label, x, percent_axis("share of requests"), series)
+}
+
+/// Recorded and simulated physical times (figure 14 of Ruemmler & Wilkes 1993).
+pub fn measured_and_simulated(simulation: &Simulation) -> Option<Chart> {
+    let agreement = simulation.agreement.as_ref()?;
+    let all = vec![
+        ("measured".to_owned(), &agreement.measured_distribution),
+        ("simulated".to_owned(), &agreement.simulated_distribution),
+    ];
+    Some(distributions("Distribution of recorded and simulated physical times".into(), all))
+}
+
+/// Physical times by policy (figure 15): of every policy the cell whose cache is nearest to the paper's 128 KB.
+pub fn by_policy(simulation: &Simulation) -> Chart {
+    let mut chosen: Vec<(String, &SimulatedCell)> = Vec::new();
+    let far = |cell: &SimulatedCell| cell.cache_bytes.unwrap_or(128 << 10).abs_diff(128 << 10);
+    for cell in &simulation.cells {
+        let name = policy(cell);
+        match chosen.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, other)) if far(cell) < far(other) => *other = cell,
+            Some(_) => {}
+            None => chosen.push((name, cell)),
+        }
+    }
+    let named = chosen.into_iter().map(|(name, cell)| {
+        let size = cell.cache_bytes.map_or(String::new(), |b| format!(" ({})", Bytes(b as f64)));
+        (name + &size, &cell.physical_distribution)
+    });
+    distributions("Distribution of physical times by write policy".into(), named.collect())
+}
+
+/// Mean times of writes by cache size (figure 16), physical or elapsed; policies without a size are level lines.
+pub fn by_size(simulation: &Simulation, elapsed: bool) -> Option<Chart> {
+    let sizes: Vec<u64> = simulation
+        .cells
+        .iter()
+        .filter(|c| c.cache == "nvram")
+        .filter_map(|c| c.cache_bytes)
+        .collect();
+    let (least, most) = (*sizes.iter().min()?, *sizes.iter().max()?);
+    if least == most {
+        return None;
+    }
+    let time = |cell: &SimulatedCell| {
+        if elapsed { cell.elapsed.write.mean_ns } else { cell.physical.write.mean_ns }
+    };
+    let mut groups: Vec<(String, Vec<Mark>)> = Vec::new();
+    for cell in &simulation.cells {
+        let name = policy(cell);
+        let at = match (cell.cache == "nvram", cell.cache_bytes) {
+            (true, Some(bytes)) => vec![bytes],
+            _ => vec![least, most],
+        };
+        let marks = at.into_iter().map(|bytes| {
+            mark(
+                bytes as f64,
+                time(cell),
+                format!("{}, {}", Bytes(bytes as f64), Nanos(time(cell))),
+            )
+        });
+        match groups.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, group)) => group.extend(marks),
+            None => groups.push((name, marks.collect())),
+        }
+    }
+    let series: Vec<Series> = groups
+        .into_iter()
+        .enumerate()
+        .map(|(index, (name, mut marks))| {
+            marks.sort_by(|a, b| a.x.total_cmp(&b.x));
+            line(name, index, Drawn::Both, marks)
+        })
+        .collect();
+    let x = fitted("size of the cache", Scale::Log2, Unit::Bytes, &series);
+    let label =
+        if elapsed { "mean elapsed time of writes" } else { "mean physical time of writes" };
+    let y =
+        Axis { label: label.into(), scale: Scale::Linear, unit: Unit::Nanos, range: [0.0, 1.0] };
+    Some(chart(format!("{label} by cache size"), x, y, series).with_y_scale(Scale::Linear))
+}
+
+/// Intervals whose writes a cache at the host takes (figure 17).
+pub fn intervals(all: &[Absorption]) -> Chart {
+    let of = |one: &Absorption| points(one, |p| p.intervals);
+    let series = all.iter().enumerate();
+    let series: Vec<Series> =
+        series.map(|(index, one)| line(words(&one.writes), index, Drawn::Both, of(one))).collect();
+    let x = fitted("size of the cache", Scale::Log2, Unit::Bytes, &series);
+    chart("Intervals fully absorbed".into(), x, percent_axis("share of intervals"), series)
+}
+
+/// Writes that a cache at the host takes (figure 18).
+pub fn absorbed(all: &[Absorption]) -> Chart {
+    let Some(one) = all.first() else { return intervals(all) };
+    let series = vec![
+        line("total".into(), 0, Drawn::Both, points(one, |p| p.total)),
+        line("overwrites".into(), 1, Drawn::Both, points(one, |p| p.overwrites)),
+    ];
+    let x = fitted("size of the cache", Scale::Log2, Unit::Bytes, &series);
+    chart("Writes absorbed".into(), x, percent_axis("share of bytes written"), series)
+}
+
+fn words(writes: &str) -> String {
+    writes.replace('_', " ")
+}
+
+fn points(one: &Absorption, pick: fn(&AbsorptionPoint) -> f64) -> Vec<Mark> {
+    let title =
+        |p: &AbsorptionPoint| format!("{}: {:.1} %", Bytes(p.cache_bytes as f64), 100.0 * pick(p));
+    one.points.iter().map(|p| mark(p.cache_bytes as f64, pick(p), title(p))).collect()
+}
+
+/// What the agreement says, in a sentence.
+pub fn agreement(simulation: &Simulation) -> Option<String> {
+    let a = simulation.agreement.as_ref()?;
+    Some(format!(
+        "Recorded physical times of {} requests: mean {}, simulated {}; demerit {:.2} %. One by one, {} requests soon after another: median error {}, {:.1} % within 1 ms.",
+        a.requests,
+        Nanos(a.measured_mean_ns),
+        Nanos(a.simulated_mean_ns),
+        100.0 * a.demerit,
+        a.paired_requests,
+        Nanos(a.paired_median_ns),
+        100.0 * a.paired_within_1ms
+    ))
+}

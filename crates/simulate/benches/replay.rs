@@ -1,0 +1,53 @@
+//! Requests simulated a second on one core: the plain disk, and the whole model with caches and a scheduler.
+//!
+//! `cargo bench -p ioscape-simulate --bench replay`. Fastest of several rounds, since other programs only slow it down.
+#![expect(clippy::print_stdout, reason = "a benchmark prints its table")]
+#![expect(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
+
+use ioscape_schema::{Io, Op, Request};
+use ioscape_simulate::cache::{Destage, Freeing};
+use ioscape_simulate::{DiskOptions, Options, Scheduler, WriteCache, drives, jobs, replay};
+use rand_pcg::Pcg64Mcg;
+use rand_pcg::rand_core::Rng;
+use std::hint::black_box;
+use std::time::Instant;
+
+const REQUESTS: u64 = 2_000_000;
+const ROUNDS: usize = 7;
+
+/// Half reads, half writes of 8 KB at random places, one every 40 ms on average.
+fn rows() -> Vec<Io> {
+    let mut dice = Pcg64Mcg::new(1);
+    let mut now = 0;
+    let row = |_| {
+        now += dice.next_u64() % 80_000_000;
+        let op = if dice.next_u64() % 2 == 0 { Op::Read } else { Op::Write };
+        let request = Request { op, offset: dice.next_u64() % 150_000 * 8192, len: 8192 };
+        Io { request, queued_ns: now, issued_ns: now, completed_ns: now, ..Io::default() }
+    };
+    (0..REQUESTS).map(row).collect()
+}
+
+fn main() {
+    let Some(drive) = drives::find("hp-97560").and_then(|p| p.build().ok()) else { return };
+    let Ok(jobs) = jobs(&rows(), &[0], &drive) else { return };
+    let cache = WriteCache::Nvram {
+        bytes: 128 << 10,
+        destage: Destage::Satf,
+        freeing: Freeing::WholeWrite,
+    };
+    let whole = Options {
+        disk: DiskOptions { read_ahead: true, cache },
+        scheduler: Scheduler::CScan,
+        ..Options::default()
+    };
+    for (name, options) in [("plain disk, FCFS", Options::default()), ("whole model", whole)] {
+        let mut fastest = f64::INFINITY;
+        for _ in 0..ROUNDS {
+            let begun = Instant::now();
+            black_box(replay(&drive, black_box(&jobs), &options));
+            fastest = fastest.min(begun.elapsed().as_secs_f64());
+        }
+        println!("{name:<20} {:>6.2} million requests/s", REQUESTS as f64 / fastest / 1e6);
+    }
+}

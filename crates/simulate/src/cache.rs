@@ -1,0 +1,183 @@
+//! The write buffer of a drive: which blocks are dirty, in which order they go to the medium, when their room is free.
+
+use std::collections::BTreeMap;
+
+/// In which order the buffer is written to the medium.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Destage {
+    /// In the order of arrival.
+    #[default]
+    Fcfs,
+    /// Least access time per block first: shortest access time, modified to favour large writes, which free more room.
+    Satf,
+}
+
+/// When the room of a write that goes to the medium is free again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Freeing {
+    /// When the whole write is done: what the paper's drives did, and why small caches made bursts slower.
+    #[default]
+    WholeWrite,
+    /// Block by block as they are written.
+    AsWritten,
+}
+
+/// One stretch of dirty blocks, no longer than the write that brought it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dirty {
+    /// First block.
+    pub block: u64,
+    /// Blocks.
+    pub count: u64,
+    /// When its data had arrived.
+    pub arrived_ns: u64,
+    /// Order of arrival.
+    sequence: u64,
+}
+
+/// Dirty blocks: stretches that never overlap.
+#[derive(Clone, Debug, Default)]
+pub struct Buffer {
+    by_block: BTreeMap<u64, Dirty>,
+    by_sequence: BTreeMap<u64, u64>,
+    sequence: u64,
+    blocks: u64,
+}
+
+impl Buffer {
+    /// Dirty blocks held.
+    pub fn blocks(&self) -> u64 {
+        self.blocks
+    }
+
+    /// Whether nothing is dirty.
+    pub fn is_empty(&self) -> bool {
+        self.by_block.is_empty()
+    }
+
+    /// All stretches in the order of their blocks.
+    pub fn iter(&self) -> impl Iterator<Item = &Dirty> {
+        self.by_block.values()
+    }
+
+    /// The stretch that arrived first.
+    pub fn oldest(&self) -> Option<Dirty> {
+        let (_, block) = self.by_sequence.first_key_value()?;
+        self.by_block.get(block).copied()
+    }
+
+    /// Takes a stretch out.
+    pub fn remove(&mut self, block: u64) -> Option<Dirty> {
+        let dirty = self.by_block.remove(&block)?;
+        self.by_sequence.remove(&dirty.sequence);
+        self.blocks -= dirty.count;
+        Some(dirty)
+    }
+
+    fn put(&mut self, dirty: Dirty) {
+        self.blocks += dirty.count;
+        self.by_sequence.insert(dirty.sequence, dirty.block);
+        self.by_block.insert(dirty.block, dirty);
+    }
+
+    /// Makes blocks dirty; what they overwrite takes no room any more. Gives the number of blocks overwritten.
+    pub fn insert(&mut self, block: u64, count: u64, arrived_ns: u64) -> u64 {
+        let overwritten = self.discard(block, count);
+        self.sequence += 2;
+        self.put(Dirty { block, count, arrived_ns, sequence: self.sequence });
+        overwritten
+    }
+
+    /// Forgets blocks; gives the number of those that were dirty.
+    pub fn discard(&mut self, block: u64, count: u64) -> u64 {
+        let (end, mut gone) = (block + count, 0);
+        while let Some(old) = self.overlapping(block, count) {
+            self.remove(old.block);
+            let (old_end, low) = (old.block + old.count, old.block.max(block));
+            let high = old_end.min(end);
+            gone += high - low;
+            if old.block < block {
+                self.put(Dirty { count: block - old.block, ..old });
+            }
+            if old_end > end {
+                // Two stretches of one write keep its place in the order, the later part just behind the first.
+                let sequence = if old.block < block { old.sequence | 1 } else { old.sequence };
+                self.put_behind(Dirty { block: end, count: old_end - end, sequence, ..old });
+            }
+        }
+        gone
+    }
+
+    /// Puts a stretch at its place in the order, or, if that is taken, at the end of it.
+    fn put_behind(&mut self, mut dirty: Dirty) {
+        if self.by_sequence.contains_key(&dirty.sequence) {
+            self.sequence += 2;
+            dirty.sequence = self.sequence;
+        }
+        self.put(dirty);
+    }
+
+    /// The last stretch that shares a block with these.
+    fn overlapping(&self, block: u64, count: u64) -> Option<Dirty> {
+        let (_, last) = self.by_block.range(..block + count).next_back()?;
+        (last.block + last.count > block).then_some(*last)
+    }
+
+    /// Whether all of these blocks are dirty, so that reading them needs no medium.
+    pub fn holds(&self, block: u64, count: u64) -> bool {
+        let mut end = block + count;
+        while let Some(part) = self.overlapping(block, end - block) {
+            if part.block + part.count < end {
+                return false;
+            }
+            if part.block <= block {
+                return true;
+            }
+            end = part.block;
+        }
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn overwrites_take_no_room_and_the_rest_stays() {
+        let mut buffer = Buffer::default();
+        assert_eq!(buffer.insert(10, 10, 1), 0);
+        assert_eq!(buffer.insert(13, 4, 2), 4);
+        assert_eq!((buffer.blocks(), buffer.iter().count()), (10, 3));
+        assert!(buffer.holds(10, 10) && !buffer.holds(9, 3) && !buffer.holds(18, 3));
+        assert_eq!(buffer.oldest().map(|d| (d.block, d.count)), Some((10, 3)));
+        buffer.remove(10);
+        assert_eq!(buffer.oldest().map(|d| d.block), Some(17), "parts of one write stay together");
+        assert_eq!(buffer.discard(0, 100), 7);
+        assert!(buffer.is_empty() && buffer.blocks() == 0 && buffer.oldest().is_none());
+    }
+
+    proptest! {
+        #[test]
+        fn the_buffer_agrees_with_a_set_of_blocks(writes in prop::collection::vec((0u64..64, 1u64..12, any::<bool>()), 1..60)) {
+            let mut buffer = Buffer::default();
+            let mut truth = std::collections::BTreeSet::new();
+            for (block, count, insert) in writes {
+                let known = (block..block + count).filter(|b| truth.contains(b)).count() as u64;
+                if insert {
+                    prop_assert_eq!(buffer.insert(block, count, 0), known);
+                    truth.extend(block..block + count);
+                } else {
+                    prop_assert_eq!(buffer.discard(block, count), known);
+                    truth.retain(|b| *b < block || *b >= block + count);
+                }
+                prop_assert_eq!(buffer.blocks(), truth.len() as u64);
+                prop_assert_eq!(buffer.by_sequence.len(), buffer.by_block.len());
+                for b in 0..76 {
+                    prop_assert_eq!(buffer.holds(b, 2), truth.contains(&b) && truth.contains(&(b + 1)));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,219 @@
+//! Fits a drive's parameters to measured times: skews by trying all of them, times by searching one after the other.
+//!
+//! What is made small is the error of each request when the angle of the platter is known from the request before
+//! ([`one_step`]), bounded so that retries and recalibrations do not count, plus the distance of the distributions in a
+//! free run. The first alone would leave the mean wrong, the second alone cannot see rotation.
+
+use crate::Error;
+use crate::compare::{Agreement, agreement};
+use crate::drive::{Drive, Parameters};
+use crate::replay::{Arrivals, Job, Options, Outcome, one_step, replay};
+use crate::seek::SeekCurve;
+
+/// Requests that come later than this after the one before say nothing of the angle.
+pub const SHORT_GAP_NS: u64 = 30_000_000;
+
+/// An error counts up to here: beyond it the drive did something else.
+const BOUND_NS: u64 = 4_000_000;
+
+/// How the distance of the distributions is weighed against the bounded error of pairs.
+const WEIGHT: f64 = 1.0;
+
+/// How well a drive explains a measured trace.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Fit {
+    /// Physical times of a free run: requests issued as recorded, the angle never corrected.
+    pub free: Agreement,
+    /// Requests soon after another, predicted one by one with the angle known.
+    pub paired: Agreement,
+    /// What the search makes small, in nanoseconds.
+    pub cost_ns: f64,
+}
+
+/// Compares a drive with the recorded times of one disk's jobs in the order they were issued.
+pub fn judge(drive: &Drive, jobs: &[Job]) -> Fit {
+    let measured: Vec<u64> = jobs.iter().map(|j| j.completed_ns - j.issued_ns).collect();
+    let options = Options { arrivals: Arrivals::Issued, ..Options::default() };
+    let free_run = replay(drive, jobs, &options);
+    let simulated: Vec<u64> = free_run.outcomes.iter().map(Outcome::physical_ns).collect();
+    let free = agreement(&measured, &simulated);
+    let predicted = one_step(drive, jobs);
+    let short =
+        |i: &usize| jobs[*i].issued_ns.saturating_sub(jobs[*i - 1].completed_ns) < SHORT_GAP_NS;
+    let rows: Vec<usize> = (1..jobs.len()).filter(short).collect();
+    let pick = |times: &[u64]| rows.iter().map(|&i| times[i]).collect::<Vec<u64>>();
+    let (left, right) = (pick(&measured), pick(&predicted));
+    let paired = agreement(&left, &right);
+    let bounded: u64 = left.iter().zip(&right).map(|(a, b)| a.abs_diff(*b).min(BOUND_NS)).sum();
+    let mean = bounded as f64 / rows.len().max(1) as f64;
+    Fit { free, paired, cost_ns: mean + WEIGHT * free.rms_ns }
+}
+
+/// One parameter that can be moved.
+#[derive(Clone, Copy)]
+struct Knob {
+    name: &'static str,
+    /// First step: a share of the value for rates, a time in milliseconds otherwise.
+    step: f64,
+    relative: bool,
+    at: fn(&mut Parameters) -> Option<&mut f64>,
+}
+
+const fn time(name: &'static str, step: f64, at: fn(&mut Parameters) -> Option<&mut f64>) -> Knob {
+    Knob { name, step, relative: false, at }
+}
+
+/// The times and rates that are fitted, in the order they are tried.
+const KNOBS: [Knob; 15] = [
+    time("controller.write_before_ms", 0.4, |p| Some(&mut p.controller.write_before_ms)),
+    time("controller.write_after_ms", 0.2, |p| Some(&mut p.controller.write_after_ms)),
+    time("controller.read_before_ms", 0.4, |p| Some(&mut p.controller.read_before_ms)),
+    time("controller.read_after_ms", 0.4, |p| Some(&mut p.controller.read_after_ms)),
+    time("mechanism.write_settle_ms", 0.2, |p| Some(&mut p.mechanism.write_settle_ms)),
+    time("mechanism.head_switch_ms", 0.3, |p| Some(&mut p.mechanism.head_switch_ms)),
+    time("bus.arbitration_ms", 0.3, |p| Some(&mut p.bus.arbitration_ms)),
+    Knob {
+        name: "bus.to_host_bytes_per_s",
+        step: 0.05,
+        relative: true,
+        at: |p| Some(&mut p.bus.to_host_bytes_per_s),
+    },
+    Knob {
+        name: "bus.to_drive_bytes_per_s",
+        step: 0.05,
+        relative: true,
+        at: |p| Some(&mut p.bus.to_drive_bytes_per_s),
+    },
+    time("seek.short", 0.3, |p| match &mut p.seek {
+        SeekCurve::TwoPart { short, .. } => short.first_mut(),
+        _ => None,
+    }),
+    time("seek.a", 0.3, |p| match &mut p.seek {
+        SeekCurve::TwoPart { a, .. } => Some(a),
+        _ => None,
+    }),
+    time("seek.b", 0.02, |p| match &mut p.seek {
+        SeekCurve::TwoPart { b, .. } => Some(b),
+        _ => None,
+    }),
+    time("seek.c", 0.3, |p| match &mut p.seek {
+        SeekCurve::TwoPart { c, .. } => Some(c),
+        _ => None,
+    }),
+    time("seek.e", 0.001, |p| match &mut p.seek {
+        SeekCurve::TwoPart { e, .. } => Some(e),
+        _ => None,
+    }),
+    time("mechanism.write_settle_ms", 0.05, |p| Some(&mut p.mechanism.write_settle_ms)),
+];
+
+/// How long to search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Search {
+    /// Rounds through all times; steps are halved after each.
+    pub rounds: u32,
+    /// Whether skews are searched first, by trying all of them.
+    pub skews: bool,
+    /// Jobs used while skews are searched.
+    pub sample: usize,
+}
+
+impl Default for Search {
+    fn default() -> Self {
+        Self { rounds: 6, skews: true, sample: 6000 }
+    }
+}
+
+/// Fits `start` to the jobs of one disk in the order they were issued; `step` hears the name of what is fitted next and the
+/// cost so far, and ends the search early by answering `false`.
+///
+/// # Errors
+/// The start is no drive.
+pub fn calibrate(
+    start: &Parameters,
+    jobs: &[Job],
+    search: Search,
+    step: &mut dyn FnMut(&str, f64) -> bool,
+) -> Result<Parameters, Error> {
+    let mut best = start.clone();
+    if search.skews {
+        let sample = &jobs[..jobs.len().min(search.sample)];
+        for name in
+            ["zones.track_skew", "zones.cylinder_skew", "zones.track_skew", "zones.cylinder_skew"]
+        {
+            let cost = cost(&best, sample)?;
+            if !step(name, cost) {
+                return Ok(best);
+            }
+            try_skews(&mut best, sample, name, cost)?;
+        }
+    }
+    let mut lowest = cost(&best, jobs)?;
+    for round in 0..search.rounds {
+        for knob in &KNOBS {
+            if !step(knob.name, lowest) {
+                return Ok(best);
+            }
+            lowest = turn(&mut best, knob, 0.5f64.powi(round as i32), jobs, lowest)?;
+        }
+    }
+    Ok(best)
+}
+
+fn cost(parameters: &Parameters, jobs: &[Job]) -> Result<f64, Error> {
+    Ok(judge(&parameters.build()?, jobs).cost_ns)
+}
+
+/// Tries every skew of a drive of one zone; with several zones skews differ, and are left as they are.
+fn try_skews(
+    best: &mut Parameters,
+    jobs: &[Job],
+    name: &str,
+    mut lowest: f64,
+) -> Result<(), Error> {
+    if best.zones.len() != 1 {
+        return Ok(());
+    }
+    for skew in 0..best.zones[0].sectors_per_track {
+        let mut other = best.clone();
+        let zone = &mut other.zones[0];
+        if name == "zones.track_skew" {
+            zone.track_skew = skew
+        } else {
+            zone.cylinder_skew = skew
+        }
+        let cost = cost(&other, jobs)?;
+        if cost < lowest {
+            (lowest, *best) = (cost, other);
+        }
+    }
+    Ok(())
+}
+
+/// Moves one parameter downhill: in the better direction as long as it gets better, at most eight steps.
+fn turn(
+    best: &mut Parameters,
+    knob: &Knob,
+    scale: f64,
+    jobs: &[Job],
+    mut lowest: f64,
+) -> Result<f64, Error> {
+    for direction in [1.0, -1.0] {
+        let before = lowest;
+        for _ in 0..8 {
+            let mut other = best.clone();
+            let Some(value) = (knob.at)(&mut other) else { return Ok(lowest) };
+            let by = direction * scale * knob.step;
+            *value = if knob.relative { *value * (1.0 + by) } else { (*value + by).max(0.0) };
+            let cost = cost(&other, jobs)?;
+            if cost >= lowest {
+                break;
+            }
+            (lowest, *best) = (cost, other);
+        }
+        if lowest < before {
+            break;
+        }
+    }
+    Ok(lowest)
+}

@@ -1,0 +1,103 @@
+//! What a disk is told to do, and how it says that it went.
+
+use crate::cache::{Destage, Freeing};
+
+/// What the disk does with writes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum WriteCache {
+    /// Nothing: complete when on the medium.
+    #[default]
+    None,
+    /// Eligible writes complete when in the volatile buffer: asynchronous ones, and those that follow the write in
+    /// progress without a gap; a FIFO (Ruemmler & Wilkes 1993, "Immediate reporting").
+    Immediate,
+    /// All writes complete when in a non-volatile buffer of this many bytes.
+    Nvram {
+        /// Its size.
+        bytes: u64,
+        /// Order of writing.
+        destage: Destage,
+        /// When its room is free again.
+        freeing: Freeing,
+    },
+}
+
+/// Switches of a disk.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DiskOptions {
+    /// Whether it reads ahead.
+    pub read_ahead: bool,
+    /// Its write cache.
+    pub cache: WriteCache,
+}
+
+/// Writes longer than this go past the write buffer (Ruemmler & Wilkes 1993, "Non-volatile write caching at the disk").
+pub const STREAMED_OVER_BYTES: u64 = 32 << 10;
+
+/// A command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Command {
+    /// First block.
+    pub block: u64,
+    /// Blocks.
+    pub count: u64,
+    /// Whether it writes.
+    pub write: bool,
+    /// Whether somebody waits for it: such writes are never reported early from volatile memory.
+    pub synchronous: bool,
+}
+
+/// When a command needs the bus.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BusNeed {
+    /// From when on.
+    pub at_ns: u64,
+    /// For how long.
+    pub for_ns: u64,
+}
+
+/// How a command went; the parts add up to the time from issue to completion, but for what overlaps.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Done {
+    /// Completion.
+    pub completed_ns: u64,
+    /// Waiting for the mechanism or for room in the buffer.
+    pub waited_ns: u64,
+    /// Controller time.
+    pub overhead_ns: u64,
+    /// On the bus and waiting for it.
+    pub bus_ns: u64,
+    /// Seek and settling.
+    pub seek_ns: u64,
+    /// Rotation, and waiting for data to write.
+    pub rotation_ns: u64,
+    /// Medium.
+    pub transfer_ns: u64,
+    /// Whether no medium was needed.
+    pub cached: bool,
+}
+
+/// What a disk wrote and absorbed, in blocks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Traffic {
+    /// Blocks the host wrote.
+    pub written: u64,
+    /// Blocks that went to the medium.
+    pub destaged: u64,
+    /// Blocks overwritten in the buffer.
+    pub absorbed: u64,
+    /// Reads that the buffer answered.
+    pub read_hits: u64,
+}
+
+impl Traffic {
+    /// The sum of two.
+    pub fn plus(&self, other: &Self) -> Self {
+        Self {
+            written: self.written + other.written,
+            destaged: self.destaged + other.destaged,
+            absorbed: self.absorbed + other.absorbed,
+            read_hits: self.read_hits + other.read_hits,
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! Tests of one disk's buffer: what completes early, what waits for room, and who goes first.
+
+use super::*;
+use crate::testing::simple;
+
+const MS: u64 = 1_000_000;
+
+fn command(block: u64, count: u64, write: bool) -> Command {
+    Command { block, count, write, synchronous: false }
+}
+
+/// Sends a command and gives its completion.
+fn send(disk: &mut Disk<'_>, now_ns: u64, command: Command) -> Done {
+    let need = disk.begin(now_ns, command);
+    disk.finish(need.at_ns, need)
+}
+
+fn nvram(kilobytes: u64, destage: Destage, freeing: Freeing) -> DiskOptions {
+    let cache = WriteCache::Nvram { bytes: kilobytes << 10, destage, freeing };
+    DiskOptions { read_ahead: false, cache }
+}
+
+#[test]
+fn a_write_into_the_buffer_is_complete_at_once_and_a_read_of_it_needs_no_medium() {
+    let drive = simple();
+    let mut disk = Disk::new(&drive, nvram(64, Destage::Fcfs, Freeing::WholeWrite));
+    let done = send(&mut disk, 0, command(5000, 8, true));
+    assert!(done.cached && done.completed_ns < 100);
+    let read = send(&mut disk, done.completed_ns, command(5002, 4, false));
+    assert!(read.cached && read.completed_ns < 200);
+}
+
+#[test]
+fn a_full_buffer_holds_the_next_write_until_the_whole_write_in_progress_is_done() {
+    let drive = simple();
+    let wait = |freeing| {
+        // 32 blocks of room; the first write takes all of it.
+        let mut disk = Disk::new(&drive, nvram(16, Destage::Fcfs, freeing));
+        send(&mut disk, 0, command(50, 32, true));
+        send(&mut disk, MS, command(90, 4, true)).completed_ns
+    };
+    // The first goes to sectors 50 to 82 of the track: it ends at 8.2 ms.
+    assert!(wait(Freeing::WholeWrite).abs_diff(82 * MS / 10) < 1000);
+    assert!(wait(Freeing::AsWritten).abs_diff(54 * MS / 10) < 200_000);
+}
+
+#[test]
+fn long_writes_stream_past_the_buffer() {
+    let drive = simple();
+    let mut disk = Disk::new(&drive, nvram(64, Destage::Fcfs, Freeing::WholeWrite));
+    let done = send(&mut disk, 0, command(0, 65, true));
+    assert!(!done.cached && done.completed_ns >= 6 * MS);
+}
+
+#[test]
+fn immediate_reporting_takes_asynchronous_writes_and_those_that_follow() {
+    let drive = simple();
+    let options = DiskOptions { read_ahead: false, cache: WriteCache::Immediate };
+    let synchronous = |block| Command { synchronous: true, ..command(block, 8, true) };
+    let mut disk = Disk::new(&drive, options);
+    assert!(!send(&mut disk, 0, synchronous(40)).cached, "somebody waits for it");
+    let mut disk = Disk::new(&drive, options);
+    assert!(send(&mut disk, 0, command(40, 8, true)).cached);
+    assert!(send(&mut disk, 1000, synchronous(48)).cached, "it follows the write in progress");
+    assert!(!send(&mut disk, 2000, synchronous(80)).cached, "it does not follow");
+}
+
+#[test]
+fn back_to_back_writes_run_at_the_rate_of_the_medium() {
+    let drive = simple();
+    let options = DiskOptions { read_ahead: false, cache: WriteCache::Immediate };
+    let mut disk = Disk::new(&drive, options);
+    let mut now = 0;
+    for n in 0..50 {
+        now = send(&mut disk, now, command(n * 16, 16, true)).completed_ns;
+    }
+    let end = disk.flush(now);
+    // The rotation to come back to sector 0, eight tracks, and the skews between them.
+    assert!(end < (10 + 8 * 10 + 4 + 3 * 2) * MS + 1000, "{end}");
+    assert_eq!(disk.traffic.destaged, 800);
+}
+
+#[test]
+fn overwrites_in_the_buffer_never_reach_the_medium() {
+    let drive = simple();
+    let mut disk = Disk::new(&drive, nvram(64, Destage::Fcfs, Freeing::WholeWrite));
+    send(&mut disk, 0, command(9000, 8, true));
+    for n in 1..6 {
+        send(&mut disk, n * 1000, command(100, 8, true));
+    }
+    disk.flush(MS);
+    let Traffic { written, destaged, absorbed, .. } = disk.traffic;
+    assert_eq!((written, destaged, absorbed), (48, 16, 32));
+}
+
+#[test]
+fn satf_writes_the_near_one_first_and_prefers_long_ones() {
+    let drive = simple();
+    let order = |destage| {
+        let mut disk = Disk::new(&drive, nvram(64, destage, Freeing::WholeWrite));
+        send(&mut disk, 0, command(10, 1, true));
+        send(&mut disk, 1000, command(15_000, 1, true));
+        send(&mut disk, 2000, command(30, 1, true));
+        disk.begin(2 * MS, command(0, 1, false));
+        disk.buffer.oldest().map(|d| d.block)
+    };
+    assert_eq!(order(Destage::Fcfs), Some(30));
+    assert_eq!(order(Destage::Satf), Some(15_000));
+}
+
+#[test]
+fn reads_go_before_writes_that_wait() {
+    let drive = simple();
+    let mut disk = Disk::new(&drive, nvram(64, Destage::Fcfs, Freeing::WholeWrite));
+    for n in 0..6 {
+        send(&mut disk, n, command(n * 3000, 8, true));
+    }
+    let read = send(&mut disk, MS, command(50, 1, false));
+    assert!(read.completed_ns < 30 * MS, "it waits for one write at most: {read:?}");
+    assert!(!disk.buffer.is_empty());
+}

@@ -1,0 +1,104 @@
+//! DiskSim's layout G1 as zones: its sparing schemes, slips and mapping orders.
+
+use super::parse::{Block, Value};
+use crate::layout::{TrackOrder, Zone};
+
+/// What the layout says.
+pub struct Found {
+    /// Zones.
+    pub zones: Vec<Zone>,
+    /// Order of tracks.
+    pub order: TrackOrder,
+}
+
+fn whole(block: &Block, key: &str) -> Result<u64, String> {
+    let number = block.number(key).ok_or_else(|| format!("{key:?} is missing"))?;
+    if !(0.0..1e15).contains(&number) {
+        return Err(format!("{key:?}: {number} is no count"));
+    }
+    Ok(libm::round(number) as u64)
+}
+
+fn numbers(block: &Block, key: &str) -> Result<Vec<u64>, String> {
+    let Some(Value::List(all)) = block.get(key) else { return Ok(Vec::new()) };
+    all.iter()
+        .map(|value| match value {
+            Value::Number(number) if *number >= 0.0 => Ok(*number as u64),
+            other => Err(format!("{key:?}: {other:?} is no number of a sector")),
+        })
+        .collect()
+}
+
+/// The zones of a block `dm_layout_g1` of a disk with so many heads.
+pub fn layout(block: &Block, heads: u16) -> Result<Found, String> {
+    let order = match whole(block, "LBN-to-PBN mapping scheme")? {
+        0 => TrackOrder::Rising,
+        1 => TrackOrder::Serpentine,
+        2 => TrackOrder::SerpentineByNumber,
+        other => return Err(format!("mapping scheme {other} is not known")),
+    };
+    let scheme = whole(block, "Sparing scheme used")?;
+    let range = whole(block, "Rangesize for sparing").unwrap_or(1);
+    let Some(Value::List(all)) = block.get("Zones") else { return Err("no Zones".into()) };
+    let mut zones = Vec::new();
+    for value in all {
+        let Value::Block(zone) = value else {
+            return Err("Zones holds something else than zones".into());
+        };
+        zones.push(self::zone(zone, heads, scheme, range)?);
+    }
+    Ok(Found { zones, order })
+}
+
+/// One zone. Sparing schemes by their numbers in DiskSim: 1 by tracks at the end of the zone, 2 and 4 by sectors at the end
+/// of every cylinder, 3 of every track, 8 of every range of cylinders, 7, 9 and 10 at the end of the zone.
+fn zone(block: &Block, heads: u16, scheme: u64, range: u64) -> Result<Zone, String> {
+    let narrow = |key: &str| {
+        whole(block, key).and_then(|n| u32::try_from(n).map_err(|e| format!("{key:?}: {e}")))
+    };
+    let mut zone = Zone {
+        first_cylinder: narrow("First cylinder number")?,
+        last_cylinder: narrow("Last cylinder number")?,
+        sectors_per_track: narrow("Blocks per track")?,
+        track_skew: narrow("Skew for track switch")?,
+        cylinder_skew: narrow("Skew for cylinder switch")?,
+        offset: narrow("Offset of first block")?,
+        unused_at_front: whole(block, "Empty space at zone front")?,
+        ..Zone::default()
+    };
+    if numbers(block, "defects")?.iter().any(|_| true) {
+        return Err("remapped defects are not read; give them as remaps in a drive file".into());
+    }
+    let spares = whole(block, "Number of spares")?;
+    let slips = numbers(block, "slips")?;
+    let cylinders = u64::from(zone.last_cylinder.saturating_sub(zone.first_cylinder)) + 1;
+    let all = cylinders * u64::from(heads) * u64::from(zone.sectors_per_track);
+    let spare_sectors = u32::try_from(spares).map_err(|e| e.to_string())?;
+    let mut at_end = 0;
+    match scheme {
+        0 => {}
+        1 => {
+            zone.slipped_tracks = slips.clone();
+            at_end = spares * u64::from(zone.sectors_per_track);
+        }
+        2 | 4 => zone.spares_per_cylinder = spare_sectors,
+        3 => zone.spares_per_track = spare_sectors,
+        8 if range == 1 => zone.spares_per_cylinder = spare_sectors,
+        7 | 9 | 10 => at_end = spares,
+        other => {
+            return Err(format!(
+                "sparing scheme {other} with ranges of {range} cylinders is not known"
+            ));
+        }
+    }
+    if scheme != 1 {
+        zone.slips = slips;
+        if matches!(scheme, 2 | 8) {
+            zone.slips_within_cylinder = true;
+        }
+    }
+    if at_end > 0 {
+        zone.blocks = Some(all.saturating_sub(zone.unused_at_front + at_end));
+    }
+    Ok(zone)
+}

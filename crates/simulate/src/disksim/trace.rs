@@ -1,0 +1,62 @@
+//! DiskSim's validation traces: one request outstanding, each with its measured service time and the think time after it.
+
+use crate::Error;
+use crate::command::Command;
+use crate::replay::Job;
+
+/// A validation trace.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Validated {
+    /// The requests, with recorded times that begin at 0.
+    pub jobs: Vec<Job>,
+}
+
+/// Reads lines `R|W Hit|Miss block blocks service_us think_us`; `blocks` is the disk's number of them.
+///
+/// # Errors
+/// A line that is something else, or a request beyond the disk, with its number.
+pub fn validation_trace(text: &str, name: &str, blocks: u64) -> Result<Validated, Error> {
+    let mut jobs = Vec::new();
+    let mut now_us = 0.0;
+    for (number, line) in text.lines().enumerate() {
+        let wrong = |why: &str| Error::parameter(name, format!("line {}: {why}", number + 1));
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let [op, _, block, count, service, think] = words.as_slice() else {
+            if words.is_empty() {
+                continue;
+            }
+            return Err(wrong(
+                "six words are wanted: R or W, Hit or Miss, block, blocks, service and think time",
+            ));
+        };
+        let whole =
+            |text: &str| text.parse::<u64>().map_err(|_| wrong(&format!("{text:?} is no number")));
+        let time = |text: &str| {
+            let time = text.parse::<f64>().ok().filter(|t| (0.0..1e12).contains(t));
+            time.ok_or_else(|| wrong(&format!("{text:?} is no time")))
+        };
+        let write = match *op {
+            "R" => false,
+            "W" => true,
+            other => return Err(wrong(&format!("{other:?} is neither R nor W"))),
+        };
+        let (block, count) = (whole(block)?, whole(count)?);
+        if count == 0 || block.saturating_add(count) > blocks {
+            return Err(wrong(&format!(
+                "{count} blocks from {block} are not on a disk of {blocks}"
+            )));
+        }
+        let nanoseconds = |us: f64| libm::round(us * 1e3) as u64;
+        let (begin, end) = (nanoseconds(now_us), nanoseconds(now_us + time(service)?));
+        now_us += time(service)? + time(think)?;
+        jobs.push(Job {
+            row: number as u32,
+            disk: 0,
+            queued_ns: begin,
+            issued_ns: begin,
+            completed_ns: end,
+            command: Command { block, count, write, synchronous: false },
+        });
+    }
+    Ok(Validated { jobs })
+}

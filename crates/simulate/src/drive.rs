@@ -1,0 +1,368 @@
+//! A drive: its parameter file, and the integers that a run needs of it.
+
+use crate::Error;
+use crate::layout::{Layout, Plan, Remap, TrackOrder, Zone};
+use crate::mechanism::Mechanism;
+use crate::seek::{SeekCurve, nanoseconds};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// How far a drive's parameters can be trusted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Status {
+    /// Fitted to measured times of the very drive.
+    Calibrated,
+    /// Taken from publications, compared with no measured times.
+    FromPublishedParameters,
+    /// Stands for a kind of drive, not for a product.
+    Generic,
+}
+
+impl Status {
+    /// In words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Calibrated => "calibrated",
+            Self::FromPublishedParameters => "from published parameters",
+            Self::Generic => "generic",
+        }
+    }
+}
+
+/// When data cross the bus.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum BusTransfer {
+    /// All of a request's data, before or after the medium.
+    StoreAndForward,
+    /// Track by track: a read takes the bus when its first track is read, a write goes to a track when that track's data
+    /// have come.
+    ByTrack,
+    /// While the medium passes.
+    Overlapped,
+}
+
+/// Delays of the moving parts.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MechanismParameters {
+    /// Switching heads on a cylinder, in milliseconds.
+    pub head_switch_ms: f64,
+    /// What a write waits for on top of a seek or switch, in milliseconds; less than 0 where it needs less than a read.
+    #[serde(default)]
+    pub write_settle_ms: f64,
+    /// Whether reads begin with any sector of the track.
+    #[serde(default)]
+    pub read_on_arrival: bool,
+    /// Whether writes do.
+    #[serde(default)]
+    pub write_on_arrival: bool,
+}
+
+/// Time that the controller takes on top, in milliseconds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ControllerParameters {
+    /// From a read's command to the arm's start.
+    pub read_before_ms: f64,
+    /// From a read's last byte on the bus to its completion.
+    pub read_after_ms: f64,
+    /// From a write's command to the arm's start and the data on the bus.
+    pub write_before_ms: f64,
+    /// From a write's last sector to its completion.
+    pub write_after_ms: f64,
+    /// In the place of `read_before_ms` when the buffer holds the data.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_hit_before_ms: Option<f64>,
+    /// In the place of `read_before_ms` when the command before was a write.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_before_after_write_ms: Option<f64>,
+    /// In the place of `read_hit_before_ms` when the command before was a write.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_hit_before_after_write_ms: Option<f64>,
+    /// In the place of `write_before_ms` when the command before was a write.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub write_before_after_write_ms: Option<f64>,
+    /// In the place of `write_before_ms` when the buffer takes the data.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub write_hit_before_ms: Option<f64>,
+}
+
+/// The bus between host and drive.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BusParameters {
+    /// Its kind.
+    pub name: String,
+    /// Bytes a second towards the host.
+    pub to_host_bytes_per_s: f64,
+    /// Bytes a second towards the drive.
+    pub to_drive_bytes_per_s: f64,
+    /// Time to get hold of it, in milliseconds.
+    #[serde(default)]
+    pub arbitration_ms: f64,
+    /// When data cross it.
+    pub transfer: BusTransfer,
+    /// Share of a read that must have come from the medium before it takes the bus, when data cross it overlapped.
+    #[serde(default)]
+    pub read_water_mark: f64,
+}
+
+/// Memory in the drive.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BufferParameters {
+    /// Bytes.
+    pub bytes: u64,
+    /// Whether the drive reads ahead into it.
+    #[serde(default)]
+    pub read_ahead: bool,
+    /// Whether eligible writes are reported when their data are in it.
+    #[serde(default)]
+    pub immediate_reporting: bool,
+}
+
+/// A drive's parameter file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Parameters {
+    /// What it is called on the command line.
+    pub name: String,
+    /// What it is called in the world.
+    pub title: String,
+    /// How far to trust it.
+    pub status: Status,
+    /// Bytes of a block.
+    pub sector_bytes: u32,
+    /// Heads with data.
+    pub heads: u16,
+    /// Cylinders that the arm can reach.
+    pub cylinders: u32,
+    /// Time of a rotation, in milliseconds (60000 / rpm).
+    pub rotation_ms: f64,
+    /// Order of tracks in a cylinder.
+    #[serde(default)]
+    pub track_order: TrackOrder,
+    /// Blocks that are used, when not all that the zones hold.
+    #[serde(default)]
+    pub blocks: Option<u64>,
+    /// Zones in the order of their blocks.
+    pub zones: Vec<Zone>,
+    /// Moved blocks.
+    #[serde(default)]
+    pub remaps: Vec<Remap>,
+    /// Seek curve.
+    pub seek: SeekCurve,
+    /// Moving parts.
+    pub mechanism: MechanismParameters,
+    /// Controller.
+    pub controller: ControllerParameters,
+    /// Bus.
+    pub bus: BusParameters,
+    /// Memory.
+    #[serde(default)]
+    pub buffer: BufferParameters,
+    /// Where each group of numbers comes from, by the group's key.
+    pub sources: BTreeMap<String, String>,
+}
+
+/// Controller times of a run; pairs are those after a read and after a write.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Controller {
+    /// From a read's command to the arm's start.
+    pub read_before_ns: [u64; 2],
+    /// The same when the buffer holds the data.
+    pub hit_before_ns: [u64; 2],
+    /// From a read's last byte on the bus to its completion.
+    pub read_after_ns: u64,
+    /// From a write's command to the arm's start.
+    pub write_before_ns: [u64; 2],
+    /// From a write's command to its data's way into the buffer.
+    pub write_hit_before_ns: u64,
+    /// From a write's last sector to its completion.
+    pub write_after_ns: u64,
+}
+
+impl ControllerParameters {
+    fn build(&self) -> Controller {
+        let pair = |first: f64, second: Option<f64>| {
+            [nanoseconds(first), nanoseconds(second.unwrap_or(first))]
+        };
+        let hit = self.read_hit_before_ms.unwrap_or(self.read_before_ms);
+        Controller {
+            read_before_ns: pair(self.read_before_ms, self.read_before_after_write_ms),
+            hit_before_ns: pair(hit, self.read_hit_before_after_write_ms),
+            read_after_ns: nanoseconds(self.read_after_ms),
+            write_before_ns: pair(self.write_before_ms, self.write_before_after_write_ms),
+            write_hit_before_ns: nanoseconds(
+                self.write_hit_before_ms.unwrap_or(self.write_before_ms),
+            ),
+            write_after_ns: nanoseconds(self.write_after_ms),
+        }
+    }
+}
+
+/// Bus times of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bus {
+    /// Time of one block towards the host, in 2^-20 ns.
+    pub to_host: u64,
+    /// Time of one block towards the drive, in 2^-20 ns.
+    pub to_drive: u64,
+    /// Time to get hold of it.
+    pub arbitration_ns: u64,
+    /// When data cross it.
+    pub transfer: BusTransfer,
+    /// Share of a read that must have come before it takes the bus, in 1024ths.
+    pub read_water_mark: u64,
+}
+
+/// Fraction of a nanosecond that bus times of a block are kept in.
+const BUS_FRACTION: u32 = 20;
+
+impl Bus {
+    /// Time of `blocks` blocks.
+    #[inline]
+    pub fn time_ns(&self, blocks: u64, to_drive: bool) -> u64 {
+        let each = if to_drive { self.to_drive } else { self.to_host };
+        (blocks * each) >> BUS_FRACTION
+    }
+}
+
+/// A drive ready to run.
+#[derive(Clone, Debug)]
+pub struct Drive {
+    /// What it is called.
+    pub name: String,
+    /// How far to trust it.
+    pub status: Status,
+    /// Bytes of a block.
+    pub sector_bytes: u32,
+    /// Moving parts.
+    pub mechanism: Mechanism,
+    /// Controller.
+    pub controller: Controller,
+    /// Bus.
+    pub bus: Bus,
+    /// Memory.
+    pub buffer: BufferParameters,
+}
+
+impl Parameters {
+    /// Reads a parameter file; `name` is the file's, for errors.
+    ///
+    /// # Errors
+    /// A key that is unknown, missing or of the wrong kind, with its line.
+    pub fn parse(text: &str, name: &str) -> Result<Self, Error> {
+        toml::from_str(text)
+            .map_err(|e| Error::parameter(name, e.to_string().trim().replace('\n', "; ")))
+    }
+
+    /// These parameters as a file.
+    ///
+    /// # Errors
+    /// A number that a file cannot hold.
+    pub fn text(&self) -> Result<String, Error> {
+        toml::to_string(self).map_err(|e| Error::parameter(&self.name, e.to_string()))
+    }
+
+    /// The drive these parameters describe.
+    ///
+    /// # Errors
+    /// Names the key whose value cannot be.
+    pub fn build(&self) -> Result<Drive, Error> {
+        let wrong = |key: &str, why: String| Error::parameter(&self.name, format!("{key}: {why}"));
+        self.check_numbers()?;
+        let rotation_ns = nanoseconds(self.rotation_ms);
+        let plan = Plan {
+            zones: &self.zones,
+            heads: self.heads,
+            cylinders: self.cylinders,
+            order: self.track_order,
+            rotation_ns,
+            blocks: self.blocks,
+            remaps: &self.remaps,
+        };
+        let layout = Layout::new(&plan).map_err(|why| wrong("zones", why))?;
+        let seek_ns = self.seek.table(self.cylinders).map_err(|why| wrong("seek", why))?;
+        let bus = |rate: f64| {
+            libm::round(f64::from(self.sector_bytes) / rate * 1e9 * f64::from(1u32 << BUS_FRACTION))
+                as u64
+        };
+        Ok(Drive {
+            name: self.name.clone(),
+            status: self.status,
+            sector_bytes: self.sector_bytes,
+            mechanism: Mechanism {
+                layout,
+                seek_ns,
+                head_switch_ns: nanoseconds(self.mechanism.head_switch_ms),
+                write_settle_ns: libm::round(self.mechanism.write_settle_ms * 1e6) as i64,
+                read_on_arrival: self.mechanism.read_on_arrival,
+                write_on_arrival: self.mechanism.write_on_arrival,
+            },
+            controller: self.controller.build(),
+            bus: Bus {
+                to_host: bus(self.bus.to_host_bytes_per_s),
+                to_drive: bus(self.bus.to_drive_bytes_per_s),
+                arbitration_ns: nanoseconds(self.bus.arbitration_ms),
+                transfer: self.bus.transfer,
+                read_water_mark: libm::round(self.bus.read_water_mark.clamp(0.0, 1.0) * 1024.0)
+                    as u64,
+            },
+            buffer: self.buffer.clone(),
+        })
+    }
+
+    fn check_numbers(&self) -> Result<(), Error> {
+        let wrong = |key: &str, why: String| Error::parameter(&self.name, format!("{key}: {why}"));
+        if self.sector_bytes == 0 {
+            return Err(wrong("sector_bytes", "0 is no size".into()));
+        }
+        let (mechanism, controller) = (&self.mechanism, &self.controller);
+        for (key, ms) in [
+            ("rotation_ms", self.rotation_ms),
+            ("mechanism.head_switch_ms", mechanism.head_switch_ms),
+            ("mechanism.write_settle_ms", mechanism.write_settle_ms.abs()),
+            ("controller.read_before_ms", controller.read_before_ms),
+            ("controller.read_after_ms", controller.read_after_ms),
+            ("controller.write_before_ms", controller.write_before_ms),
+            ("controller.write_after_ms", controller.write_after_ms),
+            ("controller.read_hit_before_ms", controller.read_hit_before_ms.unwrap_or(0.0)),
+            ("bus.arbitration_ms", self.bus.arbitration_ms),
+        ] {
+            if !(0.0..4000.0).contains(&ms) {
+                return Err(wrong(key, format!("{ms} ms is not between 0 and 4 s")));
+            }
+        }
+        for (key, rate) in [
+            ("bus.to_host_bytes_per_s", self.bus.to_host_bytes_per_s),
+            ("bus.to_drive_bytes_per_s", self.bus.to_drive_bytes_per_s),
+        ] {
+            if !(1e5..=1e13).contains(&rate) {
+                return Err(wrong(key, format!("{rate} bytes/s is not between 1e5 and 1e13")));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Drive {
+    /// Reads a parameter file and makes its drive.
+    ///
+    /// # Errors
+    /// As [`Parameters::parse`] and [`Parameters::build`].
+    pub fn parse(text: &str, name: &str) -> Result<Self, Error> {
+        Parameters::parse(text, name)?.build()
+    }
+
+    /// Capacity in bytes.
+    pub fn capacity_bytes(&self) -> u64 {
+        self.mechanism.layout.blocks() * u64::from(self.sector_bytes)
+    }
+}
+
+#[cfg(test)]
+#[path = "drive_tests.rs"]
+mod tests;

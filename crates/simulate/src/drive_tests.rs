@@ -1,0 +1,58 @@
+//! Tests of parameter files: the shipped ones hold together, and wrong ones are refused by key.
+
+use super::*;
+use crate::drives;
+use crate::testing::{SIMPLE, simple};
+
+#[test]
+fn shipped_drives_can_be_built_and_name_their_sources() {
+    for (name, text) in drives::SHIPPED {
+        let parameters = Parameters::parse(text, name).unwrap();
+        assert_eq!(&parameters.name, name);
+        parameters.build().unwrap();
+        let table: toml::Table = text.parse().unwrap();
+        for key in
+            table.keys().filter(|k| !["name", "title", "status", "sources"].contains(&k.as_str()))
+        {
+            let told = parameters.sources.get(key).is_some_and(|s| s.len() > 3);
+            assert!(told, "{name}: where does {key} come from?");
+        }
+    }
+}
+
+#[test]
+fn capacities_are_the_published_ones() {
+    for (name, megabytes) in [
+        ("hp-c2200a", 335.3),
+        ("hp-97560", 1355.3),
+        ("hp-c2204a", 1341.2),
+        ("quantum-pd425s", 407.0),
+    ] {
+        let capacity = drives::find(name).unwrap().build().unwrap().capacity_bytes() as f64 / 1e6;
+        assert!((capacity - megabytes).abs() < 0.006 * megabytes, "{name}: {capacity} MB");
+    }
+}
+
+#[test]
+fn wrong_files_are_refused_with_key_and_line() {
+    for (from, to, word) in [
+        ("heads = 2", "heads = 2\ncolour = \"red\"", "colour"),
+        ("heads = 2\n", "", "heads"),
+        ("rotation_ms = 10.0", "rotation_ms = -1.0", "rotation_ms"),
+        ("track_skew = 10", "track_skew = 100", "skew"),
+        ("to_host_bytes_per_s = 1e12", "to_host_bytes_per_s = 0.0", "bus.to_host"),
+        ("sector_bytes = 512", "sector_bytes = 0", "sector_bytes"),
+        ("[1, 1.1]", "[0, 1.1]", "seek"),
+        ("last_cylinder = 99", "last_cylinder = 100", "cylinders"),
+    ] {
+        assert!(SIMPLE.contains(from));
+        let error = Drive::parse(&SIMPLE.replace(from, to), "mine.toml").unwrap_err().to_string();
+        assert!(error.contains(word), "{error}");
+    }
+}
+
+#[test]
+fn bus_times_do_not_drift() {
+    let bus = simple().bus;
+    assert!(bus.time_ns(1_000_000, false).abs_diff(512_000) <= 1);
+}

@@ -1,0 +1,39 @@
+//! What can be wrong with a drive, a request or a trace, in one sentence that says where.
+
+/// Why something was refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    /// A parameter file is not what it should be.
+    #[error("{name}: {message}")]
+    Parameter {
+        /// The file or drive.
+        name: String,
+        /// Key, line and reason.
+        message: String,
+    },
+    /// A request does not fit the drive it is sent to.
+    #[error(
+        "request {index} (from 0): {message}; choose the drive the trace was taken on, or a larger one"
+    )]
+    Request {
+        /// Row of the trace, from 0.
+        index: usize,
+        /// What does not fit.
+        message: String,
+    },
+    /// A combination of options that has no meaning.
+    #[error("{0}")]
+    Options(String),
+}
+
+impl Error {
+    /// An error in parameter file `name`.
+    pub fn parameter(name: &str, message: impl Into<String>) -> Self {
+        Self::Parameter { name: name.to_owned(), message: message.into() }
+    }
+
+    /// An error of the row `index`.
+    pub fn request(index: usize, message: impl Into<String>) -> Self {
+        Self::Request { index, message: message.into() }
+    }
+}

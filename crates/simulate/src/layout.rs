@@ -1,0 +1,487 @@
+//! Where every block lies: zones, skews, spares, slips and remaps, worked out once into a table of tracks.
+
+use serde::{Deserialize, Serialize};
+
+/// A band of cylinders with the same number of sectors on every track.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Zone {
+    /// First cylinder.
+    pub first_cylinder: u32,
+    /// Head that the first data track of the first cylinder is under.
+    #[serde(default)]
+    pub first_head: u16,
+    /// Last cylinder, itself included.
+    pub last_cylinder: u32,
+    /// Last head with data on the last cylinder; absent: the disk's last.
+    #[serde(default)]
+    pub last_head: Option<u16>,
+    /// Sectors that pass under the head in one rotation, spares included.
+    pub sectors_per_track: u32,
+    /// Sectors at the end of every track that are kept as spares.
+    #[serde(default)]
+    pub spares_per_track: u32,
+    /// Sectors at the end of every cylinder that are kept as spares.
+    #[serde(default)]
+    pub spares_per_cylinder: u32,
+    /// Tracks at the end of every cylinder that are kept as spares.
+    #[serde(default)]
+    pub spare_tracks_per_cylinder: u16,
+    /// Sectors by which a track's first sector lags that of the track before it on the same cylinder.
+    pub track_skew: u32,
+    /// Sectors by which a cylinder's first track lags the last track of the cylinder before.
+    pub cylinder_skew: u32,
+    /// Angle of the zone's first sector, in its sectors from the index mark.
+    #[serde(default)]
+    pub offset: u32,
+    /// Sectors at the zone's beginning that hold no data.
+    #[serde(default)]
+    pub unused_at_front: u64,
+    /// Blocks that are numbered at most: what is left at the zone's end is spare.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub blocks: Option<u64>,
+    /// Defective sectors that the numbering slips past, counted from the zone's first sector, spares not counted.
+    #[serde(default)]
+    pub slips: Vec<u64>,
+    /// Whether a slip is made up for by the spares of its own cylinder, and counted with them.
+    #[serde(default)]
+    pub slips_within_cylinder: bool,
+    /// Defective tracks that the numbering slips past, counted from the zone's first track.
+    #[serde(default)]
+    pub slipped_tracks: Vec<u64>,
+}
+
+/// A block that was moved to a spare sector.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Remap {
+    /// The block.
+    pub block: u64,
+    /// Where it lies now.
+    pub cylinder: u32,
+    /// Head.
+    pub head: u16,
+    /// Sector on the track, from 0.
+    pub sector: u32,
+}
+
+/// In which order the tracks of a cylinder are numbered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TrackOrder {
+    /// From head 0 up on every cylinder.
+    #[default]
+    Rising,
+    /// Every second cylinder of a zone from the last head down, so that going to the next cylinder switches no head.
+    Serpentine,
+    /// The same by the cylinder's own number: odd ones run down.
+    SerpentineByNumber,
+}
+
+/// One track that holds data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Track {
+    /// Number of its first block.
+    pub first_block: u64,
+    /// Cylinder.
+    pub cylinder: u32,
+    /// Angle of its sector 0 as a time of rotation.
+    pub angle_ns: u32,
+    /// Zone.
+    pub zone: u16,
+    /// Head, 0 for the first.
+    pub head: u16,
+    /// Sector of its first block.
+    first_slot: u32,
+    /// Whether blocks may not be consecutive on it.
+    slipped: bool,
+}
+
+/// A place on the disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Index into the tracks.
+    pub track: usize,
+    /// Sector on the track.
+    pub slot: u32,
+    /// Blocks from here to the end of the track.
+    pub left: u32,
+}
+
+/// What a zone needs in a run.
+#[derive(Clone, Copy, Debug)]
+struct Band {
+    first_block: u64,
+    blocks: u64,
+    first_track: usize,
+    tracks: u64,
+    /// Time of one sector in 2^-20 ns.
+    sector: u64,
+}
+
+/// A part of the fraction of a nanosecond that sector times are kept in: angles are right to 1 ns over a track.
+const FRACTION: u32 = 20;
+
+/// The table of all tracks.
+#[derive(Clone, Debug)]
+pub struct Layout {
+    tracks: Vec<Track>,
+    bands: Vec<Band>,
+    /// (track, slot) that the numbering slips past, in order.
+    slips: Vec<(u32, u32)>,
+    remaps: Vec<Remap>,
+    blocks: u64,
+    cylinders: u32,
+    rotation_ns: u64,
+}
+
+/// All a layout is made from.
+#[derive(Clone, Debug)]
+pub struct Plan<'a> {
+    /// Zones in the order of their blocks.
+    pub zones: &'a [Zone],
+    /// Heads.
+    pub heads: u16,
+    /// Cylinders the arm can reach; at least those of the zones.
+    pub cylinders: u32,
+    /// Order of tracks.
+    pub order: TrackOrder,
+    /// Time of a rotation.
+    pub rotation_ns: u64,
+    /// Blocks to number at most; the rest stays unused.
+    pub blocks: Option<u64>,
+    /// Moved blocks.
+    pub remaps: &'a [Remap],
+}
+
+/// Most tracks of a layout: a bound for memory, ten times those of the largest drives.
+const TRACKS_MOST: u64 = 40_000_000;
+
+impl Layout {
+    /// Works the table out.
+    ///
+    /// # Errors
+    /// A sentence naming the zone when zones overlap, a skew is longer than a track, or nothing is left for data.
+    pub fn new(plan: &Plan<'_>) -> Result<Self, String> {
+        check(plan)?;
+        let mut layout = Self {
+            tracks: Vec::new(),
+            bands: Vec::new(),
+            slips: Vec::new(),
+            remaps: plan.remaps.to_vec(),
+            blocks: 0,
+            cylinders: plan.cylinders,
+            rotation_ns: plan.rotation_ns,
+        };
+        for (number, zone) in plan.zones.iter().enumerate() {
+            layout.add(number, zone, plan);
+        }
+        if let Some(most) = plan.blocks {
+            if most > layout.blocks {
+                return Err(format!(
+                    "the zones hold {} blocks, not the {most} that are promised",
+                    layout.blocks
+                ));
+            }
+            layout.blocks = most;
+        }
+        layout.remaps.sort_by_key(|r| r.block);
+        for remap in &layout.remaps {
+            if remap.block >= layout.blocks || layout.find(remap.cylinder, remap.head).is_none() {
+                return Err(format!("remap of block {}: no such block or track", remap.block));
+            }
+        }
+        Ok(layout)
+    }
+
+    /// Numbers the blocks of one zone.
+    fn add(&mut self, number: usize, zone: &Zone, plan: &Plan<'_>) {
+        let physical = u64::from(zone.sectors_per_track);
+        let sector = (plan.rotation_ns << FRACTION) / physical;
+        let (first_track, first_block) = (self.tracks.len(), self.blocks);
+        let mut filling = Filling::new(zone);
+        let mut skew = u64::from(zone.offset) % physical;
+        for cylinder in zone.first_cylinder..=zone.last_cylinder {
+            let heads = heads_of(zone, cylinder, plan);
+            filling.begin_cylinder(heads.len());
+            for (nth, &head) in heads.iter().enumerate() {
+                if nth > 0 || cylinder > zone.first_cylinder {
+                    skew += u64::from(if nth > 0 { zone.track_skew } else { zone.cylinder_skew });
+                }
+                let (first_slot, blocks) = filling.track(self.tracks.len() as u32, &mut self.slips);
+                let slipped = self.slips.last().is_some_and(|s| s.0 as usize == self.tracks.len());
+                self.tracks.push(Track {
+                    first_block: self.blocks,
+                    cylinder,
+                    angle_ns: (((skew % physical) * sector) >> FRACTION) as u32,
+                    zone: number as u16,
+                    head,
+                    first_slot,
+                    slipped,
+                });
+                self.blocks += blocks;
+            }
+        }
+        let tracks = (self.tracks.len() - first_track) as u64;
+        let blocks = (self.blocks - first_block).max(1);
+        self.bands.push(Band { first_block, blocks, first_track, tracks, sector });
+    }
+
+    /// Blocks of the disk.
+    pub fn blocks(&self) -> u64 {
+        self.blocks
+    }
+
+    /// Cylinders the arm can reach.
+    pub fn cylinders(&self) -> u32 {
+        self.cylinders
+    }
+
+    /// Time of one rotation.
+    pub fn rotation_ns(&self) -> u64 {
+        self.rotation_ns
+    }
+
+    /// All tracks in the order of their blocks.
+    pub fn tracks(&self) -> &[Track] {
+        &self.tracks
+    }
+
+    fn find(&self, cylinder: u32, head: u16) -> Option<usize> {
+        self.tracks.iter().position(|t| (t.cylinder, t.head) == (cylinder, head))
+    }
+
+    /// Blocks of a track.
+    fn blocks_of(&self, track: usize) -> u64 {
+        let next =
+            self.tracks.get(track + 1).map_or(self.blocks, |t| t.first_block.min(self.blocks));
+        next.saturating_sub(self.tracks[track].first_block)
+    }
+
+    /// The place of a block that the disk has.
+    #[inline]
+    pub fn place(&self, block: u64) -> Place {
+        if let Some(moved) = self.remapped(block) {
+            return moved;
+        }
+        let zone = self.bands.partition_point(|b| b.first_block <= block).max(1) - 1;
+        let band = &self.bands[zone];
+        // In the proportion of tracks to blocks: slips and spares move it by a track or two.
+        let guess = (block - band.first_block) * band.tracks / band.blocks;
+        let mut track = (band.first_track + guess as usize).min(self.tracks.len() - 1);
+        while self.tracks[track].first_block > block {
+            track -= 1;
+        }
+        while self.tracks.get(track + 1).is_some_and(|t| t.first_block <= block) {
+            track += 1;
+        }
+        let index = (block - self.tracks[track].first_block) as u32;
+        let left = self.blocks_of(track) as u32 - index;
+        Place { track, slot: self.slot(track, index), left }
+    }
+
+    fn remapped(&self, block: u64) -> Option<Place> {
+        let at = self.remaps.binary_search_by_key(&block, |r| r.block).ok()?;
+        let remap = &self.remaps[at];
+        Some(Place { track: self.find(remap.cylinder, remap.head)?, slot: remap.sector, left: 1 })
+    }
+
+    /// Blocks from `block` on that lie one after the other, `left` at most: up to the next moved block.
+    pub fn together(&self, block: u64, left: u32) -> u32 {
+        if self.remaps.is_empty() {
+            return left;
+        }
+        let after = self.remaps.partition_point(|r| r.block <= block);
+        match self.remaps.get(after) {
+            Some(next) => left.min((next.block - block).min(u64::from(u32::MAX)) as u32),
+            None => left,
+        }
+    }
+
+    /// The sector of the `index`-th block of a track.
+    #[inline]
+    pub fn slot(&self, track: usize, index: u32) -> u32 {
+        let about = &self.tracks[track];
+        let mut slot = about.first_slot + index;
+        if about.slipped {
+            let first = self.slips.partition_point(|s| s.0 < track as u32);
+            for slip in self.slips[first..].iter().take_while(|s| s.0 == track as u32) {
+                if slip.1 <= slot {
+                    slot += 1;
+                }
+            }
+        }
+        slot
+    }
+
+    /// The sector just after `count` blocks from sector `slot` on.
+    #[inline]
+    pub fn slot_after(&self, track: usize, slot: u32, count: u32) -> u32 {
+        let mut end = slot + count;
+        if self.tracks[track].slipped {
+            let first = self.slips.partition_point(|s| *s <= (track as u32, slot));
+            for slip in self.slips[first..].iter().take_while(|s| s.0 == track as u32) {
+                if slip.1 < end {
+                    end += 1;
+                }
+            }
+        }
+        end
+    }
+
+    /// Angle of the beginning of a sector, as a time of rotation.
+    #[inline]
+    pub fn angle_ns(&self, track: usize, slot: u32) -> u64 {
+        let about = &self.tracks[track];
+        let angle = u64::from(about.angle_ns) + self.span_ns(track, slot);
+        if angle >= self.rotation_ns { angle - self.rotation_ns } else { angle }
+    }
+
+    /// Time in which `sectors` sectors of a track pass.
+    #[inline]
+    pub fn span_ns(&self, track: usize, sectors: u32) -> u64 {
+        (u64::from(sectors) * self.bands[usize::from(self.tracks[track].zone)].sector) >> FRACTION
+    }
+}
+
+/// How the blocks of a zone fill its tracks.
+struct Filling<'a> {
+    zone: &'a Zone,
+    /// Sectors of a track that may hold data.
+    usable: u32,
+    /// Sectors that still may hold data on this cylinder.
+    room: u64,
+    /// Sectors counted so far, as slips count them.
+    place: u64,
+    /// Tracks so far.
+    tracks: u64,
+    /// Blocks that the zone may still number.
+    left: u64,
+    /// Next of the slips.
+    slip: usize,
+}
+
+impl<'a> Filling<'a> {
+    fn new(zone: &'a Zone) -> Self {
+        let usable = zone.sectors_per_track - zone.spares_per_track;
+        let left = zone.blocks.unwrap_or(u64::MAX);
+        Self { zone, usable, room: 0, place: 0, tracks: 0, left, slip: 0 }
+    }
+
+    fn begin_cylinder(&mut self, heads: usize) {
+        let all = heads as u64 * u64::from(self.usable);
+        self.room = all.saturating_sub(u64::from(self.zone.spares_per_cylinder));
+    }
+
+    /// The next track: sector of its first block, and its blocks.
+    fn track(&mut self, track: u32, slips: &mut Vec<(u32, u32)>) -> (u32, u64) {
+        let is_lost = self.zone.slipped_tracks.binary_search(&self.tracks).is_ok();
+        self.tracks += 1;
+        if is_lost {
+            // Whole tracks take their number with them: the unused front is counted in sectors that hold data.
+            return (0, 0);
+        }
+        let (counted, usable) = if self.zone.slips_within_cylinder {
+            (u64::from(self.zone.sectors_per_track), u64::from(self.usable))
+        } else {
+            let here = u64::from(self.usable).min(self.room);
+            (here, here)
+        };
+        let front = self.zone.unused_at_front.saturating_sub(self.place).min(usable);
+        let mut lost = 0;
+        while let Some(&slip) =
+            self.zone.slips.get(self.slip).filter(|&&s| s < self.place + counted)
+        {
+            self.slip += 1;
+            if slip >= self.place + front {
+                slips.push((track, (slip - self.place) as u32));
+                lost += 1;
+            }
+        }
+        self.place += counted;
+        let good = (usable - front).saturating_sub(lost);
+        let blocks = if self.zone.slips_within_cylinder { good.min(self.room) } else { good };
+        self.room = self.room.saturating_sub(if self.zone.slips_within_cylinder {
+            blocks + front
+        } else {
+            usable
+        });
+        let blocks = blocks.min(self.left);
+        self.left -= blocks;
+        (front as u32, blocks)
+    }
+}
+
+/// Heads with data on a cylinder, in the order of its blocks.
+fn heads_of(zone: &Zone, cylinder: u32, plan: &Plan<'_>) -> Vec<u16> {
+    let first = if cylinder == zone.first_cylinder { zone.first_head } else { 0 };
+    let end = match zone.last_head {
+        Some(last) if cylinder == zone.last_cylinder => last + 1,
+        _ => plan.heads - zone.spare_tracks_per_cylinder,
+    };
+    let down = match plan.order {
+        TrackOrder::Rising => false,
+        TrackOrder::Serpentine => (cylinder - zone.first_cylinder) % 2 == 1,
+        TrackOrder::SerpentineByNumber => cylinder % 2 == 1,
+    };
+    if down { (first..end).rev().collect() } else { (first..end).collect() }
+}
+
+fn check(plan: &Plan<'_>) -> Result<(), String> {
+    if plan.heads == 0
+        || plan.rotation_ns == 0
+        || plan.zones.is_empty()
+        || plan.rotation_ns > u64::from(u32::MAX)
+    {
+        return Err("a disk needs heads, a rotation of under four seconds, and zones".into());
+    }
+    if u64::from(plan.cylinders) * u64::from(plan.heads) > TRACKS_MOST {
+        return Err(format!("more than {TRACKS_MOST} tracks: is the number of cylinders right?"));
+    }
+    let mut seen: Vec<(u64, u64)> = Vec::new();
+    for (number, zone) in plan.zones.iter().enumerate() {
+        check_zone(zone, plan).map_err(|why| format!("zone {number} (from 0): {why}"))?;
+        let last_head = zone.last_head.unwrap_or(plan.heads - 1);
+        let key = |cylinder: u32, head: u16| u64::from(cylinder) << 16 | u64::from(head);
+        let range = (key(zone.first_cylinder, zone.first_head), key(zone.last_cylinder, last_head));
+        if seen.iter().any(|other| range.0 <= other.1 && other.0 <= range.1) {
+            return Err(format!("zone {number} (from 0): it overlaps an earlier zone"));
+        }
+        seen.push(range);
+    }
+    Ok(())
+}
+
+fn check_zone(zone: &Zone, plan: &Plan<'_>) -> Result<(), String> {
+    if zone.first_cylinder > zone.last_cylinder || zone.last_cylinder >= plan.cylinders {
+        return Err(format!(
+            "cylinders {} to {} of {}",
+            zone.first_cylinder, zone.last_cylinder, plan.cylinders
+        ));
+    }
+    if zone.sectors_per_track == 0 || zone.spares_per_track >= zone.sectors_per_track {
+        return Err("no sectors are left for data".into());
+    }
+    let (track, cylinder, all) = (zone.track_skew, zone.cylinder_skew, zone.sectors_per_track);
+    if track >= all || cylinder >= all {
+        return Err(format!(
+            "a skew of {} sectors is impossible on a track of {all}",
+            track.max(cylinder)
+        ));
+    }
+    let last = zone.last_head.unwrap_or(0);
+    if zone.first_head >= plan.heads
+        || last >= plan.heads
+        || zone.spare_tracks_per_cylinder >= plan.heads
+    {
+        return Err(format!("it names a head that a disk of {} heads lacks", plan.heads));
+    }
+    if [&zone.slips, &zone.slipped_tracks].iter().any(|s| s.windows(2).any(|w| w[0] >= w[1])) {
+        return Err("the slips must rise".into());
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+#[path = "layout_tests.rs"]
+mod tests;

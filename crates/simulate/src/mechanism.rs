@@ -1,0 +1,258 @@
+//! The moving parts: where arm, head and platter are, and how long an access takes from there.
+
+use crate::layout::Layout;
+
+/// Where the arm is, and how the platter's angle follows from the time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Arm {
+    /// Cylinder under the heads.
+    pub cylinder: u32,
+    /// Head in use.
+    pub head: u16,
+    /// Angle of the platter at time 0, as a time of rotation.
+    pub phase_ns: u64,
+}
+
+/// How long the parts of one access took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Access {
+    /// Seek, head switch and settling.
+    pub seek_ns: u64,
+    /// Waiting for the first sector.
+    pub rotation_ns: u64,
+    /// From the first sector's beginning to the last one's end, switches between tracks included.
+    pub transfer_ns: u64,
+    /// When the last sector has passed.
+    pub end_ns: u64,
+    /// When the last sector of the first track has passed.
+    pub first_end_ns: u64,
+}
+
+/// Data that come over a bus to be written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Feed {
+    /// When the first begins to come.
+    pub from_ns: u64,
+    /// Time of a block, in 2^-20 ns.
+    pub each: u64,
+    /// Whether all data of a track must be there before it is written; otherwise the first block must.
+    pub whole: bool,
+}
+
+impl Feed {
+    /// When a run of `count` blocks can be written that `before` blocks come before.
+    #[inline]
+    fn ready_ns(&self, before: u64, count: u64) -> u64 {
+        let blocks = if self.whole { before + count } else { before + 1 };
+        self.from_ns + ((blocks * self.each) >> 20)
+    }
+}
+
+/// An unbroken run of sectors in a stream of blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// First block.
+    pub block: u64,
+    /// Blocks.
+    pub count: u32,
+    /// When its first sector begins to pass.
+    pub begin_ns: u64,
+    /// When its last sector has passed.
+    pub end_ns: u64,
+    /// When the head was on the track: before it nothing can be interrupted.
+    pub ready_ns: u64,
+    /// Index of its track.
+    pub track: usize,
+}
+
+/// Times of the moving parts, in nanoseconds.
+#[derive(Clone, Debug)]
+pub struct Mechanism {
+    /// Where the blocks lie.
+    pub layout: Layout,
+    /// Seek time by distance in cylinders.
+    pub seek_ns: Vec<u32>,
+    /// Switching to another head of the same cylinder.
+    pub head_switch_ns: u64,
+    /// Settling that a write needs on top of a seek or switch.
+    pub write_settle_ns: i64,
+    /// Whether reading begins with whatever sector of a track comes first.
+    pub read_on_arrival: bool,
+    /// Whether writing does.
+    pub write_on_arrival: bool,
+}
+
+impl Mechanism {
+    /// Time to get the arm and head to a track.
+    #[inline]
+    pub fn seek_to(&self, arm: &Arm, track: usize, write: bool) -> u64 {
+        let to = &self.layout.tracks()[track];
+        let distance = to.cylinder.abs_diff(arm.cylinder);
+        let mut time = u64::from(self.seek_ns[distance as usize]);
+        if to.head != arm.head {
+            time = time.max(self.head_switch_ns);
+        }
+        if write && time > 0 {
+            time = time.saturating_add_signed(self.write_settle_ns);
+        }
+        time
+    }
+
+    /// Rotation from the angle at `now_ns` to `angle_ns`.
+    #[inline]
+    fn wait(&self, arm: &Arm, now_ns: u64, angle_ns: u64) -> u64 {
+        let rotation = self.layout.rotation_ns();
+        let now = (now_ns + arm.phase_ns) % rotation;
+        if angle_ns >= now { angle_ns - now } else { angle_ns + rotation - now }
+    }
+
+    /// Accesses `count` blocks from `block`; the arm moves off at `start_ns`, and data to be written come as `feed` says.
+    /// Leaves the arm at the end.
+    #[inline]
+    pub fn access(
+        &self,
+        arm: &mut Arm,
+        start_ns: u64,
+        feed: Feed,
+        [block, count]: [u64; 2],
+        write: bool,
+    ) -> Access {
+        let place = self.layout.place(block);
+        let seek_ns = self.seek_to(arm, place.track, write);
+        let there = start_ns + seek_ns;
+        settle_on(arm, &self.layout, place.track);
+        let mut runs = self.runs(arm, there, feed, [block, count], write);
+        let Some(first) = runs.next() else {
+            return Access { seek_ns, end_ns: there, first_end_ns: there, ..Access::default() };
+        };
+        let (rotation, span) = (self.layout.rotation_ns(), first.end_ns - first.begin_ns);
+        let on_arrival = if write { self.write_on_arrival } else { self.read_on_arrival };
+        if on_arrival && first.begin_ns - first.ready_ns + span > rotation {
+            return self.on_arrival(arm, seek_ns, &first, [block, count], write);
+        }
+        let last = runs.last().unwrap_or(first);
+        settle_on(arm, &self.layout, last.track);
+        Access {
+            seek_ns,
+            rotation_ns: first.begin_ns - there,
+            transfer_ns: last.end_ns - first.begin_ns,
+            end_ns: last.end_ns,
+            first_end_ns: first.end_ns,
+        }
+    }
+
+    /// The head came down amidst the first run: one rotation takes it all, and the rest follows.
+    fn on_arrival(
+        &self,
+        arm: &mut Arm,
+        seek_ns: u64,
+        first: &Run,
+        [block, count]: [u64; 2],
+        write: bool,
+    ) -> Access {
+        let begin_ns = first.ready_ns;
+        let first_end_ns = begin_ns + self.layout.rotation_ns();
+        let done = u64::from(first.count);
+        let end_ns = if done < count {
+            let rest = [block + done, count - done];
+            self.access(arm, first_end_ns, Feed::default(), rest, write).end_ns
+        } else {
+            first_end_ns
+        };
+        Access { seek_ns, rotation_ns: 0, transfer_ns: end_ns - begin_ns, end_ns, first_end_ns }
+    }
+
+    /// When the data of a read are all over a bus that it takes as soon as the first track is read: `setup_ns` later the
+    /// data follow, `each` (2^-20 ns) a block, as they come from the medium.
+    pub fn drained_ns(
+        &self,
+        arm: &Arm,
+        access: &Access,
+        asked: [u64; 2],
+        [setup_ns, each]: [u64; 2],
+    ) -> u64 {
+        let time = |blocks: u32| (u64::from(blocks) * each) >> 20;
+        if access.first_end_ns == access.end_ns {
+            return access.end_ns + setup_ns + ((asked[1] * each) >> 20);
+        }
+        let mut arm = *arm;
+        settle_on(&mut arm, &self.layout, self.layout.place(asked[0]).track);
+        let there = access.end_ns - access.transfer_ns - access.rotation_ns;
+        let mut drained = 0;
+        for run in self.runs(&arm, there, Feed::default(), asked, false) {
+            let from = if drained == 0 {
+                access.first_end_ns + setup_ns
+            } else {
+                drained.max(run.begin_ns)
+            };
+            drained = from + time(run.count);
+        }
+        drained
+    }
+
+    /// The runs of a stream of blocks, from where the arm is at `there_ns`.
+    #[inline]
+    pub fn runs<'a>(
+        &'a self,
+        arm: &Arm,
+        there_ns: u64,
+        feed: Feed,
+        [block, count]: [u64; 2],
+        write: bool,
+    ) -> impl Iterator<Item = Run> + 'a {
+        let mut arm = *arm;
+        let (mut at, end, mut now) = (block, block + count, there_ns);
+        std::iter::from_fn(move || {
+            if at == end {
+                return None;
+            }
+            let place = self.layout.place(at);
+            let ready_ns = now + self.seek_to(&arm, place.track, write);
+            settle_on(&mut arm, &self.layout, place.track);
+            let count = u64::from(self.layout.together(at, place.left)).min(end - at);
+            let from = ready_ns.max(feed.ready_ns(at - block, count));
+            let begin_ns =
+                from + self.wait(&arm, from, self.layout.angle_ns(place.track, place.slot));
+            let after = self.layout.slot_after(place.track, place.slot, count as u32);
+            let end_ns = begin_ns + self.layout.span_ns(place.track, after - place.slot);
+            let run = Run {
+                block: at,
+                count: count as u32,
+                begin_ns,
+                end_ns,
+                ready_ns,
+                track: place.track,
+            };
+            (at, now) = (at + count, end_ns);
+            Some(run)
+        })
+    }
+
+    /// Seek and rotation to the first sector, for schedulers that ask.
+    #[inline]
+    pub fn positioning_ns(&self, arm: &Arm, now_ns: u64, block: u64, write: bool) -> u64 {
+        let place = self.layout.place(block);
+        let seek = self.seek_to(arm, place.track, write);
+        let angle = self.layout.angle_ns(place.track, place.slot);
+        seek + self.wait(arm, now_ns + seek, angle)
+    }
+
+    /// The phase with which the sector before `block + count` ends under the head at `end_ns`.
+    pub fn phase_after(&self, [block, count]: [u64; 2], end_ns: u64) -> u64 {
+        let place = self.layout.place(block + count.max(1) - 1);
+        let rotation = self.layout.rotation_ns();
+        let angle =
+            self.layout.angle_ns(place.track, place.slot) + self.layout.span_ns(place.track, 1);
+        (angle + rotation - end_ns % rotation) % rotation
+    }
+}
+
+/// Puts the arm on a track.
+fn settle_on(arm: &mut Arm, layout: &Layout, track: usize) {
+    let on = &layout.tracks()[track];
+    (arm.cylinder, arm.head) = (on.cylinder, on.head);
+}
+
+#[cfg(test)]
+#[path = "mechanism_tests.rs"]
+mod tests;

@@ -1,0 +1,87 @@
+//! Tests of accesses that can be worked out by hand on the simple drive: a sector is 0.1 ms, a rotation 10 ms.
+
+use super::*;
+use crate::testing::{simple, simple_parameters};
+
+const MS: u64 = 1_000_000;
+
+fn access(start_ns: u64, block: u64, count: u64, write: bool) -> Access {
+    let mut arm = Arm::default();
+    simple().mechanism.access(&mut arm, start_ns, Feed::default(), [block, count], write)
+}
+
+#[test]
+fn the_platter_turns_to_the_sector() {
+    let first = access(0, 30, 10, false);
+    assert_eq!((first.seek_ns, first.rotation_ns, first.transfer_ns), (0, 3 * MS, MS));
+    let just_missed = access(3 * MS + 1, 30, 10, false);
+    assert_eq!(just_missed.rotation_ns, 10 * MS - 1);
+}
+
+#[test]
+fn a_switch_hides_in_the_skew() {
+    // Block 100 is sector 0 of head 1, ten sectors later than that of head 0; a switch takes half of that.
+    let both = access(0, 90, 20, false);
+    assert_eq!((both.rotation_ns, both.transfer_ns), (9 * MS, MS + MS + MS));
+    let mut arm = Arm::default();
+    let other = simple().mechanism.access(&mut arm, 0, Feed::default(), [100, 1], true);
+    assert_eq!((other.seek_ns, other.rotation_ns), (MS / 2, MS / 2));
+    assert_eq!((arm.cylinder, arm.head), (0, 1));
+}
+
+#[test]
+fn data_on_the_bus_hold_the_medium_up() {
+    let mut arm = Arm::default();
+    let feed = Feed { from_ns: MS, each: MS << 20, whole: true };
+    let late = simple().mechanism.access(&mut arm, 0, feed, [10, 1], true);
+    assert_eq!((late.seek_ns, late.rotation_ns, late.end_ns), (0, 11 * MS, 11 * MS + MS / 10));
+}
+
+#[test]
+fn on_arrival_a_rotation_reads_a_whole_track() {
+    let mut parameters = simple_parameters();
+    parameters.mechanism.read_on_arrival = true;
+    let mechanism = parameters.build().unwrap().mechanism;
+    let mut arm = Arm::default();
+    let whole = mechanism.access(&mut arm, 5 * MS, Feed::default(), [0, 100], false);
+    assert_eq!((whole.rotation_ns, whole.transfer_ns), (0, 10 * MS));
+    let mut arm = Arm::default();
+    let ahead = mechanism.access(&mut arm, 5 * MS, Feed::default(), [60, 10], false);
+    assert_eq!((ahead.rotation_ns, ahead.transfer_ns), (MS, MS));
+    assert_eq!(
+        access(5 * MS, 0, 100, false).end_ns,
+        20 * MS,
+        "without, it waits for the first sector"
+    );
+}
+
+#[test]
+fn the_phase_is_found_again_from_a_completion() {
+    let mechanism = simple().mechanism;
+    let mut arm = Arm { phase_ns: 1_234_567, ..Arm::default() };
+    let done = mechanism.access(&mut arm, 77 * MS, Feed::default(), [4321, 7], true);
+    assert!(mechanism.phase_after([4321, 7], done.end_ns).abs_diff(1_234_567) <= 2);
+}
+
+#[test]
+fn positioning_is_what_access_then_takes() {
+    let mechanism = simple().mechanism;
+    for block in [0, 99, 100, 5_000, 19_999] {
+        let arm = Arm { cylinder: 40, head: 1, phase_ns: 7 };
+        let told = mechanism.positioning_ns(&arm, 12_345, block, true);
+        let done = mechanism.access(&mut arm.clone(), 12_345, Feed::default(), [block, 1], true);
+        assert_eq!(told, done.seek_ns + done.rotation_ns);
+    }
+}
+
+#[test]
+fn a_read_over_two_tracks_takes_the_bus_when_the_first_is_read() {
+    let mechanism = simple().mechanism;
+    let mut arm = Arm::default();
+    let asked = [90, 20];
+    let access = mechanism.access(&mut arm, 0, Feed::default(), asked, false);
+    assert_eq!((access.first_end_ns, access.end_ns), (10 * MS, 12 * MS));
+    let drained = |setup, each| mechanism.drained_ns(&arm, &access, asked, [setup, each << 20]);
+    assert_eq!(drained(MS, MS / 2), 21 * MS, "a slow bus never waits for the medium");
+    assert_eq!(drained(0, MS / 20), 11 * MS + MS / 2, "a fast one waits for the second track");
+}

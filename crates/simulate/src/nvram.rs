@@ -1,0 +1,162 @@
+//! Non-volatile memory at the host: how many writes it absorbs, for all sizes in one pass (Ruemmler & Wilkes 1993,
+//! "Non-volatile write caching at the host", figures 17 and 18).
+
+use ioscape_schema::{Absorption, AbsorptionPoint, Io, Op};
+use std::collections::BTreeMap;
+
+/// Length of an interval in the paper.
+pub const INTERVAL_NS: u64 = 30_000_000_000;
+
+/// Bytes that absorption is told apart by: that of the smallest fragments of the traced file systems.
+const GRAIN: u64 = 1024;
+
+/// What one interval wrote: the order in which grains were first touched.
+#[derive(Debug, Default)]
+struct Interval {
+    /// Device and grain to its place in the order, from 1.
+    first: BTreeMap<(u16, u64), u64>,
+}
+
+/// Histograms by the cache size from which on a grain, or a whole interval, is taken; sizes in grains.
+#[derive(Debug, Default)]
+struct Histogram {
+    total: BTreeMap<u64, u64>,
+    overwrites: BTreeMap<u64, u64>,
+    intervals: BTreeMap<u64, u64>,
+    written: u64,
+    intervals_with_writes: u64,
+}
+
+/// Which share of the writes that pass `keep` a cache of each size absorbs when it is emptied after every interval.
+///
+/// A cache takes the grains that are written first; when it is full, only what overwrites them is absorbed. So a grain
+/// that is the n-th new one of its interval is absorbed by every cache of n grains or more, and one pass tells all sizes.
+pub fn absorption(
+    rows: &[Io],
+    name: &str,
+    keep: impl Fn(&Io) -> bool,
+    sizes: &[u64],
+) -> Absorption {
+    let mut all = Histogram::default();
+    let (mut interval, mut number) = (Interval::default(), 0);
+    for io in rows {
+        if io.request.op != Op::Write || !io.moves_data() || !keep(io) {
+            continue;
+        }
+        let at = io.queued_ns / INTERVAL_NS;
+        if at != number {
+            close(&mut interval, &mut all);
+            number = at;
+        }
+        let (from, to) = (io.request.offset / GRAIN, io.end().div_ceil(GRAIN));
+        for grain in from..to {
+            let new = interval.first.len() as u64 + 1;
+            let place = *interval.first.entry((io.device, grain)).or_insert(new);
+            all.written += 1;
+            *all.total.entry(place).or_default() += 1;
+            if place != new {
+                *all.overwrites.entry(place).or_default() += 1;
+            }
+        }
+    }
+    close(&mut interval, &mut all);
+    Absorption {
+        writes: name.to_owned(),
+        interval_s: INTERVAL_NS as f64 / 1e9,
+        intervals: all.intervals_with_writes,
+        points: points(&all, sizes),
+    }
+}
+
+fn close(interval: &mut Interval, all: &mut Histogram) {
+    if !interval.first.is_empty() {
+        *all.intervals.entry(interval.first.len() as u64).or_default() += 1;
+        all.intervals_with_writes += 1;
+        interval.first.clear();
+    }
+}
+
+fn points(all: &Histogram, sizes: &[u64]) -> Vec<AbsorptionPoint> {
+    let up_to = |counts: &BTreeMap<u64, u64>, size: u64, of: u64| {
+        counts.range(..=size / GRAIN).map(|(_, n)| n).sum::<u64>() as f64 / of.max(1) as f64
+    };
+    let point = |&cache_bytes: &u64| AbsorptionPoint {
+        cache_bytes,
+        intervals: up_to(&all.intervals, cache_bytes, all.intervals_with_writes),
+        total: up_to(&all.total, cache_bytes, all.written),
+        overwrites: up_to(&all.overwrites, cache_bytes, all.written),
+    };
+    sizes.iter().map(point).collect()
+}
+
+/// Share of the bytes written that never leave a cache of `bytes` per device because they are overwritten in it: it keeps
+/// what was written last and gives the oldest away only for room.
+pub fn overwritten_in_lru(rows: &[Io], bytes: u64) -> f64 {
+    let mut caches: BTreeMap<u16, Lru> = BTreeMap::new();
+    let (mut written, mut absorbed) = (0u64, 0u64);
+    for io in rows.iter().filter(|io| io.request.op == Op::Write && io.moves_data()) {
+        let cache = caches.entry(io.device).or_default();
+        for grain in io.request.offset / GRAIN..io.end().div_ceil(GRAIN) {
+            written += 1;
+            absorbed += u64::from(cache.write(grain, bytes / GRAIN));
+        }
+    }
+    absorbed as f64 / written.max(1) as f64
+}
+
+/// Grains by the order of their last write.
+#[derive(Debug, Default)]
+struct Lru {
+    when: BTreeMap<u64, u64>,
+    order: BTreeMap<u64, u64>,
+    clock: u64,
+}
+
+impl Lru {
+    /// Writes a grain; `true` when it was there.
+    fn write(&mut self, grain: u64, room: u64) -> bool {
+        self.clock += 1;
+        let before = self.when.insert(grain, self.clock);
+        if let Some(before) = before {
+            self.order.remove(&before);
+        }
+        self.order.insert(self.clock, grain);
+        if self.when.len() as u64 > room
+            && let Some((_, oldest)) = self.order.pop_first()
+        {
+            self.when.remove(&oldest);
+        }
+        before.is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::io;
+
+    fn write(at_s: u64, grain: u64, grains: u32) -> Io {
+        io(Op::Write, grain * GRAIN, grains * GRAIN as u32, at_s * 1_000_000_000)
+    }
+
+    #[test]
+    fn intervals_are_absorbed_by_what_they_touch_first() {
+        let rows =
+            [write(1, 0, 2), write(2, 5, 2), write(3, 1, 1), write(4, 6, 1), write(31, 0, 1)];
+        let found = absorption(&rows, "all", |_| true, &[1 << 10, 2 << 10, 4 << 10]);
+        assert_eq!(found.intervals, 2);
+        let of =
+            |pick: fn(&AbsorptionPoint) -> f64| found.points.iter().map(pick).collect::<Vec<_>>();
+        assert_eq!(of(|p| p.intervals), [0.5, 0.5, 1.0]);
+        assert_eq!(of(|p| p.total), [2.0 / 7.0, 4.0 / 7.0, 1.0]);
+        assert_eq!(of(|p| p.overwrites), [0.0, 1.0 / 7.0, 2.0 / 7.0]);
+    }
+
+    #[test]
+    fn a_small_cache_keeps_what_was_written_last() {
+        let rows =
+            [write(1, 0, 1), write(90, 0, 1), write(91, 1, 1), write(92, 2, 1), write(93, 0, 1)];
+        assert_eq!(overwritten_in_lru(&rows, 2 << 10), 0.2);
+        assert_eq!(overwritten_in_lru(&rows, 3 << 10), 0.4);
+    }
+}

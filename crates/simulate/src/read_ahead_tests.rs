@@ -1,0 +1,75 @@
+//! Tests of reading ahead: streams at the medium's rate, and what giving it up costs.
+
+use crate::command::{Command, DiskOptions, Done};
+use crate::disk::Disk;
+use crate::testing::simple;
+
+const MS: u64 = 1_000_000;
+
+fn read(disk: &mut Disk<'_>, now_ns: u64, block: u64, count: u64) -> Done {
+    let need = disk.begin(now_ns, Command { block, count, write: false, synchronous: true });
+    disk.finish(need.at_ns, need)
+}
+
+fn options(read_ahead: bool) -> DiskOptions {
+    DiskOptions { read_ahead, ..DiskOptions::default() }
+}
+
+#[test]
+fn small_sequential_reads_run_at_the_rate_of_the_medium() {
+    let drive = simple();
+    let time = |read_ahead| {
+        let mut disk = Disk::new(&drive, options(read_ahead));
+        let mut now = 0;
+        for n in 0..100 {
+            now = read(&mut disk, now + MS / 10, n * 8, 8).completed_ns;
+        }
+        now
+    };
+    let (with, without) = (time(true), time(false));
+    // A rotation to sector 0, eight tracks, and the skews between them.
+    assert!(with < (10 + 8 * 10 + 4 + 3 * 2) * MS + 1000, "{with}");
+    assert!(without > 90 * 10 * MS, "a rotation is lost each time: {without}");
+}
+
+#[test]
+fn what_was_read_ahead_is_there_later() {
+    let drive = simple();
+    let mut disk = Disk::new(&drive, options(true));
+    read(&mut disk, 0, 0, 8);
+    let hit = read(&mut disk, 50 * MS, 20, 8);
+    assert!(hit.cached && hit.completed_ns - 50 * MS < 1000, "{hit:?}");
+    let beyond = read(&mut disk, 60 * MS, 5000, 8);
+    assert!(!beyond.cached);
+}
+
+#[test]
+fn giving_up_costs_at_most_a_sector_or_a_switch() {
+    let drive = simple();
+    let start = |at_ns| {
+        let mut disk = Disk::new(&drive, options(true));
+        read(&mut disk, 0, 0, 8);
+        // A write needs the arm.
+        let need =
+            disk.begin(at_ns, Command { block: 9000, count: 1, write: true, synchronous: true });
+        disk.finish(need.at_ns, need).waited_ns
+    };
+    for at_ns in (MS..10 * MS).step_by(123_457) {
+        assert!(start(at_ns) <= MS / 10, "within a sector");
+    }
+    // Sector 99 ends at 10 ms, the switch takes until 10.5 ms, the next track begins at 11 ms.
+    assert_eq!(start(10 * MS + MS / 10), 4 * MS / 10);
+    assert_eq!(start(10 * MS + 7 * MS / 10), 0, "waiting for the first sector is given up at once");
+}
+
+#[test]
+fn a_full_buffer_stops_the_stream() {
+    let drive = simple();
+    let mut disk = Disk::new(&drive, options(true));
+    read(&mut disk, 0, 0, 8);
+    // 100 blocks of room: blocks up to 108 are there after two tracks, later ones are not.
+    assert!(read(&mut disk, 500 * MS, 100, 8).cached);
+    let mut disk = Disk::new(&drive, options(true));
+    read(&mut disk, 0, 0, 8);
+    assert!(!read(&mut disk, 500 * MS, 110, 8).cached);
+}

@@ -1,0 +1,319 @@
+//! A trace replayed against disks on a bus: host queues, the bus, and a row for every request.
+
+use crate::Error;
+use crate::command::{BusNeed, Command, DiskOptions, Done, Traffic};
+use crate::disk::Disk;
+use crate::drive::Drive;
+use crate::schedule::{Queue, Scheduler, Waiting};
+use ioscape_schema::{Io, IoFlags, Op};
+
+/// When requests come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Arrivals {
+    /// At their recorded arrivals, whatever the disk does: an open system.
+    #[default]
+    Queued,
+    /// When they were recorded to go to the disk, in that order: the disk alone, without the host's queue.
+    Issued,
+    /// Each one its recorded think time after the completion of the one before: a closed system with one user a disk.
+    Closed,
+}
+
+/// What is simulated.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// The disks.
+    pub disk: DiskOptions,
+    /// The host's order.
+    pub scheduler: Scheduler,
+    /// The host's times.
+    pub arrivals: Arrivals,
+    /// Whether all disks share one bus; otherwise each has its own.
+    pub shared_bus: bool,
+}
+
+/// One request of a trace, in blocks of the drive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Job {
+    /// Row of the trace.
+    pub row: u32,
+    /// Disk, from 0.
+    pub disk: u16,
+    /// When it came to the host's queue.
+    pub queued_ns: u64,
+    /// When it went to the disk.
+    pub issued_ns: u64,
+    /// When it was complete.
+    pub completed_ns: u64,
+    /// What it asks.
+    pub command: Command,
+}
+
+/// How one request went.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Outcome {
+    /// Row of the trace.
+    pub row: u32,
+    /// Disk.
+    pub disk: u16,
+    /// Whether it wrote.
+    pub write: bool,
+    /// When it came.
+    pub queued_ns: u64,
+    /// When it went to the disk.
+    pub issued_ns: u64,
+    /// The disk's part.
+    pub done: Done,
+}
+
+impl Outcome {
+    /// Time at the disk.
+    pub fn physical_ns(&self) -> u64 {
+        self.done.completed_ns - self.issued_ns
+    }
+
+    /// Time in queue and at the disk.
+    pub fn elapsed_ns(&self) -> u64 {
+        self.done.completed_ns.saturating_sub(self.queued_ns)
+    }
+}
+
+/// A finished replay.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Replayed {
+    /// A row per request, in the order of the trace's rows.
+    pub outcomes: Vec<Outcome>,
+    /// What the disks wrote.
+    pub traffic: Traffic,
+}
+
+/// Turns the rows of a trace into jobs for a drive; flushes and discards move nothing and are left out. `devices` are the
+/// trace's devices that are simulated, in the order of their disks.
+///
+/// # Errors
+/// Names the first row that does not fit: times running backwards, offsets or lengths that are no whole blocks, and
+/// blocks beyond the drive's capacity.
+pub fn jobs(rows: &[Io], devices: &[u16], drive: &Drive) -> Result<Vec<Job>, Error> {
+    let mut jobs = Vec::with_capacity(rows.len());
+    let mut last_ns = 0;
+    for (index, io) in rows.iter().enumerate() {
+        if !io.moves_data() {
+            continue;
+        }
+        let Some(disk) = devices.iter().position(|&d| d == io.device) else { continue };
+        if io.queued_ns < last_ns {
+            return Err(Error::request(
+                index,
+                "it arrived before the one above it: sort the trace by arrival",
+            ));
+        }
+        last_ns = io.queued_ns;
+        if io.issued_ns < io.queued_ns || io.completed_ns < io.issued_ns {
+            return Err(Error::request(index, "its times run backwards"));
+        }
+        let command = command(io, index, drive)?;
+        let (row, disk) = (index as u32, disk as u16);
+        let (queued_ns, issued_ns, completed_ns) = (io.queued_ns, io.issued_ns, io.completed_ns);
+        jobs.push(Job { row, disk, queued_ns, issued_ns, completed_ns, command });
+    }
+    Ok(jobs)
+}
+
+fn command(io: &Io, index: usize, drive: &Drive) -> Result<Command, Error> {
+    let sector = u64::from(drive.sector_bytes);
+    let (offset, len) = (io.request.offset, u64::from(io.request.len));
+    if offset % sector != 0 || len % sector != 0 {
+        return Err(Error::request(
+            index,
+            format!(
+                "{len} bytes at byte {offset} are no whole sectors of {sector} bytes of {}",
+                drive.name
+            ),
+        ));
+    }
+    let (block, count) = (offset / sector, len / sector);
+    if block + count > drive.mechanism.layout.blocks() {
+        return Err(Error::request(
+            index,
+            format!(
+                "{len} bytes at byte {offset} are beyond the {} bytes of {}",
+                drive.capacity_bytes(),
+                drive.name
+            ),
+        ));
+    }
+    let write = io.request.op == Op::Write;
+    // Asynchronous explicitly or implicitly: a write that nobody is known to wait for.
+    let synchronous =
+        io.flags.contains(IoFlags::SYNC) || (!write && !io.flags.contains(IoFlags::ASYNC));
+    Ok(Command { block, count, write, synchronous })
+}
+
+/// Where a disk and its queue stand.
+struct Station<'a> {
+    disk: Disk<'a>,
+    queue: Queue,
+    /// This disk's jobs, in the order of their arrivals.
+    jobs: Vec<u32>,
+    next: usize,
+    /// When it acts next; `u64::MAX` when all is done.
+    at_ns: u64,
+    /// The request at the disk that needs the bus.
+    current: Option<(Waiting, u64, BusNeed)>,
+    free_ns: u64,
+}
+
+impl Station<'_> {
+    /// When the next job comes.
+    fn arrival(&self, jobs: &[Job], arrivals: Arrivals) -> Option<u64> {
+        let job = &jobs[*self.jobs.get(self.next)? as usize];
+        Some(match arrivals {
+            Arrivals::Queued => job.queued_ns,
+            Arrivals::Issued => job.issued_ns,
+            Arrivals::Closed => {
+                let before =
+                    self.next.checked_sub(1).map(|b| jobs[self.jobs[b] as usize].completed_ns);
+                self.free_ns + job.queued_ns.saturating_sub(before.unwrap_or(0))
+            }
+        })
+    }
+
+    /// Puts into the queue what has come by `now_ns`.
+    fn admit(&mut self, jobs: &[Job], arrivals: Arrivals, now_ns: u64) {
+        while let Some(arrival_ns) = self.arrival(jobs, arrivals).filter(|&at| at <= now_ns) {
+            let row = self.jobs[self.next] as usize;
+            self.queue.push(Waiting { row, arrival_ns, command: jobs[row].command });
+            self.next += 1;
+            if arrivals == Arrivals::Closed {
+                break;
+            }
+        }
+    }
+
+    /// After a completion: when the next request can be sent.
+    fn rest(&mut self, jobs: &[Job], arrivals: Arrivals) {
+        self.at_ns = if self.queue.is_empty() {
+            self.arrival(jobs, arrivals).map_or(u64::MAX, |at| at.max(self.free_ns))
+        } else {
+            self.free_ns
+        };
+    }
+}
+
+/// Replays jobs.
+///
+/// Everything happens in the order of time, then of disks: the same jobs give the same rows on every machine.
+pub fn replay(drive: &Drive, jobs: &[Job], options: &Options) -> Replayed {
+    let mut stations = stations(drive, jobs, options);
+    let mut outcomes = vec![Outcome::default(); jobs.len()];
+    let mut bus_free = 0;
+    while let Some(at) = earliest(&stations) {
+        let station = &mut stations[at];
+        let now = station.at_ns;
+        if now == u64::MAX {
+            break;
+        }
+        if station.current.is_none() {
+            station.admit(jobs, options.arrivals, now);
+            let Some(waiting) = station.queue.pop(now, &station.disk) else {
+                station.rest(jobs, options.arrivals);
+                continue;
+            };
+            let need = station.disk.begin(now, waiting.command);
+            station.current = Some((waiting, now, need));
+            if options.shared_bus {
+                station.at_ns = need.at_ns;
+                continue;
+            }
+        }
+        let Some((waiting, issued_ns, need)) = station.current.take() else { break };
+        let granted = if options.shared_bus { need.at_ns.max(bus_free) } else { need.at_ns };
+        bus_free = granted + need.for_ns;
+        let done = station.disk.finish(granted, need);
+        outcomes[waiting.row] =
+            outcome(&jobs[waiting.row], &waiting, issued_ns, done, options.arrivals);
+        station.free_ns = done.completed_ns;
+        // What came while the disk was busy is in the queue before the next choice.
+        station.rest(jobs, options.arrivals);
+    }
+    let traffic =
+        stations.iter().fold(Traffic::default(), |sum, station| sum.plus(&station.disk.traffic));
+    Replayed { outcomes, traffic }
+}
+
+fn outcome(
+    job: &Job,
+    waiting: &Waiting,
+    issued_ns: u64,
+    done: Done,
+    arrivals: Arrivals,
+) -> Outcome {
+    let queued_ns = match arrivals {
+        Arrivals::Closed => waiting.arrival_ns,
+        Arrivals::Queued | Arrivals::Issued => job.queued_ns,
+    };
+    Outcome {
+        row: job.row,
+        disk: job.disk,
+        write: waiting.command.write,
+        queued_ns,
+        issued_ns,
+        done,
+    }
+}
+
+/// The disk that acts next: the first of the earliest.
+#[inline]
+fn earliest(stations: &[Station<'_>]) -> Option<usize> {
+    if stations.len() == 1 {
+        return Some(0);
+    }
+    (0..stations.len()).min_by_key(|&at| stations[at].at_ns)
+}
+
+fn stations<'a>(drive: &'a Drive, jobs: &[Job], options: &Options) -> Vec<Station<'a>> {
+    let count = jobs.iter().map(|j| usize::from(j.disk) + 1).max().unwrap_or(0);
+    let mut stations: Vec<Station<'a>> = (0..count)
+        .map(|_| Station {
+            disk: Disk::new(drive, options.disk),
+            queue: Queue::new(options.scheduler),
+            jobs: Vec::new(),
+            next: 0,
+            at_ns: 0,
+            current: None,
+            free_ns: 0,
+        })
+        .collect();
+    for (index, job) in jobs.iter().enumerate() {
+        stations[usize::from(job.disk)].jobs.push(index as u32);
+    }
+    for station in &mut stations {
+        if options.arrivals == Arrivals::Issued {
+            station.jobs.sort_by_key(|&j| jobs[j as usize].issued_ns);
+        }
+        station.rest(jobs, options.arrivals);
+    }
+    stations
+}
+
+/// Predicts every request by itself: the disk is where the recorded request before it left it, and the platter is turned
+/// so that that request's recorded completion was right. Gives the predicted physical times in nanoseconds, job by job;
+/// the jobs are those of one disk in the order they went to it, and a prediction far (seconds) after the request before
+/// it has lost the platter's angle.
+pub fn one_step(drive: &Drive, jobs: &[Job]) -> Vec<u64> {
+    let mut disk = Disk::new(drive, DiskOptions::default());
+    let mut predicted = Vec::with_capacity(jobs.len());
+    for job in jobs {
+        let need = disk.begin(job.issued_ns, job.command);
+        let done = disk.finish(need.at_ns, need);
+        predicted.push(done.completed_ns - job.issued_ns);
+        let Command { block, count, .. } = job.command;
+        let after_media = done.completed_ns - disk.free_ns().min(done.completed_ns);
+        disk.resynchronize([block, count], job.completed_ns.saturating_sub(after_media));
+    }
+    predicted
+}
+
+#[cfg(test)]
+#[path = "replay_tests.rs"]
+mod tests;

@@ -1,0 +1,141 @@
+//! A replay as what a result file keeps of it: means, quantiles and distributions.
+
+use crate::cache::Destage;
+use crate::calibrate::Fit;
+use crate::command::WriteCache;
+use crate::drive::Drive;
+use crate::replay::{Arrivals, Job, Options, Outcome, Replayed, replay};
+use crate::schedule::SCHEDULERS;
+use ioscape_schema::{
+    SimulatedCell, SimulatedOperations, SimulatedParts, SimulatedTimes, SimulationAgreement,
+};
+
+/// Points of a distribution that is kept.
+const DISTRIBUTION: usize = 100;
+
+/// Statistics of some times.
+fn times(mut sorted: Vec<u64>) -> SimulatedTimes {
+    sorted.sort_unstable();
+    let Some(&max_ns) = sorted.last() else { return SimulatedTimes::default() };
+    let at = |share: f64| sorted[((sorted.len() - 1) as f64 * share) as usize];
+    let sum: u128 = sorted.iter().map(|&t| u128::from(t)).sum();
+    SimulatedTimes {
+        requests: sorted.len() as u64,
+        mean_ns: sum as f64 / sorted.len() as f64,
+        p50_ns: at(0.5),
+        p90_ns: at(0.9),
+        p99_ns: at(0.99),
+        max_ns,
+    }
+}
+
+fn operations(outcomes: &[Outcome], time: fn(&Outcome) -> u64) -> SimulatedOperations {
+    let pick = |write: bool| outcomes.iter().filter(move |o| o.write == write).map(time).collect();
+    SimulatedOperations {
+        all: times(outcomes.iter().map(time).collect()),
+        read: times(pick(false)),
+        write: times(pick(true)),
+    }
+}
+
+/// The distribution of some times: points `[time, share]`.
+pub fn distribution(mut times: Vec<u64>) -> Vec<[f64; 2]> {
+    times.sort_unstable();
+    let count = times.len();
+    let step = count.div_ceil(DISTRIBUTION).max(1);
+    let mut points: Vec<[f64; 2]> = (0..count)
+        .step_by(step)
+        .map(|at| [times[at] as f64, (at + 1) as f64 / count as f64])
+        .collect();
+    if let Some(&last) = times.last() {
+        points.push([last as f64, 1.0]);
+    }
+    points
+}
+
+fn parts(outcomes: &[Outcome]) -> SimulatedParts {
+    let count = outcomes.len().max(1) as f64;
+    let mean =
+        |part: fn(&Outcome) -> u64| outcomes.iter().map(|o| part(o) as f64).sum::<f64>() / count;
+    SimulatedParts {
+        queue_ns: mean(|o| o.issued_ns.saturating_sub(o.queued_ns)),
+        wait_ns: mean(|o| o.done.waited_ns),
+        overhead_ns: mean(|o| o.done.overhead_ns),
+        bus_ns: mean(|o| o.done.bus_ns),
+        seek_ns: mean(|o| o.done.seek_ns),
+        rotation_ns: mean(|o| o.done.rotation_ns),
+        transfer_ns: mean(|o| o.done.transfer_ns),
+    }
+}
+
+/// What is kept of one replay.
+pub fn cell(drive: &Drive, options: &Options, run: &Replayed) -> SimulatedCell {
+    let scheduler = SCHEDULERS.iter().find(|(_, known)| *known == options.scheduler);
+    let (cache, destage, cache_bytes) = match options.disk.cache {
+        WriteCache::None => ("none", None, None),
+        WriteCache::Immediate => ("immediate", None, Some(drive.buffer.bytes)),
+        WriteCache::Nvram { bytes, destage: Destage::Fcfs, .. } => {
+            ("nvram", Some("fcfs"), Some(bytes))
+        }
+        WriteCache::Nvram { bytes, destage: Destage::Satf, .. } => {
+            ("nvram", Some("satf"), Some(bytes))
+        }
+    };
+    let sector = u64::from(drive.sector_bytes);
+    SimulatedCell {
+        scheduler: scheduler.map_or("", |(name, _)| name).to_owned(),
+        cache: cache.to_owned(),
+        destage: destage.map(str::to_owned),
+        cache_bytes,
+        read_ahead: options.disk.read_ahead,
+        physical: operations(&run.outcomes, Outcome::physical_ns),
+        elapsed: operations(&run.outcomes, Outcome::elapsed_ns),
+        parts: parts(&run.outcomes),
+        written_bytes: run.traffic.written * sector,
+        absorbed_bytes: run.traffic.absorbed * sector,
+        physical_distribution: distribution(
+            run.outcomes.iter().map(Outcome::physical_ns).collect(),
+        ),
+    }
+}
+
+/// What is kept of a comparison with the recorded times of `jobs`.
+pub fn agreement(drive: &Drive, jobs: &[Job], fit: &Fit) -> SimulationAgreement {
+    let options = Options { arrivals: Arrivals::Issued, ..Options::default() };
+    let simulated =
+        replay(drive, jobs, &options).outcomes.iter().map(Outcome::physical_ns).collect();
+    SimulationAgreement {
+        requests: fit.free.count as u64,
+        measured_mean_ns: fit.free.measured_mean_ns,
+        simulated_mean_ns: fit.free.simulated_mean_ns,
+        demerit: fit.free.demerit,
+        paired_requests: fit.paired.count as u64,
+        paired_median_ns: fit.paired.paired_median_ns,
+        paired_within_1ms: fit.paired.within_1ms,
+        measured_distribution: distribution(
+            jobs.iter().map(|j| j.completed_ns - j.issued_ns).collect(),
+        ),
+        simulated_distribution: distribution(simulated),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn distributions_keep_their_ends() {
+        let points = distribution((1..=1000).collect());
+        assert_eq!(points.first(), Some(&[1.0, 0.001]));
+        assert_eq!(points.last(), Some(&[1000.0, 1.0]));
+        assert!(points.len() <= DISTRIBUTION + 1);
+        assert!(distribution(vec![]).is_empty());
+    }
+
+    #[test]
+    fn times_are_told_by_quantiles() {
+        let found = times((1..=100).rev().collect());
+        assert_eq!((found.p50_ns, found.p90_ns, found.p99_ns, found.max_ns), (50, 90, 99, 100));
+        assert_eq!((found.mean_ns, found.requests), (50.5, 100));
+    }
+}

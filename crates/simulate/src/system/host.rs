@@ -1,0 +1,297 @@
+//! A host: processor and file cache over a disk, or over a wire and another host.
+
+use super::lru::Lru;
+use super::parameters::{
+    CacheParameters, ProcessorParameters, SystemParameters, WireParameters, WritePolicy,
+};
+use crate::Error;
+use crate::command::{Command, DiskOptions};
+use crate::disk::Disk;
+use crate::drive::Drive;
+use crate::seek::nanoseconds;
+
+/// Bytes of a block of the file cache.
+pub const BLOCK: u64 = 4096;
+
+/// Most blocks that are written to a disk in one command.
+const RUN_BLOCKS: u32 = 16;
+
+/// Share of the room for dirty blocks that is made free when it is full: a sixteenth.
+const CLEANED: usize = 16;
+
+/// A rate as time per block, in 2^-10 ns.
+fn per_block(bytes_per_s: f64) -> u64 {
+    libm::round(BLOCK as f64 / bytes_per_s * 1e9 * 1024.0) as u64
+}
+
+/// What is below a file cache.
+#[derive(Clone, Debug)]
+enum Lower<'a> {
+    /// A disk of its own.
+    Disk(Box<Disk<'a>>, u64),
+    /// A server.
+    Server(Box<Host<'a>>, Wire),
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Wire {
+    each: u64,
+    latency_ns: u64,
+    message_blocks: u32,
+    free_ns: u64,
+}
+
+/// Numbers of the file cache as a run needs them.
+#[derive(Clone, Copy, Debug)]
+struct Policy {
+    writes: WritePolicy,
+    dirty_blocks: usize,
+    flush_ns: Option<u64>,
+    lock: bool,
+    ahead_blocks: u32,
+    log: bool,
+}
+
+/// A host and its state.
+#[derive(Clone, Debug)]
+pub struct Host<'a> {
+    call_ns: u64,
+    copy: u64,
+    cpu_free_ns: u64,
+    policy: Policy,
+    cache: Lru,
+    lower: Lower<'a>,
+    blocks: u32,
+    next_flush_ns: u64,
+    /// Block after the last one read, for reading ahead.
+    sequential: u32,
+    /// End of the log.
+    log_end: u32,
+}
+
+/// Whether writes may stay in the file cache.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Access {
+    /// As the policy says.
+    #[default]
+    Buffered,
+    /// Every write must be on the disk.
+    Synchronous,
+    /// Past the file cache.
+    Direct,
+}
+
+impl<'a> Host<'a> {
+    /// A system with a set of `bytes` laid out on its disk; the end of it is in the file cache.
+    ///
+    /// # Errors
+    /// The set is larger than the drive.
+    pub fn new(system: &SystemParameters, drive: &'a Drive, bytes: u64) -> Result<Self, Error> {
+        if bytes > drive.capacity_bytes() || bytes.div_ceil(BLOCK) >= u64::from(u32::MAX) {
+            return Err(Error::Options(format!(
+                "a set of {bytes} bytes is larger than the drive {}",
+                drive.name
+            )));
+        }
+        let blocks = bytes.div_ceil(BLOCK).max(1) as u32;
+        let options = DiskOptions { read_ahead: drive.buffer.read_ahead, ..DiskOptions::default() };
+        let disk =
+            Lower::Disk(Box::new(Disk::new(drive, options)), BLOCK / u64::from(drive.sector_bytes));
+        let (lower, own) = match (&system.wire, &system.server_cache, &system.server_processor) {
+            (Some(wire), Some(cache), Some(processor)) => {
+                let server = Self::with(processor, cache, blocks, disk);
+                (Lower::Server(Box::new(server), Wire::new(wire)), &system.cache)
+            }
+            _ => (disk, &system.cache),
+        };
+        Ok(Self::with(&system.processor, own, blocks, lower))
+    }
+
+    fn with(
+        processor: &ProcessorParameters,
+        cache: &CacheParameters,
+        blocks: u32,
+        lower: Lower<'a>,
+    ) -> Self {
+        let room = (cache.bytes / BLOCK).min(u64::from(u32::MAX - 1)) as u32;
+        let dirty = cache.dirty_bytes.unwrap_or(cache.bytes) / BLOCK;
+        let policy = Policy {
+            writes: cache.writes,
+            dirty_blocks: dirty.max(1) as usize,
+            flush_ns: cache.flush_interval_s.map(|s| nanoseconds(s * 1e3)),
+            lock: cache.lock_while_flushing,
+            ahead_blocks: (cache.read_ahead_bytes / BLOCK) as u32,
+            log: cache.log_structured,
+        };
+        let mut lru = Lru::new(blocks, room);
+        for block in blocks.saturating_sub(room)..blocks {
+            lru.touch(block);
+        }
+        Self {
+            call_ns: nanoseconds(processor.call_ms),
+            copy: per_block(processor.copy_bytes_per_s),
+            cpu_free_ns: 0,
+            policy,
+            cache: lru,
+            lower,
+            blocks,
+            next_flush_ns: policy.flush_ns.unwrap_or(u64::MAX),
+            sequential: u32::MAX,
+            log_end: 0,
+        }
+    }
+
+    /// Carries out one request that comes at `now_ns`; gives its completion. Blocks beyond the set are not touched.
+    pub fn request(
+        &mut self,
+        now_ns: u64,
+        first: u32,
+        count: u32,
+        write: bool,
+        access: Access,
+    ) -> u64 {
+        let first = first.min(self.blocks);
+        let end = first.saturating_add(count).min(self.blocks);
+        self.flush_when_due(now_ns);
+        let start = now_ns.max(self.cpu_free_ns);
+        let copy_ns = (u64::from(end - first) * self.copy) >> 10;
+        self.cpu_free_ns = start + self.call_ns + copy_ns;
+        let called = start + self.call_ns;
+        let ready = match (access, write) {
+            (Access::Direct, _) => self.lower(called, first, end - first, write, access),
+            (_, false) => self.read(called, first, end),
+            (_, true) => self.write(called, first, end, access),
+        };
+        ready + copy_ns
+    }
+
+    fn read(&mut self, now_ns: u64, first: u32, end: u32) -> u64 {
+        let mut now = now_ns;
+        let follows = first == self.sequential;
+        self.sequential = end;
+        let mut block = first;
+        while block < end {
+            if self.cache.holds(block) {
+                now = self.keep(now, block);
+                block += 1;
+                continue;
+            }
+            let mut missing = block + 1;
+            let most =
+                if follows { (end + self.policy.ahead_blocks).min(self.blocks) } else { end };
+            while missing < most && !self.cache.holds(missing) {
+                missing += 1;
+            }
+            now = self.lower(now, block, missing - block, false, Access::Buffered);
+            for came in block..missing {
+                now = self.keep(now, came);
+            }
+            block = missing.min(end);
+        }
+        now
+    }
+
+    /// Puts a block into the cache; a dirty one that leaves for it is written first.
+    fn keep(&mut self, now_ns: u64, block: u32) -> u64 {
+        match self.cache.touch(block) {
+            Some((victim, true)) => self.lower(now_ns, victim, 1, true, Access::Buffered),
+            _ => now_ns,
+        }
+    }
+
+    fn write(&mut self, now_ns: u64, first: u32, end: u32, access: Access) -> u64 {
+        let mut now = now_ns;
+        for block in first..end {
+            if self.policy.lock {
+                now = now.max(self.cache.locked_ns(block));
+            }
+            now = self.keep(now, block);
+        }
+        if access == Access::Synchronous || self.policy.writes == WritePolicy::Through {
+            for block in first..end {
+                self.cache.wash(block);
+            }
+            return self.lower(now, first, end - first, true, access);
+        }
+        for block in first..end {
+            self.cache.soil(block);
+        }
+        while self.cache.dirty() > self.policy.dirty_blocks {
+            now = self.clean(now, first, self.policy.dirty_blocks.div_ceil(CLEANED));
+        }
+        now
+    }
+
+    /// Writes some dirty blocks, in the order of the disk from `from` on; gives the time when they are written.
+    fn clean(&mut self, now_ns: u64, from: u32, count: usize) -> u64 {
+        let mut now = now_ns;
+        for (first, length) in self.cache.clean(from, count, RUN_BLOCKS) {
+            let target = if self.policy.log { self.log_place(length) } else { first };
+            now = self.lower(now, target, length, true, Access::Buffered);
+            for block in first..first + length {
+                self.cache.lock(block, now);
+            }
+        }
+        now
+    }
+
+    /// Where the log goes on.
+    fn log_place(&mut self, length: u32) -> u32 {
+        if self.log_end + length > self.blocks {
+            self.log_end = 0;
+        }
+        let place = self.log_end;
+        self.log_end += length;
+        place
+    }
+
+    /// Flushes everything dirty if the time for it has come; nobody waits but those who need the disk or a locked block.
+    fn flush_when_due(&mut self, now_ns: u64) {
+        let Some(interval) = self.policy.flush_ns else { return };
+        if now_ns >= self.next_flush_ns {
+            let at = self.next_flush_ns;
+            self.clean(at, 0, usize::MAX);
+            self.next_flush_ns = now_ns - (now_ns - at) % interval + interval;
+        }
+    }
+
+    /// Sends a request to what is below.
+    fn lower(&mut self, now_ns: u64, first: u32, count: u32, write: bool, access: Access) -> u64 {
+        if count == 0 {
+            return now_ns;
+        }
+        match &mut self.lower {
+            Lower::Disk(disk, sectors) => {
+                let block = u64::from(first) * *sectors;
+                let count = u64::from(count) * *sectors;
+                // The disk takes one command at a time.
+                let at = now_ns.max(disk.last_completed_ns());
+                let need = disk.begin(at, Command { block, count, write, synchronous: true });
+                disk.finish(need.at_ns, need).completed_ns
+            }
+            Lower::Server(server, wire) => {
+                let (mut now, mut block, end) = (now_ns, first, first + count);
+                while block < end {
+                    let length = wire.message_blocks.min(end - block);
+                    let sent = now.max(wire.free_ns);
+                    wire.free_ns = sent + ((u64::from(length) * wire.each) >> 10);
+                    let there = wire.free_ns + wire.latency_ns;
+                    now = server.request(there, block, length, write, access);
+                    block += length;
+                }
+                now
+            }
+        }
+    }
+}
+
+impl Wire {
+    fn new(wire: &WireParameters) -> Self {
+        Self {
+            each: per_block(wire.bytes_per_s),
+            latency_ns: nanoseconds(wire.latency_ms),
+            message_blocks: (wire.message_bytes / BLOCK).max(1) as u32,
+            free_ns: 0,
+        }
+    }
+}

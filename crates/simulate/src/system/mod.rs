@@ -1,0 +1,13 @@
+//! Whole systems: processor, file cache, write policy, disk or server, run in virtual time.
+
+pub mod host;
+pub mod lru;
+pub mod parameters;
+pub mod run;
+
+pub use host::Host;
+pub use parameters::{SHIPPED, SystemParameters, find};
+pub use run::{Course, Ran, run};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,39 @@
+//! A drive for tests, simple enough to be worked out by hand.
+
+use crate::drive::{Drive, Parameters};
+use ioscape_schema::{Io, Op, Request};
+
+/// 100 cylinders, 2 heads, 100 sectors a track, 10 ms a rotation, seek 1 ms + 0.1 ms a cylinder, nothing else takes time.
+pub const SIMPLE: &str = r#"
+name = "simple"
+title = "Simple"
+status = "generic"
+sector_bytes = 512
+heads = 2
+cylinders = 100
+rotation_ms = 10.0
+seek = { form = "table", points = [[1, 1.1], [99, 10.9]] }
+mechanism = { head_switch_ms = 0.5 }
+controller = { read_before_ms = 0.0, read_after_ms = 0.0, write_before_ms = 0.0, write_after_ms = 0.0 }
+bus = { name = "none", to_host_bytes_per_s = 1e12, to_drive_bytes_per_s = 1e12, transfer = "store-and-forward" }
+buffer = { bytes = 51200 }
+zones = [{ first_cylinder = 0, last_cylinder = 99, sectors_per_track = 100, track_skew = 10, cylinder_skew = 20 }]
+[sources]
+all = "made up"
+"#;
+
+/// The parameters of [`SIMPLE`].
+pub fn simple_parameters() -> Parameters {
+    Parameters::parse(SIMPLE, "simple.toml").expect("the simple drive is valid")
+}
+
+/// The drive of [`SIMPLE`].
+pub fn simple() -> Drive {
+    simple_parameters().build().expect("the simple drive can be built")
+}
+
+/// A row without times.
+pub fn io(op: Op, offset: u64, len: u32, queued_ns: u64) -> Io {
+    let request = Request { op, offset, len };
+    Io { request, queued_ns, issued_ns: queued_ns, completed_ns: queued_ns, ..Io::default() }
+}

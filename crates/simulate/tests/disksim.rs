@@ -1,0 +1,50 @@
+//! Five measured drives through their DiskSim parameter files.
+
+mod data;
+
+use data::data;
+use ioscape_simulate::disksim::{read, validation_trace};
+use ioscape_simulate::{Arrivals, Options, Outcome, agreement, replay};
+
+/// Root mean square distance of measured and simulated distributions, in milliseconds.
+fn rms(stem: &str, buses: [f64; 2]) -> Option<(f64, f64, f64)> {
+    let text = |path: &str| {
+        data(&format!("disk-validation/{path}")).map(|b| String::from_utf8_lossy(&b).into_owned())
+    };
+    let open = |path: &str| text(path).ok_or_else(|| "not there".to_owned());
+    let mut specs = read(&text(&format!("{stem}.diskspecs"))?, stem, &open).unwrap();
+    // The bus is in the .parv file: milliseconds of a block.
+    for (each, rate) in buses.into_iter().zip([
+        &mut specs.parameters.bus.to_host_bytes_per_s,
+        &mut specs.parameters.bus.to_drive_bytes_per_s,
+    ]) {
+        if each > 0.0 {
+            *rate = 512.0 / each * 1e3;
+        }
+    }
+    let drive = specs.parameters.build().unwrap();
+    let trace = text(&format!("{stem}.trace"))?;
+    let jobs = validation_trace(&trace, stem, drive.mechanism.layout.blocks()).unwrap().jobs;
+    let options = Options { disk: specs.options, arrivals: Arrivals::Closed, ..Options::default() };
+    let run = replay(&drive, &jobs, &options);
+    let measured: Vec<u64> = jobs.iter().map(|j| j.completed_ns - j.issued_ns).collect();
+    let simulated: Vec<u64> = run.outcomes.iter().map(Outcome::physical_ns).collect();
+    let found = agreement(&measured, &simulated);
+    Some((found.rms_ns / 1e6, found.measured_mean_ns / 1e6, found.simulated_mean_ns / 1e6))
+}
+
+#[test]
+#[expect(clippy::print_stderr, reason = "the figures are worth seeing")]
+fn the_five_measured_drives() {
+    for (stem, buses, most) in [
+        ("hp_c2247a", [0.1701, 0.18686], 9.0),
+        ("hp_c2490a", [0.14841, 0.14841], 9.0),
+        ("barracuda", [0.0, 0.0], 9.0),
+        ("cheetah9LP", [0.0, 0.0], 9.0),
+        ("atlas10k", [0.0, 0.0], 9.0),
+    ] {
+        let Some((rms, measured, simulated)) = rms(stem, buses) else { return };
+        eprintln!("{stem}: rms {rms:.3} ms, mean {simulated:.3} ms for {measured:.3} ms");
+        assert!(rms <= most, "{stem}: {rms} ms");
+    }
+}

@@ -1,0 +1,107 @@
+//! The paper's own trace against its own disk: how close the model is, and what the paper found with write caches.
+
+mod data;
+
+use ioscape_simulate::cache::{Destage, Freeing};
+use ioscape_simulate::calibrate::{Search, calibrate, judge};
+use ioscape_simulate::nvram::{absorption, overwritten_in_lru};
+use ioscape_simulate::{
+    DiskOptions, Job, Options, Outcome, Parameters, Replayed, Scheduler, WriteCache, drives, jobs,
+    replay,
+};
+
+/// The trace's first disk in the order of arrivals, with the disk's parameters.
+fn hplajw() -> Option<(Parameters, Vec<Job>)> {
+    let rows = data::hplajw()?;
+    let parameters = drives::find("hp-c2200a").unwrap();
+    let jobs = jobs(&rows, &[0], &parameters.build().unwrap()).unwrap();
+    assert_eq!(jobs.len(), 42_252);
+    Some((parameters, jobs))
+}
+
+#[test]
+fn hplajw_is_explained_by_its_disk() {
+    let Some((parameters, mut jobs)) = hplajw() else { return };
+    jobs.sort_by_key(|j| j.issued_ns);
+    let fit = judge(&parameters.build().unwrap(), &jobs);
+    assert!(fit.free.demerit <= 0.0215, "{:?}", fit.free);
+    let paired = fit.paired;
+    assert!(paired.paired_median_ns <= 0.08e6 && paired.within_1ms >= 0.92, "{paired:?}");
+    assert_eq!(paired.count, 34_551);
+}
+
+/// Mean times of reads or writes, in milliseconds.
+fn mean(run: &Replayed, write: bool, time: fn(&Outcome) -> u64) -> f64 {
+    let times = run.outcomes.iter().filter(|o| o.write == write).map(|o| time(o) as f64 / 1e6);
+    times.clone().sum::<f64>() / times.count() as f64
+}
+
+#[test]
+fn write_caches_show_the_findings_of_the_paper() {
+    let Some((parameters, jobs)) = hplajw() else { return };
+    let drive = parameters.build().unwrap();
+    let run = |cache| {
+        let disk = DiskOptions { cache, ..DiskOptions::default() };
+        replay(&drive, &jobs, &Options { disk, scheduler: Scheduler::CScan, ..Options::default() })
+    };
+    let nvram = |kilobytes: u64, destage, freeing| {
+        run(WriteCache::Nvram { bytes: kilobytes << 10, destage, freeing })
+    };
+    let none = run(WriteCache::None);
+    let whole = Freeing::WholeWrite;
+    let [small, small_satf] = [Destage::Fcfs, Destage::Satf].map(|d| nvram(8, d, whole));
+    let [large, large_satf] = [Destage::Fcfs, Destage::Satf].map(|d| nvram(128, d, whole));
+    let physical = |run, write| mean(run, write, Outcome::physical_ns);
+    let elapsed = |run| mean(run, true, Outcome::elapsed_ns);
+    // 128 KB cut the time of writes threefold, and reads become a little slower: the paper says by less than
+    // 4 %, here it is up to 4.5 %.
+    assert!(physical(&none, true) / physical(&large, true) > 3.0);
+    for run in [&small, &small_satf, &large, &large_satf] {
+        let slower = physical(run, false) / physical(&none, false);
+        assert!((1.0..1.05).contains(&slower), "{slower}");
+    }
+    // With little to choose from, shortest access time first gains nothing; with more it does.
+    let gain = physical(&small_satf, true) / physical(&small, true);
+    assert!((0.98..1.02).contains(&gain), "{gain}");
+    assert!(elapsed(&large_satf) < 0.9 * elapsed(&large));
+    // Room that is freed only with the whole write makes bursts wait longer.
+    let early = nvram(8, Destage::Fcfs, Freeing::AsWritten);
+    assert!(physical(&early, true) < physical(&small, true) && elapsed(&early) < elapsed(&small));
+    // Immediate reporting helps less than a non-volatile buffer of 128 KB, and more than nothing.
+    let immediate = run(WriteCache::Immediate);
+    let times = [&none, &immediate, &large].map(|run| physical(run, true));
+    assert!(times[0] > times[1] && times[1] > times[2], "{times:?}");
+}
+
+#[test]
+fn hplajw_is_absorbed_as_the_paper_says() {
+    let Some(rows) = data::hplajw() else { return };
+    let sizes = [200 << 10, 700 << 10, 64 << 20];
+    let all = absorption(&rows, "all", |_| true, &sizes);
+    // 200 KB take all writes in 90 % of the intervals; 700 KB take 95 % of the writes; a quarter or so overwrites.
+    assert!((all.points[0].intervals - 0.90).abs() < 0.01, "{:?}", all.points[0]);
+    assert!((all.points[1].total - 0.95).abs() < 0.03, "{:?}", all.points[1]);
+    assert!((0.25..0.32).contains(&all.points[2].overwrites), "{:?}", all.points[2]);
+    let small = overwritten_in_lru(&rows, 8 << 10);
+    assert!((0.10..=0.18).contains(&small), "8 KB eliminate {small} of the writes");
+}
+
+#[test]
+fn a_fit_of_the_first_half_holds_on_the_second() {
+    let Some((mut start, mut jobs)) = hplajw() else { return };
+    jobs.sort_by_key(|j| j.issued_ns);
+    let (first, second) = jobs.split_at(jobs.len() / 2);
+    // From costs that are half a millisecond off; skews are searched elsewhere.
+    start.controller.read_before_ms += 0.5;
+    start.controller.write_before_ms += 0.5;
+    start.mechanism.write_settle_ms -= 0.5;
+    let search = Search { rounds: 4, skews: false, ..Search::default() };
+    let fitted = calibrate(&start, first, search, &mut |_, _| true).unwrap();
+    let fit = judge(&fitted.build().unwrap(), second);
+    assert!(fit.free.demerit <= 0.03, "{:?}", fit.free);
+    assert!(
+        fit.paired.paired_median_ns <= 0.1e6 && fit.paired.within_1ms >= 0.9,
+        "{:?}",
+        fit.paired
+    );
+}
