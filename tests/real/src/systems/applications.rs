@@ -8,6 +8,9 @@ use ioscape_schema::Document;
 /// Factor within which the model must be: one that would catch a broken characterizer, not the aim of 20 %.
 const FACTOR: f64 = 2.0;
 
+/// The same for the throughput as it was measured: workers oversleep short pauses when the machine is busy.
+const FACTOR_ASLEEP: f64 = 3.0;
+
 /// Where the applications work.
 const HERE: &str = "mnt/ap";
 
@@ -31,6 +34,8 @@ struct Application {
 #[derive(Clone, Copy)]
 struct Side {
     throughput: f64,
+    /// What its response and think time would allow: processes x size / (response + think).
+    by_law: f64,
     response_ns: f64,
 }
 
@@ -81,38 +86,29 @@ fn of_application(document: &Document, untraced_ns: f64) -> Result<Side, String>
     let found = document.characterization.as_ref().ok_or("no characterization")?;
     let overall = &found.overall;
     let throughput = overall.bytes as f64 / untraced_ns * 1e9;
-    Ok(Side { throughput, response_ns: overall.response_time_ns })
+    Ok(Side { throughput, by_law: throughput, response_ns: overall.response_time_ns })
 }
 
 fn of_model(document: &Document) -> Result<Side, String> {
     let measured =
         document.measurements.as_ref().and_then(|m| m.first()).ok_or("no measurement")?;
     let throughput = measured.throughput_bytes_per_s;
-    Ok(Side { throughput, response_ns: measured.response_time_ns.mean })
+    let (workload, response_ns) = (&measured.workload, measured.response_time_ns.mean);
+    let bytes = workload.size_mean as f64 * f64::from(workload.process_num);
+    let by_law = bytes / (response_ns + workload.think_time_ns as f64) * 1e9;
+    Ok(Side { throughput, by_law, response_ns })
 }
 
 fn side_by_side(application: Side, model: Side) -> Vec<Check> {
-    let check = |what: String, of: fn(&Side) -> f64| {
-        between(&what, 1.0 / FACTOR, FACTOR, Some(of(&model) / of(&application)))
+    let check = |what: &str, unit: f64, factor: f64, of: fn(&Side) -> f64| {
+        let (a, m) = (of(&application), of(&model));
+        let what = format!("{what}: model {:.2}, application {:.2}", m / unit, a / unit);
+        between(&what, 1.0 / factor, factor, Some(m / a))
     };
-    let (a, m) = (application, model);
     vec![
-        check(
-            format!(
-                "model / application: {:.2} / {:.2} MB/s",
-                m.throughput / 1e6,
-                a.throughput / 1e6
-            ),
-            |side| side.throughput,
-        ),
-        check(
-            format!(
-                "model / application: {:.1} / {:.1} us",
-                m.response_ns / 1e3,
-                a.response_ns / 1e3
-            ),
-            |side| side.response_ns,
-        ),
+        check("MB/s by response and think time", 1e6, FACTOR, |side| side.by_law),
+        check("MB/s as measured", 1e6, FACTOR_ASLEEP, |side| side.throughput),
+        check("response in us", 1e3, FACTOR, |side| side.response_ns),
     ]
 }
 
