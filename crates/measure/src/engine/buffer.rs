@@ -1,12 +1,16 @@
 //! The memory that requests move: aligned for direct I/O, full of bytes that no storage can compress or merge.
 #![expect(unsafe_code, reason = "aligned allocation, and locking it in memory")]
 
+use rustix::mm::Advice;
 use std::alloc::{Layout, alloc, dealloc};
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
 
 /// Storage that merges equal blocks looks at blocks of this size or larger.
 const BLOCK: usize = 4096;
+
+/// Size of a huge page on most machines: buffers aligned to it ask for such pages.
+pub(crate) const HUGE: usize = 2 << 20;
 
 /// A buffer of fixed size and alignment.
 #[derive(Debug)]
@@ -25,6 +29,12 @@ impl Buffer {
         let layout = Layout::from_size_align(len.max(1), align).ok()?;
         // SAFETY: the size is not zero.
         let start = NonNull::new(unsafe { alloc(layout) })?;
+        if align >= HUGE {
+            // SAFETY: the range is memory of ours; huge pages change nothing in it. A kernel without them goes on without.
+            let _ = unsafe {
+                rustix::mm::madvise(start.as_ptr().cast(), layout.size(), Advice::LinuxHugepage)
+            };
+        }
         // SAFETY: the memory is ours and that long; zeroing makes every byte initialized.
         unsafe { start.as_ptr().write_bytes(0, layout.size()) };
         let mut buffer = Self { start, layout };

@@ -2,7 +2,7 @@
 
 use super::files::Opened;
 use crate::clock::Clock;
-use crate::engine::buffer::{Buffer, Stamp, mix};
+use crate::engine::buffer::{Buffer, HUGE, Stamp, mix};
 use crate::engine::discovered::Discovered;
 use crate::engine::mmap::Mmap;
 use crate::engine::psync::Psync;
@@ -24,6 +24,9 @@ pub(crate) const STREAM_WORDS: usize = REPORT_WORDS + 2;
 /// `RWF_DONTCACHE` of linux/fs.h (kernel 6.14): the pages of the request leave the file cache when it is done.
 const DONTCACHE: ReadWriteFlags = ReadWriteFlags::from_bits_retain(0x80);
 
+/// Direct requests from this size on have their buffers in huge pages, where the kernel gives them.
+const HUGE_ABOVE: usize = 512 << 10;
+
 /// Stack of a worker thread: the hot loop is shallow.
 const STACK_BYTES: usize = 512 << 10;
 
@@ -44,7 +47,8 @@ pub(crate) struct Plan<'a> {
 /// Whether the file system below `file` takes requests that leave nothing in the cache.
 pub(crate) fn takes_dontcache(file: &File) -> bool {
     let mut byte = [0];
-    rustix::io::preadv2(file, &mut [io::IoSliceMut::new(&mut byte)], 0, DONTCACHE).is_ok()
+    // Far behind the end, so that nothing is read that would be in the cache then.
+    rustix::io::preadv2(file, &mut [io::IoSliceMut::new(&mut byte)], 1 << 62, DONTCACHE).is_ok()
 }
 
 /// The descriptors through which the streams of one process reach one file.
@@ -221,9 +225,16 @@ impl Stream<'_> {
     fn buffer(&self) -> Result<Buffer, Fault> {
         let job = self.plan.job;
         let user = (self.index / job.nthreads.max(1)) as usize;
-        let align = if job.is_direct() { self.plan.files[user].direct_align() as usize } else { 1 };
+        let (mut align, mut len) = (1, usize::try_from(job.iosize).unwrap_or(usize::MAX));
+        if job.is_direct() {
+            align = self.plan.files[user].direct_align() as usize;
+            // Large direct requests pin every page of their buffer, which costs what they are to save.
+            if len >= HUGE_ABOVE {
+                (align, len) = (HUGE.max(align), len.next_multiple_of(HUGE));
+            }
+        }
         let seed = mix(job.rand_seed) ^ u64::from(self.index);
-        let buffer = usize::try_from(job.iosize).ok().and_then(|len| Buffer::new(len, align, seed));
+        let buffer = Buffer::new(len, align, seed);
         let buffer = buffer.ok_or(Fault::new(Action::Resource, libc::ENOMEM))?;
         if job.lock_buffers {
             buffer.lock().map_err(|e| Fault::new(Action::Lock, e.raw_os_error()))?;

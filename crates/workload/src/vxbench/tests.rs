@@ -190,10 +190,9 @@ proptest! {
     fn no_words_panic(workload in ".{0,12}", suboptions in "[a-z_=0-9,kmg.]{0,40}", size in proptest::option::of(any::<u64>())) {
         let all = ["read", "write", "rand_write", "mmap_write", workload.as_str()];
         for workload in all {
-            if let Ok(job) = parse(&words(workload, &suboptions)) {
-                if let Ok(plan) = plan(&job, size) {
-                    let _ = plan.requests(&job, 0, 0).take(3).count();
-                }
+            let job = parse(&words(workload, &suboptions));
+            if let Ok((job, plan)) = job.and_then(|job| plan(&job, size).map(|plan| (job, plan))) {
+                let _ = plan.requests(&job, 0, 0).take(3).count();
             }
         }
     }
