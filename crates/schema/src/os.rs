@@ -110,7 +110,7 @@ pub struct OsBenchmark {
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub teaches: String,
     /// Doubts about this case.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     pub warnings: Vec<Warning>,
 }
 

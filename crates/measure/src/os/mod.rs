@@ -123,6 +123,7 @@ pub fn names() -> Vec<&'static str> {
 struct Home {
     workspace: Workspace,
     place: Place,
+    in_memory: bool,
 }
 
 /// All cases, in the order in which they are shown.
@@ -170,7 +171,7 @@ pub fn run(options: &Options, progress: &mut dyn FnMut(Step<'_>)) -> Result<Outc
     let gathered = cases.iter().map(|_| Gathered::default()).collect();
     let mut bench = Bench { options, cases, scene, homes, gathered, proof: None };
     let finished = bench.all_rounds(progress);
-    let Bench { cases, gathered, proof, .. } = bench;
+    let Bench { cases, gathered, proof, homes, .. } = bench;
     let mut results = OsResults {
         system: machine::system(cpu, &caches),
         mab: proof,
@@ -180,6 +181,8 @@ pub fn run(options: &Options, progress: &mut dyn FnMut(Step<'_>)) -> Result<Outc
     results.benchmarks =
         cases.iter().zip(gathered).map(|(case, found)| result::benchmark(case, found)).collect();
     result::doubt(&mut results, told);
+    let in_memory = homes.iter().filter(|home| home.in_memory).map(|home| home.place);
+    in_memory.for_each(|place| result::doubt_storage(&mut results, place));
     Ok(Outcome { results, environment, finished })
 }
 
@@ -209,8 +212,9 @@ fn open(options: &Options) -> Result<(Vec<Home>, Environment), Error> {
             environment = environment::capture(&target, None);
             environment.clock = crate::Clock::new().measure();
         }
+        let in_memory = matches!(&*target.file_system().name, "tmpfs" | "ramfs");
         drop(target);
-        homes.push(Home { workspace: Workspace::new(directory)?, place });
+        homes.push(Home { workspace: Workspace::new(directory)?, place, in_memory });
     }
     Ok((homes, environment))
 }

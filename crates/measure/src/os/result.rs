@@ -4,7 +4,7 @@ use super::case::Case;
 use super::estimate::{self, Batch};
 use super::{getpid, mab, read};
 use crate::load::Snapshot;
-use ioscape_schema::{Contamination, OsBenchmark, OsResults, OsRule, Warning, WarningKind};
+use ioscape_schema::{Contamination, OsBenchmark, OsResults, OsRule, Place, Warning, WarningKind};
 
 /// Fewer clean batches than this share are a doubt.
 const CLEAN_LEAST: f64 = 0.25;
@@ -119,6 +119,17 @@ pub(crate) fn doubt(results: &mut OsResults, caches_told: bool) {
     }
 }
 
+/// Attaches to the cases that force data to storage at `place` that there is none.
+pub(crate) fn doubt_storage(results: &mut OsResults, place: Place) {
+    let here = |one: &&mut OsBenchmark| one.place == Some(place);
+    for one in results.benchmarks.iter_mut().filter(here) {
+        if one.name == "fsync" || one.case.ends_with("fsync") {
+            let text = "this file system lies in memory: nothing is forced anywhere";
+            one.warnings.push(Warning::new(WarningKind::Trap, text));
+        }
+    }
+}
+
 fn contaminated(one: &OsBenchmark) -> Option<Warning> {
     let Contamination { clean_frac, steal_frac, .. } = one.contamination;
     let dirty = one.rule == OsRule::CleanQuartile && clean_frac.is_some_and(|c| c < CLEAN_LEAST);
@@ -183,6 +194,26 @@ mod tests {
         };
         let bad = Some(WarningKind::Contaminated);
         assert_eq!(kinds(&results), [None, bad, bad]);
+    }
+
+    #[test]
+    fn a_file_system_in_memory_is_told_where_data_is_forced() {
+        let one = |name: &str, case: &str, place| OsBenchmark {
+            name: name.into(),
+            case: case.into(),
+            place: Some(place),
+            ..OsBenchmark::default()
+        };
+        let benchmarks = vec![
+            one("fsync", "4 KB overwritten", Place::Local),
+            one("create-delete", "no data, fsync", Place::Local),
+            one("create-delete", "no data", Place::Local),
+            one("fsync", "4 KB overwritten", Place::Remote),
+        ];
+        let mut results = OsResults { benchmarks, ..OsResults::default() };
+        doubt_storage(&mut results, Place::Local);
+        let counts: Vec<usize> = results.benchmarks.iter().map(|b| b.warnings.len()).collect();
+        assert_eq!(counts, [1, 1, 0, 0]);
     }
 
     #[test]

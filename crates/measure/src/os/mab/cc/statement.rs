@@ -1,4 +1,4 @@
-//! Statements.
+//! Statements: loops, choices and the ways out of them.
 
 use super::Fault;
 use super::ir::{Binary, Inst, Label};
