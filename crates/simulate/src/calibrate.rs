@@ -138,10 +138,9 @@ pub fn calibrate(
     let mut best = start.clone();
     if search.skews {
         let sample = &jobs[..jobs.len().min(search.sample)];
-        for name in
-            ["zones.track_skew", "zones.cylinder_skew", "zones.track_skew", "zones.cylinder_skew"]
-        {
-            let cost = cost(&best, sample)?;
+        // Within a cylinder the track skew alone decides, so it is found first.
+        for name in [TRACK_SKEW, CYLINDER_SKEW] {
+            let cost = skew_cost(&best, sample, name)?;
             if !step(name, cost) {
                 return Ok(best);
             }
@@ -164,6 +163,30 @@ fn cost(parameters: &Parameters, jobs: &[Job]) -> Result<f64, Error> {
     Ok(judge(&parameters.build()?, jobs).cost_ns)
 }
 
+const TRACK_SKEW: &str = "zones.track_skew";
+const CYLINDER_SKEW: &str = "zones.cylinder_skew";
+
+/// Bounded error of the requests that tell this skew: for the track skew those on the cylinder of the one before.
+fn skew_cost(parameters: &Parameters, jobs: &[Job], name: &str) -> Result<f64, Error> {
+    let drive = parameters.build()?;
+    let layout = &drive.mechanism.layout;
+    let cylinder = |block: u64| layout.tracks()[layout.place(block).track].cylinder;
+    let predicted = one_step(&drive, jobs);
+    let (mut sum, mut count) = (0, 0u64);
+    for (pair, predicted) in jobs.windows(2).zip(&predicted[1.min(predicted.len())..]) {
+        let [before, job] = pair else { continue };
+        let last = before.command.block + before.command.count.max(1) - 1;
+        let near = cylinder(last) == cylinder(job.command.block);
+        let soon = job.issued_ns.saturating_sub(before.completed_ns) < SHORT_GAP_NS;
+        if soon && (near || name == CYLINDER_SKEW) {
+            let measured = job.completed_ns - job.issued_ns;
+            sum += measured.abs_diff(*predicted).min(BOUND_NS);
+            count += 1;
+        }
+    }
+    Ok(sum as f64 / count.max(1) as f64)
+}
+
 /// Tries every skew of a drive of one zone; with several zones skews differ, and are left as they are.
 fn try_skews(
     best: &mut Parameters,
@@ -177,12 +200,12 @@ fn try_skews(
     for skew in 0..best.zones[0].sectors_per_track {
         let mut other = best.clone();
         let zone = &mut other.zones[0];
-        if name == "zones.track_skew" {
-            zone.track_skew = skew
+        if name == TRACK_SKEW {
+            zone.track_skew = skew;
         } else {
-            zone.cylinder_skew = skew
+            zone.cylinder_skew = skew;
         }
-        let cost = cost(&other, jobs)?;
+        let cost = skew_cost(&other, jobs, name)?;
         if cost < lowest {
             (lowest, *best) = (cost, other);
         }

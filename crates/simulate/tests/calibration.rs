@@ -15,7 +15,7 @@ fn recorded(truth: &Parameters) -> Vec<ioscape_simulate::Job> {
         .map(|n| {
             // Mostly near the one before, so that the skews show; sometimes far.
             let far = dice.next_u64() % 10 == 0;
-            let reach = if far { 1_300_000 } else { 3000 };
+            let reach = if far { 1_300_000 } else { 900 };
             place = (place + dice.next_u64() % reach) % 1_300_000;
             let op = if dice.next_u64() % 3 == 0 { Op::Read } else { Op::Write };
             let request = Request { op, offset: place * 256, len: 2048 };

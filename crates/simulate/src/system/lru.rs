@@ -112,10 +112,9 @@ impl Lru {
     /// `from` on and around; at least `count` blocks as long as there are.
     pub fn clean(&mut self, from: u32, count: usize, longest: u32) -> Vec<(u32, u32)> {
         let mut runs: Vec<(u32, u32)> = Vec::new();
-        let mut taken = 0;
         let order: Vec<u32> =
             self.dirty.range(from..).chain(self.dirty.range(..from)).copied().collect();
-        for block in order {
+        for (taken, block) in order.into_iter().enumerate() {
             match runs.last_mut() {
                 Some((first, length)) if *first + *length == block && *length < longest => {
                     *length += 1
@@ -123,7 +122,6 @@ impl Lru {
                 _ if taken >= count => break,
                 _ => runs.push((block, 1)),
             }
-            taken += 1;
         }
         for &(first, length) in &runs {
             for block in first..first + length {

@@ -65,8 +65,7 @@ pub fn run(
     let mut times = vec![0u64; processes.max(1) as usize];
     let mut done: Vec<Completed> = Vec::new();
     let (mut warm, mut begun_ns) = (0, None);
-    loop {
-        let Some(process) = (0..times.len()).min_by_key(|&p| times[p]) else { break };
+    while let Some(process) = (0..times.len()).min_by_key(|&p| times[p]) {
         let now = times[process];
         if begun_ns.is_none() && (now >= course.warm_up_ns || warm >= course.requests_most) {
             begun_ns = Some(now);
@@ -100,7 +99,7 @@ pub fn run(
 fn summed(done: &[Completed], begun: u64, end: u64) -> Ran {
     let elapsed_ns = (end - begun).max(1);
     let seconds = elapsed_ns as f64 / 1e9;
-    let mut batches = vec![0.0; BATCHES];
+    let mut batches = [0.0; BATCHES];
     for one in done {
         let at = (one.at_ns - begun) as u128 * BATCHES as u128 / u128::from(elapsed_ns);
         batches[(at as usize).min(BATCHES - 1)] += f64::from(one.bytes);
