@@ -88,7 +88,7 @@ fn a_simulated_system_is_evaluated_and_its_policy_found() {
         let document: Document =
             serde_json::from_slice(&run.get_output().stdout).expect("a document");
         let evaluation = document.evaluation.expect("an evaluation");
-        let found = serde_json::to_value(&evaluation.findings.write_policy).expect("a policy");
+        let found = serde_json::to_value(evaluation.findings.write_policy).expect("a policy");
         assert_eq!(found, policy, "{name}");
         assert!(evaluation.regions.len() >= 2, "{name}: memory and disk");
     }

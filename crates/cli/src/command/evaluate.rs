@@ -25,7 +25,7 @@ const PROCESS_MOST: u32 = 16;
 /// Share of the budget for exploring; the rest is for removing the scratch file and writing the results.
 const EXPLORING: f64 = 0.96;
 /// Points off the curves, for the model's sake.
-const INTERACTIONS: usize = 12;
+pub const INTERACTIONS: usize = 12;
 /// Share of the budget that laying out the set may take: memory that a guest touches first costs seconds per gibibyte.
 const LAYOUT_SHARE: f64 = 0.25;
 

@@ -93,6 +93,7 @@ fn options(
         budget_s: args.budget,
         seed: args.seed,
         all_parameters: args.all_parameters,
+        interactions: super::evaluate::INTERACTIONS,
         typical_cost_s: COST_S.min(args.budget / 150.0),
         flush_interval_s: system.cache.flush_interval_s,
         layout_bytes_per_s: None,

@@ -17,6 +17,7 @@ use crate::worker::stream::Stream;
 use crate::worker::{DONE, FAULTED, leave};
 use ioscape_schema::{Access, Advice, Engine, Request, Workload};
 use std::fs::File;
+use std::num::NonZeroU64;
 use std::ops::Range;
 
 /// Stack of a worker thread: the hot loop is shallow.
@@ -130,6 +131,10 @@ where
     S: FnMut() -> Request,
 {
     let think_ns = plan.workload.think_time_ns;
+    if think_ns > 0 {
+        // The kernel's usual slack of 50 us would make short thinking several times as long.
+        let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
+    }
     let mut stream = Stream::new(plan.shared, index as usize, plan.clock.clone(), meter, think_ns);
     let outcome = run_engine(plan, index, &mut stream, make(index));
     let report = stream.report_mut();
