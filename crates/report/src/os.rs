@@ -65,6 +65,7 @@ pub fn headlines(results: &OsResults) -> Vec<(&'static str, String)> {
     if let Some(mean) = results.geometric_mean_mips_relative {
         let of = match results.in_geometric_mean {
             7 => String::new(),
+            1 => ", of one speed".to_owned(),
             number => format!(", of {number} speeds"),
         };
         let text = format!("{} of what the rating promises (geometric mean{of})", speed(mean));
