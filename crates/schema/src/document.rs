@@ -1,7 +1,8 @@
 //! The document: one result file, the same on disk and on standard output.
 
 use crate::{
-    Cheapest, Comparison, Environment, Evaluation, Measurement, Prediction, Validation, Warning,
+    Cheapest, Comparison, Environment, Evaluation, Measurement, Prediction, TraceSummary,
+    Validation, Warning,
 };
 use serde::{Deserialize, Serialize};
 
@@ -53,6 +54,9 @@ pub struct Document {
     /// Predictions held against measurements.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub validation: Option<Validation>,
+    /// What a block trace holds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace_summary: Option<TraceSummary>,
 }
 
 impl Document {

@@ -3,16 +3,19 @@
 //! The crate does no I/O and knows no command line. Sizes are bytes, times integer nanoseconds unless a
 //! name ends in `_s`; fields carry their unit last.
 
+pub mod distribution;
 pub mod document;
 pub mod environment;
 pub mod evaluation;
 pub mod io;
 pub mod measurement;
 pub mod prediction;
+pub mod trace_summary;
 pub mod units;
 pub mod warning;
 pub mod workload;
 
+pub use distribution::Distribution;
 pub use document::{Document, SCHEMA, Tool};
 pub use environment::Environment;
 pub use evaluation::{
@@ -24,6 +27,7 @@ pub use measurement::{Direction, Measurement, ResponseTime, Stop};
 pub use prediction::{
     Cheapest, Choice, Comparison, ErrorBin, ErrorFigures, Prediction, Validation, ValidationPoint,
 };
+pub use trace_summary::TraceSummary;
 pub use warning::{Warning, WarningKind};
 pub use workload::{
     Access, Advice, Engine, Parameter, SizeDistribution, Workers, Workload, WorkloadError,

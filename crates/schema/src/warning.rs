@@ -47,6 +47,10 @@ pub enum WarningKind {
     DifferentKinds,
     /// An option could not be honoured by this system.
     Unsupported,
+    /// A trace lost events while it was recorded, or has broken records.
+    TraceIncomplete,
+    /// A trace does not tell when requests completed.
+    TimesUnknown,
     /// A warning of a newer version of this program.
     #[serde(other)]
     Other,
