@@ -1,0 +1,31 @@
+//! What every format gives: rows in its own time, and what holds for the trace as a whole.
+
+use crate::error::Error;
+use ioscape_schema::{Io, TraceInfo};
+
+/// What a decoder's times count from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Epoch {
+    /// Nanoseconds since 1970; the first row becomes the beginning.
+    Unix,
+    /// The beginning of the trace, which the decoder knows.
+    Start,
+    #[expect(dead_code)]
+    /// Some clock of the machine; the first row becomes the beginning, which is this long before 1970 + that clock.
+    Clock {
+        /// What to add to the clock to have nanoseconds since 1970, when the trace tells.
+        unix_offset_ns: Option<i64>,
+    },
+}
+
+/// A format's decoder.
+pub(crate) trait Decode: Send {
+    /// Appends some rows, about in the order of arrival; `false` when there are no more and none was appended.
+    fn decode(&mut self, into: &mut Vec<Io>) -> Result<bool, Error>;
+
+    /// The tables as far as they are known; complete after the last row.
+    fn info(&self) -> &TraceInfo;
+
+    /// What the times of the rows count from, known after the first rows.
+    fn epoch(&self) -> Epoch;
+}

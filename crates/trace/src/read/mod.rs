@@ -1,0 +1,22 @@
+//! Traces in: bytes of any known format become rows in the order of their arrival.
+
+mod decode;
+mod format;
+mod input;
+mod order;
+mod reader;
+mod source;
+mod srt;
+
+pub use format::Format;
+pub use reader::{BATCH, Reader, open};
+pub use source::{ReadSeek, Source};
+
+/// How a trace is to be read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// The format, when the content shall not decide.
+    pub format: Option<Format>,
+    /// Leave broken records out and count them in [`ioscape_schema::TraceInfo::skipped`] instead of failing.
+    pub skip_bad: bool,
+}

@@ -1,0 +1,40 @@
+//! Where the real traces are; without them every test says loudly that it was skipped.
+
+#![allow(clippy::print_stderr, clippy::disallowed_methods)]
+
+use ioscape_schema::{Io, TraceInfo};
+use ioscape_trace::{Options, Source, open};
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+/// The path of `name` among the real traces, if they are here.
+pub fn path(name: &str) -> Option<PathBuf> {
+    let folder = std::env::var_os("IOSCAPE_DATA").map_or_else(
+        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"),
+        PathBuf::from,
+    );
+    let path = folder.join(name);
+    if path.exists() {
+        return Some(path);
+    }
+    eprintln!(
+        "SKIPPED: {} is not here; set IOSCAPE_DATA to the folder of real traces",
+        path.display()
+    );
+    None
+}
+
+/// All rows of the traces `names`, and what holds for them as a whole.
+pub fn rows(names: &[&str], options: &Options) -> Option<(Vec<Io>, TraceInfo)> {
+    let paths: Vec<PathBuf> = names.iter().map(|name| path(name)).collect::<Option<_>>()?;
+    let source = |path: &PathBuf| {
+        Source::file(path.display().to_string(), File::open(path).expect("the trace opens"))
+    };
+    let mut reader = open(paths.iter().map(source).collect(), options).expect("the trace is known");
+    let (mut rows, mut batch) = (Vec::new(), Vec::new());
+    while reader.next_batch(&mut batch).expect("the trace is whole") {
+        rows.extend_from_slice(&batch);
+    }
+    assert!(rows.is_sorted_by_key(|io| io.queued_ns), "rows come in the order of arrival");
+    Some((rows, reader.info().clone()))
+}

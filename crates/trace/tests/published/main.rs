@@ -1,0 +1,4 @@
+//! Real traces, published and recorded: every reader against counts and sums taken by other programs.
+
+mod data;
+mod srt;
