@@ -29,6 +29,10 @@ pub struct TraceSummary {
     pub types: Vec<TypeShare>,
     /// Time between two arrivals, whatever their disks, in nanoseconds (Figure 6).
     pub inter_arrival_ns: Distribution,
+    /// Where requests begin relative to the end of the one before on their disk, all disks together (Figure 9).
+    pub distances: Distances,
+    /// Sequential requests of all disks together (Table 7).
+    pub sequential: Sequential,
     /// Requests over time at the finest resolution kept (Figures 3, 4 and 8; tail latencies).
     pub over_time: Timeline,
     /// The same by hour of the clock, empty when the trace is too long for it.
@@ -174,7 +178,7 @@ pub struct QueueAgreement {
 pub struct Distances {
     /// Number of distances.
     pub count: u64,
-    /// The most frequent distances within 256 KiB, in whole KiB rounded down, with their counts; the first is the largest peak.
+    /// The most frequent distances of whole KiB within 256 KiB, in KiB, with their counts; the first is the largest peak.
     pub peaks: Vec<(i64, u64)>,
     /// Distances by sign and logarithm: upper bound in bytes (negative ones: lower bound), count; in order.
     pub bins: Vec<(f64, u64)>,

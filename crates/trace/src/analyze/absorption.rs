@@ -154,7 +154,11 @@ impl AbsorbedWrites {
             bytes,
             fit_100k: sums.kib.fraction_to(100),
             fit_200k: sums.kib.fraction_to(200),
-            overwritten_frac: if sums.written == 0 { 0.0 } else { overwritten / sums.written as f64 },
+            overwritten_frac: if sums.written == 0 {
+                0.0
+            } else {
+                overwritten / sums.written as f64
+            },
         }
     }
 }
@@ -167,7 +171,8 @@ mod tests {
     #[test]
     fn overwritten_fragments_need_no_memory() {
         let mut seen = AbsorbedWrites::default();
-        for (s, offset, len) in [(0, 0, 8192), (29, 4096, 8192), (31, 0, 1), (31, 31 * 1024, 2048)] {
+        for (s, offset, len) in [(0, 0, 8192), (29, 4096, 8192), (31, 0, 1), (31, 31 * 1024, 2048)]
+        {
             let request = Request { op: Op::Write, offset, len };
             seen.update(&Io { request, queued_ns: s * SECOND_NS, ..Io::default() });
         }

@@ -1,7 +1,7 @@
 //! Which blocks are touched, when again, and how often? (Figures 12 and 13, working set)
 
-use super::time_series::{DAY_NS, HOUR_NS, SECOND_NS};
 use super::log_histogram::LogHistogram;
+use super::time_series::{DAY_NS, HOUR_NS, SECOND_NS};
 use ioscape_schema::trace_summary::{Overwrites, Popularity, WorkingSet, WorkingSetWindows};
 use ioscape_schema::{Io, Op, TraceInfo};
 use rustc_hash::FxHashMap;

@@ -50,6 +50,11 @@ impl Disk {
         self.addresses.merge(later.addresses);
     }
 
+    /// Its distances.
+    pub fn distance(&self) -> &Distance {
+        &self.distance
+    }
+
     /// Requests whose queue length may be too small because parts met in a long backlog.
     pub fn doubtful(&self) -> u64 {
         self.queue.doubtful()

@@ -11,7 +11,7 @@ const NEAR: usize = 2 * NEAR_KIB as usize + 1;
 const INTERLEAVE_SHARE: f64 = 0.02;
 const INTERLEAVE_MOST_KIB: i64 = 64;
 
-/// Signed distances on one disk, in whole KiB (rounded down) nearby and by logarithm everywhere.
+/// Signed distances on one disk, nearby in whole KiB and by logarithm everywhere.
 #[derive(Clone, Debug)]
 pub struct Distance {
     /// Beginning and operation of the first request, end of the last.
@@ -62,10 +62,10 @@ impl Distance {
         } else {
             self.after.add(size);
         }
-        let kib = i64::try_from(size.div_ceil(1024)).unwrap_or(i64::MAX);
-        let kib = if to < from { -kib } else { (size / 1024).min(i64::MAX as u64) as i64 };
-        if (-NEAR_KIB..=NEAR_KIB).contains(&kib) {
-            self.near[op][(kib + NEAR_KIB) as usize] += 1;
+        let Ok(kib) = i64::try_from(size / 1024) else { return };
+        if size.is_multiple_of(1024) && kib <= NEAR_KIB {
+            let place = if to < from { NEAR_KIB - kib } else { NEAR_KIB + kib };
+            self.near[op][place as usize] += 1;
         }
     }
 
@@ -79,11 +79,16 @@ impl Distance {
             }
             None => self.bounds = later.bounds,
         }
+        self.add(&later);
+    }
+
+    /// Adds the distances seen on another disk.
+    pub fn add(&mut self, other: &Self) {
         let mine = self.near.iter_mut().flatten();
-        mine.zip(later.near.iter().flatten()).for_each(|(mine, theirs)| *mine += theirs);
-        (0..2).for_each(|op| self.adjacent[op] += later.adjacent[op]);
-        self.before.merge(&later.before);
-        self.after.merge(&later.after);
+        mine.zip(other.near.iter().flatten()).for_each(|(mine, theirs)| *mine += theirs);
+        (0..2).for_each(|op| self.adjacent[op] += other.adjacent[op]);
+        self.before.merge(&other.before);
+        self.after.merge(&other.after);
     }
 
     fn at(&self, kib: i64) -> u64 {
@@ -93,8 +98,10 @@ impl Distance {
 
     /// The density and distribution, with the eight highest peaks nearby.
     pub fn finish(&self) -> Distances {
-        let mut peaks: Vec<(i64, u64)> =
-            (-NEAR_KIB..=NEAR_KIB).map(|kib| (kib, self.at(kib))).filter(|peak| peak.1 > 0).collect();
+        let mut peaks: Vec<(i64, u64)> = (-NEAR_KIB..=NEAR_KIB)
+            .map(|kib| (kib, self.at(kib)))
+            .filter(|peak| peak.1 > 0)
+            .collect();
         peaks.sort_by_key(|&(kib, count)| (std::cmp::Reverse(count), kib));
         peaks.truncate(8);
         let before = self.before.bins().map(|(to, count)| (-(to as f64), count));

@@ -39,7 +39,8 @@ impl LatencyOverTime {
     pub fn timeline(&self) -> Timeline {
         let (step_ns, start_ns, cells) = self.series.steps();
         let step = |column: &Column| {
-            let at = |share| (column.elapsed.count() > 0).then(|| column.elapsed.quantile(share) as f64);
+            let at =
+                |share| (column.elapsed.count() > 0).then(|| column.elapsed.quantile(share) as f64);
             let mut step = column.load.step();
             (step.elapsed_p50_ns, step.elapsed_p99_ns) = (at(0.5), at(0.99));
             step.elapsed_p999_ns = at(0.999);

@@ -99,7 +99,12 @@ impl<const BITS: u32> LogHistogram<BITS> {
 
     /// Number of values in the bins that end at or below `value`.
     pub fn count_to(&self, value: u64) -> u64 {
-        self.bins.iter().enumerate().take_while(|(i, _)| Self::upper(*i) <= value).map(|b| b.1).sum()
+        self.bins
+            .iter()
+            .enumerate()
+            .take_while(|(i, _)| Self::upper(*i) <= value)
+            .map(|b| b.1)
+            .sum()
     }
 
     /// Fraction of the values that are at most `value`, exact at the ends of bins; 0 without values.

@@ -144,7 +144,8 @@ impl StackDistances {
         }
     }
 
-    /// The curves of the rates that hold enough blocks to say something, the finest first.
+    /// The curves of the rates that hold enough blocks to say something, the finest first. A sampled one begins at a cache that
+    /// holds 16 of the sampled blocks: smaller ones cannot be told apart.
     pub fn finish(&self) -> MissRatio {
         let kept: Vec<&Rate> = self
             .rates
@@ -155,19 +156,18 @@ impl StackDistances {
         let blocks = finest.blocks() as u64 * finest.one_in;
         let sizes: Vec<u64> = (0..63)
             .flat_map(|power| [1u64 << power, (1u64 << power) + ((1u64 << power) >> 1)])
-            .filter(|&size| size >= finest.one_in && size / 2 <= blocks)
+            .filter(|&size| size / 2 <= blocks)
             .collect();
-        let exact = (finest.one_in == 1)
-            .then(|| finest.curve(&finest.halves, &sizes, self.accesses));
+        let exact = finest.one_in == 1;
         let curve = |rate: &&Rate| {
-            let ratios = rate.curve(&rate.halves, &sizes, self.accesses);
-            let error = match &exact {
-                Some(exact) => mean_difference(exact, &ratios),
-                None => {
-                    let [one, other] = [0, 1]
-                        .map(|at| rate.curve(&rate.halves[at..=at], &sizes, self.accesses));
-                    mean_difference(&one, &other) / 2.0
-                }
+            let least = if rate.one_in == 1 { 1 } else { 16 * rate.one_in };
+            let sizes: Vec<u64> = sizes.iter().copied().filter(|&size| size >= least).collect();
+            let at = |rate: &Rate, halves: &[Half]| rate.curve(halves, &sizes, self.accesses);
+            let ratios = at(rate, &rate.halves);
+            let error = if exact {
+                mean_difference(&at(finest, &finest.halves), &ratios)
+            } else {
+                mean_difference(&at(rate, &rate.halves[..1]), &at(rate, &rate.halves[1..])) / 2.0
             };
             let points = sizes.iter().map(|&size| (size * self.block_bytes) as f64).zip(ratios);
             MissRatioCurve {
@@ -228,7 +228,7 @@ mod tests {
         let found = over((0..400_000).map(block)).finish();
         let sampled = &found.curves[1];
         assert_eq!((found.curves[0].one_in, sampled.one_in), (1, 16));
-        assert!(sampled.error > 0.0 && sampled.error < 0.02, "{}", sampled.error);
+        assert!(sampled.error > 0.0 && sampled.error < 0.03, "{}", sampled.error);
     }
 
     #[test]

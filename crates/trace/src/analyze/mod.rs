@@ -47,6 +47,7 @@ use absorption::AbsorbedWrites;
 use accumulate::Accumulate;
 use blocks::Blocks;
 use disk::Disk;
+use distance::Distance;
 use inter_arrival::InterArrival;
 use io_types::IoTypes;
 use ioscape_schema::trace_summary::{Burstiness, TraceSummary};
@@ -241,7 +242,10 @@ impl Analysis {
             let each = self.disks.iter().enumerate();
             each.filter_map(|(device, disk)| Some((u16::try_from(device).ok()?, disk.as_ref()?)))
         };
-        let interleave = self.options.interleave_bytes;
+        let mut distance = Distance::default();
+        present().for_each(|(_, disk)| distance.add(disk.distance()));
+        let sequential = distance.sequential(self.options.interleave_bytes);
+        let interleave = Some(sequential.interleave_bytes);
         let disks: Vec<_> = present().map(|(id, d)| d.finish(id, info, interleave)).collect();
         let mut busiest: Vec<_> = disks.iter().map(|d| (d.load.ios, d.device)).collect();
         busiest.sort_by_key(|&(ios, device)| (std::cmp::Reverse(ios), device));
@@ -259,13 +263,18 @@ impl Analysis {
             response_times: self.response_time.finish(),
             types: self.types.types(),
             inter_arrival_ns: self.inter_arrival.finish(),
+            distances: distance.finish(),
+            sequential,
             over_time: self.latency.timeline(),
             hourly: self.rates.hourly(),
             daily: self.rates.daily(),
             transfer_sizes: self.types.sizes(),
             overwrites: self.blocks.overwrites(),
             popularity: self.blocks.popularity(info),
-            absorption: vec![self.absorbed.finish("all"), self.absorbed_metadata.finish("metadata")],
+            absorption: vec![
+                self.absorbed.finish("all"),
+                self.absorbed_metadata.finish("metadata"),
+            ],
             working_set: self.blocks.working_set(),
             miss_ratio: self.distances.finish(),
             burstiness: Burstiness {

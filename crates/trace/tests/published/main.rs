@@ -1,4 +1,5 @@
 //! Real traces, published and recorded: every reader against counts and sums taken by other programs.
 
 mod data;
+mod hplajw;
 mod srt;
