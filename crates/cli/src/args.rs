@@ -1,6 +1,7 @@
 //! What was typed: the command line, parsed and not yet interpreted; nothing is opened here.
 
 mod models;
+mod trace;
 
 use clap::{Args, Parser, Subcommand};
 use ioscape_schema::units::{parse_bytes, parse_duration_ns};
@@ -8,6 +9,7 @@ use ioscape_schema::{Access, Advice, Engine, SizeDistribution, Workers};
 use std::path::PathBuf;
 
 pub use models::{AskedArgs, CompareArgs, PredictArgs, Price, ValidateArgs};
+pub use trace::{AnalyzeArgs, By, CharacterizeArgs, TraceArgs, TraceCommand};
 
 const AFTER: &str = "Results go to standard output, everything else to standard error.\n\
 Exit codes: 0 done; 1 it failed (what was measured is saved); 2 misuse, or refused for safety; 130 interrupted (saved).\n\
@@ -35,6 +37,9 @@ pub enum Command {
     Compare(CompareArgs),
     /// Measure random workloads and show how far off the predictions for them were
     Validate(ValidateArgs),
+    /// Analyse and characterize block traces
+    #[command(subcommand)]
+    Trace(TraceCommand),
     /// Make one HTML page of result files
     Report(ReportArgs),
 }

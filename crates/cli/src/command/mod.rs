@@ -6,3 +6,4 @@ pub mod predict;
 pub mod report;
 pub mod run;
 pub mod validate;
+pub mod trace;

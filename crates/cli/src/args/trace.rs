@@ -1,0 +1,95 @@
+//! What was typed for `ioscape trace`: block traces recorded, read, written, analysed and replayed.
+
+use super::{bytes, nanos};
+use clap::{Args, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// `ioscape trace`.
+#[derive(Debug, Subcommand)]
+pub enum TraceCommand {
+    /// Find out everything about a trace in one pass: the tables and figures of Ruemmler & Wilkes 1993, and today's
+    Analyze(AnalyzeArgs),
+    /// Describe a trace by the five parameters of the workload model, ready for `predict` and `run`
+    Characterize(CharacterizeArgs),
+}
+
+/// Which trace, and what of it.
+#[derive(Debug, Args)]
+pub struct TraceArgs {
+    /// Trace files of one recording
+    #[arg(required = true, value_name = "TRACE")]
+    pub traces: Vec<PathBuf>,
+    /// Leave broken records out and count them instead of failing
+    #[arg(long)]
+    pub skip_bad: bool,
+    /// Only what arrives from this time on, counted from the beginning of the trace
+    #[arg(long, value_name = "TIME", value_parser = nanos)]
+    pub from: Option<u64>,
+    /// Only what arrives before this time
+    #[arg(long, value_name = "TIME", value_parser = nanos)]
+    pub to: Option<u64>,
+    /// Only one disk, by name or by number from 0
+    #[arg(long, value_name = "DISK")]
+    pub disk: Option<String>,
+    /// Size of the blocks that are counted
+    #[arg(long, value_name = "SIZE", default_value = "8k", value_parser = bytes)]
+    pub block: u64,
+    /// Threads that share the work [default: as many as there are processors]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
+    pub threads: Option<u32>,
+    /// Write the result to FILE (.ioscape.json)
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Write one self-contained HTML page to FILE
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+    /// Print the result file on standard output instead of the summary
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `ioscape trace analyze`.
+#[derive(Debug, Args)]
+pub struct AnalyzeArgs {
+    /// The trace.
+    #[command(flatten)]
+    pub trace: TraceArgs,
+    /// What the load is broken down by in the summary
+    #[arg(long, value_enum, default_value = "partition")]
+    pub by: By,
+    /// Interleave of the file system, for sequential requests; 0 for none [default: what the distances show]
+    #[arg(long, value_name = "SIZE", value_parser = interleave)]
+    pub interleave: Option<u64>,
+    /// Most blocks for which the miss-ratio curve is exact; each takes about 40 bytes, beyond it is sampled
+    #[arg(long, value_name = "N", default_value_t = 65_536)]
+    pub exact_blocks: usize,
+}
+
+/// `ioscape trace characterize`.
+#[derive(Debug, Args)]
+pub struct CharacterizeArgs {
+    /// The trace.
+    #[command(flatten)]
+    pub trace: TraceArgs,
+    /// Also describe the trace in windows of this length
+    #[arg(long, value_name = "TIME", value_parser = nanos)]
+    pub window: Option<u64>,
+    /// Write the workloads as a job file, for `ioscape run` and `ioscape predict --workloads`
+    #[arg(long, value_name = "JOB.toml")]
+    pub jobs: Option<PathBuf>,
+}
+
+/// Breakdowns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum By {
+    /// Process and command
+    Process,
+    /// Disk
+    Disk,
+    /// Partition
+    Partition,
+}
+
+fn interleave(text: &str) -> Result<u64, String> {
+    if text == "0" { Ok(0) } else { bytes(text) }
+}
