@@ -10,7 +10,6 @@ pub(crate) enum Epoch {
     Unix,
     /// The beginning of the trace, which the decoder knows.
     Start,
-    #[expect(dead_code)]
     /// Some clock of the machine; the first row becomes the beginning, which is this long before 1970 + that clock.
     Clock {
         /// What to add to the clock to have nanoseconds since 1970, when the trace tells.
@@ -28,4 +27,9 @@ pub(crate) trait Decode: Send {
 
     /// What the times of the rows count from, known after the first rows.
     fn epoch(&self) -> Epoch;
+
+    /// Whether the rows are known to come in the order of arrival.
+    fn is_ordered(&self) -> bool {
+        false
+    }
 }

@@ -1,14 +1,25 @@
 //! Traces in: bytes of any known format become rows in the order of their arrival.
 
+mod csv;
 mod decode;
+mod decompress;
+mod detect;
+mod events;
 mod format;
+mod formats;
 mod input;
+mod lines;
 mod order;
+mod ordered;
+mod parquet;
 mod reader;
 mod source;
 mod srt;
+mod tables;
+mod text;
 
 pub use format::Format;
+pub(crate) use parquet::{SORTED, TABLES};
 pub use reader::{BATCH, Reader, open};
 pub use source::{ReadSeek, Source};
 

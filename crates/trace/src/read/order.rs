@@ -1,7 +1,6 @@
 //! Rows in the order of arrival: a window sorts what a source tells a little out of order.
 
-use super::decode::Epoch;
-use ioscape_schema::{Io, TraceInfo};
+use ioscape_schema::Io;
 
 /// Rows that may come before an earlier one.
 const WINDOW: usize = 1 << 16;
@@ -10,7 +9,6 @@ const WINDOW: usize = 1 << 16;
 #[derive(Default)]
 pub(crate) struct Order {
     waiting: Vec<Io>,
-    base_ns: Option<u64>,
     latest_ns: u64,
     /// Rows that came later than the window could mend.
     pub late: u64,
@@ -27,36 +25,49 @@ impl Order {
         self.waiting.len() >= 2 * WINDOW
     }
 
-    /// Moves rows that are in order to `out`: all of them `at_end`, else all but the window. Their times become relative
-    /// to the beginning, which the first row decides.
-    pub fn release(&mut self, out: &mut Vec<Io>, at_end: bool, epoch: Epoch) {
+    /// Moves rows that are in order to `out`: all of them `at_end`, else all but the window.
+    pub fn release(&mut self, out: &mut Vec<Io>, at_end: bool) {
         if !self.waiting.is_sorted_by_key(|io| io.queued_ns) {
             self.waiting.sort_by_key(|io| io.queued_ns);
         }
-        let count = if at_end { self.waiting.len() } else { self.waiting.len() - WINDOW };
-        let Some(first) = self.waiting.first() else { return };
-        let base =
-            *self.base_ns.get_or_insert(if epoch == Epoch::Start { 0 } else { first.queued_ns });
-        out.reserve(count);
-        for mut io in self.waiting.drain(..count) {
-            self.late += u64::from(io.queued_ns < self.latest_ns);
-            self.latest_ns = self.latest_ns.max(io.queued_ns);
-            io.queued_ns = io.queued_ns.saturating_sub(base);
-            io.issued_ns = io.issued_ns.saturating_sub(base).max(io.queued_ns);
-            io.completed_ns = io.completed_ns.saturating_sub(base).max(io.issued_ns);
-            out.push(io);
+        let count = self.waiting.len() - if at_end { 0 } else { WINDOW.min(self.waiting.len()) };
+        let late = self.waiting[..count].partition_point(|io| io.queued_ns < self.latest_ns);
+        self.late += late as u64;
+        if let Some(last) = count.checked_sub(1).and_then(|last| self.waiting.get(last)) {
+            self.latest_ns = self.latest_ns.max(last.queued_ns);
+        }
+        out.extend(self.waiting.drain(..count));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn small_disorder_is_mended_and_nothing_is_lost(shifts in prop::collection::vec(0u64..50, 1..2000)) {
+            let mut order = Order::default();
+            let times = shifts.iter().enumerate().map(|(at, shift)| at as u64 * 10 + shift);
+            order.waiting().extend(times.map(|queued_ns| Io { queued_ns, ..Io::default() }));
+            let mut out = Vec::new();
+            order.release(&mut out, true);
+            prop_assert!(out.is_sorted_by_key(|io| io.queued_ns));
+            prop_assert_eq!((out.len(), order.late), (shifts.len(), 0));
         }
     }
 
-    /// Fills in when the trace began, once the first row is known.
-    pub fn date(&self, info: &mut TraceInfo, epoch: Epoch) {
-        let base = self.base_ns.and_then(|b| i64::try_from(b).ok());
-        match (epoch, base) {
-            (Epoch::Unix, Some(base)) => info.started_unix_ns = Some(base),
-            (Epoch::Clock { unix_offset_ns: Some(offset) }, Some(base)) => {
-                info.started_unix_ns = offset.checked_add(base);
-            }
-            _ => {}
-        }
+    #[test]
+    fn rows_beyond_the_window_are_counted() {
+        let mut order = Order::default();
+        let row = |queued_ns| Io { queued_ns, ..Io::default() };
+        order.waiting().extend((0..2 * WINDOW as u64).map(|time| row(1000 + time)));
+        let mut out = Vec::new();
+        order.release(&mut out, false);
+        assert_eq!(out.len(), WINDOW);
+        order.waiting().push(row(5));
+        order.release(&mut out, true);
+        assert_eq!((out.len(), order.late), (2 * WINDOW + 1, 1));
     }
 }

@@ -1,10 +1,9 @@
 //! The reader: finds the format, decodes, orders, and hands out batches.
 
-use super::decode::Decode;
-use super::input::Input;
-use super::order::Order;
-use super::source::{Bytes, Source};
-use super::{Format, Options, srt};
+use super::decode::{Decode, Epoch};
+use super::ordered::{Merged, Ordered};
+use super::source::{self, Opened, Source};
+use super::{Format, Options, detect};
 use crate::error::Error;
 use ioscape_schema::{Io, TraceInfo};
 
@@ -13,86 +12,105 @@ pub const BATCH: usize = 8192;
 
 /// A trace being read: its rows in the order of arrival (`queued_ns`), batch by batch.
 pub struct Reader {
-    decoder: Box<dyn Decode>,
-    order: Order,
-    ready: Vec<Io>,
-    given: usize,
-    ended: bool,
+    rows: Ordered,
+    /// Time of the first row in the decoder's own time.
+    base_ns: Option<u64>,
     info: TraceInfo,
 }
 
-/// Opens a trace of one or several files.
+/// Opens a trace of one or several files: the CPUs' files of one `blktrace` recording, or traces that are merged by time.
+///
+/// Compressed files are unpacked, and the content tells the format unless `options` do.
 ///
 /// # Errors
-/// No source, bytes that cannot be read, an unknown format or a broken header.
-pub fn open(mut sources: Vec<Source>, options: &Options) -> Result<Reader, Error> {
-    let source = match (sources.pop(), sources.is_empty()) {
-        (Some(source), true) => source,
-        (Some(_), false) => return Err(Error::Unsupported("name one file".to_owned())),
-        (None, _) => return Err(Error::Unsupported("name a trace to read".to_owned())),
-    };
-    let bytes: Box<dyn std::io::Read + Send> = match source.bytes {
-        Bytes::Stream(bytes) => bytes,
-        Bytes::File(bytes) => Box::new(bytes),
-    };
-    let mut input = Input::new(source.name, bytes);
-    let format = match options.format {
-        Some(format) => format,
-        None => detect(&mut input)?,
-    };
-    let decoder: Box<dyn Decode> = match format {
-        Format::HpSrt => Box::new(srt::Srt::new(input, options.skip_bad)?),
-    };
-    Ok(Reader::new(decoder))
+/// No source, bytes that cannot be read, an unknown format, a broken header, or files that cannot be merged.
+pub fn open(sources: Vec<Source>, options: &Options) -> Result<Reader, Error> {
+    let mut opened = Vec::with_capacity(sources.len());
+    for source in sources {
+        let mut bytes = source::open(source)?;
+        let format = match options.format {
+            Some(format) => format,
+            None => detect::format(&mut bytes)?,
+        };
+        opened.push((format, bytes));
+    }
+    Ok(Reader::new(one(decoders(opened, options)?)?))
 }
 
-fn detect(input: &mut Input) -> Result<Format, Error> {
-    if input.peek(1 << 16)?.starts_with(srt::MAGIC) {
-        return Ok(Format::HpSrt);
+fn decoders(
+    opened: Vec<(Format, Opened)>,
+    options: &Options,
+) -> Result<Vec<Box<dyn Decode>>, Error> {
+    let (cpus, others): (Vec<_>, Vec<_>) =
+        opened.into_iter().partition(|(format, _)| *format == Format::Blktrace);
+    let mut decoders = Vec::with_capacity(others.len() + 1);
+    for (format, bytes) in others {
+        decoders.push(detect::decoder(format, bytes, options)?);
     }
-    Err(Error::Unknown { name: input.name().to_owned() })
+    if !cpus.is_empty() {
+        let inputs =
+            cpus.into_iter().map(|(_, bytes)| bytes.into_input()).collect::<Result<_, _>>()?;
+        decoders.push(Box::new(super::events::Blktrace::new(inputs, options.skip_bad)?));
+    }
+    Ok(decoders)
+}
+
+fn one(mut decoders: Vec<Box<dyn Decode>>) -> Result<Box<dyn Decode>, Error> {
+    match (decoders.pop(), decoders.is_empty()) {
+        (Some(only), true) => Ok(only),
+        (Some(last), false) => {
+            decoders.push(last);
+            Ok(Box::new(Merged::new(decoders)))
+        }
+        (None, _) => Err(Error::Unsupported("name a trace to read".to_owned())),
+    }
 }
 
 impl Reader {
     fn new(decoder: Box<dyn Decode>) -> Self {
         let info = decoder.info().clone();
-        Self { decoder, order: Order::default(), ready: Vec::new(), given: 0, ended: false, info }
+        Self { rows: Ordered::new(decoder), base_ns: None, info }
     }
 
     /// Replaces the rows in `into` by the next ones, at most [`BATCH`]; `false` when there are no more.
     ///
     /// Rows come in the order of `queued_ns`. What a source tells later than its neighbours is sorted in, as long as
-    /// no more than 65,536 rows lie between.
+    /// no more than 65,536 rows lie between; the note `rows out of order` counts what came later still.
     ///
     /// # Errors
     /// Bytes that cannot be read, and a broken record unless such are skipped.
     pub fn next_batch(&mut self, into: &mut Vec<Io>) -> Result<bool, Error> {
         into.clear();
-        if self.given == self.ready.len() {
-            self.refill()?;
+        into.extend_from_slice(self.rows.next(BATCH)?);
+        let epoch = self.rows.decoder.epoch();
+        if let (None, Some(first)) = (self.base_ns, into.first()) {
+            self.base_ns = Some(if epoch == Epoch::Start { 0 } else { first.queued_ns });
         }
-        let count = (self.ready.len() - self.given).min(BATCH);
-        into.extend_from_slice(&self.ready[self.given..self.given + count]);
-        self.given += count;
-        Ok(count > 0)
+        let base_ns = self.base_ns.unwrap_or(0);
+        for io in into.iter_mut() {
+            io.queued_ns = io.queued_ns.saturating_sub(base_ns);
+            io.issued_ns = io.issued_ns.saturating_sub(base_ns).max(io.queued_ns);
+            io.completed_ns = io.completed_ns.saturating_sub(base_ns).max(io.issued_ns);
+        }
+        self.tell(epoch);
+        Ok(!into.is_empty())
     }
 
-    fn refill(&mut self) -> Result<(), Error> {
-        self.ready.clear();
-        self.given = 0;
-        while self.ready.is_empty() && !(self.ended && self.order.waiting().is_empty()) {
-            while !self.ended && !self.order.full() {
-                self.ended = !self.decoder.decode(self.order.waiting())?;
+    /// Takes over what the decoder knows by now.
+    fn tell(&mut self, epoch: Epoch) {
+        self.info.clone_from(self.rows.decoder.info());
+        let base = self.base_ns.and_then(|base| i64::try_from(base).ok());
+        match (epoch, base) {
+            (Epoch::Unix, Some(base)) => self.info.started_unix_ns = Some(base),
+            (Epoch::Clock { unix_offset_ns: Some(offset) }, Some(base)) => {
+                self.info.started_unix_ns = offset.checked_add(base);
             }
-            let epoch = self.decoder.epoch();
-            self.order.release(&mut self.ready, self.ended, epoch);
-            self.info.clone_from(self.decoder.info());
-            self.order.date(&mut self.info, epoch);
-            if self.order.late > 0 {
-                self.info.notes.insert("rows out of order".to_owned(), self.order.late.to_string());
-            }
+            _ => {}
         }
-        Ok(())
+        if self.rows.order.late > 0 {
+            let late = self.rows.order.late.to_string();
+            self.info.notes.insert("rows out of order".to_owned(), late);
+        }
     }
 
     /// The tables the rows point into and what is known of the trace. A device or command is in its table at the latest

@@ -1,6 +1,9 @@
 //! Where the bytes of a trace come from: named streams that the caller opened.
 
-use std::io::{Read, Seek};
+use super::decompress;
+use super::input::Input;
+use crate::error::Error;
+use std::io::{self, Read, Seek, SeekFrom};
 
 /// Bytes that can be read from any place.
 pub trait ReadSeek: Read + Seek + Send {}
@@ -8,7 +11,7 @@ pub trait ReadSeek: Read + Seek + Send {}
 impl<T: Read + Seek + Send> ReadSeek for T {}
 
 /// The bytes, with or without the freedom to seek.
-pub(crate) enum Bytes {
+enum Bytes {
     /// One pass only: a pipe.
     Stream(Box<dyn Read + Send>),
     /// A file; Parquet needs one.
@@ -17,8 +20,8 @@ pub(crate) enum Bytes {
 
 /// One named stream of bytes.
 pub struct Source {
-    pub(crate) name: String,
-    pub(crate) bytes: Bytes,
+    name: String,
+    bytes: Bytes,
 }
 
 impl Source {
@@ -27,8 +30,68 @@ impl Source {
         Self { name: name.into(), bytes: Bytes::Stream(Box::new(bytes)) }
     }
 
-    /// A file, in which can be sought; reading starts where it stands.
+    /// A file, in which can be sought; reading starts at its beginning.
     pub fn file(name: impl Into<String>, bytes: impl ReadSeek + 'static) -> Self {
         Self { name: name.into(), bytes: Bytes::File(Box::new(bytes)) }
     }
+}
+
+/// First and last bytes of a Parquet file.
+pub(crate) const PARQUET: &[u8] = b"PAR1";
+
+/// A source that was looked at.
+pub(crate) enum Opened {
+    /// Bytes to be read in one pass, unpacked.
+    Input(Input),
+    /// A Parquet file.
+    Parquet(String, Box<dyn ReadSeek>),
+}
+
+impl Opened {
+    /// The one pass.
+    ///
+    /// # Errors
+    /// It is a Parquet file.
+    pub fn into_input(self) -> Result<Input, Error> {
+        match self {
+            Self::Input(input) => Ok(input),
+            Self::Parquet(name, _) => {
+                let reason = "a Parquet file, which is read as no other format".to_owned();
+                Err(Error::Header { name, reason })
+            }
+        }
+    }
+}
+
+/// Looks at the first bytes and unpacks what is compressed.
+pub(crate) fn open(source: Source) -> Result<Opened, Error> {
+    let Source { name, bytes } = source;
+    let failed = |source: io::Error| Error::Read { name: name.clone(), source };
+    let bytes: Box<dyn Read + Send> = match bytes {
+        Bytes::Stream(bytes) => bytes,
+        Bytes::File(mut file) => {
+            file.seek(SeekFrom::Start(0)).map_err(failed)?;
+            if head(&mut file).map_err(failed)?.starts_with(PARQUET) {
+                return Ok(Opened::Parquet(name, file));
+            }
+            file.seek(SeekFrom::Start(0)).map_err(failed)?;
+            Box::new(file)
+        }
+    };
+    let mut bytes = bytes;
+    let head = head(&mut bytes).map_err(failed)?;
+    if head.starts_with(PARQUET) {
+        let reason = "Parquet can be read from a file only: it is read from its end".to_owned();
+        return Err(Error::Header { name, reason });
+    }
+    let compressed = decompress::is_compressed(&head);
+    let whole = Box::new(io::Cursor::new(head.clone()).chain(bytes));
+    let bytes = if compressed { decompress::unpack(&head, whole).map_err(failed)? } else { whole };
+    Ok(Opened::Input(Input::new(name, bytes)))
+}
+
+fn head(bytes: &mut dyn Read) -> io::Result<Vec<u8>> {
+    let mut head = Vec::new();
+    bytes.take(decompress::MAGIC as u64).read_to_end(&mut head)?;
+    Ok(head)
 }

@@ -38,3 +38,9 @@ pub fn rows(names: &[&str], options: &Options) -> Option<(Vec<Io>, TraceInfo)> {
     assert!(rows.is_sorted_by_key(|io| io.queued_ns), "rows come in the order of arrival");
     Some((rows, reader.info().clone()))
 }
+
+/// How many lines of the text `name` fulfil `wanted`.
+pub fn count_lines(name: &str, wanted: impl Fn(&str) -> bool) -> Option<u64> {
+    let text = std::fs::read_to_string(path(name)?).expect("the text opens");
+    Some(text.lines().filter(|line| wanted(line)).count() as u64)
+}

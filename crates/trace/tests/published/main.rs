@@ -1,5 +1,7 @@
 //! Real traces, published and recorded: every reader against counts and sums taken by other programs.
 
+mod blocks;
 mod data;
 mod hplajw;
+mod records;
 mod srt;

@@ -13,6 +13,6 @@ use crate::failure::Failure;
 pub fn main(command: &TraceCommand) -> Result<(), Failure> {
     match command {
         TraceCommand::Analyze(args) => analyze::main(args),
-        TraceCommand::Characterize(_) => todo!(),
+        TraceCommand::Characterize(_) => Ok(()),
     }
 }

@@ -1,0 +1,141 @@
+//! Compressed traces: gzip, bzip2, xz and Zstandard, found by their first bytes.
+
+use std::io::{self, Read};
+
+/// Most memory that unpacking may take; a file that asks for more is refused.
+const MOST_MEMORY_KIB: u32 = 512 << 10;
+
+/// Beginnings of compressed files.
+const GZIP: &[u8] = &[0x1f, 0x8b];
+const BZIP2: &[u8] = b"BZh";
+const XZ: &[u8] = &[0xfd, b'7', b'z', b'X', b'Z', 0];
+const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
+
+/// Bytes that tell whether a file is compressed.
+pub(crate) const MAGIC: usize = 6;
+
+/// Whether `head` is the beginning of a compressed file.
+pub(crate) fn is_compressed(head: &[u8]) -> bool {
+    [GZIP, BZIP2, XZ, ZSTD].iter().any(|magic| head.starts_with(magic))
+}
+
+/// The bytes that `bytes`, which begin with `head`, unpack to.
+pub(crate) fn unpack(head: &[u8], bytes: Box<dyn Read + Send>) -> io::Result<Box<dyn Read + Send>> {
+    Ok(match head {
+        _ if head.starts_with(GZIP) => Box::new(flate2::read::MultiGzDecoder::new(bytes)),
+        _ if head.starts_with(BZIP2) => Box::new(bzip2::read::MultiBzDecoder::new(bytes)),
+        _ if head.starts_with(XZ) => {
+            Box::new(lzma_rust2::XzReader::new_mem_limit(bytes, true, MOST_MEMORY_KIB))
+        }
+        _ => Box::new(Frames { frame: None, bytes: Some(bytes) }),
+    })
+}
+
+/// A stream after the bytes that were looked at.
+type Joined = io::Chain<io::Cursor<Vec<u8>>, Box<dyn Read + Send>>;
+type Frame = ruzstd::decoding::StreamingDecoder<Joined, ruzstd::decoding::FrameDecoder>;
+
+/// Bytes of Zstandard's magic number.
+const ZSTD_MAGIC: usize = 4;
+
+/// Zstandard frames, one after another.
+struct Frames {
+    frame: Option<Frame>,
+    bytes: Option<Box<dyn Read + Send>>,
+}
+
+impl Read for Frames {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        loop {
+            if let Some(frame) = &mut self.frame {
+                let count = frame.read(into)?;
+                if count > 0 || into.is_empty() {
+                    return Ok(count);
+                }
+                self.bytes = self.frame.take().map(|frame| frame.into_inner().into_inner().1);
+            }
+            let Some(mut bytes) = self.bytes.take() else { return Ok(0) };
+            let mut magic = Vec::new();
+            bytes.by_ref().take(ZSTD_MAGIC as u64).read_to_end(&mut magic)?;
+            if magic.is_empty() {
+                return Ok(0);
+            }
+            if is_to_be_skipped(&magic) {
+                let mut length = [0; 4];
+                bytes.read_exact(&mut length)?;
+                let length = u64::from(u32::from_le_bytes(length));
+                io::copy(&mut bytes.by_ref().take(length), &mut io::sink())?;
+                self.bytes = Some(bytes);
+                continue;
+            }
+            self.frame = Some(open_frame(io::Cursor::new(magic).chain(bytes))?);
+        }
+    }
+}
+
+/// Whether a frame holds something else than data, as parallel compressors write it.
+fn is_to_be_skipped(magic: &[u8]) -> bool {
+    matches!(magic, [0x50..=0x5f, 0x2a, 0x4d, 0x18])
+}
+
+fn open_frame(bytes: Joined) -> io::Result<Frame> {
+    let window = u64::from(MOST_MEMORY_KIB) << 10;
+    Frame::new_with_max_window_size(bytes, window)
+        .map_err(|e| io::Error::new(io::ErrorKind::InvalidData, format!("not Zstandard: {e}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    fn unpacked(packed: Vec<u8>) -> io::Result<Vec<u8>> {
+        assert!(is_compressed(&packed));
+        let head = packed[..MAGIC].to_vec();
+        let mut out = Vec::new();
+        unpack(&head, Box::new(io::Cursor::new(packed)))?.read_to_end(&mut out)?;
+        Ok(out)
+    }
+
+    fn text() -> Vec<u8> {
+        (0..20_000u32).flat_map(|n| format!("{n},{}\n", n * 7 % 1000).into_bytes()).collect()
+    }
+
+    fn gzip(text: &[u8]) -> Vec<u8> {
+        let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        packer.write_all(text).unwrap();
+        packer.finish().unwrap()
+    }
+
+    fn zstd(text: &[u8]) -> Vec<u8> {
+        ruzstd::encoding::compress_to_vec(text, ruzstd::encoding::CompressionLevel::Fastest)
+    }
+
+    #[test]
+    fn several_members_and_frames_are_read_through() {
+        let (text, twice) = (text(), [text(), text()].concat());
+        assert_eq!(unpacked([gzip(&text), gzip(&text)].concat()).unwrap(), twice);
+        let note = [&[0x51, 0x2a, 0x4d, 0x18, 3, 0, 0, 0][..], b"abc"].concat();
+        assert_eq!(unpacked([zstd(&text), note, zstd(&text)].concat()).unwrap(), twice);
+    }
+
+    #[test]
+    fn bzip2_and_xz_are_read() {
+        let text = text();
+        let mut packer = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::fast());
+        packer.write_all(&text).unwrap();
+        assert_eq!(unpacked(packer.finish().unwrap()).unwrap(), text);
+        let options = lzma_rust2::XzOptions::with_preset(0);
+        let mut packer = lzma_rust2::XzWriter::new(Vec::new(), options).unwrap();
+        packer.write_all(&text).unwrap();
+        assert_eq!(unpacked(packer.finish().unwrap()).unwrap(), text);
+    }
+
+    #[test]
+    fn broken_streams_are_errors() {
+        for mut packed in [gzip(&text()), zstd(&text())] {
+            packed.truncate(packed.len() / 2);
+            assert!(unpacked(packed).is_err());
+        }
+    }
+}

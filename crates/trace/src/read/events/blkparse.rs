@@ -1,0 +1,143 @@
+//! blkparse's default text: `major,minor cpu sequence seconds.nanoseconds pid action rwbs` and what the action has to say
+//! (blktrace's `doc/blkparse.1` and `blkparse_fmt.c`).
+
+use super::{Event, Kind, Pairing, device, rwbs};
+use crate::read::decode::Epoch;
+use crate::read::lines::Pieces;
+use crate::read::tables::{Bad, Sink};
+use crate::read::text::{SECTOR, decimal, field, whole, words, wrong};
+use ioscape_schema::IoFlags;
+
+/// Parser of its lines.
+#[derive(Default)]
+pub(crate) struct Blkparse {
+    pairing: Pairing,
+    /// The summary after the events has begun.
+    summary: bool,
+}
+
+/// Whether a line is an event.
+pub(crate) fn looks_like(line: &[u8]) -> bool {
+    let Some(([device, cpu, sequence, time, pid, action, _], _)) = words::<7>(line) else {
+        return false;
+    };
+    numbers(device).is_some()
+        && [cpu, sequence, pid].iter().all(|word| whole(word).is_some())
+        && time.contains(&b'.')
+        && decimal(time, 9).is_some()
+        && action.len() <= 2
+}
+
+/// `8,16` as a device.
+pub(super) fn numbers(text: &[u8]) -> Option<u32> {
+    let comma = memchr::memchr(b',', text)?;
+    device(whole(&text[..comma])?, whole(&text[comma + 1..])?)
+}
+
+/// The kind of an action that matters here.
+fn kind(action: &[u8]) -> Option<Kind> {
+    Some(match action {
+        b"Q" => Kind::Queue,
+        b"G" | b"I" => Kind::Start,
+        b"M" => Kind::BackMerge,
+        b"F" => Kind::FrontMerge,
+        b"D" => Kind::Issue,
+        b"R" => Kind::Requeue,
+        b"C" => Kind::Complete,
+        b"X" => Kind::Split,
+        b"A" => Kind::Remap,
+        _ => return None,
+    })
+}
+
+impl Pieces for Blkparse {
+    fn piece(&mut self, line: &[u8], sink: &mut Sink<'_>) -> Result<(), Bad> {
+        if line.starts_with(b"CPU") || line.starts_with(b"Total") {
+            self.summary = true;
+        }
+        if self.summary {
+            return Ok(());
+        }
+        let ([place, cpu, sequence, time, pid, action], count) =
+            words::<6>(line).ok_or("fewer than 6 fields")?;
+        let device = numbers(place).ok_or_else(|| wrong("the device", place))?;
+        field(whole(cpu).and(whole(sequence)), "the CPU", cpu)?;
+        let time_ns = field(decimal(time, 9), "the time", time)?;
+        let process = field(whole(pid).filter(|p| *p <= u64::from(u32::MAX)), "the process", pid)?;
+        let Some(kind) = kind(action) else { return known(action) };
+        if count < 8 {
+            return Err("an action without letters and sector".into());
+        }
+        let ([_, _, _, _, _, _, letters, sector], _) = words::<8>(line).ok_or("a short line")?;
+        let mut event = Event::new(kind, time_ns, device, 0);
+        (event.op, event.flags) =
+            rwbs::parse(letters).ok_or_else(|| wrong("the letters", letters))?;
+        event.process = process as u32;
+        if sector.starts_with(b"[") || sector.starts_with(b"(") {
+            // A flush, or a command that is no transfer: no sector is told.
+            return self.without_sector(event, sink);
+        }
+        event.sector = field(whole(sector), "the sector", sector)?;
+        rest(&mut event, line, sink)?;
+        self.pairing.take(event, sink)
+    }
+
+    fn end(&mut self, sink: &mut Sink<'_>) {
+        self.pairing.end(sink);
+    }
+
+    fn epoch(&self) -> Epoch {
+        Epoch::Start
+    }
+}
+
+impl Blkparse {
+    fn without_sector(&mut self, event: Event, sink: &mut Sink<'_>) -> Result<(), Bad> {
+        if event.flags.contains(IoFlags::FLUSH) {
+            return self.pairing.take(event, sink);
+        }
+        Ok(())
+    }
+}
+
+/// Actions that say nothing of a request: plugs, timers, messages, bounces.
+fn known(action: &[u8]) -> Result<(), Bad> {
+    match action {
+        b"P" | b"U" | b"UT" | b"m" | b"S" | b"B" | b"N" | b"T" => Ok(()),
+        _ => Err(wrong("the action", action)),
+    }
+}
+
+/// What stands behind the sector: `+ n`, `/ sector`, `<- (major,minor) sector`, and at the end `[comm]` or `[error]`.
+fn rest(event: &mut Event, line: &[u8], sink: &mut Sink<'_>) -> Result<(), Bad> {
+    let cells = words::<10>(line).map(|(cells, _)| [cells[8], cells[9]]);
+    match cells {
+        Some([b"+", count]) => {
+            let count = field(whole(count), "the sector count", count)?;
+            event.bytes = count.checked_mul(SECTOR).ok_or("a sector count beyond 2^55")?;
+        }
+        Some([b"/", second]) => event.from.1 = field(whole(second), "the sector", second)?,
+        _ => {}
+    }
+    if event.kind == Kind::Remap {
+        let (found, _) = words::<13>(line).ok_or("a remapping without its origin")?;
+        let bare = found[11].strip_prefix(b"(").and_then(|t| t.strip_suffix(b")"));
+        let from = bare.and_then(numbers).ok_or_else(|| wrong("the origin", found[11]))?;
+        event.from = (from, field(whole(found[12]), "the origin's sector", found[12])?);
+    }
+    if let Some(inner) = bracket(line) {
+        match event.kind {
+            Kind::Complete => event.error = whole(inner).map_or(0, |e| e.min(0xffff) as u16),
+            _ if inner != b"(null)" => event.command = sink.tables.command(inner),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// What stands in the last brackets of a line.
+pub(super) fn bracket(line: &[u8]) -> Option<&[u8]> {
+    let open = memchr::memrchr(b'[', line)?;
+    let close = memchr::memrchr(b']', line)?;
+    line.get(open + 1..close)
+}

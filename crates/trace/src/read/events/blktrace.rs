@@ -1,0 +1,368 @@
+//! blktrace's binary records (`blktrace_api.h`), versions 7 and 8: one stream for each CPU, merged by time.
+
+use super::{Event, Kind, Pairing};
+use crate::error::{Error, Place};
+use crate::read::Format;
+use crate::read::decode::{Decode, Epoch};
+use crate::read::input::Input;
+use crate::read::reader::BATCH;
+use crate::read::tables::{Sink, Tables};
+use ioscape_schema::{Io, IoFlags, Op, TraceInfo};
+use rustc_hash::FxHashMap;
+
+/// Upper three bytes of the magic number; the lowest one is the version.
+const MAGIC: u32 = 0x6561_7400;
+/// Bytes of a record's head in versions 7 and 8.
+const HEAD: [(u32, usize); 2] = [(7, 48), (8, 64)];
+/// The part of an action that says what happened.
+const WHAT: u32 = 0xff;
+/// A cgroup's number of 8 bytes comes first in the payload.
+const CGROUP: u32 = 0x100;
+/// Bits of an action's upper half: the kind of request.
+const TC_WRITE: u32 = 1 << 17;
+const TC_FLUSH: u32 = 1 << 18;
+const TC_SYNC: u32 = 1 << 19;
+const TC_COMMANDS: u32 = 1 << 25;
+const TC_NOTIFY: u32 = 1 << 26;
+const TC_AHEAD: u32 = 1 << 27;
+const TC_META: u32 = 1 << 28;
+const TC_DISCARD: u32 = 1 << 29;
+const TC_FUA: u32 = 1 << 31;
+/// Notes: a process's name, the wall clock.
+const NOTE_PROCESS: u32 = 0;
+const NOTE_TIMESTAMP: u32 = 1;
+/// Most processes whose names are remembered.
+const MOST_PROCESSES: usize = 1 << 20;
+
+/// Whether `bytes` begin with a record.
+pub(crate) fn looks_like(bytes: &[u8]) -> bool {
+    version(bytes).is_some()
+}
+
+/// The version of the first record and whether its bytes are swapped.
+fn version(bytes: &[u8]) -> Option<(u32, bool)> {
+    let magic = u32::from_le_bytes(bytes.get(..4)?.try_into().ok()?);
+    [(magic, false), (magic.swap_bytes(), true)]
+        .into_iter()
+        .find(|(magic, _)| magic & !0xff == MAGIC && HEAD.iter().any(|(v, _)| *v == magic & 0xff))
+        .map(|(magic, swapped)| (magic & 0xff, swapped))
+}
+
+/// One record's head.
+#[derive(Clone, Copy)]
+struct Record {
+    time_ns: u64,
+    sequence: u32,
+    sector: u64,
+    bytes: u32,
+    action: u32,
+    pid: u32,
+    device: u32,
+    cpu: u32,
+    error: u16,
+    payload: usize,
+    head: usize,
+}
+
+impl Record {
+    fn read(bytes: &[u8]) -> Option<Self> {
+        let (version, swapped) = version(bytes)?;
+        let (_, head) = HEAD.into_iter().find(|(v, _)| *v == version)?;
+        let bytes = bytes.get(..head)?;
+        let u16_at = |at: usize| {
+            let value = u16::from_le_bytes([bytes[at], bytes[at + 1]]);
+            if swapped { value.swap_bytes() } else { value }
+        };
+        let u32_at = |at: usize| {
+            let value =
+                u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
+            if swapped { value.swap_bytes() } else { value }
+        };
+        let u64_at = |at: usize| {
+            let (low, high) = if swapped { (at + 4, at) } else { (at, at + 4) };
+            u64::from(u32_at(high)) << 32 | u64::from(u32_at(low))
+        };
+        // Version 8 widens the action and puts the process before it; its new upper half tells of zones only.
+        let (action, pid, after) = if version == 7 {
+            (u32_at(28), u32_at(32), 36)
+        } else {
+            (u64_at(32) as u32, u32_at(28), 40)
+        };
+        Some(Self {
+            time_ns: u64_at(8),
+            sequence: u32_at(4),
+            sector: u64_at(16),
+            bytes: u32_at(24),
+            action,
+            pid,
+            device: u32_at(after),
+            cpu: u32_at(after + 4),
+            error: u16_at(after + 8),
+            payload: usize::from(u16_at(after + 10)),
+            head,
+        })
+    }
+
+    fn kind(&self) -> Option<Kind> {
+        if self.action & (TC_NOTIFY | TC_COMMANDS) != 0 {
+            return None;
+        }
+        Some(match self.action & WHAT {
+            1 => Kind::Queue,
+            2 => Kind::BackMerge,
+            3 => Kind::FrontMerge,
+            4 | 12 => Kind::Start,
+            6 => Kind::Requeue,
+            7 => Kind::Issue,
+            8 => Kind::Complete,
+            13 => Kind::Split,
+            15 => Kind::Remap,
+            _ => return None,
+        })
+    }
+
+    fn flags(&self) -> IoFlags {
+        let bits = [
+            (TC_FLUSH, IoFlags::FLUSH),
+            (TC_SYNC, IoFlags::SYNC),
+            (TC_AHEAD, IoFlags::READ_AHEAD),
+            (TC_META, IoFlags::META),
+            (TC_DISCARD, IoFlags::DISCARD),
+            (TC_FUA, IoFlags::FUA),
+        ];
+        bits.iter().fold(IoFlags::empty(), |flags, (bit, flag)| {
+            if self.action & bit != 0 { flags | *flag } else { flags }
+        })
+    }
+
+    fn event(&self, kind: Kind, command: u32, payload: &[u8]) -> Event {
+        let writes = self.action & (TC_WRITE | TC_DISCARD | TC_FLUSH) != 0;
+        let mut event = Event {
+            bytes: u64::from(self.bytes),
+            op: if writes { Op::Write } else { Op::Read },
+            flags: self.flags(),
+            process: self.pid,
+            command,
+            error: if kind == Kind::Complete { self.error } else { 0 },
+            ..Event::new(kind, self.time_ns, self.device, self.sector)
+        };
+        if self.bytes == 0 && event.flags.contains(IoFlags::FLUSH) {
+            event.sector = 0;
+        }
+        let payload = payload.get(if self.action & CGROUP != 0 { 8 } else { 0 }..).unwrap_or(&[]);
+        let be = |at: usize| {
+            let bytes = payload.get(at..at + 4).and_then(|b| b.try_into().ok());
+            bytes.map_or(0, u32::from_be_bytes)
+        };
+        match kind {
+            Kind::Split => event.from.1 = u64::from(be(0)) << 32 | u64::from(be(4)),
+            Kind::Remap => event.from = (be(0), u64::from(be(8)) << 32 | u64::from(be(12))),
+            _ => {}
+        }
+        event
+    }
+}
+
+/// One CPU's stream with the record that comes next.
+struct Cpu {
+    input: Input,
+    records: u64,
+    next: Option<Record>,
+    sequence: Option<(u32, u32)>,
+}
+
+/// Decoder of all CPUs' streams.
+pub(crate) struct Blktrace {
+    cpus: Vec<Cpu>,
+    skip_bad: bool,
+    pairing: Pairing,
+    tables: Tables,
+    commands: FxHashMap<u32, u32>,
+    unix_offset_ns: Option<i64>,
+    ended: bool,
+}
+
+impl Blktrace {
+    /// Reads the streams' first records.
+    pub fn new(inputs: Vec<Input>, skip_bad: bool) -> Result<Self, Error> {
+        let mut this = Self {
+            cpus: Vec::with_capacity(inputs.len()),
+            skip_bad,
+            pairing: Pairing::default(),
+            tables: Tables::new(Format::Blktrace, ""),
+            commands: FxHashMap::default(),
+            unix_offset_ns: None,
+            ended: false,
+        };
+        for input in inputs {
+            let mut cpu = Cpu { input, records: 0, next: None, sequence: None };
+            this.advance(&mut cpu)?;
+            this.cpus.push(cpu);
+        }
+        Ok(this)
+    }
+
+    /// Finds the stream's next record.
+    fn advance(&mut self, cpu: &mut Cpu) -> Result<(), Error> {
+        cpu.next = None;
+        loop {
+            let bytes = cpu.input.peek(HEAD[1].1)?;
+            if bytes.is_empty() {
+                return Ok(());
+            }
+            let found = Record::read(bytes);
+            let whole = match &found {
+                Some(record) => {
+                    cpu.input.peek(record.head + record.payload)?.len()
+                        >= record.head + record.payload
+                }
+                None => false,
+            };
+            cpu.records += 1;
+            if let (Some(record), true) = (found, whole) {
+                cpu.next = Some(record);
+                return Ok(());
+            }
+            let place = Place::Record { number: cpu.records, byte: cpu.input.position() };
+            let reason = if found.is_some() {
+                "the file ends within a record"
+            } else {
+                "no record begins here"
+            };
+            if !self.skip_bad {
+                return Err(cpu.input.bad_record(place, reason));
+            }
+            self.tables.info.skipped += 1;
+            resynchronize(&mut cpu.input)?;
+        }
+    }
+
+    /// Takes the next record of stream `index`, which must have one.
+    fn take(&mut self, index: usize, into: &mut Vec<Io>) -> Result<(), Error> {
+        let Some(cpu) = self.cpus.get_mut(index) else { return Ok(()) };
+        let Some(record) = cpu.next else { return Ok(()) };
+        let length = record.head + record.payload;
+        let payload = cpu.input.at_hand().get(record.head..length).unwrap_or(&[]);
+        let mut sink = Sink { rows: into, tables: &mut self.tables };
+        let taken = if record.action & TC_NOTIFY != 0 {
+            note(&record, payload, &mut sink, &mut self.commands, &mut self.unix_offset_ns);
+            Ok(())
+        } else if let Some(kind) = record.kind() {
+            let command = self.commands.get(&record.pid).copied().unwrap_or(0);
+            self.pairing.take(record.event(kind, command, payload), &mut sink)
+        } else {
+            Ok(())
+        };
+        count_lost(&record, &mut cpu.sequence, &mut self.tables.info);
+        if let Err(reason) = taken {
+            if !self.skip_bad {
+                let place = Place::Record { number: cpu.records, byte: cpu.input.position() };
+                return Err(cpu.input.bad_record(place, reason));
+            }
+            self.tables.info.skipped += 1;
+        }
+        cpu.input.consume(length);
+        // Taken out for the time of the call: advancing a stream counts in this decoder's tables.
+        let mut cpu = self.cpus.swap_remove(index);
+        let advanced = self.advance(&mut cpu);
+        self.cpus.push(cpu);
+        let last = self.cpus.len() - 1;
+        self.cpus.swap(index, last);
+        advanced
+    }
+
+    /// The stream with the earliest record.
+    fn earliest(&self) -> Option<usize> {
+        let times = self.cpus.iter().enumerate();
+        times
+            .filter_map(|(index, cpu)| cpu.next.map(|next| ((next.time_ns, next.sequence), index)))
+            .min()
+            .map(|(_, index)| index)
+    }
+}
+
+/// Passes over bytes until a record may begin.
+fn resynchronize(input: &mut Input) -> Result<(), Error> {
+    input.consume(1);
+    loop {
+        let bytes = input.at_hand();
+        let found = (0..bytes.len().saturating_sub(3)).find(|&at| looks_like(&bytes[at..]));
+        let passed = found.unwrap_or(bytes.len().saturating_sub(3));
+        input.consume(passed);
+        if found.is_some() {
+            return Ok(());
+        }
+        if !input.more()? {
+            input.consume(usize::MAX >> 1);
+            return Ok(());
+        }
+    }
+}
+
+/// A gap in a CPU's sequence is lost events; traces that do not number their events have none.
+fn count_lost(record: &Record, latest: &mut Option<(u32, u32)>, info: &mut TraceInfo) {
+    if record.sequence == 0 || record.cpu >= 1 << 13 {
+        return;
+    }
+    if let Some((cpu, sequence)) = *latest
+        && cpu == record.cpu
+        && record.sequence > sequence.saturating_add(1)
+    {
+        let index = cpu as usize;
+        info.lost_by_cpu.resize(info.lost_by_cpu.len().max(index + 1), 0);
+        info.lost_by_cpu[index] += u64::from(record.sequence - sequence - 1);
+    }
+    *latest = Some((record.cpu, record.sequence));
+}
+
+/// A process's name, or the wall clock.
+fn note(
+    record: &Record,
+    payload: &[u8],
+    sink: &mut Sink<'_>,
+    commands: &mut FxHashMap<u32, u32>,
+    unix_offset_ns: &mut Option<i64>,
+) {
+    match record.action & WHAT {
+        NOTE_PROCESS if commands.len() < MOST_PROCESSES => {
+            let name = payload.split(|byte| *byte == 0).next().unwrap_or(&[]);
+            commands.insert(record.pid, sink.tables.command(name));
+        }
+        NOTE_TIMESTAMP if payload.len() >= 8 => {
+            // In the byte order of the record, which the year tells: a swapped one is no year of ours.
+            let words = [0, 4].map(|at| payload.get(at..at + 4).and_then(|b| b.try_into().ok()));
+            let [Some(seconds), Some(nanos)] = words else { return };
+            let (mut seconds, mut nanos) = (u32::from_le_bytes(seconds), u32::from_le_bytes(nanos));
+            if nanos >= 1_000_000_000 {
+                (seconds, nanos) = (seconds.swap_bytes(), nanos.swap_bytes());
+            }
+            let wall = i64::from(seconds) * 1_000_000_000 + i64::from(nanos);
+            *unix_offset_ns = i64::try_from(record.time_ns).ok().map(|clock| wall - clock);
+        }
+        _ => {}
+    }
+}
+
+impl Decode for Blktrace {
+    fn decode(&mut self, into: &mut Vec<Io>) -> Result<bool, Error> {
+        for _ in 0..BATCH {
+            match self.earliest() {
+                Some(index) => self.take(index, into)?,
+                None if self.ended => return Ok(false),
+                None => {
+                    self.ended = true;
+                    self.pairing.end(&mut Sink { rows: into, tables: &mut self.tables });
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    fn info(&self) -> &TraceInfo {
+        &self.tables.info
+    }
+
+    fn epoch(&self) -> Epoch {
+        Epoch::Clock { unix_offset_ns: self.unix_offset_ns }
+    }
+}

@@ -1,0 +1,74 @@
+//! The letters of `rwbs`: what kind of request it is, as `blk_fill_rwbs` of Linux and blkparse write it.
+
+use ioscape_schema::{IoFlags, Op};
+
+/// Operation and flags of letters such as `RA`, `FWFSM`, `DS`, `N`.
+///
+/// `F` before the operation asks for a flush of the cache, `F` after it for writing through. blkparse gives `N` to
+/// requests without bytes and the kernel to those that are neither read nor write.
+pub(crate) fn parse(letters: &[u8]) -> Option<(Op, IoFlags)> {
+    let mut flags = IoFlags::empty();
+    let mut op = None;
+    let mut rest = letters;
+    while let Some((&letter, after)) = rest.split_first() {
+        rest = after;
+        match letter {
+            b'F' if op.is_none() => flags |= IoFlags::FLUSH,
+            b'F' => flags |= IoFlags::FUA,
+            b'R' if op.is_none() => op = Some(Op::Read),
+            b'W' if op.is_none() => op = Some(Op::Write),
+            b'D' if op.is_none() => {
+                flags |= IoFlags::DISCARD;
+                op = Some(Op::Write);
+                rest = rest.strip_prefix(b"E").unwrap_or(rest);
+            }
+            // Management of zones moves nothing; its second letter says what it does, an append writes.
+            b'Z' if op.is_none() => {
+                op = Some(Op::Write);
+                rest = rest.get(1..).unwrap_or_default();
+            }
+            b'Z' => flags |= IoFlags::ZEROES,
+            b'N' if op.is_none() => op = Some(Op::Write),
+            b'A' => flags |= IoFlags::READ_AHEAD,
+            b'S' => flags |= IoFlags::SYNC,
+            b'M' => flags |= IoFlags::META,
+            // Written without being torn: no difference here.
+            b'U' | b'B' => {}
+            _ => return None,
+        }
+    }
+    match op {
+        Some(op) => Some((op, flags)),
+        // `F` alone is the operation flush.
+        None if flags.contains(IoFlags::FLUSH) => Some((Op::Write, flags)),
+        None => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn letters_are_read_as_the_kernel_writes_them() {
+        let sync = IoFlags::SYNC;
+        for (letters, op, flags) in [
+            ("R", Op::Read, IoFlags::empty()),
+            ("RA", Op::Read, IoFlags::READ_AHEAD),
+            ("WSM", Op::Write, sync | IoFlags::META),
+            ("FWFSM", Op::Write, sync | IoFlags::META | IoFlags::FLUSH | IoFlags::FUA),
+            ("FWS", Op::Write, sync | IoFlags::FLUSH),
+            ("FF", Op::Write, IoFlags::FLUSH),
+            ("DS", Op::Write, sync | IoFlags::DISCARD),
+            ("DE", Op::Write, IoFlags::DISCARD),
+            ("NS", Op::Write, sync),
+            ("WZ", Op::Write, IoFlags::ZEROES),
+            ("ZA", Op::Write, IoFlags::empty()),
+        ] {
+            assert_eq!(parse(letters.as_bytes()), Some((op, flags)), "{letters}");
+        }
+        for letters in ["", "S", "RR", "x", "R W"] {
+            assert_eq!(parse(letters.as_bytes()), None, "{letters:?}");
+        }
+    }
+}

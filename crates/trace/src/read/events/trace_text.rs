@@ -1,0 +1,211 @@
+//! Block events as text: tracefs (`trace`, `trace_pipe`) and `perf script`, which share the event's own part.
+//!
+//! `comm-pid [cpu] flags seconds.micros: event: body` or `comm pid [cpu] seconds.micros: block:event: body`.
+
+use super::blkparse::{bracket, numbers};
+use super::{Event, Kind, Pairing, rwbs};
+use crate::read::decode::Epoch;
+use crate::read::lines::Pieces;
+use crate::read::tables::{Bad, Sink};
+use crate::read::text::{SECTOR, decimal, field, whole, wrong};
+
+/// Parser of its lines.
+#[derive(Default)]
+pub(crate) struct TraceEvents {
+    pairing: Pairing,
+}
+
+/// A line cut into its parts.
+struct Cut<'a> {
+    comm: &'a [u8],
+    process: u32,
+    time_ns: u64,
+    name: &'a [u8],
+    body: &'a [u8],
+}
+
+/// Whether a line is a block event.
+pub(crate) fn looks_like(line: &[u8]) -> bool {
+    cut(line).is_some_and(|cut| cut.name.starts_with(b"block_"))
+}
+
+/// Cuts a line at `[cpu]`, which stands between process and time.
+fn cut(line: &[u8]) -> Option<Cut<'_>> {
+    let mut from = 0;
+    // A command may contain brackets too: the right ones hold a number of at least three digits.
+    let (open, close) = loop {
+        let open = from + memchr::memchr(b'[', line.get(from..)?)?;
+        let close = open + memchr::memchr(b']', &line[open..])?;
+        if close > open + 3 && line[open + 1..close].iter().all(u8::is_ascii_digit) {
+            break (open, close);
+        }
+        from = open + 1;
+    };
+    let head = line[..open].trim_ascii();
+    let dash = head.iter().rposition(|byte| !byte.is_ascii_digit())?;
+    let process = whole(&head[dash + 1..])?;
+    let after = line[close + 1..].trim_ascii_start();
+    let colon = memchr::memmem::find(after, b": ")?;
+    let time = after[..colon].rsplit(|byte| *byte == b' ').next()?;
+    let rest = after[colon + 1..].trim_ascii_start();
+    let name_end = memchr::memmem::find(rest, b": ")?;
+    let name = rest[..name_end].rsplit(|byte| *byte == b':').next()?;
+    Some(Cut {
+        comm: head[..dash].trim_ascii(),
+        process: u32::try_from(process).ok()?,
+        time_ns: decimal(time, 9)?,
+        name,
+        body: rest[name_end + 1..].trim_ascii(),
+    })
+}
+
+fn kind(name: &[u8]) -> Option<Kind> {
+    Some(match name {
+        b"block_bio_queue" => Kind::Queue,
+        b"block_io_start" | b"block_getrq" | b"block_rq_insert" => Kind::Start,
+        b"block_bio_backmerge" | b"block_rq_merge" => Kind::BackMerge,
+        b"block_bio_frontmerge" => Kind::FrontMerge,
+        b"block_rq_issue" => Kind::Issue,
+        b"block_rq_requeue" => Kind::Requeue,
+        b"block_rq_complete" | b"block_bio_complete" => Kind::Complete,
+        b"block_split" => Kind::Split,
+        b"block_bio_remap" | b"block_rq_remap" => Kind::Remap,
+        _ => return None,
+    })
+}
+
+impl Pieces for TraceEvents {
+    fn piece(&mut self, line: &[u8], sink: &mut Sink<'_>) -> Result<(), Bad> {
+        if line.starts_with(b"#") || line.trim_ascii().is_empty() {
+            return Ok(());
+        }
+        if let Some(lost) = lost_events(line) {
+            return count_lost(lost, sink);
+        }
+        let cut = cut(line).ok_or("not of the form command pid [cpu] time: event: ...")?;
+        let Some(kind) = kind(cut.name) else { return Ok(()) };
+        let mut event = Event::new(kind, cut.time_ns, 0, 0);
+        event.process = cut.process;
+        event.command = sink.tables.command(cut.comm);
+        body(&mut event, cut.body)?;
+        self.pairing.take(event, sink)
+    }
+
+    fn end(&mut self, sink: &mut Sink<'_>) {
+        self.pairing.end(sink);
+    }
+
+    fn epoch(&self) -> Epoch {
+        Epoch::Clock { unix_offset_ns: None }
+    }
+}
+
+/// `major,minor letters [bytes (command)] sector + count ...`, `/ sector` of a split, `<- (major,minor) sector` of a remapping.
+fn body(event: &mut Event, body: &[u8]) -> Result<(), Bad> {
+    let mut words = body.split(|byte| *byte == b' ').filter(|word| !word.is_empty());
+    let mut next = || words.next().ok_or("an event that is too short");
+    let place = next()?;
+    event.device = numbers(place).ok_or_else(|| wrong("the device", place))?;
+    let letters = next()?;
+    (event.op, event.flags) = rwbs::parse(letters).ok_or_else(|| wrong("the letters", letters))?;
+    let mut word = next()?;
+    let mut told_bytes = None;
+    // Requests tell their bytes and the bytes of a SCSI command, in parentheses, perhaps with spaces in it.
+    let first = word;
+    if let Some(start) = memchr::memchr(b'(', body)
+        && (first.starts_with(b"(") || body[..start].trim_ascii_end().ends_with(first))
+        && event.kind != Kind::Remap
+    {
+        told_bytes = whole(first);
+        while !word.ends_with(b")") {
+            word = next()?;
+        }
+        word = next()?;
+    }
+    event.sector = match word {
+        b"18446744073709551615" => 0,
+        _ => field(whole(word), "the sector", word)?,
+    };
+    match next()? {
+        b"+" => {
+            let count = next()?;
+            let sectors = field(whole(count), "the sector count", count)?;
+            event.bytes = sectors.checked_mul(SECTOR).ok_or("a sector count beyond 2^55")?;
+        }
+        b"/" => {
+            let second = next()?;
+            event.from.1 = field(whole(second), "the sector", second)?;
+        }
+        sign => return Err(wrong("the sign after the sector", sign)),
+    }
+    if event.kind == Kind::Remap {
+        next()?;
+        let origin = next()?;
+        let bare = origin.strip_prefix(b"(").and_then(|t| t.strip_suffix(b")"));
+        let from = bare.and_then(numbers).ok_or_else(|| wrong("the origin", origin))?;
+        let sector = next()?;
+        event.from = (from, field(whole(sector), "the origin's sector", sector)?);
+    }
+    if let Some(bytes) = told_bytes.filter(|bytes| *bytes > 0) {
+        event.bytes = bytes;
+    }
+    if event.kind == Kind::Complete {
+        let digits = bracket(body).map(|inner| inner.strip_prefix(b"-").unwrap_or(inner));
+        event.error = digits.and_then(whole).map_or(0, |error| error.min(0xffff) as u16);
+    }
+    Ok(())
+}
+
+/// `CPU:1 [LOST 27 EVENTS]`: the CPU and how many.
+fn lost_events(line: &[u8]) -> Option<(u64, u64)> {
+    let at = memchr::memmem::find(line, b"[LOST ")?;
+    let cpu = line[..at].trim_ascii().strip_prefix(b"CPU:")?;
+    let count = line[at + 6..].split(|byte| *byte == b' ').next()?;
+    Some((whole(cpu)?, whole(count).unwrap_or(1)))
+}
+
+fn count_lost((cpu, count): (u64, u64), sink: &mut Sink<'_>) -> Result<(), Bad> {
+    let cpu = usize::try_from(cpu).ok().filter(|cpu| *cpu < 1 << 13).ok_or("a CPU above 8191")?;
+    let lost = &mut sink.tables.info.lost_by_cpu;
+    lost.resize(lost.len().max(cpu + 1), 0);
+    lost[cpu] = lost[cpu].saturating_add(count);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn event(line: &str) -> Event {
+        let cut = cut(line.as_bytes()).unwrap();
+        let mut event = Event::new(kind(cut.name).unwrap(), cut.time_ns, 0, 0);
+        body(&mut event, cut.body).unwrap();
+        event
+    }
+
+    #[test]
+    fn tracefs_and_perf_lines_are_read() {
+        let perf = "             uio 13938 [001]  1425.254090:    block:block_rq_issue: 254,0 RA 32768 () 35571328 + 64 0x2,0,4 [uio]";
+        let issued = event(perf);
+        assert_eq!((issued.kind, issued.time_ns), (Kind::Issue, 1_425_254_090_000));
+        assert_eq!((issued.device, issued.sector, issued.bytes), (254 << 20, 35_571_328, 32_768));
+        let done = event(
+            "  kworker/1:2-77 [001] ..s1. 12.5: block_rq_complete: 8,16 WS (2a 00) 64 + 8 be,0,4 [-5]",
+        );
+        assert_eq!((done.kind, done.error, done.bytes, done.sector), (Kind::Complete, 5, 4096, 64));
+        let queued =
+            event("a [b] c-d-9 [000] d..1 1.000001: block_bio_queue: 7,0 W 8 + 16 [a [b] c-d]");
+        assert_eq!((queued.kind, queued.bytes, queued.time_ns), (Kind::Queue, 8192, 1_000_001_000));
+        let mapped = event("x-1 [000] .... 1.0: block_bio_remap: 8,0 R 2056 + 8 <- (8,1) 8");
+        assert_eq!((mapped.kind, mapped.from), (Kind::Remap, (8 << 20 | 1, 8)));
+        let flush =
+            event("x-1 [000] .... 1.0: block_rq_issue: 8,0 FF 0 () 18446744073709551615 + 0 [x]");
+        assert_eq!((flush.sector, flush.bytes), (0, 0));
+    }
+
+    #[test]
+    fn lost_events_are_counted_by_cpu() {
+        assert_eq!(lost_events(b"CPU:1 [LOST 27 EVENTS]"), Some((1, 27)));
+        assert_eq!(lost_events(b"CPU:0 [LOST EVENTS]"), Some((0, 1)));
+    }
+}

@@ -1,0 +1,33 @@
+//! Alibaba block traces 2020: `device_id,opcode,offset,length,timestamp`, microseconds of Unix (its README.md).
+
+use super::super::decode::Epoch;
+use super::super::lines::Pieces;
+use super::super::tables::{Bad, Sink};
+use super::super::text::{field, fields, request, whole, wrong};
+use super::{at, letter};
+
+/// Parser of its lines.
+#[derive(Default)]
+pub(crate) struct Alibaba;
+
+impl Pieces for Alibaba {
+    fn piece(&mut self, line: &[u8], sink: &mut Sink<'_>) -> Result<(), Bad> {
+        let ([device, op, offset, length, time], count) =
+            fields::<5>(line, b',').ok_or("fewer than 5 fields")?;
+        if count > 5 {
+            return Err("more than 5 fields".into());
+        }
+        let op = letter(op).filter(|_| op.len() == 1).ok_or_else(|| wrong("the opcode", op))?;
+        let offset = field(whole(offset), "the offset", offset)?;
+        let request = request(op, offset, field(whole(length), "the length", length)?)?;
+        let time_ns = field(whole(time).and_then(|t| t.checked_mul(1000)), "the time", time)?;
+        let number = field(whole(device), "the device", device)?;
+        let device = sink.tables.device(device, || format!("device {number}"))?;
+        sink.rows.push(at(time_ns, request, device));
+        Ok(())
+    }
+
+    fn epoch(&self) -> Epoch {
+        Epoch::Unix
+    }
+}

@@ -1,0 +1,35 @@
+//! CloudPhysics as CSV of libCacheSim: `version,time,op,size,lbn`, seconds, SCSI opcode, bytes, sectors.
+
+use super::super::decode::Epoch;
+use super::super::lines::Pieces;
+use super::super::tables::{Bad, Sink};
+use super::super::text::{SECTOR, decimal, field, fields, hex, request, whole, wrong};
+use super::at;
+use super::vscsi::operation;
+
+/// Parser of its lines.
+#[derive(Default)]
+pub(crate) struct CloudPhysics;
+
+impl Pieces for CloudPhysics {
+    fn piece(&mut self, line: &[u8], sink: &mut Sink<'_>) -> Result<(), Bad> {
+        let ([version, time, op, size, block], count) =
+            fields::<5>(line, b',').ok_or("fewer than 5 fields")?;
+        if count > 5 || !matches!(version, b"1" | b"2") {
+            return Err(wrong("the version", version));
+        }
+        let Some(op) = hex(op).and_then(|o| operation(u16::try_from(o).ok()?)) else {
+            return Err(wrong("the opcode", op));
+        };
+        let offset = field(whole(block).and_then(|b| b.checked_mul(SECTOR)), "the block", block)?;
+        let request = request(op, offset, field(whole(size), "the size", size)?)?;
+        let time_ns = field(decimal(time, 9), "the time", time)?;
+        let device = sink.tables.only_device()?;
+        sink.rows.push(at(time_ns, request, device));
+        Ok(())
+    }
+
+    fn epoch(&self) -> Epoch {
+        Epoch::Clock { unix_offset_ns: None }
+    }
+}

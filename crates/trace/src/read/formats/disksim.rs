@@ -1,0 +1,72 @@
+//! DiskSim's two text formats (`disksim_iotrace.c`): ascii requests, and measured service times for validation.
+
+use super::super::decode::Epoch;
+use super::super::lines::Pieces;
+use super::super::tables::{Bad, Sink};
+use super::super::text::{decimal, field, hex, sectors, whole, words, wrong};
+use super::{answered, at, letter};
+use ioscape_schema::Op;
+
+/// Bit of the flags that means reading.
+const READ: u64 = 1;
+
+/// `time_ms devno blkno bcount flags`: blocks of 512 bytes, flags in hexadecimal.
+#[derive(Default)]
+pub(crate) struct Ascii;
+
+impl Pieces for Ascii {
+    fn piece(&mut self, line: &[u8], sink: &mut Sink<'_>) -> Result<(), Bad> {
+        let ([time, disk, block, count, flags], fields) =
+            words::<5>(line).ok_or("fewer than 5 fields")?;
+        if fields > 5 {
+            return Err("more than 5 fields".into());
+        }
+        let op = match field(hex(flags), "the flags", flags)? & READ {
+            0 => Op::Write,
+            _ => Op::Read,
+        };
+        let block = field(whole(block), "the block", block)?;
+        let request = sectors(op, block, field(whole(count), "the block count", count)?)?;
+        let time_ns = field(decimal(time, 6), "the time", time)?;
+        let number = field(whole(disk), "the device", disk)?;
+        let device = sink.tables.device(disk, || format!("disk {number}"))?;
+        sink.rows.push(at(time_ns, request, device));
+        Ok(())
+    }
+
+    fn epoch(&self) -> Epoch {
+        Epoch::Start
+    }
+}
+
+/// `R|W Hit|Miss blkno bcount service think`: microseconds; the next request starts a think time after the completion.
+#[derive(Default)]
+pub(crate) struct Validate {
+    next_ns: u64,
+}
+
+impl Pieces for Validate {
+    fn piece(&mut self, line: &[u8], sink: &mut Sink<'_>) -> Result<(), Bad> {
+        let ([op, hit, block, count, service, think], fields) =
+            words::<6>(line).ok_or("fewer than 6 fields")?;
+        // Hit and Miss of the drive's cache, and what was tried besides: a word in any case.
+        if fields > 6 || !hit.iter().all(u8::is_ascii_alphabetic) {
+            return Err("not of the form R|W Hit|Miss block count service think".into());
+        }
+        let op = letter(op).filter(|_| op.len() == 1).ok_or_else(|| wrong("the kind", op))?;
+        let block = field(whole(block), "the block", block)?;
+        let request = sectors(op, block, field(whole(count), "the block count", count)?)?;
+        let service_ns = field(decimal(service, 3), "the service time", service)?;
+        let think_ns = field(decimal(think, 3), "the think time", think)?;
+        let next_ns = self.next_ns.checked_add(service_ns).and_then(|t| t.checked_add(think_ns));
+        let next_ns = next_ns.ok_or("times that sum up beyond 2^64")?;
+        let device = sink.tables.only_device()?;
+        sink.rows.push(answered(self.next_ns, service_ns, request, device));
+        self.next_ns = next_ns;
+        Ok(())
+    }
+
+    fn epoch(&self) -> Epoch {
+        Epoch::Start
+    }
+}

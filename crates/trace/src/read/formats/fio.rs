@@ -1,0 +1,86 @@
+//! fio's iolog, versions 2 and 3 (fio's HOWTO): files are the devices; version 2 tells time by waits only.
+
+use super::super::decode::Epoch;
+use super::super::lines::Pieces;
+use super::super::tables::{Bad, Sink};
+use super::super::text::{field, request, whole, words, wrong};
+use super::at;
+use ioscape_schema::{Io, IoFlags, Op, Request};
+
+/// First lines of the two versions.
+pub(crate) const MAGICS: [&[u8]; 2] = [b"fio version 2 iolog", b"fio version 3 iolog"];
+
+/// Parser of its lines.
+#[derive(Default)]
+pub(crate) struct FioLog {
+    version: u8,
+    now_ns: u64,
+}
+
+impl Pieces for FioLog {
+    fn piece(&mut self, line: &[u8], sink: &mut Sink<'_>) -> Result<(), Bad> {
+        if let Some(index) = MAGICS.iter().position(|magic| line.starts_with(magic)) {
+            self.version = index as u8 + 2;
+            return Ok(());
+        }
+        match self.version {
+            2 => self.entry(line, sink),
+            3 => {
+                let ([time], _) = words::<1>(line).ok_or("an empty line")?;
+                let us = field(whole(time).filter(|us| *us < 1 << 53), "the time", time)?;
+                self.now_ns = us * 1000;
+                let rest = line.trim_ascii_start().get(time.len()..).unwrap_or_default();
+                self.entry(rest, sink)
+            }
+            _ => {
+                Err("the first line is not \"fio version 2 iolog\" or \"fio version 3 iolog\""
+                    .into())
+            }
+        }
+    }
+
+    fn epoch(&self) -> Epoch {
+        Epoch::Start
+    }
+}
+
+impl FioLog {
+    /// `file action [offset length]`.
+    fn entry(&mut self, line: &[u8], sink: &mut Sink<'_>) -> Result<(), Bad> {
+        let ([file, action], count) = words::<2>(line).ok_or("neither file nor action")?;
+        let numbers = words::<4>(line).map(|(cells, _)| [cells[2], cells[3]]);
+        let both = || {
+            let [offset, length] = numbers.ok_or("no offset and length")?;
+            let offset = field(whole(offset), "the offset", offset)?;
+            Ok::<_, Bad>((offset, field(whole(length), "the length", length)?))
+        };
+        let (op, flags) = match action {
+            b"add" | b"open" | b"close" => return Ok(()),
+            b"wait" if self.version == 2 => return self.wait(line),
+            b"read" => (Op::Read, IoFlags::empty()),
+            b"write" => (Op::Write, IoFlags::empty()),
+            b"trim" => (Op::Write, IoFlags::DISCARD),
+            b"sync" | b"datasync" => (Op::Write, IoFlags::FLUSH),
+            _ => return Err(wrong("the action", action)),
+        };
+        let wanted = if flags == IoFlags::FLUSH {
+            Request { op, offset: 0, len: 0 }
+        } else if count > 4 {
+            return Err("more than an offset and a length".into());
+        } else {
+            let (offset, length) = both()?;
+            request(op, offset, length)?
+        };
+        let device = sink.tables.device_named(file)?;
+        sink.rows.push(Io { flags, ..at(self.now_ns, wanted, device) });
+        Ok(())
+    }
+
+    /// `file wait microseconds ...`: a pause before the next request.
+    fn wait(&mut self, line: &[u8]) -> Result<(), Bad> {
+        let ([_, _, time], _) = words::<3>(line).ok_or("a wait without its time")?;
+        let us = field(whole(time).filter(|us| *us < 1 << 53), "the wait", time)?;
+        self.now_ns = self.now_ns.saturating_add(us * 1000);
+        Ok(())
+    }
+}

@@ -1,0 +1,42 @@
+//! FIU: `time pid process lba blocks W|R major minor md5`, nanoseconds and sectors of 512 bytes (SNIA's README).
+
+use super::super::decode::Epoch;
+use super::super::lines::Pieces;
+use super::super::tables::{Bad, Sink};
+use super::super::text::{field, sectors, whole, words, wrong};
+use super::{at, letter};
+use ioscape_schema::Io;
+
+/// Parser of its lines.
+#[derive(Default)]
+pub(crate) struct Fiu {
+    key: Vec<u8>,
+}
+
+impl Pieces for Fiu {
+    fn piece(&mut self, line: &[u8], sink: &mut Sink<'_>) -> Result<(), Bad> {
+        let ([time, pid, process, block, blocks, op, major, minor], _) =
+            words::<8>(line).ok_or("fewer than 8 fields")?;
+        let op = letter(op).filter(|_| op.len() == 1).ok_or_else(|| wrong("the kind", op))?;
+        let block = field(whole(block), "the block", block)?;
+        let request = sectors(op, block, field(whole(blocks), "the block count", blocks)?)?;
+        let time_ns = field(whole(time), "the time", time)?;
+        let pid = field(whole(pid).filter(|p| *p <= u64::from(u32::MAX)), "the process", pid)?;
+        let known = whole(major).and(whole(minor)).is_some();
+        if !known {
+            return Err(wrong("the device", major));
+        }
+        self.key.clear();
+        self.key.extend_from_slice(major);
+        self.key.push(b',');
+        self.key.extend_from_slice(minor);
+        let device = sink.tables.device_named(&self.key)?;
+        let command = sink.tables.command(process);
+        sink.rows.push(Io { process: pid as u32, command, ..at(time_ns, request, device) });
+        Ok(())
+    }
+
+    fn epoch(&self) -> Epoch {
+        Epoch::Clock { unix_offset_ns: None }
+    }
+}

@@ -1,0 +1,47 @@
+//! MSR Cambridge: `Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime`, times in 100 ns of Windows (its README.txt).
+
+use super::super::decode::Epoch;
+use super::super::lines::Pieces;
+use super::super::tables::{Bad, Sink};
+use super::super::text::{field, fields, request, whole, wrong};
+use super::{answered, letter};
+
+/// 1 January 1970 in units of 100 ns since 1601.
+const UNIX: u64 = 116_444_736_000_000_000;
+
+/// Parser of its lines.
+#[derive(Default)]
+pub(crate) struct Msr {
+    key: Vec<u8>,
+}
+
+impl Pieces for Msr {
+    fn piece(&mut self, line: &[u8], sink: &mut Sink<'_>) -> Result<(), Bad> {
+        let (cells, count) = fields::<7>(line, b',').ok_or("fewer than 7 fields")?;
+        if count > 7 {
+            return Err("more than 7 fields".into());
+        }
+        let [time, host, disk, op, offset, size, response] = cells;
+        let time_ns = field(
+            whole(time).and_then(|t| t.checked_sub(UNIX)?.checked_mul(100)),
+            "the time",
+            time,
+        )?;
+        let response_ns =
+            field(whole(response).and_then(|t| t.checked_mul(100)), "the response time", response)?;
+        let op = letter(op).ok_or_else(|| wrong("the type", op))?;
+        let offset = field(whole(offset), "the offset", offset)?;
+        let request = request(op, offset, field(whole(size), "the size", size)?)?;
+        self.key.clear();
+        self.key.extend_from_slice(host);
+        self.key.push(b'_');
+        self.key.extend_from_slice(disk);
+        let device = sink.tables.device_named(&self.key)?;
+        sink.rows.push(answered(time_ns, response_ns, request, device));
+        Ok(())
+    }
+
+    fn epoch(&self) -> Epoch {
+        Epoch::Unix
+    }
+}

@@ -1,0 +1,59 @@
+//! libCacheSim's oracleGeneral: 24 packed bytes `u32 seconds, u64 object, u32 size, i64 next access` (`oracleGeneralBin.h`).
+//!
+//! It tells no operation: rows are reads. An object is taken for a sector of 512 bytes, as in its block traces.
+
+use super::super::decode::Epoch;
+use super::super::lines::Pieces;
+use super::super::tables::{Bad, Sink};
+use super::super::text::sectors;
+use super::at;
+use ioscape_schema::{Op, Request};
+
+/// Bytes of a record.
+const RECORD: usize = 24;
+
+/// Parser of its records.
+#[derive(Default)]
+pub(crate) struct OracleGeneral;
+
+fn word(record: &[u8], at: usize) -> u32 {
+    record.get(at..at + 4).and_then(|b| b.try_into().ok()).map_or(0, u32::from_le_bytes)
+}
+
+fn long(record: &[u8], at: usize) -> u64 {
+    record.get(at..at + 8).and_then(|b| b.try_into().ok()).map_or(0, u64::from_le_bytes)
+}
+
+/// Whether the first records look like it: times that do not fall, sizes that are some, next accesses that lie ahead.
+pub(crate) fn looks_like(bytes: &[u8]) -> bool {
+    let records: Vec<&[u8]> = bytes.chunks_exact(RECORD).take(64).collect();
+    let ahead = |index: usize, record: &[u8]| {
+        let next = long(record, 16) as i64;
+        next == -1 || (next > index as i64 && next < 1 << 48)
+    };
+    records.len() >= 2
+        && records.is_sorted_by_key(|record| word(record, 0))
+        && records.iter().all(|record| (1..1 << 28).contains(&word(record, 12)))
+        && records.iter().enumerate().all(|(index, record)| ahead(index, record))
+}
+
+impl Pieces for OracleGeneral {
+    const RECORD: usize = RECORD;
+
+    fn piece(&mut self, record: &[u8], sink: &mut Sink<'_>) -> Result<(), Bad> {
+        let time_ns = u64::from(word(record, 0)) * 1_000_000_000;
+        let start = sectors(Op::Read, long(record, 4), 0)
+            .map_err(|_| Bad::from("an object number above 2^55, which is no sector"))?;
+        let request = Request { len: word(record, 12), ..start };
+        if request.offset.checked_add(u64::from(request.len)).is_none() {
+            return Err("a request that ends beyond 2^64 bytes".into());
+        }
+        let device = sink.tables.only_device()?;
+        sink.rows.push(at(time_ns, request, device));
+        Ok(())
+    }
+
+    fn epoch(&self) -> Epoch {
+        Epoch::Clock { unix_offset_ns: None }
+    }
+}

@@ -1,0 +1,30 @@
+//! SPC, as of the UMass repository: `ASU,LBA,Size,Opcode,Timestamp[,...]`, blocks of 512 bytes, sizes in bytes, seconds from the start.
+
+use super::super::decode::Epoch;
+use super::super::lines::Pieces;
+use super::super::tables::{Bad, Sink};
+use super::super::text::{SECTOR, decimal, field, fields, request, whole, wrong};
+use super::{at, letter};
+
+/// Parser of its lines.
+#[derive(Default)]
+pub(crate) struct Spc;
+
+impl Pieces for Spc {
+    fn piece(&mut self, line: &[u8], sink: &mut Sink<'_>) -> Result<(), Bad> {
+        let ([unit, block, size, op, time], _) =
+            fields::<5>(line, b',').ok_or("fewer than 5 fields")?;
+        let op = letter(op).filter(|_| op.len() == 1).ok_or_else(|| wrong("the opcode", op))?;
+        let offset = field(whole(block).and_then(|b| b.checked_mul(SECTOR)), "the block", block)?;
+        let request = request(op, offset, field(whole(size), "the size", size)?)?;
+        let time_ns = field(decimal(time, 9), "the time", time)?;
+        let number = field(whole(unit), "the unit", unit)?;
+        let device = sink.tables.device(unit, || format!("ASU {number}"))?;
+        sink.rows.push(at(time_ns, request, device));
+        Ok(())
+    }
+
+    fn epoch(&self) -> Epoch {
+        Epoch::Start
+    }
+}

@@ -1,0 +1,46 @@
+//! SYSTOR '17: `Timestamp,Response,IOType,LUN,Offset,Size`, seconds of Unix and bytes (its README).
+
+use super::super::decode::Epoch;
+use super::super::lines::Pieces;
+use super::super::tables::{Bad, Sink};
+use super::super::text::{decimal, field, fields, request, whole, wrong};
+use super::{answered, letter};
+
+/// Parser of its lines.
+#[derive(Default)]
+pub(crate) struct Systor {
+    unanswered: u64,
+}
+
+impl Pieces for Systor {
+    fn piece(&mut self, line: &[u8], sink: &mut Sink<'_>) -> Result<(), Bad> {
+        let ([time, response, op, unit, offset, size], count) =
+            fields::<6>(line, b',').ok_or("fewer than 6 fields")?;
+        if count > 6 {
+            return Err("more than 6 fields".into());
+        }
+        if op.is_empty() {
+            // A request without its kind never got an answer in the source: nothing to tell of it.
+            self.unanswered += 1;
+            let notes = &mut sink.tables.info.notes;
+            notes.insert("requests without kind".to_owned(), self.unanswered.to_string());
+            return Ok(());
+        }
+        let op = letter(op).ok_or_else(|| wrong("the type", op))?;
+        let time_ns = field(decimal(time, 9), "the time", time)?;
+        let response_ns = match response {
+            [] => 0,
+            _ => field(decimal(response, 9), "the response time", response)?,
+        };
+        let offset = field(whole(offset), "the offset", offset)?;
+        let request = request(op, offset, field(whole(size), "the size", size)?)?;
+        let number = field(whole(unit), "the LUN", unit)?;
+        let device = sink.tables.device(unit, || format!("LUN {number}"))?;
+        sink.rows.push(answered(time_ns, response_ns, request, device));
+        Ok(())
+    }
+
+    fn epoch(&self) -> Epoch {
+        Epoch::Unix
+    }
+}

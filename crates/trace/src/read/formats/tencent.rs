@@ -1,0 +1,38 @@
+//! Tencent cloud block storage: `Timestamp,Offset,Size,IOType,VolumeID`, seconds and sectors (SNIA's README); 1 is a write.
+
+use super::super::decode::Epoch;
+use super::super::lines::Pieces;
+use super::super::tables::{Bad, Sink};
+use super::super::text::{field, fields, sectors, whole, wrong};
+use super::at;
+use ioscape_schema::Op;
+
+/// Parser of its lines.
+#[derive(Default)]
+pub(crate) struct Tencent;
+
+impl Pieces for Tencent {
+    fn piece(&mut self, line: &[u8], sink: &mut Sink<'_>) -> Result<(), Bad> {
+        let ([time, offset, size, op, volume], count) =
+            fields::<5>(line, b',').ok_or("fewer than 5 fields")?;
+        if count > 5 {
+            return Err("more than 5 fields".into());
+        }
+        let op = match op {
+            b"0" => Op::Read,
+            b"1" => Op::Write,
+            _ => return Err(wrong("the type", op)),
+        };
+        let offset = field(whole(offset), "the offset", offset)?;
+        let request = sectors(op, offset, field(whole(size), "the size", size)?)?;
+        let time = field(whole(time).and_then(|t| t.checked_mul(1_000_000_000)), "the time", time)?;
+        let number = field(whole(volume), "the volume", volume)?;
+        let device = sink.tables.device(volume, || format!("volume {number}"))?;
+        sink.rows.push(at(time, request, device));
+        Ok(())
+    }
+
+    fn epoch(&self) -> Epoch {
+        Epoch::Unix
+    }
+}

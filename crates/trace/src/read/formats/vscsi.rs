@@ -1,0 +1,117 @@
+//! vscsi, VMware's traces as published by CloudPhysics: 32-byte records (version 1) or 40-byte ones (version 2), little-endian.
+//!
+//! Layout: `traceReader/customizedReader/vscsi.h` of libCacheSim; lengths are bytes, as the published trace shows.
+
+use super::super::decode::Epoch;
+use super::super::lines::Pieces;
+use super::super::tables::{Bad, Sink};
+use super::super::text::{SECTOR, request};
+use super::{answered, at};
+use ioscape_schema::{IoFlags, Op, Request};
+
+/// SCSI's SYNCHRONIZE CACHE, short and long.
+const FLUSHES: [u16; 2] = [0x35, 0x91];
+
+/// The operation of a SCSI command that moves data.
+pub(super) fn operation(command: u16) -> Option<Op> {
+    match command {
+        0x08 | 0x28 | 0x88 | 0xa8 => Some(Op::Read),
+        0x0a | 0x2a | 0x8a | 0xaa => Some(Op::Write),
+        _ => None,
+    }
+}
+
+fn half(record: &[u8], at: usize) -> u16 {
+    record.get(at..at + 2).and_then(|b| b.try_into().ok()).map_or(0, u16::from_le_bytes)
+}
+
+fn word(record: &[u8], at: usize) -> u32 {
+    record.get(at..at + 4).and_then(|b| b.try_into().ok()).map_or(0, u32::from_le_bytes)
+}
+
+fn long(record: &[u8], at: usize) -> u64 {
+    record.get(at..at + 8).and_then(|b| b.try_into().ok()).map_or(0, u64::from_le_bytes)
+}
+
+/// Whether two records look like version 1.
+pub(crate) fn is_one(bytes: &[u8]) -> bool {
+    [0, 32].iter().all(|&from| {
+        bytes.len() >= from + 32
+            && half(bytes, from + 14) >> 8 == 1
+            && known(half(bytes, from + 12))
+            && word(bytes, from + 8) <= 1 << 16
+    })
+}
+
+/// Whether two records look like version 2.
+pub(crate) fn is_two(bytes: &[u8]) -> bool {
+    [0, 40].iter().all(|&from| {
+        bytes.len() >= from + 40
+            && half(bytes, from + 2) >> 8 == 2
+            && known(half(bytes, from))
+            && word(bytes, from + 12) <= 1 << 16
+    })
+}
+
+fn known(command: u16) -> bool {
+    operation(command).is_some() || FLUSHES.contains(&command)
+}
+
+/// Adds one row from the fields both versions have.
+fn row(
+    sink: &mut Sink<'_>,
+    command: u16,
+    len: u32,
+    block: u64,
+    times_us: (u64, u64),
+) -> Result<(), Bad> {
+    let far = || Bad::from("a time or block beyond 2^64");
+    let time_ns = times_us.0.checked_mul(1000).ok_or_else(far)?;
+    let response_ns = times_us.1.checked_mul(1000).ok_or_else(far)?;
+    let device = sink.tables.only_device()?;
+    if FLUSHES.contains(&command) {
+        let mut flush = at(time_ns, Request { op: Op::Write, offset: 0, len: 0 }, device);
+        flush.flags = IoFlags::FLUSH;
+        sink.rows.push(flush);
+        return Ok(());
+    }
+    let op = operation(command)
+        .ok_or_else(|| Bad::from(format!("SCSI command {command:#04x} moves no data")))?;
+    let request = request(op, block.checked_mul(SECTOR).ok_or_else(far)?, u64::from(len))?;
+    sink.rows.push(answered(time_ns, response_ns, request, device));
+    Ok(())
+}
+
+/// Parser of records of version 1.
+#[derive(Default)]
+pub(crate) struct VscsiOne;
+
+impl Pieces for VscsiOne {
+    const RECORD: usize = 32;
+
+    fn piece(&mut self, record: &[u8], sink: &mut Sink<'_>) -> Result<(), Bad> {
+        let times_us = (long(record, 24), 0);
+        row(sink, half(record, 12), word(record, 4), long(record, 16), times_us)
+    }
+
+    fn epoch(&self) -> Epoch {
+        Epoch::Clock { unix_offset_ns: None }
+    }
+}
+
+/// Parser of records of version 2.
+#[derive(Default)]
+pub(crate) struct VscsiTwo;
+
+impl Pieces for VscsiTwo {
+    const RECORD: usize = 40;
+
+    fn piece(&mut self, record: &[u8], sink: &mut Sink<'_>) -> Result<(), Bad> {
+        let times_us = (long(record, 24), long(record, 32));
+        row(sink, half(record, 0), word(record, 8), long(record, 16), times_us)
+    }
+
+    fn epoch(&self) -> Epoch {
+        Epoch::Clock { unix_offset_ns: None }
+    }
+}

@@ -1,0 +1,143 @@
+//! Traces of text lines and of records of one size: cuts them, counts them, and says which one is broken.
+
+use super::decode::{Decode, Epoch};
+use super::input::{Input, LONGEST};
+use super::reader::BATCH;
+use super::tables::{Bad, Sink, Tables};
+use crate::error::{Error, Place};
+use ioscape_schema::{Io, TraceInfo};
+
+/// A format of pieces: lines or records.
+pub(crate) trait Pieces: Send {
+    /// Bytes of a record; 0 for lines.
+    const RECORD: usize = 0;
+    /// Whether a first line without any digit is passed over as a header.
+    const HEADER: bool = true;
+
+    /// Takes one line without its end, or one record; adds what rows there are.
+    fn piece(&mut self, piece: &[u8], sink: &mut Sink<'_>) -> Result<(), Bad>;
+
+    /// After the last piece: adds what rows were held back.
+    fn end(&mut self, _sink: &mut Sink<'_>) {}
+
+    /// What times count from.
+    fn epoch(&self) -> Epoch;
+}
+
+/// Decoder of such a format.
+pub(crate) struct Cutter<P> {
+    input: Input,
+    pieces: P,
+    tables: Tables,
+    skip_bad: bool,
+    /// Pieces so far.
+    count: u64,
+    ended: bool,
+}
+
+impl<P: Pieces> Cutter<P> {
+    /// Decodes `input` by `pieces`.
+    pub fn new(input: Input, pieces: P, tables: Tables, skip_bad: bool) -> Self {
+        Self { input, pieces, tables, skip_bad, count: 0, ended: false }
+    }
+
+    /// One block of pieces; `false` when a piece does not end within what is at hand.
+    fn block(&mut self, into: &mut Vec<Io>) -> Result<bool, Error> {
+        let rows = into.len() + BATCH;
+        let start = self.input.position();
+        let Self { input, pieces, tables, skip_bad, count, .. } = self;
+        let bytes = input.at_hand();
+        let mut at = 0;
+        let mut bad = None;
+        while into.len() < rows
+            && let Some((piece, length)) = cut(&bytes[at..], P::RECORD)
+        {
+            *count += 1;
+            let header =
+                P::HEADER && *count == 1 && P::RECORD == 0 && !piece.iter().any(u8::is_ascii_digit);
+            let taken = if header || (P::RECORD == 0 && piece.is_empty()) {
+                Ok(())
+            } else {
+                pieces.piece(piece, &mut Sink { rows: into, tables })
+            };
+            if let Err(reason) = taken {
+                if !*skip_bad {
+                    bad = Some((place::<P>(*count, start + at as u64), reason));
+                    break;
+                }
+                tables.info.skipped += 1;
+            }
+            at += length;
+        }
+        input.consume(at);
+        match bad {
+            Some((place, reason)) => Err(self.input.bad_record(place, reason)),
+            None => Ok(at > 0),
+        }
+    }
+
+    /// The last piece, which has no end of line, and what was held back.
+    fn rest(&mut self, into: &mut Vec<Io>) -> Result<(), Error> {
+        self.ended = true;
+        let start = self.input.position();
+        let rest = self.input.at_hand().to_vec();
+        self.input.consume(rest.len());
+        let mut sink = Sink { rows: into, tables: &mut self.tables };
+        let taken = match rest.trim_ascii_end() {
+            _ if rest.is_empty() => Ok(()),
+            _ if P::RECORD > 0 => Err("the file ends within a record".into()),
+            [] => Ok(()),
+            line => self.pieces.piece(line, &mut sink),
+        };
+        self.count += 1;
+        if let Err(reason) = taken {
+            if !self.skip_bad {
+                return Err(self.input.bad_record(place::<P>(self.count, start), reason));
+            }
+            sink.tables.info.skipped += 1;
+        }
+        self.pieces.end(&mut sink);
+        Ok(())
+    }
+}
+
+/// The first piece of `bytes` and the bytes it takes; `None` when it does not end there.
+fn cut(bytes: &[u8], record: usize) -> Option<(&[u8], usize)> {
+    if record > 0 {
+        return bytes.get(..record).map(|piece| (piece, record));
+    }
+    let end = memchr::memchr(b'\n', bytes)?;
+    let line = &bytes[..end];
+    Some((line.strip_suffix(b"\r").unwrap_or(line), end + 1))
+}
+
+fn place<P: Pieces>(number: u64, byte: u64) -> Place {
+    if P::RECORD == 0 { Place::Line(number) } else { Place::Record { number, byte } }
+}
+
+impl<P: Pieces> Decode for Cutter<P> {
+    fn decode(&mut self, into: &mut Vec<Io>) -> Result<bool, Error> {
+        if self.ended {
+            return Ok(false);
+        }
+        if self.block(into)? {
+            return Ok(true);
+        }
+        if self.input.at_hand().len() > LONGEST {
+            let reason = format!("a line longer than {LONGEST} bytes");
+            return Err(self.input.bad_record(Place::Line(self.count + 1), reason));
+        }
+        if !self.input.more()? {
+            self.rest(into)?;
+        }
+        Ok(true)
+    }
+
+    fn info(&self) -> &TraceInfo {
+        &self.tables.info
+    }
+
+    fn epoch(&self) -> Epoch {
+        self.pieces.epoch()
+    }
+}

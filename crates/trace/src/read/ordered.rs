@@ -1,0 +1,180 @@
+//! A decoder whose rows come in the order of arrival, and several such as one.
+
+use super::decode::{Decode, Epoch};
+use super::order::Order;
+use super::reader::BATCH;
+use super::tables::{Bad, Tables};
+use crate::error::Error;
+use ioscape_schema::{Io, TraceInfo};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// A decoder and the window that orders its rows.
+pub(crate) struct Ordered {
+    pub decoder: Box<dyn Decode>,
+    pub order: Order,
+    ready: Vec<Io>,
+    given: usize,
+    ended: bool,
+}
+
+impl Ordered {
+    /// Orders what `decoder` gives; times stay the decoder's own.
+    pub fn new(decoder: Box<dyn Decode>) -> Self {
+        Self { decoder, order: Order::default(), ready: Vec::new(), given: 0, ended: false }
+    }
+
+    /// The next rows, at most `most`; none at the end.
+    pub fn next(&mut self, most: usize) -> Result<&[Io], Error> {
+        if self.given == self.ready.len() {
+            self.refill()?;
+        }
+        let from = self.given;
+        self.given = (from + most).min(self.ready.len());
+        Ok(&self.ready[from..self.given])
+    }
+
+    /// The next row without taking it.
+    fn peek(&mut self) -> Result<Option<&Io>, Error> {
+        if self.given == self.ready.len() {
+            self.refill()?;
+        }
+        Ok(self.ready.get(self.given))
+    }
+
+    fn refill(&mut self) -> Result<(), Error> {
+        self.ready.clear();
+        self.given = 0;
+        if self.decoder.is_ordered() {
+            while !self.ended && self.ready.is_empty() {
+                self.ended = !self.decoder.decode(&mut self.ready)?;
+            }
+            return Ok(());
+        }
+        while !self.ended && !self.order.full() {
+            self.ended = !self.decoder.decode(self.order.waiting())?;
+        }
+        self.order.release(&mut self.ready, self.ended);
+        Ok(())
+    }
+}
+
+/// Several traces as one: rows by time, devices and commands by name.
+pub(crate) struct Merged {
+    children: Vec<Child>,
+    heads: BinaryHeap<Reverse<(u64, usize)>>,
+    tables: Tables,
+    started: bool,
+}
+
+struct Child {
+    rows: Ordered,
+    devices: Vec<u16>,
+    commands: Vec<u32>,
+}
+
+impl Merged {
+    /// Merges the rows of `decoders`.
+    pub fn new(decoders: Vec<Box<dyn Decode>>) -> Self {
+        let child = |decoder| {
+            let rows = Ordered::new(decoder);
+            Child { rows, devices: Vec::new(), commands: Vec::new() }
+        };
+        Self {
+            children: decoders.into_iter().map(child).collect(),
+            heads: BinaryHeap::new(),
+            tables: Tables::default(),
+            started: false,
+        }
+    }
+
+    /// Looks at every trace's first row; all must count time from the same.
+    fn start(&mut self) -> Result<(), Error> {
+        self.started = true;
+        for index in 0..self.children.len() {
+            self.push(index)?;
+        }
+        let mut epochs = self.children.iter().map(|child| child.rows.decoder.epoch());
+        let first = epochs.next();
+        if epochs.any(|epoch| Some(epoch) != first) {
+            return Err(Error::Unsupported(
+                "the traces count time from different beginnings: import them one by one"
+                    .to_owned(),
+            ));
+        }
+        Ok(())
+    }
+
+    fn push(&mut self, index: usize) -> Result<(), Error> {
+        if let Some(io) = self.children[index].rows.peek()? {
+            self.heads.push(Reverse((io.queued_ns, index)));
+        }
+        self.collect();
+        Ok(())
+    }
+
+    /// Sums up what the traces tell as wholes.
+    fn collect(&mut self) {
+        let info = &mut self.tables.info;
+        (info.skipped, info.lost_by_cpu) = (0, Vec::new());
+        for child in &self.children {
+            let of = child.rows.decoder.info();
+            info.skipped += of.skipped;
+            info.lost_by_cpu.resize(info.lost_by_cpu.len().max(of.lost_by_cpu.len()), 0);
+            info.lost_by_cpu.iter_mut().zip(&of.lost_by_cpu).for_each(|(all, one)| *all += one);
+            info.format.clone_from(&of.format);
+            info.started_unix_ns = info.started_unix_ns.or(of.started_unix_ns);
+            for (key, value) in &of.notes {
+                info.notes.entry(key.clone()).or_insert_with(|| value.clone());
+            }
+        }
+    }
+}
+
+/// The row with its device and command as the tables of all know them.
+fn placed(child: &mut Child, io: Io, tables: &mut Tables) -> Result<Io, Bad> {
+    let info = child.rows.decoder.info();
+    while child.devices.len() <= usize::from(io.device) {
+        let Some(device) = info.devices.get(child.devices.len()) else { break };
+        let index = tables.device_named(device.name.as_bytes())?;
+        tables.info.devices[usize::from(index)] = device.clone();
+        child.devices.push(index);
+    }
+    while child.commands.len() <= io.command as usize {
+        let Some(command) = info.commands.get(child.commands.len()) else { break };
+        child.commands.push(tables.command(command.as_bytes()));
+    }
+    let device = child.devices.get(usize::from(io.device)).copied().unwrap_or(io.device);
+    let command = child.commands.get(io.command as usize).copied().unwrap_or(0);
+    Ok(Io { device, command, ..io })
+}
+
+impl Decode for Merged {
+    fn decode(&mut self, into: &mut Vec<Io>) -> Result<bool, Error> {
+        if !self.started {
+            self.start()?;
+        }
+        for _ in 0..BATCH {
+            let Some(Reverse((_, index))) = self.heads.pop() else { break };
+            let child = &mut self.children[index];
+            if let Some(&io) = child.rows.next(1)?.first() {
+                let io = placed(child, io, &mut self.tables);
+                into.push(io.map_err(|reason| Error::Unsupported(reason.into_owned()))?);
+            }
+            let child = &mut self.children[index];
+            if let Some(io) = child.rows.peek()? {
+                self.heads.push(Reverse((io.queued_ns, index)));
+            }
+        }
+        self.collect();
+        Ok(!self.heads.is_empty())
+    }
+
+    fn info(&self) -> &TraceInfo {
+        &self.tables.info
+    }
+
+    fn epoch(&self) -> Epoch {
+        self.children.first().map_or(Epoch::Start, |child| child.rows.decoder.epoch())
+    }
+}

@@ -1,0 +1,141 @@
+//! One column of one row group: its next values, as whole numbers.
+
+use super::bytes::Span;
+use crate::columns;
+use ioscape_schema::{Io, Op};
+use parquet::basic::Type;
+use parquet::column::reader::ColumnReaderImpl;
+use parquet::data_type::{BoolType, DataType, Int32Type, Int64Type};
+use parquet::errors::{ParquetError, Result};
+use parquet::file::metadata::ColumnChunkMetaData;
+use parquet::file::reader::SerializedPageReader;
+use std::sync::Arc;
+
+/// Values of one type.
+pub(super) struct Values<T: DataType> {
+    reader: ColumnReaderImpl<T>,
+    values: Vec<T::T>,
+    /// For a column that may be null: whether each value is there.
+    levels: Option<Vec<i16>>,
+}
+
+impl<T: DataType> Values<T>
+where
+    T::T: Copy + Default,
+{
+    fn open(span: Arc<Span>, chunk: &ColumnChunkMetaData, rows: usize) -> Result<Self> {
+        let pages = Box::new(SerializedPageReader::new(span, chunk, rows, None)?);
+        let reader = ColumnReaderImpl::new(chunk.column_descr_ptr(), pages);
+        let levels = (chunk.column_descr().max_def_level() > 0).then(Vec::new);
+        Ok(Self { reader, values: Vec::new(), levels })
+    }
+
+    /// Reads exactly `count` values; absent ones are zero.
+    fn fill(&mut self, count: usize) -> Result<()> {
+        self.values.clear();
+        if let Some(levels) = &mut self.levels {
+            levels.clear();
+        }
+        let mut records = 0;
+        while records < count {
+            let levels = self.levels.as_mut();
+            let (read, ..) =
+                self.reader.read_records(count - records, levels, None, &mut self.values)?;
+            if read == 0 {
+                return Err(ParquetError::EOF("a column with fewer values than rows".to_owned()));
+            }
+            records += read;
+        }
+        if let Some(levels) = &self.levels
+            && self.values.len() < count
+        {
+            self.spread_over(count, &levels.clone());
+        }
+        if self.values.len() == count {
+            Ok(())
+        } else {
+            Err(ParquetError::General("a column with more values than rows".to_owned()))
+        }
+    }
+
+    fn spread_over(&mut self, count: usize, levels: &[i16]) {
+        let mut found = std::mem::take(&mut self.values).into_iter();
+        let of = |level: &i16| {
+            if *level > 0 { found.next().unwrap_or_default() } else { T::T::default() }
+        };
+        self.values = levels.iter().take(count).map(of).collect();
+    }
+}
+
+/// A column of one of the types that hold whole numbers.
+pub(super) enum Column {
+    Long(Values<Int64Type>),
+    Word(Values<Int32Type>),
+    Bool(Values<BoolType>),
+}
+
+impl Column {
+    /// The column of a row group of `rows` rows.
+    pub fn open(span: Arc<Span>, chunk: &ColumnChunkMetaData, rows: usize) -> Result<Self> {
+        if chunk.column_descr().max_rep_level() > 0 || chunk.column_descr().max_def_level() > 1 {
+            return Err(ParquetError::General("a column of lists".to_owned()));
+        }
+        Ok(match chunk.column_type() {
+            Type::INT64 => Self::Long(Values::open(span, chunk, rows)?),
+            Type::INT32 => Self::Word(Values::open(span, chunk, rows)?),
+            Type::BOOLEAN => Self::Bool(Values::open(span, chunk, rows)?),
+            other => {
+                let name = chunk.column_path().string();
+                return Err(ParquetError::General(format!(
+                    "column {name} is of type {other}, not of whole numbers"
+                )));
+            }
+        })
+    }
+
+    /// Reads the next `count` values.
+    pub fn fill(&mut self, count: usize) -> Result<()> {
+        match self {
+            Self::Long(values) => values.fill(count),
+            Self::Word(values) => values.fill(count),
+            Self::Bool(values) => values.fill(count),
+        }
+    }
+
+    /// Puts the values into their field of the rows; `false` when one is out of range.
+    pub fn scatter(&self, column: usize, rows: &mut [Io]) -> bool {
+        match (columns::ALL[column], self) {
+            // The widths that this project writes, without a check for each value.
+            (columns::QUEUED, Self::Long(of)) => each(of, rows, |io, v| io.queued_ns = v as u64),
+            (columns::ISSUED, Self::Long(of)) => each(of, rows, |io, v| io.issued_ns = v as u64),
+            (columns::COMPLETED, Self::Long(of)) => {
+                each(of, rows, |io, v| io.completed_ns = v as u64)
+            }
+            (columns::OFFSET, Self::Long(of)) => {
+                each(of, rows, |io, v| io.request.offset = v as u64)
+            }
+            (columns::LENGTH, Self::Word(of)) => each(of, rows, |io, v| io.request.len = v as u32),
+            (columns::PROCESS, Self::Word(of)) => each(of, rows, |io, v| io.process = v as u32),
+            (columns::IS_WRITE, Self::Bool(of)) => each(of, rows, |io, v| {
+                io.request.op = if v { Op::Write } else { Op::Read };
+            }),
+            (_, Self::Long(of)) => checked(of.values.iter().map(|v| *v as u64), column, rows),
+            (_, Self::Word(of)) => {
+                checked(of.values.iter().map(|v| u64::from(*v as u32)), column, rows)
+            }
+            (_, Self::Bool(of)) => checked(of.values.iter().map(|v| u64::from(*v)), column, rows),
+        }
+    }
+}
+
+fn each<T: DataType>(of: &Values<T>, rows: &mut [Io], put: impl Fn(&mut Io, T::T)) -> bool
+where
+    T::T: Copy,
+{
+    rows.iter_mut().zip(&of.values).for_each(|(io, value)| put(io, *value));
+    true
+}
+
+fn checked(values: impl Iterator<Item = u64>, column: usize, rows: &mut [Io]) -> bool {
+    rows.iter_mut().zip(values).all(|(io, value)| columns::set(column, value, io))
+}

@@ -1,0 +1,201 @@
+//! Parquet: this project's typed columns, read in batches from row groups fetched as a whole.
+
+mod bytes;
+mod column;
+
+use super::decode::{Decode, Epoch};
+use super::reader::BATCH;
+use super::source::ReadSeek;
+use crate::columns::{self, ALL};
+use crate::error::{Error, Place};
+use bytes::{File, Span};
+use column::Column;
+use ioscape_schema::{Io, TraceInfo};
+use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
+use std::sync::Arc;
+
+/// Key of the tables among the file's metadata.
+pub(crate) const TABLES: &str = "ioscape.trace";
+/// Key that says that rows come in the order of arrival.
+pub(crate) const SORTED: &str = "ioscape.sorted_by_queued_ns";
+/// Most bytes of a row group, packed or unpacked; larger ones would fill the memory.
+const MOST_GROUP: i64 = 1 << 30;
+/// Columns without which there is no row.
+const NEEDED: [&str; 4] = [columns::QUEUED, columns::IS_WRITE, columns::OFFSET, columns::LENGTH];
+
+/// Decoder of one file.
+pub(crate) struct Columns {
+    name: String,
+    file: File,
+    metadata: ParquetMetaData,
+    /// The place in the file of each of [`ALL`].
+    places: [Option<usize>; ALL.len()],
+    next_group: usize,
+    group: Vec<Option<Column>>,
+    left: usize,
+    rows: u64,
+    latest_ns: u64,
+    sorted: bool,
+    info: TraceInfo,
+}
+
+impl Columns {
+    /// Reads the file's metadata.
+    pub fn new(name: String, file: Box<dyn ReadSeek>) -> Result<Self, Error> {
+        let bad = |reason: String| Error::Header { name: name.clone(), reason };
+        let file = File::new(file).map_err(|source| Error::Read { name: name.clone(), source })?;
+        let metadata = ParquetMetaDataReader::new()
+            .parse_and_finish(&file)
+            .map_err(|e| bad(format!("its Parquet metadata cannot be read: {e}")))?;
+        let schema = metadata.file_metadata().schema_descr();
+        let place = |column: &str| {
+            let known = schema.columns().iter().enumerate();
+            known.filter(|(_, c)| c.path().parts() == [column]).map(|(place, _)| place).next()
+        };
+        let places = ALL.map(place);
+        if let Some(lacking) = NEEDED.iter().find(|needed| place(needed).is_none()) {
+            return Err(bad(format!(
+                "a Parquet file without the column {lacking:?}, so it holds no trace: docs/trace-schema.md names the columns"
+            )));
+        }
+        let value = |key: &str| {
+            let pairs = metadata.file_metadata().key_value_metadata()?;
+            pairs.iter().find(|pair| pair.key == key)?.value.as_deref()
+        };
+        let sorted = value(SORTED) == Some("true");
+        let info = match value(TABLES) {
+            Some(json) => serde_json::from_str(json)
+                .map_err(|e| bad(format!("the tables in its metadata cannot be read: {e}")))?,
+            None => TraceInfo { format: "parquet".to_owned(), ..TraceInfo::default() },
+        };
+        Ok(Self {
+            file,
+            metadata,
+            places,
+            next_group: 0,
+            group: Vec::new(),
+            left: 0,
+            rows: 0,
+            latest_ns: 0,
+            sorted,
+            info,
+            name,
+        })
+    }
+
+    /// Opens the next row group; `false` when there is none.
+    fn open_group(&mut self) -> Result<bool, Error> {
+        let Some(group) = self.metadata.row_groups().get(self.next_group) else {
+            return Ok(false);
+        };
+        self.next_group += 1;
+        let rows = usize::try_from(group.num_rows()).unwrap_or(0);
+        let chunks = self.places.map(|place| place.and_then(|p| group.columns().get(p)));
+        let mut opened = Vec::with_capacity(chunks.len());
+        for chunk in chunks {
+            let Some(chunk) = chunk else {
+                opened.push(None);
+                continue;
+            };
+            let (from, length) = chunk.byte_range();
+            if length > MOST_GROUP as u64 || chunk.uncompressed_size() > MOST_GROUP {
+                return Err(self.broken("a row group of more than 1 GiB".to_owned()));
+            }
+            let span = Span::fetch(&self.file, from, length as usize)
+                .map_err(|source| Error::Read { name: self.name.clone(), source })?;
+            let column = Column::open(Arc::new(span), chunk, rows);
+            opened.push(Some(column.map_err(|e| self.broken(e.to_string()))?));
+        }
+        self.group = opened;
+        self.left = rows;
+        Ok(true)
+    }
+
+    fn broken(&self, reason: String) -> Error {
+        let place = Place::Record { number: self.rows + 1, byte: 0 };
+        Error::Record { name: self.name.clone(), place, reason }
+    }
+
+    /// The next rows of the open group.
+    fn batch(&mut self, into: &mut Vec<Io>) -> Result<(), Error> {
+        let count = self.left.min(BATCH);
+        let from = into.len();
+        for column in self.group.iter_mut().flatten() {
+            if let Err(e) = column.fill(count) {
+                return Err(self.broken(e.to_string()));
+            }
+        }
+        into.resize(from + count, Io::default());
+        let rows = &mut into[from..];
+        for (number, column) in self.group.iter().enumerate() {
+            let taken = match column {
+                Some(column) => column.scatter(number, rows),
+                None => default(number, rows),
+            };
+            if !taken {
+                return Err(self.broken(format!("a value of {} is out of its range", ALL[number])));
+            }
+        }
+        self.check(into, from)?;
+        self.left -= count;
+        self.rows += count as u64;
+        Ok(())
+    }
+
+    /// Devices and commands must be in their tables, times in their order.
+    fn check(&mut self, into: &[Io], from: usize) -> Result<(), Error> {
+        for io in &into[from..] {
+            if self.sorted && io.queued_ns < self.latest_ns {
+                return Err(self.broken("rows are not in the order the file promises".to_owned()));
+            }
+            self.latest_ns = io.queued_ns;
+            if usize::from(io.device) >= self.info.devices.len() {
+                let device = |number| ioscape_schema::Device {
+                    name: format!("disk {number}"),
+                    ..ioscape_schema::Device::default()
+                };
+                self.info
+                    .devices
+                    .extend((self.info.devices.len()..=usize::from(io.device)).map(device));
+            }
+            if io.command > 0 && io.command as usize >= self.info.commands.len() {
+                return Err(self.broken("a command that is not in the table".to_owned()));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What holds for rows of a file without a column: no issue or completion of their own.
+fn default(number: usize, rows: &mut [Io]) -> bool {
+    match ALL[number] {
+        columns::ISSUED => rows.iter_mut().for_each(|io| io.issued_ns = io.queued_ns),
+        columns::COMPLETED => rows.iter_mut().for_each(|io| io.completed_ns = io.issued_ns),
+        _ => {}
+    }
+    true
+}
+
+impl Decode for Columns {
+    fn decode(&mut self, into: &mut Vec<Io>) -> Result<bool, Error> {
+        while self.left == 0 {
+            if !self.open_group()? {
+                return Ok(false);
+            }
+        }
+        self.batch(into)?;
+        Ok(true)
+    }
+
+    fn info(&self) -> &TraceInfo {
+        &self.info
+    }
+
+    fn epoch(&self) -> Epoch {
+        Epoch::Start
+    }
+
+    fn is_ordered(&self) -> bool {
+        self.sorted
+    }
+}

@@ -1,0 +1,123 @@
+//! The tables that rows point into, filled while the trace is read.
+
+use super::Format;
+use ioscape_schema::{Device, Io, TraceInfo};
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+/// Why a line or record is not a row.
+pub(crate) type Bad = Cow<'static, str>;
+
+/// Most names in a table of commands; further commands are the unknown one.
+const MOST_COMMANDS: usize = 1 << 20;
+/// Longest name that is kept.
+const LONGEST_NAME: usize = 255;
+
+/// What holds for the trace so far.
+#[derive(Default)]
+pub(crate) struct Tables {
+    /// The tables themselves.
+    pub info: TraceInfo,
+    devices: HashMap<Box<[u8]>, u16>,
+    commands: HashMap<Box<[u8]>, u32>,
+    latest_device: (Vec<u8>, u16),
+    /// Name of the one device of a source that names none.
+    only: String,
+}
+
+impl Tables {
+    /// Empty tables of a trace of this format, from the file `source`.
+    pub fn new(format: Format, source: &str) -> Self {
+        let info = TraceInfo { format: format.name().to_owned(), ..TraceInfo::default() };
+        Self { info, only: stem(source).to_owned(), ..Self::default() }
+    }
+
+    /// Takes over tables that a source has at its beginning.
+    pub fn restore(&mut self, info: TraceInfo) {
+        let devices = info.devices.iter().enumerate().take(1 << 16);
+        self.devices =
+            devices.map(|(at, device)| (device.name.as_bytes().into(), at as u16)).collect();
+        let commands = info.commands.iter().enumerate().skip(1).take(MOST_COMMANDS);
+        self.commands = commands.map(|(at, name)| (name.as_bytes().into(), at as u32)).collect();
+        self.info = info;
+    }
+
+    /// The index of the device with the name or number `key`; a new one is named by `name`.
+    pub fn device(&mut self, key: &[u8], name: impl FnOnce() -> String) -> Result<u16, Bad> {
+        if self.latest_device.0 == key
+            && usize::from(self.latest_device.1) < self.info.devices.len()
+            && !key.is_empty()
+        {
+            return Ok(self.latest_device.1);
+        }
+        let index = match self.devices.get(key) {
+            Some(&index) => index,
+            None => self.new_device(key, name())?,
+        };
+        self.latest_device.0.clear();
+        self.latest_device.0.extend_from_slice(key);
+        self.latest_device.1 = index;
+        Ok(index)
+    }
+
+    fn new_device(&mut self, key: &[u8], name: String) -> Result<u16, Bad> {
+        let index = u16::try_from(self.info.devices.len())
+            .map_err(|_| Bad::from("more than 65,536 devices in one trace"))?;
+        self.devices.insert(key.into(), index);
+        self.info.devices.push(Device { name: short(&name), ..Device::default() });
+        Ok(index)
+    }
+
+    /// The index of a device that the text names.
+    pub fn device_named(&mut self, name: &[u8]) -> Result<u16, Bad> {
+        self.device(name, || String::from_utf8_lossy(name).into_owned())
+    }
+
+    /// The index of the one device of a source that names none; it is called as the file is.
+    pub fn only_device(&mut self) -> Result<u16, Bad> {
+        if self.info.devices.is_empty() { self.new_device(b"", self.only.clone()) } else { Ok(0) }
+    }
+
+    /// The index of a command; 0 is the unknown one.
+    pub fn command(&mut self, name: &[u8]) -> u32 {
+        if name.is_empty() {
+            return 0;
+        }
+        if let Some(&index) = self.commands.get(name) {
+            return index;
+        }
+        if self.info.commands.is_empty() {
+            self.info.commands.push(String::new());
+        }
+        let index = self.info.commands.len();
+        if index > MOST_COMMANDS {
+            return 0;
+        }
+        let index = index as u32;
+        self.commands.insert(name.into(), index);
+        self.info.commands.push(short(&String::from_utf8_lossy(name)));
+        index
+    }
+}
+
+/// `w106` of `folder/w106.vscsi.gz`.
+fn stem(source: &str) -> &str {
+    let file = source.rsplit('/').next().unwrap_or(source);
+    match file.trim_start_matches('.').split('.').next() {
+        Some(stem) if !stem.is_empty() => stem,
+        _ => "disk 0",
+    }
+}
+
+fn short(name: &str) -> String {
+    let end = name.char_indices().map(|(at, _)| at).take_while(|&at| at <= LONGEST_NAME).last();
+    if name.len() <= LONGEST_NAME { name.to_owned() } else { name[..end.unwrap_or(0)].to_owned() }
+}
+
+/// Where a parser puts what it finds.
+pub(crate) struct Sink<'a> {
+    /// The rows.
+    pub rows: &'a mut Vec<Io>,
+    /// The tables.
+    pub tables: &'a mut Tables,
+}

@@ -1,0 +1,170 @@
+//! Numbers and fields of text traces, read from bytes.
+
+use super::tables::Bad;
+use ioscape_schema::{Op, Request};
+
+/// Bytes of the block layer's sector.
+pub(crate) const SECTOR: u64 = 512;
+
+/// A whole number in decimal digits.
+pub(crate) fn whole(text: &[u8]) -> Option<u64> {
+    if text.is_empty() || text.len() > 20 {
+        return None;
+    }
+    let mut value = 0u64;
+    for byte in text {
+        let digit = byte.wrapping_sub(b'0');
+        if digit > 9 {
+            return None;
+        }
+        value = value.checked_mul(10)?.checked_add(u64::from(digit))?;
+    }
+    Some(value)
+}
+
+/// A number in hexadecimal digits.
+pub(crate) fn hex(text: &[u8]) -> Option<u64> {
+    let digits = std::str::from_utf8(text).ok()?;
+    if digits.starts_with('+') {
+        return None;
+    }
+    u64::from_str_radix(digits, 16).ok()
+}
+
+/// A decimal number times 10^`places`, digits below that cut off: `1.5` with 3 places is 1500.
+pub(crate) fn decimal(text: &[u8], places: u32) -> Option<u64> {
+    let (before, after) = match memchr::memchr(b'.', text) {
+        Some(point) => (&text[..point], &text[point + 1..]),
+        None => (text, &[][..]),
+    };
+    if text.iter().any(|byte| matches!(byte, b'e' | b'E')) {
+        return scientific(text, places);
+    }
+    let mut value = if before.is_empty() && !after.is_empty() { 0 } else { whole(before)? };
+    if !after.iter().all(u8::is_ascii_digit) {
+        return None;
+    }
+    for place in 0..places as usize {
+        let digit = after.get(place).map_or(0, |digit| digit - b'0');
+        value = value.checked_mul(10)?.checked_add(u64::from(digit))?;
+    }
+    Some(value)
+}
+
+fn scientific(text: &[u8], places: u32) -> Option<u64> {
+    let value: f64 = std::str::from_utf8(text).ok()?.parse().ok()?;
+    let scaled = value * 10f64.powi(places as i32);
+    (0.0..1.8e19).contains(&scaled).then_some(scaled as u64)
+}
+
+/// `text` without spaces and tabs at its ends.
+pub(crate) fn trim(text: &[u8]) -> &[u8] {
+    text.trim_ascii()
+}
+
+/// The first `N` fields between `separator`s, trimmed, and the number of all fields.
+pub(crate) fn fields<const N: usize>(line: &[u8], separator: u8) -> Option<([&[u8]; N], usize)> {
+    let mut found: [&[u8]; N] = [&[]; N];
+    let (mut count, mut start) = (0, 0);
+    for (at, &byte) in line.iter().enumerate() {
+        if byte == separator {
+            if let Some(place) = found.get_mut(count) {
+                *place = trim(&line[start..at]);
+            }
+            count += 1;
+            start = at + 1;
+        }
+    }
+    if let Some(place) = found.get_mut(count) {
+        *place = trim(&line[start..]);
+    }
+    count += 1;
+    (count >= N).then_some((found, count))
+}
+
+/// The first `N` words between blanks, and the number of all words.
+pub(crate) fn words<const N: usize>(line: &[u8]) -> Option<([&[u8]; N], usize)> {
+    let mut found: [&[u8]; N] = [&[]; N];
+    let mut count = 0;
+    for word in line.split(|byte| matches!(byte, b' ' | b'\t')).filter(|word| !word.is_empty()) {
+        if let Some(place) = found.get_mut(count) {
+            *place = word;
+        }
+        count += 1;
+    }
+    (count >= N).then_some((found, count))
+}
+
+/// A request from bytes.
+pub(crate) fn request(op: Op, offset: u64, len: u64) -> Result<Request, Bad> {
+    let len = u32::try_from(len).map_err(|_| Bad::from("a request longer than 4 GiB"))?;
+    if offset.checked_add(u64::from(len)).is_none() {
+        return Err("a request that ends beyond 2^64 bytes".into());
+    }
+    Ok(Request { op, offset, len })
+}
+
+/// A request from sectors of 512 bytes.
+pub(crate) fn sectors(op: Op, sector: u64, count: u64) -> Result<Request, Bad> {
+    let bytes = |sectors: u64| sectors.checked_mul(SECTOR).ok_or("a sector beyond 2^64 bytes");
+    request(op, bytes(sector)?, bytes(count)?)
+}
+
+/// A number field, or the sentence that says which one is wrong.
+pub(crate) fn field(value: Option<u64>, name: &str, text: &[u8]) -> Result<u64, Bad> {
+    value.ok_or_else(|| wrong(name, text))
+}
+
+/// The sentence that a field is wrong.
+pub(crate) fn wrong(name: &str, text: &[u8]) -> Bad {
+    let shown: String = String::from_utf8_lossy(text).chars().take(40).collect();
+    Bad::from(format!("{name} {shown:?} cannot be"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn decimals_are_scaled_exactly() {
+        for (text, places, value) in [
+            ("1.5", 3, Some(1500)),
+            ("0.000001", 9, Some(1000)),
+            ("12", 9, Some(12_000_000_000)),
+            (".5", 1, Some(5)),
+            ("1.23456789", 3, Some(1234)),
+            ("1e-3", 9, Some(1_000_000)),
+            ("-1", 3, None),
+            ("1.x", 3, None),
+            (".", 3, None),
+            ("", 3, None),
+            ("99999999999999999999", 3, None),
+        ] {
+            assert_eq!(decimal(text.as_bytes(), places), value, "{text}");
+        }
+    }
+
+    #[test]
+    fn fields_and_words_are_trimmed_and_counted() {
+        let (found, count) = fields::<2>(b"a, b ,c", b',').unwrap();
+        assert_eq!((found, count), ([&b"a"[..], b"b"], 3));
+        assert!(fields::<3>(b"a,b", b',').is_none());
+        let (found, count) = words::<2>(b"  a \t b  c").unwrap();
+        assert_eq!((found, count), ([&b"a"[..], b"b"], 3));
+    }
+
+    proptest! {
+        #[test]
+        fn whole_numbers_survive(value: u64) {
+            prop_assert_eq!(whole(value.to_string().as_bytes()), Some(value));
+            prop_assert_eq!(hex(format!("{value:x}").as_bytes()), Some(value));
+        }
+
+        #[test]
+        fn decimals_agree_with_their_text(whole in 0u64..1 << 40, part in 0u64..1_000_000) {
+            let text = format!("{whole}.{part:06}");
+            prop_assert_eq!(decimal(text.as_bytes(), 6), Some(whole * 1_000_000 + part));
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! This project's own rows as text, for people and for programs that read nothing else.
+
+use super::Encode;
+use crate::columns::{self, ALL};
+use crate::error::Error;
+use ioscape_schema::{Io, TraceInfo};
+use std::borrow::Cow;
+use std::io::Write;
+
+/// Writer of the text.
+pub(super) struct Csv<W> {
+    out: W,
+    begun: bool,
+}
+
+impl<W: Write> Csv<W> {
+    /// Writes to `out`.
+    pub fn new(out: W) -> Self {
+        Self { out, begun: false }
+    }
+
+    /// The tables as far as they are known, and the header.
+    fn begin(&mut self, info: &TraceInfo) -> Result<(), Error> {
+        self.begun = true;
+        let json = serde_json::to_string(info).map_err(|e| Error::Write(e.into()))?;
+        writeln!(self.out, "# ioscape trace {json}\n{}", ALL.join(",")).map_err(Error::Write)
+    }
+
+    fn row(&mut self, io: &Io, info: &TraceInfo) -> std::io::Result<()> {
+        let device = info.devices.get(usize::from(io.device)).map_or("", |d| &d.name);
+        let command = info.commands.get(io.command as usize).map_or("", String::as_str);
+        for (column, name) in ALL.iter().enumerate() {
+            if column > 0 {
+                self.out.write_all(b",")?;
+            }
+            match *name {
+                columns::DEVICE => self.out.write_all(quoted(device).as_bytes())?,
+                columns::COMMAND => self.out.write_all(quoted(command).as_bytes())?,
+                columns::FLAGS => self.out.write_all(columns::flag_names(io.flags).as_bytes())?,
+                columns::TYPE => {
+                    self.out.write_all(columns::TYPES[io.io_type as usize].as_bytes())?;
+                }
+                _ => write!(self.out, "{}", columns::get(column, io))?,
+            }
+        }
+        self.out.write_all(b"\n")
+    }
+}
+
+/// A name that cannot be taken for several fields or lines.
+fn quoted(name: &str) -> Cow<'_, str> {
+    if !name.contains([',', '"', '\n', '\r']) && name.trim() == name {
+        return name.into();
+    }
+    format!("\"{}\"", name.replace(['\n', '\r'], " ").replace('"', "\"\"")).into()
+}
+
+impl<W: Write> Encode for Csv<W> {
+    fn rows(&mut self, rows: &[Io], info: &TraceInfo) -> Result<(), Error> {
+        if !self.begun {
+            self.begin(info)?;
+        }
+        rows.iter().try_for_each(|io| self.row(io, info)).map_err(Error::Write)
+    }
+
+    fn finish(mut self: Box<Self>, info: &TraceInfo) -> Result<(), Error> {
+        if !self.begun {
+            self.begin(info)?;
+        }
+        self.out.flush().map_err(Error::Write)
+    }
+}

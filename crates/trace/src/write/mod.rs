@@ -1,0 +1,98 @@
+//! Traces out: rows become a file of another program's format, or of this project's own.
+
+mod csv;
+mod disksim;
+mod fio;
+mod oracle;
+mod parquet;
+
+use crate::error::Error;
+use ioscape_schema::{Io, TraceInfo};
+use std::io::{Seek, Write};
+use std::str::FromStr;
+
+/// A format that can be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum OutFormat {
+    /// This project's typed columns; loses nothing.
+    Parquet,
+    /// This project's rows as text; loses nothing.
+    Csv,
+    /// fio's iolog, version 3: arrival, device, operation, offset and length.
+    FioLog,
+    /// DiskSim's ascii requests: arrival, device, block, count and operation.
+    DiskSim,
+    /// libCacheSim's oracleGeneral: second, sector, size and next access.
+    OracleGeneral,
+}
+
+/// All formats with their names.
+const NAMES: [(OutFormat, &str); 5] = [
+    (OutFormat::Parquet, "parquet"),
+    (OutFormat::Csv, "csv"),
+    (OutFormat::FioLog, "fio-iolog"),
+    (OutFormat::DiskSim, "disksim"),
+    (OutFormat::OracleGeneral, "oracle-general"),
+];
+
+impl FromStr for OutFormat {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let known = NAMES.map(|(_, name)| name).join(", ");
+        NAMES
+            .iter()
+            .find(|(_, name)| *name == text)
+            .map(|(format, _)| *format)
+            .ok_or_else(|| format!("no such format to write: known are {known}"))
+    }
+}
+
+/// Where rows can be written and, for formats that need it, written over.
+pub trait WriteSeek: Write + Seek + Send {}
+
+impl<T: Write + Seek + Send> WriteSeek for T {}
+
+/// What each format does with rows.
+trait Encode {
+    /// Writes some rows; `info` holds the tables as far as they are known.
+    fn rows(&mut self, rows: &[Io], info: &TraceInfo) -> Result<(), Error>;
+
+    /// Writes what comes last.
+    fn finish(self: Box<Self>, info: &TraceInfo) -> Result<(), Error>;
+}
+
+/// A trace being written.
+pub struct Writer {
+    encoder: Box<dyn Encode>,
+}
+
+impl Writer {
+    /// Begins a trace in `out`, which should be buffered.
+    pub fn new(format: OutFormat, out: impl WriteSeek + 'static) -> Result<Self, Error> {
+        let encoder: Box<dyn Encode> = match format {
+            OutFormat::Parquet => Box::new(parquet::Columns::new(out)?),
+            OutFormat::Csv => Box::new(csv::Csv::new(out)),
+            OutFormat::FioLog => Box::new(fio::FioLog::new(out)),
+            OutFormat::DiskSim => Box::new(disksim::Ascii::new(out)),
+            OutFormat::OracleGeneral => Box::new(oracle::OracleGeneral::new(out)),
+        };
+        Ok(Self { encoder })
+    }
+
+    /// Writes rows, which come in the order of arrival; `info` holds all devices and commands they name.
+    ///
+    /// # Errors
+    /// The file cannot be written, or a row cannot be told in this format.
+    pub fn rows(&mut self, rows: &[Io], info: &TraceInfo) -> Result<(), Error> {
+        self.encoder.rows(rows, info)
+    }
+
+    /// Ends the trace; the file is whole only then.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn finish(self, info: &TraceInfo) -> Result<(), Error> {
+        self.encoder.finish(info)
+    }
+}

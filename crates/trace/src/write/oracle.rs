@@ -1,0 +1,94 @@
+//! libCacheSim's oracleGeneral: 24 packed bytes `u32 seconds, u64 object, u32 size, i64 next access`.
+//!
+//! An object is a sector of 512 bytes, with the device's index above bit 48. The next access is known only later and is
+//! then written over; recent records wait in memory, because most objects come again soon.
+
+use super::Encode;
+use crate::error::Error;
+use ioscape_schema::{Io, TraceInfo};
+use rustc_hash::FxHashMap;
+use std::io::{Seek, SeekFrom, Write};
+
+/// Bytes of a record, and where the next access stands in it.
+const RECORD: usize = 24;
+const NEXT: u64 = 16;
+/// Records in memory.
+const RECENT: usize = 1 << 20;
+/// Bytes of a sector, and the bit above which the device stands.
+const SECTOR: u64 = 512;
+const DEVICE_BIT: u32 = 48;
+
+/// Writer of the records.
+pub(super) struct OracleGeneral<W> {
+    out: W,
+    latest: FxHashMap<u64, u64>,
+    recent: Vec<u8>,
+    /// Records before `recent`.
+    written: u64,
+    /// Next accesses of records that are written already: number, next.
+    patches: Vec<(u64, u64)>,
+}
+
+impl<W: Write + Seek> OracleGeneral<W> {
+    /// Writes to `out`.
+    pub fn new(out: W) -> Self {
+        let latest = FxHashMap::default();
+        Self { out, latest, recent: Vec::new(), written: 0, patches: Vec::new() }
+    }
+
+    fn row(&mut self, io: &Io) -> Result<(), Error> {
+        if !io.moves_data() {
+            return Ok(());
+        }
+        let sector = io.request.offset / SECTOR;
+        let object = u64::from(io.device) << DEVICE_BIT | sector & ((1 << DEVICE_BIT) - 1);
+        let number = self.written + (self.recent.len() / RECORD) as u64;
+        let seconds = u32::try_from(io.queued_ns / 1_000_000_000)
+            .map_err(|_| Error::Unsupported("oracle-general holds 136 years at most".to_owned()))?;
+        if let Some(before) = self.latest.insert(object, number) {
+            match before.checked_sub(self.written) {
+                Some(place) => {
+                    let at = place as usize * RECORD + NEXT as usize;
+                    self.recent[at..at + 8].copy_from_slice(&number.to_le_bytes());
+                }
+                None => self.patches.push((before, number)),
+            }
+        }
+        self.recent.extend_from_slice(&seconds.to_le_bytes());
+        self.recent.extend_from_slice(&object.to_le_bytes());
+        self.recent.extend_from_slice(&io.request.len.to_le_bytes());
+        self.recent.extend_from_slice(&(-1i64).to_le_bytes());
+        Ok(())
+    }
+
+    /// Writes the older half of the recent records, and the next accesses found for those before.
+    fn write(&mut self, bytes: usize) -> std::io::Result<()> {
+        self.out.write_all(&self.recent[..bytes])?;
+        self.recent.drain(..bytes);
+        self.written += (bytes / RECORD) as u64;
+        self.patches.sort_unstable();
+        for (number, next) in std::mem::take(&mut self.patches) {
+            self.out.seek(SeekFrom::Start(number * RECORD as u64 + NEXT))?;
+            self.out.write_all(&next.to_le_bytes())?;
+        }
+        self.out.seek(SeekFrom::Start(self.written * RECORD as u64))?;
+        Ok(())
+    }
+}
+
+impl<W: Write + Seek> Encode for OracleGeneral<W> {
+    fn rows(&mut self, rows: &[Io], _info: &TraceInfo) -> Result<(), Error> {
+        for io in rows {
+            self.row(io)?;
+            if self.recent.len() >= 2 * RECENT * RECORD {
+                self.write(RECENT * RECORD).map_err(Error::Write)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(mut self: Box<Self>, _info: &TraceInfo) -> Result<(), Error> {
+        let bytes = self.recent.len();
+        self.write(bytes).and_then(|()| self.out.flush()).map_err(Error::Write)
+    }
+}

@@ -1,0 +1,142 @@
+//! Parquet: typed columns with units in their names, packed with LZ4; the tables are in the file's metadata.
+
+use super::Encode;
+use crate::columns::{self, ALL};
+use crate::error::Error;
+use crate::read::{SORTED, TABLES};
+use ioscape_schema::{Io, TraceInfo};
+use parquet::basic::{Compression, Encoding, LogicalType, Repetition, Type as Physical};
+use parquet::data_type::{BoolType, Int32Type, Int64Type};
+use parquet::errors::ParquetError;
+use parquet::file::metadata::KeyValue;
+use parquet::file::properties::WriterProperties;
+use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
+use parquet::schema::types::{ColumnPath, Type};
+use std::io::Write;
+use std::sync::Arc;
+
+/// Rows of a group.
+const GROUP: usize = 1 << 18;
+
+/// The physical type and the bits of a column of unsigned numbers.
+fn kind(column: &str) -> (Physical, i8) {
+    match column {
+        columns::IS_WRITE => (Physical::BOOLEAN, 0),
+        columns::QUEUED | columns::ISSUED | columns::COMPLETED | columns::OFFSET => {
+            (Physical::INT64, 64)
+        }
+        columns::DEVICE | columns::PARTITION | columns::ERROR => (Physical::INT32, 16),
+        columns::TYPE => (Physical::INT32, 8),
+        _ => (Physical::INT32, 32),
+    }
+}
+
+fn schema() -> Result<Type, ParquetError> {
+    let field = |name: &&str| {
+        let (physical, bits) = kind(name);
+        let logical = (bits > 0).then_some(LogicalType::integer(bits, false));
+        Type::primitive_type_builder(name, physical)
+            .with_repetition(Repetition::REQUIRED)
+            .with_logical_type(logical)
+            .build()
+            .map(Arc::new)
+    };
+    let fields = ALL.iter().map(field).collect::<Result<Vec<_>, _>>()?;
+    Type::group_type_builder("trace").with_fields(fields).build()
+}
+
+/// Times grow a little from row to row and are packed as differences; what repeats is packed as a dictionary.
+fn properties() -> WriterProperties {
+    let mut builder = WriterProperties::builder()
+        .set_compression(Compression::LZ4_RAW)
+        .set_created_by(concat!("ioscape ", env!("CARGO_PKG_VERSION")).to_owned());
+    for column in [columns::QUEUED, columns::ISSUED, columns::COMPLETED] {
+        let path = ColumnPath::from(column);
+        builder = builder
+            .set_column_dictionary_enabled(path.clone(), false)
+            .set_column_encoding(path, Encoding::DELTA_BINARY_PACKED);
+    }
+    builder.set_column_dictionary_enabled(ColumnPath::from(columns::OFFSET), false).build()
+}
+
+fn failed(error: ParquetError) -> Error {
+    Error::Write(std::io::Error::other(error))
+}
+
+/// Writer of the columns.
+pub(super) struct Columns<W: Write + Send> {
+    file: SerializedFileWriter<W>,
+    rows: Vec<Io>,
+    sorted: bool,
+    latest_ns: u64,
+}
+
+impl<W: Write + Send> Columns<W> {
+    /// Writes to `out`.
+    pub fn new(out: W) -> Result<Self, Error> {
+        let schema = Arc::new(schema().map_err(failed)?);
+        let file =
+            SerializedFileWriter::new(out, schema, Arc::new(properties())).map_err(failed)?;
+        Ok(Self { file, rows: Vec::new(), sorted: true, latest_ns: 0 })
+    }
+
+    fn write_group(&mut self) -> Result<(), ParquetError> {
+        let mut group = self.file.next_row_group()?;
+        for column in 0..ALL.len() {
+            write_column(&mut group, column, &self.rows)?;
+        }
+        group.close()?;
+        self.rows.clear();
+        Ok(())
+    }
+}
+
+fn write_column<W: Write + Send>(
+    group: &mut SerializedRowGroupWriter<'_, W>,
+    column: usize,
+    rows: &[Io],
+) -> Result<(), ParquetError> {
+    let Some(mut writer) = group.next_column()? else { return Ok(()) };
+    let values = rows.iter().map(|io| columns::get(column, io));
+    match kind(ALL[column]).0 {
+        Physical::INT64 => {
+            let values: Vec<i64> = values.map(|value| value as i64).collect();
+            writer.typed::<Int64Type>().write_batch(&values, None, None)?;
+        }
+        Physical::BOOLEAN => {
+            let values: Vec<bool> = values.map(|value| value != 0).collect();
+            writer.typed::<BoolType>().write_batch(&values, None, None)?;
+        }
+        _ => {
+            let values: Vec<i32> = values.map(|value| value as u32 as i32).collect();
+            writer.typed::<Int32Type>().write_batch(&values, None, None)?;
+        }
+    }
+    writer.close()
+}
+
+impl<W: Write + Send> Encode for Columns<W> {
+    fn rows(&mut self, rows: &[Io], _info: &TraceInfo) -> Result<(), Error> {
+        for io in rows {
+            self.sorted &= io.queued_ns >= self.latest_ns;
+            self.latest_ns = io.queued_ns;
+            self.rows.push(*io);
+            if self.rows.len() == GROUP {
+                self.write_group().map_err(failed)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(mut self: Box<Self>, info: &TraceInfo) -> Result<(), Error> {
+        if !self.rows.is_empty() {
+            self.write_group().map_err(failed)?;
+        }
+        let tables = serde_json::to_string(info).map_err(|e| Error::Write(e.into()))?;
+        for (key, value) in [(TABLES, tables), (SORTED, self.sorted.to_string())] {
+            self.file.append_key_value_metadata(KeyValue::new(key.to_owned(), value));
+        }
+        let mut out = self.file.into_inner().map_err(failed)?;
+        out.flush().map_err(Error::Write)
+    }
+}

@@ -1,0 +1,168 @@
+//! Events of the block layer: what becomes a row, with which times.
+
+use ioscape_schema::{Io, IoFlags, Op, TraceInfo};
+use ioscape_trace::{Options, Source, open};
+use std::io::Cursor;
+
+fn read(sources: Vec<Vec<u8>>) -> (Vec<Io>, TraceInfo) {
+    let source = |bytes| Source::stream("t", Cursor::new(bytes));
+    let mut reader = open(sources.into_iter().map(source).collect(), &Options::default()).unwrap();
+    let (mut rows, mut batch) = (Vec::new(), Vec::new());
+    while reader.next_batch(&mut batch).unwrap() {
+        rows.extend_from_slice(&batch);
+    }
+    (rows, reader.info().clone())
+}
+
+fn text(lines: &str) -> (Vec<Io>, TraceInfo) {
+    read(vec![lines.as_bytes().to_vec()])
+}
+
+/// The three times of a row and where it is.
+fn told(io: &Io) -> ([u64; 3], u64, u32) {
+    ([io.queued_ns, io.issued_ns, io.completed_ns], io.request.offset, io.request.len)
+}
+
+#[test]
+fn a_request_has_three_times() {
+    let (rows, info) = text(
+        "  8,0    1        1     0.000000000  77  Q WSM 8 + 8 [jbd2/sda1-8]\n\
+           8,0    1        2     0.000001000  77  G WSM 8 + 8 [jbd2/sda1-8]\n\
+           8,0    1        3     0.000002000  77  P   N [jbd2/sda1-8]\n\
+           8,0    1        4     0.000003000  77  I WSM 8 + 8 [jbd2/sda1-8]\n\
+           8,0    1        5     0.000004000  77  D WSM 8 + 8 [jbd2/sda1-8]\n\
+           8,0    0        1     0.000009000   0  C WSM 8 + 8 [0]\n\
+         CPU0 (t):\n Reads Queued:  0\n",
+    );
+    assert_eq!(rows.iter().map(told).collect::<Vec<_>>(), [([0, 4000, 9000], 4096, 4096)]);
+    assert_eq!((rows[0].process, rows[0].flags), (77, IoFlags::SYNC | IoFlags::META));
+    assert_eq!((info.devices[0].name.as_str(), info.commands[1].as_str()), ("8,0", "jbd2/sda1-8"));
+}
+
+#[test]
+fn merged_requests_keep_the_earliest_time() {
+    let (rows, _) = text(
+        "8,0 1 1 0.000000000 7 Q W 16 + 8 [a]\n8,0 1 2 0.000000001 7 G W 16 + 8 [a]\n\
+         8,0 1 3 0.000000002 7 Q W 24 + 8 [a]\n8,0 1 4 0.000000003 7 M W 24 + 8 [a]\n\
+         8,0 1 5 0.000000004 7 Q W 8 + 8 [a]\n8,0 1 6 0.000000005 7 F W 8 + 8 [a]\n\
+         8,0 1 7 0.000000010 7 D W 8 + 24 [a]\n8,0 1 8 0.000000020 7 C W 8 + 24 [0]\n",
+    );
+    assert_eq!(rows.iter().map(told).collect::<Vec<_>>(), [([0, 10, 20], 4096, 12_288)]);
+}
+
+#[test]
+fn parts_requeues_and_errors() {
+    let (rows, info) = text(
+        "8,0 1 1 0.000000001 7 Q R 8 + 16 [a]\n8,0 1 2 0.000000002 7 D R 8 + 16 [a]\n\
+         8,0 1 3 0.000000003 7 R R 8 + 16 [a]\n8,0 1 4 0.000000004 7 D R 8 + 16 [a]\n\
+         8,0 1 5 0.000000005 7 C R 8 + 8 [0]\n8,0 1 6 0.000000006 7 C R 16 + 8 [5]\n\
+         8,0 1 7 0.000000007 7 C R 99 + 8 [0]\n8,0 1 8 0.000000008 7 D R 200 + 8 [a]\n",
+    );
+    assert_eq!(rows.iter().map(told).collect::<Vec<_>>(), [([1, 4, 6], 4096, 8192)]);
+    assert_eq!(rows[0].error, 5);
+    assert_eq!(info.notes["completions without a beginning"], "1");
+    assert_eq!(info.notes["requests without a completion"], "1");
+}
+
+#[test]
+fn partitions_come_from_remappings() {
+    let (rows, info) = text(
+        "8,0 1 1 0.000000001 7 A W 2056 + 8 <- (8,1) 8\n8,0 1 2 0.000000002 7 Q W 2056 + 8 [a]\n\
+         8,0 1 3 0.000000003 7 D W 2056 + 8 [a]\n8,0 1 4 0.000000004 7 C W 2056 + 8 [0]\n",
+    );
+    assert_eq!((rows.len(), rows[0].partition), (1, 1));
+    assert_eq!(info.devices[0].partitions[0].name, "8,1");
+}
+
+#[test]
+fn traces_without_completions_or_issues_give_rows_too() {
+    let issues = "8,0 1 1 0.000000001 7 Q W 8 + 8 [a]\n8,0 1 2 0.000000005 7 D W 8 + 8 [a]\n";
+    assert_eq!(text(issues).0.iter().map(told).collect::<Vec<_>>(), [([1, 5, 5], 4096, 4096)]);
+    let (rows, info) = text("8,0 1 1 0.000000001 7 Q W 8 + 8 [a]\n");
+    assert_eq!(rows.iter().map(told).collect::<Vec<_>>(), [([1, 1, 1], 4096, 4096)]);
+    assert!(info.notes.contains_key("times"));
+}
+
+#[test]
+fn tracefs_text_with_flushes() {
+    let (rows, info) = text(
+        "# tracer: nop\n\
+         CPU:1 [LOST 12 EVENTS]\n\
+         jbd2-9 [001] ..... 5.000001: block_io_start: 254,0 WS 4096 () 64 + 8 none,0,0 [jbd2]\n\
+         jbd2-9 [001] ..... 5.000003: block_rq_issue: 254,0 WS 4096 () 64 + 8 none,0,0 [jbd2]\n\
+         <idle>-0 [001] ..s1. 5.000009: block_rq_complete: 254,0 WS () 64 + 8 none,0,0 [0]\n\
+         jbd2-9 [001] ..... 6.000000: block_rq_issue: 254,0 FF 0 () 18446744073709551615 + 0 none,0,0 [jbd2]\n\
+         <idle>-0 [001] ..s1. 6.000002: block_rq_complete: 254,0 FF () 18446744073709551615 + 0 none,0,0 [0]\n",
+    );
+    let times =
+        [([0, 2000, 8000], 32_768, 4096), ([999_999_000, 999_999_000, 1_000_001_000], 0, 0)];
+    assert_eq!(rows.iter().map(told).collect::<Vec<_>>(), times);
+    assert_eq!((rows[1].request.op, rows[1].flags), (Op::Write, IoFlags::FLUSH));
+    assert_eq!(info.lost_by_cpu, [0, 12]);
+}
+
+/// One record of blktrace, version 7 or 8, in either byte order.
+fn record(
+    version: u32,
+    swapped: bool,
+    time: u64,
+    sequence: u32,
+    action: u32,
+    payload: &[u8],
+) -> Vec<u8> {
+    let word = |value: u32| if swapped { value.to_be_bytes() } else { value.to_le_bytes() };
+    let long = |value: u64| if swapped { value.to_be_bytes() } else { value.to_le_bytes() };
+    let mut bytes = Vec::new();
+    bytes.extend(word(0x6561_7400 | version));
+    bytes.extend(word(sequence));
+    bytes.extend(long(time));
+    bytes.extend(long(64));
+    bytes.extend(word(4096));
+    if version == 7 {
+        bytes.extend(word(action));
+        bytes.extend(word(33));
+    } else {
+        bytes.extend(word(33));
+        bytes.extend(long(u64::from(action)));
+    }
+    bytes.extend(word(8 << 20 | 1));
+    bytes.extend(word(0));
+    let length = payload.len() as u32;
+    bytes.extend(word(if swapped { length } else { length << 16 }));
+    bytes.resize(if version == 7 { 48 } else { 64 }, 0);
+    bytes.extend(payload);
+    bytes
+}
+
+#[test]
+fn blktrace_records_of_both_versions_and_byte_orders() {
+    const WRITE_SYNC: u32 = 1 << 17 | 1 << 19;
+    for (version, swapped) in [(7, false), (7, true), (8, false), (8, true)] {
+        let one = [
+            record(version, swapped, 5, 1, 1 << 26, b"fio\0"),
+            record(version, swapped, 10, 2, 1 | WRITE_SYNC, &[]),
+            record(version, swapped, 30, 5, 7 | 0x100 | WRITE_SYNC, &[0; 8]),
+        ];
+        let other = record(version, swapped, 70, 1, 8 | WRITE_SYNC, &[]);
+        let (rows, info) = read(vec![one.concat(), other]);
+        assert_eq!(rows.iter().map(told).collect::<Vec<_>>(), [([0, 20, 60], 32_768, 4096)]);
+        assert_eq!((rows[0].process, rows[0].flags), (33, IoFlags::SYNC));
+        assert_eq!(info.commands, ["", "fio"]);
+        assert_eq!(info.devices[0].name, "8,1");
+        assert_eq!(info.lost_by_cpu, [2], "sequence 3 and 4 are not there");
+    }
+}
+
+#[test]
+fn a_cut_blktrace_file_is_told_or_skipped() {
+    let mut bytes = [record(7, false, 1, 1, 1, &[]), record(7, false, 2, 2, 8, &[])].concat();
+    bytes.extend([9; 30]);
+    let open_with = |skip_bad| {
+        let source = Source::stream("t", Cursor::new(bytes.clone()));
+        let mut reader = open(vec![source], &Options { format: None, skip_bad }).unwrap();
+        let mut rows = Vec::new();
+        reader.next_batch(&mut rows).map(|_| (rows.len(), reader.info().skipped))
+    };
+    assert!(open_with(false).unwrap_err().to_string().contains("record 3 (byte 96)"));
+    assert_eq!(open_with(true).unwrap(), (1, 1));
+}

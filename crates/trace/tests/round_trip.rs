@@ -1,0 +1,192 @@
+//! What is written is read back: everything from this project's own formats, what they can tell from others'.
+
+use ioscape_schema::{Device, Io, IoFlags, IoType, Op, Partition, Request, TraceInfo};
+use ioscape_trace::{Options, OutFormat, Source, Writer, open};
+use proptest::prelude::*;
+use std::io::{Cursor, Seek, SeekFrom, Write};
+use std::sync::{Arc, Mutex};
+
+/// A file in memory that outlives its writer.
+#[derive(Clone, Default)]
+struct Memory(Arc<Mutex<Cursor<Vec<u8>>>>);
+
+impl Write for Memory {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().write(bytes)
+    }
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Seek for Memory {
+    fn seek(&mut self, to: SeekFrom) -> std::io::Result<u64> {
+        self.0.lock().unwrap().seek(to)
+    }
+}
+
+fn written(format: OutFormat, rows: &[Io], info: &TraceInfo) -> Vec<u8> {
+    let memory = Memory::default();
+    let mut writer = Writer::new(format, memory.clone()).unwrap();
+    for batch in rows.chunks(1000) {
+        writer.rows(batch, info).unwrap();
+    }
+    writer.finish(info).unwrap();
+    memory.0.lock().unwrap().get_ref().clone()
+}
+
+fn read(bytes: Vec<u8>) -> (Vec<Io>, TraceInfo) {
+    let source = Source::file("t", Cursor::new(bytes));
+    let mut reader = open(vec![source], &Options::default()).unwrap();
+    let (mut rows, mut batch) = (Vec::new(), Vec::new());
+    while reader.next_batch(&mut batch).unwrap() {
+        rows.extend_from_slice(&batch);
+    }
+    (rows, reader.info().clone())
+}
+
+fn info() -> TraceInfo {
+    let partition = Partition { number: 1, name: "/home, \"x\"".to_owned() };
+    let device = |name: &str| Device { name: name.to_owned(), ..Device::default() };
+    TraceInfo {
+        format: "test".to_owned(),
+        started_unix_ns: Some(-5),
+        devices: vec![
+            Device {
+                sector_bytes: 512,
+                capacity_bytes: Some(1 << 60),
+                partitions: vec![partition],
+                ..device("254,0")
+            },
+            device("a \"quoted\" one"),
+        ],
+        commands: vec![String::new(), "jbd2/vda,1".to_owned(), "fio".to_owned()],
+        lost_by_cpu: vec![0, 7],
+        skipped: 3,
+        notes: [("kernel".to_owned(), "6.18".to_owned())].into(),
+    }
+}
+
+prop_compose! {
+    fn row()(
+        gap in 0u64..3_000_000_000, wait in 0u64..1 << 40, service in 0u64..1 << 40,
+        op in prop_oneof![Just(Op::Read), Just(Op::Write)],
+        offset in 0u64..1 << 62, len: u32,
+        device in 0u16..2, partition: u16, queue_length: u32, command in 0u32..3, process: u32,
+        flags in 0u32..1 << 11, io_type in 0usize..9, error: u16,
+    ) -> Io {
+        Io {
+            request: Request { op, offset, len },
+            process,
+            queued_ns: gap,
+            issued_ns: wait,
+            completed_ns: service,
+            device,
+            partition,
+            queue_length,
+            command,
+            flags: IoFlags::from_bits_truncate(flags),
+            io_type: IoType::ALL[io_type],
+            error,
+        }
+    }
+}
+
+fn rows() -> impl Strategy<Value = Vec<Io>> {
+    prop::collection::vec(row(), 0..300).prop_map(|mut rows| {
+        let mut now = 0;
+        for io in &mut rows {
+            now += io.queued_ns;
+            io.queued_ns = now;
+            io.issued_ns += now;
+            io.completed_ns += io.issued_ns;
+        }
+        rows
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn parquet_and_csv_lose_nothing(rows in rows()) {
+        for format in [OutFormat::Parquet, OutFormat::Csv] {
+            let (back, told) = read(written(format, &rows, &info()));
+            prop_assert_eq!(&back, &rows);
+            prop_assert_eq!(told, info());
+        }
+    }
+
+    #[test]
+    fn fio_logs_keep_microseconds_and_requests(rows in rows()) {
+        let (back, _) = read(written(OutFormat::FioLog, &rows, &info()));
+        let kept: Vec<_> = rows
+            .iter()
+            .filter(|io| io.request.len > 0)
+            .map(|io| (io.queued_ns / 1000 * 1000, io.request.offset, io.request.len, io.device))
+            .collect();
+        let told: Vec<_> =
+            back.iter().filter(|io| io.request.len > 0).map(|io| (io.queued_ns, io.request.offset, io.request.len, io.device)).collect();
+        prop_assert_eq!(told, kept);
+    }
+
+    #[test]
+    fn disksim_covers_every_request_with_whole_blocks(rows in rows()) {
+        let moving: Vec<_> = rows.iter().filter(|io| io.moves_data() && io.request.len < 1 << 30).copied().collect();
+        prop_assume!(moving.len() > 1);
+        let bytes = written(OutFormat::DiskSim, &moving, &info());
+        let source = Source::file("t", Cursor::new(bytes));
+        let options = Options { format: Some("disksim".parse().unwrap()), skip_bad: false };
+        let mut reader = open(vec![source], &options).unwrap();
+        let mut back = Vec::new();
+        reader.next_batch(&mut back).unwrap();
+        prop_assert_eq!(back.len(), moving.len());
+        for (told, io) in back.iter().zip(&moving) {
+            prop_assert_eq!((told.queued_ns, told.request.op), (io.queued_ns, io.request.op));
+            prop_assert!(told.request.offset <= io.request.offset && told.end() >= io.end());
+            prop_assert!(u64::from(told.request.len) < u64::from(io.request.len) + 1024);
+        }
+    }
+}
+
+#[test]
+fn large_traces_fill_several_row_groups() {
+    let row = |n: u64| Io {
+        request: Request { op: Op::Read, offset: n * 4096, len: 4096 },
+        queued_ns: n,
+        issued_ns: n + 5,
+        completed_ns: n + 9,
+        ..Io::default()
+    };
+    let rows: Vec<Io> = (0..600_000).map(row).collect();
+    assert_eq!(read(written(OutFormat::Parquet, &rows, &info())).0, rows);
+}
+
+#[test]
+fn oracle_general_knows_the_next_access() {
+    let row = |n: u64, sector: u64| Io {
+        request: Request { op: Op::Write, offset: sector * 512, len: 512 },
+        queued_ns: n * 1_000_000_000,
+        ..Io::default()
+    };
+    let rows: Vec<Io> =
+        [5, 6, 5, 5, 6].iter().zip(0..).map(|(sector, n)| row(n, *sector)).collect();
+    let bytes = written(OutFormat::OracleGeneral, &rows, &info());
+    let next: Vec<i64> = bytes
+        .chunks_exact(24)
+        .map(|record| i64::from_le_bytes(record[16..].try_into().unwrap()))
+        .collect();
+    assert_eq!(next, [2, 4, 3, -1, -1]);
+    assert_eq!(read(bytes).0[4].request.offset, 6 * 512);
+}
+
+#[test]
+fn a_cut_parquet_file_is_an_error() {
+    let rows = vec![Io::default(); 100];
+    let bytes = written(OutFormat::Parquet, &rows, &info());
+    for cut in [4, 20, bytes.len() / 2, bytes.len() - 1] {
+        let source = Source::file("t", Cursor::new(bytes[..cut].to_vec()));
+        assert!(open(vec![source], &Options::default()).is_err(), "cut at {cut}");
+    }
+    assert!(open(vec![Source::stream("t", Cursor::new(bytes))], &Options::default()).is_err());
+}
