@@ -9,7 +9,7 @@ use ioscape_schema::{Access, Advice, Engine, SizeDistribution, Workers};
 use std::path::PathBuf;
 
 pub use models::{AskedArgs, CompareArgs, PredictArgs, Price, ValidateArgs};
-pub use trace::{AnalyzeArgs, By, CharacterizeArgs, TraceArgs, TraceCommand};
+pub use trace::{AnalyzeArgs, CharacterizeArgs, TraceArgs, TraceCommand};
 
 const AFTER: &str = "Results go to standard output, everything else to standard error.\n\
 Exit codes: 0 done; 1 it failed (what was measured is saved); 2 misuse, or refused for safety; 130 interrupted (saved).\n\

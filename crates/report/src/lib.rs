@@ -16,6 +16,7 @@ mod ranges;
 mod ratios;
 mod terminal;
 mod text;
+mod trace;
 
 #[cfg(test)]
 #[path = "../tests/sample/mod.rs"]

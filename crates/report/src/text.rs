@@ -206,6 +206,12 @@ pub fn target(document: &Document) -> Cow<'_, str> {
         let systems = all.iter().map(|one| one.system.as_str()).collect();
         return format!("predictions for {}", listed(systems)).into();
     }
+    if let Some(trace) = document.trace_summary.as_ref().filter(|_| document.evaluation.is_none()) {
+        return trace.name.as_str().into();
+    }
+    if let Some(trace) = &document.trace_characterization {
+        return trace.name.as_str().into();
+    }
     match (&document.evaluation, &document.measurements) {
         (Some(evaluation), _) if !evaluation.target.is_empty() => evaluation.target.as_str().into(),
         (None, Some(runs)) if runs.len() == 1 => mix(&runs[0].workload).into(),

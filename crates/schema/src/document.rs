@@ -1,8 +1,8 @@
 //! The document: one result file, the same on disk and on standard output.
 
 use crate::{
-    Cheapest, Comparison, Environment, Evaluation, Measurement, Prediction, TraceSummary,
-    Validation, Warning,
+    Cheapest, Comparison, Environment, Evaluation, Measurement, Prediction, TraceCharacterization,
+    TraceSummary, Validation, Warning,
 };
 use serde::{Deserialize, Serialize};
 
@@ -57,6 +57,9 @@ pub struct Document {
     /// What a block trace holds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace_summary: Option<TraceSummary>,
+    /// A block trace as workloads of five parameters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace_characterization: Option<TraceCharacterization>,
 }
 
 impl Document {

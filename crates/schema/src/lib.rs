@@ -27,7 +27,7 @@ pub use measurement::{Direction, Measurement, ResponseTime, Stop};
 pub use prediction::{
     Cheapest, Choice, Comparison, ErrorBin, ErrorFigures, Prediction, Validation, ValidationPoint,
 };
-pub use trace_summary::TraceSummary;
+pub use trace_summary::{TraceCharacterization, TraceSummary};
 pub use warning::{Warning, WarningKind};
 pub use workload::{
     Access, Advice, Engine, Parameter, SizeDistribution, Workers, Workload, WorkloadError,

@@ -1,7 +1,8 @@
 //! What was typed for `ioscape trace`: block traces recorded, read, written, analysed and replayed.
 
 use super::{bytes, nanos};
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand};
+use ioscape_schema::trace_summary::Breakdown;
 use std::path::PathBuf;
 
 /// `ioscape trace`.
@@ -55,8 +56,8 @@ pub struct AnalyzeArgs {
     #[command(flatten)]
     pub trace: TraceArgs,
     /// What the load is broken down by in the summary
-    #[arg(long, value_enum, default_value = "partition")]
-    pub by: By,
+    #[arg(long, value_name = "process|disk|partition", default_value = "partition", value_parser = breakdown)]
+    pub by: Breakdown,
     /// Interleave of the file system, for sequential requests; 0 for none [default: what the distances show]
     #[arg(long, value_name = "SIZE", value_parser = interleave)]
     pub interleave: Option<u64>,
@@ -79,17 +80,15 @@ pub struct CharacterizeArgs {
     pub jobs: Option<PathBuf>,
 }
 
-/// Breakdowns.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum By {
-    /// Process and command
-    Process,
-    /// Disk
-    Disk,
-    /// Partition
-    Partition,
-}
-
 fn interleave(text: &str) -> Result<u64, String> {
     if text == "0" { Ok(0) } else { bytes(text) }
+}
+
+fn breakdown(text: &str) -> Result<Breakdown, String> {
+    match text {
+        "process" => Ok(Breakdown::Process),
+        "disk" => Ok(Breakdown::Disk),
+        "partition" => Ok(Breakdown::Partition),
+        _ => Err("one of process, disk, partition".to_owned()),
+    }
 }

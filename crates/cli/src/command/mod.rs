@@ -5,5 +5,5 @@ pub mod evaluate;
 pub mod predict;
 pub mod report;
 pub mod run;
-pub mod validate;
 pub mod trace;
+pub mod validate;

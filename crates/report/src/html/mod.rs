@@ -1,10 +1,10 @@
 //! The document as one page that needs nothing else: no network, no other file, no script to be readable.
 
-mod figure;
+pub(crate) mod figure;
 mod findings;
 mod models;
 mod sections;
-mod tables;
+pub(crate) mod tables;
 
 use crate::text::{esc, short_time, target};
 use ioscape_schema::units::{Bytes, Seconds};
@@ -73,6 +73,14 @@ fn sections(document: &Document) -> Vec<Section> {
     if let Some(validation) = &document.validation {
         add("validation", "Validation", models::validation(validation));
     }
+    if let Some(trace) = &document.trace_summary {
+        for (id, name, body) in crate::trace::sections(trace) {
+            add(id, name, body);
+        }
+    }
+    if let Some(found) = &document.trace_characterization {
+        add("workloads", "Workloads", crate::trace::workloads(found));
+    }
     add("doubts", "Doubts", tables::doubts(document));
     if document.environment != Environment::default() {
         add("machine", "Machine", tables::machine(&document.environment));
@@ -106,6 +114,8 @@ fn header(out: &mut String, document: &Document, sections: &[Section]) {
         Document { evaluation: Some(_), .. } => "self-scaling evaluation",
         Document { comparison: Some(_), .. } => "comparison",
         Document { predictions: Some(_), .. } => "predictions",
+        Document { trace_summary: Some(_), .. } => "trace",
+        Document { trace_characterization: Some(_), .. } => "trace as workloads",
         _ => "runs",
     };
     let _ = write!(

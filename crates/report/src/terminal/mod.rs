@@ -3,7 +3,7 @@
 mod chart;
 mod ink;
 mod models;
-mod tables;
+pub(crate) mod tables;
 
 pub use ink::Style;
 
@@ -27,6 +27,12 @@ pub fn terminal(document: &Document, style: &Style) -> String {
         out += &format!("\n{}", tables::runs(runs, style));
     }
     out += &models::text(document, style);
+    if let Some(trace) = &document.trace_summary {
+        out += &crate::trace::text(trace, style);
+    }
+    if let Some(found) = &document.trace_characterization {
+        out += &crate::trace::workloads_text(found, style);
+    }
     out + &warnings(document, style)
 }
 

@@ -50,7 +50,7 @@ use disk::Disk;
 use distance::Distance;
 use inter_arrival::InterArrival;
 use io_types::IoTypes;
-use ioscape_schema::trace_summary::{Burstiness, TraceSummary};
+use ioscape_schema::trace_summary::{Breakdown, Burstiness, TraceSummary};
 use ioscape_schema::{Io, TraceInfo};
 use latency_over_time::LatencyOverTime;
 use miss_ratio::StackDistances;
@@ -255,6 +255,7 @@ impl Analysis {
         let mut summary = TraceSummary {
             name: name.to_owned(),
             info: info.clone(),
+            by: Breakdown::default(),
             ios: self.ios,
             first_ns: self.first_ns.unwrap_or(0),
             last_ns: self.last_ns,

@@ -46,7 +46,8 @@ pub fn main(args: &AnalyzeArgs) -> Result<(), Failure> {
         shared(&mut rows, first, &options, threads - 1)?
     };
     rows.done();
-    let summary = analysis.finish(&rows::name(trace), rows.info());
+    let mut summary = analysis.finish(&rows::name(trace), rows.info());
+    summary.by = args.by;
     if summary.ios == 0 {
         return Err(Failure::Misuse(
             "no request of the trace is within --from, --to and --disk".to_owned(),

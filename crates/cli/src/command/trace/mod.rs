@@ -1,6 +1,7 @@
 //! `ioscape trace`: what a block trace holds.
 
 mod analyze;
+mod characterize;
 mod rows;
 
 use crate::args::TraceCommand;
@@ -13,6 +14,6 @@ use crate::failure::Failure;
 pub fn main(command: &TraceCommand) -> Result<(), Failure> {
     match command {
         TraceCommand::Analyze(args) => analyze::main(args),
-        TraceCommand::Characterize(_) => Ok(()),
+        TraceCommand::Characterize(args) => characterize::main(args),
     }
 }

@@ -114,8 +114,9 @@ fn source(path: &Path) -> Result<Source, Failure> {
 
 /// What the user calls a trace: its file names without their folders.
 pub fn name(args: &TraceArgs) -> String {
-    let names = args.traces.iter().map(|path| {
-        path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
-    });
+    let names = args
+        .traces
+        .iter()
+        .map(|path| path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned());
     names.collect::<Vec<_>>().join(", ")
 }
