@@ -84,7 +84,8 @@ fn misuse_is_told_in_a_sentence() {
         (&["analyze", "--disk", "nowhere"][..], "no such disk"),
         (&["analyze", "--from", "1h"], "--from"),
         (&["analyze", "--by", "colour"], "partition"),
-        (&["characterize", "--threads", "0"], "--threads"),
+        (&["analyze", "--threads", "0"], "--threads"),
+        (&["characterize", "--format", "nonsense"], "--format"),
     ] {
         let done = ioscape(words, &trace).code(2);
         let told = String::from_utf8_lossy(&done.get_output().stderr).into_owned();

@@ -3,6 +3,7 @@
 use super::{bytes, nanos};
 use clap::{Args, Subcommand};
 use ioscape_schema::trace_summary::Breakdown;
+use ioscape_trace::Format;
 use std::path::PathBuf;
 
 /// `ioscape trace`.
@@ -20,6 +21,9 @@ pub struct TraceArgs {
     /// Trace files of one recording
     #[arg(required = true, value_name = "TRACE")]
     pub traces: Vec<PathBuf>,
+    /// Format of the files [default: found by their content]
+    #[arg(long, value_name = "FORMAT", value_parser = format)]
+    pub format: Option<Format>,
     /// Leave broken records out and count them instead of failing
     #[arg(long)]
     pub skip_bad: bool,
@@ -32,12 +36,9 @@ pub struct TraceArgs {
     /// Only one disk, by name or by number from 0
     #[arg(long, value_name = "DISK")]
     pub disk: Option<String>,
-    /// Size of the blocks that are counted
-    #[arg(long, value_name = "SIZE", default_value = "8k", value_parser = bytes)]
+    /// Size of the blocks that are counted, a power of two
+    #[arg(long, value_name = "SIZE", default_value = "8k", value_parser = block)]
     pub block: u64,
-    /// Threads that share the work [default: as many as there are processors]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
-    pub threads: Option<u32>,
     /// Write the result to FILE (.ioscape.json)
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
@@ -58,6 +59,9 @@ pub struct AnalyzeArgs {
     /// What the load is broken down by in the summary
     #[arg(long, value_name = "process|disk|partition", default_value = "partition", value_parser = breakdown)]
     pub by: Breakdown,
+    /// Threads that share the work [default: as many as there are processors]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
+    pub threads: Option<u32>,
     /// Interleave of the file system, for sequential requests; 0 for none [default: what the distances show]
     #[arg(long, value_name = "SIZE", value_parser = interleave)]
     pub interleave: Option<u64>,
@@ -91,4 +95,14 @@ fn breakdown(text: &str) -> Result<Breakdown, String> {
         "partition" => Ok(Breakdown::Partition),
         _ => Err("one of process, disk, partition".to_owned()),
     }
+}
+
+fn format(text: &str) -> Result<Format, String> {
+    text.parse()
+}
+
+fn block(text: &str) -> Result<u64, String> {
+    let size = bytes(text)?;
+    let fits = size.is_power_of_two() && (512..=1 << 30).contains(&size);
+    if fits { Ok(size) } else { Err("a power of two from 512 to 1G".to_owned()) }
 }

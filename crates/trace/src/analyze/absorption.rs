@@ -11,6 +11,8 @@ const INTERVAL_NS: u64 = 30 * SECOND_NS;
 /// Bytes are counted in fragments of a kibibyte, 32 of them in a word.
 const FRAGMENT: u64 = 1024;
 const WORD_FRAGMENTS: u64 = 32;
+/// Most words of an interval: 128 GiB written at distinct places within 30 seconds. What is beyond counts as written, not as distinct.
+const MOST_WORDS: usize = 1 << 22;
 
 /// Fragments written in one interval.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -24,6 +26,9 @@ struct Interval {
 impl Interval {
     #[inline]
     fn mark(&mut self, key: u64, bits: u32) {
+        if self.fragments.len() >= MOST_WORDS && !self.fragments.contains_key(&key) {
+            return;
+        }
         let word = self.fragments.entry(key).or_insert(0);
         self.distinct += u64::from((bits & !*word).count_ones());
         *word |= bits;

@@ -7,8 +7,8 @@ use ioscape_schema::{Io, Op};
 /// Most columns and rows of a picture.
 const COLUMNS: usize = 240;
 const ROWS: usize = 96;
-/// Least height of a row in bytes.
-const LEAST_ROW_BYTES: u64 = 1 << 12;
+/// Least height of a row in bytes, as a power of two.
+const LEAST_SHIFT: u32 = 12;
 
 /// Requests of one column by row: reads, writes.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -46,39 +46,39 @@ impl Cell for Column {
 /// Requests of one disk by time of arrival and by first byte; rows grow with the largest address.
 #[derive(Clone, Debug)]
 pub struct Addresses {
-    row_bytes: u64,
+    shift: u32,
     series: TimeSeries<Column>,
 }
 
 impl Addresses {
     /// Columns begin where the clock's steps do.
     pub fn new(origin_ns: u64) -> Self {
-        Self { row_bytes: LEAST_ROW_BYTES, series: TimeSeries::new(origin_ns, COLUMNS) }
+        Self { shift: LEAST_SHIFT, series: TimeSeries::new(origin_ns, COLUMNS) }
     }
 
     /// Takes in the next request of the disk.
     #[inline]
     pub fn update(&mut self, io: &Io) {
-        while io.request.offset / self.row_bytes >= ROWS as u64 {
+        while io.request.offset >> self.shift >= ROWS as u64 {
             self.double();
         }
-        let row = (io.request.offset / self.row_bytes) as usize;
+        let row = (io.request.offset >> self.shift) as usize;
         let counts = self.series.at(io.queued_ns).at(row);
         let count = &mut counts[usize::from(io.request.op == Op::Write)];
         *count = count.saturating_add(1);
     }
 
     fn double(&mut self) {
-        self.row_bytes *= 2;
+        self.shift += 1;
         self.series.cells_mut().iter_mut().for_each(Column::halve);
     }
 
     /// Adds the later part.
     pub fn merge(&mut self, mut later: Self) {
-        while self.row_bytes < later.row_bytes {
+        while self.shift < later.shift {
             self.double();
         }
-        while later.row_bytes < self.row_bytes {
+        while later.shift < self.shift {
             later.double();
         }
         self.series.merge(later.series);
@@ -99,7 +99,7 @@ impl Addresses {
             device,
             step_ns,
             start_ns,
-            row_bytes: self.row_bytes,
+            row_bytes: 1 << self.shift,
             cells: columns.iter().enumerate().flat_map(column).collect(),
         }
     }

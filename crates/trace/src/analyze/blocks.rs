@@ -9,20 +9,41 @@ use rustc_hash::FxHashMap;
 /// Most blocks of one request that are counted: 64 MiB in blocks of 8 KiB.
 pub const MOST_BLOCKS: u64 = 8192;
 
+/// Most blocks in the table: 256 GiB of distinct data in blocks of 8 KiB, in about 3.3 GB.
+const MOST_TRACKED: usize = 1 << 25;
+
 /// Bits of a block's number; the device is above them.
 const BLOCK_BITS: u32 = 48;
+
+/// The size of the blocks that are counted: a power of two, since each row is divided by it several times.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BlockSize {
+    shift: u32,
+}
+
+impl BlockSize {
+    /// The largest power of two within `bytes`, from 512 on.
+    pub fn of(bytes: u64) -> Self {
+        Self { shift: bytes.clamp(512, 1 << 40).ilog2() }
+    }
+
+    /// In bytes.
+    pub fn bytes(self) -> u64 {
+        1 << self.shift
+    }
+}
 
 /// The blocks that a request touches, as keys that hold the device: as many as its length fills, from the one it begins in. A
 /// file system whose blocks do not begin at multiples of the block size on the device so has each of them once.
 #[inline]
-pub fn touched(io: &Io, block_bytes: u64) -> std::ops::Range<u64> {
+pub fn touched(io: &Io, size: BlockSize) -> std::ops::Range<u64> {
     if !io.moves_data() {
         return 0..0;
     }
-    let first = (io.request.offset / block_bytes) & ((1 << BLOCK_BITS) - 1);
+    let first = (io.request.offset >> size.shift) & ((1 << BLOCK_BITS) - 1);
     let first = first | (u64::from(io.device) << BLOCK_BITS);
-    let number = u64::from(io.request.len).div_ceil(block_bytes).min(MOST_BLOCKS);
-    first..first.saturating_add(number)
+    let number = (u64::from(io.request.len) + size.bytes() - 1) >> size.shift;
+    first..first.saturating_add(number.min(MOST_BLOCKS))
 }
 
 /// What is known of one block.
@@ -102,41 +123,42 @@ impl Windows {
 /// A table of all blocks touched: the one part of the analysis that grows with the trace, about 80 bytes a block.
 #[derive(Clone, Debug)]
 pub struct Blocks {
-    block_bytes: u64,
+    size: BlockSize,
     origin_ns: u64,
     table: FxHashMap<u64, Block>,
     windows: Vec<Windows>,
     delays: LogHistogram,
     block_writes: u64,
-    accesses: u64,
     cut: u64,
+    untracked: u64,
+    most: usize,
 }
 
 impl Blocks {
-    /// Blocks of `block_bytes`; windows begin where the clock's do.
-    pub fn new(block_bytes: u64, origin_ns: u64) -> Self {
+    /// Blocks of that size; windows begin where the clock's do.
+    pub fn new(size: BlockSize, origin_ns: u64) -> Self {
         Self {
-            block_bytes: block_bytes.max(512),
+            size,
             origin_ns,
             table: FxHashMap::default(),
             windows: WINDOWS_NS.map(Windows::new).into(),
             delays: LogHistogram::default(),
             block_writes: 0,
-            accesses: 0,
             cut: 0,
+            untracked: 0,
+            most: MOST_TRACKED,
         }
     }
 
     /// Takes in the next request.
     #[inline]
     pub fn update(&mut self, io: &Io) {
-        let keys = touched(io, self.block_bytes);
+        let keys = touched(io, self.size);
         let number = keys.end - keys.start;
         if number == 0 {
             return;
         }
-        self.accesses += number;
-        self.cut += u64::from(number * self.block_bytes < u64::from(io.request.len));
+        self.cut += u64::from(number * self.size.bytes() < u64::from(io.request.len));
         let (now, time) = (io.queued_ns, io.queued_ns.saturating_add(self.origin_ns));
         for windows in &mut self.windows {
             if windows.alive && (time >= windows.current[1] || time < windows.current[0]) {
@@ -144,6 +166,10 @@ impl Blocks {
             }
         }
         for key in keys {
+            if self.table.len() >= self.most && !self.table.contains_key(&key) {
+                self.untracked += 1;
+                continue;
+            }
             let block = self.table.entry(key).or_insert(Block {
                 first_ns: now,
                 last_ns: u64::MAX,
@@ -181,8 +207,13 @@ impl Blocks {
             mine.merge(theirs);
         }
         for (key, theirs) in later.table {
+            let full = self.table.len() >= self.most;
             let Some(mine) = self.table.get_mut(&key) else {
-                self.table.insert(key, theirs);
+                if full {
+                    self.untracked += u64::from(theirs.reads) + u64::from(theirs.writes);
+                } else {
+                    self.table.insert(key, theirs);
+                }
                 continue;
             };
             for windows in &mut self.windows {
@@ -203,13 +234,13 @@ impl Blocks {
         }
         self.delays.merge(&later.delays);
         self.block_writes += later.block_writes;
-        self.accesses += later.accesses;
         self.cut += later.cut;
+        self.untracked += later.untracked;
     }
 
-    /// Blocks touched, each time counted.
-    pub fn accesses(&self) -> u64 {
-        self.accesses
+    /// Touches of blocks that had no more place in the table.
+    pub fn untracked(&self) -> u64 {
+        self.untracked
     }
 
     /// Requests longer than what is counted of one.
@@ -219,7 +250,7 @@ impl Blocks {
 
     /// Distinct bytes touched, in whole blocks.
     pub fn unique_bytes(&self) -> u64 {
-        (self.table.len() as u64).saturating_mul(self.block_bytes)
+        (self.table.len() as u64).saturating_mul(self.size.bytes())
     }
 
     /// Times between writes of the same block.
@@ -242,7 +273,7 @@ impl Blocks {
         let blocks = counts.len() as u64;
         let capacities: Option<Vec<u64>> = info.devices.iter().map(|d| d.capacity_bytes).collect();
         let capacity: u64 = capacities.unwrap_or_default().iter().sum();
-        let hundredth = [blocks.div_ceil(100), capacity / self.block_bytes / 100];
+        let hundredth = [blocks.div_ceil(100), capacity / self.size.bytes() / 100];
         let mut ranks: Vec<u64> = ranks(blocks);
         ranks.extend(hundredth.map(|rank| rank.min(blocks)));
         ranks.sort_unstable();
@@ -270,7 +301,7 @@ impl Blocks {
 
     /// Distinct bytes, in all and by windows of the three finest widths kept.
     pub fn working_set(&self) -> WorkingSet {
-        let bytes = |blocks: usize| (blocks as u64).saturating_mul(self.block_bytes);
+        let bytes = |blocks: usize| (blocks as u64).saturating_mul(self.size.bytes());
         let start = |windows: &Windows| {
             let start = i128::from(windows.first.unwrap_or(0)) * i128::from(windows.width_ns);
             i64::try_from(start - i128::from(self.origin_ns)).unwrap_or(i64::MAX)
@@ -285,7 +316,7 @@ impl Blocks {
                 .map(|windows| WorkingSetWindows {
                     window_ns: windows.width_ns,
                     start_ns: start(windows),
-                    bytes: windows.blocks.iter().map(|&n| n * self.block_bytes).collect(),
+                    bytes: windows.blocks.iter().map(|&n| n * self.size.bytes()).collect(),
                 })
                 .collect(),
         }
@@ -317,14 +348,21 @@ mod tests {
 
     #[test]
     fn blocks_are_counted_from_where_a_request_begins() {
-        assert_eq!(touched(&io(Op::Read, 0, 12288, 8192), 8192), 1..2);
-        assert_eq!(touched(&io(Op::Read, 0, 8192, 8193), 8192), 1..3);
-        assert!(touched(&io(Op::Write, 0, 0, 0), 8192).is_empty());
+        assert_eq!(touched(&io(Op::Read, 0, 12288, 8192), BlockSize::of(8192)), 1..2);
+        assert_eq!(touched(&io(Op::Read, 0, 8192, 8193), BlockSize::of(8192)), 1..3);
+        assert!(touched(&io(Op::Write, 0, 0, 0), BlockSize::of(8192)).is_empty());
+    }
+
+    #[test]
+    fn a_full_table_takes_no_more_blocks_and_says_so() {
+        let mut seen = Blocks { most: 2, ..Blocks::new(BlockSize::of(8192), 0) };
+        (0..4).chain(0..2).for_each(|b| seen.update(&io(Op::Read, b, b * 8192, 8192)));
+        assert_eq!((seen.unique_bytes(), seen.untracked()), (2 * 8192, 2));
     }
 
     #[test]
     fn overwrites_popularity_and_working_set_of_a_known_stream() {
-        let mut seen = Blocks::new(8192, 0);
+        let mut seen = Blocks::new(BlockSize::of(8192), 0);
         for (op, s, block) in [
             (Op::Write, 0, 0),
             (Op::Write, 1, 0),

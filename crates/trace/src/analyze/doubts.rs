@@ -12,7 +12,7 @@ pub fn doubts(analysis: &Analysis, summary: &TraceSummary) -> Vec<Warning> {
     let incomplete = WarningKind::TraceIncomplete;
     let limited = WarningKind::SetLimited;
     // How many, of what kind, the place, and what to say after the number.
-    let all: [(u64, WarningKind, &str, String); 8] = [
+    let all: [(u64, WarningKind, &str, String); 9] = [
         (info.lost_by_cpu.iter().sum(), incomplete, "trace", "events were lost while recording: counts and rates are too small, queues may seem shorter".into()),
         (info.skipped, incomplete, "trace", "broken records were skipped".into()),
         (if untimed { summary.ios } else { 0 }, WarningKind::TimesUnknown, "response_times, queue_length, idle_ns", "requests have no completion times: response times, queue lengths and idle times say nothing".into()),
@@ -20,6 +20,12 @@ pub fn doubts(analysis: &Analysis, summary: &TraceSummary) -> Vec<Warning> {
         (analysis.beyond, limited, "disks", format!("requests go to devices beyond the first {MOST_DISKS}, which are not followed one by one")),
         (doubtful, limited, "queue_length", "requests were in flight for so long that parts of the trace did not see them, so some queue lengths are too small: analyse with --threads 1".into()),
         (analysis.blocks.cut(), limited, "overwrites, popularity, working_set", "requests are longer than what is counted of one in block figures".into()),
+        (
+            analysis.blocks.untracked(),
+            limited,
+            "overwrites, popularity, working_set",
+            "touches of blocks are not counted because the table of blocks is full: give larger blocks with --block".into(),
+        ),
         (analysis.processes.others(), limited, "processes", "requests are of processes beyond those told apart".into()),
     ];
     let said = all.into_iter().filter(|doubt| doubt.0 > 0);

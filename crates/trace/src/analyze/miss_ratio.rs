@@ -1,6 +1,6 @@
 //! What would an LRU cache of any size miss? Exact while the blocks are few, sampled by block beyond (SHARDS).
 
-use super::blocks::touched;
+use super::blocks::{BlockSize, touched};
 use super::log_histogram::LogHistogram;
 use super::stack_distance::Stack;
 use ioscape_schema::Io;
@@ -97,7 +97,7 @@ impl Rate {
 /// Stack distances of all blocks touched, reads and writes alike, every miss allocating; one cache for all devices.
 #[derive(Clone, Debug)]
 pub struct StackDistances {
-    block_bytes: u64,
+    size: BlockSize,
     /// Whether orders are kept that a merge into an earlier part needs.
     part: bool,
     rates: Vec<Rate>,
@@ -106,15 +106,15 @@ pub struct StackDistances {
 
 impl StackDistances {
     /// The exact curve is followed up to `exact_most` blocks, at least 64 Ki.
-    pub fn new(block_bytes: u64, exact_most: usize, part: bool) -> Self {
+    pub fn new(size: BlockSize, exact_most: usize, part: bool) -> Self {
         let rates = ONE_IN.map(|one_in| Rate::new(one_in, exact_most)).into();
-        Self { block_bytes: block_bytes.max(512), part, rates, accesses: 0 }
+        Self { size, part, rates, accesses: 0 }
     }
 
     /// Takes in the next request.
     #[inline]
     pub fn update(&mut self, io: &Io) {
-        for key in touched(io, self.block_bytes) {
+        for key in touched(io, self.size) {
             self.accesses += 1;
             let hash = mix(key);
             for rate in self.rates.iter_mut().filter(|rate| rate.alive) {
@@ -169,7 +169,7 @@ impl StackDistances {
             } else {
                 mean_difference(&at(rate, &rate.halves[..1]), &at(rate, &rate.halves[1..])) / 2.0
             };
-            let points = sizes.iter().map(|&size| (size * self.block_bytes) as f64).zip(ratios);
+            let points = sizes.iter().map(|&size| (size * self.size.bytes()) as f64).zip(ratios);
             MissRatioCurve {
                 one_in: rate.one_in,
                 blocks: rate.blocks() as u64,
@@ -201,7 +201,7 @@ mod tests {
     use ioscape_schema::Request;
 
     fn over(blocks: impl Iterator<Item = u64>) -> StackDistances {
-        let mut seen = StackDistances::new(4096, 0, false);
+        let mut seen = StackDistances::new(BlockSize::of(4096), 0, false);
         for block in blocks {
             let request = Request { offset: block * 4096, len: 4096, ..Request::default() };
             seen.update(&Io { request, ..Io::default() });

@@ -45,7 +45,7 @@ pub mod write_groups;
 
 use absorption::AbsorbedWrites;
 use accumulate::Accumulate;
-use blocks::Blocks;
+use blocks::{BlockSize, Blocks};
 use disk::Disk;
 use distance::Distance;
 use inter_arrival::InterArrival;
@@ -71,7 +71,7 @@ const STRIDE: usize = 512;
 /// What holds for a whole analysis; parts that are merged share it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// Size of a block in figures that count blocks; the paper's is 8 KiB.
+    /// Size of a block in figures that count blocks, a power of two from 512 on, or else the one below; the paper's is 8 KiB.
     pub block_bytes: u64,
     /// Time of day at which the trace begins: hours and days are counted from midnight.
     pub origin_ns: u64,
@@ -135,6 +135,7 @@ impl Analysis {
 
     fn with_head(options: &Options, head_most: usize) -> Self {
         let Options { block_bytes, origin_ns, exact_blocks, .. } = *options;
+        let size = BlockSize::of(block_bytes);
         Self {
             options: options.clone(),
             head_most,
@@ -151,9 +152,9 @@ impl Analysis {
             rates: Rates::new(origin_ns),
             latency: LatencyOverTime::new(origin_ns),
             arrivals: burstiness::Arrivals::default(),
-            blocks: Blocks::new(block_bytes, origin_ns),
-            distances: StackDistances::new(block_bytes, exact_blocks, head_most > 0),
-            processes: Processes::new(block_bytes),
+            blocks: Blocks::new(size, origin_ns),
+            distances: StackDistances::new(size, exact_blocks, head_most > 0),
+            processes: Processes::new(size),
             absorbed: AbsorbedWrites::default(),
             absorbed_metadata: AbsorbedWrites::default(),
         }
@@ -259,7 +260,7 @@ impl Analysis {
             ios: self.ios,
             first_ns: self.first_ns.unwrap_or(0),
             last_ns: self.last_ns,
-            block_bytes: self.options.block_bytes,
+            block_bytes: BlockSize::of(self.options.block_bytes).bytes(),
             partitions: self.partitions.finish(info),
             response_times: self.response_time.finish(),
             types: self.types.types(),

@@ -1,7 +1,7 @@
 //! Who issues the load, and how much of the disk does each touch?
 
 use super::accumulate::Accumulate;
-use super::blocks::touched;
+use super::blocks::{BlockSize, touched};
 use super::partitions::{add, count};
 use super::sketch::Sketch;
 use ioscape_schema::trace_summary::{Load, ProcessShare};
@@ -22,9 +22,9 @@ struct Process {
 }
 
 /// Load by process, in the order of their first request.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Processes {
-    block_bytes: u64,
+    size: BlockSize,
     index: FxHashMap<u32, usize>,
     seen: Vec<(u32, Process)>,
     recent: usize,
@@ -32,9 +32,9 @@ pub struct Processes {
 }
 
 impl Processes {
-    /// Footprints are counted in blocks of `block_bytes`.
-    pub fn new(block_bytes: u64) -> Self {
-        Self { block_bytes: block_bytes.max(512), ..Self::default() }
+    /// Footprints are counted in blocks of that size.
+    pub fn new(size: BlockSize) -> Self {
+        Self { size, index: FxHashMap::default(), seen: Vec::new(), recent: 0, others: 0 }
     }
 
     fn find(&mut self, number: u32) -> Option<&mut Process> {
@@ -68,7 +68,7 @@ impl Processes {
             process: *number,
             command: info.commands.get(process.command as usize).cloned().unwrap_or_default(),
             load: process.load,
-            footprint_bytes: (process.blocks.estimate() * self.block_bytes as f64) as u64,
+            footprint_bytes: (process.blocks.estimate() * self.size.bytes() as f64) as u64,
             elapsed_mean_ns: process.elapsed_ns as f64 / process.load.ios.max(1) as f64,
         };
         all.into_iter().take(LISTED).map(share).collect()
@@ -78,7 +78,7 @@ impl Processes {
 impl Accumulate for Processes {
     #[inline]
     fn update(&mut self, io: &Io) {
-        let keys = touched(io, self.block_bytes);
+        let keys = touched(io, self.size);
         let Some(process) = self.find(io.process) else {
             self.others += 1;
             return;

@@ -2,13 +2,16 @@
 
 use super::Place;
 use super::sizes::nearest;
-use crate::analyze::blocks::touched;
+use crate::analyze::blocks::{BlockSize, touched};
 use crate::analyze::log_histogram::{FineHistogram, LogHistogram};
 use crate::analyze::sketch::Sketch;
 use ioscape_schema::trace_summary::TraceTraits;
 use ioscape_schema::workload::SIZE_MEAN_MAX;
 use ioscape_schema::{Access, Io, Op, Workload};
 use rustc_hash::FxHashSet;
+
+/// Most blocks that are counted exactly, in about 300 MB.
+const MOST_EXACT: usize = 1 << 24;
 
 /// What is counted of a group.
 #[derive(Clone, Debug, Default)]
@@ -32,7 +35,7 @@ pub struct Group {
 }
 
 impl Group {
-    /// A group whose distinct blocks are counted exactly, in a table of them.
+    /// A group whose distinct blocks are counted exactly, in a table of them, up to 16 Mi.
     pub fn exact() -> Self {
         Self { exact: Some(FxHashSet::default()), ..Self::default() }
     }
@@ -43,7 +46,7 @@ impl Group {
     }
 
     /// Takes in a request.
-    pub fn update(&mut self, io: &Io, place: Place, block_bytes: u64) {
+    pub fn update(&mut self, io: &Io, place: Place, size: BlockSize) {
         let op = io.request.op;
         self.sizes.add(u64::from(io.request.len));
         self.reads += u64::from(op == Op::Read);
@@ -54,14 +57,16 @@ impl Group {
         }
         self.changes += u64::from(self.last_op.is_some_and(|last| last != op));
         self.last_op = Some(op);
-        self.block_bytes = block_bytes;
-        for key in touched(io, block_bytes) {
-            match &mut self.exact {
-                Some(blocks) => {
-                    blocks.insert(key);
-                }
-                None => self.blocks.add(key),
+        self.block_bytes = size.bytes();
+        for key in touched(io, size) {
+            self.blocks.add(key);
+            if let Some(blocks) = &mut self.exact {
+                blocks.insert(key);
             }
+        }
+        // From here on the estimate must do.
+        if self.exact.as_ref().is_some_and(|blocks| blocks.len() > MOST_EXACT) {
+            self.exact = None;
         }
         self.told |= io.process != 0;
         self.processes.add(u64::from(io.process));

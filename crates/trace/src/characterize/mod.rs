@@ -3,6 +3,7 @@
 mod group;
 mod sizes;
 
+use crate::analyze::blocks::BlockSize;
 use crate::analyze::disk_name;
 use group::Group;
 use ioscape_schema::trace_summary::{TraceCharacterization, TraceTraits};
@@ -21,7 +22,7 @@ const LISTED: usize = 64;
 /// number of requests in flight while there are any: the one that, in a closed workload, keeps the device as busy.
 #[derive(Debug)]
 pub struct Characterizer {
-    block_bytes: u64,
+    size: BlockSize,
     window_ns: Option<u64>,
     streams: FxHashMap<(u32, u16), Stream>,
     overall: Group,
@@ -53,7 +54,7 @@ impl Characterizer {
     /// Distinct bytes are counted in blocks of `block_bytes`; windows of `window_ns` on demand.
     pub fn new(block_bytes: u64, window_ns: Option<u64>) -> Self {
         Self {
-            block_bytes: block_bytes.max(512),
+            size: BlockSize::of(block_bytes),
             window_ns: window_ns.filter(|&ns| ns > 0),
             streams: FxHashMap::default(),
             overall: Group::exact(),
@@ -68,7 +69,7 @@ impl Characterizer {
     pub fn update(&mut self, rows: &[Io]) {
         for io in rows.iter().filter(|io| io.moves_data()) {
             let place = self.place(io);
-            let block = self.block_bytes;
+            let block = self.size;
             self.overall.update(io, place, block);
             if let Some(group) = limited(&mut self.disks, io.device) {
                 group.update(io, place, block);

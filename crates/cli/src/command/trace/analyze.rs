@@ -36,7 +36,7 @@ pub fn main(args: &AnalyzeArgs) -> Result<(), Failure> {
         ..Options::default()
     };
     let options = options.beginning(rows.info());
-    let threads = trace.threads.map_or_else(
+    let threads = args.threads.map_or_else(
         || std::thread::available_parallelism().map_or(1, usize::from),
         |threads| threads as usize,
     );

@@ -30,7 +30,7 @@ impl Rows {
     /// A file that cannot be opened, or is no trace.
     pub fn open(args: &TraceArgs) -> Result<Self, Failure> {
         let sources = args.traces.iter().map(|path| source(path)).collect::<Result<_, _>>()?;
-        let options = Options { skip_bad: args.skip_bad, ..Options::default() };
+        let options = Options { format: args.format, skip_bad: args.skip_bad };
         let reader = open(sources, &options).map_err(|e| Failure::Misuse(e.to_string()))?;
         let selection = Selection { from_ns: args.from, to_ns: args.to, device: None };
         Ok(Self {
