@@ -25,13 +25,13 @@ pub fn table(found: &TraceCharacterization) -> Rows {
     };
     let head = vec![
         "Requests of",
-        "unique_bytes",
-        "size_mean",
-        "sizes",
-        "read_frac",
-        "seq_frac",
-        "process_num",
-        "think time",
+        "unique",
+        "size",
+        "drawn",
+        "reads",
+        "seq",
+        "processes",
+        "think",
         "requests",
         "goodness",
     ];
