@@ -1,5 +1,6 @@
 //! What was typed: the command line, parsed and not yet interpreted; nothing is opened here.
 
+mod analyze;
 mod models;
 mod trace;
 
@@ -8,8 +9,9 @@ use ioscape_schema::units::{parse_bytes, parse_duration_ns};
 use ioscape_schema::{Access, Advice, Engine, SizeDistribution, Workers};
 use std::path::PathBuf;
 
+pub use analyze::{AnalyzeArgs, CharacterizeArgs, WholeArgs};
 pub use models::{AskedArgs, CompareArgs, PredictArgs, Price, ValidateArgs};
-pub use trace::{AnalyzeArgs, CharacterizeArgs, TraceArgs, TraceCommand};
+pub use trace::{ExportArgs, ImportArgs, RecordArgs, TraceArgs, TraceCommand};
 
 const AFTER: &str = "Results go to standard output, everything else to standard error.\n\
 Exit codes: 0 done; 1 it failed (what was measured is saved); 2 misuse, or refused for safety; 130 interrupted (saved).\n\
@@ -37,9 +39,8 @@ pub enum Command {
     Compare(CompareArgs),
     /// Measure random workloads and show how far off the predictions for them were
     Validate(ValidateArgs),
-    /// Analyse and characterize block traces
-    #[command(subcommand)]
-    Trace(TraceCommand),
+    /// Record, read, write, analyse and characterize block-I/O traces
+    Trace(TraceArgs),
     /// Make one HTML page of result files
     Report(ReportArgs),
 }

@@ -26,7 +26,7 @@ fn main() -> ExitCode {
         Command::Predict(args) => command::predict::main(&args),
         Command::Compare(args) => command::compare::main(&args),
         Command::Validate(args) => command::validate::main(&args),
-        Command::Trace(command) => command::trace::main(&command),
+        Command::Trace(args) => command::trace::main(&args),
         Command::Report(args) => command::report::main(&args),
     };
     match done {

@@ -39,6 +39,20 @@ impl Progress {
         Self::new(seconds.ceil() as u64, "[{bar:30}] {percent:>3} % {prefix} {wide_msg}")
     }
 
+    /// For a file of `bytes` bytes that is worked through.
+    pub fn of_bytes(bytes: u64, name: &str) -> Self {
+        let name = crate::output::printable(name);
+        let progress = Self::new(bytes, "[{bar:30}] {percent:>3} % {prefix} {wide_msg}");
+        progress.bar.set_prefix(name);
+        progress
+    }
+
+    /// `bytes` are worked through; `doing` says what came of it.
+    pub fn reached(&self, bytes: u64, doing: &str) {
+        self.bar.set_position(bytes);
+        self.bar.set_message(doing.to_owned());
+    }
+
     /// `spent_s` of the evaluation's time are over, about `left_s` are left; `doing` says what comes.
     pub fn advance(&self, spent_s: f64, left_s: f64, doing: &str) {
         self.bar.set_length((spent_s + left_s).ceil().max(1.0) as u64);

@@ -1,96 +1,76 @@
-//! `ioscape trace` from the outside: a small trace of our own, its result, its page, its workloads, and misuse.
+//! `ioscape trace`: traces in and out, what is told of them, and what is refused.
 
 use assert_cmd::Command;
-use serde_json::Value;
-use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use assert_cmd::cargo::cargo_bin;
+use ioscape_schema::{Document, WarningKind};
+use predicates::prelude::*;
+use std::path::Path;
 
-/// 3000 requests in the format of MSR Cambridge, on two volumes of one host.
-fn trace(folder: &Path) -> PathBuf {
-    let mut text = String::new();
-    for i in 0..3000u64 {
-        let x = i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 33;
-        let (time, disk) = (128_166_372_000_000_000 + i * 12_345, x & 1);
-        let op = if x % 10 < 4 { "Read" } else { "Write" };
-        let (offset, size, took) = ((x >> 8) % 700 * 8192, 4096 << (x % 3), 1000 + x % 50_000);
-        let _ = writeln!(text, "{time},host,{disk},{op},{offset},{size},{took}");
-    }
-    let path = folder.join("host.csv");
-    std::fs::write(&path, text).expect("the trace is written");
-    path
+const SPC: &str = "0,8,512,r,0.0\n1,16,4096,w,0.5\n0,8,512,x,1.0\n";
+
+fn ioscape(folder: &Path, words: &[&str]) -> assert_cmd::assert::Assert {
+    Command::new(cargo_bin("ioscape")).current_dir(folder).args(words).assert()
 }
 
-fn ioscape(words: &[&str], trace: &Path) -> assert_cmd::assert::Assert {
-    let mut command = Command::cargo_bin("ioscape").expect("the command is built");
-    command.arg("trace").args(words).arg(trace).assert()
-}
-
-fn document(words: &[&str], trace: &Path) -> Value {
-    let done = ioscape(words, trace).success();
-    serde_json::from_slice(&done.get_output().stdout).expect("standard output is one document")
+fn document(assert: assert_cmd::assert::Assert) -> Document {
+    serde_json::from_slice(&assert.success().get_output().stdout).expect("a document")
 }
 
 #[test]
-fn a_trace_is_analysed_the_same_by_any_number_of_threads() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let trace = trace(folder.path());
-    let alone = document(&["analyze", "--json", "--threads", "1"], &trace);
-    let summary = &alone["trace_summary"];
-    assert_eq!(summary["ios"], 3000);
-    assert_eq!(summary["disks"].as_array().map(Vec::len), Some(2));
-    assert_eq!(summary["name"], "host.csv");
-    let shared = document(&["analyze", "--json", "--threads", "3"], &trace);
-    assert_eq!(&shared["trace_summary"], summary);
-    let early = document(&["analyze", "--json", "--to", "1s", "--disk", "1"], &trace);
-    let ios = early["trace_summary"]["ios"].as_u64().unwrap_or(0);
-    assert!(ios > 0 && ios < 1000, "{ios}");
+fn a_trace_is_imported_and_exported() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("a.spc"), &SPC[..33]).unwrap();
+    let told = document(ioscape(
+        folder.path(),
+        &["trace", "import", "a.spc", "-o", "a.parquet", "--json"],
+    ));
+    let files = told.trace_files.expect("what was written");
+    assert_eq!((files[0].rows, files[0].reads, files[0].bytes), (2, 1, 4608));
+    assert_eq!((files[0].info.format.as_str(), files[0].span_ns), ("spc", 500_000_000));
+    ioscape(folder.path(), &["trace", "export", "a.parquet", "--format", "disksim", "-o", "a.txt"])
+        .success()
+        .stdout(predicate::str::contains("2 requests"));
+    let text = std::fs::read_to_string(folder.path().join("a.txt")).unwrap();
+    assert_eq!(text, "0.000000 0 8 1 1\n500.000000 1 16 8 0\n");
+    ioscape(folder.path(), &["trace", "import", "-", "-o", "b.csv"]).failure();
+    let piped = Command::new(cargo_bin("ioscape"))
+        .current_dir(folder.path())
+        .args(["trace", "import", "-", "-o", "b.csv"])
+        .write_stdin(&SPC[..33])
+        .assert();
+    piped.success();
+    assert!(folder.path().join("b.csv").exists());
 }
 
 #[test]
-fn the_page_and_the_text_are_written() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let trace = trace(folder.path());
-    let page = folder.path().join("page.html");
-    let page_name = page.to_str().expect("a name");
-    let done = ioscape(&["analyze", "--html", page_name, "--by", "disk"], &trace).success();
-    let text = String::from_utf8_lossy(&done.get_output().stdout).into_owned();
-    assert!(text.contains("Load by disk") && text.contains("Beside Ruemmler and Wilkes"), "{text}");
-    let page = std::fs::read_to_string(&page).expect("the page is there");
-    assert!(page.contains("figure-miss-ratio"));
+fn broken_lines_fail_or_are_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("a.spc"), SPC).unwrap();
+    ioscape(folder.path(), &["trace", "import", "a.spc", "-o", "a.parquet"]).code(1).stderr(
+        predicate::str::contains("a.spc, line 3").and(predicate::str::contains("--skip-bad")),
+    );
+    assert!(!folder.path().join("a.parquet").exists(), "a trace is whole or not there");
+    let words = ["trace", "import", "a.spc", "-o", "a.parquet", "--skip-bad", "--json"];
+    let told = document(ioscape(folder.path(), &words));
+    assert_eq!(told.warnings[0].kind, WarningKind::RecordsSkipped);
+    assert_eq!(told.trace_files.unwrap()[0].info.skipped, 1);
 }
 
 #[test]
-fn a_trace_becomes_workloads_that_run_takes() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let trace = trace(folder.path());
-    let jobs = folder.path().join("jobs.toml");
-    let name = jobs.to_str().expect("a name");
-    let found = document(&["characterize", "--json", "--window", "1s", "--jobs", name], &trace);
-    let overall = &found["trace_characterization"]["overall"];
-    assert_eq!(overall["requests"], 3000);
-    let read_frac = overall["read_frac"].as_f64().expect("a fraction");
-    assert!((0.35..0.45).contains(&read_frac));
-    let text = std::fs::read_to_string(&jobs).expect("the job file is there");
-    let jobs: toml::Table = text.parse().expect("it is TOML");
-    // The whole, two disks, and four windows of a second.
-    assert_eq!(jobs["job"].as_array().map(Vec::len), Some(7));
-}
-
-#[test]
-fn misuse_is_told_in_a_sentence() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let trace = trace(folder.path());
-    for (words, hint) in [
-        (&["analyze", "--disk", "nowhere"][..], "no such disk"),
-        (&["analyze", "--from", "1h"], "--from"),
-        (&["analyze", "--by", "colour"], "partition"),
-        (&["analyze", "--threads", "0"], "--threads"),
-        (&["characterize", "--format", "nonsense"], "--format"),
+fn misuse_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("a.txt"), "no trace\n").unwrap();
+    for (words, told) in [
+        (&["trace", "import", "a.txt", "-o", "x.parquet"][..], "no known trace format"),
+        (&["trace", "import", "nowhere", "-o", "x.parquet"], "nowhere"),
+        (&["trace", "import", ".", "-o", "x.parquet"], "is a directory"),
+        (&["trace", "import", "a.txt", "-o", "none/x.parquet"], ""),
+        (&["trace", "import", "a.txt", "--format", "nonsense", "-o", "x"], "no such format"),
+        (&["trace", "export", "a.txt", "--format", "msr", "-o", "x"], "no such format to write"),
+        (&["trace", "record", "--device", "nowhere", "-o", "x.parquet"], "no such block device"),
+        (&["trace", "record", "--seconds", "1", "-o", "x.parquet", "--", "true"], "--seconds"),
     ] {
-        let done = ioscape(words, &trace).code(2);
-        let told = String::from_utf8_lossy(&done.get_output().stderr).into_owned();
-        assert!(told.contains(hint), "{words:?}: {told}");
+        ioscape(folder.path(), words).code(2).stderr(predicate::str::contains(told));
+        assert!(!folder.path().join("x.parquet").exists());
     }
-    ioscape(&["analyze"], &folder.path().join("missing")).code(2);
-    ioscape(&["analyze"], folder.path()).code(2);
 }

@@ -10,6 +10,7 @@ mod engine;
 pub mod environment;
 pub mod error;
 pub mod load;
+pub mod record;
 pub mod session;
 mod shared;
 mod stop;

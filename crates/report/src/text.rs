@@ -212,6 +212,9 @@ pub fn target(document: &Document) -> Cow<'_, str> {
     if let Some(trace) = &document.trace_characterization {
         return trace.name.as_str().into();
     }
+    if let Some(files) = document.trace_files.as_ref().filter(|files| !files.is_empty()) {
+        return listed(files.iter().map(|file| file.path.as_str()).collect()).into();
+    }
     match (&document.evaluation, &document.measurements) {
         (Some(evaluation), _) if !evaluation.target.is_empty() => evaluation.target.as_str().into(),
         (None, Some(runs)) if runs.len() == 1 => mix(&runs[0].workload).into(),

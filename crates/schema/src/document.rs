@@ -2,7 +2,7 @@
 
 use crate::{
     Cheapest, Comparison, Environment, Evaluation, Measurement, Prediction, TraceCharacterization,
-    TraceSummary, Validation, Warning,
+    TraceFile, TraceSummary, Validation, Warning,
 };
 use serde::{Deserialize, Serialize};
 
@@ -60,6 +60,9 @@ pub struct Document {
     /// A block trace as workloads of five parameters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace_characterization: Option<TraceCharacterization>,
+    /// Traces that were imported, exported or recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace_files: Option<Vec<TraceFile>>,
 }
 
 impl Document {

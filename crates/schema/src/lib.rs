@@ -10,6 +10,7 @@ pub mod evaluation;
 pub mod io;
 pub mod measurement;
 pub mod prediction;
+pub mod trace_file;
 pub mod trace_summary;
 pub mod units;
 pub mod warning;
@@ -27,6 +28,7 @@ pub use measurement::{Direction, Measurement, ResponseTime, Stop};
 pub use prediction::{
     Cheapest, Choice, Comparison, ErrorBin, ErrorFigures, Prediction, Validation, ValidationPoint,
 };
+pub use trace_file::TraceFile;
 pub use trace_summary::{TraceCharacterization, TraceSummary};
 pub use warning::{Warning, WarningKind};
 pub use workload::{

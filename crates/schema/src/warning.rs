@@ -47,7 +47,11 @@ pub enum WarningKind {
     DifferentKinds,
     /// An option could not be honoured by this system.
     Unsupported,
-    /// A trace lost events while it was recorded, or has broken records.
+    /// Events were lost while a trace was recorded.
+    EventsLost,
+    /// Broken records of a trace were left out.
+    RecordsSkipped,
+    /// Requests whose beginning or end is not in a trace, or rows that are not in their order.
     TraceIncomplete,
     /// A trace does not tell when requests completed.
     TimesUnknown,

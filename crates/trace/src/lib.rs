@@ -2,11 +2,17 @@
 
 pub mod analyze;
 pub mod characterize;
+pub mod classify;
 mod columns;
+mod doubts;
 pub mod error;
+pub mod queue;
 pub mod read;
+pub mod ring;
 pub mod write;
 
+pub use classify::{BlockTypes, TypedRange, classify};
+pub use doubts::doubts;
 pub use error::{Error, Place};
 pub use read::{Format, Options, Reader, Source, open};
 pub use write::{OutFormat, Writer};

@@ -190,3 +190,23 @@ fn a_cut_parquet_file_is_an_error() {
     }
     assert!(open(vec![Source::stream("t", Cursor::new(bytes))], &Options::default()).is_err());
 }
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(500))]
+
+    #[test]
+    fn damaged_parquet_is_an_error_or_rows(damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..5)) {
+        let row = |n: u64| Io { queued_ns: n, issued_ns: n, completed_ns: n, command: 1, ..Io::default() };
+        let rows: Vec<Io> = (0..50).map(row).collect();
+        let mut bytes = written(OutFormat::Parquet, &rows, &info());
+        for (place, byte) in damage {
+            let at = place.index(bytes.len());
+            bytes[at] = byte;
+        }
+        let source = Source::file("damaged", Cursor::new(bytes));
+        if let Ok(mut reader) = open(vec![source], &Options::default()) {
+            let mut batch = Vec::new();
+            while let Ok(true) = reader.next_batch(&mut batch) {}
+        }
+    }
+}

@@ -1,108 +1,100 @@
-//! What was typed for `ioscape trace`: block traces recorded, read, written, analysed and replayed.
+//! What was typed for `ioscape trace`.
 
-use super::{bytes, nanos};
+use super::{AnalyzeArgs, CharacterizeArgs, bytes, seconds};
 use clap::{Args, Subcommand};
-use ioscape_schema::trace_summary::Breakdown;
-use ioscape_trace::Format;
+use ioscape_trace::{Format, OutFormat};
 use std::path::PathBuf;
 
 /// `ioscape trace`.
+#[derive(Debug, Args)]
+pub struct TraceArgs {
+    /// What to do with traces.
+    #[command(subcommand)]
+    pub command: TraceCommand,
+}
+
+/// The commands for traces.
 #[derive(Debug, Subcommand)]
 pub enum TraceCommand {
+    /// Record the block I/O of this machine, with its three times, flags, process and the type of its blocks (root)
+    Record(RecordArgs),
+    /// Read traces of any known format and write them as one Parquet file
+    Import(ImportArgs),
+    /// Write a trace in a format that another program reads
+    Export(ExportArgs),
     /// Find out everything about a trace in one pass: the tables and figures of Ruemmler & Wilkes 1993, and today's
     Analyze(AnalyzeArgs),
     /// Describe a trace by the five parameters of the workload model, ready for `predict` and `run`
     Characterize(CharacterizeArgs),
 }
 
-/// Which trace, and what of it.
+/// `ioscape trace record`.
 #[derive(Debug, Args)]
-pub struct TraceArgs {
-    /// Trace files of one recording
-    #[arg(required = true, value_name = "TRACE")]
-    pub traces: Vec<PathBuf>,
-    /// Format of the files [default: found by their content]
-    #[arg(long, value_name = "FORMAT", value_parser = format)]
+pub struct RecordArgs {
+    /// Disk to record, such as vda [default: all]
+    #[arg(long, value_name = "NAME")]
+    pub device: Vec<String>,
+    /// Record the disk that DIR is on
+    #[arg(long, value_name = "DIR")]
+    pub path: Vec<PathBuf>,
+    /// Time to record [default: until the command ends, or Ctrl-C]
+    #[arg(long, value_name = "TIME", value_parser = seconds, conflicts_with = "command")]
+    pub seconds: Option<f64>,
+    /// Buffer of each CPU [default: 16M]
+    #[arg(long, value_name = "SIZE", value_parser = bytes)]
+    pub buffer: Option<u64>,
+    /// The Parquet file to write
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
+    /// Print what was recorded as JSON on standard output
+    #[arg(long)]
+    pub json: bool,
+    /// A command to record
+    #[arg(last = true, value_name = "COMMAND")]
+    pub command: Vec<String>,
+}
+
+/// `ioscape trace import`.
+#[derive(Debug, Args)]
+#[command(after_help = formats())]
+pub struct ImportArgs {
+    /// Traces, packed or not: the CPUs' files of one blktrace recording, or traces to be merged by time; - is standard input
+    #[arg(required = true, value_name = "IN")]
+    pub inputs: Vec<PathBuf>,
+    /// The file to write: Parquet, or text if it ends in .csv
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
+    /// Format of the traces [default: by their content]
+    #[arg(long, value_name = "FORMAT")]
     pub format: Option<Format>,
-    /// Leave broken records out and count them instead of failing
+    /// Leave broken records out and count them
     #[arg(long)]
     pub skip_bad: bool,
-    /// Only what arrives from this time on, counted from the beginning of the trace
-    #[arg(long, value_name = "TIME", value_parser = nanos)]
-    pub from: Option<u64>,
-    /// Only what arrives before this time
-    #[arg(long, value_name = "TIME", value_parser = nanos)]
-    pub to: Option<u64>,
-    /// Only one disk, by name or by number from 0
-    #[arg(long, value_name = "DISK")]
-    pub disk: Option<String>,
-    /// Size of the blocks that are counted, a power of two
-    #[arg(long, value_name = "SIZE", default_value = "8k", value_parser = block)]
-    pub block: u64,
-    /// Write the result to FILE (.ioscape.json)
-    #[arg(short, long, value_name = "FILE")]
-    pub output: Option<PathBuf>,
-    /// Write one self-contained HTML page to FILE
-    #[arg(long, value_name = "FILE")]
-    pub html: Option<PathBuf>,
-    /// Print the result file on standard output instead of the summary
+    /// Print what was done as JSON on standard output
     #[arg(long)]
     pub json: bool,
 }
 
-/// `ioscape trace analyze`.
+/// `ioscape trace export`.
 #[derive(Debug, Args)]
-pub struct AnalyzeArgs {
-    /// The trace.
-    #[command(flatten)]
-    pub trace: TraceArgs,
-    /// What the load is broken down by in the summary
-    #[arg(long, value_name = "process|disk|partition", default_value = "partition", value_parser = breakdown)]
-    pub by: Breakdown,
-    /// Threads that share the work [default: as many as there are processors]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
-    pub threads: Option<u32>,
-    /// Interleave of the file system, for sequential requests; 0 for none [default: what the distances show]
-    #[arg(long, value_name = "SIZE", value_parser = interleave)]
-    pub interleave: Option<u64>,
-    /// Most blocks for which the miss-ratio curve is exact; each takes about 40 bytes, beyond it is sampled
-    #[arg(long, value_name = "N", default_value_t = 65_536)]
-    pub exact_blocks: usize,
+#[command(after_help = "Formats to write: parquet, csv, fio-iolog, disksim, oracle-general.")]
+pub struct ExportArgs {
+    /// The trace, of any known format
+    pub trace: PathBuf,
+    /// The file to write
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
+    /// Format to write
+    #[arg(long, value_name = "FORMAT")]
+    pub format: OutFormat,
+    /// Leave broken records out and count them
+    #[arg(long)]
+    pub skip_bad: bool,
+    /// Print what was done as JSON on standard output
+    #[arg(long)]
+    pub json: bool,
 }
 
-/// `ioscape trace characterize`.
-#[derive(Debug, Args)]
-pub struct CharacterizeArgs {
-    /// The trace.
-    #[command(flatten)]
-    pub trace: TraceArgs,
-    /// Also describe the trace in windows of this length
-    #[arg(long, value_name = "TIME", value_parser = nanos)]
-    pub window: Option<u64>,
-    /// Write the workloads as a job file, for `ioscape run` and `ioscape predict --workloads`
-    #[arg(long, value_name = "JOB.toml")]
-    pub jobs: Option<PathBuf>,
-}
-
-fn interleave(text: &str) -> Result<u64, String> {
-    if text == "0" { Ok(0) } else { bytes(text) }
-}
-
-fn breakdown(text: &str) -> Result<Breakdown, String> {
-    match text {
-        "process" => Ok(Breakdown::Process),
-        "disk" => Ok(Breakdown::Disk),
-        "partition" => Ok(Breakdown::Partition),
-        _ => Err("one of process, disk, partition".to_owned()),
-    }
-}
-
-fn format(text: &str) -> Result<Format, String> {
-    text.parse()
-}
-
-fn block(text: &str) -> Result<u64, String> {
-    let size = bytes(text)?;
-    let fits = size.is_power_of_two() && (512..=1 << 30).contains(&size);
-    if fits { Ok(size) } else { Err("a power of two from 512 to 1G".to_owned()) }
+fn formats() -> String {
+    format!("Formats: {}.", Format::names())
 }

@@ -4,6 +4,7 @@ mod chart;
 mod ink;
 mod models;
 pub(crate) mod tables;
+mod trace_files;
 
 pub use ink::Style;
 
@@ -33,6 +34,7 @@ pub fn terminal(document: &Document, style: &Style) -> String {
     if let Some(found) = &document.trace_characterization {
         out += &crate::trace::workloads_text(found, style);
     }
+    out += &trace_files::text(document, style);
     out + &warnings(document, style)
 }
 

@@ -9,12 +9,9 @@ pub fn doubts(analysis: &Analysis, summary: &TraceSummary) -> Vec<Warning> {
     let info = &summary.info;
     let untimed = summary.response_times.all.elapsed_ns.max == 0.0;
     let doubtful = analysis.disks.iter().flatten().map(|disk| disk.doubtful()).sum();
-    let incomplete = WarningKind::TraceIncomplete;
     let limited = WarningKind::SetLimited;
     // How many, of what kind, the place, and what to say after the number.
-    let all: [(u64, WarningKind, &str, String); 9] = [
-        (info.lost_by_cpu.iter().sum(), incomplete, "trace", "events were lost while recording: counts and rates are too small, queues may seem shorter".into()),
-        (info.skipped, incomplete, "trace", "broken records were skipped".into()),
+    let all: [(u64, WarningKind, &str, String); 7] = [
         (if untimed { summary.ios } else { 0 }, WarningKind::TimesUnknown, "response_times, queue_length, idle_ns", "requests have no completion times: response times, queue lengths and idle times say nothing".into()),
         (analysis.errors, WarningKind::Other, "trace", "requests completed with an error; they are counted like the others".into()),
         (analysis.beyond, limited, "disks", format!("requests go to devices beyond the first {MOST_DISKS}, which are not followed one by one")),
@@ -29,6 +26,7 @@ pub fn doubts(analysis: &Analysis, summary: &TraceSummary) -> Vec<Warning> {
         (analysis.processes.others(), limited, "processes", "requests are of processes beyond those told apart".into()),
     ];
     let said = all.into_iter().filter(|doubt| doubt.0 > 0);
-    said.map(|(count, kind, place, text)| Warning::new(kind, format!("{count} {text}")).at(place))
-        .collect()
+    let said = said
+        .map(|(count, kind, place, text)| Warning::new(kind, format!("{count} {text}")).at(place));
+    crate::doubts::doubts(info).into_iter().chain(said).collect()
 }

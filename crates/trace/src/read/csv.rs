@@ -32,7 +32,8 @@ impl Pieces for Csv {
 
     fn piece(&mut self, line: &[u8], sink: &mut Sink<'_>) -> Result<(), Bad> {
         if line.starts_with(b"#") {
-            return line.strip_prefix(MAGIC).map_or(Ok(()), |json| restore(json, sink));
+            let tables = line.strip_prefix(MAGIC).filter(|_| self.header.is_none());
+            return tables.map_or(Ok(()), |json| restore(json, sink));
         }
         let Some(header) = &self.header else {
             if !is_header(line) {

@@ -4,7 +4,7 @@ use crate::error::{Error, Place};
 use std::io::Read;
 
 /// Bytes fetched at once.
-const BLOCK: usize = 1 << 20;
+const BLOCK: usize = 1 << 18;
 /// No line or record is longer; a longer one is broken and would fill the memory.
 pub(crate) const LONGEST: usize = 1 << 22;
 
@@ -60,7 +60,7 @@ impl Input {
         self.buffer.drain(..self.at);
         self.at = 0;
         let had = self.buffer.len();
-        self.buffer.resize(wanted.max(BLOCK).max(had + 4096), 0);
+        self.buffer.resize(wanted.max(BLOCK).max(2 * had), 0);
         let mut filled = had;
         while filled < self.buffer.len() {
             match self.bytes.read(&mut self.buffer[filled..]) {

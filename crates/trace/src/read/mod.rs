@@ -18,10 +18,15 @@ mod srt;
 mod tables;
 mod text;
 
+pub(crate) use decode::{Decode, Epoch};
+pub(crate) use events::{Event, Kind, Pairing, event_kind, rwbs};
 pub use format::Format;
+pub(crate) use input::Input;
 pub(crate) use parquet::{SORTED, TABLES};
 pub use reader::{BATCH, Reader, open};
+pub(crate) use source::input_of;
 pub use source::{ReadSeek, Source};
+pub(crate) use tables::{Sink, Tables};
 
 /// How a trace is to be read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

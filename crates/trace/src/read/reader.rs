@@ -67,7 +67,8 @@ fn one(mut decoders: Vec<Box<dyn Decode>>) -> Result<Box<dyn Decode>, Error> {
 }
 
 impl Reader {
-    fn new(decoder: Box<dyn Decode>) -> Self {
+    /// Reads what `decoder` decodes.
+    pub(crate) fn new(decoder: Box<dyn Decode>) -> Self {
         let info = decoder.info().clone();
         Self { rows: Ordered::new(decoder), base_ns: None, info }
     }

@@ -95,3 +95,16 @@ fn head(bytes: &mut dyn Read) -> io::Result<Vec<u8>> {
     bytes.take(decompress::MAGIC as u64).read_to_end(&mut head)?;
     Ok(head)
 }
+
+/// The bytes as they are, for sources that are no files of a format.
+pub(crate) fn input_of(source: Source) -> Result<Input, Error> {
+    let Source { name, bytes } = source;
+    Ok(match bytes {
+        Bytes::Stream(bytes) => Input::new(name, bytes),
+        Bytes::File(mut file) => {
+            let sought = file.seek(SeekFrom::Start(0));
+            sought.map_err(|source| Error::Read { name: name.clone(), source })?;
+            Input::new(name, Box::new(file))
+        }
+    })
+}

@@ -42,6 +42,14 @@ impl Tables {
         self.info = info;
     }
 
+    /// Takes over tables whose devices are called by these numbers.
+    pub fn restore_numbered(&mut self, info: TraceInfo, numbers: &[u32]) {
+        self.restore(info);
+        let numbered = numbers.iter().enumerate().take(self.info.devices.len().min(1 << 16));
+        self.devices =
+            numbered.map(|(at, number)| (number.to_le_bytes().into(), at as u16)).collect();
+    }
+
     /// The index of the device with the name or number `key`; a new one is named by `name`.
     pub fn device(&mut self, key: &[u8], name: impl FnOnce() -> String) -> Result<u16, Bad> {
         if self.latest_device.0 == key

@@ -36,6 +36,13 @@ const NAMES: [(OutFormat, &str); 5] = [
     (OutFormat::OracleGeneral, "oracle-general"),
 ];
 
+impl OutFormat {
+    /// The name, as in `--format`.
+    pub fn name(self) -> &'static str {
+        NAMES.iter().find(|(format, _)| *format == self).map_or("", |(_, name)| name)
+    }
+}
+
 impl FromStr for OutFormat {
     type Err = String;
     fn from_str(text: &str) -> Result<Self, Self::Err> {

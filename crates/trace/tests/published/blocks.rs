@@ -44,6 +44,16 @@ fn binary_and_blkparse_give_the_same_rows() {
     );
 }
 
+/// The two CPUs' files end at different times, so that many requests have only one end in them.
+#[test]
+fn all_events_that_blkparse_counts_are_used() {
+    let names = ["recorded/blk/loop0.blktrace.0", "recorded/blk/loop0.blktrace.1"];
+    let Some((rows, info)) = rows(&names, &Options::default()) else { return };
+    let note = |name: &str| info.notes[name].parse::<usize>().unwrap();
+    assert_eq!(rows.len() + note("completions without a beginning"), 21_929, "blkparse's C");
+    assert_eq!(rows.len() + note("requests without a completion"), 19_613, "blkparse's D");
+}
+
 #[test]
 fn blkparse_text_of_reads() {
     let Some((rows, info)) = rows(&["blktrace/evelii.sample.blkparse.txt"], &Options::default())

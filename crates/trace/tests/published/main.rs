@@ -4,4 +4,5 @@ mod blocks;
 mod data;
 mod hplajw;
 mod records;
+mod ring;
 mod srt;

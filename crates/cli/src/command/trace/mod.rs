@@ -1,18 +1,24 @@
-//! `ioscape trace`: what a block trace holds.
+//! `ioscape trace`: the commands for block-I/O traces.
 
 mod analyze;
 mod characterize;
+mod convert;
+mod files;
+mod record;
 mod rows;
 
-use crate::args::TraceCommand;
+use crate::args::{TraceArgs, TraceCommand};
 use crate::failure::Failure;
 
 /// Runs the command.
 ///
 /// # Errors
-/// A trace that cannot be read, a choice that holds nothing, and output that cannot be written.
-pub fn main(command: &TraceCommand) -> Result<(), Failure> {
-    match command {
+/// What the chosen command cannot do.
+pub fn main(args: &TraceArgs) -> Result<(), Failure> {
+    match &args.command {
+        TraceCommand::Record(args) => record::record(args),
+        TraceCommand::Import(args) => convert::import(args),
+        TraceCommand::Export(args) => convert::export(args),
         TraceCommand::Analyze(args) => analyze::main(args),
         TraceCommand::Characterize(args) => characterize::main(args),
     }

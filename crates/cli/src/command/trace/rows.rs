@@ -1,6 +1,6 @@
 //! The rows of a trace that were asked for, batch by batch, with progress and a way to stop.
 
-use crate::args::TraceArgs;
+use crate::args::WholeArgs;
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::progress::Progress;
@@ -28,7 +28,7 @@ impl Rows {
     ///
     /// # Errors
     /// A file that cannot be opened, or is no trace.
-    pub fn open(args: &TraceArgs) -> Result<Self, Failure> {
+    pub fn open(args: &WholeArgs) -> Result<Self, Failure> {
         let sources = args.traces.iter().map(|path| source(path)).collect::<Result<_, _>>()?;
         let options = Options { format: args.format, skip_bad: args.skip_bad };
         let reader = open(sources, &options).map_err(|e| Failure::Misuse(e.to_string()))?;
@@ -113,7 +113,7 @@ fn source(path: &Path) -> Result<Source, Failure> {
 }
 
 /// What the user calls a trace: its file names without their folders.
-pub fn name(args: &TraceArgs) -> String {
+pub fn name(args: &WholeArgs) -> String {
     let names = args
         .traces
         .iter()

@@ -9,7 +9,10 @@ mod trace_text;
 pub(crate) use blkparse::{Blkparse, looks_like as looks_like_blkparse};
 pub(crate) use blktrace::{Blktrace, looks_like as looks_like_blktrace};
 pub(crate) use pair::Pairing;
-pub(crate) use trace_text::{TraceEvents, looks_like as looks_like_trace_events};
+pub(crate) use rwbs::parse as rwbs;
+pub(crate) use trace_text::{
+    TraceEvents, kind as event_kind, looks_like as looks_like_trace_events,
+};
 
 use ioscape_schema::{IoFlags, Op};
 

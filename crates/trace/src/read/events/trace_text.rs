@@ -59,7 +59,8 @@ fn cut(line: &[u8]) -> Option<Cut<'_>> {
     })
 }
 
-fn kind(name: &[u8]) -> Option<Kind> {
+/// What the kernel's event `name` means for a request.
+pub(crate) fn kind(name: &[u8]) -> Option<Kind> {
     Some(match name {
         b"block_bio_queue" => Kind::Queue,
         b"block_io_start" | b"block_getrq" | b"block_rq_insert" => Kind::Start,

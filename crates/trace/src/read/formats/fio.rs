@@ -55,7 +55,8 @@ impl FioLog {
             Ok::<_, Bad>((offset, field(whole(length), "the length", length)?))
         };
         let (op, flags) = match action {
-            b"add" | b"open" | b"close" => return Ok(()),
+            b"add" | b"open" => return sink.tables.device_named(file).map(drop),
+            b"close" => return Ok(()),
             b"wait" if self.version == 2 => return self.wait(line),
             b"read" => (Op::Read, IoFlags::empty()),
             b"write" => (Op::Write, IoFlags::empty()),

@@ -1,0 +1,107 @@
+//! The disks of a recording: by name, by a directory on them, or all.
+
+use crate::error::Error;
+use crate::target::device::BlockDevice;
+use crate::text;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// Bytes of the unit in which the kernel tells sizes.
+const SECTOR: u64 = 512;
+
+/// A whole disk.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RecordedDisk {
+    /// The kernel's name, such as `vda`.
+    pub name: String,
+    /// Major number times 2^20 plus minor number, as in the kernel's events.
+    pub number: u32,
+    /// Capacity.
+    pub capacity_bytes: Option<u64>,
+    /// Logical sector.
+    pub sector_bytes: u32,
+    /// Partitions: number, name, first byte.
+    pub partitions: Vec<(u16, String, u64)>,
+}
+
+/// The number of a device in the kernel's events.
+pub(super) fn number((major, minor): (u32, u32)) -> u32 {
+    major << 20 | minor
+}
+
+impl RecordedDisk {
+    /// The disk of this name, or the one the partition of this name is on.
+    ///
+    /// # Errors
+    /// There is no such block device.
+    pub fn named(name: &str) -> Result<Self, Error> {
+        let path = Path::new("/sys/class/block").join(name.trim_start_matches("/dev/"));
+        let found = text::read(path.join("dev")).and_then(|dev| text::pair(&dev));
+        let device = found.and_then(BlockDevice::at).ok_or_else(|| {
+            Error::target(Path::new(name), "no such block device: /sys/class/block names them all")
+        })?;
+        Ok(Self::of(&device.disk()))
+    }
+
+    /// The disk that `path` is on.
+    ///
+    /// # Errors
+    /// The path does not exist, or its file system is on no disk.
+    pub fn below(path: &Path) -> Result<Self, Error> {
+        let metadata = std::fs::metadata(path).map_err(|e| Error::io("look at", path, e))?;
+        let number = (libc::major(metadata.dev()), libc::minor(metadata.dev()));
+        let device = BlockDevice::at(number).ok_or_else(|| {
+            Error::target(path, "its file system is on no block device: name one with --device")
+        })?;
+        Ok(Self::of(&device.disk()))
+    }
+
+    /// All disks with a capacity.
+    pub fn all() -> Vec<Self> {
+        let entries = std::fs::read_dir("/sys/block").into_iter().flatten().flatten();
+        let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+        let mut disks: Vec<Self> = names.filter_map(|name| Self::named(&name).ok()).collect();
+        disks.retain(|disk| disk.capacity_bytes.is_some_and(|bytes| bytes > 0));
+        disks.sort_by_key(|disk| disk.number);
+        disks
+    }
+
+    /// Where file systems on this disk are mounted.
+    pub fn mounts(&self) -> Vec<PathBuf> {
+        let table = text::read("/proc/self/mountinfo").unwrap_or_default();
+        let mut mounts: Vec<(u32, PathBuf)> = table
+            .lines()
+            .filter_map(|line| {
+                let mut words = line.split(' ').skip(2);
+                let device = BlockDevice::at(text::pair(words.next()?)?)?;
+                let place = words.nth(1)?.replace("\\040", " ");
+                (number(device.disk().number) == self.number)
+                    .then(|| (number(device.number), PathBuf::from(place)))
+            })
+            .collect();
+        // A file system may be mounted at several places; one tells of all its blocks.
+        mounts.sort();
+        mounts.dedup_by_key(|(device, _)| *device);
+        mounts.into_iter().map(|(_, place)| place).filter(|place| place.is_dir()).collect()
+    }
+
+    fn of(device: &BlockDevice) -> Self {
+        let name = device.name();
+        let folder = Path::new("/sys/class/block").join(&name);
+        let sectors = |path: &Path| text::read_number(path).map(|sectors| sectors * SECTOR);
+        let partition = |part: BlockDevice| {
+            let folder = Path::new("/sys/class/block").join(part.name());
+            let number = text::read_number(folder.join("partition"))?;
+            Some((u16::try_from(number).ok()?, part.name(), sectors(&folder.join("start"))?))
+        };
+        Self {
+            number: number(device.number),
+            capacity_bytes: sectors(&folder.join("size")),
+            sector_bytes: text::read_number(folder.join("queue/logical_block_size"))
+                .and_then(|bytes| u32::try_from(bytes).ok())
+                .unwrap_or(SECTOR as u32),
+            partitions: device.related().into_iter().filter_map(partition).collect(),
+            name,
+        }
+    }
+}

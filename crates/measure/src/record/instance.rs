@@ -1,0 +1,176 @@
+//! A private instance of the kernel's tracing: its own buffers and its own choice of events; nobody else's are touched.
+
+use super::disks::RecordedDisk;
+use crate::error::Error;
+use crate::text;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+/// Where tracefs is.
+const PLACES: [&str; 2] = ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"];
+/// Arrival of a request, by the first of these events that the kernel has.
+const ARRIVALS: [&str; 3] = ["block_io_start", "block_getrq", "block_bio_queue"];
+/// What else happens to it.
+const OTHERS: [&str; 5] = [
+    "block_rq_issue",
+    "block_rq_complete",
+    "block_rq_merge",
+    "block_rq_requeue",
+    "block_bio_frontmerge",
+];
+
+/// An instance; it is removed when this is dropped.
+pub(super) struct Instance {
+    root: PathBuf,
+    folder: PathBuf,
+    /// Whether tracefs was mounted for it.
+    mounted: bool,
+}
+
+impl Instance {
+    /// Makes an instance of a name that nobody else has.
+    pub fn new() -> Result<Self, Error> {
+        let (root, mounted) = tracefs()?;
+        let folder = root.join("instances").join(format!("ioscape-{}", std::process::id()));
+        let made = std::fs::create_dir(&folder);
+        let instance = Self { root, folder, mounted };
+        match made {
+            Ok(()) => Ok(instance),
+            Err(e) => Err(refused(&instance.folder, &e)),
+        }
+    }
+
+    /// Sets the clock, the buffers and the events, which are still off.
+    pub fn set_up(&self, buffer_bytes: u64, disks: &[RecordedDisk]) -> Result<(), Error> {
+        self.write("trace_clock", "mono")?;
+        self.write("buffer_size_kb", &(buffer_bytes / 1024).max(64).to_string())?;
+        let terms: Vec<String> =
+            disks.iter().map(|disk| format!("dev == {}", disk.number)).collect();
+        for event in self.wanted() {
+            let filter = if terms.is_empty() { "0".to_owned() } else { terms.join(" || ") };
+            self.write(&format!("events/block/{event}/filter"), &filter)?;
+        }
+        Ok(())
+    }
+
+    /// The events of this kernel that make rows.
+    fn wanted(&self) -> Vec<String> {
+        let exists = |event: &&str| self.folder.join("events/block").join(event).exists();
+        let arrival = ARRIVALS.iter().find(|event| exists(event));
+        arrival
+            .into_iter()
+            .chain(OTHERS.iter().filter(|event| exists(event)))
+            .map(|e| (*e).to_owned())
+            .collect()
+    }
+
+    /// Lets events come; completions first, so that no request is seen that seems to end never.
+    pub fn enable(&self) -> Result<(), Error> {
+        for event in self.wanted().iter().rev() {
+            self.write(&format!("events/block/{event}/enable"), "1")?;
+        }
+        Ok(())
+    }
+
+    /// Stops them: arrivals first, completions a moment later, when what was under way is done.
+    pub fn disable(&self) -> Result<(), Error> {
+        for event in self.wanted().iter().filter(|event| *event != "block_rq_complete") {
+            self.write(&format!("events/block/{event}/enable"), "0")?;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        self.write("events/enable", "0")
+    }
+
+    /// The raw pages of each CPU.
+    pub fn cpus(&self) -> Result<Vec<PathBuf>, Error> {
+        let folder = self.folder.join("per_cpu");
+        let entries = std::fs::read_dir(&folder).map_err(|e| Error::io("list", &folder, e))?;
+        let names = entries.flatten().map(|entry| entry.path());
+        let mut numbered: Vec<(u32, PathBuf)> = names
+            .filter_map(|path| {
+                let name = path.file_name()?.to_string_lossy().into_owned();
+                Some((name.strip_prefix("cpu")?.parse().ok()?, path.join("trace_pipe_raw")))
+            })
+            .collect();
+        numbered.sort();
+        Ok(numbered.into_iter().map(|(_, path)| path).collect())
+    }
+
+    /// Events that the buffers could not keep, by CPU.
+    pub fn lost(&self) -> Result<Vec<u64>, Error> {
+        let lost = |path: PathBuf| {
+            let stats = path.with_file_name("stats");
+            let told = text::read(&stats).unwrap_or_default();
+            ["overrun", "dropped events"].iter().filter_map(|name| count(&told, name)).sum()
+        };
+        Ok(self.cpus()?.into_iter().map(lost).collect())
+    }
+
+    /// The kernel's own description of its pages and events.
+    pub fn formats(&self) -> Result<(String, Vec<String>), Error> {
+        let read =
+            |path: PathBuf| std::fs::read_to_string(&path).map_err(|e| Error::io("read", &path, e));
+        let page = read(self.root.join("events/header_page"))?;
+        let format =
+            |event: &String| read(self.folder.join("events/block").join(event).join("format"));
+        Ok((page, self.wanted().iter().map(format).collect::<Result<_, _>>()?))
+    }
+
+    fn write(&self, name: &str, value: &str) -> Result<(), Error> {
+        let path = self.folder.join(name);
+        std::fs::write(&path, value).map_err(|e| refused(&path, &e))
+    }
+}
+
+impl Drop for Instance {
+    fn drop(&mut self) {
+        let _ = self.write("events/enable", "0");
+        let _ = std::fs::remove_dir(&self.folder);
+        if self.mounted {
+            let _ = rustix::mount::unmount(PLACES[0], rustix::mount::UnmountFlags::empty());
+        }
+    }
+}
+
+/// `overrun: 12`.
+fn count(text: &str, name: &str) -> Option<u64> {
+    text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':')?.trim().parse().ok())
+}
+
+/// Where tracefs is; it is mounted at its usual place if it is nowhere.
+fn tracefs() -> Result<(PathBuf, bool), Error> {
+    let there = || PLACES.iter().map(Path::new).find(|place| place.join("instances").exists());
+    if let Some(place) = there() {
+        return Ok((place.to_path_buf(), false));
+    }
+    let flags = rustix::mount::MountFlags::empty();
+    let mounted = rustix::mount::mount("tracefs", PLACES[0], "tracefs", flags, None);
+    match (mounted, there()) {
+        (Ok(()), Some(place)) => Ok((place.to_path_buf(), true)),
+        (Err(e), _) => Err(refused(Path::new(PLACES[0]), &e.into())),
+        (Ok(()), None) => Err(Error::Unsupported {
+            what: "recording block I/O".to_owned(),
+            why: "this kernel's tracing has no instances".to_owned(),
+        }),
+    }
+}
+
+fn refused(path: &Path, error: &std::io::Error) -> Error {
+    if matches!(error.kind(), ErrorKind::PermissionDenied | ErrorKind::NotFound) {
+        let why = format!("{}: {error}; it needs root and a kernel with tracefs", path.display());
+        return Error::Unsupported { what: "recording block I/O".to_owned(), why };
+    }
+    Error::io("write", path, std::io::Error::new(error.kind(), error.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn losses_are_read_from_the_statistics() {
+        let text = "entries: 5\noverrun: 12\ncommit overrun: 0\nbytes: 9\ndropped events: 3\nread events: 4";
+        assert_eq!((count(text, "overrun"), count(text, "dropped events")), (Some(12), Some(3)));
+        assert_eq!(count(text, "absent"), None);
+    }
+}

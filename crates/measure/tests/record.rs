@@ -1,0 +1,64 @@
+//! The recorder on this machine; said loudly to be skipped where recording is not allowed.
+
+#![allow(clippy::print_stderr)]
+
+use ioscape_measure::Error;
+use ioscape_measure::record::{RecordOptions, RecordedDisk, Recorder, of_file_system};
+use std::io::{Read, Write};
+
+#[test]
+fn events_of_a_write_are_gathered() {
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let Ok(disk) = RecordedDisk::below(folder.path()) else {
+        eprintln!("SKIPPED: {} is on no block device", folder.path().display());
+        return;
+    };
+    let spool = folder.path().to_path_buf();
+    let options = RecordOptions { disks: vec![disk.clone()], buffer_bytes: 1 << 20, spool };
+    let mut recorder = match Recorder::start(&options) {
+        Ok(recorder) => recorder,
+        Err(error @ Error::Unsupported { .. }) => {
+            eprintln!("SKIPPED: {error}");
+            return;
+        }
+        Err(error) => panic!("{error}"),
+    };
+    let mut file = std::fs::File::create(folder.path().join("written")).unwrap();
+    file.write_all(&[7; 1 << 16]).unwrap();
+    file.sync_all().unwrap();
+    recorder.drain().unwrap();
+    let recording = recorder.stop().unwrap();
+    assert!(recording.header_page.contains("commit") && recording.formats.len() >= 3);
+    assert_eq!(recording.disks, [disk]);
+    let mut bytes = 0;
+    for mut cpu in recording.cpus {
+        use std::io::Seek;
+        cpu.rewind().unwrap();
+        let mut pages = Vec::new();
+        bytes += cpu.read_to_end(&mut pages).unwrap();
+    }
+    assert!(bytes > 0, "a synced write makes events");
+    assert!(!recording.own.is_empty() || bytes < 4096, "the spool's blocks are told");
+}
+
+#[test]
+fn a_map_of_blocks_lies_within_the_disk() {
+    let place = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let Ok(disk) = RecordedDisk::below(place) else {
+        eprintln!("SKIPPED: {} is on no block device", place.display());
+        return;
+    };
+    let mounts = disk.mounts();
+    let ranges: Vec<_> =
+        mounts.iter().flat_map(|mount| of_file_system(mount).unwrap_or_default()).collect();
+    if ranges.is_empty() {
+        eprintln!("SKIPPED: the file systems on {} tell no map of their blocks", disk.name);
+        return;
+    }
+    let end = disk.capacity_bytes.unwrap();
+    assert!(
+        ranges
+            .iter()
+            .all(|range| range.disk == disk.number && range.from < range.to && range.to <= end)
+    );
+}

@@ -1,0 +1,50 @@
+//! Trace files on the terminal: what was written, from what, and the devices in it.
+
+use super::ink::Style;
+use super::tables::{Column, table};
+use ioscape_schema::units::{Bytes, Count, Seconds};
+use ioscape_schema::{Document, TraceFile};
+
+/// Devices that are named one by one.
+const MOST_DEVICES: usize = 20;
+
+/// The trace files of a document; empty when it has none.
+pub(super) fn text(document: &Document, style: &Style) -> String {
+    let files = document.trace_files.as_deref().unwrap_or_default();
+    files.iter().map(|file| one(file, style)).collect()
+}
+
+fn one(file: &TraceFile, style: &Style) -> String {
+    let mut out = String::from("\n");
+    let writes = file.rows.saturating_sub(file.reads);
+    let facts = format!(
+        "{} requests ({} reads, {} writes) on {} {}, {} moved in {}; {} as {}, read as {}",
+        file.rows,
+        Count(file.reads as f64),
+        Count(writes as f64),
+        file.info.devices.len(),
+        if file.info.devices.len() == 1 { "device" } else { "devices" },
+        Bytes(file.bytes as f64),
+        Seconds(file.span_ns as f64 / 1e9),
+        Bytes(file.file_bytes as f64),
+        file.format,
+        file.info.format,
+    );
+    out += &style.paragraph("  ", "  ", &facts);
+    let shown = &file.info.devices[..file.info.devices.len().min(MOST_DEVICES)];
+    if shown.is_empty() {
+        return out;
+    }
+    let capacity =
+        |bytes: Option<u64>| bytes.map_or(String::new(), |b| Bytes(b as f64).to_string());
+    let devices = Column::words("device", shown.iter().map(|device| device.name.clone()));
+    let sizes =
+        Column::numbers("capacity", shown.iter().map(|device| capacity(device.capacity_bytes)));
+    let known = shown.iter().any(|device| device.capacity_bytes.is_some());
+    let columns = [&devices, &sizes];
+    out += &table(&columns[..1 + usize::from(known)], style);
+    if file.info.devices.len() > MOST_DEVICES {
+        out += &format!("  and {} more\n", file.info.devices.len() - MOST_DEVICES);
+    }
+    out
+}

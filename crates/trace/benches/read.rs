@@ -1,0 +1,155 @@
+//! How fast traces are read, by CPU time: MSR text, blktrace records and Parquet, all made up here.
+//!
+//! `cargo bench -p ioscape-trace --bench read [rows]`; one thread, best of five.
+
+#![allow(clippy::print_stdout, clippy::disallowed_methods)]
+
+use ioscape_schema::{Io, Op, Request, TraceInfo};
+use ioscape_trace::{Options, OutFormat, Source, Writer, open};
+use std::io::{Cursor, Seek, SeekFrom, Write};
+use std::sync::{Arc, Mutex};
+
+/// A file in memory that outlives its writer.
+#[derive(Clone, Default)]
+struct Memory(Arc<Mutex<Cursor<Vec<u8>>>>);
+
+impl Write for Memory {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().write(bytes)
+    }
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Seek for Memory {
+    fn seek(&mut self, to: SeekFrom) -> std::io::Result<u64> {
+        self.0.lock().unwrap().seek(to)
+    }
+}
+
+/// CPU time of this process so far, in seconds: what others do on the machine does not count.
+fn cpu_s() -> f64 {
+    let stat = std::fs::read_to_string("/proc/self/schedstat").expect("Linux tells CPU time");
+    let ns: f64 = stat.split(' ').next().and_then(|word| word.parse().ok()).expect("a number");
+    ns / 1e9
+}
+
+fn rows(count: u64) -> Vec<Io> {
+    let mut state = 88_172_645_463_325_252u64;
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state
+    };
+    let mut now = 0;
+    (0..count)
+        .map(|_| {
+            let random = next();
+            now += random % 100_000;
+            let issued_ns = now + random % 2000;
+            Io {
+                request: Request {
+                    op: if random % 3 == 0 { Op::Read } else { Op::Write },
+                    offset: (random >> 20) % (1 << 38) / 4096 * 4096,
+                    len: 512 << (random % 8),
+                },
+                queued_ns: now,
+                issued_ns,
+                completed_ns: issued_ns + (random >> 40) % 5_000_000,
+                process: (random % 50) as u32,
+                device: (random % 4) as u16,
+                command: 1,
+                ..Io::default()
+            }
+        })
+        .collect()
+}
+
+fn info() -> TraceInfo {
+    let device = |n| ioscape_schema::Device { name: format!("usr_{n}"), ..Default::default() };
+    let commands = vec![String::new(), "fio".to_owned()];
+    TraceInfo { devices: (0..4).map(device).collect(), commands, ..TraceInfo::default() }
+}
+
+fn msr(rows: &[Io]) -> Vec<u8> {
+    let mut text = Vec::new();
+    for io in rows {
+        let op = if io.request.op == Op::Read { "Read" } else { "Write" };
+        let time = 128_166_372_003_061_629 + io.queued_ns / 100;
+        let (offset, len, response) = (io.request.offset, io.request.len, io.elapsed_ns() / 100);
+        writeln!(text, "{time},usr,{},{op},{offset},{len},{response}", io.device).unwrap();
+    }
+    text
+}
+
+/// Six events for each request, as a kernel with an I/O scheduler gives them.
+fn blktrace(rows: &[Io]) -> Vec<u8> {
+    let mut events = Vec::new();
+    for io in rows {
+        for (action, at) in [(1u32, 0), (4, 0), (9, 0), (12, 0), (7, 1), (8, 2)] {
+            let time = [io.queued_ns, io.issued_ns, io.completed_ns][at];
+            events.push((time, action, io));
+        }
+    }
+    events.sort_by_key(|event| event.0);
+    let mut bytes = Vec::new();
+    for (number, (time, action, io)) in events.iter().enumerate() {
+        let kind = if io.request.op == Op::Write { 1u32 << 17 } else { 1 << 16 };
+        bytes.extend(0x6561_7407u32.to_le_bytes());
+        bytes.extend((number as u32 + 1).to_le_bytes());
+        bytes.extend(time.to_le_bytes());
+        bytes.extend((io.request.offset / 512).to_le_bytes());
+        bytes.extend(io.request.len.to_le_bytes());
+        bytes.extend((action | kind).to_le_bytes());
+        bytes.extend(io.process.to_le_bytes());
+        bytes.extend((8u32 << 20 | u32::from(io.device)).to_le_bytes());
+        bytes.extend([0; 8]);
+    }
+    bytes
+}
+
+fn written(rows: &[Io], format: OutFormat) -> Vec<u8> {
+    let memory = Memory::default();
+    let mut writer = Writer::new(format, memory.clone()).expect("memory can be written");
+    rows.chunks(8192).for_each(|batch| writer.rows(batch, &info()).expect("rows are written"));
+    writer.finish(&info()).expect("the trace ends");
+    std::mem::take(memory.0.lock().unwrap().get_mut())
+}
+
+fn time(name: &str, bytes: &[u8], records: u64) {
+    let mut best = f64::INFINITY;
+    let mut read = 0;
+    for _ in 0..5 {
+        let source = Source::file("bench", Cursor::new(bytes.to_vec()));
+        let from = cpu_s();
+        let mut reader = open(vec![source], &Options::default()).expect("the trace is known");
+        let mut batch = Vec::new();
+        read = 0;
+        while reader.next_batch(&mut batch).expect("the trace is whole") {
+            read += batch.len();
+        }
+        best = best.min(cpu_s() - from);
+    }
+    let rate = records as f64 / best / 1e6;
+    println!(
+        "{name:10} {records:>9} records, {read:>9} rows, {:>5.1} bytes a record: {rate:6.2} million records per CPU second",
+        bytes.len() as f64 / records as f64
+    );
+}
+
+fn main() {
+    let count = std::env::args().filter_map(|word| word.parse().ok()).next().unwrap_or(2_000_000);
+    let rows = rows(count);
+    time("msr", &msr(&rows), count);
+    time("blktrace", &blktrace(&rows[..rows.len() / 2]), count / 2 * 6);
+    let from = cpu_s();
+    let parquet = written(&rows, OutFormat::Parquet);
+    println!(
+        "parquet written: {:.2} million rows per CPU second",
+        count as f64 / (cpu_s() - from) / 1e6
+    );
+    time("parquet", &parquet, count);
+    time("csv", &written(&rows[..rows.len() / 4], OutFormat::Csv), count / 4);
+}

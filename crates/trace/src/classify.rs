@@ -1,0 +1,131 @@
+//! What a request's blocks hold (Table 6 of Ruemmler & Wilkes 1993): by the file system's map, the flags and the process.
+
+use ioscape_schema::{Io, IoFlags, IoType};
+
+/// A range of a device and what is there; [`IoType::Unknown`] is "in use, the map does not tell by what".
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TypedRange {
+    /// Index of the device.
+    pub device: u16,
+    /// First byte.
+    pub from: u64,
+    /// Byte after the last.
+    pub to: u64,
+    /// What is there.
+    pub io_type: IoType,
+}
+
+/// Maps of the blocks of some devices.
+#[derive(Clone, Debug, Default)]
+pub struct BlockTypes {
+    /// Sorted by device and first byte, without overlaps.
+    certain: Vec<TypedRange>,
+    /// In use by something that the map does not tell.
+    in_use: Vec<TypedRange>,
+}
+
+impl BlockTypes {
+    /// A map of ranges in any order; where some overlap, the smaller one counts.
+    pub fn new(ranges: impl IntoIterator<Item = TypedRange>) -> Self {
+        let (certain, in_use) = ranges
+            .into_iter()
+            .filter(|r| r.from < r.to)
+            .partition(|r| r.io_type != IoType::Unknown);
+        let mut this = Self { certain, in_use };
+        for list in [&mut this.certain, &mut this.in_use] {
+            list.sort_by_key(|range| (range.device, range.from, std::cmp::Reverse(range.to)));
+        }
+        this
+    }
+
+    fn find(list: &[TypedRange], device: u16, at: u64) -> Option<IoType> {
+        let after = list.partition_point(|range| (range.device, range.from) <= (device, at));
+        let near = list[..after].iter().rev().take(4);
+        near.filter(|range| range.device == device)
+            .find(|range| at < range.to)
+            .map(|range| range.io_type)
+    }
+
+    /// What is at a byte of a device; unknown where something is that the map does not tell.
+    pub fn at(&self, device: u16, byte: u64) -> Option<IoType> {
+        Self::find(&self.certain, device, byte).or_else(|| Self::find(&self.in_use, device, byte))
+    }
+
+    /// Whether there is a map of the device.
+    pub fn covers(&self, device: u16) -> bool {
+        [&self.certain, &self.in_use].iter().any(|list| {
+            let first = list.partition_point(|range| range.device < device);
+            list.get(first).is_some_and(|range| range.device == device)
+        })
+    }
+}
+
+/// What the blocks of `io` hold, by maps of which the first counts most: blocks that one says are free may be told by
+/// another, taken earlier.
+///
+/// Certain places of the map come first. Where it only says "in use", ext4 marks its own blocks (`REQ_META`): those that
+/// its journal's thread writes are the journal, others say where a file's blocks are; what is not marked is a file's.
+pub fn classify(io: &Io, command: &str, maps: &[&BlockTypes]) -> IoType {
+    if io.flags.contains(IoFlags::SWAP) {
+        return IoType::Swap;
+    }
+    let journals = command.starts_with("jbd2/");
+    if !io.moves_data() {
+        // A flush has no block; the journal's thread flushes for the journal.
+        return if journals && io.flags.contains(IoFlags::FLUSH) {
+            IoType::Journal
+        } else {
+            IoType::Unknown
+        };
+    }
+    let found = maps.iter().find_map(|map| map.at(io.device, io.request.offset));
+    let known = maps.iter().any(|map| map.covers(io.device));
+    match found {
+        Some(io_type) if io_type != IoType::Unknown => io_type,
+        _ if !known => IoType::Unknown,
+        _ if io.flags.contains(IoFlags::META) && journals => IoType::Journal,
+        _ if io.flags.contains(IoFlags::META) => IoType::Indirect,
+        _ => IoType::UserData,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ioscape_schema::{Op, Request};
+
+    fn io(offset: u64, flags: IoFlags) -> Io {
+        Io { request: Request { op: Op::Write, offset, len: 4096 }, flags, ..Io::default() }
+    }
+
+    #[test]
+    fn places_flags_and_processes_decide() {
+        let range = |from, to, io_type| TypedRange { device: 0, from, to, io_type };
+        let now = BlockTypes::new([
+            range(0, 4096, IoType::Superblock),
+            range(4096, 8192, IoType::Inode),
+            range(8192, 1 << 20, IoType::Unknown),
+            range(16_384, 20_480, IoType::Directory),
+        ]);
+        let before = BlockTypes::new([range(2 << 20, 3 << 20, IoType::Directory)]);
+        let maps = [&now, &before];
+        let (meta, plain) = (IoFlags::META, IoFlags::empty());
+        for (offset, flags, command, io_type) in [
+            (0, meta, "jbd2/vda-8", IoType::Superblock),
+            (4096, plain, "cp", IoType::Inode),
+            (16_384, meta, "ls", IoType::Directory),
+            (20_480, plain, "cp", IoType::UserData),
+            (20_480, meta, "jbd2/vda-8", IoType::Journal),
+            (20_480, meta, "kworker/u4:1", IoType::Indirect),
+            (2 << 20, plain, "rm", IoType::Directory),
+            (9 << 20, plain, "rm", IoType::UserData),
+            (0, IoFlags::SWAP, "kswapd0", IoType::Swap),
+        ] {
+            assert_eq!(classify(&io(offset, flags), command, &maps), io_type, "{offset} {command}");
+        }
+        let other = Io { device: 1, ..io(0, meta) };
+        assert_eq!(classify(&other, "cp", &maps), IoType::Unknown);
+        let flush = Io { request: Request::default(), ..io(0, IoFlags::FLUSH) };
+        assert_eq!(classify(&flush, "jbd2/vda-8", &maps), IoType::Journal);
+    }
+}

@@ -1,0 +1,66 @@
+//! What is doubtful about a trace that was read or recorded, as warnings.
+
+use ioscape_schema::{TraceInfo, Warning, WarningKind};
+
+/// Notes that count something that is not whole, and what that means.
+const COUNTS: [(&str, &str); 4] = [
+    (
+        "completions without a beginning",
+        "requests completed whose arrival and issue are not in the trace; they have no row",
+    ),
+    (
+        "requests without a completion",
+        "requests were issued whose completion is not in the trace; they have no row",
+    ),
+    (
+        "rows out of order",
+        "rows came after later ones; distances and times between arrivals are wrong there",
+    ),
+    (
+        "requests without kind",
+        "requests are neither reads nor writes by the source; they have no row",
+    ),
+];
+
+/// The doubts about the trace as a whole.
+pub fn doubts(info: &TraceInfo) -> Vec<Warning> {
+    let mut doubts = Vec::new();
+    let lost: u64 = info.lost_by_cpu.iter().sum();
+    if lost > 0 {
+        let text = format!(
+            "{lost} events were lost while recording (by CPU: {:?}): requests are missing; record with larger buffers",
+            info.lost_by_cpu
+        );
+        doubts.push(Warning::new(WarningKind::EventsLost, text));
+    }
+    if info.skipped > 0 {
+        let text = format!("{} broken records were left out", info.skipped);
+        doubts.push(Warning::new(WarningKind::RecordsSkipped, text));
+    }
+    for (note, meaning) in COUNTS {
+        if let Some(count) = info.notes.get(note) {
+            doubts.push(Warning::new(WarningKind::TraceIncomplete, format!("{count} {meaning}")));
+        }
+    }
+    if let Some(text) = info.notes.get("times") {
+        doubts.push(Warning::new(WarningKind::TraceIncomplete, text.clone()));
+    }
+    doubts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_missing_is_told() {
+        assert!(doubts(&TraceInfo::default()).is_empty());
+        let notes = [("rows out of order".to_owned(), "3".to_owned())].into();
+        let info = TraceInfo { lost_by_cpu: vec![0, 5], skipped: 2, notes, ..TraceInfo::default() };
+        let found = doubts(&info);
+        let kinds: Vec<WarningKind> = found.iter().map(|doubt| doubt.kind).collect();
+        use WarningKind::{EventsLost, RecordsSkipped, TraceIncomplete};
+        assert_eq!(kinds, [EventsLost, RecordsSkipped, TraceIncomplete]);
+        assert!(found[0].message.contains("[0, 5]") && found[2].message.starts_with("3 rows"));
+    }
+}

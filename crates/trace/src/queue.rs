@@ -1,0 +1,49 @@
+//! The queue that a request finds at its arrival, counted from the times of those before it.
+
+use ioscape_schema::Io;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// Requests under way, by device.
+#[derive(Clone, Debug, Default)]
+pub struct Queues {
+    completions: Vec<BinaryHeap<Reverse<u64>>>,
+}
+
+impl Queues {
+    /// How many requests are in the device's queue when this one arrives, itself included. Requests must come in the order
+    /// of their arrival.
+    pub fn arrive(&mut self, io: &Io) -> u32 {
+        let device = usize::from(io.device);
+        if self.completions.len() <= device {
+            self.completions.resize_with(device + 1, BinaryHeap::new);
+        }
+        let waiting = &mut self.completions[device];
+        while waiting.peek().is_some_and(|Reverse(done)| *done <= io.queued_ns) {
+            waiting.pop();
+        }
+        waiting.push(Reverse(io.completed_ns));
+        u32::try_from(waiting.len()).unwrap_or(u32::MAX)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn those_who_have_left_do_not_count() {
+        let mut queues = Queues::default();
+        let mut arrive = |device, queued_ns, completed_ns| {
+            queues.arrive(&Io { device, queued_ns, completed_ns, ..Io::default() })
+        };
+        let lengths = [
+            arrive(0, 0, 10),
+            arrive(0, 1, 5),
+            arrive(1, 2, 9),
+            arrive(0, 5, 20),
+            arrive(0, 10, 11),
+        ];
+        assert_eq!(lengths, [1, 2, 1, 2, 2]);
+    }
+}
