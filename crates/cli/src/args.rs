@@ -1,5 +1,6 @@
 //! What was typed: the command line, parsed and not yet interpreted; nothing is opened here.
 
+mod analyze;
 mod campaign;
 mod characterize;
 mod models;
@@ -13,6 +14,7 @@ use ioscape_schema::units::{parse_bytes, parse_duration_ns};
 use ioscape_schema::{Access, Advice, Engine, SizeDistribution, Workers};
 use std::path::PathBuf;
 
+pub use analyze::{AnalyzeArgs, CharacterizeArgs as CharacterizeTraceArgs, WholeArgs};
 pub use campaign::{CampaignAction, CampaignArgs, CampaignRunArgs};
 pub use characterize::CharacterizeArgs;
 pub use models::{AskedArgs, CompareArgs, PredictArgs, Price, ValidateArgs};
@@ -56,6 +58,7 @@ pub enum Command {
     /// Measure how fast the operating system is for its processor, as in 1990 and today
     Os(OsArgs),
     /// Read and write block-I/O traces
+    /// Record, read, write, analyse and characterize block-I/O traces
     Trace(TraceArgs),
     /// Replay a block trace against simulated disks, with write caches and schedulers of choice
     Simulate(Box<SimulateArgs>),

@@ -1,7 +1,7 @@
 //! What the user sees while waiting: one bar on a terminal, nothing in a pipe.
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use ioscape_schema::units::Seconds;
+use ioscape_schema::units::{Count, Seconds};
 use std::io::IsTerminal;
 use std::time::Duration;
 
@@ -72,6 +72,16 @@ impl Progress {
         self.bar.set_position(spent_s as u64);
         self.bar.set_prefix(format!("about {} left,", Seconds(left_s)));
         self.bar.set_message(doing.to_owned());
+    }
+
+    /// For a trace whose length is not known beforehand.
+    pub fn of_rows() -> Self {
+        Self::new(1, "{spinner} {msg} [{elapsed}]")
+    }
+
+    /// So many rows of a trace were read.
+    pub fn rows(&self, count: u64) {
+        self.bar.set_message(format!("{} requests", Count(count as f64)));
     }
 
     /// What is being done within the current step.

@@ -19,6 +19,7 @@ mod ratios;
 mod simulation;
 mod terminal;
 mod text;
+mod trace;
 
 #[cfg(test)]
 #[path = "../tests/sample/mod.rs"]

@@ -221,6 +221,12 @@ pub fn target(document: &Document) -> Cow<'_, str> {
     if document.os.is_some() {
         return "operating system against processor".into();
     }
+    if let Some(trace) = document.trace_summary.as_ref().filter(|_| document.evaluation.is_none()) {
+        return trace.name.as_str().into();
+    }
+    if let Some(trace) = &document.trace_characterization {
+        return trace.name.as_str().into();
+    }
     if let Some(files) = document.trace_files.as_ref().filter(|files| !files.is_empty()) {
         return listed(files.iter().map(|file| file.path.as_str()).collect()).into();
     }

@@ -2,7 +2,8 @@
 
 use crate::{
     CampaignResult, Characterization, Cheapest, Comparison, Environment, Evaluation, Measurement,
-    OsResults, Prediction, Simulation, TraceFile, Validation, Vxbench, Warning,
+    OsResults, Prediction, Simulation, TraceCharacterization, TraceFile, TraceSummary, Validation,
+    Vxbench, Warning,
 };
 use serde::{Deserialize, Serialize};
 
@@ -66,6 +67,12 @@ pub struct Document {
     /// The operating-system micro-benchmarks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub os: Option<OsResults>,
+    /// What a block trace holds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace_summary: Option<TraceSummary>,
+    /// A block trace as workloads of five parameters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace_characterization: Option<TraceCharacterization>,
     /// Traces that were imported, exported or recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace_files: Option<Vec<TraceFile>>,

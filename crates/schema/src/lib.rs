@@ -5,6 +5,7 @@
 
 pub mod campaign;
 pub mod characterization;
+pub mod distribution;
 pub mod document;
 pub mod environment;
 pub mod evaluation;
@@ -14,6 +15,7 @@ pub mod os;
 pub mod prediction;
 pub mod simulation;
 pub mod trace_file;
+pub mod trace_summary;
 pub mod units;
 pub mod vxbench;
 pub mod warning;
@@ -26,6 +28,7 @@ pub use campaign::{
 pub use characterization::{
     Characterization, Ending, FileCall, FileKind, FileTraits, ProcessTraits, TracingCost, Traits,
 };
+pub use distribution::Distribution;
 pub use document::{Document, SCHEMA, Tool};
 pub use environment::Environment;
 pub use evaluation::{
@@ -43,6 +46,7 @@ pub use simulation::{
     SimulatedTimes, Simulation, SimulationAgreement,
 };
 pub use trace_file::TraceFile;
+pub use trace_summary::{TraceCharacterization, TraceSummary};
 pub use vxbench::{
     VxFigures, VxFile, VxJob, VxRun, VxShow, VxUsers, VxWorkload, Vxbench, WriterScaling,
 };

@@ -63,6 +63,8 @@ pub enum WarningKind {
     RecordsSkipped,
     /// Requests whose beginning or end is not in a trace, or rows that are not in their order.
     TraceIncomplete,
+    /// A trace does not tell when requests completed.
+    TimesUnknown,
     /// A warning of a newer version of this program.
     #[serde(other)]
     Other,

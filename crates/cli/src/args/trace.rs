@@ -1,6 +1,6 @@
 //! What was typed for `ioscape trace`.
 
-use super::{bytes, seconds};
+use super::{AnalyzeArgs, CharacterizeTraceArgs, bytes, seconds};
 use clap::{Args, Subcommand};
 use ioscape_trace::{Format, OutFormat};
 use std::path::PathBuf;
@@ -22,6 +22,10 @@ pub enum TraceCommand {
     Import(ImportArgs),
     /// Write a trace in a format that another program reads
     Export(ExportArgs),
+    /// Find out everything about a trace in one pass: the tables and figures of Ruemmler & Wilkes 1993, and today's
+    Analyze(AnalyzeArgs),
+    /// Describe a trace by the five parameters of the workload model, ready for `predict` and `run`
+    Characterize(CharacterizeTraceArgs),
 }
 
 /// `ioscape trace record`.

@@ -2,13 +2,13 @@
 
 mod campaign;
 mod characterization;
-mod figure;
+pub(crate) mod figure;
 mod findings;
 mod models;
 mod os;
 mod sections;
 mod simulation;
-mod tables;
+pub(crate) mod tables;
 mod vxbench;
 
 use crate::text::{esc, short_time, target};
@@ -95,6 +95,14 @@ fn sections(document: &Document) -> Vec<Section> {
     if let Some(one) = &document.simulation {
         add("simulation", "Simulation", simulation::section(one));
     }
+    if let Some(trace) = &document.trace_summary {
+        for (id, name, body) in crate::trace::sections(trace) {
+            add(id, name, body);
+        }
+    }
+    if let Some(found) = &document.trace_characterization {
+        add("workloads", "Workloads", crate::trace::workloads(found));
+    }
     add("doubts", "Doubts", tables::doubts(document));
     if document.environment != Environment::default() {
         add("machine", "Machine", tables::machine(&document.environment));
@@ -133,6 +141,8 @@ fn header(out: &mut String, document: &Document, sections: &[Section]) {
         Document { predictions: Some(_), .. } => "predictions",
         Document { os: Some(_), .. } => "operating-system benchmarks",
         Document { simulation: Some(_), .. } => "simulation",
+        Document { trace_summary: Some(_), .. } => "trace",
+        Document { trace_characterization: Some(_), .. } => "trace as workloads",
         _ => "runs",
     };
     let _ = write!(

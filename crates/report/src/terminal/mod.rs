@@ -7,7 +7,7 @@ mod ink;
 mod models;
 mod os;
 mod simulation;
-mod tables;
+pub(crate) mod tables;
 mod trace_files;
 mod vxbench;
 
@@ -44,6 +44,12 @@ pub fn terminal(document: &Document, style: &Style) -> String {
     }
     if let Some(results) = &document.os {
         out += &os::text(results, style);
+    }
+    if let Some(trace) = &document.trace_summary {
+        out += &crate::trace::text(trace, style);
+    }
+    if let Some(found) = &document.trace_characterization {
+        out += &crate::trace::workloads_text(found, style);
     }
     out += &trace_files::text(document, style);
     if let Some(one) = &document.simulation {

@@ -2,6 +2,7 @@
 
 mod blocks;
 mod data;
+mod hplajw;
 mod records;
 mod ring;
 mod srt;

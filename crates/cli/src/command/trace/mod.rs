@@ -1,8 +1,11 @@
 //! `ioscape trace`: the commands for block-I/O traces.
 
+mod analyze;
+mod characterize;
 mod convert;
 mod files;
 mod record;
+mod rows;
 
 use crate::args::{TraceArgs, TraceCommand};
 use crate::failure::Failure;
@@ -16,5 +19,7 @@ pub fn main(args: &TraceArgs) -> Result<(), Failure> {
         TraceCommand::Record(args) => record::record(args),
         TraceCommand::Import(args) => convert::import(args),
         TraceCommand::Export(args) => convert::export(args),
+        TraceCommand::Analyze(args) => analyze::main(args),
+        TraceCommand::Characterize(args) => characterize::main(args),
     }
 }

@@ -1,0 +1,99 @@
+//! What was typed for the commands that look into a trace: `trace analyze` and `trace characterize`.
+
+use super::{bytes, nanos};
+use clap::Args;
+use ioscape_schema::trace_summary::Breakdown;
+use ioscape_trace::Format;
+use std::path::PathBuf;
+
+/// Which trace, and what of it.
+#[derive(Debug, Args)]
+pub struct WholeArgs {
+    /// Trace files of one recording
+    #[arg(required = true, value_name = "TRACE")]
+    pub traces: Vec<PathBuf>,
+    /// Format of the files [default: found by their content]
+    #[arg(long, value_name = "FORMAT", value_parser = format)]
+    pub format: Option<Format>,
+    /// Leave broken records out and count them instead of failing
+    #[arg(long)]
+    pub skip_bad: bool,
+    /// Only what arrives from this time on, counted from the beginning of the trace
+    #[arg(long, value_name = "TIME", value_parser = nanos)]
+    pub from: Option<u64>,
+    /// Only what arrives before this time
+    #[arg(long, value_name = "TIME", value_parser = nanos)]
+    pub to: Option<u64>,
+    /// Only one disk, by name or by number from 0
+    #[arg(long, value_name = "DISK")]
+    pub disk: Option<String>,
+    /// Size of the blocks that are counted, a power of two
+    #[arg(long, value_name = "SIZE", default_value = "8k", value_parser = block)]
+    pub block: u64,
+    /// Write the result to FILE (.ioscape.json)
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Write one self-contained HTML page to FILE
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+    /// Print the result file on standard output instead of the summary
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `ioscape trace analyze`.
+#[derive(Debug, Args)]
+pub struct AnalyzeArgs {
+    /// The trace.
+    #[command(flatten)]
+    pub trace: WholeArgs,
+    /// What the load is broken down by in the summary
+    #[arg(long, value_name = "process|disk|partition", default_value = "partition", value_parser = breakdown)]
+    pub by: Breakdown,
+    /// Threads that share the work [default: as many as there are processors]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
+    pub threads: Option<u32>,
+    /// Interleave of the file system, for sequential requests; 0 for none [default: what the distances show]
+    #[arg(long, value_name = "SIZE", value_parser = interleave)]
+    pub interleave: Option<u64>,
+    /// Most blocks for which the miss-ratio curve is exact; each takes about 40 bytes, beyond it is sampled
+    #[arg(long, value_name = "N", default_value_t = 65_536)]
+    pub exact_blocks: usize,
+}
+
+/// `ioscape trace characterize`.
+#[derive(Debug, Args)]
+pub struct CharacterizeArgs {
+    /// The trace.
+    #[command(flatten)]
+    pub trace: WholeArgs,
+    /// Also describe the trace in windows of this length
+    #[arg(long, value_name = "TIME", value_parser = nanos)]
+    pub window: Option<u64>,
+    /// Write the workloads as a job file, for `ioscape run` and `ioscape predict --workloads`
+    #[arg(long, value_name = "JOB.toml")]
+    pub jobs: Option<PathBuf>,
+}
+
+fn interleave(text: &str) -> Result<u64, String> {
+    if text == "0" { Ok(0) } else { bytes(text) }
+}
+
+fn breakdown(text: &str) -> Result<Breakdown, String> {
+    match text {
+        "process" => Ok(Breakdown::Process),
+        "disk" => Ok(Breakdown::Disk),
+        "partition" => Ok(Breakdown::Partition),
+        _ => Err("one of process, disk, partition".to_owned()),
+    }
+}
+
+fn format(text: &str) -> Result<Format, String> {
+    text.parse()
+}
+
+fn block(text: &str) -> Result<u64, String> {
+    let size = bytes(text)?;
+    let fits = size.is_power_of_two() && (512..=1 << 30).contains(&size);
+    if fits { Ok(size) } else { Err("a power of two from 512 to 1G".to_owned()) }
+}

@@ -1,0 +1,96 @@
+//! `ioscape trace` from the outside: a small trace of our own, its result, its page, its workloads, and misuse.
+
+use assert_cmd::Command;
+use serde_json::Value;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+/// 3000 requests in the format of MSR Cambridge, on two volumes of one host.
+fn trace(folder: &Path) -> PathBuf {
+    let mut text = String::new();
+    for i in 0..3000u64 {
+        let x = i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 33;
+        let (time, disk) = (128_166_372_000_000_000 + i * 12_345, x & 1);
+        let op = if x % 10 < 4 { "Read" } else { "Write" };
+        let (offset, size, took) = ((x >> 8) % 700 * 8192, 4096 << (x % 3), 1000 + x % 50_000);
+        let _ = writeln!(text, "{time},host,{disk},{op},{offset},{size},{took}");
+    }
+    let path = folder.join("host.csv");
+    std::fs::write(&path, text).expect("the trace is written");
+    path
+}
+
+fn ioscape(words: &[&str], trace: &Path) -> assert_cmd::assert::Assert {
+    let mut command = Command::cargo_bin("ioscape").expect("the command is built");
+    command.arg("trace").args(words).arg(trace).assert()
+}
+
+fn document(words: &[&str], trace: &Path) -> Value {
+    let done = ioscape(words, trace).success();
+    serde_json::from_slice(&done.get_output().stdout).expect("standard output is one document")
+}
+
+#[test]
+fn a_trace_is_analysed_the_same_by_any_number_of_threads() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let trace = trace(folder.path());
+    let alone = document(&["analyze", "--json", "--threads", "1"], &trace);
+    let summary = &alone["trace_summary"];
+    assert_eq!(summary["ios"], 3000);
+    assert_eq!(summary["disks"].as_array().map(Vec::len), Some(2));
+    assert_eq!(summary["name"], "host.csv");
+    let shared = document(&["analyze", "--json", "--threads", "3"], &trace);
+    assert_eq!(&shared["trace_summary"], summary);
+    let early = document(&["analyze", "--json", "--to", "1s", "--disk", "1"], &trace);
+    let ios = early["trace_summary"]["ios"].as_u64().unwrap_or(0);
+    assert!(ios > 0 && ios < 1000, "{ios}");
+}
+
+#[test]
+fn the_page_and_the_text_are_written() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let trace = trace(folder.path());
+    let page = folder.path().join("page.html");
+    let page_name = page.to_str().expect("a name");
+    let done = ioscape(&["analyze", "--html", page_name, "--by", "disk"], &trace).success();
+    let text = String::from_utf8_lossy(&done.get_output().stdout).into_owned();
+    assert!(text.contains("Load by disk") && text.contains("Beside Ruemmler and Wilkes"), "{text}");
+    let page = std::fs::read_to_string(&page).expect("the page is there");
+    assert!(page.contains("figure-miss-ratio"));
+}
+
+#[test]
+fn a_trace_becomes_workloads_that_run_takes() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let trace = trace(folder.path());
+    let jobs = folder.path().join("jobs.toml");
+    let name = jobs.to_str().expect("a name");
+    let found = document(&["characterize", "--json", "--window", "1s", "--jobs", name], &trace);
+    let overall = &found["trace_characterization"]["overall"];
+    assert_eq!(overall["requests"], 3000);
+    let read_frac = overall["read_frac"].as_f64().expect("a fraction");
+    assert!((0.35..0.45).contains(&read_frac));
+    let text = std::fs::read_to_string(&jobs).expect("the job file is there");
+    let jobs: toml::Table = text.parse().expect("it is TOML");
+    // The whole, two disks, and four windows of a second.
+    assert_eq!(jobs["job"].as_array().map(Vec::len), Some(7));
+}
+
+#[test]
+fn misuse_is_told_in_a_sentence() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let trace = trace(folder.path());
+    for (words, hint) in [
+        (&["analyze", "--disk", "nowhere"][..], "no such disk"),
+        (&["analyze", "--from", "1h"], "--from"),
+        (&["analyze", "--by", "colour"], "partition"),
+        (&["analyze", "--threads", "0"], "--threads"),
+        (&["characterize", "--format", "nonsense"], "--format"),
+    ] {
+        let done = ioscape(words, &trace).code(2);
+        let told = String::from_utf8_lossy(&done.get_output().stderr).into_owned();
+        assert!(told.contains(hint), "{words:?}: {told}");
+    }
+    ioscape(&["analyze"], &folder.path().join("missing")).code(2);
+    ioscape(&["analyze"], folder.path()).code(2);
+}

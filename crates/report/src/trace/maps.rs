@@ -1,0 +1,156 @@
+//! Pictures of counts over time: response times, and addresses.
+
+use crate::plot::{Axis, Scale, Unit, text_width, ticks};
+use crate::text::esc;
+use ioscape_schema::trace_summary::{AddressMap, HeatMap};
+use std::fmt::Write as _;
+
+const HEIGHT: f64 = 300.0;
+const TOP: f64 = 22.0;
+const BOTTOM: f64 = 42.0;
+
+/// A grid of cells: columns by time, rows upwards, shade and class of each cell.
+struct Grid {
+    label: String,
+    columns: f64,
+    x: Axis,
+    y: Axis,
+    /// Column, lower and upper place of the row from 0 to 1, class, share of the darkest.
+    cells: Vec<(f64, [f64; 2], &'static str, f64)>,
+}
+
+impl Grid {
+    fn svg(&self, width: f64, class: &str) -> String {
+        let rows = HEIGHT - TOP - BOTTOM;
+        let y_ticks = ticks(&self.y, rows, false);
+        let widest = y_ticks.iter().map(|tick| text_width(&tick.label)).fold(12.0, f64::max);
+        let (left, right, bottom) = (widest + 12.0, width - 14.0, HEIGHT - BOTTOM);
+        let mut out = format!(
+            r#"<svg class="plot {class}" viewBox="0 0 {width} {HEIGHT}" role="img" aria-label="{}">"#,
+            esc(&self.label)
+        );
+        for tick in &y_ticks {
+            let y = bottom - self.y.place(tick.value) * rows;
+            let _ = write!(
+                out,
+                r#"<path class="grid" d="M{left:.1} {y:.1}H{right:.1}"/><text x="{:.1}" y="{:.1}" text-anchor="end">{}</text>"#,
+                left - 7.0,
+                y + 4.0,
+                esc(&tick.label)
+            );
+        }
+        let step = (right - left) / self.columns.max(1.0);
+        for (column, [low, high], class, share) in &self.cells {
+            let (x, y) = (left + column * step, bottom - high * rows);
+            let _ = write!(
+                out,
+                r#"<rect class="cell {class}" x="{x:.1}" y="{y:.1}" width="{:.1}" height="{:.1}" fill-opacity="{share:.2}"/>"#,
+                step.max(1.0),
+                ((high - low) * rows).max(1.0),
+            );
+        }
+        for tick in ticks(&self.x, right - left, true) {
+            let x = left + self.x.place(tick.value) * (right - left);
+            let _ = write!(
+                out,
+                r#"<text x="{x:.1}" y="{:.1}" text-anchor="middle">{}</text>"#,
+                bottom + 18.0,
+                esc(&tick.label)
+            );
+        }
+        let _ = write!(
+            out,
+            r#"<path class="axis" d="M{left:.1} {bottom:.1}H{right:.1}"/><text class="title" x="{:.1}" y="{:.1}" text-anchor="middle">{}</text><text class="title" x="0" y="11">{}</text></svg>"#,
+            f64::midpoint(left, right),
+            bottom + 37.0,
+            esc(&self.x.label),
+            esc(&self.y.label)
+        );
+        out
+    }
+
+    fn both(&self) -> String {
+        self.svg(1080.0, "wide") + &self.svg(350.0, "narrow")
+    }
+}
+
+/// The horizontal axis of `columns` steps.
+fn time_axis(step_ns: u64, start_ns: i64, columns: f64) -> Axis {
+    let span = step_ns as f64 * columns;
+    let (unit, one) = match span {
+        s if s > 3.0 * 86400e9 => ("days", 86400e9),
+        s if s > 3.0 * 3600e9 => ("hours", 3600e9),
+        s if s > 180e9 => ("minutes", 60e9),
+        _ => ("seconds", 1e9),
+    };
+    let from = start_ns as f64 / one;
+    Axis {
+        label: format!("time from the beginning of the trace, {unit}"),
+        scale: Scale::Linear,
+        unit: Unit::Number,
+        range: [from, from + span / one],
+    }
+}
+
+/// Shade by the logarithm of the count, so that single slow requests are seen beside thousands of fast ones.
+fn shade(count: u64, most: u64) -> f64 {
+    0.12 + 0.88 * (count as f64).ln_1p() / (most.max(1) as f64).ln_1p()
+}
+
+/// Response times over time.
+pub fn latency(map: &HeatMap) -> String {
+    let columns =
+        map.cells.iter().map(|cell| cell.0).max().map_or(0.0, |last| f64::from(last) + 1.0);
+    let most = map.cells.iter().map(|cell| cell.2).max().unwrap_or(0);
+    let Some((&first, &last)) = map.rows_to.first().zip(map.rows_to.last()) else {
+        return String::new();
+    };
+    let lowest = map.cells.iter().map(|cell| cell.1).min().unwrap_or(0) as usize;
+    let from = if lowest == 0 { first / 2.0 } else { map.rows_to[lowest - 1] };
+    let y = Axis {
+        label: "elapsed time".to_owned(),
+        scale: Scale::Log10,
+        unit: Unit::Nanos,
+        range: [from, last.max(from * 2.0)],
+    };
+    let row = |row: u32| {
+        let to = map.rows_to[row as usize];
+        let from = if row == 0 { first / 2.0 } else { map.rows_to[row as usize - 1] };
+        [y.place(from), y.place(to)]
+    };
+    let cells = map.cells.iter().filter(|cell| (cell.1 as usize) < map.rows_to.len());
+    let cells = cells
+        .map(|&(column, at, count)| (f64::from(column), row(at), "mixed", shade(count, most)))
+        .collect();
+    let x = time_axis(map.step_ns, map.start_ns, columns);
+    Grid {
+        label: "Response times over time; darker is more".to_owned(),
+        columns,
+        x,
+        y: y.clone(),
+        cells,
+    }
+    .both()
+}
+
+/// Addresses over time on one disk; a cell has the colour of what prevails in it.
+pub fn addresses(map: &AddressMap, name: &str) -> String {
+    let columns =
+        map.cells.iter().map(|cell| cell.0).max().map_or(0.0, |last| f64::from(last) + 1.0);
+    let rows = map.cells.iter().map(|cell| cell.1).max().map_or(1.0, |last| f64::from(last) + 1.0);
+    let most = map.cells.iter().map(|cell| cell.2 + cell.3).max().unwrap_or(0);
+    let y = Axis {
+        label: "first byte".to_owned(),
+        scale: Scale::Linear,
+        unit: Unit::Bytes,
+        range: [0.0, rows * map.row_bytes as f64],
+    };
+    let cells = map.cells.iter().map(|&(column, row, reads, writes)| {
+        let class = if reads >= writes { "read" } else { "write" };
+        let place = [f64::from(row) / rows, (f64::from(row) + 1.0) / rows];
+        (f64::from(column), place, class, shade(reads + writes, most))
+    });
+    let x = time_axis(map.step_ns, map.start_ns, columns);
+    let label = format!("Addresses over time on {name}; darker is more");
+    Grid { label, columns, x, y, cells: cells.collect() }.both()
+}

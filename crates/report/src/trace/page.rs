@@ -1,0 +1,254 @@
+//! The sections of a trace's page.
+
+use super::reference::{self, Printed};
+use super::tables::{self, Rows};
+use super::{charts, maps, traits};
+use crate::html::figure::{Figure, legend, two_sizes};
+use crate::html::tables::table;
+use crate::plot::{Chart, Frame, Scale};
+use crate::text::{esc, inert, percent};
+use ioscape_schema::trace_summary::{TraceCharacterization, TraceSummary};
+use std::fmt::Write as _;
+
+const LOW: Frame = Frame { width: 1080.0, height: 320.0 };
+
+fn rows(all: Rows) -> String {
+    if all.rows.is_empty() {
+        return String::new();
+    }
+    table("", &all.head, all.rows.into_iter())
+}
+
+/// A table as the paper prints it, folded away.
+fn printed(name: &str, of: &Printed) -> String {
+    let inside = table("", of.head(), of.rows());
+    format!("<details><summary>{name}<small>as printed</small></summary>{inside}</details>")
+}
+
+/// A figure of one chart; nothing when it has no points.
+fn figure(id: &str, title: &str, caption: &str, chart: &Chart) -> String {
+    if !chart.has_points() {
+        return String::new();
+    }
+    let figure = Figure { id, title, caption, scales: &[Scale::Linear] };
+    let named = if chart.series.len() > 1 { legend(&chart.series, "") } else { String::new() };
+    figure.html(|_| two_sizes(chart, LOW), &named)
+}
+
+/// A figure whose picture is already drawn.
+fn picture(id: &str, title: &str, caption: &str, svg: &str) -> String {
+    let figure = Figure { id, title, caption, scales: &[Scale::Linear] };
+    figure.html(|_| svg.to_owned(), "")
+}
+
+/// The sections: identifier, name in the navigation, HTML.
+pub fn sections(trace: &TraceSummary) -> Vec<(&'static str, &'static str, String)> {
+    vec![
+        ("summary", "Summary", summary(trace)),
+        ("paper", "Beside 1992", paper(trace)),
+        ("load", "Load", load(trace)),
+        ("times", "Response times", times(trace)),
+        ("queues", "Queues", queues(trace)),
+        ("arrivals", "Arrivals", arrivals(trace)),
+        ("types", "Types and sizes", types(trace)),
+        ("placement", "Placement", placement(trace)),
+        ("writes", "Writes", writes(trace)),
+        ("set", "Working set", set(trace)),
+        ("processes", "Processes", processes(trace)),
+    ]
+}
+
+fn summary(trace: &TraceSummary) -> String {
+    let mut out = r#"<h2>Summary</h2><dl class="numbers">"#.to_owned();
+    for (what, value, more) in tables::headlines(trace) {
+        let _ = write!(
+            out,
+            r#"<div class="number"><dt>{what}</dt><dd class="big">{}</dd><dd class="low">{}</dd></div>"#,
+            esc(&value),
+            esc(&more)
+        );
+    }
+    out.push_str("</dl>");
+    let notes = trace.info.notes.iter().map(|(name, value)| vec![name.clone(), value.clone()]);
+    let format = [vec!["format".to_owned(), trace.info.format.clone()]];
+    out + &table("words", &["What the trace says of itself", ""], format.into_iter().chain(notes))
+}
+
+fn paper(trace: &TraceSummary) -> String {
+    format!(
+        r#"<h2>Beside 1992</h2><p class="lead">What Ruemmler and Wilkes print of their three systems: cello (timesharing), snake (server of
+        diskless clients) and hplajw (workstation). Their tables cover 63 days.</p>{}"#,
+        rows(tables::paper(trace))
+    )
+}
+
+fn load(trace: &TraceSummary) -> String {
+    let mut out = "<h2>Load</h2>".to_owned();
+    out += &rows(tables::partitions(trace));
+    out += &figure("rates", "Requests over time", "Figure 4 of the paper.", &charts::rates(trace));
+    let caption = "Figure 8 of the paper. Steps without requests are left out.";
+    out += &figure("read-fraction", "Reads over time", caption, &charts::read_fraction(trace));
+    if trace.disks.len() > 1 {
+        out += &rows(tables::disks(trace));
+    }
+    out + &rows(tables::days(trace))
+}
+
+fn times(trace: &TraceSummary) -> String {
+    if trace.response_times.all.elapsed_ns.max == 0.0 {
+        return "<h2>Response times</h2><p>The trace does not tell when requests completed.</p>"
+            .to_owned();
+    }
+    let mut out = "<h2>Response times</h2>".to_owned();
+    out += &rows(tables::times(trace));
+    let caption = "Figure 1 of the paper. Physical: from issue to completion. Elapsed: from arrival, the queue included.";
+    out += &figure("times", "Physical and elapsed times", caption, &charts::response_times(trace));
+    let caption = "Elapsed times of the requests that arrived in each step.";
+    out += &figure("tails", "Tail latencies over time", caption, &charts::tails(trace));
+    if let Some(map) = &trace.latency_map {
+        let caption = "Darker is more, by the logarithm of the count.";
+        out += &picture("latency-map", "Elapsed times over time", caption, &maps::latency(map));
+    }
+    out
+}
+
+fn queues(trace: &TraceSummary) -> String {
+    if trace.response_times.all.elapsed_ns.max == 0.0 {
+        return String::new();
+    }
+    let mut out = "<h2>Queues</h2>".to_owned();
+    out += &rows(tables::queues(trace));
+    out += &printed("Table 5 of the paper: queue lengths", &reference::table_5());
+    let agreement = trace.disks.iter().filter_map(|disk| disk.queue_agreement);
+    let [recorded, equal] =
+        agreement.fold([0u64; 2], |sum, one| [sum[0] + one.recorded, sum[1] + one.equal]);
+    let recorded = if recorded == 0 {
+        String::new()
+    } else {
+        format!(" The recorded lengths agree in {equal} of {recorded} requests.")
+    };
+    let caption =
+        format!("Figure 2 of the paper, recomputed from the times of the requests.{recorded}");
+    out += &figure("queues", "Queue lengths", &caption, &charts::queue_lengths(trace));
+    let daily = charts::daily_queues(trace);
+    if daily.series.iter().any(|one| one.marks.len() > 1) {
+        out +=
+            &figure("daily-queues", "Mean queue length by day", "Figure 3 of the paper.", &daily);
+    }
+    let caption = "From the completion of the last request in the queue to the next arrival.";
+    out + &figure("idle", "Idle periods", caption, &charts::idle_times(trace))
+}
+
+fn arrivals(trace: &TraceSummary) -> String {
+    let mut out = "<h2>Arrivals</h2>".to_owned();
+    let caption = "Figure 6 of the paper: over all disks.";
+    out +=
+        &figure("inter-arrival", "Time between arrivals", caption, &charts::inter_arrival(trace));
+    let burst = &trace.burstiness;
+    let hurst = burst.hurst.map_or_else(String::new, |h| format!(" Hurst exponent {h:.2}."));
+    let caption = format!(
+        "1 is Poisson; a line that rises tells of bursts within bursts.{hurst} Squared coefficient of variation of the times between arrivals: {:.1}.",
+        burst.inter_arrival_scv
+    );
+    out + &figure("dispersion", "Burstiness by time scale", &caption, &charts::dispersion(trace))
+}
+
+fn types(trace: &TraceSummary) -> String {
+    let mut out = "<h2>Types and sizes</h2>".to_owned();
+    out += &rows(tables::types(trace));
+    out += &printed("Table 6 of the paper: I/Os by type", &reference::table_6());
+    let caption = "Figure 11 of the paper: the types with most requests.";
+    out + &figure("sizes", "Transfer sizes", caption, &charts::sizes(trace))
+}
+
+fn placement(trace: &TraceSummary) -> String {
+    let mut out = "<h2>Placement</h2>".to_owned();
+    out += &rows(tables::placement(trace));
+    let name = "Table 7 of the paper: logically sequential, of all I/Os";
+    out += &printed(name, &reference::table_7());
+    let peaks: Vec<String> = trace
+        .distances
+        .peaks
+        .iter()
+        .take(4)
+        .map(|peak| {
+            let share = percent(peak.1 as f64 / trace.distances.count.max(1) as f64);
+            format!("{} KiB ({share})", peak.0)
+        })
+        .collect();
+    let caption = format!(
+        "Figure 9 of the paper: from the end of one request to the beginning of the next on its disk. Most frequent: {}.",
+        peaks.join(", ")
+    );
+    out += &figure("distances", "Distances between requests", &caption, &charts::distances(trace));
+    for (index, map) in trace.address_maps.iter().enumerate() {
+        let disk = trace.disks.iter().find(|disk| disk.device == map.device);
+        let name = disk.map_or_else(String::new, |disk| inert(&disk.name).into_owned());
+        let title = format!("Addresses over time: {}", esc(&name));
+        let caption = "Green: mostly reads; orange: mostly writes; darker is more.";
+        out +=
+            &picture(&format!("addresses-{index}"), &title, caption, &maps::addresses(map, &name));
+    }
+    out
+}
+
+fn writes(trace: &TraceSummary) -> String {
+    let table = rows(tables::writes(trace));
+    if table.is_empty() {
+        return String::new();
+    }
+    let mut out = format!("<h2>Writes</h2>{table}");
+    let caption = "Figure 10 of the paper, on the disk with most writes.";
+    out += &figure("groups", "Write groups and bursts", caption, &charts::groups(trace));
+    let kib = trace.block_bytes / 1024;
+    let o = &trace.overwrites;
+    let caption = format!(
+        "Figure 12 of the paper, in blocks of {kib} KiB: {} within a second, {} within 30 s, {} within an hour.",
+        percent(o.within_1s),
+        percent(o.within_30s),
+        percent(o.within_1h)
+    );
+    out += &figure("overwrites", "Overwrite delays", &caption, &charts::overwrites(trace));
+    let caption = format!(
+        "Figure 13 of the paper: 1 % of the {} blocks written take {} of the writes.",
+        trace.popularity.blocks_written,
+        percent(trace.popularity.top_1_percent_written)
+    );
+    out +=
+        &figure("popularity", "Writes by block popularity", &caption, &charts::popularity(trace));
+    let caption =
+        "Figure 17 of the paper: non-volatile memory that would absorb all writes of 30 seconds.";
+    out + &figure("absorption", "Absorbing writes", caption, &charts::absorption(trace))
+}
+
+fn set(trace: &TraceSummary) -> String {
+    let mut out = "<h2>Working set</h2>".to_owned();
+    let caption = "Distinct bytes touched in each window, in whole blocks.";
+    out += &figure("working-set", "Working set over time", caption, &charts::working_set(trace));
+    let errors = trace.miss_ratio.curves.iter().filter(|curve| curve.one_in > 1);
+    let errors: Vec<String> =
+        errors.map(|curve| format!("one block in {}: {:.4}", curve.one_in, curve.error)).collect();
+    let stated = if errors.is_empty() {
+        String::new()
+    } else {
+        format!(" Mean error of the sampled curves: {}.", errors.join(", "))
+    };
+    let caption =
+        format!("One cache for all disks, reads and writes alike, every miss allocating.{stated}");
+    out + &figure("miss-ratio", "Miss ratio by cache size", &caption, &charts::miss_ratio(trace))
+}
+
+fn processes(trace: &TraceSummary) -> String {
+    let table = rows(tables::processes(trace));
+    if table.is_empty() { table } else { format!("<h2>Processes</h2>{table}") }
+}
+
+/// A trace as workloads of five parameters.
+pub fn workloads(found: &TraceCharacterization) -> String {
+    format!(
+        r#"<h2>Workloads</h2><p class="lead">{}</p>{}<p>To go on with: <code>ioscape predict RESULT {}</code></p>"#,
+        esc(&traits::likeness(found)),
+        rows(traits::table(found)),
+        esc(&traits::flags(found))
+    )
+}

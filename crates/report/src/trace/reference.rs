@@ -1,0 +1,83 @@
+//! The printed values of Ruemmler & Wilkes 1993, as they stand in `reference/ruemmler-wilkes`.
+
+/// The systems of the paper, in the order in which they are shown.
+pub const SYSTEMS: [&str; 3] = ["cello", "snake", "hplajw"];
+
+const TABLE_4: &str = include_str!("../../../../reference/ruemmler-wilkes/table4.csv");
+const TABLE_5: &str = include_str!("../../../../reference/ruemmler-wilkes/table5.csv");
+const TABLE_6: &str = include_str!("../../../../reference/ruemmler-wilkes/table6.csv");
+const TABLE_7: &str = include_str!("../../../../reference/ruemmler-wilkes/table7.csv");
+const QUOTED: &str = include_str!("../../../../reference/ruemmler-wilkes/quoted.csv");
+
+/// One table of the paper: its heading and its rows.
+pub struct Printed {
+    head: Vec<&'static str>,
+    rows: Vec<Vec<&'static str>>,
+}
+
+impl Printed {
+    fn of(text: &'static str) -> Self {
+        let mut lines = text.lines().map(|line| line.split(',').collect::<Vec<_>>());
+        Self { head: lines.next().unwrap_or_default(), rows: lines.collect() }
+    }
+
+    /// The value in `column` of the row that begins with `keys`.
+    pub fn value(&self, keys: &[&str], column: &str) -> Option<&'static str> {
+        let column = self.head.iter().position(|name| *name == column)?;
+        let row = self.rows.iter().find(|row| row.starts_with(keys))?;
+        row.get(column).copied().filter(|value| !value.is_empty())
+    }
+
+    /// Heads of the columns.
+    pub fn head(&self) -> &[&'static str] {
+        &self.head
+    }
+
+    /// The rows as they are printed.
+    pub fn rows(&self) -> impl Iterator<Item = Vec<String>> + '_ {
+        self.rows.iter().map(|row| row.iter().map(|&cell| cell.to_owned()).collect())
+    }
+}
+
+/// Table 4: mean response times in milliseconds.
+pub fn table_4() -> Printed {
+    Printed::of(TABLE_4)
+}
+
+/// Table 5: queue lengths by disk.
+pub fn table_5() -> Printed {
+    Printed::of(TABLE_5)
+}
+
+/// Table 6: I/Os by type.
+pub fn table_6() -> Printed {
+    Printed::of(TABLE_6)
+}
+
+/// Table 7: logically sequential I/Os, as fractions of all.
+pub fn table_7() -> Printed {
+    Printed::of(TABLE_7)
+}
+
+/// Values of figures that text or captions state.
+pub fn quoted() -> Printed {
+    Printed::of(QUOTED)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn printed_values_are_found() {
+        assert_eq!(table_4().value(&["hplajw", "writes"], "elapsed_ms"), Some("142.0"));
+        assert_eq!(table_5().value(&["cello", "B"], "max"), Some("1520"));
+        assert_eq!(table_6().value(&["snake", "reads"], "raw"), Some("0.340"));
+        assert_eq!(table_7().value(&["hplajw"], "writes"), Some("0.050"));
+        assert_eq!(quoted().value(&["overwritten_within_1h"], "snake"), Some("0.98"));
+        assert_eq!(quoted().value(&["intervals_in_200kb"], "snake"), None);
+        for table in [table_4(), table_5(), table_6(), table_7(), quoted()] {
+            assert!(table.rows().all(|row| row.len() == table.head().len()));
+        }
+    }
+}

@@ -1,0 +1,297 @@
+//! The tables of a trace, as heads and rows that page and terminal share.
+
+use super::compare::beside;
+use super::reference::SYSTEMS;
+use crate::plot::Unit;
+use crate::text::{inert, percent};
+use ioscape_schema::trace_summary::{DiskSummary, Load, Times, TraceSummary};
+use ioscape_schema::units::{Bytes, Count};
+use ioscape_schema::{IoType, Op};
+
+/// A table: heads, and rows of as many cells.
+pub struct Rows {
+    /// Heads of the columns; the first column is words, the others are numbers.
+    pub head: Vec<&'static str>,
+    /// The cells.
+    pub rows: Vec<Vec<String>>,
+}
+
+/// A type of blocks in words.
+pub fn type_name(io_type: IoType) -> &'static str {
+    match io_type {
+        IoType::Unknown => "unknown",
+        IoType::UserData => "user data",
+        IoType::Inode => "inode",
+        IoType::Directory => "directory",
+        IoType::Indirect => "indirect block",
+        IoType::Bitmap => "bitmap",
+        IoType::Superblock => "superblock",
+        IoType::Journal => "journal",
+        IoType::Swap => "swap",
+    }
+}
+
+/// An operation in words.
+pub fn op(op: Op) -> &'static str {
+    match op {
+        Op::Read => "read",
+        Op::Write => "write",
+    }
+}
+
+fn count(value: u64) -> String {
+    Count(value as f64).to_string()
+}
+
+fn bytes(value: u64) -> String {
+    Bytes(value as f64).to_string()
+}
+
+fn time(ns: f64) -> String {
+    Unit::Nanos.show(ns)
+}
+
+fn share(part: u64, whole: u64) -> String {
+    if whole == 0 { "\u{2013}".to_owned() } else { percent(part as f64 / whole as f64) }
+}
+
+/// The trace beside the paper.
+pub fn paper(trace: &TraceSummary) -> Rows {
+    let head = ["", "this trace", SYSTEMS[0], SYSTEMS[1], SYSTEMS[2], "printed in"];
+    let rows = beside(trace).into_iter().map(|row| {
+        let mut cells = vec![row.what.to_owned(), row.here];
+        cells.extend(row.printed.map(|p| if p.is_empty() { "\u{2013}".to_owned() } else { p }));
+        cells.push(row.place);
+        cells
+    });
+    Rows { head: head.into(), rows: rows.collect() }
+}
+
+fn load(name: Vec<String>, load: &Load, ios: u64) -> Vec<String> {
+    let mut cells = name;
+    cells.extend([
+        count(load.ios),
+        share(load.ios, ios),
+        percent(load.read_frac()),
+        bytes(load.read_bytes),
+        bytes(load.write_bytes),
+    ]);
+    cells
+}
+
+/// Table 3: load by partition.
+pub fn partitions(trace: &TraceSummary) -> Rows {
+    let row = |one: &ioscape_schema::trace_summary::PartitionShare| {
+        let name = if one.name.is_empty() { String::new() } else { format!(" {}", one.name) };
+        let partition = format!("{}{name}", one.partition);
+        load(
+            vec![inert(&one.disk).into_owned(), inert(&partition).into_owned()],
+            &one.load,
+            trace.ios,
+        )
+    };
+    let mut head = vec!["Disk", "Partition"];
+    head.extend(LOAD);
+    Rows { head, rows: trace.partitions.iter().take(MOST_ROWS).map(row).collect() }
+}
+
+const LOAD: [&str; 5] = ["I/Os", "share", "reads", "read", "written"];
+/// More rows than this are in the result file only.
+const MOST_ROWS: usize = 60;
+
+/// Load by disk (Figure 5).
+pub fn disks(trace: &TraceSummary) -> Rows {
+    let mut head = vec!["Disk"];
+    head.extend(LOAD);
+    let row =
+        |disk: &&DiskSummary| load(vec![inert(&disk.name).into_owned()], &disk.load, trace.ios);
+    Rows { head, rows: busiest(trace).iter().map(row).collect() }
+}
+
+fn busiest(trace: &TraceSummary) -> Vec<&DiskSummary> {
+    let mut disks: Vec<&DiskSummary> = trace.disks.iter().collect();
+    disks.sort_by_key(|disk| std::cmp::Reverse(disk.load.ios));
+    disks.truncate(MOST_ROWS);
+    disks
+}
+
+/// Load by process.
+pub fn processes(trace: &TraceSummary) -> Rows {
+    let mut head = vec!["Process", "Command"];
+    head.extend(LOAD);
+    head.extend(["footprint", "mean elapsed"]);
+    let row = |one: &ioscape_schema::trace_summary::ProcessShare| {
+        let name = vec![one.process.to_string(), inert(&one.command).into_owned()];
+        let mut cells = load(name, &one.load, trace.ios);
+        cells.extend([bytes(one.footprint_bytes), time(one.elapsed_mean_ns)]);
+        cells
+    };
+    Rows { head, rows: trace.processes.iter().take(MOST_ROWS).map(row).collect() }
+}
+
+/// Table 4 with the tails.
+pub fn times(trace: &TraceSummary) -> Rows {
+    let all = &trace.response_times;
+    let mut rows = Vec::new();
+    for (name, times) in [("reads", &all.read), ("writes", &all.write), ("all", &all.all)] {
+        let Times { physical_ns, elapsed_ns } = times;
+        for (kind, of) in [("physical", physical_ns), ("elapsed", elapsed_ns)] {
+            if of.count > 0 {
+                let mut cells = vec![format!("{name}, {kind}")];
+                cells.extend([of.mean, of.p50, of.p90, of.p99, of.p999, of.max].map(time));
+                rows.push(cells);
+            }
+        }
+    }
+    Rows { head: vec!["Time of", "mean", "median", "90 %", "99 %", "99.9 %", "longest"], rows }
+}
+
+/// Table 5: queue lengths by disk.
+pub fn queues(trace: &TraceSummary) -> Rows {
+    let row = |disk: &&DiskSummary| {
+        let queue = &disk.queue_length;
+        let mut cells = vec![inert(&disk.name).into_owned(), percent(disk.idle_frac)];
+        cells.extend(
+            [queue.p80, queue.p90, queue.p95, queue.p99, queue.max].map(|n| Count(n).to_string()),
+        );
+        cells
+            .extend([disk.queue_mean_read, disk.queue_mean_write].map(|mean| format!("{mean:.1}")));
+        cells.push(percent(disk.idle_time_frac));
+        cells
+    };
+    let head = vec![
+        "Disk",
+        "found idle",
+        "80 %",
+        "90 %",
+        "95 %",
+        "99 %",
+        "longest",
+        "mean, reads",
+        "mean, writes",
+        "time idle",
+    ];
+    Rows { head, rows: busiest(trace).iter().map(row).collect() }
+}
+
+/// Table 6: types.
+pub fn types(trace: &TraceSummary) -> Rows {
+    let whole = |op: Op| trace.types.iter().filter(|t| t.op == op).map(|t| t.ios).sum::<u64>();
+    let row = |one: &ioscape_schema::trace_summary::TypeShare| {
+        vec![
+            format!("{}, {}s", type_name(one.io_type), op(one.op)),
+            count(one.ios),
+            share(one.ios, whole(one.op)),
+            bytes(one.bytes),
+            share(one.sync, one.ios),
+            share(one.asynchronous, one.ios),
+            share(one.ios - one.asynchronous, one.ios),
+            share(one.raw, one.ios),
+        ]
+    };
+    let head = vec![
+        "Type",
+        "I/Os",
+        "of its operation",
+        "bytes",
+        "flagged sync",
+        "flagged async",
+        "not async",
+        "raw",
+    ];
+    Rows { head, rows: trace.types.iter().map(row).collect() }
+}
+
+/// Table 7 and the peaks of Figure 9, by disk.
+pub fn placement(trace: &TraceSummary) -> Rows {
+    let row = |disk: &&DiskSummary| {
+        let s = &disk.sequential;
+        let peak = disk.distances.peaks.first();
+        let writes = disk.load.writes();
+        vec![
+            inert(&disk.name).into_owned(),
+            share(s.adjacent_reads, disk.load.reads),
+            share(s.adjacent_reads + s.interleaved_reads, disk.load.reads),
+            share(s.adjacent_writes, writes),
+            share(s.adjacent_writes + s.interleaved_writes, writes),
+            bytes(s.interleave_bytes),
+            peak.map_or_else(String::new, |peak| {
+                format!("{} KiB, {}", peak.0, share(peak.1, disk.distances.count))
+            }),
+        ]
+    };
+    let head = vec![
+        "Disk",
+        "reads adjacent",
+        "or interleaved",
+        "writes adjacent",
+        "or interleaved",
+        "interleave",
+        "most frequent distance",
+    ];
+    Rows { head, rows: busiest(trace).iter().map(row).collect() }
+}
+
+/// Groups, bursts and rewrites by disk.
+pub fn writes(trace: &TraceSummary) -> Rows {
+    let row = |disk: &&DiskSummary| {
+        let (groups, bursts) = (&disk.write_groups, &disk.write_bursts);
+        vec![
+            inert(&disk.name).into_owned(),
+            count(disk.load.writes()),
+            percent(groups.single_frac),
+            percent(groups.in_20_frac),
+            percent(groups.in_50_frac),
+            percent(bursts.following_frac),
+            percent(bursts.in_100_frac),
+            count(groups.longest),
+            percent(disk.rewrite_frac),
+        ]
+    };
+    let head = vec![
+        "Disk",
+        "writes",
+        "single",
+        "groups of 20+",
+        "groups of 50+",
+        "within 30 ms",
+        "bursts of 100+",
+        "longest group",
+        "rewrites of the last",
+    ];
+    let all = busiest(trace);
+    Rows { head, rows: all.iter().filter(|disk| disk.load.writes() > 0).map(row).collect() }
+}
+
+/// Days of the trace: load by day (Figure 4).
+pub fn days(trace: &TraceSummary) -> Rows {
+    let row = |(day, step): (usize, &ioscape_schema::trace_summary::TimeStep)| {
+        let mut cells = load(vec![format!("{day}")], &step.load, trace.ios);
+        cells.push(time(step.elapsed_mean_ns));
+        cells
+    };
+    let mut head = vec!["Day"];
+    head.extend(LOAD);
+    head.push("mean elapsed");
+    let rows: Vec<_> = trace.daily.steps.iter().take(366).enumerate().map(row).collect();
+    Rows { head, rows: if rows.len() > 1 { rows } else { Vec::new() } }
+}
+
+/// The few numbers that say most, with what they are.
+pub fn headlines(trace: &TraceSummary) -> Vec<(&'static str, String, String)> {
+    let reads: u64 = trace.partitions.iter().map(|p| p.load.reads).sum();
+    let moved: u64 = trace.partitions.iter().map(|p| p.load.read_bytes + p.load.write_bytes).sum();
+    let span = trace.last_ns.saturating_sub(trace.first_ns) as f64;
+    let elapsed = &trace.response_times.all.elapsed_ns;
+    let per_second = if span > 0.0 { trace.ios as f64 / span * 1e9 } else { 0.0 };
+    vec![
+        ("Requests", count(trace.ios), format!("{} of them reads", share(reads, trace.ios))),
+        (
+            "Time",
+            ioscape_schema::units::Seconds(span / 1e9).to_string(),
+            format!("{per_second:.2} requests per second"),
+        ),
+        ("Moved", bytes(moved), format!("{} distinct", bytes(trace.working_set.bytes))),
+        ("Mean elapsed time", time(elapsed.mean), format!("99 % within {}", time(elapsed.p99))),
+    ]
+}

@@ -1,0 +1,62 @@
+//! A trace on the terminal.
+
+use super::tables::{self, Rows};
+use super::traits;
+use crate::terminal::Style;
+use crate::terminal::tables::{Column, table};
+use ioscape_schema::trace_summary::{Breakdown, TraceCharacterization, TraceSummary};
+
+/// The tables of a trace: headlines, load, times, queues, types, placement, writes, and the paper's values.
+pub fn text(trace: &TraceSummary, style: &Style) -> String {
+    let mut out = String::from("\n");
+    for (what, value, more) in tables::headlines(trace) {
+        out += &style.paragraph("", "  ", &format!("{what}: {value}, {more}"));
+    }
+    for (title, rows) in [
+        match trace.by {
+            Breakdown::Partition => ("Load by partition", tables::partitions(trace)),
+            Breakdown::Disk => ("Load by disk", tables::disks(trace)),
+            Breakdown::Process => ("Load by process", tables::processes(trace)),
+        },
+        ("Response times", tables::times(trace)),
+        ("Queue lengths at arrival", tables::queues(trace)),
+        ("Types", tables::types(trace)),
+        ("Placement", tables::placement(trace)),
+        ("Writes", tables::writes(trace)),
+        ("Beside Ruemmler and Wilkes 1993", tables::paper(trace)),
+    ] {
+        out += &section(title, rows, style);
+    }
+    out
+}
+
+/// Most rows of a table on the terminal; the page has them all.
+const MOST_ROWS: usize = 24;
+
+fn section(title: &str, mut rows: Rows, style: &Style) -> String {
+    if rows.rows.is_empty() {
+        return String::new();
+    }
+    let left_out = rows.rows.len().saturating_sub(MOST_ROWS);
+    rows.rows.truncate(MOST_ROWS);
+    let dash = |cell: &String| cell.replace('\u{2013}', "-").replace('\u{b5}', "u");
+    let columns: Vec<Column> = rows
+        .head
+        .iter()
+        .enumerate()
+        .map(|(at, head)| {
+            let cells = rows.rows.iter().map(|row| row.get(at).map_or_else(String::new, dash));
+            if at == 0 { Column::words(head, cells) } else { Column::numbers(head, cells) }
+        })
+        .collect();
+    let more = if left_out == 0 { String::new() } else { format!("and {left_out} more\n") };
+    let drawn = table(&columns.iter().collect::<Vec<_>>(), style);
+    format!("\n{}\n{drawn}{more}", style.heading(title))
+}
+
+/// A trace as workloads of five parameters.
+pub fn workloads_text(found: &TraceCharacterization, style: &Style) -> String {
+    let mut out = section("Workloads", traits::table(found), style);
+    out += &style.paragraph("", "  ", &traits::likeness(found));
+    out + &format!("\nioscape predict RESULT {}\n", traits::flags(found))
+}

@@ -1,0 +1,19 @@
+//! The one shape of every analysis: fed rows in order of arrival, merged with what came later, asked for its result.
+
+use ioscape_schema::Io;
+
+/// Something that is learned from the rows of a trace in one pass.
+pub trait Accumulate {
+    /// Takes in the next row; rows come in the order of their arrival (`queued_ns`).
+    fn update(&mut self, io: &Io);
+
+    /// Takes in the next rows.
+    fn update_all(&mut self, ios: &[Io]) {
+        for io in ios {
+            self.update(io);
+        }
+    }
+
+    /// Adds what `later` saw, as if its rows had been taken in here after those already taken in.
+    fn merge(&mut self, later: Self);
+}

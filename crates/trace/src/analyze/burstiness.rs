@@ -1,0 +1,167 @@
+//! How far from Poisson are arrivals, and at which time scales?
+
+use super::accumulate::Accumulate;
+use ioscape_schema::Io;
+
+/// Windows in nanoseconds, one decade apart.
+const WINDOWS_NS: [u64; 7] = [
+    1_000_000,
+    10_000_000,
+    100_000_000,
+    1_000_000_000,
+    10_000_000_000,
+    100_000_000_000,
+    1_000_000_000_000,
+];
+/// Fewer windows than this say nothing about the variance.
+const LEAST_WINDOWS: u64 = 10;
+
+/// Counts of arrivals in the windows of one width.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Windows {
+    /// The first window and its arrivals, once a second one has begun.
+    first: Option<(u64, u64)>,
+    /// The window under way and its arrivals; nothing has arrived while the count is 0.
+    last: (u64, u64),
+    /// End of the window under way.
+    until_ns: u64,
+    /// Sum of squared counts of the windows between.
+    squares: u128,
+}
+
+impl Windows {
+    #[inline]
+    fn arrive(&mut self, time_ns: u64, width: u64) {
+        if time_ns >= self.until_ns {
+            self.enter(time_ns / width);
+            self.until_ns = (time_ns / width + 1).saturating_mul(width);
+        }
+        self.last.1 += 1;
+    }
+
+    /// Closes the window under way and begins another.
+    fn enter(&mut self, window: u64) {
+        if self.last.1 > 0 {
+            self.close();
+        }
+        self.last = (window, 0);
+    }
+
+    fn close(&mut self) {
+        if self.first.is_none() {
+            self.first = Some(self.last);
+        } else {
+            self.squares += u128::from(self.last.1) * u128::from(self.last.1);
+        }
+    }
+
+    fn merge(&mut self, later: Self) {
+        if later.last.1 == 0 {
+            return;
+        }
+        let (begin, rest) = match later.first {
+            Some(first) => (first, Some(later.last)),
+            None => (later.last, None),
+        };
+        if self.last.1 > 0 && self.last.0 == begin.0 {
+            self.last.1 += begin.1;
+        } else {
+            self.enter(begin.0);
+            self.last.1 = begin.1;
+        }
+        if let Some(last) = rest {
+            self.close();
+            self.last = last;
+        }
+        self.squares += later.squares;
+        self.until_ns = later.until_ns;
+    }
+
+    /// Number of windows from first to last, sum of squared counts, and count.
+    fn sums(&self) -> (u64, u128) {
+        let square = |count: u64| u128::from(count) * u128::from(count);
+        match self.first {
+            Some((window, count)) => {
+                (self.last.0 - window + 1, self.squares + square(count) + square(self.last.1))
+            }
+            None => (u64::from(self.last.1 > 0), square(self.last.1)),
+        }
+    }
+}
+
+/// Variance of the number of arrivals in windows of 1 ms to 1000 s, windows without arrivals included.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Arrivals {
+    windows: [Windows; WINDOWS_NS.len()],
+    arrivals: u64,
+}
+
+impl Accumulate for Arrivals {
+    #[inline]
+    fn update(&mut self, io: &Io) {
+        self.arrivals += 1;
+        for (windows, width) in self.windows.iter_mut().zip(WINDOWS_NS) {
+            windows.arrive(io.queued_ns, width);
+        }
+    }
+
+    fn merge(&mut self, later: Self) {
+        self.arrivals += later.arrivals;
+        for (mine, theirs) in self.windows.iter_mut().zip(later.windows) {
+            mine.merge(theirs);
+        }
+    }
+}
+
+impl Arrivals {
+    /// Window, and variance over mean of the counts, for each width of which there are at least ten windows.
+    pub fn dispersion(&self) -> Vec<(u64, f64)> {
+        let each = self.windows.iter().zip(WINDOWS_NS).filter_map(|(windows, width)| {
+            let (number, squares) = windows.sums();
+            if number < LEAST_WINDOWS || self.arrivals == 0 {
+                return None;
+            }
+            let number = number as f64;
+            let mean = self.arrivals as f64 / number;
+            let variance = (squares as f64 / number - mean * mean).max(0.0);
+            Some((width, variance / mean))
+        });
+        each.collect()
+    }
+
+    /// Hurst exponent: the index of dispersion grows as the window to the power 2 H - 1 (variance-time plot, least squares on
+    /// logarithms). `None` with fewer than three widths.
+    pub fn hurst(&self) -> Option<f64> {
+        let found = self.dispersion().into_iter().filter(|point| point.1 > 0.0);
+        let points: Vec<(f64, f64)> = found.map(|(w, d)| ((w as f64).ln(), d.ln())).collect();
+        if points.len() < 3 {
+            return None;
+        }
+        let count = points.len() as f64;
+        let mean = |pick: fn(&(f64, f64)) -> f64| points.iter().map(pick).sum::<f64>() / count;
+        let (x, y) = (mean(|p| p.0), mean(|p| p.1));
+        let slope = points.iter().map(|p| (p.0 - x) * (p.1 - y)).sum::<f64>()
+            / points.iter().map(|p| (p.0 - x).powi(2)).sum::<f64>();
+        Some(f64::midpoint(slope, 1.0).clamp(0.0, 1.0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(times: impl Iterator<Item = u64>) -> Arrivals {
+        let mut seen = Arrivals::default();
+        times.for_each(|queued_ns| seen.update(&Io { queued_ns, ..Io::default() }));
+        seen
+    }
+
+    #[test]
+    fn a_clock_has_no_dispersion_and_batches_have_their_size() {
+        let clock = at((0..1000).map(|i| i * 1_000_000)).dispersion();
+        assert!(clock.iter().all(|&(_, d)| d == 0.0) && clock.len() == 3, "{clock:?}");
+        // Batches of 5 in every other window of 1 ms: mean 2.5, variance 6.25.
+        let batches = at((0..1000).flat_map(|i| [i * 2_000_000; 5])).dispersion();
+        assert!((batches[0].1 - 2.5).abs() < 0.01, "{batches:?}");
+    }
+}

@@ -1,0 +1,156 @@
+//! How far from the end of one request does the next begin, and is it sequential? (Figure 9, Table 7)
+
+use super::log_histogram::LogHistogram;
+use ioscape_schema::trace_summary::{Distances, Sequential};
+use ioscape_schema::{Io, Op};
+
+/// Distances up to this many KiB in either direction are counted one by one.
+const NEAR_KIB: i64 = 256;
+const NEAR: usize = 2 * NEAR_KIB as usize + 1;
+/// A peak this much of all distances high, within this many KiB ahead, is taken for the interleave when none is given.
+const INTERLEAVE_SHARE: f64 = 0.02;
+const INTERLEAVE_MOST_KIB: i64 = 64;
+
+/// Signed distances on one disk, nearby in whole KiB and by logarithm everywhere.
+#[derive(Clone, Debug)]
+pub struct Distance {
+    /// Beginning and operation of the first request, end of the last.
+    bounds: Option<(u64, Op, u64)>,
+    /// By operation of the later request.
+    near: Box<[[u64; NEAR]; 2]>,
+    adjacent: [u64; 2],
+    before: LogHistogram<3>,
+    after: LogHistogram<3>,
+}
+
+impl Default for Distance {
+    fn default() -> Self {
+        Self {
+            bounds: None,
+            near: Box::new([[0; NEAR]; 2]),
+            adjacent: [0; 2],
+            before: LogHistogram::default(),
+            after: LogHistogram::default(),
+        }
+    }
+}
+
+impl Distance {
+    /// Takes in the next request of the disk; those that move no data have no place.
+    #[inline]
+    pub fn update(&mut self, io: &Io) {
+        if !io.moves_data() {
+            return;
+        }
+        let (begin, end) = (io.request.offset, io.end());
+        match &mut self.bounds {
+            Some(bounds) => {
+                let last = std::mem::replace(&mut bounds.2, end);
+                self.gap(last, begin, io.request.op);
+            }
+            None => self.bounds = Some((begin, io.request.op, end)),
+        }
+    }
+
+    #[inline]
+    fn gap(&mut self, from: u64, to: u64, op: Op) {
+        let op = usize::from(op == Op::Write);
+        self.adjacent[op] += u64::from(from == to);
+        let size = to.abs_diff(from);
+        if to < from {
+            self.before.add(size);
+        } else {
+            self.after.add(size);
+        }
+        let Ok(kib) = i64::try_from(size / 1024) else { return };
+        if size.is_multiple_of(1024) && kib <= NEAR_KIB {
+            let place = if to < from { NEAR_KIB - kib } else { NEAR_KIB + kib };
+            self.near[op][place as usize] += 1;
+        }
+    }
+
+    /// Adds the later part.
+    pub fn merge(&mut self, later: Self) {
+        let Some((begin, op, end)) = later.bounds else { return };
+        match &mut self.bounds {
+            Some(bounds) => {
+                let last = std::mem::replace(&mut bounds.2, end);
+                self.gap(last, begin, op);
+            }
+            None => self.bounds = later.bounds,
+        }
+        self.add(&later);
+    }
+
+    /// Adds the distances seen on another disk.
+    pub fn add(&mut self, other: &Self) {
+        let mine = self.near.iter_mut().flatten();
+        mine.zip(other.near.iter().flatten()).for_each(|(mine, theirs)| *mine += theirs);
+        (0..2).for_each(|op| self.adjacent[op] += other.adjacent[op]);
+        self.before.merge(&other.before);
+        self.after.merge(&other.after);
+    }
+
+    fn at(&self, kib: i64) -> u64 {
+        let index = (kib + NEAR_KIB) as usize;
+        self.near[0][index] + self.near[1][index]
+    }
+
+    /// The density and distribution, with the eight highest peaks nearby.
+    pub fn finish(&self) -> Distances {
+        let mut peaks: Vec<(i64, u64)> = (-NEAR_KIB..=NEAR_KIB)
+            .map(|kib| (kib, self.at(kib)))
+            .filter(|peak| peak.1 > 0)
+            .collect();
+        peaks.sort_by_key(|&(kib, count)| (std::cmp::Reverse(count), kib));
+        peaks.truncate(8);
+        let before = self.before.bins().map(|(to, count)| (-(to as f64), count));
+        let mut bins: Vec<(f64, u64)> = before.collect();
+        bins.reverse();
+        bins.extend(self.after.bins().map(|(to, count)| (to as f64, count)));
+        Distances { count: self.before.count() + self.after.count(), peaks, bins }
+    }
+
+    /// Sequential requests: those that begin where the one before ended, or `interleave_bytes` further (Table 7). Without a given
+    /// interleave the highest peak within 64 KiB ahead is taken, if it holds 2 % of all distances; 0 tells there is none.
+    pub fn sequential(&self, interleave_bytes: Option<u64>) -> Sequential {
+        let found = || {
+            let all = (self.before.count() + self.after.count()) as f64;
+            let ahead = (1..=INTERLEAVE_MOST_KIB).max_by_key(|&kib| (self.at(kib), -kib));
+            ahead.filter(|&kib| self.at(kib) as f64 > all * INTERLEAVE_SHARE).unwrap_or(0)
+        };
+        let given = |bytes: u64| i64::try_from(bytes / 1024).unwrap_or(0).min(NEAR_KIB);
+        let kib = interleave_bytes.map_or_else(found, given);
+        let further = |op: usize| {
+            if kib > 0 { self.near[op][(kib + NEAR_KIB) as usize] } else { 0 }
+        };
+        Sequential {
+            adjacent_reads: self.adjacent[0],
+            adjacent_writes: self.adjacent[1],
+            interleave_bytes: kib.unsigned_abs() * 1024,
+            interleaved_reads: further(0),
+            interleaved_writes: further(1),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ioscape_schema::Request;
+
+    #[test]
+    fn an_overwrite_lies_one_block_back_and_an_interleave_ahead() {
+        let mut seen = Distance::default();
+        for block in [0u64, 0, 3, 3, 6, 7] {
+            let request = Request { op: Op::Write, offset: block * 8192, len: 8192 };
+            seen.update(&Io { request, ..Io::default() });
+        }
+        let found = seen.finish();
+        assert_eq!((found.count, &found.peaks[..3]), (5, &[(-8, 2), (16, 2), (0, 1)][..]));
+        let sequential = seen.sequential(None);
+        assert_eq!((sequential.interleave_bytes, sequential.interleaved_writes), (16384, 2));
+        assert_eq!((sequential.adjacent_writes, sequential.adjacent_reads), (1, 0));
+        assert_eq!(seen.sequential(Some(0)).interleaved_writes, 0);
+    }
+}

@@ -1,0 +1,64 @@
+//! How soon after one request does the next arrive, whatever its disk? (Figure 6)
+
+use super::accumulate::Accumulate;
+use super::log_histogram::LogHistogram;
+use ioscape_schema::{Distribution, Io};
+
+/// Times between arrivals over the whole system.
+#[derive(Clone, Debug, Default)]
+pub struct InterArrival {
+    bounds: Option<[u64; 2]>,
+    gaps: LogHistogram,
+    /// Sum of squared gaps in square microseconds: whole, so that parts add up exactly.
+    squares: u128,
+}
+
+impl InterArrival {
+    fn gap(&mut self, from: u64, to: u64) {
+        let gap = to.saturating_sub(from);
+        self.gaps.add(gap);
+        let micros = u128::from(gap / 1000);
+        self.squares = self.squares.saturating_add(micros * micros);
+    }
+
+    /// The distribution, in nanoseconds.
+    pub fn finish(&self) -> Distribution {
+        self.gaps.distribution()
+    }
+
+    /// Squared coefficient of variation; 1 for Poisson arrivals, 0 without gaps.
+    pub fn squared_cv(&self) -> f64 {
+        let mean = self.gaps.mean() / 1000.0;
+        if mean <= 0.0 {
+            return 0.0;
+        }
+        let square = self.squares as f64 / self.gaps.count() as f64;
+        (square / (mean * mean) - 1.0).max(0.0)
+    }
+}
+
+impl Accumulate for InterArrival {
+    #[inline]
+    fn update(&mut self, io: &Io) {
+        match self.bounds {
+            Some([first, last]) => {
+                self.gap(last, io.queued_ns);
+                self.bounds = Some([first, io.queued_ns]);
+            }
+            None => self.bounds = Some([io.queued_ns; 2]),
+        }
+    }
+
+    fn merge(&mut self, later: Self) {
+        let Some([from, to]) = later.bounds else { return };
+        match self.bounds {
+            Some([first, last]) => {
+                self.gap(last, from);
+                self.bounds = Some([first, to]);
+            }
+            None => self.bounds = later.bounds,
+        }
+        self.gaps.merge(&later.gaps);
+        self.squares = self.squares.saturating_add(later.squares);
+    }
+}

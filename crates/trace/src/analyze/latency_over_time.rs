@@ -1,0 +1,86 @@
+//! When were requests slow? Tail latencies over time, and the heat map behind them.
+
+use super::accumulate::Accumulate;
+use super::log_histogram::LogHistogram;
+use super::rates::LoadCell;
+use super::time_series::{Cell, TimeSeries};
+use ioscape_schema::Io;
+use ioscape_schema::trace_summary::{HeatMap, Timeline};
+
+/// Most columns kept.
+const MOST: usize = 360;
+
+#[derive(Clone, Debug, Default)]
+struct Column {
+    load: LoadCell,
+    elapsed: LogHistogram<3>,
+}
+
+impl Cell for Column {
+    fn absorb(&mut self, other: &Self) {
+        self.load.absorb(&other.load);
+        self.elapsed.merge(&other.elapsed);
+    }
+}
+
+/// Elapsed times by time of arrival, in at most 360 columns and bins of an eighth of the time.
+#[derive(Clone, Debug)]
+pub struct LatencyOverTime {
+    series: TimeSeries<Column>,
+}
+
+impl LatencyOverTime {
+    /// Columns begin where the clock's steps do.
+    pub fn new(origin_ns: u64) -> Self {
+        Self { series: TimeSeries::new(origin_ns, MOST) }
+    }
+
+    /// Load and quantiles by column.
+    pub fn timeline(&self) -> Timeline {
+        let (step_ns, start_ns, cells) = self.series.steps();
+        let step = |column: &Column| {
+            let at =
+                |share| (column.elapsed.count() > 0).then(|| column.elapsed.quantile(share) as f64);
+            let mut step = column.load.step();
+            (step.elapsed_p50_ns, step.elapsed_p99_ns) = (at(0.5), at(0.99));
+            step.elapsed_p999_ns = at(0.999);
+            step
+        };
+        Timeline { step_ns, start_ns, steps: cells.iter().map(step).collect() }
+    }
+
+    /// Requests by column and by powers of the square root of 2 of their elapsed time; `None` when no time is told.
+    pub fn heat_map(&self) -> Option<HeatMap> {
+        let (step_ns, start_ns, columns) = self.series.steps();
+        let most = columns.iter().map(|column| column.elapsed.most()).max().filter(|&m| m > 0)?;
+        // Half octaves from 1 microsecond: what is faster shares the first row.
+        let mut rows_to: Vec<f64> = vec![1000.0];
+        while rows_to.last().is_some_and(|&last| last < most as f64) {
+            rows_to.push(rows_to[rows_to.len() - 1] * std::f64::consts::SQRT_2);
+        }
+        let mut cells = Vec::new();
+        for (at, column) in columns.iter().enumerate() {
+            let mut rows = vec![0u64; rows_to.len()];
+            for (to, count) in column.elapsed.bins() {
+                let row = rows_to.partition_point(|&bound| bound < to as f64);
+                rows[row.min(rows_to.len() - 1)] += count;
+            }
+            let filled = rows.into_iter().enumerate().filter(|row| row.1 > 0);
+            cells.extend(filled.map(|(row, count)| (at as u32, row as u32, count)));
+        }
+        Some(HeatMap { step_ns, start_ns, rows_to, cells })
+    }
+}
+
+impl Accumulate for LatencyOverTime {
+    #[inline]
+    fn update(&mut self, io: &Io) {
+        let column = self.series.at(io.queued_ns);
+        column.load.update(io);
+        column.elapsed.add(io.elapsed_ns());
+    }
+
+    fn merge(&mut self, later: Self) {
+        self.series.merge(later.series);
+    }
+}

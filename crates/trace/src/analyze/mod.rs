@@ -1,0 +1,306 @@
+//! Everything that is learned from a trace in one pass, part by part: update, merge, finish.
+//!
+//! Each file answers one question, mostly one of the tables or figures of Ruemmler & Wilkes, "UNIX disk access patterns", 1993.
+//! Memory is constant but for the table of blocks. Rows come in the order of their arrival.
+//!
+//! ```
+//! use ioscape_schema::{Io, TraceInfo};
+//! use ioscape_trace::analyze::{Analysis, Options};
+//!
+//! let rows: Vec<Io> = (0..100).map(|i| Io { queued_ns: i * 1000, ..Io::default() }).collect();
+//! let options = Options::default();
+//! let mut whole = Analysis::new(&options);
+//! whole.update(&rows[..40]);
+//! let mut later = Analysis::part(&options);
+//! later.update(&rows[40..]);
+//! whole.merge(later);
+//! let summary = whole.finish("example", &TraceInfo::default());
+//! assert_eq!((summary.ios, summary.inter_arrival_ns.mean), (100, 1000.0));
+//! ```
+
+pub mod absorption;
+pub mod accumulate;
+pub mod address_map;
+pub mod blocks;
+pub mod burstiness;
+mod disk;
+pub mod distance;
+mod doubts;
+pub mod inter_arrival;
+pub mod io_types;
+pub mod latency_over_time;
+pub mod log_histogram;
+pub mod miss_ratio;
+pub mod partitions;
+pub mod processes;
+pub mod queue_length;
+pub mod rates;
+pub mod response_time;
+pub mod runs;
+pub mod select;
+pub mod sketch;
+pub mod stack_distance;
+pub mod time_series;
+pub mod write_groups;
+
+use absorption::AbsorbedWrites;
+use accumulate::Accumulate;
+use blocks::{BlockSize, Blocks};
+use disk::Disk;
+use distance::Distance;
+use inter_arrival::InterArrival;
+use io_types::IoTypes;
+use ioscape_schema::trace_summary::{Breakdown, Burstiness, TraceSummary};
+use ioscape_schema::{Io, TraceInfo};
+use latency_over_time::LatencyOverTime;
+use miss_ratio::StackDistances;
+use partitions::Partitions;
+use processes::Processes;
+use rates::Rates;
+use response_time::ResponseTime;
+
+/// Disks that are followed one by one; what goes to further ones counts in the figures of the whole alone.
+const MOST_DISKS: usize = 1024;
+/// Disks whose addresses are drawn over time, the busiest first.
+const MOST_MAPS: usize = 8;
+/// Arrivals per disk that a part keeps for its merge.
+const HEAD: usize = 4096;
+/// Rows that pass through one analysis before the next takes them: about what a processor's first cache holds.
+const STRIDE: usize = 512;
+
+/// What holds for a whole analysis; parts that are merged share it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// Size of a block in figures that count blocks, a power of two from 512 on, or else the one below; the paper's is 8 KiB.
+    pub block_bytes: u64,
+    /// Time of day at which the trace begins: hours and days are counted from midnight.
+    pub origin_ns: u64,
+    /// Interleave of the file system in bytes for sequential requests; `None` looks for it, 0 says there is none.
+    pub interleave_bytes: Option<u64>,
+    /// Most blocks for which the miss-ratio curve is exact, at least 65,536; each takes about 40 bytes.
+    pub exact_blocks: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { block_bytes: 8192, origin_ns: 0, interleave_bytes: None, exact_blocks: 0 }
+    }
+}
+
+impl Options {
+    /// With the time of day at which the trace begins, when the trace tells it.
+    #[must_use]
+    pub fn beginning(mut self, info: &TraceInfo) -> Self {
+        let day = time_series::DAY_NS as i64;
+        self.origin_ns = info.started_unix_ns.map_or(0, |ns| ns.rem_euclid(day) as u64);
+        self
+    }
+}
+
+/// All analyses of a trace or of a part of it.
+#[derive(Clone, Debug)]
+pub struct Analysis {
+    options: Options,
+    head_most: usize,
+    ios: u64,
+    first_ns: Option<u64>,
+    last_ns: u64,
+    errors: u64,
+    disks: Vec<Option<Box<Disk>>>,
+    beyond: u64,
+    partitions: Partitions,
+    response_time: ResponseTime,
+    inter_arrival: InterArrival,
+    types: IoTypes,
+    rates: Rates,
+    latency: LatencyOverTime,
+    arrivals: burstiness::Arrivals,
+    blocks: Blocks,
+    distances: StackDistances,
+    processes: Processes,
+    absorbed: AbsorbedWrites,
+    absorbed_metadata: AbsorbedWrites,
+}
+
+impl Analysis {
+    /// An analysis from the beginning of a trace.
+    pub fn new(options: &Options) -> Self {
+        Self::with_head(options, 0)
+    }
+
+    /// An analysis of a later part, to be merged into that of what comes before.
+    pub fn part(options: &Options) -> Self {
+        Self::with_head(options, HEAD)
+    }
+
+    fn with_head(options: &Options, head_most: usize) -> Self {
+        let Options { block_bytes, origin_ns, exact_blocks, .. } = *options;
+        let size = BlockSize::of(block_bytes);
+        Self {
+            options: options.clone(),
+            head_most,
+            ios: 0,
+            first_ns: None,
+            last_ns: 0,
+            errors: 0,
+            disks: Vec::new(),
+            beyond: 0,
+            partitions: Partitions::default(),
+            response_time: ResponseTime::default(),
+            inter_arrival: InterArrival::default(),
+            types: IoTypes::default(),
+            rates: Rates::new(origin_ns),
+            latency: LatencyOverTime::new(origin_ns),
+            arrivals: burstiness::Arrivals::default(),
+            blocks: Blocks::new(size, origin_ns),
+            distances: StackDistances::new(size, exact_blocks, head_most > 0),
+            processes: Processes::new(size),
+            absorbed: AbsorbedWrites::default(),
+            absorbed_metadata: AbsorbedWrites::default(),
+        }
+    }
+
+    /// Takes in the next rows, in the order of their arrival.
+    pub fn update(&mut self, ios: &[Io]) {
+        for rows in ios.chunks(STRIDE) {
+            self.stride(rows);
+        }
+    }
+
+    fn stride(&mut self, rows: &[Io]) {
+        self.ios += rows.len() as u64;
+        self.first_ns = self.first_ns.or(rows.first().map(|io| io.queued_ns));
+        self.partitions.update_all(rows);
+        self.response_time.update_all(rows);
+        self.inter_arrival.update_all(rows);
+        self.types.update_all(rows);
+        self.rates.update_all(rows);
+        self.latency.update_all(rows);
+        self.arrivals.update_all(rows);
+        for io in rows {
+            self.last_ns = self.last_ns.max(io.completed_ns).max(io.queued_ns);
+            self.errors += u64::from(io.error != 0);
+            match self.disk(io.device) {
+                Some(disk) => disk.update(io),
+                None => self.beyond += 1,
+            }
+        }
+        self.processes.update_all(rows);
+        rows.iter().for_each(|io| self.blocks.update(io));
+        rows.iter().for_each(|io| self.distances.update(io));
+        for io in rows {
+            self.absorbed.update(io);
+            if io.io_type.is_metadata() {
+                self.absorbed_metadata.update(io);
+            }
+        }
+    }
+
+    #[inline]
+    fn disk(&mut self, device: u16) -> Option<&mut Disk> {
+        let index = usize::from(device);
+        if index >= MOST_DISKS {
+            return None;
+        }
+        if index >= self.disks.len() {
+            self.disks.resize_with(index + 1, || None);
+        }
+        let new = || Box::new(Disk::new(&self.options, self.head_most));
+        Some(self.disks[index].get_or_insert_with(new))
+    }
+
+    /// Adds what a later [`part`](Self::part) saw, made with the same options; the result is that of one analysis over both.
+    pub fn merge(&mut self, later: Self) {
+        self.ios += later.ios;
+        self.first_ns = self.first_ns.or(later.first_ns);
+        self.last_ns = self.last_ns.max(later.last_ns);
+        self.errors += later.errors;
+        self.beyond += later.beyond;
+        for (device, theirs) in later.disks.into_iter().enumerate() {
+            if let (Some(theirs), Ok(device)) = (theirs, u16::try_from(device))
+                && let Some(mine) = self.disk(device)
+            {
+                mine.merge(*theirs);
+            }
+        }
+        self.partitions.merge(later.partitions);
+        self.response_time.merge(later.response_time);
+        self.inter_arrival.merge(later.inter_arrival);
+        self.types.merge(later.types);
+        self.rates.merge(later.rates);
+        self.latency.merge(later.latency);
+        self.arrivals.merge(later.arrivals);
+        self.blocks.merge(later.blocks);
+        self.distances.merge(later.distances);
+        self.processes.merge(later.processes);
+        self.absorbed.merge(later.absorbed);
+        self.absorbed_metadata.merge(later.absorbed_metadata);
+    }
+
+    /// Everything found; `name` is what the user calls the trace.
+    pub fn finish(&self, name: &str, info: &TraceInfo) -> TraceSummary {
+        let present = || {
+            let each = self.disks.iter().enumerate();
+            each.filter_map(|(device, disk)| Some((u16::try_from(device).ok()?, disk.as_ref()?)))
+        };
+        let mut distance = Distance::default();
+        present().for_each(|(_, disk)| distance.add(disk.distance()));
+        let sequential = distance.sequential(self.options.interleave_bytes);
+        let interleave = Some(sequential.interleave_bytes);
+        let disks: Vec<_> = present().map(|(id, d)| d.finish(id, info, interleave)).collect();
+        let mut busiest: Vec<_> = disks.iter().map(|d| (d.load.ios, d.device)).collect();
+        busiest.sort_by_key(|&(ios, device)| (std::cmp::Reverse(ios), device));
+        busiest.truncate(MOST_MAPS);
+        let drawn = |device: u16| busiest.iter().any(|one| one.1 == device);
+        let maps = present().filter(|(device, _)| drawn(*device)).map(|(id, d)| d.address_map(id));
+        let mut summary = TraceSummary {
+            name: name.to_owned(),
+            info: info.clone(),
+            by: Breakdown::default(),
+            ios: self.ios,
+            first_ns: self.first_ns.unwrap_or(0),
+            last_ns: self.last_ns,
+            block_bytes: BlockSize::of(self.options.block_bytes).bytes(),
+            partitions: self.partitions.finish(info),
+            response_times: self.response_time.finish(),
+            types: self.types.types(),
+            inter_arrival_ns: self.inter_arrival.finish(),
+            distances: distance.finish(),
+            sequential,
+            over_time: self.latency.timeline(),
+            hourly: self.rates.hourly(),
+            daily: self.rates.daily(),
+            transfer_sizes: self.types.sizes(),
+            overwrites: self.blocks.overwrites(),
+            popularity: self.blocks.popularity(info),
+            absorption: vec![
+                self.absorbed.finish("all"),
+                self.absorbed_metadata.finish("metadata"),
+            ],
+            working_set: self.blocks.working_set(),
+            miss_ratio: self.distances.finish(),
+            burstiness: Burstiness {
+                dispersion: self.arrivals.dispersion(),
+                hurst: self.arrivals.hurst(),
+                inter_arrival_scv: self.inter_arrival.squared_cv(),
+            },
+            processes: self.processes.finish(info),
+            latency_map: self.latency.heat_map(),
+            address_maps: maps.collect(),
+            warnings: Vec::new(),
+            disks,
+        };
+        summary.warnings = doubts::doubts(self, &summary);
+        summary
+    }
+}
+
+/// The name of a device: the source's, or its number.
+pub fn disk_name(info: &TraceInfo, device: u16) -> String {
+    let known = info.devices.get(usize::from(device)).map(|device| device.name.clone());
+    known.filter(|name| !name.is_empty()).unwrap_or_else(|| format!("disk {device}"))
+}
+
+#[cfg(test)]
+#[path = "tests.rs"]
+mod tests;

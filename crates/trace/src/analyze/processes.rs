@@ -1,0 +1,106 @@
+//! Who issues the load, and how much of the disk does each touch?
+
+use super::accumulate::Accumulate;
+use super::blocks::{BlockSize, touched};
+use super::partitions::{add, count};
+use super::sketch::Sketch;
+use ioscape_schema::trace_summary::{Load, ProcessShare};
+use ioscape_schema::{Io, TraceInfo};
+use rustc_hash::FxHashMap;
+
+/// Most processes told apart; what further ones issue is counted together.
+const MOST: usize = 4096;
+/// Most that are listed in the result.
+const LISTED: usize = 64;
+
+#[derive(Clone, Debug, Default)]
+struct Process {
+    command: u32,
+    load: Load,
+    elapsed_ns: u128,
+    blocks: Sketch,
+}
+
+/// Load by process, in the order of their first request.
+#[derive(Clone, Debug)]
+pub struct Processes {
+    size: BlockSize,
+    index: FxHashMap<u32, usize>,
+    seen: Vec<(u32, Process)>,
+    recent: usize,
+    others: u64,
+}
+
+impl Processes {
+    /// Footprints are counted in blocks of that size.
+    pub fn new(size: BlockSize) -> Self {
+        Self { size, index: FxHashMap::default(), seen: Vec::new(), recent: 0, others: 0 }
+    }
+
+    fn find(&mut self, number: u32) -> Option<&mut Process> {
+        if self.seen.get(self.recent).is_none_or(|one| one.0 != number) {
+            match self.index.get(&number) {
+                Some(&index) => self.recent = index,
+                None if self.seen.len() < MOST => {
+                    self.recent = self.seen.len();
+                    self.index.insert(number, self.recent);
+                    self.seen.push((number, Process::default()));
+                }
+                None => return None,
+            }
+        }
+        Some(&mut self.seen[self.recent].1)
+    }
+
+    /// Requests of processes beyond the first 4096.
+    pub fn others(&self) -> u64 {
+        self.others
+    }
+
+    /// The busiest processes; empty when the source tells none.
+    pub fn finish(&self, info: &TraceInfo) -> Vec<ProcessShare> {
+        if self.seen.iter().all(|(number, process)| *number == 0 && process.command == 0) {
+            return Vec::new();
+        }
+        let mut all: Vec<&(u32, Process)> = self.seen.iter().collect();
+        all.sort_by_key(|(number, process)| (std::cmp::Reverse(process.load.ios), *number));
+        let share = |(number, process): &(u32, Process)| ProcessShare {
+            process: *number,
+            command: info.commands.get(process.command as usize).cloned().unwrap_or_default(),
+            load: process.load,
+            footprint_bytes: (process.blocks.estimate() * self.size.bytes() as f64) as u64,
+            elapsed_mean_ns: process.elapsed_ns as f64 / process.load.ios.max(1) as f64,
+        };
+        all.into_iter().take(LISTED).map(share).collect()
+    }
+}
+
+impl Accumulate for Processes {
+    #[inline]
+    fn update(&mut self, io: &Io) {
+        let keys = touched(io, self.size);
+        let Some(process) = self.find(io.process) else {
+            self.others += 1;
+            return;
+        };
+        count(&mut process.load, io);
+        process.command = io.command;
+        process.elapsed_ns += u128::from(io.elapsed_ns());
+        keys.for_each(|key| process.blocks.add(key));
+    }
+
+    fn merge(&mut self, later: Self) {
+        self.others += later.others;
+        for (number, theirs) in later.seen {
+            match self.find(number) {
+                Some(mine) => {
+                    mine.command = theirs.command;
+                    add(&mut mine.load, &theirs.load);
+                    mine.elapsed_ns += theirs.elapsed_ns;
+                    mine.blocks.merge(&theirs.blocks);
+                }
+                None => self.others += theirs.load.ios,
+            }
+        }
+    }
+}

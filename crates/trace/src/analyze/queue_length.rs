@@ -1,0 +1,187 @@
+//! How many requests does an arriving one find, and how long is a disk idle? (Table 5, Figures 2 and 3)
+
+use super::log_histogram::{FineHistogram, LogHistogram};
+use super::time_series::{Cell, DAY_NS, TimeSeries};
+use ioscape_schema::trace_summary::{DiskSummary, QueueAgreement};
+use ioscape_schema::{Io, Op};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// What is kept of a request.
+#[derive(Clone, Copy, Debug)]
+struct Arrival {
+    queued_ns: u64,
+    completed_ns: u64,
+    recorded: u32,
+    read: bool,
+}
+
+/// Sum of queue lengths and number of arrivals.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Mean {
+    sum: u64,
+    count: u64,
+}
+
+impl Cell for Mean {
+    fn absorb(&mut self, other: &Self) {
+        self.sum += other.sum;
+        self.count += other.count;
+    }
+}
+
+/// Queue lengths of one disk, recomputed: requests that have arrived and not completed when one arrives, itself included.
+///
+/// What a part of a trace sees at its beginning depends on what was in flight before. A part therefore keeps its first
+/// arrivals (`head`) and leaves their counting to the merge. Should a request of the earlier part be in flight for longer than
+/// all of them, the arrivals behind do not see it: they are counted in `doubtful`.
+#[derive(Clone, Debug)]
+pub struct QueueLength {
+    origin_ns: u64,
+    head: Vec<Arrival>,
+    head_most: usize,
+    in_flight: BinaryHeap<Reverse<u64>>,
+    /// By operation.
+    lengths: [FineHistogram; 2],
+    daily: TimeSeries<Mean>,
+    agreement: QueueAgreement,
+    idle: LogHistogram,
+    last_completed_ns: Option<u64>,
+    busy_ns: u64,
+    elapsed_ns: u128,
+    doubtful: u64,
+}
+
+impl QueueLength {
+    /// Nothing seen yet; `head_most` arrivals are kept for a merge: 0 for what begins the trace.
+    pub fn new(origin_ns: u64, head_most: usize) -> Self {
+        Self {
+            origin_ns,
+            head: Vec::new(),
+            head_most,
+            in_flight: BinaryHeap::new(),
+            lengths: Default::default(),
+            daily: TimeSeries::new(origin_ns, 20_000),
+            agreement: QueueAgreement::default(),
+            idle: LogHistogram::default(),
+            last_completed_ns: None,
+            busy_ns: 0,
+            elapsed_ns: 0,
+            doubtful: 0,
+        }
+    }
+
+    /// Takes in the next request of the disk.
+    #[inline]
+    pub fn update(&mut self, io: &Io) {
+        self.take(Arrival {
+            queued_ns: io.queued_ns,
+            completed_ns: io.completed_ns,
+            recorded: io.queue_length,
+            read: io.request.op == Op::Read,
+        });
+    }
+
+    #[inline]
+    fn take(&mut self, arrival: Arrival) {
+        if self.head.len() < self.head_most {
+            self.head.push(arrival);
+        } else {
+            // The in-flight set of a part begins with its head, which is not counted yet.
+            if self.in_flight.is_empty() && self.last_completed_ns.is_none() {
+                let ends = self.head.iter().map(|a| a.completed_ns);
+                self.in_flight.extend(ends.clone().map(Reverse));
+                self.last_completed_ns = ends.max();
+            }
+            self.count(arrival);
+        }
+    }
+
+    fn count(&mut self, arrival: Arrival) {
+        let Arrival { queued_ns, completed_ns, recorded, read } = arrival;
+        while self.in_flight.peek().is_some_and(|end| end.0 <= queued_ns) {
+            self.in_flight.pop();
+        }
+        let length = self.in_flight.len() as u64 + 1;
+        self.in_flight.push(Reverse(completed_ns));
+        self.lengths[usize::from(!read)].add(length);
+        let day = self.daily.at(queued_ns);
+        day.sum += length;
+        day.count += 1;
+        if recorded > 0 {
+            self.agreement.recorded += 1;
+            self.agreement.equal += u64::from(u64::from(recorded) == length);
+        }
+        self.elapsed_ns += u128::from(completed_ns.saturating_sub(queued_ns));
+        let busy_from = match self.last_completed_ns {
+            Some(last) if last > queued_ns => last,
+            Some(last) => {
+                self.idle.add(queued_ns - last);
+                queued_ns
+            }
+            None => queued_ns,
+        };
+        self.busy_ns += completed_ns.saturating_sub(busy_from);
+        self.last_completed_ns = self.last_completed_ns.max(Some(completed_ns));
+    }
+
+    /// Adds the later part.
+    pub fn merge(&mut self, later: Self) {
+        let whole_head = later.lengths.iter().all(|lengths| lengths.count() == 0);
+        later.head.iter().for_each(|&arrival| self.take(arrival));
+        if whole_head {
+            return;
+        }
+        // From here on the counts of the later part stand; what of ours is still in flight was not seen by them.
+        if self.head.len() < self.head_most {
+            // Only possible when the two parts keep heads of different lengths.
+            self.head_most = self.head.len();
+        }
+        let from = later.head.last().map_or(0, |arrival| arrival.queued_ns);
+        let counted = self.lengths.iter().any(|lengths| lengths.count() > 0);
+        let ours = if counted {
+            self.in_flight.iter().filter(|end| end.0 > from).count()
+        } else {
+            self.head.iter().filter(|a| a.completed_ns > from).count()
+        };
+        let theirs = later.head.iter().filter(|a| a.completed_ns > from).count();
+        self.doubtful += ours.saturating_sub(theirs) as u64 + later.doubtful;
+        self.in_flight = later.in_flight;
+        self.lengths.iter_mut().zip(&later.lengths).for_each(|(mine, theirs)| mine.merge(theirs));
+        self.daily.merge(later.daily);
+        self.agreement.recorded += later.agreement.recorded;
+        self.agreement.equal += later.agreement.equal;
+        self.idle.merge(&later.idle);
+        self.last_completed_ns = self.last_completed_ns.max(later.last_completed_ns);
+        self.busy_ns += later.busy_ns;
+        self.elapsed_ns += later.elapsed_ns;
+    }
+
+    /// Requests in flight where two parts met for longer than the later part kept arrivals for: the lengths behind miss them.
+    pub fn doubtful(&self) -> u64 {
+        self.doubtful
+    }
+
+    /// Fills in what a disk's summary says of its queue.
+    pub fn finish(&self, summary: &mut DiskSummary) {
+        let mut all = Self::new(self.origin_ns, 0);
+        all.merge(self.clone());
+        let [read, write] = &all.lengths;
+        let mut both = read.clone();
+        both.merge(write);
+        summary.queue_length = both.distribution();
+        summary.idle_frac = both.fraction_to(1);
+        summary.queue_mean_read = read.mean();
+        summary.queue_mean_write = write.mean();
+        let mean = |day: &Mean| (day.count > 0).then(|| day.sum as f64 / day.count as f64);
+        summary.daily_queue_mean = all
+            .daily
+            .in_steps_of(DAY_NS)
+            .map_or_else(Vec::new, |(_, days)| days.iter().map(mean).collect());
+        summary.queue_agreement = (all.agreement.recorded > 0).then_some(all.agreement);
+        summary.idle_ns = all.idle.distribution();
+        let (busy, idle) = (all.busy_ns as f64, all.idle.sum() as f64);
+        summary.idle_time_frac = if busy + idle > 0.0 { idle / (busy + idle) } else { 0.0 };
+        summary.in_flight_mean = if busy > 0.0 { all.elapsed_ns as f64 / busy } else { 0.0 };
+    }
+}

@@ -1,0 +1,91 @@
+//! How does the load change by the hour and by the day? (Figures 4 and 8)
+
+use super::accumulate::Accumulate;
+use super::partitions::{add, count};
+use super::time_series::{Cell, DAY_NS, HOUR_NS, TimeSeries};
+use ioscape_schema::Io;
+use ioscape_schema::trace_summary::{Load, TimeStep, Timeline};
+
+/// Most steps kept: two years of hours.
+const MOST: usize = 17_568;
+
+/// Load of one step with its elapsed times.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LoadCell {
+    /// Requests and bytes.
+    pub load: Load,
+    /// Sum of elapsed times.
+    pub elapsed_ns: u128,
+    /// Longest elapsed time.
+    pub most_ns: u64,
+}
+
+impl LoadCell {
+    /// Counts a request.
+    #[inline]
+    pub fn update(&mut self, io: &Io) {
+        count(&mut self.load, io);
+        let elapsed = io.elapsed_ns();
+        self.elapsed_ns += u128::from(elapsed);
+        self.most_ns = self.most_ns.max(elapsed);
+    }
+
+    /// As results keep it, without quantiles.
+    pub fn step(&self) -> TimeStep {
+        let ios = self.load.ios;
+        TimeStep {
+            load: self.load,
+            elapsed_mean_ns: if ios == 0 { 0.0 } else { self.elapsed_ns as f64 / ios as f64 },
+            elapsed_max_ns: self.most_ns as f64,
+            ..TimeStep::default()
+        }
+    }
+}
+
+impl Cell for LoadCell {
+    fn absorb(&mut self, other: &Self) {
+        add(&mut self.load, &other.load);
+        self.elapsed_ns += other.elapsed_ns;
+        self.most_ns = self.most_ns.max(other.most_ns);
+    }
+}
+
+/// Requests, bytes and reads by time of arrival, in steps of the clock.
+#[derive(Clone, Debug)]
+pub struct Rates {
+    series: TimeSeries<LoadCell>,
+}
+
+impl Rates {
+    /// Hours and days begin where the clock's do: `origin_ns` is the time of day at which the trace begins.
+    pub fn new(origin_ns: u64) -> Self {
+        Self { series: TimeSeries::new(origin_ns, MOST) }
+    }
+
+    fn timeline(&self, step_ns: u64) -> Timeline {
+        self.series.in_steps_of(step_ns).map_or_else(Timeline::default, |(start_ns, cells)| {
+            Timeline { step_ns, start_ns, steps: cells.iter().map(LoadCell::step).collect() }
+        })
+    }
+
+    /// By the hour; empty when the trace lasts for more than two years.
+    pub fn hourly(&self) -> Timeline {
+        self.timeline(HOUR_NS)
+    }
+
+    /// By the day.
+    pub fn daily(&self) -> Timeline {
+        self.timeline(DAY_NS)
+    }
+}
+
+impl Accumulate for Rates {
+    #[inline]
+    fn update(&mut self, io: &Io) {
+        self.series.at(io.queued_ns).update(io);
+    }
+
+    fn merge(&mut self, later: Self) {
+        self.series.merge(later.series);
+    }
+}

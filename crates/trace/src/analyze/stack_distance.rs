@@ -1,0 +1,110 @@
+//! How many distinct keys were used since a key was used last: its place in an LRU stack, found in logarithmic time.
+
+use rustc_hash::FxHashMap;
+
+/// An LRU stack: a bit per use in the order of time, set where it is still its key's latest, and a Fenwick tree over words of it.
+#[derive(Clone, Debug, Default)]
+pub struct Stack {
+    slots: FxHashMap<u64, u32>,
+    keys: Vec<u64>,
+    live: Vec<u64>,
+    tree: Vec<u32>,
+}
+
+impl Stack {
+    /// Uses a key: how many distinct keys were used since its last use, `None` at its first.
+    pub fn touch(&mut self, key: u64) -> Option<u64> {
+        if self.keys.len() == self.live.len() * 64 {
+            self.make_room();
+        }
+        let slot = self.keys.len() as u32;
+        let before = self.slots.insert(key, slot);
+        let distance = before.map(|old| {
+            let newer = self.slots.len() as u64 - self.up_to(old);
+            self.live[old as usize / 64] &= !(1 << (old % 64));
+            self.add(old as usize / 64, u32::MAX);
+            newer
+        });
+        self.keys.push(key);
+        self.live[slot as usize / 64] |= 1 << (slot % 64);
+        self.add(slot as usize / 64, 1);
+        distance
+    }
+
+    /// Number of distinct keys.
+    pub fn len(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// Whether no key was used.
+    pub fn is_empty(&self) -> bool {
+        self.slots.is_empty()
+    }
+
+    /// Keys from the least recently used one on.
+    pub fn keys(&self) -> impl Iterator<Item = u64> + '_ {
+        let live = |slot: &usize| self.live[slot / 64] & (1 << (slot % 64)) != 0;
+        (0..self.keys.len()).filter(live).map(|slot| self.keys[slot])
+    }
+
+    /// Keys whose latest use is at or before that of `slot`; `slot` is live.
+    fn up_to(&self, slot: u32) -> u64 {
+        let word = slot as usize / 64;
+        let within = self.live[word] & (u64::MAX >> (63 - slot % 64));
+        let (mut index, mut sum) = (word, u64::from(within.count_ones()));
+        while index > 0 {
+            sum += u64::from(self.tree[index - 1]);
+            index &= index - 1;
+        }
+        sum
+    }
+
+    /// Adds to the count of a word; `u32::MAX` takes one away.
+    fn add(&mut self, word: usize, change: u32) {
+        let mut index = word + 1;
+        while index <= self.tree.len() {
+            self.tree[index - 1] = self.tree[index - 1].wrapping_add(change);
+            index += index & index.wrapping_neg();
+        }
+    }
+
+    /// Leaves out what is no key's latest use, and doubles the room.
+    fn make_room(&mut self) {
+        let kept: Vec<u64> = self.keys().collect();
+        let words = (kept.len() / 32 + 2).next_power_of_two();
+        self.live = vec![0; words];
+        self.tree = vec![0; words];
+        for (slot, key) in kept.iter().enumerate() {
+            self.slots.insert(*key, slot as u32);
+            self.live[slot / 64] |= 1 << (slot % 64);
+        }
+        for word in 0..words {
+            let count = self.live[word].count_ones();
+            self.add(word, count);
+        }
+        self.keys = kept;
+        self.keys.reserve(words * 64 - self.keys.len());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn distances_are_those_of_a_plain_list(keys in prop::collection::vec(0u64..200, 0..600)) {
+            let mut stack = Stack::default();
+            let mut list: Vec<u64> = Vec::new();
+            for key in keys {
+                let place = list.iter().rev().position(|&k| k == key);
+                prop_assert_eq!(stack.touch(key), place.map(|p| p as u64));
+                list.retain(|&k| k != key);
+                list.push(key);
+                prop_assert_eq!(stack.len(), list.len());
+            }
+            prop_assert_eq!(stack.keys().collect::<Vec<_>>(), list);
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! Any cut of a trace into parts gives the same result as the whole.
+
+use super::*;
+use ioscape_schema::{IoFlags, IoType, Op, Request};
+use proptest::prelude::*;
+
+/// Rows of two disks and three processes with overlapping requests, in order of arrival.
+fn rows() -> impl Strategy<Value = Vec<Io>> {
+    let one = (
+        (0u64..40_000_000_000, 0u32..12, 0u64..2_000_000, 0u64..3_000_000_000),
+        (0u16..2, 0u16..3, 0u32..3, any::<bool>()),
+        (0u64..200, 0u32..5, 0usize..9, 0u32..4),
+    );
+    prop::collection::vec(one, 0..120).prop_map(|all| {
+        let mut time = 0;
+        let row = |((gap, shift, wait, work), (device, partition, process, read), at)| {
+            time += gap >> shift;
+            let (block, kib, io_type, flags): (u64, u32, usize, u32) = at;
+            Io {
+                request: Request {
+                    op: if read { Op::Read } else { Op::Write },
+                    offset: block * 4096,
+                    len: kib * 3072,
+                },
+                process,
+                queued_ns: time,
+                issued_ns: time + wait,
+                completed_ns: time + wait + work,
+                device,
+                partition,
+                queue_length: kib,
+                flags: IoFlags::from_bits_truncate(flags),
+                io_type: IoType::ALL[io_type],
+                ..Io::default()
+            }
+        };
+        all.into_iter().map(row).collect()
+    })
+}
+
+fn of(rows: &[Io]) -> Analysis {
+    let mut analysis = Analysis::new(&Options { origin_ns: 3_000_000_007, ..Options::default() });
+    analysis.update(rows);
+    analysis
+}
+
+fn part(rows: &[Io]) -> Analysis {
+    let mut analysis = Analysis::part(&Options { origin_ns: 3_000_000_007, ..Options::default() });
+    analysis.update(rows);
+    analysis
+}
+
+fn finished(analysis: &Analysis) -> TraceSummary {
+    analysis.finish("t", &TraceInfo::default())
+}
+
+proptest! {
+    #[test]
+    fn any_cut_gives_the_whole(rows in rows(), cuts in (0usize..120, 0usize..120)) {
+        let near = cuts.0.min(cuts.1).min(rows.len());
+        let far = cuts.0.max(cuts.1).min(rows.len());
+        let whole = finished(&of(&rows));
+        let mut left = of(&rows[..near]);
+        left.merge(part(&rows[near..far]));
+        left.merge(part(&rows[far..]));
+        prop_assert_eq!(&finished(&left), &whole);
+        let mut right = part(&rows[near..far]);
+        right.merge(part(&rows[far..]));
+        let mut first = of(&rows[..near]);
+        first.merge(right);
+        prop_assert_eq!(&finished(&first), &whole);
+    }
+}
+
+/// More arrivals than a part keeps, so that its own counts stand.
+#[test]
+fn long_parts_give_the_whole_too() {
+    let row = |i: u64| {
+        let x = miss_ratio::mix(i);
+        let queued_ns = i * 1_000_000 + x % 900_000;
+        Io {
+            request: Request {
+                op: if x & 4096 == 0 { Op::Read } else { Op::Write },
+                offset: (x >> 20) % 5000 * 4096,
+                len: 4096 + (x as u32 & 3) * 4096,
+            },
+            queued_ns,
+            issued_ns: queued_ns + 100,
+            completed_ns: queued_ns + x % 9_000_000,
+            device: (x >> 60 & 1) as u16,
+            queue_length: 1,
+            process: (x >> 50 & 3) as u32,
+            ..Io::default()
+        }
+    };
+    let rows: Vec<Io> = (0..60_000).map(row).collect();
+    let whole = finished(&of(&rows));
+    let mut merged = of(&rows[..20_000]);
+    merged.merge(part(&rows[20_000..41_000]));
+    merged.merge(part(&rows[41_000..]));
+    assert_eq!(finished(&merged), whole);
+    assert!(whole.warnings.is_empty(), "{:?}", whole.warnings);
+}
+
+#[test]
+fn nothing_and_the_extremes_are_analysed() {
+    assert_eq!(finished(&of(&[])).ios, 0);
+    let worst = Io {
+        request: Request { op: Op::Write, offset: u64::MAX, len: u32::MAX },
+        process: u32::MAX,
+        queued_ns: u64::MAX,
+        device: u16::MAX,
+        partition: u16::MAX,
+        queue_length: u32::MAX,
+        command: u32::MAX,
+        flags: IoFlags::all(),
+        ..Io::default()
+    };
+    let plain = Io { flags: IoFlags::empty(), device: 3, ..worst };
+    let found = finished(&of(&[Io::default(), worst, plain, plain, Io { queued_ns: 0, ..plain }]));
+    assert_eq!((found.ios, found.disks.len()), (5, 2));
+    assert!(!found.warnings.is_empty());
+}

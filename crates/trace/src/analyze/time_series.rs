@@ -1,0 +1,230 @@
+//! Anything counted by equal steps of time, in constant memory: when the steps become too many they become wider.
+
+/// Widths of a step in nanoseconds: each holds a whole number of the one before, up to the hour and the day.
+pub const WIDTHS_NS: [u64; 9] = [
+    1_000_000,
+    10_000_000,
+    100_000_000,
+    SECOND_NS,
+    10 * SECOND_NS,
+    60 * SECOND_NS,
+    600 * SECOND_NS,
+    HOUR_NS,
+    DAY_NS,
+];
+
+/// A second in nanoseconds.
+pub const SECOND_NS: u64 = 1_000_000_000;
+/// An hour in nanoseconds.
+pub const HOUR_NS: u64 = 3600 * SECOND_NS;
+/// A day in nanoseconds.
+pub const DAY_NS: u64 = 24 * HOUR_NS;
+
+/// What is counted in one step.
+pub trait Cell: Default + Clone {
+    /// Adds another step's counts.
+    fn absorb(&mut self, other: &Self);
+}
+
+impl Cell for u64 {
+    fn absorb(&mut self, other: &Self) {
+        *self += other;
+    }
+}
+
+/// Steps from the first width that keeps their number within `most`, counted from the origin of the clock.
+///
+/// Times are shifted by `origin_ns`, so that hours and days are those of the clock. Past the last width, what comes later
+/// than `most` days falls into the last step.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TimeSeries<C> {
+    origin_ns: u64,
+    most: usize,
+    width: usize,
+    /// Number of the first step kept, in steps of the present width.
+    first: u64,
+    cells: Vec<C>,
+    /// Bounds in shifted time of the step used last.
+    current: [u64; 2],
+    at: usize,
+}
+
+impl<C: Cell> TimeSeries<C> {
+    /// An empty series of at most `most` steps.
+    pub fn new(origin_ns: u64, most: usize) -> Self {
+        Self {
+            origin_ns,
+            most: most.max(26),
+            width: 0,
+            first: 0,
+            cells: Vec::new(),
+            current: [1, 0],
+            at: 0,
+        }
+    }
+
+    /// The step that `time_ns` falls into.
+    #[inline]
+    pub fn at(&mut self, time_ns: u64) -> &mut C {
+        let time = time_ns.saturating_add(self.origin_ns);
+        if time < self.current[0] || time >= self.current[1] {
+            self.find(time);
+        }
+        &mut self.cells[self.at]
+    }
+
+    fn find(&mut self, time: u64) {
+        let mut step = time / WIDTHS_NS[self.width];
+        if self.cells.is_empty() {
+            self.first = step;
+        }
+        while self.span_with(step) > self.most as u64 && self.width + 1 < WIDTHS_NS.len() {
+            self.widen();
+            step = time / WIDTHS_NS[self.width];
+        }
+        if step < self.first {
+            let more = ((self.first - step) as usize).min(self.most);
+            let new = std::iter::repeat_n(C::default(), more);
+            self.cells.splice(0..0, new);
+            self.first -= more as u64;
+        }
+        self.at = (step.saturating_sub(self.first) as usize).min(self.most - 1);
+        if self.at >= self.cells.len() {
+            self.cells.resize(self.at + 1, C::default());
+        }
+        let width = WIDTHS_NS[self.width];
+        self.current = [step * width, (step + 1).saturating_mul(width)];
+    }
+
+    /// Number of steps when `step` is among them.
+    fn span_with(&self, step: u64) -> u64 {
+        let last = self.first + (self.cells.len() as u64).saturating_sub(1);
+        step.max(last) - step.min(self.first) + 1
+    }
+
+    /// Makes steps of the next width.
+    fn widen(&mut self) {
+        self.cells = self.widened(&self.cells, self.first, self.width);
+        self.first /= WIDTHS_NS[self.width + 1] / WIDTHS_NS[self.width];
+        self.width += 1;
+        self.current = [1, 0];
+    }
+
+    fn widened(&self, cells: &[C], first: u64, width: usize) -> Vec<C> {
+        let ratio = WIDTHS_NS[width + 1] / WIDTHS_NS[width];
+        let mut wide: Vec<C> = Vec::new();
+        for (index, cell) in cells.iter().enumerate() {
+            let place = ((first + index as u64) / ratio - first / ratio) as usize;
+            if place >= wide.len() {
+                wide.resize(place + 1, C::default());
+            }
+            wide[place].absorb(cell);
+        }
+        wide
+    }
+
+    /// Adds the steps of another series with the same origin and limit.
+    pub fn merge(&mut self, mut other: Self) {
+        if other.cells.is_empty() {
+            return;
+        }
+        if self.cells.is_empty() {
+            *self = other;
+            return;
+        }
+        while self.width < other.width {
+            self.widen();
+        }
+        while other.width < self.width {
+            other.widen();
+        }
+        let width = |series: &Self| WIDTHS_NS[series.width];
+        // Both ends first: the width is then wide enough for all.
+        for step in [other.first, other.first + other.cells.len() as u64 - 1] {
+            self.find(step.saturating_mul(width(&other)));
+        }
+        while other.width < self.width {
+            other.widen();
+        }
+        let first = other.first;
+        for (index, cell) in other.cells.iter().enumerate() {
+            self.find((first + index as u64).saturating_mul(WIDTHS_NS[self.width]));
+            self.cells[self.at].absorb(cell);
+        }
+    }
+
+    /// The steps, to be changed in place.
+    pub fn cells_mut(&mut self) -> &mut [C] {
+        &mut self.cells
+    }
+
+    /// Width of a step, beginning of the first one before the shift, and the steps.
+    pub fn steps(&self) -> (u64, i64, &[C]) {
+        let width = WIDTHS_NS[self.width];
+        (width, self.start(self.first, width), &self.cells)
+    }
+
+    fn start(&self, first: u64, width: u64) -> i64 {
+        let start = i128::from(first) * i128::from(width) - i128::from(self.origin_ns);
+        i64::try_from(start).unwrap_or(i64::MAX)
+    }
+
+    /// The same in steps of `width_ns`, one of [`WIDTHS_NS`]; `None` when the present ones are wider.
+    pub fn in_steps_of(&self, width_ns: u64) -> Option<(i64, Vec<C>)> {
+        let aim = WIDTHS_NS.iter().position(|&w| w == width_ns)?;
+        if self.width > aim {
+            return None;
+        }
+        let (mut cells, mut first) = (self.cells.clone(), self.first);
+        for width in self.width..aim {
+            cells = self.widened(&cells, first, width);
+            first /= WIDTHS_NS[width + 1] / WIDTHS_NS[width];
+        }
+        Some((self.start(first, width_ns), cells))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn of(times: &[u64], origin: u64) -> TimeSeries<u64> {
+        let mut series = TimeSeries::new(origin, 30);
+        times.iter().for_each(|&t| *series.at(t) += 1);
+        series
+    }
+
+    #[test]
+    fn steps_widen_and_hours_are_those_of_the_clock() {
+        let series = of(&[0, 5 * 60 * SECOND_NS, 2 * HOUR_NS], 3300 * SECOND_NS);
+        let (start, hours) = series.in_steps_of(HOUR_NS).unwrap();
+        assert_eq!((start, hours), (-3300 * SECOND_NS as i64, vec![1, 1, 1]));
+        assert_eq!(series.steps().0, 600 * SECOND_NS);
+        assert!(series.in_steps_of(60 * SECOND_NS).is_none());
+    }
+
+    #[test]
+    fn the_end_of_time_is_held() {
+        let series = of(&[u64::MAX, 0, 1], 5);
+        assert_eq!(series.steps().2.iter().sum::<u64>(), 3);
+        assert!(series.steps().2.len() <= 60);
+    }
+
+    proptest! {
+        #[test]
+        fn parts_merge_to_the_whole(
+            times in prop::collection::vec(0u64..20 * DAY_NS, 0..40),
+            shift in 0u32..40,
+            cut in 0usize..40,
+            origin in 0..DAY_NS,
+        ) {
+            let times: Vec<u64> = times.into_iter().map(|t| t >> shift).collect();
+            let (early, late) = times.split_at(cut.min(times.len()));
+            let mut merged = of(early, origin);
+            merged.merge(of(late, origin));
+            let whole = of(&times, origin);
+            prop_assert_eq!(merged.steps(), whole.steps());
+        }
+    }
+}

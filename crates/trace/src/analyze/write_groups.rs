@@ -1,0 +1,106 @@
+//! Do writes come singly, in groups, in bursts, and to the same place again? (Figure 10)
+
+use super::runs::RunLengths;
+use ioscape_schema::trace_summary::DiskSummary;
+use ioscape_schema::{Io, Op, Request};
+
+/// Two writes this close belong to one burst.
+pub const BURST_NS: u64 = 30_000_000;
+
+/// Groups: writes of one disk with no read between them. Bursts: writes of one disk, reads left aside, each less than 30 ms
+/// after the one before; the paper's share of writes in bursts is that of the writes that come so soon
+/// ([`Runs::following_frac`](ioscape_schema::trace_summary::Runs)).
+#[derive(Clone, Debug, Default)]
+pub struct WriteGroups {
+    groups: RunLengths,
+    bursts: RunLengths,
+    /// First and last write: time and request.
+    ends: Option<[(u64, Request); 2]>,
+    writes: u64,
+    rewrites: u64,
+}
+
+impl WriteGroups {
+    /// Takes in the next request of the disk.
+    #[inline]
+    pub fn update(&mut self, io: &Io) {
+        if io.request.op == Op::Read {
+            self.groups.end();
+            return;
+        }
+        self.groups.extend();
+        self.writes += 1;
+        let this = (io.queued_ns, io.request);
+        match &mut self.ends {
+            Some([_, last]) => {
+                let before = std::mem::replace(last, this);
+                self.joint(before, this);
+            }
+            None => self.ends = Some([this, this]),
+        }
+        self.bursts.extend();
+    }
+
+    /// Between two writes: ends the burst if the pause is long, and counts a rewrite.
+    #[inline]
+    fn joint(&mut self, before: (u64, Request), after: (u64, Request)) {
+        if after.0.saturating_sub(before.0) >= BURST_NS {
+            self.bursts.end();
+        }
+        self.rewrites += u64::from(before.1 == after.1 && after.1.len > 0);
+    }
+
+    /// Adds the later part.
+    pub fn merge(&mut self, later: Self) {
+        if let Some([first, last]) = later.ends {
+            match &mut self.ends {
+                Some([_, mine]) => {
+                    let before = std::mem::replace(mine, last);
+                    self.joint(before, first);
+                }
+                None => self.ends = later.ends,
+            }
+        }
+        self.groups.merge(later.groups);
+        self.bursts.merge(later.bursts);
+        self.writes += later.writes;
+        self.rewrites += later.rewrites;
+    }
+
+    /// Fills in what a disk's summary says of its writes.
+    pub fn finish(&self, summary: &mut DiskSummary) {
+        summary.write_groups = self.groups.finish();
+        summary.write_bursts = self.bursts.finish();
+        summary.rewrite_frac =
+            if self.writes == 0 { 0.0 } else { self.rewrites as f64 / self.writes as f64 };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn io(op: Op, ms: u64, offset: u64) -> Io {
+        let request = Request { op, offset, len: 8192 };
+        Io { request, queued_ns: ms * 1_000_000, ..Io::default() }
+    }
+
+    #[test]
+    fn reads_part_groups_and_pauses_part_bursts() {
+        let mut seen = WriteGroups::default();
+        for (op, ms, offset) in [
+            (Op::Write, 0, 0),
+            (Op::Write, 29, 0),
+            (Op::Read, 30, 0),
+            (Op::Write, 50, 0),
+            (Op::Write, 80, 8192),
+        ] {
+            seen.update(&io(op, ms, offset));
+        }
+        let mut found = DiskSummary::default();
+        seen.finish(&mut found);
+        assert_eq!((found.write_groups.runs, found.write_groups.longest), (2, 2));
+        assert_eq!((found.write_bursts.runs, found.write_bursts.longest), (2, 3));
+        assert_eq!((found.rewrite_frac, found.write_bursts.following_frac), (0.5, 0.5));
+    }
+}

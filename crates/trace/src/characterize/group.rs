@@ -1,0 +1,148 @@
+//! The five parameters of one group of requests.
+
+use super::Place;
+use super::sizes::nearest;
+use crate::analyze::blocks::{BlockSize, touched};
+use crate::analyze::log_histogram::{FineHistogram, LogHistogram};
+use crate::analyze::sketch::Sketch;
+use ioscape_schema::trace_summary::TraceTraits;
+use ioscape_schema::workload::SIZE_MEAN_MAX;
+use ioscape_schema::{Access, Io, Op, Workload};
+use rustc_hash::FxHashSet;
+
+/// Most blocks that are counted exactly, in about 300 MB.
+const MOST_EXACT: usize = 1 << 24;
+
+/// What is counted of a group.
+#[derive(Clone, Debug, Default)]
+pub struct Group {
+    sizes: LogHistogram,
+    reads: u64,
+    follow: u64,
+    could_follow: u64,
+    runs: FineHistogram,
+    last_op: Option<Op>,
+    changes: u64,
+    exact: Option<FxHashSet<u64>>,
+    blocks: Sketch,
+    block_bytes: u64,
+    processes: Sketch,
+    told: bool,
+    elapsed_ns: u128,
+    busy_ns: u64,
+    first_ns: Option<u64>,
+    last_ns: u64,
+}
+
+impl Group {
+    /// A group whose distinct blocks are counted exactly, in a table of them, up to 16 Mi.
+    pub fn exact() -> Self {
+        Self { exact: Some(FxHashSet::default()), ..Self::default() }
+    }
+
+    /// Number of requests.
+    pub fn requests(&self) -> u64 {
+        self.sizes.count()
+    }
+
+    /// Takes in a request.
+    pub fn update(&mut self, io: &Io, place: Place, size: BlockSize) {
+        let op = io.request.op;
+        self.sizes.add(u64::from(io.request.len));
+        self.reads += u64::from(op == Op::Read);
+        self.follow += u64::from(place.follows);
+        self.could_follow += u64::from(place.has_before);
+        if place.ended_run > 0 {
+            self.runs.add(place.ended_run);
+        }
+        self.changes += u64::from(self.last_op.is_some_and(|last| last != op));
+        self.last_op = Some(op);
+        self.block_bytes = size.bytes();
+        for key in touched(io, size) {
+            self.blocks.add(key);
+            if let Some(blocks) = &mut self.exact {
+                blocks.insert(key);
+            }
+        }
+        // From here on the estimate must do.
+        if self.exact.as_ref().is_some_and(|blocks| blocks.len() > MOST_EXACT) {
+            self.exact = None;
+        }
+        self.told |= io.process != 0;
+        self.processes.add(u64::from(io.process));
+        self.elapsed_ns += u128::from(io.elapsed_ns());
+        let from =
+            if self.first_ns.is_some() { self.last_ns.max(io.queued_ns) } else { io.queued_ns };
+        self.busy_ns += io.completed_ns.saturating_sub(from);
+        self.first_ns = self.first_ns.or(Some(io.queued_ns));
+        self.last_ns = self.last_ns.max(io.completed_ns).max(io.queued_ns);
+    }
+
+    /// The workload nearest to the requests, and how near it is.
+    pub fn finish(&self, name: String) -> TraceTraits {
+        let requests = self.requests();
+        if requests == 0 {
+            return TraceTraits { name, ..TraceTraits::default() };
+        }
+        let count = requests as f64;
+        let read_frac = self.reads as f64 / count;
+        let seq_frac = self.follow as f64 / self.could_follow.max(1) as f64;
+        let size_mean = (self.sizes.mean().round() as u64).clamp(1, SIZE_MEAN_MAX);
+        let (size_distribution, size_distance) = nearest(&self.sizes, size_mean);
+        let in_flight =
+            if self.busy_ns == 0 { 1.0 } else { self.elapsed_ns as f64 / self.busy_ns as f64 };
+        let process_num = (in_flight.round() as u32).clamp(1, 4096);
+        let response = self.elapsed_ns as f64 / count;
+        let span = self.last_ns.saturating_sub(self.first_ns.unwrap_or(0)) as f64;
+        // Little's law for a closed workload: processes x span = requests x (response + think).
+        let think = (f64::from(process_num) * span / count - response).max(0.0);
+        let workload = Workload {
+            unique_bytes: self.unique_bytes().max(size_mean),
+            size_mean,
+            size_distribution,
+            read_frac,
+            seq_frac,
+            process_num,
+            think_time_ns: think as u64,
+            access: Access::Direct,
+            ..Workload::default()
+        };
+        let expected = 2.0 * read_frac * (1.0 - read_frac);
+        let mix_distance = (self.changes as f64 / (count - 1.0).max(1.0) - expected).abs().min(1.0);
+        let run_distance = self.run_distance(seq_frac);
+        let worst = size_distance.max(mix_distance).max(run_distance);
+        TraceTraits {
+            name,
+            workload,
+            goodness: 1.0 - worst,
+            size_distance,
+            run_distance,
+            mix_distance,
+            requests,
+            bytes: u64::try_from(self.sizes.sum()).unwrap_or(u64::MAX),
+            processes_seen: if self.told { self.processes.estimate().round() as u64 } else { 0 },
+            response_time_ns: response,
+            elapsed_s: span / 1e9,
+        }
+    }
+
+    fn unique_bytes(&self) -> u64 {
+        let blocks = match &self.exact {
+            Some(blocks) => blocks.len() as f64,
+            None => self.blocks.estimate(),
+        };
+        (blocks * self.block_bytes as f64) as u64
+    }
+
+    /// Largest difference between the distribution of run lengths seen and the geometric one of the model.
+    fn run_distance(&self, seq_frac: f64) -> f64 {
+        let all = self.runs.count() as f64;
+        let mut below = 0u64;
+        let differences = self.runs.bins().map(|(to, count)| {
+            below += count;
+            let model = 1.0 - seq_frac.powf(to as f64);
+            (below as f64 / all - model).abs()
+        });
+        differences.fold(0.0, f64::max)
+    }
+}

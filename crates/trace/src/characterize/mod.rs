@@ -1,0 +1,155 @@
+//! A trace as a workload of five parameters: overall, by disk, by process and by window of time, with how good the likeness is.
+
+mod group;
+mod sizes;
+
+use crate::analyze::blocks::BlockSize;
+use crate::analyze::disk_name;
+use group::Group;
+use ioscape_schema::trace_summary::{TraceCharacterization, TraceTraits};
+use ioscape_schema::{Io, TraceInfo};
+use rustc_hash::FxHashMap;
+
+/// Most groups of one kind that are told apart; what belongs to further ones counts in the whole only.
+const MOST: usize = 4096;
+/// Most processes that are listed.
+const LISTED: usize = 64;
+
+/// Learns the five parameters of a trace in one pass.
+///
+/// A request is sequential when it begins where the same process's previous request to the same device ended, as in the
+/// self-scaling paper, section 5; a trace that tells no processes has one per device. The number of processes is the mean
+/// number of requests in flight while there are any: the one that, in a closed workload, keeps the device as busy.
+#[derive(Debug)]
+pub struct Characterizer {
+    size: BlockSize,
+    window_ns: Option<u64>,
+    streams: FxHashMap<(u32, u16), Stream>,
+    overall: Group,
+    disks: FxHashMap<u16, Group>,
+    processes: FxHashMap<u32, Group>,
+    commands: FxHashMap<u32, u32>,
+    windows: Vec<(u64, Group)>,
+}
+
+/// The requests of one process to one device.
+#[derive(Clone, Copy, Debug, Default)]
+struct Stream {
+    end: u64,
+    run: u64,
+}
+
+/// What the place of a request in its stream tells.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    /// Whether it begins where the one before ended.
+    follows: bool,
+    /// Whether there is one before.
+    has_before: bool,
+    /// Length of the sequential run that it ended; 0 for none.
+    ended_run: u64,
+}
+
+impl Characterizer {
+    /// Distinct bytes are counted in blocks of `block_bytes`; windows of `window_ns` on demand.
+    pub fn new(block_bytes: u64, window_ns: Option<u64>) -> Self {
+        Self {
+            size: BlockSize::of(block_bytes),
+            window_ns: window_ns.filter(|&ns| ns > 0),
+            streams: FxHashMap::default(),
+            overall: Group::exact(),
+            disks: FxHashMap::default(),
+            processes: FxHashMap::default(),
+            commands: FxHashMap::default(),
+            windows: Vec::new(),
+        }
+    }
+
+    /// Takes in the next rows, in the order of their arrival; those that move no data are left out.
+    pub fn update(&mut self, rows: &[Io]) {
+        for io in rows.iter().filter(|io| io.moves_data()) {
+            let place = self.place(io);
+            let block = self.size;
+            self.overall.update(io, place, block);
+            if let Some(group) = limited(&mut self.disks, io.device) {
+                group.update(io, place, block);
+            }
+            if let Some(group) = limited(&mut self.processes, io.process) {
+                group.update(io, place, block);
+                self.commands.insert(io.process, io.command);
+            }
+            if let Some(width) = self.window_ns {
+                let number = io.queued_ns / width;
+                if self.windows.last().is_none_or(|last| last.0 != number)
+                    && self.windows.len() < MOST
+                {
+                    self.windows.push((number, Group::default()));
+                }
+                if let Some(last) = self.windows.last_mut().filter(|last| last.0 == number) {
+                    last.1.update(io, place, block);
+                }
+            }
+        }
+    }
+
+    fn place(&mut self, io: &Io) -> Place {
+        let key = (io.process, io.device);
+        // Beyond any number of real streams memory matters more than their sequences.
+        if self.streams.len() >= 1 << 20 && !self.streams.contains_key(&key) {
+            return Place { follows: false, has_before: false, ended_run: 0 };
+        }
+        let stream = self.streams.entry(key).or_default();
+        let has_before = stream.run > 0;
+        let follows = has_before && stream.end == io.request.offset;
+        let ended_run = if follows { 0 } else { stream.run };
+        stream.run = if follows { stream.run + 1 } else { 1 };
+        stream.end = io.end();
+        Place { follows, has_before, ended_run }
+    }
+
+    /// The workloads; `name` is what the user calls the trace.
+    pub fn finish(&self, name: &str, info: &TraceInfo) -> TraceCharacterization {
+        let mut disks: Vec<_> = self.disks.iter().collect();
+        disks.sort_by_key(|one| *one.0);
+        let disks: Vec<TraceTraits> =
+            disks.into_iter().map(|(&id, group)| group.finish(disk_name(info, id))).collect();
+        let mut processes: Vec<_> = self.processes.iter().collect();
+        processes.sort_by_key(|(id, group)| (std::cmp::Reverse(group.requests()), **id));
+        let told = processes.len() > 1;
+        let processes = processes.into_iter().filter(|_| told).take(LISTED);
+        let width = self.window_ns.unwrap_or(1);
+        let windows = self.windows.iter().map(|(number, group)| {
+            group.finish(format!("from {} s", *number as f64 * width as f64 / 1e9))
+        });
+        TraceCharacterization {
+            name: name.to_owned(),
+            overall: self.overall.finish("the whole trace".to_owned()),
+            disks: if disks.len() > 1 { disks } else { Vec::new() },
+            processes: processes.map(|(&id, group)| group.finish(self.process(id, info))).collect(),
+            windows: windows.collect(),
+        }
+    }
+
+    fn process(&self, id: u32, info: &TraceInfo) -> String {
+        let command = self.commands.get(&id).and_then(|&index| info.commands.get(index as usize));
+        match command.filter(|command| !command.is_empty()) {
+            Some(command) => format!("{command} ({id})"),
+            None => format!("process {id}"),
+        }
+    }
+}
+
+/// The group of a key, as long as there are not too many.
+fn limited<K: std::hash::Hash + Eq>(
+    groups: &mut FxHashMap<K, Group>,
+    key: K,
+) -> Option<&mut Group> {
+    if groups.len() >= MOST && !groups.contains_key(&key) {
+        return None;
+    }
+    Some(groups.entry(key).or_default())
+}
+
+#[cfg(test)]
+#[path = "tests.rs"]
+mod tests;

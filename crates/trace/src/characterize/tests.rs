@@ -1,0 +1,72 @@
+//! Traces made of known workloads are recognized, and others are told from them.
+
+use super::*;
+use crate::analyze::miss_ratio::mix;
+use ioscape_schema::{Op, Request, SizeDistribution};
+
+fn io(index: u64, op: Op, offset: u64, len: u32) -> Io {
+    let queued_ns = index * 1_000_000;
+    let completed_ns = queued_ns + 500_000;
+    Io {
+        request: Request { op, offset, len },
+        queued_ns,
+        issued_ns: queued_ns,
+        completed_ns,
+        ..Io::default()
+    }
+}
+
+fn of(rows: &[Io]) -> TraceCharacterization {
+    let mut seen = Characterizer::new(4096, Some(1_000_000_000));
+    seen.update(rows);
+    seen.finish("t", &TraceInfo::default())
+}
+
+/// Independent draws: 30 % reads, 60 % sequential, 8 KiB each, over 64 MiB.
+fn model(count: u64) -> Vec<Io> {
+    let mut end = 0;
+    let row = |i: u64| {
+        let op = if mix(i) % 10 < 3 { Op::Read } else { Op::Write };
+        let follows = mix(i + (1 << 40)) % 10 < 6 && end < 64 << 20;
+        let offset = if follows { end } else { mix(i + (1 << 41)) % 8192 * 8192 };
+        end = offset + 8192;
+        io(i, op, offset, 8192)
+    };
+    (0..count).map(row).collect()
+}
+
+#[test]
+fn a_workload_of_the_model_is_recognized() {
+    let found = of(&model(20_000)).overall;
+    let workload = &found.workload;
+    assert_eq!(workload.size_distribution, SizeDistribution::Fixed);
+    assert_eq!((workload.size_mean, workload.process_num), (8192, 1));
+    assert!((workload.read_frac - 0.3).abs() < 0.01 && (workload.seq_frac - 0.6).abs() < 0.01);
+    assert!((58 << 20..=64 << 20).contains(&workload.unique_bytes), "{}", workload.unique_bytes);
+    assert!((workload.think_time_ns as f64 / 500_000.0 - 1.0).abs() < 0.01);
+    assert!(found.goodness > 0.97, "{found:?}");
+    assert_eq!(workload.validate(), Ok(()));
+}
+
+#[test]
+fn what_is_no_such_workload_is_told() {
+    // Reads and writes take turns, and sizes are far from any of the distributions.
+    let op = |i: u64| if i.is_multiple_of(2) { Op::Read } else { Op::Write };
+    let len = |i: u64| if i.is_multiple_of(10) { 1 << 20 } else { 4096 };
+    let rows: Vec<Io> = (0..5000).map(|i| io(i, op(i), mix(i) % 1000 * 4096, len(i))).collect();
+    let found = of(&rows).overall;
+    assert!(found.goodness < 0.6 && found.mix_distance > 0.49, "{found:?}");
+}
+
+#[test]
+fn disks_processes_and_windows_are_told_apart() {
+    let mut rows = model(4000);
+    for (i, row) in rows.iter_mut().enumerate() {
+        (row.device, row.process) = ((i % 2) as u16, i as u32 % 2 + 1);
+    }
+    let found = of(&rows);
+    assert_eq!((found.disks.len(), found.processes.len(), found.windows.len()), (2, 2, 4));
+    assert_eq!(found.overall.processes_seen, 2);
+    assert_eq!(found.disks.iter().map(|disk| disk.requests).sum::<u64>(), 4000);
+    assert_eq!(of(&[]).overall.requests, 0);
+}
