@@ -3,7 +3,8 @@
 use super::disks::RecordedDisk;
 use crate::error::Error;
 use crate::text;
-use std::io::ErrorKind;
+use std::fs::File;
+use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 /// Where tracefs is.
@@ -110,7 +111,7 @@ impl Instance {
     pub fn formats(&self) -> Result<(String, Vec<String>), Error> {
         let read =
             |path: PathBuf| std::fs::read_to_string(&path).map_err(|e| Error::io("read", &path, e));
-        let page = read(self.root.join("events/header_page"))?;
+        let page = at_once(&self.root.join("events/header_page"))?;
         let format =
             |event: &String| read(self.folder.join("events/block").join(event).join("format"));
         Ok((page, self.wanted().iter().map(format).collect::<Result<_, _>>()?))
@@ -130,6 +131,14 @@ impl Drop for Instance {
             let _ = rustix::mount::unmount(PLACES[0], rustix::mount::UnmountFlags::empty());
         }
     }
+}
+
+/// A file that the kernel gives in one reading only: a second one, from where the first ended, finds nothing.
+fn at_once(path: &Path) -> Result<String, Error> {
+    let mut bytes = vec![0; 1 << 16];
+    let read = File::open(path).and_then(|mut file| file.read(&mut bytes));
+    bytes.truncate(read.map_err(|e| Error::io("read", path, e))?);
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// `overrun: 12`.
