@@ -81,7 +81,7 @@ fn what_does_not_fit_is_refused() {
 #[test]
 fn a_simulated_system_is_evaluated_and_its_policy_found() {
     for (name, policy) in
-        [("decstation-5000-ultrix", "write_through"), ("hp-730-no-flush", "write_cancelling")]
+        [("decstation-5000-ultrix", "write-through"), ("hp-730-no-flush", "write-cancelling")]
     {
         let target = format!("sim:{name}");
         let run = ioscape().args(["evaluate", &target, "--json"]).assert().success();

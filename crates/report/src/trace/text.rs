@@ -46,7 +46,7 @@ fn section(title: &str, mut rows: Rows, style: &Style) -> String {
         .enumerate()
         .map(|(at, head)| {
             let cells = rows.rows.iter().map(|row| row.get(at).map_or_else(String::new, dash));
-            if at == 0 { Column::words(head, cells) } else { Column::numbers(head, cells) }
+            if at == 0 { Column::words(*head, cells) } else { Column::numbers(*head, cells) }
         })
         .collect();
     let more = if left_out == 0 { String::new() } else { format!("and {left_out} more\n") };
