@@ -133,7 +133,14 @@ pub fn of_file_system(mount: &Path) -> Result<Vec<BlockRange>, Error> {
             }
         }
         match last {
-            Some(last) if last.flags & OF_LAST == 0 && ranges.len() < MOST_RANGES => low = last,
+            // The next answer must begin further on, or there would be no end.
+            Some(last)
+                if last.flags & OF_LAST == 0
+                    && ranges.len() < MOST_RANGES
+                    && (last.device, last.physical) > (low.device, low.physical) =>
+            {
+                low = last;
+            }
             _ => break,
         }
     }
@@ -220,7 +227,9 @@ fn extents(file: &File) -> Vec<(u64, u64)> {
         let placed = found.iter().filter(|extent| extent.flags & EXTENT_NOWHERE == 0);
         all.extend(placed.map(|extent| (extent.physical, extent.length)));
         match found.last() {
-            Some(last) if last.flags & EXTENT_LAST == 0 && all.len() < MOST_RANGES => {
+            Some(last)
+                if last.flags & EXTENT_LAST == 0 && last.length > 0 && all.len() < MOST_RANGES =>
+            {
                 start = last.logical.saturating_add(last.length);
             }
             _ => return all,

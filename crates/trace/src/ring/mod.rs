@@ -34,8 +34,15 @@ pub fn open(
     tables.restore_numbered(TraceInfo { started_unix_ns: None, ..info }, devices);
     let cpus = cpus.into_iter().map(|cpu| input_of(cpu).map(Pages::new));
     let cpus = cpus.collect::<Result<Vec<_>, _>>()?;
-    let ring =
-        Ring { layout, cpus, heads: None, tables, pairing: Pairing::default(), unix_offset_ns };
+    let ring = Ring {
+        layout,
+        cpus,
+        heads: None,
+        tables,
+        pairing: Pairing::default(),
+        unix_offset_ns,
+        ended: false,
+    };
     Ok(Reader::new(Box::new(ring)))
 }
 
@@ -48,6 +55,7 @@ struct Ring {
     tables: Tables,
     pairing: Pairing,
     unix_offset_ns: Option<i64>,
+    ended: bool,
 }
 
 impl Ring {
@@ -92,10 +100,13 @@ impl Decode for Ring {
         };
         for _ in 0..BATCH {
             let Some(Reverse((_, index))) = heads.pop() else {
+                self.heads = Some(heads);
+                if std::mem::replace(&mut self.ended, true) {
+                    return Ok(false);
+                }
                 self.pairing.end(&mut Sink { rows: into, tables: &mut self.tables });
                 self.count_lost();
-                self.heads = Some(heads);
-                return Ok(!into.is_empty());
+                return Ok(true);
             };
             self.take(index, into)?;
             heads.extend(self.head(index)?);
