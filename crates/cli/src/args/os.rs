@@ -18,7 +18,7 @@ pub struct OsArgs {
     /// Compiler that the Modified Andrew Benchmark uses in place of the built-in one, such as gcc
     #[arg(long, value_name = "CMD")]
     pub compiler: Option<String>,
-    /// Below a minute instead of below five, with wider intervals
+    /// About a minute instead of several, with wider intervals
     #[arg(long)]
     pub quick: bool,
     /// Write the result to FILE (.ioscape.json)

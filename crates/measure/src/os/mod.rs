@@ -60,7 +60,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// A full run: below five minutes.
+    /// A full run: some minutes.
     pub fn full() -> Self {
         Self {
             only: Vec::new(),
