@@ -81,14 +81,14 @@ fn what_does_not_fit_is_refused() {
 #[test]
 fn a_simulated_system_is_evaluated_and_its_policy_found() {
     for (name, policy) in
-        [("decstation-5000-ultrix", "write_through"), ("hp-730-no-flush", "write_cancelling")]
+        [("decstation-5000-ultrix", "write-through"), ("hp-730-no-flush", "write-cancelling")]
     {
         let target = format!("sim:{name}");
         let run = ioscape().args(["evaluate", &target, "--json"]).assert().success();
         let document: Document =
             serde_json::from_slice(&run.get_output().stdout).expect("a document");
         let evaluation = document.evaluation.expect("an evaluation");
-        let found = serde_json::to_value(&evaluation.findings.write_policy).expect("a policy");
+        let found = serde_json::to_value(evaluation.findings.write_policy).expect("a policy");
         assert_eq!(found, policy, "{name}");
         assert!(evaluation.regions.len() >= 2, "{name}: memory and disk");
     }
