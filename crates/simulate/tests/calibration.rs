@@ -14,10 +14,10 @@ fn recorded(truth: &Parameters) -> Vec<ioscape_simulate::Job> {
     let rows: Vec<Io> = (0..1200)
         .map(|n| {
             // Mostly near the one before, so that the skews show; sometimes far.
-            let far = dice.next_u64() % 10 == 0;
+            let far = dice.next_u64().is_multiple_of(10);
             let reach = if far { 1_300_000 } else { 900 };
             place = (place + dice.next_u64() % reach) % 1_300_000;
-            let op = if dice.next_u64() % 3 == 0 { Op::Read } else { Op::Write };
+            let op = if dice.next_u64().is_multiple_of(3) { Op::Read } else { Op::Write };
             let request = Request { op, offset: place * 256, len: 2048 };
             let at = n * 1_000_000;
             Io { request, queued_ns: at, issued_ns: at, completed_ns: at, ..Io::default() }
