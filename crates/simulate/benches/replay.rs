@@ -21,7 +21,7 @@ fn rows() -> Vec<Io> {
     let mut now = 0;
     let row = |_| {
         now += dice.next_u64() % 80_000_000;
-        let op = if dice.next_u64().is_multiple_of(2) { Op::Read } else { Op::Write };
+        let op = if dice.next_u64() & 1 == 0 { Op::Read } else { Op::Write };
         let request = Request { op, offset: dice.next_u64() % 150_000 * 8192, len: 8192 };
         Io { request, queued_ns: now, issued_ns: now, completed_ns: now, ..Io::default() }
     };

@@ -1,4 +1,4 @@
-//! Five measured drives through their DiskSim parameter files.
+//! Measured drives through their DiskSim parameter files: how close they are today, so that it does not get worse.
 
 mod data;
 
@@ -35,13 +35,12 @@ fn rms(stem: &str, buses: [f64; 2]) -> Option<(f64, f64, f64)> {
 
 #[test]
 #[expect(clippy::print_stderr, reason = "the figures are worth seeing")]
-fn the_five_measured_drives() {
+fn measured_drives_are_as_close_as_they_are() {
     for (stem, buses, most) in [
-        ("hp_c2247a", [0.1701, 0.18686], 9.0),
-        ("hp_c2490a", [0.14841, 0.14841], 9.0),
-        ("barracuda", [0.0, 0.0], 9.0),
-        ("cheetah9LP", [0.0, 0.0], 9.0),
-        ("atlas10k", [0.0, 0.0], 9.0),
+        ("hp_c2247a", [0.1701, 0.18686], 0.48),
+        ("hp_c2490a", [0.14841, 0.14841], 0.30),
+        ("cheetah9LP", [0.0, 0.0], 0.175),
+        ("atlas10k", [0.0, 0.0], 0.205),
     ] {
         let Some((rms, measured, simulated)) = rms(stem, buses) else { return };
         eprintln!("{stem}: rms {rms:.3} ms, mean {simulated:.3} ms for {measured:.3} ms");

@@ -204,7 +204,9 @@ fn parameters(
         status: Status::FromPublishedParameters,
         sector_bytes: SECTOR,
         heads,
-        cylinders: needed(model, "Number of cylinders")? as u32,
+        // A zone of the HP C2490A ends one cylinder past the disk.
+        cylinders: (needed(model, "Number of cylinders")? as u32)
+            .max(layout.zones.iter().map(|z| z.last_cylinder.saturating_add(1)).max().unwrap_or(0)),
         rotation_ms: if rpm > 0.0 { 60_000.0 / rpm } else { 0.0 },
         track_order: layout.order,
         blocks: None,
