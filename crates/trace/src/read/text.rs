@@ -95,6 +95,23 @@ pub(crate) fn words<const N: usize>(line: &[u8]) -> Option<([&[u8]; N], usize)> 
     (count >= N).then_some((found, count))
 }
 
+/// The five words between blanks of a line that has no others.
+pub(crate) fn five_words(line: &[u8]) -> Result<[&[u8]; 5], Bad> {
+    match words::<5>(line).ok_or("fewer than 5 fields")? {
+        (found, 5) => Ok(found),
+        _ => Err("more than 5 fields".into()),
+    }
+}
+
+/// The direction of formats in which 1 is a read and 0 a write.
+pub(crate) fn one_is_read(op: &[u8]) -> Result<Op, Bad> {
+    match op {
+        b"1" => Ok(Op::Read),
+        b"0" => Ok(Op::Write),
+        _ => Err(wrong("the type", op)),
+    }
+}
+
 /// A request from bytes.
 pub(crate) fn request(op: Op, offset: u64, len: u64) -> Result<Request, Bad> {
     let len = u32::try_from(len).map_err(|_| Bad::from("a request longer than 4 GiB"))?;

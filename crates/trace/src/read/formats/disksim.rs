@@ -3,7 +3,7 @@
 use super::super::decode::Epoch;
 use super::super::lines::Pieces;
 use super::super::tables::{Bad, Sink};
-use super::super::text::{decimal, field, hex, sectors, whole, words, wrong};
+use super::super::text::{decimal, field, five_words, hex, sectors, whole, words, wrong};
 use super::{answered, at, letter};
 use ioscape_schema::Op;
 
@@ -16,11 +16,7 @@ pub(crate) struct Ascii;
 
 impl Pieces for Ascii {
     fn piece(&mut self, line: &[u8], sink: &mut Sink<'_>) -> Result<(), Bad> {
-        let ([time, disk, block, count, flags], fields) =
-            words::<5>(line).ok_or("fewer than 5 fields")?;
-        if fields > 5 {
-            return Err("more than 5 fields".into());
-        }
+        let [time, disk, block, count, flags] = five_words(line)?;
         let op = match field(hex(flags), "the flags", flags)? & READ {
             0 => Op::Write,
             _ => Op::Read,

@@ -3,9 +3,8 @@
 use super::super::decode::Epoch;
 use super::super::lines::Pieces;
 use super::super::tables::{Bad, Sink};
-use super::super::text::{decimal, field, request, whole, words, wrong};
+use super::super::text::{decimal, field, five_words, one_is_read, request, whole};
 use super::at;
-use ioscape_schema::Op;
 
 /// Parser of its lines.
 #[derive(Default)]
@@ -13,16 +12,8 @@ pub(crate) struct Replayer;
 
 impl Pieces for Replayer {
     fn piece(&mut self, line: &[u8], sink: &mut Sink<'_>) -> Result<(), Bad> {
-        let ([time, disk, offset, size, op], fields) =
-            words::<5>(line).ok_or("fewer than 5 fields")?;
-        if fields > 5 {
-            return Err("more than 5 fields".into());
-        }
-        let op = match op {
-            b"1" => Op::Read,
-            b"0" => Op::Write,
-            _ => return Err(wrong("the type", op)),
-        };
+        let [time, disk, offset, size, op] = five_words(line)?;
+        let op = one_is_read(op)?;
         let offset = field(whole(offset), "the offset", offset)?;
         let request = request(op, offset, field(whole(size), "the size", size)?)?;
         let time_ns = field(decimal(time, 6), "the time", time)?;

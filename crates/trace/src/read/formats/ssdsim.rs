@@ -3,9 +3,8 @@
 use super::super::decode::Epoch;
 use super::super::lines::Pieces;
 use super::super::tables::{Bad, Sink};
-use super::super::text::{field, sectors, whole, words, wrong};
+use super::super::text::{field, five_words, one_is_read, sectors, whole};
 use super::at;
-use ioscape_schema::Op;
 
 /// Parser of its lines.
 #[derive(Default)]
@@ -13,16 +12,8 @@ pub(crate) struct SsdSim;
 
 impl Pieces for SsdSim {
     fn piece(&mut self, line: &[u8], sink: &mut Sink<'_>) -> Result<(), Bad> {
-        let ([time, disk, block, count, op], fields) =
-            words::<5>(line).ok_or("fewer than 5 fields")?;
-        if fields > 5 {
-            return Err("more than 5 fields".into());
-        }
-        let op = match op {
-            b"1" => Op::Read,
-            b"0" => Op::Write,
-            _ => return Err(wrong("the type", op)),
-        };
+        let [time, disk, block, count, op] = five_words(line)?;
+        let op = one_is_read(op)?;
         let block = field(whole(block), "the block", block)?;
         let request = sectors(op, block, field(whole(count), "the sector count", count)?)?;
         let time_ns = field(whole(time), "the time", time)?;

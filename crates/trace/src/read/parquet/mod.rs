@@ -12,6 +12,7 @@ use bytes::{File, Span};
 use column::Column;
 use ioscape_schema::{Io, TraceInfo};
 use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 /// Key of the tables among the file's metadata.
@@ -22,6 +23,15 @@ pub(crate) const SORTED: &str = "ioscape.sorted_by_queued_ns";
 const MOST_GROUP: i64 = 1 << 30;
 /// Columns without which there is no row.
 const NEEDED: [&str; 4] = [columns::QUEUED, columns::IS_WRITE, columns::OFFSET, columns::LENGTH];
+
+/// What a file is whose parts contradict each other.
+const DAMAGED: &str = "a damaged Parquet file";
+
+/// Runs `read`; the library panics on some damaged files, which is one more way for them to be unreadable. What was being
+/// read is not used again after an error.
+fn guarded<T>(damaged: Error, read: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+    catch_unwind(AssertUnwindSafe(read)).unwrap_or(Err(damaged))
+}
 
 /// Decoder of one file.
 pub(crate) struct Columns {
@@ -42,6 +52,11 @@ pub(crate) struct Columns {
 impl Columns {
     /// Reads the file's metadata.
     pub fn new(name: String, file: Box<dyn ReadSeek>) -> Result<Self, Error> {
+        let damaged = Error::Header { name: name.clone(), reason: DAMAGED.to_owned() };
+        guarded(damaged, || Self::parse(name, file))
+    }
+
+    fn parse(name: String, file: Box<dyn ReadSeek>) -> Result<Self, Error> {
         let bad = |reason: String| Error::Header { name: name.clone(), reason };
         let file = File::new(file).map_err(|source| Error::Read { name: name.clone(), source })?;
         let metadata = ParquetMetaDataReader::new()
@@ -178,13 +193,8 @@ fn default(number: usize, rows: &mut [Io]) -> bool {
 
 impl Decode for Columns {
     fn decode(&mut self, into: &mut Vec<Io>) -> Result<bool, Error> {
-        while self.left == 0 {
-            if !self.open_group()? {
-                return Ok(false);
-            }
-        }
-        self.batch(into)?;
-        Ok(true)
+        let damaged = self.broken(DAMAGED.to_owned());
+        guarded(damaged, || self.next(into))
     }
 
     fn info(&self) -> &TraceInfo {
@@ -197,5 +207,17 @@ impl Decode for Columns {
 
     fn is_ordered(&self) -> bool {
         self.sorted
+    }
+}
+
+impl Columns {
+    fn next(&mut self, into: &mut Vec<Io>) -> Result<bool, Error> {
+        while self.left == 0 {
+            if !self.open_group()? {
+                return Ok(false);
+            }
+        }
+        self.batch(into)?;
+        Ok(true)
     }
 }
