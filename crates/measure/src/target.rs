@@ -66,6 +66,18 @@ pub struct Target {
     leftovers: Vec<String>,
 }
 
+impl Drop for Target {
+    fn drop(&mut self) {
+        unlock(&self.file);
+    }
+}
+
+/// Gives a lock up: a process forked meanwhile has a copy of the descriptor and would hold it as long as it lives.
+pub(crate) fn unlock(file: &File) {
+    // Where there are no locks, there is none to give up.
+    let _ = rustix::fs::flock(file, FlockOperation::Unlock);
+}
+
 impl Target {
     /// Checks `path` and makes it ready; nothing is touched unless all checks pass.
     ///

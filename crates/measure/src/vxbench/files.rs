@@ -182,6 +182,7 @@ impl Drop for Files {
             // What could not be removed stays: there is nobody left to tell.
             let _ = one.unlink();
         }
+        self.opened.iter().for_each(|one| target::unlock(&one.file));
     }
 }
 

@@ -11,6 +11,8 @@ use crate::error::Death;
 use rustix::process::{Pid, Resource, Rlimit, Signal, WaitOptions, WaitStatus};
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Once;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// Exit code of a worker that did all it was told.
@@ -27,6 +29,9 @@ const ORPHANED: i32 = 5;
 
 /// How long the kernel may take to end a killed process before it counts as hung.
 const BURIAL: Duration = Duration::from_secs(3);
+
+/// Whether this process is a worker.
+static IS_WORKER: AtomicBool = AtomicBool::new(false);
 
 /// One worker process.
 #[derive(Debug)]
@@ -47,6 +52,7 @@ impl Crew {
     /// The conductor may have other threads, so a worker must keep away from locks they could hold at this moment:
     /// standard output, the environment, the panic machinery.
     pub(crate) fn fork(count: u32, body: impl Fn(u32) -> i32) -> io::Result<Self> {
+        silence_workers();
         let mut crew = Self::default();
         for number in 0..count {
             let pid = fork_one(|| body(number))?;
@@ -143,9 +149,23 @@ pub(crate) fn leave(code: i32) -> ! {
     unsafe { libc::_exit(code) }
 }
 
+/// Lets panics of workers pass without a word: their exit code tells. Done before the fork, because a worker that changed the
+/// hook would wait for ever if a thread of the conductor was panicking at that moment.
+fn silence_workers() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let usual = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |info| {
+            if !IS_WORKER.load(Ordering::Relaxed) {
+                usual(info);
+            }
+        }));
+    });
+}
+
 /// Ties this worker's life to the conductor's and leaves it the decision about interrupts; false if it is gone already.
 fn shelter(conductor: Pid) -> bool {
-    std::panic::set_hook(Box::new(|_| ()));
+    IS_WORKER.store(true, Ordering::Relaxed);
     // Failures would only make the worker less tidy.
     let _ = rustix::process::set_parent_process_death_signal(Some(Signal::KILL));
     let _ =
