@@ -6,7 +6,7 @@ use crate::args::ValidateArgs;
 use crate::failure::Failure;
 use crate::machine::{Effort, Machine};
 use crate::progress::Progress;
-use crate::save::{Keeper, Places, Work};
+use crate::save::{Keeper, Work};
 use crate::systems::System;
 use crate::{interrupt, output};
 use ioscape_measure::error::Error as MeasureError;
@@ -29,9 +29,7 @@ const CAP_S: [f64; 2] = [0.2, 5.0];
 /// Misuse before anything is touched; failures and interruptions with everything measured saved and named.
 pub fn main(args: &ValidateArgs) -> Result<(), Failure> {
     let system = System::read(&args.result, ModelKind::Default)?;
-    for path in args.output.iter().chain(&args.html) {
-        output::check_writable(path)?;
-    }
+    output::check_places(args.out.files())?;
     let mut document = output::document(args.seed);
     let asked = system.evaluation.settings.as_ref().and_then(|s| s.memory_limit_bytes);
     let memory = args.memory.or(asked);
@@ -50,9 +48,7 @@ pub fn main(args: &ValidateArgs) -> Result<(), Failure> {
     machine.layout(schedule.largest_set())?;
     let there = &system.document.environment;
     changed(there, &document.environment).into_iter().for_each(|doubt| document.warn(doubt));
-    let places =
-        Places { result: args.output.as_deref(), page: args.html.as_deref(), json: args.json };
-    let mut keeper = Keeper::at(Work::Validation, places, &document)?;
+    let mut keeper = Keeper::new(Work::Validation, &args.out, &document)?;
     announce(&schedule, args);
     let mut done = Done::new(schedule);
     let finished = measure(&mut done, &mut machine, &mut document, &mut keeper, args.budget);
