@@ -10,7 +10,7 @@ use std::path::PathBuf;
 /// What is measured, and kept on the way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Work {
-    /// An evaluation, which can be continued.
+    /// An evaluation.
     Evaluation,
     /// A validation.
     Validation,
@@ -126,10 +126,6 @@ impl Keeper {
 
     fn saved(&self) -> String {
         let place = self.result.display();
-        let more = match self.work {
-            Work::Evaluation => format!(", continue with --resume {place}"),
-            Work::Validation => String::new(),
-        };
-        format!("; everything measured so far is in {place}{more}")
+        format!("; everything measured so far is in {place}, continue with --resume {place}")
     }
 }

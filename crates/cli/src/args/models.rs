@@ -104,15 +104,18 @@ pub struct ValidateArgs {
     /// Seed of all random choices
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
-    /// Time the whole validation may take; what does not fit into it is left out
-    #[arg(long, value_name = "TIME", default_value = "20m", value_parser = seconds)]
-    pub budget: f64,
+    /// Time the whole validation may take; what does not fit into it is left out [default: 20m]
+    #[arg(long, value_name = "TIME", value_parser = seconds)]
+    pub budget: Option<f64>,
     /// Run the workers in a control group of this much memory [default: as in the evaluation]
     #[arg(long, value_name = "SIZE", value_parser = bytes)]
     pub memory: Option<u64>,
     /// Also measure the 162 points of an orthogonal sample, the paper's rival, beside the workloads
     #[arg(long)]
     pub orthogonal: bool,
+    /// Continue the interrupted validation that FILE holds, as it was asked for; a longer --budget may be given
+    #[arg(long, value_name = "FILE")]
+    pub resume: Option<PathBuf>,
     /// TARGET is a file or device whose data may be overwritten
     #[arg(long)]
     pub destroy_data: bool,

@@ -201,7 +201,9 @@ fn continued(
     }
     document.seed = earlier.seed;
     document.started_at.clone_from(&earlier.started_at);
-    document.warnings.clone_from(&earlier.warnings);
+    // That it was interrupted is no doubt about what goes on.
+    let kept = earlier.warnings.iter().filter(|doubt| doubt.kind != WarningKind::Interrupted);
+    document.warnings = kept.cloned().collect();
     Ok((settings.clone(), evaluation.probes.clone()))
 }
 
