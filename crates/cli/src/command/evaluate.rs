@@ -4,7 +4,7 @@ use crate::args::EvaluateArgs;
 use crate::failure::Failure;
 use crate::machine::{self, Machine};
 use crate::progress::Progress;
-use crate::save::Keeper;
+use crate::save::{Keeper, Work};
 use crate::{interrupt, output};
 use ioscape_measure::error::Error as MeasureError;
 use ioscape_scaling::{Ask, Bounds, Options, Plan, Probe, Replay};
@@ -38,9 +38,7 @@ pub fn main(args: &EvaluateArgs) -> Result<(), Failure> {
         return super::evaluate_sim::main(args, name);
     }
     let earlier = args.resume.as_deref().map(output::read_result).transpose()?;
-    for path in args.output.iter().chain(&args.html) {
-        output::check_writable(path)?;
-    }
+    output::check_places(args.out.files())?;
     if args.dry_run {
         return dry_run(args);
     }
@@ -57,7 +55,7 @@ pub fn main(args: &EvaluateArgs) -> Result<(), Failure> {
     let options = options_of(&settings, document.seed);
     options.validate().map_err(|e| Failure::Misuse(e.to_string()))?;
     announce(&ioscape_scaling::plan(&options), &settings);
-    let mut keeper = Keeper::new(args, &document)?;
+    let mut keeper = Keeper::new(Work::Evaluation, &args.out, &document)?;
     let finished = explore(&options, &settings, log, machine, &mut document, &mut keeper, args);
     keeper.conclude(document, finished)
 }
@@ -204,7 +202,9 @@ fn continued(
     }
     document.seed = earlier.seed;
     document.started_at.clone_from(&earlier.started_at);
-    document.warnings.clone_from(&earlier.warnings);
+    // That it was interrupted is no doubt about what goes on.
+    let kept = earlier.warnings.iter().filter(|doubt| doubt.kind != WarningKind::Interrupted);
+    document.warnings = kept.cloned().collect();
     Ok((settings.clone(), evaluation.probes.clone()))
 }
 
