@@ -4,6 +4,7 @@ use super::Estimate;
 use super::place::{Observation, Place, observations};
 use super::residual::{LeftOut, Posterior};
 use super::structure::structure;
+use crate::drift::median;
 use ioscape_schema::{Evaluation, Parameter};
 
 /// Fewest observations that say anything about structure.
@@ -14,6 +15,13 @@ const HALF_WIDTH_MAX: f64 = 3.0;
 const NEARBY: f64 = 0.7;
 /// How many observations nearby all the others together count for.
 const EVERYWHERE: f64 = 8.0;
+/// How much more an observation off the curves counts than one that has neighbours on its curve: unseen workloads lie off them.
+const OFF_CURVES: f64 = 4.0;
+/// Fewest references that tell how steady the machine is.
+const REFERENCES_MIN: usize = 8;
+/// By how much a workload in memory changes its speed when the reference does: measured slopes of logarithms are 0.5 on sets of
+/// 30 to 500 MiB and 0.8 to 1.1 on smaller ones, within one evaluation, part of which is in the noise already.
+const SHARED: f64 = 0.5;
 /// Standard deviations of a normal distribution that hold 90 %.
 const NORMAL90: f64 = 1.645;
 
@@ -23,9 +31,21 @@ pub struct HierarchyModel {
     posterior: Posterior,
     /// Standard deviation of a single run around what is expected of it.
     noise: f64,
-    /// Standard deviations by which each observation, predicted from the others, was missed, with its ln(`unique_bytes`); the
-    /// smallest first.
-    scores: Vec<(f64, f64)>,
+    /// How far each observation was missed when predicted from the others, the nearest first.
+    scores: Vec<Score>,
+    /// How unsteady the machine was meanwhile: standard deviation of ln(throughput) in memory.
+    unsteady: f64,
+}
+
+/// How far an observation was missed when predicted from the others.
+#[derive(Clone, Copy, Debug)]
+struct Score {
+    /// Standard deviations.
+    missed: f64,
+    /// Its ln(`unique_bytes`).
+    set: f64,
+    /// How much it counts.
+    weight: f64,
 }
 
 impl HierarchyModel {
@@ -41,7 +61,7 @@ impl HierarchyModel {
         own.sort_by(f64::total_cmp);
         let noise = own[own.len() / 2].hypot(posterior.amplitudes().noise);
         let scores = scores(&posterior, &observations);
-        Some(Self { posterior, noise, scores })
+        Some(Self { posterior, noise, scores, unsteady: unsteady(evaluation) })
     }
 
     pub(super) fn posterior(&self) -> &Posterior {
@@ -56,18 +76,35 @@ impl HierarchyModel {
         let (log_throughput, variance) = self.posterior.at(place);
         let sd = (variance + self.noise * self.noise).sqrt();
         let calibration = calibration(&self.scores, place.scaled(Parameter::UniqueBytes));
-        let half_width = (calibration * sd).hypot(self.posterior.step(place));
+        let later = NORMAL90 * self.unsteady * self.posterior.near_share(place);
+        let half_width = (calibration * sd).hypot(self.posterior.step(place)).hypot(later);
         Estimate { log_throughput, half_width: half_width.min(HALF_WIDTH_MAX) }
     }
 }
 
-fn scores(posterior: &Posterior, observations: &[Observation]) -> Vec<(f64, f64)> {
-    let score = |(left_out, o): (&LeftOut, &Observation)| {
-        ((left_out.error / left_out.sd).abs(), o.place.scaled(Parameter::UniqueBytes))
+/// How far the machine's speed in memory at another time may be from that of the evaluation: its references' deviation, times
+/// what of it other workloads in memory share.
+fn unsteady(evaluation: &Evaluation) -> f64 {
+    let references = &evaluation.drift.throughputs;
+    if references.len() < REFERENCES_MIN {
+        return 0.0;
+    }
+    let logs: Vec<f64> = references.iter().map(|t| t.ln()).collect();
+    let middle = median(&logs);
+    let off: Vec<f64> = logs.iter().map(|log| (log - middle).abs()).collect();
+    // The median absolute deviation of a normal distribution is 0.6745 of its standard deviation.
+    let deviation = SHARED * median(&off) / 0.6745;
+    if deviation.is_finite() { deviation.min(1.0) } else { 0.0 }
+}
+
+fn scores(posterior: &Posterior, observations: &[Observation]) -> Vec<Score> {
+    let score = |(left_out, o): (&LeftOut, &Observation)| Score {
+        missed: (left_out.error / left_out.sd).abs(),
+        set: o.place.scaled(Parameter::UniqueBytes),
+        weight: if left_out.extra { OFF_CURVES } else { 1.0 },
     };
-    let mut scores: Vec<(f64, f64)> =
-        posterior.left_out().iter().zip(observations).map(score).collect();
-    scores.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let mut scores: Vec<Score> = posterior.left_out().iter().zip(observations).map(score).collect();
+    scores.sort_by(|a, b| a.missed.total_cmp(&b.missed));
     scores
 }
 
@@ -75,17 +112,54 @@ fn scores(posterior: &Posterior, observations: &[Observation]) -> Vec<(f64, f64)
 /// "Localized conformal prediction", Biometrika 110, 2023): the quantile of normalized leave-one-out errors that makes nine of ten intervals
 /// hold, in which those of sets of a like size count more, since a processor's cache is not as steady as memory, and a
 /// border not as a disk.
-fn calibration(scores: &[(f64, f64)], at: f64) -> f64 {
+fn calibration(scores: &[Score], at: f64) -> f64 {
+    let total: f64 = scores.iter().map(|score| score.weight).sum();
     let near = |set: f64| (-0.5 * ((set - at) / NEARBY).powi(2)).exp();
-    let everywhere = EVERYWHERE / scores.len() as f64;
-    let weights: Vec<f64> = scores.iter().map(|(_, set)| near(*set) + everywhere).collect();
+    let weight = |score: &Score| score.weight * (near(score.set) + EVERYWHERE / total);
     // One more, as heavy as any, for the place itself.
-    let wanted = 0.9 * (weights.iter().sum::<f64>() + 1.0 + everywhere);
+    let wanted = 0.9 * (scores.iter().map(weight).sum::<f64>() + 1.0);
     let mut held = 0.0;
-    let reached = scores.iter().zip(&weights).find(|(_, weight)| {
-        held += **weight;
+    let reached = scores.iter().find(|score| {
+        held += weight(score);
         held >= wanted
     });
-    let quantile = reached.or(scores.last().zip(weights.last())).map_or(f64::NAN, |(s, _)| s.0);
+    let quantile = reached.or(scores.last()).map_or(f64::NAN, |score| score.missed);
     if quantile.is_finite() { quantile.clamp(NORMAL90 * 0.7, NORMAL90 * 3.0) } else { NORMAL90 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ioscape_schema::Drift;
+
+    #[test]
+    fn intervals_are_as_wide_as_the_errors_nearby() {
+        let scores: Vec<Score> = (0..60)
+            .map(|i| {
+                let missed = f64::from(i % 30 + 1) / 30.0;
+                let (set, missed) = if i < 30 { (16.0, missed) } else { (24.0, 4.0 * missed) };
+                Score { missed, set, weight: 1.0 }
+            })
+            .collect();
+        let mut sorted = scores;
+        sorted.sort_by(|a, b| a.missed.total_cmp(&b.missed));
+        let [steady, between, wild] = [16.0, 20.0, 24.0].map(|at| calibration(&sorted, at));
+        assert!(steady < between && between <= wild, "{steady} {between} {wild}");
+        assert!(steady < 1.6 && wild > 3.0, "{steady} {wild}");
+        assert_eq!(calibration(&[], 20.0), NORMAL90);
+    }
+
+    #[test]
+    fn an_unsteady_machine_is_one_whose_references_scatter() {
+        let evaluation = |throughputs: Vec<f64>| Evaluation {
+            drift: Drift { throughputs, ..Drift::default() },
+            ..Evaluation::default()
+        };
+        assert_eq!(unsteady(&evaluation(vec![1e9; 20])), 0.0);
+        assert_eq!(unsteady(&evaluation(vec![1e9, 2e9, 3e9])), 0.0, "too few to tell");
+        let two_speeds = (0..20).map(|i| if i % 2 == 0 { 1e9 } else { 1e9 * 1.2f64 }).collect();
+        let expected = SHARED * 1.2f64.ln() / 2.0 / 0.6745;
+        assert!((unsteady(&evaluation(two_speeds)) / expected - 1.0).abs() < 1e-9);
+        assert!(unsteady(&evaluation(vec![f64::NAN; 20])).is_finite());
+    }
 }

@@ -100,6 +100,15 @@ impl Layout {
         (reads + write_level).saturating_sub(writes)
     }
 
+    /// Which components are served where the smallest sets are, reads first: those before the device, or all if there is no
+    /// other level.
+    pub(super) fn near_components(&self) -> impl Iterator<Item = bool> + '_ {
+        let reads = self.levels[0];
+        let near = move |level: usize| reads == 1 || level + 1 < reads;
+        let writes = (0..self.levels[1]).map(|level| self.read_level_of(level));
+        (0..reads).chain(writes).map(near)
+    }
+
     /// What `theta` says of `place`.
     pub(super) fn outcome(&self, theta: &[f64], place: &Place) -> Outcome {
         let mut demands = Vec::with_capacity(self.components());

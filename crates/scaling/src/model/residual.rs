@@ -216,6 +216,13 @@ impl Posterior {
         a.slopes.dot(&b.slopes) + s * s * single + j * j * joint
     }
 
+    /// Share of the time at `place` that is spent where the smallest sets are served.
+    pub(super) fn near_share(&self, place: &Place) -> f64 {
+        let Structure { layout, theta, .. } = &self.structure;
+        let shares = layout.outcome(theta.as_slice(), place).shares;
+        shares.iter().zip(layout.near_components()).filter(|(_, near)| *near).map(|(s, _)| s).sum()
+    }
+
     /// Mean and variance of ln(throughput) at `place`, noise of a single run not included.
     pub(super) fn at(&self, place: &Place) -> (f64, f64) {
         let here = self.features(place);
