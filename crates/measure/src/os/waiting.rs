@@ -142,7 +142,7 @@ mod tests {
     fn a_partners_computing_counts_as_ones_own() {
         let child = crate::os::partner::Partner::fork(|| {
             let start = Instant::now();
-            while start.elapsed() < Duration::from_secs(20) {
+            while start.elapsed() < Duration::from_secs(300) {
                 std::hint::black_box(0);
             }
             0
@@ -152,7 +152,7 @@ mod tests {
         let first = time_of(clock).unwrap();
         let patience = Instant::now();
         while time_of(clock).unwrap() == first {
-            assert!(patience.elapsed() < Duration::from_secs(15), "the partner never ran");
+            assert!(patience.elapsed() < Duration::from_secs(300), "the partner never ran");
             std::thread::yield_now();
         }
     }
