@@ -110,6 +110,7 @@ pub struct Outcome {
 pub fn names() -> Vec<&'static str> {
     let paper = [
         "dhrystone",
+        mab::kernel::NAME,
         "getpid",
         "cswitch",
         "select",
@@ -132,6 +133,7 @@ struct Home {
 /// All cases, in the order in which they are shown.
 fn catalog(caches: &[u64], places: &[(usize, Place)]) -> Vec<Case> {
     let mut all = dhrystone::cases();
+    all.extend(mab::kernel::cases());
     all.extend(getpid::cases());
     all.extend(cswitch::cases());
     all.extend(select::cases());

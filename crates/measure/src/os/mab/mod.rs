@@ -4,6 +4,7 @@
 //! compile. As in the original there is a process for every file and step, and the compiler is the same everywhere.
 
 mod cc;
+pub(crate) mod kernel;
 mod make;
 pub(crate) mod steps;
 mod tree;
