@@ -48,29 +48,33 @@ pub enum OsUnit {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OsRule {
-    /// Lower quartile of the batches that never waited for a processor; of all batches where those are too few.
+    /// Lower quartile of the batches in which nobody else had the processor and it ran at full pace; where those are few, of what all
+    /// took less what others had.
     #[default]
     CleanQuartile,
     /// Lower quartile of all batches: for operations that sleep, so that waiting is part of them.
     Quartile,
-    /// All time over all operations: for work that the kernel defers and does in bursts.
+    /// All time, but what others had of the processor, over all operations: for work that the kernel defers and does in bursts.
     Mean,
-    /// One run of the whole benchmark is one number.
+    /// One run of the whole benchmark is one number, less what others had of the processors.
     Single,
 }
 
 /// How far others disturbed a measurement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Contamination {
-    /// Share of batches that never waited for a processor; absent where the kernel does not tell.
+    /// Share of batches in which nobody else had the processor; absent where the kernel does not tell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clean_frac: Option<f64>,
-    /// Time the process waited for a processor over the time measured; absent where the kernel does not tell.
+    /// Time that others had the processor over the time measured; absent where the kernel does not tell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run_delay_frac: Option<f64>,
     /// Share of all processors' time that the hypervisor took meanwhile.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steal_frac: Option<f64>,
+    /// Share of processes during which the processor computed slower than at its fastest in the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slowed_frac: Option<f64>,
 }
 
 /// One case of one benchmark.
@@ -97,9 +101,12 @@ pub struct OsBenchmark {
     /// How a process's number is made of its batches.
     #[serde(default)]
     pub rule: OsRule,
-    /// The number of every fresh process, in the order measured.
+    /// The number of every fresh process that counts.
     #[serde(default)]
     pub processes: Vec<f64>,
+    /// The numbers of processes that do not count, for the processor was slowed meanwhile; empty where too few others were left.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub set_aside: Vec<f64>,
     /// How far others disturbed it.
     #[serde(default)]
     pub contamination: Contamination,

@@ -119,9 +119,9 @@ pub(crate) fn cases(caches: &[u64]) -> Vec<Case> {
     // Source and destination together are four times the last cache.
     let past = caches.last().map_or(64 << 20, |last| (2 * last).clamp(16 << 20, 1 << 30));
     let teaches = "Copying memory that is in no cache: the bandwidth that buffers, messages and files are moved with.";
-    all.push(case("memory".to_owned(), past, false, teaches).effort(1.5));
+    all.push(case("memory".to_owned(), past, false, teaches).effort(3.0));
     let teaches = "The same with stores that go past the caches: what the library could gain.";
-    all.push(case("memory, streaming stores".to_owned(), past, true, teaches).effort(1.5));
+    all.push(case("memory, streaming stores".to_owned(), past, true, teaches).effort(3.0));
     all
 }
 

@@ -1,8 +1,13 @@
 //! A case of a benchmark: what it measures, how its numbers are made, and how its operation is made ready.
 
+use super::waiting::Waiting;
 use ioscape_schema::{OsRule, OsUnit, Place};
+use std::cell::Cell;
 use std::io;
 use std::path::PathBuf;
+
+/// Shorter than a scheduler's time slice, so that many batches are not interrupted; longer than 1000 clock steps.
+const BATCH_NS: u64 = 1_000_000;
 
 /// Performs as many operations as told; made ready in the fresh process that runs it.
 pub(crate) type Op = Box<dyn FnMut(u64) -> io::Result<()>>;
@@ -21,6 +26,8 @@ pub(crate) struct Scene {
     pub(crate) other_cpu: Option<usize>,
     /// This program and the words that make it do one step of a benchmark.
     pub(crate) program: Option<Program>,
+    /// The thread that takes turns with the case, where there is one; noted by the case when it is made ready.
+    pub(crate) partner: Cell<Option<u32>>,
 }
 
 /// A program that does one step of a benchmark per process, when the step's words follow the first arguments.
@@ -44,6 +51,10 @@ pub(crate) struct Case {
     pub(crate) bytes_per_op: u64,
     /// How a process's number is made.
     pub(crate) rule: OsRule,
+    /// How it tells that others had the processor.
+    pub(crate) waiting: Waiting,
+    /// Nanoseconds that a batch shall take.
+    pub(crate) batch_ns: u64,
     /// Which of the directories it uses.
     pub(crate) place: Option<(usize, Place)>,
     /// Whether the process stays on one processor.
@@ -70,6 +81,8 @@ impl Case {
             unit: OsUnit::Nanos,
             bytes_per_op: 1,
             rule: OsRule::CleanQuartile,
+            waiting: Waiting::Busy,
+            batch_ns: BATCH_NS,
             place: None,
             pinned: true,
             effort: 1.0,
@@ -81,6 +94,18 @@ impl Case {
     /// The same, by another rule.
     pub(crate) fn by(mut self, rule: OsRule) -> Self {
         self.rule = rule;
+        self
+    }
+
+    /// The same, for an operation that sleeps by itself.
+    pub(crate) fn sleeping(mut self) -> Self {
+        self.waiting = Waiting::Queued;
+        self
+    }
+
+    /// The same, in batches of another length.
+    pub(crate) fn batches_of(mut self, ns: u64) -> Self {
+        self.batch_ns = ns;
         self
     }
 
@@ -97,10 +122,10 @@ impl Case {
         self
     }
 
-    /// The same, with files in a directory.
+    /// The same, with files in a directory, which may sleep until storage or a server answers.
     pub(crate) fn at(mut self, place: (usize, Place)) -> Self {
         self.place = Some(place);
-        self
+        self.sleeping()
     }
 
     /// The same, with another share of the time.

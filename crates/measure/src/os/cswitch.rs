@@ -7,6 +7,9 @@ use ioscape_schema::OsRule;
 use std::io;
 use std::os::fd::OwnedFd;
 
+/// Nanoseconds of a batch that others disturb easily: some round trips.
+pub(crate) const SHORT_NS: u64 = 200_000;
+
 /// The cases: both processes on one processor, which counts and is the only one with two context switches, as on the
 /// machines of 1990; on two; and wherever the scheduler puts them.
 pub(crate) fn cases() -> Vec<Case> {
@@ -14,21 +17,23 @@ pub(crate) fn cases() -> Vec<Case> {
         "cswitch",
         "same CPU",
         "Two context switches and four calls on pipes: what handing over to another process costs.",
-        |scene| operation(Some(scene.cpu), Some(scene.cpu)),
+        |scene| operation(scene, Some(scene.cpu), Some(scene.cpu)),
     );
     let two = Case::new(
         "cswitch",
         "two CPUs",
         "The same across processors: an interrupt and a wake-up from idle instead of a switch.",
-        |scene| operation(Some(scene.cpu), Some(other(scene)?)),
+        |scene| operation(scene, Some(scene.cpu), Some(other(scene)?)),
     );
     let free = Case::new(
         "cswitch",
         "unpinned",
         "Where the scheduler puts the two: often the dearer way.",
-        |_| operation(None, None),
+        |scene| operation(scene, None, None),
     );
-    vec![one.by(OsRule::Quartile), two.by(OsRule::Quartile), free.by(OsRule::Quartile).unpinned()]
+    // Across processors each of them is free half of the time, so that others get in between more often.
+    let two = two.sleeping().batches_of(SHORT_NS);
+    vec![one, two, free.sleeping().by(OsRule::Quartile).unpinned()]
 }
 
 /// Another processor than the scene's.
@@ -52,7 +57,7 @@ pub(crate) fn echo(from: &OwnedFd, to: &OwnedFd) -> i32 {
     0
 }
 
-fn operation(mine: Option<usize>, partners: Option<usize>) -> io::Result<Op> {
+fn operation(scene: &Scene, mine: Option<usize>, partners: Option<usize>) -> io::Result<Op> {
     let (there_read, there_write) = rustix::pipe::pipe()?;
     let (back_read, back_write) = rustix::pipe::pipe()?;
     let partner = Partner::fork(|| {
@@ -66,6 +71,7 @@ fn operation(mine: Option<usize>, partners: Option<usize>) -> io::Result<Op> {
         }
         echo(&there_read, &back_write)
     })?;
+    scene.partner.set(Some(partner.id()));
     let mut there = [0];
     if rustix::io::read(&back_read, &mut there)? != 1 {
         return Err(wrong("the other process could not start"));
@@ -95,9 +101,19 @@ fn as_meant(mine: u8, partners: u8, same: bool) -> io::Result<()> {
 mod tests {
     use super::*;
 
+    fn alone() -> Scene {
+        Scene {
+            directory: std::path::PathBuf::new(),
+            cpu: 0,
+            other_cpu: None,
+            program: None,
+            partner: std::cell::Cell::new(None),
+        }
+    }
+
     #[test]
     fn the_byte_comes_back() {
-        let mut op = operation(None, None).unwrap();
+        let mut op = operation(&alone(), None, None).unwrap();
         op(100).unwrap();
     }
 
@@ -122,8 +138,6 @@ mod tests {
 
     #[test]
     fn one_processor_is_a_marked_cell() {
-        let scene =
-            Scene { directory: std::path::PathBuf::new(), cpu: 0, other_cpu: None, program: None };
-        assert_eq!(other(&scene).unwrap_err().kind(), io::ErrorKind::Unsupported);
+        assert_eq!(other(&alone()).unwrap_err().kind(), io::ErrorKind::Unsupported);
     }
 }

@@ -2,11 +2,21 @@
 
 use ioscape_schema::OsRule;
 
-/// A batch that waited for a processor longer than this share of its time is not clean.
+/// A batch during which others had the processor for more than this share of its time is not clean.
 const CLEAN_WAIT: f64 = 0.002;
 
-/// Fewer clean batches than this share of all make the number come from all batches.
+/// A batch before or after which the processor computed slower than at its fastest in the run by more than this factor is not clean
+/// either.
+const PACE_MOST: f64 = 1.2;
+
+/// Fewer clean batches than this share of all, and others' time is taken off instead.
 const CLEAN_LEAST: f64 = 0.1;
+
+/// With fewer batches at full pace than this share a process was slowed.
+const PACE_LEAST: f64 = 0.25;
+
+/// Fewest batches that a number may come from.
+const BATCHES_LEAST: f64 = 3.0;
 
 /// Probability that an interval must hold the median with.
 const CONFIDENCE: f64 = 0.95;
@@ -18,8 +28,10 @@ pub(crate) struct Batch {
     pub(crate) ns: u64,
     /// Its operations.
     pub(crate) ops: u64,
-    /// How long the process waited for a processor meanwhile; absent where the kernel does not tell.
+    /// How long others had the processor meanwhile; absent where the kernel does not tell.
     pub(crate) delay_ns: Option<u64>,
+    /// How long a fixed piece of computing took just before or after, whichever was longer.
+    pub(crate) pace_ns: u64,
 }
 
 impl Batch {
@@ -27,8 +39,19 @@ impl Batch {
         self.ns as f64 / self.ops as f64
     }
 
-    fn is_clean(self) -> Option<bool> {
+    /// Whether nobody else had the processor; `None` where the kernel does not tell.
+    fn is_alone(self) -> Option<bool> {
         Some(self.delay_ns? as f64 <= self.ns as f64 * CLEAN_WAIT)
+    }
+
+    /// Whether the processor computed as fast as it can, which is `fastest_ns` for the fixed piece.
+    fn at_full_pace(self, fastest_ns: u64) -> bool {
+        self.pace_ns as f64 <= fastest_ns as f64 * PACE_MOST
+    }
+
+    /// Time per operation without what others had of the processor.
+    fn own_per_op(self) -> f64 {
+        self.ns.saturating_sub(self.delay_ns.unwrap_or(0)).max(1) as f64 / self.ops as f64
     }
 }
 
@@ -37,10 +60,19 @@ impl Batch {
 pub(crate) struct Number {
     /// Nanoseconds per operation.
     pub(crate) ns_per_op: f64,
-    /// Share of batches that never waited.
+    /// Share of batches that are clean.
     pub(crate) clean_frac: Option<f64>,
-    /// Time waited over time measured.
+    /// Others' time over time measured.
     pub(crate) run_delay_frac: Option<f64>,
+    /// Whether the processor was slower than at its fastest most of the time, so that other processes count instead.
+    pub(crate) slowed: bool,
+}
+
+/// How long the fixed piece of computing took at the middle of a process.
+pub(crate) fn pace(batches: &[Batch]) -> Option<u64> {
+    let mut all: Vec<u64> = batches.iter().map(|batch| batch.pace_ns).collect();
+    all.sort_unstable();
+    all.get(all.len() / 2).copied()
 }
 
 /// The lower quartile: noise only ever adds time, and a minimum would pick the luckiest batch.
@@ -49,26 +81,39 @@ fn lower_quartile(mut values: Vec<f64>) -> Option<f64> {
     values.get((values.len().max(1) - 1) / 4).copied()
 }
 
-/// The number of one process; `None` without batches.
-pub(crate) fn number(batches: &[Batch], rule: OsRule) -> Option<Number> {
+/// The lower quartile of the clean batches; where they are few, of all batches' own time.
+fn clean_quartile(batches: &[Batch], fastest_ns: u64) -> Option<f64> {
+    let clean = batches.iter().filter(|b| b.is_alone() == Some(true) && b.at_full_pace(fastest_ns));
+    let clean: Vec<f64> = clean.map(|b| b.per_op()).collect();
+    if clean.len() as f64 >= (batches.len() as f64 * CLEAN_LEAST).max(BATCHES_LEAST) {
+        return lower_quartile(clean);
+    }
+    let (fast, slow): (Vec<Batch>, Vec<Batch>) =
+        batches.iter().partition(|b| b.at_full_pace(fastest_ns));
+    let enough = fast.len() as f64 >= (batches.len() as f64 * CLEAN_LEAST).max(BATCHES_LEAST);
+    let rest = if enough { Vec::new() } else { slow };
+    lower_quartile(fast.into_iter().chain(rest).map(Batch::own_per_op).collect())
+}
+
+/// The number of one process, where the fixed piece of computing took `fastest_ns` at the best of the run; `None` without batches.
+pub(crate) fn number(batches: &[Batch], rule: OsRule, fastest_ns: u64) -> Option<Number> {
     let batches: Vec<Batch> = batches.iter().copied().filter(|b| b.ns > 0 && b.ops > 0).collect();
     let (ns, ops) = batches.iter().fold((0, 0), |(ns, ops), b| (ns + b.ns, ops + b.ops));
-    let clean: Vec<f64> =
-        batches.iter().filter(|b| b.is_clean() == Some(true)).map(|b| b.per_op()).collect();
-    let all = || batches.iter().map(|b| b.per_op()).collect();
-    let enough = clean.len() as f64 >= (batches.len() as f64 * CLEAN_LEAST).max(3.0);
+    let count = batches.len() as f64;
     let told = batches.iter().all(|b| b.delay_ns.is_some()) && !batches.is_empty();
-    let clean_frac = told.then(|| clean.len() as f64 / batches.len() as f64);
-    let delay: u64 = batches.iter().filter_map(|b| b.delay_ns).sum();
+    let alone = batches.iter().filter(|b| b.is_alone() == Some(true)).count() as f64;
+    let fast = batches.iter().filter(|b| b.at_full_pace(fastest_ns)).count() as f64;
+    let delay: u64 = batches.iter().filter_map(|b| Some(b.delay_ns?.min(b.ns))).sum();
     let ns_per_op = match rule {
-        OsRule::CleanQuartile if enough => lower_quartile(clean),
-        OsRule::CleanQuartile | OsRule::Quartile => lower_quartile(all()),
-        OsRule::Mean | OsRule::Single => (ops > 0).then(|| ns as f64 / ops as f64),
+        OsRule::CleanQuartile => clean_quartile(&batches, fastest_ns),
+        OsRule::Quartile => lower_quartile(batches.iter().map(|b| b.per_op()).collect()),
+        OsRule::Mean | OsRule::Single => (ops > 0).then(|| (ns - delay) as f64 / ops as f64),
     }?;
     Some(Number {
         ns_per_op,
-        clean_frac,
+        clean_frac: told.then(|| alone / count),
         run_delay_frac: told.then(|| delay as f64 / ns.max(1) as f64),
+        slowed: fast < count * PACE_LEAST,
     })
 }
 
@@ -107,35 +152,53 @@ mod tests {
     use proptest::prelude::*;
 
     fn batch(ns: u64, delay: u64) -> Batch {
-        Batch { ns, ops: 10, delay_ns: Some(delay) }
+        Batch { ns, ops: 10, delay_ns: Some(delay), pace_ns: 10 }
     }
 
     #[test]
     fn disturbed_batches_do_not_count() {
         let mut batches = vec![batch(1000, 0); 20];
         batches.extend(vec![batch(5000, 4000); 60]);
-        let clean = number(&batches, OsRule::CleanQuartile).unwrap();
+        let clean = number(&batches, OsRule::CleanQuartile, 10).unwrap();
         assert_eq!((clean.ns_per_op, clean.clean_frac), (100.0, Some(0.25)));
-        let mean = number(&batches, OsRule::Mean).unwrap();
-        assert_eq!(mean.ns_per_op, 400.0);
+        let mean = number(&batches, OsRule::Mean, 10).unwrap();
+        assert_eq!(mean.ns_per_op, 100.0, "the mean leaves out what others had");
         assert!(clean.run_delay_frac.unwrap() > 0.7);
     }
 
     #[test]
-    fn with_too_few_clean_batches_all_count() {
-        let mut batches = vec![batch(1000, 0); 2];
-        batches.extend((0..98).map(|i| batch(3000 + i, 2000)));
-        let found = number(&batches, OsRule::CleanQuartile).unwrap();
-        assert!(found.ns_per_op > 300.0, "{found:?}");
+    fn with_few_clean_batches_others_time_is_taken_off() {
+        let mut batches = vec![batch(900, 0); 2];
+        batches.extend((1..=98).map(|i| batch(2000 + i, 1000)));
+        let found = number(&batches, OsRule::CleanQuartile, 10).unwrap();
+        // The 25th of 100: two of 90 ns, then from 100.1 ns on.
+        assert_eq!((found.ns_per_op, found.clean_frac), (102.3, Some(0.02)));
+        let all = number(&batches, OsRule::Quartile, 10).unwrap();
+        assert_eq!(all.ns_per_op, 202.3);
+    }
+
+    #[test]
+    fn a_slowed_processor_is_not_clean() {
+        let slow = |ns| Batch { pace_ns: 16, ..batch(ns, 0) };
+        let mut batches: Vec<Batch> = (0..80).map(|_| slow(1500)).collect();
+        batches.extend(vec![batch(2000, 0); 30]);
+        let found = number(&batches, OsRule::CleanQuartile, 10).unwrap();
+        assert_eq!((found.ns_per_op, found.slowed), (200.0, false), "not by their own time");
+        let found = number(&batches[..100], OsRule::CleanQuartile, 10).unwrap();
+        assert_eq!((found.ns_per_op, found.slowed), (200.0, true));
+        let found = number(&batches[..82], OsRule::CleanQuartile, 10).unwrap();
+        assert_eq!((found.ns_per_op, found.slowed), (150.0, true), "better than none");
+        assert_eq!(pace(&batches), Some(16));
+        assert_eq!(pace(&[]), None);
     }
 
     #[test]
     fn without_the_kernels_help_the_quartile_stands() {
         let batches: Vec<Batch> =
-            (1..=9).map(|i| Batch { ns: i * 100, ops: 1, delay_ns: None }).collect();
-        let found = number(&batches, OsRule::CleanQuartile).unwrap();
-        assert_eq!(found, Number { ns_per_op: 300.0, clean_frac: None, run_delay_frac: None });
-        assert_eq!(number(&[], OsRule::Quartile), None);
+            (1..=9).map(|i| Batch { ns: i * 100, ops: 1, delay_ns: None, pace_ns: 10 }).collect();
+        let found = number(&batches, OsRule::CleanQuartile, 10).unwrap();
+        assert_eq!((found.ns_per_op, found.clean_frac, found.run_delay_frac), (300.0, None, None));
+        assert_eq!(number(&[], OsRule::Quartile, 10), None);
     }
 
     #[test]
@@ -173,12 +236,16 @@ mod tests {
         #[test]
         fn a_number_lies_among_its_batches(times in proptest::collection::vec(1u64..1_000_000, 1..60), delayed in any::<u64>()) {
             let batches: Vec<Batch> = times.iter().enumerate()
-                .map(|(i, &ns)| Batch { ns, ops: 1, delay_ns: Some(if delayed >> (i % 64) & 1 == 1 { ns } else { 0 }) })
+                .map(|(i, &ns)| {
+                    let wait = delayed >> (i % 64) & 1;
+                    Batch { ns, ops: 1, delay_ns: Some(ns * wait), pace_ns: 10 + i as u64 % 7 }
+                })
                 .collect();
             let (least, most) = (*times.iter().min().unwrap() as f64, *times.iter().max().unwrap() as f64);
             for rule in [OsRule::CleanQuartile, OsRule::Quartile, OsRule::Mean] {
-                let found = number(&batches, rule).unwrap().ns_per_op;
-                prop_assert!(found >= least && found <= most);
+                let found = number(&batches, rule, 10).unwrap().ns_per_op;
+                let lowest = if rule == OsRule::Quartile { least } else { 0.0 };
+                prop_assert!(found >= lowest && found <= most);
             }
         }
     }

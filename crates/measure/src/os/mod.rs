@@ -14,6 +14,7 @@ mod getpid;
 mod mab;
 mod machine;
 mod open_close;
+mod pace;
 mod partner;
 mod process;
 mod read;
@@ -21,6 +22,7 @@ mod result;
 mod select;
 mod step;
 mod today;
+mod waiting;
 mod workspace;
 
 pub use case::Program;
@@ -34,6 +36,7 @@ use case::{Case, Scene};
 use ioscape_schema::{Environment, MabProof, OsResults, OsRule, Place};
 use process::Ended;
 use result::Gathered;
+use std::cell::Cell;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -107,6 +110,7 @@ pub struct Outcome {
 pub fn names() -> Vec<&'static str> {
     let paper = [
         "dhrystone",
+        mab::kernel::NAME,
         "getpid",
         "cswitch",
         "select",
@@ -129,6 +133,7 @@ struct Home {
 /// All cases, in the order in which they are shown.
 fn catalog(caches: &[u64], places: &[(usize, Place)]) -> Vec<Case> {
     let mut all = dhrystone::cases();
+    all.extend(mab::kernel::cases());
     all.extend(getpid::cases());
     all.extend(cswitch::cases());
     all.extend(select::cases());
@@ -167,19 +172,24 @@ pub fn run(options: &Options, progress: &mut dyn FnMut(Step<'_>)) -> Result<Outc
         cpu,
         other_cpu: cpus.iter().copied().find(|&other| other != cpu),
         program: options.program.clone(),
+        partner: Cell::new(None),
     };
     let gathered = cases.iter().map(|_| Gathered::default()).collect();
-    let mut bench = Bench { options, cases, scene, homes, gathered, proof: None };
+    let mut bench =
+        Bench { options, cases, scene, homes, gathered, proof: None, fastest_ns: u64::MAX };
     let finished = bench.all_rounds(progress);
-    let Bench { cases, gathered, proof, homes, .. } = bench;
+    let Bench { cases, gathered, proof, homes, fastest_ns, .. } = bench;
     let mut results = OsResults {
         system: machine::system(cpu, &caches),
         mab: proof,
         elapsed_s: begun.elapsed().as_secs_f64(),
         ..OsResults::default()
     };
-    results.benchmarks =
-        cases.iter().zip(gathered).map(|(case, found)| result::benchmark(case, found)).collect();
+    results.benchmarks = cases
+        .iter()
+        .zip(gathered)
+        .map(|(case, found)| result::benchmark(case, found, options.processes, fastest_ns))
+        .collect();
     result::doubt(&mut results, told);
     let in_memory = homes.iter().filter(|home| home.in_memory).map(|home| home.place);
     in_memory.for_each(|place| result::doubt_storage(&mut results, place));
@@ -227,10 +237,13 @@ struct Bench<'a> {
     homes: Vec<Home>,
     gathered: Vec<Gathered>,
     proof: Option<MabProof>,
+    /// Least time of the fixed piece of computing that any process had most of the time.
+    fastest_ns: u64,
 }
 
 impl Bench<'_> {
-    /// Runs every case once per round, each round in another order.
+    /// Runs every case once per round, each round in another order; then again those that the processor was slowed for, in so many
+    /// rounds more at most as make a third.
     fn all_rounds(&mut self, progress: &mut dyn FnMut(Step<'_>)) -> Result<(), Error> {
         let whole = |case: &Case| case.rule == OsRule::Single;
         // The Modified Andrew Benchmark is one step for all of its cases at a place.
@@ -242,25 +255,49 @@ impl Bench<'_> {
                 }
             })
             .collect();
-        let of = firsts.len() * self.options.processes as usize;
+        let rounds = self.options.processes;
         let mut done = 0;
-        for round in 0..self.options.processes {
-            for index in order(firsts.len(), round).into_iter().map(|at| firsts[at]) {
-                if self.options.interrupt.load(Ordering::Relaxed) {
-                    return Err(Error::Interrupted);
-                }
-                let case = &self.cases[index];
-                progress(Step { done, of, name: case.name, case: &case.case });
+        for round in 0..rounds + rounds / 3 {
+            let mut now: Vec<usize> =
+                order(firsts.len(), round).into_iter().map(|at| firsts[at]).collect();
+            if round >= rounds {
+                now.retain(|&index| !whole(&self.cases[index]) && self.lacks(index));
+            }
+            let of = done + now.len() + firsts.len() * rounds.saturating_sub(round + 1) as usize;
+            for index in now {
+                self.turn(index, (done, of), progress)?;
                 done += 1;
-                if self.gathered[index].refused() {
-                    continue;
-                }
-                let before = Snapshot::take();
-                let last = if whole(case) { self.andrew(index)? } else { self.one_process(index)? };
-                let after = Snapshot::take();
-                self.gathered[index..=last].iter_mut().for_each(|g| g.stolen(&before, &after));
             }
         }
+        Ok(())
+    }
+
+    /// Whether fewer processes than wanted ran at full pace.
+    fn lacks(&self, index: usize) -> bool {
+        let full = self.gathered[index].at_full_pace(&self.cases[index], self.fastest_ns);
+        full < self.options.processes as usize
+    }
+
+    /// One process of a case, or one run of the Modified Andrew Benchmark.
+    fn turn(
+        &mut self,
+        index: usize,
+        (done, of): (usize, usize),
+        progress: &mut dyn FnMut(Step<'_>),
+    ) -> Result<(), Error> {
+        if self.options.interrupt.load(Ordering::Relaxed) {
+            return Err(Error::Interrupted);
+        }
+        let case = &self.cases[index];
+        progress(Step { done, of, name: case.name, case: &case.case });
+        if self.gathered[index].refused() {
+            return Ok(());
+        }
+        let whole = case.rule == OsRule::Single;
+        let before = Snapshot::take();
+        let last = if whole { self.andrew(index)? } else { self.one_process(index)? };
+        let after = Snapshot::take();
+        self.gathered[index..=last].iter_mut().for_each(|g| g.stolen(&before, &after));
         Ok(())
     }
 
@@ -284,7 +321,11 @@ impl Bench<'_> {
             let _ = std::fs::remove_dir_all(&scene.directory);
         }
         match ended? {
-            Ended::Measured(batches) => found.add(case, &batches),
+            Ended::Measured(batches) => {
+                let pace = estimate::pace(&batches).filter(|_| case.pinned);
+                self.fastest_ns = pace.map_or(self.fastest_ns, |ns| ns.min(self.fastest_ns));
+                found.add(batches);
+            }
             Ended::Refused(why) => found.refuse(why),
         }
         Ok(index)

@@ -2,23 +2,20 @@
 
 use super::case::{Case, Op, Scene};
 use super::estimate::Batch;
+use super::pace::pace_ns;
+use super::waiting::Meter;
 use crate::error::{Death, Error};
 use crate::shared::Shared;
 use crate::worker::{Crew, DONE, FAULTED};
-use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
-
-/// Shorter than a scheduler's time slice, so that many batches are not interrupted; longer than 1000 clock steps.
-const BATCH_NS: u64 = 1_000_000;
 
 /// Most batches that a process reports.
 const BATCHES: usize = 4096;
 
 /// Words of a report: how many batches, or how long the message is; then they.
-const WORDS: usize = 1 + 3 * BATCHES;
+const WORDS: usize = 1 + 4 * BATCHES;
 
 /// Longest that a process may take in all, in turns of a second, so that a machine that was suspended counts once.
 const PATIENCE: u32 = 300;
@@ -48,7 +45,10 @@ pub(crate) fn run(
     let failed = |e| Error::io("start a process for", &scene.directory, e);
     let shared = Shared::new(1, WORDS).map_err(failed)?;
     let body = |_| {
-        let outcome = enter(case, scene).and_then(|mut op| batches(&mut op, ns, shared.report(0)));
+        let outcome = enter(case, scene).and_then(|mut op| {
+            let meter = Meter::new(case.waiting, scene.partner.get());
+            batches(&mut op, (ns, case.batch_ns), &meter, shared.report(0))
+        });
         outcome.map_or_else(|error| leave_message(shared.report(0), &error), |()| DONE)
     };
     let mut crew = Crew::fork(1, body).map_err(failed)?;
@@ -88,29 +88,12 @@ pub(crate) fn pin(cpu: usize) -> io::Result<()> {
     rustix::thread::sched_setaffinity(None, &set).map_err(io::Error::from)
 }
 
-/// Time that this thread has waited for a processor so far.
-struct Delay {
-    file: Option<File>,
-}
-
-impl Delay {
-    fn new() -> Self {
-        Self { file: File::open("/proc/thread-self/schedstat").ok() }
-    }
-
-    fn read(&self) -> Option<u64> {
-        let mut text = [0; 96];
-        let len = self.file.as_ref()?.read_at(&mut text, 0).ok()?;
-        std::str::from_utf8(&text[..len]).ok()?.split(' ').nth(1)?.trim().parse().ok()
-    }
-}
-
 fn nanos(from: Instant) -> u64 {
     u64::try_from(from.elapsed().as_nanos()).unwrap_or(u64::MAX)
 }
 
 /// Finds how many operations fill a batch, and warms up on the way.
-fn calibrate(op: &mut Op, ns: u64) -> io::Result<u64> {
+fn calibrate(op: &mut Op, ns: u64, batch_ns: u64) -> io::Result<u64> {
     let mut ops = 1u64;
     let begun = Instant::now();
     loop {
@@ -123,8 +106,8 @@ fn calibrate(op: &mut Op, ns: u64) -> io::Result<u64> {
                 return Ok(1);
             }
         }
-        let fitting = (ops as f64 * BATCH_NS as f64 / least as f64).ceil() as u64;
-        if least >= BATCH_NS / 4 {
+        let fitting = (ops as f64 * batch_ns as f64 / least as f64).ceil() as u64;
+        if least >= batch_ns / 4 {
             if nanos(begun) > ns / 8 {
                 return Ok(fitting.max(1));
             }
@@ -135,20 +118,27 @@ fn calibrate(op: &mut Op, ns: u64) -> io::Result<u64> {
     }
 }
 
-/// Runs batches for about `ns` and reports them.
-fn batches(op: &mut Op, ns: u64, report: &[AtomicU64]) -> io::Result<()> {
-    let ops = calibrate(op, ns)?;
-    let delay = Delay::new();
+/// Runs batches of `batch_ns` for about `ns` and reports them.
+fn batches(
+    op: &mut Op,
+    (ns, batch_ns): (u64, u64),
+    meter: &Meter,
+    report: &[AtomicU64],
+) -> io::Result<()> {
+    let ops = calibrate(op, ns, batch_ns)?;
     let begun = Instant::now();
     let mut count = 0;
+    let mut pace_before = pace_ns();
     while count < BATCHES && (count < 3 || nanos(begun) < ns) {
-        let before = delay.read();
+        let before = meter.read();
         let start = Instant::now();
         op(ops)?;
         let passed = nanos(start);
-        let waited = delay.read().zip(before).map(|(after, before)| after.saturating_sub(before));
-        let words = [passed, ops, waited.unwrap_or(UNTOLD)];
-        for (slot, word) in report[1 + 3 * count..].iter().zip(words) {
+        let waited = meter.waited(before, meter.read(), passed);
+        let pace_after = pace_ns();
+        let words = [passed, ops, waited.unwrap_or(UNTOLD), pace_before.max(pace_after)];
+        pace_before = pace_after;
+        for (slot, word) in report[1 + 4 * count..].iter().zip(words) {
             slot.store(word, Ordering::Relaxed);
         }
         count += 1;
@@ -161,11 +151,12 @@ fn read_batches(report: &[AtomicU64]) -> Vec<Batch> {
     let count = (report[0].load(Ordering::Acquire) as usize).min(BATCHES);
     let word = |at: usize| report[at].load(Ordering::Relaxed);
     let batch = |i: usize| {
-        let delay = word(3 + 3 * i);
+        let delay = word(3 + 4 * i);
         Batch {
-            ns: word(1 + 3 * i),
-            ops: word(2 + 3 * i),
+            ns: word(1 + 4 * i),
+            ops: word(2 + 4 * i),
             delay_ns: (delay != UNTOLD).then_some(delay),
+            pace_ns: word(4 + 4 * i),
         }
     };
     (0..count).map(batch).collect()
@@ -197,7 +188,13 @@ mod tests {
 
     fn scene() -> Scene {
         let directory = std::path::PathBuf::new();
-        Scene { directory, cpu: 0, other_cpu: None, program: None }
+        Scene {
+            directory,
+            cpu: 0,
+            other_cpu: None,
+            program: None,
+            partner: std::cell::Cell::new(None),
+        }
     }
 
     fn spin(rounds: u64) {

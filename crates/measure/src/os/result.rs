@@ -1,7 +1,7 @@
 //! From the numbers of all processes to a case's result, with its doubts.
 
 use super::case::Case;
-use super::estimate::{self, Batch};
+use super::estimate::{self, Batch, Number};
 use super::{getpid, mab, read};
 use crate::load::Snapshot;
 use ioscape_schema::{Contamination, OsBenchmark, OsResults, OsRule, Place, Warning, WarningKind};
@@ -12,12 +12,14 @@ const CLEAN_LEAST: f64 = 0.25;
 /// A hypervisor that takes more than this share of time is a doubt.
 const STEAL_MOST: f64 = 0.05;
 
+/// More slowed processes than this share are a doubt.
+const SLOWED_MOST: f64 = 0.5;
+
 /// What the processes of a case came to so far.
 #[derive(Debug, Default)]
 pub(crate) struct Gathered {
+    processes: Vec<Vec<Batch>>,
     values: Vec<f64>,
-    clean: Vec<f64>,
-    delay: Vec<f64>,
     stolen_s: f64,
     total_s: f64,
     refusal: Option<String>,
@@ -25,12 +27,15 @@ pub(crate) struct Gathered {
 
 impl Gathered {
     /// Adds a process by its batches.
-    pub(crate) fn add(&mut self, case: &Case, batches: &[Batch]) {
-        if let Some(number) = estimate::number(batches, case.rule) {
-            self.add_value(case.value(number.ns_per_op));
-            self.clean.extend(number.clean_frac);
-            self.delay.extend(number.run_delay_frac);
-        }
+    pub(crate) fn add(&mut self, batches: Vec<Batch>) {
+        self.processes.push(batches);
+    }
+
+    /// Processes that were not slowed, where the fixed piece of computing took `fastest_ns` at the best of the run.
+    pub(crate) fn at_full_pace(&self, case: &Case, fastest_ns: u64) -> usize {
+        let numbers =
+            self.processes.iter().filter_map(|p| estimate::number(p, case.rule, fastest_ns));
+        numbers.filter(|number| !number.slowed).count()
     }
 
     /// Adds a process by its value.
@@ -56,19 +61,38 @@ impl Gathered {
         self.total_s += (after.total_s - before.total_s).max(0.0);
     }
 
-    fn contamination(&self) -> Contamination {
+    fn contamination(&self, numbers: &[Number]) -> Contamination {
+        let clean: Vec<f64> = numbers.iter().filter_map(|number| number.clean_frac).collect();
+        let delay: Vec<f64> = numbers.iter().filter_map(|number| number.run_delay_frac).collect();
+        let slowed = numbers.iter().filter(|number| number.slowed).count();
         Contamination {
-            clean_frac: estimate::median(&self.clean),
-            run_delay_frac: estimate::median(&self.delay),
+            clean_frac: estimate::median(&clean),
+            run_delay_frac: estimate::median(&delay),
             steal_frac: (self.total_s > 0.0).then(|| self.stolen_s / self.total_s),
+            slowed_frac: (!numbers.is_empty()).then(|| slowed as f64 / numbers.len() as f64),
         }
     }
 }
 
-/// The result of a case.
-pub(crate) fn benchmark(case: &Case, found: Gathered) -> OsBenchmark {
-    let contamination = found.contamination();
-    let values = if found.refused() { Vec::new() } else { found.values };
+/// The result of a case that `wanted` processes were to run; the fixed piece of computing took `fastest_ns` at the best of the run.
+/// Processes that were slowed do not count where at least half as many as wanted were not.
+pub(crate) fn benchmark(case: &Case, found: Gathered, wanted: u32, fastest_ns: u64) -> OsBenchmark {
+    let numbers: Vec<Number> = found
+        .processes
+        .iter()
+        .filter_map(|batches| estimate::number(batches, case.rule, fastest_ns))
+        .collect();
+    let contamination = found.contamination(&numbers);
+    let (slowed, full): (Vec<Number>, Vec<Number>) = numbers.into_iter().partition(|n| n.slowed);
+    let value_of = |number: Number| case.value(number.ns_per_op);
+    let mut set_aside: Vec<f64> = slowed.into_iter().map(value_of).collect();
+    let mut values: Vec<f64> = full.into_iter().map(value_of).chain(found.values).collect();
+    if (values.len() as f64) < f64::from(wanted) / 2.0 {
+        values.append(&mut set_aside);
+    }
+    if found.refusal.is_some() {
+        (values, set_aside) = (Vec::new(), Vec::new());
+    }
     let value = estimate::median(&values);
     let untold = || "the run ended before it".to_owned();
     OsBenchmark {
@@ -80,6 +104,7 @@ pub(crate) fn benchmark(case: &Case, found: Gathered) -> OsBenchmark {
         ci95: estimate::interval(&values),
         rule: case.rule,
         processes: values,
+        set_aside,
         contamination,
         not_measured: value.is_none().then(|| found.refusal.unwrap_or_else(untold)),
         teaches: case.teaches.to_owned(),
@@ -134,9 +159,11 @@ fn contaminated(one: &OsBenchmark) -> Option<Warning> {
     let Contamination { clean_frac, steal_frac, .. } = one.contamination;
     let dirty = one.rule == OsRule::CleanQuartile && clean_frac.is_some_and(|c| c < CLEAN_LEAST);
     let stolen = steal_frac.is_some_and(|share| share > STEAL_MOST);
-    let why = match (dirty, stolen) {
-        (true, _) => "others took the processor in most batches",
-        (_, true) => "the hypervisor took a part of the time",
+    let slowed = one.contamination.slowed_frac.is_some_and(|share| share > SLOWED_MOST);
+    let why = match (dirty, stolen, slowed) {
+        (true, ..) => "others took the processor in most batches",
+        (_, true, _) => "the hypervisor took a part of the time",
+        (.., true) => "the processor was slower than at its fastest in most processes",
         _ => return None,
     };
     one.value?;
@@ -159,7 +186,7 @@ mod tests {
 
     #[test]
     fn the_value_is_the_median_within_its_interval() {
-        let one = benchmark(&case(), gathered(&[5.0, 1.0, 2.0, 3.0, 4.0, 100.0]));
+        let one = benchmark(&case(), gathered(&[5.0, 1.0, 2.0, 3.0, 4.0, 100.0]), 6, 10);
         assert_eq!((one.value, one.ci95), (Some(3.5), Some([1.0, 100.0])));
         assert_eq!(one.not_measured, None);
     }
@@ -168,11 +195,28 @@ mod tests {
     fn what_was_not_measured_has_a_reason_and_no_number() {
         let mut found = gathered(&[1.0; 8]);
         found.refuse("one processor only".to_owned());
-        let one = benchmark(&case(), found);
+        let one = benchmark(&case(), found, 8, 10);
         assert_eq!((one.value, one.ci95), (None, None));
         assert_eq!(one.not_measured.as_deref(), Some("one processor only"));
-        let never = benchmark(&case(), Gathered::default());
+        let never = benchmark(&case(), Gathered::default(), 8, 10);
         assert!(never.not_measured.is_some() && never.value.is_none());
+    }
+
+    #[test]
+    fn slowed_processes_are_set_aside_while_enough_others_are_left() {
+        let process = |ns, pace_ns| vec![Batch { ns, ops: 1, delay_ns: Some(0), pace_ns }; 10];
+        let run = |fast: usize, slow: usize| {
+            let mut found = Gathered::default();
+            (0..fast).for_each(|_| found.add(process(100, 10)));
+            (0..slow).for_each(|_| found.add(process(160, 16)));
+            assert_eq!(found.at_full_pace(&case(), 10), fast);
+            benchmark(&case(), found, 6, 10)
+        };
+        let one = run(3, 3);
+        assert_eq!((one.value, one.set_aside.len()), (Some(100.0), 3));
+        assert_eq!(one.contamination.slowed_frac, Some(0.5));
+        let one = run(2, 4);
+        assert_eq!((one.value, one.processes.len(), one.set_aside.len()), (Some(160.0), 6, 0));
     }
 
     #[test]
@@ -183,6 +227,7 @@ mod tests {
                 clean_frac: Some(clean),
                 steal_frac: Some(steal),
                 run_delay_frac: None,
+                slowed_frac: None,
             },
             ..OsBenchmark::default()
         };

@@ -43,11 +43,14 @@ fn a_short_run_measures_and_cleans_up() {
     let options = short(&["getpid", "open-close", "dhrystone"], home.path());
     let outcome = run(&options, &mut |_| steps += 1).unwrap();
     outcome.finished.unwrap();
-    assert_eq!(steps, 7 * 6);
+    // Up to two rounds more for processes that were slowed.
+    assert!((7 * 6..=7 * 8).contains(&steps), "{steps}");
     for one in &outcome.results.benchmarks {
-        assert_eq!(one.processes.len(), 6, "{}: {:?}", one.name, one.not_measured);
-        let [low, high] = one.ci95.unwrap();
+        let (counted, all) = (one.processes.len(), one.processes.len() + one.set_aside.len());
+        assert!((6..=8).contains(&all) && counted >= 3, "{}: {:?}", one.name, one.not_measured);
+        assert_eq!(one.ci95.is_some(), counted >= 6);
         let value = one.value.unwrap();
+        let [low, high] = one.ci95.unwrap_or([value; 2]);
         assert!(0.0 < low && low <= value && value <= high);
     }
     assert_eq!(std::fs::read_dir(home.path()).unwrap().count(), 0);
@@ -67,7 +70,8 @@ fn an_interrupted_run_keeps_what_it_has() {
     })
     .unwrap();
     assert!(matches!(outcome.finished, Err(Error::Interrupted)));
-    let counts: usize = outcome.results.benchmarks.iter().map(|one| one.processes.len()).sum();
+    let all = outcome.results.benchmarks.iter();
+    let counts: usize = all.map(|one| one.processes.len() + one.set_aside.len()).sum();
     assert_eq!(counts, 4);
     assert_eq!(std::fs::read_dir(home.path()).unwrap().count(), 0);
 }

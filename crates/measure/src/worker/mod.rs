@@ -80,6 +80,11 @@ impl Crew {
         dead.find(|(_, death)| *death != Death::Exit(DONE)).or(first)
     }
 
+    /// The process number of the first worker, whether it lives or not; 0 of an empty crew.
+    pub(crate) fn first_id(&self) -> u32 {
+        self.children.first().map_or(0, |child| child.pid.as_raw_nonzero().get().unsigned_abs())
+    }
+
     /// The first worker that has not ended.
     pub(crate) fn first_alive(&self) -> Option<u32> {
         self.children.iter().zip(0..).find(|(c, _)| c.death.is_none()).map(|(_, i)| i)

@@ -55,7 +55,7 @@ pub fn benchmarks(results: &OsResults) -> String {
     });
     let mut out = "<h2>Benchmarks</h2>".to_owned();
     out += r#"<p class="lead">Medians over fresh processes that took turns; the interval holds the long-run median 95 times of 100, whatever the
-        distribution. Clean is the share of batches that never waited for a processor.</p>"#;
+        distribution. Clean is the share of batches in which nobody else had the processor.</p>"#;
     out += &table("words", &head, rows);
     out + &proof(results) + &system(&results.system)
 }

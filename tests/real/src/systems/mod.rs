@@ -6,6 +6,7 @@ mod disk;
 mod faults;
 mod fio;
 mod network;
+mod os;
 mod policy;
 mod prediction;
 mod vxbench;
@@ -149,7 +150,7 @@ pub const ALL: &[System] = &[
     },
 ];
 
-/// Systems that predictions are put to the test on: tried when named, since each takes minutes of a machine that does nothing else.
+/// Systems that are tried when named: those that predictions are put to the test on take minutes of a machine that does nothing else.
 pub const ON_REQUEST: &[System] = &[
     System {
         name: "prediction-here",
@@ -181,5 +182,11 @@ pub const ON_REQUEST: &[System] = &[
         truth: "sshfs over 1 Gbit/s, a client cache of 64 MiB",
         needs: &["sshfs", "socat", "/usr/lib/openssh/sftp-server", "ip"],
         run: prediction::network,
+    },
+    System {
+        name: "os-remote",
+        truth: "the micro-benchmarks on sshfs: a name costs round trips, the file cache none",
+        needs: &["fusermount3", "sshfs", "socat", "/usr/lib/openssh/sftp-server", "ip"],
+        run: os::remote,
     },
 ];

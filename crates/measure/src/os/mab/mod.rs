@@ -4,9 +4,11 @@
 //! compile. As in the original there is a process for every file and step, and the compiler is the same everywhere.
 
 mod cc;
+pub(crate) mod kernel;
 mod make;
 pub(crate) mod steps;
 mod tree;
+pub(crate) mod waited;
 mod words;
 
 use super::case::{Case, Program, not_here};
@@ -17,6 +19,7 @@ use std::io;
 use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
+use waited::Waited;
 
 /// The hash of all that the built-in compiler makes of the tree.
 const KNOWN_HASH: &str = "c55e92b09822c077";
@@ -112,51 +115,63 @@ pub(crate) fn run(setting: &Setting<'_>) -> io::Result<Run> {
     }
     let compiler = setting.compiler.unwrap_or("cc");
     let target = if setting.compiler.is_some() { "objects" } else { "wm" };
+    let under = Under { setting, waited: Waited::new()? };
     let phases = [
-        timed(|| directories(setting))?,
-        timed(|| copies(setting, &files))?,
-        timed(|| all(setting, &[&["find", "testfs1", "ls"], &["du", "testfs1"]]))?,
-        timed(|| {
-            all(setting, &[&["find", "testfs1", "grep", "kangaroo"], &["find", "testfs1", "wc"]])
+        under.timed(|| under.directories())?,
+        under.timed(|| under.copies(&files))?,
+        under.timed(|| under.all(&[&["find", "testfs1", "ls"], &["du", "testfs1"]]))?,
+        under.timed(|| {
+            under.all(&[&["find", "testfs1", "grep", "kangaroo"], &["find", "testfs1", "wc"]])
         })?,
-        timed(|| one(setting, "testfs1", &["make", target, compiler]))?,
+        under.timed(|| under.one("testfs1", &["make", target, compiler]))?,
     ];
     Ok(Run { phases, hash: hash(&made(&home.join("testfs1"))?) })
 }
 
-fn timed(work: impl FnOnce() -> io::Result<()>) -> io::Result<u64> {
-    let start = Instant::now();
-    work()?;
-    Ok(u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX))
+/// A run under way.
+struct Under<'a> {
+    setting: &'a Setting<'a>,
+    waited: Waited,
 }
 
-/// A step in a process of its own, in a directory below the benchmark's.
-fn one(setting: &Setting<'_>, folder: &str, words: &[&str]) -> io::Result<()> {
-    let mut command = Command::new(&setting.program.path);
-    command.args(&setting.program.first).args(words).current_dir(setting.directory.join(folder));
-    steps::wait(&mut command, words[0])
-}
-
-fn all(setting: &Setting<'_>, commands: &[&[&str]]) -> io::Result<()> {
-    commands.iter().try_for_each(|words| one(setting, "", words))
-}
-
-fn directories(setting: &Setting<'_>) -> io::Result<()> {
-    for number in 1..=TREES {
-        let root = format!("testfs{number}");
-        let inner = tree::DIRECTORIES.map(|folder| format!("{root}/{folder}"));
-        let mut words = vec!["mkdir", &root];
-        words.extend(inner.iter().map(String::as_str));
-        one(setting, "", &words)?;
+impl Under<'_> {
+    /// Time of a phase, but what others had of the processors meanwhile.
+    fn timed(&self, work: impl FnOnce() -> io::Result<()>) -> io::Result<u64> {
+        let (start, before) = (Instant::now(), self.waited.total_ns()?);
+        work()?;
+        let passed = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        Ok(passed.saturating_sub(self.waited.total_ns()?.saturating_sub(before)))
     }
-    Ok(())
-}
 
-fn copies(setting: &Setting<'_>, files: &[tree::File]) -> io::Result<()> {
-    for (path, _) in files {
-        one(setting, "", &["cp", &format!("src/{path}"), &format!("testfs1/{path}")])?;
+    /// A step in a process of its own, in a directory below the benchmark's.
+    fn one(&self, folder: &str, words: &[&str]) -> io::Result<()> {
+        let Setting { program, directory, .. } = self.setting;
+        let mut command = Command::new(&program.path);
+        command.args(&program.first).args(words).current_dir(directory.join(folder));
+        steps::wait(&mut command, self.waited.stdin()?, words[0])
     }
-    Ok(())
+
+    fn all(&self, commands: &[&[&str]]) -> io::Result<()> {
+        commands.iter().try_for_each(|words| self.one("", words))
+    }
+
+    fn directories(&self) -> io::Result<()> {
+        for number in 1..=TREES {
+            let root = format!("testfs{number}");
+            let inner = tree::DIRECTORIES.map(|folder| format!("{root}/{folder}"));
+            let mut words = vec!["mkdir", &root];
+            words.extend(inner.iter().map(String::as_str));
+            self.one("", &words)?;
+        }
+        Ok(())
+    }
+
+    fn copies(&self, files: &[tree::File]) -> io::Result<()> {
+        for (path, _) in files {
+            self.one("", &["cp", &format!("src/{path}"), &format!("testfs1/{path}")])?;
+        }
+        Ok(())
+    }
 }
 
 /// What was made: every object, archive and the linked program, in order of names.

@@ -2,7 +2,6 @@
 #![expect(unsafe_code, reason = "fork, execv and waitpid")]
 
 use crate::os::case::{Case, Op, Program, not_here, wrong};
-use ioscape_schema::OsRule;
 use std::ffi::CString;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
@@ -15,12 +14,11 @@ pub(crate) fn cases() -> Vec<Case> {
     let fork = "A copy of this process that ends at once: page tables and kernel structures copied and freed.";
     let exec = "The same with a new program in it: what a shell pays for every command.";
     vec![
-        Case::new("process", "fork", fork, |_| operation(None)).by(OsRule::Quartile),
+        Case::new("process", "fork", fork, |_| operation(None)),
         Case::new("process", "fork and exec", exec, |scene| match &scene.program {
             Some(program) => operation(Some(words(program, NOTHING)?)),
             None => Err(not_here("there is no program to execute")),
-        })
-        .by(OsRule::Quartile),
+        }),
     ]
 }
 

@@ -1,10 +1,9 @@
 //! One byte to another process and back through sockets.
 
-use crate::os::case::{Case, Op, wrong};
+use crate::os::case::{Case, Op, Scene, wrong};
 use crate::os::cswitch::{echo, round_trip};
 use crate::os::partner::Partner;
 use crate::os::process::pin;
-use ioscape_schema::OsRule;
 use std::io;
 use std::net::{TcpListener, TcpStream};
 use std::os::fd::OwnedFd;
@@ -18,14 +17,12 @@ pub(crate) fn cases() -> Vec<Case> {
     vec![
         Case::new("socket", "unix, same CPU", unix, |scene| {
             let (mine, theirs) = UnixStream::pair()?;
-            operation(mine.into(), theirs.into(), scene.cpu)
-        })
-        .by(OsRule::Quartile),
+            operation(mine.into(), theirs.into(), scene)
+        }),
         Case::new("socket", "tcp, same CPU", tcp, |scene| {
             let (mine, theirs) = loopback()?;
-            operation(mine.into(), theirs.into(), scene.cpu)
-        })
-        .by(OsRule::Quartile),
+            operation(mine.into(), theirs.into(), scene)
+        }),
     ]
 }
 
@@ -40,8 +37,10 @@ fn loopback() -> io::Result<(TcpStream, TcpStream)> {
     Ok((mine, theirs))
 }
 
-fn operation(mine: OwnedFd, theirs: OwnedFd, cpu: usize) -> io::Result<Op> {
+fn operation(mine: OwnedFd, theirs: OwnedFd, scene: &Scene) -> io::Result<Op> {
+    let cpu = scene.cpu;
     let partner = Partner::fork(|| if pin(cpu).is_ok() { echo(&theirs, &theirs) } else { 1 })?;
+    scene.partner.set(Some(partner.id()));
     drop(theirs);
     round_trip(&mine, &mine).map_err(|_| wrong("the other process could not start"))?;
     Ok(Box::new(move |count| {

@@ -1,9 +1,8 @@
 //! Switching between two threads that wait for each other on a futex.
 
 use crate::os::case::{Case, Op, Scene};
-use crate::os::cswitch::other;
+use crate::os::cswitch::{SHORT_NS, other};
 use crate::os::process::pin;
-use ioscape_schema::OsRule;
 use rustix::thread::futex;
 use std::io;
 use std::sync::Arc;
@@ -19,11 +18,16 @@ pub(crate) fn cases() -> Vec<Case> {
     let one =
         "Handing over to another thread and back: two switches without a change of address space.";
     let two = "The same across processors: what locks cost that are passed from one to another.";
-    let same = |scene: &Scene| operation(scene.cpu);
+    // On one processor the process's own clock holds both threads.
+    let same = |scene: &Scene| Ok(operation(scene.cpu)?.0);
+    let apart = |scene: &Scene| {
+        let (op, thread) = operation(other(scene)?)?;
+        scene.partner.set(Some(thread));
+        Ok(op)
+    };
     vec![
-        Case::new("thread-switch", "futex, same CPU", one, same).by(OsRule::Quartile),
-        Case::new("thread-switch", "futex, two CPUs", two, |scene| operation(other(scene)?))
-            .by(OsRule::Quartile),
+        Case::new("thread-switch", "futex, same CPU", one, same),
+        Case::new("thread-switch", "futex, two CPUs", two, apart).sleeping().batches_of(SHORT_NS),
     ]
 }
 
@@ -60,10 +64,14 @@ fn wait(turn: &AtomicU32, whose: u32) -> u32 {
     }
 }
 
-fn operation(cpu: usize) -> io::Result<Op> {
+/// The operation, and the other thread's number.
+fn operation(cpu: usize) -> io::Result<(Op, u32)> {
     let turn = Arc::new(AtomicU32::new(MINE));
     let theirs = Arc::clone(&turn);
+    let (tell, told) = std::sync::mpsc::channel();
     let thread = std::thread::spawn(move || {
+        // The other end waits for it, so that it is there.
+        let _ = tell.send(rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs());
         // Without the pin the two would still take turns, and only the result would be another.
         let _ = pin(cpu);
         while wait(&theirs, MINE) != OVER {
@@ -71,11 +79,13 @@ fn operation(cpu: usize) -> io::Result<Op> {
         }
     });
     let turns = Turns { turn, thread: Some(thread) };
-    Ok(Box::new(move |count| {
+    let number = told.recv().map_err(io::Error::other)?;
+    let op: Op = Box::new(move |count| {
         for _ in 0..count {
             hand(&turns.turn, THEIRS);
             wait(&turns.turn, THEIRS);
         }
         Ok(())
-    }))
+    });
+    Ok((op, number))
 }

@@ -1,0 +1,148 @@
+//! The same calls by `perf bench` and lmbench, in turns with ours.
+
+use super::{Failure, Series, median, once};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Most that the medians of ours and theirs may differ, as a fraction of theirs.
+const NEAR: f64 = 0.07;
+
+/// Benchmarks that have an equivalent elsewhere.
+const OURS: &str = "getpid,cswitch,bcopy,open-close,stat,socket";
+
+/// Microseconds of an lmbench interval; it looks for one by itself otherwise, and finds none on a virtual machine for minutes.
+const ENOUGH: &str = "20000";
+
+/// Whose program a peer is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Suite {
+    Perf,
+    Lmbench,
+}
+
+/// A call of another suite, and the case of ours that does the same.
+struct Peer {
+    case: (&'static str, &'static str),
+    suite: Suite,
+    words: &'static [&'static str],
+}
+
+const fn perf(case: (&'static str, &'static str), words: &'static [&'static str]) -> Peer {
+    Peer { case, suite: Suite::Perf, words }
+}
+
+const fn lmbench(case: (&'static str, &'static str), words: &'static [&'static str]) -> Peer {
+    Peer { case, suite: Suite::Lmbench, words }
+}
+
+/// All of them. The blocks of memory are a quarter of caches of 48 KB and 1 MB; on other machines those two are not equivalent.
+const PEERS: [Peer; 11] = [
+    perf(("getpid", "getppid"), &["syscall", "basic", "-l", "1000000"]),
+    perf(("cswitch", "same CPU"), &["sched", "pipe", "-l", "40000"]),
+    perf(
+        ("bcopy", "level 1 cache"),
+        &["mem", "memcpy", "-s", "12KB", "-l", "400000", "-f", "default"],
+    ),
+    perf(
+        ("bcopy", "level 2 cache"),
+        &["mem", "memcpy", "-s", "256KB", "-l", "20000", "-f", "default"],
+    ),
+    lmbench(("getpid", "getppid"), &["lat_syscall", "-N", "11", "null"]),
+    lmbench(("open-close", "foo"), &["lat_syscall", "-N", "11", "open", "foo"]),
+    lmbench(("stat", "foo"), &["lat_syscall", "-N", "11", "stat", "foo"]),
+    lmbench(("cswitch", "same CPU"), &["lat_pipe", "-N", "3"]),
+    lmbench(("socket", "unix, same CPU"), &["lat_unix", "-N", "3"]),
+    lmbench(("bcopy", "level 1 cache"), &["bw_mem", "-N", "11", "12k", "bcopy"]),
+    lmbench(("bcopy", "level 2 cache"), &["bw_mem", "-N", "11", "256k", "bcopy"]),
+];
+
+/// Runs all in turns and prints the ratio of ours to theirs, per round, with its median and the least and largest; whether each
+/// median is near enough.
+pub fn compare(rounds: usize, directory: &str) -> Result<bool, Failure> {
+    let mut ratios = vec![Vec::new(); PEERS.len()];
+    let mut theirs = vec![Vec::new(); PEERS.len()];
+    let (mut ours, mut clean) = (Series::new(), Series::new());
+    std::fs::write(Path::new(directory).join("foo"), "x")?;
+    for _ in 0..rounds {
+        let cpu = once(&["--only", OURS, "--dir", directory], "", &mut ours, &mut clean)?;
+        for (index, peer) in PEERS.iter().enumerate() {
+            let key = (peer.case.0.to_owned(), peer.case.1.to_owned());
+            let mine = ours.get(&key).and_then(|values| values.last().copied());
+            if let (Some(mine), Some(value)) = (mine, run(peer, &cpu, directory)) {
+                ratios[index].push(mine / value);
+                theirs[index].push(value);
+            }
+        }
+    }
+    std::fs::remove_file(Path::new(directory).join("foo"))?;
+    println!(
+        "\n{:14}{:18}{:9}{:>12}{:>12}{:>8}   least .. largest",
+        "benchmark", "case", "peer", "ours", "theirs", "ratio"
+    );
+    let mut held = true;
+    for ((peer, ratios), theirs) in PEERS.iter().zip(&ratios).zip(&theirs) {
+        held &= show(peer, ratios, theirs);
+    }
+    Ok(held)
+}
+
+/// Prints one line; whether it is near enough. A peer that is not there holds nothing up, and says so.
+fn show(peer: &Peer, ratios: &[f64], theirs: &[f64]) -> bool {
+    let (name, case) = peer.case;
+    let suite = if peer.suite == Suite::Perf { "perf" } else { "lmbench" };
+    if ratios.is_empty() {
+        println!("{name:14}{case:18}{suite:9} SKIPPED: {} is not to be had", peer.words[0]);
+        return true;
+    }
+    let ratio = median(ratios);
+    let least = ratios.iter().copied().fold(f64::INFINITY, f64::min);
+    let largest = ratios.iter().copied().fold(0.0, f64::max);
+    let near = (ratio - 1.0).abs() <= NEAR;
+    let value = median(theirs);
+    let word = if near { "" } else { "  missed" };
+    println!(
+        "{name:14}{case:18}{suite:9}{:>12.4e}{value:>12.4e}{ratio:>8.3}   {least:.3} .. {largest:.3}{word}",
+        value * ratio
+    );
+    near
+}
+
+/// The peer's value in our unit; `None` where it is not installed or says something else.
+fn run(peer: &Peer, cpu: &str, directory: &str) -> Option<f64> {
+    let mut command = Command::new("taskset");
+    command.args(["-c", cpu]).current_dir(directory).env("ENOUGH", ENOUGH);
+    match peer.suite {
+        Suite::Perf => command.args(["perf", "bench"]).args(peer.words),
+        Suite::Lmbench => command.arg(home()?.join(peer.words[0])).args(&peer.words[1..]),
+    };
+    let output = command.stdin(Stdio::null()).output().ok()?;
+    // lmbench answers on standard error.
+    let text = [output.stdout, output.stderr].concat();
+    value(&String::from_utf8_lossy(&text))
+}
+
+/// Where lmbench's programs are.
+fn home() -> Option<PathBuf> {
+    let named = std::env::var_os("LMBENCH_BIN").map(PathBuf::from);
+    let debian =
+        || std::fs::read_dir("/usr/lib/lmbench/bin").ok()?.flatten().map(|e| e.path()).next();
+    named.or_else(debian)
+}
+
+/// The number in what a peer printed, in nanoseconds or bytes per second.
+fn value(text: &str) -> Option<f64> {
+    let before = |unit: &str| -> Option<f64> {
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let at = words.iter().position(|word| *word == unit)?;
+        words.get(at.checked_sub(1)?)?.parse().ok()
+    };
+    let time = before("usecs/op").or_else(|| before("microseconds"));
+    let rate = before("GB/sec").map(|rate| rate * f64::from(1 << 30));
+    // bw_mem: millions of bytes of a block, and of bytes in a second.
+    let pair = || -> Option<f64> {
+        let mut words = text.split_whitespace();
+        let (_, rate) = (words.next()?.parse::<f64>().ok()?, words.next()?.parse::<f64>().ok()?);
+        Some(rate * 1e6)
+    };
+    time.map(|us| us * 1e3).or(rate).or_else(pair)
+}

@@ -1,0 +1,167 @@
+//! How long others had the processor while a case ran.
+#![expect(
+    unsafe_code,
+    reason = "the processor clock of another process, and the times of ended children"
+)]
+
+use std::fs::File;
+use std::mem::MaybeUninit;
+use std::os::unix::fs::FileExt;
+
+/// How a case tells that others had the processor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Waiting {
+    /// The case, with its children and its partner, keeps one processor busy: whatever time they did not compute, others had it.
+    Busy,
+    /// The case sleeps by itself: others had what the kernel counts as waiting for a processor.
+    Queued,
+}
+
+/// Reads, before and after a batch, what tells how long others had the processor.
+#[derive(Debug)]
+pub(crate) enum Meter {
+    /// Clock of the partner's processor time, if there is a partner.
+    Busy(Option<libc::clockid_t>),
+    /// The kernel's counts of waiting, of this thread and its partner; fewer than threads where it keeps none.
+    Queued { counts: Vec<File>, threads: usize },
+}
+
+impl Meter {
+    /// A meter of this thread and of a partner: a process that runs on the same processor ([`Waiting::Busy`]) or any thread.
+    pub(crate) fn new(waiting: Waiting, partner: Option<u32>) -> Self {
+        match waiting {
+            Waiting::Busy => Self::Busy(partner.and_then(clock_of)),
+            Waiting::Queued => {
+                let own = "/proc/thread-self/schedstat".to_owned();
+                let others = partner.map(|id| format!("/proc/{id}/schedstat"));
+                let paths: Vec<String> = [own].into_iter().chain(others).collect();
+                let counts = paths.iter().filter_map(|path| File::open(path).ok()).collect();
+                Self::Queued { counts, threads: paths.len() }
+            }
+        }
+    }
+
+    /// The state now, in nanoseconds, to be held against a later one; `None` where the kernel does not tell.
+    pub(crate) fn read(&self) -> Option<u64> {
+        match self {
+            Self::Busy(partner) => {
+                let own = time_of(libc::CLOCK_PROCESS_CPUTIME_ID)?;
+                let others = partner.map_or(Some(0), time_of)?;
+                Some(own + others + ended_children()?)
+            }
+            Self::Queued { counts, threads } if counts.len() == *threads => {
+                counts.iter().map(queued_ns).sum()
+            }
+            Self::Queued { .. } => None,
+        }
+    }
+
+    /// How long others had the processor in `passed` nanoseconds between two readings.
+    pub(crate) fn waited(
+        &self,
+        before: Option<u64>,
+        after: Option<u64>,
+        passed: u64,
+    ) -> Option<u64> {
+        let told = after?.saturating_sub(before?);
+        Some(match self {
+            Self::Busy(_) => passed.saturating_sub(told),
+            Self::Queued { .. } => told,
+        })
+    }
+}
+
+/// Second number of a thread's `schedstat`: nanoseconds ready to run and not running (kernel: Documentation/scheduler/sched-stats.rst).
+fn queued_ns(file: &File) -> Option<u64> {
+    let mut text = [0; 96];
+    let len = file.read_at(&mut text, 0).ok()?;
+    std::str::from_utf8(&text[..len]).ok()?.split(' ').nth(1)?.trim().parse().ok()
+}
+
+/// The clock of a process's processor time.
+fn clock_of(process: u32) -> Option<libc::clockid_t> {
+    let mut clock = 0;
+    // SAFETY: the call writes one clock's name where it is told.
+    let failed = unsafe { libc::clock_getcpuclockid(process.try_into().ok()?, &mut clock) };
+    (failed == 0).then_some(clock)
+}
+
+fn time_of(clock: libc::clockid_t) -> Option<u64> {
+    let mut time = MaybeUninit::<libc::timespec>::uninit();
+    // SAFETY: the call fills the structure, or fails and it is not looked at.
+    let time = unsafe {
+        if libc::clock_gettime(clock, time.as_mut_ptr()) != 0 {
+            return None;
+        }
+        time.assume_init()
+    };
+    Some(u64::try_from(time.tv_sec).ok()? * 1_000_000_000 + u64::try_from(time.tv_nsec).ok()?)
+}
+
+/// Processor time of children that were waited for.
+fn ended_children() -> Option<u64> {
+    let mut usage = MaybeUninit::<libc::rusage>::uninit();
+    // SAFETY: as above.
+    let usage = unsafe {
+        if libc::getrusage(libc::RUSAGE_CHILDREN, usage.as_mut_ptr()) != 0 {
+            return None;
+        }
+        usage.assume_init()
+    };
+    let nanos = |time: libc::timeval| {
+        Some(
+            u64::try_from(time.tv_sec).ok()? * 1_000_000_000
+                + u64::try_from(time.tv_usec).ok()? * 1000,
+        )
+    };
+    Some(nanos(usage.ru_utime)? + nanos(usage.ru_stime)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::{Duration, Instant};
+
+    #[test]
+    fn time_asleep_is_others_time_for_a_busy_case_only() {
+        let nap = Duration::from_millis(20);
+        let busy = Meter::new(Waiting::Busy, None);
+        let (start, before) = (Instant::now(), busy.read());
+        std::thread::sleep(nap);
+        let passed = start.elapsed().as_nanos() as u64;
+        // Other tests of this process may compute meanwhile, so only the direction is certain.
+        assert!(busy.waited(before, busy.read(), passed).unwrap() <= passed);
+        assert_eq!(busy.waited(Some(5), Some(15), 100), Some(90));
+        assert_eq!(busy.waited(Some(5), Some(500), 100), Some(0));
+        let queued = Meter::Queued { counts: Vec::new(), threads: 0 };
+        assert_eq!(queued.waited(Some(5), Some(15), 100), Some(10));
+        assert_eq!(queued.waited(None, Some(15), 100), None);
+    }
+
+    #[test]
+    fn a_partners_computing_counts_as_ones_own() {
+        let child = crate::os::partner::Partner::fork(|| {
+            let start = Instant::now();
+            while start.elapsed() < Duration::from_secs(300) {
+                std::hint::black_box(0);
+            }
+            0
+        });
+        let child = child.unwrap();
+        let clock = clock_of(child.id()).expect("a living process has a clock");
+        let first = time_of(clock).unwrap();
+        let patience = Instant::now();
+        while time_of(clock).unwrap() == first {
+            assert!(patience.elapsed() < Duration::from_secs(300), "the partner never ran");
+            std::thread::yield_now();
+        }
+    }
+
+    #[test]
+    fn a_thread_without_counts_is_not_told() {
+        // No process can have this number.
+        let meter = Meter::new(Waiting::Queued, Some(u32::MAX));
+        assert_eq!(meter.read(), None);
+        assert!(clock_of(u32::MAX).is_none());
+    }
+}

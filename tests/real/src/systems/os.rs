@@ -1,0 +1,65 @@
+//! The operating-system micro-benchmarks on a file system of another host, beside the local one.
+
+use super::{Checks, network};
+use crate::check::{between, equal};
+use crate::lab::Lab;
+use ioscape_schema::{OsResults, Place};
+
+/// Round trip of the cable, in nanoseconds: 0.25 ms each way.
+const ROUND_TRIP_NS: f64 = 500_000.0;
+
+/// Time of a case at a place.
+fn value(results: &OsResults, name: &str, case: &str, place: Place) -> Option<f64> {
+    results.find(name, case, Some(place))?.value
+}
+
+/// sshfs without caches of its own but the kernel's, and the directory that the laboratory stands in.
+pub fn remote(lab: &Lab) -> Checks {
+    let mut up = network::hosts(lab)?;
+    up.and(
+        "mkdir -p w/srv && ./sshfs.sh up kernel_cache,dcache_timeout=0 && sleep .5",
+        "./sshfs.sh down; rm -rf w/srv",
+    )?;
+    let only = "dhrystone,read,open-close,create-delete,mab";
+    let document =
+        lab.command(&format!("os --quick --only {only} --dir w --dir mnt/ssh --json"))?;
+    let results = document.os.as_ref().ok_or("the result holds no micro-benchmarks")?;
+    let far = |name, case| value(results, name, case, Place::Remote);
+    let ratio = |name, case| Some(far(name, case)? / value(results, name, case, Place::Local)?);
+    let measured = |name: &str| {
+        let cases = results
+            .benchmarks
+            .iter()
+            .filter(|one| one.name == name && one.place == Some(Place::Remote));
+        cases
+            .filter(|one| one.value.is_none())
+            .map(|one| one.case.as_str())
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
+    let trips = |name, case| Some(far(name, case)? / ROUND_TRIP_NS);
+    Ok(vec![
+        equal("remote cases of open-close without a value", "", &measured("open-close")),
+        equal("remote cases of create-delete without a value", "", &measured("create-delete")),
+        equal("remote cases of mab without a value", "", &measured("mab")),
+        between("open-close, round trips", 1.0, 6.0, trips("open-close", "foo")),
+        between(
+            "create-delete of no data, round trips",
+            4.0,
+            20.0,
+            trips("create-delete", "no data"),
+        ),
+        between(
+            "read from the file cache, remote over local",
+            0.3,
+            1.2,
+            ratio("read", "file cache"),
+        ),
+        between(
+            "remote penalty of the Modified Andrew Benchmark",
+            0.5,
+            100.0,
+            results.remote_penalty,
+        ),
+    ])
+}
