@@ -114,6 +114,9 @@ pub struct AbsorbedWrites {
 #[derive(Clone, Debug, Default)]
 struct Sums {
     kib: LogHistogram<7>,
+    /// Distinct and written fragments of the intervals, each counted at the size of its interval.
+    distinct_by_kib: LogHistogram<7>,
+    written_by_kib: LogHistogram<7>,
     distinct: u64,
     written: u64,
 }
@@ -122,9 +125,38 @@ impl Sums {
     fn add(&mut self, distinct: u64, written: u64) {
         if written > 0 {
             self.kib.add(distinct);
+            self.distinct_by_kib.add_many(distinct, distinct);
+            self.written_by_kib.add_many(distinct, written);
             self.distinct += distinct;
             self.written += written;
         }
+    }
+
+    fn merge(&mut self, later: &Self) {
+        self.kib.merge(&later.kib);
+        self.distinct_by_kib.merge(&later.distinct_by_kib);
+        self.written_by_kib.merge(&later.written_by_kib);
+        self.distinct += later.distinct;
+        self.written += later.written;
+    }
+
+    /// By size of a cache: what it takes of all fragments written, and of those that overwrite others, as fractions of all.
+    fn absorbed(&self) -> Vec<[f64; 3]> {
+        let all = self.written.max(1) as f64;
+        let bins = self.kib.bins().zip(self.distinct_by_kib.bins()).zip(self.written_by_kib.bins());
+        let (mut fit, mut distinct, mut written) = (0, 0, 0);
+        let point = |(((kib, intervals), (_, different)), (_, every)): (
+            ((u64, u64), (u64, u64)),
+            (u64, u64),
+        )| {
+            fit += intervals;
+            distinct += different;
+            written += every;
+            let partly = (self.kib.count() - fit).saturating_mul(kib);
+            let overwritten = (written - distinct) as f64 / all;
+            [(kib * FRAGMENT) as f64, (written.saturating_add(partly) as f64) / all, overwritten]
+        };
+        bins.map(point).collect()
     }
 }
 
@@ -187,9 +219,7 @@ impl AbsorbedWrites {
             self.last = last;
         }
         for (mine, theirs) in self.closed.iter_mut().zip(&later.closed) {
-            mine.kib.merge(&theirs.kib);
-            mine.distinct += theirs.distinct;
-            mine.written += theirs.written;
+            mine.merge(theirs);
         }
     }
 
@@ -226,6 +256,7 @@ fn figures(sums: &Sums, writes: &str) -> Absorption {
         bytes,
         fit_100k: sums.kib.fraction_to(100),
         fit_200k: sums.kib.fraction_to(200),
+        absorbed: sums.absorbed(),
         overwritten_frac: if sums.written == 0 { 0.0 } else { overwritten / sums.written as f64 },
     }
 }
@@ -246,5 +277,7 @@ mod tests {
         let found = &seen.finish()[0];
         assert_eq!((found.intervals, found.bytes.max, found.bytes.min), (2, 12288.0, 3072.0));
         assert_eq!(found.overwritten_frac, 4.0 / 19.0);
+        // 3 KiB hold the second interval and as much of the first; 12 KiB hold both, whose overwrites are 4 KiB.
+        assert_eq!(found.absorbed, [[3072.0, 6.0 / 19.0, 0.0], [12288.0, 1.0, 4.0 / 19.0]]);
     }
 }
