@@ -144,7 +144,7 @@ impl Sums {
     fn absorbed(&self) -> Vec<[f64; 3]> {
         let all = self.written.max(1) as f64;
         let bins = self.kib.bins().zip(self.distinct_by_kib.bins()).zip(self.written_by_kib.bins());
-        let (mut fit, mut distinct, mut written) = (0, 0, 0);
+        let (mut fit, mut distinct, mut written) = (0u64, 0u64, 0u64);
         let point = |(((kib, intervals), (_, different)), (_, every)): (
             ((u64, u64), (u64, u64)),
             (u64, u64),
