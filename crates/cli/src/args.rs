@@ -5,6 +5,7 @@ mod campaign;
 mod characterize;
 mod models;
 mod os;
+mod replay;
 mod result;
 mod simulate;
 mod trace;
@@ -21,6 +22,7 @@ pub use campaign::{CampaignAction, CampaignArgs, CampaignRunArgs};
 pub use characterize::CharacterizeArgs;
 pub use models::{AskedArgs, CompareArgs, PredictArgs, Price, ValidateArgs};
 pub use os::OsArgs;
+pub use replay::ReplayArgs;
 pub use result::ResultArgs;
 pub use simulate::{CacheChoice, CalibrateArgs, SimulateArgs, Sweep};
 pub use trace::{ExportArgs, ImportArgs, RecordArgs, TraceArgs, TraceCommand};
@@ -61,8 +63,7 @@ pub enum Command {
     Campaign(CampaignArgs),
     /// Measure how fast the operating system is for its processor, as in 1990 and today
     Os(OsArgs),
-    /// Read and write block-I/O traces
-    /// Record, read, write, analyse and characterize block-I/O traces
+    /// Record, read, write, analyse, characterize and replay block-I/O traces
     Trace(TraceArgs),
     /// Replay a block trace against simulated disks, with write caches and schedulers of choice
     Simulate(Box<SimulateArgs>),

@@ -13,6 +13,7 @@ pub mod error;
 pub mod load;
 pub mod os;
 pub mod record;
+pub mod replay;
 pub mod session;
 mod shared;
 mod stop;

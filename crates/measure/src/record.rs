@@ -4,11 +4,13 @@
 //! who know the format. It writes its pages into unlinked files, whose blocks it tells, so that its own I/O can be left out.
 
 mod blocks;
+mod command;
 mod disks;
 mod instance;
 
 pub use blocks::of_file_system;
 pub use blocks::{BlockRange, Holds};
+pub use command::RecordedCommand;
 pub use disks::RecordedDisk;
 
 use crate::error::Error;

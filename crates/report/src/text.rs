@@ -233,6 +233,9 @@ pub fn target(document: &Document) -> Cow<'_, str> {
     if let Some(one) = document.simulation.as_ref().filter(|_| document.evaluation.is_none()) {
         return format!("{} on {}", one.trace, one.drive).into();
     }
+    if let Some(one) = &document.trace_replay {
+        return format!("{} on {}", one.trace, one.target).into();
+    }
     match (&document.evaluation, &document.measurements) {
         (Some(evaluation), _) if !evaluation.target.is_empty() => evaluation.target.as_str().into(),
         (None, Some(runs)) if runs.len() == 1 => mix(&runs[0].workload).into(),

@@ -2,8 +2,8 @@
 
 use crate::{
     CampaignResult, Characterization, Cheapest, Comparison, Environment, Evaluation, Measurement,
-    OsResults, Prediction, Simulation, TraceCharacterization, TraceFile, TraceSummary, Validation,
-    ValidationLog, Vxbench, Warning,
+    OsResults, Prediction, Simulation, TraceCharacterization, TraceFile, TraceReplay, TraceSummary,
+    Validation, ValidationLog, Vxbench, Warning,
 };
 use serde::{Deserialize, Serialize};
 
@@ -79,6 +79,9 @@ pub struct Document {
     /// Traces that were imported, exported or recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace_files: Option<Vec<TraceFile>>,
+    /// A trace that was replayed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace_replay: Option<TraceReplay>,
     /// A simulation of disks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub simulation: Option<Simulation>,

@@ -13,6 +13,7 @@ pub mod io;
 pub mod measurement;
 pub mod os;
 pub mod prediction;
+pub mod replay;
 pub mod simulation;
 pub mod trace_file;
 pub mod trace_summary;
@@ -42,6 +43,7 @@ pub use prediction::{
     Cheapest, Choice, Comparison, ErrorBin, ErrorFigures, Prediction, RefusedStep, Validation,
     ValidationLog, ValidationPoint,
 };
+pub use replay::{ReplayFit, ReplayTiming, ReplayedKind, TraceReplay};
 pub use simulation::{
     Absorption, AbsorptionPoint, SimulatedCell, SimulatedOperations, SimulatedParts,
     SimulatedTimes, Simulation, SimulationAgreement,

@@ -22,16 +22,22 @@ pub struct BlockTypes {
     certain: Vec<TypedRange>,
     /// In use by something that the map does not tell.
     in_use: Vec<TypedRange>,
+    /// Devices on which a journal is.
+    journaled: Vec<u16>,
 }
 
 impl BlockTypes {
     /// A map of ranges in any order; where some overlap, the smaller one counts.
     pub fn new(ranges: impl IntoIterator<Item = TypedRange>) -> Self {
-        let (certain, in_use) = ranges
+        let (certain, in_use): (Vec<_>, Vec<_>) = ranges
             .into_iter()
             .filter(|r| r.from < r.to)
             .partition(|r| r.io_type != IoType::Unknown);
-        let mut this = Self { certain, in_use };
+        let journals = certain.iter().filter(|range| range.io_type == IoType::Journal);
+        let mut journaled: Vec<u16> = journals.map(|range| range.device).collect();
+        journaled.sort_unstable();
+        journaled.dedup();
+        let mut this = Self { certain, in_use, journaled };
         for list in [&mut this.certain, &mut this.in_use] {
             list.sort_by_key(|range| (range.device, range.from, std::cmp::Reverse(range.to)));
         }
@@ -49,6 +55,11 @@ impl BlockTypes {
     /// What is at a byte of a device; unknown where something is that the map does not tell.
     pub fn at(&self, device: u16, byte: u64) -> Option<IoType> {
         Self::find(&self.certain, device, byte).or_else(|| Self::find(&self.in_use, device, byte))
+    }
+
+    /// Whether there is a journal on the device.
+    pub fn has_journal(&self, device: u16) -> bool {
+        self.journaled.binary_search(&device).is_ok()
     }
 
     /// Whether there is a map of the device.
@@ -70,13 +81,11 @@ pub fn classify(io: &Io, command: &str, maps: &[&BlockTypes]) -> IoType {
         return IoType::Swap;
     }
     let journals = command.starts_with("jbd2/");
-    if !io.moves_data() {
-        // A flush has no block; the journal's thread flushes for the journal.
-        return if journals && io.flags.contains(IoFlags::FLUSH) {
-            IoType::Journal
-        } else {
-            IoType::Unknown
-        };
+    if io.request.len == 0 {
+        // A flush has no block; with a journal on the disk it keeps the journal's order, whoever issues it.
+        let keeps_order = journals || maps.iter().any(|map| map.has_journal(io.device));
+        let flushes = io.flags.contains(IoFlags::FLUSH);
+        return if keeps_order && flushes { IoType::Journal } else { IoType::Unknown };
     }
     let found = maps.iter().find_map(|map| map.at(io.device, io.request.offset));
     let known = maps.iter().any(|map| map.covers(io.device));
@@ -127,5 +136,10 @@ mod tests {
         assert_eq!(classify(&other, "cp", &maps), IoType::Unknown);
         let flush = Io { request: Request::default(), ..io(0, IoFlags::FLUSH) };
         assert_eq!(classify(&flush, "jbd2/vda-8", &maps), IoType::Journal);
+        assert_eq!(classify(&flush, "kworker/0:1H", &maps), IoType::Unknown);
+        let journaled = BlockTypes::new([range(8192, 16_384, IoType::Journal)]);
+        assert_eq!(classify(&flush, "kworker/0:1H", &[&journaled]), IoType::Journal);
+        let discard = io(16_384, IoFlags::DISCARD);
+        assert_eq!(classify(&discard, "fstrim", &maps), IoType::Directory, "what was there");
     }
 }

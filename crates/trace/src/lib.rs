@@ -8,6 +8,7 @@ mod doubts;
 pub mod error;
 pub mod queue;
 pub mod read;
+pub mod replay;
 pub mod ring;
 pub mod write;
 

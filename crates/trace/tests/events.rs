@@ -51,6 +51,16 @@ fn merged_requests_keep_the_earliest_time() {
 }
 
 #[test]
+fn a_flush_is_one_row_though_the_kernel_ends_it_twice() {
+    let (rows, info) = text(
+        "8,0 1 1 0.000000000 7 Q FWS 0 + 0 [a]\n8,0 1 2 0.000000001 7 D FN 0 + 0 [a]\n\
+         8,0 1 3 0.000000005 0 C FN 0 + 0 [0]\n8,0 1 4 0.000000006 0 C FWS 0 + 0 [0]\n",
+    );
+    assert_eq!(rows.iter().map(told).collect::<Vec<_>>(), [([0, 1, 5], 0, 0)]);
+    assert!(info.notes.is_empty(), "{:?}", info.notes);
+}
+
+#[test]
 fn parts_requeues_and_errors() {
     let (rows, info) = text(
         "8,0 1 1 0.000000001 7 Q R 8 + 16 [a]\n8,0 1 2 0.000000002 7 D R 8 + 16 [a]\n\

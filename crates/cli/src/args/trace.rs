@@ -1,6 +1,6 @@
 //! What was typed for `ioscape trace`.
 
-use super::{AnalyzeArgs, CharacterizeTraceArgs, bytes, seconds};
+use super::{AnalyzeArgs, CharacterizeTraceArgs, ReplayArgs, bytes, seconds};
 use clap::{Args, Subcommand};
 use ioscape_trace::{Format, OutFormat};
 use std::path::PathBuf;
@@ -26,6 +26,8 @@ pub enum TraceCommand {
     Analyze(AnalyzeArgs),
     /// Describe a trace by the five parameters of the workload model, ready for `predict` and `run`
     Characterize(CharacterizeTraceArgs),
+    /// Issue the requests of a trace on a directory, file or device, when they came, faster, or as fast as possible
+    Replay(ReplayArgs),
 }
 
 /// `ioscape trace record`.

@@ -20,7 +20,7 @@ pub(super) fn from_death(process: u32, death: Death, shared: &Shared, target: &T
     reported(shared, target).unwrap_or(Error::Worker { process, death })
 }
 
-fn from_fault(fault: Fault, target: &Target) -> Error {
+pub(crate) fn from_fault(fault: Fault, target: &Target) -> Error {
     let source = match fault.action {
         Action::EndOfFile => io::Error::new(
             io::ErrorKind::UnexpectedEof,

@@ -1,7 +1,7 @@
 //! A session on one target: it prepares the set, runs workloads on it and says what came out and how sure that is.
 
 mod conduct;
-mod failure;
+pub(crate) mod failure;
 mod prepare;
 pub(crate) mod summary;
 mod warm_up;

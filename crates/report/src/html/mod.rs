@@ -6,6 +6,7 @@ pub(crate) mod figure;
 mod findings;
 mod models;
 mod os;
+mod replay;
 mod sections;
 mod simulation;
 pub(crate) mod tables;
@@ -92,6 +93,9 @@ fn sections(document: &Document) -> Vec<Section> {
         add("benchmarks", "Benchmarks", os::benchmarks(results));
         add("of-1990", "Tables of 1990", os::of_1990(results));
     }
+    if let Some(one) = &document.trace_replay {
+        add("replay", "Replay", replay::section(one));
+    }
     if let Some(one) = &document.simulation {
         add("simulation", "Simulation", simulation::section(one));
     }
@@ -141,6 +145,7 @@ fn header(out: &mut String, document: &Document, sections: &[Section]) {
         Document { predictions: Some(_), .. } => "predictions",
         Document { os: Some(_), .. } => "operating-system benchmarks",
         Document { simulation: Some(_), .. } => "simulation",
+        Document { trace_replay: Some(_), .. } => "replay",
         Document { trace_summary: Some(_), .. } => "trace",
         Document { trace_characterization: Some(_), .. } => "trace as workloads",
         _ => "runs",

@@ -6,6 +6,7 @@ mod chart;
 mod ink;
 mod models;
 mod os;
+pub(crate) mod replay;
 mod simulation;
 pub(crate) mod tables;
 mod trace_files;
@@ -52,6 +53,9 @@ pub fn terminal(document: &Document, style: &Style) -> String {
         out += &crate::trace::workloads_text(found, style);
     }
     out += &trace_files::text(document, style);
+    if let Some(one) = &document.trace_replay {
+        out += &replay::text(one, style);
+    }
     if let Some(one) = &document.simulation {
         out += &simulation::text(one, style);
     }

@@ -317,6 +317,18 @@ pub fn absorption(trace: &TraceSummary) -> Chart {
     chart("Memory that absorbs the writes of 30 seconds", x, y, some)
 }
 
+/// Figure 18: how much of what is written a cache of any size takes that is emptied every 30 seconds.
+pub fn absorbed(trace: &TraceSummary) -> Chart {
+    let of = |column: usize| {
+        let all = trace.absorption.first().map_or(&[][..], |all| &all.absorbed);
+        all.iter().map(move |point| (point[0], point[column]))
+    };
+    let series = vec![line("total", "write", of(1)), line("overwrites", "mixed", of(2))];
+    let x = ("size of the cache", Scale::Log2, Unit::Bytes);
+    let y = ("share of the bytes written", Scale::Linear, Unit::Percent);
+    chart("Writes absorbed by a cache", x, y, series)
+}
+
 /// Distinct bytes touched in each window.
 pub fn working_set(trace: &TraceSummary) -> Chart {
     // The finest windows that are few enough to be seen.

@@ -75,10 +75,11 @@ fn summary(trace: &TraceSummary) -> String {
 }
 
 fn paper(trace: &TraceSummary) -> String {
+    let Rows { head, rows } = tables::paper(trace);
     format!(
         r#"<h2>Beside 1992</h2><p class="lead">What Ruemmler and Wilkes print of their three systems: cello (timesharing), snake (server of
         diskless clients) and hplajw (workstation). Their tables cover 63 days.</p>{}"#,
-        rows(tables::paper(trace))
+        table("prose", &head, rows.into_iter())
     )
 }
 
@@ -218,7 +219,9 @@ fn writes(trace: &TraceSummary) -> String {
         &figure("popularity", "Writes by block popularity", &caption, &charts::popularity(trace));
     let caption =
         "Figure 17 of the paper: non-volatile memory that would absorb all writes of 30 seconds.";
-    out + &figure("absorption", "Absorbing writes", caption, &charts::absorption(trace))
+    out += &figure("absorption", "Absorbing writes", caption, &charts::absorption(trace));
+    let caption = "Figure 18 of the paper: what a cache takes that is emptied every 30 seconds. At least: of an interval that does not fit, only as much counts as fills it.";
+    out + &figure("absorbed", "Writes absorbed by cache size", caption, &charts::absorbed(trace))
 }
 
 fn set(trace: &TraceSummary) -> String {

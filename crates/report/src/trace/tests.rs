@@ -68,6 +68,7 @@ fn the_page_has_every_figure_and_escapes_names() {
         "overwrites",
         "popularity",
         "absorption",
+        "absorbed",
         "working-set",
         "miss-ratio",
     ] {

@@ -1,10 +1,11 @@
 //! How much non-volatile memory would absorb all writes of 30 seconds? (Figures 17 and 18)
 
+use super::key_table::KeyTable;
 use super::log_histogram::LogHistogram;
 use super::time_series::SECOND_NS;
 use ioscape_schema::trace_summary::Absorption;
 use ioscape_schema::{Io, Op};
-use rustc_hash::FxHashMap;
+use std::ops::Range;
 
 /// Length of an interval.
 const INTERVAL_NS: u64 = 30 * SECOND_NS;
@@ -14,108 +15,200 @@ const WORD_FRAGMENTS: u64 = 32;
 /// Most words of an interval: 128 GiB written at distinct places within 30 seconds. What is beyond counts as written, not as distinct.
 const MOST_WORDS: usize = 1 << 22;
 
-/// Fragments written in one interval.
-#[derive(Clone, Debug, Default, PartialEq)]
+/// Words that are looked up together.
+const TOGETHER: usize = 1024;
+
+/// All writes, and those of metadata.
+const KINDS: usize = 2;
+
+/// Fragments written in one interval, by kind of write.
+#[derive(Clone, Debug, Default)]
 struct Interval {
     number: u64,
-    fragments: FxHashMap<u64, u32>,
-    distinct: u64,
-    written: u64,
+    words: KeyTable,
+    /// The fragments of each word.
+    fragments: Vec<[u32; KINDS]>,
+    distinct: [u64; KINDS],
+    written: [u64; KINDS],
+    /// Words to be marked.
+    waiting: Vec<(u64, [u32; KINDS])>,
 }
 
 impl Interval {
+    /// Takes in a write; `metadata` has all bits set for one of metadata, or none.
     #[inline]
-    fn mark(&mut self, key: u64, bits: u32) {
-        if self.fragments.len() >= MOST_WORDS && !self.fragments.contains_key(&key) {
-            return;
+    fn write(&mut self, device: u64, fragments: Range<u64>, metadata: u32) {
+        let Range { start: mut fragment, end } = fragments;
+        self.written[0] += end - fragment;
+        self.written[1] += (end - fragment) & u64::from(metadata);
+        while fragment < end {
+            let word = fragment / WORD_FRAGMENTS;
+            let from = fragment % WORD_FRAGMENTS;
+            let to = (end - word * WORD_FRAGMENTS).min(WORD_FRAGMENTS);
+            let bits = (u32::MAX >> (WORD_FRAGMENTS - (to - from))) << from;
+            self.waiting.push((device | word, [bits, bits & metadata]));
+            if self.waiting.len() == TOGETHER {
+                self.settle();
+            }
+            fragment += to - from;
         }
-        let word = self.fragments.entry(key).or_insert(0);
-        self.distinct += u64::from((bits & !*word).count_ones());
-        *word |= bits;
+    }
+
+    /// Marks what waits; the misses of the caches overlap.
+    fn settle(&mut self) {
+        let words = std::mem::take(&mut self.waiting);
+        let warm = words.iter().fold(0, |warm, (key, _)| warm ^ self.words.warm(*key));
+        std::hint::black_box(warm);
+        words.iter().for_each(|&(key, bits)| self.mark(key, bits));
+        self.waiting = words;
+        self.waiting.clear();
+    }
+
+    #[inline]
+    fn mark(&mut self, key: u64, bits: [u32; KINDS]) {
+        let number = if self.words.len() < MOST_WORDS {
+            Some(self.words.number(key))
+        } else {
+            self.words.get(key)
+        };
+        let Some(number) = number.map(|number| number as usize) else { return };
+        if number == self.fragments.len() {
+            self.fragments.push([0; KINDS]);
+        }
+        let word = &mut self.fragments[number];
+        for kind in 0..KINDS {
+            self.distinct[kind] += u64::from((bits[kind] & !word[kind]).count_ones());
+            word[kind] |= bits[kind];
+        }
     }
 
     fn join(&mut self, other: &Self) {
-        self.written += other.written;
-        other.fragments.iter().for_each(|(&key, &bits)| self.mark(key, bits));
+        (0..KINDS).for_each(|kind| self.written[kind] += other.written[kind]);
+        other.words.iter().for_each(|(key, at)| self.mark(key, other.fragments[at as usize]));
+    }
+
+    /// Whether nothing was written.
+    fn is_empty(&self) -> bool {
+        self.written[0] == 0
+    }
+
+    /// Begins anew; a busy interval leaves large tables, which are reused.
+    fn clear(&mut self) {
+        self.words.clear();
+        self.fragments.clear();
+        (self.distinct, self.written) = Default::default();
     }
 }
 
-/// Distinct bytes written in each interval of 30 seconds that has writes, over all disks.
+/// Distinct bytes written in each interval of 30 seconds that has writes, over all disks: by all writes, and by those of metadata.
 #[derive(Clone, Debug, Default)]
 pub struct AbsorbedWrites {
     /// The first interval, once a second one has begun.
     first: Option<Interval>,
-    /// The interval under way; without writes while `written` is 0.
+    /// The interval under way; without writes while nothing is written.
     last: Interval,
-    closed: Sums,
+    closed: [Sums; KINDS],
 }
 
 /// What is kept of the intervals that are over.
 #[derive(Clone, Debug, Default)]
 struct Sums {
     kib: LogHistogram<7>,
+    /// Distinct and written fragments of the intervals, each counted at the size of its interval.
+    distinct_by_kib: LogHistogram<7>,
+    written_by_kib: LogHistogram<7>,
     distinct: u64,
     written: u64,
 }
 
 impl Sums {
-    fn add(&mut self, interval: &Interval) {
-        self.kib.add(interval.distinct);
-        self.distinct += interval.distinct;
-        self.written += interval.written;
+    fn add(&mut self, distinct: u64, written: u64) {
+        if written > 0 {
+            self.kib.add(distinct);
+            self.distinct_by_kib.add_many(distinct, distinct);
+            self.written_by_kib.add_many(distinct, written);
+            self.distinct += distinct;
+            self.written += written;
+        }
+    }
+
+    fn merge(&mut self, later: &Self) {
+        self.kib.merge(&later.kib);
+        self.distinct_by_kib.merge(&later.distinct_by_kib);
+        self.written_by_kib.merge(&later.written_by_kib);
+        self.distinct += later.distinct;
+        self.written += later.written;
+    }
+
+    /// By size of a cache: what it takes of all fragments written, and of those that overwrite others, as fractions of all.
+    fn absorbed(&self) -> Vec<[f64; 3]> {
+        let all = self.written.max(1) as f64;
+        let bins = self.kib.bins().zip(self.distinct_by_kib.bins()).zip(self.written_by_kib.bins());
+        let (mut fit, mut distinct, mut written) = (0u64, 0u64, 0u64);
+        let point = |(((kib, intervals), (_, different)), (_, every)): (
+            ((u64, u64), (u64, u64)),
+            (u64, u64),
+        )| {
+            fit += intervals;
+            distinct += different;
+            written += every;
+            let partly = (self.kib.count() - fit).saturating_mul(kib);
+            let overwritten = (written - distinct) as f64 / all;
+            [(kib * FRAGMENT) as f64, (written.saturating_add(partly) as f64) / all, overwritten]
+        };
+        bins.map(point).collect()
+    }
+}
+
+fn add(sums: &mut [Sums; KINDS], interval: &Interval) {
+    for (kind, sums) in sums.iter_mut().enumerate() {
+        sums.add(interval.distinct[kind], interval.written[kind]);
     }
 }
 
 impl AbsorbedWrites {
-    /// Takes in the next request.
-    #[inline]
-    pub fn update(&mut self, io: &Io) {
-        if io.request.op == Op::Read || !io.moves_data() {
-            return;
+    /// Takes in the next requests.
+    pub fn update_all(&mut self, ios: &[Io]) {
+        for io in ios {
+            if io.request.op == Op::Read || !io.moves_data() {
+                continue;
+            }
+            let number = io.queued_ns / INTERVAL_NS;
+            if number != self.last.number {
+                self.last.settle();
+                self.close();
+                self.last.number = number;
+            }
+            let device = u64::from(io.device) << 48;
+            let end = (io.end() - 1) / FRAGMENT + 1;
+            let metadata = if io.io_type.is_metadata() { u32::MAX } else { 0 };
+            self.last.write(device, io.request.offset / FRAGMENT..end, metadata);
         }
-        let number = io.queued_ns / INTERVAL_NS;
-        if number != self.last.number {
-            self.close();
-            self.last.number = number;
-        }
-        let device = u64::from(io.device) << 48;
-        let mut fragment = io.request.offset / FRAGMENT;
-        let end = (io.end() - 1) / FRAGMENT + 1;
-        self.last.written += end - fragment;
-        while fragment < end {
-            let word = fragment / WORD_FRAGMENTS;
-            let from = fragment % WORD_FRAGMENTS;
-            let to = (end - word * WORD_FRAGMENTS).min(WORD_FRAGMENTS);
-            let bits = (u32::MAX >> (WORD_FRAGMENTS - (to - from))) << from;
-            self.last.mark(device | word, bits);
-            fragment += to - from;
-        }
+        self.last.settle();
     }
 
     fn close(&mut self) {
-        if self.last.written == 0 {
+        if self.last.is_empty() {
             return;
         }
         if self.first.is_none() {
             self.first = Some(std::mem::take(&mut self.last));
             return;
         }
-        self.closed.add(&self.last);
-        // A busy interval leaves a large table; it is reused.
-        self.last.fragments.clear();
-        (self.last.distinct, self.last.written) = (0, 0);
+        add(&mut self.closed, &self.last);
+        self.last.clear();
     }
 
     /// Adds the later part.
     pub fn merge(&mut self, later: Self) {
-        if later.last.written == 0 && later.first.is_none() {
+        if later.last.is_empty() && later.first.is_none() {
             return;
         }
         let (begin, rest) = match later.first {
             Some(first) => (first, Some(later.last)),
             None => (later.last, None),
         };
-        if self.last.written > 0 && self.last.number == begin.number {
+        if !self.last.is_empty() && self.last.number == begin.number {
             self.last.join(&begin);
         } else {
             self.close();
@@ -125,46 +218,46 @@ impl AbsorbedWrites {
             self.close();
             self.last = last;
         }
-        self.closed.kib.merge(&later.closed.kib);
-        self.closed.distinct += later.closed.distinct;
-        self.closed.written += later.closed.written;
+        for (mine, theirs) in self.closed.iter_mut().zip(&later.closed) {
+            mine.merge(theirs);
+        }
     }
 
-    /// The figures; `writes` says which writes were taken in.
-    pub fn finish(&self, writes: &str) -> Absorption {
+    /// The figures of all writes, and of those of metadata.
+    pub fn finish(&self) -> Vec<Absorption> {
         let mut sums = self.closed.clone();
-        let open = self.first.iter().chain([&self.last]);
-        open.filter(|interval| interval.written > 0).for_each(|interval| sums.add(interval));
-        let mut bytes = sums.kib.distribution();
-        let kib = FRAGMENT as f64;
-        for value in [
-            &mut bytes.mean,
-            &mut bytes.min,
-            &mut bytes.max,
-            &mut bytes.p50,
-            &mut bytes.p80,
-            &mut bytes.p90,
-            &mut bytes.p95,
-            &mut bytes.p99,
-            &mut bytes.p999,
-        ] {
-            *value *= kib;
-        }
-        bytes.bins.iter_mut().for_each(|bin| bin.0 *= kib);
-        let overwritten = sums.written.saturating_sub(sums.distinct) as f64;
-        Absorption {
-            writes: writes.to_owned(),
-            interval_ns: INTERVAL_NS,
-            intervals: sums.kib.count(),
-            bytes,
-            fit_100k: sums.kib.fraction_to(100),
-            fit_200k: sums.kib.fraction_to(200),
-            overwritten_frac: if sums.written == 0 {
-                0.0
-            } else {
-                overwritten / sums.written as f64
-            },
-        }
+        self.first.iter().chain([&self.last]).for_each(|interval| add(&mut sums, interval));
+        sums.iter().zip(["all", "metadata"]).map(|(sums, writes)| figures(sums, writes)).collect()
+    }
+}
+
+fn figures(sums: &Sums, writes: &str) -> Absorption {
+    let mut bytes = sums.kib.distribution();
+    let kib = FRAGMENT as f64;
+    for value in [
+        &mut bytes.mean,
+        &mut bytes.min,
+        &mut bytes.max,
+        &mut bytes.p50,
+        &mut bytes.p80,
+        &mut bytes.p90,
+        &mut bytes.p95,
+        &mut bytes.p99,
+        &mut bytes.p999,
+    ] {
+        *value *= kib;
+    }
+    bytes.bins.iter_mut().for_each(|bin| bin.0 *= kib);
+    let overwritten = sums.written.saturating_sub(sums.distinct) as f64;
+    Absorption {
+        writes: writes.to_owned(),
+        interval_ns: INTERVAL_NS,
+        intervals: sums.kib.count(),
+        bytes,
+        fit_100k: sums.kib.fraction_to(100),
+        fit_200k: sums.kib.fraction_to(200),
+        absorbed: sums.absorbed(),
+        overwritten_frac: if sums.written == 0 { 0.0 } else { overwritten / sums.written as f64 },
     }
 }
 
@@ -179,10 +272,12 @@ mod tests {
         for (s, offset, len) in [(0, 0, 8192), (29, 4096, 8192), (31, 0, 1), (31, 31 * 1024, 2048)]
         {
             let request = Request { op: Op::Write, offset, len };
-            seen.update(&Io { request, queued_ns: s * SECOND_NS, ..Io::default() });
+            seen.update_all(&[Io { request, queued_ns: s * SECOND_NS, ..Io::default() }]);
         }
-        let found = seen.finish("all");
+        let found = &seen.finish()[0];
         assert_eq!((found.intervals, found.bytes.max, found.bytes.min), (2, 12288.0, 3072.0));
         assert_eq!(found.overwritten_frac, 4.0 / 19.0);
+        // 3 KiB hold the second interval and as much of the first; 12 KiB hold both, whose overwrites are 4 KiB.
+        assert_eq!(found.absorbed, [[3072.0, 6.0 / 19.0, 0.0], [12288.0, 1.0, 4.0 / 19.0]]);
     }
 }

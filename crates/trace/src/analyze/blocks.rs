@@ -1,16 +1,17 @@
 //! Which blocks are touched, when again, and how often? (Figures 12 and 13, working set)
 
+use super::key_table::KeyTable;
 use super::log_histogram::LogHistogram;
-use super::time_series::{DAY_NS, HOUR_NS, SECOND_NS};
-use ioscape_schema::trace_summary::{Overwrites, Popularity, WorkingSet, WorkingSetWindows};
+use super::set_windows::{Moment, SetWindows};
+use super::time_series::{HOUR_NS, SECOND_NS};
+use ioscape_schema::trace_summary::{Overwrites, Popularity, WorkingSet};
 use ioscape_schema::{Io, Op, TraceInfo};
-use rustc_hash::FxHashMap;
 
 /// Most blocks of one request that are counted: 64 MiB in blocks of 8 KiB.
 pub const MOST_BLOCKS: u64 = 8192;
 
-/// Most blocks in the table: 256 GiB of distinct data in blocks of 8 KiB, in about 3.3 GB.
-const MOST_TRACKED: usize = 1 << 25;
+/// Most groups in the table: 256 GiB of data in single blocks of 8 KiB, 1 TiB in runs of four, in about 3.5 GB.
+const MOST_GROUPS: usize = 1 << 25;
 
 /// Bits of a block's number; the device is above them.
 const BLOCK_BITS: u32 = 48;
@@ -46,196 +47,219 @@ pub fn touched(io: &Io, size: BlockSize) -> std::ops::Range<u64> {
     first..first.saturating_add(number.min(MOST_BLOCKS))
 }
 
-/// What is known of one block.
+/// Neighbouring blocks kept together: what is known of them fills one line of the processor's caches.
+const GROUP: usize = 4;
+const GROUP_BITS: u32 = GROUP.ilog2();
+/// Touches that are looked up together.
+const TOGETHER: usize = 1024;
+/// That a block was read, beside the number of its writes.
+const WAS_READ: u32 = 1 << 31;
+
+/// What is known of the blocks of one group.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(align(64))]
+struct Group {
+    last_write_ns: [u64; GROUP],
+    last: [Moment; GROUP],
+    writes: [u32; GROUP],
+}
+
+/// What a part also keeps of them for its merge.
+#[derive(Clone, Copy, Debug, Default)]
+struct Firsts {
+    write_ns: [u64; GROUP],
+    touch: [Moment; GROUP],
+}
+
+/// Blocks of one group that a request touches.
 #[derive(Clone, Copy, Debug)]
-struct Block {
-    first_ns: u64,
-    last_ns: u64,
-    first_write_ns: u64,
-    last_write_ns: u64,
-    writes: u32,
-    reads: u32,
+struct Touch {
+    group: u64,
+    now_ns: u64,
+    /// The group's number in the table.
+    number: Option<u32>,
+    from: u8,
+    to: u8,
+    read: bool,
 }
 
-/// Most windows of one width that are kept.
-const MOST_WINDOWS: u64 = 4000;
-const WINDOWS_NS: [u64; 6] =
-    [SECOND_NS, 10 * SECOND_NS, 60 * SECOND_NS, 600 * SECOND_NS, HOUR_NS, DAY_NS];
-
-/// Distinct blocks by window of one width.
-#[derive(Clone, Debug)]
-struct Windows {
-    width_ns: u64,
-    first: Option<u64>,
-    /// Bounds of the window under way, in shifted time.
-    current: [u64; 2],
-    at: usize,
-    blocks: Vec<u64>,
-    alive: bool,
-}
-
-impl Windows {
-    fn new(width_ns: u64) -> Self {
-        Self { width_ns, first: None, current: [1, 0], at: 0, blocks: Vec::new(), alive: true }
-    }
-
-    fn enter(&mut self, time: u64) {
-        let number = time / self.width_ns;
-        let first = *self.first.get_or_insert(number);
-        let place = number.saturating_sub(first);
-        if place >= MOST_WINDOWS {
-            self.alive = false;
-            self.blocks = Vec::new();
-            return;
-        }
-        self.at = place as usize;
-        if self.at >= self.blocks.len() {
-            self.blocks.resize(self.at + 1, 0);
-        }
-        self.current = [number * self.width_ns, (number + 1).saturating_mul(self.width_ns)];
-    }
-
-    fn merge(&mut self, later: &Self) {
-        self.alive &= later.alive;
-        let (Some(first), true) = (later.first, self.alive) else { return };
-        for (index, blocks) in later.blocks.iter().enumerate() {
-            self.enter((first + index as u64).saturating_mul(self.width_ns));
-            if !self.alive {
-                return;
-            }
-            self.blocks[self.at] += blocks;
-        }
-        self.current = [1, 0];
-    }
-
-    /// One of the blocks counted at `time` had been counted in the same window before.
-    fn counted_twice(&mut self, before: u64, time: u64) {
-        if self.alive && before / self.width_ns == time / self.width_ns {
-            let first = self.first.unwrap_or(0);
-            let place = (time / self.width_ns).saturating_sub(first) as usize;
-            if let Some(blocks) = self.blocks.get_mut(place) {
-                *blocks = blocks.saturating_sub(1);
-            }
-        }
-    }
-}
-
-/// A table of all blocks touched: the one part of the analysis that grows with the trace, about 80 bytes a block.
+/// A table of all blocks touched: the one part of the analysis that grows with the trace, 20 to 120 bytes a block.
 #[derive(Clone, Debug)]
 pub struct Blocks {
     size: BlockSize,
-    origin_ns: u64,
-    table: FxHashMap<u64, Block>,
-    windows: Vec<Windows>,
+    table: KeyTable,
+    groups: Vec<Group>,
+    /// As many as groups in a part, else none.
+    firsts: Vec<Firsts>,
+    part: bool,
+    tracked: u64,
+    windows: SetWindows,
     delays: LogHistogram,
     block_writes: u64,
     cut: u64,
     untracked: u64,
     most: usize,
+    waiting: Vec<Touch>,
 }
 
 impl Blocks {
-    /// Blocks of that size; windows begin where the clock's do.
-    pub fn new(size: BlockSize, origin_ns: u64) -> Self {
+    /// Blocks of that size; windows begin where the clock's do. A `part` can be merged into what comes before.
+    pub fn new(size: BlockSize, origin_ns: u64, part: bool) -> Self {
         Self {
             size,
-            origin_ns,
-            table: FxHashMap::default(),
-            windows: WINDOWS_NS.map(Windows::new).into(),
+            table: KeyTable::default(),
+            groups: Vec::new(),
+            firsts: Vec::new(),
+            part,
+            tracked: 0,
+            windows: SetWindows::new(origin_ns),
             delays: LogHistogram::default(),
             block_writes: 0,
             cut: 0,
             untracked: 0,
-            most: MOST_TRACKED,
+            most: MOST_GROUPS,
+            waiting: Vec::with_capacity(TOGETHER),
         }
     }
 
-    /// Takes in the next request.
-    #[inline]
-    pub fn update(&mut self, io: &Io) {
-        let keys = touched(io, self.size);
-        let number = keys.end - keys.start;
-        if number == 0 {
-            return;
-        }
-        self.cut += u64::from(number * self.size.bytes() < u64::from(io.request.len));
-        let (now, time) = (io.queued_ns, io.queued_ns.saturating_add(self.origin_ns));
-        for windows in &mut self.windows {
-            if windows.alive && (time >= windows.current[1] || time < windows.current[0]) {
-                windows.enter(time);
-            }
-        }
-        for key in keys {
-            if self.table.len() >= self.most && !self.table.contains_key(&key) {
-                self.untracked += 1;
-                continue;
-            }
-            let block = self.table.entry(key).or_insert(Block {
-                first_ns: now,
-                last_ns: u64::MAX,
-                first_write_ns: now,
-                last_write_ns: now,
-                writes: 0,
-                reads: 0,
-            });
-            let fresh = block.last_ns == u64::MAX;
-            let last = block.last_ns.saturating_add(self.origin_ns);
-            for windows in &mut self.windows {
-                if windows.alive && (fresh || last < windows.current[0]) {
-                    windows.blocks[windows.at] += 1;
+    /// Takes in the next requests.
+    pub fn update_all(&mut self, ios: &[Io]) {
+        for io in ios {
+            let keys = touched(io, self.size);
+            let number = keys.end - keys.start;
+            self.cut += u64::from(number * self.size.bytes() < self.counted(io));
+            let mut key = keys.start;
+            while key < keys.end {
+                let group = key >> GROUP_BITS;
+                let end = keys.end.min((group + 1) << GROUP_BITS);
+                let from = (key & (GROUP as u64 - 1)) as u8;
+                let to = from + (end - key) as u8;
+                let read = io.request.op == Op::Read;
+                let now_ns = io.queued_ns;
+                self.waiting.push(Touch { group, now_ns, number: None, from, to, read });
+                key = end;
+                if self.waiting.len() == TOGETHER {
+                    self.settle();
                 }
             }
-            block.last_ns = now;
-            if io.request.op == Op::Read {
-                block.reads = block.reads.saturating_add(1);
+        }
+        self.settle();
+    }
+
+    /// Bytes that count as blocks.
+    fn counted(&self, io: &Io) -> u64 {
+        if io.moves_data() { u64::from(io.request.len) } else { 0 }
+    }
+
+    /// Looks up what waits, each step for all of it, so that the misses of the caches overlap.
+    fn settle(&mut self) {
+        let mut touches = std::mem::take(&mut self.waiting);
+        let warm = touches.iter().fold(0, |warm, touch| warm ^ self.table.warm(touch.group));
+        std::hint::black_box(warm);
+        for touch in &mut touches {
+            touch.number = self.find(touch.group);
+        }
+        self.groups.resize(self.table.len(), Group::default());
+        if self.part {
+            self.firsts.resize(self.table.len(), Firsts::default());
+        }
+        let numbers = touches.iter().filter_map(|touch| touch.number);
+        let warm = numbers.fold(0, |warm, number| warm ^ self.groups[number as usize].writes[0]);
+        std::hint::black_box(warm);
+        touches.iter().for_each(|touch| self.touch(touch));
+        touches.clear();
+        self.waiting = touches;
+    }
+
+    /// The number of a group; `None` when it is new and the table full.
+    #[inline]
+    fn find(&mut self, group: u64) -> Option<u32> {
+        if self.table.len() >= self.most {
+            return self.table.get(group);
+        }
+        Some(self.table.number(group))
+    }
+
+    #[inline]
+    fn touch(&mut self, touch: &Touch) {
+        let blocks = usize::from(touch.from)..usize::from(touch.to);
+        let Some(number) = touch.number.map(|number| number as usize) else {
+            self.untracked += blocks.len() as u64;
+            return;
+        };
+        let now = self.windows.enter(touch.now_ns);
+        let group = &mut self.groups[number];
+        for block in blocks {
+            let last = std::mem::replace(&mut group.last[block], now);
+            self.windows.count(last);
+            let fresh = last == Moment::NEVER;
+            self.tracked += u64::from(fresh);
+            if fresh && self.part {
+                self.firsts[number].touch[block] = now;
+            }
+            if touch.read {
+                group.writes[block] |= WAS_READ;
                 continue;
             }
             self.block_writes += 1;
-            if block.writes > 0 {
-                self.delays.add(now.saturating_sub(block.last_write_ns));
-            } else {
-                block.first_write_ns = now;
+            if group.writes[block] & !WAS_READ > 0 {
+                self.delays.add(touch.now_ns.saturating_sub(group.last_write_ns[block]));
+            } else if self.part {
+                self.firsts[number].write_ns[block] = touch.now_ns;
             }
-            block.last_write_ns = now;
-            block.writes = block.writes.saturating_add(1);
+            group.last_write_ns[block] = touch.now_ns;
+            group.writes[block] = more_writes(group.writes[block], 1);
         }
     }
 
     /// Adds the later part.
     pub fn merge(&mut self, later: Self) {
-        for (mine, theirs) in self.windows.iter_mut().zip(&later.windows) {
-            mine.merge(theirs);
-        }
-        for (key, theirs) in later.table {
-            let full = self.table.len() >= self.most;
-            let Some(mine) = self.table.get_mut(&key) else {
-                if full {
-                    self.untracked += u64::from(theirs.reads) + u64::from(theirs.writes);
-                } else {
-                    self.table.insert(key, theirs);
-                }
-                continue;
-            };
-            for windows in &mut self.windows {
-                let shifted = |ns: u64| ns.saturating_add(self.origin_ns);
-                windows.counted_twice(shifted(mine.last_ns), shifted(theirs.first_ns));
+        self.windows.merge(&later.windows);
+        for (key, theirs) in later.table.iter() {
+            let number = self.find(key);
+            self.groups.resize(self.table.len(), Group::default());
+            if self.part {
+                self.firsts.resize(self.table.len(), Firsts::default());
             }
-            mine.last_ns = theirs.last_ns;
-            mine.reads = mine.reads.saturating_add(theirs.reads);
-            if theirs.writes > 0 {
-                if mine.writes > 0 {
-                    self.delays.add(theirs.first_write_ns.saturating_sub(mine.last_write_ns));
-                } else {
-                    mine.first_write_ns = theirs.first_write_ns;
-                }
-                mine.last_write_ns = theirs.last_write_ns;
-                mine.writes = mine.writes.saturating_add(theirs.writes);
-            }
+            let at = theirs as usize;
+            self.join(number, &later.groups[at], &later.firsts[at]);
         }
         self.delays.merge(&later.delays);
         self.block_writes += later.block_writes;
         self.cut += later.cut;
         self.untracked += later.untracked;
+    }
+
+    fn join(&mut self, number: Option<u32>, theirs: &Group, firsts: &Firsts) {
+        for block in (0..GROUP).filter(|&block| theirs.last[block] != Moment::NEVER) {
+            let writes = theirs.writes[block] & !WAS_READ;
+            let Some(number) = number.map(|number| number as usize) else {
+                self.untracked += u64::from(writes + (theirs.writes[block] >> 31));
+                continue;
+            };
+            let group = &mut self.groups[number];
+            let last = std::mem::replace(&mut group.last[block], theirs.last[block]);
+            if last == Moment::NEVER {
+                self.tracked += 1;
+            } else {
+                self.windows.counted_twice(last, firsts.touch[block]);
+            }
+            if last == Moment::NEVER && self.part {
+                self.firsts[number].touch[block] = firsts.touch[block];
+            }
+            group.writes[block] |= theirs.writes[block] & WAS_READ;
+            if writes == 0 {
+                continue;
+            }
+            let first_ns = firsts.write_ns[block];
+            if group.writes[block] & !WAS_READ > 0 {
+                self.delays.add(first_ns.saturating_sub(group.last_write_ns[block]));
+            } else if self.part {
+                self.firsts[number].write_ns[block] = first_ns;
+            }
+            group.last_write_ns[block] = theirs.last_write_ns[block];
+            group.writes[block] = more_writes(group.writes[block], writes);
+        }
     }
 
     /// Touches of blocks that had no more place in the table.
@@ -250,7 +274,7 @@ impl Blocks {
 
     /// Distinct bytes touched, in whole blocks.
     pub fn unique_bytes(&self) -> u64 {
-        (self.table.len() as u64).saturating_mul(self.size.bytes())
+        self.tracked.saturating_mul(self.size.bytes())
     }
 
     /// Times between writes of the same block.
@@ -267,7 +291,7 @@ impl Blocks {
 
     /// How writes spread over blocks.
     pub fn popularity(&self, info: &TraceInfo) -> Popularity {
-        let written = self.table.values().map(|block| block.writes).filter(|&writes| writes > 0);
+        let written = self.writes().map(|writes| writes & !WAS_READ).filter(|&writes| writes > 0);
         let mut counts: Vec<u32> = written.collect();
         counts.sort_unstable_by(|a, b| b.cmp(a));
         let blocks = counts.len() as u64;
@@ -302,25 +326,24 @@ impl Blocks {
     /// Distinct bytes, in all and by windows of the three finest widths kept.
     pub fn working_set(&self) -> WorkingSet {
         let bytes = |blocks: usize| (blocks as u64).saturating_mul(self.size.bytes());
-        let start = |windows: &Windows| {
-            let start = i128::from(windows.first.unwrap_or(0)) * i128::from(windows.width_ns);
-            i64::try_from(start - i128::from(self.origin_ns)).unwrap_or(i64::MAX)
-        };
-        let kept = self.windows.iter().filter(|windows| windows.alive && windows.first.is_some());
+        let written = |writes: &u32| writes & !WAS_READ > 0;
         WorkingSet {
             bytes: self.unique_bytes(),
-            read_bytes: bytes(self.table.values().filter(|block| block.reads > 0).count()),
-            write_bytes: bytes(self.table.values().filter(|block| block.writes > 0).count()),
-            over_time: kept
-                .take(3)
-                .map(|windows| WorkingSetWindows {
-                    window_ns: windows.width_ns,
-                    start_ns: start(windows),
-                    bytes: windows.blocks.iter().map(|&n| n * self.size.bytes()).collect(),
-                })
-                .collect(),
+            read_bytes: bytes(self.writes().filter(|writes| writes & WAS_READ > 0).count()),
+            write_bytes: bytes(self.writes().filter(written).count()),
+            over_time: self.windows.finish(self.size.bytes()),
         }
     }
+
+    fn writes(&self) -> impl Iterator<Item = u32> + '_ {
+        self.groups.iter().flat_map(|group| group.writes)
+    }
+}
+
+/// The number of writes increased, which stays below the mark of reads.
+fn more_writes(writes: u32, more: u32) -> u32 {
+    let count = (writes & !WAS_READ).saturating_add(more).min(!WAS_READ);
+    count | (writes & WAS_READ)
 }
 
 /// 1, 2, 5, 10 ... and the last.
@@ -355,14 +378,15 @@ mod tests {
 
     #[test]
     fn a_full_table_takes_no_more_blocks_and_says_so() {
-        let mut seen = Blocks { most: 2, ..Blocks::new(BlockSize::of(8192), 0) };
-        (0..4).chain(0..2).for_each(|b| seen.update(&io(Op::Read, b, b * 8192, 8192)));
+        let mut seen = Blocks { most: 2, ..Blocks::new(BlockSize::of(8192), 0, false) };
+        let far = |b: u64| io(Op::Read, b, b * 8192 * GROUP as u64, 8192);
+        seen.update_all(&(0..4).chain(0..2).map(far).collect::<Vec<_>>());
         assert_eq!((seen.unique_bytes(), seen.untracked()), (2 * 8192, 2));
     }
 
     #[test]
     fn overwrites_popularity_and_working_set_of_a_known_stream() {
-        let mut seen = Blocks::new(BlockSize::of(8192), 0);
+        let mut seen = Blocks::new(BlockSize::of(8192), 0, false);
         for (op, s, block) in [
             (Op::Write, 0, 0),
             (Op::Write, 1, 0),
@@ -371,7 +395,7 @@ mod tests {
             (Op::Write, 31, 1),
             (Op::Read, 31, 2),
         ] {
-            seen.update(&io(op, s, block * 8192, 8192));
+            seen.update_all(&[io(op, s, block * 8192, 8192)]);
         }
         let found = seen.overwrites();
         assert_eq!((found.delay_ns.count, found.block_writes), (2, 4));

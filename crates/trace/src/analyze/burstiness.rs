@@ -30,7 +30,6 @@ struct Windows {
 }
 
 impl Windows {
-    #[inline]
     fn arrive(&mut self, time_ns: u64, width: u64) {
         if time_ns >= self.until_ns {
             self.enter(time_ns / width);
@@ -94,18 +93,34 @@ impl Windows {
 pub struct Arrivals {
     windows: [Windows; WINDOWS_NS.len()],
     arrivals: u64,
+    /// Arrivals not yet in the windows under way: a finer window ends no later than a wider one.
+    pending: u64,
+}
+
+impl Arrivals {
+    fn settle(&mut self) {
+        let pending = std::mem::take(&mut self.pending);
+        self.windows.iter_mut().for_each(|windows| windows.last.1 += pending);
+    }
 }
 
 impl Accumulate for Arrivals {
     #[inline]
     fn update(&mut self, io: &Io) {
         self.arrivals += 1;
+        if io.queued_ns < self.windows[0].until_ns {
+            self.pending += 1;
+            return;
+        }
+        self.settle();
         for (windows, width) in self.windows.iter_mut().zip(WINDOWS_NS) {
             windows.arrive(io.queued_ns, width);
         }
     }
 
-    fn merge(&mut self, later: Self) {
+    fn merge(&mut self, mut later: Self) {
+        self.settle();
+        later.settle();
         self.arrivals += later.arrivals;
         for (mine, theirs) in self.windows.iter_mut().zip(later.windows) {
             mine.merge(theirs);
@@ -116,7 +131,9 @@ impl Accumulate for Arrivals {
 impl Arrivals {
     /// Window, and variance over mean of the counts, for each width of which there are at least ten windows.
     pub fn dispersion(&self) -> Vec<(u64, f64)> {
-        let each = self.windows.iter().zip(WINDOWS_NS).filter_map(|(windows, width)| {
+        let mut all = self.clone();
+        all.settle();
+        let each = all.windows.iter().zip(WINDOWS_NS).filter_map(|(windows, width)| {
             let (number, squares) = windows.sums();
             if number < LEAST_WINDOWS || self.arrivals == 0 {
                 return None;

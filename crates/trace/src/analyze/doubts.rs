@@ -21,7 +21,7 @@ pub fn doubts(analysis: &Analysis, summary: &TraceSummary) -> Vec<Warning> {
             analysis.blocks.untracked(),
             limited,
             "overwrites, popularity, working_set",
-            "touches of blocks are not counted because the table of blocks is full: give larger blocks with --block".into(),
+            "or more touches of blocks are not counted because the table of blocks is full: give larger blocks with --block".into(),
         ),
         (analysis.processes.others(), limited, "processes", "requests are of processes beyond those told apart".into()),
     ];

@@ -28,6 +28,7 @@ pub mod distance;
 mod doubts;
 pub mod inter_arrival;
 pub mod io_types;
+pub mod key_table;
 pub mod latency_over_time;
 pub mod log_histogram;
 pub mod miss_ratio;
@@ -38,6 +39,7 @@ pub mod rates;
 pub mod response_time;
 pub mod runs;
 pub mod select;
+pub mod set_windows;
 pub mod sketch;
 pub mod stack_distance;
 pub mod time_series;
@@ -119,7 +121,6 @@ pub struct Analysis {
     distances: StackDistances,
     processes: Processes,
     absorbed: AbsorbedWrites,
-    absorbed_metadata: AbsorbedWrites,
 }
 
 impl Analysis {
@@ -152,11 +153,10 @@ impl Analysis {
             rates: Rates::new(origin_ns),
             latency: LatencyOverTime::new(origin_ns),
             arrivals: burstiness::Arrivals::default(),
-            blocks: Blocks::new(size, origin_ns),
+            blocks: Blocks::new(size, origin_ns, head_most > 0),
             distances: StackDistances::new(size, exact_blocks, head_most > 0),
             processes: Processes::new(size),
             absorbed: AbsorbedWrites::default(),
-            absorbed_metadata: AbsorbedWrites::default(),
         }
     }
 
@@ -186,14 +186,9 @@ impl Analysis {
             }
         }
         self.processes.update_all(rows);
-        rows.iter().for_each(|io| self.blocks.update(io));
+        self.blocks.update_all(rows);
         rows.iter().for_each(|io| self.distances.update(io));
-        for io in rows {
-            self.absorbed.update(io);
-            if io.io_type.is_metadata() {
-                self.absorbed_metadata.update(io);
-            }
-        }
+        self.absorbed.update_all(rows);
     }
 
     #[inline]
@@ -234,7 +229,6 @@ impl Analysis {
         self.distances.merge(later.distances);
         self.processes.merge(later.processes);
         self.absorbed.merge(later.absorbed);
-        self.absorbed_metadata.merge(later.absorbed_metadata);
     }
 
     /// Everything found; `name` is what the user calls the trace.
@@ -273,10 +267,7 @@ impl Analysis {
             transfer_sizes: self.types.sizes(),
             overwrites: self.blocks.overwrites(),
             popularity: self.blocks.popularity(info),
-            absorption: vec![
-                self.absorbed.finish("all"),
-                self.absorbed_metadata.finish("metadata"),
-            ],
+            absorption: self.absorbed.finish(),
             working_set: self.blocks.working_set(),
             miss_ratio: self.distances.finish(),
             burstiness: Burstiness {

@@ -8,15 +8,13 @@ use std::collections::BTreeMap;
 /// Adds one request to a load.
 #[inline]
 pub fn count(load: &mut Load, io: &Io) {
+    // No branch on the operation: nobody can guess it.
     let bytes = if io.moves_data() { u64::from(io.request.len) } else { 0 };
+    let read = u64::from(io.request.op == Op::Read);
     load.ios += 1;
-    match io.request.op {
-        Op::Read => {
-            load.reads += 1;
-            load.read_bytes = load.read_bytes.saturating_add(bytes);
-        }
-        Op::Write => load.write_bytes = load.write_bytes.saturating_add(bytes),
-    }
+    load.reads += read;
+    load.read_bytes = load.read_bytes.saturating_add(bytes * read);
+    load.write_bytes = load.write_bytes.saturating_add(bytes * (1 - read));
 }
 
 /// Adds one load to another.
@@ -27,39 +25,50 @@ pub fn add(load: &mut Load, other: &Load) {
     load.write_bytes = load.write_bytes.saturating_add(other.write_bytes);
 }
 
+/// Devices and partitions of small numbers, which have a place of their own.
+const DEVICES: usize = 256;
+const PARTITIONS: usize = 16;
+
 /// Requests and bytes by device and partition.
 #[derive(Clone, Debug, Default)]
 pub struct Partitions {
-    seen: BTreeMap<(u16, u16), Load>,
-    /// The partition of the request before and its load, not yet in `seen`: requests come in runs of one partition.
-    recent: ((u16, u16), Load),
+    small: Vec<[Load; PARTITIONS]>,
+    others: BTreeMap<(u16, u16), Load>,
 }
 
 impl Partitions {
-    fn settle(&mut self) {
-        if self.recent.1.ios > 0 {
-            add(self.seen.entry(self.recent.0).or_default(), &self.recent.1);
-            self.recent.1 = Load::default();
+    #[inline]
+    fn at(&mut self, device: u16, partition: u16) -> &mut Load {
+        let place = (usize::from(device), usize::from(partition));
+        if place.0 >= DEVICES || place.1 >= PARTITIONS {
+            return self.others.entry((device, partition)).or_default();
         }
+        if place.0 >= self.small.len() {
+            self.small.resize(place.0 + 1, Default::default());
+        }
+        &mut self.small[place.0][place.1]
+    }
+
+    /// All that were used, in order.
+    fn used(&self) -> BTreeMap<(u16, u16), Load> {
+        let mut used = self.others.clone();
+        for (device, partitions) in (0u16..).zip(&self.small) {
+            let of = (0u16..).zip(partitions).filter(|(_, load)| load.ios > 0);
+            used.extend(of.map(|(partition, load)| ((device, partition), *load)));
+        }
+        used
     }
 }
 
 impl Accumulate for Partitions {
     #[inline]
     fn update(&mut self, io: &Io) {
-        let key = (io.device, io.partition);
-        if key != self.recent.0 {
-            self.settle();
-            self.recent.0 = key;
-        }
-        count(&mut self.recent.1, io);
+        count(self.at(io.device, io.partition), io);
     }
 
-    fn merge(&mut self, mut later: Self) {
-        self.settle();
-        later.settle();
-        for (key, load) in &later.seen {
-            add(self.seen.entry(*key).or_default(), load);
+    fn merge(&mut self, later: Self) {
+        for ((device, partition), load) in later.used() {
+            add(self.at(device, partition), &load);
         }
     }
 }
@@ -67,8 +76,6 @@ impl Accumulate for Partitions {
 impl Partitions {
     /// The rows of Table 3, in order of device and partition.
     pub fn finish(&self, info: &TraceInfo) -> Vec<PartitionShare> {
-        let mut all = self.clone();
-        all.settle();
         let row = |(&(device, partition), &load): (&(u16, u16), &Load)| {
             let known = info.devices.get(usize::from(device));
             let named = known.and_then(|d| d.partitions.iter().find(|p| p.number == partition));
@@ -80,6 +87,6 @@ impl Partitions {
                 load,
             }
         };
-        all.seen.iter().map(row).collect()
+        self.used().iter().map(row).collect()
     }
 }

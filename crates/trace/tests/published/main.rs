@@ -1,5 +1,6 @@
 //! Real traces, published and recorded: every reader against counts and sums taken by other programs.
 
+mod blkparse;
 mod blocks;
 mod data;
 mod hplajw;

@@ -5,6 +5,7 @@ mod characterize;
 mod convert;
 mod files;
 mod record;
+mod replay;
 mod rows;
 
 use crate::args::{TraceArgs, TraceCommand};
@@ -21,5 +22,6 @@ pub fn main(args: &TraceArgs) -> Result<(), Failure> {
         TraceCommand::Export(args) => convert::export(args),
         TraceCommand::Analyze(args) => analyze::main(args),
         TraceCommand::Characterize(args) => characterize::main(args),
+        TraceCommand::Replay(args) => replay::main(args),
     }
 }

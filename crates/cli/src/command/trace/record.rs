@@ -7,20 +7,21 @@ use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::{interrupt, output};
 use ioscape_measure::record::{
-    BUFFER_BYTES, BlockRange, Holds, RecordOptions, RecordedDisk, Recorder, Recording,
-    of_file_system,
+    BUFFER_BYTES, BlockRange, Holds, RecordOptions, RecordedCommand, RecordedDisk, Recorder,
+    Recording, of_file_system,
 };
 use ioscape_schema::units::Bytes;
 use ioscape_schema::{Device, Io, IoType, Partition, TraceFile, TraceInfo};
 use ioscape_trace::queue::Queues;
-use ioscape_trace::{BlockTypes, OutFormat, Reader, Source, TypedRange, classify, ring};
+use ioscape_trace::{BlockTypes, OutFormat, Reader, Source, TypedRange, Writer, classify, ring};
 use std::path::Path;
-use std::process::{Child, Command};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// Between two looks at the kernel's buffers; at 60,000 I/O per second they then hold a small part of what they can.
 const LOOK: Duration = Duration::from_millis(50);
+/// Time that a command gets to end by itself after an interruption.
+const PATIENCE: Duration = Duration::from_secs(3);
 
 /// Records.
 ///
@@ -29,7 +30,7 @@ const LOOK: Duration = Duration::from_millis(50);
 pub fn record(args: &RecordArgs) -> Result<(), Failure> {
     let mut document = output::document(0);
     let disks = disks(args)?;
-    let (file, mut writer) = Output::new(&args.output, OutFormat::Parquet)?;
+    let (file, writer) = Output::new(&args.output, OutFormat::Parquet)?;
     let interrupted = interrupt::flag();
     let before = maps(&disks);
     let spool =
@@ -40,8 +41,9 @@ pub fn record(args: &RecordArgs) -> Result<(), Failure> {
         spool: spool.to_path_buf(),
     };
     let mut recorder = Recorder::start(&options)?;
-    let child = start(&args.command)?;
-    gather(&mut recorder, child, args.seconds, &interrupted)?;
+    let command = RecordedCommand::start(&args.command)?;
+    gather(&mut recorder, command, args.seconds, &interrupted)?;
+    document.interrupted = interrupted.load(Ordering::Relaxed);
     let recording = recorder.stop()?;
     let after = maps(&disks);
     let own = (recording.process, recording.own.clone());
@@ -52,11 +54,31 @@ pub fn record(args: &RecordArgs) -> Result<(), Failure> {
         maps: [typed(&after, &numbers), typed(&before, &numbers)],
         numbers,
     };
+    let (told, info) = keep(&mut reader, &maps, &args.output, file, writer)?;
+    convert::finish(&mut document, told, info);
+    output::show(&document, args.json)?;
+    if document.interrupted {
+        let place = args.output.display();
+        let text = format!("interrupted; what was recorded until then is in {place}");
+        return Err(Failure::Interrupted(text));
+    }
+    Ok(())
+}
+
+/// Writes the rows, with the types of their blocks and without the recorder's own.
+fn keep(
+    reader: &mut Reader,
+    maps: &Maps,
+    path: &Path,
+    file: Output,
+    mut writer: Writer,
+) -> Result<(TraceFile, TraceInfo), Failure> {
     let mut told =
         TraceFile { format: OutFormat::Parquet.name().to_owned(), ..TraceFile::default() };
-    told.path = args.output.display().to_string();
+    told.path = path.display().to_string();
     let (mut first_ns, mut batch, mut queues, mut excluded) =
         (None, Vec::new(), Queues::default(), 0u64);
+    let progress = Progress::of_rows();
     while reader.next_batch(&mut batch).map_err(convert::of_trace)? {
         let all = batch.len();
         batch.retain(|io| !maps.is_own(io));
@@ -69,13 +91,14 @@ pub fn record(args: &RecordArgs) -> Result<(), Failure> {
         }
         writer.rows(&batch, reader.info()).map_err(convert::of_trace)?;
         convert::count(&mut told, &mut first_ns, &batch);
+        progress.rows(told.rows);
     }
+    progress.done();
     let mut info = reader.info().clone();
     info.notes.insert("requests of the recorder, left out".to_owned(), excluded.to_string());
     writer.finish(&info).map_err(convert::of_trace)?;
     told.file_bytes = file.keep()?;
-    convert::finish(&mut document, told, info);
-    output::show(&document, args.json)
+    Ok((told, info))
 }
 
 /// The disks that were asked for; none asked for means all.
@@ -91,38 +114,51 @@ fn disks(args: &RecordArgs) -> Result<Vec<RecordedDisk>, Failure> {
     Ok(disks)
 }
 
-fn start(command: &[String]) -> Result<Option<Child>, Failure> {
-    let Some((program, words)) = command.split_first() else { return Ok(None) };
-    // Standard output is for the result; what the command says goes where messages go.
-    let child = Command::new(program).args(words).stdout(std::io::stderr()).spawn();
-    child.map(Some).map_err(|e| Failure::Misuse(format!("cannot start {program}: {e}")))
-}
-
-/// Gathers until the command has ended, the time is over, or the user interrupts; the recording is kept in any case.
+/// Gathers until the command has ended, the time is over, or the user interrupts, which ends the command; the recording is kept
+/// in any case.
 fn gather(
     recorder: &mut Recorder,
-    mut child: Option<Child>,
+    mut command: Option<RecordedCommand>,
     seconds: Option<f64>,
     interrupted: &AtomicBool,
 ) -> Result<(), Failure> {
     let started = Instant::now();
-    let progress = Progress::of_evaluation(seconds.unwrap_or(0.0));
+    let progress = seconds.map_or_else(Progress::of_rows, Progress::of_evaluation);
+    let mut asked_to_end: Option<Instant> = None;
     let mut bytes = 0;
-    while !interrupted.load(Ordering::Relaxed) {
+    loop {
         bytes += recorder.drain()?;
+        let events = format!("{} of events", Bytes(bytes as f64));
         let spent = started.elapsed().as_secs_f64();
-        let left = seconds.map_or(0.0, |all| all - spent);
-        progress.advance(spent, left.max(0.0), &format!("{} of events", Bytes(bytes as f64)));
-        let ended = match &mut child {
-            Some(child) => matches!(child.try_wait(), Ok(Some(_)) | Err(_)),
-            None => seconds.is_some_and(|_| left <= 0.0),
+        match seconds {
+            Some(all) => progress.advance(spent, (all - spent).max(0.0), &events),
+            None => progress.doing(&events),
+        }
+        let stopped = interrupted.load(Ordering::Relaxed);
+        let Some(command) = &mut command else {
+            if stopped || seconds.is_some_and(|all| spent >= all) {
+                break;
+            }
+            std::thread::sleep(LOOK);
+            continue;
         };
-        if ended {
+        if command.has_ended() {
             break;
+        }
+        match asked_to_end {
+            None if stopped => {
+                command.ask_to_end();
+                asked_to_end = Some(Instant::now());
+            }
+            Some(since) if since.elapsed() > PATIENCE => command.kill(),
+            _ => {}
         }
         std::thread::sleep(LOOK);
     }
     progress.done();
+    if let Some(complaint) = command.and_then(|command| command.complaint()) {
+        output::tell(&complaint);
+    }
     Ok(())
 }
 

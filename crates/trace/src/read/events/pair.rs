@@ -233,7 +233,9 @@ impl Pairing {
             (io.process, io.command) = (arrival.process, arrival.command);
             io.error = event.error;
             sink.rows.push(io);
-        } else {
+        } else if event.bytes > 0 {
+            // Without bytes it is a second end: the kernel completes the flush that it sent, then each request that asked for
+            // one, of which none was issued.
             self.orphans += 1;
         }
         Ok(())

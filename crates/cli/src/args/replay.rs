@@ -1,0 +1,86 @@
+//! What was typed for `ioscape trace replay`.
+
+use super::{ResultArgs, WholeArgs, bytes, nanos};
+use clap::Args;
+use ioscape_schema::ReplayFit;
+use ioscape_trace::Format;
+use std::path::PathBuf;
+
+/// `ioscape trace replay`.
+#[derive(Debug, Args)]
+#[command(allow_negative_numbers = true)]
+pub struct ReplayArgs {
+    /// The trace, of any known format
+    pub trace: PathBuf,
+    /// A directory (a scratch file is made there and removed), or a file or block device with --destroy-data
+    pub target: PathBuf,
+    /// So many times the speed of the trace
+    #[arg(long, value_name = "X", default_value = "1", value_parser = speed)]
+    pub speed: f64,
+    /// Leave the trace's times aside and keep as many requests in flight as allowed
+    #[arg(long, conflicts_with = "speed")]
+    pub as_fast_as_possible: bool,
+    /// Most requests in flight
+    #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub in_flight: u32,
+    /// Go through the file cache instead of past it (O_DIRECT)
+    #[arg(long)]
+    pub buffered: bool,
+    /// How addresses beyond a smaller target are brought into it: wrap or scale
+    #[arg(long, value_name = "HOW", default_value = "wrap", value_parser = fit)]
+    pub fit: ReplayFit,
+    /// Most bytes of the scratch file in a directory [default: what the trace needs, at most half of the free space]
+    #[arg(long, value_name = "SIZE", value_parser = bytes)]
+    pub size: Option<u64>,
+    /// Format of the trace [default: found by its content]
+    #[arg(long, value_name = "FORMAT")]
+    pub format: Option<Format>,
+    /// Leave broken records out and count them instead of failing
+    #[arg(long)]
+    pub skip_bad: bool,
+    /// Only what arrives from this time on, counted from the beginning of the trace
+    #[arg(long, value_name = "TIME", value_parser = nanos)]
+    pub from: Option<u64>,
+    /// Only what arrives before this time
+    #[arg(long, value_name = "TIME", value_parser = nanos)]
+    pub to: Option<u64>,
+    /// Only one disk, by name or by number from 0
+    #[arg(long, value_name = "DISK")]
+    pub disk: Option<String>,
+    /// TARGET is a file or device whose data may be overwritten
+    #[arg(long)]
+    pub destroy_data: bool,
+    /// Where the result goes.
+    #[command(flatten)]
+    pub out: ResultArgs,
+}
+
+impl ReplayArgs {
+    /// The choice of rows, as the commands that look into a trace take it.
+    pub fn rows(&self) -> WholeArgs {
+        WholeArgs {
+            traces: vec![self.trace.clone()],
+            format: self.format,
+            skip_bad: self.skip_bad,
+            from: self.from,
+            to: self.to,
+            disk: self.disk.clone(),
+            block: 8192,
+            out: ResultArgs::default(),
+        }
+    }
+}
+
+fn speed(text: &str) -> Result<f64, String> {
+    let value = text.trim_end_matches('x').parse::<f64>().ok();
+    let fits = value.filter(|speed| (1e-6..=1e9).contains(speed));
+    fits.ok_or_else(|| "a number of times, such as 2 or 0.5".to_owned())
+}
+
+fn fit(text: &str) -> Result<ReplayFit, String> {
+    match text {
+        "wrap" => Ok(ReplayFit::Wrap),
+        "scale" => Ok(ReplayFit::Scale),
+        _ => Err("one of wrap, scale".to_owned()),
+    }
+}

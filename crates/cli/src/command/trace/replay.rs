@@ -1,0 +1,236 @@
+//! `ioscape trace replay`: a first pass finds what the trace needs, a second one issues its requests.
+
+use super::rows::{self, Rows};
+use crate::args::ReplayArgs;
+use crate::failure::Failure;
+use crate::progress::Progress;
+use crate::{interrupt, output};
+use ioscape_measure::replay::{self, ReplayOptions, ReplayWatch, Replayed};
+use ioscape_measure::session::{Phase, RunOptions, Session, SessionOptions};
+use ioscape_measure::{Clock, Target, TargetOptions, environment, traps};
+use ioscape_schema::units::{Bytes, Count};
+use ioscape_schema::{Access, Io, ReplayTiming, TraceInfo, TraceReplay, Warning, WarningKind};
+use ioscape_trace::replay::{Placement, Survey};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::mpsc::{Receiver, sync_channel};
+
+/// Batches of requests that wait for their time.
+const AHEAD: usize = 8;
+/// Lateness of one in a hundred requests from which on a replay did not keep up, in nanoseconds.
+const LATE_NS: f64 = 10e6;
+
+/// Runs the command.
+///
+/// # Errors
+/// A trace that cannot be read, a target that is refused, and requests that fail; what was done before an interruption is kept.
+pub fn main(args: &ReplayArgs) -> Result<(), Failure> {
+    output::check_places(args.out.files())?;
+    let mut document = output::document(0);
+    // A refused target is told before a long trace is read.
+    let stop = interrupt::flag();
+    let allowed = |writes| TargetOptions { destroy_data: args.destroy_data, write_needed: writes };
+    drop(Target::open(&args.target, &allowed(false))?);
+    let (survey, info) = survey(args)?;
+    let target = Target::open(&args.target, &allowed(survey.writes))?;
+    let mut session = Session::new(target, SessionOptions::default())?;
+    let size = room(&mut session, &survey, args, &stop)?;
+    let access = if args.buffered { Access::Buffered } else { Access::Direct };
+    let align = match access {
+        Access::Direct => u64::from(session.target().direct_align().unwrap_or(512)),
+        _ => 1,
+    };
+    let mut placement = Placement::new(&survey, size, align, args.fit);
+    let options = ReplayOptions {
+        speed: (!args.as_fast_as_possible).then_some(args.speed),
+        in_flight: args.in_flight,
+        access,
+        largest: survey.largest.saturating_add(2 * align as u32),
+        writes: survey.writes,
+    };
+    document.environment = environment::capture(session.target(), None);
+    traps(session.target(), access).into_iter().for_each(|doubt| document.warn(doubt));
+    ioscape_trace::doubts(&info).into_iter().for_each(|doubt| document.warn(doubt));
+    let done = issue(args, &mut placement, session.target(), &options, &survey, &stop)?;
+    document.interrupted = done.interrupted;
+    let result = result(args, &options, &survey, &placement, done);
+    doubts(&result).into_iter().for_each(|doubt| document.warn(doubt));
+    document.trace_replay = Some(result);
+    output::pour(&document, &args.out)?;
+    if document.interrupted {
+        return Err(Failure::Interrupted("interrupted: what was replayed is told".to_owned()));
+    }
+    Ok(())
+}
+
+/// What is told of it.
+fn result(
+    args: &ReplayArgs,
+    options: &ReplayOptions,
+    survey: &Survey,
+    placement: &Placement,
+    done: Replayed,
+) -> TraceReplay {
+    let speed = options.speed.unwrap_or(1.0);
+    TraceReplay {
+        trace: rows::name(&args.rows()),
+        target: args.target.display().to_string(),
+        target_bytes: placement.target_bytes(),
+        trace_bytes: survey.bytes(),
+        timing: options.speed.map_or(ReplayTiming::AsFastAsPossible, ReplayTiming::Speed),
+        access: options.access,
+        in_flight: options.in_flight,
+        fit: args.fit,
+        moved: placement.moved,
+        rounded: placement.rounded,
+        refused: done.refused,
+        kinds: done.kinds,
+        span_ns: ((survey.last_ns - survey.first_ns) as f64 / speed) as u64,
+        elapsed_ns: done.elapsed_ns,
+        lateness_ns: done.lateness_ns,
+        recorded_mean_ns: survey.elapsed_mean_ns(),
+    }
+}
+
+/// The first pass: nothing is touched before the whole trace is known to be sound.
+fn survey(args: &ReplayArgs) -> Result<(Survey, TraceInfo), Failure> {
+    let (mut rows, mut batch, mut survey) =
+        (Rows::open(&args.rows())?, Vec::new(), Survey::default());
+    while rows.next(&mut batch)? {
+        survey.update(&batch);
+    }
+    rows.done();
+    if rows.interrupted() {
+        return Err(Failure::Interrupted("interrupted: nothing was replayed".to_owned()));
+    }
+    if survey.ios == 0 {
+        let text = "no request of the trace is within --from, --to and --disk";
+        return Err(Failure::Misuse(text.to_owned()));
+    }
+    Ok((survey, rows.info().clone()))
+}
+
+/// Bytes of the target that are used; a scratch file is written so long first, so that reads find blocks.
+fn room(
+    session: &mut Session,
+    survey: &Survey,
+    args: &ReplayArgs,
+    stop: &Arc<AtomicBool>,
+) -> Result<u64, Failure> {
+    let capacity = session.max_unique_bytes();
+    if !session.target().is_scratch() {
+        return Ok(capacity);
+    }
+    let size = args.size.unwrap_or(u64::MAX).min(survey.bytes().max(1 << 20)).min(capacity);
+    let progress = Progress::of_bytes(size, "laying out");
+    let told = progress.clone();
+    let options = RunOptions {
+        interrupt: Arc::clone(stop),
+        on_progress: Some(Arc::new(move |now| {
+            if now.phase == Phase::Layout {
+                told.reached(now.bytes_done, &Bytes(now.bytes_total as f64).to_string());
+            }
+        })),
+        ..RunOptions::default()
+    };
+    session.layout(size, &options)?;
+    progress.done();
+    Ok(size)
+}
+
+/// The second pass: this thread reads and places, those of the replay issue.
+fn issue(
+    args: &ReplayArgs,
+    placement: &mut Placement,
+    target: &Target,
+    options: &ReplayOptions,
+    survey: &Survey,
+    stop: &Arc<AtomicBool>,
+) -> Result<Replayed, Failure> {
+    let mut rows = Rows::open(&args.rows())?;
+    // One bar is enough.
+    rows.done();
+    let progress = Progress::of_steps(usize::try_from(survey.ios).unwrap_or(usize::MAX));
+    let (told, all) = (progress.clone(), survey.ios);
+    let watch = ReplayWatch {
+        interrupt: Arc::clone(stop),
+        on_progress: Some(Arc::new(move |issued, _| {
+            let words = format!("{} requests", Count(issued as f64));
+            told.step(issued as usize, all as usize, &words);
+        })),
+    };
+    let (give, take) = sync_channel::<Vec<Io>>(AHEAD);
+    let clock = Clock::new();
+    let (read, done) = std::thread::scope(|scope| {
+        let issuing = scope.spawn(|| replay::run(target, options, &clock, &watch, feed(take)));
+        let mut read = Ok(());
+        loop {
+            let mut batch = Vec::new();
+            match rows.next(&mut batch) {
+                Ok(true) => {}
+                Ok(false) => break,
+                Err(error) => {
+                    read = Err(error);
+                    break;
+                }
+            }
+            batch.iter_mut().for_each(|io| *io = placement.place(io));
+            if give.send(batch).is_err() {
+                break;
+            }
+        }
+        drop(give);
+        (read, issuing.join())
+    });
+    progress.done();
+    read?;
+    let done = done.map_err(|_| Failure::Failed("the replay ended in a panic".to_owned()))?;
+    done.map_err(Failure::from)
+}
+
+/// The requests of the batches, one by one.
+fn feed(batches: Receiver<Vec<Io>>) -> impl FnMut() -> Option<Io> + Send {
+    let mut batch = Vec::new().into_iter();
+    move || {
+        loop {
+            if let Some(io) = batch.next() {
+                return Some(io);
+            }
+            batch = batches.recv().ok()?.into_iter();
+        }
+    }
+}
+
+/// What limits the meaning of a replay.
+fn doubts(result: &TraceReplay) -> Vec<Warning> {
+    let mut doubts = Vec::new();
+    let mut doubt = |kind, text: String| doubts.push(Warning::new(kind, text).at("trace_replay"));
+    if result.moved > 0 {
+        let (trace, target) = (Bytes(result.trace_bytes as f64), Bytes(result.target_bytes as f64));
+        doubt(
+            WarningKind::SetLimited,
+            format!(
+                "{} requests went to other places than in the trace, whose devices need {trace} where the target has {target}: name a larger target, or one disk with --disk",
+                result.moved
+            ),
+        );
+    }
+    if result.rounded > 0 {
+        let text = "requests were made larger to the bounds that direct I/O takes here: --buffered takes any";
+        doubt(WarningKind::Unsupported, format!("{} {text}", result.rounded));
+    }
+    if result.refused > 0 {
+        let text = "discards or zeroings were left out: the target takes none";
+        doubt(WarningKind::Unsupported, format!("{} {text}", result.refused));
+    }
+    if let Some(late) = result.lateness_ns.as_ref().filter(|late| late.p99 > LATE_NS) {
+        doubt(
+            WarningKind::NotSteady,
+            format!(
+                "the replay did not keep up: one request in a hundred was issued {:.0} ms late or more; allow more --in-flight, or lower --speed",
+                late.p99 / 1e6
+            ),
+        );
+    }
+    doubts
+}

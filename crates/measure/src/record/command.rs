@@ -1,0 +1,101 @@
+//! A command that is recorded: it is started with the recording, and does not outlive it.
+
+use crate::error::Error;
+use rustix::process::{Pid, Signal, kill_process};
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus};
+
+/// A running command; dropping this kills it if it still runs.
+#[derive(Debug)]
+pub struct RecordedCommand {
+    child: Child,
+    ended: Option<ExitStatus>,
+}
+
+impl RecordedCommand {
+    /// Starts the command of these words; `None` without any. What it prints goes to standard error: standard output is for the
+    /// result.
+    ///
+    /// # Errors
+    /// There is no such program, or it cannot be started.
+    pub fn start(words: &[String]) -> Result<Option<Self>, Error> {
+        let Some((program, words)) = words.split_first() else { return Ok(None) };
+        let child = Command::new(program).args(words).stdout(std::io::stderr()).spawn();
+        let child = child
+            .map_err(|e| Error::target(Path::new(program), format!("cannot be started: {e}")))?;
+        Ok(Some(Self { child, ended: None }))
+    }
+
+    /// Whether it has ended.
+    pub fn has_ended(&mut self) -> bool {
+        if self.ended.is_none() {
+            self.ended = self.child.try_wait().ok().flatten();
+        }
+        self.ended.is_some()
+    }
+
+    /// How it ended, if it did so badly: a sentence.
+    pub fn complaint(&self) -> Option<String> {
+        let status = self.ended.filter(|status| !status.success())?;
+        Some(format!("the recorded command ended with {status}"))
+    }
+
+    /// Asks it to end.
+    pub fn ask_to_end(&mut self) {
+        if !self.has_ended()
+            && let Some(pid) = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw)
+        {
+            // It may end at this moment by itself.
+            let _ = kill_process(pid, Signal::TERM);
+        }
+    }
+
+    /// Ends it at once.
+    pub fn kill(&mut self) {
+        if !self.has_ended() {
+            let _ = self.child.kill();
+            self.ended = self.child.wait().ok();
+        }
+    }
+}
+
+impl Drop for RecordedCommand {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::{Duration, Instant};
+
+    fn start(words: &[&str]) -> Result<Option<RecordedCommand>, Error> {
+        RecordedCommand::start(&words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>())
+    }
+
+    fn wait(command: &mut RecordedCommand) {
+        let begun = Instant::now();
+        while !command.has_ended() {
+            assert!(begun.elapsed() < Duration::from_secs(60), "it does not end");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    #[test]
+    fn a_command_is_ended_when_asked_or_killed() {
+        assert!(start(&[]).unwrap().is_none());
+        assert!(start(&["/nowhere/program"]).unwrap_err().is_misuse());
+        let mut good = start(&["true"]).unwrap().unwrap();
+        wait(&mut good);
+        assert_eq!(good.complaint(), None);
+        let mut long = start(&["sleep", "1000"]).unwrap().unwrap();
+        assert!(!long.has_ended());
+        long.ask_to_end();
+        wait(&mut long);
+        assert!(long.complaint().is_some_and(|text| text.contains("signal")));
+        let mut longer = start(&["sleep", "1000"]).unwrap().unwrap();
+        longer.kill();
+        assert!(longer.has_ended());
+    }
+}

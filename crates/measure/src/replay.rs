@@ -1,0 +1,263 @@
+//! Replays requests on a target at given times: open loop, as many in flight as asked, and how late each one was.
+//!
+//! Each of the threads takes the next request, sleeps until it is due, and carries it out; so requests are issued on time as long
+//! as one thread is free. What the processors and the kernel's timer make late is counted, not hidden.
+
+mod hand;
+
+use crate::cache;
+use crate::clock::Clock;
+use crate::engine::Fault;
+use crate::error::Error;
+use crate::session::failure;
+use crate::session::summary::response_time;
+use crate::target::Target;
+use crate::worker::report::Tally;
+use hand::{Hand, KINDS};
+use ioscape_schema::{Access, Distribution, Io, ReplayedKind};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Barrier, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
+
+/// Names of the kinds of requests.
+const NAMES: [&str; KINDS] = ["read", "write", "flush", "discard"];
+/// Longest buffer of a thread in bytes; longer requests are carried out in parts.
+const MOST_BUFFER: u32 = 4 << 20;
+/// How often progress is told and an interruption is seen.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// How to replay.
+#[derive(Clone, Debug)]
+pub struct ReplayOptions {
+    /// So many times the speed of the trace; absent: as fast as possible.
+    pub speed: Option<f64>,
+    /// Most requests in flight, from 1.
+    pub in_flight: u32,
+    /// Past the file cache or through it.
+    pub access: Access,
+    /// Longest request that moves data, in bytes.
+    pub largest: u32,
+    /// Whether anything is written.
+    pub writes: bool,
+}
+
+/// Who may stop a replay, and who is told how far it is.
+#[derive(Clone, Default)]
+pub struct ReplayWatch {
+    /// Set to stop soon; what was done by then is the result.
+    pub interrupt: Arc<AtomicBool>,
+    /// Called a few times a second with the requests issued so far and the time since the beginning in nanoseconds.
+    pub on_progress: Option<Arc<dyn Fn(u64, u64) + Send + Sync>>,
+}
+
+/// What was done.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Replayed {
+    /// By kind, those that there were.
+    pub kinds: Vec<ReplayedKind>,
+    /// Discards that the target does not take.
+    pub refused: u64,
+    /// From the beginning to the last completion.
+    pub elapsed_ns: u64,
+    /// How late requests were issued; absent as fast as possible.
+    pub lateness_ns: Option<Distribution>,
+    /// Whether it was stopped.
+    pub interrupted: bool,
+}
+
+/// What the threads of a replay share.
+struct Shared<'a, S> {
+    options: &'a ReplayOptions,
+    clock: &'a Clock,
+    source: Mutex<S>,
+    ready: Barrier,
+    /// Reading of the clock at the beginning.
+    start: OnceLock<u64>,
+    stop: AtomicBool,
+    fault: Mutex<Option<Fault>>,
+    issued: AtomicU64,
+    working: AtomicUsize,
+}
+
+/// Carries out the requests of `source` on `target`: times are counted from 0, places lie within the target.
+///
+/// # Errors
+/// The target cannot be opened so, or a request fails.
+pub fn run<S>(
+    target: &Target,
+    options: &ReplayOptions,
+    clock: &Clock,
+    watch: &ReplayWatch,
+    source: S,
+) -> Result<Replayed, Error>
+where
+    S: FnMut() -> Option<Io> + Send,
+{
+    let file = target.open_file(options.access, options.writes)?;
+    cache::evict(&file)?;
+    let threads = options.in_flight.max(1) as usize;
+    let shared = Shared {
+        options,
+        clock,
+        source: Mutex::new(source),
+        ready: Barrier::new(threads),
+        start: OnceLock::new(),
+        stop: AtomicBool::new(false),
+        fault: Mutex::new(None),
+        issued: AtomicU64::new(0),
+        working: AtomicUsize::new(threads),
+    };
+    // Opened before any thread waits for the others.
+    let hands = (0..threads).map(|number| Hand::new(target, options, number));
+    let hands = hands.collect::<Result<Vec<_>, _>>()?;
+    let done = std::thread::scope(|scope| {
+        let run = |hand| scope.spawn(|| work(hand, &shared));
+        let threads: Vec<_> = hands.into_iter().map(run).collect();
+        look(&shared, watch);
+        threads.into_iter().filter_map(|thread| thread.join().ok()).collect::<Vec<_>>()
+    });
+    let fault = shared.fault.lock().unwrap_or_else(PoisonError::into_inner).take();
+    match fault {
+        Some(fault) => Err(failure::from_fault(fault, target)),
+        None => Ok(summary(&done, options, watch.interrupt.load(Ordering::Relaxed))),
+    }
+}
+
+/// Tells progress and passes interruptions on, until all threads are done.
+fn look<S>(shared: &Shared<'_, S>, watch: &ReplayWatch) {
+    while shared.working.load(Ordering::Acquire) > 0 {
+        std::thread::park_timeout(LOOK);
+        if watch.interrupt.load(Ordering::Relaxed) {
+            shared.stop.store(true, Ordering::Relaxed);
+        }
+        if let (Some(tell), Some(start)) = (&watch.on_progress, shared.start.get()) {
+            let since = shared.clock.nanos_between(*start, shared.clock.raw());
+            tell(shared.issued.load(Ordering::Relaxed), since);
+        }
+    }
+}
+
+/// What one thread found.
+struct Found {
+    tallies: [Tally; KINDS],
+    late: Tally,
+    refused: u64,
+    last_ns: u64,
+}
+
+/// Counts a thread as done whatever ends it.
+struct Working<'a>(&'a AtomicUsize);
+
+impl Drop for Working<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+fn work<S: FnMut() -> Option<Io>>(mut hand: Hand, shared: &Shared<'_, S>) -> Found {
+    let _working = Working(&shared.working);
+    // The kernel may else wake a sleeper 50 us late, to wake others with it; where it refuses, that is part of the lateness.
+    let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
+    let mut found = Found {
+        tallies: std::array::from_fn(|_| Tally::new()),
+        late: Tally::new(),
+        refused: 0,
+        last_ns: 0,
+    };
+    shared.ready.wait();
+    let start = *shared.start.get_or_init(|| shared.clock.raw());
+    let since = || shared.clock.nanos_between(start, shared.clock.raw());
+    while !shared.stop.load(Ordering::Relaxed) {
+        let next = (shared.source.lock().unwrap_or_else(PoisonError::into_inner))();
+        let Some(io) = next else { break };
+        hand.prepare(&io);
+        if let Some(speed) = shared.options.speed {
+            let due_ns = (io.queued_ns as f64 / speed) as u64;
+            if !sleep_until(due_ns, &since, &shared.stop) {
+                break;
+            }
+            found.late.add(0, since().saturating_sub(due_ns));
+        }
+        shared.issued.fetch_add(1, Ordering::Relaxed);
+        let issued_ns = since();
+        let done = hand.carry_out(&io);
+        found.last_ns = since();
+        match done {
+            Ok(Some(kind)) => {
+                let bytes = u64::from(io.request.len);
+                found.tallies[kind as usize].add(bytes, found.last_ns.saturating_sub(issued_ns));
+            }
+            Ok(None) => found.refused += 1,
+            Err(fault) => {
+                let mut first = shared.fault.lock().unwrap_or_else(PoisonError::into_inner);
+                first.get_or_insert(fault);
+                shared.stop.store(true, Ordering::Relaxed);
+            }
+        }
+    }
+    found
+}
+
+/// Whether the time came before the replay was stopped.
+fn sleep_until(due_ns: u64, since: &impl Fn() -> u64, stop: &AtomicBool) -> bool {
+    loop {
+        let left = due_ns.saturating_sub(since());
+        if left == 0 {
+            return true;
+        }
+        if stop.load(Ordering::Relaxed) {
+            return false;
+        }
+        std::thread::sleep(Duration::from_nanos(left).min(LOOK));
+    }
+}
+
+fn summary(done: &[Found], options: &ReplayOptions, interrupted: bool) -> Replayed {
+    let mut tallies: [Tally; KINDS] = std::array::from_fn(|_| Tally::new());
+    let mut late = Tally::new();
+    for found in done {
+        tallies.iter_mut().zip(&found.tallies).for_each(|(all, one)| all.merge(one));
+        late.merge(&found.late);
+    }
+    let kind = |(tally, name): (&Tally, &str)| ReplayedKind {
+        kind: name.to_owned(),
+        ios: tally.ios,
+        bytes: tally.bytes,
+        response_time_ns: response_time(tally),
+    };
+    let kinds = tallies.iter().zip(NAMES).filter(|(tally, _)| tally.ios > 0);
+    Replayed {
+        kinds: kinds.map(kind).collect(),
+        refused: done.iter().map(|found| found.refused).sum(),
+        elapsed_ns: done.iter().map(|found| found.last_ns).max().unwrap_or(0),
+        lateness_ns: options.speed.map(|_| distribution(&late)),
+        interrupted,
+    }
+}
+
+fn distribution(tally: &Tally) -> Distribution {
+    if tally.ios == 0 {
+        return Distribution::default();
+    }
+    let at = |quantile| tally.times.value_at_quantile(quantile) as f64;
+    let steps = tally.times.iter_log(1000, 2.0);
+    let bins =
+        steps.map(|step| (step.value_iterated_to() as f64, step.count_since_last_iteration()));
+    Distribution {
+        count: tally.ios,
+        mean: tally.sum_ns as f64 / tally.ios as f64,
+        min: tally.times.min() as f64,
+        max: tally.times.max() as f64,
+        p50: at(0.5),
+        p80: at(0.8),
+        p90: at(0.9),
+        p95: at(0.95),
+        p99: at(0.99),
+        p999: at(0.999),
+        bins: bins.filter(|bin| bin.1 > 0).collect(),
+    }
+}
+
+#[cfg(test)]
+#[path = "replay/tests.rs"]
+mod tests;

@@ -1,0 +1,123 @@
+//! What one thread of a replay does with a request: reading, writing, flushing, giving back.
+
+use super::{MOST_BUFFER, ReplayOptions};
+use crate::engine::buffer::{Buffer, Stamp};
+use crate::engine::psync::Psync;
+use crate::engine::{Action, Fault, Perform};
+use crate::error::Error;
+use crate::target::Target;
+use ioscape_schema::{Io, IoFlags, Op, Request};
+use rustix::fs::FallocateFlags;
+use rustix::io::Errno;
+use std::fs::File;
+use std::io;
+
+/// Number of kinds of requests.
+pub(super) const KINDS: usize = 4;
+
+/// Kinds of requests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// A read.
+    Read,
+    /// A write, with the flush before it and the one behind it if it has them.
+    Write,
+    /// A flush alone.
+    Flush,
+    /// Bytes given back or zeroed.
+    Discard,
+}
+
+/// The kind of a request.
+pub(super) fn kind(io: &Io) -> Kind {
+    if io.flags.intersects(IoFlags::DISCARD | IoFlags::ZEROES) {
+        Kind::Discard
+    } else if io.request.len == 0 {
+        Kind::Flush
+    } else if io.request.op == Op::Read {
+        Kind::Read
+    } else {
+        Kind::Write
+    }
+}
+
+/// A file of its own and a buffer.
+pub(super) struct Hand {
+    file: File,
+    engine: Psync,
+    longest: u32,
+}
+
+impl Hand {
+    pub(super) fn new(
+        target: &Target,
+        options: &ReplayOptions,
+        number: usize,
+    ) -> Result<Self, Error> {
+        let open = || target.open_file(options.access, options.writes);
+        let longest = options.largest.clamp(1, MOST_BUFFER).next_multiple_of(4096);
+        let seed = number as u64;
+        let buffer = Buffer::new(longest as usize, 4096, seed).ok_or_else(|| {
+            let none = io::Error::from_raw_os_error(libc::ENOMEM);
+            Error::io("get memory for the I/O on", target.path(), none)
+        })?;
+        Ok(Self { file: open()?, engine: Psync::new(open()?, buffer, Stamp::new(seed)), longest })
+    }
+
+    /// Gets ready what does not belong to the response time.
+    pub(super) fn prepare(&mut self, io: &Io) {
+        let len = io.request.len.min(self.longest);
+        self.engine.prepare(&Request { len, ..io.request });
+    }
+
+    /// Carries a request out and says what it was; `None` is a discard that the target does not take.
+    pub(super) fn carry_out(&mut self, io: &Io) -> Result<Option<Kind>, Fault> {
+        let kind = kind(io);
+        match kind {
+            Kind::Flush => self.flush()?,
+            Kind::Discard => return self.give_back(io),
+            Kind::Read => self.move_bytes(&io.request)?,
+            Kind::Write => {
+                if io.flags.contains(IoFlags::FLUSH) {
+                    self.flush()?;
+                }
+                self.move_bytes(&io.request)?;
+                if io.flags.contains(IoFlags::FUA) {
+                    self.flush()?;
+                }
+            }
+        }
+        Ok(Some(kind))
+    }
+
+    fn flush(&self) -> Result<(), Fault> {
+        rustix::fs::fdatasync(&self.file).map_err(|e| Fault::new(Action::Sync, e.raw_os_error()))
+    }
+
+    fn move_bytes(&mut self, request: &Request) -> Result<(), Fault> {
+        let mut part = Request { len: request.len.min(self.longest), ..*request };
+        let mut left = request.len;
+        while left > 0 {
+            part.len = left.min(self.longest);
+            self.engine.perform(&part)?;
+            part.offset += u64::from(part.len);
+            left -= part.len;
+        }
+        Ok(())
+    }
+
+    fn give_back(&self, io: &Io) -> Result<Option<Kind>, Fault> {
+        let how = if io.flags.contains(IoFlags::ZEROES) {
+            FallocateFlags::ZERO_RANGE
+        } else {
+            FallocateFlags::PUNCH_HOLE
+        };
+        let Request { offset, len, .. } = io.request;
+        let flags = how | FallocateFlags::KEEP_SIZE;
+        match rustix::fs::fallocate(&self.file, flags, offset, u64::from(len)) {
+            Ok(()) => Ok(Some(Kind::Discard)),
+            Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL) => Ok(None),
+            Err(e) => Err(Fault::at(Action::Write, offset, e.raw_os_error())),
+        }
+    }
+}

@@ -1,0 +1,28 @@
+//! Replays of traces on the page: what was done, how late it was, and how long the requests took.
+
+use super::tables::table;
+use crate::terminal::replay::{lateness, lead, recorded};
+use crate::text::esc;
+use ioscape_schema::TraceReplay;
+use ioscape_schema::units::{Bytes, Count, Nanos};
+
+/// The section.
+pub fn section(replay: &TraceReplay) -> String {
+    let mut out = format!(r#"<h2>Replay</h2><p class="lead">{}</p>"#, esc(&lead(replay)));
+    for words in [lateness(replay), recorded(replay)].into_iter().flatten() {
+        out += &format!("<p>{}</p>", esc(&words));
+    }
+    let head = ["Kind", "Requests", "Bytes", "Mean", "Median", "p99", "Longest"];
+    let rows = replay.kinds.iter().map(|kind| {
+        let times = &kind.response_time_ns;
+        let mut row = vec![
+            kind.kind.clone(),
+            Count(kind.ios as f64).to_string(),
+            Bytes(kind.bytes as f64).to_string(),
+            Nanos(times.mean).to_string(),
+        ];
+        row.extend([times.p50, times.p99, times.max].map(|ns| Nanos(ns as f64).to_string()));
+        row
+    });
+    out + &table("runs", &head, rows)
+}

@@ -1,0 +1,112 @@
+//! blktrace's binary records against what blkparse makes of the same files: every event, and every row.
+
+#![allow(clippy::print_stderr, clippy::disallowed_methods)]
+
+use crate::data;
+use ioscape_schema::{Io, Op};
+use ioscape_trace::{Options, Source, open};
+use std::collections::HashMap;
+use std::io::Cursor;
+use std::process::Command;
+
+/// Files of one recording, and blkparse's name for them all.
+const RECORDED: [&str; 2] = ["recorded/blk/loop0.blktrace.0", "recorded/blk/loop0.blktrace.1"];
+
+/// What blkparse prints of the recording in a format of ours; `None` says loudly why not.
+fn printed(format: Option<&str>) -> Option<String> {
+    let folder = data::path("recorded/blk")?;
+    let mut command = Command::new("blkparse");
+    command.args(["-q", "-i", "loop0", "-D"]).arg(folder);
+    command.args(format.into_iter().flat_map(|format| ["-f", format]));
+    match command.output() {
+        Ok(output) if output.status.success() => {
+            Some(String::from_utf8_lossy(&output.stdout).into_owned())
+        }
+        other => {
+            eprintln!("SKIPPED: blkparse (of the package blktrace) cannot be run: {other:?}");
+            None
+        }
+    }
+}
+
+/// One event as blkparse prints it: action, letters, sector, bytes, nanoseconds.
+fn events(text: &str) -> Vec<(char, String, u64, u64, u64)> {
+    let event = |line: &str| {
+        let words: Vec<&str> = line.split(' ').collect();
+        let [action, letters, sector, bytes, seconds, nanos] = words[..] else { return None };
+        let number = |word: &str| word.parse::<u64>().ok();
+        let time = number(seconds)? * 1_000_000_000 + number(nanos)?;
+        Some((action.chars().next()?, letters.to_owned(), number(sector)?, number(bytes)?, time))
+    };
+    text.lines().filter_map(event).collect()
+}
+
+/// Reads or writes: how many, their bytes, sums of issue and completion times, first and last completion.
+#[derive(Debug, Default, PartialEq)]
+struct Sums {
+    count: u64,
+    bytes: u64,
+    issued: u128,
+    completed: u128,
+    first: u64,
+    last: u64,
+}
+
+impl Sums {
+    fn add(&mut self, bytes: u64, issued: u64, completed: u64) {
+        self.first = if self.count == 0 { completed } else { self.first.min(completed) };
+        self.count += 1;
+        self.bytes += bytes;
+        self.issued += u128::from(issued);
+        self.completed += u128::from(completed);
+        self.last = self.last.max(completed);
+    }
+}
+
+#[test]
+fn rows_are_the_events_that_blkparse_prints() {
+    let Some(text) = printed(Some("%a %d %S %N %T %9t\n")) else { return };
+    let Some((rows, info)) = data::rows(&RECORDED, &Options::default()) else { return };
+    let mut issued = HashMap::new();
+    let (mut theirs, mut orphans) = ([Sums::default(), Sums::default()], 0u64);
+    for (action, letters, sector, bytes, time) in events(&text) {
+        match action {
+            'D' => drop(issued.insert(sector, (bytes, time))),
+            'C' => match issued.remove(&sector) {
+                Some((bytes, from)) => {
+                    theirs[usize::from(letters.contains('W'))].add(bytes, from, time);
+                }
+                None => orphans += 1,
+            },
+            _ => {}
+        }
+    }
+    let mut ours = [Sums::default(), Sums::default()];
+    let began = rows.iter().map(|io| io.queued_ns).min().unwrap_or(0);
+    assert_eq!(began, 0, "times count from the first event");
+    for io in &rows {
+        let sums = &mut ours[usize::from(io.request.op == Op::Write)];
+        sums.add(u64::from(io.request.len), io.issued_ns, io.completed_ns);
+    }
+    assert_eq!(ours, theirs);
+    let told = info.notes.get("completions without a beginning");
+    assert_eq!(told.map(String::as_str), Some(orphans.to_string().as_str()));
+    assert!(ours[0].count > 9000 && ours[1].count > 8000, "{ours:?}");
+}
+
+#[test]
+fn binary_and_text_of_one_recording_give_the_same_rows() {
+    let Some(text) = printed(None) else { return };
+    let Some((binary, _)) = data::rows(&RECORDED, &Options::default()) else { return };
+    let source = Source::stream("blkparse", Cursor::new(text.into_bytes()));
+    let mut reader = open(vec![source], &Options::default()).expect("blkparse's text is known");
+    let (mut rows, mut batch) = (Vec::new(), Vec::new());
+    while reader.next_batch(&mut batch).expect("the text is whole") {
+        rows.extend_from_slice(&batch);
+    }
+    let told = |io: &Io| (io.request, io.queued_ns, io.issued_ns, io.completed_ns, io.process);
+    assert_eq!(rows.len(), binary.len());
+    for (number, (one, other)) in rows.iter().zip(&binary).enumerate() {
+        assert_eq!(told(one), told(other), "row {number}");
+    }
+}
