@@ -171,6 +171,9 @@ pub fn how(workload: &Workload) -> Vec<String> {
             parts.push(word.to_owned());
         }
     }
+    if let Some(above) = workload.direct_above_bytes {
+        parts.push(format!("direct above {}", Bytes(above as f64)));
+    }
     parts
 }
 

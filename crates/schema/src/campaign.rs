@@ -112,6 +112,9 @@ pub struct CampaignResult {
     pub columns: Vec<CampaignColumn>,
     /// The rows.
     pub rows: Vec<CampaignRow>,
+    /// What the table shows, in words, each with its evidence.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sentences: Vec<String>,
     /// The paper's own numbers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reference: Option<CampaignReference>,

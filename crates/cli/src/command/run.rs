@@ -66,6 +66,7 @@ fn from_flags(args: &RunArgs) -> Job {
         align_bytes: w.align,
         engine: w.engine,
         access: w.access(),
+        direct_above_bytes: w.direct_above,
         workers: w.workers,
         advice: w.advice,
     };

@@ -42,6 +42,10 @@ pub fn campaign(result: &CampaignResult) -> String {
     if !result.source.is_empty() {
         out += &format!(r#"<p class="lead">{}</p>"#, esc(&result.source));
     }
+    if !result.sentences.is_empty() {
+        let points = result.sentences.iter().map(|one| format!("<li>{}</li>", esc(one)));
+        out += &format!("<ul class=\"sentences\">{}</ul>", points.collect::<String>());
+    }
     for (index, (name, rows)) in groups(result).into_iter().enumerate() {
         for quantity in &QUANTITIES {
             out += &figure(result, quantity, index, &name, &rows);

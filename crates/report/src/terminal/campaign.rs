@@ -24,6 +24,13 @@ pub fn text(campaign: &CampaignResult, style: &Style) -> String {
     for (column, why) in impossible(campaign) {
         out += &style.paragraph("  - ", "    ", &format!("{column}: {why}"));
     }
+    if !campaign.sentences.is_empty() {
+        out += "\n";
+    }
+    let bullet = style.pick("  \u{2022} ", "  * ");
+    for sentence in &campaign.sentences {
+        out += &style.paragraph(bullet, "    ", sentence);
+    }
     if let Some(reference) = &campaign.reference {
         out += &of_reference(reference, style);
     }

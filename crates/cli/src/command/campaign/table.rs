@@ -51,6 +51,7 @@ pub fn new(
         rounds: campaign.rounds,
         columns,
         rows,
+        sentences: Vec::new(),
         reference: catalogue::reference(&args.name),
     })
 }
