@@ -182,6 +182,11 @@ pub fn label(name: Option<&String>, index: usize) -> String {
     name.map_or_else(|| format!("workload {}", index + 1), Clone::clone)
 }
 
+/// Whether the interval of a ratio spans so much that its ends tell nothing, as with two rounds that differ.
+pub fn is_wide(ends: [f64; 2]) -> bool {
+    ends[1] > 100.0 * ends[0]
+}
+
 /// What a comparison concludes on one workload.
 pub fn verdict(comparison: &Comparison) -> &'static str {
     match (comparison.significant, comparison.ratio > 1.0) {

@@ -168,9 +168,7 @@ impl Work<'_> {
         result: &mut CampaignResult,
         progress: &Progress,
     ) -> Result<(), Failure> {
-        let count = result.columns.len();
-        for turn in 0..count {
-            let column = (turn + round + row) % count;
+        for column in table::order(result.columns.len(), round, row) {
             if cells.interrupt.load(Ordering::Relaxed) {
                 return Err(Failure::Interrupted("interrupted".to_owned()));
             }
@@ -215,7 +213,10 @@ impl Work<'_> {
                     )]
                 }
             };
-            result.sentences.extend(told.into_iter().map(|one| format!("{}: {one}", place.label)));
+            // The sentences name the file system themselves.
+            let named = place.label == place.file_system.name;
+            let label = if named { String::new() } else { format!("{}: ", place.label) };
+            result.sentences.extend(told.into_iter().map(|one| format!("{label}{one}")));
         }
         progress.done();
         Ok(())

@@ -48,6 +48,7 @@ pub fn main(args: &EvaluateArgs) -> Result<(), Failure> {
     for path in args.output.iter().chain(&args.html) {
         output::check_writable(path)?;
     }
+    base(args, None).validate().map_err(|e| Failure::Misuse(e.to_string()))?;
     if args.dry_run {
         return dry_run(args);
     }
@@ -106,17 +107,21 @@ fn access(args: &EvaluateArgs) -> Access {
     if args.direct { Access::Direct } else { Access::Buffered }
 }
 
-/// What the evaluation is asked to do on this target.
-fn settled(args: &EvaluateArgs, look: &machine::Look, layout_rate: Option<f64>) -> Settings {
-    let base = Workload {
+/// The workload that all others differ from, on a target whose direct I/O needs this alignment.
+fn base(args: &EvaluateArgs, direct_align: Option<u64>) -> Workload {
+    Workload {
         size_distribution: args.size_dist,
-        align_bytes: look.direct_align.filter(|_| args.direct || args.direct_above.is_some()),
+        align_bytes: direct_align.filter(|_| args.direct || args.direct_above.is_some()),
         engine: args.engine,
         access: access(args),
         direct_above_bytes: args.direct_above,
         workers: args.workers,
         ..Workload::default()
-    };
+    }
+}
+
+/// What the evaluation is asked to do on this target.
+fn settled(args: &EvaluateArgs, look: &machine::Look, layout_rate: Option<f64>) -> Settings {
     let memory = args.memory.or(look.memory_bytes).unwrap_or(1 << 30);
     let mut most = look.capacity_bytes;
     if let Some(asked) = args.max_unique_bytes {
@@ -133,7 +138,7 @@ fn settled(args: &EvaluateArgs, look: &machine::Look, layout_rate: Option<f64>) 
         unique_bytes: [UNIQUE_BYTES_LEAST, most],
         size_mean: size_mean(args.memory),
         process_num: [1, PROCESS_MOST],
-        base,
+        base: base(args, look.direct_align),
         budget_s: args.budget,
         all_parameters: args.all_parameters,
         flush_interval_s: look.flush_interval_s,

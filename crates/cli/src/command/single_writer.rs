@@ -33,8 +33,8 @@ pub struct Effort {
 impl Effort {
     /// About ten seconds.
     pub const WHOLE: Self = Self { rounds: 7, share: 16 << 20, least_s: 0.2, most_s: 60.0 };
-    /// About four seconds, on the way of something else.
-    pub const SHORT: Self = Self { rounds: 5, share: 4 << 20, least_s: 0.06, most_s: 3.0 };
+    /// About six seconds, on the way of something else.
+    pub const SHORT: Self = Self { rounds: 9, share: 4 << 20, least_s: 0.06, most_s: 3.0 };
 
     /// Bytes that are written before anything is measured.
     pub fn layout_bytes(self) -> u64 {

@@ -2,6 +2,7 @@
 
 use super::ink::Style;
 use super::tables::{Column, table};
+use crate::text::is_wide;
 use ioscape_schema::units::Rate;
 use ioscape_schema::{CampaignCell, CampaignReference, CampaignResult};
 
@@ -87,6 +88,7 @@ fn part(
 
 fn ratio(mean: Option<f64>, ends: Option<[f64; 2]>) -> String {
     match (mean, ends) {
+        (Some(mean), Some(ends)) if is_wide(ends) => format!("  {} (unsure)", short(mean)),
         (Some(mean), Some([low, high])) => {
             format!("  {} ({} to {})", short(mean), short(low), short(high))
         }

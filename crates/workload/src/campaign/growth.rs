@@ -5,11 +5,13 @@ use ioscape_schema::{CampaignResult, CampaignRow, CampaignSetting};
 
 /// Name of the parameter whose growth is told.
 const THREADS: &str = "threads";
+/// Nothing is said of a ratio whose interval's ends are further apart than this.
+const WIDE: f64 = 100.0;
 
 /// A sentence for every column that was measured with few and with many threads: throughput at the most over that at the
 /// fewest, for every other setting, from runs of the same rounds. Empty where `threads` does not vary.
 pub fn growth_in_threads(result: &CampaignResult) -> Vec<String> {
-    let groups = groups(result);
+    let groups = result.rows_alike_but_for(THREADS);
     let Some((few, many)) = groups.first().and_then(|(_, rows)| ends(rows)) else {
         return Vec::new();
     };
@@ -30,21 +32,6 @@ fn threads(row: &CampaignRow) -> Option<&CampaignSetting> {
     row.settings.iter().find(|setting| setting.name == THREADS)
 }
 
-/// Rows that differ in their threads alone, with the words for what they share.
-fn groups(result: &CampaignResult) -> Vec<(String, Vec<&CampaignRow>)> {
-    let mut groups: Vec<(String, Vec<&CampaignRow>)> = Vec::new();
-    for row in result.rows.iter().filter(|row| threads(row).is_some()) {
-        let shared = row.settings.iter().filter(|setting| setting.name != THREADS);
-        let words: Vec<String> = shared.map(|s| format!("{} {}", s.name, s.text)).collect();
-        let words = words.join(", ");
-        match groups.iter_mut().find(|(known, _)| *known == words) {
-            Some((_, rows)) => rows.push(row),
-            None => groups.push((words, vec![row])),
-        }
-    }
-    groups
-}
-
 /// The rows with the fewest and the most threads, if these are not the same.
 fn ends<'a>(rows: &[&'a CampaignRow]) -> Option<(&'a CampaignRow, &'a CampaignRow)> {
     let count = |row: &&&CampaignRow| threads(row).map_or(0.0, |setting| setting.value);
@@ -59,7 +46,9 @@ fn part(shared: &str, rows: &[&CampaignRow], column: usize) -> Option<String> {
         let samples = &row.cells.get(column)?.samples;
         Some(samples.iter().map(|sample| sample.throughput_bytes_per_s).collect())
     };
-    let ratio = paired_ratio(&rates(many)?, &rates(few)?)?;
+    // Two rounds that differ tell nothing.
+    let ratio = paired_ratio(&rates(many)?, &rates(few)?)
+        .filter(|ratio| ratio.ci95[1] < WIDE * ratio.ci95[0])?;
     let [low, high] = ratio.ci95;
     let with = if shared.is_empty() { String::new() } else { format!(" with {shared}") };
     Some(format!("{:.2}{with} ({low:.2} to {high:.2})", ratio.mean))
