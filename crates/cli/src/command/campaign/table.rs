@@ -61,7 +61,7 @@ pub fn new(
 pub fn order(columns: usize, round: usize, row: usize) -> Vec<usize> {
     let draw = |column: usize| {
         // The finalizer of splitmix64, on numbers that are all different.
-        let z = ((round as u64) << 40 | (row as u64) << 20 | column as u64) + 1;
+        let z = (((round as u64) << 40) | ((row as u64) << 20) | column as u64) + 1;
         let z = z.wrapping_mul(0x9E37_79B9_7F4A_7C15);
         let z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);

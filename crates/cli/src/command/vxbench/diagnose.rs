@@ -1,6 +1,6 @@
 //! `ioscape vxbench --diagnose`: do concurrent writers to one file of this file system wait for one another?
 
-use super::{pour, watch};
+use super::watch;
 use crate::args::VxbenchArgs;
 use crate::command::single_writer::{self, Effort};
 use crate::failure::Failure;
@@ -26,5 +26,5 @@ pub fn main(args: &VxbenchArgs, folder: &Path) -> Result<(), Failure> {
     }
     let single_writer = diagnosis.found;
     document.vxbench = Some(Vxbench { show: args.show(), single_writer, ..Vxbench::default() });
-    pour(&document, args)
+    output::pour(&document, &args.out)
 }
