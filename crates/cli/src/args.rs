@@ -91,6 +91,9 @@ pub struct EvaluateArgs {
     /// Bypass the file cache (O_DIRECT)
     #[arg(long)]
     pub direct: bool,
+    /// Requests larger than this bypass the file cache, all others go through it: discovered direct I/O
+    #[arg(long, value_name = "SIZE", value_parser = bytes, conflicts_with = "direct")]
+    pub direct_above: Option<u64>,
     /// How requests reach the kernel: psync, io_uring or mmap
     #[arg(long, value_name = "ENGINE", default_value = "psync", value_parser = real_engine)]
     pub engine: Engine,
@@ -228,6 +231,8 @@ mod tests {
             &["ioscape", "run", "--processes", "0"],
             &["ioscape", "evaluate", ".", "--engine", "null"],
             &["ioscape", "run", "--direct", "--dsync"],
+            &["ioscape", "run", "--direct", "--direct-above", "256k"],
+            &["ioscape", "evaluate", ".", "--direct", "--direct-above", "256k"],
         ] {
             assert!(Cli::try_parse_from(bad).is_err(), "{bad:?}");
         }

@@ -82,6 +82,10 @@ fn an_interrupted_evaluation_is_kept_and_goes_on() {
     assert!(whole.warnings.iter().all(|doubt| doubt.kind != WarningKind::Interrupted));
     let (whole, partial) = (whole.evaluation.expect("one"), partial.evaluation.expect("one"));
     assert_eq!(whole.probes[..partial.probes.len()], partial.probes[..], "the log goes on");
+    for evaluation in [&whole, &partial] {
+        let left_out = evaluation.shortened.get("single writer");
+        assert!(left_out.is_some_and(|why| why.contains("budget")), "{left_out:?}");
+    }
 }
 
 #[test]

@@ -31,6 +31,9 @@ fn bad_sizes_and_fractions() {
     refused(&["run", "--engine", "spdk"], &["spdk", "psync"]);
     refused(&["run", "--size-mean", "1M", "--unique-bytes", "64k"], &["size_mean", "unique_bytes"]);
     refused(&["run", "--queue-depth", "8"], &["queue_depth", "io_uring"]);
+    refused(&["run", "--engine", "mmap", "--direct-above", "64k"], &["direct_above", "psync"]);
+    refused(&["evaluate", ".", "--engine", "mmap", "--direct"], &["mmap", "direct"]);
+    refused(&["evaluate", "sim:any", "--direct-above", "64k"], &["--direct-above", "simulated"]);
     refused(&["evaluate", ".", "--budget", "soon"], &["soon", "duration"]);
 }
 

@@ -11,6 +11,7 @@ mod engine;
 pub mod environment;
 pub mod error;
 pub mod load;
+pub mod namespace;
 pub mod os;
 pub mod record;
 pub mod replay;

@@ -247,7 +247,7 @@ impl Target {
                 Error::Unsupported {
                     what: format!("direct I/O on {}", self.path.display()),
                     why: format!(
-                        "its file system ({}) refuses O_DIRECT: leave out --direct",
+                        "its file system ({}) refuses O_DIRECT: leave out --direct and --direct-above",
                         self.file_system.name
                     ),
                 }

@@ -97,6 +97,27 @@ fn direct_reads_come_from_storage() {
 }
 
 #[test]
+fn the_size_of_a_request_decides_whether_storage_sees_it() {
+    let (_dir, mut session) = session();
+    let reads = |above| Workload { direct_above_bytes: Some(above), read_frac: 1.0, ..workload() };
+    let mut from_storage = |above| match run(&mut session, &reads(above)) {
+        Ok(m) => {
+            assert_consistent(&m);
+            let has_device = session.target().file_system().has_device;
+            m.storage_read_bytes.filter(|_| has_device).map(|read| read as f64 / m.bytes as f64)
+        }
+        Err(error) => {
+            common::skipped(&error.to_string());
+            None
+        }
+    };
+    // Requests of 4 KiB, all of them larger than 4095 bytes and none larger than 4096.
+    if let (Some(past), Some(through)) = (from_storage(4095), from_storage(4096)) {
+        assert!(past >= 0.9 && through < 0.1, "{past} and {through} of the bytes from storage");
+    }
+}
+
+#[test]
 fn the_null_engine_counts_every_request() {
     let m = measured(|w| Workload { engine: Engine::Null, ..w });
     assert_eq!((m.io_time_frac, m.io_limited, m.resident_frac), (0.0, None, None));

@@ -5,7 +5,7 @@ use ioscape_schema::{Document, Evaluation, Measurement, Parameter, Point};
 
 const HEADER: &str = "curve,region,parameter,value,throughput_bytes_per_s,ci95_low,ci95_high,iops,\
 response_mean_ns,response_p50_ns,response_p99_ns,response_max_ns,cpu_ns_per_io,unique_bytes,size_mean,read_frac,\
-seq_frac,process_num,queue_depth,engine,access,workers,stop,disturbed,spread,rounds";
+seq_frac,process_num,queue_depth,engine,access,direct_above_bytes,workers,stop,disturbed,spread,rounds";
 
 /// All points of the document, one row each under a header.
 ///
@@ -74,6 +74,7 @@ fn row(out: &mut String, first: [&str; 4], measurement: &Measurement, last: [&st
         workload.queue_depth.to_string(),
         workload.engine.to_string(),
         workload.access.to_string(),
+        workload.direct_above_bytes.map_or_else(String::new, |above| above.to_string()),
         workload.workers.to_string(),
         stop(measurement.stop).to_owned(),
         measurement.disturbed.to_string(),

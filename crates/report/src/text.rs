@@ -171,12 +171,20 @@ pub fn how(workload: &Workload) -> Vec<String> {
             parts.push(word.to_owned());
         }
     }
+    if let Some(above) = workload.direct_above_bytes {
+        parts.push(format!("direct above {}", Bytes(above as f64)));
+    }
     parts
 }
 
 /// What a workload is called: its name in its set, or its number.
 pub fn label(name: Option<&String>, index: usize) -> String {
     name.map_or_else(|| format!("workload {}", index + 1), Clone::clone)
+}
+
+/// Whether the interval of a ratio spans so much that its ends tell nothing, as with two rounds that differ.
+pub fn is_wide(ends: [f64; 2]) -> bool {
+    ends[1] > 100.0 * ends[0]
 }
 
 /// What a comparison concludes on one workload.

@@ -55,6 +55,7 @@ fn table() -> Document {
         rounds: 3,
         columns: columns.into(),
         rows: rows.into(),
+        sentences: vec![format!("Writers wait {HOSTILE}")],
         reference: Some(CampaignReference {
             source: "a paper".into(),
             columns: vec!["KB".into(), "KB/s".into()],
@@ -72,7 +73,9 @@ fn the_terminal_shows_every_number_and_nothing_acts() {
         let text = terminal(&table(), &Style { width, ..Style::default() });
         assert!(!text.contains('\u{1b}'), "{text}");
         let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        for word in ["100 MB/s", "200 MB/s", "1.50 (1.25", "31797", "no direct I/O", "256k"] {
+        for word in
+            ["100 MB/s", "200 MB/s", "1.50 (1.25", "31797", "no direct I/O", "256k", "Writers wait"]
+        {
             assert!(words.contains(word), "{width}: {word} in {text}");
         }
     }
@@ -82,9 +85,13 @@ fn the_terminal_shows_every_number_and_nothing_acts() {
 fn the_page_has_the_graphs_and_no_foreign_script() {
     let page = html(&table());
     assert!(!page.contains("<script>alert"), "escaped");
-    for word in
-        ["figure-campaign-rate-0", "figure-campaign-cpu-0", "31797", "not possible: no direct"]
-    {
+    for word in [
+        "figure-campaign-rate-0",
+        "figure-campaign-cpu-0",
+        "31797",
+        "not possible: no direct",
+        "Writers wait &lt;script",
+    ] {
         assert!(page.contains(word), "{word}");
     }
     assert!(page.contains("threads 4"), "what the rows of a graph share");

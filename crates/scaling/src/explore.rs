@@ -79,7 +79,8 @@ fn extras<P: Probe>(session: &mut Session<'_, P>) -> Result<(), P::Error> {
         return Ok(());
     }
     if writes.engine != Engine::Mmap {
-        let synchronous = Workload { access: Access::Dsync, ..writes.clone() };
+        let access = Access::Dsync;
+        let synchronous = Workload { access, direct_above_bytes: None, ..writes.clone() };
         let effort = session.allotment.effort;
         if !session.extra(DSYNC, &synchronous, effort)? {
             session.skip(Phase::Findings);

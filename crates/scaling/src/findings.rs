@@ -26,7 +26,7 @@ pub fn findings(evaluation: &Evaluation) -> Findings {
         sequential_gain: per_region(|r| ends_ratio(&r.curves.seq_frac)),
         concurrency_gain: per_region(concurrency_gain),
         write_to_read_ratio: per_region(|r| ends_ratio(&r.curves.read_frac).map(inverse)),
-        sentences: Vec::new(),
+        ..Findings::default()
     };
     findings.sentences = sentences::sentences(evaluation, &findings);
     findings

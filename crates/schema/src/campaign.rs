@@ -112,7 +112,27 @@ pub struct CampaignResult {
     pub columns: Vec<CampaignColumn>,
     /// The rows.
     pub rows: Vec<CampaignRow>,
+    /// What the table shows, in words, each with its evidence.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sentences: Vec<String>,
     /// The paper's own numbers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reference: Option<CampaignReference>,
+}
+
+impl CampaignResult {
+    /// Rows that differ in the parameter `name` alone, with the words for what they share, in order of their first row.
+    pub fn rows_alike_but_for(&self, name: &str) -> Vec<(String, Vec<&CampaignRow>)> {
+        let mut groups: Vec<(String, Vec<&CampaignRow>)> = Vec::new();
+        for row in &self.rows {
+            let shared = row.settings.iter().filter(|setting| setting.name != name);
+            let words: Vec<String> = shared.map(|s| format!("{} {}", s.name, s.text)).collect();
+            let words = words.join(", ");
+            match groups.iter_mut().find(|(known, _)| *known == words) {
+                Some((_, rows)) => rows.push(row),
+                None => groups.push((words, vec![row])),
+            }
+        }
+        groups
+    }
 }

@@ -1,6 +1,6 @@
 //! The self-scaling evaluation: curves, regions, borders and what they mean.
 
-use crate::{Measurement, Parameter, Warning, Workload};
+use crate::{Measurement, Parameter, Warning, Workload, WriterScaling};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -184,6 +184,10 @@ pub struct Findings {
     /// Throughput of pure writes over pure reads.
     #[serde(default)]
     pub write_to_read_ratio: Vec<RegionFinding>,
+    /// Whether concurrent writers to one file wait for one another, through the file cache and past it; empty where that was
+    /// not measured.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub single_writer: Vec<WriterScaling>,
     /// The findings in words, each with its evidence.
     #[serde(default)]
     pub sentences: Vec<String>,

@@ -113,6 +113,10 @@ pub struct Workload {
     /// Buffered, direct or synchronous.
     #[serde(default)]
     pub access: Access,
+    /// Requests of more than so many bytes bypass the file cache: discovered direct I/O (VERITAS 1996, p. 19). Only `psync` has
+    /// it, and only with buffered access, which is that of all smaller requests.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub direct_above_bytes: Option<u64>,
     /// Processes or threads.
     #[serde(default)]
     pub workers: Workers,
@@ -143,6 +147,7 @@ impl Default for Workload {
             align_bytes: None,
             engine: Engine::Psync,
             access: Access::Buffered,
+            direct_above_bytes: None,
             workers: Workers::Processes,
             advice: Advice::Normal,
         }
@@ -211,6 +216,11 @@ pub enum WorkloadError {
         "the mmap engine goes through the file cache and cannot be combined with direct or dsync access"
     )]
     MappedAccess,
+    /// Some requests are to bypass the cache, but the engine or the access cannot choose.
+    #[error(
+        "direct_above_bytes lets each request go through the file cache or past it, which needs the psync engine and buffered access"
+    )]
+    Discovered,
 }
 
 impl Workload {
@@ -220,6 +230,11 @@ impl Workload {
             let size = self.size_mean.max(1);
             (1u64 << (63 - size.leading_zeros())).min(4096)
         })
+    }
+
+    /// Whether some request may bypass the file cache.
+    pub fn may_be_direct(&self) -> bool {
+        self.access == Access::Direct || self.direct_above_bytes.is_some()
     }
 
     /// Checks every range given at the fields.
@@ -269,6 +284,10 @@ impl Workload {
         }
         if self.engine == Engine::Mmap && self.access != Access::Buffered {
             return Err(WorkloadError::MappedAccess);
+        }
+        let can_choose = self.engine == Engine::Psync && self.access == Access::Buffered;
+        if self.direct_above_bytes.is_some() && !can_choose {
+            return Err(WorkloadError::Discovered);
         }
         Ok(())
     }
@@ -412,6 +431,19 @@ mod tests {
         let deep = Workload { queue_depth: 8, ..Workload::default() };
         assert!(deep.validate().is_err());
         assert!(Workload { engine: Engine::IoUring, ..deep }.validate().is_ok());
+    }
+
+    #[test]
+    fn only_buffered_requests_one_by_one_can_choose_their_way() {
+        let chooses = Workload { direct_above_bytes: Some(1 << 18), ..Workload::default() };
+        assert!(chooses.validate().is_ok() && chooses.may_be_direct());
+        for other in [
+            Workload { engine: Engine::Mmap, ..chooses.clone() },
+            Workload { engine: Engine::IoUring, ..chooses.clone() },
+            Workload { access: Access::Direct, ..chooses },
+        ] {
+            assert_eq!(other.validate(), Err(WorkloadError::Discovered));
+        }
     }
 
     #[test]

@@ -52,7 +52,7 @@ pub struct CampaignRunArgs {
     /// Begin no further row after this time
     #[arg(long, value_name = "TIME", value_parser = seconds)]
     pub budget: Option<f64>,
-    /// Print the rows, and the time and space they need, and touch nothing
+    /// Print the rows, and the space and time they need; only a small file is written for a moment, to learn the pace
     #[arg(long)]
     pub dry_run: bool,
     /// Continue the interrupted campaign that FILE holds

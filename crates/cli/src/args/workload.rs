@@ -62,6 +62,9 @@ pub struct WaysArgs {
     /// Every write reaches stable storage before it returns (O_DSYNC)
     #[arg(long)]
     pub dsync: bool,
+    /// Larger requests bypass the file cache, all others go through it: discovered direct I/O
+    #[arg(long, value_name = "SIZE", value_parser = bytes, conflicts_with_all = ["direct", "dsync"])]
+    pub direct_above: Option<u64>,
     /// What carries a stream of requests: processes or threads [default: processes]
     #[arg(long, value_name = "KIND")]
     pub workers: Option<Workers>,
@@ -76,7 +79,12 @@ impl WaysArgs {
         let access = match (self.direct, self.dsync) {
             (true, _) => Access::Direct,
             (_, true) => Access::Dsync,
+            _ if self.direct_above.is_some() => Access::Buffered,
             _ => base.access,
+        };
+        let direct_above_bytes = match self.direct || self.dsync {
+            true => None,
+            false => self.direct_above.or(base.direct_above_bytes),
         };
         Workload {
             size_distribution: self.size_dist.unwrap_or(base.size_distribution),
@@ -85,6 +93,7 @@ impl WaysArgs {
             align_bytes: self.align.or(base.align_bytes),
             engine: self.engine.unwrap_or(base.engine),
             access,
+            direct_above_bytes,
             workers: self.workers.unwrap_or(base.workers),
             advice: self.advice.unwrap_or(base.advice),
             ..base

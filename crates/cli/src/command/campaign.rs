@@ -2,10 +2,12 @@
 
 mod catalogue;
 mod cells;
+mod forecast;
 mod loops;
 mod places;
 mod table;
 
+use super::single_writer::{self, Effort};
 use crate::args::{CampaignAction, CampaignArgs, CampaignRunArgs, ResultArgs};
 use crate::failure::Failure;
 use crate::progress::Progress;
@@ -13,16 +15,13 @@ use crate::{interrupt, output};
 use cells::Cells;
 use ioscape_measure::Clock;
 use ioscape_measure::environment;
-use ioscape_schema::units::{Bytes, Seconds};
+use ioscape_schema::units::Bytes;
 use ioscape_schema::{CampaignResult, Document, Warning, WarningKind};
-use ioscape_workload::campaign::{Campaign, RowPlan};
+use ioscape_workload::campaign::{Campaign, RowPlan, growth_in_threads};
 use places::{Place, Places};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::time::Instant;
-
-/// Rate assumed for the time of a dry run, in bytes per second.
-const ASSUMED_RATE: f64 = 300e6;
 
 /// Runs the command.
 ///
@@ -40,10 +39,11 @@ fn run(args: &CampaignRunArgs) -> Result<(), Failure> {
     let mut campaign = catalogue::read(&args.name)?;
     campaign.rounds = args.rounds.unwrap_or(campaign.rounds);
     output::check_places(args.out.files())?;
-    if args.dry_run {
-        return dry_run(args, &campaign);
-    }
     let interrupt = interrupt::flag();
+    if args.dry_run {
+        let rows = rows(&campaign, args.max_file_size.unwrap_or(u64::MAX))?;
+        return forecast::print(args, &campaign, &rows, &interrupt);
+    }
     let mut places = Places::open(args)?;
     let most = args.max_file_size.unwrap_or_else(|| places.most(&campaign));
     let rows = rows(&campaign, most)?;
@@ -62,7 +62,9 @@ fn run(args: &CampaignRunArgs) -> Result<(), Failure> {
     output::check_writable(&file)?;
     let mut cells = Cells { interrupt, destroy_data: args.destroy_data };
     let work = Work { args, rounds: campaign.rounds, rows: &rows, file: &file };
-    let finished = work.all(&mut places.all, &mut cells, &mut document, &mut result);
+    let finished = work
+        .all(&mut places.all, &mut cells, &mut document, &mut result)
+        .and_then(|()| work.conclusions(&places.all, &cells, &mut result));
     drop(places);
     conclude(args, document, result, &file, finished)
 }
@@ -164,9 +166,7 @@ impl Work<'_> {
         result: &mut CampaignResult,
         progress: &Progress,
     ) -> Result<(), Failure> {
-        let count = result.columns.len();
-        for turn in 0..count {
-            let column = (turn + round + row) % count;
+        for column in table::order(result.columns.len(), round, row) {
             if cells.interrupt.load(Ordering::Relaxed) {
                 return Err(Failure::Interrupted("interrupted".to_owned()));
             }
@@ -182,6 +182,41 @@ impl Work<'_> {
             }
             table::summarize(&mut result.rows[row]);
         }
+        Ok(())
+    }
+
+    /// What the table says of several threads on one file, and whether writers to it wait for one another.
+    fn conclusions(
+        &self,
+        places: &[Place],
+        cells: &Cells,
+        result: &mut CampaignResult,
+    ) -> Result<(), Failure> {
+        result.sentences = growth_in_threads(result);
+        let plans = self.rows.iter().flat_map(|row| &row.cells);
+        let mut several = plans.filter(|plan| plan.job.nthreads > 1 && plan.job.workload.writes());
+        if several.next().is_none() {
+            return Ok(());
+        }
+        let progress = Progress::of_jobs(0, 1, "single writer");
+        let watch = super::vxbench::watch(&cells.interrupt, &progress);
+        for place in places {
+            let Some(folder) = &place.folder else { continue };
+            let told = match single_writer::diagnose(folder.path(), Effort::SHORT, &watch, None) {
+                Ok(diagnosis) => diagnosis.found.into_iter().map(|one| one.sentence).collect(),
+                Err(interrupted @ Failure::Interrupted(_)) => return Err(interrupted),
+                Err(failure) => {
+                    vec![format!(
+                        "Whether writers wait for one another was not measured: {failure}."
+                    )]
+                }
+            };
+            // The sentences name the file system themselves.
+            let named = place.label == place.file_system.name;
+            let label = if named { String::new() } else { format!("{}: ", place.label) };
+            result.sentences.extend(told.into_iter().map(|one| format!("{label}{one}")));
+        }
+        progress.done();
         Ok(())
     }
 
@@ -223,38 +258,4 @@ fn conclude(
         Failure::Failed(text) => Failure::Failed(text + &more),
         other => other,
     })
-}
-
-/// Prints the rows with the space and time they need, and touches nothing.
-fn dry_run(args: &CampaignRunArgs, campaign: &Campaign) -> Result<(), Failure> {
-    let rows = rows(campaign, args.max_file_size.unwrap_or(u64::MAX))?;
-    let places = if args.fs.is_empty() { args.places.len() } else { args.fs.len() };
-    let (mut space, mut moved) = (0u64, 0.0);
-    let mut out = format!("{}\n", campaign.title);
-    for row in &rows {
-        let names: Vec<String> =
-            row.settings.iter().map(|s| format!("{} {}", s.name, s.text)).collect();
-        let of_row: f64 = row.cells.iter().map(|cell| cell.moved_bytes() as f64).sum();
-        let needed = row.cells.iter().map(|cell| cell.space_bytes()).max().unwrap_or(0);
-        space = space.max(needed);
-        // Files are laid out before they are read or overwritten.
-        moved += (of_row + needed as f64) * places as f64 * f64::from(campaign.rounds);
-        out += &format!(
-            "  {:<44} space {:>9}, moves {:>9} per place and round\n",
-            names.join(", "),
-            Bytes(needed as f64),
-            Bytes(of_row)
-        );
-    }
-    out += &format!(
-        "{} rows, {} methods, {places} places, {} rounds: up to {} of space per place; {} to move, about {} at {:.0} MB/s\n",
-        rows.len(),
-        campaign.method.len(),
-        campaign.rounds,
-        Bytes(space as f64),
-        Bytes(moved),
-        Seconds(moved / ASSUMED_RATE),
-        ASSUMED_RATE / 1e6
-    );
-    output::print(&out)
 }

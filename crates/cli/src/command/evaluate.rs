@@ -1,5 +1,6 @@
 //! `ioscape evaluate`: the self-scaling evaluation of a real target, saved after every point.
 
+use super::single_writer::{self, Effort};
 use crate::args::EvaluateArgs;
 use crate::failure::Failure;
 use crate::machine::{self, Machine};
@@ -11,7 +12,10 @@ use ioscape_scaling::{Ask, Bounds, Options, Plan, Probe, Replay};
 use ioscape_schema::units::{Bytes, Seconds};
 use ioscape_schema::{
     Access, Document, Evaluation, Measurement, Settings, Warning, WarningKind, Workload,
+    WriterScaling,
 };
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 /// Smallest set: below it the processors' caches are measured, not the file system.
@@ -28,6 +32,9 @@ const EXPLORING: f64 = 0.96;
 pub const INTERACTIONS: usize = 24;
 /// Share of the budget that laying out the set may take: memory that a guest touches first costs seconds per gibibyte.
 const LAYOUT_SHARE: f64 = 0.25;
+/// Least budget, in seconds, that has room for a look at concurrent writers, and the share of it that their files may take.
+const WRITERS_BUDGET_S: f64 = 120.0;
+const WRITERS_SHARE: f64 = 0.02;
 
 /// Runs the command.
 ///
@@ -39,6 +46,7 @@ pub fn main(args: &EvaluateArgs) -> Result<(), Failure> {
     }
     let earlier = args.resume.as_deref().map(output::read_result).transpose()?;
     output::check_places(args.out.files())?;
+    base(args, None).validate().map_err(|e| Failure::Misuse(e.to_string()))?;
     if args.dry_run {
         return dry_run(args);
     }
@@ -46,17 +54,20 @@ pub fn main(args: &EvaluateArgs) -> Result<(), Failure> {
     let mut document = output::document(args.seed);
     let memory =
         earlier.as_ref().map_or(args.memory, |d| settings(d).and_then(|s| s.memory_limit_bytes));
-    let mut machine = Machine::open(&args.target, args.destroy_data, memory, interrupt::flag())?;
+    let flag = interrupt::flag();
+    let mut machine = Machine::open(&args.target, args.destroy_data, memory, Arc::clone(&flag))?;
     machine.start(&mut document)?;
-    let (settings, log) = match &earlier {
+    let (settings, writers, log) = match &earlier {
         Some(earlier) => continued(earlier, &mut document, args)?,
-        None => (fresh(args, &mut machine, &mut document, begun)?, Vec::new()),
+        None => fresh(args, &mut machine, &mut document, begun, &flag)?,
     };
-    let options = options_of(&settings, document.seed);
+    let frame = Frame { target: args.target.display().to_string(), settings, writers };
+    let settings = &frame.settings;
+    let options = options_of(settings, document.seed);
     options.validate().map_err(|e| Failure::Misuse(e.to_string()))?;
-    announce(&ioscape_scaling::plan(&options), &settings);
+    announce(&ioscape_scaling::plan(&options), settings);
     let mut keeper = Keeper::new(Work::Evaluation, &args.out, &document)?;
-    let finished = explore(&options, &settings, log, machine, &mut document, &mut keeper, args);
+    let finished = explore(&options, &frame, log, machine, &mut document, &mut keeper);
     keeper.conclude(document, finished)
 }
 
@@ -94,16 +105,21 @@ fn access(args: &EvaluateArgs) -> Access {
     if args.direct { Access::Direct } else { Access::Buffered }
 }
 
-/// What the evaluation is asked to do on this target.
-fn settled(args: &EvaluateArgs, look: &machine::Look, layout_rate: Option<f64>) -> Settings {
-    let base = Workload {
+/// The workload that all others differ from, on a target whose direct I/O needs this alignment.
+fn base(args: &EvaluateArgs, direct_align: Option<u64>) -> Workload {
+    Workload {
         size_distribution: args.size_dist,
-        align_bytes: if args.direct { look.direct_align } else { None },
+        align_bytes: direct_align.filter(|_| args.direct || args.direct_above.is_some()),
         engine: args.engine,
         access: access(args),
+        direct_above_bytes: args.direct_above,
         workers: args.workers,
         ..Workload::default()
-    };
+    }
+}
+
+/// What the evaluation is asked to do on this target.
+fn settled(args: &EvaluateArgs, look: &machine::Look, layout_rate: Option<f64>) -> Settings {
     let memory = args.memory.or(look.memory_bytes).unwrap_or(1 << 30);
     let mut most = look.capacity_bytes;
     if let Some(asked) = args.max_unique_bytes {
@@ -120,7 +136,7 @@ fn settled(args: &EvaluateArgs, look: &machine::Look, layout_rate: Option<f64>) 
         unique_bytes: [UNIQUE_BYTES_LEAST, most],
         size_mean: size_mean(args.memory),
         process_num: [1, PROCESS_MOST],
-        base,
+        base: base(args, look.direct_align),
         budget_s: args.budget,
         all_parameters: args.all_parameters,
         points_max: args.points,
@@ -138,13 +154,17 @@ fn size_mean(memory_limit: Option<u64>) -> [u64; 2] {
     [least, room.clamp(2 * least, most)]
 }
 
-/// Settings of a new evaluation; laying out the first part of the set tells how large it may become.
+/// Settings, what is known of concurrent writers, and the probes made so far.
+type Beginning = (Settings, Writers, Vec<ioscape_schema::Probe>);
+
+/// What a new evaluation begins with; laying out the first part of the set tells how large it may become.
 fn fresh(
     args: &EvaluateArgs,
     machine: &mut Machine,
     document: &mut Document,
     begun: Instant,
-) -> Result<Settings, Failure> {
+    interrupt: &Arc<AtomicBool>,
+) -> Result<Beginning, Failure> {
     let look = machine.look();
     let wish = settled(args, &look, None);
     if args.max_unique_bytes.is_some_and(|asked| asked > look.capacity_bytes) {
@@ -156,6 +176,7 @@ fn fresh(
     }
     let rate = machine.layout_rate(wish.unique_bytes[1])?;
     let mut settings = settled(args, &look, rate);
+    let writers = writers(args, rate, interrupt)?;
     settings.budget_s =
         (args.budget * EXPLORING - begun.elapsed().as_secs_f64()).max(0.1 * args.budget);
     if settings.unique_bytes[1] < wish.unique_bytes[1] {
@@ -176,7 +197,35 @@ fn fresh(
             ),
         ));
     }
-    Ok(settings)
+    Ok((settings, writers, Vec::new()))
+}
+
+/// Looks whether concurrent writers to one file wait for one another, where files can be made and that is quickly done.
+fn writers(
+    args: &EvaluateArgs,
+    layout_rate: Option<f64>,
+    interrupt: &Arc<AtomicBool>,
+) -> Result<Writers, Failure> {
+    let left_out = |why: String| Ok(Writers { left_out: Some(why), ..Writers::default() });
+    if !args.target.is_dir() {
+        return Ok(Writers::default());
+    }
+    if args.budget < WRITERS_BUDGET_S {
+        return left_out(format!("the budget is below {}", Seconds(WRITERS_BUDGET_S)));
+    }
+    let needed_s = layout_rate.map_or(0.0, |rate| Effort::SHORT.layout_bytes() as f64 / rate);
+    if needed_s > args.budget * WRITERS_SHARE {
+        return left_out(format!("laying out its files would take {}", Seconds(needed_s)));
+    }
+    let progress = Progress::of_jobs(0, 1, "single writer");
+    let watch = super::vxbench::watch(interrupt, &progress);
+    let outcome = single_writer::diagnose(&args.target, Effort::SHORT, &watch, None);
+    progress.done();
+    match outcome {
+        Ok(diagnosis) => Ok(Writers { found: diagnosis.found, left_out: None }),
+        Err(interrupted @ Failure::Interrupted(_)) => Err(interrupted),
+        Err(failure) => left_out(failure.to_string()),
+    }
 }
 
 fn settings(document: &Document) -> Option<&Settings> {
@@ -188,7 +237,7 @@ fn continued(
     earlier: &Document,
     document: &mut Document,
     args: &EvaluateArgs,
-) -> Result<(Settings, Vec<ioscape_schema::Probe>), Failure> {
+) -> Result<Beginning, Failure> {
     let (Some(settings), Some(evaluation)) = (settings(earlier), &earlier.evaluation) else {
         return Err(Failure::Misuse(
             "--resume: the file holds no evaluation to continue".to_owned(),
@@ -205,7 +254,11 @@ fn continued(
     // That it was interrupted is no doubt about what goes on.
     let kept = earlier.warnings.iter().filter(|doubt| doubt.kind != WarningKind::Interrupted);
     document.warnings = kept.cloned().collect();
-    Ok((settings.clone(), evaluation.probes.clone()))
+    let writers = Writers {
+        found: evaluation.findings.single_writer.clone(),
+        left_out: evaluation.shortened.get(Writers::NAME).cloned(),
+    };
+    Ok((settings.clone(), writers, evaluation.probes.clone()))
 }
 
 fn options_of(settings: &Settings, seed: u64) -> Options {
@@ -231,8 +284,7 @@ fn options_of(settings: &Settings, seed: u64) -> Options {
 struct MachineProbe<'a> {
     machine: Machine,
     document: &'a mut Document,
-    settings: &'a Settings,
-    target: String,
+    frame: &'a Frame,
     keeper: &'a mut Keeper,
     progress: Progress,
 }
@@ -247,36 +299,54 @@ impl Probe for MachineProbe<'_> {
 
     fn progress(&mut self, evaluation: &Evaluation, progress: &ioscape_scaling::Progress) {
         self.progress.advance(progress.spent_s, progress.left_s, progress.phase);
-        self.keeper.save(self.document, &named(evaluation.clone(), &self.target, self.settings));
+        self.keeper.save(self.document, &self.frame.around(evaluation.clone()));
     }
 }
 
-fn named(mut evaluation: Evaluation, target: &str, settings: &Settings) -> Evaluation {
-    evaluation.target = target.to_owned();
-    evaluation.settings = Some(settings.clone());
-    evaluation
+/// What is known of concurrent writers.
+#[derive(Default)]
+struct Writers {
+    found: Vec<WriterScaling>,
+    /// Why nothing is.
+    left_out: Option<String>,
+}
+
+impl Writers {
+    /// Among the parts that may be left out.
+    const NAME: &str = "single writer";
+}
+
+/// What an evaluation holds that the exploration does not know.
+struct Frame {
+    target: String,
+    settings: Settings,
+    writers: Writers,
+}
+
+impl Frame {
+    fn around(&self, mut evaluation: Evaluation) -> Evaluation {
+        evaluation.target.clone_from(&self.target);
+        evaluation.settings = Some(self.settings.clone());
+        let Writers { found, left_out } = &self.writers;
+        evaluation.findings.single_writer.clone_from(found);
+        evaluation.findings.sentences.extend(found.iter().map(|one| one.sentence.clone()));
+        let left_out = left_out.iter().map(|why| (Writers::NAME.to_owned(), why.clone()));
+        evaluation.shortened.extend(left_out);
+        evaluation
+    }
 }
 
 /// Explores with the machine behind the log; the document holds the evaluation, whole or partial, in the end.
 fn explore(
     options: &Options,
-    settings: &Settings,
+    frame: &Frame,
     log: Vec<ioscape_schema::Probe>,
     machine: Machine,
     document: &mut Document,
     keeper: &mut Keeper,
-    args: &EvaluateArgs,
 ) -> Result<(), MeasureError> {
-    let target = args.target.display().to_string();
     let progress = Progress::of_evaluation(options.budget_s);
-    let probe = MachineProbe {
-        machine,
-        document: &mut *document,
-        settings,
-        target: target.clone(),
-        keeper,
-        progress,
-    };
+    let probe = MachineProbe { machine, document: &mut *document, frame, keeper, progress };
     let mut probe = Replay::new(log, probe);
     let outcome = ioscape_scaling::explore(options, &mut probe);
     let probe = probe.into_inner();
@@ -286,6 +356,6 @@ fn explore(
         Ok(evaluation) => (evaluation, Ok(())),
         Err(stopped) => (*stopped.partial, Err(stopped.error)),
     };
-    document.evaluation = Some(named(evaluation, &target, settings));
+    document.evaluation = Some(frame.around(evaluation));
     finished
 }

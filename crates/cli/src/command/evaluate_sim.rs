@@ -24,9 +24,10 @@ const PROCESS_MOST: u32 = 8;
 /// # Errors
 /// Options that only real machines know, a system that cannot be read, and output that cannot be written.
 pub fn main(args: &EvaluateArgs, name: &str) -> Result<(), Failure> {
-    if args.memory.is_some() || args.destroy_data || args.resume.is_some() {
+    let real = args.direct_above.is_some() || args.destroy_data || args.resume.is_some();
+    if args.memory.is_some() || real {
         return Err(Failure::Misuse(
-            "--memory, --destroy-data and --resume are for real targets: a simulated system has its own memory, no data, and is done in seconds"
+            "--memory, --direct-above, --destroy-data and --resume are for real targets: a simulated system has its own memory and policy, no data, and is done in seconds"
                 .into(),
         ));
     }

@@ -11,6 +11,7 @@ pub mod predict;
 pub mod report;
 pub mod run;
 pub mod simulate;
+pub mod single_writer;
 pub mod trace;
 pub mod validate;
 pub mod vxbench;

@@ -273,7 +273,8 @@ impl Session {
             );
         }
         let needed = (buffer_bytes as u64)
-            .saturating_mul(u64::from(workload.process_num) * u64::from(workload.queue_depth));
+            .saturating_mul(u64::from(workload.process_num) * u64::from(workload.queue_depth))
+            .saturating_mul(1 + u64::from(workload.direct_above_bytes.is_some()));
         let memory = environment::memory().available;
         let room = self.options.memory_limit.unwrap_or(memory).min(memory) / 2;
         if workload.engine != Engine::Null && needed > room.max(1 << 20) {
@@ -286,7 +287,7 @@ impl Session {
             return unsupported("this workload", why);
         }
         let align = u64::from(self.target.direct_align().unwrap_or(1).max(1));
-        if workload.access == Access::Direct && !workload.align().is_multiple_of(align) {
+        if workload.may_be_direct() && !workload.align().is_multiple_of(align) {
             let why = format!(
                 "requests are multiples of {} bytes, but direct I/O on {} needs multiples of {align}: give larger requests",
                 workload.align(),
@@ -295,7 +296,8 @@ impl Session {
             return unsupported("direct access", why);
         }
         if workload.engine != Engine::Null {
-            self.target.open_file(workload.access, workload.read_frac < 1.0)?;
+            let access = if workload.may_be_direct() { Access::Direct } else { workload.access };
+            self.target.open_file(access, workload.read_frac < 1.0)?;
         }
         Ok(())
     }

@@ -8,7 +8,7 @@ use crate::stop::{burst_ratio, interval};
 use crate::traps::traps;
 use crate::worker::report::{Report, Tally};
 use ioscape_schema::{
-    Direction, Engine, Measurement, ResponseTime, Stop, Warning, WarningKind, Workload,
+    Access, Direction, Engine, Measurement, ResponseTime, Stop, Warning, WarningKind, Workload,
 };
 
 /// Processors that others may keep busy before a run counts as disturbed.
@@ -70,7 +70,9 @@ impl Session {
         m: &Measurement,
         preparation: &Preparation,
     ) -> Option<Warning> {
-        let resident = m.resident_frac.filter(|f| *f < 0.95)?;
+        // Direct writes drop the pages below them, as they should.
+        let discovers = m.workload.direct_above_bytes.is_some();
+        let resident = m.resident_frac.filter(|f| *f < 0.95 && !discovers)?;
         let memory = environment::memory();
         let unpressed = match &self.group {
             Some(group) => {
@@ -93,6 +95,7 @@ impl Session {
 fn traps_of(session: &Session, workload: &Workload) -> Vec<Warning> {
     match workload.engine {
         Engine::Null => Vec::new(),
+        _ if workload.may_be_direct() => traps(&session.target, Access::Direct),
         _ => traps(&session.target, workload.access),
     }
 }

@@ -3,6 +3,7 @@
 use crate::cgroup::MemoryGroup;
 use crate::clock::Clock;
 use crate::engine::buffer::{Buffer, Stamp, mix};
+use crate::engine::discovered::Discovered;
 use crate::engine::mmap::Mmap;
 use crate::engine::null::Null;
 use crate::engine::psync::Psync;
@@ -47,10 +48,10 @@ impl Plan<'_> {
         self.workload.read_frac < 1.0
     }
 
-    fn open(&self) -> Result<File, Fault> {
+    fn open(&self, access: Access) -> Result<File, Fault> {
         let file = self
             .target
-            .open_file(self.workload.access, self.writes())
+            .open_file(access, self.writes())
             .map_err(|error| Fault::new(Action::Open, errno(&error)))?;
         let advice = match self.workload.advice {
             Advice::Normal => return Ok(file),
@@ -63,9 +64,9 @@ impl Plan<'_> {
     }
 
     fn buffer(&self, number: u64) -> Result<Buffer, Fault> {
-        let align = match self.workload.access {
-            Access::Direct => self.target.direct_align().unwrap_or(1) as usize,
-            Access::Buffered | Access::Dsync => 1,
+        let align = match self.workload.may_be_direct() {
+            true => self.target.direct_align().unwrap_or(1) as usize,
+            false => 1,
         };
         Buffer::new(self.buffer_bytes, align, mix(self.seed) ^ number)
             .ok_or(Fault::new(Action::Resource, libc::ENOMEM))
@@ -151,23 +152,34 @@ fn run_engine<S: FnMut() -> Request>(
 ) -> Result<(), Fault> {
     let number = u64::from(index) << 32;
     let stamp = Stamp::new(plan.seed ^ number);
+    let access = plan.workload.access;
     match plan.workload.engine {
         Engine::Psync => {
-            let mut engine = Psync::new(plan.open()?, plan.buffer(number)?, stamp);
+            let way = |access, stamp| -> Result<Psync, Fault> {
+                Ok(Psync::new(plan.open(access)?, plan.buffer(number)?, stamp))
+            };
+            let Some(above) = plan.workload.direct_above_bytes else {
+                let mut engine = way(access, stamp)?;
+                stream.wait_for_start();
+                return drive(&mut engine, &mut source, stream);
+            };
+            let direct = way(Access::Direct, Stamp::new(!plan.seed ^ number))?;
+            let mut engine = Discovered::new(way(access, stamp)?, direct, above);
             stream.wait_for_start();
             drive(&mut engine, &mut source, stream)
         }
         Engine::IoUring => {
             let depth = u64::from(plan.workload.queue_depth);
             let buffers = (0..depth).map(|i| plan.buffer(number | i)).collect::<Result<_, _>>()?;
-            let mut engine = Uring::new(plan.open()?, buffers, stamp)?;
+            let mut engine = Uring::new(plan.open(access)?, buffers, stamp)?;
             stream.report_mut().unregistered = !engine.is_registered();
             stream.wait_for_start();
             engine.drive(&mut source, stream)
         }
         Engine::Mmap => {
             let (set, write) = (plan.workload.unique_bytes, plan.writes());
-            let mut engine = Mmap::new(&plan.open()?, set, write, plan.buffer(number)?, stamp)?;
+            let file = plan.open(access)?;
+            let mut engine = Mmap::new(&file, set, write, plan.buffer(number)?, stamp)?;
             stream.wait_for_start();
             drive(&mut engine, &mut source, stream)
         }

@@ -4,7 +4,7 @@ use super::figure::{Figure, legend, two_sizes};
 use super::tables::table;
 use crate::figures::SEPARATOR;
 use crate::plot::{Axis, Chart, Drawn, Frame, Mark, Scale, Series, Shape, Unit};
-use crate::text::esc;
+use crate::text::{esc, is_wide};
 use ioscape_schema::units::Rate;
 use ioscape_schema::{CampaignCell, CampaignResult, CampaignRow, CampaignSample};
 
@@ -42,7 +42,11 @@ pub fn campaign(result: &CampaignResult) -> String {
     if !result.source.is_empty() {
         out += &format!(r#"<p class="lead">{}</p>"#, esc(&result.source));
     }
-    for (index, (name, rows)) in groups(result).into_iter().enumerate() {
+    if !result.sentences.is_empty() {
+        let points = result.sentences.iter().map(|one| format!("<li>{}</li>", esc(one)));
+        out += &format!("<ul class=\"sentences\">{}</ul>", points.collect::<String>());
+    }
+    for (index, (name, rows)) in result.rows_alike_but_for(&result.x).into_iter().enumerate() {
         for quantity in &QUANTITIES {
             out += &figure(result, quantity, index, &name, &rows);
         }
@@ -58,21 +62,6 @@ pub fn campaign(result: &CampaignResult) -> String {
         );
     }
     out
-}
-
-/// Rows that differ in the parameter of the horizontal axis alone, with the words for what they share.
-fn groups(result: &CampaignResult) -> Vec<(String, Vec<&CampaignRow>)> {
-    let mut groups: Vec<(String, Vec<&CampaignRow>)> = Vec::new();
-    for row in &result.rows {
-        let shared = row.settings.iter().filter(|setting| setting.name != result.x);
-        let name: Vec<String> = shared.map(|s| format!("{} {}", s.name, s.text)).collect();
-        let name = name.join(", ");
-        match groups.iter_mut().find(|(known, _)| *known == name) {
-            Some((_, rows)) => rows.push(row),
-            None => groups.push((name, vec![row])),
-        }
-    }
-    groups
 }
 
 fn figure(
@@ -160,6 +149,7 @@ fn cells(result: &CampaignResult) -> String {
 
 fn with_ratio(value: String, ratio: Option<f64>, ends: Option<[f64; 2]>) -> String {
     match (ratio, ends) {
+        (Some(ratio), Some(ends)) if is_wide(ends) => format!("{value} \u{d7}{ratio:.2} (unsure)"),
         (Some(ratio), Some([low, high])) => {
             format!("{value} \u{d7}{ratio:.2} ({low:.2}\u{2013}{high:.2})")
         }

@@ -2,6 +2,7 @@
 
 use super::ink::Style;
 use super::tables::{Column, table};
+use crate::text::is_wide;
 use ioscape_schema::units::Rate;
 use ioscape_schema::{CampaignCell, CampaignReference, CampaignResult};
 
@@ -23,6 +24,13 @@ pub fn text(campaign: &CampaignResult, style: &Style) -> String {
     out += &part(&format!("Processor seconds, system and user{base}"), campaign, cpu, style);
     for (column, why) in impossible(campaign) {
         out += &style.paragraph("  - ", "    ", &format!("{column}: {why}"));
+    }
+    if !campaign.sentences.is_empty() {
+        out += "\n";
+    }
+    let bullet = style.pick("  \u{2022} ", "  * ");
+    for sentence in &campaign.sentences {
+        out += &style.paragraph(bullet, "    ", sentence);
     }
     if let Some(reference) = &campaign.reference {
         out += &of_reference(reference, style);
@@ -80,6 +88,7 @@ fn part(
 
 fn ratio(mean: Option<f64>, ends: Option<[f64; 2]>) -> String {
     match (mean, ends) {
+        (Some(mean), Some(ends)) if is_wide(ends) => format!("  {} (unsure)", short(mean)),
         (Some(mean), Some([low, high])) => {
             format!("  {} ({} to {})", short(mean), short(low), short(high))
         }

@@ -170,6 +170,7 @@ fn findings(regions: &[Region]) -> Findings {
         concurrency_gain: each([1.38, 1.31, 1.37]),
         write_to_read_ratio: each([0.94, 0.0125, 1.25]),
         sentences: sentences.map(String::from).into(),
+        ..Findings::default()
     }
 }
 

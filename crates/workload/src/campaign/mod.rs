@@ -1,11 +1,13 @@
 //! Campaigns: tables of `vxbench` runs, described in TOML files and planned as pure functions of them.
 
+mod growth;
 mod ratio;
 mod reference;
 mod rows;
 #[cfg(test)]
 mod tests;
 
+pub use growth::growth_in_threads;
 pub use ratio::{PairedRatio, median, paired_ratio};
 pub use reference::parse_reference;
 pub use rows::{CellPlan, RowPlan};

@@ -6,7 +6,7 @@ use ioscape_schema::{Workload, WorkloadError};
 use std::collections::{BTreeMap, BTreeSet};
 
 const KEYS: &str = "name, unique_bytes, size_mean, size_dist, read_frac, seq_frac, processes, queue_depth, think_time, \
-                    think_time_ns, align, engine, access, workers, advice, seconds or seed";
+                    think_time_ns, align, engine, access, direct_above, workers, advice, seconds or seed";
 
 /// What is known of a job so far, and at which byte of the file each value was given.
 #[derive(Clone, Debug, Default)]
@@ -105,6 +105,10 @@ impl Draft {
                 workload.access = setting.word()?;
                 "access"
             }
+            "direct_above" | "direct_above_bytes" => {
+                workload.direct_above_bytes = Some(setting.bytes()?);
+                "direct_above_bytes"
+            }
             "advice" => {
                 workload.advice = setting.word()?;
                 "advice"
@@ -148,5 +152,6 @@ fn keys_of(error: &WorkloadError) -> [&'static str; 2] {
         WorkloadError::Align { .. } => ["align_bytes", "size_mean"],
         WorkloadError::Depth(_) => ["queue_depth", "engine"],
         WorkloadError::MappedAccess => ["access", "engine"],
+        WorkloadError::Discovered => ["direct_above_bytes", "engine"],
     }
 }

@@ -41,6 +41,7 @@ size_distribution = "fixed"
 process_num = 0x10
 align_bytes = 1_024
 think_time_ns = 0
+direct_above = "256k"
 seconds = "2m"
 "#;
     let jobs = parse_jobs(text).unwrap();
@@ -56,6 +57,7 @@ seconds = "2m"
         align_bytes: Some(512),
         engine: Engine::IoUring,
         access: Access::Direct,
+        direct_above_bytes: None,
         workers: Workers::Threads,
         advice: Advice::Random,
     };
@@ -65,6 +67,7 @@ seconds = "2m"
         size_distribution: SizeDistribution::Fixed,
         process_num: 16,
         align_bytes: Some(1024),
+        direct_above_bytes: Some(256 << 10),
         ..Workload::default()
     };
     assert_eq!((&jobs[1].workload, jobs[1].seconds, jobs[1].seed), (&expected, Some(120.0), None));
@@ -161,7 +164,7 @@ fn keys_are_checked() {
         refused_line("reed_frac = 1"),
         "line 3, column 1: job \"j\" has the unknown key \"reed_frac\": use name, unique_bytes, size_mean, \
          size_dist, read_frac, seq_frac, processes, queue_depth, think_time, think_time_ns, align, engine, access, \
-         workers, advice, seconds or seed"
+         direct_above, workers, advice, seconds or seed"
     );
     assert_eq!(
         refused_line("processes = 1\nprocess_num = 2"),

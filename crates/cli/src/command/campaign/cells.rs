@@ -66,7 +66,7 @@ impl Cells {
 
     /// Writes the part of a device of ours that the cell uses: what was never written reads faster than any disk.
     fn fill(&self, place: &mut Place, plan: &CellPlan, progress: &Progress) -> Result<(), Failure> {
-        let wanted: Laid = (Prepare::Written, plan.file_bytes, 1, 0);
+        let wanted = wanted(plan);
         if place.laid != Some(wanted) {
             let watch = watch(&self.interrupt, progress);
             run(&whole(plan), std::slice::from_ref(&place.path), true, &watch, None)?;
@@ -85,11 +85,7 @@ impl Cells {
         let Some(folder) = place.folder.as_ref().map(|folder| folder.path().to_owned()) else {
             return Ok(());
         };
-        let wanted: Laid = match plan.prepare {
-            Prepare::Fresh => (plan.prepare, 0, 0, 0),
-            Prepare::Written => (plan.prepare, plan.file_bytes, plan.files_written, 0),
-            Prepare::Aged => (plan.prepare, plan.file_bytes, plan.files_written, plan.age_piece),
-        };
+        let wanted = wanted(plan);
         if place.laid == Some(wanted) {
             return Ok(());
         }
@@ -108,6 +104,16 @@ impl Cells {
         }
         place.laid = Some(wanted);
         Ok(())
+    }
+}
+
+/// The files that a cell needs.
+pub fn wanted(plan: &CellPlan) -> Laid {
+    match plan.prepare {
+        _ if plan.raw => (Prepare::Written, plan.file_bytes, 1, 0),
+        Prepare::Fresh => (plan.prepare, 0, 0, 0),
+        Prepare::Written => (plan.prepare, plan.file_bytes, plan.files_written, 0),
+        Prepare::Aged => (plan.prepare, plan.file_bytes, plan.files_written, plan.age_piece),
     }
 }
 

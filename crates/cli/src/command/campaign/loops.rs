@@ -1,10 +1,14 @@
 //! File systems made for a campaign on loop devices, and taken down again on every way out.
+//!
+//! Nothing of them outlives this process, even if it is killed: their files have no name, the devices let go of them when
+//! nobody has them open any more, and the mounts are in a mount namespace of our own.
 
 use crate::failure::Failure;
 use std::ffi::OsStr;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use tempfile::{NamedTempFile, TempDir};
+use tempfile::TempDir;
 
 /// Kinds that can be made, with the program that makes them and its arguments.
 const KINDS: [(&str, &[&str]); 5] = [
@@ -20,8 +24,16 @@ pub struct Made {
     device: Option<PathBuf>,
     mount: Option<TempDir>,
     mounted: bool,
-    // Removed last.
-    _backing: Option<NamedTempFile>,
+    // The device lets go of its file when this is closed, which is last.
+    _held: Option<File>,
+}
+
+/// Keeps the mounts to come to ourselves.
+pub fn seclude() {
+    // Without the right to, they are taken down on every way out but a kill.
+    if ioscape_measure::namespace::own_mounts().is_ok() {
+        let _ = run("mount", ["--make-rprivate", "/"].map(OsStr::new));
+    }
 }
 
 impl Made {
@@ -40,9 +52,6 @@ impl Drop for Made {
             // Its files are closed by now; what remains is the kernel's own delay.
             let _ = run("umount", [OsStr::new("-l"), mount]);
         }
-        if let Some(device) = &self.device {
-            let _ = run("losetup", [OsStr::new("-d"), device.as_os_str()]);
-        }
     }
 }
 
@@ -59,6 +68,20 @@ fn run<'a>(program: &str, words: impl IntoIterator<Item = &'a OsStr>) -> Result<
     }
 }
 
+/// A loop device of `bytes` on a file without a name in `folder`, held open.
+fn attach(folder: &Path, bytes: u64) -> Result<(PathBuf, File), String> {
+    let backing = tempfile::Builder::new().prefix(".ioscape-loop-").tempfile_in(folder);
+    let backing = backing.map_err(|e| format!("{}: {e}", folder.display()))?;
+    backing.as_file().set_len(bytes).map_err(|e| e.to_string())?;
+    let words = ["--find", "--show", "--direct-io=on"].map(OsStr::new);
+    let device = run("losetup", words.into_iter().chain([backing.path().as_os_str()]))?;
+    let device = PathBuf::from(device);
+    let held = File::open(&device).map_err(|e| format!("{}: {e}", device.display()));
+    // While it is open, this asks it to let go of its file at the last close.
+    run("losetup", [OsStr::new("-d"), device.as_os_str()])?;
+    Ok((device, held?))
+}
+
 /// Makes a file system of `kind` and `bytes` whose loop device has its file in `folder`.
 ///
 /// # Errors
@@ -69,16 +92,10 @@ pub fn make(kind: &str, folder: &Path, bytes: u64) -> Result<Made, Failure> {
         return Err(Failure::Misuse(format!("--fs {kind}: choose from {known}")));
     };
     let refused = |why: String| Failure::Misuse(format!("--fs {kind}: {why}"));
-    let mut made = Made { device: None, mount: None, mounted: false, _backing: None };
+    let mut made = Made { device: None, mount: None, mounted: false, _held: None };
     if kind != "tmpfs" {
-        let backing = tempfile::Builder::new().prefix(".ioscape-loop-").tempfile_in(folder);
-        let backing = backing.map_err(|e| refused(format!("{}: {e}", folder.display())))?;
-        backing.as_file().set_len(bytes).map_err(|e| refused(e.to_string()))?;
-        let words = ["--find", "--show", "--direct-io=on"].map(OsStr::new);
-        let path = backing.path().to_owned();
-        let device = run("losetup", words.into_iter().chain([path.as_os_str()]));
-        made._backing = Some(backing);
-        made.device = Some(PathBuf::from(device.map_err(refused)?));
+        let (device, held) = attach(folder, bytes).map_err(refused)?;
+        (made.device, made._held) = (Some(device), Some(held));
     }
     if let (Some((mkfs, words)), Some(device)) = (program.split_first(), &made.device) {
         let words = words.iter().map(OsStr::new).chain([device.as_os_str()]);

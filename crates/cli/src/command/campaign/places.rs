@@ -1,6 +1,6 @@
 //! Where a campaign is measured: directories, devices, and file systems made for it.
 
-use super::loops::{Made, make};
+use super::loops::{Made, make, seclude};
 use crate::args::CampaignRunArgs;
 use crate::failure::Failure;
 use ioscape_measure::FileSystemInfo;
@@ -55,6 +55,7 @@ impl Places {
                     "--fs makes its loop devices in one directory: name one".to_owned(),
                 ));
             };
+            seclude();
             for kind in &args.fs {
                 let made = make(kind, folder, args.fs_size)?;
                 let path = made.path().to_owned();

@@ -51,8 +51,25 @@ pub fn new(
         rounds: campaign.rounds,
         columns,
         rows,
+        sentences: Vec::new(),
         reference: catalogue::reference(&args.name),
     })
+}
+
+/// The order in which a row's columns are measured in a round: another one each time, so that no column always follows the same
+/// other one, whose pages or dirty blocks it would inherit.
+pub fn order(columns: usize, round: usize, row: usize) -> Vec<usize> {
+    let draw = |column: usize| {
+        // The finalizer of splitmix64, on numbers that are all different.
+        let z = (((round as u64) << 40) | ((row as u64) << 20) | column as u64) + 1;
+        let z = z.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^ (z >> 31)
+    };
+    let mut order: Vec<usize> = (0..columns).collect();
+    order.sort_by_key(|column| draw(*column));
+    order
 }
 
 /// The place and the number of the method of column `column`.
@@ -112,4 +129,28 @@ pub fn resumed(path: &Path, fresh: CampaignResult) -> Result<CampaignResult, Fai
         ));
     }
     Ok(CampaignResult { rounds: fresh.rounds, columns: fresh.columns, ..found })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_column_has_its_turn_and_follows_every_other() {
+        let orders: Vec<Vec<usize>> =
+            (0..20).flat_map(|round| (0..20).map(move |row| order(4, round, row))).collect();
+        let mut follows = [[0; 4]; 4];
+        for order in &orders {
+            let mut sorted = order.clone();
+            sorted.sort_unstable();
+            assert_eq!(sorted, [0, 1, 2, 3]);
+            order.windows(2).for_each(|pair| follows[pair[0]][pair[1]] += 1);
+        }
+        // Of 400 orders, each pair is expected in 100.
+        for (before, after) in (0..4).flat_map(|a| (0..4).map(move |b| (a, b))) {
+            let seen = follows[before][after];
+            assert!(before == after || (60..140).contains(&seen), "{before} {after}: {seen}");
+        }
+        assert_eq!(orders[7], order(4, 0, 7), "the same in every attempt");
+    }
 }

@@ -1,0 +1,178 @@
+//! What needs root and loop devices: options that only one file system honours, and taking down what was made.
+
+use assert_cmd::cargo::cargo_bin;
+use ioscape_schema::Document;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+/// Longest time to wait for what is certain to come.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+fn says(program: &str, words: &[&str]) -> Option<String> {
+    let output = Command::new(program).args(words).output().ok()?;
+    output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}
+
+/// Whether loop devices and these programs are at hand; says loudly what is left out otherwise.
+#[expect(clippy::print_stderr, reason = "a test that is left out must be seen")]
+fn possible(programs: &[&str]) -> bool {
+    let is_root = std::fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0);
+    let missing = programs.iter().find(|program| says(program, &["-V"]).is_none());
+    let why = match missing {
+        _ if !is_root => "it needs root".to_owned(),
+        Some(program) => format!("{program} is not installed"),
+        None if says("losetup", &["-f"]).is_none() => "there are no loop devices".to_owned(),
+        None => return true,
+    };
+    eprintln!("SKIPPED: {why}");
+    false
+}
+
+/// A directory beside the binary, which is on a disk if anything is.
+fn folder() -> tempfile::TempDir {
+    tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory")
+}
+
+/// An XFS on a loop device, taken down when dropped.
+struct Xfs {
+    mount: PathBuf,
+}
+
+impl Xfs {
+    fn make(folder: &Path) -> Self {
+        let (image, mount) = (folder.join("image"), folder.join("mount"));
+        let file = std::fs::File::create(&image).expect("a file");
+        file.set_len(512 << 20).expect("a size");
+        std::fs::create_dir(&mount).expect("a directory");
+        let text = |path: &Path| path.to_str().expect("a plain path").to_owned();
+        says("mkfs.xfs", &["-q", &text(&image)]).expect("mkfs.xfs works");
+        says("mount", &["-o", "loop", &text(&image), &text(&mount)]).expect("it can be mounted");
+        Self { mount }
+    }
+}
+
+impl Drop for Xfs {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(&self.mount).status();
+    }
+}
+
+fn vxbench(words: &[&str], file: &Path) -> Output {
+    let mut command = Command::new(cargo_bin("ioscape"));
+    command.arg("vxbench").args(words).arg(file).output().expect("it runs")
+}
+
+#[test]
+fn xfs_takes_an_extent_size_and_memory_says_that_it_does_not() {
+    if !possible(&["mkfs.xfs", "xfs_io"]) {
+        return;
+    }
+    let folder = folder();
+    let xfs = Xfs::make(folder.path());
+    let file = xfs.mount.join("file");
+    let write = ["-w", "write", "-i", "iosize=64k,iocount=4", "-e", "1m"];
+    let output = vxbench(&write, &file);
+    assert!(output.status.success(), "{output:?}");
+    let told = says("xfs_io", &["-r", "-c", "extsize", file.to_str().expect("a plain path")]);
+    assert!(told.is_some_and(|text| text.starts_with("[1048576]")), "the file has no extent size");
+
+    let odd = vxbench(
+        &["-w", "write", "-i", "iosize=64k,iocount=4", "-e", "1000"],
+        &xfs.mount.join("odd"),
+    );
+    assert_eq!(odd.status.code(), Some(2), "{odd:?}");
+    assert!(!xfs.mount.join("odd").exists(), "nothing is left behind");
+    let elsewhere = Path::new("/dev/shm").join(format!("ioscape-extsize-{}", std::process::id()));
+    let refused = vxbench(&write, &elsewhere);
+    let text = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(refused.status.code() == Some(2) && text.contains("extent size"), "{text}");
+    assert!(!elsewhere.exists(), "nothing is left behind");
+}
+
+/// A campaign on file systems that it makes in `folder`, its mounts in a directory of their own.
+fn campaign(folder: &Path, mounts: &Path, result: &Path) -> Child {
+    let file = folder.join("endless.toml");
+    let text = "title = \"endless\"\nrounds = 1000\n[base]\nfile_size = \"1M\"\n[[vary]]\nname = \"iosize\"\n\
+                values = [\"64k\", \"256k\"]\n[[method]]\nname = \"plain\"\n[[method]]\nname = \"raw\"\nraw = true\n";
+    std::fs::write(&file, text).expect("a file");
+    Command::new(cargo_bin("ioscape"))
+        .args(["campaign", "run"])
+        .args([&file, folder])
+        .args(["--fs", "ext4,tmpfs,raw", "--as-root-make", "--fs-size", "128M", "-o"])
+        .arg(result)
+        .env("TMPDIR", mounts)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it starts")
+}
+
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    let all = std::fs::read_dir(folder).expect("the folder");
+    let mut all: Vec<PathBuf> = all.map(|entry| entry.expect("an entry").path()).collect();
+    all.sort();
+    all
+}
+
+/// Lines that name `folder` among the mounts that `process` sees.
+fn mounted(folder: &Path, process: &str) -> Vec<String> {
+    let mounts = std::fs::read_to_string(format!("/proc/{process}/mounts")).expect("the mounts");
+    naming(&mounts, folder)
+}
+
+/// Files in `folder` below loop devices.
+fn attached(folder: &Path) -> Vec<String> {
+    let loops = says("losetup", &["--list", "--noheadings", "--output", "BACK-FILE"]);
+    naming(&loops.expect("losetup lists"), folder)
+}
+
+fn naming(text: &str, folder: &Path) -> Vec<String> {
+    let name = folder.to_str().expect("a plain path");
+    text.lines().filter(|line| line.contains(name)).map(str::to_owned).collect()
+}
+
+/// Waits until no loop device has its file in `folder`: others may look at a device for a moment.
+fn expect_detached(folder: &Path) {
+    let begun = Instant::now();
+    while !attached(folder).is_empty() {
+        assert!(begun.elapsed() < PATIENCE, "{:?} stay", attached(folder));
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn an_interrupted_campaign_takes_down_all_that_it_made() {
+    if !possible(&["mkfs.ext4", "losetup"]) {
+        return;
+    }
+    for signal in ["INT", "TERM", "KILL"] {
+        let [folder, mounts] = [folder(), folder()];
+        let result = mounts.path().join("result.json");
+        let mut child = campaign(folder.path(), mounts.path(), &result);
+        let begun = Instant::now();
+        while !result.exists() {
+            let ended = child.try_wait().expect("the child can be asked");
+            assert!(ended.is_none() && begun.elapsed() < PATIENCE, "{ended:?}: no result");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        assert_eq!(attached(folder.path()).len(), 2, "ext4 and raw have their files there");
+        let process = child.id().to_string();
+        assert_eq!(mounted(mounts.path(), &process).len(), 2, "ext4 and tmpfs are mounted");
+        let status = Command::new("kill").args(["-s", signal, &process]).status();
+        assert!(status.expect("kill runs").success());
+        let output = child.wait_with_output().expect("it ends");
+        expect_detached(folder.path());
+        assert_eq!(mounted(mounts.path(), "self"), Vec::<String>::new());
+        assert_eq!(entries(folder.path()), [folder.path().join("endless.toml")]);
+        if signal != "KILL" {
+            assert_eq!(output.status.code(), Some(130), "{output:?}");
+            assert_eq!(entries(mounts.path()), [result.as_path()]);
+        }
+        let text = std::fs::read_to_string(&result).expect("a result");
+        let document: Document = serde_json::from_str(&text).expect("a document");
+        assert!(document.interrupted && document.campaign.is_some(), "what was measured is kept");
+    }
+}

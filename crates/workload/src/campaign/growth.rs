@@ -1,0 +1,115 @@
+//! What more streams on the same files gain: the sentence that the white paper reads off its multi-thread tables.
+
+use super::ratio::paired_ratio;
+use ioscape_schema::{CampaignResult, CampaignRow, CampaignSetting};
+
+/// Name of the parameter whose growth is told.
+const THREADS: &str = "threads";
+/// Nothing is said of a ratio whose interval's ends are further apart than this.
+const WIDE: f64 = 100.0;
+
+/// A sentence for every column that was measured with few and with many threads: throughput at the most over that at the
+/// fewest, for every other setting, from runs of the same rounds. Empty where `threads` does not vary.
+pub fn growth_in_threads(result: &CampaignResult) -> Vec<String> {
+    let groups = result.rows_alike_but_for(THREADS);
+    let Some((few, many)) = groups.first().and_then(|(_, rows)| ends(rows)) else {
+        return Vec::new();
+    };
+    let count = |row| threads(row).map_or("", |setting| setting.text.as_str());
+    let sentence = |column: usize| {
+        let parts: Vec<String> =
+            groups.iter().filter_map(|(shared, rows)| part(shared, rows, column)).collect();
+        let name = result.columns[column].name();
+        let (few, many, parts) = (count(few), count(many), parts.join(", "));
+        (!parts.is_empty()).then(|| {
+            format!("{name}: {many} threads instead of {few} multiply the throughput by {parts}.")
+        })
+    };
+    (0..result.columns.len()).filter_map(sentence).collect()
+}
+
+fn threads(row: &CampaignRow) -> Option<&CampaignSetting> {
+    row.settings.iter().find(|setting| setting.name == THREADS)
+}
+
+/// The rows with the fewest and the most threads, if these are not the same.
+fn ends<'a>(rows: &[&'a CampaignRow]) -> Option<(&'a CampaignRow, &'a CampaignRow)> {
+    let count = |row: &&&CampaignRow| threads(row).map_or(0.0, |setting| setting.value);
+    let few = rows.iter().min_by(|a, b| count(a).total_cmp(&count(b)))?;
+    let many = rows.iter().max_by(|a, b| count(a).total_cmp(&count(b)))?;
+    (count(&many) > count(&few)).then_some((few, many))
+}
+
+fn part(shared: &str, rows: &[&CampaignRow], column: usize) -> Option<String> {
+    let (few, many) = ends(rows)?;
+    let rates = |row: &CampaignRow| -> Option<Vec<f64>> {
+        let samples = &row.cells.get(column)?.samples;
+        Some(samples.iter().map(|sample| sample.throughput_bytes_per_s).collect())
+    };
+    // Two rounds that differ tell nothing.
+    let ratio = paired_ratio(&rates(many)?, &rates(few)?)
+        .filter(|ratio| ratio.ci95[1] < WIDE * ratio.ci95[0])?;
+    let [low, high] = ratio.ci95;
+    let with = if shared.is_empty() { String::new() } else { format!(" with {shared}") };
+    Some(format!("{:.2}{with} ({low:.2} to {high:.2})", ratio.mean))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ioscape_schema::{CampaignCell, CampaignColumn, CampaignSample};
+
+    fn row(iosize: &str, threads: f64, rates: [f64; 2]) -> CampaignRow {
+        let setting = |name: &str, text: &str, value| CampaignSetting {
+            name: name.into(),
+            text: text.into(),
+            value,
+        };
+        let sample = |throughput_bytes_per_s| CampaignSample {
+            throughput_bytes_per_s,
+            ..CampaignSample::default()
+        };
+        let cell = CampaignCell { samples: rates.map(sample).into(), ..CampaignCell::default() };
+        CampaignRow {
+            settings: vec![
+                setting("iosize", iosize, 0.0),
+                setting("threads", &threads.to_string(), threads),
+            ],
+            cells: vec![cell, CampaignCell::default()],
+        }
+    }
+
+    fn table(rows: Vec<CampaignRow>) -> CampaignResult {
+        let column = |method: &str| CampaignColumn {
+            place: "xfs".into(),
+            method: method.into(),
+            ..CampaignColumn::default()
+        };
+        let columns = vec![column("quick"), column("never measured")];
+        CampaignResult { columns, rows, ..CampaignResult::default() }
+    }
+
+    #[test]
+    fn the_most_threads_are_held_against_the_fewest() {
+        let rows = vec![
+            row("64k", 1.0, [100.0, 200.0]),
+            row("64k", 32.0, [300.0, 600.0]),
+            row("64k", 4.0, [1.0, 1.0]),
+            row("1M", 1.0, [500.0, 500.0]),
+            row("1M", 32.0, [500.0, 500.0]),
+        ];
+        assert_eq!(
+            growth_in_threads(&table(rows)),
+            [
+                "xfs quick: 32 threads instead of 1 multiply the throughput by 3.00 with iosize 64k (3.00 to 3.00), \
+                 1.00 with iosize 1M (1.00 to 1.00)."
+            ]
+        );
+    }
+
+    #[test]
+    fn without_threads_that_vary_nothing_is_said() {
+        assert!(growth_in_threads(&table(vec![row("64k", 4.0, [1.0, 2.0])])).is_empty());
+        assert!(growth_in_threads(&table(Vec::new())).is_empty());
+    }
+}
