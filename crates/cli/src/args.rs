@@ -101,6 +101,9 @@ pub struct EvaluateArgs {
     /// Also find the 75 % performance point in all parameters at once, and the range that performs well
     #[arg(long)]
     pub all_parameters: bool,
+    /// Measure at most N different workloads (at least 60) and repeat them while time is left
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(60..=100_000))]
+    pub points: Option<u32>,
     /// Seed of all random choices
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,

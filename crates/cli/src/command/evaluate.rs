@@ -25,7 +25,7 @@ const PROCESS_MOST: u32 = 16;
 /// Share of the budget for exploring; the rest is for removing the scratch file and writing the results.
 const EXPLORING: f64 = 0.96;
 /// Points off the curves, for the model's sake.
-pub const INTERACTIONS: usize = 12;
+pub const INTERACTIONS: usize = 24;
 /// Share of the budget that laying out the set may take: memory that a guest touches first costs seconds per gibibyte.
 const LAYOUT_SHARE: f64 = 0.25;
 
@@ -123,6 +123,7 @@ fn settled(args: &EvaluateArgs, look: &machine::Look, layout_rate: Option<f64>) 
         base,
         budget_s: args.budget,
         all_parameters: args.all_parameters,
+        points_max: args.points,
         flush_interval_s: look.flush_interval_s,
         layout_bytes_per_s: layout_rate,
         memory_limit_bytes: args.memory,
@@ -219,6 +220,7 @@ fn options_of(settings: &Settings, seed: u64) -> Options {
         seed,
         all_parameters: settings.all_parameters,
         interactions: INTERACTIONS,
+        points_max: settings.points_max.map(|points| points as usize),
         typical_cost_s: (settings.budget_s / 150.0).clamp(0.3, 4.0),
         flush_interval_s: settings.flush_interval_s,
         layout_bytes_per_s: settings.layout_bytes_per_s,

@@ -94,6 +94,7 @@ fn options(
         seed: args.seed,
         all_parameters: args.all_parameters,
         interactions: super::evaluate::INTERACTIONS,
+        points_max: args.points.map(|points| points as usize),
         typical_cost_s: COST_S.min(args.budget / 150.0),
         flush_interval_s: system.cache.flush_interval_s,
         layout_bytes_per_s: None,
