@@ -165,7 +165,7 @@ pub struct ReportArgs {
     /// The page to write; with several results, one page each, numbered
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Print all points as CSV on standard output
+    /// Print all points, or predictions, as CSV on standard output
     #[arg(long, conflicts_with_all = ["json", "svg"])]
     pub csv: bool,
     /// Print the landscape as one SVG picture on standard output
@@ -219,6 +219,30 @@ mod tests {
     #[test]
     fn the_command_line_is_sound() {
         Cli::command().debug_assert();
+    }
+
+    /// The command lines of a page: those that stand alone on a line, without the remark behind them.
+    fn commands(page: &str) -> Vec<Vec<&str>> {
+        let words = |line| str::split(line, '#').next().unwrap_or_default().split_whitespace();
+        let alone = page.lines().filter(|line| line.trim_start().starts_with("ioscape "));
+        alone.map(|line| words(line).collect()).collect()
+    }
+
+    #[test]
+    fn the_commands_of_the_documentation_can_be_typed() {
+        let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let docs = std::fs::read_dir(root.join("docs")).unwrap().map(|entry| entry.unwrap().path());
+        let pages = docs.filter(|path| path.extension().is_some_and(|ending| ending == "md"));
+        let mut seen = 0;
+        for path in pages.chain([root.join("README.md")]) {
+            let page = std::fs::read_to_string(&path).unwrap();
+            for command in commands(&page) {
+                let typed = Cli::try_parse_from(&command);
+                assert!(typed.is_ok(), "{}: {}", path.display(), command.join(" "));
+                seen += 1;
+            }
+        }
+        assert!(seen > 30, "only {seen} commands were found");
     }
 
     #[test]

@@ -86,7 +86,10 @@ pub fn check_writable(path: &Path) -> Result<(), Failure> {
         return Err(Failure::Misuse(format!("{} is a directory: name a file", path.display())));
     }
     tempfile::NamedTempFile::new_in(folder).map(drop).map_err(|e| {
-        Failure::Misuse(format!("cannot write {}: {e}: choose another place", path.display()))
+        // The place it names is that of the trial.
+        let told = e.to_string();
+        let why = told.split(" at path ").next().unwrap_or_default();
+        Failure::Misuse(format!("cannot write {}: {why}: choose another place", path.display()))
     })
 }
 

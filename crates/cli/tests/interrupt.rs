@@ -7,7 +7,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 /// Longest time to wait for a process that is certain to come there.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_secs(600);
 
 fn evaluate(folder: &Path, result: &Path, more: &[&str]) -> Command {
     let mut command = Command::new(cargo_bin("ioscape"));

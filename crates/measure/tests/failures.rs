@@ -8,7 +8,9 @@ use ioscape_schema::{Access, Engine, Op, Request, Workload};
 use rustix::process::{Pid, Signal};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+
+/// Longer than anybody waits for a test.
+const FOR_EVER_S: f64 = 1e6;
 
 fn reads() -> Workload {
     Workload { read_frac: 1.0, ..workload() }
@@ -68,8 +70,8 @@ fn an_interrupt_ends_a_run_soon() {
     let interrupt = Arc::new(AtomicBool::new(false));
     let told = Arc::clone(&interrupt);
     let options = RunOptions {
-        min_s: 100.0,
-        cap_s: 100.0,
+        min_s: FOR_EVER_S,
+        cap_s: FOR_EVER_S,
         interrupt,
         on_progress: Some(Arc::new(move |progress| {
             if progress.phase == Phase::Measure {
@@ -78,14 +80,12 @@ fn an_interrupt_ends_a_run_soon() {
         })),
         ..quick()
     };
-    let begin = Instant::now();
     let source = |p| {
         let mut uniform = Uniform::new(p, 1 << 20, 1.0);
         move || uniform.next()
     };
     let outcome = session.run(&reads(), 4096, &options, source);
     assert!(matches!(outcome, Err(Error::Interrupted)), "{outcome:?}");
-    assert!(begin.elapsed() < Duration::from_secs(50));
     assert!(run(&mut session, &reads()).is_ok(), "the session goes on");
 }
 

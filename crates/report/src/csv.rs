@@ -1,5 +1,7 @@
 //! Every point as comma-separated values: one row per point, RFC 4180 quoting.
 
+mod models;
+
 use crate::text::{inert, stop};
 use ioscape_schema::{Document, Evaluation, Measurement, Parameter, Point};
 
@@ -11,8 +13,15 @@ seq_frac,process_num,queue_depth,engine,access,direct_above_bytes,workers,stop,d
 ///
 /// `curve` is `run` (one row per job of `ioscape run`), `mixed`, `read` or `write` (against `unique_bytes`),
 /// `region` (the four curves of a region) or `all_parameters`; `rounds` holds the throughput of every round,
-/// separated by spaces. Numbers are in full precision, in the units that the JSON has.
+/// separated by spaces. A document of predictions, of a comparison or of a validation has rows of these instead, under a header
+/// of their own. Numbers are in full precision, in the units that the JSON has.
 pub fn csv(document: &Document) -> String {
+    match document {
+        Document { predictions: Some(all), .. } => return models::predictions(all),
+        Document { comparison: Some(all), .. } => return models::comparison(all),
+        Document { validation: Some(validation), .. } => return models::validation(validation),
+        _ => {}
+    }
     let mut out = format!("{HEADER}\n");
     for (index, measurement) in document.measurements.iter().flatten().enumerate() {
         row(&mut out, ["run", "", "job", &(index + 1).to_string()], measurement, ["", ""]);
@@ -80,9 +89,13 @@ fn row(out: &mut String, first: [&str; 4], measurement: &Measurement, last: [&st
         measurement.disturbed.to_string(),
     ];
     let fields = first.into_iter().chain(middle.iter().map(String::as_str)).chain(last);
-    let line: Vec<String> = fields.map(field).collect();
-    out.push_str(&line.join(","));
-    out.push('\n');
+    out.push_str(&line(fields));
+}
+
+/// A line of these fields.
+fn line<'a>(fields: impl Iterator<Item = &'a str>) -> String {
+    let fields: Vec<String> = fields.map(field).collect();
+    fields.join(",") + "\n"
 }
 
 /// A field, in quotes where it needs them.

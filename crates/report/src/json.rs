@@ -29,10 +29,14 @@ pub enum ReadError {
         line: usize,
     },
     /// The text is no JSON.
-    #[error("{name} is not JSON: line {line}, column {column}: {reason}; give a result of ioscape")]
+    #[error(
+        "{name} is not JSON: {place}line {line}, column {column}: {reason}; give a result of ioscape"
+    )]
     NotJson {
         /// File name.
         name: String,
+        /// Path of the first fault with a comma; empty at the beginning of the text.
+        place: String,
         /// Line of the first fault.
         line: usize,
         /// Column of the first fault.
@@ -93,7 +97,7 @@ pub fn json(document: &Document) -> Result<String, NotFinite> {
 /// of another type, or out of its range.
 pub fn from_json(text: &str, name: &str) -> Result<Document, ReadError> {
     let name = inert(name).into_owned();
-    let value: Value = serde_json::from_str(text).map_err(|error| syntax(&error, &name))?;
+    let value: Value = serde_json::from_str(text).map_err(|error| syntax(&error, text, &name))?;
     check_schema(&value, &name)?;
     let mut parser = serde_json::Deserializer::from_str(text);
     let document: Document = serde_path_to_error::deserialize(&mut parser).map_err(|error| {
@@ -116,14 +120,30 @@ pub fn from_json(text: &str, name: &str) -> Result<Document, ReadError> {
     Ok(document)
 }
 
-fn syntax(error: &serde_json::Error, name: &str) -> ReadError {
+fn syntax(error: &serde_json::Error, text: &str, name: &str) -> ReadError {
     let (line, column, name) = (error.line(), error.column(), name.to_owned());
     if error.is_eof() {
         return ReadError::Truncated { name, line };
     }
-    let text = error.to_string();
-    let reason = text.split(" at line ").next().unwrap_or_default();
-    ReadError::NotJson { name, line, column, reason: inert(reason).into_owned() }
+    let told = error.to_string();
+    let reason = told.split(" at line ").next().unwrap_or_default();
+    ReadError::NotJson {
+        name,
+        place: fault(text),
+        line,
+        column,
+        reason: inert(reason).into_owned(),
+    }
+}
+
+/// Path of the first fault of `text`, such as `seed, `: a NaN is where its field's name says it.
+fn fault(text: &str) -> String {
+    let mut parser = serde_json::Deserializer::from_str(text);
+    let found = serde_path_to_error::deserialize::<_, Value>(&mut parser).err();
+    match found.map(|error| error.path().to_string()) {
+        Some(path) if path != "." => format!("{}, ", inert(&path)),
+        _ => String::new(),
+    }
 }
 
 fn check_schema(value: &Value, name: &str) -> Result<(), ReadError> {
@@ -149,7 +169,7 @@ fn check_schema(value: &Value, name: &str) -> Result<(), ReadError> {
 const FRACTIONS: [&str; 4] = ["read_frac", "seq_frac", "resident_frac", "goodness"];
 
 /// Fields that measure something that cannot be negative; whole numbers are checked by their type.
-const NOT_NEGATIVE: [&str; 15] = [
+const NOT_NEGATIVE: [&str; 32] = [
     "throughput_bytes_per_s",
     "throughputs",
     "rounds",
@@ -165,6 +185,23 @@ const NOT_NEGATIVE: [&str; 15] = [
     "median_error",
     "throughput_per_price",
     "price",
+    "low",
+    "high",
+    "spread",
+    "performs_well",
+    "budget_s",
+    "spent_s",
+    "flush_interval_s",
+    "layout_bytes_per_s",
+    "at_least_bytes_per_s",
+    "unique_bytes_range",
+    "warm_up_s",
+    "cost_s",
+    "p75_error",
+    "p90_error",
+    "repeatability_error",
+    "rounds_bytes_per_s",
+    "repeated_bytes_per_s",
 ];
 
 /// Walks the value; on a fault the path of the offending field is left in `path`.

@@ -104,6 +104,7 @@ pub fn by_name(name: &str) -> Option<Vec<NamedWorkload>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ioscape_schema::units::Bytes;
 
     #[test]
     fn every_named_workload_can_be_run() {
@@ -115,6 +116,20 @@ mod tests {
             }
         }
         assert_eq!(by_name("tomorrow"), None);
+    }
+
+    #[test]
+    fn the_documentation_has_every_workload() {
+        let text = include_str!("../../../docs/workloads.md");
+        for NamedWorkload { name, workload: w, .. } in [paper(), today()].concat() {
+            let row = text.lines().find(|line| line.starts_with(&format!("| `{name}` |"))).unwrap();
+            let cells: Vec<&str> = row.split('|').map(str::trim).collect();
+            let percent = |share: f64| format!("{:.0} %", share * 100.0);
+            let [set, size] = [w.unique_bytes, w.size_mean].map(|b| Bytes(b as f64).to_string());
+            let processes = w.process_num.to_string();
+            let (reads, sequential) = (percent(w.read_frac), percent(w.seq_frac));
+            assert_eq!(cells[2..7], [set, size, reads, sequential, processes], "{name}");
+        }
     }
 
     #[test]

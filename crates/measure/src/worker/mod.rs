@@ -200,7 +200,7 @@ mod tests {
             _ => panic!("on purpose"),
         })
         .unwrap();
-        assert!(crew.wait(Duration::from_secs(10), || false));
+        assert!(crew.wait(Duration::from_secs(600), || false));
         let deaths: Vec<_> = crew.children.iter().filter_map(|c| c.death).collect();
         assert_eq!(deaths, [Death::Exit(DONE), Death::Exit(FAULTED), Death::Exit(PANICKED)]);
         assert_eq!(crew.first_dead(), Some((1, Death::Exit(FAULTED))));

@@ -145,10 +145,10 @@ impl Sums {
         let all = self.written.max(1) as f64;
         let bins = self.kib.bins().zip(self.distinct_by_kib.bins()).zip(self.written_by_kib.bins());
         let (mut fit, mut distinct, mut written) = (0u64, 0u64, 0u64);
-        let point = |(((kib, intervals), (_, different)), (_, every)): (
-            ((u64, u64), (u64, u64)),
-            (u64, u64),
-        )| {
+        let bins = bins.map(|(((kib, intervals), (_, different)), (_, every))| {
+            [kib, intervals, different, every]
+        });
+        let point = |[kib, intervals, different, every]: [u64; 4]| {
             fit += intervals;
             distinct += different;
             written += every;

@@ -1,0 +1,176 @@
+//! What models say, as comma-separated values: a row per prediction, comparison, or workload of a validation.
+
+use super::line;
+use ioscape_schema::{Comparison, Prediction, Validation, ValidationPoint, Workload};
+
+const WORKLOAD: [&str; 9] = [
+    "unique_bytes",
+    "size_mean",
+    "read_frac",
+    "seq_frac",
+    "process_num",
+    "queue_depth",
+    "engine",
+    "access",
+    "workers",
+];
+
+fn of_workload(workload: &Workload) -> [String; 9] {
+    [
+        workload.unique_bytes.to_string(),
+        workload.size_mean.to_string(),
+        workload.read_frac.to_string(),
+        workload.seq_frac.to_string(),
+        workload.process_num.to_string(),
+        workload.queue_depth.to_string(),
+        workload.engine.to_string(),
+        workload.access.to_string(),
+        workload.workers.to_string(),
+    ]
+}
+
+fn header(first: &[&str], last: &[String]) -> String {
+    line(first.iter().copied().chain(WORKLOAD).chain(last.iter().map(String::as_str)))
+}
+
+fn row(first: &[String], workload: &Workload, last: &[String]) -> String {
+    let middle = of_workload(workload);
+    line(first.iter().chain(&middle).chain(last).map(String::as_str))
+}
+
+fn name(name: Option<&String>) -> String {
+    name.cloned().unwrap_or_default()
+}
+
+/// A row per workload and system.
+pub fn predictions(all: &[Prediction]) -> String {
+    let first = [
+        "name",
+        "system",
+        "throughput_bytes_per_s",
+        "interval90_low",
+        "interval90_high",
+        "iops",
+        "response_time_ns",
+        "region",
+        "extrapolated",
+    ];
+    let mut out = header(&first, &[]);
+    for one in all {
+        let first = [
+            name(one.name.as_ref()),
+            one.system.clone(),
+            one.throughput_bytes_per_s.to_string(),
+            one.interval90[0].to_string(),
+            one.interval90[1].to_string(),
+            one.iops.to_string(),
+            one.response_time_ns.to_string(),
+            one.region.clone(),
+            one.extrapolated.to_string(),
+        ];
+        out += &row(&first, &one.workload, &[]);
+    }
+    out
+}
+
+/// A row per workload and pair of systems; fields about prices are empty without prices.
+pub fn comparison(all: &[Comparison]) -> String {
+    let first = [
+        "name",
+        "system",
+        "other_system",
+        "throughput_bytes_per_s",
+        "other_throughput_bytes_per_s",
+        "ratio",
+        "interval90_low",
+        "interval90_high",
+        "significant",
+        "extrapolated",
+        "throughput_per_price",
+        "other_throughput_per_price",
+    ];
+    let mut out = header(&first, &[]);
+    for one in all {
+        let price = |index: usize| {
+            one.throughput_per_price.map_or_else(String::new, |both| both[index].to_string())
+        };
+        let first = [
+            name(one.name.as_ref()),
+            one.systems[0].clone(),
+            one.systems[1].clone(),
+            one.throughput_bytes_per_s[0].to_string(),
+            one.throughput_bytes_per_s[1].to_string(),
+            one.ratio.to_string(),
+            one.interval90[0].to_string(),
+            one.interval90[1].to_string(),
+            one.significant.to_string(),
+            one.extrapolated.to_string(),
+            price(0),
+            price(1),
+        ];
+        out += &row(&first, &one.workload, &[]);
+    }
+    out
+}
+
+/// A row per workload; `rounds` holds every measurement, separated by spaces, and behind the workload stands what each other
+/// model predicts.
+pub fn validation(validation: &Validation) -> String {
+    let first = [
+        "measured_bytes_per_s",
+        "rounds",
+        "near_border",
+        "predicted_bytes_per_s",
+        "interval90_low",
+        "interval90_high",
+        "region",
+    ];
+    let others: Vec<&String> =
+        validation.points.first().map(|point| point.models.keys().collect()).unwrap_or_default();
+    let columns: Vec<String> =
+        others.iter().map(|model| format!("{model}_predicted_bytes_per_s")).collect();
+    let mut out = header(&first, &columns);
+    for point in &validation.points {
+        let of_other = |model: &&String| point.models.get(*model).map(f64::to_string);
+        let last: Vec<String> =
+            others.iter().map(|model| of_other(model).unwrap_or_default()).collect();
+        out += &row(&of_point(point), &point.measurement.workload, &last);
+    }
+    out
+}
+
+fn of_point(point: &ValidationPoint) -> [String; 7] {
+    let rounds: Vec<String> = point.rounds_bytes_per_s.iter().map(f64::to_string).collect();
+    let said = &point.prediction;
+    [
+        point.measured_bytes_per_s().to_string(),
+        rounds.join(" "),
+        point.near_border.to_string(),
+        said.throughput_bytes_per_s.to_string(),
+        said.interval90[0].to_string(),
+        said.interval90[1].to_string(),
+        said.region.clone(),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::csv::csv;
+    use crate::sample;
+
+    #[test]
+    fn every_row_has_as_many_fields_as_its_header() {
+        for (document, column) in [
+            (sample::predicted(), "response_time_ns"),
+            (sample::compared(), "ratio"),
+            (sample::validated(), "product_predicted_bytes_per_s"),
+        ] {
+            let text = csv(&document);
+            let lines: Vec<&str> = text.lines().collect();
+            let count = |line: &str| line.split(',').count();
+            assert!(lines.len() > 1, "{text}");
+            assert!(lines[0].split(',').any(|name| name == column), "{text}");
+            assert!(lines.iter().all(|line| count(line) == count(lines[0])), "{text}");
+        }
+    }
+}
