@@ -348,9 +348,7 @@ pub struct Absorption {
     pub fit_200k: f64,
     /// Fraction of the written bytes that overwrite bytes written earlier in the same interval.
     pub overwritten_frac: f64,
-    /// What a cache takes that is emptied after each interval: its size in bytes, the least fraction of the written bytes, and
-    /// the least fraction that overwrites what is in it (Figure 18). Of an interval that does not fit only as many bytes count
-    /// as fill the cache.
+    /// Cache emptied after each interval: bytes, least share of written bytes taken, and of overwrites (Figure 18).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub absorbed: Vec<[f64; 3]>,
 }

@@ -22,8 +22,6 @@ pub struct BlockTypes {
     certain: Vec<TypedRange>,
     /// In use by something that the map does not tell.
     in_use: Vec<TypedRange>,
-    /// Devices on which a journal is.
-    journaled: Vec<u16>,
 }
 
 impl BlockTypes {
@@ -33,11 +31,7 @@ impl BlockTypes {
             .into_iter()
             .filter(|r| r.from < r.to)
             .partition(|r| r.io_type != IoType::Unknown);
-        let journals = certain.iter().filter(|range| range.io_type == IoType::Journal);
-        let mut journaled: Vec<u16> = journals.map(|range| range.device).collect();
-        journaled.sort_unstable();
-        journaled.dedup();
-        let mut this = Self { certain, in_use, journaled };
+        let mut this = Self { certain, in_use };
         for list in [&mut this.certain, &mut this.in_use] {
             list.sort_by_key(|range| (range.device, range.from, std::cmp::Reverse(range.to)));
         }
@@ -55,11 +49,6 @@ impl BlockTypes {
     /// What is at a byte of a device; unknown where something is that the map does not tell.
     pub fn at(&self, device: u16, byte: u64) -> Option<IoType> {
         Self::find(&self.certain, device, byte).or_else(|| Self::find(&self.in_use, device, byte))
-    }
-
-    /// Whether there is a journal on the device.
-    pub fn has_journal(&self, device: u16) -> bool {
-        self.journaled.binary_search(&device).is_ok()
     }
 
     /// Whether there is a map of the device.
@@ -82,8 +71,8 @@ pub fn classify(io: &Io, command: &str, maps: &[&BlockTypes]) -> IoType {
     }
     let journals = command.starts_with("jbd2/");
     if io.request.len == 0 {
-        // A flush has no block; with a journal on the disk it keeps the journal's order, whoever issues it.
-        let keeps_order = journals || maps.iter().any(|map| map.has_journal(io.device));
+        // A flush has no block; of a file system with a map (ext4, XFS) it keeps the journal's order, whoever issues it.
+        let keeps_order = journals || maps.iter().any(|map| map.covers(io.device));
         let flushes = io.flags.contains(IoFlags::FLUSH);
         return if keeps_order && flushes { IoType::Journal } else { IoType::Unknown };
     }
@@ -136,9 +125,8 @@ mod tests {
         assert_eq!(classify(&other, "cp", &maps), IoType::Unknown);
         let flush = Io { request: Request::default(), ..io(0, IoFlags::FLUSH) };
         assert_eq!(classify(&flush, "jbd2/vda-8", &maps), IoType::Journal);
-        assert_eq!(classify(&flush, "kworker/0:1H", &maps), IoType::Unknown);
-        let journaled = BlockTypes::new([range(8192, 16_384, IoType::Journal)]);
-        assert_eq!(classify(&flush, "kworker/0:1H", &[&journaled]), IoType::Journal);
+        assert_eq!(classify(&flush, "kworker/0:1H", &maps), IoType::Journal);
+        assert_eq!(classify(&Io { device: 1, ..flush }, "sync", &maps), IoType::Unknown);
         let discard = io(16_384, IoFlags::DISCARD);
         assert_eq!(classify(&discard, "fstrim", &maps), IoType::Directory, "what was there");
     }
