@@ -8,7 +8,7 @@ use ioscape_schema::{Access, ReplayTiming, TraceReplay};
 /// What was replayed and how, in one sentence.
 pub fn lead(replay: &TraceReplay) -> String {
     let timing = match replay.timing {
-        ReplayTiming::Speed(speed) if speed == 1.0 => "when they came".to_owned(),
+        ReplayTiming::Speed(1.0) => "when they came".to_owned(),
         ReplayTiming::Speed(speed) => format!("at {speed} times the speed"),
         ReplayTiming::AsFastAsPossible => "as fast as possible".to_owned(),
     };
