@@ -3,7 +3,7 @@
 mod models;
 
 use crate::text::{inert, stop};
-use ioscape_schema::{Document, Evaluation, Measurement, Parameter, Point};
+use ioscape_schema::{Document, Evaluation, Measurement, Parameter, Point, Workload};
 
 const HEADER: &str = "curve,region,parameter,value,throughput_bytes_per_s,ci95_low,ci95_high,iops,\
 response_mean_ns,response_p50_ns,response_p99_ns,response_max_ns,cpu_ns_per_io,unique_bytes,size_mean,read_frac,\
@@ -75,6 +75,17 @@ fn row(out: &mut String, first: [&str; 4], measurement: &Measurement, last: [&st
         times.p99.to_string(),
         times.max.to_string(),
         measurement.cpu_ns_per_io.to_string(),
+    ];
+    let end = [stop(measurement.stop).to_owned(), measurement.disturbed.to_string()];
+    let workload = of_workload(workload);
+    let middle = middle.iter().chain(&workload).chain(&end);
+    let fields = first.into_iter().chain(middle.map(String::as_str)).chain(last);
+    out.push_str(&line(fields));
+}
+
+/// The workload's own columns, in the order of both headers.
+fn of_workload(workload: &Workload) -> [String; 9] {
+    [
         workload.unique_bytes.to_string(),
         workload.size_mean.to_string(),
         workload.read_frac.to_string(),
@@ -85,11 +96,7 @@ fn row(out: &mut String, first: [&str; 4], measurement: &Measurement, last: [&st
         workload.access.to_string(),
         workload.direct_above_bytes.map_or_else(String::new, |above| above.to_string()),
         workload.workers.to_string(),
-        stop(measurement.stop).to_owned(),
-        measurement.disturbed.to_string(),
-    ];
-    let fields = first.into_iter().chain(middle.iter().map(String::as_str)).chain(last);
-    out.push_str(&line(fields));
+    ]
 }
 
 /// A line of these fields.

@@ -1,6 +1,6 @@
 //! What models say, as comma-separated values: a row per prediction, comparison, or workload of a validation.
 
-use super::line;
+use super::{line, of_workload};
 use ioscape_schema::{Comparison, Prediction, Validation, ValidationPoint, Workload};
 
 const WORKLOAD: [&str; 9] = [
@@ -14,20 +14,6 @@ const WORKLOAD: [&str; 9] = [
     "access",
     "workers",
 ];
-
-fn of_workload(workload: &Workload) -> [String; 9] {
-    [
-        workload.unique_bytes.to_string(),
-        workload.size_mean.to_string(),
-        workload.read_frac.to_string(),
-        workload.seq_frac.to_string(),
-        workload.process_num.to_string(),
-        workload.queue_depth.to_string(),
-        workload.engine.to_string(),
-        workload.access.to_string(),
-        workload.workers.to_string(),
-    ]
-}
 
 fn header(first: &[&str], last: &[String]) -> String {
     line(first.iter().copied().chain(WORKLOAD).chain(last.iter().map(String::as_str)))
