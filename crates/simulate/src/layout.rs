@@ -24,6 +24,9 @@ pub struct Zone {
     /// Sectors at the end of every cylinder that are kept as spares.
     #[serde(default)]
     pub spares_per_cylinder: u32,
+    /// Cylinders that share `spares_per_cylinder`, at the end of the last of them; 0 and 1 mean each its own.
+    #[serde(default)]
+    pub cylinders_per_spares: u32,
     /// Tracks at the end of every cylinder that are kept as spares.
     #[serde(default)]
     pub spare_tracks_per_cylinder: u16,
@@ -203,7 +206,9 @@ impl Layout {
         let mut skew = u64::from(zone.offset) % physical;
         for cylinder in zone.first_cylinder..=zone.last_cylinder {
             let heads = heads_of(zone, cylinder, plan);
-            filling.begin_cylinder(heads.len());
+            if (cylinder - zone.first_cylinder) % zone.cylinders_per_spares.max(1) == 0 {
+                filling.begin_range(heads.len());
+            }
             for (nth, &head) in heads.iter().enumerate() {
                 if nth > 0 || cylinder > zone.first_cylinder {
                     skew += u64::from(if nth > 0 { zone.track_skew } else { zone.cylinder_skew });
@@ -280,6 +285,21 @@ impl Layout {
         Place { track, slot: self.slot(track, index), left }
     }
 
+    /// First block of a block's track and the block after its last.
+    pub fn track_of(&self, block: u64) -> [u64; 2] {
+        let place = self.place(block);
+        let first = self.tracks[place.track].first_block;
+        [first, first + self.blocks_of(place.track)]
+    }
+
+    /// The block after the last of a block's cylinder.
+    pub fn cylinder_end(&self, block: u64) -> u64 {
+        let track = self.place(block).track;
+        let cylinder = self.tracks[track].cylinder;
+        let after = self.tracks[track..].iter().find(|t| t.cylinder != cylinder);
+        after.map_or(self.blocks, |t| t.first_block)
+    }
+
     fn remapped(&self, block: u64) -> Option<Place> {
         let at = self.remaps.binary_search_by_key(&block, |r| r.block).ok()?;
         let remap = &self.remaps[at];
@@ -349,7 +369,7 @@ struct Filling<'a> {
     zone: &'a Zone,
     /// Sectors of a track that may hold data.
     usable: u32,
-    /// Sectors that still may hold data on this cylinder.
+    /// Sectors that still may hold data on this cylinder, or on those that share their spares.
     room: u64,
     /// Sectors counted so far, as slips count them.
     place: u64,
@@ -368,8 +388,9 @@ impl<'a> Filling<'a> {
         Self { zone, usable, room: 0, place: 0, tracks: 0, left, slip: 0 }
     }
 
-    fn begin_cylinder(&mut self, heads: usize) {
-        let all = heads as u64 * u64::from(self.usable);
+    fn begin_range(&mut self, heads: usize) {
+        let cylinders = u64::from(self.zone.cylinders_per_spares.max(1));
+        let all = cylinders * heads as u64 * u64::from(self.usable);
         self.room = all.saturating_sub(u64::from(self.zone.spares_per_cylinder));
     }
 

@@ -20,6 +20,7 @@ pub mod read_ahead;
 pub mod replay;
 pub mod schedule;
 pub mod seek;
+pub mod segments;
 pub mod summary;
 pub mod system;
 

@@ -35,15 +35,17 @@ pub struct Feed {
     pub from_ns: u64,
     /// Time of a block, in 2^-20 ns.
     pub each: u64,
-    /// Whether all data of a track must be there before it is written; otherwise the first block must.
+    /// Whether all data of a track must be there before it is written.
     pub whole: bool,
+    /// Otherwise the first of its blocks must, and as many as this before anything is written.
+    pub lead: u64,
 }
 
 impl Feed {
     /// When a run of `count` blocks can be written that `before` blocks come before.
     #[inline]
     fn ready_ns(&self, before: u64, count: u64) -> u64 {
-        let blocks = if self.whole { before + count } else { before + 1 };
+        let blocks = if self.whole { before + count } else { self.lead.max(before + 1) };
         self.from_ns + ((blocks * self.each) >> 20)
     }
 }
@@ -74,6 +76,8 @@ pub struct Mechanism {
     pub seek_ns: Vec<u32>,
     /// Switching to another head of the same cylinder.
     pub head_switch_ns: u64,
+    /// What a write needs at least to get to its track.
+    pub write_seek_least_ns: u64,
     /// Settling that a write needs on top of a seek or switch.
     pub write_settle_ns: i64,
     /// Whether reading begins with whatever sector of a track comes first.
@@ -118,7 +122,8 @@ impl Mechanism {
         write: bool,
     ) -> Access {
         let place = self.layout.place(block);
-        let seek_ns = self.seek_to(arm, place.track, write);
+        let least_ns = if write { self.write_seek_least_ns } else { 0 };
+        let seek_ns = self.seek_to(arm, place.track, write).max(least_ns);
         let there = start_ns + seek_ns;
         settle_on(arm, &self.layout, place.track);
         let mut runs = self.runs(arm, there, feed, [block, count], write);
