@@ -5,13 +5,15 @@ mod campaign;
 mod characterize;
 mod models;
 mod os;
+mod result;
 mod simulate;
 mod trace;
 mod vxbench;
+mod workload;
 
 use clap::{Args, Parser, Subcommand};
 use ioscape_schema::units::{parse_bytes, parse_duration_ns};
-use ioscape_schema::{Access, Advice, Engine, SizeDistribution, Workers};
+use ioscape_schema::{Engine, SizeDistribution, Workers};
 use std::path::PathBuf;
 
 pub use analyze::{AnalyzeArgs, CharacterizeArgs as CharacterizeTraceArgs, WholeArgs};
@@ -19,9 +21,11 @@ pub use campaign::{CampaignAction, CampaignArgs, CampaignRunArgs};
 pub use characterize::CharacterizeArgs;
 pub use models::{AskedArgs, CompareArgs, PredictArgs, Price, ValidateArgs};
 pub use os::OsArgs;
+pub use result::ResultArgs;
 pub use simulate::{CacheChoice, CalibrateArgs, SimulateArgs, Sweep};
 pub use trace::{ExportArgs, ImportArgs, RecordArgs, TraceArgs, TraceCommand};
 pub use vxbench::VxbenchArgs;
+pub use workload::{WaysArgs, WorkloadArgs};
 
 const AFTER: &str = "Results go to standard output, everything else to standard error.\n\
 Exit codes: 0 done; 1 it failed (what was measured is saved); 2 misuse, or refused for safety; 130 interrupted (saved).\n\
@@ -98,6 +102,9 @@ pub struct EvaluateArgs {
     /// Also find the 75 % performance point in all parameters at once, and the range that performs well
     #[arg(long)]
     pub all_parameters: bool,
+    /// Measure at most N different workloads (at least 60) and repeat them while time is left
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(60..=100_000))]
+    pub points: Option<u32>,
     /// Seed of all random choices
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
@@ -110,73 +117,9 @@ pub struct EvaluateArgs {
     /// TARGET is a file or device whose data may be overwritten
     #[arg(long)]
     pub destroy_data: bool,
-    /// Write the result to FILE (.ioscape.json)
-    #[arg(short, long, value_name = "FILE")]
-    pub output: Option<PathBuf>,
-    /// Write one self-contained HTML page to FILE
-    #[arg(long, value_name = "FILE")]
-    pub html: Option<PathBuf>,
-    /// Print the result file on standard output instead of the summary
-    #[arg(long)]
-    pub json: bool,
-}
-
-/// The five parameters and how they are issued.
-#[derive(Debug, Args)]
-pub struct WorkloadArgs {
-    /// Size of the set of distinct bytes that all processes touch together
-    #[arg(long, value_name = "SIZE", default_value = "64M", value_parser = bytes)]
-    pub unique_bytes: u64,
-    /// Mean request size
-    #[arg(long, value_name = "SIZE", default_value = "32k", value_parser = bytes)]
-    pub size_mean: u64,
-    /// How request sizes are drawn: normal, bernoulli, exponential or fixed
-    #[arg(long, value_name = "DIST", default_value = "normal")]
-    pub size_dist: SizeDistribution,
-    /// Fraction of reads, 0 to 1
-    #[arg(long, value_name = "FRAC", default_value_t = 0.5, value_parser = fraction)]
-    pub read_frac: f64,
-    /// Fraction of requests that start where the process's previous one ended, 0 to 1
-    #[arg(long, value_name = "FRAC", default_value_t = 0.5, value_parser = fraction)]
-    pub seq_frac: f64,
-    /// Processes issuing I/O at the same time
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=4096))]
-    pub processes: u32,
-    /// Requests in flight per process (io_uring)
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=4096))]
-    pub queue_depth: u32,
-    /// Time a process computes between two requests
-    #[arg(long, value_name = "TIME", value_parser = nanos)]
-    pub think_time: Option<u64>,
-    /// Multiple that offsets and sizes are rounded to [default: 4k, less for smaller requests]
-    #[arg(long, value_name = "SIZE", value_parser = bytes)]
-    pub align: Option<u64>,
-    /// How requests reach the kernel: psync, io_uring, mmap or null
-    #[arg(long, value_name = "ENGINE", default_value = "psync", value_parser = run_engine)]
-    pub engine: Engine,
-    /// Bypass the file cache (O_DIRECT)
-    #[arg(long, conflicts_with = "dsync")]
-    pub direct: bool,
-    /// Every write reaches stable storage before it returns (O_DSYNC)
-    #[arg(long)]
-    pub dsync: bool,
-    /// What carries a stream of requests: processes or threads
-    #[arg(long, value_name = "KIND", default_value = "processes")]
-    pub workers: Workers,
-    /// What the kernel is told about the accesses (posix_fadvise): normal, random or sequential
-    #[arg(long, value_name = "ADVICE", default_value = "normal")]
-    pub advice: Advice,
-}
-
-impl WorkloadArgs {
-    /// The kind of access the two flags ask for.
-    pub fn access(&self) -> Access {
-        match (self.direct, self.dsync) {
-            (true, _) => Access::Direct,
-            (_, true) => Access::Dsync,
-            _ => Access::Buffered,
-        }
-    }
+    /// Where the result goes.
+    #[command(flatten)]
+    pub out: ResultArgs,
 }
 
 /// `ioscape run`.
@@ -186,7 +129,7 @@ pub struct RunArgs {
     /// A directory, file or device [default: .], and a job file (.toml) or a result of characterize (.json)
     #[arg(value_name = "TARGET | JOB.toml | RESULT.json", num_args = 0..=2)]
     pub places: Vec<PathBuf>,
-    /// The workload.
+    /// The workload; not beside a job file.
     #[command(flatten)]
     pub workload: WorkloadArgs,
     /// Longest time to measure each workload; it ends earlier when the result is confident
@@ -204,12 +147,9 @@ pub struct RunArgs {
     /// TARGET is a file or device whose data may be overwritten
     #[arg(long)]
     pub destroy_data: bool,
-    /// Write the result to FILE (.ioscape.json)
-    #[arg(short, long, value_name = "FILE")]
-    pub output: Option<PathBuf>,
-    /// Print the result file on standard output instead of the table
-    #[arg(long)]
-    pub json: bool,
+    /// Where the result goes.
+    #[command(flatten)]
+    pub out: ResultArgs,
 }
 
 /// `ioscape report`.

@@ -1,6 +1,6 @@
 //! The workloads that a prediction is asked for: by parameters, by the name of a set, or from a file.
 
-use crate::args::AskedArgs;
+use crate::args::{AskedArgs, WaysArgs, WorkloadArgs};
 use crate::failure::Failure;
 use crate::output;
 use ioscape_scaling::workload_sets;
@@ -14,8 +14,10 @@ pub struct Asked {
     /// Its name; absent for one given by its parameters.
     pub name: Option<String>,
     workload: Workload,
-    /// Whether engine, access and the like are its own; otherwise they are those of the evaluation that is asked.
+    /// Whether engine, access and the like are its own; otherwise they are those of the evaluation that is asked, but for `ways`.
     whole: bool,
+    /// What is asked for in another way than the evaluation's.
+    ways: WaysArgs,
 }
 
 impl Asked {
@@ -25,7 +27,7 @@ impl Asked {
             return self.workload.clone();
         }
         let five = |workload: Workload, p: Parameter| workload.with(p, self.workload.get(p));
-        Parameter::ALL.into_iter().fold(base.clone(), five)
+        self.ways.on(Parameter::ALL.into_iter().fold(base.clone(), five))
     }
 }
 
@@ -35,12 +37,21 @@ impl Asked {
 /// A set or file that does not exist, a file that is wrong, and parameters that cannot go together.
 pub fn asked(args: &AskedArgs) -> Result<Vec<Asked>, Failure> {
     match &args.workloads {
+        Some(place) if args.one != WorkloadArgs::default() => Err(described_twice(place)),
         Some(place) => match place.to_str().and_then(workload_sets::by_name) {
             Some(set) => Ok(of_set(set)),
             None => of_file(place),
         },
-        None => of_flags(args),
+        None => of_flags(&args.one),
     }
+}
+
+/// A file or set says which workloads, and options do so too.
+pub fn described_twice(place: &Path) -> Failure {
+    Failure::Misuse(format!(
+        "{} says which workloads: leave it out, or the options that describe one",
+        place.display()
+    ))
 }
 
 /// The five workloads of the self-scaling paper's figure 16.
@@ -50,7 +61,12 @@ pub fn paper() -> Vec<Asked> {
 
 fn of_set(set: Vec<workload_sets::NamedWorkload>) -> Vec<Asked> {
     set.into_iter()
-        .map(|one| Asked { name: Some(one.name.to_owned()), workload: one.workload, whole: false })
+        .map(|one| Asked {
+            name: Some(one.name.to_owned()),
+            workload: one.workload,
+            whole: false,
+            ways: WaysArgs::default(),
+        })
         .collect()
 }
 
@@ -95,37 +111,30 @@ fn of_file(path: &Path) -> Result<Vec<Asked>, Failure> {
         .map(|job| {
             // An application's sizes and pauses are its own, but a model speaks of the five parameters alone.
             let whole = is_job_file || job.workload.access != Access::Buffered;
-            Asked { name: Some(job.name), workload: job.workload, whole }
+            let (name, workload, ways) = (Some(job.name), job.workload, WaysArgs::default());
+            Asked { name, workload, whole, ways }
         })
         .collect())
 }
 
-fn of_flags(args: &AskedArgs) -> Result<Vec<Asked>, Failure> {
-    let AskedArgs { workloads: _, unique_bytes, size_mean, read_frac, seq_frac, processes } = *args;
-    let sizes = unique_bytes.is_some() || size_mean.is_some();
-    if !sizes && read_frac.is_none() && seq_frac.is_none() && processes.is_none() {
+fn of_flags(args: &WorkloadArgs) -> Result<Vec<Asked>, Failure> {
+    if *args == WorkloadArgs::default() {
         return Ok(Vec::new());
     }
-    let usual = Workload::default();
-    let workload = Workload {
-        unique_bytes: unique_bytes.unwrap_or(usual.unique_bytes),
-        size_mean: size_mean.unwrap_or(usual.size_mean),
-        read_frac: read_frac.unwrap_or(usual.read_frac),
-        seq_frac: seq_frac.unwrap_or(usual.seq_frac),
-        process_num: processes.unwrap_or(usual.process_num),
-        ..usual
-    };
+    let workload = args.five.on(Workload::default());
     workload.validate().map_err(|e| Failure::Misuse(e.to_string()))?;
-    Ok(vec![Asked { name: None, workload, whole: false }])
+    Ok(vec![Asked { name: None, workload, whole: false, ways: args.ways.clone() }])
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ioscape_schema::Workers;
 
     #[test]
     fn parameters_and_sets_take_their_kind_from_the_evaluation() {
-        let args = AskedArgs { read_frac: Some(0.9), ..AskedArgs::default() };
+        let mut args = AskedArgs::default();
+        args.one.five.read_frac = Some(0.9);
         let direct = Workload { access: Access::Direct, seq_frac: 0.1, ..Workload::default() };
         let one = asked(&args).unwrap()[0].on(&direct);
         assert_eq!((one.access, one.read_frac, one.seq_frac), (Access::Direct, 0.9, 0.5));
@@ -135,9 +144,21 @@ mod tests {
     }
 
     #[test]
+    fn ways_that_are_given_are_kept() {
+        let mut args = AskedArgs::default();
+        args.one.ways.dsync = true;
+        let threads = Workload { workers: Workers::Threads, ..Workload::default() };
+        let one = asked(&args).unwrap()[0].on(&threads);
+        assert_eq!((one.access, one.workers), (Access::Dsync, Workers::Threads));
+    }
+
+    #[test]
     fn impossible_parameters_are_refused() {
-        let args = AskedArgs { unique_bytes: Some(4096), ..AskedArgs::default() };
+        let mut args = AskedArgs::default();
+        args.one.five.unique_bytes = Some(4096);
         assert!(asked(&args).unwrap_err().to_string().contains("size_mean"));
+        args.workloads = Some("paper".into());
+        assert!(asked(&args).unwrap_err().to_string().contains("leave it out"));
         let args = AskedArgs { workloads: Some("tomorrow".into()), ..AskedArgs::default() };
         assert!(asked(&args).unwrap_err().to_string().contains("today"));
     }

@@ -1,5 +1,6 @@
 //! Where results go: standard output, and files that are whole or not there.
 
+use crate::args::ResultArgs;
 use crate::failure::Failure;
 use ioscape_schema::{Document, SCHEMA, Tool};
 use std::io::{self, IsTerminal, Write};
@@ -89,26 +90,37 @@ pub fn check_writable(path: &Path) -> Result<(), Failure> {
     })
 }
 
+/// Refuses the first of several output places that cannot be written.
+pub fn check_places<'a>(places: impl IntoIterator<Item = &'a Path>) -> Result<(), Failure> {
+    places.into_iter().try_for_each(check_writable)
+}
+
 /// The document as text of a result file.
 pub fn json(document: &Document) -> Result<String, Failure> {
     ioscape_report::json(document).map_err(|e| Failure::Failed(e.to_string()))
 }
 
 /// Pours a finished document out: into files as asked, and on standard output as JSON or as a summary.
-pub fn pour(
-    document: &Document,
-    result: Option<&Path>,
-    page: Option<&Path>,
-    as_json: bool,
-) -> Result<(), Failure> {
-    let text = json(document)?;
-    if let Some(path) = result {
-        write_file(path, &text)?;
+pub fn pour(document: &Document, out: &ResultArgs) -> Result<(), Failure> {
+    write(document, out)?;
+    show(document, out.json)
+}
+
+/// Writes a document into the files that are asked for.
+pub fn write(document: &Document, out: &ResultArgs) -> Result<(), Failure> {
+    if let Some(path) = &out.output {
+        write_file(path, &json(document)?)?;
     }
-    if let Some(path) = page {
+    if let Some(path) = &out.html {
         write_file(path, &ioscape_report::html(document))?;
     }
-    if as_json { print(&text) } else { print(&ioscape_report::terminal(document, &style())) }
+    Ok(())
+}
+
+/// Prints a document as JSON or as a summary.
+pub fn show(document: &Document, as_json: bool) -> Result<(), Failure> {
+    let text = if as_json { json(document)? } else { ioscape_report::terminal(document, &style()) };
+    print(&text)
 }
 
 /// Reads a result file and checks it.

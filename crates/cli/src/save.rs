@@ -1,16 +1,16 @@
 //! Keeps what was measured: saves the document after every point, and pours it out in the end.
 
-use crate::args::EvaluateArgs;
+use crate::args::ResultArgs;
 use crate::failure::Failure;
 use crate::output;
 use ioscape_measure::error::Error as MeasureError;
 use ioscape_schema::{Document, Evaluation, Warning, WarningKind};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// What is measured, and kept on the way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Work {
-    /// An evaluation, which can be continued.
+    /// An evaluation.
     Evaluation,
     /// A validation.
     Validation,
@@ -23,17 +23,6 @@ impl Work {
             Self::Validation => "validation",
         }
     }
-}
-
-/// Where the user wants results.
-#[derive(Clone, Copy, Debug)]
-pub struct Places<'a> {
-    /// The result file.
-    pub result: Option<&'a Path>,
-    /// The page.
-    pub page: Option<&'a Path>,
-    /// The document itself on standard output instead of the summary.
-    pub json: bool,
 }
 
 /// Where an evaluation or validation goes, during and after.
@@ -57,27 +46,18 @@ impl Keeper {
     ///
     /// # Errors
     /// No place can be written.
-    pub fn new(args: &EvaluateArgs, document: &Document) -> Result<Self, Failure> {
-        let (result, page) = (args.output.as_deref(), args.html.as_deref());
-        Self::at(Work::Evaluation, Places { result, page, json: args.json }, document)
-    }
-
-    /// The same for any work.
-    ///
-    /// # Errors
-    /// No place can be written.
-    pub fn at(work: Work, places: Places<'_>, document: &Document) -> Result<Self, Failure> {
-        let unasked = places.result.is_none() && places.page.is_none() && !places.json;
+    pub fn new(work: Work, asked: &ResultArgs, document: &Document) -> Result<Self, Failure> {
+        let unasked = asked.files().next().is_none() && !asked.json;
         let here = |ending| output::default_path(document, ending);
-        let mut result = places.result.map_or_else(|| here("ioscape.json"), Path::to_path_buf);
-        let mut page = places.page.map(Path::to_path_buf).or_else(|| unasked.then(|| here("html")));
-        if places.result.is_none() && (!unasked || output::check_writable(&result).is_err()) {
+        let mut result = asked.output.clone().unwrap_or_else(|| here("ioscape.json"));
+        let mut page = asked.html.clone().or_else(|| unasked.then(|| here("html")));
+        if asked.output.is_none() && (!unasked || output::check_writable(&result).is_err()) {
             result = std::env::temp_dir().join(result);
             page = if unasked { page.map(|p| std::env::temp_dir().join(p)) } else { page };
         }
         output::check_writable(&result)?;
-        let keep = places.result.is_some() || unasked;
-        Ok(Self { work, result, keep, page, json: places.json, complained: false })
+        let keep = asked.output.is_some() || unasked;
+        Ok(Self { work, result, keep, page, json: asked.json, complained: false })
     }
 
     /// Saves the evaluation as far as it came.
@@ -146,10 +126,6 @@ impl Keeper {
 
     fn saved(&self) -> String {
         let place = self.result.display();
-        let more = match self.work {
-            Work::Evaluation => format!(", continue with --resume {place}"),
-            Work::Validation => String::new(),
-        };
-        format!("; everything measured so far is in {place}{more}")
+        format!("; everything measured so far is in {place}, continue with --resume {place}")
     }
 }

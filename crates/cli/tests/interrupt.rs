@@ -1,7 +1,7 @@
 //! Interruptions: finished results are kept, nothing is left behind, and an evaluation goes on where it was.
 
 use assert_cmd::cargo::cargo_bin;
-use ioscape_schema::Document;
+use ioscape_schema::{Document, WarningKind};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -79,6 +79,7 @@ fn an_interrupted_evaluation_is_kept_and_goes_on() {
     assert!(output.status.success(), "{}", stderr(&output));
     let whole = read(&second).expect("the result can be read");
     assert!(!whole.interrupted && probes(&whole) > probes(&partial));
+    assert!(whole.warnings.iter().all(|doubt| doubt.kind != WarningKind::Interrupted));
     let (whole, partial) = (whole.evaluation.expect("one"), partial.evaluation.expect("one"));
     assert_eq!(whole.probes[..partial.probes.len()], partial.probes[..], "the log goes on");
 }

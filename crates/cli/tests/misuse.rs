@@ -35,6 +35,15 @@ fn bad_sizes_and_fractions() {
 }
 
 #[test]
+fn workloads_described_twice() {
+    refused(&["run", "jobs.toml", "--direct"], &["jobs.toml", "leave it out"]);
+    refused(
+        &["predict", "r.json", "--workloads", "paper", "--read-frac", "1"],
+        &["paper", "leave it out"],
+    );
+}
+
+#[test]
 fn targets_that_cannot_be_used() {
     let folder = tempfile::tempdir().expect("a temporary directory");
     let missing = folder.path().join("nowhere");

@@ -236,21 +236,12 @@ fn a_validation_measures_what_it_predicted() {
     assert_eq!(scratch_files(folder.0.path()), Vec::<PathBuf>::new());
 }
 
-#[test]
-fn an_interrupted_validation_is_kept() {
-    let folder = Folder::new();
-    let (a, out) = (folder.put("a.json", &tiny()), folder.path("v.json"));
-    let child = std::process::Command::new(cargo_bin("ioscape"))
-        .args(["validate", &a])
-        .arg(folder.0.path())
-        .args(["--workloads", "1000", "--budget", "10h", "-o", &out])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("it starts");
+/// Starts `command`, interrupts it when its result holds some measurements, and gives what it kept.
+fn interrupted(command: &mut std::process::Command, out: &str) -> Document {
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
     let begun = Instant::now();
     let saved = || -> Option<usize> {
-        let document: Document = serde_json::from_slice(&std::fs::read(&out).ok()?).ok()?;
+        let document: Document = serde_json::from_slice(&std::fs::read(out).ok()?).ok()?;
         document.measurements.map(|all| all.len())
     };
     while saved().is_none_or(|count| count < 3) {
@@ -261,8 +252,40 @@ fn an_interrupted_validation_is_kept() {
     let status = std::process::Command::new("kill").args(["-s", "INT", &id]).status();
     assert!(status.expect("kill runs").success());
     let output = child.wait_with_output().expect("it ends");
-    assert_eq!(output.status.code(), Some(130), "{}", String::from_utf8_lossy(&output.stderr));
-    let partial = document(&std::fs::read(&out).expect("the result"));
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(130), "{told}");
+    assert!(told.contains(&format!("--resume {out}")), "{told}");
+    document(&std::fs::read(out).expect("the result"))
+}
+
+#[test]
+fn an_interrupted_validation_is_kept_and_goes_on() {
+    let folder = Folder::new();
+    let (a, out) = (folder.put("a.json", &tiny()), folder.path("v.json"));
+    let target = folder.0.path().to_str().expect("a path");
+    let mut command = std::process::Command::new(cargo_bin("ioscape"));
+    let asked = ["--workloads", "12", "--rounds", "1", "--budget", "10m", "-o", &out];
+    command.args(["validate", &a, target]).args(asked);
+    let partial = interrupted(&mut command, &out);
     assert!(partial.interrupted && partial.validation.is_some_and(|v| v.workloads >= 2));
+    let before = partial.measurements.expect("what was measured");
+    let log = partial.validation_log.expect("a log");
+    assert_eq!((log.workloads, log.steps.len()), (12, before.len()));
     assert_eq!(scratch_files(folder.0.path()), Vec::<PathBuf>::new());
+
+    let whole = folder.path("w.json");
+    let b = folder.put("b.json", &small());
+    refused(&["validate", &b, target, "--resume", &out], &["v.json", "another evaluation"]);
+    refused(&["validate", &a, "/", "--resume", &out], &["v.json", "about"]);
+    stdout(&["validate", &a, target, "--resume", &out, "--budget", "1s", "-o", &whole]);
+    let result = document(&std::fs::read(&whole).expect("the result"));
+    assert!(!result.interrupted && result.measurements.is_none());
+    assert_eq!(result.started_at, partial.started_at);
+    let points = result.validation.expect("a validation").points;
+    assert_eq!(points.len(), 12);
+    // The first measurement is that of the single-point benchmark.
+    for one in &before[1..] {
+        assert!(points.iter().any(|point| point.measurement == *one), "measured again: {one:?}");
+    }
+    refused(&["validate", &a, target, "--resume", &whole], &["w.json", "nothing to continue"]);
 }

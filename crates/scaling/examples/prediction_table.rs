@@ -1,8 +1,8 @@
 //! Prints how far each model's predictions are off on made-up systems.
 //!
-//! `cargo run --release -p ioscape-scaling --example prediction_table -- [POINTS [SEEDS [BUDGET]]]`: so many points off
+//! `cargo run --release -p ioscape-scaling --example prediction_table -- [POINTS [SEEDS [BUDGET [MOST]]]]`: so many points off
 //! the curves, so many seeds; with a budget in seconds, at 2 s a point, the evaluation explores by itself, borders and
-//! points off the curves included.
+//! points off the curves included, with at most MOST different workloads.
 
 #[path = "../tests/made_up/mod.rs"]
 mod made_up;
@@ -73,6 +73,7 @@ fn rows(
 fn main() -> std::io::Result<()> {
     let given: Vec<u64> = std::env::args().skip(1).filter_map(|word| word.parse().ok()).collect();
     let extra = given.first().map_or(12, |extra| *extra as usize);
+    let most = given.get(3).map(|points| *points as usize);
     let seeds = given.get(1).copied().unwrap_or(3).max(1);
     let mut out = std::io::stdout().lock();
     writeln!(
@@ -84,7 +85,7 @@ fn main() -> std::io::Result<()> {
         for noise in [0.0, 0.05] {
             let one = |seed: u64| {
                 let evaluation = match given.get(2) {
-                    Some(budget) => explored(&system, noise, seed, *budget as f64),
+                    Some(budget) => explored(&system, noise, seed, *budget as f64, most),
                     None => evaluate(&system, noise, seed, extra),
                 };
                 (validation(&system, &evaluation, noise, seed), distinct_points(&evaluation))

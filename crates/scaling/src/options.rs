@@ -3,6 +3,9 @@
 use ioscape_schema::workload::SIZE_MEAN_MAX;
 use ioscape_schema::{Workload, WorkloadError};
 
+/// Fewest different workloads that make an evaluation.
+pub const POINTS_LEAST: usize = 60;
+
 /// Ranges within which the evaluation may move, both ends allowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
@@ -31,6 +34,9 @@ pub struct Options {
     /// Most points off the curves, where the model that will predict is least sure; a dozen halve its own error on made-up
     /// systems (`docs/prediction.md`).
     pub interactions: usize,
+    /// Most different workloads, those off the curves included; what time is left goes into repeating them. Absent: as many as
+    /// the budget allows.
+    pub points_max: Option<usize>,
     /// Expected cost of one point before any is known, in seconds.
     pub typical_cost_s: f64,
     /// How long writes must go on until a flush by the system shows, in seconds; absent when unknown.
@@ -105,6 +111,7 @@ impl Options {
         if !options.budget_s.is_finite() {
             options.budget_s = 600.0;
         }
+        options.points_max = options.points_max.map(|points| points.max(POINTS_LEAST));
         options.flush_interval_s = options.flush_interval_s.filter(|s| s.is_finite() && *s > 0.0);
         options.layout_bytes_per_s = options.layout_bytes_per_s.filter(|r| *r > 0.0);
         options
@@ -149,7 +156,8 @@ pub(crate) mod tests {
             budget_s: 600.0,
             seed: 1,
             all_parameters: false,
-            interactions: 12,
+            interactions: 24,
+            points_max: None,
             typical_cost_s: 2.5,
             flush_interval_s: None,
             layout_bytes_per_s: None,

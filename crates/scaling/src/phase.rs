@@ -80,11 +80,32 @@ pub(crate) struct Allotment {
 /// Scale of the number of points, 1 for ten minutes, below which an evaluation is short.
 const SHORT: f64 = 0.7;
 
-/// Percentage of the time for points off the curves, taken from curves and rounds.
-const INTERACTIONS: f64 = 10.0;
+/// Percentage of the time for points off the curves, taken from curves and rounds; in a short evaluation and a longer one.
+const INTERACTIONS: [f64; 2] = [10.0, 16.0];
+
+/// Each phase's share of a limited number of points, with two regions.
+const FEW: [(Phase, f64); 7] = [
+    (Phase::Pilot, 0.1),
+    (Phase::Focal, 0.12),
+    (Phase::Mixed, 0.17),
+    (Phase::Read, 0.11),
+    (Phase::Write, 0.1),
+    (Phase::Curves, 0.19),
+    (Phase::Interactions, 0.24),
+];
 
 /// Points between two references.
 pub(crate) const REFERENCE_EVERY: usize = 4;
+
+/// Shares of at most `most` different workloads, never more than the `usual` ones.
+fn few(most: usize, usual: [usize; 10]) -> [usize; 10] {
+    let mut points = usual;
+    for (phase, share) in FEW {
+        let own = &mut points[phase as usize];
+        *own = (*own).min((most as f64 * share).round() as usize);
+    }
+    points
+}
 
 impl Allotment {
     pub(crate) fn new(options: &Options) -> Self {
@@ -108,6 +129,8 @@ impl Allotment {
             options.interactions,
             most(90.0, 20),
         ];
+        let points = options.points_max.map_or(points, |most| few(most, points));
+        let curve_points = (1 + points[Phase::Curves as usize] / 8).max(3);
         // With little time the borders come first: without them the other curves are of no use.
         let mut shares = if scale < SHORT {
             [10.0, 10.0, 19.0, 13.0, 13.0, 2.0, 28.0, 0.0, 0.0, 5.0]
@@ -115,9 +138,10 @@ impl Allotment {
             [12.0, 10.0, 16.0, 10.0, 10.0, 2.0, 30.0, 0.0, 0.0, 10.0]
         };
         if options.interactions > 0 {
-            shares[Phase::Interactions as usize] = INTERACTIONS;
-            shares[Phase::Curves as usize] -= 0.7 * INTERACTIONS;
-            shares[Phase::Rounds as usize] -= 0.3 * INTERACTIONS;
+            let share = INTERACTIONS[usize::from(scale >= SHORT)];
+            shares[Phase::Interactions as usize] = share;
+            shares[Phase::Curves as usize] -= 0.7 * share;
+            shares[Phase::Rounds as usize] -= 0.3 * share;
         }
         let all_share = if options.all_parameters { 0.3 } else { 0.0 };
         let flush_s = flush.map_or(0.0, |f| f.cap_s);
@@ -129,8 +153,31 @@ impl Allotment {
         // Most probes are confident long before their cap, so that it may be generous.
         let cap_s = (0.65 * budget / probes).clamp(0.1, 10.0);
         let effort = Effort { min_s: cap_s / 8.0, cap_s };
-        let size_step = if scale < SHORT { 8.0 } else { 4.0 };
+        let size_step = match points[Phase::Focal as usize] {
+            0..16 => 16.0,
+            16..20 => 8.0,
+            _ => 4.0,
+        };
         Self { points, shares_s, curve_points, size_step, effort, flush }
+    }
+
+    /// Different workloads, of `most` in all, that may have been measured when `phase` ends, if `began` were when it began:
+    /// the regions' curves and, as far as these leave room, the points off them are kept for later.
+    pub(crate) fn points_until(
+        &self,
+        phase: Phase,
+        most: usize,
+        began: usize,
+        regions: usize,
+    ) -> usize {
+        let curves = (4 * (self.curve_points - 1) + 1) * regions;
+        let off_curves = self.points(Phase::Interactions);
+        match phase {
+            Phase::Focal => began + self.points_in(phase, regions),
+            early if early < Phase::Curves => most.saturating_sub(off_curves + curves),
+            Phase::Curves => most - off_curves.min(most.saturating_sub(began + curves)),
+            _ => most,
+        }
     }
 
     /// Most points of a phase.

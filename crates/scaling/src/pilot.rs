@@ -20,6 +20,8 @@ const PILOT_MOST: f64 = 0.4;
 const LEVELS_MOST: usize = 3;
 /// The focal request size stays within this share of the smallest region's focal set.
 const SIZE_SHARE: f64 = 1.0 / 16.0;
+/// Ratio to the nominal request size within which the focal one is taken to be the nominal: no curve tells them apart.
+const NEAR: f64 = 1.3;
 /// Largest deviation assumed, so that a point that is all noise still counts a little.
 const SIGMA_MOST: f64 = 0.3;
 
@@ -123,6 +125,9 @@ pub(crate) fn focal<P: Probe>(session: &mut Session<'_, P>) -> Result<Workload, 
     let axis = Axis::new(&session.options, Parameter::SizeMean, levels[0]);
     let most = (levels[0] as f64 * SIZE_SHARE / 4096.0).floor().max(1.0) * 4096.0;
     let size = axis.round(axis.round(size).min(most).max(axis.round(4096.0)));
+    // So near, the pilot's points serve as the curve's.
+    let near = (size / nominal.size_mean as f64).ln().abs() < NEAR.ln();
+    let size = if near { nominal.size_mean as f64 } else { size };
     let template = nominal.with(Parameter::SizeMean, size);
     let processes = focal_sweeps(session, &levels, &template, Parameter::ProcessNum, step.sqrt())?;
     let processes: Vec<f64> = processes.iter().map(|curve| half_way_processes(curve)).collect();

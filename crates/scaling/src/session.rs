@@ -98,6 +98,7 @@ pub(crate) struct Session<'a, P: Probe> {
     costs_s: Vec<f64>,
     since_reference: usize,
     phase_began: usize,
+    phase_began_points: usize,
     /// Spent seconds at which the current phase ends.
     phase_ends_s: f64,
     /// Spent seconds at which the current part of the phase ends.
@@ -128,6 +129,7 @@ impl<'a, P: Probe> Session<'a, P> {
             costs_s: Vec::new(),
             since_reference: REFERENCE_EVERY,
             phase_began: 0,
+            phase_began_points: 0,
             phase_ends_s: 0.0,
             part_ends_s: 0.0,
             laid_out: 0,
@@ -152,6 +154,7 @@ impl<'a, P: Probe> Session<'a, P> {
         self.phase_ends_s = self.allotment.deadline_s(phase, self.spent_s, budget_s);
         self.part_ends_s = self.phase_ends_s;
         self.phase_began = self.evaluation.probes.len();
+        self.phase_began_points = self.state.store.len();
     }
 
     pub(crate) fn shorten(&mut self, phase: Phase, reason: impl Into<String>) {
@@ -202,6 +205,17 @@ impl<'a, P: Probe> Session<'a, P> {
         self.left_s() > 0.0 && self.spent_s + expected_s <= end
     }
 
+    /// Whether all points are used up that the user allows by the end of this phase.
+    fn has_all_points(&self) -> bool {
+        let Some(most) = self.options.points_max else { return false };
+        let regions = match self.phase {
+            Phase::Curves => self.state.regions.len(),
+            _ => self.state.regions.len().max(2),
+        };
+        let began = self.phase_began_points;
+        self.state.store.len() >= self.allotment.points_until(self.phase, most, began, regions)
+    }
+
     /// Measures `workload` unless it was before; `None` when there is no time for it.
     pub(crate) fn point(
         &mut self,
@@ -226,7 +240,7 @@ impl<'a, P: Probe> Session<'a, P> {
         if let Some(id) = self.state.store.find(workload) {
             return Ok(Some(id));
         }
-        if !self.affords(need, expected_s) {
+        if !self.affords(need, expected_s) || self.has_all_points() {
             return Ok(None);
         }
         self.reference_if_due()?;

@@ -168,6 +168,27 @@ fn ten_minutes_go_into_some_hundred_probes() {
 }
 
 #[test]
+fn a_limit_of_points_is_kept_and_the_time_goes_into_repeating_them() {
+    let rounds = |evaluation: &Evaluation| {
+        let all = points(evaluation);
+        all.iter().map(|p| p.rounds.len()).sum::<usize>() as f64 / all.len() as f64
+    };
+    let evaluate = |seed, points_max| {
+        let options = Options { points_max, interactions: 24, seed, ..options(1024.0 * MIB) };
+        explore(&options, &mut Machine::new(seed, file_cache)).unwrap()
+    };
+    for seed in 0..10 {
+        let few = evaluate(seed, Some(84));
+        assert!((70..=84).contains(&few.points_measured), "{}", few.points_measured);
+        let border = few.regions[0].unique_bytes[1] / MIB;
+        assert!(few.regions.len() == 2 && (border / 100.0 - 1.0).abs() < 0.1, "{border}");
+        assert!(few.extra.len() >= 15, "{}", few.extra.len());
+        let many = evaluate(seed, None);
+        assert!(many.points_measured > 100 && rounds(&few) > 1.3 * rounds(&many));
+    }
+}
+
+#[test]
 fn the_focal_vector_is_one_for_all_regions() {
     let mut machine = Machine::new(4, file_cache);
     let evaluation = explore(&options(1024.0 * MIB), &mut machine).unwrap();

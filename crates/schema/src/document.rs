@@ -3,7 +3,7 @@
 use crate::{
     CampaignResult, Characterization, Cheapest, Comparison, Environment, Evaluation, Measurement,
     OsResults, Prediction, Simulation, TraceCharacterization, TraceFile, TraceSummary, Validation,
-    Vxbench, Warning,
+    ValidationLog, Vxbench, Warning,
 };
 use serde::{Deserialize, Serialize};
 
@@ -55,6 +55,9 @@ pub struct Document {
     /// Predictions held against measurements.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub validation: Option<Validation>,
+    /// How far a validation came that is not whole, so that it can be continued.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub validation_log: Option<ValidationLog>,
     /// An application as the calls it made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub characterization: Option<Characterization>,
@@ -86,6 +89,14 @@ impl Document {
     pub fn warn(&mut self, warning: Warning) {
         if !self.warnings.contains(&warning) {
             self.warnings.push(warning);
+        }
+    }
+
+    /// The runs that stand for themselves: none where the measurements are those of a validation, whose points say more.
+    pub fn runs(&self) -> &[Measurement] {
+        match &self.validation {
+            Some(_) => &[],
+            None => self.measurements.as_deref().unwrap_or_default(),
         }
     }
 

@@ -253,6 +253,9 @@ pub struct Settings {
     pub budget_s: f64,
     /// Whether section 7's search in all parameters was asked for.
     pub all_parameters: bool,
+    /// Most different workloads that may be measured; absent without a limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub points_max: Option<u32>,
     /// Time after which a natural flush must have shown itself, in seconds; absent when unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flush_interval_s: Option<f64>,

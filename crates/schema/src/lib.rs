@@ -39,7 +39,8 @@ pub use io::{Device, Io, IoFlags, IoType, Op, Partition, Request, TraceInfo};
 pub use measurement::{Direction, Measurement, ResponseTime, Stop};
 pub use os::{Contamination, MabProof, OsBenchmark, OsResults, OsRule, OsSystem, OsUnit, Place};
 pub use prediction::{
-    Cheapest, Choice, Comparison, ErrorBin, ErrorFigures, Prediction, Validation, ValidationPoint,
+    Cheapest, Choice, Comparison, ErrorBin, ErrorFigures, Prediction, RefusedStep, Validation,
+    ValidationLog, ValidationPoint,
 };
 pub use simulation::{
     Absorption, AbsorptionPoint, SimulatedCell, SimulatedOperations, SimulatedParts,

@@ -143,6 +143,42 @@ impl ValidationPoint {
     }
 }
 
+/// A validation that is not whole: what it was asked to do and how far it came. The document's `measurements` are then what it
+/// measured, in order.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ValidationLog {
+    /// What is measured, as the user named it.
+    pub target: String,
+    /// Random workloads to measure.
+    pub workloads: u32,
+    /// Rounds in which each is measured.
+    pub rounds: u32,
+    /// Whether the orthogonal sample is measured, too.
+    pub orthogonal: bool,
+    /// Memory limit of the workers, in bytes; absent without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_limit_bytes: Option<u64>,
+    /// Time that the whole may take, in seconds.
+    pub budget_s: f64,
+    /// Time that it took so far, in seconds.
+    pub spent_s: f64,
+    /// Which of the steps that follow from the above, the seed and the evaluation each measurement is, from 0.
+    #[serde(default)]
+    pub steps: Vec<u32>,
+    /// Steps that are not possible on the target, and why.
+    #[serde(default)]
+    pub refused: Vec<RefusedStep>,
+}
+
+/// A step of a validation that the target refused.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RefusedStep {
+    /// Its number, from 0.
+    pub step: u32,
+    /// Why it is not possible.
+    pub reason: String,
+}
+
 /// Predictions held against measurements of random workloads (self-scaling paper, section 9, figures 12 to 15).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Validation {

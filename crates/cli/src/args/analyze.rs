@@ -1,6 +1,6 @@
 //! What was typed for the commands that look into a trace: `trace analyze` and `trace characterize`.
 
-use super::{bytes, nanos};
+use super::{ResultArgs, bytes, nanos};
 use clap::Args;
 use ioscape_schema::trace_summary::Breakdown;
 use ioscape_trace::Format;
@@ -30,15 +30,9 @@ pub struct WholeArgs {
     /// Size of the blocks that are counted, a power of two
     #[arg(long, value_name = "SIZE", default_value = "8k", value_parser = block)]
     pub block: u64,
-    /// Write the result to FILE (.ioscape.json)
-    #[arg(short, long, value_name = "FILE")]
-    pub output: Option<PathBuf>,
-    /// Write one self-contained HTML page to FILE
-    #[arg(long, value_name = "FILE")]
-    pub html: Option<PathBuf>,
-    /// Print the result file on standard output instead of the summary
-    #[arg(long)]
-    pub json: bool,
+    /// Where the result goes.
+    #[command(flatten)]
+    pub out: ResultArgs,
 }
 
 /// `ioscape trace analyze`.

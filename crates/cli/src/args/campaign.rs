@@ -1,6 +1,6 @@
 //! What was typed for `campaign`: tables of vxbench runs.
 
-use super::{bytes, seconds};
+use super::{ResultArgs, bytes, seconds};
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
@@ -61,13 +61,7 @@ pub struct CampaignRunArgs {
     /// The data of the devices named may be overwritten
     #[arg(long)]
     pub destroy_data: bool,
-    /// Write the result to FILE (.ioscape.json)
-    #[arg(short, long, value_name = "FILE")]
-    pub output: Option<PathBuf>,
-    /// Write one self-contained HTML page to FILE
-    #[arg(long, value_name = "FILE")]
-    pub html: Option<PathBuf>,
-    /// Print the result file on standard output instead of the table
-    #[arg(long)]
-    pub json: bool,
+    /// Where the result goes.
+    #[command(flatten)]
+    pub out: ResultArgs,
 }

@@ -1,6 +1,6 @@
 //! What was typed for `characterize`.
 
-use super::bytes;
+use super::{ResultArgs, bytes};
 use clap::Args;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -12,7 +12,11 @@ Not seen: loads and stores on mapped files, io_uring and libaio, 32-bit programs
 
 /// `ioscape characterize`.
 #[derive(Debug, Args)]
-#[command(after_help = AFTER)]
+#[command(
+    after_help = AFTER,
+    mut_arg("output", |arg| arg.help("Write the result to FILE (.ioscape.json), which run and predict --workloads accept")),
+    mut_arg("json", |arg| arg.help("Print the result file on standard output instead of the summary on standard error"))
+)]
 pub struct CharacterizeArgs {
     /// Count only files in this folder and below [default: all]
     #[arg(long, value_name = "DIR")]
@@ -20,15 +24,9 @@ pub struct CharacterizeArgs {
     /// Run the command in a control group of this much memory, its file cache included
     #[arg(long, value_name = "SIZE", value_parser = bytes)]
     pub memory: Option<u64>,
-    /// Write the result to FILE (.ioscape.json), which run and predict --workloads accept
-    #[arg(short, long, value_name = "FILE")]
-    pub output: Option<PathBuf>,
-    /// Write one self-contained HTML page to FILE
-    #[arg(long, value_name = "FILE")]
-    pub html: Option<PathBuf>,
-    /// Print the result file on standard output instead of the summary on standard error
-    #[arg(long)]
-    pub json: bool,
+    /// Where the result goes.
+    #[command(flatten)]
+    pub out: ResultArgs,
     /// The command and its arguments, after --
     #[arg(required = true, last = true, value_name = "COMMAND")]
     pub command: Vec<OsString>,

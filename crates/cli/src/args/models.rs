@@ -1,7 +1,7 @@
 //! What was typed for the commands that predict: `predict`, `compare` and `validate`.
 
-use super::{bytes, fraction, seconds};
-use clap::Args;
+use super::{ResultArgs, WorkloadArgs, bytes, seconds};
+use clap::{Arg, Args};
 use ioscape_scaling::model::ModelKind;
 use ioscape_schema::units::parse_rate;
 use std::path::PathBuf;
@@ -9,29 +9,14 @@ use std::str::FromStr;
 
 /// Which workloads are asked about.
 #[derive(Debug, Default, Args)]
+#[command(mut_args(as_evaluated))]
 pub struct AskedArgs {
     /// A named set, paper (the five of 1994) or today, a job file, or a result of characterize (.json)
-    #[arg(
-        long,
-        value_name = "SET | JOB.toml | RESULT.json",
-        conflicts_with_all = ["unique_bytes", "size_mean", "read_frac", "seq_frac", "processes"]
-    )]
+    #[arg(long, value_name = "SET | JOB.toml | RESULT.json")]
     pub workloads: Option<PathBuf>,
-    /// Size of the set of distinct bytes that all processes touch together [default: 64M]
-    #[arg(long, value_name = "SIZE", value_parser = bytes)]
-    pub unique_bytes: Option<u64>,
-    /// Mean request size [default: 32k]
-    #[arg(long, value_name = "SIZE", value_parser = bytes)]
-    pub size_mean: Option<u64>,
-    /// Fraction of reads, 0 to 1 [default: 0.5]
-    #[arg(long, value_name = "FRAC", value_parser = fraction)]
-    pub read_frac: Option<f64>,
-    /// Fraction of requests that start where the process's previous one ended, 0 to 1 [default: 0.5]
-    #[arg(long, value_name = "FRAC", value_parser = fraction)]
-    pub seq_frac: Option<f64>,
-    /// Processes issuing I/O at the same time [default: 1]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
-    pub processes: Option<u32>,
+    /// A workload by its parameters; what is not given of its ways is as in the evaluation.
+    #[command(flatten)]
+    pub one: WorkloadArgs,
 }
 
 /// `ioscape predict`.
@@ -47,15 +32,9 @@ pub struct PredictArgs {
     /// Which model predicts: default, or product (the paper's)
     #[arg(long, value_name = "MODEL", default_value = "default")]
     pub model: ModelKind,
-    /// Write the predictions to FILE (.ioscape.json)
-    #[arg(short, long, value_name = "FILE")]
-    pub output: Option<PathBuf>,
-    /// Write one self-contained HTML page to FILE
-    #[arg(long, value_name = "FILE")]
-    pub html: Option<PathBuf>,
-    /// Print the predictions as JSON on standard output instead of the table
-    #[arg(long)]
-    pub json: bool,
+    /// Where the result goes.
+    #[command(flatten)]
+    pub out: ResultArgs,
 }
 
 /// What a system costs: `NAME=N`.
@@ -103,15 +82,9 @@ pub struct CompareArgs {
     /// Name the cheapest system that reaches this throughput, such as 500MB/s
     #[arg(long, value_name = "RATE", value_parser = rate, requires = "prices")]
     pub at_least: Option<f64>,
-    /// Write the comparison to FILE (.ioscape.json)
-    #[arg(short, long, value_name = "FILE")]
-    pub output: Option<PathBuf>,
-    /// Write one self-contained HTML page to FILE
-    #[arg(long, value_name = "FILE")]
-    pub html: Option<PathBuf>,
-    /// Print the comparison as JSON on standard output instead of the table
-    #[arg(long)]
-    pub json: bool,
+    /// Where the result goes.
+    #[command(flatten)]
+    pub out: ResultArgs,
 }
 
 /// `ioscape validate`.
@@ -131,27 +104,36 @@ pub struct ValidateArgs {
     /// Seed of all random choices
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
-    /// Time the whole validation may take; what does not fit into it is left out
-    #[arg(long, value_name = "TIME", default_value = "20m", value_parser = seconds)]
-    pub budget: f64,
+    /// Time the whole validation may take; what does not fit into it is left out [default: 20m]
+    #[arg(long, value_name = "TIME", value_parser = seconds)]
+    pub budget: Option<f64>,
     /// Run the workers in a control group of this much memory [default: as in the evaluation]
     #[arg(long, value_name = "SIZE", value_parser = bytes)]
     pub memory: Option<u64>,
     /// Also measure the 162 points of an orthogonal sample, the paper's rival, beside the workloads
     #[arg(long)]
     pub orthogonal: bool,
+    /// Continue the interrupted validation that FILE holds, as it was asked for; a longer --budget may be given
+    #[arg(long, value_name = "FILE")]
+    pub resume: Option<PathBuf>,
     /// TARGET is a file or device whose data may be overwritten
     #[arg(long)]
     pub destroy_data: bool,
-    /// Write the result to FILE (.ioscape.json)
-    #[arg(short, long, value_name = "FILE")]
-    pub output: Option<PathBuf>,
-    /// Write one self-contained HTML page to FILE
-    #[arg(long, value_name = "FILE")]
-    pub html: Option<PathBuf>,
-    /// Print the result file on standard output instead of the summary
-    #[arg(long)]
-    pub json: bool,
+    /// Where the result goes.
+    #[command(flatten)]
+    pub out: ResultArgs,
+}
+
+/// The help of an option that, not given, is as in the evaluation that predicts.
+fn as_evaluated(arg: Arg) -> Arg {
+    let ways = ["size_dist", "queue_depth", "think_time", "align", "engine", "workers", "advice"];
+    if !ways.contains(&arg.get_id().as_str()) {
+        return arg;
+    }
+    let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
+    let what = help.split(" [default").next().unwrap_or_default();
+    let told = format!("{what} [default: as evaluated]");
+    arg.help(told)
 }
 
 fn rate(text: &str) -> Result<f64, String> {
@@ -174,9 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn sets_and_parameters_exclude_each_other() {
-        let both = ["ioscape", "predict", "r", "--workloads", "paper", "--read-frac", "1"];
-        assert!(Cli::try_parse_from(both).is_err());
+    fn a_comparison_has_two_systems_and_a_choice_has_prices() {
         assert!(Cli::try_parse_from(["ioscape", "compare", "only-one"]).is_err());
         let no_price = ["ioscape", "compare", "a", "b", "--at-least", "500MB/s"];
         assert!(Cli::try_parse_from(no_price).is_err());

@@ -1,5 +1,6 @@
 //! What was typed after `os`.
 
+use super::ResultArgs;
 use clap::Args;
 use std::path::PathBuf;
 
@@ -21,15 +22,9 @@ pub struct OsArgs {
     /// About a minute instead of several, with wider intervals
     #[arg(long)]
     pub quick: bool,
-    /// Write the result to FILE (.ioscape.json)
-    #[arg(short, long, value_name = "FILE")]
-    pub output: Option<PathBuf>,
-    /// Write one self-contained HTML page to FILE
-    #[arg(long, value_name = "FILE")]
-    pub html: Option<PathBuf>,
-    /// Print the result file on standard output instead of the table
-    #[arg(long)]
-    pub json: bool,
+    /// Where the result goes.
+    #[command(flatten)]
+    pub out: ResultArgs,
 }
 
 fn rating(text: &str) -> Result<f64, String> {

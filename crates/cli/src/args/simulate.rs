@@ -1,6 +1,6 @@
 //! What was typed for the commands that simulate: `simulate` and `calibrate`.
 
-use super::bytes;
+use super::{ResultArgs, bytes};
 use clap::Args;
 use ioscape_simulate::cache::{Destage, Freeing};
 use ioscape_simulate::{Arrivals, SCHEDULERS, Scheduler};
@@ -72,15 +72,9 @@ pub struct SimulateArgs {
     /// Write a row per request of the first combination to FILE (.parquet or .csv)
     #[arg(long, value_name = "FILE")]
     pub rows: Option<PathBuf>,
-    /// Write the result to FILE (.ioscape.json)
-    #[arg(short, long, value_name = "FILE")]
-    pub output: Option<PathBuf>,
-    /// Write one self-contained HTML page to FILE
-    #[arg(long, value_name = "FILE")]
-    pub html: Option<PathBuf>,
-    /// Print the result file on standard output instead of the table
-    #[arg(long)]
-    pub json: bool,
+    /// Where the result goes.
+    #[command(flatten)]
+    pub out: ResultArgs,
 }
 
 /// `ioscape calibrate`.

@@ -1,5 +1,6 @@
 //! What was typed for `vxbench`, option by option as in the white paper's usage text (VERITAS 1996, pp. 5-7).
 
+use super::ResultArgs;
 use clap::{ArgAction, Args};
 use ioscape_schema::{VxShow, VxUsers};
 use ioscape_workload::VxWords;
@@ -47,7 +48,7 @@ overwritten without --destroy-data. To write 1 GB in blocks of 8 KB:
 
 /// `ioscape vxbench`.
 #[derive(Debug, Args)]
-#[command(disable_help_flag = true, after_long_help = DETAILS)]
+#[command(disable_help_flag = true, after_long_help = DETAILS, mut_arg("output", |arg| arg.short(None)))]
 pub struct VxbenchArgs {
     /// Files or block devices to work on, one user each
     #[arg(value_name = "FILE", required_unless_present = "diagnose")]
@@ -115,15 +116,9 @@ pub struct VxbenchArgs {
     /// Measure in DIR whether concurrent writers to one file wait for one another, buffered and direct
     #[arg(long, value_name = "DIR", conflicts_with_all = ["files", "workload"])]
     pub diagnose: Option<PathBuf>,
-    /// Write the result to FILE (.ioscape.json)
-    #[arg(long, value_name = "FILE")]
-    pub output: Option<PathBuf>,
-    /// Write one self-contained HTML page to FILE
-    #[arg(long, value_name = "FILE")]
-    pub html: Option<PathBuf>,
-    /// Print the result file on standard output instead of the lines
-    #[arg(long)]
-    pub json: bool,
+    /// Where the result goes; -o is the open type here.
+    #[command(flatten)]
+    pub out: ResultArgs,
 }
 
 impl VxbenchArgs {

@@ -6,7 +6,7 @@ mod loops;
 mod places;
 mod table;
 
-use crate::args::{CampaignAction, CampaignArgs, CampaignRunArgs};
+use crate::args::{CampaignAction, CampaignArgs, CampaignRunArgs, ResultArgs};
 use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::{interrupt, output};
@@ -39,9 +39,7 @@ pub fn main(args: &CampaignArgs) -> Result<(), Failure> {
 fn run(args: &CampaignRunArgs) -> Result<(), Failure> {
     let mut campaign = catalogue::read(&args.name)?;
     campaign.rounds = args.rounds.unwrap_or(campaign.rounds);
-    for path in args.output.iter().chain(&args.html) {
-        output::check_writable(path)?;
-    }
+    output::check_places(args.out.files())?;
     if args.dry_run {
         return dry_run(args, &campaign);
     }
@@ -72,7 +70,7 @@ fn run(args: &CampaignRunArgs) -> Result<(), Failure> {
 /// Where the table is kept: as asked; unasked, in the current directory, or out of the way while all is well.
 fn saved_at(args: &CampaignRunArgs, document: &Document) -> PathBuf {
     let unnamed = output::default_path(document, "ioscape.json");
-    match &args.output {
+    match &args.out.output {
         Some(path) => path.clone(),
         None if is_kept(args) => unnamed,
         None => std::env::temp_dir().join(unnamed),
@@ -81,7 +79,7 @@ fn saved_at(args: &CampaignRunArgs, document: &Document) -> PathBuf {
 
 /// Whether the user wants the result file when all is done; it is needed until then in any case.
 fn is_kept(args: &CampaignRunArgs) -> bool {
-    args.output.is_some() || (!args.json && args.html.is_none())
+    args.out.output.is_some() || (!args.out.json && args.out.html.is_none())
 }
 
 /// The rows with no file larger than `most`.
@@ -211,7 +209,8 @@ fn conclude(
         document.warn(Warning::new(WarningKind::Interrupted, message));
     }
     document.campaign = Some(result);
-    output::pour(&document, Some(file), args.html.as_deref(), args.json)?;
+    let out = ResultArgs { output: Some(file.to_path_buf()), ..args.out.clone() };
+    output::pour(&document, &out)?;
     if is_kept(args) || finished.is_err() {
         output::tell(&format!("Result: {}", file.display()));
     } else {

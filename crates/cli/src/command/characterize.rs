@@ -32,14 +32,12 @@ const APART: f64 = 0.2;
 /// # Errors
 /// The command cannot be run or traced, or it failed itself: then its exit code is passed on.
 pub fn main(args: &CharacterizeArgs) -> Result<(), Failure> {
-    for path in args.output.iter().chain(&args.html) {
-        output::check_writable(path)?;
-    }
+    output::check_places(args.out.files())?;
     let mut document = output::document(0);
     let options = CallOptions {
         below: args.below.clone(),
         memory_limit: args.memory,
-        stdout_to_stderr: args.json,
+        stdout_to_stderr: args.out.json,
         every_call: false,
         interrupt: interrupt::flag(),
     };
@@ -192,15 +190,9 @@ fn fit(overall: &Traits) -> Vec<Warning> {
 
 /// Pours the result out beside the command's own output.
 fn pour(document: &Document, args: &CharacterizeArgs) -> Result<(), Failure> {
-    let text = output::json(document)?;
-    if let Some(path) = &args.output {
-        output::write_file(path, &text)?;
-    }
-    if let Some(path) = &args.html {
-        output::write_file(path, &ioscape_report::html(document))?;
-    }
-    if args.json {
-        return output::print(&text);
+    output::write(document, &args.out)?;
+    if args.out.json {
+        return output::show(document, true);
     }
     output::tell(ioscape_report::terminal(document, &output::style_beside()).trim_end());
     Ok(())

@@ -17,9 +17,7 @@ pub fn main(args: &CompareArgs) -> Result<(), Failure> {
     if asked.is_empty() {
         asked = paper();
     }
-    for path in args.output.iter().chain(&args.html) {
-        output::check_writable(path)?;
-    }
+    output::check_places(args.out.files())?;
     let systems = systems::read(&args.results, args.model)?;
     let prices = prices(&systems, &args.prices)?;
     let mut document = output::document(systems.first().map_or(0, |one| one.document.seed));
@@ -35,7 +33,7 @@ pub fn main(args: &CompareArgs) -> Result<(), Failure> {
         differences(&systems[0], other).into_iter().for_each(|doubt| document.warn(doubt));
     }
     fill(&mut document, &predictions, prices.as_deref(), args.at_least);
-    output::pour(&document, args.output.as_deref(), args.html.as_deref(), args.json)
+    output::pour(&document, &args.out)
 }
 
 /// The price of every system in order; `None` when no price is given at all.

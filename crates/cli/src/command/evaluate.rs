@@ -4,7 +4,7 @@ use crate::args::EvaluateArgs;
 use crate::failure::Failure;
 use crate::machine::{self, Machine};
 use crate::progress::Progress;
-use crate::save::Keeper;
+use crate::save::{Keeper, Work};
 use crate::{interrupt, output};
 use ioscape_measure::error::Error as MeasureError;
 use ioscape_scaling::{Ask, Bounds, Options, Plan, Probe, Replay};
@@ -25,7 +25,7 @@ const PROCESS_MOST: u32 = 16;
 /// Share of the budget for exploring; the rest is for removing the scratch file and writing the results.
 const EXPLORING: f64 = 0.96;
 /// Points off the curves, for the model's sake.
-pub const INTERACTIONS: usize = 12;
+pub const INTERACTIONS: usize = 24;
 /// Share of the budget that laying out the set may take: memory that a guest touches first costs seconds per gibibyte.
 const LAYOUT_SHARE: f64 = 0.25;
 
@@ -38,9 +38,7 @@ pub fn main(args: &EvaluateArgs) -> Result<(), Failure> {
         return super::evaluate_sim::main(args, name);
     }
     let earlier = args.resume.as_deref().map(output::read_result).transpose()?;
-    for path in args.output.iter().chain(&args.html) {
-        output::check_writable(path)?;
-    }
+    output::check_places(args.out.files())?;
     if args.dry_run {
         return dry_run(args);
     }
@@ -57,7 +55,7 @@ pub fn main(args: &EvaluateArgs) -> Result<(), Failure> {
     let options = options_of(&settings, document.seed);
     options.validate().map_err(|e| Failure::Misuse(e.to_string()))?;
     announce(&ioscape_scaling::plan(&options), &settings);
-    let mut keeper = Keeper::new(args, &document)?;
+    let mut keeper = Keeper::new(Work::Evaluation, &args.out, &document)?;
     let finished = explore(&options, &settings, log, machine, &mut document, &mut keeper, args);
     keeper.conclude(document, finished)
 }
@@ -125,6 +123,7 @@ fn settled(args: &EvaluateArgs, look: &machine::Look, layout_rate: Option<f64>) 
         base,
         budget_s: args.budget,
         all_parameters: args.all_parameters,
+        points_max: args.points,
         flush_interval_s: look.flush_interval_s,
         layout_bytes_per_s: layout_rate,
         memory_limit_bytes: args.memory,
@@ -203,7 +202,9 @@ fn continued(
     }
     document.seed = earlier.seed;
     document.started_at.clone_from(&earlier.started_at);
-    document.warnings.clone_from(&earlier.warnings);
+    // That it was interrupted is no doubt about what goes on.
+    let kept = earlier.warnings.iter().filter(|doubt| doubt.kind != WarningKind::Interrupted);
+    document.warnings = kept.cloned().collect();
     Ok((settings.clone(), evaluation.probes.clone()))
 }
 
@@ -219,6 +220,7 @@ fn options_of(settings: &Settings, seed: u64) -> Options {
         seed,
         all_parameters: settings.all_parameters,
         interactions: INTERACTIONS,
+        points_max: settings.points_max.map(|points| points as usize),
         typical_cost_s: (settings.budget_s / 150.0).clamp(0.3, 4.0),
         flush_interval_s: settings.flush_interval_s,
         layout_bytes_per_s: settings.layout_bytes_per_s,

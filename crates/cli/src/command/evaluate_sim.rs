@@ -3,7 +3,7 @@
 use crate::args::EvaluateArgs;
 use crate::failure::Failure;
 use crate::progress::Progress;
-use crate::save::Keeper;
+use crate::save::{Keeper, Work};
 use crate::{drives, output};
 use ioscape_scaling::{Ask, Bounds, Options, Probe, explore};
 use ioscape_schema::{Access, Document, Engine, Evaluation, Measurement, Stop, Workload};
@@ -42,7 +42,7 @@ pub fn main(args: &EvaluateArgs, name: &str) -> Result<(), Failure> {
         ));
     }
     let mut document = output::document(args.seed);
-    let keeper = Keeper::new(args, &document)?;
+    let keeper = Keeper::new(Work::Evaluation, &args.out, &document)?;
     let progress = Progress::of_evaluation(options.budget_s);
     let mut probe = Simulated { system: &system, drive: &drive, document: &document, progress };
     let evaluation = match explore(&options, &mut probe) {
@@ -94,6 +94,7 @@ fn options(
         seed: args.seed,
         all_parameters: args.all_parameters,
         interactions: super::evaluate::INTERACTIONS,
+        points_max: args.points.map(|points| points as usize),
         typical_cost_s: COST_S.min(args.budget / 150.0),
         flush_interval_s: system.cache.flush_interval_s,
         layout_bytes_per_s: None,

@@ -39,9 +39,7 @@ fn program() -> Option<Program> {
 /// Misuse before anything is measured; failures with all finished cases saved.
 pub fn main(args: &OsArgs) -> Result<(), Failure> {
     check_names(&args.only)?;
-    for path in args.output.iter().chain(&args.html) {
-        output::check_writable(path)?;
-    }
+    output::check_places(args.out.files())?;
     let options = Options {
         only: args.only.clone(),
         directories: args.directories.clone(),
@@ -66,10 +64,9 @@ pub fn main(args: &OsArgs) -> Result<(), Failure> {
     }
     let measured = results.benchmarks.iter().filter(|one| one.value.is_some()).count();
     document.os = Some(results);
-    output::pour(&document, args.output.as_deref(), args.html.as_deref(), args.json)?;
+    output::pour(&document, &args.out)?;
     finished.map_err(|error| {
-        let place =
-            args.output.as_ref().map_or("above".to_owned(), |p| format!("in {}", p.display()));
+        let place = args.out.place();
         Failure::of_measure(&error, &format!("; what {measured} cases have so far is {place}"))
     })
 }

@@ -19,12 +19,10 @@ pub fn main(args: &PredictArgs) -> Result<(), Failure> {
                 .to_owned(),
         ));
     }
-    for path in args.output.iter().chain(&args.html) {
-        output::check_writable(path)?;
-    }
+    output::check_places(args.out.files())?;
     let systems = systems::read(&args.results, args.model)?;
     let document = predicted(&systems, &asked, args)?;
-    output::pour(&document, args.output.as_deref(), args.html.as_deref(), args.json)
+    output::pour(&document, &args.out)
 }
 
 fn predicted(systems: &[System], asked: &[Asked], args: &PredictArgs) -> Result<Document, Failure> {

@@ -1,7 +1,7 @@
 //! `ioscape run`: one workload by flags, or several from a job file; one table out.
 
-use crate::args::RunArgs;
-use crate::asked::jobs_of;
+use crate::args::{RunArgs, WorkloadArgs};
+use crate::asked::{described_twice, jobs_of};
 use crate::failure::Failure;
 use crate::machine::{Effort, Machine};
 use crate::progress::Progress;
@@ -24,15 +24,16 @@ const IOLOG_MOST: u64 = 2_000_000;
 pub fn main(args: &RunArgs) -> Result<(), Failure> {
     let (target, job_file) = places(&args.places)?;
     let jobs = match &job_file {
+        Some(path) if args.workload != WorkloadArgs::default() => {
+            return Err(described_twice(path));
+        }
         Some(path) => jobs_of(path)?,
         None => vec![from_flags(args)],
     };
     for job in &jobs {
         job.workload.validate().map_err(|e| Failure::Misuse(format!("job {:?}: {e}", job.name)))?;
     }
-    for path in args.output.iter().chain(&args.fio_iolog) {
-        output::check_writable(path)?;
-    }
+    output::check_places(args.out.files().chain(args.fio_iolog.as_deref()))?;
     let mut document = output::document(args.seed);
     let mut machine = Machine::open(&target, args.destroy_data, args.memory, interrupt::flag())?;
     let finished = machine
@@ -53,22 +54,7 @@ fn places(places: &[PathBuf]) -> Result<(PathBuf, Option<PathBuf>), Failure> {
 }
 
 fn from_flags(args: &RunArgs) -> Job {
-    let w = &args.workload;
-    let workload = Workload {
-        unique_bytes: w.unique_bytes,
-        size_mean: w.size_mean,
-        size_distribution: w.size_dist,
-        read_frac: w.read_frac,
-        seq_frac: w.seq_frac,
-        process_num: w.processes,
-        queue_depth: w.queue_depth,
-        think_time_ns: w.think_time.unwrap_or(0),
-        align_bytes: w.align,
-        engine: w.engine,
-        access: w.access(),
-        workers: w.workers,
-        advice: w.advice,
-    };
+    let workload = args.workload.on(Workload::default());
     Job { name: "run".to_owned(), workload, seconds: None, seed: None }
 }
 
@@ -134,18 +120,9 @@ fn conclude(
     if finished.is_err() && results == 0 {
         return finished.map_err(Failure::from);
     }
-    let text = output::json(&document)?;
-    if let Some(path) = &args.output {
-        output::write_file(path, &text)?;
-    }
-    if args.json {
-        output::print(&text)?;
-    } else {
-        output::print(&ioscape_report::terminal(&document, &output::style()))?;
-    }
+    output::pour(&document, &args.out)?;
     finished.map_err(|e| {
-        let place =
-            args.output.as_ref().map_or("above".to_owned(), |p| format!("in {}", p.display()));
+        let place = args.out.place();
         Failure::of_measure(&e, &format!("; the {results} finished results are {place}"))
     })
 }

@@ -20,9 +20,7 @@ const CELLS_MOST: usize = 4096;
 /// # Errors
 /// A drive or trace that cannot be read or do not fit, and output that cannot be written.
 pub fn main(args: &SimulateArgs) -> Result<(), Failure> {
-    for path in args.output.iter().chain(&args.html).chain(&args.rows) {
-        output::check_writable(path)?;
-    }
+    output::check_places(args.out.files().chain(args.rows.as_deref()))?;
     let drive = drives::drive(&args.drive)?;
     let progress = Progress::of_jobs(0, 1, "simulate");
     progress.doing("reading the trace");
@@ -52,7 +50,7 @@ pub fn main(args: &SimulateArgs) -> Result<(), Failure> {
     if let (Some(path), Some(first)) = (&args.rows, cells.first()) {
         rows::write(path, &replay(&drive, &all, first), &all)?;
     }
-    output::pour(&document, args.output.as_deref(), args.html.as_deref(), args.json)
+    output::pour(&document, &args.out)
 }
 
 fn arrivals(arrivals: Arrivals) -> &'static str {

@@ -1,12 +1,13 @@
 //! `ioscape validate`: measures random workloads over the evaluated space and shows how far off their predictions were.
 
+mod resume;
 mod schedule;
 
 use crate::args::ValidateArgs;
 use crate::failure::Failure;
 use crate::machine::{Effort, Machine};
 use crate::progress::Progress;
-use crate::save::{Keeper, Places, Work};
+use crate::save::{self, Keeper};
 use crate::systems::System;
 use crate::{interrupt, output};
 use ioscape_measure::error::Error as MeasureError;
@@ -14,7 +15,9 @@ use ioscape_scaling::model::{
     ModelKind, OrthogonalModel, Predict, SinglePointModel, Validated, bounds_of, validate,
 };
 use ioscape_schema::units::{Bytes, Seconds};
-use ioscape_schema::{Document, Environment, Evaluation, Measurement, Probe, Warning, WarningKind};
+use ioscape_schema::{
+    Document, Environment, Evaluation, Measurement, Probe, ValidationLog, Warning, WarningKind,
+};
 use schedule::{Purpose, Schedule};
 use std::time::Instant;
 
@@ -29,37 +32,45 @@ const CAP_S: [f64; 2] = [0.2, 5.0];
 /// Misuse before anything is touched; failures and interruptions with everything measured saved and named.
 pub fn main(args: &ValidateArgs) -> Result<(), Failure> {
     let system = System::read(&args.result, ModelKind::Default)?;
-    for path in args.output.iter().chain(&args.html) {
-        output::check_writable(path)?;
-    }
+    output::check_places(args.out.files())?;
+    let earlier = resume::read(args)?;
+    let limit = system.evaluation.settings.as_ref().and_then(|s| s.memory_limit_bytes);
+    let log = resume::log(earlier.as_ref(), args, limit);
     let mut document = output::document(args.seed);
-    let asked = system.evaluation.settings.as_ref().and_then(|s| s.memory_limit_bytes);
-    let memory = args.memory.or(asked);
+    if let Some(earlier) = &earlier {
+        document.seed = earlier.seed;
+        document.started_at.clone_from(&earlier.started_at);
+    }
+    let mut done = Done::new(schedule(&system, &log, document.seed));
+    earlier.map_or(Ok(()), |earlier| earlier.restore(&mut done))?;
+    let memory = log.memory_limit_bytes;
     let mut machine = Machine::open(&args.target, args.destroy_data, memory, interrupt::flag())?;
-    let schedule = Schedule::new(
-        &bounds_of(&system.evaluation),
-        system.model.base(),
-        args.workloads as usize,
-        args.rounds as usize,
-        args.orthogonal,
-        args.seed,
-    );
-    check_room(&machine, &schedule, args)?;
+    check_room(&machine, &done.schedule, args)?;
     machine.start(&mut document)?;
     // What a growing file still has to write would slow the first round of every larger set.
-    machine.layout(schedule.largest_set())?;
+    machine.layout(done.schedule.largest_set())?;
     let there = &system.document.environment;
     changed(there, &document.environment).into_iter().for_each(|doubt| document.warn(doubt));
-    let places =
-        Places { result: args.output.as_deref(), page: args.html.as_deref(), json: args.json };
-    let mut keeper = Keeper::at(Work::Validation, places, &document)?;
-    announce(&schedule, args);
-    let mut done = Done::new(schedule);
-    let finished = measure(&mut done, &mut machine, &mut document, &mut keeper, args.budget);
+    let mut keeper = Keeper::new(save::Work::Validation, &args.out, &document)?;
+    announce(&done, &log);
+    let mut work = Work { log: &log, document: &mut document, keeper: &mut keeper };
+    let finished = work.measure(&mut done, &mut machine);
     // A second look at the models costs nothing beside the measurements: it is made for what there is.
     conclude(&done, &system.evaluation, &mut document)?;
     drop(machine);
     keeper.conclude(document, finished)
+}
+
+/// What follows from what is asked for.
+fn schedule(system: &System, log: &ValidationLog, seed: u64) -> Schedule {
+    Schedule::new(
+        &bounds_of(&system.evaluation),
+        system.model.base(),
+        log.workloads as usize,
+        log.rounds as usize,
+        log.orthogonal,
+        seed,
+    )
 }
 
 fn check_room(machine: &Machine, schedule: &Schedule, args: &ValidateArgs) -> Result<(), Failure> {
@@ -75,15 +86,19 @@ fn check_room(machine: &Machine, schedule: &Schedule, args: &ValidateArgs) -> Re
     )))
 }
 
-fn announce(schedule: &Schedule, args: &ValidateArgs) {
-    let orthogonal = if args.orthogonal { ", and 162 points of an orthogonal sample" } else { "" };
+fn announce(done: &Done, log: &ValidationLog) {
+    let orthogonal = if log.orthogonal { ", and 162 points of an orthogonal sample" } else { "" };
     output::tell(&format!(
         "{} random workloads in {} rounds{orthogonal}: sets up to {}; at most {}.",
-        args.workloads,
-        args.rounds,
-        Bytes(schedule.largest_set() as f64),
-        Seconds(args.budget)
+        log.workloads,
+        log.rounds,
+        Bytes(done.schedule.largest_set() as f64),
+        Seconds(log.budget_s)
     ));
+    if done.taken() > 0 {
+        let (taken, all) = (done.taken(), done.schedule.steps.len());
+        output::tell(&format!("{taken} of {all} measurements were taken before."));
+    }
 }
 
 /// One doubt when this does not look like what was evaluated.
@@ -125,6 +140,15 @@ impl Done {
         Self { schedule, measured: Vec::new(), refused: Vec::new() }
     }
 
+    /// Steps that were taken or refused: always the first ones.
+    fn taken(&self) -> usize {
+        self.measured.len() + self.refused.len()
+    }
+
+    fn measurements(&self) -> Vec<Measurement> {
+        self.measured.iter().map(|(_, one)| one.clone()).collect()
+    }
+
     fn all_of(&self, purpose: Purpose) -> impl Iterator<Item = &Measurement> {
         let is =
             move |(step, _): &&(usize, Measurement)| self.schedule.steps[*step].purpose == purpose;
@@ -151,45 +175,58 @@ impl Done {
     }
 }
 
-/// Takes the steps of the schedule, saving after each; the time for a step is its share of what is left.
-fn measure(
-    done: &mut Done,
-    machine: &mut Machine,
-    document: &mut Document,
-    keeper: &mut Keeper,
-    budget_s: f64,
-) -> Result<(), MeasureError> {
-    let (started, progress) = (Instant::now(), Progress::of_evaluation(budget_s));
-    let count = done.schedule.steps.len();
-    let mut outcome = Ok(());
-    for index in 0..count {
-        let spent_s = started.elapsed().as_secs_f64();
-        let left_s = budget_s - spent_s;
-        if left_s <= 0.0 && done.schedule.may_stop_before(index) {
-            document.warn(out_of_time(&done.schedule, index));
-            break;
-        }
-        let step = done.schedule.steps[index].clone();
-        progress.advance(spent_s, left_s.max(0.0), step.purpose.word());
-        let share_s = left_s / (count - index) as f64 * MEASURED_SHARE;
-        let cap_s = share_s.clamp(CAP_S[0], CAP_S[1]);
-        let effort = Effort { min_s: cap_s / 8.0, cap_s };
-        match machine.measure(&step.workload, effort, document.seed, Some(&progress)) {
-            Ok(measurement) => done.measured.push((index, measurement)),
-            // What the evaluation never asked for may be too much for a small memory limit: it is left out, and told.
-            Err(error) if error.is_misuse() => done.refused.push((index, error.to_string())),
-            Err(error) => {
-                outcome = Err(error);
+/// Measuring, and where it is kept on the way.
+struct Work<'a> {
+    log: &'a ValidationLog,
+    document: &'a mut Document,
+    keeper: &'a mut Keeper,
+}
+
+impl Work<'_> {
+    /// Takes the steps of the schedule that are left, saving after each; the time for a step is its share of what is left. In the
+    /// end the document holds the measurements and the log, unless all steps were taken.
+    fn measure(&mut self, done: &mut Done, machine: &mut Machine) -> Result<(), MeasureError> {
+        let (started, budget_s) = (Instant::now(), self.log.budget_s);
+        let spent_s = || self.log.spent_s + started.elapsed().as_secs_f64();
+        let progress = Progress::of_evaluation(budget_s);
+        let count = done.schedule.steps.len();
+        let mut outcome = Ok(());
+        for index in done.taken()..count {
+            let left_s = budget_s - spent_s();
+            if left_s <= 0.0 && done.schedule.may_stop_before(index) {
+                self.document.warn(out_of_time(&done.schedule, index));
                 break;
             }
+            let step = done.schedule.steps[index].clone();
+            progress.advance(spent_s(), left_s.max(0.0), step.purpose.word());
+            let share_s = left_s / (count - index) as f64 * MEASURED_SHARE;
+            let cap_s = share_s.clamp(CAP_S[0], CAP_S[1]);
+            let effort = Effort { min_s: cap_s / 8.0, cap_s };
+            match machine.measure(&step.workload, effort, self.document.seed, Some(&progress)) {
+                Ok(measurement) => done.measured.push((index, measurement)),
+                // What the evaluation never asked for may be too much for a small memory limit: it is left out, and told.
+                Err(error) if error.is_misuse() => done.refused.push((index, error.to_string())),
+                Err(error) => {
+                    outcome = Err(error);
+                    break;
+                }
+            }
+            let so_far = Document { interrupted: true, ..self.document.clone() };
+            let so_far = self.with_log(so_far, done, spent_s());
+            self.keeper.save_document(&so_far);
         }
-        let measurements = done.measured.iter().map(|(_, one)| one.clone()).collect();
-        let so_far =
-            Document { measurements: Some(measurements), interrupted: true, ..document.clone() };
-        keeper.save_document(&so_far);
+        progress.done();
+        if done.taken() < count {
+            let document = std::mem::take(self.document);
+            *self.document = self.with_log(document, done, spent_s());
+        }
+        outcome
     }
-    progress.done();
-    outcome
+
+    fn with_log(&self, document: Document, done: &Done, spent_s: f64) -> Document {
+        let validation_log = Some(resume::so_far(self.log, done, spent_s));
+        Document { measurements: Some(done.measurements()), validation_log, ..document }
+    }
 }
 
 fn out_of_time(schedule: &Schedule, index: usize) -> Warning {
@@ -226,7 +263,7 @@ fn conclude(done: &Done, evaluation: &Evaluation, document: &mut Document) -> Re
     let validated = done.validated();
     left_out(done).into_iter().for_each(|doubt| document.warn(doubt));
     if validated.is_empty() {
-        document.measurements = Some(done.measured.iter().map(|(_, one)| one.clone()).collect());
+        document.measurements = Some(done.measurements());
         return Ok(());
     }
     let single = done.of(Purpose::Single).and_then(|one| SinglePointModel::new(one).ok());

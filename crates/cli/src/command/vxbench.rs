@@ -19,9 +19,7 @@ use std::sync::Arc;
 /// # Errors
 /// Misuse before anything is touched; a failed or interrupted run.
 pub fn main(args: &VxbenchArgs) -> Result<(), Failure> {
-    for path in args.output.iter().chain(&args.html) {
-        output::check_writable(path)?;
-    }
+    output::check_places(args.out.files())?;
     if let Some(folder) = &args.diagnose {
         return diagnose::main(args, folder);
     }
@@ -34,12 +32,7 @@ pub fn main(args: &VxbenchArgs) -> Result<(), Failure> {
     progress.done();
     document.warnings.extend(run.warnings.iter().cloned());
     document.vxbench = Some(Vxbench { show: args.show(), runs: vec![run], ..Vxbench::default() });
-    pour(&document, args)
-}
-
-/// Writes the document where the arguments say.
-fn pour(document: &Document, args: &VxbenchArgs) -> Result<(), Failure> {
-    output::pour(document, args.output.as_deref(), args.html.as_deref(), args.json)
+    output::pour(&document, &args.out)
 }
 
 /// Ctrl-C, and a line that tells how much was moved.

@@ -1,6 +1,7 @@
 //! The memory that requests move: aligned for direct I/O, full of bytes that no storage can compress or merge.
 #![expect(unsafe_code, reason = "aligned allocation, and locking it in memory")]
 
+use ioscape_schema::{Op, Request};
 use rustix::mm::Advice;
 use std::alloc::{Layout, alloc, dealloc};
 use std::ops::{Deref, DerefMut};
@@ -105,6 +106,16 @@ impl Stamp {
     /// Numbers of their own for every seed.
     pub(crate) fn new(seed: u64) -> Self {
         Self(mix(seed))
+    }
+
+    /// Makes what a write takes from `buffer` unlike all that was written before; a read needs nothing.
+    #[inline]
+    pub(crate) fn prepare(&mut self, request: &Request, buffer: &mut [u8]) {
+        if request.op == Op::Write
+            && let Some(bytes) = buffer.get_mut(..request.len as usize)
+        {
+            self.mark(bytes);
+        }
     }
 
     /// Changes one word in every block of `bytes`.

@@ -47,11 +47,7 @@ impl Mmap {
 impl Perform for Mmap {
     #[inline]
     fn prepare(&mut self, request: &Request) {
-        if request.op == Op::Write
-            && let Some(bytes) = self.buffer.get_mut(..request.len as usize)
-        {
-            self.stamp.mark(bytes);
-        }
+        self.stamp.prepare(request, &mut self.buffer);
     }
 
     #[inline]

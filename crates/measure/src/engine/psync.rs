@@ -74,11 +74,7 @@ impl Psync {
 impl Perform for Psync {
     #[inline]
     fn prepare(&mut self, request: &Request) {
-        if request.op == Op::Write
-            && let Some(bytes) = self.buffer.get_mut(..request.len as usize)
-        {
-            self.stamp.mark(bytes);
-        }
+        self.stamp.prepare(request, &mut self.buffer);
     }
 
     #[inline]

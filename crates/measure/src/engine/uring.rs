@@ -97,9 +97,7 @@ impl Uring {
                 let Request { op, offset, .. } = slot.request;
                 return Err(Fault::at(action(op), offset, libc::EINVAL));
             };
-            if slot.request.op == Op::Write {
-                self.stamp.mark(bytes);
-            }
+            self.stamp.prepare(&slot.request, bytes);
             slot.issued = stream.clock.raw();
             self.unsubmitted.push(index);
         }

@@ -63,8 +63,8 @@ fn sections(document: &Document) -> Vec<Section> {
         add("well", "Where it performs well", sections::well(evaluation));
         add("drift", "Steadiness", sections::drift(evaluation));
     }
-    if let Some(measurements) = &document.measurements {
-        add("runs", "Runs", sections::runs(measurements));
+    if !document.runs().is_empty() {
+        add("runs", "Runs", sections::runs(document.runs()));
     }
     if let Some(one) = &document.characterization {
         add("application", "Application", characterization::section(one));

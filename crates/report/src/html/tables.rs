@@ -27,7 +27,7 @@ pub fn table(class: &str, head: &[&str], rows: impl Iterator<Item = Vec<String>>
 
 /// All warnings: of the whole, then of single runs.
 pub fn doubts(document: &Document) -> String {
-    let runs = document.measurements.iter().flatten().enumerate();
+    let runs = document.runs().iter().enumerate();
     let of_runs = runs.flat_map(|(index, run)| {
         run.warnings
             .iter()

@@ -32,8 +32,8 @@ pub fn terminal(document: &Document, style: &Style) -> String {
     if let Some(evaluation) = &document.evaluation {
         out += &evaluation_text(evaluation, style);
     }
-    if let Some(runs) = document.measurements.as_ref().filter(|runs| !runs.is_empty()) {
-        out += &format!("\n{}", tables::runs(runs, style));
+    if !document.runs().is_empty() {
+        out += &format!("\n{}", tables::runs(document.runs(), style));
     }
     if let Some(one) = &document.characterization {
         out += &characterization::text(one, style);
@@ -194,7 +194,7 @@ fn warnings(document: &Document, style: &Style) -> String {
         .warnings
         .iter()
         .map(|warning| format!("{warning} ({})", kind(warning.kind)))
-        .chain(document.measurements.iter().flatten().enumerate().flat_map(of_run))
+        .chain(document.runs().iter().enumerate().flat_map(of_run))
         .chain(document.os.iter().flat_map(|results| &results.benchmarks).flat_map(of_case))
         .collect();
     if lines.is_empty() {

@@ -163,6 +163,7 @@ pub fn options(most: f64) -> Options {
         seed: 1,
         all_parameters: false,
         interactions: 0,
+        points_max: None,
         typical_cost_s: 2.5,
         flush_interval_s: None,
         layout_bytes_per_s: None,

@@ -144,14 +144,21 @@ impl Probe for Meter<'_> {
 }
 
 /// An evaluation by the self-scaling benchmark itself, at 2 s a point.
-pub fn explored(system: &System, noise: f64, seed: u64, budget_s: f64) -> Evaluation {
+pub fn explored(
+    system: &System,
+    noise: f64,
+    seed: u64,
+    budget_s: f64,
+    points_max: Option<usize>,
+) -> Evaluation {
     let options = Options {
         bounds: BOUNDS,
         base: Workload::default(),
         budget_s,
         seed,
         all_parameters: false,
-        interactions: 12,
+        interactions: 24,
+        points_max,
         typical_cost_s: 2.0,
         flush_interval_s: None,
         layout_bytes_per_s: None,

@@ -21,7 +21,7 @@ pub fn here(lab: &Lab) -> Checks {
         lab,
         "here",
         "w/here",
-        "--memory 1G --budget 10m",
+        "--memory 1G --points 82 --budget 10m",
         "--rounds 3 --orthogonal --budget 13m",
     )
 }
@@ -29,26 +29,26 @@ pub fn here(lab: &Lab) -> Checks {
 /// ext4 in a file.
 pub fn ext4(lab: &Lab) -> Checks {
     let _up = in_a_file(lab, "mkfs.ext4 -q -F")?;
-    predicted(lab, "ext4", "mnt/p", "--memory 1G --budget 3m", SHORT)
+    predicted(lab, "ext4", "mnt/p", "--memory 1G --points 82 --budget 4m", SHORT)
 }
 
 /// XFS in a file.
 pub fn xfs(lab: &Lab) -> Checks {
     let _up = in_a_file(lab, "mkfs.xfs -q -f")?;
-    predicted(lab, "xfs", "mnt/p", "--memory 1G --budget 3m", SHORT)
+    predicted(lab, "xfs", "mnt/p", "--memory 1G --points 82 --budget 4m", SHORT)
 }
 
 /// btrfs in a file.
 pub fn btrfs(lab: &Lab) -> Checks {
     let _up = in_a_file(lab, "mkfs.btrfs -q -f")?;
-    predicted(lab, "btrfs", "mnt/p", "--memory 1G --budget 3m", SHORT)
+    predicted(lab, "btrfs", "mnt/p", "--memory 1G --points 82 --budget 4m", SHORT)
 }
 
 /// tmpfs.
 pub fn tmpfs(lab: &Lab) -> Checks {
     let up = "mkdir -p mnt/p && mount -t tmpfs -o size=4G tmpfs mnt/p";
     let _up = lab.up(up, "umount mnt/p")?;
-    predicted(lab, "tmpfs", "mnt/p", "--max-unique-bytes 1G --budget 3m", SHORT)
+    predicted(lab, "tmpfs", "mnt/p", "--max-unique-bytes 1G --points 82 --budget 4m", SHORT)
 }
 
 /// sshfs over 1 Gbit/s with a client's cache of 64 MiB.
@@ -58,12 +58,12 @@ pub fn network(lab: &Lab) -> Checks {
         "mkdir -p w/srv && ./sshfs.sh up kernel_cache && sleep .5",
         "./sshfs.sh down; rm -rf w/srv",
     )?;
-    let evaluate = "--memory 64M --max-unique-bytes 192M --budget 3m";
+    let evaluate = "--memory 64M --max-unique-bytes 192M --points 82 --budget 4m";
     predicted(lab, "network", "mnt/ssh", evaluate, SHORT)
 }
 
-/// Time for a hundred workloads, thrice.
-const SHORT: &str = "--rounds 3 --budget 6m";
+/// Time for a hundred workloads, twice.
+const SHORT: &str = "--rounds 2 --budget 4m";
 
 /// Evaluates, then measures unseen workloads and compares.
 fn predicted(lab: &Lab, name: &str, target: &str, evaluate: &str, validate: &str) -> Checks {

@@ -19,9 +19,7 @@ const SEGMENT: usize = 1 << 19;
 /// A trace that cannot be read, a choice that holds nothing, and output that cannot be written.
 pub fn main(args: &AnalyzeArgs) -> Result<(), Failure> {
     let trace = &args.trace;
-    for path in trace.output.iter().chain(&trace.html) {
-        output::check_writable(path)?;
-    }
+    output::check_places(trace.out.files())?;
     let mut rows = Rows::open(trace)?;
     let mut document = output::document(0);
     let mut first = Vec::new();
@@ -56,7 +54,7 @@ pub fn main(args: &AnalyzeArgs) -> Result<(), Failure> {
     document.interrupted = rows.interrupted();
     document.warnings.clone_from(&summary.warnings);
     document.trace_summary = Some(summary);
-    output::pour(&document, trace.output.as_deref(), trace.html.as_deref(), trace.json)?;
+    output::pour(&document, &trace.out)?;
     if rows.interrupted() {
         return Err(Failure::Interrupted("interrupted: what was read is analysed".to_owned()));
     }

@@ -15,9 +15,7 @@ use std::fmt::Write as _;
 /// A trace that cannot be read, a choice that holds nothing, and output that cannot be written.
 pub fn main(args: &CharacterizeTraceArgs) -> Result<(), Failure> {
     let trace = &args.trace;
-    for path in trace.output.iter().chain(&trace.html).chain(&args.jobs) {
-        output::check_writable(path)?;
-    }
+    output::check_places(trace.out.files().chain(args.jobs.as_deref()))?;
     let mut document = output::document(0);
     let mut rows = Rows::open(trace)?;
     let mut seen = Characterizer::new(trace.block, args.window);
@@ -37,7 +35,7 @@ pub fn main(args: &CharacterizeTraceArgs) -> Result<(), Failure> {
     }
     document.interrupted = rows.interrupted();
     document.trace_characterization = Some(found);
-    output::pour(&document, trace.output.as_deref(), trace.html.as_deref(), trace.json)?;
+    output::pour(&document, &trace.out)?;
     if rows.interrupted() {
         return Err(Failure::Interrupted("interrupted: what was read is described".to_owned()));
     }

@@ -75,7 +75,7 @@ fn convert(
     told.file_bytes = file.keep()?;
     progress.done();
     finish(&mut document, told, reader.info().clone());
-    output::pour(&document, None, None, json)
+    output::show(&document, json)
 }
 
 /// Adds a batch to what is told of the trace.

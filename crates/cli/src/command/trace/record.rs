@@ -75,7 +75,7 @@ pub fn record(args: &RecordArgs) -> Result<(), Failure> {
     writer.finish(&info).map_err(convert::of_trace)?;
     told.file_bytes = file.keep()?;
     convert::finish(&mut document, told, info);
-    output::pour(&document, None, None, args.json)
+    output::show(&document, args.json)
 }
 
 /// The disks that were asked for; none asked for means all.

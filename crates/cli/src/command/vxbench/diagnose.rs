@@ -4,7 +4,7 @@
 //! file each is what the machine can give; what they lack on one file is the file system's single-writer lock, the effect
 //! that the white paper's Quick I/O avoids (VERITAS 1996, pp. 32-35).
 
-use super::{pour, run, watch};
+use super::{run, watch};
 use crate::args::VxbenchArgs;
 use crate::failure::Failure;
 use crate::progress::Progress;
@@ -50,7 +50,7 @@ pub fn main(args: &VxbenchArgs, folder: &Path) -> Result<(), Failure> {
     progress.done();
     document.vxbench =
         Some(Vxbench { show: args.show(), single_writer: found, ..Vxbench::default() });
-    pour(&document, args)
+    output::pour(&document, &args.out)
 }
 
 /// One way of writing.

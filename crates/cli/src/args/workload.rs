@@ -1,0 +1,111 @@
+//! What was typed of a workload: its five parameters, and the ways in which its requests are issued.
+
+use super::{bytes, fraction, nanos, run_engine};
+use clap::Args;
+use ioscape_schema::{Access, Advice, Engine, SizeDistribution, Workers, Workload};
+
+/// The five parameters, as far as they are given.
+#[derive(Clone, Debug, Default, PartialEq, Args)]
+pub struct FiveArgs {
+    /// Size of the set of distinct bytes that all processes touch together [default: 64M]
+    #[arg(long, value_name = "SIZE", value_parser = bytes)]
+    pub unique_bytes: Option<u64>,
+    /// Mean request size [default: 32k]
+    #[arg(long, value_name = "SIZE", value_parser = bytes)]
+    pub size_mean: Option<u64>,
+    /// Fraction of reads, 0 to 1 [default: 0.5]
+    #[arg(long, value_name = "FRAC", value_parser = fraction)]
+    pub read_frac: Option<f64>,
+    /// Fraction of requests that start where the process's previous one ended, 0 to 1 [default: 0.5]
+    #[arg(long, value_name = "FRAC", value_parser = fraction)]
+    pub seq_frac: Option<f64>,
+    /// Processes issuing I/O at the same time [default: 1]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub processes: Option<u32>,
+}
+
+impl FiveArgs {
+    /// `base` with the parameters that are given.
+    pub fn on(&self, base: Workload) -> Workload {
+        Workload {
+            unique_bytes: self.unique_bytes.unwrap_or(base.unique_bytes),
+            size_mean: self.size_mean.unwrap_or(base.size_mean),
+            read_frac: self.read_frac.unwrap_or(base.read_frac),
+            seq_frac: self.seq_frac.unwrap_or(base.seq_frac),
+            process_num: self.processes.unwrap_or(base.process_num),
+            ..base
+        }
+    }
+}
+
+/// How requests are drawn and issued, as far as it is given.
+#[derive(Clone, Debug, Default, PartialEq, Args)]
+pub struct WaysArgs {
+    /// How request sizes are drawn: normal, bernoulli, exponential or fixed [default: normal]
+    #[arg(long, value_name = "DIST")]
+    pub size_dist: Option<SizeDistribution>,
+    /// Requests in flight per process (io_uring) [default: 1]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub queue_depth: Option<u32>,
+    /// Time a process computes between two requests [default: 0]
+    #[arg(long, value_name = "TIME", value_parser = nanos)]
+    pub think_time: Option<u64>,
+    /// Multiple that offsets and sizes are rounded to [default: 4k, less for smaller requests]
+    #[arg(long, value_name = "SIZE", value_parser = bytes)]
+    pub align: Option<u64>,
+    /// How requests reach the kernel: psync, io_uring, mmap or null [default: psync]
+    #[arg(long, value_name = "ENGINE", value_parser = run_engine)]
+    pub engine: Option<Engine>,
+    /// Bypass the file cache (O_DIRECT)
+    #[arg(long, conflicts_with = "dsync")]
+    pub direct: bool,
+    /// Every write reaches stable storage before it returns (O_DSYNC)
+    #[arg(long)]
+    pub dsync: bool,
+    /// What carries a stream of requests: processes or threads [default: processes]
+    #[arg(long, value_name = "KIND")]
+    pub workers: Option<Workers>,
+    /// What the kernel is told about the accesses (posix_fadvise): normal, random or sequential [default: normal]
+    #[arg(long, value_name = "ADVICE")]
+    pub advice: Option<Advice>,
+}
+
+impl WaysArgs {
+    /// `base` with the ways that are given.
+    pub fn on(&self, base: Workload) -> Workload {
+        let access = match (self.direct, self.dsync) {
+            (true, _) => Access::Direct,
+            (_, true) => Access::Dsync,
+            _ => base.access,
+        };
+        Workload {
+            size_distribution: self.size_dist.unwrap_or(base.size_distribution),
+            queue_depth: self.queue_depth.unwrap_or(base.queue_depth),
+            think_time_ns: self.think_time.unwrap_or(base.think_time_ns),
+            align_bytes: self.align.or(base.align_bytes),
+            engine: self.engine.unwrap_or(base.engine),
+            access,
+            workers: self.workers.unwrap_or(base.workers),
+            advice: self.advice.unwrap_or(base.advice),
+            ..base
+        }
+    }
+}
+
+/// A whole workload, as far as it is given.
+#[derive(Clone, Debug, Default, PartialEq, Args)]
+pub struct WorkloadArgs {
+    /// The five parameters.
+    #[command(flatten)]
+    pub five: FiveArgs,
+    /// The ways.
+    #[command(flatten)]
+    pub ways: WaysArgs,
+}
+
+impl WorkloadArgs {
+    /// `base` with all that is given.
+    pub fn on(&self, base: Workload) -> Workload {
+        self.ways.on(self.five.on(base))
+    }
+}
