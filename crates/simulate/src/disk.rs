@@ -120,6 +120,13 @@ impl<'a> Disk<'a> {
         self.drive.mechanism.positioning_ns(&self.arm, at, command.block, command.write)
     }
 
+    /// Carries out a command on a bus that is free when it is needed.
+    #[inline]
+    pub fn serve(&mut self, now_ns: u64, command: Command) -> Done {
+        let need = self.begin(now_ns, command);
+        self.finish(need.at_ns, need)
+    }
+
     /// Takes a command at `now_ns` and says when it needs the bus.
     #[inline]
     pub fn begin(&mut self, now_ns: u64, command: Command) -> BusNeed {

@@ -53,7 +53,7 @@ pub struct MechanismParameters {
     #[serde(default)]
     pub write_settle_ms: f64,
     /// What a write needs at least to get to its track, in milliseconds.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub write_seek_least_ms: f64,
     /// Whether reads begin with any sector of the track.
     #[serde(default)]
@@ -94,10 +94,10 @@ pub struct ControllerParameters {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub write_hit_before_after_write_ms: Option<f64>,
     /// To get the bus back for a read's data, after it was given up to wait for the medium.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub read_reconnect_ms: f64,
     /// To get the bus back for saying that a write is on the medium.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub write_reconnect_ms: f64,
     /// A write elsewhere than behind the write before it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -114,12 +114,6 @@ pub struct ScatteredWrite {
     pub data_after_ms: f64,
     /// In the place of `write_reconnect_ms`.
     pub reconnect_ms: f64,
-}
-
-/// Whether a number need not be written to a file.
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
-fn is_zero(number: &f64) -> bool {
-    *number == 0.0
 }
 
 /// The bus between host and drive.

@@ -164,3 +164,20 @@ fn cylinders_may_share_their_spares() {
     assert_eq!((layout.place(113).track, layout.place(113).slot), (12, 0));
     assert_eq!((layout.track_of(35), layout.cylinder_end(35)), ([30, 40], 60));
 }
+
+proptest! {
+    #[test]
+    fn the_angle_is_the_remainder(time in any::<u64>(), rotation in 1u64..4_000_000_000) {
+        let zones = [zone(0, 0, 1)];
+        let plan = Plan {
+            zones: &zones,
+            heads: 1,
+            cylinders: 1,
+            order: TrackOrder::Rising,
+            rotation_ns: rotation,
+            blocks: None,
+            remaps: &[],
+        };
+        prop_assert_eq!(Layout::new(&plan).unwrap().turned_ns(time), time % rotation);
+    }
+}

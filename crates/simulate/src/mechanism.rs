@@ -1,6 +1,6 @@
 //! The moving parts: where arm, head and platter are, and how long an access takes from there.
 
-use crate::layout::Layout;
+use crate::layout::{Layout, Place};
 
 /// Where the arm is, and how the platter's angle follows from the time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -106,7 +106,7 @@ impl Mechanism {
     #[inline]
     fn wait(&self, arm: &Arm, now_ns: u64, angle_ns: u64) -> u64 {
         let rotation = self.layout.rotation_ns();
-        let now = (now_ns + arm.phase_ns) % rotation;
+        let now = self.layout.turned_ns(now_ns + arm.phase_ns);
         if angle_ns >= now { angle_ns - now } else { angle_ns + rotation - now }
     }
 
@@ -126,12 +126,16 @@ impl Mechanism {
         let seek_ns = self.seek_to(arm, place.track, write).max(least_ns);
         let there = start_ns + seek_ns;
         settle_on(arm, &self.layout, place.track);
+        let on_arrival = if write { self.write_on_arrival } else { self.read_on_arrival };
+        let together = u64::from(self.layout.together(block, place.left));
+        if !on_arrival && (1..=together).contains(&count) {
+            return self.within_track(arm, seek_ns, feed, &place, [there, count]);
+        }
         let mut runs = self.runs(arm, there, feed, [block, count], write);
         let Some(first) = runs.next() else {
             return Access { seek_ns, end_ns: there, first_end_ns: there, ..Access::default() };
         };
         let (rotation, span) = (self.layout.rotation_ns(), first.end_ns - first.begin_ns);
-        let on_arrival = if write { self.write_on_arrival } else { self.read_on_arrival };
         if on_arrival && first.begin_ns - first.ready_ns + span > rotation {
             return self.on_arrival(arm, seek_ns, &first, [block, count], write);
         }
@@ -143,6 +147,30 @@ impl Mechanism {
             transfer_ns: last.end_ns - first.begin_ns,
             end_ns: last.end_ns,
             first_end_ns: first.end_ns,
+        }
+    }
+
+    /// An access that one run holds, from when the head is on its track at `there`.
+    #[inline]
+    fn within_track(
+        &self,
+        arm: &Arm,
+        seek_ns: u64,
+        feed: Feed,
+        place: &Place,
+        [there, count]: [u64; 2],
+    ) -> Access {
+        let (track, slot) = (place.track, place.slot);
+        let from = there.max(feed.ready_ns(0, count));
+        let begin_ns = from + self.wait(arm, from, self.layout.angle_ns(track, slot));
+        let after = self.layout.slot_after(track, slot, count as u32);
+        let end_ns = begin_ns + self.layout.span_ns(track, after - slot);
+        Access {
+            seek_ns,
+            rotation_ns: begin_ns - there,
+            transfer_ns: end_ns - begin_ns,
+            end_ns,
+            first_end_ns: end_ns,
         }
     }
 

@@ -64,8 +64,7 @@ pub struct ReadAhead {
 impl ReadAhead {
     /// Reading ahead from `end`, reached at `end_ns`, when the buffer holds blocks from `first` on.
     pub fn new(first: u64, end: u64, end_ns: u64, reach: Reach) -> Self {
-        let first =
-            if reach.forgets { end } else { first.max(end.saturating_sub(reach.room)) };
+        let first = if reach.forgets { end } else { first.max(end.saturating_sub(reach.room)) };
         Self { first, from: end, since_ns: end_ns, limit: end, reach }
     }
 

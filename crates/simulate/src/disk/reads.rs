@@ -28,7 +28,7 @@ impl Disk<'_> {
                     self.read_on_behind(now_ns, held);
                     now_ns + done.overhead_ns
                 }
-                held => return self.from_medium(now_ns, command, held),
+                held => return self.read_medium(now_ns, command, held),
             }
         };
         let drive = self.drive;
@@ -53,7 +53,7 @@ impl Disk<'_> {
 
     /// A read whose blocks, but for those at the beginning that a segment holds, come from the medium.
     #[inline]
-    fn from_medium(&mut self, now_ns: u64, command: Command, held: Option<[u64; 2]>) -> BusNeed {
+    fn read_medium(&mut self, now_ns: u64, command: Command, held: Option<[u64; 2]>) -> BusNeed {
         let drive = self.drive;
         let before_ns = drive.controller.read_before_ns[self.after()];
         let start = (now_ns + before_ns).max(self.free_ns);

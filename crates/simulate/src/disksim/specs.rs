@@ -297,9 +297,8 @@ fn buffer(disk: &Block) -> BufferParameters {
         read_ahead: is("Buffer continuous read") && is("Enable caching in buffer"),
         immediate_reporting: false,
         read_ahead_to: match number(disk, "Buffer continuous read") as u32 {
-            2 => ReadAheadTo::Track,
+            2 | 4 => ReadAheadTo::Track,
             3 => ReadAheadTo::Cylinder,
-            4 => ReadAheadTo::Track,
             _ => ReadAheadTo::Buffer,
         },
         read_ahead_blocks: disk
