@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use ioscape_schema::{Io, TraceInfo};
-use ioscape_simulate::{Drive, Parameters, drives};
+use ioscape_simulate::{Drive, Extent, Parameters, drives, ssd};
 use ioscape_trace::Source;
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -23,7 +23,8 @@ pub fn parameters(name: &str) -> Result<Parameters, Failure> {
         return Ok(parameters);
     }
     if !Path::new(name).exists() {
-        let known: Vec<&str> = drives::SHIPPED.iter().map(|(name, _)| *name).collect();
+        let shipped = drives::SHIPPED.iter().chain(ssd::SHIPPED);
+        let known: Vec<&str> = shipped.map(|(name, _)| *name).collect();
         return Err(Failure::Misuse(format!(
             "--drive {name}: no such file, and no drive of that name; known are {}",
             known.join(", ")
@@ -49,7 +50,42 @@ fn disksim(path: &Path) -> Result<Parameters, Failure> {
     Ok(specs.parameters)
 }
 
-/// The drive of a name or file.
+/// What a trace can be replayed against.
+pub enum Target {
+    /// A disk.
+    Disk(Box<Drive>),
+    /// A solid-state drive.
+    Flash(Box<ssd::Model>),
+}
+
+impl Target {
+    /// What a trace must fit.
+    pub fn extent(&self) -> Extent<'_> {
+        match self {
+            Self::Disk(drive) => (&**drive).into(),
+            Self::Flash(model) => (&**model).into(),
+        }
+    }
+}
+
+/// The disk or solid-state drive of a name or file.
+pub fn target(name: &str) -> Result<Target, Failure> {
+    let flash = |parameters: ssd::Parameters| {
+        parameters.build().map(|model| Target::Flash(Box::new(model))).map_err(misuse)
+    };
+    if let Some(parameters) = ssd::find(name) {
+        return flash(parameters);
+    }
+    if name.ends_with(".toml") && Path::new(name).exists() {
+        let text = read(Path::new(name))?;
+        if ssd::Parameters::describes(&text) {
+            return flash(ssd::Parameters::parse(&text, name).map_err(misuse)?);
+        }
+    }
+    drive(name).map(|drive| Target::Disk(Box::new(drive)))
+}
+
+/// The disk of a name or file.
 pub fn drive(name: &str) -> Result<Drive, Failure> {
     parameters(name)?.build().map_err(misuse)
 }
@@ -113,7 +149,7 @@ pub fn devices(trace: &Trace, asked: &[String]) -> Result<Vec<u16>, Failure> {
 }
 
 /// Refuses a trace whose sectors are not made of the drive's.
-pub fn check_sectors(trace: &Trace, devices: &[u16], drive: &Drive) -> Result<(), Failure> {
+pub fn check_sectors(trace: &Trace, devices: &[u16], drive: Extent<'_>) -> Result<(), Failure> {
     for &device in devices {
         let told = trace.info.devices.get(usize::from(device)).map_or(0, |d| d.sector_bytes);
         if told % drive.sector_bytes != 0 {

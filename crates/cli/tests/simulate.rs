@@ -111,3 +111,26 @@ fn a_fitted_drive_is_a_drive_again() {
     let drive = fitted.to_str().expect("a plain path");
     ioscape().arg("simulate").arg(&trace).args(["--drive", drive]).assert().success();
 }
+
+#[test]
+fn a_solid_state_drive_takes_a_trace_and_nothing_meant_for_disks() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let trace = trace(folder.path());
+    let run = |more: &[&str]| {
+        ioscape()
+            .arg("simulate")
+            .arg(&trace)
+            .args(["--drive", "generic-ssd", "--json"])
+            .args(more)
+            .assert()
+    };
+    let found = run(&[]).success().get_output().stdout.clone();
+    let document: Document = serde_json::from_slice(&found).expect("a document");
+    let simulation = document.simulation.expect("a simulation");
+    let [cell] = simulation.cells.as_slice() else { panic!("one cell") };
+    assert!(cell.write_amplification.is_some_and(|times| (1.0..1.1).contains(&times)));
+    // Two pages on two dies: command, sense, channel and link.
+    assert!((cell.physical.read.mean_ns - 67_680.0).abs() < 1.0, "{:?}", cell.physical.read);
+    let told = run(&["--cache", "immediate"]).code(2).get_output().stderr.clone();
+    assert!(String::from_utf8_lossy(&told).contains("--cache is for disks"));
+}

@@ -7,6 +7,14 @@ use ioscape_schema::{Absorption, AbsorptionPoint, SimulatedCell, Simulation};
 /// Colours of series that have no meaning of their own.
 const CLASSES: [&str; 5] = ["r1", "r2", "r3", "r4", "r5"];
 
+/// What garbage collection costs a solid-state drive, in words.
+pub fn amplification(simulation: &Simulation) -> Option<String> {
+    let found = simulation.cells.iter().find_map(|cell| cell.write_amplification)?;
+    Some(format!(
+        "Garbage collection: {found:.3} bytes go to the flash for every byte written by the host."
+    ))
+}
+
 /// The write policy of a cell, without its size.
 pub fn policy(cell: &SimulatedCell) -> String {
     let mut name = match cell.destage.as_deref() {

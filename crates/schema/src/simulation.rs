@@ -74,6 +74,9 @@ pub struct SimulatedCell {
     pub written_bytes: u64,
     /// Bytes overwritten in the disk's buffer, which never went to the medium.
     pub absorbed_bytes: u64,
+    /// Bytes programmed into flash for every byte written, of a solid-state drive.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub write_amplification: Option<f64>,
     /// Distribution of physical times: `[nanoseconds, share of requests that took at most this]`.
     pub physical_distribution: Vec<[f64; 2]>,
 }

@@ -1,6 +1,7 @@
 //! Tests of one disk's buffer: what completes early, what waits for room, and who goes first.
 
 use super::*;
+use crate::cache::{Destage, Freeing};
 use crate::testing::simple;
 
 const MS: u64 = 1_000_000;
@@ -118,4 +119,65 @@ fn reads_go_before_writes_that_wait() {
     let read = send(&mut disk, MS, command(50, 1, false));
     assert!(read.completed_ns < 30 * MS, "it waits for one write at most: {read:?}");
     assert!(!disk.buffer.is_empty());
+}
+
+/// The simple drive with a buffer of so many segments of 100 blocks.
+fn segmented(segments: u32, change: impl Fn(&mut crate::Parameters)) -> crate::Drive {
+    let mut parameters = crate::testing::simple_parameters();
+    parameters.buffer.bytes = u64::from(segments) * 51_200;
+    parameters.buffer.segments = segments;
+    change(&mut parameters);
+    parameters.build().expect("the drive can be built")
+}
+
+#[test]
+fn segments_answer_reads_until_they_are_needed_or_overwritten() {
+    let drive = segmented(2, |_| {});
+    let mut disk = Disk::new(&drive, DiskOptions { read_ahead: true, ..DiskOptions::default() });
+    let mut read = |n: u64, block| send(&mut disk, n * 1000 * MS, command(block, 8, false)).cached;
+    assert_eq!([read(1, 0), read(2, 5000), read(3, 20), read(4, 5020)], [false, false, true, true]);
+    assert_eq!([read(5, 9000), read(6, 20), read(7, 5020)], [false, false, false]);
+    send(&mut disk, 8000 * MS, command(5050, 1, true));
+    assert!(!send(&mut disk, 9000 * MS, command(5040, 8, false)).cached);
+}
+
+#[test]
+fn what_was_delivered_is_forgotten_where_the_drive_does_so() {
+    let again = |forgets| {
+        let drive = segmented(1, |p| p.buffer.forgets_delivered = forgets);
+        let mut disk =
+            Disk::new(&drive, DiskOptions { read_ahead: true, ..DiskOptions::default() });
+        send(&mut disk, 0, command(0, 8, false));
+        send(&mut disk, 100 * MS, command(4, 4, false)).cached
+    };
+    assert_eq!([again(false), again(true)], [true, false]);
+}
+
+#[test]
+fn a_write_waits_for_its_lead_and_a_scattered_one_for_its_own_times() {
+    let times = |lead: &[[u64; 2]]| {
+        let drive = segmented(1, |p| {
+            p.bus.transfer = BusTransfer::Overlapped;
+            // A block crosses the bus in a millisecond, ten pass under the head.
+            p.bus.to_drive_bytes_per_s = 512_000.0;
+            p.bus.write_lead = lead.to_vec();
+            p.controller.scattered_write = Some(crate::drive::ScatteredWrite {
+                seek_after_ms: 3.0,
+                data_after_ms: 4.0,
+                reconnect_ms: 0.5,
+            });
+        });
+        let mut disk = Disk::new(&drive, DiskOptions::default());
+        let first = send(&mut disk, 0, command(30, 4, true)).completed_ns;
+        let second = send(&mut disk, 100 * MS, command(90, 4, true)).completed_ns;
+        [first, second - 100 * MS]
+    };
+    let close = |found: [u64; 2], wanted: [u64; 2]| {
+        found.iter().zip(wanted).all(|(a, b)| a.abs_diff(b) < 1000)
+    };
+    // One block is enough at sector 30, after 3 ms; the bus ends at 4 ms. The second begins at sector 90.
+    assert!(close(times(&[]), [4 * MS, 94 * MS / 10 + MS / 2]), "{:?}", times(&[]));
+    // Four of them are not there before 4 ms: a rotation is lost.
+    let led = times(&[[1, 4]]);
+    assert!(close(led, [134 * MS / 10, 94 * MS / 10 + MS / 2]), "{led:?}");
 }

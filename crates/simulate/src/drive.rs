@@ -52,6 +52,9 @@ pub struct MechanismParameters {
     /// What a write waits for on top of a seek or switch, in milliseconds; less than 0 where it needs less than a read.
     #[serde(default)]
     pub write_settle_ms: f64,
+    /// What a write needs at least to get to its track, in milliseconds.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub write_seek_least_ms: f64,
     /// Whether reads begin with any sector of the track.
     #[serde(default)]
     pub read_on_arrival: bool,
@@ -87,6 +90,30 @@ pub struct ControllerParameters {
     /// In the place of `write_before_ms` when the buffer takes the data.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub write_hit_before_ms: Option<f64>,
+    /// In the place of `write_hit_before_ms` when the command before was a write.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub write_hit_before_after_write_ms: Option<f64>,
+    /// To get the bus back for a read's data, after it was given up to wait for the medium.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub read_reconnect_ms: f64,
+    /// To get the bus back for saying that a write is on the medium.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub write_reconnect_ms: f64,
+    /// A write elsewhere than behind the write before it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scattered_write: Option<ScatteredWrite>,
+}
+
+/// Times of a write that comes after a write elsewhere, where a controller gives the bus up once more before the data.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ScatteredWrite {
+    /// From the command to the arm's start, in milliseconds.
+    pub seek_after_ms: f64,
+    /// From the command to the data on the bus, in milliseconds.
+    pub data_after_ms: f64,
+    /// In the place of `write_reconnect_ms`.
+    pub reconnect_ms: f64,
 }
 
 /// The bus between host and drive.
@@ -104,9 +131,27 @@ pub struct BusParameters {
     pub arbitration_ms: f64,
     /// When data cross it.
     pub transfer: BusTransfer,
-    /// Share of a read that must have come from the medium before it takes the bus, when data cross it overlapped.
+    /// Share of a read's blocks that must have come from the medium before it takes the bus, when data cross it
+    /// overlapped; rounded down, at least one block.
     #[serde(default)]
     pub read_water_mark: f64,
+    /// Pairs of a write's least length and the blocks of it that must have come over the bus before writing begins; one
+    /// block where no pair applies.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub write_lead: Vec<[u64; 2]>,
+}
+
+/// How far a drive reads ahead, if its buffer has room.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ReadAheadTo {
+    /// Until the buffer is full.
+    #[default]
+    Buffer,
+    /// To the end of the cylinder.
+    Cylinder,
+    /// To the end of the track, and of the next one too when the data held began on an earlier track.
+    Track,
 }
 
 /// Memory in the drive.
@@ -118,9 +163,43 @@ pub struct BufferParameters {
     /// Whether the drive reads ahead into it.
     #[serde(default)]
     pub read_ahead: bool,
+    /// How far.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub read_ahead_to: ReadAheadTo,
+    /// Blocks that are read ahead at most; absent: as many as there is room.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_ahead_blocks: Option<u64>,
+    /// Parts of equal size that the memory is divided into, each holding one stretch of blocks after it was read or
+    /// written. 0: it is one piece that holds nothing but what is being read ahead or waits to be written.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub segments: u32,
+    /// Whether one of the segments is kept for writes, and reads never look into it.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub own_write_segment: bool,
+    /// Whether the sectors of a track that pass before the first that was asked for are kept as well.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub reads_from_arrival: bool,
+    /// Whether what a read asked for is forgotten when the host has it, to read ahead into its room.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub forgets_delivered: bool,
+    /// Whether a read that finds its data in the buffer makes an idle drive read on behind them.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub read_ahead_after_hit: bool,
     /// Whether eligible writes are reported when their data are in it.
     #[serde(default)]
     pub immediate_reporting: bool,
+}
+
+impl BufferParameters {
+    /// Bytes of one segment, or of all when there are none.
+    pub fn segment_bytes(&self) -> u64 {
+        self.bytes / u64::from(self.segments.max(1))
+    }
+}
+
+/// Whether a value need not be written to a file.
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 /// A drive's parameter file.
@@ -179,9 +258,15 @@ pub struct Controller {
     /// From a write's command to the arm's start.
     pub write_before_ns: [u64; 2],
     /// From a write's command to its data's way into the buffer.
-    pub write_hit_before_ns: u64,
-    /// From a write's last sector to its completion.
+    pub write_hit_before_ns: [u64; 2],
+    /// From a write's last sector to its completion, getting the bus back included.
     pub write_after_ns: u64,
+    /// From the bus' end to the completion of a write that went into the buffer.
+    pub write_hit_after_ns: u64,
+    /// To get the bus back for a read's data.
+    pub read_reconnect_ns: u64,
+    /// Arm's start, data on the bus, and last sector to completion of a write after a write elsewhere.
+    pub scattered_write_ns: Option<[u64; 3]>,
 }
 
 impl ControllerParameters {
@@ -195,16 +280,23 @@ impl ControllerParameters {
             hit_before_ns: pair(hit, self.read_hit_before_after_write_ms),
             read_after_ns: nanoseconds(self.read_after_ms),
             write_before_ns: pair(self.write_before_ms, self.write_before_after_write_ms),
-            write_hit_before_ns: nanoseconds(
+            write_hit_before_ns: pair(
                 self.write_hit_before_ms.unwrap_or(self.write_before_ms),
+                self.write_hit_before_after_write_ms,
             ),
-            write_after_ns: nanoseconds(self.write_after_ms),
+            write_after_ns: nanoseconds(self.write_reconnect_ms + self.write_after_ms),
+            write_hit_after_ns: nanoseconds(self.write_after_ms),
+            read_reconnect_ns: nanoseconds(self.read_reconnect_ms),
+            scattered_write_ns: self.scattered_write.map(|s| {
+                [s.seek_after_ms, s.data_after_ms, s.reconnect_ms + self.write_after_ms]
+                    .map(nanoseconds)
+            }),
         }
     }
 }
 
 /// Bus times of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bus {
     /// Time of one block towards the host, in 2^-20 ns.
     pub to_host: u64,
@@ -216,6 +308,8 @@ pub struct Bus {
     pub transfer: BusTransfer,
     /// Share of a read that must have come before it takes the bus, in 1024ths.
     pub read_water_mark: u64,
+    /// Least length of a write and the blocks that must have come before writing begins, by rising length.
+    pub write_lead: Vec<[u64; 2]>,
 }
 
 /// Fraction of a nanosecond that bus times of a block are kept in.
@@ -227,6 +321,13 @@ impl Bus {
     pub fn time_ns(&self, blocks: u64, to_drive: bool) -> u64 {
         let each = if to_drive { self.to_drive } else { self.to_host };
         (blocks * each) >> BUS_FRACTION
+    }
+
+    /// Blocks of a write of `count` that must have come before writing begins.
+    #[inline]
+    pub fn lead(&self, count: u64) -> u64 {
+        let rule = self.write_lead.iter().rev().find(|[least, _]| count >= *least);
+        rule.map_or(1, |[_, blocks]| (*blocks).clamp(1, count.max(1)))
     }
 }
 
@@ -298,6 +399,7 @@ impl Parameters {
                 layout,
                 seek_ns,
                 head_switch_ns: nanoseconds(self.mechanism.head_switch_ms),
+                write_seek_least_ns: nanoseconds(self.mechanism.write_seek_least_ms),
                 write_settle_ns: libm::round(self.mechanism.write_settle_ms * 1e6) as i64,
                 read_on_arrival: self.mechanism.read_on_arrival,
                 write_on_arrival: self.mechanism.write_on_arrival,
@@ -310,6 +412,7 @@ impl Parameters {
                 transfer: self.bus.transfer,
                 read_water_mark: libm::round(self.bus.read_water_mark.clamp(0.0, 1.0) * 1024.0)
                     as u64,
+                write_lead: self.bus.write_lead.clone(),
             },
             buffer: self.buffer.clone(),
         })

@@ -2,6 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+mod filling;
+use filling::Filling;
+
 /// A band of cylinders with the same number of sectors on every track.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -24,6 +27,9 @@ pub struct Zone {
     /// Sectors at the end of every cylinder that are kept as spares.
     #[serde(default)]
     pub spares_per_cylinder: u32,
+    /// Cylinders that share `spares_per_cylinder`, at the end of the last of them; 0 and 1 mean each its own.
+    #[serde(default)]
+    pub cylinders_per_spares: u32,
     /// Tracks at the end of every cylinder that are kept as spares.
     #[serde(default)]
     pub spare_tracks_per_cylinder: u16,
@@ -112,9 +118,9 @@ pub struct Place {
 #[derive(Clone, Copy, Debug)]
 struct Band {
     first_block: u64,
-    blocks: u64,
     first_track: usize,
-    tracks: u64,
+    /// Tracks per block, in 2^-64.
+    track_share: u64,
     /// Time of one sector in 2^-20 ns.
     sector: u64,
 }
@@ -133,6 +139,8 @@ pub struct Layout {
     blocks: u64,
     cylinders: u32,
     rotation_ns: u64,
+    /// 2^64 divided by the time of a rotation.
+    rotations: u64,
 }
 
 /// All a layout is made from.
@@ -172,6 +180,7 @@ impl Layout {
             blocks: 0,
             cylinders: plan.cylinders,
             rotation_ns: plan.rotation_ns,
+            rotations: u64::MAX / plan.rotation_ns,
         };
         for (number, zone) in plan.zones.iter().enumerate() {
             layout.add(number, zone, plan);
@@ -203,7 +212,9 @@ impl Layout {
         let mut skew = u64::from(zone.offset) % physical;
         for cylinder in zone.first_cylinder..=zone.last_cylinder {
             let heads = heads_of(zone, cylinder, plan);
-            filling.begin_cylinder(heads.len());
+            if (cylinder - zone.first_cylinder).is_multiple_of(zone.cylinders_per_spares.max(1)) {
+                filling.begin_range(heads.len());
+            }
             for (nth, &head) in heads.iter().enumerate() {
                 if nth > 0 || cylinder > zone.first_cylinder {
                     skew += u64::from(if nth > 0 { zone.track_skew } else { zone.cylinder_skew });
@@ -224,7 +235,8 @@ impl Layout {
         }
         let tracks = (self.tracks.len() - first_track) as u64;
         let blocks = (self.blocks - first_block).max(1);
-        self.bands.push(Band { first_block, blocks, first_track, tracks, sector });
+        let track_share = (((tracks as u128) << 64) / u128::from(blocks.max(tracks + 1))) as u64;
+        self.bands.push(Band { first_block, first_track, track_share, sector });
     }
 
     /// Blocks of the disk.
@@ -240,6 +252,17 @@ impl Layout {
     /// Time of one rotation.
     pub fn rotation_ns(&self) -> u64 {
         self.rotation_ns
+    }
+
+    /// Where in its rotation the platter is after `time_ns`: the remainder, without a division.
+    #[inline]
+    pub fn turned_ns(&self, time_ns: u64) -> u64 {
+        let turns = (u128::from(time_ns) * u128::from(self.rotations)) >> 64;
+        let mut rest = time_ns - turns as u64 * self.rotation_ns;
+        while rest >= self.rotation_ns {
+            rest -= self.rotation_ns;
+        }
+        rest
     }
 
     /// All tracks in the order of their blocks.
@@ -267,7 +290,8 @@ impl Layout {
         let zone = self.bands.partition_point(|b| b.first_block <= block).max(1) - 1;
         let band = &self.bands[zone];
         // In the proportion of tracks to blocks: slips and spares move it by a track or two.
-        let guess = (block - band.first_block) * band.tracks / band.blocks;
+        let within = u128::from(block - band.first_block);
+        let guess = (within * u128::from(band.track_share)) >> 64;
         let mut track = (band.first_track + guess as usize).min(self.tracks.len() - 1);
         while self.tracks[track].first_block > block {
             track -= 1;
@@ -278,6 +302,21 @@ impl Layout {
         let index = (block - self.tracks[track].first_block) as u32;
         let left = self.blocks_of(track) as u32 - index;
         Place { track, slot: self.slot(track, index), left }
+    }
+
+    /// First block of a block's track and the block after its last.
+    pub fn track_of(&self, block: u64) -> [u64; 2] {
+        let place = self.place(block);
+        let first = self.tracks[place.track].first_block;
+        [first, first + self.blocks_of(place.track)]
+    }
+
+    /// The block after the last of a block's cylinder.
+    pub fn cylinder_end(&self, block: u64) -> u64 {
+        let track = self.place(block).track;
+        let cylinder = self.tracks[track].cylinder;
+        let after = self.tracks[track..].iter().find(|t| t.cylinder != cylinder);
+        after.map_or(self.blocks, |t| t.first_block)
     }
 
     fn remapped(&self, block: u64) -> Option<Place> {
@@ -341,74 +380,6 @@ impl Layout {
     #[inline]
     pub fn span_ns(&self, track: usize, sectors: u32) -> u64 {
         (u64::from(sectors) * self.bands[usize::from(self.tracks[track].zone)].sector) >> FRACTION
-    }
-}
-
-/// How the blocks of a zone fill its tracks.
-struct Filling<'a> {
-    zone: &'a Zone,
-    /// Sectors of a track that may hold data.
-    usable: u32,
-    /// Sectors that still may hold data on this cylinder.
-    room: u64,
-    /// Sectors counted so far, as slips count them.
-    place: u64,
-    /// Tracks so far.
-    tracks: u64,
-    /// Blocks that the zone may still number.
-    left: u64,
-    /// Next of the slips.
-    slip: usize,
-}
-
-impl<'a> Filling<'a> {
-    fn new(zone: &'a Zone) -> Self {
-        let usable = zone.sectors_per_track - zone.spares_per_track;
-        let left = zone.blocks.unwrap_or(u64::MAX);
-        Self { zone, usable, room: 0, place: 0, tracks: 0, left, slip: 0 }
-    }
-
-    fn begin_cylinder(&mut self, heads: usize) {
-        let all = heads as u64 * u64::from(self.usable);
-        self.room = all.saturating_sub(u64::from(self.zone.spares_per_cylinder));
-    }
-
-    /// The next track: sector of its first block, and its blocks.
-    fn track(&mut self, track: u32, slips: &mut Vec<(u32, u32)>) -> (u32, u64) {
-        let is_lost = self.zone.slipped_tracks.binary_search(&self.tracks).is_ok();
-        self.tracks += 1;
-        if is_lost {
-            // Whole tracks take their number with them: the unused front is counted in sectors that hold data.
-            return (0, 0);
-        }
-        let (counted, usable) = if self.zone.slips_within_cylinder {
-            (u64::from(self.zone.sectors_per_track), u64::from(self.usable))
-        } else {
-            let here = u64::from(self.usable).min(self.room);
-            (here, here)
-        };
-        let front = self.zone.unused_at_front.saturating_sub(self.place).min(usable);
-        let mut lost = 0;
-        while let Some(&slip) =
-            self.zone.slips.get(self.slip).filter(|&&s| s < self.place + counted)
-        {
-            self.slip += 1;
-            if slip >= self.place + front {
-                slips.push((track, (slip - self.place) as u32));
-                lost += 1;
-            }
-        }
-        self.place += counted;
-        let good = (usable - front).saturating_sub(lost);
-        let blocks = if self.zone.slips_within_cylinder { good.min(self.room) } else { good };
-        self.room = self.room.saturating_sub(if self.zone.slips_within_cylinder {
-            blocks + front
-        } else {
-            usable
-        });
-        let blocks = blocks.min(self.left);
-        self.left -= blocks;
-        (front as u32, blocks)
     }
 }
 

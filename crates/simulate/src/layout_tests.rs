@@ -147,3 +147,37 @@ fn spares_may_lie_at_the_end_of_a_zone_and_defects_may_take_whole_tracks() {
     assert_eq!((layout.place(4).slot, layout.place(26).slot), (5, 7));
     assert_eq!((layout.place(27).track, layout.place(28).slot), (3, 2));
 }
+
+#[test]
+fn cylinders_may_share_their_spares() {
+    let shared = Zone {
+        spares_per_cylinder: 7,
+        cylinders_per_spares: 4,
+        slips_within_cylinder: true,
+        slips: vec![100],
+        ..zone(0, 9, 10)
+    };
+    let layout = layout(&[shared], &[]).unwrap();
+    // Two full ranges of four cylinders, and half of one whose spares are where it would have ended.
+    assert_eq!(layout.blocks(), 2 * (120 - 7) + 60);
+    assert_eq!((layout.place(112).track, layout.place(112).slot), (11, 3));
+    assert_eq!((layout.place(113).track, layout.place(113).slot), (12, 0));
+    assert_eq!((layout.track_of(35), layout.cylinder_end(35)), ([30, 40], 60));
+}
+
+proptest! {
+    #[test]
+    fn the_angle_is_the_remainder(time in any::<u64>(), rotation in 1u64..4_000_000_000) {
+        let zones = [zone(0, 0, 1)];
+        let plan = Plan {
+            zones: &zones,
+            heads: 1,
+            cylinders: 1,
+            order: TrackOrder::Rising,
+            rotation_ns: rotation,
+            blocks: None,
+            remaps: &[],
+        };
+        prop_assert_eq!(Layout::new(&plan).unwrap().turned_ns(time), time % rotation);
+    }
+}

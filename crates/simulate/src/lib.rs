@@ -20,6 +20,8 @@ pub mod read_ahead;
 pub mod replay;
 pub mod schedule;
 pub mod seek;
+pub mod segments;
+pub mod ssd;
 pub mod summary;
 pub mod system;
 
@@ -31,5 +33,5 @@ pub use compare::{Agreement, agreement};
 pub use disk::Disk;
 pub use drive::{Drive, Parameters, Status};
 pub use error::Error;
-pub use replay::{Arrivals, Job, Options, Outcome, Replayed, jobs, one_step, replay};
+pub use replay::{Arrivals, Extent, Job, Options, Outcome, Replayed, jobs, one_step, replay};
 pub use schedule::{SCHEDULERS, Scheduler};

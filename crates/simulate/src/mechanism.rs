@@ -1,6 +1,6 @@
 //! The moving parts: where arm, head and platter are, and how long an access takes from there.
 
-use crate::layout::Layout;
+use crate::layout::{Layout, Place};
 
 /// Where the arm is, and how the platter's angle follows from the time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -35,15 +35,17 @@ pub struct Feed {
     pub from_ns: u64,
     /// Time of a block, in 2^-20 ns.
     pub each: u64,
-    /// Whether all data of a track must be there before it is written; otherwise the first block must.
+    /// Whether all data of a track must be there before it is written.
     pub whole: bool,
+    /// Otherwise the first of its blocks must, and as many as this before anything is written.
+    pub lead: u64,
 }
 
 impl Feed {
     /// When a run of `count` blocks can be written that `before` blocks come before.
     #[inline]
     fn ready_ns(&self, before: u64, count: u64) -> u64 {
-        let blocks = if self.whole { before + count } else { before + 1 };
+        let blocks = if self.whole { before + count } else { self.lead.max(before + 1) };
         self.from_ns + ((blocks * self.each) >> 20)
     }
 }
@@ -74,6 +76,8 @@ pub struct Mechanism {
     pub seek_ns: Vec<u32>,
     /// Switching to another head of the same cylinder.
     pub head_switch_ns: u64,
+    /// What a write needs at least to get to its track.
+    pub write_seek_least_ns: u64,
     /// Settling that a write needs on top of a seek or switch.
     pub write_settle_ns: i64,
     /// Whether reading begins with whatever sector of a track comes first.
@@ -102,7 +106,7 @@ impl Mechanism {
     #[inline]
     fn wait(&self, arm: &Arm, now_ns: u64, angle_ns: u64) -> u64 {
         let rotation = self.layout.rotation_ns();
-        let now = (now_ns + arm.phase_ns) % rotation;
+        let now = self.layout.turned_ns(now_ns + arm.phase_ns);
         if angle_ns >= now { angle_ns - now } else { angle_ns + rotation - now }
     }
 
@@ -118,15 +122,20 @@ impl Mechanism {
         write: bool,
     ) -> Access {
         let place = self.layout.place(block);
-        let seek_ns = self.seek_to(arm, place.track, write);
+        let least_ns = if write { self.write_seek_least_ns } else { 0 };
+        let seek_ns = self.seek_to(arm, place.track, write).max(least_ns);
         let there = start_ns + seek_ns;
         settle_on(arm, &self.layout, place.track);
+        let on_arrival = if write { self.write_on_arrival } else { self.read_on_arrival };
+        let together = u64::from(self.layout.together(block, place.left));
+        if !on_arrival && (1..=together).contains(&count) {
+            return self.within_track(arm, seek_ns, feed, &place, [there, count]);
+        }
         let mut runs = self.runs(arm, there, feed, [block, count], write);
         let Some(first) = runs.next() else {
             return Access { seek_ns, end_ns: there, first_end_ns: there, ..Access::default() };
         };
         let (rotation, span) = (self.layout.rotation_ns(), first.end_ns - first.begin_ns);
-        let on_arrival = if write { self.write_on_arrival } else { self.read_on_arrival };
         if on_arrival && first.begin_ns - first.ready_ns + span > rotation {
             return self.on_arrival(arm, seek_ns, &first, [block, count], write);
         }
@@ -138,6 +147,30 @@ impl Mechanism {
             transfer_ns: last.end_ns - first.begin_ns,
             end_ns: last.end_ns,
             first_end_ns: first.end_ns,
+        }
+    }
+
+    /// An access that one run holds, from when the head is on its track at `there`.
+    #[inline]
+    fn within_track(
+        &self,
+        arm: &Arm,
+        seek_ns: u64,
+        feed: Feed,
+        place: &Place,
+        [there, count]: [u64; 2],
+    ) -> Access {
+        let (track, slot) = (place.track, place.slot);
+        let from = there.max(feed.ready_ns(0, count));
+        let begin_ns = from + self.wait(arm, from, self.layout.angle_ns(track, slot));
+        let after = self.layout.slot_after(track, slot, count as u32);
+        let end_ns = begin_ns + self.layout.span_ns(track, after - slot);
+        Access {
+            seek_ns,
+            rotation_ns: begin_ns - there,
+            transfer_ns: end_ns - begin_ns,
+            end_ns,
+            first_end_ns: end_ns,
         }
     }
 

@@ -32,7 +32,7 @@ fn a_switch_hides_in_the_skew() {
 #[test]
 fn data_on_the_bus_hold_the_medium_up() {
     let mut arm = Arm::default();
-    let feed = Feed { from_ns: MS, each: MS << 20, whole: true };
+    let feed = Feed { from_ns: MS, each: MS << 20, whole: true, lead: 0 };
     let late = simple().mechanism.access(&mut arm, 0, feed, [10, 1], true);
     assert_eq!((late.seek_ns, late.rotation_ns, late.end_ns), (0, 11 * MS, 11 * MS + MS / 10));
 }

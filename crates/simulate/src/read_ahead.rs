@@ -1,6 +1,51 @@
 //! Reading on after a read, into the drive's buffer, until a command needs the arm or the buffer is full.
 
+use crate::drive::{Drive, ReadAheadTo};
 use crate::mechanism::{Arm, Feed, Mechanism};
+
+/// How far a drive reads ahead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reach {
+    /// Where it stops, if the buffer is not full before.
+    to: ReadAheadTo,
+    /// Blocks behind the last request at most.
+    most: u64,
+    /// Blocks of the buffer.
+    room: u64,
+    /// Blocks of the disk.
+    last: u64,
+    /// Whether blocks leave the buffer once they are delivered.
+    forgets: bool,
+}
+
+impl Reach {
+    /// That of a drive whose buffer, or the segment of it, has `room` blocks.
+    pub fn new(drive: &Drive, room: u64) -> Self {
+        Self {
+            to: drive.buffer.read_ahead_to,
+            most: drive.buffer.read_ahead_blocks.unwrap_or(room),
+            room,
+            last: drive.mechanism.layout.blocks(),
+            forgets: drive.buffer.forgets_delivered,
+        }
+    }
+
+    /// The block where reading ahead stops when the buffer holds blocks from `first` on and `end` comes after the request.
+    fn limit(&self, mechanism: &Mechanism, first: u64, end: u64) -> u64 {
+        let layout = &mechanism.layout;
+        let stop = match self.to {
+            _ if end >= self.last => end,
+            ReadAheadTo::Buffer => self.last,
+            ReadAheadTo::Cylinder => layout.cylinder_end(end - 1),
+            ReadAheadTo::Track => {
+                let [begin, stop] = layout.track_of(end);
+                let more = if first < begin && stop < self.last { stop } else { stop - 1 };
+                layout.track_of(more)[1]
+            }
+        };
+        (end + self.most).min(stop).min(self.last).max(end)
+    }
+}
 
 /// A stretch of blocks that is being read ahead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,24 +58,25 @@ pub struct ReadAhead {
     since_ns: u64,
     /// The block where the buffer is full or the disk ends.
     limit: u64,
-    /// Blocks of the buffer.
-    room: u64,
-    /// Blocks of the disk.
-    last: u64,
+    reach: Reach,
 }
 
 impl ReadAhead {
-    /// Reading ahead from `end`, reached at `end_ns`, after a read that began at `first`.
-    pub fn new(first: u64, end: u64, end_ns: u64, room: u64, last: u64) -> Self {
-        let first = first.max(end.saturating_sub(room));
-        Self {
-            first,
-            from: end,
-            since_ns: end_ns,
-            limit: (first.max(end) + room).min(last),
-            room,
-            last,
-        }
+    /// Reading ahead from `end`, reached at `end_ns`, when the buffer holds blocks from `first` on.
+    pub fn new(first: u64, end: u64, end_ns: u64, reach: Reach) -> Self {
+        let first = if reach.forgets { end } else { first.max(end.saturating_sub(reach.room)) };
+        Self { first, from: end, since_ns: end_ns, limit: end, reach }
+    }
+
+    /// Lets the stream go on as far as it may behind a request that ended before block `end`.
+    pub fn extend(&mut self, mechanism: &Mechanism, end: u64) {
+        self.limit = self.reach.limit(mechanism, self.first, end).max(self.limit);
+    }
+
+    /// The blocks that are held when the stream is stopped.
+    pub fn held(&self, mechanism: &Mechanism, arm: &Arm, now_ns: u64) -> [u64; 2] {
+        let reached = self.reached(mechanism, arm, now_ns);
+        [self.first.max(reached.saturating_sub(self.reach.room)), reached]
     }
 
     /// How far the stream came by `now_ns`: the first block not yet read, and the time when it was reached if the
@@ -66,13 +112,13 @@ impl ReadAhead {
             return None;
         }
         // What was asked is consumed; its room is free for reading on.
-        self.first = block.max(self.first);
+        self.first = if self.reach.forgets { end } else { block.max(self.first) };
         let at_ns = self.time_of(mechanism, arm, end);
         if stopped {
             // The buffer was full: the platter turned on, so the stream begins anew only with another read.
             return Some(at_ns.min(now_ns));
         }
-        self.limit = (end + self.room).min(self.last).max(self.limit);
+        self.extend(mechanism, end);
         Some(at_ns)
     }
 

@@ -87,13 +87,36 @@ pub struct Replayed {
     pub traffic: Traffic,
 }
 
+/// What a trace must fit: a drive's blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Extent<'a> {
+    /// What the drive is called.
+    pub name: &'a str,
+    /// Bytes of a block.
+    pub sector_bytes: u32,
+    /// Blocks.
+    pub blocks: u64,
+}
+
+impl<'a> From<&'a Drive> for Extent<'a> {
+    fn from(drive: &'a Drive) -> Self {
+        let blocks = drive.mechanism.layout.blocks();
+        Self { name: &drive.name, sector_bytes: drive.sector_bytes, blocks }
+    }
+}
+
 /// Turns the rows of a trace into jobs for a drive; flushes and discards move nothing and are left out. `devices` are the
 /// trace's devices that are simulated, in the order of their disks.
 ///
 /// # Errors
 /// Names the first row that does not fit: times running backwards, offsets or lengths that are no whole blocks, and
 /// blocks beyond the drive's capacity.
-pub fn jobs(rows: &[Io], devices: &[u16], drive: &Drive) -> Result<Vec<Job>, Error> {
+pub fn jobs<'a>(
+    rows: &[Io],
+    devices: &[u16],
+    drive: impl Into<Extent<'a>>,
+) -> Result<Vec<Job>, Error> {
+    let drive = drive.into();
     let mut jobs = Vec::with_capacity(rows.len());
     let mut last_ns = 0;
     for (index, io) in rows.iter().enumerate() {
@@ -119,7 +142,7 @@ pub fn jobs(rows: &[Io], devices: &[u16], drive: &Drive) -> Result<Vec<Job>, Err
     Ok(jobs)
 }
 
-fn command(io: &Io, index: usize, drive: &Drive) -> Result<Command, Error> {
+fn command(io: &Io, index: usize, drive: Extent<'_>) -> Result<Command, Error> {
     let sector = u64::from(drive.sector_bytes);
     let (offset, len) = (io.request.offset, u64::from(io.request.len));
     if offset % sector != 0 || len % sector != 0 {
@@ -132,12 +155,12 @@ fn command(io: &Io, index: usize, drive: &Drive) -> Result<Command, Error> {
         ));
     }
     let (block, count) = (offset / sector, len / sector);
-    if block + count > drive.mechanism.layout.blocks() {
+    if block + count > drive.blocks {
         return Err(Error::request(
             index,
             format!(
                 "{len} bytes at byte {offset} are beyond the {} bytes of {}",
-                drive.capacity_bytes(),
+                drive.blocks * sector,
                 drive.name
             ),
         ));
@@ -204,6 +227,48 @@ impl Station<'_> {
 ///
 /// Everything happens in the order of time, then of disks: the same jobs give the same rows on every machine.
 pub fn replay(drive: &Drive, jobs: &[Job], options: &Options) -> Replayed {
+    let sorted = || jobs.is_sorted_by_key(|j| j.issued_ns);
+    let ordered = options.arrivals != Arrivals::Issued || sorted();
+    if options.scheduler == Scheduler::Fcfs && !options.shared_bus && ordered {
+        in_order(drive, jobs, options)
+    } else {
+        by_events(drive, jobs, options)
+    }
+}
+
+/// A disk that takes its jobs one after the other.
+struct Lane<'a> {
+    disk: Disk<'a>,
+    free_ns: u64,
+    /// Recorded completion of the job before.
+    before_ns: u64,
+}
+
+/// Disks that share nothing and keep the order of arrival need no queue: each job begins when it has come and the one
+/// before it is complete.
+fn in_order(drive: &Drive, jobs: &[Job], options: &Options) -> Replayed {
+    let count = jobs.iter().map(|j| usize::from(j.disk) + 1).max().unwrap_or(0);
+    let lane = |_| Lane { disk: Disk::new(drive, options.disk), free_ns: 0, before_ns: 0 };
+    let mut lanes: Vec<Lane<'_>> = (0..count).map(lane).collect();
+    let mut outcomes = Vec::with_capacity(jobs.len());
+    for job in jobs {
+        let lane = &mut lanes[usize::from(job.disk)];
+        let arrival_ns = match options.arrivals {
+            Arrivals::Queued => job.queued_ns,
+            Arrivals::Issued => job.issued_ns,
+            Arrivals::Closed => lane.free_ns + job.queued_ns.saturating_sub(lane.before_ns),
+        };
+        let issued_ns = arrival_ns.max(lane.free_ns);
+        let done = lane.disk.serve(issued_ns, job.command);
+        (lane.free_ns, lane.before_ns) = (done.completed_ns, job.completed_ns);
+        outcomes.push(outcome(job, arrival_ns, issued_ns, done, options.arrivals));
+    }
+    let traffic = lanes.iter().fold(Traffic::default(), |sum, lane| sum.plus(&lane.disk.traffic));
+    Replayed { outcomes, traffic }
+}
+
+/// Host queues in any order, and buses that disks share.
+fn by_events(drive: &Drive, jobs: &[Job], options: &Options) -> Replayed {
     let mut stations = stations(drive, jobs, options);
     let mut outcomes = vec![Outcome::default(); jobs.len()];
     let mut bus_free = 0;
@@ -230,8 +295,9 @@ pub fn replay(drive: &Drive, jobs: &[Job], options: &Options) -> Replayed {
         let granted = if options.shared_bus { need.at_ns.max(bus_free) } else { need.at_ns };
         bus_free = granted + need.for_ns;
         let done = station.disk.finish(granted, need);
+        let arrival_ns = waiting.arrival_ns;
         outcomes[waiting.row] =
-            outcome(&jobs[waiting.row], &waiting, issued_ns, done, options.arrivals);
+            outcome(&jobs[waiting.row], arrival_ns, issued_ns, done, options.arrivals);
         station.free_ns = done.completed_ns;
         // What came while the disk was busy is in the queue before the next choice.
         station.rest(jobs, options.arrivals);
@@ -241,25 +307,13 @@ pub fn replay(drive: &Drive, jobs: &[Job], options: &Options) -> Replayed {
     Replayed { outcomes, traffic }
 }
 
-fn outcome(
-    job: &Job,
-    waiting: &Waiting,
-    issued_ns: u64,
-    done: Done,
-    arrivals: Arrivals,
-) -> Outcome {
+#[inline]
+fn outcome(job: &Job, arrival_ns: u64, issued_ns: u64, done: Done, arrivals: Arrivals) -> Outcome {
     let queued_ns = match arrivals {
-        Arrivals::Closed => waiting.arrival_ns,
+        Arrivals::Closed => arrival_ns,
         Arrivals::Queued | Arrivals::Issued => job.queued_ns,
     };
-    Outcome {
-        row: job.row,
-        disk: job.disk,
-        write: waiting.command.write,
-        queued_ns,
-        issued_ns,
-        done,
-    }
+    Outcome { row: job.row, disk: job.disk, write: job.command.write, queued_ns, issued_ns, done }
 }
 
 /// The disk that acts next: the first of the earliest.
@@ -304,8 +358,7 @@ pub fn one_step(drive: &Drive, jobs: &[Job]) -> Vec<u64> {
     let mut disk = Disk::new(drive, DiskOptions::default());
     let mut predicted = Vec::with_capacity(jobs.len());
     for job in jobs {
-        let need = disk.begin(job.issued_ns, job.command);
-        let done = disk.finish(need.at_ns, need);
+        let done = disk.serve(job.issued_ns, job.command);
         predicted.push(done.completed_ns - job.issued_ns);
         let Command { block, count, .. } = job.command;
         let after_media = done.completed_ns - disk.free_ns().min(done.completed_ns);

@@ -1,6 +1,7 @@
 //! Replays with answers known in closed form.
 
 use super::*;
+use crate::WriteCache;
 use crate::testing::{self, io};
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::Rng;
@@ -203,4 +204,36 @@ fn rows_that_do_not_fit_are_refused_by_number() {
         .len(),
         1
     );
+}
+
+#[test]
+fn the_short_way_without_queues_gives_the_same_rows() {
+    let drive = testing::simple();
+    let mut dice = Dice::new(11);
+    let mut now = 0;
+    let jobs: Vec<Job> = (0..4000)
+        .map(|row| {
+            now += dice.below(20 * MS);
+            let (block, count) = (dice.below(19_000), 1 + dice.below(80));
+            let command =
+                Command { block, count, write: dice.below(2) == 0, synchronous: dice.below(3) > 0 };
+            let (issued_ns, completed_ns) = (now + MS, now + 5 * MS);
+            let disk = dice.below(3) as u16;
+            Job { row, disk, queued_ns: now, issued_ns, completed_ns, command }
+        })
+        .collect();
+    let nvram = WriteCache::Nvram {
+        bytes: 16 << 10,
+        destage: crate::cache::Destage::Satf,
+        freeing: crate::cache::Freeing::WholeWrite,
+    };
+    for arrivals in [Arrivals::Queued, Arrivals::Issued, Arrivals::Closed] {
+        for (cache, read_ahead) in
+            [(WriteCache::None, false), (WriteCache::Immediate, true), (nvram, false)]
+        {
+            let disk = DiskOptions { read_ahead, cache };
+            let options = Options { disk, arrivals, ..Options::default() };
+            assert_eq!(in_order(&drive, &jobs, &options), by_events(&drive, &jobs, &options));
+        }
+    }
 }

@@ -83,6 +83,7 @@ pub fn cell(drive: &Drive, options: &Options, run: &Replayed) -> SimulatedCell {
     };
     let sector = u64::from(drive.sector_bytes);
     SimulatedCell {
+        write_amplification: None,
         scheduler: scheduler.map_or("", |(name, _)| name).to_owned(),
         cache: cache.to_owned(),
         destage: destage.map(str::to_owned),
@@ -96,6 +97,27 @@ pub fn cell(drive: &Drive, options: &Options, run: &Replayed) -> SimulatedCell {
         physical_distribution: distribution(
             run.outcomes.iter().map(Outcome::physical_ns).collect(),
         ),
+    }
+}
+
+/// What is kept of a replay against a solid-state drive: it has a write buffer of its own, and takes requests as they come.
+pub fn flash_cell(model: &crate::ssd::Model, run: &Replayed) -> SimulatedCell {
+    let (traffic, block) = (&run.traffic, 512);
+    SimulatedCell {
+        scheduler: "no host queue".to_owned(),
+        cache: "write buffer".to_owned(),
+        cache_bytes: Some(model.buffer_pages as u64 * model.page_blocks * block),
+        physical: operations(&run.outcomes, Outcome::physical_ns),
+        elapsed: operations(&run.outcomes, Outcome::elapsed_ns),
+        parts: parts(&run.outcomes),
+        written_bytes: traffic.written * block,
+        absorbed_bytes: traffic.absorbed * block,
+        write_amplification: (traffic.written > 0)
+            .then(|| traffic.destaged as f64 / traffic.written as f64),
+        physical_distribution: distribution(
+            run.outcomes.iter().map(Outcome::physical_ns).collect(),
+        ),
+        ..SimulatedCell::default()
     }
 }
 

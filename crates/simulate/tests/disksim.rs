@@ -1,4 +1,4 @@
-//! Measured drives through their DiskSim parameter files: how close they are today, so that it does not get worse.
+//! Measured drives through their DiskSim parameter files: they are to come as close as DiskSim itself does with them.
 
 mod data;
 
@@ -35,12 +35,14 @@ fn rms(stem: &str, buses: [f64; 2]) -> Option<(f64, f64, f64)> {
 
 #[test]
 #[expect(clippy::print_stderr, reason = "the figures are worth seeing")]
-fn measured_drives_are_as_close_as_they_are() {
+fn measured_drives_are_as_close_as_disksim_itself_comes() {
+    // The last figure is DiskSim's own; that of the C2490A is not reached: it is 0.254.
     for (stem, buses, most) in [
-        ("hp_c2247a", [0.1701, 0.18686], 0.48),
-        ("hp_c2490a", [0.14841, 0.14841], 0.30),
-        ("cheetah9LP", [0.0, 0.0], 0.175),
-        ("atlas10k", [0.0, 0.0], 0.205),
+        ("hp_c2247a", [0.1701, 0.18686], 0.090),
+        ("hp_c2490a", [0.14841, 0.14841], 0.263),
+        ("cheetah9LP", [0.0, 0.0], 0.107),
+        ("atlas10k", [0.0, 0.0], 0.268),
+        ("barracuda", [0.0, 0.0], 0.349),
     ] {
         let Some((rms, measured, simulated)) = rms(stem, buses) else { return };
         eprintln!("{stem}: rms {rms:.3} ms, mean {simulated:.3} ms for {measured:.3} ms");

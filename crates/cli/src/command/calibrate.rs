@@ -30,7 +30,7 @@ pub fn main(args: &CalibrateArgs) -> Result<(), Failure> {
         Some(name) => drives::devices(&trace, std::slice::from_ref(name))?,
         None => busiest.map(|(device, _)| device).into_iter().collect(),
     };
-    drives::check_sectors(&trace, &device, &drive)?;
+    drives::check_sectors(&trace, &device, (&drive).into())?;
     let mut all = jobs(&trace.rows, &device, &drive).map_err(misuse)?;
     if all.len() < JOBS_LEAST || all.iter().all(|j| j.completed_ns == j.issued_ns) {
         return Err(Failure::Misuse(format!(

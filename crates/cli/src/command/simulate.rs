@@ -1,12 +1,15 @@
 //! `ioscape simulate`: a trace against simulated disks, in all combinations asked for.
 
 use crate::args::{CacheChoice, SimulateArgs, Sweep};
+use crate::drives::Target;
 use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::{drives, output, rows};
 use ioscape_schema::{Absorption, SimulatedCell, Simulation, SimulationAgreement};
+use ioscape_simulate::drive::Status;
 use ioscape_simulate::{
-    Arrivals, DiskOptions, Drive, Job, Options, WriteCache, calibrate, jobs, nvram, replay, summary,
+    Arrivals, DiskOptions, Drive, Job, Options, Scheduler, WriteCache, calibrate, jobs, nvram,
+    replay, ssd, summary,
 };
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -21,36 +24,90 @@ const CELLS_MOST: usize = 4096;
 /// A drive or trace that cannot be read or do not fit, and output that cannot be written.
 pub fn main(args: &SimulateArgs) -> Result<(), Failure> {
     output::check_places(args.out.files().chain(args.rows.as_deref()))?;
-    let drive = drives::drive(&args.drive)?;
+    let target = drives::target(&args.drive)?;
     let progress = Progress::of_jobs(0, 1, "simulate");
     progress.doing("reading the trace");
     let trace = drives::trace(&args.trace)?;
     let devices = drives::devices(&trace, &args.device)?;
-    drives::check_sectors(&trace, &devices, &drive)?;
-    let all = jobs(&trace.rows, &devices, &drive).map_err(|e| Failure::Misuse(e.to_string()))?;
+    let extent = target.extent();
+    drives::check_sectors(&trace, &devices, extent)?;
+    let all = jobs(&trace.rows, &devices, extent).map_err(|e| Failure::Misuse(e.to_string()))?;
     if all.is_empty() {
         return Err(Failure::Misuse("no request of the trace moves data on these devices".into()));
     }
-    let cells = combinations(args, &drive)?;
-    progress.doing(&format!("{} requests, {} combinations", all.len(), cells.len()));
+    let found = match &target {
+        Target::Disk(drive) => on_disk(args, drive, &all, &progress)?,
+        Target::Flash(model) => on_flash(args, model, &all, &progress)?,
+    };
     let names = args.trace.iter().map(|path| path.display().to_string());
     let mut document = output::document(0);
     document.simulation = Some(Simulation {
-        drive: drive.name.clone(),
-        drive_status: drive.status.words().to_owned(),
+        drive: extent.name.to_owned(),
+        drive_status: found.status.words().to_owned(),
         trace: names.collect::<Vec<_>>().join(", "),
         devices: devices.iter().map(|&d| drives::device_name(&trace, d)).collect(),
         arrivals: arrivals(args.arrivals).to_owned(),
         requests: all.len() as u64,
-        cells: run_all(&drive, &all, &cells, threads(args)),
-        agreement: agreement(&drive, &all),
+        cells: found.cells,
+        agreement: found.agreement,
         absorption: absorption(&trace.rows),
     });
     progress.done();
-    if let (Some(path), Some(first)) = (&args.rows, cells.first()) {
-        rows::write(path, &replay(&drive, &all, first), &all)?;
-    }
     output::pour(&document, &args.out)
+}
+
+/// What a kind of drive has to say.
+struct Found {
+    status: Status,
+    cells: Vec<SimulatedCell>,
+    agreement: Option<SimulationAgreement>,
+}
+
+fn on_disk(
+    args: &SimulateArgs,
+    drive: &Drive,
+    all: &[Job],
+    progress: &Progress,
+) -> Result<Found, Failure> {
+    let cells = combinations(args, drive)?;
+    progress.doing(&format!("{} requests, {} combinations", all.len(), cells.len()));
+    if let (Some(path), Some(first)) = (&args.rows, cells.first()) {
+        rows::write(path, &replay(drive, all, first), all)?;
+    }
+    Ok(Found {
+        status: drive.status,
+        cells: run_all(drive, all, &cells, threads(args)),
+        agreement: agreement(drive, all),
+    })
+}
+
+/// A solid-state drive has a write buffer of its own and no need of a host's order: nothing of either can be chosen.
+fn on_flash(
+    args: &SimulateArgs,
+    model: &ssd::Model,
+    all: &[Job],
+    progress: &Progress,
+) -> Result<Found, Failure> {
+    let chosen = [
+        ("--cache", args.cache != CacheChoice::None),
+        ("--sweep", !args.sweep.is_empty()),
+        ("--scheduler", args.scheduler != Scheduler::CScan),
+        ("--read-ahead", args.read_ahead.is_some()),
+        ("--shared-bus", args.shared_bus),
+    ];
+    if let Some((name, _)) = chosen.iter().find(|(_, chosen)| *chosen) {
+        return Err(Failure::Misuse(format!(
+            "{name} is for disks: {} is a solid-state drive with its own write buffer",
+            model.name
+        )));
+    }
+    progress.doing(&format!("{} requests", all.len()));
+    let run = ssd::replay(model, all, args.arrivals);
+    if let Some(path) = &args.rows {
+        rows::write(path, &run, all)?;
+    }
+    let cells = vec![summary::flash_cell(model, &run)];
+    Ok(Found { status: model.status, cells, agreement: None })
 }
 
 fn arrivals(arrivals: Arrivals) -> &'static str {

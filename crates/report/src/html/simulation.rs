@@ -36,6 +36,9 @@ pub fn section(simulation: &Simulation) -> String {
         );
         out += &figure("agreement", "Measured and simulated", &caption, &chart);
     }
+    if let Some(words) = charts::amplification(simulation) {
+        out += &format!("<p>{}</p>", esc(&words));
+    }
     let caption = "Share of requests that took at most this long at the disk.";
     out += &figure("policies", "Physical times by policy", caption, &charts::by_policy(simulation));
     for (elapsed, id, title) in

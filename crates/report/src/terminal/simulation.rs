@@ -23,6 +23,9 @@ pub fn text(simulation: &Simulation, style: &Style) -> String {
     if let Some(words) = charts::agreement(simulation) {
         out += &style.paragraph("  ", "  ", &words);
     }
+    if let Some(words) = charts::amplification(simulation) {
+        out += &style.paragraph("  ", "  ", &words);
+    }
     let each = |pick: fn(&SimulatedCell) -> String| simulation.cells.iter().map(pick);
     let columns = [
         Column::words("Policy", each(charts::policy)),

@@ -83,12 +83,13 @@ fn zone(block: &Block, heads: u16, scheme: u64, range: u64) -> Result<Zone, Stri
         }
         2 | 4 => zone.spares_per_cylinder = spare_sectors,
         3 => zone.spares_per_track = spare_sectors,
-        8 if range == 1 => zone.spares_per_cylinder = spare_sectors,
+        8 => {
+            zone.spares_per_cylinder = spare_sectors;
+            zone.cylinders_per_spares = u32::try_from(range).map_err(|e| e.to_string())?;
+        }
         7 | 9 | 10 => at_end = spares,
         other => {
-            return Err(format!(
-                "sparing scheme {other} with ranges of {range} cylinders is not known"
-            ));
+            return Err(format!("sparing scheme {other} is not known"));
         }
     }
     if scheme != 1 {

@@ -6,7 +6,7 @@ use crate::Error;
 use crate::command::{DiskOptions, WriteCache};
 use crate::drive::{
     BufferParameters, BusParameters, BusTransfer, ControllerParameters, MechanismParameters,
-    Parameters, Status,
+    Parameters, ReadAheadTo, ScatteredWrite, Status,
 };
 use crate::seek::SeekCurve;
 use std::collections::BTreeMap;
@@ -26,7 +26,7 @@ pub struct Specs {
 const SECTOR: u32 = 512;
 
 /// Keys that are read, or say nothing about one command at a time on an idle bus.
-const KNOWN: [&str; 29] = [
+const KNOWN: [&str; 43] = [
     "Model",
     "Per-request overhead time",
     "Time scale for overheads",
@@ -56,6 +56,20 @@ const KNOWN: [&str; 29] = [
     "Immed transfer partial hit",
     "Read completion overhead",
     "Write completion overhead",
+    "Allow read hits on write data",
+    "Use separate write segment",
+    "Read-ahead on idle hit",
+    "Read any free blocks",
+    "Data preparation overhead",
+    "First reselect overhead",
+    "Other reselect overhead",
+    "Extra write disconnect",
+    "Extradisc command overhead",
+    "Extradisc disconnect overhead",
+    "Extradisc inter-disconnect delay",
+    "Extradisc seek delta",
+    "Minimum seek delay",
+    "Read-ahead over requested",
 ];
 
 /// Beginnings of further keys that are read.
@@ -194,9 +208,6 @@ fn parameters(
     let heads = needed(model, "Number of data surfaces")? as u16;
     let layout = layout(block(model, "Layout Model")?, heads)?;
     let rpm = needed(mechanism, "Rotation speed (in rpms)")?;
-    let segment = number(disk, "Segment size (in blks)") as u64 * u64::from(SECTOR);
-    let ahead = number(disk, "Buffer continuous read") > 0.0
-        && number(disk, "Enable caching in buffer") > 0.0;
     let on_arrival = |key: &str| number(disk, key) > 0.0;
     Ok(Parameters {
         name: model.name.clone(),
@@ -216,18 +227,27 @@ fn parameters(
         mechanism: MechanismParameters {
             head_switch_ms: needed(mechanism, "Head switch time")?,
             write_settle_ms: number(mechanism, "Add. write settling delay"),
+            write_seek_least_ms: number(disk, "Minimum seek delay"),
             read_on_arrival: on_arrival("Immediate buffer read"),
             write_on_arrival: on_arrival("Immediate buffer write"),
         },
         controller: controller(disk),
         bus: bus(disk),
-        buffer: BufferParameters { bytes: segment, read_ahead: ahead, immediate_reporting: false },
+        buffer: buffer(disk),
         sources: BTreeMap::from([("all".to_owned(), "DiskSim parameter files".to_owned())]),
     })
 }
 
 fn controller(disk: &Block) -> ControllerParameters {
     let of = |key: &str| number(disk, key);
+    let scattered = ScatteredWrite {
+        seek_after_ms: of("Extradisc command overhead") + of("Extradisc seek delta"),
+        data_after_ms: of("Extradisc command overhead")
+            + of("Extradisc disconnect overhead")
+            + of("Extradisc inter-disconnect delay")
+            + of("First reselect overhead"),
+        reconnect_ms: of("Other reselect overhead"),
+    };
     ControllerParameters {
         read_before_ms: of("Read miss over. after read"),
         read_after_ms: of("Read completion overhead"),
@@ -238,6 +258,10 @@ fn controller(disk: &Block) -> ControllerParameters {
         write_before_after_write_ms: Some(of("Write miss over. after write")),
         read_hit_before_after_write_ms: Some(of("Read hit over. after write")),
         write_hit_before_ms: Some(of("Write hit over. after read")),
+        write_hit_before_after_write_ms: Some(of("Write hit over. after write")),
+        read_reconnect_ms: of("First reselect overhead"),
+        write_reconnect_ms: of("First reselect overhead"),
+        scattered_write: (of("Extra write disconnect") > 0.0).then_some(scattered),
     }
 }
 
@@ -249,8 +273,42 @@ fn bus(disk: &Block) -> BusParameters {
         name: "SCSI".to_owned(),
         to_host_bytes_per_s: rate,
         to_drive_bytes_per_s: rate,
-        arbitration_ms: 0.0,
+        // Preparing data comes before every transfer, whoever waits for it.
+        arbitration_ms: number(disk, "Data preparation overhead"),
         transfer: BusTransfer::Overlapped,
         read_water_mark: number(disk, "High (read) water mark"),
+        write_lead: if number(disk, "Extra write disconnect") > 0.0 {
+            EXTRA_DISCONNECT_LEAD.to_vec()
+        } else {
+            Vec::new()
+        },
+    }
+}
+
+/// Blocks of a write that must have come before writing begins, in drives with the extra disconnect (DiskSim's rule).
+const EXTRA_DISCONNECT_LEAD: [[u64; 2]; 2] = [[1, 10], [45, 15]];
+
+fn buffer(disk: &Block) -> BufferParameters {
+    let segments = number(disk, "Number of buffer segments").clamp(1.0, 1024.0) as u32;
+    let segment = number(disk, "Segment size (in blks)") as u64 * u64::from(SECTOR);
+    let is = |key: &str| number(disk, key) > 0.0;
+    BufferParameters {
+        bytes: u64::from(segments) * segment,
+        read_ahead: is("Buffer continuous read") && is("Enable caching in buffer"),
+        immediate_reporting: false,
+        read_ahead_to: match number(disk, "Buffer continuous read") as u32 {
+            2 | 4 => ReadAheadTo::Track,
+            3 => ReadAheadTo::Cylinder,
+            _ => ReadAheadTo::Buffer,
+        },
+        read_ahead_blocks: disk
+            .number("Maximum read-ahead (blks)")
+            .filter(|blocks| *blocks >= 1.0)
+            .map(|blocks| blocks as u64),
+        segments,
+        own_write_segment: is("Use separate write segment") && segments > 1,
+        reads_from_arrival: is("Read any free blocks"),
+        forgets_delivered: is("Read-ahead over requested"),
+        read_ahead_after_hit: is("Read-ahead on idle hit"),
     }
 }

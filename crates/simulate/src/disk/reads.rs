@@ -1,0 +1,160 @@
+//! The first half of a read: from the buffer, from what is being read ahead, or from the medium.
+
+use super::{Disk, Half};
+use crate::command::{BusNeed, Command, Done};
+use crate::drive::BusTransfer;
+use crate::mechanism::{Access, Feed};
+use crate::read_ahead::ReadAhead;
+
+impl Disk<'_> {
+    #[inline]
+    pub(super) fn begin_read(&mut self, now_ns: u64, command: Command) -> BusNeed {
+        let asked = [command.block, command.count];
+        let mut done = Done::default();
+        let media_end_ns = if self.buffer.holds(command.block, command.count) {
+            self.hit(&mut done);
+            now_ns + done.overhead_ns
+        } else if let Some(end_ns) = self.read_ahead_delivers(now_ns, asked) {
+            self.hit(&mut done);
+            let ready = now_ns + done.overhead_ns;
+            done.transfer_ns = end_ns.saturating_sub(ready);
+            end_ns.max(ready)
+        } else {
+            // What was read ahead so far becomes a segment among the others.
+            self.stop_reading_ahead(now_ns);
+            match self.held(asked) {
+                Some(held) if held[1] >= asked[0] + asked[1] => {
+                    self.hit(&mut done);
+                    self.read_on_behind(now_ns, held);
+                    now_ns + done.overhead_ns
+                }
+                held => return self.read_medium(now_ns, command, held),
+            }
+        };
+        let drive = self.drive;
+        self.half = Some((command, Half::Read { so_far: done, media_end_ns }));
+        let for_ns = drive.bus.arbitration_ns + drive.bus.time_ns(command.count, false);
+        BusNeed { at_ns: media_end_ns - self.early(&done, command.count), for_ns }
+    }
+
+    /// The segment that holds the beginning of these blocks.
+    #[inline]
+    fn held(&mut self, asked: [u64; 2]) -> Option<[u64; 2]> {
+        if self.segments.is_empty() { None } else { self.segments.find(asked[0]) }
+    }
+
+    /// After a read that a segment answered, the drive may read on behind that segment.
+    fn read_on_behind(&mut self, now_ns: u64, held: [u64; 2]) {
+        if self.drive.buffer.read_ahead_after_hit {
+            let since = now_ns + self.drive.controller.read_before_ns[self.after()];
+            self.start_reading_ahead(held[0], held[1], since.max(self.free_ns));
+        }
+    }
+
+    /// A read whose blocks, but for those at the beginning that a segment holds, come from the medium.
+    #[inline]
+    fn read_medium(&mut self, now_ns: u64, command: Command, held: Option<[u64; 2]>) -> BusNeed {
+        let drive = self.drive;
+        let before_ns = drive.controller.read_before_ns[self.after()];
+        let start = (now_ns + before_ns).max(self.free_ns);
+        let (block, end) = (command.block, command.block + command.count);
+        let from = held.map_or(block, |held| held[1]);
+        let rest = [from, end - from];
+        let access = drive.mechanism.access(&mut self.arm, start, Feed::default(), rest, false);
+        let so_far = Done {
+            overhead_ns: before_ns,
+            waited_ns: start - now_ns - before_ns,
+            seek_ns: access.seek_ns,
+            rotation_ns: access.rotation_ns,
+            transfer_ns: access.transfer_ns,
+            ..Done::default()
+        };
+        self.free_ns = access.end_ns;
+        if self.options.read_ahead {
+            let first = held.map_or_else(|| self.first_kept(block, &access), |held| held[0]);
+            self.start_reading_ahead(first, end, access.end_ns);
+        }
+        self.half = Some((command, Half::Read { so_far, media_end_ns: access.end_ns }));
+        self.bus_for(&access, rest)
+    }
+
+    /// The first block that is kept of a track whose sectors are read from the head's arrival on.
+    fn first_kept(&self, block: u64, access: &Access) -> u64 {
+        if !self.drive.buffer.reads_from_arrival {
+            return block;
+        }
+        let layout = &self.drive.mechanism.layout;
+        let sector_ns = layout.span_ns(layout.place(block).track, 1).max(1);
+        let passed = access.rotation_ns / sector_ns;
+        block.saturating_sub(passed).max(layout.track_of(block)[0])
+    }
+
+    /// How long before the end of the medium's part the data can begin to cross the bus.
+    fn early(&self, done: &Done, count: u64) -> u64 {
+        match self.drive.bus.transfer {
+            BusTransfer::Overlapped => self.overlap(done.transfer_ns, count, 0),
+            _ => 0,
+        }
+    }
+
+    /// When a read from the medium needs the bus.
+    #[inline]
+    fn bus_for(&self, access: &Access, asked: [u64; 2]) -> BusNeed {
+        let bus = &self.drive.bus;
+        let reconnect_ns = self.drive.controller.read_reconnect_ns + bus.arbitration_ns;
+        let for_ns = reconnect_ns + bus.time_ns(asked[1], false);
+        match bus.transfer {
+            BusTransfer::StoreAndForward => BusNeed { at_ns: access.end_ns, for_ns },
+            BusTransfer::ByTrack => {
+                let rate = [reconnect_ns, bus.to_host];
+                let end_ns = self.drive.mechanism.drained_ns(&self.arm, access, asked, rate);
+                BusNeed { at_ns: access.first_end_ns, for_ns: end_ns - access.first_end_ns }
+            }
+            BusTransfer::Overlapped => BusNeed {
+                at_ns: access.end_ns - self.overlap(access.transfer_ns, asked[1], reconnect_ns),
+                for_ns,
+            },
+        }
+    }
+
+    /// How much of the medium's time the bus is used as well: not before the water mark, and not longer than it has to be.
+    fn overlap(&self, transfer_ns: u64, count: u64, setup_ns: u64) -> u64 {
+        let bus = &self.drive.bus;
+        let mark = ((count * bus.read_water_mark) >> 10).clamp(1, count.max(1));
+        let marked = transfer_ns - transfer_ns * mark / count.max(1);
+        marked.min(bus.time_ns(count.saturating_sub(1), false) + setup_ns)
+    }
+
+    fn hit(&mut self, done: &mut Done) {
+        done.cached = true;
+        done.overhead_ns = self.drive.controller.hit_before_ns[self.after()];
+        self.traffic.read_hits += 1;
+    }
+
+    /// When the last of these blocks is in the buffer, if reading ahead has them or comes to them without a break.
+    fn read_ahead_delivers(&mut self, now_ns: u64, asked: [u64; 2]) -> Option<u64> {
+        let ahead = self.ahead.as_mut()?;
+        ahead.deliver(&self.drive.mechanism, &self.arm, now_ns, asked)
+    }
+
+    fn start_reading_ahead(&mut self, first: u64, end: u64, end_ns: u64) {
+        if self.options.read_ahead && self.drive.buffer.bytes > 0 && self.buffer.is_empty() {
+            self.segments.make_room();
+            self.ahead = Some(ReadAhead::new(first, end, end_ns, self.reach));
+            if let Some(ahead) = &mut self.ahead {
+                ahead.extend(&self.drive.mechanism, end);
+            }
+        }
+    }
+
+    /// Ends reading ahead for a command that needs the mechanism.
+    pub(super) fn stop_reading_ahead(&mut self, now_ns: u64) {
+        if let Some(ahead) = self.ahead.take() {
+            let mechanism = &self.drive.mechanism;
+            if self.drive.buffer.segments > 0 {
+                self.segments.keep(ahead.held(mechanism, &self.arm, now_ns));
+            }
+            self.free_ns = ahead.stop(mechanism, &mut self.arm, now_ns);
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! How the blocks of a zone fill its tracks: spares, slips and unused sectors.
+
+use super::Zone;
+
+/// How the blocks of a zone fill its tracks.
+pub(super) struct Filling<'a> {
+    zone: &'a Zone,
+    /// Sectors of a track that may hold data.
+    usable: u32,
+    /// Sectors that still may hold data on this cylinder, or on those that share their spares.
+    room: u64,
+    /// Sectors counted so far, as slips count them.
+    place: u64,
+    /// Tracks so far.
+    tracks: u64,
+    /// Blocks that the zone may still number.
+    left: u64,
+    /// Next of the slips.
+    slip: usize,
+}
+
+impl<'a> Filling<'a> {
+    pub(super) fn new(zone: &'a Zone) -> Self {
+        let usable = zone.sectors_per_track - zone.spares_per_track;
+        let left = zone.blocks.unwrap_or(u64::MAX);
+        Self { zone, usable, room: 0, place: 0, tracks: 0, left, slip: 0 }
+    }
+
+    pub(super) fn begin_range(&mut self, heads: usize) {
+        let cylinders = u64::from(self.zone.cylinders_per_spares.max(1));
+        let all = cylinders * heads as u64 * u64::from(self.usable);
+        self.room = all.saturating_sub(u64::from(self.zone.spares_per_cylinder));
+    }
+
+    /// The next track: sector of its first block, and its blocks.
+    pub(super) fn track(&mut self, track: u32, slips: &mut Vec<(u32, u32)>) -> (u32, u64) {
+        let is_lost = self.zone.slipped_tracks.binary_search(&self.tracks).is_ok();
+        self.tracks += 1;
+        if is_lost {
+            // Whole tracks take their number with them: the unused front is counted in sectors that hold data.
+            return (0, 0);
+        }
+        let (counted, usable) = if self.zone.slips_within_cylinder {
+            (u64::from(self.zone.sectors_per_track), u64::from(self.usable))
+        } else {
+            let here = u64::from(self.usable).min(self.room);
+            (here, here)
+        };
+        let front = self.zone.unused_at_front.saturating_sub(self.place).min(usable);
+        let mut lost = 0;
+        while let Some(&slip) =
+            self.zone.slips.get(self.slip).filter(|&&s| s < self.place + counted)
+        {
+            self.slip += 1;
+            if slip >= self.place + front {
+                slips.push((track, (slip - self.place) as u32));
+                lost += 1;
+            }
+        }
+        self.place += counted;
+        let good = (usable - front).saturating_sub(lost);
+        let blocks = if self.zone.slips_within_cylinder { good.min(self.room) } else { good };
+        self.room = self.room.saturating_sub(if self.zone.slips_within_cylinder {
+            blocks + front
+        } else {
+            usable
+        });
+        let blocks = blocks.min(self.left);
+        self.left -= blocks;
+        (front as u32, blocks)
+    }
+}

@@ -1,0 +1,86 @@
+//! Segments of a drive's buffer that still hold what was read or written: later reads need no medium for it.
+
+/// Stretches of blocks in memory, the one used longest ago first.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Segments {
+    /// First block and the block after the last.
+    held: Vec<[u64; 2]>,
+    most: usize,
+    room: u64,
+}
+
+impl Segments {
+    /// As many segments as `most`, of `room` blocks each.
+    pub fn new(most: u32, room: u64) -> Self {
+        Self { held: Vec::new(), most: most as usize, room }
+    }
+
+    /// Whether any data are held.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.held.is_empty()
+    }
+
+    /// The segment that holds the first of these blocks; it counts as used now.
+    pub fn find(&mut self, block: u64) -> Option<[u64; 2]> {
+        let at = self.held.iter().rposition(|s| s[0] <= block && block < s[1])?;
+        let found = self.held.remove(at);
+        self.held.push(found);
+        Some(found)
+    }
+
+    /// Keeps a stretch, its end when it is longer than a segment, in the place of the one used longest ago.
+    pub fn keep(&mut self, [first, end]: [u64; 2]) {
+        if self.most == 0 || first >= end {
+            return;
+        }
+        let kept = [first.max(end.saturating_sub(self.room)), end];
+        self.held.retain(|s| s[1] <= kept[0] || kept[1] <= s[0]);
+        self.leave(self.most - 1);
+        self.held.push(kept);
+    }
+
+    /// Gives the segment used longest ago away when all are in use: one is needed for what is read next.
+    pub fn make_room(&mut self) {
+        self.leave(self.most.saturating_sub(1));
+    }
+
+    fn leave(&mut self, most: usize) {
+        let surplus = self.held.len().saturating_sub(most);
+        self.held.drain(..surplus);
+    }
+
+    /// Forgets every segment that shares a block with these: the medium will be newer.
+    pub fn forget(&mut self, [block, count]: [u64; 2]) {
+        self.held.retain(|s| s[1] <= block || block + count <= s[0]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_segment_used_longest_ago_goes_first() {
+        let mut segments = Segments::new(2, 100);
+        segments.keep([0, 10]);
+        segments.keep([50, 60]);
+        assert_eq!(segments.find(9), Some([0, 10]));
+        segments.keep([70, 80]);
+        assert_eq!((segments.find(50), segments.find(0)), (None, Some([0, 10])));
+        segments.make_room();
+        assert_eq!((segments.find(70), segments.find(5)), (None, Some([0, 10])));
+    }
+
+    #[test]
+    fn long_stretches_keep_their_end_and_overwritten_ones_are_forgotten() {
+        let mut segments = Segments::new(3, 8);
+        segments.keep([0, 20]);
+        assert_eq!((segments.find(11), segments.find(12)), (None, Some([12, 20])));
+        segments.forget([19, 4]);
+        assert!(segments.is_empty());
+        let mut none = Segments::new(0, 8);
+        none.keep([0, 4]);
+        assert!(none.is_empty());
+    }
+}

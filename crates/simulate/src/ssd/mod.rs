@@ -1,0 +1,246 @@
+//! A simple NAND solid-state drive: channels, dies, a page-mapped translation layer with greedy garbage collection, and a
+//! write buffer. Its parameter file; [`Ssd`] is the drive at work.
+//!
+//! Dies and channels serve in the order of arrival; a logical page always lives on the same die (pages are striped over
+//! dies by number), so every die collects its own garbage.
+
+mod ftl;
+mod run;
+
+pub use ftl::{Ftl, Programmed};
+pub use run::{Ssd, replay};
+
+use crate::Error;
+use crate::drive::Status;
+use crate::replay::Extent;
+use crate::seek::nanoseconds;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Bytes of a block that traces count in.
+const SECTOR_BYTES: u32 = 512;
+
+/// Most physical pages: a bound for memory of 2 GB.
+const PAGES_MOST: u64 = 1 << 28;
+
+/// Chips and how they are arranged.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Flash {
+    /// Channels between controller and dies.
+    pub channels: u32,
+    /// Dies on a channel.
+    pub dies_per_channel: u32,
+    /// Erase blocks of a die.
+    pub blocks_per_die: u32,
+    /// Pages of an erase block.
+    pub pages_per_block: u32,
+    /// Bytes of a page, the unit of mapping.
+    pub page_bytes: u32,
+    /// Reading a page from the cells, in milliseconds.
+    pub read_ms: f64,
+    /// Programming a page, in milliseconds.
+    pub program_ms: f64,
+    /// Erasing a block, in milliseconds.
+    pub erase_ms: f64,
+    /// Bytes a second on a channel.
+    pub channel_bytes_per_s: f64,
+}
+
+/// Controller and link to the host.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Controller {
+    /// Time of a command, in milliseconds.
+    pub command_ms: f64,
+    /// Bytes a second to and from the host.
+    pub link_bytes_per_s: f64,
+    /// Bytes of writes that are held, and reported complete, before they are programmed.
+    pub write_buffer_bytes: u64,
+}
+
+/// What the drive holds when a run begins.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Filled {
+    /// Nothing: as it came from the factory, no garbage to collect for long.
+    #[default]
+    Empty,
+    /// Every page was written once, in order.
+    Full,
+}
+
+/// A solid-state drive's parameter file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Parameters {
+    /// What it is called on the command line.
+    pub name: String,
+    /// What it is called in the world.
+    pub title: String,
+    /// How far to trust it.
+    pub status: Status,
+    /// Bytes the host sees.
+    pub capacity_bytes: u64,
+    /// What it holds at the beginning.
+    #[serde(default)]
+    pub filled: Filled,
+    /// Chips.
+    pub flash: Flash,
+    /// Controller.
+    pub controller: Controller,
+    /// Where each group of numbers comes from.
+    pub sources: BTreeMap<String, String>,
+}
+
+/// Times of a run, in nanoseconds, and counts.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Model {
+    /// What it is called.
+    pub name: String,
+    /// How far to trust it.
+    pub status: Status,
+    /// Blocks of 512 bytes the host sees.
+    pub blocks: u64,
+    /// Blocks of 512 bytes of a page.
+    pub page_blocks: u64,
+    /// Chips.
+    pub flash: Flash,
+    /// What it holds at the beginning.
+    pub filled: Filled,
+    /// Pages of the write buffer.
+    pub buffer_pages: usize,
+    command_ns: u64,
+    read_ns: u64,
+    program_ns: u64,
+    erase_ns: u64,
+    channel_page_ns: u64,
+    link_block_ns: u64,
+}
+
+impl Parameters {
+    /// Reads a parameter file; `name` is the file's, for errors.
+    ///
+    /// # Errors
+    /// A key that is unknown, missing or of the wrong kind, with its line.
+    pub fn parse(text: &str, name: &str) -> Result<Self, Error> {
+        toml::from_str(text)
+            .map_err(|e| Error::parameter(name, e.to_string().trim().replace('\n', "; ")))
+    }
+
+    /// Whether a file describes a solid-state drive: it has a table `[flash]`.
+    pub fn describes(text: &str) -> bool {
+        text.lines().any(|line| line.trim() == "[flash]")
+    }
+
+    /// The drive these parameters describe.
+    ///
+    /// # Errors
+    /// Names the key whose value cannot be.
+    pub fn build(&self) -> Result<Model, Error> {
+        self.check().map_err(|why| Error::parameter(&self.name, why))?;
+        let (flash, controller) = (self.flash, self.controller);
+        let time = |bytes: u32, rate: f64| nanoseconds(f64::from(bytes) / rate * 1e3);
+        Ok(Model {
+            name: self.name.clone(),
+            status: self.status,
+            blocks: self.capacity_bytes / u64::from(SECTOR_BYTES),
+            page_blocks: u64::from(flash.page_bytes / SECTOR_BYTES),
+            flash,
+            filled: self.filled,
+            buffer_pages: (controller.write_buffer_bytes / u64::from(flash.page_bytes)) as usize,
+            command_ns: nanoseconds(controller.command_ms),
+            read_ns: nanoseconds(flash.read_ms),
+            program_ns: nanoseconds(flash.program_ms),
+            erase_ns: nanoseconds(flash.erase_ms),
+            channel_page_ns: time(flash.page_bytes, flash.channel_bytes_per_s),
+            link_block_ns: time(SECTOR_BYTES, controller.link_bytes_per_s),
+        })
+    }
+
+    fn check(&self) -> Result<(), String> {
+        let flash = &self.flash;
+        if flash.page_bytes == 0 || !flash.page_bytes.is_multiple_of(SECTOR_BYTES) {
+            return Err(format!("flash.page_bytes: {} is no multiple of 512", flash.page_bytes));
+        }
+        let page = u64::from(flash.page_bytes);
+        if self.capacity_bytes == 0 || !self.capacity_bytes.is_multiple_of(page) {
+            return Err(format!("capacity_bytes: {} is no whole pages", self.capacity_bytes));
+        }
+        for (key, ms) in [
+            ("flash.read_ms", flash.read_ms),
+            ("flash.program_ms", flash.program_ms),
+            ("flash.erase_ms", flash.erase_ms),
+            ("controller.command_ms", self.controller.command_ms),
+        ] {
+            if !(0.0..4000.0).contains(&ms) {
+                return Err(format!("{key}: {ms} ms is not between 0 and 4 s"));
+            }
+        }
+        for (key, rate) in [
+            ("flash.channel_bytes_per_s", flash.channel_bytes_per_s),
+            ("controller.link_bytes_per_s", self.controller.link_bytes_per_s),
+        ] {
+            if !(1e5..=1e13).contains(&rate) {
+                return Err(format!("{key}: {rate} bytes/s is not between 1e5 and 1e13"));
+            }
+        }
+        if self.controller.write_buffer_bytes < page || self.controller.write_buffer_bytes >> 36 > 0
+        {
+            return Err("controller.write_buffer_bytes: from one page to 64 GiB is possible".into());
+        }
+        self.check_room()
+    }
+
+    /// Every die must hold its share of the pages, a block to write to, and a free one for collecting garbage.
+    fn check_room(&self) -> Result<(), String> {
+        let flash = &self.flash;
+        let counts =
+            [flash.channels, flash.dies_per_channel, flash.blocks_per_die, flash.pages_per_block];
+        let pages = counts.iter().fold(1u64, |all, &n| all.saturating_mul(u64::from(n)));
+        if pages == 0 || pages > PAGES_MOST || flash.pages_per_block > u32::from(u16::MAX) {
+            return Err(format!("flash: {pages} pages; from 1 to {PAGES_MOST} are possible"));
+        }
+        let dies = u64::from(flash.channels) * u64::from(flash.dies_per_channel);
+        let share = (self.capacity_bytes / u64::from(flash.page_bytes)).div_ceil(dies);
+        let room =
+            u64::from(flash.blocks_per_die.saturating_sub(2)) * u64::from(flash.pages_per_block);
+        if share > room {
+            return Err(format!(
+                "capacity_bytes: {share} pages on each die, where {room} can be held with two blocks to spare"
+            ));
+        }
+        Ok(())
+    }
+}
+
+impl Model {
+    /// Dies.
+    pub fn dies(&self) -> u32 {
+        self.flash.channels * self.flash.dies_per_channel
+    }
+
+    /// Pages the host sees.
+    pub fn pages(&self) -> u32 {
+        (self.blocks / self.page_blocks) as u32
+    }
+}
+
+impl<'a> From<&'a Model> for Extent<'a> {
+    fn from(model: &'a Model) -> Self {
+        Self { name: &model.name, sector_bytes: SECTOR_BYTES, blocks: model.blocks }
+    }
+}
+
+/// The solid-state drives that come with the program.
+pub const SHIPPED: &[(&str, &str)] =
+    &[("generic-ssd", include_str!("../../../../drives/generic-ssd.toml"))];
+
+/// The parameters of a shipped drive.
+pub fn find(name: &str) -> Option<Parameters> {
+    let (name, text) = SHIPPED.iter().find(|(known, _)| *known == name)?;
+    Parameters::parse(text, name).ok()
+}
+
+#[cfg(test)]
+mod tests;
