@@ -84,7 +84,7 @@ fn row(out: &mut String, first: [&str; 4], measurement: &Measurement, last: [&st
 }
 
 /// The workload's own columns, in the order of both headers.
-fn of_workload(workload: &Workload) -> [String; 9] {
+fn of_workload(workload: &Workload) -> [String; 10] {
     [
         workload.unique_bytes.to_string(),
         workload.size_mean.to_string(),

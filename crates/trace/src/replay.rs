@@ -186,7 +186,7 @@ mod tests {
             for row in &rows {
                 let placed = placement.place(row).request;
                 prop_assert!(placed.len == 0 || placed.offset + u64::from(placed.len) <= target);
-                prop_assert!(placed.len == 0 || placed.offset % align == 0);
+                prop_assert!(placed.len == 0 || placed.offset.is_multiple_of(align));
                 prop_assert_eq!(u64::from(placed.len) % align, 0);
                 prop_assert_eq!(placed.len == 0, row.request.len == 0);
             }
