@@ -3,7 +3,7 @@
 use super::{line, of_workload};
 use ioscape_schema::{Comparison, Prediction, Validation, ValidationPoint, Workload};
 
-const WORKLOAD: [&str; 9] = [
+const WORKLOAD: [&str; 10] = [
     "unique_bytes",
     "size_mean",
     "read_frac",
@@ -12,6 +12,7 @@ const WORKLOAD: [&str; 9] = [
     "queue_depth",
     "engine",
     "access",
+    "direct_above_bytes",
     "workers",
 ];
 

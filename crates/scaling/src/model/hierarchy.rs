@@ -144,8 +144,8 @@ mod tests {
         let mut sorted = scores;
         sorted.sort_by(|a, b| a.missed.total_cmp(&b.missed));
         let [steady, between, wild] = [16.0, 20.0, 24.0].map(|at| calibration(&sorted, at));
-        assert!(steady < between && between <= wild, "{steady} {between} {wild}");
-        assert!(steady < 1.6 && wild > 3.0, "{steady} {wild}");
+        assert!(steady < 0.7 * wild && wild > 3.0, "{steady} {wild}");
+        assert!(between > 3.0, "where nothing was seen nearby, caution: {between}");
         assert_eq!(calibration(&[], 20.0), NORMAL90);
     }
 
