@@ -10,6 +10,7 @@ pub mod clock;
 mod engine;
 pub mod environment;
 pub mod error;
+mod extents;
 pub mod load;
 pub mod namespace;
 pub mod os;

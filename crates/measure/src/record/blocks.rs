@@ -4,6 +4,7 @@
 
 use super::disks;
 use crate::error::Error;
+use crate::extents::places;
 use crate::target::device::BlockDevice;
 use std::fs::File;
 use std::os::fd::AsRawFd;
@@ -176,74 +177,13 @@ fn fsmap(file: &File, low: Fsmap) -> Vec<Fsmap> {
     head.found[..count].to_vec()
 }
 
-/// `struct fiemap_extent` of `linux/fiemap.h`.
-#[repr(C)]
-#[derive(Clone, Copy, Default)]
-struct Extent {
-    logical: u64,
-    physical: u64,
-    length: u64,
-    reserved: [u64; 2],
-    flags: u32,
-    more: [u32; 3],
-}
-
-/// `struct fiemap` with room for the answer.
-#[repr(C)]
-struct Fiemap {
-    start: u64,
-    length: u64,
-    flags: u32,
-    mapped: u32,
-    count: u32,
-    reserved: u32,
-    extents: [Extent; 256],
-}
-
-/// `_IOWR('f', 11, struct fiemap)`.
-const FIEMAP: libc::c_ulong = 0xc020_660b;
-/// The last extent; one whose place is not known.
-const EXTENT_LAST: u32 = 0x1;
-const EXTENT_NOWHERE: u32 = 0x2 | 0x4;
-
-/// Where the contents of an open file are on its device: first byte and length.
-fn extents(file: &File) -> Vec<(u64, u64)> {
-    let mut all = Vec::new();
-    let mut start = 0;
-    loop {
-        let mut map = Box::new(Fiemap {
-            start,
-            length: u64::MAX - start,
-            flags: 0,
-            mapped: 0,
-            count: 256,
-            reserved: 0,
-            extents: [Extent::default(); 256],
-        });
-        // SAFETY: the map is laid out as `struct fiemap` and has room for `count` extents; it lives through the call.
-        let done = unsafe { libc::ioctl(file.as_raw_fd(), FIEMAP, &raw mut *map) };
-        let count = if done == 0 { (map.mapped as usize).min(256) } else { 0 };
-        let found = &map.extents[..count];
-        let placed = found.iter().filter(|extent| extent.flags & EXTENT_NOWHERE == 0);
-        all.extend(placed.map(|extent| (extent.physical, extent.length)));
-        match found.last() {
-            Some(last)
-                if last.flags & EXTENT_LAST == 0 && last.length > 0 && all.len() < MOST_RANGES =>
-            {
-                start = last.logical.saturating_add(last.length);
-            }
-            _ => return all,
-        }
-    }
-}
-
 /// Where a file is on its disk: the disk's number, first byte, byte after the last.
 pub(super) fn of_file(file: &File) -> Vec<(u32, u64, u64)> {
     let Some((disk, start)) = file.metadata().ok().and_then(|m| place(m.dev())) else {
         return Vec::new();
     };
     let at = |(from, length): (u64, u64)| (disk, start + from, start + from + length);
-    extents(file).into_iter().map(at).collect()
+    places(file, MOST_RANGES).into_iter().map(at).collect()
 }
 
 /// Adds the blocks of the directories of one file system, breadth first from `top`.
@@ -261,7 +201,7 @@ fn directories(top: &Path, device: u64, (disk, start): (u32, u64), ranges: &mut 
         if !file.metadata().is_ok_and(|metadata| metadata.dev() == device) {
             continue;
         }
-        for (from, length) in extents(&file) {
+        for (from, length) in places(&file, MOST_RANGES) {
             let (from, to) = (start + from, start + from + length);
             ranges.push(BlockRange { disk, from, to, holds: Holds::Directory });
         }
@@ -281,9 +221,8 @@ mod tests {
     fn structures_have_the_kernel_sizes() {
         assert_eq!(size_of::<Fsmap>(), 64);
         assert_eq!(size_of::<FsmapHead>() - AT_ONCE * 64, 192);
-        assert_eq!((size_of::<Extent>(), size_of::<Fiemap>() - 256 * 56), (56, 32));
         assert_eq!(GETFSMAP & 0xffff, 59 | 0x58 << 8);
-        assert_eq!((GETFSMAP >> 16 & 0x3fff, FIEMAP >> 16 & 0x3fff), (192, 32));
+        assert_eq!(GETFSMAP >> 16 & 0x3fff, 192);
     }
 
     #[test]

@@ -1,9 +1,9 @@
 //! File-system ageing: files written in turns, in small pieces, until their extents interleave (VERITAS 1996, p. 14).
 
 use super::Watch;
-use super::extents::{extents, fragments};
 use crate::engine::buffer::{Buffer, Stamp, mix};
 use crate::error::Error;
+use crate::extents::{extents, fragments};
 use crate::target;
 use rustix::io::{Errno, pwrite};
 use std::fs::{File, OpenOptions};

@@ -2,7 +2,6 @@
 //! (VERITAS white paper, 1996, pp. 5-7).
 
 pub mod ageing;
-mod extents;
 mod files;
 mod reserve;
 #[cfg(test)]
@@ -15,6 +14,7 @@ use crate::cache;
 use crate::clock::Clock;
 use crate::engine::{Action, Fault};
 use crate::error::{Death, Error};
+use crate::extents;
 use crate::session::summary::response_time;
 use crate::shared::{Shared, phase};
 use crate::worker::report::{REPORT_WORDS, Report, Tally};

@@ -1,8 +1,8 @@
 //! Before and after the requests: truncation, extent size, reservation, and what the file system made of them.
 
-use super::extents::{self, fragments};
 use super::files::Opened;
 use crate::error::Error;
+use crate::extents::{self, fragments};
 use crate::traps;
 use ioscape_schema::units::Bytes;
 use ioscape_schema::{Access, VxJob, Warning, WarningKind};

@@ -15,8 +15,12 @@ const FS_IOC_FSSETXATTR: libc::Ioctl = 0x401C_5820_u32 as libc::Ioctl;
 const SYNC: u32 = 1;
 /// `FS_XFLAG_EXTSIZE`: the file has an extent size of its own.
 const XFLAG_EXTSIZE: u32 = 0x800;
+/// `FIEMAP_EXTENT_LAST`: no other follows.
+const LAST: u32 = 0x1;
+/// `FIEMAP_EXTENT_UNKNOWN` and `FIEMAP_EXTENT_DELALLOC`: it has no place on the device yet.
+const NOWHERE: u32 = 0x2 | 0x4;
 /// Extents asked for at a time.
-const BATCH: usize = 128;
+const BATCH: usize = 256;
 /// Most extents that are looked at one by one.
 const MOST: usize = 1 << 20;
 
@@ -67,41 +71,66 @@ struct Attributes {
     pad: [u8; 8],
 }
 
+/// Hands the extents of `file` to `take`, a batch at a time, until they end or it wants no more.
+///
+/// # Errors
+/// The file system does not tell, or the call failed.
+fn batches(file: &File, flags: u32, mut take: impl FnMut(&[RawExtent]) -> bool) -> io::Result<()> {
+    let mut start = 0;
+    loop {
+        let mut map = Box::new(Map {
+            start,
+            length: u64::MAX - start,
+            flags,
+            mapped: 0,
+            room: BATCH as u32,
+            reserved: 0,
+            extents: [RawExtent::default(); BATCH],
+        });
+        // SAFETY: `map` has the layout of struct fiemap with `room` extents behind it, lives on, and is ours to write.
+        let result = unsafe { libc::ioctl(file.as_raw_fd(), FS_IOC_FIEMAP, &raw mut *map) };
+        if result != 0 {
+            return Err(io::Error::last_os_error());
+        }
+        let batch = &map.extents[..(map.mapped as usize).min(BATCH)];
+        let goes_on = take(batch);
+        match batch.last() {
+            Some(last) if goes_on && last.flags & LAST == 0 && last.length > 0 => {
+                start = last.logical.saturating_add(last.length);
+            }
+            _ => return Ok(()),
+        }
+    }
+}
+
 /// The extents of `file` in the order of their places, after its dirty data got theirs.
 ///
 /// # Errors
 /// The file system does not tell, or the call failed.
 pub(crate) fn extents(file: &File) -> io::Result<Vec<Extent>> {
     let mut found: Vec<Extent> = Vec::new();
-    let mut start = 0;
-    loop {
-        let mut map = Map {
-            start,
-            length: u64::MAX - start,
-            flags: SYNC,
-            mapped: 0,
-            room: BATCH as u32,
-            reserved: 0,
-            extents: [RawExtent::default(); BATCH],
-        };
-        // SAFETY: `map` has the layout of struct fiemap with `room` extents behind it, lives on, and is ours to write.
-        let result = unsafe { libc::ioctl(file.as_raw_fd(), FS_IOC_FIEMAP, &raw mut map) };
-        if result != 0 {
-            return Err(io::Error::last_os_error());
-        }
-        let batch = map.extents.iter().take(map.mapped as usize);
-        found.extend(batch.map(|e| Extent {
+    batches(file, SYNC, |batch| {
+        found.extend(batch.iter().map(|e| Extent {
             logical: e.logical,
             physical: e.physical,
             len: e.length,
         }));
-        let Some(last) = found.last().filter(|_| map.mapped as usize == BATCH) else { break };
-        start = last.logical.saturating_add(last.len);
-        if found.len() >= MOST || last.len == 0 {
-            break;
-        }
-    }
+        found.len() < MOST
+    })?;
     Ok(found)
+}
+
+/// First byte on the device and length of those parts of `file` that have a place there now; as many as the file system tells,
+/// about `most` at the most.
+pub(crate) fn places(file: &File, most: usize) -> Vec<(u64, u64)> {
+    let mut found = Vec::new();
+    // What is not told is not known; what was told before stays.
+    let _ = batches(file, 0, |batch| {
+        let placed = batch.iter().filter(|extent| extent.flags & NOWHERE == 0);
+        found.extend(placed.map(|extent| (extent.physical, extent.length)));
+        found.len() < most
+    });
+    found
 }
 
 /// Number of pieces that lie apart on the device: extents that follow one another there count as one.
@@ -144,6 +173,8 @@ mod tests {
 
     #[test]
     fn the_layouts_are_those_of_the_kernel() {
+        assert_eq!((size_of::<RawExtent>(), size_of::<Map>() - BATCH * 56), (56, 32));
+        assert_eq!(FS_IOC_FIEMAP >> 16 & 0x3fff, 32);
         assert_eq!(size_of::<RawExtent>(), 56);
         assert_eq!(std::mem::offset_of!(Map, extents), 32);
         assert_eq!(size_of::<Attributes>(), 28);
