@@ -8,7 +8,7 @@ use crate::engine::mmap::Mmap;
 use crate::engine::psync::Psync;
 use crate::engine::{Action, Fault, Perform};
 use crate::shared::{Shared, bump, phase};
-use crate::worker::meter::processor_ns;
+use crate::worker::meter::ThreadTime;
 use crate::worker::report::{Cost, REPORT_WORDS, Report};
 use crate::worker::{DONE, FAULTED, leave};
 use ioscape_schema::{Request, VxJob};
@@ -260,7 +260,7 @@ impl Stream<'_> {
         let (shared, clock) = (self.plan.shared, self.plan.clock);
         let live = &shared.live()[self.index as usize];
         self.wait();
-        let before = processor_ns(libc::RUSAGE_THREAD);
+        let before = ThreadTime::now();
         for request in requests {
             if shared.phase() == phase::STOP {
                 break;
@@ -277,14 +277,10 @@ impl Stream<'_> {
             rustix::fs::fsync(file).map_err(|e| Fault::new(Action::Sync, e.raw_os_error()))?;
         }
         self.ended = clock.raw();
-        let after = processor_ns(libc::RUSAGE_THREAD);
+        let [user_ns, system_ns] = ThreadTime::now().since(before);
         self.report.started = true;
         self.report.elapsed_ns = clock.nanos_between(self.began, self.ended);
-        self.report.cost = Cost {
-            user_ns: after[0].saturating_sub(before[0]),
-            system_ns: after[1].saturating_sub(before[1]),
-            ..Cost::default()
-        };
+        self.report.cost = Cost { user_ns, system_ns, ..Cost::default() };
         Ok(())
     }
 }

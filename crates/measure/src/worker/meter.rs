@@ -64,6 +64,34 @@ pub(crate) fn processor_ns(who: libc::c_int) -> [u64; 2] {
     [ns(usage.ru_utime), ns(usage.ru_stime)]
 }
 
+/// Processor time of the calling thread so far.
+#[derive(Clone, Copy)]
+pub(crate) struct ThreadTime {
+    total_ns: u64,
+    split_ns: [u64; 2],
+}
+
+impl ThreadTime {
+    /// The time until now. `RUSAGE_THREAD` alone stands still between two ticks of the kernel, so that a run of less than 4 ms
+    /// would seem free: the thread's own clock gives the sum, `getrusage` only how it is shared out.
+    pub(crate) fn now() -> Self {
+        let spent = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+        let total_ns = spent.tv_sec as u64 * 1_000_000_000 + spent.tv_nsec as u64;
+        Self { total_ns, split_ns: processor_ns(libc::RUSAGE_THREAD) }
+    }
+
+    /// User and system nanoseconds since `before`; where the kernel saw no tick in between, shared out as over the thread's
+    /// whole life, and all for the system if there was none at all.
+    pub(crate) fn since(self, before: Self) -> [u64; 2] {
+        let total_ns = self.total_ns.saturating_sub(before.total_ns);
+        let grown = [0, 1].map(|i| self.split_ns[i].saturating_sub(before.split_ns[i]));
+        let [user, system] = if grown == [0, 0] { self.split_ns } else { grown };
+        let share = user as f64 / (user + system).max(1) as f64;
+        let user_ns = (total_ns as f64 * share).round() as u64;
+        [user_ns, total_ns.saturating_sub(user_ns)]
+    }
+}
+
 /// The `read_bytes` counter of `/proc/self/io`: bytes fetched from the storage layer.
 fn storage_read_bytes(counters: &impl AsFd) -> Option<u64> {
     let mut text = [0; 512];
@@ -95,6 +123,31 @@ mod tests {
         assert_eq!(meter.end(), None);
         assert!(meter.end().is_some());
         assert_eq!(Meter::new(1).end(), None);
+    }
+
+    #[test]
+    fn work_of_less_than_a_tick_is_not_free() {
+        let before = ThreadTime::now();
+        let free = (0..100).filter(|_| {
+            let began = ThreadTime::now();
+            let mut sum = 0_u64;
+            for i in 0..20_000 {
+                sum = std::hint::black_box(sum ^ i);
+            }
+            ThreadTime::now().since(began) == [0, 0]
+        });
+        assert_eq!(free.count(), 0);
+        let all = ThreadTime::now().since(before);
+        assert!(all.iter().sum::<u64>() > 0, "{all:?}");
+    }
+
+    #[test]
+    fn the_kernels_shares_are_applied_to_the_threads_own_clock() {
+        let at = |total_ns, split_ns| ThreadTime { total_ns, split_ns };
+        let before = at(1000, [500, 400]);
+        assert_eq!(at(2000, [600, 700]).since(before), [250, 750]);
+        assert_eq!(at(1900, [500, 400]).since(before), [500, 400], "no tick: as until now");
+        assert_eq!(at(70, [0, 0]).since(at(0, [0, 0])), [0, 70], "never a tick");
     }
 
     #[test]
