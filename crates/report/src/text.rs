@@ -84,6 +84,12 @@ pub fn ratio(value: f64) -> String {
     }
 }
 
+/// Seconds to the thousandth; of less than a tenth of a second two digits, down to the microsecond: `4.210`, `0.0042`, `0.000012`.
+pub fn fine_seconds(seconds: f64) -> String {
+    let digits = if seconds > 0.0 { (1.0 - seconds.log10().floor()).clamp(3.0, 6.0) } else { 3.0 };
+    format!("{seconds:.0$}", digits as usize)
+}
+
 /// A value with its bounds: `123 MiB (118 MiB to 128 MiB)`.
 pub fn bounded(value: &str, low: &str, high: &str) -> String {
     if low == high { value.to_owned() } else { format!("{value} ({low} to {high})") }
@@ -274,6 +280,13 @@ mod tests {
     fn what_could_act_is_shown_as_its_escape() {
         assert_eq!(inert("a\u{1b}[31m\n\u{202e}b"), r"a\u{1b}[31m\n\u{202e}b");
         assert_eq!(esc("<a href=\"x\">&'\u{1b}"), r"&lt;a href=&quot;x&quot;&gt;&amp;&#39;\u{1b}");
+    }
+
+    #[test]
+    fn short_times_keep_two_digits() {
+        let shown = [4.2104, 0.377, 0.0312, 0.004_24, 0.000_012_3, 3e-8, 0.0].map(fine_seconds);
+        let meant = ["4.210", "0.377", "0.031", "0.0042", "0.000012", "0.000000", "0.000"];
+        assert_eq!(shown, meant);
     }
 
     #[test]

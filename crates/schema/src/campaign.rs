@@ -29,6 +29,9 @@ pub struct CampaignColumn {
 impl CampaignColumn {
     /// Heading of the column.
     pub fn name(&self) -> String {
+        if self.place == self.method {
+            return self.place.clone();
+        }
         format!("{} {}", self.place, self.method).trim().to_owned()
     }
 }

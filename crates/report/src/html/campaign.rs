@@ -4,7 +4,7 @@ use super::figure::{Figure, legend, two_sizes};
 use super::tables::table;
 use crate::figures::SEPARATOR;
 use crate::plot::{Axis, Chart, Drawn, Frame, Mark, Scale, Series, Shape, Unit};
-use crate::text::{esc, is_wide};
+use crate::text::{esc, fine_seconds, is_wide};
 use ioscape_schema::units::Rate;
 use ioscape_schema::{CampaignCell, CampaignResult, CampaignRow, CampaignSample};
 
@@ -168,5 +168,5 @@ fn cpu(cell: &CampaignCell) -> String {
     if cell.samples.is_empty() {
         return "\u{2013}".to_owned();
     }
-    with_ratio(format!("{:.3}", cell.cpu_s), cell.cpu_ratio, cell.cpu_ratio_ci95)
+    with_ratio(fine_seconds(cell.cpu_s), cell.cpu_ratio, cell.cpu_ratio_ci95)
 }

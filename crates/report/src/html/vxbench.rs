@@ -1,7 +1,7 @@
 //! Runs of `vxbench` on the page: a table of users, and what was found about concurrent writers.
 
 use super::tables::table;
-use crate::text::esc;
+use crate::text::{esc, fine_seconds};
 use ioscape_schema::units::{Bytes, Rate};
 use ioscape_schema::{VxFigures, VxRun, Vxbench};
 
@@ -39,10 +39,10 @@ fn users(run: &VxRun) -> String {
             name,
             path.to_owned(),
             Bytes(figures.bytes as f64).to_string(),
-            format!("{:.3}", figures.elapsed_s),
+            fine_seconds(figures.elapsed_s),
             Rate(figures.throughput_bytes_per_s).to_string(),
-            format!("{:.3}", figures.cpu_system_s),
-            format!("{:.3}", figures.cpu_user_s),
+            fine_seconds(figures.cpu_system_s),
+            fine_seconds(figures.cpu_user_s),
             extents.map_or_else(|| "\u{2013}".to_owned(), |n| n.to_string()),
         ]
     };

@@ -2,7 +2,7 @@
 
 use super::ink::Style;
 use super::tables::{Column, table};
-use crate::text::is_wide;
+use crate::text::{fine_seconds, is_wide};
 use ioscape_schema::units::Rate;
 use ioscape_schema::{CampaignCell, CampaignReference, CampaignResult};
 
@@ -112,7 +112,7 @@ fn cpu(cell: &CampaignCell) -> String {
     if cell.samples.is_empty() {
         return "-".to_owned();
     }
-    format!("{:.3}{}", cell.cpu_s, ratio(cell.cpu_ratio, cell.cpu_ratio_ci95))
+    format!("{}{}", fine_seconds(cell.cpu_s), ratio(cell.cpu_ratio, cell.cpu_ratio_ci95))
 }
 
 fn of_reference(reference: &CampaignReference, style: &Style) -> String {

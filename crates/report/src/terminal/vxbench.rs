@@ -1,6 +1,7 @@
 //! The lines of `vxbench`: per file, per thread, and a summary, each with elapsed time, throughput and processor time.
 
 use super::ink::Style;
+use crate::text::fine_seconds;
 use ioscape_schema::{VxFigures, VxRun, VxShow, Vxbench};
 
 /// Columns of the names before the colon.
@@ -32,7 +33,7 @@ fn lines(run: &VxRun, show: VxShow, style: &Style) -> String {
         out += &line(&format!("user {user}"), &file.figures, show, &path);
     }
     let (sum, word) = (run.total.cpu_s(), style.pick("\u{2009}+\u{2009}", " + "));
-    out + &line("total", &run.total, show, &format!("  = {sum:.2} sys{word}user"))
+    out + &line("total", &run.total, show, &format!("  = {} sys{word}user", fine_seconds(sum)))
 }
 
 /// `user 1: 4.21 sec 249012.50 KB/s cpu: 0.31 sys 0.01 user`.
@@ -40,11 +41,11 @@ fn line(name: &str, figures: &VxFigures, show: VxShow, more: &str) -> String {
     let (unit, bytes) = if show.megabytes { ("MB/s", 1024.0 * 1024.0) } else { ("KB/s", 1024.0) };
     let name = format!("{name}:");
     format!(
-        "{name:<NAME_WIDTH$} {:>9.3} sec {:>13.2} {unit}  cpu: {:>7.2} sys {:>7.2} user{more}\n",
-        figures.elapsed_s,
+        "{name:<NAME_WIDTH$} {:>9} sec {:>13.2} {unit}  cpu: {:>8} sys {:>8} user{more}\n",
+        fine_seconds(figures.elapsed_s),
         figures.throughput_bytes_per_s / bytes,
-        figures.cpu_system_s,
-        figures.cpu_user_s,
+        fine_seconds(figures.cpu_system_s),
+        fine_seconds(figures.cpu_user_s),
     )
 }
 
