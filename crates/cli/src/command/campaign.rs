@@ -54,6 +54,8 @@ fn run(args: &CampaignRunArgs) -> Result<(), Failure> {
     document.environment.clock = Clock::new().measure();
     limit(&mut document, &campaign, most)?;
     let fresh = table::new(args, &campaign, &places.all, &rows)?;
+    let labels = places.all.iter().map(|place| place.label.as_str());
+    table::left_out(&fresh, labels).into_iter().for_each(|warning| document.warn(warning));
     let mut result = match &args.resume {
         Some(path) => table::resumed(path, fresh)?,
         None => fresh,

@@ -5,7 +5,9 @@ use super::places::Place;
 use crate::args::CampaignRunArgs;
 use crate::failure::Failure;
 use crate::output;
-use ioscape_schema::{CampaignCell, CampaignColumn, CampaignResult, CampaignRow};
+use ioscape_schema::{
+    CampaignCell, CampaignColumn, CampaignResult, CampaignRow, Warning, WarningKind,
+};
 use ioscape_workload::campaign::{Campaign, RowPlan, median, paired_ratio};
 use std::path::Path;
 
@@ -54,6 +56,17 @@ pub fn new(
         sentences: Vec::new(),
         reference: catalogue::reference(&args.name),
     })
+}
+
+/// What is to be said of the places among `labels` that have no column.
+pub fn left_out<'a>(table: &CampaignResult, labels: impl Iterator<Item = &'a str>) -> Vec<Warning> {
+    let has_column = |label: &str| table.columns.iter().any(|column| column.place == label);
+    let without = labels.filter(|label| !has_column(label));
+    let say = |label| {
+        let text = format!("{label} is left out: none of the methods of {} is for it", table.name);
+        Warning::new(WarningKind::Unsupported, text)
+    };
+    without.map(say).collect()
 }
 
 /// The order in which a row's columns are measured in a round: another one each time, so that no column always follows the same
@@ -134,6 +147,16 @@ pub fn resumed(path: &Path, fresh: CampaignResult) -> Result<CampaignResult, Fai
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_place_without_a_column_is_named() {
+        let column = CampaignColumn { place: "xfs".into(), ..CampaignColumn::default() };
+        let table =
+            CampaignResult { name: "t".into(), columns: vec![column], ..CampaignResult::default() };
+        let said = left_out(&table, ["xfs", "raw"].into_iter());
+        assert_eq!(said.len(), 1);
+        assert_eq!(said[0].message, "raw is left out: none of the methods of t is for it");
+    }
 
     #[test]
     fn every_column_has_its_turn_and_follows_every_other() {
