@@ -17,7 +17,7 @@ use ioscape_measure::Clock;
 use ioscape_measure::environment;
 use ioscape_schema::units::Bytes;
 use ioscape_schema::{CampaignResult, Document, Warning, WarningKind};
-use ioscape_workload::campaign::{Campaign, RowPlan, growth_in_threads};
+use ioscape_workload::campaign::{Campaign, RowPlan, growth_in_threads, pieces_of_aged_files};
 use places::{Place, Places};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
@@ -195,6 +195,7 @@ impl Work<'_> {
         result: &mut CampaignResult,
     ) -> Result<(), Failure> {
         result.sentences = growth_in_threads(result);
+        result.sentences.extend(pieces_of_aged_files(result));
         let plans = self.rows.iter().flat_map(|row| &row.cells);
         let mut several = plans.filter(|plan| plan.job.nthreads > 1 && plan.job.workload.writes());
         if several.next().is_none() {

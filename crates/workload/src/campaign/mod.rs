@@ -1,6 +1,7 @@
 //! Campaigns: tables of `vxbench` runs, described in TOML files and planned as pure functions of them.
 
 mod growth;
+mod pieces;
 mod ratio;
 mod reference;
 mod rows;
@@ -8,6 +9,7 @@ mod rows;
 mod tests;
 
 pub use growth::growth_in_threads;
+pub use pieces::pieces_of_aged_files;
 pub use ratio::{PairedRatio, median, paired_ratio};
 pub use reference::parse_reference;
 pub use rows::{CellPlan, RowPlan};

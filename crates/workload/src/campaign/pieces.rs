@@ -1,0 +1,91 @@
+//! How far ageing went: in how many pieces the files lie that were written in turns.
+
+use super::median;
+use ioscape_schema::{CampaignResult, CampaignRow};
+
+/// Name of the parameter that says how many files were written in turns.
+const WRITTEN: &str = "files_written";
+/// Name of the parameter that says how many of them were read.
+const READ: &str = "files";
+
+/// A sentence for every column: the pieces of a file (`FIEMAP`, median of the runs) for each number of files that were written in
+/// turns. Empty where that number does not vary, or where the file system does not tell.
+pub fn pieces_of_aged_files(result: &CampaignResult) -> Vec<String> {
+    let mut counts: Vec<f64> = result.rows.iter().filter_map(|row| value(row, WRITTEN)).collect();
+    counts.sort_by(f64::total_cmp);
+    counts.dedup();
+    let sentence = |column: usize| {
+        let parts: Vec<String> = counts
+            .iter()
+            .filter_map(|count| Some(part(pieces(result, column, *count)?, *count)))
+            .collect();
+        let name = result.columns[column].name();
+        (!parts.is_empty())
+            .then(|| format!("{name}: pieces that a file lies in: {}.", parts.join(", ")))
+    };
+    (0..result.columns.len()).filter_map(sentence).collect()
+}
+
+fn part(pieces: f64, written: f64) -> String {
+    if written == 1.0 {
+        format!("{pieces} written alone")
+    } else {
+        format!("{pieces} as one of {written} written in turns")
+    }
+}
+
+fn value(row: &CampaignRow, name: &str) -> Option<f64> {
+    row.settings.iter().find(|setting| setting.name == name).map(|setting| setting.value)
+}
+
+/// Median pieces of one file over all rows and runs with `written` files written in turns, rounded.
+fn pieces(result: &CampaignResult, column: usize, written: f64) -> Option<f64> {
+    let rows = result.rows.iter().filter(|row| value(row, WRITTEN) == Some(written));
+    let each = rows.flat_map(|row| {
+        let files = value(row, READ).unwrap_or(1.0).max(1.0);
+        let samples = row.cells.get(column).map_or(&[][..], |cell| &cell.samples);
+        samples.iter().filter_map(move |sample| Some(sample.fragments? as f64 / files))
+    });
+    let each: Vec<f64> = each.collect();
+    (!each.is_empty()).then(|| median(&each).round())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ioscape_schema::{CampaignCell, CampaignColumn, CampaignSample, CampaignSetting};
+
+    fn row(written: f64, files: f64, fragments: &[u64]) -> CampaignRow {
+        let setting = |name: &str, value: f64| CampaignSetting {
+            name: name.into(),
+            text: value.to_string(),
+            value,
+        };
+        let sample = |n: &u64| CampaignSample { fragments: Some(*n), ..CampaignSample::default() };
+        let told = CampaignCell {
+            samples: fragments.iter().map(sample).collect(),
+            ..CampaignCell::default()
+        };
+        let silent =
+            CampaignCell { samples: vec![CampaignSample::default()], ..CampaignCell::default() };
+        CampaignRow {
+            settings: vec![setting(WRITTEN, written), setting(READ, files)],
+            cells: vec![told, silent],
+        }
+    }
+
+    #[test]
+    fn pieces_are_told_of_one_file_for_each_number_written() {
+        let columns = ["xfs", "nfs"]
+            .map(|place| CampaignColumn { place: place.into(), ..CampaignColumn::default() });
+        let rows = vec![row(2.0, 1.0, &[16, 16]), row(1.0, 1.0, &[1]), row(2.0, 2.0, &[32, 34])];
+        let table = CampaignResult { columns: columns.into(), rows, ..CampaignResult::default() };
+        assert_eq!(
+            pieces_of_aged_files(&table),
+            ["xfs: pieces that a file lies in: 1 written alone, 16 as one of 2 written in turns."]
+        );
+        let bare = CampaignRow { settings: Vec::new(), ..row(1.0, 1.0, &[9]) };
+        let table = CampaignResult { rows: vec![bare], ..table };
+        assert!(pieces_of_aged_files(&table).is_empty(), "no files were written in turns");
+    }
+}
