@@ -98,12 +98,20 @@ fn sets_beyond_the_drive_and_wrong_files_are_refused() {
     let system = find("hp-730").unwrap();
     let drive = drives::find("quantum-pd425s").unwrap().build().unwrap();
     assert!(Host::new(&system, &drive, 1 << 40).unwrap_err().to_string().contains("larger"));
-    let (_, text) = SHIPPED[3];
+    let text = SHIPPED.iter().find(|(name, _)| *name == "hp-730").unwrap().1;
     for (from, to, word) in [
         ("call_ms = 0.15", "call_ms = -1.0", "call_ms"),
         ("writes = \"back\"", "writes = \"maybe\"", "writes"),
         ("flush_interval_s = 30.0", "flush_interval_s = 0.0", "flush_interval_s"),
         ("[cache]", "[cache]\ncolour = 1", "colour"),
+        ("[cache]", "[cache]\ndirty_bytes = 4194304", "dirty_bytes"),
+        ("bytes = 3145728", "bytes = 3145729", "whole blocks"),
+        ("writes = \"back\"", "writes = \"through\"", "no dirty blocks"),
+        (
+            "[cache]",
+            "[wire]\nbytes_per_s = 1e6\nlatency_ms = 1.0\nmessage_bytes = 8192\n[cache]",
+            "server_cache",
+        ),
     ] {
         let error =
             SystemParameters::parse(&text.replacen(from, to, 1), "x").unwrap_err().to_string();
