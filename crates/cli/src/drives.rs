@@ -145,7 +145,14 @@ pub fn devices(trace: &Trace, asked: &[String]) -> Result<Vec<u16>, Failure> {
             Failure::Misuse(format!("--device {name}: the trace has {}", names.join(", ")))
         })
     };
-    if asked.is_empty() { Ok(known.clone()) } else { asked.iter().map(find).collect() }
+    if asked.is_empty() {
+        return Ok(known.clone());
+    }
+    let found: Vec<u16> = asked.iter().map(find).collect::<Result<_, Failure>>()?;
+    match (1..found.len()).find(|&at| found[..at].contains(&found[at])) {
+        Some(at) => Err(Failure::Misuse(format!("--device {}: it is given twice", asked[at]))),
+        None => Ok(found),
+    }
 }
 
 /// Refuses a trace whose sectors are not made of the drive's.

@@ -134,3 +134,33 @@ fn a_solid_state_drive_takes_a_trace_and_nothing_meant_for_disks() {
     let told = run(&["--cache", "immediate"]).code(2).get_output().stderr.clone();
     assert!(String::from_utf8_lossy(&told).contains("--cache is for disks"));
 }
+
+#[test]
+fn options_without_effect_are_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let trace = trace(folder.path());
+    let cases: [(&str, &[&str], &str); 12] = [
+        ("generic-ssd", &["--scheduler", "c-scan"], "--scheduler is for disks"),
+        ("generic-ssd", &["--destage", "fcfs"], "--destage is for disks"),
+        ("generic-ssd", &["--freeing", "whole"], "--freeing is for disks"),
+        ("generic-ssd", &["--cache", "none"], "--cache is for disks"),
+        ("hp-c2200a", &["--destage", "satf"], "add --cache nvram:SIZE"),
+        ("hp-c2200a", &["--cache", "immediate", "--freeing", "whole"], "add --cache nvram:SIZE"),
+        ("hp-c2200a", &["--sweep", "destage=fcfs,satf"], "add --cache nvram:SIZE"),
+        ("hp-c2200a", &["--cache", "none", "--sweep", "cache=8k..16k"], "cache is given twice"),
+        ("hp-c2200a", &["--cache", "nvram:100"], "sectors have 256 bytes"),
+        ("hp-c2200a", &["--device", "0,0"], "given twice"),
+        ("hp-c2204a", &["--cache", "immediate"], "needs a buffer"),
+        ("hp-c2204a", &["--read-ahead", "on"], "needs a buffer"),
+    ];
+    for (drive, options, word) in cases {
+        let run =
+            ioscape().arg("simulate").arg(&trace).args(["--drive", drive]).args(options).assert();
+        let text = String::from_utf8_lossy(&run.code(2).get_output().stderr).into_owned();
+        assert!(text.contains(word), "{options:?}: {text}");
+    }
+    for options in [["--engine", "psync"], ["--workers", "threads"], ["--max-unique-bytes", "1T"]] {
+        let run = ioscape().args(["evaluate", "sim:hp-730"]).args(options).assert().code(2);
+        assert!(!run.get_output().stderr.is_empty(), "{options:?}");
+    }
+}

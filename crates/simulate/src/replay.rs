@@ -355,11 +355,15 @@ fn stations<'a>(drive: &'a Drive, jobs: &[Job], options: &Options) -> Vec<Statio
 /// the jobs are those of one disk in the order they went to it, and a prediction far (seconds) after the request before
 /// it has lost the platter's angle.
 pub fn one_step(drive: &Drive, jobs: &[Job]) -> Vec<u64> {
-    let mut disk = Disk::new(drive, DiskOptions::default());
+    let mut disk = Disk::new(drive, drive.buffer.usual());
     let mut predicted = Vec::with_capacity(jobs.len());
     for job in jobs {
         let done = disk.serve(job.issued_ns, job.command);
         predicted.push(done.completed_ns - job.issued_ns);
+        if done.cached {
+            // Its completion says nothing of the platter.
+            continue;
+        }
         let Command { block, count, .. } = job.command;
         let after_media = done.completed_ns - disk.free_ns().min(done.completed_ns);
         disk.resynchronize([block, count], job.completed_ns.saturating_sub(after_media));
