@@ -8,7 +8,8 @@ use crate::{drives, output, rows};
 use ioscape_schema::{Absorption, SimulatedCell, Simulation, SimulationAgreement};
 use ioscape_simulate::drive::Status;
 use ioscape_simulate::{
-    Arrivals, Drive, Job, Options, calibrate, jobs, nvram, replay, ssd, summary,
+    Arrivals, Drive, Job, Options, Replayed, calibrate, jobs, nvram, replay, replay_into, ssd,
+    summary,
 };
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -24,6 +25,9 @@ const HOST_CACHES: std::ops::RangeInclusive<u32> = 12..=24;
 /// A drive or trace that cannot be read or do not fit, and output that cannot be written.
 pub fn main(args: &SimulateArgs) -> Result<(), Failure> {
     output::check_places(args.out.files().chain(args.rows.as_deref()))?;
+    if let Some(path) = &args.rows {
+        rows::check_name(path)?;
+    }
     let target = drives::target(&args.drive)?;
     let progress = Progress::of_jobs(0, 1, "simulate");
     progress.doing("reading the trace");
@@ -129,9 +133,9 @@ fn threads(args: &SimulateArgs) -> usize {
 fn run_all(drive: &Drive, jobs: &[Job], cells: &[Options], threads: usize) -> Vec<SimulatedCell> {
     let next = AtomicUsize::new(0);
     let work = || {
-        let mut done = Vec::new();
+        let (mut done, mut run) = (Vec::new(), Replayed::default());
         while let Some(options) = cells.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let run = replay(drive, jobs, options);
+            replay_into(drive, jobs, options, &mut run);
             done.push((options, summary::cell(drive, options, &run)));
         }
         done
