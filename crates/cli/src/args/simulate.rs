@@ -58,7 +58,7 @@ pub struct SimulateArgs {
     /// When requests come: queued (recorded arrivals), issued (recorded order at the disk) or closed (think times)
     #[arg(long, value_name = "WHEN", default_value = "queued", value_parser = arrivals)]
     pub arrivals: Arrivals,
-    /// Devices of the trace to simulate, by name or number [default: all that fit the drive]
+    /// Devices of the trace to simulate, by name or number [default: all]
     #[arg(long, value_name = "DEVICE", value_delimiter = ',')]
     pub device: Vec<String>,
     /// All disks share one bus

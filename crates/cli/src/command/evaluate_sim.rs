@@ -26,7 +26,10 @@ const PROCESS_MOST: u32 = 8;
 pub fn main(args: &EvaluateArgs, name: &str) -> Result<(), Failure> {
     refuse_real(args)?;
     let system = read(name)?;
-    let drive = drives::drive(&system.drive)?;
+    let drive = drives::drive(&system.drive).map_err(|failure| match failure {
+        Failure::Misuse(why) => Failure::Misuse(format!("{name}: {why}")),
+        other => other,
+    })?;
     let options = options(args, &system, &drive)?;
     if args.dry_run {
         let plan = ioscape_scaling::plan(&options);

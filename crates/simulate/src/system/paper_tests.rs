@@ -2,9 +2,9 @@
 //! report of those (Chen & Patterson 1994: "self-scaling" and "Unix I/O").
 
 use super::host::{Access, BLOCK};
+use super::tests::{measured, op, place};
 use super::*;
-use crate::drives;
-use ioscape_schema::{Op, Request};
+use ioscape_schema::Request;
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::Rng;
 
@@ -12,29 +12,16 @@ const MIB: u64 = 1 << 20;
 
 /// Megabytes (10^6) a second of one process, half of whose requests follow the one before.
 fn speed(system: &SystemParameters, bytes: u64, size: u64, reads: f64) -> f64 {
-    let drive = drives::find(&system.drive).unwrap().build().unwrap();
-    let mut host = Host::new(system, &drive, bytes).unwrap();
     let mut dice = Pcg64Mcg::new(9);
     let size = size / BLOCK * BLOCK;
     let mut last = 0;
     let next = |_| {
-        let share = (dice.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
-        let op = if share >= reads { Op::Write } else { Op::Read };
-        let places = (bytes - size) / BLOCK + 1;
+        let op = op(&mut dice, reads);
         let follows = dice.next_u64() & 1 == 0 && last + 2 * size <= bytes;
-        let random = ((u128::from(dice.next_u64()) * u128::from(places)) >> 64) as u64 * BLOCK;
-        last = if follows { last + size } else { random };
+        last = if follows { last + size } else { place(&mut dice, bytes, size) };
         Request { op, offset: last, len: size as u32 }
     };
-    let second = 1_000_000_000;
-    let course = Course {
-        warm_up_ns: 30 * second,
-        measure_ns: 60 * second,
-        requests_least: 300,
-        requests_most: 100_000,
-    };
-    let ran = run(&mut host, 1, next, 0, Access::Buffered, course);
-    ran.bytes as f64 * 1e3 / ran.elapsed_ns as f64
+    measured(system, bytes, next, Access::Buffered) / 1e6
 }
 
 /// Asserts that a speed is within a share of what is wanted.
