@@ -94,12 +94,12 @@ pub struct EvaluateArgs {
     /// Requests larger than this bypass the file cache, all others go through it: discovered direct I/O
     #[arg(long, value_name = "SIZE", value_parser = bytes, conflicts_with = "direct")]
     pub direct_above: Option<u64>,
-    /// How requests reach the kernel: psync, io_uring or mmap
-    #[arg(long, value_name = "ENGINE", default_value = "psync", value_parser = real_engine)]
-    pub engine: Engine,
-    /// What carries a stream of requests: processes or threads
-    #[arg(long, value_name = "KIND", default_value = "processes")]
-    pub workers: Workers,
+    /// How requests reach the kernel: psync, io_uring or mmap [default: psync]
+    #[arg(long, value_name = "ENGINE", value_parser = real_engine)]
+    pub engine: Option<Engine>,
+    /// What carries a stream of requests: processes or threads [default: processes]
+    #[arg(long, value_name = "KIND")]
+    pub workers: Option<Workers>,
     /// How request sizes are drawn: normal, bernoulli, exponential or fixed
     #[arg(long, value_name = "DIST", default_value = "normal")]
     pub size_dist: SizeDistribution,

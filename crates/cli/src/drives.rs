@@ -22,11 +22,17 @@ pub fn parameters(name: &str) -> Result<Parameters, Failure> {
     if let Some(parameters) = drives::find(name) {
         return Ok(parameters);
     }
+    let is_flash = || std::fs::read_to_string(name).is_ok_and(|t| ssd::Parameters::describes(&t));
+    if ssd::find(name).is_some() || is_flash() {
+        return Err(Failure::Misuse(format!(
+            "{name} is a solid-state drive, and a disk is needed here"
+        )));
+    }
     if !Path::new(name).exists() {
         let shipped = drives::SHIPPED.iter().chain(ssd::SHIPPED);
         let known: Vec<&str> = shipped.map(|(name, _)| *name).collect();
         return Err(Failure::Misuse(format!(
-            "--drive {name}: no such file, and no drive of that name; known are {}",
+            "drive {name}: no such file, and no drive of that name; known are {}",
             known.join(", ")
         )));
     }
@@ -71,7 +77,8 @@ impl Target {
 /// The disk or solid-state drive of a name or file.
 pub fn target(name: &str) -> Result<Target, Failure> {
     let flash = |parameters: ssd::Parameters| {
-        parameters.build().map(|model| Target::Flash(Box::new(model))).map_err(misuse)
+        let model = parameters.build().map_err(|e| at(name, &e))?;
+        Ok(Target::Flash(Box::new(model)))
     };
     if let Some(parameters) = ssd::find(name) {
         return flash(parameters);
@@ -87,7 +94,15 @@ pub fn target(name: &str) -> Result<Target, Failure> {
 
 /// The disk of a name or file.
 pub fn drive(name: &str) -> Result<Drive, Failure> {
-    parameters(name)?.build().map_err(misuse)
+    parameters(name)?.build().map_err(|e| at(name, &e))
+}
+
+/// What is wrong with a drive, and in which file.
+fn at(name: &str, error: &ioscape_simulate::Error) -> Failure {
+    match error {
+        ioscape_simulate::Error::Parameter { message, .. } => misuse(format!("{name}: {message}")),
+        other => misuse(other),
+    }
 }
 
 /// A whole trace.
@@ -145,7 +160,14 @@ pub fn devices(trace: &Trace, asked: &[String]) -> Result<Vec<u16>, Failure> {
             Failure::Misuse(format!("--device {name}: the trace has {}", names.join(", ")))
         })
     };
-    if asked.is_empty() { Ok(known.clone()) } else { asked.iter().map(find).collect() }
+    if asked.is_empty() {
+        return Ok(known.clone());
+    }
+    let found: Vec<u16> = asked.iter().map(find).collect::<Result<_, Failure>>()?;
+    match (1..found.len()).find(|&at| found[..at].contains(&found[at])) {
+        Some(at) => Err(Failure::Misuse(format!("--device {}: it is given twice", asked[at]))),
+        None => Ok(found),
+    }
 }
 
 /// Refuses a trace whose sectors are not made of the drive's.

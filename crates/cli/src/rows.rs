@@ -36,6 +36,20 @@ const COLUMNS: [Column; 15] = [
     ("cached", |o, _| u64::from(o.done.cached)),
 ];
 
+/// Refuses a name whose ending tells no format.
+///
+/// # Errors
+/// It ends with neither `.csv` nor `.parquet`.
+pub fn check_name(path: &Path) -> Result<(), Failure> {
+    if path.extension().is_some_and(|ending| ending == "csv" || ending == "parquet") {
+        return Ok(());
+    }
+    Err(Failure::Misuse(format!(
+        "--rows {}: the name must end with .csv or .parquet",
+        path.display()
+    )))
+}
+
 /// Writes the rows; a file named `.csv` becomes CSV, any other Parquet.
 pub fn write(path: &Path, run: &Replayed, jobs: &[Job]) -> Result<(), Failure> {
     let failed = |e: &std::io::Error| Failure::of_write(&path.display().to_string(), e);

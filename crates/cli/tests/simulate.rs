@@ -78,19 +78,35 @@ fn what_does_not_fit_is_refused() {
     }
 }
 
-#[test]
-fn a_simulated_system_is_evaluated_and_its_policy_found() {
-    for (name, policy) in
-        [("decstation-5000-ultrix", "write-through"), ("hp-730-no-flush", "write-cancelling")]
+/// Evaluates a shipped system and holds its policy, regions and the sizes of its caches, in MiB, against what is known.
+fn evaluated(name: &str, policy: &str, regions: usize, caches: [Option<f64>; 2]) {
+    let run = ioscape().args(["evaluate", &format!("sim:{name}"), "--json"]).assert().success();
+    let document: Document = serde_json::from_slice(&run.get_output().stdout).expect("a document");
+    let evaluation = document.evaluation.expect("an evaluation");
+    let findings = &evaluation.findings;
+    let found = serde_json::to_value(findings.write_policy).expect("a policy");
+    assert_eq!(found, policy, "{name}");
+    assert_eq!(evaluation.regions.len(), regions, "{name}");
+    for (found, known) in
+        [&findings.read_cache_bytes, &findings.write_cache_bytes].iter().zip(caches)
     {
-        let target = format!("sim:{name}");
-        let run = ioscape().args(["evaluate", &target, "--json"]).assert().success();
-        let document: Document =
-            serde_json::from_slice(&run.get_output().stdout).expect("a document");
-        let evaluation = document.evaluation.expect("an evaluation");
-        let found = serde_json::to_value(evaluation.findings.write_policy).expect("a policy");
-        assert_eq!(found, policy, "{name}");
-        assert!(evaluation.regions.len() >= 2, "{name}: memory and disk");
+        let Some(known) = known else { continue };
+        let found = found.as_ref().map_or(0.0, |size| size.value / 1024.0 / 1024.0);
+        assert!((found / known - 1.0).abs() < 0.06, "{name}: {found} MiB for {known}");
+    }
+}
+
+#[test]
+fn the_caches_and_policies_of_the_papers_systems_are_found() {
+    evaluated("sparcstation-1", "write-cancelling", 2, [Some(21.0), None]);
+    evaluated("decstation-5000-sprite", "write-cancelling", 3, [Some(20.0), Some(5.0)]);
+    evaluated("decstation-5000-ultrix", "write-through", 2, [Some(3.0), None]);
+}
+
+#[test]
+fn the_caches_of_the_hp_730_are_found_whether_flushed_or_not() {
+    for (name, size) in [("hp-730", 3.0), ("hp-730-no-flush", 3.0), ("hp-730-hpux9", 50.0)] {
+        evaluated(name, "write-cancelling", 2, [Some(size), Some(size)]);
     }
 }
 
@@ -133,4 +149,35 @@ fn a_solid_state_drive_takes_a_trace_and_nothing_meant_for_disks() {
     assert!((cell.physical.read.mean_ns - 67_680.0).abs() < 1.0, "{:?}", cell.physical.read);
     let told = run(&["--cache", "immediate"]).code(2).get_output().stderr.clone();
     assert!(String::from_utf8_lossy(&told).contains("--cache is for disks"));
+}
+
+#[test]
+fn options_without_effect_are_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let trace = trace(folder.path());
+    let cases: [(&str, &[&str], &str); 13] = [
+        ("generic-ssd", &["--scheduler", "c-scan"], "--scheduler is for disks"),
+        ("generic-ssd", &["--destage", "fcfs"], "--destage is for disks"),
+        ("generic-ssd", &["--freeing", "whole"], "--freeing is for disks"),
+        ("generic-ssd", &["--cache", "none"], "--cache is for disks"),
+        ("hp-c2200a", &["--destage", "satf"], "add --cache nvram:SIZE"),
+        ("hp-c2200a", &["--cache", "immediate", "--freeing", "whole"], "add --cache nvram:SIZE"),
+        ("hp-c2200a", &["--sweep", "destage=fcfs,satf"], "add --cache nvram:SIZE"),
+        ("hp-c2200a", &["--cache", "none", "--sweep", "cache=8k..16k"], "cache is given twice"),
+        ("hp-c2200a", &["--cache", "nvram:100"], "sectors have 256 bytes"),
+        ("hp-c2200a", &["--device", "0,0"], "given twice"),
+        ("hp-c2200a", &["--rows", "rows.txt"], ".csv or .parquet"),
+        ("hp-c2204a", &["--cache", "immediate"], "needs a buffer"),
+        ("hp-c2204a", &["--read-ahead", "on"], "needs a buffer"),
+    ];
+    for (drive, options, word) in cases {
+        let run =
+            ioscape().arg("simulate").arg(&trace).args(["--drive", drive]).args(options).assert();
+        let text = String::from_utf8_lossy(&run.code(2).get_output().stderr).into_owned();
+        assert!(text.contains(word), "{options:?}: {text}");
+    }
+    for options in [["--engine", "psync"], ["--workers", "threads"], ["--max-unique-bytes", "1T"]] {
+        let run = ioscape().args(["evaluate", "sim:hp-730"]).args(options).assert().code(2);
+        assert!(!run.get_output().stderr.is_empty(), "{options:?}");
+    }
 }

@@ -21,6 +21,10 @@ fn main() -> std::io::Result<()> {
         sample::characterized()
     } else if has("os") {
         sample::micro_benchmarks()
+    } else if has("simulation") {
+        sample::simulated()
+    } else if has("flash") {
+        sample::simulated_flash()
     } else if has("interrupted") {
         sample::interrupted()
     } else {

@@ -33,7 +33,8 @@ pub struct Fit {
 /// Compares a drive with the recorded times of one disk's jobs in the order they were issued.
 pub fn judge(drive: &Drive, jobs: &[Job]) -> Fit {
     let measured: Vec<u64> = jobs.iter().map(|j| j.completed_ns - j.issued_ns).collect();
-    let options = Options { arrivals: Arrivals::Issued, ..Options::default() };
+    let disk = drive.buffer.usual();
+    let options = Options { disk, arrivals: Arrivals::Issued, ..Options::default() };
     let free_run = replay(drive, jobs, &options);
     let simulated: Vec<u64> = free_run.outcomes.iter().map(Outcome::physical_ns).collect();
     let free = agreement(&measured, &simulated);
@@ -64,7 +65,8 @@ const fn time(name: &'static str, step: f64, at: fn(&mut Parameters) -> Option<&
 }
 
 /// The times and rates that are fitted, in the order they are tried.
-const KNOBS: [Knob; 15] = [
+const KNOBS: [Knob; 16] = [
+    Knob { name: "rotation_ms", step: 0.002, relative: true, at: |p| Some(&mut p.rotation_ms) },
     time("controller.write_before_ms", 0.4, |p| Some(&mut p.controller.write_before_ms)),
     time("controller.write_after_ms", 0.2, |p| Some(&mut p.controller.write_after_ms)),
     time("controller.read_before_ms", 0.4, |p| Some(&mut p.controller.read_before_ms)),

@@ -52,6 +52,8 @@ pub struct Disk<'a> {
     write_end: u64,
     half: Option<(Command, Half)>,
     last_completed_ns: u64,
+    /// When the last read was complete: what is in the buffer is not written while a read goes on.
+    read_until_ns: u64,
     last_wrote: bool,
     /// Counts.
     pub traffic: Traffic,
@@ -82,6 +84,7 @@ impl<'a> Disk<'a> {
             write_end: u64::MAX,
             half: None,
             last_completed_ns: 0,
+            read_until_ns: 0,
             last_wrote: false,
             traffic: Traffic::default(),
         }
@@ -217,6 +220,9 @@ impl<'a> Disk<'a> {
         let write = self.half.is_some_and(|(command, _)| command.write);
         let done = self.second_half(granted_ns, need);
         (self.last_completed_ns, self.last_wrote) = (done.completed_ns, write);
+        if !write {
+            self.read_until_ns = done.completed_ns;
+        }
         done
     }
 

@@ -121,6 +121,22 @@ fn reads_go_before_writes_that_wait() {
     assert!(!disk.buffer.is_empty());
 }
 
+#[test]
+fn nothing_is_written_from_the_buffer_while_a_read_goes_on() {
+    let mut parameters = crate::testing::simple_parameters();
+    // A block takes 5 ms on its way to the host: long enough for the second write, if it were let go.
+    parameters.bus.to_host_bytes_per_s = 102_400.0;
+    let drive = parameters.build().expect("the drive can be built");
+    let mut disk = Disk::new(&drive, nvram(64, Destage::Fcfs, Freeing::WholeWrite));
+    send(&mut disk, 0, command(50, 8, true));
+    send(&mut disk, 1000, command(300, 4, true));
+    let first = send(&mut disk, MS, command(100, 8, false));
+    let second = send(&mut disk, first.completed_ns, command(500, 1, false));
+    assert_eq!((disk.traffic.destaged, second.waited_ns), (8, 0));
+    send(&mut disk, second.completed_ns + 100 * MS, command(0, 1, false));
+    assert_eq!(disk.traffic.destaged, 12);
+}
+
 /// The simple drive with a buffer of so many segments of 100 blocks.
 fn segmented(segments: u32, change: impl Fn(&mut crate::Parameters)) -> crate::Drive {
     let mut parameters = crate::testing::simple_parameters();
@@ -158,8 +174,8 @@ fn a_write_waits_for_its_lead_and_a_scattered_one_for_its_own_times() {
     let times = |lead: &[[u64; 2]]| {
         let drive = segmented(1, |p| {
             p.bus.transfer = BusTransfer::Overlapped;
-            // A block crosses the bus in a millisecond, ten pass under the head.
-            p.bus.to_drive_bytes_per_s = 512_000.0;
+            // A block crosses the bus while two pass under the head.
+            p.bus.to_drive_bytes_per_s = 2_560_000.0;
             p.bus.write_lead = lead.to_vec();
             p.controller.scattered_write = Some(crate::drive::ScatteredWrite {
                 seek_after_ms: 3.0,
@@ -168,16 +184,16 @@ fn a_write_waits_for_its_lead_and_a_scattered_one_for_its_own_times() {
             });
         });
         let mut disk = Disk::new(&drive, DiskOptions::default());
-        let first = send(&mut disk, 0, command(30, 4, true)).completed_ns;
+        let first = send(&mut disk, 0, command(3, 2, true)).completed_ns;
         let second = send(&mut disk, 100 * MS, command(90, 4, true)).completed_ns;
         [first, second - 100 * MS]
     };
     let close = |found: [u64; 2], wanted: [u64; 2]| {
         found.iter().zip(wanted).all(|(a, b)| a.abs_diff(b) < 1000)
     };
-    // One block is enough at sector 30, after 3 ms; the bus ends at 4 ms. The second begins at sector 90.
-    assert!(close(times(&[]), [4 * MS, 94 * MS / 10 + MS / 2]), "{:?}", times(&[]));
-    // Four of them are not there before 4 ms: a rotation is lost.
-    let led = times(&[[1, 4]]);
-    assert!(close(led, [134 * MS / 10, 94 * MS / 10 + MS / 2]), "{led:?}");
+    // One block is enough at sector 3, after 0.3 ms; the other comes in time. The second write begins at sector 90.
+    assert!(close(times(&[]), [MS / 2, 94 * MS / 10 + MS / 2]), "{:?}", times(&[]));
+    // Two of them are not there before 0.4 ms: a rotation is lost.
+    let led = times(&[[1, 2]]);
+    assert!(close(led, [105 * MS / 10, 94 * MS / 10 + MS / 2]), "{led:?}");
 }

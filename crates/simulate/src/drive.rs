@@ -1,11 +1,14 @@
 //! A drive: its parameter file, and the integers that a run needs of it.
 
 use crate::Error;
+use crate::command::{DiskOptions, WriteCache};
 use crate::layout::{Layout, Plan, Remap, TrackOrder, Zone};
 use crate::mechanism::Mechanism;
 use crate::seek::{SeekCurve, nanoseconds};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+
+mod check;
 
 /// How far a drive's parameters can be trusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -191,6 +194,12 @@ pub struct BufferParameters {
 }
 
 impl BufferParameters {
+    /// What a drive does with its buffer unless it is told otherwise.
+    pub fn usual(&self) -> DiskOptions {
+        let cache = if self.immediate_reporting { WriteCache::Immediate } else { WriteCache::None };
+        DiskOptions { read_ahead: self.read_ahead, cache }
+    }
+
     /// Bytes of one segment, or of all when there are none.
     pub fn segment_bytes(&self) -> u64 {
         self.bytes / u64::from(self.segments.max(1))
@@ -374,7 +383,7 @@ impl Parameters {
     /// Names the key whose value cannot be.
     pub fn build(&self) -> Result<Drive, Error> {
         let wrong = |key: &str, why: String| Error::parameter(&self.name, format!("{key}: {why}"));
-        self.check_numbers()?;
+        self.check()?;
         let rotation_ns = nanoseconds(self.rotation_ms);
         let plan = Plan {
             zones: &self.zones,
@@ -410,44 +419,11 @@ impl Parameters {
                 to_drive: bus(self.bus.to_drive_bytes_per_s),
                 arbitration_ns: nanoseconds(self.bus.arbitration_ms),
                 transfer: self.bus.transfer,
-                read_water_mark: libm::round(self.bus.read_water_mark.clamp(0.0, 1.0) * 1024.0)
-                    as u64,
+                read_water_mark: libm::round(self.bus.read_water_mark * 1024.0) as u64,
                 write_lead: self.bus.write_lead.clone(),
             },
             buffer: self.buffer.clone(),
         })
-    }
-
-    fn check_numbers(&self) -> Result<(), Error> {
-        let wrong = |key: &str, why: String| Error::parameter(&self.name, format!("{key}: {why}"));
-        if self.sector_bytes == 0 {
-            return Err(wrong("sector_bytes", "0 is no size".into()));
-        }
-        let (mechanism, controller) = (&self.mechanism, &self.controller);
-        for (key, ms) in [
-            ("rotation_ms", self.rotation_ms),
-            ("mechanism.head_switch_ms", mechanism.head_switch_ms),
-            ("mechanism.write_settle_ms", mechanism.write_settle_ms.abs()),
-            ("controller.read_before_ms", controller.read_before_ms),
-            ("controller.read_after_ms", controller.read_after_ms),
-            ("controller.write_before_ms", controller.write_before_ms),
-            ("controller.write_after_ms", controller.write_after_ms),
-            ("controller.read_hit_before_ms", controller.read_hit_before_ms.unwrap_or(0.0)),
-            ("bus.arbitration_ms", self.bus.arbitration_ms),
-        ] {
-            if !(0.0..4000.0).contains(&ms) {
-                return Err(wrong(key, format!("{ms} ms is not between 0 and 4 s")));
-            }
-        }
-        for (key, rate) in [
-            ("bus.to_host_bytes_per_s", self.bus.to_host_bytes_per_s),
-            ("bus.to_drive_bytes_per_s", self.bus.to_drive_bytes_per_s),
-        ] {
-            if !(1e5..=1e13).contains(&rate) {
-                return Err(wrong(key, format!("{rate} bytes/s is not between 1e5 and 1e13")));
-            }
-        }
-        Ok(())
     }
 }
 

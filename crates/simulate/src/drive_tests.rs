@@ -44,6 +44,21 @@ fn wrong_files_are_refused_with_key_and_line() {
         ("sector_bytes = 512", "sector_bytes = 0", "sector_bytes"),
         ("[1, 1.1]", "[0, 1.1]", "seek"),
         ("last_cylinder = 99", "last_cylinder = 100", "cylinders"),
+        (
+            "read_after_ms = 0.0",
+            "read_after_ms = 0.0, read_reconnect_ms = nan",
+            "read_reconnect_ms",
+        ),
+        (
+            "head_switch_ms = 0.5",
+            "head_switch_ms = 0.5, write_seek_least_ms = -1.0",
+            "write_seek_least",
+        ),
+        ("transfer = ", "read_water_mark = 1.5, transfer = ", "read_water_mark"),
+        ("transfer = ", "write_lead = [[4, 1], [4, 2]], transfer = ", "write_lead"),
+        ("bytes = 51200", "bytes = 0, read_ahead = true", "buffer.read_ahead"),
+        ("bytes = 51200", "bytes = 51200, own_write_segment = true", "own_write_segment"),
+        ("bytes = 51200", "bytes = 51200, segments = 101", "no sector"),
     ] {
         assert!(SIMPLE.contains(from));
         let error = Drive::parse(&SIMPLE.replace(from, to), "mine.toml").unwrap_err().to_string();

@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+mod check;
 mod filling;
+use check::check;
 use filling::Filling;
 
 /// A band of cylinders with the same number of sectors on every track.
@@ -162,9 +164,6 @@ pub struct Plan<'a> {
     pub remaps: &'a [Remap],
 }
 
-/// Most tracks of a layout: a bound for memory, ten times those of the largest drives.
-const TRACKS_MOST: u64 = 40_000_000;
-
 impl Layout {
     /// Works the table out.
     ///
@@ -183,10 +182,12 @@ impl Layout {
             rotations: u64::MAX / plan.rotation_ns,
         };
         for (number, zone) in plan.zones.iter().enumerate() {
-            layout.add(number, zone, plan);
+            layout
+                .add(number, zone, plan)
+                .map_err(|why| format!("zone {number} (from 0): {why}"))?;
         }
         if let Some(most) = plan.blocks {
-            if most > layout.blocks {
+            if most == 0 || most > layout.blocks {
                 return Err(format!(
                     "the zones hold {} blocks, not the {most} that are promised",
                     layout.blocks
@@ -196,20 +197,28 @@ impl Layout {
         }
         layout.remaps.sort_by_key(|r| r.block);
         for remap in &layout.remaps {
-            if remap.block >= layout.blocks || layout.find(remap.cylinder, remap.head).is_none() {
-                return Err(format!("remap of block {}: no such block or track", remap.block));
+            let track = layout.find(remap.cylinder, remap.head).map(|at| &layout.tracks[at]);
+            let sectors = track.map_or(0, |t| plan.zones[usize::from(t.zone)].sectors_per_track);
+            if remap.block >= layout.blocks || remap.sector >= sectors {
+                return Err(format!(
+                    "remap of block {}: no such block, track or sector",
+                    remap.block
+                ));
             }
+        }
+        if let Some(twice) = layout.remaps.windows(2).find(|pair| pair[0].block == pair[1].block) {
+            return Err(format!("block {} is moved twice", twice[0].block));
         }
         Ok(layout)
     }
 
     /// Numbers the blocks of one zone.
-    fn add(&mut self, number: usize, zone: &Zone, plan: &Plan<'_>) {
+    fn add(&mut self, number: usize, zone: &Zone, plan: &Plan<'_>) -> Result<(), String> {
         let physical = u64::from(zone.sectors_per_track);
         let sector = (plan.rotation_ns << FRACTION) / physical;
         let (first_track, first_block) = (self.tracks.len(), self.blocks);
         let mut filling = Filling::new(zone);
-        let mut skew = u64::from(zone.offset) % physical;
+        let mut skew = u64::from(zone.offset);
         for cylinder in zone.first_cylinder..=zone.last_cylinder {
             let heads = heads_of(zone, cylinder, plan);
             if (cylinder - zone.first_cylinder).is_multiple_of(zone.cylinders_per_spares.max(1)) {
@@ -237,6 +246,7 @@ impl Layout {
         let blocks = (self.blocks - first_block).max(1);
         let track_share = (((tracks as u128) << 64) / u128::from(blocks.max(tracks + 1))) as u64;
         self.bands.push(Band { first_block, first_track, track_share, sector });
+        filling.check(self.blocks - first_block)
     }
 
     /// Blocks of the disk.
@@ -396,61 +406,6 @@ fn heads_of(zone: &Zone, cylinder: u32, plan: &Plan<'_>) -> Vec<u16> {
         TrackOrder::SerpentineByNumber => cylinder % 2 == 1,
     };
     if down { (first..end).rev().collect() } else { (first..end).collect() }
-}
-
-fn check(plan: &Plan<'_>) -> Result<(), String> {
-    if plan.heads == 0
-        || plan.rotation_ns == 0
-        || plan.zones.is_empty()
-        || plan.rotation_ns > u64::from(u32::MAX)
-    {
-        return Err("a disk needs heads, a rotation of under four seconds, and zones".into());
-    }
-    if u64::from(plan.cylinders) * u64::from(plan.heads) > TRACKS_MOST {
-        return Err(format!("more than {TRACKS_MOST} tracks: is the number of cylinders right?"));
-    }
-    let mut seen: Vec<(u64, u64)> = Vec::new();
-    for (number, zone) in plan.zones.iter().enumerate() {
-        check_zone(zone, plan).map_err(|why| format!("zone {number} (from 0): {why}"))?;
-        let last_head = zone.last_head.unwrap_or(plan.heads - 1);
-        let key = |cylinder: u32, head: u16| u64::from(cylinder) << 16 | u64::from(head);
-        let range = (key(zone.first_cylinder, zone.first_head), key(zone.last_cylinder, last_head));
-        if seen.iter().any(|other| range.0 <= other.1 && other.0 <= range.1) {
-            return Err(format!("zone {number} (from 0): it overlaps an earlier zone"));
-        }
-        seen.push(range);
-    }
-    Ok(())
-}
-
-fn check_zone(zone: &Zone, plan: &Plan<'_>) -> Result<(), String> {
-    if zone.first_cylinder > zone.last_cylinder || zone.last_cylinder >= plan.cylinders {
-        return Err(format!(
-            "cylinders {} to {} of {}",
-            zone.first_cylinder, zone.last_cylinder, plan.cylinders
-        ));
-    }
-    if zone.sectors_per_track == 0 || zone.spares_per_track >= zone.sectors_per_track {
-        return Err("no sectors are left for data".into());
-    }
-    let (track, cylinder, all) = (zone.track_skew, zone.cylinder_skew, zone.sectors_per_track);
-    if track >= all || cylinder >= all {
-        return Err(format!(
-            "a skew of {} sectors is impossible on a track of {all}",
-            track.max(cylinder)
-        ));
-    }
-    let last = zone.last_head.unwrap_or(0);
-    if zone.first_head >= plan.heads
-        || last >= plan.heads
-        || zone.spare_tracks_per_cylinder >= plan.heads
-    {
-        return Err(format!("it names a head that a disk of {} heads lacks", plan.heads));
-    }
-    if [&zone.slips, &zone.slipped_tracks].iter().any(|s| s.windows(2).any(|w| w[0] >= w[1])) {
-        return Err("the slips must rise".into());
-    }
-    Ok(())
 }
 
 #[cfg(test)]

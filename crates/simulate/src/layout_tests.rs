@@ -94,13 +94,27 @@ fn impossible_plans_are_refused_with_the_zone() {
         (vec![Zone { track_skew: 10, ..zone(0, 9, 10) }], "skew"),
         (vec![Zone { first_head: 3, ..zone(0, 9, 10) }], "head"),
         (vec![Zone { slips: vec![4, 4], ..zone(0, 9, 10) }], "slips"),
+        (vec![Zone { offset: 10, ..zone(0, 9, 10) }], "offset"),
+        (vec![Zone { slips: vec![300], ..zone(0, 9, 10) }], "slip lies beyond"),
+        (vec![Zone { slipped_tracks: vec![30], ..zone(0, 9, 10) }], "slipped track"),
+        (vec![Zone { unused_at_front: 300, ..zone(0, 9, 10) }], "left for data"),
+        (vec![Zone { blocks: Some(301), ..zone(0, 9, 10) }], "promised"),
         (vec![], "zones"),
     ] {
         let why = layout(&zones, &[]).unwrap_err();
         assert!(why.contains(word), "{why}");
     }
-    let nowhere = Remap { block: 0, cylinder: 11, head: 0, sector: 0 };
-    assert!(layout(&[zone(0, 9, 10)], &[nowhere]).unwrap_err().contains("remap"));
+    let moved = Remap { block: 0, cylinder: 9, head: 2, sector: 9 };
+    assert!(layout(&[zone(0, 9, 10)], &[moved]).is_ok());
+    for (wrong, word) in [
+        (vec![Remap { cylinder: 11, ..moved }], "remap"),
+        (vec![Remap { sector: 10, ..moved }], "remap"),
+        (vec![Remap { block: 300, ..moved }], "remap"),
+        (vec![moved, moved], "twice"),
+    ] {
+        let why = layout(&[zone(0, 9, 10)], &wrong).unwrap_err();
+        assert!(why.contains(word), "{why}");
+    }
 }
 
 proptest! {
@@ -109,7 +123,7 @@ proptest! {
         sectors in 5u32..20,
         spares in 0u32..3,
         front in 0u64..40,
-        slips in prop::collection::btree_set(0u64..200, 0..8),
+        slips in prop::collection::btree_set(0u64..90, 0..8),
     ) {
         let zone = Zone {
             spares_per_track: spares,

@@ -33,5 +33,7 @@ pub use compare::{Agreement, agreement};
 pub use disk::Disk;
 pub use drive::{Drive, Parameters, Status};
 pub use error::Error;
-pub use replay::{Arrivals, Extent, Job, Options, Outcome, Replayed, jobs, one_step, replay};
+pub use replay::{
+    Arrivals, Extent, Job, Options, Outcome, Replayed, jobs, one_step, replay, replay_into,
+};
 pub use schedule::{SCHEDULERS, Scheduler};

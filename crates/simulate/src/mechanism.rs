@@ -48,6 +48,17 @@ impl Feed {
         let blocks = if self.whole { before + count } else { self.lead.max(before + 1) };
         self.from_ns + ((blocks * self.each) >> 20)
     }
+
+    /// By how much the last block of a run comes after the head, whose last sector begins at `last_ns`. A controller that
+    /// waits for a lead waits long enough.
+    #[inline]
+    fn late_ns(&self, before: u64, count: u64, last_ns: u64) -> u64 {
+        if self.whole || self.lead > 1 {
+            return 0;
+        }
+        let all_ns = self.from_ns + (((before + count) * self.each) >> 20);
+        all_ns.saturating_sub(last_ns)
+    }
 }
 
 /// An unbroken run of sectors in a stream of blocks.
@@ -110,6 +121,16 @@ impl Mechanism {
         if angle_ns >= now { angle_ns - now } else { angle_ns + rotation - now }
     }
 
+    /// The end of a run of `count` blocks, `before` of the data's blocks behind its beginning, whose sectors would end to pass
+    /// at `end_ns`: a sector that passes before its data have come is written a rotation later, and so is the rest.
+    #[inline]
+    fn fed_ns(&self, feed: &Feed, [before, count]: [u64; 2], end_ns: u64, sector_ns: u64) -> u64 {
+        match feed.late_ns(before, count, end_ns.saturating_sub(sector_ns)) {
+            0 => end_ns,
+            late => end_ns + late.div_ceil(self.layout.rotation_ns()) * self.layout.rotation_ns(),
+        }
+    }
+
     /// Accesses `count` blocks from `block`; the arm moves off at `start_ns`, and data to be written come as `feed` says.
     /// Leaves the arm at the end.
     #[inline]
@@ -164,7 +185,8 @@ impl Mechanism {
         let from = there.max(feed.ready_ns(0, count));
         let begin_ns = from + self.wait(arm, from, self.layout.angle_ns(track, slot));
         let after = self.layout.slot_after(track, slot, count as u32);
-        let end_ns = begin_ns + self.layout.span_ns(track, after - slot);
+        let passed_ns = begin_ns + self.layout.span_ns(track, after - slot);
+        let end_ns = self.fed_ns(&feed, [0, count], passed_ns, self.layout.span_ns(track, 1));
         Access {
             seek_ns,
             rotation_ns: begin_ns - there,
@@ -247,7 +269,9 @@ impl Mechanism {
             let begin_ns =
                 from + self.wait(&arm, from, self.layout.angle_ns(place.track, place.slot));
             let after = self.layout.slot_after(place.track, place.slot, count as u32);
-            let end_ns = begin_ns + self.layout.span_ns(place.track, after - place.slot);
+            let passed_ns = begin_ns + self.layout.span_ns(place.track, after - place.slot);
+            let sector_ns = self.layout.span_ns(place.track, 1);
+            let end_ns = self.fed_ns(&feed, [at - block, count], passed_ns, sector_ns);
             let run = Run {
                 block: at,
                 count: count as u32,

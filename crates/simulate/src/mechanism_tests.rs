@@ -38,6 +38,23 @@ fn data_on_the_bus_hold_the_medium_up() {
 }
 
 #[test]
+fn a_head_that_overtakes_the_data_comes_back_for_the_rest() {
+    let write = |count, lead| {
+        let feed = Feed { from_ns: 0, each: (MS / 5) << 20, whole: false, lead };
+        let end_ns = |block| {
+            simple().mechanism.access(&mut Arm::default(), 0, feed, [block, count], true).end_ns
+        };
+        [end_ns(3), end_ns(60)]
+    };
+    // Two blocks come by 0.4 ms, in time for sector 4; the fourth by 0.8 ms, when sector 6 has begun.
+    assert_eq!(write(2, 1), [MS / 2, 62 * MS / 10]);
+    assert_eq!(write(4, 1), [107 * MS / 10, 64 * MS / 10]);
+    // From sector 60 on, the last of 60 blocks comes by 12 ms and has till 12.9; of 90, by 18 ms, and had till 15.9.
+    assert_eq!([write(60, 1)[1], write(90, 1)[1]], [13 * MS, 26 * MS]);
+    assert_eq!(write(90, 2)[1], 16 * MS, "a controller with a lead is thought to wait long enough");
+}
+
+#[test]
 fn on_arrival_a_rotation_reads_a_whole_track() {
     let mut parameters = simple_parameters();
     parameters.mechanism.read_on_arrival = true;

@@ -227,13 +227,21 @@ impl Station<'_> {
 ///
 /// Everything happens in the order of time, then of disks: the same jobs give the same rows on every machine.
 pub fn replay(drive: &Drive, jobs: &[Job], options: &Options) -> Replayed {
+    let mut run = Replayed::default();
+    replay_into(drive, jobs, options, &mut run);
+    run
+}
+
+/// The same as [`replay`] into the memory of an earlier replay: getting new memory for the rows takes as long as simulating.
+pub fn replay_into(drive: &Drive, jobs: &[Job], options: &Options, run: &mut Replayed) {
     let sorted = || jobs.is_sorted_by_key(|j| j.issued_ns);
     let ordered = options.arrivals != Arrivals::Issued || sorted();
-    if options.scheduler == Scheduler::Fcfs && !options.shared_bus && ordered {
-        in_order(drive, jobs, options)
+    run.outcomes.clear();
+    run.traffic = if options.scheduler == Scheduler::Fcfs && !options.shared_bus && ordered {
+        in_order(drive, jobs, options, &mut run.outcomes)
     } else {
-        by_events(drive, jobs, options)
-    }
+        by_events(drive, jobs, options, &mut run.outcomes)
+    };
 }
 
 /// A disk that takes its jobs one after the other.
@@ -246,11 +254,16 @@ struct Lane<'a> {
 
 /// Disks that share nothing and keep the order of arrival need no queue: each job begins when it has come and the one
 /// before it is complete.
-fn in_order(drive: &Drive, jobs: &[Job], options: &Options) -> Replayed {
+fn in_order(
+    drive: &Drive,
+    jobs: &[Job],
+    options: &Options,
+    outcomes: &mut Vec<Outcome>,
+) -> Traffic {
     let count = jobs.iter().map(|j| usize::from(j.disk) + 1).max().unwrap_or(0);
     let lane = |_| Lane { disk: Disk::new(drive, options.disk), free_ns: 0, before_ns: 0 };
     let mut lanes: Vec<Lane<'_>> = (0..count).map(lane).collect();
-    let mut outcomes = Vec::with_capacity(jobs.len());
+    outcomes.reserve(jobs.len());
     for job in jobs {
         let lane = &mut lanes[usize::from(job.disk)];
         let arrival_ns = match options.arrivals {
@@ -263,14 +276,18 @@ fn in_order(drive: &Drive, jobs: &[Job], options: &Options) -> Replayed {
         (lane.free_ns, lane.before_ns) = (done.completed_ns, job.completed_ns);
         outcomes.push(outcome(job, arrival_ns, issued_ns, done, options.arrivals));
     }
-    let traffic = lanes.iter().fold(Traffic::default(), |sum, lane| sum.plus(&lane.disk.traffic));
-    Replayed { outcomes, traffic }
+    lanes.iter().fold(Traffic::default(), |sum, lane| sum.plus(&lane.disk.traffic))
 }
 
 /// Host queues in any order, and buses that disks share.
-fn by_events(drive: &Drive, jobs: &[Job], options: &Options) -> Replayed {
+fn by_events(
+    drive: &Drive,
+    jobs: &[Job],
+    options: &Options,
+    outcomes: &mut Vec<Outcome>,
+) -> Traffic {
     let mut stations = stations(drive, jobs, options);
-    let mut outcomes = vec![Outcome::default(); jobs.len()];
+    outcomes.resize(jobs.len(), Outcome::default());
     let mut bus_free = 0;
     while let Some(at) = earliest(&stations) {
         let station = &mut stations[at];
@@ -302,9 +319,7 @@ fn by_events(drive: &Drive, jobs: &[Job], options: &Options) -> Replayed {
         // What came while the disk was busy is in the queue before the next choice.
         station.rest(jobs, options.arrivals);
     }
-    let traffic =
-        stations.iter().fold(Traffic::default(), |sum, station| sum.plus(&station.disk.traffic));
-    Replayed { outcomes, traffic }
+    stations.iter().fold(Traffic::default(), |sum, station| sum.plus(&station.disk.traffic))
 }
 
 #[inline]
@@ -355,11 +370,15 @@ fn stations<'a>(drive: &'a Drive, jobs: &[Job], options: &Options) -> Vec<Statio
 /// the jobs are those of one disk in the order they went to it, and a prediction far (seconds) after the request before
 /// it has lost the platter's angle.
 pub fn one_step(drive: &Drive, jobs: &[Job]) -> Vec<u64> {
-    let mut disk = Disk::new(drive, DiskOptions::default());
+    let mut disk = Disk::new(drive, drive.buffer.usual());
     let mut predicted = Vec::with_capacity(jobs.len());
     for job in jobs {
         let done = disk.serve(job.issued_ns, job.command);
         predicted.push(done.completed_ns - job.issued_ns);
+        if done.cached {
+            // Its completion says nothing of the platter.
+            continue;
+        }
         let Command { block, count, .. } = job.command;
         let after_media = done.completed_ns - disk.free_ns().min(done.completed_ns);
         disk.resynchronize([block, count], job.completed_ns.saturating_sub(after_media));

@@ -233,7 +233,14 @@ fn the_short_way_without_queues_gives_the_same_rows() {
         {
             let disk = DiskOptions { read_ahead, cache };
             let options = Options { disk, arrivals, ..Options::default() };
-            assert_eq!(in_order(&drive, &jobs, &options), by_events(&drive, &jobs, &options));
+            let (mut left, mut right) = (Vec::new(), Vec::new());
+            let short = in_order(&drive, &jobs, &options, &mut left);
+            let long = by_events(&drive, &jobs, &options, &mut right);
+            assert_eq!((short, left), (long, right));
+            // Memory of another replay leaves no trace.
+            let mut run = replay(&drive, &jobs[..jobs.len() / 2], &Options::default());
+            replay_into(&drive, &jobs, &options, &mut run);
+            assert_eq!(run, replay(&drive, &jobs, &options));
         }
     }
 }

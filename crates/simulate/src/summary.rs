@@ -123,7 +123,8 @@ pub fn flash_cell(model: &crate::ssd::Model, run: &Replayed) -> SimulatedCell {
 
 /// What is kept of a comparison with the recorded times of `jobs`.
 pub fn agreement(drive: &Drive, jobs: &[Job], fit: &Fit) -> SimulationAgreement {
-    let options = Options { arrivals: Arrivals::Issued, ..Options::default() };
+    let disk = drive.buffer.usual();
+    let options = Options { disk, arrivals: Arrivals::Issued, ..Options::default() };
     let simulated =
         replay(drive, jobs, &options).outcomes.iter().map(Outcome::physical_ns).collect();
     SimulationAgreement {

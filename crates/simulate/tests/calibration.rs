@@ -42,9 +42,15 @@ fn skews_and_costs_are_found_again() {
     let mut start = truth.clone();
     (start.zones[0].track_skew, start.zones[0].cylinder_skew) = (20, 70);
     start.controller.write_before_ms += 0.3;
+    start.rotation_ms *= 1.004;
     let search = Search { rounds: 3, skews: true, sample: 1200 };
     let fitted = calibrate(&start, &jobs, search, &mut |_, _| true).unwrap();
     assert_eq!((fitted.zones[0].track_skew, fitted.zones[0].cylinder_skew), (34, 46));
+    assert!(
+        (fitted.rotation_ms / truth.rotation_ms - 1.0).abs() < 0.0005,
+        "{}",
+        fitted.rotation_ms
+    );
     let fit = judge(&fitted.build().unwrap(), &jobs);
     assert!(fit.paired.within_1ms > 0.97, "{:?}", fit.paired);
 }

@@ -36,13 +36,13 @@ fn rms(stem: &str, buses: [f64; 2]) -> Option<(f64, f64, f64)> {
 #[test]
 #[expect(clippy::print_stderr, reason = "the figures are worth seeing")]
 fn measured_drives_are_as_close_as_disksim_itself_comes() {
-    // The last figure is DiskSim's own; that of the C2490A is not reached: it is 0.254.
+    // DiskSim's own are 0.090, 0.254, 0.107, 0.268 and 0.349.
     for (stem, buses, most) in [
         ("hp_c2247a", [0.1701, 0.18686], 0.090),
-        ("hp_c2490a", [0.14841, 0.14841], 0.263),
-        ("cheetah9LP", [0.0, 0.0], 0.107),
-        ("atlas10k", [0.0, 0.0], 0.268),
-        ("barracuda", [0.0, 0.0], 0.349),
+        ("hp_c2490a", [0.14841, 0.14841], 0.21),
+        ("cheetah9LP", [0.0, 0.0], 0.1),
+        ("atlas10k", [0.0, 0.0], 0.135),
+        ("barracuda", [0.0, 0.0], 0.325),
     ] {
         let Some((rms, measured, simulated)) = rms(stem, buses) else { return };
         eprintln!("{stem}: rms {rms:.3} ms, mean {simulated:.3} ms for {measured:.3} ms");

@@ -39,25 +39,26 @@ pub struct SimulateArgs {
     /// A drive by name, its parameter file (.toml), or a DiskSim file (.diskspecs)
     #[arg(long, value_name = "NAME | FILE")]
     pub drive: String,
-    /// Write cache at the disk: none, immediate or nvram:SIZE
-    #[arg(long, value_name = "CACHE", default_value = "none", value_parser = cache)]
-    pub cache: CacheChoice,
-    /// Order in which a non-volatile cache is written: fcfs or satf
-    #[arg(long, value_name = "ORDER", default_value = "fcfs", value_parser = destage)]
-    pub destage: Destage,
-    /// When the room of a write is free again: whole (all of it is written) or as-written
-    #[arg(long, value_name = "WHEN", default_value = "whole", value_parser = freeing)]
-    pub freeing: Freeing,
-    /// The host's order: fcfs, c-scan, scan, look, c-look, sstf, satf or aged-satf
-    #[arg(long, value_name = "ORDER", default_value = "c-scan", value_parser = scheduler)]
-    pub scheduler: Scheduler,
+    /// Write cache at the disk: none, immediate or nvram:SIZE [default: as the drive does]
+    #[arg(long, value_name = "CACHE", value_parser = cache)]
+    pub cache: Option<CacheChoice>,
+    /// Order in which a non-volatile cache is written: fcfs or satf [default: fcfs]
+    #[arg(long, value_name = "ORDER", value_parser = destage)]
+    pub destage: Option<Destage>,
+    /// When the room of a write in a non-volatile cache is free again: whole (all of it is written) or as-written
+    /// [default: whole]
+    #[arg(long, value_name = "WHEN", value_parser = freeing)]
+    pub freeing: Option<Freeing>,
+    /// The host's order: fcfs, c-scan, scan, look, c-look, sstf, satf or aged-satf [default: c-scan]
+    #[arg(long, value_name = "ORDER", value_parser = scheduler)]
+    pub scheduler: Option<Scheduler>,
     /// Whether the disk reads ahead: on or off [default: as the drive does]
     #[arg(long, value_name = "WHETHER", value_parser = switch)]
     pub read_ahead: Option<bool>,
     /// When requests come: queued (recorded arrivals), issued (recorded order at the disk) or closed (think times)
     #[arg(long, value_name = "WHEN", default_value = "queued", value_parser = arrivals)]
     pub arrivals: Arrivals,
-    /// Devices of the trace to simulate, by name or number [default: all that fit the drive]
+    /// Devices of the trace to simulate, by name or number [default: all]
     #[arg(long, value_name = "DEVICE", value_delimiter = ',')]
     pub device: Vec<String>,
     /// All disks share one bus

@@ -22,7 +22,7 @@ pub fn main(args: &CalibrateArgs) -> Result<(), Failure> {
     }
     let misuse = |e: ioscape_simulate::Error| Failure::Misuse(e.to_string());
     let start = drives::parameters(&args.drive)?;
-    let drive = start.build().map_err(misuse)?;
+    let drive = drives::drive(&args.drive)?;
     let trace = drives::trace(&args.trace)?;
     let busiest =
         drives::counts(&trace).into_iter().max_by_key(|&(d, n)| (n, std::cmp::Reverse(d)));
@@ -101,4 +101,31 @@ fn sentence(fit: &Fit) -> String {
         fit.paired.paired_median_ns / 1e6,
         100.0 * fit.paired.within_1ms
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ioscape_simulate::Agreement;
+
+    #[test]
+    fn a_fit_is_told_by_demerit_and_paired_error() {
+        let free = Agreement {
+            count: 21_126,
+            measured_mean_ns: 25.409e6,
+            simulated_mean_ns: 25.3994e6,
+            demerit: 0.02254,
+            ..Agreement::default()
+        };
+        let paired = Agreement {
+            count: 17_000,
+            paired_median_ns: 78_400.0,
+            within_1ms: 0.9241,
+            ..Agreement::default()
+        };
+        assert_eq!(
+            sentence(&Fit { free, paired, cost_ns: 1.0 }),
+            "demerit 2.25 %, mean 25.399 ms for 25.409 ms measured; paired error of 17000 requests: median 0.078 ms, 92.4 % within 1 ms"
+        );
+    }
 }

@@ -110,10 +110,10 @@ fn base(args: &EvaluateArgs, direct_align: Option<u64>) -> Workload {
     Workload {
         size_distribution: args.size_dist,
         align_bytes: direct_align.filter(|_| args.direct || args.direct_above.is_some()),
-        engine: args.engine,
+        engine: args.engine.unwrap_or_default(),
         access: access(args),
         direct_above_bytes: args.direct_above,
-        workers: args.workers,
+        workers: args.workers.unwrap_or_default(),
         ..Workload::default()
     }
 }

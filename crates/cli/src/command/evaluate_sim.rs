@@ -24,15 +24,12 @@ const PROCESS_MOST: u32 = 8;
 /// # Errors
 /// Options that only real machines know, a system that cannot be read, and output that cannot be written.
 pub fn main(args: &EvaluateArgs, name: &str) -> Result<(), Failure> {
-    let real = args.direct_above.is_some() || args.destroy_data || args.resume.is_some();
-    if args.memory.is_some() || real {
-        return Err(Failure::Misuse(
-            "--memory, --direct-above, --destroy-data and --resume are for real targets: a simulated system has its own memory and policy, no data, and is done in seconds"
-                .into(),
-        ));
-    }
+    refuse_real(args)?;
     let system = read(name)?;
-    let drive = drives::drive(&system.drive)?;
+    let drive = drives::drive(&system.drive).map_err(|failure| match failure {
+        Failure::Misuse(why) => Failure::Misuse(format!("{name}: {why}")),
+        other => other,
+    })?;
     let options = options(args, &system, &drive)?;
     if args.dry_run {
         let plan = ioscape_scaling::plan(&options);
@@ -56,6 +53,24 @@ pub fn main(args: &EvaluateArgs, name: &str) -> Result<(), Failure> {
     keeper.conclude(document, Ok(()))
 }
 
+/// Refuses what says something about real machines only.
+fn refuse_real(args: &EvaluateArgs) -> Result<(), Failure> {
+    let real = [
+        ("--memory", args.memory.is_some()),
+        ("--direct-above", args.direct_above.is_some()),
+        ("--engine", args.engine.is_some()),
+        ("--workers", args.workers.is_some()),
+        ("--destroy-data", args.destroy_data),
+        ("--resume", args.resume.is_some()),
+    ];
+    match real.iter().find(|(_, given)| *given) {
+        Some((name, _)) => Err(Failure::Misuse(format!(
+            "{name} is for real targets: a simulated system has its own memory and policy, no kernel and no data, and is done in seconds"
+        ))),
+        None => Ok(()),
+    }
+}
+
 fn read(name: &str) -> Result<SystemParameters, Failure> {
     if let Some(system) = system::find(name) {
         return Ok(system);
@@ -76,7 +91,14 @@ fn options(
     drive: &Drive,
 ) -> Result<Options, Failure> {
     let [least, most] = system.unique_bytes;
-    let most = args.max_unique_bytes.unwrap_or(most).min(drive.capacity_bytes()) >> 12 << 12;
+    let (most, capacity) =
+        (args.max_unique_bytes.unwrap_or(most) >> 12 << 12, drive.capacity_bytes());
+    if most > capacity {
+        return Err(Failure::Misuse(format!(
+            "sets of up to {most} bytes do not fit the {capacity} bytes of {}, the drive of {}: give --max-unique-bytes or correct unique_bytes",
+            drive.name, system.name
+        )));
+    }
     let access = if args.direct { Access::Direct } else { Access::Buffered };
     let base = Workload {
         size_distribution: args.size_dist,

@@ -1,6 +1,6 @@
 //! `ioscape simulate`: a trace against simulated disks, in all combinations asked for.
 
-use crate::args::{CacheChoice, SimulateArgs, Sweep};
+use crate::args::SimulateArgs;
 use crate::drives::Target;
 use crate::failure::Failure;
 use crate::progress::Progress;
@@ -8,15 +8,16 @@ use crate::{drives, output, rows};
 use ioscape_schema::{Absorption, SimulatedCell, Simulation, SimulationAgreement};
 use ioscape_simulate::drive::Status;
 use ioscape_simulate::{
-    Arrivals, DiskOptions, Drive, Job, Options, Scheduler, WriteCache, calibrate, jobs, nvram,
-    replay, ssd, summary,
+    Arrivals, Drive, Job, Options, Replayed, calibrate, jobs, nvram, replay, replay_into, ssd,
+    summary,
 };
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+mod combinations;
+use combinations::combinations;
+
 /// Sizes of caches at the host (figures 17 and 18 of Ruemmler & Wilkes 1993).
 const HOST_CACHES: std::ops::RangeInclusive<u32> = 12..=24;
-/// Most combinations.
-const CELLS_MOST: usize = 4096;
 
 /// Runs the command.
 ///
@@ -24,6 +25,9 @@ const CELLS_MOST: usize = 4096;
 /// A drive or trace that cannot be read or do not fit, and output that cannot be written.
 pub fn main(args: &SimulateArgs) -> Result<(), Failure> {
     output::check_places(args.out.files().chain(args.rows.as_deref()))?;
+    if let Some(path) = &args.rows {
+        rows::check_name(path)?;
+    }
     let target = drives::target(&args.drive)?;
     let progress = Progress::of_jobs(0, 1, "simulate");
     progress.doing("reading the trace");
@@ -89,9 +93,11 @@ fn on_flash(
     progress: &Progress,
 ) -> Result<Found, Failure> {
     let chosen = [
-        ("--cache", args.cache != CacheChoice::None),
+        ("--cache", args.cache.is_some()),
+        ("--destage", args.destage.is_some()),
+        ("--freeing", args.freeing.is_some()),
         ("--sweep", !args.sweep.is_empty()),
-        ("--scheduler", args.scheduler != Scheduler::CScan),
+        ("--scheduler", args.scheduler.is_some()),
         ("--read-ahead", args.read_ahead.is_some()),
         ("--shared-bus", args.shared_bus),
     ];
@@ -123,56 +129,13 @@ fn threads(args: &SimulateArgs) -> usize {
     args.threads.map_or(here, |n| n as usize)
 }
 
-/// All combinations of what is swept, in the order of the values.
-fn combinations(args: &SimulateArgs, drive: &Drive) -> Result<Vec<Options>, Failure> {
-    let mut caches = vec![args.cache];
-    let mut destages = vec![args.destage];
-    let mut schedulers = vec![args.scheduler];
-    let mut ahead = vec![args.read_ahead.unwrap_or(drive.buffer.read_ahead)];
-    for sweep in &args.sweep {
-        match sweep {
-            Sweep::Cache(values) => caches.clone_from(values),
-            Sweep::Destage(values) => destages.clone_from(values),
-            Sweep::Scheduler(values) => schedulers.clone_from(values),
-            Sweep::ReadAhead(values) => ahead.clone_from(values),
-        }
-    }
-    let mut all: Vec<Options> = Vec::new();
-    for &scheduler in &schedulers {
-        for &read_ahead in &ahead {
-            for &destage in &destages {
-                for &cache in &caches {
-                    let cache = match cache {
-                        CacheChoice::None => WriteCache::None,
-                        CacheChoice::Immediate => WriteCache::Immediate,
-                        CacheChoice::Nvram(bytes) => {
-                            WriteCache::Nvram { bytes, destage, freeing: args.freeing }
-                        }
-                    };
-                    let disk = DiskOptions { read_ahead, cache };
-                    let (arrivals, shared_bus) = (args.arrivals, args.shared_bus);
-                    let options = Options { disk, scheduler, arrivals, shared_bus };
-                    // Without a non-volatile cache the order of destaging makes no difference.
-                    if !all.contains(&options) {
-                        all.push(options);
-                    }
-                }
-            }
-        }
-    }
-    if all.len() > CELLS_MOST {
-        return Err(Failure::Misuse(format!("{} combinations: at most {CELLS_MOST}", all.len())));
-    }
-    Ok(all)
-}
-
 /// Simulates all combinations on several threads; the result does not depend on how many.
 fn run_all(drive: &Drive, jobs: &[Job], cells: &[Options], threads: usize) -> Vec<SimulatedCell> {
     let next = AtomicUsize::new(0);
     let work = || {
-        let mut done = Vec::new();
+        let (mut done, mut run) = (Vec::new(), Replayed::default());
         while let Some(options) = cells.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let run = replay(drive, jobs, options);
+            replay_into(drive, jobs, options, &mut run);
             done.push((options, summary::cell(drive, options, &run)));
         }
         done

@@ -16,6 +16,22 @@ fn figure(id: &str, title: &str, caption: &str, chart: &Chart) -> String {
     figure.html(|_| two_sizes(chart, Frame::WIDE), &legend(&chart.series, ""))
 }
 
+/// Figure 16: whether the host's queue counts, identifier, heading and caption.
+const SIZES: [(bool, &str, &str, &str); 2] = [
+    (
+        false,
+        "sizes",
+        "Physical times of writes",
+        "Mean time of a write at the disk, by the size of the cache there.",
+    ),
+    (
+        true,
+        "sizes-elapsed",
+        "Elapsed times of writes",
+        "Mean time of a write, its wait in the host's queue included, by the size of the cache at the disk.",
+    ),
+];
+
 /// The section.
 pub fn section(simulation: &Simulation) -> String {
     let mut out = format!(
@@ -41,11 +57,8 @@ pub fn section(simulation: &Simulation) -> String {
     }
     let caption = "Share of requests that took at most this long at the disk.";
     out += &figure("policies", "Physical times by policy", caption, &charts::by_policy(simulation));
-    for (elapsed, id, title) in
-        [(false, "sizes", "At the disk"), (true, "sizes-elapsed", "With the host's queue")]
-    {
+    for (elapsed, id, title, caption) in SIZES {
         if let Some(chart) = charts::by_size(simulation, elapsed) {
-            let caption = "Mean time of a write by the size of the cache at the disk.";
             out += &figure(id, title, caption, &chart);
         }
     }

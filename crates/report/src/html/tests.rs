@@ -19,6 +19,8 @@ fn pages() -> Vec<String> {
         sample::validated(),
         sample::characterized(),
         sample::micro_benchmarks(),
+        sample::simulated(),
+        sample::simulated_flash(),
         sample::hostile(),
         Document::default(),
         Document { measurements: Some(Vec::new()), ..Document::default() },
@@ -74,10 +76,29 @@ fn nothing_is_loaded_from_anywhere() {
 
 #[test]
 fn hostile_text_stays_text() {
-    let page = html(&sample::hostile());
-    assert_eq!(page.matches("<script").count(), 1);
-    assert!(page.contains("&lt;script&gt;alert(1)&lt;/script&gt;"));
-    assert!(!page.contains('\u{1b}'));
+    for document in [sample::hostile(), sample::simulated_flash()] {
+        let page = html(&document);
+        assert_eq!(page.matches("<script").count(), 1);
+        assert!(page.contains("&lt;script&gt;alert(1)&lt;/script&gt;"));
+        assert!(!page.contains('\u{1b}'));
+    }
+}
+
+/// The text of a page's simulation, without its pictures.
+#[test]
+fn golden_page_of_simulations() {
+    for (name, document) in
+        [("simulation", sample::simulated()), ("simulation_of_flash", sample::simulated_flash())]
+    {
+        let page = html(&document);
+        let body = page.split("<h2>Simulation</h2>").nth(1).unwrap();
+        let body = body.split("</section>").next().unwrap();
+        let parts = body.split("<svg").enumerate();
+        let text: String = parts
+            .map(|(n, part)| if n == 0 { part } else { part.split("</svg>").nth(1).unwrap() })
+            .collect();
+        insta::assert_snapshot!(name, text.replace("><", ">\n<"));
+    }
 }
 
 #[test]
@@ -151,7 +172,7 @@ fn every_point_is_in_a_picture_and_in_a_table() {
 #[test]
 fn what_is_there_is_shown_and_what_is_not_is_not() {
     let [all, runs, interrupted, predicted, compared, validated, application, micro, ..] =
-        <[String; 11]>::try_from(pages()).unwrap();
+        <[String; 13]>::try_from(pages()).unwrap();
     assert!(application.contains("--size-mean 6677") && application.contains("/data/in"));
     assert!(
         all.contains("123 MiB") && all.contains("write-cancelling") && all.contains("seed 1994")

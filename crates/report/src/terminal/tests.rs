@@ -18,6 +18,8 @@ fn golden_text() {
     insta::assert_snapshot!("validation", terminal(&sample::validated(), &UNICODE));
     insta::assert_snapshot!("characterization", terminal(&sample::characterized(), &UNICODE));
     insta::assert_snapshot!("micro_benchmarks", terminal(&sample::micro_benchmarks(), &UNICODE));
+    insta::assert_snapshot!("simulation", terminal(&sample::simulated(), &UNICODE));
+    insta::assert_snapshot!("simulation_of_flash", terminal(&sample::simulated_flash(), &ASCII));
     insta::assert_snapshot!("interrupted", terminal(&sample::interrupted(), &UNICODE));
 }
 
@@ -52,6 +54,8 @@ proptest! {
             sample::measured(),
             sample::characterized(),
             sample::micro_benchmarks(),
+            sample::simulated(),
+            sample::simulated_flash(),
             sample::hostile(),
         ] {
             let text = terminal(&document, &style);

@@ -4,10 +4,12 @@
 mod application;
 mod micro;
 mod models;
+mod simulated;
 
 pub use application::characterized;
 pub use micro::micro_benchmarks;
 pub use models::{compared, predicted, validated};
+pub use simulated::{simulated, simulated_flash};
 
 use ioscape_schema::{
     AllParameters, Border, BorderOperation, Bounded, Document, Drift, Environment, Evaluation,

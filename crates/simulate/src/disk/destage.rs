@@ -25,10 +25,15 @@ impl Disk<'_> {
         }
     }
 
+    /// From when on the disk may do something by itself: reads go before writing the buffer until they are complete.
+    fn spare_ns(&self) -> u64 {
+        self.free_ns.max(self.read_until_ns)
+    }
+
     /// Starts the next write to the medium if it starts before `now_ns`.
     fn destage(&mut self, now_ns: u64) -> bool {
         let Some(oldest) = self.buffer.oldest() else { return false };
-        let start = self.free_ns.max(oldest.arrived_ns);
+        let start = self.spare_ns().max(oldest.arrived_ns);
         if start >= now_ns {
             return false;
         }
@@ -84,7 +89,7 @@ impl Disk<'_> {
         while self.used(now) + command.count > self.room {
             now = match self.destaging {
                 Some(destaging) => self.freed(&destaging, now, command.count),
-                None => self.free_ns.max(now) + 1,
+                None => self.spare_ns().max(now) + 1,
             };
             self.advance(now);
         }
@@ -114,7 +119,7 @@ impl Disk<'_> {
     /// When everything in the buffer is on the medium.
     pub(super) fn drain(&mut self, ready: u64) -> u64 {
         while !self.buffer.is_empty() {
-            let until = self.free_ns.max(ready) + 1;
+            let until = self.spare_ns().max(ready) + 1;
             self.advance(until);
         }
         self.free_ns.max(ready)

@@ -3,7 +3,7 @@
 use super::layout::layout;
 use super::parse::{Block, Value, parse};
 use crate::Error;
-use crate::command::{DiskOptions, WriteCache};
+use crate::command::DiskOptions;
 use crate::drive::{
     BufferParameters, BusParameters, BusTransfer, ControllerParameters, MechanismParameters,
     Parameters, ReadAheadTo, ScatteredWrite, Status,
@@ -106,14 +106,9 @@ pub fn read(
     let mechanism = block(&model, "Mechanical Model").map_err(wrong)?;
     let curve = seek(mechanism, &file)?;
     let parameters = parameters(disk, &model, mechanism, curve).map_err(wrong)?;
-    let cache = if number(disk, "Fast write level") > 0.0 {
-        WriteCache::Immediate
-    } else {
-        WriteCache::None
-    };
-    let read_ahead = parameters.buffer.read_ahead;
+    let options = parameters.buffer.usual();
     let left_out = left_out(disk);
-    Ok(Specs { parameters, options: DiskOptions { read_ahead, cache }, left_out })
+    Ok(Specs { parameters, options, left_out })
 }
 
 fn number(block: &Block, key: &str) -> f64 {
@@ -289,13 +284,16 @@ fn bus(disk: &Block) -> BusParameters {
 const EXTRA_DISCONNECT_LEAD: [[u64; 2]; 2] = [[1, 10], [45, 15]];
 
 fn buffer(disk: &Block) -> BufferParameters {
+    let segment = (number(disk, "Segment size (in blks)") as u64).saturating_mul(u64::from(SECTOR));
+    if segment == 0 {
+        return BufferParameters::default();
+    }
     let segments = number(disk, "Number of buffer segments").clamp(1.0, 1024.0) as u32;
-    let segment = number(disk, "Segment size (in blks)") as u64 * u64::from(SECTOR);
     let is = |key: &str| number(disk, key) > 0.0;
     BufferParameters {
-        bytes: u64::from(segments) * segment,
+        bytes: u64::from(segments).saturating_mul(segment),
         read_ahead: is("Buffer continuous read") && is("Enable caching in buffer"),
-        immediate_reporting: false,
+        immediate_reporting: is("Fast write level"),
         read_ahead_to: match number(disk, "Buffer continuous read") as u32 {
             2 | 4 => ReadAheadTo::Track,
             3 => ReadAheadTo::Cylinder,

@@ -69,4 +69,21 @@ impl<'a> Filling<'a> {
         self.left -= blocks;
         (front as u32, blocks)
     }
+
+    /// After the last track: whether all that was asked for was there. `blocks` were numbered.
+    pub(super) fn check(&self, blocks: u64) -> Result<(), String> {
+        if blocks == 0 {
+            return Err("no sectors are left for data".into());
+        }
+        if self.zone.blocks.is_some_and(|promised| blocks < promised) {
+            return Err(format!("it holds {blocks} blocks, fewer than are promised"));
+        }
+        if self.zone.slips.last().is_some_and(|&slip| slip >= self.place) {
+            return Err(format!("a slip lies beyond its {} sectors", self.place));
+        }
+        if self.zone.slipped_tracks.last().is_some_and(|&track| track >= self.tracks) {
+            return Err(format!("a slipped track lies beyond its {} tracks", self.tracks));
+        }
+        Ok(())
+    }
 }

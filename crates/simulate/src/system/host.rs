@@ -1,11 +1,12 @@
 //! A host: processor and file cache over a disk, or over a wire and another host.
 
+use super::log::Log;
 use super::lru::Lru;
 use super::parameters::{
     CacheParameters, ProcessorParameters, SystemParameters, WireParameters, WritePolicy,
 };
 use crate::Error;
-use crate::command::{Command, DiskOptions};
+use crate::command::Command;
 use crate::disk::Disk;
 use crate::drive::Drive;
 use crate::seek::nanoseconds;
@@ -15,6 +16,10 @@ pub const BLOCK: u64 = 4096;
 
 /// Most blocks that are written to a disk in one command.
 const RUN_BLOCKS: u32 = 16;
+
+/// Most blocks that are appended to a log in one command: its segments have 512 KB (Rosenblum & Ousterhout 1991, "The
+/// design and implementation of a log-structured file system").
+const SEGMENT_BLOCKS: usize = 128;
 
 /// Share of the room for dirty blocks that is made free when it is full: a sixteenth.
 const CLEANED: usize = 16;
@@ -49,7 +54,6 @@ struct Policy {
     flush_ns: Option<u64>,
     lock: bool,
     ahead_blocks: u32,
-    log: bool,
 }
 
 /// A host and its state.
@@ -65,8 +69,7 @@ pub struct Host<'a> {
     next_flush_ns: u64,
     /// Block after the last one read, for reading ahead.
     sequential: u32,
-    /// End of the log.
-    log_end: u32,
+    log: Option<Log>,
 }
 
 /// Whether writes may stay in the file cache.
@@ -94,9 +97,8 @@ impl<'a> Host<'a> {
             )));
         }
         let blocks = bytes.div_ceil(BLOCK).max(1) as u32;
-        let options = DiskOptions { read_ahead: drive.buffer.read_ahead, ..DiskOptions::default() };
-        let disk =
-            Lower::Disk(Box::new(Disk::new(drive, options)), BLOCK / u64::from(drive.sector_bytes));
+        let disk = Disk::new(drive, drive.buffer.usual());
+        let disk = Lower::Disk(Box::new(disk), BLOCK / u64::from(drive.sector_bytes));
         let (lower, own) = match (&system.wire, &system.server_cache, &system.server_processor) {
             (Some(wire), Some(cache), Some(processor)) => {
                 let server = Self::with(processor, cache, blocks, disk);
@@ -121,7 +123,6 @@ impl<'a> Host<'a> {
             flush_ns: cache.flush_interval_s.map(|s| nanoseconds(s * 1e3)),
             lock: cache.lock_while_flushing,
             ahead_blocks: (cache.read_ahead_bytes / BLOCK) as u32,
-            log: cache.log_structured,
         };
         let mut lru = Lru::new(blocks, room);
         for block in blocks.saturating_sub(room)..blocks {
@@ -137,7 +138,7 @@ impl<'a> Host<'a> {
             blocks,
             next_flush_ns: policy.flush_ns.unwrap_or(u64::MAX),
             sequential: u32::MAX,
-            log_end: 0,
+            log: cache.log_structured.then(|| Log::new(blocks)),
         }
     }
 
@@ -224,10 +225,16 @@ impl<'a> Host<'a> {
 
     /// Writes some dirty blocks, in the order of the disk from `from` on; gives the time when they are written.
     fn clean(&mut self, now_ns: u64, from: u32, count: usize) -> u64 {
+        let runs = self.cache.clean(from, count, RUN_BLOCKS);
         let mut now = now_ns;
-        for (first, length) in self.cache.clean(from, count, RUN_BLOCKS) {
-            let target = if self.policy.log { self.log_place(length) } else { first };
-            now = self.lower(now, target, length, true, Access::Buffered);
+        if self.log.is_some() {
+            let blocks: Vec<u32> = runs.iter().flat_map(|&(first, n)| first..first + n).collect();
+            now = self.append(now, &blocks);
+        }
+        for (first, length) in runs {
+            if self.log.is_none() {
+                now = self.lower(now, first, length, true, Access::Buffered);
+            }
             for block in first..first + length {
                 self.cache.lock(block, now);
             }
@@ -235,14 +242,15 @@ impl<'a> Host<'a> {
         now
     }
 
-    /// Where the log goes on.
-    fn log_place(&mut self, length: u32) -> u32 {
-        if self.log_end + length > self.blocks {
-            self.log_end = 0;
+    /// Writes blocks at the end of the log; gives the time when they are written.
+    fn append(&mut self, now_ns: u64, blocks: &[u32]) -> u64 {
+        let mut now = now_ns;
+        for segment in blocks.chunks(SEGMENT_BLOCKS) {
+            let Some(log) = &mut self.log else { break };
+            let place = log.append(segment);
+            now = self.send(now, place, segment.len() as u32, true, Access::Buffered);
         }
-        let place = self.log_end;
-        self.log_end += length;
-        place
+        now
     }
 
     /// Flushes everything dirty if the time for it has come; nobody waits but those who need the disk or a locked block.
@@ -255,8 +263,19 @@ impl<'a> Host<'a> {
         }
     }
 
-    /// Sends a request to what is below.
+    /// Sends a request to where its blocks are.
     fn lower(&mut self, now_ns: u64, first: u32, count: u32, write: bool, access: Access) -> u64 {
+        let Some(log) = &self.log else { return self.send(now_ns, first, count, write, access) };
+        let blocks = first..first + count;
+        if write {
+            return self.append(now_ns, &blocks.collect::<Vec<u32>>());
+        }
+        let runs = log.runs(blocks);
+        runs.iter().fold(now_ns, |now, &(place, n)| self.send(now, place, n, write, access))
+    }
+
+    /// Sends a request to what is below.
+    fn send(&mut self, now_ns: u64, first: u32, count: u32, write: bool, access: Access) -> u64 {
         if count == 0 {
             return now_ns;
         }

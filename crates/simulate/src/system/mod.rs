@@ -1,6 +1,7 @@
 //! Whole systems: processor, file cache, write policy, disk or server, run in virtual time.
 
 pub mod host;
+pub mod log;
 pub mod lru;
 pub mod parameters;
 pub mod run;
@@ -9,5 +10,7 @@ pub use host::Host;
 pub use parameters::{SHIPPED, SystemParameters, find};
 pub use run::{Course, Ran, run};
 
+#[cfg(test)]
+mod paper_tests;
 #[cfg(test)]
 mod tests;

@@ -1,5 +1,6 @@
 //! Parameter files of whole systems.
 
+use super::host::BLOCK;
 use crate::Error;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -34,7 +35,7 @@ pub struct CacheParameters {
     /// Bytes read beyond a sequential read that misses.
     #[serde(default)]
     pub read_ahead_bytes: u64,
-    /// Whether flushes are written one after the other at the end of a log, wherever the blocks belong.
+    /// Whether dirty blocks are written together at the end of a log, wherever they belong.
     #[serde(default)]
     pub log_structured: bool,
 }
@@ -103,31 +104,20 @@ impl SystemParameters {
     }
 
     fn check(&self) -> Result<(), String> {
-        let processors = [Some(self.processor), self.server_processor];
-        for processor in processors.into_iter().flatten() {
-            if !(0.0..1000.0).contains(&processor.call_ms) {
-                return Err(format!("call_ms: {} is no time of a call", processor.call_ms));
-            }
-            if !(1e5..1e13).contains(&processor.copy_bytes_per_s) {
-                return Err(format!("copy_bytes_per_s: {} is no rate", processor.copy_bytes_per_s));
-            }
+        for (key, processor) in
+            [("processor", Some(self.processor)), ("server_processor", self.server_processor)]
+        {
+            processor.map_or(Ok(()), |p| p.check()).map_err(|why| format!("{key}.{why}"))?;
         }
-        if let Some(wire) = self.wire {
-            if !(1e3..1e13).contains(&wire.bytes_per_s) || wire.message_bytes < 512 {
-                return Err(
-                    "wire: a rate of at least 1000 bytes/s and messages of 512 bytes are needed"
-                        .into(),
-                );
-            }
-            if self.server_cache.is_none() || self.server_processor.is_none() {
-                return Err("a system with a wire needs server_cache and server_processor".into());
-            }
+        for (key, cache) in
+            [("cache", Some(&self.cache)), ("server_cache", self.server_cache.as_ref())]
+        {
+            cache.map_or(Ok(()), CacheParameters::check).map_err(|why| format!("{key}.{why}"))?;
         }
-        let intervals = [Some(&self.cache), self.server_cache.as_ref()];
-        for interval in intervals.into_iter().flatten().filter_map(|c| c.flush_interval_s) {
-            if !(0.1..1e6).contains(&interval) {
-                return Err(format!("flush_interval_s: {interval} is not between 0.1 and 1e6"));
-            }
+        match (&self.wire, &self.server_cache, &self.server_processor) {
+            (Some(wire), Some(_), Some(_)) => wire.check().map_err(|why| format!("wire.{why}"))?,
+            (None, None, None) => {}
+            _ => return Err("a client needs all of wire, server_cache and server_processor".into()),
         }
         let [least, most] = self.unique_bytes;
         if least < 64 << 10 || most < 2 * least || most > 1 << 40 {
@@ -140,12 +130,75 @@ impl SystemParameters {
     }
 }
 
+impl ProcessorParameters {
+    fn check(&self) -> Result<(), String> {
+        if !(0.0..1000.0).contains(&self.call_ms) {
+            return Err(format!("call_ms: {} is no time of a call", self.call_ms));
+        }
+        if !(1e5..1e13).contains(&self.copy_bytes_per_s) {
+            return Err(format!("copy_bytes_per_s: {} is no rate", self.copy_bytes_per_s));
+        }
+        Ok(())
+    }
+}
+
+impl CacheParameters {
+    fn check(&self) -> Result<(), String> {
+        let dirty = self.dirty_bytes.unwrap_or(self.bytes);
+        let sizes = [
+            ("bytes", self.bytes),
+            ("dirty_bytes", dirty),
+            ("read_ahead_bytes", self.read_ahead_bytes),
+        ];
+        if let Some((key, bytes)) = sizes.iter().find(|(_, bytes)| !bytes.is_multiple_of(BLOCK)) {
+            return Err(format!("{key}: {bytes} bytes are no whole blocks of {BLOCK}"));
+        }
+        if dirty > self.bytes {
+            return Err(format!("dirty_bytes: {dirty} of a cache of {} bytes", self.bytes));
+        }
+        if let Some(interval) = self.flush_interval_s.filter(|s| !(0.1..1e6).contains(s)) {
+            return Err(format!("flush_interval_s: {interval} is not between 0.1 and 1e6"));
+        }
+        let of_dirty_blocks = [
+            ("dirty_bytes", self.dirty_bytes.is_some()),
+            ("flush_interval_s", self.flush_interval_s.is_some()),
+            ("lock_while_flushing", self.lock_while_flushing),
+            ("log_structured", self.log_structured),
+        ];
+        match of_dirty_blocks.iter().find(|(_, given)| *given) {
+            Some((key, _)) if self.writes == WritePolicy::Through => {
+                Err(format!("{key}: a cache that writes through has no dirty blocks"))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl WireParameters {
+    fn check(&self) -> Result<(), String> {
+        if !(1e3..1e13).contains(&self.bytes_per_s) {
+            return Err(format!("bytes_per_s: {} is not between 1e3 and 1e13", self.bytes_per_s));
+        }
+        if !(0.0..10_000.0).contains(&self.latency_ms) {
+            return Err(format!("latency_ms: {} is not between 0 and 10 s", self.latency_ms));
+        }
+        if self.message_bytes == 0 || !self.message_bytes.is_multiple_of(BLOCK) {
+            return Err(format!(
+                "message_bytes: {} bytes are no whole blocks of {BLOCK}",
+                self.message_bytes
+            ));
+        }
+        Ok(())
+    }
+}
+
 /// Names and files of the systems that come with the program.
 pub const SHIPPED: &[(&str, &str)] = &[
     ("sparcstation-1", include_str!("../../../../systems/sparcstation-1.toml")),
     ("decstation-5000-sprite", include_str!("../../../../systems/decstation-5000-sprite.toml")),
     ("decstation-5000-ultrix", include_str!("../../../../systems/decstation-5000-ultrix.toml")),
     ("hp-730", include_str!("../../../../systems/hp-730.toml")),
+    ("hp-730-hpux9", include_str!("../../../../systems/hp-730-hpux9.toml")),
     ("hp-730-no-flush", include_str!("../../../../systems/hp-730-no-flush.toml")),
     ("sparc-nfs", include_str!("../../../../systems/sparc-nfs.toml")),
     ("hp-dux", include_str!("../../../../systems/hp-dux.toml")),

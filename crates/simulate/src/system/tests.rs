@@ -7,30 +7,46 @@ use ioscape_schema::{Op, Request};
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::Rng;
 
-/// Bytes per second of random requests of 32 KB on a set, with this share of reads.
-fn speed(system: &SystemParameters, bytes: u64, reads: f64, access: Access) -> f64 {
+/// Bytes per second of one process with these requests on a set of `bytes`, after a while.
+pub(super) fn measured(
+    system: &SystemParameters,
+    bytes: u64,
+    next: impl FnMut(usize) -> Request,
+    access: Access,
+) -> f64 {
     let drive = drives::find(&system.drive).unwrap().build().unwrap();
     let mut host = Host::new(system, &drive, bytes).unwrap();
-    let mut dice = Pcg64Mcg::new(9);
-    let next = |_| {
-        let op = if (dice.next_u64() >> 11) as f64 / (1u64 << 53) as f64 >= reads {
-            Op::Write
-        } else {
-            Op::Read
-        };
-        let places = (bytes - 32_768) / BLOCK + 1;
-        let offset = ((u128::from(dice.next_u64()) * u128::from(places)) >> 64) as u64 * BLOCK;
-        Request { op, offset, len: 32_768 }
-    };
     let second = 1_000_000_000;
     let course = Course {
         warm_up_ns: 35 * second,
         measure_ns: 60 * second,
         requests_least: 300,
-        requests_most: 60_000,
+        requests_most: 100_000,
     };
     let ran = run(&mut host, 1, next, 0, access, course);
     ran.bytes as f64 * 1e9 / ran.elapsed_ns as f64
+}
+
+/// A read with the probability `reads`, or else a write.
+pub(super) fn op(dice: &mut Pcg64Mcg, reads: f64) -> Op {
+    let share = (dice.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
+    if share >= reads { Op::Write } else { Op::Read }
+}
+
+/// The offset of a block where `len` bytes of a set begin.
+pub(super) fn place(dice: &mut Pcg64Mcg, bytes: u64, len: u64) -> u64 {
+    let places = (bytes - len) / BLOCK + 1;
+    ((u128::from(dice.next_u64()) * u128::from(places)) >> 64) as u64 * BLOCK
+}
+
+/// Bytes per second of random requests of 32 KB on a set, with this share of reads.
+fn speed(system: &SystemParameters, bytes: u64, reads: f64, access: Access) -> f64 {
+    let mut dice = Pcg64Mcg::new(9);
+    let next = |_| {
+        let op = op(&mut dice, reads);
+        Request { op, offset: place(&mut dice, bytes, 32_768), len: 32_768 }
+    };
+    measured(system, bytes, next, access)
 }
 
 #[test]
@@ -98,12 +114,20 @@ fn sets_beyond_the_drive_and_wrong_files_are_refused() {
     let system = find("hp-730").unwrap();
     let drive = drives::find("quantum-pd425s").unwrap().build().unwrap();
     assert!(Host::new(&system, &drive, 1 << 40).unwrap_err().to_string().contains("larger"));
-    let (_, text) = SHIPPED[3];
+    let text = SHIPPED.iter().find(|(name, _)| *name == "hp-730").unwrap().1;
     for (from, to, word) in [
         ("call_ms = 0.15", "call_ms = -1.0", "call_ms"),
         ("writes = \"back\"", "writes = \"maybe\"", "writes"),
         ("flush_interval_s = 30.0", "flush_interval_s = 0.0", "flush_interval_s"),
         ("[cache]", "[cache]\ncolour = 1", "colour"),
+        ("[cache]", "[cache]\ndirty_bytes = 4194304", "dirty_bytes"),
+        ("bytes = 3145728", "bytes = 3145729", "whole blocks"),
+        ("writes = \"back\"", "writes = \"through\"", "no dirty blocks"),
+        (
+            "[cache]",
+            "[wire]\nbytes_per_s = 1e6\nlatency_ms = 1.0\nmessage_bytes = 8192\n[cache]",
+            "server_cache",
+        ),
     ] {
         let error =
             SystemParameters::parse(&text.replacen(from, to, 1), "x").unwrap_err().to_string();
