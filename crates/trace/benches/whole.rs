@@ -1,8 +1,8 @@
 //! Reading and the whole default analysis of a trace in a file, on one core: Parquet, MSR text, blktrace records; peers beside.
 //!
 //! `cargo bench -p ioscape-trace --bench whole [-- FOLDER MILLIONS...]` writes the made-up trace into FOLDER, measures it, and
-//! removes it. Each measurement is a process of its own, so that the peak of memory is its own. The blktrace file has five
-//! records a request and is left out above 10 million requests (2.4 GB).
+//! removes it. Each measurement is a process of its own, so that the peak of memory is its own; times are of the processor. The
+//! blktrace file has five records a request and is left out above 10 million requests (2.4 GB).
 #![expect(clippy::print_stdout, reason = "a benchmark prints its table")]
 #![allow(clippy::disallowed_methods)]
 
@@ -10,12 +10,11 @@ mod made_up;
 
 use ioscape_trace::analyze::{Analysis, Options};
 use ioscape_trace::{Source, open};
-use made_up::{cpu_s, peak_mib, write_blktrace, write_msr, write_parquet};
+use made_up::{children_cpu_s, cpu_s, peak_mib, write_blktrace, write_msr, write_parquet};
 use std::error::Error;
 use std::fs::File;
 use std::path::Path;
 use std::process::Command;
-use std::time::Instant;
 
 /// Most millions of requests that are written as blktrace's records.
 const MOST_BLKTRACE: u64 = 10;
@@ -38,7 +37,7 @@ fn measure(path: &Path) -> Result<(), Box<dyn Error>> {
     let records = if format == "blktrace" { RECORDS_PER_REQUEST } else { 1.0 };
     println!(
         "{format:<10} {:>6} M requests   {:>6.2} M records/s   {:>5.0} bytes a request   {:>5.0} MiB at most",
-        summary.ios / 1_000_000,
+        (summary.ios as f64 / 1e6).round(),
         summary.ios as f64 * records / spent / 1e6,
         path.metadata()?.len() as f64 / summary.ios as f64,
         peak_mib()
@@ -46,13 +45,12 @@ fn measure(path: &Path) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Runs another program and tells its time; `None` when it is not here.
+/// Runs another program, whose answer is left unread, and tells its processor time.
 fn peer(name: &str, program: &str, words: &[&str]) {
-    let begun = Instant::now();
+    let begun = children_cpu_s();
     match Command::new(program).args(words).output() {
         Ok(output) if output.status.success() => {
-            let said = String::from_utf8_lossy(&output.stdout);
-            println!("{name:<28} {:>7.2} s {}", begun.elapsed().as_secs_f64(), said.trim());
+            println!("{name:<28} {:>7.2} s", children_cpu_s() - begun);
         }
         Ok(output) => println!("{name:<28} failed: {}", output.status),
         Err(error) => println!("{name:<28} not here: {error}"),
