@@ -45,10 +45,10 @@ fn measure(path: &Path) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Runs another program, whose answer is left unread, and tells its processor time.
-fn peer(name: &str, program: &str, words: &[&str]) {
+/// Runs another program in `folder`, for btt leaves files where it runs; its answer is left unread, its processor time told.
+fn peer(folder: &Path, name: &str, program: &str, words: &[&str]) {
     let begun = children_cpu_s();
-    match Command::new(program).args(words).output() {
+    match Command::new(program).args(words).current_dir(folder).output() {
         Ok(output) if output.status.success() => {
             println!("{name:<28} {:>7.2} s", children_cpu_s() - begun);
         }
@@ -75,13 +75,13 @@ const QUERIES: [(&str, &str); 2] = [
     ),
 ];
 
-fn peers(parquet: &str, blktrace: Option<&str>) {
+fn peers(folder: &Path, parquet: &str, blktrace: Option<&str>) {
     let python = std::env::var("PYTHON").unwrap_or_else(|_| "python3".to_owned());
     for (name, script) in QUERIES {
-        peer(name, &python, &["-c", script, parquet]);
+        peer(folder, name, &python, &["-c", script, parquet]);
     }
     if let Some(path) = blktrace {
-        peer("btt", "btt", &["-i", path]);
+        peer(folder, "btt", "btt", &["-i", path]);
     }
 }
 
@@ -92,7 +92,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     {
         return measure(Path::new(path));
     }
-    let folder = Path::new(args.first().map_or(".", String::as_str));
+    let folder = std::path::absolute(args.first().map_or(".", String::as_str))?;
+    let aside = folder.join("made-up-peers");
     let sizes = args.iter().skip(1).map(|arg| arg.parse()).collect::<Result<Vec<u64>, _>>()?;
     for millions in if sizes.is_empty() { vec![1, 10] } else { sizes } {
         let place = |ending: &str| folder.join(format!("made-up-{millions}.{ending}"));
@@ -111,10 +112,12 @@ fn main() -> Result<(), Box<dyn Error>> {
             }
         }
         let text = |path: &Path| path.display().to_string();
-        peers(&text(&parquet), small.then(|| text(&blktrace)).as_deref());
+        std::fs::create_dir(&aside)?;
+        peers(&aside, &text(&parquet), small.then(|| text(&blktrace)).as_deref());
         for path in [&parquet, &msr, &blktrace].into_iter().filter(|path| path.exists()) {
             std::fs::remove_file(path)?;
         }
+        std::fs::remove_dir_all(&aside)?;
     }
     Ok(())
 }
