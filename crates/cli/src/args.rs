@@ -17,7 +17,7 @@ use ioscape_schema::units::{parse_bytes, parse_duration_ns};
 use ioscape_schema::{Engine, SizeDistribution, Workers};
 use std::path::PathBuf;
 
-pub use analyze::{AnalyzeArgs, CharacterizeArgs as CharacterizeTraceArgs, WholeArgs};
+pub use analyze::{AnalyzeArgs, CharacterizeArgs as CharacterizeTraceArgs, RowsArgs};
 pub use campaign::{CampaignAction, CampaignArgs, CampaignRunArgs};
 pub use characterize::CharacterizeArgs;
 pub use models::{AskedArgs, CompareArgs, PredictArgs, Price, ValidateArgs};

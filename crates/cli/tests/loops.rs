@@ -1,4 +1,5 @@
-//! What needs root and loop devices: options that only one file system honours, and taking down what was made.
+//! What needs root and loop devices: options that only one file system honours, replays on a device, and taking down what was
+//! made.
 
 use assert_cmd::cargo::cargo_bin;
 use ioscape_schema::Document;
@@ -89,6 +90,73 @@ fn xfs_takes_an_extent_size_and_memory_says_that_it_does_not() {
     let text = String::from_utf8_lossy(&refused.stderr).into_owned();
     assert!(refused.status.code() == Some(2) && text.contains("extent size"), "{text}");
     assert!(!elsewhere.exists(), "nothing is left behind");
+}
+
+/// A device on a file of a size, let go when dropped.
+struct Loop {
+    file: PathBuf,
+    device: PathBuf,
+}
+
+impl Loop {
+    fn make(folder: &Path, bytes: u64) -> Self {
+        let file = folder.join("disk");
+        std::fs::File::create(&file).and_then(|file| file.set_len(bytes)).expect("a file");
+        let words = ["--find", "--show", file.to_str().expect("a plain path")];
+        let device = says("losetup", &words).expect("a loop device").into();
+        Self { file, device }
+    }
+
+    fn bytes(&self) -> Vec<u8> {
+        std::fs::read(&self.file).expect("the file can be read")
+    }
+}
+
+impl Drop for Loop {
+    fn drop(&mut self) {
+        let _ = Command::new("losetup").arg("--detach").arg(&self.device).status();
+    }
+}
+
+fn replay(trace: &Path, device: &Path, more: &[&str]) -> Output {
+    let mut command = Command::new(cargo_bin("ioscape"));
+    command.args(["trace", "replay"]).args([trace, device]).args(more).output().expect("it runs")
+}
+
+#[test]
+fn a_device_is_replayed_on_when_allowed_and_not_mounted() {
+    if !possible(&["mkfs.xfs", "losetup", "findmnt"]) {
+        return;
+    }
+    let folder = folder();
+    let trace = folder.path().join("a.spc");
+    // Device, sector, bytes, operation, seconds.
+    std::fs::write(&trace, "0,8,4096,r,0.0\n0,16,4096,w,0.1\n0,24,512,w,0.2\n").expect("a file");
+    let disk = Loop::make(folder.path(), 1 << 20);
+    let refused = replay(&trace, &disk.device, &[]);
+    let text = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(refused.status.code() == Some(2) && text.contains("--destroy-data"), "{text}");
+    assert!(disk.bytes().iter().all(|byte| *byte == 0), "nothing was written");
+
+    let done = replay(&trace, &disk.device, &["--destroy-data", "--json"]);
+    assert!(done.status.success(), "{done:?}");
+    let document: Document = serde_json::from_slice(&done.stdout).expect("a document");
+    let told = document.trace_replay.expect("a replay");
+    assert_eq!((told.ios(), told.target_bytes, told.moved), (3, 1 << 20, 0));
+    let bytes = disk.bytes();
+    assert!(
+        bytes[..8192].iter().chain(&bytes[12_800..]).all(|byte| *byte == 0),
+        "read, not written"
+    );
+    assert!(bytes[8192..12_288].iter().any(|byte| *byte != 0), "sector 16 was written");
+    assert!(bytes[12_288..12_800].iter().any(|byte| *byte != 0), "sector 24 was written");
+
+    let xfs = Xfs::make(folder.path());
+    let source = ["-n", "-o", "SOURCE", xfs.mount.to_str().expect("a plain path")];
+    let device = says("findmnt", &source).expect("what is mounted");
+    let refused = replay(&trace, Path::new(&device), &["--destroy-data"]);
+    let text = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(refused.status.code() == Some(2) && text.contains("mounted"), "{text}");
 }
 
 /// A campaign on file systems that it makes in `folder`, its mounts in a directory of their own.

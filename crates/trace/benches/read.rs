@@ -4,36 +4,15 @@
 
 #![allow(clippy::print_stdout, clippy::disallowed_methods)]
 
+mod made_up;
+#[path = "../tests/memory/mod.rs"]
+mod memory;
+
 use ioscape_schema::{Io, Op, Request, TraceInfo};
 use ioscape_trace::{Options, OutFormat, Source, Writer, open};
-use std::io::{Cursor, Seek, SeekFrom, Write};
-use std::sync::{Arc, Mutex};
-
-/// A file in memory that outlives its writer.
-#[derive(Clone, Default)]
-struct Memory(Arc<Mutex<Cursor<Vec<u8>>>>);
-
-impl Write for Memory {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0.lock().unwrap().write(bytes)
-    }
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
-
-impl Seek for Memory {
-    fn seek(&mut self, to: SeekFrom) -> std::io::Result<u64> {
-        self.0.lock().unwrap().seek(to)
-    }
-}
-
-/// CPU time of this process so far, in seconds: what others do on the machine does not count.
-fn cpu_s() -> f64 {
-    let stat = std::fs::read_to_string("/proc/self/schedstat").expect("Linux tells CPU time");
-    let ns: f64 = stat.split(' ').next().and_then(|word| word.parse().ok()).expect("a number");
-    ns / 1e9
-}
+use made_up::cpu_s;
+use memory::Memory;
+use std::io::{Cursor, Write};
 
 fn rows(count: u64) -> Vec<Io> {
     let mut state = 88_172_645_463_325_252u64;
@@ -115,7 +94,7 @@ fn written(rows: &[Io], format: OutFormat) -> Vec<u8> {
     let mut writer = Writer::new(format, memory.clone()).expect("memory can be written");
     rows.chunks(8192).for_each(|batch| writer.rows(batch, &info()).expect("rows are written"));
     writer.finish(&info()).expect("the trace ends");
-    std::mem::take(memory.0.lock().unwrap().get_mut())
+    memory.take()
 }
 
 fn time(name: &str, bytes: &[u8], records: u64) {

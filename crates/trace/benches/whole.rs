@@ -1,8 +1,8 @@
 //! Reading and the whole default analysis of a trace in a file, on one core: Parquet, MSR text, blktrace records; peers beside.
 //!
 //! `cargo bench -p ioscape-trace --bench whole [-- FOLDER MILLIONS...]` writes the made-up trace into FOLDER, measures it, and
-//! removes it. Each measurement is a process of its own, so that the peak of memory is its own. The blktrace file has five
-//! records a request and is left out above 10 million requests (2.4 GB).
+//! removes it. Each measurement is a process of its own, so that the peak of memory is its own; times are of the processor. The
+//! blktrace file has five records a request and is left out above 10 million requests (2.4 GB).
 #![expect(clippy::print_stdout, reason = "a benchmark prints its table")]
 #![allow(clippy::disallowed_methods)]
 
@@ -10,12 +10,11 @@ mod made_up;
 
 use ioscape_trace::analyze::{Analysis, Options};
 use ioscape_trace::{Source, open};
-use made_up::{cpu_s, peak_mib, write_blktrace, write_msr, write_parquet};
+use made_up::{children_cpu_s, cpu_s, peak_mib, write_blktrace, write_msr, write_parquet};
 use std::error::Error;
 use std::fs::File;
 use std::path::Path;
 use std::process::Command;
-use std::time::Instant;
 
 /// Most millions of requests that are written as blktrace's records.
 const MOST_BLKTRACE: u64 = 10;
@@ -38,7 +37,7 @@ fn measure(path: &Path) -> Result<(), Box<dyn Error>> {
     let records = if format == "blktrace" { RECORDS_PER_REQUEST } else { 1.0 };
     println!(
         "{format:<10} {:>6} M requests   {:>6.2} M records/s   {:>5.0} bytes a request   {:>5.0} MiB at most",
-        summary.ios / 1_000_000,
+        (summary.ios as f64 / 1e6).round(),
         summary.ios as f64 * records / spent / 1e6,
         path.metadata()?.len() as f64 / summary.ios as f64,
         peak_mib()
@@ -46,13 +45,12 @@ fn measure(path: &Path) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Runs another program and tells its time; `None` when it is not here.
-fn peer(name: &str, program: &str, words: &[&str]) {
-    let begun = Instant::now();
-    match Command::new(program).args(words).output() {
+/// Runs another program in `folder`, for btt leaves files where it runs; its answer is left unread, its processor time told.
+fn peer(folder: &Path, name: &str, program: &str, words: &[&str]) {
+    let begun = children_cpu_s();
+    match Command::new(program).args(words).current_dir(folder).output() {
         Ok(output) if output.status.success() => {
-            let said = String::from_utf8_lossy(&output.stdout);
-            println!("{name:<28} {:>7.2} s {}", begun.elapsed().as_secs_f64(), said.trim());
+            println!("{name:<28} {:>7.2} s", children_cpu_s() - begun);
         }
         Ok(output) => println!("{name:<28} failed: {}", output.status),
         Err(error) => println!("{name:<28} not here: {error}"),
@@ -77,13 +75,13 @@ const QUERIES: [(&str, &str); 2] = [
     ),
 ];
 
-fn peers(parquet: &str, blktrace: Option<&str>) {
+fn peers(folder: &Path, parquet: &str, blktrace: Option<&str>) {
     let python = std::env::var("PYTHON").unwrap_or_else(|_| "python3".to_owned());
     for (name, script) in QUERIES {
-        peer(name, &python, &["-c", script, parquet]);
+        peer(folder, name, &python, &["-c", script, parquet]);
     }
     if let Some(path) = blktrace {
-        peer("btt", "btt", &["-i", path]);
+        peer(folder, "btt", "btt", &["-i", path]);
     }
 }
 
@@ -94,7 +92,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     {
         return measure(Path::new(path));
     }
-    let folder = Path::new(args.first().map_or(".", String::as_str));
+    let folder = std::path::absolute(args.first().map_or(".", String::as_str))?;
+    let aside = folder.join("made-up-peers");
     let sizes = args.iter().skip(1).map(|arg| arg.parse()).collect::<Result<Vec<u64>, _>>()?;
     for millions in if sizes.is_empty() { vec![1, 10] } else { sizes } {
         let place = |ending: &str| folder.join(format!("made-up-{millions}.{ending}"));
@@ -113,10 +112,12 @@ fn main() -> Result<(), Box<dyn Error>> {
             }
         }
         let text = |path: &Path| path.display().to_string();
-        peers(&text(&parquet), small.then(|| text(&blktrace)).as_deref());
+        std::fs::create_dir(&aside)?;
+        peers(&aside, &text(&parquet), small.then(|| text(&blktrace)).as_deref());
         for path in [&parquet, &msr, &blktrace].into_iter().filter(|path| path.exists()) {
             std::fs::remove_file(path)?;
         }
+        std::fs::remove_dir_all(&aside)?;
     }
     Ok(())
 }

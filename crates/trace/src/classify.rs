@@ -22,6 +22,8 @@ pub struct BlockTypes {
     certain: Vec<TypedRange>,
     /// In use by something that the map does not tell.
     in_use: Vec<TypedRange>,
+    /// Devices with a journal.
+    journals: Vec<u16>,
 }
 
 impl BlockTypes {
@@ -31,7 +33,10 @@ impl BlockTypes {
             .into_iter()
             .filter(|r| r.from < r.to)
             .partition(|r| r.io_type != IoType::Unknown);
-        let mut this = Self { certain, in_use };
+        let journals = certain.iter().filter(|range| range.io_type == IoType::Journal);
+        let mut journals: Vec<u16> = journals.map(|range| range.device).collect();
+        journals.dedup();
+        let mut this = Self { certain, in_use, journals };
         for list in [&mut this.certain, &mut this.in_use] {
             list.sort_by_key(|range| (range.device, range.from, std::cmp::Reverse(range.to)));
         }
@@ -49,6 +54,18 @@ impl BlockTypes {
     /// What is at a byte of a device; unknown where something is that the map does not tell.
     pub fn at(&self, device: u16, byte: u64) -> Option<IoType> {
         Self::find(&self.certain, device, byte).or_else(|| Self::find(&self.in_use, device, byte))
+    }
+
+    /// Says that file systems on these devices have a journal, which a map may not tell (ext4 has it among the files).
+    #[must_use]
+    pub fn with_journals(mut self, devices: impl IntoIterator<Item = u16>) -> Self {
+        self.journals.extend(devices);
+        self
+    }
+
+    /// Whether a journal is known to be on the device.
+    fn has_journal(&self, device: u16) -> bool {
+        self.journals.contains(&device)
     }
 
     /// Whether there is a map of the device.
@@ -70,14 +87,17 @@ pub fn classify(io: &Io, command: &str, maps: &[&BlockTypes]) -> IoType {
         return IoType::Swap;
     }
     let journals = command.starts_with("jbd2/");
+    let known = maps.iter().any(|map| map.covers(io.device));
     if io.request.len == 0 {
-        // A flush has no block; of a file system with a map (ext4, XFS) it keeps the journal's order, whoever issues it.
-        let keeps_order = journals || maps.iter().any(|map| map.covers(io.device));
-        let flushes = io.flags.contains(IoFlags::FLUSH);
-        return if keeps_order && flushes { IoType::Journal } else { IoType::Unknown };
+        // A flush has no block. It keeps the journal's order, whoever issues it; where there is none, files are synced.
+        let has_journal = journals || maps.iter().any(|map| map.has_journal(io.device));
+        return match io.flags.contains(IoFlags::FLUSH) {
+            true if has_journal => IoType::Journal,
+            true if known => IoType::UserData,
+            _ => IoType::Unknown,
+        };
     }
     let found = maps.iter().find_map(|map| map.at(io.device, io.request.offset));
-    let known = maps.iter().any(|map| map.covers(io.device));
     match found {
         Some(io_type) if io_type != IoType::Unknown => io_type,
         _ if !known => IoType::Unknown,
@@ -125,7 +145,11 @@ mod tests {
         assert_eq!(classify(&other, "cp", &maps), IoType::Unknown);
         let flush = Io { request: Request::default(), ..io(0, IoFlags::FLUSH) };
         assert_eq!(classify(&flush, "jbd2/vda-8", &maps), IoType::Journal);
-        assert_eq!(classify(&flush, "kworker/0:1H", &maps), IoType::Journal);
+        assert_eq!(classify(&flush, "kworker/0:1H", &maps), IoType::UserData, "no journal");
+        let log = BlockTypes::new([range(4 << 20, 5 << 20, IoType::Journal)]);
+        for with in [log, now.clone().with_journals([0])] {
+            assert_eq!(classify(&flush, "kworker/0:1H", &[&with]), IoType::Journal);
+        }
         assert_eq!(classify(&Io { device: 1, ..flush }, "sync", &maps), IoType::Unknown);
         let discard = io(16_384, IoFlags::DISCARD);
         assert_eq!(classify(&discard, "fstrim", &maps), IoType::Directory, "what was there");

@@ -1,29 +1,12 @@
 //! What is written is read back: everything from this project's own formats, what they can tell from others'.
 
+mod memory;
+
 use ioscape_schema::{Device, Io, IoFlags, IoType, Op, Partition, Request, TraceInfo};
 use ioscape_trace::{Options, OutFormat, Source, Writer, open};
+use memory::Memory;
 use proptest::prelude::*;
-use std::io::{Cursor, Seek, SeekFrom, Write};
-use std::sync::{Arc, Mutex};
-
-/// A file in memory that outlives its writer.
-#[derive(Clone, Default)]
-struct Memory(Arc<Mutex<Cursor<Vec<u8>>>>);
-
-impl Write for Memory {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0.lock().unwrap().write(bytes)
-    }
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
-
-impl Seek for Memory {
-    fn seek(&mut self, to: SeekFrom) -> std::io::Result<u64> {
-        self.0.lock().unwrap().seek(to)
-    }
-}
+use std::io::Cursor;
 
 fn written(format: OutFormat, rows: &[Io], info: &TraceInfo) -> Vec<u8> {
     let memory = Memory::default();
@@ -32,7 +15,7 @@ fn written(format: OutFormat, rows: &[Io], info: &TraceInfo) -> Vec<u8> {
         writer.rows(batch, info).unwrap();
     }
     writer.finish(info).unwrap();
-    memory.0.lock().unwrap().get_ref().clone()
+    memory.take()
 }
 
 fn read(bytes: Vec<u8>) -> (Vec<Io>, TraceInfo) {

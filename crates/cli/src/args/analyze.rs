@@ -6,13 +6,10 @@ use ioscape_schema::trace_summary::Breakdown;
 use ioscape_trace::Format;
 use std::path::PathBuf;
 
-/// Which trace, and what of it.
+/// How a trace is read, and which of its rows.
 #[derive(Debug, Args)]
-pub struct WholeArgs {
-    /// Trace files of one recording
-    #[arg(required = true, value_name = "TRACE")]
-    pub traces: Vec<PathBuf>,
-    /// Format of the files [default: found by their content]
+pub struct RowsArgs {
+    /// Format of the trace [default: found by its content]
     #[arg(long, value_name = "FORMAT", value_parser = format)]
     pub format: Option<Format>,
     /// Leave broken records out and count them instead of failing
@@ -27,6 +24,17 @@ pub struct WholeArgs {
     /// Only one disk, by name or by number from 0
     #[arg(long, value_name = "DISK")]
     pub disk: Option<String>,
+}
+
+/// Which trace, and what of it.
+#[derive(Debug, Args)]
+pub struct WholeArgs {
+    /// Trace files of one recording
+    #[arg(required = true, value_name = "TRACE")]
+    pub traces: Vec<PathBuf>,
+    /// What of it.
+    #[command(flatten)]
+    pub rows: RowsArgs,
     /// Size of the blocks that are counted, a power of two
     #[arg(long, value_name = "SIZE", default_value = "8k", value_parser = block)]
     pub block: u64,

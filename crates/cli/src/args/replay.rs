@@ -1,9 +1,8 @@
 //! What was typed for `ioscape trace replay`.
 
-use super::{ResultArgs, WholeArgs, bytes, nanos};
+use super::{ResultArgs, RowsArgs, bytes};
 use clap::Args;
 use ioscape_schema::ReplayFit;
-use ioscape_trace::Format;
 use std::path::PathBuf;
 
 /// `ioscape trace replay`.
@@ -32,43 +31,15 @@ pub struct ReplayArgs {
     /// Most bytes of the scratch file in a directory [default: what the trace needs, at most half of the free space]
     #[arg(long, value_name = "SIZE", value_parser = bytes)]
     pub size: Option<u64>,
-    /// Format of the trace [default: found by its content]
-    #[arg(long, value_name = "FORMAT")]
-    pub format: Option<Format>,
-    /// Leave broken records out and count them instead of failing
-    #[arg(long)]
-    pub skip_bad: bool,
-    /// Only what arrives from this time on, counted from the beginning of the trace
-    #[arg(long, value_name = "TIME", value_parser = nanos)]
-    pub from: Option<u64>,
-    /// Only what arrives before this time
-    #[arg(long, value_name = "TIME", value_parser = nanos)]
-    pub to: Option<u64>,
-    /// Only one disk, by name or by number from 0
-    #[arg(long, value_name = "DISK")]
-    pub disk: Option<String>,
+    /// What of the trace.
+    #[command(flatten)]
+    pub rows: RowsArgs,
     /// TARGET is a file or device whose data may be overwritten
     #[arg(long)]
     pub destroy_data: bool,
     /// Where the result goes.
     #[command(flatten)]
     pub out: ResultArgs,
-}
-
-impl ReplayArgs {
-    /// The choice of rows, as the commands that look into a trace take it.
-    pub fn rows(&self) -> WholeArgs {
-        WholeArgs {
-            traces: vec![self.trace.clone()],
-            format: self.format,
-            skip_bad: self.skip_bad,
-            from: self.from,
-            to: self.to,
-            disk: self.disk.clone(),
-            block: 8192,
-            out: ResultArgs::default(),
-        }
-    }
 }
 
 fn speed(text: &str) -> Result<f64, String> {

@@ -24,6 +24,15 @@ pub struct RecordedDisk {
     pub partitions: Vec<(u16, String, u64)>,
 }
 
+/// A mounted file system.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Mounted {
+    number: u32,
+    place: PathBuf,
+    device: String,
+    file_system: String,
+}
+
 /// The number of a device in the kernel's events.
 pub(super) fn number((major, minor): (u32, u32)) -> u32 {
     major << 20 | minor
@@ -68,21 +77,37 @@ impl RecordedDisk {
 
     /// Where file systems on this disk are mounted.
     pub fn mounts(&self) -> Vec<PathBuf> {
+        let mounts = self.mounted().into_iter().map(|mounted| mounted.place);
+        mounts.filter(|place| place.is_dir()).collect()
+    }
+
+    /// Whether a file system with a journal or log is mounted from this disk: XFS, or an ext4 that was made with one.
+    pub fn has_journal(&self) -> bool {
+        self.mounted().iter().any(|mounted| {
+            let task = Path::new("/sys/fs/ext4").join(&mounted.device).join("journal_task");
+            let journals = text::read(task).is_some_and(|task| task.trim() != "<none>");
+            journals || mounted.file_system == "xfs"
+        })
+    }
+
+    /// The file systems on this disk, each once.
+    fn mounted(&self) -> Vec<Mounted> {
         let table = text::read("/proc/self/mountinfo").unwrap_or_default();
-        let mut mounts: Vec<(u32, PathBuf)> = table
-            .lines()
-            .filter_map(|line| {
-                let mut words = line.split(' ').skip(2);
-                let device = BlockDevice::at(text::pair(words.next()?)?)?;
-                let place = words.nth(1)?.replace("\\040", " ");
-                (number(device.disk().number) == self.number)
-                    .then(|| (number(device.number), PathBuf::from(place)))
-            })
-            .collect();
+        let mounted = |line: &str| {
+            let mut words = line.split(' ').skip(2);
+            let device = BlockDevice::at(text::pair(words.next()?)?)?;
+            let place = words.nth(1)?.replace("\\040", " ").into();
+            // Optional fields end with a dash.
+            let file_system = words.skip_while(|word| *word != "-").nth(1)?.to_owned();
+            let number = number(device.number);
+            let ours = self::number(device.disk().number) == self.number;
+            ours.then(|| Mounted { number, device: device.name(), place, file_system })
+        };
+        let mut mounts: Vec<Mounted> = table.lines().filter_map(mounted).collect();
         // A file system may be mounted at several places; one tells of all its blocks.
         mounts.sort();
-        mounts.dedup_by_key(|(device, _)| *device);
-        mounts.into_iter().map(|(_, place)| place).filter(|place| place.is_dir()).collect()
+        mounts.dedup_by_key(|mounted| mounted.number);
+        mounts
     }
 
     fn of(device: &BlockDevice) -> Self {

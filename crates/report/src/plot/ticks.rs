@@ -107,6 +107,12 @@ fn linear(axis: &Axis) -> Vec<Vec<f64>> {
     if axis.unit == Unit::Percent && from >= -0.2 && to <= 1.2 {
         return [0.1, 0.25, 0.5, 1.0].map(|step| steps(from, to, step)).into();
     }
+    if axis.unit == Unit::Bytes {
+        // Round in the units that are written, which are powers of 1024.
+        let least = (span / 16.0).log2().floor();
+        let each = (0..7).map(|power| (least + f64::from(power)).exp2());
+        return each.filter(|&step| step >= 1.0).map(|step| steps(from, to, step)).collect();
+    }
     let decade = 10f64.powf((span / 10.0).log10().floor());
     let whole = if axis.unit == Unit::Count { 1.0 } else { 0.0 };
     [1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0]
@@ -164,6 +170,10 @@ mod tests {
         );
         let narrow = labels(Scale::Log2, Unit::Bytes, [6e4, 4100.0 * mib], 280.0, true);
         assert_eq!(narrow, "64 KiB|1 MiB|16 MiB|256 MiB|4 GiB");
+        assert_eq!(
+            labels(Scale::Linear, Unit::Bytes, [0.0, 2.5e11], 150.0, false),
+            "0 B|64 GiB|128 GiB|192 GiB"
+        );
         assert_eq!(labels(Scale::Linear, Unit::Rate, [0.0, 7.2e9], 150.0, false), "0|2|4|6");
         assert_eq!(
             labels(Scale::Log10, Unit::Rate, [1e7, 9e9], 150.0, false),

@@ -68,14 +68,15 @@ fn range_of(scale: Scale, values: impl Iterator<Item = f64>) -> [f64; 2] {
     if ends[0] < ends[1] { ends } else { [0.0, 1.0] }
 }
 
-/// The cumulative distribution as a line: value, share of values up to it.
+/// The cumulative distribution as a line: value, share of values up to it. It rises from 0, so that a single value is seen too.
 fn cumulative(name: &str, class: &str, of: &Distribution) -> Series {
     let mut below = 0;
     let points = of.bins.iter().map(|&(to, count)| {
         below += count;
         (to, below as f64 / of.count.max(1) as f64)
     });
-    let points: Vec<_> = points.collect();
+    let first = of.bins.first().map(|bin| (bin.0, 0.0));
+    let points: Vec<_> = first.into_iter().chain(points).collect();
     line(name, class, points.into_iter())
 }
 
@@ -282,8 +283,12 @@ pub fn sizes(trace: &TraceSummary) -> Chart {
     let mut all: Vec<_> = trace.transfer_sizes.iter().filter(|one| one.bytes.count > 0).collect();
     all.sort_by_key(|one| std::cmp::Reverse(one.bytes.count));
     let lines = all.into_iter().take(MOST_LINES).zip(CLASSES).map(|(one, class)| {
-        let name =
+        let mut name =
             format!("{} {}s", super::tables::type_name(one.io_type), super::tables::op(one.op));
+        // Lines of one size lie upon each other.
+        if one.bytes.min == one.bytes.max {
+            name += &format!(", all {}", Unit::Bytes.show(one.bytes.max));
+        }
         cumulative(&name, class, &one.bytes)
     });
     let x = ("transfer size", Scale::Log2, Unit::Bytes);

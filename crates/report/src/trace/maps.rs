@@ -124,7 +124,7 @@ pub fn latency(map: &HeatMap) -> String {
         .collect();
     let x = time_axis(map.step_ns, map.start_ns, columns);
     Grid {
-        label: "Response times over time; darker is more".to_owned(),
+        label: "Response times over time; a stronger colour is more".to_owned(),
         columns,
         x,
         y: y.clone(),
@@ -151,6 +151,6 @@ pub fn addresses(map: &AddressMap, name: &str) -> String {
         (f64::from(column), place, class, shade(reads + writes, most))
     });
     let x = time_axis(map.step_ns, map.start_ns, columns);
-    let label = format!("Addresses over time on {name}; darker is more");
+    let label = format!("Addresses over time on {name}; a stronger colour is more");
     Grid { label, columns, x, y, cells: cells.collect() }.both()
 }

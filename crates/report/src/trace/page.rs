@@ -107,7 +107,8 @@ fn times(trace: &TraceSummary) -> String {
     let caption = "Elapsed times of the requests that arrived in each step.";
     out += &figure("tails", "Tail latencies over time", caption, &charts::tails(trace));
     if let Some(map) = &trace.latency_map {
-        let caption = "Darker is more, by the logarithm of the count.";
+        let caption =
+            "The stronger the colour, the more requests, by the logarithm of their number.";
         out += &picture("latency-map", "Elapsed times over time", caption, &maps::latency(map));
     }
     out
@@ -186,7 +187,7 @@ fn placement(trace: &TraceSummary) -> String {
         let disk = trace.disks.iter().find(|disk| disk.device == map.device);
         let name = disk.map_or_else(String::new, |disk| inert(&disk.name).into_owned());
         let title = format!("Addresses over time: {}", esc(&name));
-        let caption = "Green: mostly reads; orange: mostly writes; darker is more.";
+        let caption = "Green: mostly reads; orange: mostly writes; the stronger, the more.";
         out +=
             &picture(&format!("addresses-{index}"), &title, caption, &maps::addresses(map, &name));
     }

@@ -1,6 +1,6 @@
 //! How much non-volatile memory would absorb all writes of 30 seconds? (Figures 17 and 18)
 
-use super::key_table::KeyTable;
+use super::key_table::{KeyTable, Value};
 use super::log_histogram::LogHistogram;
 use super::time_series::SECOND_NS;
 use ioscape_schema::trace_summary::Absorption;
@@ -15,23 +15,28 @@ const WORD_FRAGMENTS: u64 = 32;
 /// Most words of an interval: 128 GiB written at distinct places within 30 seconds. What is beyond counts as written, not as distinct.
 const MOST_WORDS: usize = 1 << 22;
 
-/// Words that are looked up together.
-const TOGETHER: usize = 1024;
+/// Most words that wait.
+const MOST_WAITING: usize = 1024;
 
 /// All writes, and those of metadata.
 const KINDS: usize = 2;
 
-/// Fragments written in one interval, by kind of write.
+/// The fragments of a word that are written, by kind of write.
+type Fragments = [u32; KINDS];
+
+impl Value for Fragments {
+    const NONE: Self = [0; KINDS];
+}
+
+/// Fragments written in one interval.
 #[derive(Clone, Debug, Default)]
 struct Interval {
     number: u64,
-    words: KeyTable,
-    /// The fragments of each word.
-    fragments: Vec<[u32; KINDS]>,
+    words: KeyTable<Fragments>,
     distinct: [u64; KINDS],
     written: [u64; KINDS],
     /// Words to be marked.
-    waiting: Vec<(u64, [u32; KINDS])>,
+    waiting: Vec<(u64, Fragments)>,
 }
 
 impl Interval {
@@ -46,45 +51,35 @@ impl Interval {
             let from = fragment % WORD_FRAGMENTS;
             let to = (end - word * WORD_FRAGMENTS).min(WORD_FRAGMENTS);
             let bits = (u32::MAX >> (WORD_FRAGMENTS - (to - from))) << from;
+            self.words.fetch(device | word);
             self.waiting.push((device | word, [bits, bits & metadata]));
-            if self.waiting.len() == TOGETHER {
+            if self.waiting.len() == MOST_WAITING {
                 self.settle();
             }
             fragment += to - from;
         }
     }
 
-    /// Marks what waits; the misses of the caches overlap.
+    /// Marks what waits: its places have come into the caches meanwhile.
     fn settle(&mut self) {
-        let words = std::mem::take(&mut self.waiting);
-        let warm = words.iter().fold(0, |warm, (key, _)| warm ^ self.words.warm(*key));
-        std::hint::black_box(warm);
-        words.iter().for_each(|&(key, bits)| self.mark(key, bits));
+        let mut words = std::mem::take(&mut self.waiting);
+        words.drain(..).for_each(|(key, bits)| self.mark(key, bits));
         self.waiting = words;
-        self.waiting.clear();
     }
 
     #[inline]
-    fn mark(&mut self, key: u64, bits: [u32; KINDS]) {
-        let number = if self.words.len() < MOST_WORDS {
-            Some(self.words.number(key))
-        } else {
-            self.words.get(key)
-        };
-        let Some(number) = number.map(|number| number as usize) else { return };
-        if number == self.fragments.len() {
-            self.fragments.push([0; KINDS]);
-        }
-        let word = &mut self.fragments[number];
+    fn mark(&mut self, key: u64, bits: Fragments) {
+        let Some((word, fresh)) = self.words.get_or_insert(key, bits, MOST_WORDS) else { return };
         for kind in 0..KINDS {
-            self.distinct[kind] += u64::from((bits[kind] & !word[kind]).count_ones());
+            let before = if fresh { 0 } else { word[kind] };
+            self.distinct[kind] += u64::from((bits[kind] & !before).count_ones());
             word[kind] |= bits[kind];
         }
     }
 
     fn join(&mut self, other: &Self) {
         (0..KINDS).for_each(|kind| self.written[kind] += other.written[kind]);
-        other.words.iter().for_each(|(key, at)| self.mark(key, other.fragments[at as usize]));
+        other.words.iter().for_each(|(key, bits)| self.mark(key, bits));
     }
 
     /// Whether nothing was written.
@@ -92,10 +87,9 @@ impl Interval {
         self.written[0] == 0
     }
 
-    /// Begins anew; a busy interval leaves large tables, which are reused.
+    /// Begins anew; a busy interval leaves a large table, which is reused.
     fn clear(&mut self) {
         self.words.clear();
-        self.fragments.clear();
         (self.distinct, self.written) = Default::default();
     }
 }
@@ -167,8 +161,8 @@ fn add(sums: &mut [Sums; KINDS], interval: &Interval) {
 }
 
 impl AbsorbedWrites {
-    /// Takes in the next requests.
-    pub fn update_all(&mut self, ios: &[Io]) {
+    /// Takes in the next requests; they count after [`settle`](Self::settle).
+    pub fn gather(&mut self, ios: &[Io]) {
         for io in ios {
             if io.request.op == Op::Read || !io.moves_data() {
                 continue;
@@ -184,6 +178,10 @@ impl AbsorbedWrites {
             let metadata = if io.io_type.is_metadata() { u32::MAX } else { 0 };
             self.last.write(device, io.request.offset / FRAGMENT..end, metadata);
         }
+    }
+
+    /// Counts what was gathered, best a moment later: what it needs of memory is then there.
+    pub fn settle(&mut self) {
         self.last.settle();
     }
 
@@ -272,7 +270,8 @@ mod tests {
         for (s, offset, len) in [(0, 0, 8192), (29, 4096, 8192), (31, 0, 1), (31, 31 * 1024, 2048)]
         {
             let request = Request { op: Op::Write, offset, len };
-            seen.update_all(&[Io { request, queued_ns: s * SECOND_NS, ..Io::default() }]);
+            seen.gather(&[Io { request, queued_ns: s * SECOND_NS, ..Io::default() }]);
+            seen.settle();
         }
         let found = &seen.finish()[0];
         assert_eq!((found.intervals, found.bytes.max, found.bytes.min), (2, 12288.0, 3072.0));

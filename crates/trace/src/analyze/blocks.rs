@@ -4,6 +4,7 @@ use super::key_table::KeyTable;
 use super::log_histogram::LogHistogram;
 use super::set_windows::{Moment, SetWindows};
 use super::time_series::{HOUR_NS, SECOND_NS};
+use branches::prefetch_read_data;
 use ioscape_schema::trace_summary::{Overwrites, Popularity, WorkingSet};
 use ioscape_schema::{Io, Op, TraceInfo};
 
@@ -50,8 +51,8 @@ pub fn touched(io: &Io, size: BlockSize) -> std::ops::Range<u64> {
 /// Neighbouring blocks kept together: what is known of them fills one line of the processor's caches.
 const GROUP: usize = 4;
 const GROUP_BITS: u32 = GROUP.ilog2();
-/// Touches that are looked up together.
-const TOGETHER: usize = 1024;
+/// Most touches that wait.
+const MOST_WAITING: usize = 1024;
 /// That a block was read, beside the number of its writes.
 const WAS_READ: u32 = 1 << 31;
 
@@ -118,12 +119,20 @@ impl Blocks {
             cut: 0,
             untracked: 0,
             most: MOST_GROUPS,
-            waiting: Vec::with_capacity(TOGETHER),
+            waiting: Vec::with_capacity(MOST_WAITING),
         }
     }
 
     /// Takes in the next requests.
     pub fn update_all(&mut self, ios: &[Io]) {
+        self.gather(ios);
+        self.find();
+        self.settle();
+    }
+
+    /// The first of three steps that take in requests: what the next step needs is on its way from memory then. They are best
+    /// some microseconds apart, in which other work is done.
+    pub fn gather(&mut self, ios: &[Io]) {
         for io in ios {
             let keys = touched(io, self.size);
             let number = keys.end - keys.start;
@@ -136,14 +145,15 @@ impl Blocks {
                 let to = from + (end - key) as u8;
                 let read = io.request.op == Op::Read;
                 let now_ns = io.queued_ns;
+                self.table.fetch(group);
                 self.waiting.push(Touch { group, now_ns, number: None, from, to, read });
                 key = end;
-                if self.waiting.len() == TOGETHER {
+                if self.waiting.len() == MOST_WAITING {
+                    self.find();
                     self.settle();
                 }
             }
         }
-        self.settle();
     }
 
     /// Bytes that count as blocks.
@@ -151,33 +161,29 @@ impl Blocks {
         if io.moves_data() { u64::from(io.request.len) } else { 0 }
     }
 
-    /// Looks up what waits, each step for all of it, so that the misses of the caches overlap.
-    fn settle(&mut self) {
-        let mut touches = std::mem::take(&mut self.waiting);
-        let warm = touches.iter().fold(0, |warm, touch| warm ^ self.table.warm(touch.group));
-        std::hint::black_box(warm);
-        for touch in &mut touches {
-            touch.number = self.find(touch.group);
+    /// The second step: the groups of what was gathered.
+    pub fn find(&mut self) {
+        for touch in &mut self.waiting {
+            touch.number = self.table.number(touch.group, self.most);
+            if let Some(group) = touch.number.and_then(|number| self.groups.get(number as usize)) {
+                prefetch_read_data::<_, 0>(&raw const *group);
+            }
         }
+        self.make_room();
+    }
+
+    fn make_room(&mut self) {
         self.groups.resize(self.table.len(), Group::default());
         if self.part {
             self.firsts.resize(self.table.len(), Firsts::default());
         }
-        let numbers = touches.iter().filter_map(|touch| touch.number);
-        let warm = numbers.fold(0, |warm, number| warm ^ self.groups[number as usize].writes[0]);
-        std::hint::black_box(warm);
-        touches.iter().for_each(|touch| self.touch(touch));
-        touches.clear();
-        self.waiting = touches;
     }
 
-    /// The number of a group; `None` when it is new and the table full.
-    #[inline]
-    fn find(&mut self, group: u64) -> Option<u32> {
-        if self.table.len() >= self.most {
-            return self.table.get(group);
-        }
-        Some(self.table.number(group))
+    /// The third step: counts what was gathered and found.
+    pub fn settle(&mut self) {
+        let mut touches = std::mem::take(&mut self.waiting);
+        touches.drain(..).for_each(|touch| self.touch(&touch));
+        self.waiting = touches;
     }
 
     #[inline]
@@ -216,11 +222,8 @@ impl Blocks {
     pub fn merge(&mut self, later: Self) {
         self.windows.merge(&later.windows);
         for (key, theirs) in later.table.iter() {
-            let number = self.find(key);
-            self.groups.resize(self.table.len(), Group::default());
-            if self.part {
-                self.firsts.resize(self.table.len(), Firsts::default());
-            }
+            let number = self.table.number(key, self.most);
+            self.make_room();
             let at = theirs as usize;
             self.join(number, &later.groups[at], &later.firsts[at]);
         }

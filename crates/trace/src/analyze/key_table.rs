@@ -1,38 +1,48 @@
-//! Numbers for keys, in the order of their first use, with one miss of the processor's caches for a key.
+//! Values for keys, in one miss of the processor's caches for a key; and numbers for keys, in the order of their first use.
 //!
 //! A general hash map reads control bytes first and the entry after; of a table far larger than the caches both are missed, and
-//! the tables of blocks are most of an analysis' time. Here key and number lie in one place, neighbouring keys lie together
-//! (requests touch runs of blocks), and [`KeyTable::warm`] lets the misses of many keys overlap.
+//! the tables of blocks are most of an analysis' time. Here key and value lie in one place, neighbouring keys lie together
+//! (requests touch runs of blocks), and [`KeyTable::fetch`] begins to read a place long before it is looked at.
+
+use branches::prefetch_read_data;
 
 /// Slots to begin with; a power of two.
 const LEAST: usize = 16;
 /// Neighbouring keys that share a line of 64 bytes: two bits.
 const NEIGHBOUR_BITS: u32 = 2;
-/// The number of a slot that holds no key.
-const EMPTY: u32 = u32::MAX;
 
-#[derive(Clone, Copy, Debug)]
-struct Slot {
-    key: u64,
-    number: u32,
+/// What is kept of a key: one of its values stands for a slot without a key.
+pub trait Value: Copy + PartialEq {
+    /// The value that no key has.
+    const NONE: Self;
 }
 
-const FREE: Slot = Slot { key: 0, number: EMPTY };
+impl Value for u32 {
+    const NONE: Self = Self::MAX;
+}
 
-/// Keys and their numbers from 0 on: open addressing, at most two thirds full.
+#[derive(Clone, Copy, Debug)]
+struct Slot<V> {
+    key: u64,
+    value: V,
+}
+
+/// Keys and their values: open addressing, at most two thirds full.
 #[derive(Clone, Debug)]
-pub struct KeyTable {
-    slots: Vec<Slot>,
+pub struct KeyTable<V = u32> {
+    slots: Vec<Slot<V>>,
     len: u32,
 }
 
-impl Default for KeyTable {
+impl<V: Value> Default for KeyTable<V> {
     fn default() -> Self {
-        Self { slots: vec![FREE; LEAST], len: 0 }
+        Self { slots: vec![Self::FREE; LEAST], len: 0 }
     }
 }
 
-impl KeyTable {
+impl<V: Value> KeyTable<V> {
+    const FREE: Slot<V> = Slot { key: 0, value: V::NONE };
+
     /// Where a key's search begins: multiplicative hashing of all but the lowest bits, which say where in the line.
     #[inline]
     fn home(&self, key: u64) -> usize {
@@ -49,52 +59,66 @@ impl KeyTable {
         let mut at = self.home(key);
         loop {
             let slot = &self.slots[at & mask];
-            if slot.number == EMPTY || slot.key == key {
+            if slot.value == V::NONE || slot.key == key {
                 return at & mask;
             }
             at += 1;
         }
     }
 
-    /// Reads the place of a key without waiting for it: call it for some hundred keys before they are looked up, and fold what
-    /// it gives into something that is used.
+    /// Has the place of a key brought into the caches while the processor goes on.
     #[inline]
-    pub fn warm(&self, key: u64) -> u64 {
-        self.slots[self.home(key)].key
+    pub fn fetch(&self, key: u64) {
+        prefetch_read_data::<_, 0>(&raw const self.slots[self.home(key)]);
     }
 
-    /// The number of a key.
+    /// The value of a key.
     #[inline]
-    pub fn get(&self, key: u64) -> Option<u32> {
-        let number = self.slots[self.seek(key)].number;
-        (number != EMPTY).then_some(number)
+    pub fn get(&self, key: u64) -> Option<V> {
+        let value = self.slots[self.seek(key)].value;
+        (value != V::NONE).then_some(value)
     }
 
-    /// The number of a key, the next one if it is new.
+    /// The value of a key, and whether it is a new key: it then has the value `new`, which is not [`Value::NONE`]. Nothing for a
+    /// new key when there are `most` already.
     #[inline]
-    pub fn number(&mut self, key: u64) -> u32 {
+    pub fn get_or_insert(&mut self, key: u64, new: V, most: usize) -> Option<(&mut V, bool)> {
         let at = self.seek(key);
-        let found = self.slots[at].number;
-        if found != EMPTY {
-            return found;
+        if self.slots[at].value != V::NONE {
+            return Some((&mut self.slots[at].value, false));
         }
-        self.insert(key, at)
+        if self.len() >= most {
+            return None;
+        }
+        let at = self.insert(key, new, at);
+        Some((&mut self.slots[at].value, true))
+    }
+
+    /// Gives a key a value, which is not [`Value::NONE`]; the one it had.
+    #[inline]
+    pub fn replace(&mut self, key: u64, value: V) -> Option<V> {
+        let at = self.seek(key);
+        if self.slots[at].value != V::NONE {
+            return Some(std::mem::replace(&mut self.slots[at].value, value));
+        }
+        self.insert(key, value, at);
+        None
     }
 
     #[inline(never)]
-    fn insert(&mut self, key: u64, at: usize) -> u32 {
-        let number = self.len;
-        self.slots[at] = Slot { key, number };
+    fn insert(&mut self, key: u64, value: V, mut at: usize) -> usize {
         self.len += 1;
         if self.len as usize * 3 > self.slots.len() * 2 {
-            let wider = vec![FREE; self.slots.len() * 2];
+            let wider = vec![Self::FREE; self.slots.len() * 2];
             let old = std::mem::replace(&mut self.slots, wider);
-            for slot in old.into_iter().filter(|slot| slot.number != EMPTY) {
+            for slot in old.into_iter().filter(|slot| slot.value != V::NONE) {
                 let at = self.seek(slot.key);
                 self.slots[at] = slot;
             }
+            at = self.seek(key);
         }
-        number
+        self.slots[at] = Slot { key, value };
+        at
     }
 
     /// How many keys there are.
@@ -111,16 +135,25 @@ impl KeyTable {
     pub fn clear(&mut self) {
         let enough = (self.len() * 2).next_power_of_two().max(LEAST);
         if self.slots.len() > enough * 4 {
-            self.slots = vec![FREE; enough];
+            self.slots = vec![Self::FREE; enough];
         } else {
-            self.slots.fill(FREE);
+            self.slots.fill(Self::FREE);
         }
         self.len = 0;
     }
 
-    /// All keys with their numbers, in no order that means anything.
-    pub fn iter(&self) -> impl Iterator<Item = (u64, u32)> + '_ {
-        self.slots.iter().filter(|s| s.number != EMPTY).map(|slot| (slot.key, slot.number))
+    /// All keys with their values, in no order that means anything.
+    pub fn iter(&self) -> impl Iterator<Item = (u64, V)> + '_ {
+        self.slots.iter().filter(|s| s.value != V::NONE).map(|slot| (slot.key, slot.value))
+    }
+}
+
+impl KeyTable {
+    /// The number of a key: the next one, from 0 on, if it is new; nothing for a new key when there are `most` already.
+    #[inline]
+    pub fn number(&mut self, key: u64, most: usize) -> Option<u32> {
+        let next = self.len;
+        self.get_or_insert(key, next, most).map(|(number, _)| *number)
     }
 }
 
@@ -141,8 +174,10 @@ mod tests {
                     prop_assert_eq!(table.get(key), map.get(&key).copied());
                     let next = map.len() as u32;
                     let number = *map.entry(key).or_insert(next);
-                    prop_assert_eq!(table.number(key), number);
+                    table.fetch(key);
+                    prop_assert_eq!(table.number(key, usize::MAX), Some(number));
                 }
+                prop_assert!(map.contains_key(&7) || table.number(7, map.len()).is_none(), "it is full");
                 prop_assert_eq!(table.len(), map.len());
                 prop_assert_eq!(table.iter().collect::<HashMap<_, _>>(), map);
                 table.clear();

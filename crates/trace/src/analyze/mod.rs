@@ -67,8 +67,8 @@ const MOST_DISKS: usize = 1024;
 const MOST_MAPS: usize = 8;
 /// Arrivals per disk that a part keeps for its merge.
 const HEAD: usize = 4096;
-/// Rows that pass through one analysis before the next takes them: about what a processor's first cache holds.
-const STRIDE: usize = 512;
+/// Rows that pass through one analysis before the next takes them: a part of what a processor's first cache holds.
+const STRIDE: usize = 128;
 
 /// What holds for a whole analysis; parts that are merged share it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -170,6 +170,9 @@ impl Analysis {
     fn stride(&mut self, rows: &[Io]) {
         self.ios += rows.len() as u64;
         self.first_ns = self.first_ns.or(rows.first().map(|io| io.queued_ns));
+        // The tables of blocks are far larger than the caches: what is needed of them comes while the others work.
+        self.blocks.gather(rows);
+        self.absorbed.gather(rows);
         self.partitions.update_all(rows);
         self.response_time.update_all(rows);
         self.inter_arrival.update_all(rows);
@@ -177,6 +180,8 @@ impl Analysis {
         self.rates.update_all(rows);
         self.latency.update_all(rows);
         self.arrivals.update_all(rows);
+        self.blocks.find();
+        self.absorbed.settle();
         for io in rows {
             self.last_ns = self.last_ns.max(io.completed_ns).max(io.queued_ns);
             self.errors += u64::from(io.error != 0);
@@ -186,9 +191,8 @@ impl Analysis {
             }
         }
         self.processes.update_all(rows);
-        self.blocks.update_all(rows);
         rows.iter().for_each(|io| self.distances.update(io));
-        self.absorbed.update_all(rows);
+        self.blocks.settle();
     }
 
     #[inline]

@@ -12,6 +12,8 @@ use rustc_hash::FxHashMap;
 const MOST: usize = 4096;
 /// Most that are listed in the result.
 const LISTED: usize = 64;
+/// Processes that are found again without a search.
+const RECENT: usize = 64;
 
 #[derive(Clone, Debug, Default)]
 struct Process {
@@ -27,29 +29,31 @@ pub struct Processes {
     size: BlockSize,
     index: FxHashMap<u32, usize>,
     seen: Vec<(u32, Process)>,
-    recent: usize,
+    /// Places where processes were found last, by the low bits of their numbers.
+    recent: [usize; RECENT],
     others: u64,
 }
 
 impl Processes {
     /// Footprints are counted in blocks of that size.
     pub fn new(size: BlockSize) -> Self {
-        Self { size, index: FxHashMap::default(), seen: Vec::new(), recent: 0, others: 0 }
+        Self { size, index: FxHashMap::default(), seen: Vec::new(), recent: [0; RECENT], others: 0 }
     }
 
     fn find(&mut self, number: u32) -> Option<&mut Process> {
-        if self.seen.get(self.recent).is_none_or(|one| one.0 != number) {
+        let recent = &mut self.recent[number as usize % RECENT];
+        if self.seen.get(*recent).is_none_or(|one| one.0 != number) {
             match self.index.get(&number) {
-                Some(&index) => self.recent = index,
+                Some(&index) => *recent = index,
                 None if self.seen.len() < MOST => {
-                    self.recent = self.seen.len();
-                    self.index.insert(number, self.recent);
+                    *recent = self.seen.len();
+                    self.index.insert(number, *recent);
                     self.seen.push((number, Process::default()));
                 }
                 None => return None,
             }
         }
-        Some(&mut self.seen[self.recent].1)
+        Some(&mut self.seen[*recent].1)
     }
 
     /// Requests of processes beyond the first 4096.

@@ -1,11 +1,11 @@
 //! How many distinct keys were used since a key was used last: its place in an LRU stack, found in logarithmic time.
 
-use rustc_hash::FxHashMap;
+use super::key_table::KeyTable;
 
 /// An LRU stack: a bit per use in the order of time, set where it is still its key's latest, and a Fenwick tree over words of it.
 #[derive(Clone, Debug, Default)]
 pub struct Stack {
-    slots: FxHashMap<u64, u32>,
+    slots: KeyTable,
     keys: Vec<u64>,
     live: Vec<u64>,
     tree: Vec<u32>,
@@ -18,7 +18,7 @@ impl Stack {
             self.make_room();
         }
         let slot = self.keys.len() as u32;
-        let before = self.slots.insert(key, slot);
+        let before = self.slots.replace(key, slot);
         let distance = before.map(|old| {
             let newer = self.slots.len() as u64 - self.up_to(old);
             self.live[old as usize / 64] &= !(1 << (old % 64));
@@ -75,7 +75,7 @@ impl Stack {
         self.live = vec![0; words];
         self.tree = vec![0; words];
         for (slot, key) in kept.iter().enumerate() {
-            self.slots.insert(*key, slot as u32);
+            self.slots.replace(*key, slot as u32);
             self.live[slot / 64] |= 1 << (slot % 64);
         }
         for word in 0..words {

@@ -20,7 +20,7 @@ const SEGMENT: usize = 1 << 19;
 pub fn main(args: &AnalyzeArgs) -> Result<(), Failure> {
     let trace = &args.trace;
     output::check_places(trace.out.files())?;
-    let mut rows = Rows::open(trace)?;
+    let mut rows = Rows::open(&trace.traces, &trace.rows)?;
     let mut document = output::document(0);
     let mut first = Vec::new();
     let mut more = true;
@@ -44,7 +44,7 @@ pub fn main(args: &AnalyzeArgs) -> Result<(), Failure> {
         shared(&mut rows, first, &options, threads - 1)?
     };
     rows.done();
-    let mut summary = analysis.finish(&rows::name(trace), rows.info());
+    let mut summary = analysis.finish(&rows::name(&trace.traces), rows.info());
     summary.by = args.by;
     if summary.ios == 0 {
         return Err(Failure::Misuse(

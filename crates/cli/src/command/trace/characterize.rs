@@ -17,14 +17,14 @@ pub fn main(args: &CharacterizeTraceArgs) -> Result<(), Failure> {
     let trace = &args.trace;
     output::check_places(trace.out.files().chain(args.jobs.as_deref()))?;
     let mut document = output::document(0);
-    let mut rows = Rows::open(trace)?;
+    let mut rows = Rows::open(&trace.traces, &trace.rows)?;
     let mut seen = Characterizer::new(trace.block, args.window);
     let mut batch = Vec::new();
     while rows.next(&mut batch)? {
         seen.update(&batch);
     }
     rows.done();
-    let found = seen.finish(&rows::name(trace), rows.info());
+    let found = seen.finish(&rows::name(&trace.traces), rows.info());
     if found.overall.requests == 0 {
         return Err(Failure::Misuse(
             "no request of the trace that moves data is within --from, --to and --disk".to_owned(),

@@ -48,10 +48,12 @@ pub fn record(args: &RecordArgs) -> Result<(), Failure> {
     let after = maps(&disks);
     let own = (recording.process, recording.own.clone());
     let (mut reader, numbers) = rows(recording)?;
+    let journals: Vec<u32> =
+        disks.iter().filter(|disk| disk.has_journal()).map(|disk| disk.number).collect();
     let maps = Maps {
         own: own.1,
         process: own.0,
-        maps: [typed(&after, &numbers), typed(&before, &numbers)],
+        maps: [typed(&after, &numbers, &journals), typed(&before, &numbers, &journals)],
         numbers,
     };
     let (told, info) = keep(&mut reader, &maps, &args.output, file, writer)?;
@@ -169,8 +171,8 @@ fn maps(disks: &[RecordedDisk]) -> Vec<BlockRange> {
     mounts.flat_map(|mount| of_file_system(&mount).unwrap_or_default()).collect()
 }
 
-/// The ranges with the indices of the devices.
-fn typed(ranges: &[BlockRange], numbers: &[u32]) -> BlockTypes {
+/// The ranges with the indices of the devices; `journals` are the disks with one.
+fn typed(ranges: &[BlockRange], numbers: &[u32], journals: &[u32]) -> BlockTypes {
     let io_type = |holds| match holds {
         Holds::Superblock => IoType::Superblock,
         Holds::Bitmap => IoType::Bitmap,
@@ -181,10 +183,14 @@ fn typed(ranges: &[BlockRange], numbers: &[u32]) -> BlockTypes {
         Holds::UserData => IoType::UserData,
         Holds::InUse => IoType::Unknown,
     };
-    BlockTypes::new(ranges.iter().filter_map(|range| {
-        let device = numbers.iter().position(|number| *number == range.disk)? as u16;
-        Some(TypedRange { device, from: range.from, to: range.to, io_type: io_type(range.holds) })
-    }))
+    let index = |disk: u32| numbers.iter().position(|number| *number == disk);
+    let index = |disk: u32| index(disk).and_then(|index| u16::try_from(index).ok());
+    let range = |range: &BlockRange| {
+        let io_type = io_type(range.holds);
+        Some(TypedRange { device: index(range.disk)?, from: range.from, to: range.to, io_type })
+    };
+    let journals = journals.iter().filter_map(|disk| index(*disk));
+    BlockTypes::new(ranges.iter().filter_map(range)).with_journals(journals)
 }
 
 /// What is known of blocks and of the recorder's own doings.

@@ -11,6 +11,7 @@ use ioscape_measure::{Clock, Target, TargetOptions, environment, traps};
 use ioscape_schema::units::{Bytes, Count};
 use ioscape_schema::{Access, Io, ReplayTiming, TraceInfo, TraceReplay, Warning, WarningKind};
 use ioscape_trace::replay::{Placement, Survey};
+use std::slice;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{Receiver, sync_channel};
@@ -73,7 +74,7 @@ fn result(
 ) -> TraceReplay {
     let speed = options.speed.unwrap_or(1.0);
     TraceReplay {
-        trace: rows::name(&args.rows()),
+        trace: rows::name(slice::from_ref(&args.trace)),
         target: args.target.display().to_string(),
         target_bytes: placement.target_bytes(),
         trace_bytes: survey.bytes(),
@@ -95,7 +96,7 @@ fn result(
 /// The first pass: nothing is touched before the whole trace is known to be sound.
 fn survey(args: &ReplayArgs) -> Result<(Survey, TraceInfo), Failure> {
     let (mut rows, mut batch, mut survey) =
-        (Rows::open(&args.rows())?, Vec::new(), Survey::default());
+        (Rows::open(slice::from_ref(&args.trace), &args.rows)?, Vec::new(), Survey::default());
     while rows.next(&mut batch)? {
         survey.update(&batch);
     }
@@ -147,7 +148,7 @@ fn issue(
     survey: &Survey,
     stop: &Arc<AtomicBool>,
 ) -> Result<Replayed, Failure> {
-    let mut rows = Rows::open(&args.rows())?;
+    let mut rows = Rows::open(slice::from_ref(&args.trace), &args.rows)?;
     // One bar is enough.
     rows.done();
     let progress = Progress::of_steps(usize::try_from(survey.ios).unwrap_or(usize::MAX));

@@ -1,6 +1,6 @@
 //! The rows of a trace that were asked for, batch by batch, with progress and a way to stop.
 
-use crate::args::WholeArgs;
+use crate::args::RowsArgs;
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::progress::Progress;
@@ -8,7 +8,7 @@ use ioscape_schema::{Io, TraceInfo};
 use ioscape_trace::analyze::select::Selection;
 use ioscape_trace::{Options, Reader, Source, open};
 use std::fs::File;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -24,12 +24,12 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// Opens the files.
+    /// Opens the files of one trace.
     ///
     /// # Errors
     /// A file that cannot be opened, or is no trace.
-    pub fn open(args: &WholeArgs) -> Result<Self, Failure> {
-        let sources = args.traces.iter().map(|path| source(path)).collect::<Result<_, _>>()?;
+    pub fn open(traces: &[PathBuf], args: &RowsArgs) -> Result<Self, Failure> {
+        let sources = traces.iter().map(|path| source(path)).collect::<Result<_, _>>()?;
         let options = Options { format: args.format, skip_bad: args.skip_bad };
         let reader = open(sources, &options).map_err(|e| Failure::Misuse(e.to_string()))?;
         let selection = Selection { from_ns: args.from, to_ns: args.to, device: None };
@@ -113,9 +113,8 @@ fn source(path: &Path) -> Result<Source, Failure> {
 }
 
 /// What the user calls a trace: its file names without their folders.
-pub fn name(args: &WholeArgs) -> String {
-    let names = args
-        .traces
+pub fn name(traces: &[PathBuf]) -> String {
+    let names = traces
         .iter()
         .map(|path| path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned());
     names.collect::<Vec<_>>().join(", ")
