@@ -246,14 +246,8 @@ impl Bench<'_> {
     /// rounds more at most as make a third.
     fn all_rounds(&mut self, progress: &mut dyn FnMut(Step<'_>)) -> Result<(), Error> {
         let whole = |case: &Case| case.rule == OsRule::Single;
-        // The Modified Andrew Benchmark is one step for all of its cases at a place.
         let firsts: Vec<usize> = (0..self.cases.len())
-            .filter(|&i| {
-                !whole(&self.cases[i]) || i == 0 || {
-                    let before = &self.cases[i - 1];
-                    !whole(before) || before.place != self.cases[i].place
-                }
-            })
+            .filter(|&i| i == 0 || !one_run(&self.cases[i - 1], &self.cases[i]))
             .collect();
         let rounds = self.options.processes;
         let mut done = 0;
@@ -336,20 +330,22 @@ impl Bench<'_> {
         let directory = self.directory(first)?;
         let compiler = self.options.compiler.as_deref();
         let run = match &self.scene.program {
-            Some(program) => mab::run(&mab::Setting { program, directory: &directory, compiler }),
+            Some(program) => {
+                let cold = mab::is_cold(&self.cases[first]);
+                mab::run(&mab::Setting { program, directory: &directory, compiler, cold })
+            }
             None => Err(case::not_here("there is no program to do the steps")),
         };
         // As above.
         let _ = std::fs::remove_dir_all(&directory);
         let interrupted = self.options.interrupt.load(Ordering::Relaxed);
-        let place = self.cases[first].place;
         let last = (first..self.cases.len())
-            .take_while(|&i| self.cases[i].name == mab::NAME && self.cases[i].place == place)
+            .take_while(|&i| one_run(&self.cases[first], &self.cases[i]))
             .last()
             .unwrap_or(first);
         match run {
             Ok(run) => {
-                let values = run.values();
+                let values = run.values(mab::is_cold(&self.cases[first]));
                 self.gathered[first..=last]
                     .iter_mut()
                     .zip(values)
@@ -366,6 +362,15 @@ impl Bench<'_> {
         }
         Ok(last)
     }
+}
+
+/// Whether two cases are numbers of one run of the Modified Andrew Benchmark: at one place, and both warm or both cold.
+fn one_run(one: &Case, other: &Case) -> bool {
+    let whole = |case: &Case| case.rule == OsRule::Single;
+    whole(one)
+        && whole(other)
+        && one.place == other.place
+        && mab::is_cold(one) == mab::is_cold(other)
 }
 
 /// A permutation of `0..count` that is another one every round and the same in every run.
