@@ -37,11 +37,14 @@ use ioscape_schema::{Environment, MabProof, OsResults, OsRule, Place};
 use process::Ended;
 use result::Gathered;
 use std::cell::Cell;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 use workspace::Workspace;
+
+/// Most rounds in which processes are repeated that the processor was slowed for.
+const MORE_ROUNDS: u32 = 6;
 
 /// What the user asks for.
 #[derive(Clone, Debug)]
@@ -78,7 +81,7 @@ impl Options {
 
     /// A quick run: below a minute, with wider intervals.
     pub fn quick() -> Self {
-        Self { processes: 6, process_ns: 60_000_000, ..Self::full() }
+        Self { processes: 6, process_ns: 45_000_000, ..Self::full() }
     }
 }
 
@@ -188,7 +191,7 @@ pub fn run(options: &Options, progress: &mut dyn FnMut(Step<'_>)) -> Result<Outc
     results.benchmarks = cases
         .iter()
         .zip(gathered)
-        .map(|(case, found)| result::benchmark(case, found, options.processes, fastest_ns))
+        .map(|(case, found)| result::benchmark(case, found, fastest_ns))
         .collect();
     result::doubt(&mut results, told);
     let in_memory = homes.iter().filter(|home| home.in_memory).map(|home| home.place);
@@ -196,15 +199,24 @@ pub fn run(options: &Options, progress: &mut dyn FnMut(Step<'_>)) -> Result<Outc
     Ok(Outcome { results, environment, finished })
 }
 
+/// Refuses what is no directory, in words that speak of directories only.
+fn is_directory(path: &Path) -> Result<(), Error> {
+    match std::fs::metadata(path) {
+        Ok(found) if found.is_dir() => Ok(()),
+        Ok(_) => Err(Error::target(path, "is not a directory: name a directory")),
+        Err(why) => {
+            let text = format!("cannot be looked at ({why}): name a directory that exists");
+            Err(Error::target(path, text))
+        }
+    }
+}
+
 /// Checks the directories and makes a workspace in each.
 fn open(options: &Options) -> Result<(Vec<Home>, Environment), Error> {
     let mut homes: Vec<Home> = Vec::new();
     let mut environment = Environment::default();
     for directory in &options.directories {
-        let found = std::fs::metadata(directory).is_ok_and(|found| !found.is_dir());
-        if found {
-            return Err(Error::target(directory, "is not a directory: name a directory"));
-        }
+        is_directory(directory)?;
         let target = Target::open(directory, &TargetOptions::default())?;
         let place =
             if target.file_system().is_network_or_fuse { Place::Remote } else { Place::Local };
@@ -242,8 +254,8 @@ struct Bench<'a> {
 }
 
 impl Bench<'_> {
-    /// Runs every case once per round, each round in another order; then again those that the processor was slowed for, in so many
-    /// rounds more at most as make a third.
+    /// Runs every case once per round, each round in another order; then again those that the processor was slowed for, in at most
+    /// [`MORE_ROUNDS`].
     fn all_rounds(&mut self, progress: &mut dyn FnMut(Step<'_>)) -> Result<(), Error> {
         let whole = |case: &Case| case.rule == OsRule::Single;
         let firsts: Vec<usize> = (0..self.cases.len())
@@ -251,7 +263,7 @@ impl Bench<'_> {
             .collect();
         let rounds = self.options.processes;
         let mut done = 0;
-        for round in 0..rounds + rounds / 3 {
+        for round in 0..rounds + MORE_ROUNDS {
             let mut now: Vec<usize> =
                 order(firsts.len(), round).into_iter().map(|at| firsts[at]).collect();
             if round >= rounds {

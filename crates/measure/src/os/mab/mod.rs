@@ -154,7 +154,13 @@ pub(crate) fn run(setting: &Setting<'_>) -> io::Result<Run> {
         under.all(&[&["find", "testfs1", "grep", "kangaroo"], &["find", "testfs1", "wc"]])
     })?;
     under.forget(&files, "testfs1")?;
-    let five = under.timed(|| under.one("testfs1", &["make", target, compiler]))?;
+    let five = under.timed(|| {
+        let told = |e| match setting.compiler {
+            Some(command) => io::Error::other(format!("{e}, with the compiler {command:?}")),
+            None => e,
+        };
+        under.one("testfs1", &["make", target, compiler]).map_err(told)
+    })?;
     let phases = [one, two, three, four, five];
     Ok(Run { phases, hash: hash(&made(&home.join("testfs1"))?) })
 }
