@@ -43,8 +43,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 use workspace::Workspace;
 
-/// Most rounds in which processes are repeated that the processor was slowed for.
-const MORE_ROUNDS: u32 = 6;
+/// Rounds in which processes are repeated that the processor was slowed for: of the cases with fewer than so many processes at full
+/// pace. First those that have none; six are needed for an interval.
+const MORE_ROUNDS: [usize; 8] = [1, 1, 1, 2, 3, 6, 6, 6];
 
 /// What the user asks for.
 #[derive(Clone, Debug)]
@@ -55,6 +56,8 @@ pub struct Options {
     pub directories: Vec<PathBuf>,
     /// Fresh processes per case.
     pub processes: u32,
+    /// After this time nothing is repeated for the processor's sake, in seconds.
+    pub repeat_until_s: f64,
     /// Time that a process measures, in nanoseconds, before the case's own share.
     pub process_ns: u64,
     /// This program and the words that make it do one step of a benchmark.
@@ -72,6 +75,7 @@ impl Options {
             only: Vec::new(),
             directories: vec![PathBuf::from(".")],
             processes: 12,
+            repeat_until_s: 270.0,
             process_ns: 150_000_000,
             program: None,
             compiler: None,
@@ -81,7 +85,7 @@ impl Options {
 
     /// A quick run: below a minute, with wider intervals.
     pub fn quick() -> Self {
-        Self { processes: 6, process_ns: 45_000_000, ..Self::full() }
+        Self { processes: 6, repeat_until_s: 55.0, process_ns: 45_000_000, ..Self::full() }
     }
 }
 
@@ -254,23 +258,31 @@ struct Bench<'a> {
 }
 
 impl Bench<'_> {
-    /// Runs every case once per round, each round in another order; then again those that the processor was slowed for, in at most
-    /// [`MORE_ROUNDS`].
+    /// Runs every case once per round, each round in another order; then again those that the processor was slowed for, in
+    /// [`MORE_ROUNDS`], while there is time.
     fn all_rounds(&mut self, progress: &mut dyn FnMut(Step<'_>)) -> Result<(), Error> {
         let whole = |case: &Case| case.rule == OsRule::Single;
         let firsts: Vec<usize> = (0..self.cases.len())
             .filter(|&i| i == 0 || !one_run(&self.cases[i - 1], &self.cases[i]))
             .collect();
-        let rounds = self.options.processes;
+        let (begun, rounds) = (Instant::now(), self.options.processes);
         let mut done = 0;
-        for round in 0..rounds + MORE_ROUNDS {
-            let mut now: Vec<usize> =
-                order(firsts.len(), round).into_iter().map(|at| firsts[at]).collect();
-            if round >= rounds {
-                now.retain(|&index| !whole(&self.cases[index]) && self.lacks(index));
+        for round in 0..rounds {
+            for at in order(firsts.len(), round) {
+                self.turn(firsts[at], (done, firsts.len() * rounds as usize), progress)?;
+                done += 1;
             }
-            let of = done + now.len() + firsts.len() * rounds.saturating_sub(round + 1) as usize;
+        }
+        for (round, wanted) in (rounds..).zip(MORE_ROUNDS) {
+            let now = order(firsts.len(), round).into_iter().map(|at| firsts[at]);
+            let now: Vec<usize> = now
+                .filter(|&index| !whole(&self.cases[index]) && self.lacks(index, wanted))
+                .collect();
+            let of = done + now.len();
             for index in now {
+                if begun.elapsed().as_secs_f64() > self.options.repeat_until_s {
+                    return Ok(());
+                }
                 self.turn(index, (done, of), progress)?;
                 done += 1;
             }
@@ -279,9 +291,8 @@ impl Bench<'_> {
     }
 
     /// Whether fewer processes than wanted ran at full pace.
-    fn lacks(&self, index: usize) -> bool {
-        let full = self.gathered[index].at_full_pace(&self.cases[index], self.fastest_ns);
-        full < self.options.processes as usize
+    fn lacks(&self, index: usize, wanted: usize) -> bool {
+        self.gathered[index].at_full_pace(&self.cases[index], self.fastest_ns) < wanted
     }
 
     /// One process of a case, or one run of the Modified Andrew Benchmark.

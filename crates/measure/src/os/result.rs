@@ -12,9 +12,6 @@ const CLEAN_LEAST: f64 = 0.25;
 /// A hypervisor that takes more than this share of time is a doubt.
 const STEAL_MOST: f64 = 0.05;
 
-/// With fewer processes at full pace than this the slowed ones count too.
-const FULL_LEAST: usize = 3;
-
 /// More slowed processes than this share are a doubt.
 const SLOWED_MOST: f64 = 0.5;
 
@@ -77,8 +74,8 @@ impl Gathered {
     }
 }
 
-/// The result of a case, where the fixed piece of computing took `fastest_ns` at the best of the run. Processes that were slowed do not
-/// count where there are enough others.
+/// The result of a case, where the fixed piece of computing took `fastest_ns` at the best of the run. Processes that were slowed count
+/// only where there is no other: they form a second heap a fifth or more away, so that one of the others is nearer than the median of all.
 pub(crate) fn benchmark(case: &Case, found: Gathered, fastest_ns: u64) -> OsBenchmark {
     let numbers: Vec<Number> = found
         .processes
@@ -90,7 +87,7 @@ pub(crate) fn benchmark(case: &Case, found: Gathered, fastest_ns: u64) -> OsBenc
     let value_of = |number: Number| case.value(number.ns_per_op);
     let mut set_aside: Vec<f64> = slowed.into_iter().map(value_of).collect();
     let mut values: Vec<f64> = full.into_iter().map(value_of).chain(found.values).collect();
-    if values.len() < FULL_LEAST {
+    if values.is_empty() {
         values.append(&mut set_aside);
     }
     if found.refusal.is_some() {
@@ -206,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn slowed_processes_are_set_aside_while_enough_others_are_left() {
+    fn slowed_processes_are_set_aside_while_others_are_left() {
         let process = |ns, pace_ns| vec![Batch { ns, ops: 1, delay_ns: Some(0), pace_ns }; 10];
         let run = |fast: usize, slow: usize| {
             let mut found = Gathered::default();
@@ -218,7 +215,9 @@ mod tests {
         let one = run(3, 3);
         assert_eq!((one.value, one.set_aside.len()), (Some(100.0), 3));
         assert_eq!(one.contamination.slowed_frac, Some(0.5));
-        let one = run(2, 4);
+        let one = run(1, 5);
+        assert_eq!((one.value, one.ci95, one.set_aside.len()), (Some(100.0), None, 5));
+        let one = run(0, 6);
         assert_eq!((one.value, one.processes.len(), one.set_aside.len()), (Some(160.0), 6, 0));
     }
 
