@@ -1,7 +1,11 @@
 //! The micro-benchmarks' results beside the paper's: rows of its tables and points of its Figure 1, for all renderers.
 
+mod tables;
+
+pub use tables::tables;
+
 use crate::plot::{Axis, Chart, Drawn, Mark, Scale, Series, Shape, Unit};
-use ioscape_schema::os::paper::{self, Source, TABLES};
+use ioscape_schema::os::paper;
 use ioscape_schema::units::{Count, Nanos, Rate};
 use ioscape_schema::{MabProof, OsBenchmark, OsResults, OsUnit, Place};
 
@@ -93,65 +97,6 @@ pub fn proof(proof: &MabProof) -> String {
     )
 }
 
-/// One of the paper's tables with this machine in it.
-pub struct Table {
-    /// Number and title.
-    pub title: String,
-    /// Names of the columns.
-    pub head: Vec<&'static str>,
-    /// The rows, fastest first.
-    pub rows: Vec<Vec<String>>,
-}
-
-/// The paper's tables that this machine has a value for, with it as a further row.
-pub fn tables(results: &OsResults) -> Vec<Table> {
-    TABLES.iter().filter_map(|source| table(source, results)).collect()
-}
-
-/// A row that is to be sorted: the value that decides, and the cells.
-type Sorted = (f64, Vec<String>);
-
-fn table(source: &Source, results: &OsResults) -> Option<Table> {
-    let places: &[Option<Place>] = match source.name {
-        "mab" | "open-close" | "create-delete" => &[Some(Place::Local), Some(Place::Remote)],
-        _ => &[None],
-    };
-    let mut rows: Vec<Sorted> =
-        places.iter().filter_map(|&place| our_row(source, results, place)).collect();
-    if rows.is_empty() {
-        return None;
-    }
-    rows.extend(source.rows().into_iter().map(|row| {
-        let mut cells = vec![row.configuration()];
-        cells.extend(row.values.iter().map(|&value| shown(source.unit, value)));
-        cells.push(row.printed.unwrap_or_default().to_owned());
-        (row.value, cells)
-    }));
-    rows.sort_by(|a, b| a.0.total_cmp(&b.0));
-    if source.unit != OsUnit::Nanos {
-        rows.reverse();
-    }
-    let cases = source.cases.iter().map(|(_, case)| *case);
-    Some(Table {
-        title: format!("Table {}. {}", source.number, source.title),
-        head: ["Configuration"].into_iter().chain(cases).chain(["MIPS-relative"]).collect(),
-        rows: rows.into_iter().map(|(_, cells)| cells).collect(),
-    })
-}
-
-fn our_row(source: &Source, results: &OsResults, place: Option<Place>) -> Option<Sorted> {
-    let of = |case: &str| results.find(source.name, case, place);
-    let main = of(source.case)?;
-    let name = match place {
-        Some(place) => format!("{THIS}, {}", place.word()),
-        None => THIS.to_owned(),
-    };
-    let mut cells = vec![name];
-    cells.extend(source.cases.iter().map(|(_, case)| of(case).map_or_else(String::new, value)));
-    cells.push(main.mips_relative.map_or_else(String::new, speed));
-    Some((main.value?, cells))
-}
-
 /// Figure 1 with this machine: relative speed of the operating system against the rating.
 pub fn figure1(results: &OsResults) -> Option<Chart> {
     let ours = results.mips.zip(results.geometric_mean_mips_relative)?;
@@ -200,21 +145,6 @@ pub fn figure1(results: &OsResults) -> Option<Chart> {
 mod tests {
     use super::*;
     use crate::sample;
-
-    #[test]
-    fn this_machine_stands_in_every_table_it_was_measured_for() {
-        let document = sample::micro_benchmarks();
-        let results = document.os.as_ref().unwrap();
-        let all = tables(results);
-        let titles: Vec<&str> = all.iter().map(|table| &table.title[..8]).collect();
-        assert_eq!(titles, ["Table 2.", "Table 3.", "Table 9."]);
-        for table in &all {
-            let ours: Vec<_> = table.rows.iter().filter(|row| row[0].starts_with(THIS)).collect();
-            assert_eq!(ours.len(), 1);
-            assert!(table.rows.iter().all(|row| row.len() == table.head.len()));
-        }
-        assert_eq!(all[0].rows[0][0], THIS, "the fastest is first");
-    }
 
     #[test]
     fn figure_1_has_eleven_points() {

@@ -104,7 +104,7 @@ pub struct OsBenchmark {
     /// The number of every fresh process that counts.
     #[serde(default)]
     pub processes: Vec<f64>,
-    /// The numbers of processes that do not count, for the processor was slowed meanwhile; empty where too few others were left.
+    /// The numbers of processes that do not count, for the processor was slowed meanwhile; empty where no other was left.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub set_aside: Vec<f64>,
     /// How far others disturbed it.

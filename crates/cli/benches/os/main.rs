@@ -4,6 +4,7 @@
 //! `cargo bench -p ioscape --bench os -- [steady RUNS | peers ROUNDS] [DIR]`; both in the current directory unless told otherwise.
 //! `steady` makes its own load: for each processor one Modified Andrew Benchmark after the other, on a file system in memory where
 //! there is one. `peers` wants a machine that does nothing else, for the others give the mean of one run with all that disturbs it.
+//! The result of every run is kept in `target/tmp/os`, so that what varied can be looked at.
 //! lmbench is looked for in `LMBENCH_BIN` and where Debian puts it (section non-free). The exit code is 1 where an aim is missed.
 #![expect(clippy::print_stdout, reason = "a benchmark prints its table")]
 
@@ -15,7 +16,7 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread::JoinHandle;
 
 type Failure = Box<dyn Error>;
@@ -144,6 +145,7 @@ fn once(
         .args(words)
         .stderr(Stdio::inherit())
         .output()?;
+    keep(&output.stdout)?;
     let document: Value = serde_json::from_slice(&output.stdout)?;
     for one in document["os"]["benchmarks"].as_array().ok_or("no benchmarks")? {
         let (Some(name), Some(case)) = (one["name"].as_str(), one["case"].as_str()) else {
@@ -158,6 +160,16 @@ fn once(
         }
     }
     Ok(document["os"]["system"]["pinned_cpu"].to_string())
+}
+
+/// Keeps a result among those of this process, by the number of the process and its own.
+fn keep(document: &[u8]) -> Result<(), Failure> {
+    static KEPT: AtomicU32 = AtomicU32::new(0);
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("os");
+    std::fs::create_dir_all(&folder)?;
+    let number = KEPT.fetch_add(1, Ordering::Relaxed);
+    let name = format!("{}-{number:03}.ioscape.json", std::process::id());
+    Ok(std::fs::write(folder.join(name), document)?)
 }
 
 fn median(values: &[f64]) -> f64 {

@@ -37,11 +37,15 @@ use ioscape_schema::{Environment, MabProof, OsResults, OsRule, Place};
 use process::Ended;
 use result::Gathered;
 use std::cell::Cell;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 use workspace::Workspace;
+
+/// Rounds in which processes are repeated that the processor was slowed for: of the cases with fewer than so many processes at full
+/// pace. First those that have none; six are needed for an interval.
+const MORE_ROUNDS: [usize; 8] = [1, 1, 1, 2, 3, 6, 6, 6];
 
 /// What the user asks for.
 #[derive(Clone, Debug)]
@@ -52,6 +56,8 @@ pub struct Options {
     pub directories: Vec<PathBuf>,
     /// Fresh processes per case.
     pub processes: u32,
+    /// After this time nothing is repeated for the processor's sake, in seconds.
+    pub repeat_until_s: f64,
     /// Time that a process measures, in nanoseconds, before the case's own share.
     pub process_ns: u64,
     /// This program and the words that make it do one step of a benchmark.
@@ -69,6 +75,7 @@ impl Options {
             only: Vec::new(),
             directories: vec![PathBuf::from(".")],
             processes: 12,
+            repeat_until_s: 270.0,
             process_ns: 150_000_000,
             program: None,
             compiler: None,
@@ -78,7 +85,7 @@ impl Options {
 
     /// A quick run: below a minute, with wider intervals.
     pub fn quick() -> Self {
-        Self { processes: 6, process_ns: 60_000_000, ..Self::full() }
+        Self { processes: 6, repeat_until_s: 55.0, process_ns: 45_000_000, ..Self::full() }
     }
 }
 
@@ -188,7 +195,7 @@ pub fn run(options: &Options, progress: &mut dyn FnMut(Step<'_>)) -> Result<Outc
     results.benchmarks = cases
         .iter()
         .zip(gathered)
-        .map(|(case, found)| result::benchmark(case, found, options.processes, fastest_ns))
+        .map(|(case, found)| result::benchmark(case, found, fastest_ns))
         .collect();
     result::doubt(&mut results, told);
     let in_memory = homes.iter().filter(|home| home.in_memory).map(|home| home.place);
@@ -196,15 +203,24 @@ pub fn run(options: &Options, progress: &mut dyn FnMut(Step<'_>)) -> Result<Outc
     Ok(Outcome { results, environment, finished })
 }
 
+/// Refuses what is no directory, in words that speak of directories only.
+fn is_directory(path: &Path) -> Result<(), Error> {
+    match std::fs::metadata(path) {
+        Ok(found) if found.is_dir() => Ok(()),
+        Ok(_) => Err(Error::target(path, "is not a directory: name a directory")),
+        Err(why) => {
+            let text = format!("cannot be looked at ({why}): name a directory that exists");
+            Err(Error::target(path, text))
+        }
+    }
+}
+
 /// Checks the directories and makes a workspace in each.
 fn open(options: &Options) -> Result<(Vec<Home>, Environment), Error> {
     let mut homes: Vec<Home> = Vec::new();
     let mut environment = Environment::default();
     for directory in &options.directories {
-        let found = std::fs::metadata(directory).is_ok_and(|found| !found.is_dir());
-        if found {
-            return Err(Error::target(directory, "is not a directory: name a directory"));
-        }
+        is_directory(directory)?;
         let target = Target::open(directory, &TargetOptions::default())?;
         let place =
             if target.file_system().is_network_or_fuse { Place::Remote } else { Place::Local };
@@ -242,29 +258,31 @@ struct Bench<'a> {
 }
 
 impl Bench<'_> {
-    /// Runs every case once per round, each round in another order; then again those that the processor was slowed for, in so many
-    /// rounds more at most as make a third.
+    /// Runs every case once per round, each round in another order; then again those that the processor was slowed for, in
+    /// [`MORE_ROUNDS`], while there is time.
     fn all_rounds(&mut self, progress: &mut dyn FnMut(Step<'_>)) -> Result<(), Error> {
         let whole = |case: &Case| case.rule == OsRule::Single;
-        // The Modified Andrew Benchmark is one step for all of its cases at a place.
         let firsts: Vec<usize> = (0..self.cases.len())
-            .filter(|&i| {
-                !whole(&self.cases[i]) || i == 0 || {
-                    let before = &self.cases[i - 1];
-                    !whole(before) || before.place != self.cases[i].place
-                }
-            })
+            .filter(|&i| i == 0 || !one_run(&self.cases[i - 1], &self.cases[i]))
             .collect();
-        let rounds = self.options.processes;
+        let (begun, rounds) = (Instant::now(), self.options.processes);
         let mut done = 0;
-        for round in 0..rounds + rounds / 3 {
-            let mut now: Vec<usize> =
-                order(firsts.len(), round).into_iter().map(|at| firsts[at]).collect();
-            if round >= rounds {
-                now.retain(|&index| !whole(&self.cases[index]) && self.lacks(index));
+        for round in 0..rounds {
+            for at in order(firsts.len(), round) {
+                self.turn(firsts[at], (done, firsts.len() * rounds as usize), progress)?;
+                done += 1;
             }
-            let of = done + now.len() + firsts.len() * rounds.saturating_sub(round + 1) as usize;
+        }
+        for (round, wanted) in (rounds..).zip(MORE_ROUNDS) {
+            let now = order(firsts.len(), round).into_iter().map(|at| firsts[at]);
+            let now: Vec<usize> = now
+                .filter(|&index| !whole(&self.cases[index]) && self.lacks(index, wanted))
+                .collect();
+            let of = done + now.len();
             for index in now {
+                if begun.elapsed().as_secs_f64() > self.options.repeat_until_s {
+                    return Ok(());
+                }
                 self.turn(index, (done, of), progress)?;
                 done += 1;
             }
@@ -273,9 +291,8 @@ impl Bench<'_> {
     }
 
     /// Whether fewer processes than wanted ran at full pace.
-    fn lacks(&self, index: usize) -> bool {
-        let full = self.gathered[index].at_full_pace(&self.cases[index], self.fastest_ns);
-        full < self.options.processes as usize
+    fn lacks(&self, index: usize, wanted: usize) -> bool {
+        self.gathered[index].at_full_pace(&self.cases[index], self.fastest_ns) < wanted
     }
 
     /// One process of a case, or one run of the Modified Andrew Benchmark.
@@ -336,20 +353,22 @@ impl Bench<'_> {
         let directory = self.directory(first)?;
         let compiler = self.options.compiler.as_deref();
         let run = match &self.scene.program {
-            Some(program) => mab::run(&mab::Setting { program, directory: &directory, compiler }),
+            Some(program) => {
+                let cold = mab::is_cold(&self.cases[first]);
+                mab::run(&mab::Setting { program, directory: &directory, compiler, cold })
+            }
             None => Err(case::not_here("there is no program to do the steps")),
         };
         // As above.
         let _ = std::fs::remove_dir_all(&directory);
         let interrupted = self.options.interrupt.load(Ordering::Relaxed);
-        let place = self.cases[first].place;
         let last = (first..self.cases.len())
-            .take_while(|&i| self.cases[i].name == mab::NAME && self.cases[i].place == place)
+            .take_while(|&i| one_run(&self.cases[first], &self.cases[i]))
             .last()
             .unwrap_or(first);
         match run {
             Ok(run) => {
-                let values = run.values();
+                let values = run.values(mab::is_cold(&self.cases[first]));
                 self.gathered[first..=last]
                     .iter_mut()
                     .zip(values)
@@ -366,6 +385,15 @@ impl Bench<'_> {
         }
         Ok(last)
     }
+}
+
+/// Whether two cases are numbers of one run of the Modified Andrew Benchmark: at one place, and both warm or both cold.
+fn one_run(one: &Case, other: &Case) -> bool {
+    let whole = |case: &Case| case.rule == OsRule::Single;
+    whole(one)
+        && whole(other)
+        && one.place == other.place
+        && mab::is_cold(one) == mab::is_cold(other)
 }
 
 /// A permutation of `0..count` that is another one every round and the same in every run.

@@ -17,17 +17,19 @@ pub(crate) fn pace_ns() -> u64 {
     one().min(one()).max(1)
 }
 
-/// Independent chains, so that as many units of the core as possible are busy: this is what a neighbour on the core slows most.
+/// So many additions at once that do not wait for one another that the core can take up no more: only then is it seen that a neighbour
+/// on the core takes its share. Work that waits for its own results, as chains of dependent steps do, runs as fast beside a neighbour.
 #[inline(never)]
 fn work(rounds: u64) -> u64 {
-    let (mut a, mut b, mut c, mut d) = (1u64, 2u64, 3u64, 4u64);
+    let mut sums = [1u64, 2, 3, 4, 5, 6, 7, 8, 9, 10];
     for round in 0..rounds {
-        a = a.rotate_left(5) ^ round;
-        b = b.wrapping_add(a >> 3);
-        c = c.rotate_left(7).wrapping_add(round);
-        d ^= d << 1 ^ c;
+        // Else the compiler would sum up by a formula.
+        let round = black_box(round);
+        for (index, sum) in sums.iter_mut().enumerate() {
+            *sum = if index % 2 == 0 { sum.wrapping_add(round) } else { *sum ^ round };
+        }
     }
-    a ^ b ^ c ^ d
+    sums.into_iter().fold(0, |all, sum| all ^ sum)
 }
 
 #[cfg(test)]

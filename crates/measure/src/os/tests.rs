@@ -43,11 +43,12 @@ fn a_short_run_measures_and_cleans_up() {
     let options = short(&["getpid", "open-close", "dhrystone"], home.path());
     let outcome = run(&options, &mut |_| steps += 1).unwrap();
     outcome.finished.unwrap();
-    // Up to two rounds more for processes that were slowed.
-    assert!((7 * 6..=7 * 8).contains(&steps), "{steps}");
+    // Some rounds more for processes that were slowed.
+    let most = 6 + MORE_ROUNDS.len();
+    assert!((7 * 6..=7 * most).contains(&steps), "{steps}");
     for one in &outcome.results.benchmarks {
         let (counted, all) = (one.processes.len(), one.processes.len() + one.set_aside.len());
-        assert!((6..=8).contains(&all) && counted >= 3, "{}: {:?}", one.name, one.not_measured);
+        assert!((6..=most).contains(&all) && counted >= 1, "{}: {:?}", one.name, one.not_measured);
         assert_eq!(one.ci95.is_some(), counted >= 6);
         let value = one.value.unwrap();
         let [low, high] = one.ci95.unwrap_or([value; 2]);

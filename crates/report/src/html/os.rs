@@ -56,7 +56,7 @@ pub fn benchmarks(results: &OsResults) -> String {
     let mut out = "<h2>Benchmarks</h2>".to_owned();
     out += r#"<p class="lead">Medians over fresh processes that took turns; the interval holds the long-run median 95 times of 100, whatever the
         distribution. Clean is the share of batches in which nobody else had the processor.</p>"#;
-    out += &table("words", &head, rows);
+    out += &table("words lessons", &head, rows);
     out + &proof(results) + &system(&results.system)
 }
 

@@ -243,6 +243,38 @@ impl Source {
     }
 }
 
+/// One line of Table 8, as printed; empty where the paper has none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Andrew {
+    /// Machine, by its abbreviation.
+    pub hardware: &'static str,
+    /// Operating system.
+    pub os: &'static str,
+    /// Relative speed with local files.
+    pub local: &'static str,
+    /// Relative speed with remote files.
+    pub remote: &'static str,
+    /// Time that remote files take more, in per cent.
+    pub penalty: &'static str,
+}
+
+impl Andrew {
+    /// The penalty that orders the table; the machines without one come first.
+    pub fn penalty(&self) -> f64 {
+        number(self.penalty).unwrap_or(f64::NEG_INFINITY)
+    }
+}
+
+/// Table 8 in the paper's order.
+pub fn andrew() -> Vec<Andrew> {
+    let (_, rows) = lines(csv!("table8"));
+    rows.filter_map(|row| {
+        let [hardware, os, local, remote, penalty] = row.get(..5)?.try_into().ok()?;
+        Some(Andrew { hardware, os, local, remote, penalty })
+    })
+    .collect()
+}
+
 /// The table of a benchmark, by its name.
 pub fn table_of(name: &str) -> Option<&'static Source> {
     TABLES.iter().find(|table| table.name == name)
@@ -319,24 +351,26 @@ fn per_mips_off() -> Vec<Disagreement> {
 fn andrew_off() -> Vec<Disagreement> {
     let Some(table) = table_of("mab") else { return Vec::new() };
     let runs = table.rows();
-    let total = |row: &[&str], remote: bool| {
-        let mine = |one: &&Row| one.hardware == row[0] && one.os == row[1];
+    let total = |row: &Andrew, remote: bool| {
+        let mine = |one: &&Row| one.hardware == row.hardware && one.os == row.os;
         let there = |one: &&Row| (one.place() == Some(Place::Remote)) == remote;
         runs.iter().filter(mine).find(there)
     };
-    let (_, rows) = lines(csv!("table8"));
+    let past = andrew();
+    let rows = past.iter();
     rows.flat_map(|row| {
         let speed = |remote| {
-            let one = total(&row, remote)?;
-            table.speed(one.value, one.place(), mips_of(row[0])?)
+            let one = total(row, remote)?;
+            table.speed(one.value, one.place(), mips_of(row.hardware)?)
         };
-        let penalty = total(&row, false)
-            .zip(total(&row, true))
+        let penalty = total(row, false)
+            .zip(total(row, true))
             .map(|(near, far)| (far.value / near.value - 1.0) * 100.0);
         let found = [("local", speed(false)), ("remote", speed(true)), ("penalty, %", penalty)];
         let mut off = Vec::new();
-        for ((what, value), printed) in found.into_iter().zip(row[2..].iter()) {
-            let name = format!("{} {} {what}", row[0], row[1]);
+        let printed = [row.local, row.remote, row.penalty];
+        for ((what, value), printed) in found.into_iter().zip(printed) {
+            let name = format!("{} {} {what}", row.hardware, row.os);
             off.extend(value.and_then(|value| judge(8, name, printed, value)));
         }
         off
@@ -348,9 +382,8 @@ fn andrew_off() -> Vec<Disagreement> {
 pub fn figure1_recomputed(machine: &str) -> Option<f64> {
     let printed = TABLES.iter().flat_map(Source::rows).filter(|row| row.hardware == machine);
     let mut speeds: Vec<f64> = printed.filter_map(|row| number(row.printed?)).collect();
-    let (_, rows) = lines(csv!("table8"));
-    for row in rows.filter(|row| row[0] == machine) {
-        speeds.extend(row[2..4].iter().filter_map(|cell| number(cell)));
+    for row in andrew().iter().filter(|row| row.hardware == machine) {
+        speeds.extend([row.local, row.remote].into_iter().filter_map(number));
     }
     super::geometric_mean(&speeds)
 }

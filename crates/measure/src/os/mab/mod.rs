@@ -2,8 +2,10 @@
 //!
 //! Five phases on a tree of sources: make directories, copy every file, look at every file's state, read every file, and
 //! compile. As in the original there is a process for every file and step, and the compiler is the same everywhere.
+//! Beside the run of the original, whose files are in the file cache when they are read, there is a cold one.
 
 mod cc;
+mod cold;
 pub(crate) mod kernel;
 mod make;
 pub(crate) mod steps;
@@ -30,6 +32,9 @@ const TREES: u32 = 5;
 /// Name of the benchmark.
 pub(crate) const NAME: &str = "mab";
 
+/// How the cases of cold runs end.
+const COLD: &str = ", cold";
+
 /// What the benchmark is given.
 pub(crate) struct Setting<'a> {
     /// The program that does single steps.
@@ -38,6 +43,8 @@ pub(crate) struct Setting<'a> {
     pub(crate) directory: &'a Path,
     /// Another compiler's command; the built-in one if none.
     pub(crate) compiler: Option<&'a str>,
+    /// Whether the file cache loses what a phase reads before it.
+    pub(crate) cold: bool,
 }
 
 /// One run: nanoseconds of each phase, and the hash of what was made.
@@ -50,10 +57,11 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    /// The values of [`cases`], in their order.
-    pub(crate) fn values(&self) -> [f64; 7] {
+    /// The values of the warm or the cold ones of [`cases`], in their order.
+    pub(crate) fn values(&self, cold: bool) -> Vec<f64> {
         let [a, b, c, d, e] = self.phases.map(|ns| ns as f64);
-        [a, b, c, d, a + b + c + d, e, a + b + c + d + e]
+        let copy = a + b + c + d;
+        if cold { vec![b, d, copy, e, copy + e] } else { vec![a, b, c, d, copy, e, copy + e] }
     }
 
     /// What the run proves.
@@ -70,31 +78,52 @@ impl Run {
     }
 }
 
-/// The cases; of them `total` counts.
+/// The cases of warm runs, and what each teaches.
+const WARM_CASES: [(&str, &str); 7] = [
+    ("make directories", "Phase I: twenty directories by five commands."),
+    ("copy files", "Phase II: seventy files, a process for each."),
+    (
+        "look at files",
+        "Phase III: the state of every file, a process for each, then all of them by one.",
+    ),
+    ("read files", "Phase IV: every file read twice, a process for each time."),
+    ("copy", "Phases I to IV: small files and processes."),
+    ("compile", "Phase V: seventeen sources compiled, two libraries, one link; mostly computing."),
+    ("total", "A day's work of a programmer in small: files, processes and computing together."),
+];
+
+/// Those of cold runs: the phases that read contents, and the sums.
+const COLD_CASES: [(&str, &str); 5] = [
+    (
+        "copy files",
+        "Phase II with the sources not in the file cache: what a first use of files pays.",
+    ),
+    (
+        "read files",
+        "Phase IV with the copies not in the file cache, but for the second of the two times.",
+    ),
+    ("copy", "Phases I to IV, each file fetched from storage when it is first read in a phase."),
+    (
+        "compile",
+        "Phase V with sources and headers fetched from storage once: little beside computing.",
+    ),
+    ("total", "The whole with a file cache that forgets between phases: how much the cache saves."),
+];
+
+/// All cases, warm ones first; of them `total` counts.
 pub(crate) fn cases(place: (usize, Place)) -> Vec<Case> {
-    let all = [
-        ("make directories", "Phase I: twenty directories by five commands."),
-        ("copy files", "Phase II: seventy files, a process for each."),
-        (
-            "look at files",
-            "Phase III: the state of every file, a process for each, then all of them by one.",
-        ),
-        ("read files", "Phase IV: every file read twice, a process for each time."),
-        ("copy", "Phases I to IV: small files and processes."),
-        (
-            "compile",
-            "Phase V: seventeen sources compiled, two libraries, one link; mostly computing.",
-        ),
-        (
-            "total",
-            "A day's work of a programmer in small: files, processes and computing together.",
-        ),
-    ];
-    let case = |(name, teaches)| {
+    let case = |name: String, teaches| {
         let ready = |_: &_| Err(not_here("it is run as a whole"));
         Case::new(NAME, name, teaches, ready).by(OsRule::Single).unpinned().at(place)
     };
-    all.into_iter().map(case).collect()
+    let warm = WARM_CASES.into_iter().map(|(name, teaches)| case(name.to_owned(), teaches));
+    let cold = COLD_CASES.into_iter().map(|(name, teaches)| case(format!("{name}{COLD}"), teaches));
+    warm.chain(cold).collect()
+}
+
+/// Whether a case is one of a cold run.
+pub(crate) fn is_cold(case: &Case) -> bool {
+    case.name == NAME && case.case.ends_with(COLD)
 }
 
 /// Runs the benchmark once.
@@ -116,15 +145,23 @@ pub(crate) fn run(setting: &Setting<'_>) -> io::Result<Run> {
     let compiler = setting.compiler.unwrap_or("cc");
     let target = if setting.compiler.is_some() { "objects" } else { "wm" };
     let under = Under { setting, waited: Waited::new()? };
-    let phases = [
-        under.timed(|| under.directories())?,
-        under.timed(|| under.copies(&files))?,
-        under.timed(|| under.all(&[&["find", "testfs1", "ls"], &["du", "testfs1"]]))?,
-        under.timed(|| {
-            under.all(&[&["find", "testfs1", "grep", "kangaroo"], &["find", "testfs1", "wc"]])
-        })?,
-        under.timed(|| under.one("testfs1", &["make", target, compiler]))?,
-    ];
+    let one = under.timed(|| under.directories())?;
+    under.forget(&files, "src")?;
+    let two = under.timed(|| under.copies(&files))?;
+    let three = under.timed(|| under.all(&[&["find", "testfs1", "ls"], &["du", "testfs1"]]))?;
+    under.forget(&files, "testfs1")?;
+    let four = under.timed(|| {
+        under.all(&[&["find", "testfs1", "grep", "kangaroo"], &["find", "testfs1", "wc"]])
+    })?;
+    under.forget(&files, "testfs1")?;
+    let five = under.timed(|| {
+        let told = |e| match setting.compiler {
+            Some(command) => io::Error::other(format!("{e}, with the compiler {command:?}")),
+            None => e,
+        };
+        under.one("testfs1", &["make", target, compiler]).map_err(told)
+    })?;
+    let phases = [one, two, three, four, five];
     Ok(Run { phases, hash: hash(&made(&home.join("testfs1"))?) })
 }
 
@@ -141,6 +178,12 @@ impl Under<'_> {
         work()?;
         let passed = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
         Ok(passed.saturating_sub(self.waited.total_ns()?.saturating_sub(before)))
+    }
+
+    /// Drops the contents of a tree from the file cache, where the run is a cold one.
+    fn forget(&self, files: &[tree::File], folder: &str) -> io::Result<()> {
+        let Setting { directory, cold, .. } = self.setting;
+        if *cold { cold::drop_contents(files, &directory.join(folder)) } else { Ok(()) }
     }
 
     /// A step in a process of its own, in a directory below the benchmark's.

@@ -53,5 +53,15 @@ fn work_left_out_on_purpose_changes_the_hash() {
     let unit = files.iter_mut().find(|(path, _)| path == "wm.c").unwrap();
     unit.1.truncate(unit.1.rfind("\nint ").unwrap());
     assert!(!run(&build(&files)).proof(None).whole);
-    assert_eq!(run(&whole).values(), [1.0, 2.0, 3.0, 4.0, 10.0, 5.0, 15.0]);
+}
+
+#[test]
+fn every_case_has_its_value() {
+    let run = Run { phases: [1, 2, 3, 4, 5], hash: String::new() };
+    assert_eq!(run.values(false), [1.0, 2.0, 3.0, 4.0, 10.0, 5.0, 15.0]);
+    assert_eq!(run.values(true), [2.0, 4.0, 10.0, 5.0, 15.0]);
+    let (cold, warm): (Vec<Case>, Vec<Case>) =
+        cases((0, Place::Local)).into_iter().partition(is_cold);
+    assert_eq!((warm.len(), cold.len()), (run.values(false).len(), run.values(true).len()));
+    assert_eq!((warm[6].case.as_str(), cold[4].case.as_str()), ("total", "total, cold"));
 }
