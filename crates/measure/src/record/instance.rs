@@ -20,6 +20,9 @@ const OTHERS: [&str; 5] = [
     "block_bio_frontmerge",
 ];
 
+/// What the names of all our instances begin with; the process's number follows.
+const NAME: &str = "ioscape-";
+
 /// An instance; it is removed when this is dropped.
 pub(super) struct Instance {
     root: PathBuf,
@@ -32,7 +35,8 @@ impl Instance {
     /// Makes an instance of a name that nobody else has.
     pub fn new() -> Result<Self, Error> {
         let (root, mounted) = tracefs()?;
-        let folder = root.join("instances").join(format!("ioscape-{}", std::process::id()));
+        remove_abandoned(&root.join("instances"));
+        let folder = root.join("instances").join(format!("{NAME}{}", std::process::id()));
         let made = std::fs::create_dir(&folder);
         let instance = Self { root, folder, mounted };
         match made {
@@ -133,6 +137,18 @@ impl Drop for Instance {
     }
 }
 
+/// Removes the instances of recorders that were killed. One whose recorder lives where its number is not seen from here has its
+/// buffers open, and the kernel keeps it.
+fn remove_abandoned(instances: &Path) {
+    for entry in std::fs::read_dir(instances).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let process = name.to_str().and_then(|name| name.strip_prefix(NAME)?.parse::<u32>().ok());
+        if process.is_some_and(|number| !Path::new("/proc").join(number.to_string()).exists()) {
+            let _ = std::fs::remove_dir(entry.path());
+        }
+    }
+}
+
 /// A file that the kernel gives in one reading only: a second one, from where the first ended, finds nothing.
 fn at_once(path: &Path) -> Result<String, Error> {
     let mut bytes = vec![0; 1 << 16];
@@ -175,6 +191,21 @@ fn refused(path: &Path, error: &std::io::Error) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_what_a_dead_recorder_left_is_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        // No process has a number beyond the kernel's largest, 2^22.
+        let abandoned = format!("{NAME}4194305");
+        let kept = [format!("{NAME}{}", std::process::id()), "other-4194305".to_owned()];
+        for name in kept.iter().chain([&abandoned]) {
+            std::fs::create_dir(folder.path().join(name)).unwrap();
+        }
+        remove_abandoned(folder.path());
+        assert!(!folder.path().join(abandoned).exists());
+        assert!(kept.iter().all(|name| folder.path().join(name).is_dir()));
+        remove_abandoned(&folder.path().join("absent"));
+    }
 
     #[test]
     fn losses_are_read_from_the_statistics() {
