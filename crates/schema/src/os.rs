@@ -92,7 +92,8 @@ pub struct OsBenchmark {
     pub value: Option<f64>,
     /// What `value` counts.
     pub unit: OsUnit,
-    /// Distribution-free interval that holds the median over processes 95 times of 100; absent with fewer than six.
+    /// Distribution-free interval that holds the median over processes 95 times of 100: over those that count, or over all where fewer
+    /// than six count; absent with fewer than six in all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ci95: Option<[f64; 2]>,
     /// MIPS-relative speed, for the cases that the paper has one for.

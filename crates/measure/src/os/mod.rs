@@ -44,7 +44,7 @@ use std::time::Instant;
 use workspace::Workspace;
 
 /// Rounds in which processes are repeated that the processor was slowed for: of the cases with fewer than so many processes at full
-/// pace. First those that have none; six are needed for an interval.
+/// pace. First those that have none; six are needed for an interval of their own.
 const MORE_ROUNDS: [usize; 8] = [1, 1, 1, 2, 3, 6, 6, 6];
 
 /// What the user asks for.
