@@ -22,11 +22,10 @@ pub fn parameters(name: &str) -> Result<Parameters, Failure> {
     if let Some(parameters) = drives::find(name) {
         return Ok(parameters);
     }
-    let is_flash = || std::fs::read_to_string(name).is_ok_and(|t| ssd::Parameters::describes(&t));
-    if ssd::find(name).is_some() || is_flash() {
-        return Err(Failure::Misuse(format!(
-            "{name} is a solid-state drive, and a disk is needed here"
-        )));
+    let flash =
+        || Failure::Misuse(format!("{name} is a solid-state drive, and a disk is needed here"));
+    if ssd::find(name).is_some() {
+        return Err(flash());
     }
     if !Path::new(name).exists() {
         let shipped = drives::SHIPPED.iter().chain(ssd::SHIPPED);
@@ -39,7 +38,11 @@ pub fn parameters(name: &str) -> Result<Parameters, Failure> {
     if name.ends_with(".diskspecs") {
         return disksim(Path::new(name));
     }
-    Parameters::parse(&read(Path::new(name))?, name).map_err(misuse)
+    let text = read(Path::new(name))?;
+    if ssd::Parameters::describes(&text) {
+        return Err(flash());
+    }
+    Parameters::parse(&text, name).map_err(misuse)
 }
 
 /// DiskSim's parameter files, found beside each other.
@@ -94,7 +97,12 @@ pub fn target(name: &str) -> Result<Target, Failure> {
 
 /// The disk of a name or file.
 pub fn drive(name: &str) -> Result<Drive, Failure> {
-    parameters(name)?.build().map_err(|e| at(name, &e))
+    build(name, &parameters(name)?)
+}
+
+/// The disk of parameters that were found under a name or in a file.
+pub fn build(name: &str, parameters: &Parameters) -> Result<Drive, Failure> {
+    parameters.build().map_err(|e| at(name, &e))
 }
 
 /// What is wrong with a drive, and in which file.

@@ -87,6 +87,13 @@ pub struct CampaignRow {
     pub cells: Vec<CampaignCell>,
 }
 
+impl CampaignRow {
+    /// The parameter `name` of the row, if it varies.
+    pub fn setting(&self, name: &str) -> Option<&CampaignSetting> {
+        self.settings.iter().find(|setting| setting.name == name)
+    }
+}
+
 /// Numbers of another source beside ours.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CampaignReference {

@@ -22,7 +22,7 @@ pub fn main(args: &CalibrateArgs) -> Result<(), Failure> {
     }
     let misuse = |e: ioscape_simulate::Error| Failure::Misuse(e.to_string());
     let start = drives::parameters(&args.drive)?;
-    let drive = drives::drive(&args.drive)?;
+    let drive = drives::build(&args.drive, &start)?;
     let trace = drives::trace(&args.trace)?;
     let busiest =
         drives::counts(&trace).into_iter().max_by_key(|&(d, n)| (n, std::cmp::Reverse(d)));

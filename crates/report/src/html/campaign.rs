@@ -110,7 +110,7 @@ fn series(
     rows: &[&CampaignRow],
 ) -> Series {
     let mark = |row: &&CampaignRow| {
-        let x = row.settings.iter().find(|setting| setting.name == result.x)?;
+        let x = row.setting(&result.x)?;
         let cell = row.cells.get(column).filter(|cell| !cell.samples.is_empty())?;
         let y = (quantity.of_cell)(cell);
         let all = cell.samples.iter().map(quantity.of_sample);

@@ -1,7 +1,7 @@
 //! What more streams on the same files gain: the sentence that the white paper reads off its multi-thread tables.
 
 use super::ratio::paired_ratio;
-use ioscape_schema::{CampaignResult, CampaignRow, CampaignSetting};
+use ioscape_schema::{CampaignResult, CampaignRow};
 
 /// Name of the parameter whose growth is told.
 const THREADS: &str = "threads";
@@ -15,12 +15,13 @@ pub fn growth_in_threads(result: &CampaignResult) -> Vec<String> {
     let Some((few, many)) = groups.first().and_then(|(_, rows)| ends(rows)) else {
         return Vec::new();
     };
-    let count = |row| threads(row).map_or("", |setting| setting.text.as_str());
+    let [few, many] =
+        [few, many].map(|row| row.setting(THREADS).map_or("", |setting| setting.text.as_str()));
     let sentence = |column: usize| {
         let parts: Vec<String> =
             groups.iter().filter_map(|(shared, rows)| part(shared, rows, column)).collect();
         let name = result.columns[column].name();
-        let (few, many, parts) = (count(few), count(many), parts.join(", "));
+        let parts = parts.join(", ");
         (!parts.is_empty()).then(|| {
             format!("{name}: {many} threads instead of {few} multiply the throughput by {parts}.")
         })
@@ -28,13 +29,9 @@ pub fn growth_in_threads(result: &CampaignResult) -> Vec<String> {
     (0..result.columns.len()).filter_map(sentence).collect()
 }
 
-fn threads(row: &CampaignRow) -> Option<&CampaignSetting> {
-    row.settings.iter().find(|setting| setting.name == THREADS)
-}
-
 /// The rows with the fewest and the most threads, if these are not the same.
 fn ends<'a>(rows: &[&'a CampaignRow]) -> Option<(&'a CampaignRow, &'a CampaignRow)> {
-    let count = |row: &&&CampaignRow| threads(row).map_or(0.0, |setting| setting.value);
+    let count = |row: &&&CampaignRow| row.setting(THREADS).map_or(0.0, |setting| setting.value);
     let few = rows.iter().min_by(|a, b| count(a).total_cmp(&count(b)))?;
     let many = rows.iter().max_by(|a, b| count(a).total_cmp(&count(b)))?;
     (count(&many) > count(&few)).then_some((few, many))
@@ -57,7 +54,7 @@ fn part(shared: &str, rows: &[&CampaignRow], column: usize) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ioscape_schema::{CampaignCell, CampaignColumn, CampaignSample};
+    use ioscape_schema::{CampaignCell, CampaignColumn, CampaignSample, CampaignSetting};
 
     fn row(iosize: &str, threads: f64, rates: [f64; 2]) -> CampaignRow {
         let setting = |name: &str, text: &str, value| CampaignSetting {

@@ -35,7 +35,7 @@ fn part(pieces: f64, written: f64) -> String {
 }
 
 fn value(row: &CampaignRow, name: &str) -> Option<f64> {
-    row.settings.iter().find(|setting| setting.name == name).map(|setting| setting.value)
+    row.setting(name).map(|setting| setting.value)
 }
 
 /// Median pieces of one file over all rows and runs with `written` files written in turns, rounded.
