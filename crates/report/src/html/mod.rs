@@ -203,5 +203,4 @@ fn footer(out: &mut String, document: &Document) {
 }
 
 #[cfg(test)]
-#[path = "tests.rs"]
 mod tests;

@@ -212,5 +212,4 @@ fn warnings(document: &Document, style: &Style) -> String {
 }
 
 #[cfg(test)]
-#[path = "tests.rs"]
 mod tests;

@@ -409,5 +409,4 @@ fn heads_of(zone: &Zone, cylinder: u32, plan: &Plan<'_>) -> Vec<u16> {
 }
 
 #[cfg(test)]
-#[path = "layout_tests.rs"]
 mod tests;

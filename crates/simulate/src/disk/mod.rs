@@ -309,5 +309,4 @@ impl<'a> Disk<'a> {
 }
 
 #[cfg(test)]
-#[path = "disk_tests.rs"]
 mod tests;

@@ -443,5 +443,4 @@ impl Drive {
 }
 
 #[cfg(test)]
-#[path = "drive_tests.rs"]
 mod tests;

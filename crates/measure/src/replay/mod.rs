@@ -259,5 +259,4 @@ fn distribution(tally: &Tally) -> Distribution {
 }
 
 #[cfg(test)]
-#[path = "replay/tests.rs"]
 mod tests;

@@ -1,0 +1,1 @@
+//! The block-trace recorder and the call tracer.

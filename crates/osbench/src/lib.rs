@@ -1,0 +1,1 @@
+//! The operating-system micro-benchmarks, one question per file.

@@ -1,0 +1,1 @@
+//! Plans and verdicts over many runs: campaigns, validation, concurrent writers, comparisons.
