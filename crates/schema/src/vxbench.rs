@@ -319,7 +319,14 @@ pub struct WriterScaling {
     pub ratio: f64,
     /// Ends of that interval.
     pub ratio_ci95: [f64; 2],
-    /// Whether the writers wait for one another; absent where this machine cannot tell.
+    /// 95 % interval of the throughput on a file each over that of one writer; absent without two rounds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gain_ci95: Option<[f64; 2]>,
+    /// 95 % interval of the throughput on one file over the geometric middle of one writer and a file each; absent without
+    /// two rounds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub position_ci95: Option<[f64; 2]>,
+    /// Whether the writers wait for one another; absent where the intervals do not decide.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub serialised: Option<bool>,
     /// The finding in words.

@@ -1,6 +1,6 @@
 //! `ioscape evaluate`: the self-scaling evaluation of a real target, saved after every point.
 
-use super::single_writer::{self, Effort};
+use super::single_writer;
 use crate::args::EvaluateArgs;
 use crate::failure::Failure;
 use crate::machine::{self, Machine};
@@ -14,6 +14,7 @@ use ioscape_schema::{
     Access, Document, Evaluation, Measurement, Settings, Warning, WarningKind, Workload,
     WriterScaling,
 };
+use ioscape_study::writers::WriterEffort;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
@@ -213,13 +214,15 @@ fn writers(
     if args.budget < WRITERS_BUDGET_S {
         return left_out(format!("the budget is below {}", Seconds(WRITERS_BUDGET_S)));
     }
-    let needed_s = layout_rate.map_or(0.0, |rate| Effort::SHORT.layout_bytes() as f64 / rate);
+    let needed_s = layout_rate.map_or(0.0, |rate| {
+        WriterEffort::SHORT.layout_bytes(single_writer::processors()) as f64 / rate
+    });
     if needed_s > args.budget * WRITERS_SHARE {
         return left_out(format!("laying out its files would take {}", Seconds(needed_s)));
     }
     let progress = Progress::of_jobs(0, 1, "single writer");
     let watch = super::vxbench::watch(interrupt, &progress);
-    let outcome = single_writer::diagnose(&args.target, Effort::SHORT, &watch, None);
+    let outcome = single_writer::diagnose(&args.target, WriterEffort::SHORT, &watch, None);
     progress.done();
     match outcome {
         Ok(diagnosis) => Ok(Writers { found: diagnosis.found, left_out: None }),

@@ -1,16 +1,10 @@
 //! Campaigns: tables of `vxbench` runs, described in TOML files and planned as pure functions of them.
 
-mod growth;
-mod pieces;
-mod ratio;
 mod reference;
 mod rows;
 #[cfg(test)]
 mod tests;
 
-pub use growth::growth_in_threads;
-pub use pieces::pieces_of_aged_files;
-pub use ratio::{PairedRatio, median, paired_ratio};
 pub use reference::parse_reference;
 pub use rows::{CellPlan, RowPlan};
 

@@ -7,7 +7,7 @@ mod loops;
 mod places;
 mod table;
 
-use super::single_writer::{self, Effort};
+use super::single_writer;
 use crate::args::{CampaignAction, CampaignArgs, CampaignRunArgs, ResultArgs};
 use crate::failure::Failure;
 use crate::progress::Progress;
@@ -17,7 +17,9 @@ use ioscape_measure::Clock;
 use ioscape_measure::environment;
 use ioscape_schema::units::Bytes;
 use ioscape_schema::{CampaignResult, Document, Warning, WarningKind};
-use ioscape_workload::campaign::{Campaign, RowPlan, growth_in_threads, pieces_of_aged_files};
+use ioscape_study::campaign::{growth_in_threads, pieces_of_aged_files};
+use ioscape_study::writers::WriterEffort;
+use ioscape_workload::campaign::{Campaign, RowPlan};
 use places::{Place, Places};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
@@ -205,15 +207,16 @@ impl Work<'_> {
         let watch = super::vxbench::watch(&cells.interrupt, &progress);
         for place in places {
             let Some(folder) = &place.folder else { continue };
-            let told = match single_writer::diagnose(folder.path(), Effort::SHORT, &watch, None) {
-                Ok(diagnosis) => diagnosis.found.into_iter().map(|one| one.sentence).collect(),
-                Err(interrupted @ Failure::Interrupted(_)) => return Err(interrupted),
-                Err(failure) => {
-                    vec![format!(
-                        "Whether writers wait for one another was not measured: {failure}."
-                    )]
-                }
-            };
+            let told =
+                match single_writer::diagnose(folder.path(), WriterEffort::SHORT, &watch, None) {
+                    Ok(diagnosis) => diagnosis.found.into_iter().map(|one| one.sentence).collect(),
+                    Err(interrupted @ Failure::Interrupted(_)) => return Err(interrupted),
+                    Err(failure) => {
+                        vec![format!(
+                            "Whether writers wait for one another was not measured: {failure}."
+                        )]
+                    }
+                };
             // The sentences name the file system themselves.
             let named = place.label == place.file_system.name;
             let label = if named { String::new() } else { format!("{}: ", place.label) };

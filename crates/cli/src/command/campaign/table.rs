@@ -8,7 +8,8 @@ use crate::output;
 use ioscape_schema::{
     CampaignCell, CampaignColumn, CampaignResult, CampaignRow, Warning, WarningKind,
 };
-use ioscape_workload::campaign::{Campaign, RowPlan, median, paired_ratio};
+use ioscape_study::ratio::{median, paired_ratio};
+use ioscape_workload::campaign::{Campaign, RowPlan};
 use std::path::Path;
 
 /// An empty table: a column for every place and every method that can run there.

@@ -2,11 +2,12 @@
 
 use super::watch;
 use crate::args::VxbenchArgs;
-use crate::command::single_writer::{self, Effort};
+use crate::command::single_writer;
 use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::{interrupt, output};
 use ioscape_schema::{Vxbench, Warning, WarningKind};
+use ioscape_study::writers::WriterEffort;
 use std::path::Path;
 
 /// Runs the diagnosis in `folder` and pours it out.
@@ -19,7 +20,7 @@ pub fn main(args: &VxbenchArgs, folder: &Path) -> Result<(), Failure> {
     let progress = Progress::of_jobs(0, 1, "single writer");
     let watch = watch(&interrupt, &progress);
     let told = Some(&mut document);
-    let diagnosis = single_writer::diagnose(folder, Effort::WHOLE, &watch, told)?;
+    let diagnosis = single_writer::diagnose(folder, WriterEffort::FULL, &watch, told)?;
     progress.done();
     if let Some(why) = diagnosis.no_direct {
         document.warn(Warning::new(WarningKind::Unsupported, why));

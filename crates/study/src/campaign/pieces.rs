@@ -1,6 +1,6 @@
 //! How far ageing went: in how many pieces the files lie that were written in turns.
 
-use super::median;
+use crate::ratio::median;
 use ioscape_schema::{CampaignResult, CampaignRow};
 
 /// Name of the parameter that says how many files were written in turns.

@@ -1,6 +1,6 @@
 //! What more streams on the same files gain: the sentence that the white paper reads off its multi-thread tables.
 
-use super::ratio::paired_ratio;
+use crate::ratio::paired_ratio;
 use ioscape_schema::{CampaignResult, CampaignRow};
 
 /// Name of the parameter whose growth is told.

@@ -1,0 +1,72 @@
+//! Do concurrent writers to one file of a file system wait for one another?
+//!
+//! One writer, several on one preallocated file, and several on a file each are measured in turns. What several gain on a
+//! file each is what the machine can give; what they lack on one file is the file system's single-writer lock, the effect
+//! that Quick I/O avoids (VERITAS 1996, pp. 32-35).
+
+mod experiment;
+mod verdict;
+
+pub use experiment::{Arm, Experiment, Trial};
+pub use verdict::{Throughputs, verdict};
+
+/// How much work the experiment may be.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WriterEffort {
+    /// Rounds of the three arms.
+    rounds: usize,
+    /// Part of the file that each writer has, in bytes.
+    share_bytes: u64,
+    /// Shortest run of one writer, in seconds.
+    run_min_s: f64,
+    /// After this many seconds no round begins but the first two.
+    rounds_max_s: f64,
+}
+
+impl WriterEffort {
+    /// About ten seconds.
+    pub const FULL: Self =
+        Self { rounds: 7, share_bytes: 16 << 20, run_min_s: 0.2, rounds_max_s: 60.0 };
+    /// About six seconds, as part of an evaluation or a campaign.
+    pub const SHORT: Self =
+        Self { rounds: 9, share_bytes: 4 << 20, run_min_s: 0.06, rounds_max_s: 3.0 };
+
+    /// Bytes written before anything is measured, buffered and direct, on a machine with this many processors.
+    pub fn layout_bytes(self, processors: u32) -> u64 {
+        let files = Writing::ALL.map(|way| 2 * u64::from(way.writers(processors)));
+        files.iter().sum::<u64>() * self.share_bytes
+    }
+}
+
+/// A way of writing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Writing {
+    /// Through the file cache.
+    Buffered,
+    /// Past the file cache (`O_DIRECT`).
+    Direct,
+}
+
+impl Writing {
+    /// Both ways.
+    pub const ALL: [Self; 2] = [Self::Buffered, Self::Direct];
+
+    /// Whether the file cache is bypassed.
+    pub fn is_direct(self) -> bool {
+        self == Self::Direct
+    }
+
+    /// Size of each write, in bytes.
+    pub fn iosize(self) -> u64 {
+        match self {
+            Self::Buffered => 64 << 10,
+            Self::Direct => 16 << 10,
+        }
+    }
+
+    /// Writers at the same time, from 2 to 16.
+    pub fn writers(self, processors: u32) -> u32 {
+        // Direct writers wait for the device, so more of them than processors are of use.
+        processors.clamp(if self.is_direct() { 4 } else { 2 }, 16)
+    }
+}

@@ -1,0 +1,229 @@
+//! Whether writers wait for one another, from paired throughputs and their intervals.
+
+use super::Writing;
+use super::experiment::Arm;
+use crate::ratio::{PairedRatio, median, paired_ratio};
+use ioscape_schema::WriterScaling;
+
+/// Least gain of several writers on a file each, over one writer, from which anything can be told.
+const GAIN_MIN: f64 = 1.25;
+
+/// Throughputs of the three arms in bytes per second, round by round.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Throughputs {
+    /// One writer.
+    pub alone: Vec<f64>,
+    /// All writers on one file.
+    pub one_file: Vec<f64>,
+    /// All writers on a file each.
+    pub own_files: Vec<f64>,
+}
+
+impl Throughputs {
+    /// The runs of one arm.
+    pub fn of(&mut self, arm: Arm) -> &mut Vec<f64> {
+        match arm {
+            Arm::Alone => &mut self.alone,
+            Arm::OneFile => &mut self.one_file,
+            Arm::OwnFiles => &mut self.own_files,
+        }
+    }
+
+    /// Runs of all arms together.
+    pub fn runs(&self) -> usize {
+        self.alone.len() + self.one_file.len() + self.own_files.len()
+    }
+
+    /// Rounds in which every arm was measured.
+    pub fn rounds(&self) -> usize {
+        self.alone.len().min(self.one_file.len()).min(self.own_files.len())
+    }
+}
+
+/// What the verdict rests on: three ratios of runs of the same rounds, each with its 95 % interval.
+struct Evidence {
+    /// All writers on one file over one writer.
+    shared: PairedRatio,
+    /// All writers on a file each over one writer.
+    gain: PairedRatio,
+    /// All writers on one file over the geometric middle of one writer and all writers on a file each: below 1 they are
+    /// nearer to no gain at all, above 1 nearer to the whole gain.
+    position: PairedRatio,
+}
+
+impl Evidence {
+    fn of(all: &Throughputs) -> Option<Self> {
+        let middle: Vec<f64> =
+            all.alone.iter().zip(&all.own_files).map(|(alone, own)| (alone * own).sqrt()).collect();
+        Some(Self {
+            shared: paired_ratio(&all.one_file, &all.alone)?,
+            gain: paired_ratio(&all.own_files, &all.alone)?,
+            position: paired_ratio(&all.one_file, &middle)?,
+        })
+    }
+
+    /// `None` where the intervals do not decide.
+    fn serialised(&self) -> Option<bool> {
+        match self.position.ci95 {
+            _ if self.gain.ci95[0] < GAIN_MIN => None,
+            [_, high] if high < 1.0 => Some(true),
+            [low, _] if low > 1.0 => Some(false),
+            _ => None,
+        }
+    }
+
+    /// What the intervals say, or what would tell; `ratio` is the throughput on one file over that on a file each.
+    fn words(&self, ratio: PairedRatio) -> String {
+        match self.serialised() {
+            Some(true) => "they wait for one another, as under a single-writer lock".to_owned(),
+            Some(false) if ratio.ci95[1] < 1.0 => {
+                let [low, high] = ratio.ci95.map(|part| 100.0 * (1.0 - part));
+                format!(
+                    "they do not take turns, but sharing the file costs {high:.0} to {low:.0} % of the throughput"
+                )
+            }
+            Some(false) => "they do not wait for one another".to_owned(),
+            None if self.gain.ci95[1] < GAIN_MIN => format!(
+                "whether they wait for one another cannot be told: even on a file each they gain less than {:.0} %; more processors or a faster device would tell",
+                100.0 * (GAIN_MIN - 1.0)
+            ),
+            None => "whether they wait for one another cannot be told: the rounds vary too much; a quieter machine or more rounds would tell".to_owned(),
+        }
+    }
+}
+
+/// Gives the verdict on `writers` concurrent writers to one file of `file_system` (empty where its name is unknown).
+///
+/// [`serialised`](WriterScaling::serialised) is given only where two 95 % intervals of paired rounds allow it: that of the
+/// gain on a file each lies above a least gain, and that of the throughput on one file lies on one side of the geometric
+/// middle between no gain and the whole gain.
+pub fn verdict(way: Writing, writers: u32, file_system: &str, all: &Throughputs) -> WriterScaling {
+    let [alone, one_file, own_files] =
+        [&all.alone, &all.one_file, &all.own_files].map(|rates| median(rates));
+    let ratio = paired_ratio(&all.one_file, &all.own_files)
+        .unwrap_or(PairedRatio { mean: one_file / own_files.max(1.0), ci95: [0.0, f64::MAX] });
+    let evidence = Evidence::of(all);
+    let measured = match &evidence {
+        Some(Evidence { shared, gain, .. }) => format!(
+            "{writers} writers reach {} times one writer's throughput on one file, {} times on a file each; ",
+            shown(shared),
+            shown(gain)
+        ),
+        None => String::new(),
+    };
+    let words = evidence.as_ref().map_or_else(
+        || {
+            format!(
+                "whether {writers} writers wait for one another cannot be told: fewer than two rounds were measured; a longer run would tell"
+            )
+        },
+        |evidence| evidence.words(ratio),
+    );
+    let sentence = format!(
+        "{} overwrites of {} KiB on {}: {measured}{words}.",
+        if way.is_direct() { "Direct" } else { "Buffered" },
+        way.iosize() >> 10,
+        if file_system.is_empty() { "this file system" } else { file_system },
+    );
+    WriterScaling {
+        direct: way.is_direct(),
+        iosize: way.iosize(),
+        writers,
+        alone_bytes_per_s: alone,
+        one_file_bytes_per_s: one_file,
+        own_files_bytes_per_s: own_files,
+        ratio: ratio.mean,
+        ratio_ci95: ratio.ci95,
+        gain_ci95: evidence.as_ref().map(|evidence| evidence.gain.ci95),
+        position_ci95: evidence.as_ref().map(|evidence| evidence.position.ci95),
+        serialised: evidence.as_ref().and_then(Evidence::serialised),
+        sentence,
+    }
+}
+
+fn shown(ratio: &PairedRatio) -> String {
+    let [low, high] = ratio.ci95;
+    format!("{:.2} ({low:.2} to {high:.2})", ratio.mean)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::{RngExt, SeedableRng};
+    use rand_pcg::Pcg64Mcg;
+
+    /// Seven rounds around these throughputs; every other one is `wobble` higher or lower.
+    fn rounds(alone: f64, one_file: f64, own_files: f64, wobble: f64) -> Throughputs {
+        let around = |rate: f64, phase: usize| {
+            (0..7).map(move |i| {
+                if (i + phase).is_multiple_of(2_usize) { rate * wobble } else { rate / wobble }
+            })
+        };
+        Throughputs {
+            alone: around(alone, 0).collect(),
+            one_file: around(one_file, 1).collect(),
+            own_files: around(own_files, 0).collect(),
+        }
+    }
+
+    fn judged(all: &Throughputs) -> WriterScaling {
+        verdict(Writing::Buffered, 4, "xfs", all)
+    }
+
+    #[test]
+    fn a_verdict_needs_a_gain_and_a_narrow_interval() {
+        assert_eq!(judged(&rounds(100.0, 101.0, 400.0, 1.05)).serialised, Some(true));
+        assert_eq!(judged(&rounds(100.0, 390.0, 400.0, 1.05)).serialised, Some(false));
+        assert_eq!(judged(&rounds(100.0, 210.0, 400.0, 1.10)).serialised, None, "in the middle");
+        assert_eq!(judged(&rounds(100.0, 101.0, 110.0, 1.01)).serialised, None, "no gain");
+        assert_eq!(judged(&rounds(100.0, 101.0, 140.0, 1.50)).serialised, None, "an unsure gain");
+    }
+
+    #[test]
+    fn an_open_question_says_what_would_tell() {
+        let told = |all: &Throughputs| judged(all).sentence;
+        assert!(told(&rounds(100.0, 101.0, 110.0, 1.01)).contains("more processors"));
+        assert!(told(&rounds(100.0, 210.0, 400.0, 1.10)).contains("more rounds"));
+        let one = Throughputs { alone: vec![1.0], one_file: vec![1.0], own_files: vec![4.0] };
+        assert!(told(&one).contains("fewer than two rounds") && !told(&one).contains("reach"));
+        assert!(told(&rounds(100.0, 300.0, 400.0, 1.01)).contains("costs"));
+    }
+
+    #[test]
+    fn a_sentence_shows_its_evidence() {
+        let steady = rounds(100.0, 100.0, 400.0, 1.0);
+        assert_eq!(
+            judged(&steady).sentence,
+            "Buffered overwrites of 64 KiB on xfs: 4 writers reach 1.00 (1.00 to 1.00) times one writer's throughput on one file, \
+             4.00 (4.00 to 4.00) times on a file each; they wait for one another, as under a single-writer lock."
+        );
+    }
+
+    /// Worlds whose truth is known: writers who share a lock, or do not, on machines of every noise.
+    #[test]
+    fn confident_verdicts_are_rarely_false() {
+        let (mut given, mut wrong) = (0, 0);
+        for seed in 0..2000 {
+            let mut random = Pcg64Mcg::seed_from_u64(seed);
+            let serialised: bool = random.random();
+            let gain = 1.0 + 7.0 * random.random::<f64>();
+            let noise = 0.3 * random.random::<f64>();
+            let mut draw = |rate: f64| {
+                let normal = (0..12).map(|_| random.random::<f64>()).sum::<f64>() - 6.0;
+                rate * (noise * normal).exp()
+            };
+            let mut all = Throughputs::default();
+            for _ in 0..7 {
+                all.alone.push(draw(1e8));
+                all.one_file.push(draw(if serialised { 1e8 } else { gain * 1e8 }));
+                all.own_files.push(draw(gain * 1e8));
+            }
+            if let Some(said) = judged(&all).serialised {
+                given += 1;
+                wrong += u32::from(said != serialised);
+            }
+        }
+        assert!(given > 1000, "a verdict is given in {given} of 2000 worlds");
+        assert!(f64::from(wrong) < 0.01 * f64::from(given), "{wrong} of {given} are wrong");
+    }
+}
