@@ -1,5 +1,6 @@
 //! `ioscape os`: the operating-system micro-benchmarks, rated and set beside those of 1990.
 
+use crate::andrew::Andrew;
 use crate::args::OsArgs;
 use crate::failure::Failure;
 use crate::progress::Progress;
@@ -30,7 +31,7 @@ pub fn step() -> Option<ExitCode> {
 /// This program, as it does single steps.
 fn program() -> Option<Program> {
     let path = std::env::current_exe().ok()?;
-    Some(Program { path, first: vec![STEP.to_owned()] })
+    Some(Program { path, first: vec![STEP.to_owned()], toolchain: &Andrew })
 }
 
 /// Runs the command.

@@ -1,5 +1,6 @@
 //! A case of a benchmark: what it measures, how its numbers are made, and how its operation is made ready.
 
+use super::toolchain::Toolchain;
 use super::waiting::Waiting;
 use ioscape_schema::{OsRule, OsUnit, Place};
 use std::cell::Cell;
@@ -37,6 +38,8 @@ pub struct Program {
     pub path: PathBuf,
     /// What comes before the words of the step.
     pub first: Vec<String>,
+    /// The tree and the tools of the Modified Andrew Benchmark's steps.
+    pub toolchain: &'static dyn Toolchain,
 }
 
 /// One case.

@@ -22,11 +22,13 @@ mod result;
 mod select;
 mod step;
 mod today;
+mod toolchain;
 mod waiting;
 mod workspace;
 
 pub use case::Program;
 pub use step::step;
+pub use toolchain::{FindHeader, Named, Toolchain};
 
 use crate::environment;
 use crate::error::Error;
@@ -375,7 +377,7 @@ impl Bench<'_> {
                     .for_each(|(g, v)| g.add_value(v));
                 // One run that did not do all of its work spoils the proof for good.
                 if self.proof.as_ref().is_none_or(|proof| proof.whole) {
-                    self.proof = Some(run.proof(compiler));
+                    self.proof = Some(run.proof);
                 }
             }
             Err(_) if interrupted => return Err(Error::Interrupted),

@@ -1,8 +1,8 @@
 //! Cold runs: what the next phase reads is dropped from the file cache before it.
 
-use super::tree;
 use crate::cache;
 use crate::os::case::not_here;
+use crate::os::toolchain::Named;
 use std::fs::File;
 use std::io;
 use std::path::Path;
@@ -14,7 +14,7 @@ const KEPT_MOST: f64 = 0.05;
 ///
 /// # Errors
 /// [`io::ErrorKind::Unsupported`] where the file system keeps them all the same, or never had them; or they could not be written.
-pub(super) fn drop_contents(files: &[tree::File], root: &Path) -> io::Result<()> {
+pub(super) fn drop_contents(files: &[Named<String>], root: &Path) -> io::Result<()> {
     let (mut had, mut kept, mut whole) = (0, 0, 0);
     for (path, text) in files {
         let file = File::open(root.join(path))?;
@@ -49,7 +49,7 @@ mod tests {
     use super::*;
     use crate::testing::{build_directory, skipped};
 
-    fn written(home: &Path) -> Vec<tree::File> {
+    fn written(home: &Path) -> Vec<Named<String>> {
         let files = vec![("a".to_owned(), "x".repeat(9000)), ("b".to_owned(), "y".repeat(100))];
         for (path, text) in &files {
             std::fs::write(home.join(path), text).unwrap();

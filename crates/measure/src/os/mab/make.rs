@@ -114,6 +114,7 @@ const OWN: [&str; 4] = ["cc", "ar", "ranlib", "ld"];
 mod tests {
     use super::super::steps::step;
     use super::*;
+    use crate::os::toolchain::fake::Fake;
 
     #[test]
     fn rules_and_variables_are_read() {
@@ -129,7 +130,7 @@ mod tests {
 
     #[test]
     fn every_own_command_is_a_step() {
-        let program = Program { path: "/nonexistent".into(), first: Vec::new() };
+        let program = Program { path: "/nonexistent".into(), first: Vec::new(), toolchain: &Fake };
         for words in [
             &["cc", "/nonexistent/x.c"][..],
             &["ar", "r", "/nonexistent/x.a"],

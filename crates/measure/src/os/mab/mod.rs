@@ -1,30 +1,24 @@
 //! The Modified Andrew Benchmark (Ousterhout 1990, section 9, Tables 7 and 8).
 //!
 //! Five phases on a tree of sources: make directories, copy every file, look at every file's state, read every file, and
-//! compile. As in the original there is a process for every file and step, and the compiler is the same everywhere.
+//! compile. As in the original there is a process for every file and step, and the compiler, which the caller gives, is the same everywhere.
 //! Beside the run of the original, whose files are in the file cache when they are read, there is a cold one.
 
-mod cc;
 mod cold;
 pub(crate) mod kernel;
 mod make;
 pub(crate) mod steps;
-mod tree;
 pub(crate) mod waited;
-mod words;
 
 use super::case::{Case, Program, not_here};
+use super::toolchain::{Named, Toolchain};
 use ioscape_schema::{MabProof, OsRule, Place};
-use sha2::{Digest, Sha256};
 use std::fs;
 use std::io;
 use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 use waited::Waited;
-
-/// The hash of all that the built-in compiler makes of the tree.
-const KNOWN_HASH: &str = "c55e92b09822c077";
 
 /// Trees that get directories; only the first one is filled, as in the original.
 const TREES: u32 = 5;
@@ -47,13 +41,13 @@ pub(crate) struct Setting<'a> {
     pub(crate) cold: bool,
 }
 
-/// One run: nanoseconds of each phase, and the hash of what was made.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// One run: nanoseconds of each phase, and what it proves.
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Run {
     /// Directories, copy, stat, read, compile.
     pub(crate) phases: [u64; 5],
-    /// Hash of all objects, archives and the linked program.
-    pub(crate) hash: String,
+    /// Whether all objects, archives and the linked program were made, and of what.
+    pub(crate) proof: MabProof,
 }
 
 impl Run {
@@ -63,18 +57,19 @@ impl Run {
         let copy = a + b + c + d;
         if cold { vec![b, d, copy, e, copy + e] } else { vec![a, b, c, d, copy, e, copy + e] }
     }
+}
 
-    /// What the run proves.
-    pub(crate) fn proof(&self, compiler: Option<&str>) -> MabProof {
-        let files = tree::files();
-        MabProof {
-            files: files.len() as u32,
-            bytes: files.iter().map(|(_, text)| text.len() as u64).sum(),
-            compiles: words::UNITS.len() as u32,
-            object_hash: self.hash.clone(),
-            whole: compiler.is_some() || self.hash == KNOWN_HASH,
-            compiler: compiler.unwrap_or("built in").to_owned(),
-        }
+/// What a run proves by its products.
+fn proof(tools: &dyn Toolchain, products: &[Named<Vec<u8>>], compiler: Option<&str>) -> MabProof {
+    let files = tools.files();
+    let hash = tools.fingerprint(products);
+    MabProof {
+        files: files.len() as u32,
+        bytes: files.iter().map(|(_, text)| text.len() as u64).sum(),
+        compiles: tools.units().len() as u32,
+        whole: compiler.is_some() || hash == tools.known_fingerprint(),
+        object_hash: hash,
+        compiler: compiler.unwrap_or("built in").to_owned(),
     }
 }
 
@@ -132,11 +127,12 @@ pub(crate) fn is_cold(case: &Case) -> bool {
 /// A step failed: the file system refused something, or a process was killed.
 pub(crate) fn run(setting: &Setting<'_>) -> io::Result<Run> {
     let home = setting.directory;
-    let files = tree::files();
+    let tools = setting.program.toolchain;
+    let files = tools.files();
     for folder in ["src"].into_iter().chain(["tmp"]) {
         fs::create_dir(home.join(folder))?;
     }
-    for folder in tree::DIRECTORIES {
+    for folder in tools.directories() {
         fs::create_dir(home.join("src").join(folder))?;
     }
     for (path, text) in &files {
@@ -162,7 +158,8 @@ pub(crate) fn run(setting: &Setting<'_>) -> io::Result<Run> {
         under.one("testfs1", &["make", target, compiler]).map_err(told)
     })?;
     let phases = [one, two, three, four, five];
-    Ok(Run { phases, hash: hash(&made(&home.join("testfs1"))?) })
+    let products = made(&home.join("testfs1"))?;
+    Ok(Run { phases, proof: proof(tools, &products, setting.compiler) })
 }
 
 /// A run under way.
@@ -181,7 +178,7 @@ impl Under<'_> {
     }
 
     /// Drops the contents of a tree from the file cache, where the run is a cold one.
-    fn forget(&self, files: &[tree::File], folder: &str) -> io::Result<()> {
+    fn forget(&self, files: &[Named<String>], folder: &str) -> io::Result<()> {
         let Setting { directory, cold, .. } = self.setting;
         if *cold { cold::drop_contents(files, &directory.join(folder)) } else { Ok(()) }
     }
@@ -201,7 +198,8 @@ impl Under<'_> {
     fn directories(&self) -> io::Result<()> {
         for number in 1..=TREES {
             let root = format!("testfs{number}");
-            let inner = tree::DIRECTORIES.map(|folder| format!("{root}/{folder}"));
+            let folders = self.setting.program.toolchain.directories().iter();
+            let inner: Vec<String> = folders.map(|folder| format!("{root}/{folder}")).collect();
             let mut words = vec!["mkdir", &root];
             words.extend(inner.iter().map(String::as_str));
             self.one("", &words)?;
@@ -209,7 +207,7 @@ impl Under<'_> {
         Ok(())
     }
 
-    fn copies(&self, files: &[tree::File]) -> io::Result<()> {
+    fn copies(&self, files: &[Named<String>]) -> io::Result<()> {
         for (path, _) in files {
             self.one("", &["cp", &format!("src/{path}"), &format!("testfs1/{path}")])?;
         }
@@ -218,7 +216,7 @@ impl Under<'_> {
 }
 
 /// What was made: every object, archive and the linked program, in order of names.
-fn made(folder: &Path) -> io::Result<Vec<(String, Vec<u8>)>> {
+fn made(folder: &Path) -> io::Result<Vec<Named<Vec<u8>>>> {
     let mut all = Vec::new();
     for entry in fs::read_dir(folder)? {
         let name = entry?.file_name().to_string_lossy().into_owned();
@@ -229,15 +227,6 @@ fn made(folder: &Path) -> io::Result<Vec<(String, Vec<u8>)>> {
     }
     all.sort();
     Ok(all)
-}
-
-fn hash(made: &[(String, Vec<u8>)]) -> String {
-    let mut hash = Sha256::new();
-    for (name, bytes) in made {
-        hash.update(format!("{name} {}\n", bytes.len()));
-        hash.update(bytes);
-    }
-    hash.finalize()[..8].iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]

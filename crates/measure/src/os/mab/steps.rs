@@ -1,8 +1,8 @@
 //! What one process of the benchmark does: copy a file, list one, search one, preprocess, compile, assemble, link.
 
-use super::cc::{archive, assemble, compile, link, object, preprocess};
 use super::make;
 use crate::os::case::Program;
+use crate::os::toolchain::{Named, Toolchain};
 use std::fs;
 use std::io::{self, Write};
 use std::os::unix::fs::MetadataExt;
@@ -33,6 +33,7 @@ fn bad(why: impl ToString) -> io::Error {
 /// Does one step; `None` when there is none of this name.
 pub(crate) fn step(program: &Program, words: &[&str]) -> Option<io::Result<()>> {
     let (name, rest) = words.split_first()?;
+    let tools = program.toolchain;
     Some(match (*name, rest) {
         ("mkdir", all) => all.iter().try_for_each(fs::create_dir),
         ("cp", [from, to]) => copy(from, to),
@@ -45,16 +46,16 @@ pub(crate) fn step(program: &Program, words: &[&str]) -> Option<io::Result<()>> 
         ("wc", [path]) => count(path),
         ("make", [target, compiler]) => make::make(program, target, compiler),
         ("cc", all) => drive(program, all),
-        ("cpp", [from, to, folders @ ..]) => expand(from, to, folders),
+        ("cpp", [from, to, folders @ ..]) => expand(tools, from, to, folders),
         ("cc1", [from, to, name]) => read(from)
-            .and_then(|text| compile(&text, name).map_err(bad))
+            .and_then(|text| tools.compile(&text, name).map_err(bad))
             .and_then(|assembly| fs::write(to, assembly)),
         ("as", [from, to, name]) => read(from)
-            .and_then(|text| assemble::assemble(&text, name).map_err(bad))
-            .and_then(|object| replace(to, &object.encode())),
-        ("ar", ["r", archive, members @ ..]) => collect(archive, members),
-        ("ranlib", [path]) => index(path),
-        ("ld", ["-r", "-o", to, files @ ..]) => join(to, files),
+            .and_then(|text| tools.assemble(&text, name).map_err(bad))
+            .and_then(|object| replace(to, &object)),
+        ("ar", ["r", archive, members @ ..]) => collect(tools, archive, members),
+        ("ranlib", [path]) => index(tools, path),
+        ("ld", ["-r", "-o", to, files @ ..]) => join(tools, to, files),
         _ => return None,
     })
 }
@@ -169,7 +170,7 @@ fn drive(program: &Program, words: &[&str]) -> io::Result<()> {
     fs::remove_file(&assembly)
 }
 
-fn expand(from: &str, to: &str, folders: &[&str]) -> io::Result<()> {
+fn expand(tools: &dyn Toolchain, from: &str, to: &str, folders: &[&str]) -> io::Result<()> {
     let text = read(from)?;
     let mut find = |name: &str, quoted: bool, asking: &str| {
         let beside = Path::new(asking).parent().filter(|_| quoted).map(|p| p.join(name));
@@ -179,36 +180,25 @@ fn expand(from: &str, to: &str, folders: &[&str]) -> io::Result<()> {
             Some((path.to_string_lossy().into_owned(), text))
         })
     };
-    fs::write(to, preprocess::preprocess(&text, from, &mut find).map_err(bad)?)
+    fs::write(to, tools.preprocess(&text, from, &mut find).map_err(bad)?)
 }
 
-fn members(path: &str) -> io::Result<Vec<archive::Member>> {
-    archive::decode(&fs::read(path)?).ok_or_else(|| bad(format!("{path} is no archive")))
+fn contents(names: &[&str]) -> io::Result<Vec<Named<Vec<u8>>>> {
+    names.iter().map(|name| Ok(((*name).to_owned(), fs::read(name)?))).collect()
 }
 
-fn collect(archive: &str, names: &[&str]) -> io::Result<()> {
-    let all: Vec<archive::Member> = names
-        .iter()
-        .map(|name| Ok(((*name).to_owned(), fs::read(name)?)))
-        .collect::<io::Result<_>>()?;
-    replace(archive, &archive::encode(&all))
+fn collect(tools: &dyn Toolchain, archive: &str, names: &[&str]) -> io::Result<()> {
+    replace(archive, &tools.archive(&contents(names)?))
 }
 
-fn index(path: &str) -> io::Result<()> {
-    let all = archive::with_table(members(path)?);
-    let all = all.ok_or_else(|| bad(format!("{path} holds something that is no object")))?;
-    replace(path, &archive::encode(&all))
+fn index(tools: &dyn Toolchain, path: &str) -> io::Result<()> {
+    let indexed = tools.index(&fs::read(path)?).map_err(|why| bad(format!("{path}: {why}")))?;
+    replace(path, &indexed)
 }
 
-fn join(to: &str, files: &[&str]) -> io::Result<()> {
-    let (mut objects, mut archives) = (Vec::new(), Vec::new());
-    for file in files {
-        if file.ends_with(".a") {
-            archives.push(members(file)?);
-        } else {
-            objects.push(((*file).to_owned(), fs::read(file)?));
-        }
-    }
-    let (linked, _missing): (object::Object, _) = link::link(&objects, &archives).map_err(bad)?;
-    replace(to, &linked.encode())
+fn join(tools: &dyn Toolchain, to: &str, files: &[&str]) -> io::Result<()> {
+    let (archives, objects): (Vec<&str>, Vec<&str>) =
+        files.iter().partition(|file| file.ends_with(".a"));
+    let linked = tools.link(&contents(&objects)?, &contents(&archives)?).map_err(bad)?;
+    replace(to, &linked)
 }

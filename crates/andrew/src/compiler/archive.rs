@@ -12,7 +12,7 @@ pub(crate) const TABLE: &str = "__.SYMDEF";
 const HEADER: usize = 60;
 
 /// A member: its name and its bytes.
-pub(crate) type Member = (String, Vec<u8>);
+pub type Member = (String, Vec<u8>);
 
 /// The archive of some members.
 pub(crate) fn encode(members: &[Member]) -> Vec<u8> {

@@ -3,8 +3,10 @@
 //! Its profile is that of the original's tree: 70 files of 363,174 bytes, among them 37 C sources of 276,838 bytes and 31
 //! headers of 83,015 bytes in three directories; 17 of the sources, 185,195 bytes of 0.4 to 45 KB each, are compiled.
 
-use super::words::{HEADERS, UNITS, Words};
+use crate::words::{HEADERS, Words};
 use std::fmt::Write as _;
+
+pub use crate::words::UNITS;
 
 /// Sizes of the sources that are compiled, in bytes.
 const COMPILED: [usize; 17] = [
@@ -23,13 +25,13 @@ const MAKEFILE: usize = 1_500;
 const ASSEMBLY: usize = 1_821;
 
 /// Directories of the tree, outer ones first.
-pub(crate) const DIRECTORIES: [&str; 3] = ["include", "include/sys", "include/netinet"];
+pub const DIRECTORIES: [&str; 3] = ["include", "include/sys", "include/netinet"];
 
 /// A file: its path in the tree, and its text.
-pub(crate) type File = (String, String);
+pub type File = (String, String);
 
 /// The whole tree, in the order in which it is copied.
-pub(crate) fn files() -> Vec<File> {
+pub fn files() -> Vec<File> {
     let mut all = vec![("makefile".to_owned(), makefile())];
     for (number, bytes) in shares(HEADER_BYTES, HEADERS.len()).into_iter().enumerate() {
         let path = header_path(number);
@@ -175,7 +177,7 @@ fn unit(number: usize, bytes: usize) -> String {
     fill(&mut text, bytes, || {
         made += 1;
         let other = HEADERS[used[words.number(0, used.len() as u64 - 1) as usize]];
-        super::words::function(&mut words, &name, made, home, other)
+        crate::words::function(&mut words, &name, made, home, other)
     });
     text
 }

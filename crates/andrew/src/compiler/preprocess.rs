@@ -12,7 +12,7 @@ const LONGEST: usize = 1 << 16;
 
 /// Gives the text of a header and the name it is found under: first argument is the name, second whether it stood in
 /// quotes, third the file that asks.
-pub(crate) type Find<'a> = dyn FnMut(&str, bool, &str) -> Option<(String, String)> + 'a;
+pub type FindHeader<'a> = dyn FnMut(&str, bool, &str) -> Option<(String, String)> + 'a;
 
 #[derive(Clone, Debug)]
 struct Macro {
@@ -31,7 +31,7 @@ struct Preprocessor<'a> {
     macros: HashMap<String, Macro>,
     conditions: Vec<Condition>,
     out: String,
-    find: &'a mut Find<'a>,
+    find: &'a mut FindHeader<'a>,
 }
 
 /// Preprocesses `text` of the file `name` into one text with markers of where its lines come from.
@@ -41,7 +41,7 @@ struct Preprocessor<'a> {
 pub(crate) fn preprocess<'a>(
     text: &str,
     name: &str,
-    find: &'a mut Find<'a>,
+    find: &'a mut FindHeader<'a>,
 ) -> Result<String, Fault> {
     let mut state =
         Preprocessor { macros: HashMap::new(), conditions: Vec::new(), out: String::new(), find };

@@ -8,8 +8,8 @@ pub(crate) const HEADERS: [&str; 31] = [
     "checksum",
 ];
 
-/// Names of the sources that are compiled.
-pub(crate) const UNITS: [&str; 17] = [
+/// Names, without `.c`, of the sources that are compiled.
+pub const UNITS: [&str; 17] = [
     "wm",
     "drawing",
     "fonts",

@@ -33,13 +33,13 @@ mod tests;
 /// Why a source could not be compiled, assembled or linked.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{file}:{line}: {message}")]
-pub(crate) struct Fault {
+pub struct Fault {
     /// The file.
-    pub(crate) file: String,
+    pub file: String,
     /// The line, from 1; 0 for the whole file.
-    pub(crate) line: u32,
+    pub line: u32,
     /// What is wrong.
-    pub(crate) message: String,
+    pub message: String,
 }
 
 impl Fault {

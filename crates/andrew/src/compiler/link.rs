@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 
 /// Why objects cannot be linked.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum LinkError {
+pub enum LinkError {
     /// A file is none.
     #[error("{name}: {why}")]
     Malformed {
@@ -171,8 +171,8 @@ pub(crate) fn place(object: &Object, text: u32) -> (Vec<u32>, Vec<u8>, Vec<u32>)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::os::mab::cc::archive::with_table;
-    use crate::os::mab::cc::assemble::assemble;
+    use crate::compiler::archive::with_table;
+    use crate::compiler::assemble::assemble;
 
     fn object(name: &str, text: &str) -> Member {
         (name.to_owned(), assemble(text, name).unwrap().encode())

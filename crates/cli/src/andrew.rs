@@ -1,0 +1,63 @@
+//! Pours the Modified Andrew Benchmark's tree and tools into the benchmark that runs them.
+
+use ioscape_andrew::{toolchain, tree};
+use ioscape_measure::os::{FindHeader, Named, Toolchain};
+
+/// The tree and tools of `ioscape-andrew`.
+#[derive(Clone, Copy, Debug)]
+pub struct Andrew;
+
+impl Toolchain for Andrew {
+    fn files(&self) -> Vec<Named<String>> {
+        tree::files()
+    }
+
+    fn directories(&self) -> &'static [&'static str] {
+        &tree::DIRECTORIES
+    }
+
+    fn units(&self) -> &'static [&'static str] {
+        &tree::UNITS
+    }
+
+    fn preprocess(
+        &self,
+        text: &str,
+        name: &str,
+        find: &mut FindHeader<'_>,
+    ) -> Result<String, String> {
+        toolchain::preprocess(text, name, find).map_err(|error| error.to_string())
+    }
+
+    fn compile(&self, text: &str, name: &str) -> Result<String, String> {
+        toolchain::compile(text, name).map_err(|error| error.to_string())
+    }
+
+    fn assemble(&self, text: &str, name: &str) -> Result<Vec<u8>, String> {
+        toolchain::assemble(text, name).map_err(|error| error.to_string())
+    }
+
+    fn archive(&self, members: &[Named<Vec<u8>>]) -> Vec<u8> {
+        toolchain::archive(members)
+    }
+
+    fn index(&self, archive: &[u8]) -> Result<Vec<u8>, String> {
+        toolchain::index(archive).map_err(|error| error.to_string())
+    }
+
+    fn link(
+        &self,
+        objects: &[Named<Vec<u8>>],
+        archives: &[Named<Vec<u8>>],
+    ) -> Result<Vec<u8>, String> {
+        toolchain::link(objects, archives).map_err(|error| error.to_string())
+    }
+
+    fn fingerprint(&self, products: &[Named<Vec<u8>>]) -> String {
+        toolchain::fingerprint(products)
+    }
+
+    fn known_fingerprint(&self) -> &'static str {
+        toolchain::FINGERPRINT
+    }
+}
