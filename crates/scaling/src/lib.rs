@@ -8,40 +8,20 @@
 //! Predicted I/O Performance", ACM Transactions on Computer Systems 12(4), 1994 ("self-scaling paper"), and
 //! "Unix I/O Performance in Workstations and Mainframes", 1994 ("Unix I/O paper").
 
-mod all_parameters;
-mod assemble;
-mod borders;
-mod curves;
-mod drift;
-pub mod explore;
-pub mod findings;
-mod focal;
-mod grid;
-mod in_memory;
-mod levels;
+mod bounds;
+pub mod evaluate;
+pub mod judge;
 pub mod model;
-pub mod options;
-pub mod phase;
-mod pilot;
-pub mod plan;
-mod policy;
-pub mod probe;
-mod regions;
-pub mod replay;
-mod rounds;
-mod segment;
-mod sentences;
-mod session;
-mod store;
-mod sweep;
+mod phase;
+mod statistics;
 #[cfg(test)]
 mod testing;
 pub mod workload_sets;
 
-pub use explore::explore;
-pub use findings::findings;
-pub use options::{Bounds, Options, OptionsError};
+pub use bounds::Bounds;
+pub use evaluate::{
+    Ask, Effort, Options, OptionsError, Plan, PlannedPhase, Probe, Progress, Replay, Stopped,
+    explore, plan,
+};
+pub use judge::findings;
 pub use phase::Phase;
-pub use plan::{Plan, PlannedPhase, plan};
-pub use probe::{Ask, Effort, Probe, Progress, Stopped};
-pub use replay::Replay;

@@ -1,9 +1,10 @@
 //! Active sampling: which further workloads would teach the default model most.
 
 use super::place::Place;
+use super::predict::Predict as _;
 use super::random::random_workloads;
-use super::{Model, Predict as _};
-use crate::Bounds;
+use super::system_model::Model;
+use crate::bounds::Bounds;
 use ioscape_schema::{Evaluation, Workload};
 
 /// Workloads among which the next points are chosen, and over which the doubt is counted.

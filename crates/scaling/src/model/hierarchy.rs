@@ -1,10 +1,10 @@
 //! The default model: levels of the hierarchy, corrected where measurements say so, with calibrated intervals.
 
-use super::Estimate;
 use super::place::{Observation, Place, observations};
+use super::predict::Estimate;
 use super::residual::{LeftOut, Posterior};
 use super::structure::structure;
-use crate::drift::median;
+use crate::statistics::median;
 use ioscape_schema::{Evaluation, Parameter};
 
 /// Fewest observations that say anything about structure.

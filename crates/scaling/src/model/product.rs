@@ -2,7 +2,7 @@
 
 use super::pchip::Pchip;
 use super::place::{Observation, Place, observations};
-use super::{Estimate, ModelError, Predict};
+use super::predict::{Estimate, ModelError, Predict};
 use ioscape_schema::{Evaluation, Parameter, Point, Region, Workload};
 
 /// Half width of the 90 % interval on ln(throughput) when no point lies off the curves: the paper's errors, doubled.

@@ -1,6 +1,6 @@
 //! Random workloads over the whole space, to validate predictions on.
 
-use crate::Bounds;
+use crate::bounds::Bounds;
 use ioscape_schema::workload::SIZE_MEAN_MAX;
 use ioscape_schema::{Evaluation, Parameter, Workload};
 use rand::{RngExt, SeedableRng};

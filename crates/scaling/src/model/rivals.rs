@@ -1,8 +1,8 @@
 //! The paper's rivals: interpolation on an orthogonal sample, and a benchmark that yields a single number.
 
 use super::place::{Observation, Place};
-use super::{ModelError, Predict};
-use crate::Bounds;
+use super::predict::{ModelError, Predict};
+use crate::bounds::Bounds;
 use ioscape_schema::{Measurement, Parameter, Workload};
 
 /// Values per parameter in the papers' order: three, but two for the number of processes, which makes 162 points.

@@ -1,6 +1,7 @@
 //! Predictions held against measurements (self-scaling paper, section 9, figures 12 to 15 and 24).
 
-use super::{Model, Predict, predict};
+use super::predict::{ModelError, Predict};
+use super::system_model::{Model, predict};
 use ioscape_schema::{
     ErrorBin, ErrorFigures, Evaluation, Measurement, Parameter, Validation, ValidationPoint,
 };
@@ -105,12 +106,12 @@ fn bins(points: &[ValidationPoint], errors: &[f64], parameter: Parameter) -> Vec
 /// median of a workload's rounds. Measurements without a positive throughput are left out.
 ///
 /// # Errors
-/// [`ModelError::Empty`](super::ModelError::Empty) when the evaluation yields no model.
+/// [`ModelError::Empty`](ModelError::Empty) when the evaluation yields no model.
 pub fn validate(
     evaluation: &Evaluation,
     rivals: &[(&str, &dyn Predict)],
     validated: &[Validated],
-) -> Result<Validation, super::ModelError> {
+) -> Result<Validation, ModelError> {
     let (model, product) = (Model::new(evaluation)?, Model::product(evaluation)?);
     let usable =
         |m: &Measurement| m.throughput_bytes_per_s.is_finite() && m.throughput_bytes_per_s > 0.0;

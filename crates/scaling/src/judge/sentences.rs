@@ -1,8 +1,9 @@
 //! The findings in words, each with the numbers it rests on.
 
-use crate::findings::{at, best, is_slowed_by_flush};
+use super::curve::{at, best};
+use super::flush::is_slowed_by_flush;
+use super::policy::{Speeds, speeds, write_through_departure};
 use crate::phase::Phase;
-use crate::policy::{Speeds, speeds, write_through_departure};
 use ioscape_schema::units::{Bytes, Rate};
 use ioscape_schema::{
     Access, Border, BorderOperation, Bounded, Evaluation, Findings, RegionFinding, WritePolicy,

@@ -1,15 +1,15 @@
 //! The first try of section 7: all parameters at their 75 % performance point at once.
 
-use crate::grid::Axis;
+use super::axis::Axis;
+use super::probe::Probe;
+use super::session::{Need, Session};
+use super::sweep::{Refine, Sweep};
+use crate::judge::curve::PERFORMS_WELL;
+use crate::judge::evidence::CurveKey;
+use crate::judge::points::positive;
 use crate::phase::Phase;
-use crate::probe::Probe;
-use crate::session::{CurveKey, Need, Session};
-use crate::store::positive;
-use crate::sweep::{Refine, Sweep};
 use ioscape_schema::{AllParameters, FocalRange, Parameter, Workload};
 
-/// Share of the best throughput that counts as performing well.
-pub(crate) const PERFORMS_WELL: f64 = 0.75;
 /// Most steps of the iteration.
 const STEPS: usize = 4;
 /// Values between the ends of each coarse grid.
@@ -82,7 +82,7 @@ pub(crate) fn all_parameters<P: Probe>(
 ) -> Result<(), P::Error> {
     session.begin(Phase::AllParameters);
     let mut focal = start.clone();
-    if let Some(first) = session.state.regions.first() {
+    if let Some(first) = session.state.levels.regions.first() {
         focal.unique_bytes = first.focal.unique_bytes;
     }
     for step in 0..STEPS {
@@ -98,8 +98,7 @@ pub(crate) fn all_parameters<P: Probe>(
             ranges.push(range);
         }
         let settled = ranges.iter().all(|r: &FocalRange| is_settled(r, before.get(r.parameter)));
-        session.state.all_parameters =
-            Some(AllParameters { focal: focal.clone(), settled, ranges });
+        session.found_all_parameters(AllParameters { focal: focal.clone(), settled, ranges });
         if settled {
             break;
         }
@@ -128,17 +127,18 @@ fn range<P: Probe>(
         grid_need: Need::Ordinary,
     };
     session.sweep(&sweep, &axis.grid(BETWEEN))?;
-    let Some(well) = performing_well(&axis, &session.throughputs(key)) else { return Ok(None) };
+    let Some(well) = performing_well(&axis, &session.state.evidence.throughputs(key)) else {
+        return Ok(None);
+    };
     let value = axis.round(least_restrictive(parameter, well));
-    let curve = session.state.curves.get(&key).map(|c| session.state.store.curve(c));
-    let curve = curve.unwrap_or_default();
+    let curve = session.state.evidence.curve(key);
     Ok(Some(FocalRange { parameter, focal: value, performs_well: well, curve }))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::options::tests::ten_minutes;
+    use crate::evaluate::options::tests::ten_minutes;
 
     #[test]
     fn the_range_ends_where_three_quarters_are_crossed() {

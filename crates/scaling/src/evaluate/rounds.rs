@@ -1,9 +1,9 @@
 //! Repeated rounds: of points in doubt at once, and of all cheap ones with what is left of the budget.
 
-use crate::drift::median;
-use crate::probe::Probe;
-use crate::session::{Need, Session};
-use crate::store::{PointId, ROUNDS_MOST, ROUNDS_WANTED};
+use super::probe::Probe;
+use super::session::{Need, ROUNDS_MOST, ROUNDS_WANTED, Session};
+use crate::judge::points::PointId;
+use crate::statistics::median;
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_pcg::Pcg32;
@@ -26,7 +26,7 @@ pub(crate) fn repair<P: Probe>(
     let mut repaired = false;
     for round in 1..ROUNDS_MOST {
         let in_doubt = |session: &Session<'_, P>| -> Vec<PointId> {
-            let store = &session.state.store;
+            let store = &session.state.evidence.points;
             let can = |&id: &PointId| store.round_count(id) <= round && store.verdict(id).doubtful;
             ids.iter().copied().filter(can).collect()
         };
@@ -34,7 +34,7 @@ pub(crate) fn repair<P: Probe>(
             continue;
         }
         session.reference()?;
-        if session.state.store.is_off_now() && need == Need::Ordinary {
+        if session.state.evidence.points.is_off_now() && need == Need::Ordinary {
             return Ok(repaired);
         }
         for id in in_doubt(session) {
@@ -54,15 +54,15 @@ pub(crate) fn repair<P: Probe>(
 /// A random order within each round keeps slow changes of the machine from looking like a parameter's effect.
 pub(crate) fn finish<P: Probe>(session: &mut Session<'_, P>) -> Result<(), P::Error> {
     session.reference()?;
-    let ids = session.state.result_points();
+    let ids = session.state.evidence.result_points();
     repair(session, &ids, Need::Essential)?;
-    let costs: Vec<f64> = ids.iter().map(|&id| session.state.store.cost_s(id)).collect();
+    let costs: Vec<f64> = ids.iter().map(|&id| session.cost_s(id)).collect();
     let limit_s = CHEAP * median(&costs);
     let mut random = Pcg32::seed_from_u64(session.options.seed);
     for round in 1..ROUNDS_WANTED {
-        let store = &session.state.store;
+        let store = &session.state.evidence.points;
         let unsure = |id: PointId| store.kept(id).relative_error() > UNSURE;
-        let worth_it = |id: PointId| unsure(id) || store.cost_s(id) <= limit_s;
+        let worth_it = |id: PointId| unsure(id) || session.cost_s(id) <= limit_s;
         let due = |&id: &PointId| store.round_count(id) <= round && worth_it(id);
         let mut due: Vec<PointId> = ids.iter().copied().filter(due).collect();
         due.shuffle(&mut random);

@@ -1,16 +1,17 @@
 //! The first look: a coarse sweep of set sizes, then of request sizes and processes, that set the focal vector.
 
-use crate::borders::{Gate, USUAL_NOISE, borders};
-use crate::focal::{geometric_mean, half_way, half_way_processes};
-use crate::grid::Axis;
+use super::axis::Axis;
+use super::probe::Probe;
+use super::rounds;
+use super::session::{Need, Session};
+use super::sweep::{Refine, Sweep};
+use crate::judge::borders::{Gate, borders};
+use crate::judge::evidence::CurveKey;
+use crate::judge::focal::{geometric_mean, half_way, half_way_processes};
+use crate::judge::points::PointId;
+use crate::judge::regions::{focal_unique_bytes, regions};
+use crate::judge::segment::Sample;
 use crate::phase::Phase;
-use crate::probe::Probe;
-use crate::regions::{focal_unique_bytes, regions};
-use crate::rounds;
-use crate::segment::Sample;
-use crate::session::{CurveKey, Need, Session};
-use crate::store::PointId;
-use crate::sweep::{Refine, Sweep};
 use ioscape_schema::units::Bytes;
 use ioscape_schema::{BorderOperation, Parameter, Workload};
 
@@ -22,27 +23,6 @@ const LEVELS_MOST: usize = 3;
 const SIZE_SHARE: f64 = 1.0 / 16.0;
 /// Ratio to the nominal request size within which the focal one is taken to be the nominal: no curve tells them apart.
 const NEAR: f64 = 1.3;
-/// Largest deviation assumed, so that a point that is all noise still counts a little.
-const SIGMA_MOST: f64 = 0.3;
-
-impl<P: Probe> Session<'_, P> {
-    /// A curve as samples of time per byte; points in doubt count a little, for a cliff shows in them too.
-    pub(crate) fn samples(&self, key: CurveKey) -> Vec<Sample> {
-        let curve = self.state.curves.get(&key).map_or(&[][..], Vec::as_slice);
-        let store = &self.state.store;
-        let repeatability = store.repeatability().unwrap_or(0.0);
-        let sample = |&(value, id): &(f64, PointId)| {
-            let point = store.point(id, value);
-            let within = point.measurement.relative_error() / 1.96;
-            let between = repeatability / (point.rounds.len().max(1) as f64).sqrt();
-            let noise = within.max(between).clamp(USUAL_NOISE, SIGMA_MOST);
-            let sigma = if store.verdict(id).doubtful { SIGMA_MOST } else { noise };
-            Sample { unique_bytes: value, s: 1.0 / store.throughput(id), sigma, noise }
-        };
-        curve.iter().map(sample).collect()
-    }
-}
-
 /// Sweeps `unique_bytes` with the papers' nominal mix, ascending so that the file only grows.
 pub(crate) fn pilot<P: Probe>(session: &mut Session<'_, P>) -> Result<(), P::Error> {
     session.begin(Phase::Pilot);
@@ -67,17 +47,16 @@ pub(crate) fn pilot<P: Probe>(session: &mut Session<'_, P>) -> Result<(), P::Err
             limit_set(session, value);
             break;
         };
-        session.put(CurveKey::Pilot, value, id);
-        last_costs = (last_costs.1, session.state.store.cost_s(id));
+        session.state.evidence.put(CurveKey::Pilot, value, id);
+        last_costs = (last_costs.1, session.cost_s(id));
     }
-    let curve = session.state.curves.get(&CurveKey::Pilot).cloned().unwrap_or_default();
-    let ids: Vec<PointId> = curve.into_iter().map(|p| p.1).collect();
+    let ids: Vec<PointId> = session.state.evidence.ids(CurveKey::Pilot);
     rounds::repair(session, &ids, Need::Ordinary).map(|_| ())
 }
 
 /// Gives up the sets that would take too long, and says so.
 fn limit_set<P: Probe>(session: &mut Session<'_, P>, left_out: f64) {
-    let largest = session.throughputs(CurveKey::Pilot).last().map(|p| p.0 as u64);
+    let largest = session.state.evidence.throughputs(CurveKey::Pilot).last().map(|p| p.0 as u64);
     let [low, high] = &mut session.options.bounds.unique_bytes;
     *high = largest.unwrap_or(*low);
     let reason = format!(
@@ -89,7 +68,7 @@ fn limit_set<P: Probe>(session: &mut Session<'_, P>, left_out: f64) {
 
 /// Representative sets of the provisional regions: the pilot's points nearest to where a focal point would be.
 fn levels<P: Probe>(session: &Session<'_, P>) -> Vec<u64> {
-    let samples = session.samples(CurveKey::Pilot);
+    let samples = session.state.evidence.samples(CurveKey::Pilot);
     let Some((first, last)) = samples.first().zip(samples.last()) else { return Vec::new() };
     let found = borders(&samples, &[], BorderOperation::Mixed, Gate::PILOT);
     let ranges = regions(&found, first.unique_bytes, last.unique_bytes);
@@ -157,7 +136,7 @@ fn focal_sweeps<P: Probe>(
             grid_need: Need::Ordinary,
         };
         session.sweep(&sweep, &axis.steps(step))?;
-        curves.push(session.throughputs(key));
+        curves.push(session.state.evidence.throughputs(key));
     }
     Ok(curves)
 }

@@ -1,7 +1,7 @@
 //! Borders of a `unique_bytes` curve: where one level of the hierarchy ends, how surely, and what is none.
 
-use crate::drift::median;
-use crate::segment::{Sample, Segment, segments};
+use super::segment::{Sample, Segment, segments};
+use crate::statistics::median;
 use ioscape_schema::{Border, BorderOperation};
 
 /// What a cut must show to be a border.

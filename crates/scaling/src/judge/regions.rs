@@ -1,6 +1,6 @@
 //! Regions from borders: which borders count as one, and where each region is best looked at.
 
-use crate::borders::{SAME_BORDER, SetBorder};
+use super::borders::{SAME_BORDER, SetBorder};
 use ioscape_schema::BorderOperation;
 
 /// Least ratio of a region's ends: a narrower one has no place for a focal point that is stable.

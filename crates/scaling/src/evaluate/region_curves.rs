@@ -1,10 +1,11 @@
 //! The four other curves around the focal vector of every region.
 
-use crate::grid::Axis;
+use super::axis::Axis;
+use super::probe::Probe;
+use super::session::{Need, Session};
+use super::sweep::{Refine, Sweep};
+use crate::judge::evidence::CurveKey;
 use crate::phase::Phase;
-use crate::probe::Probe;
-use crate::session::{CurveKey, Need, Session};
-use crate::sweep::{Refine, Sweep};
 use ioscape_schema::Parameter;
 
 /// Writes come last: they leave the file cache in another state.
@@ -12,9 +13,9 @@ const ORDER: [Parameter; 4] =
     [Parameter::SizeMean, Parameter::SeqFrac, Parameter::ProcessNum, Parameter::ReadFrac];
 
 /// Measures all curves of all regions; every region gets an equal share of the time.
-pub(crate) fn curves<P: Probe>(session: &mut Session<'_, P>) -> Result<(), P::Error> {
+pub(crate) fn region_curves<P: Probe>(session: &mut Session<'_, P>) -> Result<(), P::Error> {
     session.begin(Phase::Curves);
-    let count = session.state.regions.len();
+    let count = session.state.levels.regions.len();
     for index in 0..count {
         session.begin_part(count - index);
         let sweeps = sweeps(session, index);
@@ -30,7 +31,7 @@ pub(crate) fn curves<P: Probe>(session: &mut Session<'_, P>) -> Result<(), P::Er
 }
 
 fn sweeps<P: Probe>(session: &Session<'_, P>, index: usize) -> Vec<Sweep> {
-    let focal = &session.state.regions[index].focal;
+    let focal = &session.state.levels.regions[index].focal;
     let sweep = |parameter| Sweep {
         key: CurveKey::Region(index, parameter),
         axis: Axis::new(&session.options, parameter, focal.unique_bytes),

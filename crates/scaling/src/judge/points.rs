@@ -1,19 +1,11 @@
 //! All points measured so far, with their rounds, and which round of each is to be believed.
 
-use crate::drift;
+use super::drift;
+use crate::statistics::median;
 use ioscape_schema::{Drift, Measurement, Point, Warning, WarningKind, Workload};
 
 /// Index of a distinct workload in the store.
 pub(crate) type PointId = usize;
-
-/// A curve under construction: values of its parameter in order, each with the point measured there.
-pub(crate) type Curve = Vec<(f64, PointId)>;
-
-/// Rounds every cheap point gets when time is left.
-pub(crate) const ROUNDS_WANTED: usize = 3;
-
-/// Most rounds of one point, the first included.
-pub(crate) const ROUNDS_MOST: usize = 4;
 
 /// Repeated points it takes to tell how well runs repeat themselves.
 const PAIRS: usize = 4;
@@ -21,8 +13,6 @@ const PAIRS: usize = 4;
 #[derive(Clone, Debug)]
 struct Round {
     measurement: Measurement,
-    /// Wall seconds it took without growing the file, which is paid once.
-    cost_s: f64,
     /// References taken before it: the last of these and the next one are its neighbours.
     references: usize,
 }
@@ -47,7 +37,7 @@ pub(crate) struct Verdict {
 
 /// Every distinct workload measured, and the references.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Store {
+pub(crate) struct Points {
     points: Vec<Tracked>,
     references: Vec<f64>,
     off: Vec<bool>,
@@ -66,7 +56,7 @@ fn waits_for_storage(m: &Measurement) -> bool {
     busy_s > 0.0 && busy_s < WAITING * m.elapsed_s * f64::from(m.workload.process_num)
 }
 
-impl Store {
+impl Points {
     pub(crate) fn len(&self) -> usize {
         self.points.len()
     }
@@ -87,24 +77,18 @@ impl Store {
         self.points[id].rounds.len()
     }
 
-    /// `cost_s` is what measuring it again would take, in seconds.
-    pub(crate) fn add(
-        &mut self,
-        workload: Workload,
-        purpose: &str,
-        first: Measurement,
-        cost_s: f64,
-    ) -> PointId {
+    /// A new point with its first round.
+    pub(crate) fn add(&mut self, workload: Workload, purpose: &str, first: Measurement) -> PointId {
         let purpose = purpose.to_owned();
         self.points.push(Tracked { workload, purpose, rounds: Vec::new() });
         let id = self.points.len() - 1;
-        self.add_round(id, first, cost_s);
+        self.add_round(id, first);
         id
     }
 
-    pub(crate) fn add_round(&mut self, id: PointId, measurement: Measurement, cost_s: f64) {
+    pub(crate) fn add_round(&mut self, id: PointId, measurement: Measurement) {
         let references = self.references.len();
-        self.points[id].rounds.push(Round { measurement, cost_s, references });
+        self.points[id].rounds.push(Round { measurement, references });
     }
 
     pub(crate) fn add_reference(&mut self, throughput: f64) {
@@ -156,21 +140,6 @@ impl Store {
         positive(self.kept(id).throughput_bytes_per_s)
     }
 
-    /// Wall seconds the latest round cost, without growing the file.
-    pub(crate) fn cost_s(&self, id: PointId) -> f64 {
-        self.points[id].rounds.last().map_or(0.0, |r| r.cost_s)
-    }
-
-    /// Cost of the latest of the points whose set is nearest in size, in seconds.
-    pub(crate) fn cost_near(&self, unique_bytes: u64) -> Option<f64> {
-        let distance = |id: &PointId| {
-            let ratio = self.points[*id].workload.unique_bytes as f64 / unique_bytes.max(1) as f64;
-            ratio.ln().abs()
-        };
-        let nearest = (0..self.len()).rev().min_by(|a, b| distance(a).total_cmp(&distance(b)))?;
-        Some(self.cost_s(nearest))
-    }
-
     /// The point as it goes into the result.
     pub(crate) fn point(&self, id: PointId, value: f64) -> Point {
         let verdict = self.verdict(id);
@@ -189,10 +158,6 @@ impl Store {
         Point { value, measurement, rounds, spread }
     }
 
-    pub(crate) fn curve(&self, curve: &Curve) -> Vec<Point> {
-        curve.iter().map(|&(value, id)| self.point(id, value)).collect()
-    }
-
     /// How well runs repeat themselves here: standard deviation of log throughput between undisturbed rounds of one
     /// point. `None` before enough points have a second round.
     pub(crate) fn repeatability(&self) -> Option<f64> {
@@ -207,12 +172,12 @@ impl Store {
         };
         let differences: Vec<f64> = (0..self.len()).filter_map(difference).collect();
         // For normal noise the median difference is 0.954 standard deviations.
-        (differences.len() >= PAIRS).then(|| drift::median(&differences) / 0.954)
+        (differences.len() >= PAIRS).then(|| median(&differences) / 0.954)
     }
 
     /// How steady the machine was, from the references and the rounds of the points in the result.
     pub(crate) fn drift(&self, result: &[PointId]) -> Drift {
-        let median = drift::median(&self.references);
+        let median = median(&self.references);
         let distance = |t: &f64| (t / positive(median) - 1.0).abs();
         let largest = self.references.iter().map(distance).fold(0.0, f64::max);
         let first_suspect = |p: &&Tracked| p.rounds.len() > 1 && self.is_suspect(&p.rounds[0]);
@@ -227,16 +192,16 @@ mod tests {
     use super::*;
     use crate::testing::measurement;
 
-    fn store(throughputs: &[(f64, bool)]) -> Store {
-        let mut store = Store::default();
+    fn store(throughputs: &[(f64, bool)]) -> Points {
+        let mut store = Points::default();
         for &(throughput, disturbed) in throughputs {
             let workload = Workload::default();
             let round =
                 Measurement { disturbed, ..measurement(&workload, throughput, 1.0, throughput) };
             match store.find(&workload) {
-                Some(id) => store.add_round(id, round, 1.0),
+                Some(id) => store.add_round(id, round),
                 None => {
-                    store.add(workload, "test", round, 1.0);
+                    store.add(workload, "test", round);
                 }
             }
         }
@@ -264,15 +229,15 @@ mod tests {
 
     #[test]
     fn a_round_next_to_an_odd_reference_does_not_count() {
-        let mut store = Store::default();
+        let mut store = Points::default();
         let workload = Workload::default();
         for (reference, throughput) in [(10.0, 1.0), (10.0, 2.0), (5.0, 3.0), (10.0, 4.0)] {
             store.add_reference(reference);
             let round = measurement(&workload, throughput, 1.0, throughput);
             match store.find(&workload) {
-                Some(id) => store.add_round(id, round, 1.0),
+                Some(id) => store.add_round(id, round),
                 None => {
-                    store.add(workload.clone(), "test", round, 1.0);
+                    store.add(workload.clone(), "test", round);
                 }
             }
         }

@@ -1,8 +1,9 @@
 //! The plan: what an evaluation is going to do and how long it will take, before anything is measured.
 
-use crate::options::Options;
-use crate::phase::{Allotment, Phase, REFERENCE_EVERY};
-use crate::probe::Effort;
+use super::allotment::{Allotment, REFERENCE_EVERY};
+use super::options::Options;
+use super::probe::Effort;
+use crate::phase::Phase;
 
 /// One phase of the plan.
 #[derive(Clone, Debug, PartialEq)]
@@ -76,7 +77,7 @@ pub fn plan(options: &Options) -> Plan {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::options::tests::ten_minutes;
+    use crate::evaluate::options::tests::ten_minutes;
 
     #[test]
     fn ten_minutes_are_some_hundred_points_of_seconds_each() {

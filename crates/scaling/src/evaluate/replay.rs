@@ -1,12 +1,12 @@
 //! Resuming: answers from the log of an interrupted evaluation before it asks the machine again.
 
-use crate::probe::{Ask, Probe, Progress};
+use super::probe::{Ask, Probe, Progress};
 use ioscape_schema::{Evaluation, Measurement, Probe as Logged, Workload};
 use std::collections::VecDeque;
 
 /// A probe that first answers from a log and then from `inner`.
 ///
-/// [`explore`](crate::explore()) is a function of its options and the probe's answers, so with the same options
+/// [`explore`](crate::evaluate::explore()) is a function of its options and the probe's answers, so with the same options
 /// it asks the logged questions again in the same order, and continues where it was interrupted. From the first
 /// question that differs from the log, the rest of the log is ignored.
 #[derive(Debug)]

@@ -1,7 +1,8 @@
 //! The write policy of the file cache, from reads, writes and synchronous writes in the cache and behind it.
 
-use crate::explore::DSYNC;
-use crate::findings::{at, logged};
+use super::curve::at;
+use super::log::{DSYNC, logged};
+use crate::statistics::median;
 use ioscape_schema::{Access, Evaluation, Point, Region, WritePolicy};
 
 /// Speeds within this factor are alike.
@@ -83,7 +84,7 @@ pub(crate) fn write_through_departure(curve: &[Point]) -> Option<f64> {
         .filter(|p| p.value > 0.0 && p.value < 0.97 && disk > 0.0 && p.throughput() > 0.0)
         .map(|p| (p.throughput() * (1.0 - p.value) / disk).ln().abs())
         .collect();
-    (!departures.is_empty()).then(|| crate::drift::median(&departures).exp())
+    (!departures.is_empty()).then(|| median(&departures).exp())
 }
 
 #[cfg(test)]

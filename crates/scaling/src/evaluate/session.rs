@@ -1,54 +1,22 @@
 //! An evaluation under way: asks the probe, keeps the log and the budget, interleaves the references.
 
-use crate::assemble;
-use crate::borders::SetBorder;
-use crate::options::Options;
-use crate::phase::{Allotment, Phase, REFERENCE_EVERY};
-use crate::probe::{Ask, Effort, Probe, Progress};
-use crate::store::{Curve, PointId, ROUNDS_WANTED, Store};
-use ioscape_schema::{
-    AllParameters, BorderOperation, Evaluation, Measurement, Parameter, Probe as Logged, Workload,
-};
-use std::collections::BTreeMap;
+use super::allotment::{Allotment, REFERENCE_EVERY};
+use super::costs::{Costs, cost_of, repeated_cost_s};
+use super::options::Options;
+use super::probe::{Ask, Effort, Probe, Progress};
+use crate::judge::assemble;
+use crate::judge::evidence::Evidence;
+use crate::judge::levels::Levels;
+use crate::judge::log::REFERENCE;
+use crate::judge::points::PointId;
+use crate::phase::Phase;
+use ioscape_schema::{AllParameters, Evaluation, Measurement, Probe as Logged, Workload};
 
-/// Which curve a point belongs to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum CurveKey {
-    /// Nominal mix over all set sizes.
-    Pilot,
-    /// One parameter in a provisional region.
-    Focal(usize, Parameter),
-    /// Set sizes with the focal mix, pure reads or pure writes.
-    Unique(BorderOperation),
-    /// One parameter in a region.
-    Region(usize, Parameter),
-    /// One parameter at one step of scaling all parameters.
-    All(usize, Parameter),
-}
+/// Rounds every cheap point gets when time is left.
+pub(crate) const ROUNDS_WANTED: usize = 3;
 
-impl CurveKey {
-    /// What the log says about its probes.
-    pub(crate) fn purpose(self) -> String {
-        match self {
-            Self::Pilot => "pilot".into(),
-            Self::Focal(region, parameter) => format!("focal {parameter}, level {}", region + 1),
-            Self::Unique(BorderOperation::Mixed) => "unique_bytes".into(),
-            Self::Unique(BorderOperation::Read) => "unique_bytes read".into(),
-            Self::Unique(BorderOperation::Write) => "unique_bytes write".into(),
-            Self::Region(region, parameter) => format!("region {} {parameter}", region + 1),
-            Self::All(step, parameter) => format!("all parameters {parameter}, step {}", step + 1),
-        }
-    }
-}
-
-/// A region before its curves are final.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct RegionState {
-    /// From and to, in bytes.
-    pub range: [f64; 2],
-    /// Its focal vector.
-    pub focal: Workload,
-}
+/// Most rounds of one point, the first included.
+pub(crate) const ROUNDS_MOST: usize = 4;
 
 /// How much a point matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,27 +30,8 @@ pub(crate) enum Need {
 /// All that is known so far; an [`Evaluation`] is assembled from it at any time.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct State {
-    pub store: Store,
-    pub curves: BTreeMap<CurveKey, Curve>,
-    pub borders: Vec<SetBorder>,
-    pub regions: Vec<RegionState>,
-    /// Points off all curves.
-    pub extra: Vec<PointId>,
-    pub all_parameters: Option<AllParameters>,
-    pub shortened: BTreeMap<String, String>,
-}
-
-impl State {
-    /// All points of the result, on its curves and off them, each once.
-    pub(crate) fn result_points(&self) -> Vec<PointId> {
-        let in_result = |key: &CurveKey| matches!(key, CurveKey::Unique(_) | CurveKey::Region(..));
-        let curves = self.curves.iter().filter(|(key, _)| in_result(key));
-        let on_curves = curves.flat_map(|(_, c)| c.iter().map(|p| p.1));
-        let mut ids: Vec<PointId> = on_curves.chain(self.extra.iter().copied()).collect();
-        ids.sort_unstable();
-        ids.dedup();
-        ids
-    }
+    pub evidence: Evidence,
+    pub levels: Levels,
 }
 
 /// The evaluation under way.
@@ -95,7 +44,7 @@ pub(crate) struct Session<'a, P: Probe> {
     probe: &'a mut P,
     evaluation: Evaluation,
     spent_s: f64,
-    costs_s: Vec<f64>,
+    costs: Costs,
     since_reference: usize,
     phase_began: usize,
     phase_began_points: usize,
@@ -106,9 +55,6 @@ pub(crate) struct Session<'a, P: Probe> {
     /// Largest set asked for so far: the file has been laid out up to here.
     laid_out: u64,
 }
-
-/// Costs that the expectation of the next one is made from.
-const RECENT: usize = 6;
 
 impl<'a, P: Probe> Session<'a, P> {
     pub(crate) fn new(options: &Options, probe: &'a mut P) -> Self {
@@ -126,7 +72,7 @@ impl<'a, P: Probe> Session<'a, P> {
             probe,
             evaluation,
             spent_s: 0.0,
-            costs_s: Vec::new(),
+            costs: Costs::default(),
             since_reference: REFERENCE_EVERY,
             phase_began: 0,
             phase_began_points: 0,
@@ -138,13 +84,13 @@ impl<'a, P: Probe> Session<'a, P> {
 
     /// The evaluation as far as it came.
     pub(crate) fn into_evaluation(mut self) -> Evaluation {
-        assemble::finish(&mut self.evaluation, &self.state);
+        assemble::finish(&mut self.evaluation, &self.state.evidence, &self.state.levels);
         self.evaluation
     }
 
     /// The evaluation as far as it came, without findings.
     pub(crate) fn so_far(&mut self) -> &Evaluation {
-        assemble::update(&mut self.evaluation, &self.state);
+        assemble::update(&mut self.evaluation, &self.state.evidence, &self.state.levels);
         &self.evaluation
     }
 
@@ -154,11 +100,11 @@ impl<'a, P: Probe> Session<'a, P> {
         self.phase_ends_s = self.allotment.deadline_s(phase, self.spent_s, budget_s);
         self.part_ends_s = self.phase_ends_s;
         self.phase_began = self.evaluation.probes.len();
-        self.phase_began_points = self.state.store.len();
+        self.phase_began_points = self.state.evidence.points.len();
     }
 
     pub(crate) fn shorten(&mut self, phase: Phase, reason: impl Into<String>) {
-        self.state.shortened.entry(phase.name().to_owned()).or_insert_with(|| reason.into());
+        self.evaluation.shortened.entry(phase.name().to_owned()).or_insert_with(|| reason.into());
     }
 
     /// Budget that is left, in seconds.
@@ -184,11 +130,22 @@ impl<'a, P: Probe> Session<'a, P> {
 
     /// Mean cost of the recent points, in seconds; the expected one before there are any.
     pub(crate) fn usual_cost_s(&self) -> f64 {
-        let recent = &self.costs_s[self.costs_s.len().saturating_sub(RECENT)..];
-        match recent.len() {
-            0 => self.options.typical_cost_s,
-            n => recent.iter().sum::<f64>() / n as f64,
-        }
+        self.costs.recent_mean_s().unwrap_or(self.options.typical_cost_s)
+    }
+
+    /// Wall seconds the latest round of a point cost, without growing the file.
+    pub(crate) fn cost_s(&self, id: PointId) -> f64 {
+        self.costs.of(id)
+    }
+
+    /// Smallest and largest set that may be measured, in bytes.
+    pub(crate) fn unique_bytes_range(&self) -> [f64; 2] {
+        self.options.bounds.unique_bytes.map(|b| b as f64)
+    }
+
+    /// Puts what section 7's search found so far into the result.
+    pub(crate) fn found_all_parameters(&mut self, found: AllParameters) {
+        self.evaluation.all_parameters = Some(found);
     }
 
     /// Seconds until the file has grown to hold `unique_bytes`.
@@ -209,11 +166,12 @@ impl<'a, P: Probe> Session<'a, P> {
     fn has_all_points(&self) -> bool {
         let Some(most) = self.options.points_max else { return false };
         let regions = match self.phase {
-            Phase::Curves => self.state.regions.len(),
-            _ => self.state.regions.len().max(2),
+            Phase::Curves => self.state.levels.regions.len(),
+            _ => self.state.levels.regions.len().max(2),
         };
         let began = self.phase_began_points;
-        self.state.store.len() >= self.allotment.points_until(self.phase, most, began, regions)
+        self.state.evidence.points.len()
+            >= self.allotment.points_until(self.phase, most, began, regions)
     }
 
     /// Measures `workload` unless it was before; `None` when there is no time for it.
@@ -223,7 +181,7 @@ impl<'a, P: Probe> Session<'a, P> {
         workload: &Workload,
         need: Need,
     ) -> Result<Option<PointId>, P::Error> {
-        let similar_s = self.state.store.cost_near(workload.unique_bytes);
+        let similar_s = self.costs.near(workload.unique_bytes);
         let expected_s =
             similar_s.unwrap_or_else(|| self.usual_cost_s()) + self.layout_s(workload.unique_bytes);
         self.point_at_cost(purpose, workload, need, expected_s)
@@ -237,7 +195,7 @@ impl<'a, P: Probe> Session<'a, P> {
         need: Need,
         expected_s: f64,
     ) -> Result<Option<PointId>, P::Error> {
-        if let Some(id) = self.state.store.find(workload) {
+        if let Some(id) = self.state.evidence.points.find(workload) {
             return Ok(Some(id));
         }
         if !self.affords(need, expected_s) || self.has_all_points() {
@@ -250,27 +208,28 @@ impl<'a, P: Probe> Session<'a, P> {
         let layout_s = self.layout_s(workload.unique_bytes);
         let measurement = self.ask(purpose, workload, self.allotment.effort)?;
         let cost_s = repeated_cost_s(&measurement, layout_s);
-        self.costs_s.push(cost_s);
-        let id = self.state.store.add(workload.clone(), purpose, measurement, cost_s);
+        let id = self.state.evidence.points.add(workload.clone(), purpose, measurement);
+        self.costs.add(id, workload.unique_bytes, cost_s);
         self.report();
         Ok(Some(id))
     }
 
     /// Measures a point once more; `false` when there is no time for it.
     pub(crate) fn again(&mut self, id: PointId, need: Need) -> Result<bool, P::Error> {
-        if !self.affords(need, self.state.store.cost_s(id)) {
+        if !self.affords(need, self.cost_s(id)) {
             return Ok(false);
         }
         self.reference_if_due()?;
         if self.left_s() <= 0.0 {
             return Ok(false);
         }
-        let round = self.state.store.round_count(id) + 1;
-        let purpose = format!("{}, round {round}", self.state.store.purpose(id));
-        let workload = self.state.store.workload(id).clone();
+        let round = self.state.evidence.points.round_count(id) + 1;
+        let purpose = format!("{}, round {round}", self.state.evidence.points.purpose(id));
+        let workload = self.state.evidence.points.workload(id).clone();
         let measurement = self.ask(&purpose, &workload, self.allotment.effort)?;
         let cost_s = cost_of(&measurement);
-        self.state.store.add_round(id, measurement, cost_s);
+        self.state.evidence.points.add_round(id, measurement);
+        self.costs.repeated(id, cost_s);
         self.report();
         Ok(true)
     }
@@ -301,8 +260,8 @@ impl<'a, P: Probe> Session<'a, P> {
         }
         let workload = self.options.reference();
         let effort = Effort { min_s: 0.05, cap_s: 0.15 };
-        let measurement = self.ask("reference", &workload, effort)?;
-        self.state.store.add_reference(measurement.throughput_bytes_per_s);
+        let measurement = self.ask(REFERENCE, &workload, effort)?;
+        self.state.evidence.points.add_reference(measurement.throughput_bytes_per_s);
         self.since_reference = 0;
         self.report();
         Ok(())
@@ -333,20 +292,23 @@ impl<'a, P: Probe> Session<'a, P> {
     }
 
     fn report(&mut self) {
-        assemble::update(&mut self.evaluation, &self.state);
+        assemble::update(&mut self.evaluation, &self.state.evidence, &self.state.levels);
         let progress = self.estimate();
         self.probe.progress(&self.evaluation, &progress);
     }
 
     /// Rounds that the points of the result still lack.
     fn rounds_due(&self) -> usize {
-        let points = self.state.result_points();
-        let lacks = |&id: &PointId| ROUNDS_WANTED.saturating_sub(self.state.store.round_count(id));
+        let points = self.state.evidence.result_points();
+        let lacks = |&id: &PointId| {
+            ROUNDS_WANTED.saturating_sub(self.state.evidence.points.round_count(id))
+        };
         points.iter().map(lacks).sum()
     }
 
     fn estimate(&self) -> Progress {
-        let regions = self.state.regions.len().max(if self.phase < Phase::Curves { 2 } else { 1 });
+        let regions =
+            self.state.levels.regions.len().max(if self.phase < Phase::Curves { 2 } else { 1 });
         let in_phase = self.evaluation.probes.len() - self.phase_began;
         let here = match self.phase {
             Phase::Rounds => self.rounds_due(),
@@ -357,22 +319,10 @@ impl<'a, P: Probe> Session<'a, P> {
         let mean_s = self.usual_cost_s() * points as f64;
         Progress {
             phase: self.phase.name(),
-            points: self.state.store.len() as u32,
+            points: self.state.evidence.points.len() as u32,
             probes_left: probes_left as u32,
             spent_s: self.spent_s,
             left_s: mean_s.min(self.left_s()).max(0.0),
         }
     }
-}
-
-/// What a measurement adds to the time spent; nonsense adds nothing.
-fn cost_of(measurement: &Measurement) -> f64 {
-    if measurement.cost_s.is_finite() { measurement.cost_s.max(0.0) } else { 0.0 }
-}
-
-/// What it would take once more: without the growth of the file, expected to take `layout_s`, but with the run itself.
-fn repeated_cost_s(measurement: &Measurement, layout_s: f64) -> f64 {
-    let whole_s = cost_of(measurement);
-    let run_s = measurement.warm_up_s + measurement.elapsed_s;
-    (whole_s - layout_s).max(run_s).min(whole_s)
 }

@@ -1,23 +1,13 @@
 //! What an evaluation is asked to do: bounds, budget and the parts of the workload that stay fixed.
 
+use crate::bounds::Bounds;
 use ioscape_schema::workload::SIZE_MEAN_MAX;
 use ioscape_schema::{Workload, WorkloadError};
 
 /// Fewest different workloads that make an evaluation.
 pub const POINTS_LEAST: usize = 60;
 
-/// Ranges within which the evaluation may move, both ends allowed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Bounds {
-    /// Smallest and largest set, in bytes.
-    pub unique_bytes: [u64; 2],
-    /// Smallest and largest mean request size, in bytes.
-    pub size_mean: [u64; 2],
-    /// Fewest and most processes.
-    pub process_num: [u32; 2],
-}
-
-/// Everything [`explore`](crate::explore()) depends on besides the answers of its probe.
+/// Everything [`explore`](crate::evaluate::explore()) depends on besides the answers of its probe.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
     /// Where the parameters may go.
@@ -69,7 +59,7 @@ pub enum OptionsError {
 }
 
 impl Options {
-    /// Checks that the options make sense; [`explore`](crate::explore()) itself only clamps what does not.
+    /// Checks that the options make sense; [`explore`](crate::evaluate::explore()) itself only clamps what does not.
     ///
     /// # Errors
     /// The first option that is out of range.

@@ -1,16 +1,16 @@
 //! The three `unique_bytes` curves, their borders, and the regions these make.
 
-use crate::borders::{Gate, SetBorder, borders};
-use crate::grid::Axis;
-use crate::in_memory;
+use super::axis::Axis;
+use super::probe::Probe;
+use super::rounds;
+use super::session::{Need, Session};
+use super::sweep::{Refine, Sweep};
+use crate::judge::evidence::CurveKey;
+use crate::judge::levels::{Levels, RegionState, borders_of, found, reconsider};
+use crate::judge::points::PointId;
+use crate::judge::regions::focal_unique_bytes;
 use crate::phase::Phase;
-use crate::probe::Probe;
-use crate::regions::{focal_unique_bytes, regions};
-use crate::rounds;
-use crate::session::{CurveKey, Need, RegionState, Session};
-use crate::store::PointId;
-use crate::sweep::{Refine, Sweep};
-use ioscape_schema::{Advice, BorderOperation, Measurement, Parameter, Workload};
+use ioscape_schema::{Advice, BorderOperation, Parameter, Workload};
 
 /// The curves in the order they are measured, each with the mix of its reads.
 const CURVES: [(Phase, BorderOperation, f64); 3] = [
@@ -32,7 +32,7 @@ const MILD: f64 = 3.0;
 const NEAR: f64 = 1.4;
 
 /// Measures all three curves with the focal mix and finds borders and regions.
-pub(crate) fn levels<P: Probe>(
+pub(crate) fn set_sizes<P: Probe>(
     session: &mut Session<'_, P>,
     focal: &Workload,
 ) -> Result<(), P::Error> {
@@ -62,7 +62,7 @@ pub(crate) fn levels<P: Probe>(
     // curves is well spent on doubts about the regions themselves.
     session.begin(Phase::Curves);
     session.begin_part(3);
-    let ids = session.state.result_points();
+    let ids = session.state.evidence.result_points();
     if rounds::repair(session, &ids, Need::Ordinary)? {
         settle(session, focal);
     }
@@ -88,7 +88,7 @@ fn grid<P: Probe>(
     points: usize,
 ) -> Vec<f64> {
     let mut values = if operation == BorderOperation::Mixed {
-        let pilot = session.throughputs(CurveKey::Pilot);
+        let pilot = session.state.evidence.throughputs(CurveKey::Pilot);
         let changes = |a: usize, b: usize| (pilot[a].1 / pilot[b].1).ln().abs() > FLAT;
         let tells = |&i: &usize| {
             points >= WHOLE_GRID
@@ -97,7 +97,7 @@ fn grid<P: Probe>(
         };
         (0..pilot.len()).filter(tells).map(|i| pilot[i].0).collect()
     } else {
-        let known = session.state.borders.iter().flat_map(|b| b.gap);
+        let known = session.state.levels.borders.iter().flat_map(|b| b.gap);
         let coarse = axis.grid(points / 4);
         known.chain(coarse).collect::<Vec<f64>>()
     };
@@ -117,38 +117,27 @@ fn grid<P: Probe>(
     kept
 }
 
-/// The borders of one curve as it now is; where the mixed curve has one, the others are likely to have it too.
-fn borders_of<P: Probe>(session: &Session<'_, P>, operation: BorderOperation) -> Vec<SetBorder> {
-    let known: Vec<f64> = match operation {
-        BorderOperation::Mixed => Vec::new(),
-        _ => borders_of(session, BorderOperation::Mixed)
-            .iter()
-            .map(|b| b.border.unique_bytes)
-            .collect(),
-    };
-    let key = CurveKey::Unique(operation);
-    let mut found = borders(&session.samples(key), &known, operation, Gate::FINAL);
-    let curve = session.state.curves.get(&key).map_or(&[][..], Vec::as_slice);
-    let points: Vec<(f64, &Measurement)> =
-        curve.iter().map(|&(value, id)| (value, session.state.store.kept(id))).collect();
-    in_memory::mark(&mut found, &points);
-    found
-}
-
 /// Repeats the points beside each border; one that rests on a single odd point vanishes.
 fn confirm<P: Probe>(
     session: &mut Session<'_, P>,
     operation: BorderOperation,
 ) -> Result<(), P::Error> {
-    let curve = session.state.curves.get(&CurveKey::Unique(operation)).cloned().unwrap_or_default();
+    let curve = session
+        .state
+        .evidence
+        .curves
+        .get(&CurveKey::Unique(operation))
+        .cloned()
+        .unwrap_or_default();
     let has_time = session.allotment.points(session.phase) >= WHOLE_GRID;
-    for border in borders_of(session, operation) {
+    for border in borders_of(&session.state.evidence, operation) {
         let before = curve.iter().filter(|p| p.0 <= border.gap[0]).count();
         let beside = curve.iter().filter(|p| border.gap.contains(&p.0)).map(|p| p.1);
         let beside: Vec<PointId> = beside.collect();
         let speeds: Vec<f64> =
-            beside.iter().map(|&id| session.state.store.throughput(id)).collect();
-        let is_unsure = |&id: &PointId| session.state.store.kept(id).relative_error() > UNSURE;
+            beside.iter().map(|&id| session.state.evidence.points.throughput(id)).collect();
+        let is_unsure =
+            |&id: &PointId| session.state.evidence.points.kept(id).relative_error() > UNSURE;
         let is_alone =
             before < ALONE || curve.len() - before < ALONE || beside.iter().any(is_unsure);
         let is_mild = has_time && speeds.len() == 2 && speeds[0] < MILD * speeds[1];
@@ -170,59 +159,26 @@ fn confirm<P: Probe>(
     Ok(())
 }
 
-/// The borders of all curves, and the regions between those of storage.
-fn found<P: Probe>(session: &Session<'_, P>) -> (Vec<SetBorder>, Vec<[f64; 2]>) {
-    let all = CURVES.into_iter().flat_map(|(_, operation, _)| borders_of(session, operation));
-    let mut all: Vec<SetBorder> = all.collect();
-    all.sort_by(|a, b| a.border.unique_bytes.total_cmp(&b.border.unique_bytes));
-    let [low, high] = session.options.bounds.unique_bytes.map(|b| b as f64);
-    let of_storage: Vec<SetBorder> = all.iter().copied().filter(|b| !b.border.in_memory).collect();
-    let ranges = regions(&of_storage, low, high);
-    (all, ranges)
-}
-
 fn settle<P: Probe>(session: &mut Session<'_, P>, focal: &Workload) {
-    let (all, ranges) = found(session);
+    let (borders, ranges) = found(&session.state.evidence, session.unique_bytes_range());
     let axis =
         Axis::new(&session.options, Parameter::UniqueBytes, 0).from(4.0 * focal.size_mean as f64);
     let state = |index: usize| {
         let unique_bytes = axis.round(focal_unique_bytes(&ranges, index)) as u64;
         RegionState { range: ranges[index], focal: Workload { unique_bytes, ..focal.clone() } }
     };
-    session.state.regions = (0..ranges.len()).map(state).collect();
-    session.state.borders = all;
+    let regions = (0..ranges.len()).map(state).collect();
+    session.state.levels = Levels { borders, regions };
 }
 
 /// Looks at the borders again after the repeated rounds; the regions keep their focal vectors.
-///
-/// A region that turns out to be none is dropped. A new one has no curves, so then everything is left as it was.
 pub(crate) fn settle_again<P: Probe>(session: &mut Session<'_, P>) {
-    let (all, ranges) = found(session);
-    let regions = &session.state.regions;
-    let holding = |&[low, high]: &[f64; 2]| {
-        let within = |r: &RegionState| (low..=high).contains(&(r.focal.unique_bytes as f64));
-        regions.iter().position(within)
-    };
-    let Some(kept) = ranges.iter().map(holding).collect::<Option<Vec<usize>>>() else {
+    let range = session.unique_bytes_range();
+    let before = session.state.levels.regions.len();
+    if let Err(now) = reconsider(&mut session.state.evidence, &mut session.state.levels, range) {
         let reason = format!(
-            "repeating the points of the set-size curves gave {} regions instead of {}; the machine changed meanwhile, evaluate it again",
-            ranges.len(),
-            regions.len()
+            "repeating the points of the set-size curves gave {now} regions instead of {before}; the machine changed meanwhile, evaluate it again"
         );
         session.shorten(Phase::Rounds, reason);
-        return;
-    };
-    let focal = kept.iter().map(|&old| regions[old].focal.clone());
-    let states = ranges.into_iter().zip(focal).map(|(range, focal)| RegionState { range, focal });
-    session.state.regions = states.collect();
-    session.state.borders = all;
-    let curves = std::mem::take(&mut session.state.curves);
-    let renumbered = |(key, curve)| match key {
-        CurveKey::Region(old, parameter) => {
-            let new = kept.iter().position(|&k| k == old)?;
-            Some((CurveKey::Region(new, parameter), curve))
-        }
-        other => Some((other, curve)),
-    };
-    session.state.curves = curves.into_iter().filter_map(renumbered).collect();
+    }
 }

@@ -1,6 +1,6 @@
 //! Values a parameter is measured at: rounding, even grids, and the value between two others.
 
-use crate::options::Options;
+use super::options::Options;
 use ioscape_schema::Parameter;
 
 /// The axis of one parameter: its range, its scale and its grain.
@@ -102,7 +102,7 @@ impl Axis {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::options::tests::ten_minutes;
+    use crate::evaluate::options::tests::ten_minutes;
     use proptest::prelude::*;
 
     fn axis(parameter: Parameter) -> Axis {

@@ -1,6 +1,6 @@
 //! Tells borders of the processor's caches from those of storage: behind the former, everything still comes from memory.
 
-use crate::borders::SetBorder;
+use super::borders::SetBorder;
 use ioscape_schema::Measurement;
 
 /// Share of the set in the file cache, and of the reads served from it, from which on storage had no part in it.

@@ -1,11 +1,12 @@
 //! The adaptive curve: a coarse grid, then a point wherever the curve says too little about what lies between.
 
-use crate::grid::Axis;
+use super::axis::Axis;
+use super::probe::Probe;
+use super::rounds;
+use super::session::{Need, Session};
+use crate::judge::evidence::CurveKey;
+use crate::judge::points::positive;
 use crate::phase::Phase;
-use crate::probe::Probe;
-use crate::rounds;
-use crate::session::{CurveKey, Need, Session};
-use crate::store::{PointId, positive};
 use ioscape_schema::Workload;
 
 /// How the next value is chosen; values are on the parameter's scale, throughputs as logarithms.
@@ -95,25 +96,6 @@ fn crossing(points: &[(f64, f64)], i: usize) -> f64 {
 }
 
 impl<P: Probe> Session<'_, P> {
-    /// Throughputs of a curve: values in order, each with what was measured there.
-    pub(crate) fn throughputs(&self, key: CurveKey) -> Vec<(f64, f64)> {
-        let curve = self.state.curves.get(&key).into_iter().flatten();
-        curve.map(|&(value, id)| (value, self.state.store.throughput(id))).collect()
-    }
-
-    fn ids(&self, key: CurveKey) -> Vec<PointId> {
-        self.state.curves.get(&key).into_iter().flatten().map(|&(_, id)| id).collect()
-    }
-
-    /// Puts a measured point on a curve.
-    pub(crate) fn put(&mut self, key: CurveKey, value: f64, id: PointId) {
-        let curve = self.state.curves.entry(key).or_default();
-        let place = curve.partition_point(|p| p.0 < value);
-        if curve.get(place).is_none_or(|p| p.0 != value) {
-            curve.insert(place, (value, id));
-        }
-    }
-
     fn sweep_point(&mut self, sweep: &Sweep, value: f64, need: Need) -> Result<bool, P::Error> {
         let workload = sweep.template.clone().with(sweep.axis.parameter, value);
         let Some(id) = self.point(&sweep.key.purpose(), &workload, need)? else {
@@ -121,7 +103,7 @@ impl<P: Probe> Session<'_, P> {
             self.shorten(self.phase, reason);
             return Ok(false);
         };
-        self.put(sweep.key, value, id);
+        self.state.evidence.put(sweep.key, value, id);
         Ok(true)
     }
 
@@ -139,15 +121,15 @@ impl<P: Probe> Session<'_, P> {
     pub(crate) fn sweep_refine(&mut self, sweep: &Sweep) -> Result<(), P::Error> {
         // Repeated points may move the curve, so the search goes on after each repair; thrice is enough.
         for _ in 0..3 {
-            while self.ids(sweep.key).len() < sweep.points {
-                let points = self.throughputs(sweep.key);
+            while self.state.evidence.ids(sweep.key).len() < sweep.points {
+                let points = self.state.evidence.throughputs(sweep.key);
                 let Some(i) = next_interval(&sweep.axis, sweep.refine, &points) else { break };
                 let Some(value) = sweep.axis.between(points[i].0, points[i + 1].0) else { break };
                 if !self.sweep_point(sweep, value, Need::Ordinary)? {
                     return Ok(());
                 }
             }
-            if !rounds::repair(self, &self.ids(sweep.key), Need::Ordinary)? {
+            if !rounds::repair(self, &self.state.evidence.ids(sweep.key), Need::Ordinary)? {
                 break;
             }
         }
@@ -171,7 +153,7 @@ impl<P: Probe> Session<'_, P> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::options::tests::ten_minutes;
+    use crate::evaluate::options::tests::ten_minutes;
     use ioscape_schema::Parameter;
 
     /// Divides intervals of a known curve until nothing is left to divide or it has `most` points.

@@ -1,27 +1,22 @@
 //! The evaluation itself: phase after phase, from a first look to repeated rounds.
 
-use crate::borders::SetBorder;
+use super::options::Options;
+use super::probe::{Effort, Probe, Stopped};
+use super::session::{Need, Session};
+use super::{all_parameters, pilot, region_curves, rounds, set_sizes};
+use crate::judge::borders::SetBorder;
+use crate::judge::log::{DSYNC, FLUSH, INTERACTION};
 use crate::model::next_points;
-use crate::options::Options;
 use crate::phase::Phase;
-use crate::probe::{Effort, Probe, Stopped};
-use crate::session::{Need, Session};
-use crate::{all_parameters, curves, levels, pilot, rounds};
 use ioscape_schema::{Access, BorderOperation, Engine, Evaluation, Workload};
 
-/// Log entry of the probe that asks for synchronous writes in the cache.
-pub(crate) const DSYNC: &str = "dsync";
 /// A set of this size shows what a flush costs on any disk that is slower than memory, in bytes.
 const FLUSH_SET_MOST: f64 = 256.0 * 1_048_576.0;
-/// Log entry of the points off the curves.
-const INTERACTION: &str = "interaction";
-/// Log entry of the probe that waits for a flush.
-pub(crate) const FLUSH: &str = "flush";
 
 /// Evaluates whatever is behind `probe` (self-scaling paper, sections 6 to 8).
 ///
 /// The course depends on the options and the probe's answers alone, time on the sum of their `cost_s`; so an
-/// interrupted evaluation continues with [`Replay`](crate::Replay). At most `budget_s` and one point are spent.
+/// interrupted evaluation continues with [`Replay`](crate::evaluate::Replay). At most `budget_s` and one point are spent.
 /// `target` and `settings` of the result are the caller's to fill in.
 ///
 /// # Errors
@@ -40,17 +35,17 @@ pub fn explore<P: Probe>(
 fn phases<P: Probe>(session: &mut Session<'_, P>) -> Result<(), P::Error> {
     pilot::pilot(session)?;
     let focal = pilot::focal(session)?;
-    levels::levels(session, &focal)?;
+    set_sizes::set_sizes(session, &focal)?;
     // What no curve shows comes before the curves, which can do with fewer points.
     extras(session)?;
-    curves::curves(session)?;
+    region_curves::region_curves(session)?;
     if session.options.all_parameters {
         all_parameters::all_parameters(session, &focal)?;
     }
     interactions(session)?;
     session.begin(Phase::Rounds);
     rounds::finish(session)?;
-    levels::settle_again(session);
+    set_sizes::settle_again(session);
     Ok(())
 }
 
@@ -65,7 +60,7 @@ fn interactions<P: Probe>(session: &mut Session<'_, P>) -> Result<(), P::Error> 
             session.skip(Phase::Interactions);
             break;
         };
-        session.state.extra.push(id);
+        session.state.evidence.extra.push(id);
     }
     Ok(())
 }
@@ -73,7 +68,7 @@ fn interactions<P: Probe>(session: &mut Session<'_, P>) -> Result<(), P::Error> 
 /// Probes that no curve needs but a finding: synchronous writes, and writes that go on until a flush.
 fn extras<P: Probe>(session: &mut Session<'_, P>) -> Result<(), P::Error> {
     session.begin(Phase::Findings);
-    let Some(first) = session.state.regions.first() else { return Ok(()) };
+    let Some(first) = session.state.levels.regions.first() else { return Ok(()) };
     let writes = Workload { read_frac: 0.0, ..first.focal.clone() };
     if writes.access != Access::Buffered {
         return Ok(());
@@ -92,9 +87,9 @@ fn extras<P: Probe>(session: &mut Session<'_, P>) -> Result<(), P::Error> {
 /// The set that writes go to while a flush is waited for, in bytes: half of what the cache holds for writes, since a flush
 /// disturbs the more the more there is to write (Unix I/O paper, section 4.2), but no more than shows it.
 fn flush_set<P: Probe>(session: &Session<'_, P>, focal: u64) -> u64 {
-    let end = session.state.regions.first().map_or(0.0, |r| r.range[1]);
+    let end = session.state.levels.regions.first().map_or(0.0, |r| r.range[1]);
     let of_writes = |b: &&SetBorder| b.border.operation == BorderOperation::Write;
-    let first = session.state.borders.iter().find(of_writes).map(|b| b.border.unique_bytes);
+    let first = session.state.levels.borders.iter().find(of_writes).map(|b| b.border.unique_bytes);
     let half = (end.min(first.unwrap_or(end)) / 2.0).min(FLUSH_SET_MOST);
     // Whole blocks, whatever the alignment.
     focal.max((half as u64) >> 20 << 20)

@@ -1,21 +1,11 @@
 //! Whether the machine itself changed its speed: judging the throughput of a fixed reference workload.
 
+use crate::statistics::median;
+
 /// Least departure from the median that counts, as a change of log throughput: 15 %.
 const LEAST: f64 = 0.14;
 /// Largest departure that is put down to noise, however noisy the references are.
 const MOST: f64 = 0.47;
-
-/// Median of `values`, between the middle two when their number is even; 0 of none.
-pub(crate) fn median(values: &[f64]) -> f64 {
-    let mut sorted: Vec<f64> = values.iter().copied().filter(|v| v.is_finite()).collect();
-    sorted.sort_by(f64::total_cmp);
-    let middle = sorted.len() / 2;
-    match sorted.len() {
-        0 => 0.0,
-        n if n % 2 == 1 => sorted[middle],
-        _ => (sorted[middle - 1] + sorted[middle]) / 2.0,
-    }
-}
 
 /// For each reference, whether it is off the median by more than noise explains.
 ///
@@ -47,12 +37,5 @@ mod tests {
     fn a_noisy_reference_is_not_taken_for_drift() {
         let references = [100.0, 80.0, 120.0, 85.0, 115.0, 95.0, 78.0, 118.0];
         assert!(off(&references).iter().all(|o| !o));
-    }
-
-    #[test]
-    fn medians() {
-        assert_eq!(median(&[]), 0.0);
-        assert_eq!(median(&[3.0, 1.0, 2.0]), 2.0);
-        assert_eq!(median(&[4.0, 1.0, f64::NAN, 2.0, 3.0]), 2.5);
     }
 }

@@ -1,0 +1,26 @@
+//! What to ask next: plans an evaluation, asks the probe, and keeps to the budget.
+//!
+//! Uses the judge to learn where a further point tells most, and the model for points off the curves; neither uses this
+//! room. See [`explore()`].
+
+mod all_parameters;
+mod allotment;
+mod axis;
+mod costs;
+mod explore;
+mod options;
+mod pilot;
+mod plan;
+mod probe;
+mod region_curves;
+mod replay;
+mod rounds;
+mod session;
+mod set_sizes;
+mod sweep;
+
+pub use explore::explore;
+pub use options::{Options, OptionsError, POINTS_LEAST};
+pub use plan::{Plan, PlannedPhase, plan};
+pub use probe::{Ask, Effort, Probe, Progress, Stopped};
+pub use replay::Replay;

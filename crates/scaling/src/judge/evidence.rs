@@ -1,0 +1,109 @@
+//! The evidence: every point measured, with its rounds, and the curves the points lie on.
+
+use super::borders::USUAL_NOISE;
+use super::points::{PointId, Points};
+use super::segment::Sample;
+use ioscape_schema::{BorderOperation, Parameter, Point};
+use std::collections::BTreeMap;
+
+/// Largest deviation assumed, so that a point that is all noise still counts a little.
+const SIGMA_MOST: f64 = 0.3;
+
+/// A curve under construction: values of its parameter in order, each with the point measured there.
+pub(crate) type Curve = Vec<(f64, PointId)>;
+
+/// Which curve a point belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum CurveKey {
+    /// Nominal mix over all set sizes.
+    Pilot,
+    /// One parameter in a provisional region.
+    Focal(usize, Parameter),
+    /// Set sizes with the focal mix, pure reads or pure writes.
+    Unique(BorderOperation),
+    /// One parameter in a region.
+    Region(usize, Parameter),
+    /// One parameter at one step of scaling all parameters.
+    All(usize, Parameter),
+}
+
+impl CurveKey {
+    /// What the log says about its probes.
+    pub(crate) fn purpose(self) -> String {
+        match self {
+            Self::Pilot => "pilot".into(),
+            Self::Focal(region, parameter) => format!("focal {parameter}, level {}", region + 1),
+            Self::Unique(BorderOperation::Mixed) => "unique_bytes".into(),
+            Self::Unique(BorderOperation::Read) => "unique_bytes read".into(),
+            Self::Unique(BorderOperation::Write) => "unique_bytes write".into(),
+            Self::Region(region, parameter) => format!("region {} {parameter}", region + 1),
+            Self::All(step, parameter) => format!("all parameters {parameter}, step {}", step + 1),
+        }
+    }
+}
+
+/// All that the judge rests on, witnesses included: they are part of every measurement.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Evidence {
+    /// Every distinct workload measured, and the references between them.
+    pub points: Points,
+    /// The curves, by what they vary.
+    pub curves: BTreeMap<CurveKey, Curve>,
+    /// Points off all curves.
+    pub extra: Vec<PointId>,
+}
+
+impl Evidence {
+    /// All points of the result, on its curves and off them, each once.
+    pub(crate) fn result_points(&self) -> Vec<PointId> {
+        let in_result = |key: &CurveKey| matches!(key, CurveKey::Unique(_) | CurveKey::Region(..));
+        let curves = self.curves.iter().filter(|(key, _)| in_result(key));
+        let on_curves = curves.flat_map(|(_, c)| c.iter().map(|p| p.1));
+        let mut ids: Vec<PointId> = on_curves.chain(self.extra.iter().copied()).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        ids
+    }
+
+    /// The curve under `key` as it goes into the result; empty when nothing was measured for it.
+    pub(crate) fn curve(&self, key: CurveKey) -> Vec<Point> {
+        let curve = self.curves.get(&key).into_iter().flatten();
+        curve.map(|&(value, id)| self.points.point(id, value)).collect()
+    }
+
+    /// Throughputs of a curve: values in order, each with what was measured there.
+    pub(crate) fn throughputs(&self, key: CurveKey) -> Vec<(f64, f64)> {
+        let curve = self.curves.get(&key).into_iter().flatten();
+        curve.map(|&(value, id)| (value, self.points.throughput(id))).collect()
+    }
+
+    /// The points of a curve, in order of its parameter.
+    pub(crate) fn ids(&self, key: CurveKey) -> Vec<PointId> {
+        self.curves.get(&key).into_iter().flatten().map(|&(_, id)| id).collect()
+    }
+
+    /// Puts a measured point on a curve.
+    pub(crate) fn put(&mut self, key: CurveKey, value: f64, id: PointId) {
+        let curve = self.curves.entry(key).or_default();
+        let place = curve.partition_point(|p| p.0 < value);
+        if curve.get(place).is_none_or(|p| p.0 != value) {
+            curve.insert(place, (value, id));
+        }
+    }
+
+    /// A curve as samples of time per byte; points in doubt count a little, for a cliff shows in them too.
+    pub(crate) fn samples(&self, key: CurveKey) -> Vec<Sample> {
+        let curve = self.curves.get(&key).map_or(&[][..], Vec::as_slice);
+        let store = &self.points;
+        let repeatability = store.repeatability().unwrap_or(0.0);
+        let sample = |&(value, id): &(f64, PointId)| {
+            let point = store.point(id, value);
+            let within = point.measurement.relative_error() / 1.96;
+            let between = repeatability / (point.rounds.len().max(1) as f64).sqrt();
+            let noise = within.max(between).clamp(USUAL_NOISE, SIGMA_MOST);
+            let sigma = if store.verdict(id).doubtful { SIGMA_MOST } else { noise };
+            Sample { unique_bytes: value, s: 1.0 / store.throughput(id), sigma, noise }
+        };
+        curve.iter().map(sample).collect()
+    }
+}

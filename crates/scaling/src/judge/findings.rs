@@ -1,0 +1,58 @@
+//! Reads off the curves what the papers' authors read off theirs, in numbers with error bounds.
+
+use super::curve::{PERFORMS_WELL, best, ends_ratio, error_of, first_at, inverse, ratio};
+use super::flush::flush_slowdown;
+use super::{policy, sentences};
+use ioscape_schema::{
+    Border, BorderOperation, Bounded, Evaluation, Findings, Region, RegionFinding,
+};
+
+/// The findings of an evaluation, whole or partial; what the measured points do not tell is left out.
+pub fn findings(evaluation: &Evaluation) -> Findings {
+    let per_region = |find: fn(&Region) -> Option<Bounded>| -> Vec<RegionFinding> {
+        let named = |region: &Region| {
+            let Bounded { value, low, high } = find(region)?;
+            Some(RegionFinding { region: region.name.clone(), value, low, high })
+        };
+        evaluation.regions.iter().filter_map(named).collect()
+    };
+    let mut findings = Findings {
+        read_cache_bytes: cache(evaluation, BorderOperation::Read),
+        write_cache_bytes: cache(evaluation, BorderOperation::Write),
+        write_policy: policy::write_policy(evaluation),
+        flush_slowdown: flush_slowdown(evaluation),
+        size_for_75_percent_bytes: per_region(size_for_75_percent),
+        sequential_gain: per_region(|r| ends_ratio(&r.curves.seq_frac)),
+        concurrency_gain: per_region(concurrency_gain),
+        write_to_read_ratio: per_region(|r| ends_ratio(&r.curves.read_frac).map(inverse)),
+        ..Findings::default()
+    };
+    findings.sentences = sentences::sentences(evaluation, &findings);
+    findings
+}
+
+/// First border of storage for one kind of requests: the effective size of the file cache for them.
+fn cache(evaluation: &Evaluation, operation: BorderOperation) -> Option<Bounded> {
+    let is_of_storage = |b: &&Border| b.operation == operation && !b.in_memory;
+    let border = evaluation.borders.iter().find(is_of_storage)?;
+    Some(Bounded { value: border.unique_bytes, low: border.low, high: border.high })
+}
+
+/// Least request size with 75 % of the best throughput; its bounds are where the level is reached when the best is
+/// as much lower or higher as it is uncertain.
+fn size_for_75_percent(region: &Region) -> Option<Bounded> {
+    let curve = region.curves.size_mean.as_slice();
+    let best = best(curve).filter(|_| curve.len() > 1)?;
+    let level = PERFORMS_WELL * best.throughput();
+    let error = curve.iter().map(error_of).fold(0.0, f64::max);
+    let value = first_at(curve, level)?;
+    let low = first_at(curve, level / (1.0 + error)).map_or(value, |low| low.min(value));
+    let high = first_at(curve, level * (1.0 + error)).map_or(best.value, |high| high.max(value));
+    Some(Bounded { value, low, high: high.max(value) })
+}
+
+fn concurrency_gain(region: &Region) -> Option<Bounded> {
+    let curve = &region.curves.process_num;
+    let alone = curve.first().filter(|_| curve.len() > 1)?;
+    ratio(best(curve)?, alone)
+}

@@ -1,0 +1,42 @@
+//! What every model has: a throughput for any workload, an interval, and a reason when there is none.
+
+use ioscape_schema::Workload;
+
+/// Anything that says how fast a workload will be.
+pub trait Predict {
+    /// Throughput of `workload` in bytes per second; positive and finite for every valid workload.
+    fn throughput(&self, workload: &Workload) -> f64;
+}
+
+/// Why an evaluation yields no model.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum ModelError {
+    /// There is nothing to learn from.
+    #[error(
+        "the evaluation of {target} holds no region with a measured throughput, so nothing can be predicted: run `ioscape evaluate` to its end"
+    )]
+    Empty {
+        /// The evaluation's target.
+        target: String,
+    },
+    /// A rival model lacks some of its points.
+    #[error(
+        "the {model} model needs {needed} measured workloads with a positive throughput, but {given} were given"
+    )]
+    Points {
+        /// Which model.
+        model: &'static str,
+        /// How many it needs.
+        needed: usize,
+        /// How many were usable.
+        given: usize,
+    },
+}
+
+/// What a model says of one workload: natural logarithms of bytes per second.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Estimate {
+    pub(crate) log_throughput: f64,
+    /// Half the width of the 90 % interval.
+    pub(crate) half_width: f64,
+}

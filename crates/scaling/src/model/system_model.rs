@@ -1,0 +1,203 @@
+//! The model of one system, as users ask it: the default one or the paper's product.
+
+use super::hierarchy::HierarchyModel;
+use super::place::{Place, base, observations, same_kind};
+use super::predict::{Estimate, ModelError, Predict};
+use super::product::ProductModel;
+use ioscape_schema::{Evaluation, Parameter, Prediction, Workload};
+use std::fmt;
+use std::str::FromStr;
+
+/// Which model predicts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ModelKind {
+    /// Levels of the storage hierarchy with separate reads and writes, corrected by a Gaussian process.
+    #[default]
+    Default,
+    /// The paper's product of single-parameter shapes.
+    Product,
+}
+
+impl ModelKind {
+    /// The word used on the command line and in result files.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Default => "default",
+            Self::Product => "product",
+        }
+    }
+}
+
+impl fmt::Display for ModelKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.word())
+    }
+}
+
+impl FromStr for ModelKind {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text {
+            "default" => Ok(Self::Default),
+            "product" => Ok(Self::Product),
+            _ => Err(format!("unknown model {text:?}: one of default, product")),
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+enum Kind {
+    Hierarchy(Box<HierarchyModel>),
+    Product(ProductModel),
+}
+
+/// A model of one system, made from its evaluation.
+#[derive(Clone, Debug)]
+pub struct Model {
+    kind: Kind,
+    target: String,
+    base: Workload,
+    /// Name and largest `unique_bytes` of each region.
+    regions: Vec<(String, f64)>,
+    /// Least and most of each parameter that was measured, in [`Parameter::ALL`]'s order, on the parameter's scale.
+    measured: [[f64; 2]; 5],
+}
+
+impl Model {
+    /// The default model; where the structure of an evaluation cannot be fitted, the product.
+    ///
+    /// # Errors
+    /// [`ModelError::Empty`] when the evaluation holds no region with a measured throughput.
+    pub fn new(evaluation: &Evaluation) -> Result<Self, ModelError> {
+        let product = ProductModel::new(evaluation)?;
+        let sound = |model: &HierarchyModel| {
+            observations(evaluation)
+                .iter()
+                .all(|o| model.estimate(&o.place).log_throughput.is_finite())
+        };
+        let kind = match HierarchyModel::new(evaluation).filter(sound) {
+            Some(model) => Kind::Hierarchy(Box::new(model)),
+            None => Kind::Product(product),
+        };
+        Self::with_kind(evaluation, kind)
+    }
+
+    /// The paper's product of single-parameter shapes.
+    ///
+    /// # Errors
+    /// [`ModelError::Empty`] when the evaluation holds no region with a measured throughput.
+    pub fn product(evaluation: &Evaluation) -> Result<Self, ModelError> {
+        Self::with_kind(evaluation, Kind::Product(ProductModel::new(evaluation)?))
+    }
+
+    /// The model of the given kind.
+    ///
+    /// # Errors
+    /// [`ModelError::Empty`] when the evaluation holds no region with a measured throughput.
+    pub fn of_kind(kind: ModelKind, evaluation: &Evaluation) -> Result<Self, ModelError> {
+        match kind {
+            ModelKind::Default => Self::new(evaluation),
+            ModelKind::Product => Self::product(evaluation),
+        }
+    }
+
+    fn with_kind(evaluation: &Evaluation, kind: Kind) -> Result<Self, ModelError> {
+        let empty = || ModelError::Empty { target: evaluation.target.clone() };
+        let base = base(evaluation).ok_or_else(empty)?.clone();
+        let observations = observations(evaluation);
+        let measured = Parameter::ALL.map(|parameter| {
+            let values = observations.iter().map(|o| o.place.scaled(parameter));
+            values.fold([f64::INFINITY, f64::NEG_INFINITY], |[l, h], v| [l.min(v), h.max(v)])
+        });
+        let regions =
+            evaluation.regions.iter().map(|r| (r.name.clone(), r.unique_bytes[1])).collect();
+        Ok(Self { kind, target: evaluation.target.clone(), base, regions, measured })
+    }
+
+    /// Which kind it is.
+    pub fn kind(&self) -> ModelKind {
+        match self.kind {
+            Kind::Hierarchy(_) => ModelKind::Default,
+            Kind::Product(_) => ModelKind::Product,
+        }
+    }
+
+    /// Whether some parameter of `workload` lies outside the measured range, or its engine, access, advice, queue depth, think time
+    /// or size distribution differs from what was measured.
+    pub fn extrapolates(&self, workload: &Workload) -> bool {
+        let place = Place::of(workload);
+        let outside = Parameter::ALL.iter().zip(&self.measured).any(|(parameter, [low, high])| {
+            let value = place.scaled(*parameter);
+            value < low - 1e-9 || value > high + 1e-9
+        });
+        outside || !self.alike(workload)
+    }
+
+    fn alike(&self, workload: &Workload) -> bool {
+        same_kind(workload, &self.base) && workload.advice == self.base.advice
+    }
+
+    /// The workload whose engine, access and other settings the model holds for.
+    pub fn base(&self) -> &Workload {
+        &self.base
+    }
+
+    pub(crate) fn hierarchy(&self) -> Option<&HierarchyModel> {
+        match &self.kind {
+            Kind::Hierarchy(model) => Some(model),
+            Kind::Product(_) => None,
+        }
+    }
+
+    /// How far `place` lies outside the measured ranges, in widths of the range of the worst parameter.
+    fn distance_outside(&self, place: &Place) -> f64 {
+        let outside = Parameter::ALL.iter().zip(&self.measured).map(|(parameter, [low, high])| {
+            let value = place.scaled(*parameter);
+            (low - value).max(value - high).max(0.0) / (high - low).max(1.0)
+        });
+        outside.fold(0.0, f64::max)
+    }
+
+    fn estimate(&self, workload: &Workload) -> Estimate {
+        let place = Place::of(workload);
+        let mut estimate = match &self.kind {
+            Kind::Hierarchy(model) => model.estimate(&place),
+            Kind::Product(model) => model.estimate(&place),
+        };
+        estimate.half_width += self.distance_outside(&place);
+        if !self.alike(workload) {
+            estimate.half_width += std::f64::consts::LN_2;
+        }
+        estimate
+    }
+}
+
+impl Predict for Model {
+    fn throughput(&self, workload: &Workload) -> f64 {
+        self.estimate(workload).log_throughput.exp()
+    }
+}
+
+/// Predicts one workload.
+///
+/// Throughput comes from the model, requests per second from the mean size, and the mean response time from Little's
+/// law: `process_num · queue_depth` requests are in flight, less the time spent thinking.
+pub fn predict(model: &Model, workload: &Workload) -> Prediction {
+    let Estimate { log_throughput, half_width } = model.estimate(workload);
+    let throughput = log_throughput.exp();
+    let iops = throughput / (workload.size_mean as f64).max(1.0);
+    let in_flight = f64::from(workload.process_num.max(1)) * f64::from(workload.queue_depth.max(1));
+    let unique_bytes = workload.unique_bytes as f64;
+    let region = model.regions.iter().find(|(_, to)| unique_bytes <= *to).or(model.regions.last());
+    Prediction {
+        name: None,
+        system: model.target.clone(),
+        workload: workload.clone(),
+        throughput_bytes_per_s: throughput,
+        interval90: [(log_throughput - half_width).exp(), (log_throughput + half_width).exp()],
+        iops,
+        response_time_ns: (in_flight / iops * 1e9 - workload.think_time_ns as f64).max(0.0),
+        region: region.map(|(name, _)| name.clone()).unwrap_or_default(),
+        extrapolated: model.extrapolates(workload),
+    }
+}
