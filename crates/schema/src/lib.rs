@@ -20,6 +20,7 @@ pub mod trace_summary;
 pub mod units;
 pub mod vxbench;
 pub mod warning;
+pub mod witness;
 pub mod workload;
 
 pub use campaign::{
@@ -54,6 +55,7 @@ pub use vxbench::{
     VxFigures, VxFile, VxJob, VxRun, VxShow, VxUsers, VxWorkload, Vxbench, WriterScaling,
 };
 pub use warning::{Warning, WarningKind};
+pub use witness::Witness;
 pub use workload::{
     Access, Advice, Engine, Parameter, SizeDistribution, Workers, Workload, WorkloadError,
 };

@@ -1,6 +1,6 @@
 //! What one run of one workload yields.
 
-use crate::{Warning, Workload};
+use crate::{Warning, Witness, Workload};
 use serde::{Deserialize, Serialize};
 
 /// Why a run ended.
@@ -102,6 +102,9 @@ pub struct Measurement {
     /// Share of the set that was in the file cache after the run; absent where it cannot be asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resident_frac: Option<f64>,
+    /// What the kernel says beside the throughput.
+    #[serde(default, skip_serializing_if = "Witness::is_silent")]
+    pub witness: Witness,
     /// Processors that other programs kept busy in user mode during the measured part, on average.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub other_cpu: Option<f64>,
@@ -139,6 +142,7 @@ impl Measurement {
             burst_ratio: None,
             storage_read_bytes: None,
             resident_frac: None,
+            witness: Witness::default(),
             other_cpu: None,
             disturbed: false,
             warnings: Vec::new(),

@@ -144,6 +144,7 @@ fn figures(workload: &Workload, trial: &Trial) -> Measurement {
         burst_ratio: burst_ratio(&trial.rates),
         storage_read_bytes: cost.storage_counted.then_some(cost.storage_read_bytes),
         resident_frac: None,
+        witness: ioscape_schema::Witness::default(),
         other_cpu: Some(trial.load.other_cpu),
         disturbed: false,
         warnings: Vec::new(),
