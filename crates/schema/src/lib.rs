@@ -4,6 +4,7 @@
 //! name ends in `_s`; fields carry their unit last.
 
 pub mod campaign;
+mod campaign_plan;
 pub mod characterization;
 pub mod distribution;
 pub mod document;
@@ -27,6 +28,7 @@ pub use campaign::{
     CampaignCell, CampaignColumn, CampaignReference, CampaignResult, CampaignRow, CampaignSample,
     CampaignSetting,
 };
+pub use campaign_plan::{CellPlan, Prepare, RowPlan};
 pub use characterization::{
     Characterization, Ending, FileCall, FileKind, FileTraits, ProcessTraits, TracingCost, Traits,
 };

@@ -1,7 +1,30 @@
 //! Tables of `vxbench` runs: what they will take, in which order they are measured, and what they show.
 
+mod forecast;
 mod growth;
+mod order;
 mod pieces;
+mod room;
+mod table;
 
+pub use forecast::{Pace, Work, describe_place, describe_rows};
 pub use growth::growth_in_threads;
+pub use order::{Schedule, budget_spent};
 pub use pieces::pieces_of_aged_files;
+pub use room::{FileSet, limited, max_file_bytes};
+pub use table::{Columns, MethodColumns, PlaceColumns, continued, record};
+
+use ioscape_schema::{CampaignResult, RowPlan};
+
+/// What a measured table shows, in words.
+pub fn sentences(table: &CampaignResult) -> Vec<String> {
+    let mut sentences = growth_in_threads(table);
+    sentences.extend(pieces_of_aged_files(table));
+    sentences
+}
+
+/// Whether some row has several threads write to one file, so that it matters whether writers wait for one another.
+pub fn has_concurrent_writers(rows: &[RowPlan]) -> bool {
+    let mut plans = rows.iter().flat_map(|row| &row.cells);
+    plans.any(|plan| plan.job.nthreads > 1 && plan.job.workload.writes())
+}

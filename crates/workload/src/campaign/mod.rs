@@ -2,12 +2,14 @@
 
 mod reference;
 mod rows;
+mod shipped;
 #[cfg(test)]
 mod tests;
 
 pub use reference::parse_reference;
-pub use rows::{CellPlan, RowPlan};
+pub use shipped::{SHIPPED, Shipped};
 
+use ioscape_schema::Prepare;
 use serde::Deserialize;
 
 /// Most rows of a table.
@@ -32,19 +34,6 @@ pub enum CampaignError {
         /// What is wrong and what to do.
         message: String,
     },
-}
-
-/// How the files of a run come about.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Prepare {
-    /// They are written whole, one after another, before the run.
-    #[default]
-    Written,
-    /// They do not exist: the run makes them.
-    Fresh,
-    /// They are written in turns, in pieces of `age_piece`, so that their extents interleave.
-    Aged,
 }
 
 /// Settings of a run; those of a method replace those of `[base]`.

@@ -1,52 +1,12 @@
 //! From a campaign to its rows, and to the job of every cell.
 
-use super::{Campaign, CampaignError, Method, Prepare, ROWS_MAX, Settings};
+use super::{Campaign, CampaignError, Method, ROWS_MAX, Settings};
 use crate::vxbench::{VxWords, parse};
 use ioscape_schema::units::parse_bytes;
-use ioscape_schema::{CampaignSetting, VxJob};
+use ioscape_schema::{CampaignSetting, CellPlan, RowPlan};
 
 /// Names of the parameters that may vary.
 const NAMES: [&str; 5] = ["file_size", "files_written", "files", "threads", "iosize"];
-
-/// A row before it is measured.
-#[derive(Clone, Debug, PartialEq)]
-pub struct RowPlan {
-    /// The parameters that vary.
-    pub settings: Vec<CampaignSetting>,
-    /// One plan per method.
-    pub cells: Vec<CellPlan>,
-}
-
-/// What one cell runs, wherever its place is.
-#[derive(Clone, Debug, PartialEq)]
-pub struct CellPlan {
-    /// The run.
-    pub job: VxJob,
-    /// Users, one file each.
-    pub files: u32,
-    /// Files that there are.
-    pub files_written: u32,
-    /// Size of each, in bytes.
-    pub file_bytes: u64,
-    /// How they come about.
-    pub prepare: Prepare,
-    /// Pieces of aged files, in bytes.
-    pub age_piece: u64,
-    /// Whether it runs on a device.
-    pub raw: bool,
-}
-
-impl CellPlan {
-    /// Space that its files take, in bytes.
-    pub fn space_bytes(&self) -> u64 {
-        self.file_bytes.saturating_mul(u64::from(self.files_written))
-    }
-
-    /// Bytes that one run moves.
-    pub fn moved_bytes(&self) -> u64 {
-        self.job.span_bytes().unwrap_or(self.file_bytes).saturating_mul(u64::from(self.files))
-    }
-}
 
 impl Campaign {
     /// The parameter on the horizontal axis of the graphs.

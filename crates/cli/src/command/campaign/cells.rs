@@ -1,12 +1,12 @@
 //! One cell of a campaign: its files laid out, its run, and what it yields.
 
-use super::places::{Laid, Place};
+use super::places::CampaignPlace;
 use crate::command::vxbench::{run, watch};
 use crate::failure::Failure;
 use crate::progress::Progress;
 use ioscape_measure::vxbench::ageing::age;
-use ioscape_schema::{CampaignSample, VxJob, VxWorkload};
-use ioscape_workload::campaign::{CellPlan, Prepare};
+use ioscape_schema::{CampaignSample, CellPlan, Prepare, VxJob, VxWorkload};
+use ioscape_study::campaign::FileSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -26,7 +26,7 @@ impl Cells {
     /// [`Failure::Misuse`] where the cell is impossible here; a failed or interrupted run.
     pub fn run(
         &mut self,
-        place: &mut Place,
+        place: &mut CampaignPlace,
         plan: &CellPlan,
         progress: &Progress,
     ) -> Result<CampaignSample, Failure> {
@@ -34,10 +34,16 @@ impl Cells {
         let (paths, ours) = match (plan.raw, &place.folder) {
             (true, None) if plan.files == 1 => (vec![place.path.clone()], false),
             (true, None) => {
-                return Err(Failure::Misuse("a device is one file, not several".to_owned()));
+                return Err(Failure::Misuse(
+                    "a device is one file, and the cell needs several".to_owned(),
+                ));
             }
             (false, Some(folder)) => (names(folder.path(), plan.files), true),
-            _ => return Err(Failure::Misuse("of the other kind: directory or device".to_owned())),
+            _ => {
+                return Err(Failure::Misuse(
+                    "the cell needs the other kind of place: a directory or a device".to_owned(),
+                ));
+            }
         };
         match ours {
             true => self.lay_out(place, plan, progress)?,
@@ -48,7 +54,7 @@ impl Cells {
         let outcome = run(&plan.job, &paths, consent, &watch, None);
         if plan.prepare == Prepare::Fresh && ours {
             for path in &paths {
-                // The run that failed has removed them itself.
+                // A run that failed has removed them already.
                 let _ = std::fs::remove_file(path);
             }
         }
@@ -64,32 +70,37 @@ impl Cells {
         })
     }
 
-    /// Writes the part of a device of ours that the cell uses: what was never written reads faster than any disk.
-    fn fill(&self, place: &mut Place, plan: &CellPlan, progress: &Progress) -> Result<(), Failure> {
-        let wanted = wanted(plan);
-        if place.laid != Some(wanted) {
+    /// Writes the part of a loop device that the cell uses: blocks never written read faster than any disk.
+    fn fill(
+        &self,
+        place: &mut CampaignPlace,
+        plan: &CellPlan,
+        progress: &Progress,
+    ) -> Result<(), Failure> {
+        let wanted = FileSet::of(plan);
+        if place.laid_out != Some(wanted) {
             let watch = watch(&self.interrupt, progress);
             run(&whole(plan), std::slice::from_ref(&place.path), true, &watch, None)?;
-            place.laid = Some(wanted);
+            place.laid_out = Some(wanted);
         }
         Ok(())
     }
 
-    /// Sees that the files which the cell needs lie at `place`, and no others.
+    /// Makes sure that the files which the cell needs lie at `place`, and no others.
     fn lay_out(
         &self,
-        place: &mut Place,
+        place: &mut CampaignPlace,
         plan: &CellPlan,
         progress: &Progress,
     ) -> Result<(), Failure> {
         let Some(folder) = place.folder.as_ref().map(|folder| folder.path().to_owned()) else {
             return Ok(());
         };
-        let wanted = wanted(plan);
-        if place.laid == Some(wanted) {
+        let wanted = FileSet::of(plan);
+        if place.laid_out == Some(wanted) {
             return Ok(());
         }
-        place.laid = None;
+        place.laid_out = None;
         clear(&folder)?;
         let watch = watch(&self.interrupt, progress);
         let paths = names(&folder, plan.files_written);
@@ -102,22 +113,12 @@ impl Cells {
                 }
             }
         }
-        place.laid = Some(wanted);
+        place.laid_out = Some(wanted);
         Ok(())
     }
 }
 
-/// The files that a cell needs.
-pub fn wanted(plan: &CellPlan) -> Laid {
-    match plan.prepare {
-        _ if plan.raw => (Prepare::Written, plan.file_bytes, 1, 0),
-        Prepare::Fresh => (plan.prepare, 0, 0, 0),
-        Prepare::Written => (plan.prepare, plan.file_bytes, plan.files_written, 0),
-        Prepare::Aged => (plan.prepare, plan.file_bytes, plan.files_written, plan.age_piece),
-    }
-}
-
-/// Writes a whole file and sees it on the device.
+/// The job that writes a whole file and waits until the device has it.
 fn whole(plan: &CellPlan) -> VxJob {
     let iosize = plan.file_bytes.clamp(1, 1 << 20);
     VxJob {
@@ -134,7 +135,7 @@ fn names(folder: &Path, count: u32) -> Vec<PathBuf> {
     (0..count).map(|number| folder.join(format!("file-{number}"))).collect()
 }
 
-/// Removes all files of a folder of ours.
+/// Removes all files of a scratch directory.
 fn clear(folder: &Path) -> Result<(), Failure> {
     let failed = |e: std::io::Error| Failure::of_write(&folder.display().to_string(), &e);
     for entry in std::fs::read_dir(folder).map_err(failed)? {

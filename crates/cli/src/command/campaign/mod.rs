@@ -1,11 +1,9 @@
 //! `ioscape campaign`: tables of vxbench runs, listed, shown and measured.
 
-mod catalogue;
 mod cells;
 mod forecast;
 mod loops;
 mod places;
-mod table;
 
 use super::single_writer;
 use crate::args::{CampaignAction, CampaignArgs, CampaignRunArgs, ResultArgs};
@@ -16,11 +14,14 @@ use cells::Cells;
 use ioscape_measure::Clock;
 use ioscape_measure::environment;
 use ioscape_schema::units::Bytes;
-use ioscape_schema::{CampaignResult, Document, Warning, WarningKind};
-use ioscape_study::campaign::{growth_in_threads, pieces_of_aged_files};
+use ioscape_schema::{CampaignResult, Document, RowPlan, Warning, WarningKind};
+use ioscape_study::campaign::{
+    Columns, MethodColumns, Schedule, budget_spent, continued, has_concurrent_writers, limited,
+    record, sentences,
+};
 use ioscape_study::writers::WriterEffort;
-use ioscape_workload::campaign::{Campaign, RowPlan};
-use places::{Place, Places};
+use ioscape_workload::campaign::{Campaign, CampaignError, Method, SHIPPED, Shipped};
+use places::{CampaignPlace, Places};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::time::Instant;
@@ -31,46 +32,108 @@ use std::time::Instant;
 /// Misuse before anything is touched; failures with all finished cells saved.
 pub fn main(args: &CampaignArgs) -> Result<(), Failure> {
     match &args.action {
-        CampaignAction::List => output::print(&catalogue::list()?),
-        CampaignAction::Show { name } => output::print(&catalogue::text(name)?),
+        CampaignAction::List => output::print(&list()?),
+        CampaignAction::Show { name } => output::print(&text(name)?),
         CampaignAction::Run(args) => run(args),
     }
 }
 
+/// One line per campaign that comes with ioscape.
+fn list() -> Result<String, Failure> {
+    let line = |one: &Shipped| Ok(format!("{:<34} {}\n", one.name, one.campaign()?.title));
+    let lines: Result<String, CampaignError> = SHIPPED.iter().map(line).collect();
+    lines.map_err(|error| Failure::Failed(error.to_string()))
+}
+
+/// The text of a campaign, by name or from a file.
+fn text(name: &str) -> Result<String, Failure> {
+    if let Some(shipped) = Shipped::find(name) {
+        return Ok(shipped.text.to_owned());
+    }
+    std::fs::read_to_string(name).map_err(|error| {
+        let names: Vec<&str> = SHIPPED.iter().map(|one| one.name).collect();
+        Failure::Misuse(format!(
+            "{name} is neither a campaign nor a campaign file ({error}): choose from {}",
+            names.join(", ")
+        ))
+    })
+}
+
 fn run(args: &CampaignRunArgs) -> Result<(), Failure> {
-    let mut campaign = catalogue::read(&args.name)?;
+    let misuse = |error: CampaignError| Failure::Misuse(format!("{}: {error}", args.name));
+    let mut campaign = Campaign::parse(&text(&args.name)?).map_err(misuse)?;
     campaign.rounds = args.rounds.unwrap_or(campaign.rounds);
     output::check_places(args.out.files())?;
     let interrupt = interrupt::flag();
+    let whole = campaign.rows(u64::MAX).map_err(misuse)?;
     if args.dry_run {
         let rows = rows(&campaign, args.max_file_size.unwrap_or(u64::MAX))?;
         return forecast::print(args, &campaign, &rows, &interrupt);
     }
     let mut places = Places::open(args)?;
-    let most = args.max_file_size.unwrap_or_else(|| places.most(&campaign));
+    let most = args.max_file_size.unwrap_or_else(|| places.max_file_bytes(&whole));
     let rows = rows(&campaign, most)?;
     let mut document = output::document(1);
     if let Some(file_system) = places.all.first().map(|place| &place.file_system) {
         document.environment = environment::capture_on(file_system);
     }
     document.environment.clock = Clock::new().measure();
-    limit(&mut document, &campaign, most)?;
-    let fresh = table::new(args, &campaign, &places.all, &rows)?;
-    let labels = places.all.iter().map(|place| place.label.as_str());
-    table::left_out(&fresh, labels).into_iter().for_each(|warning| document.warn(warning));
-    let mut result = match &args.resume {
-        Some(path) => table::resumed(path, fresh)?,
-        None => fresh,
-    };
+    limited(&whole, most).into_iter().for_each(|doubt| document.warn(doubt));
+    let columns = columns(args, &campaign, &places)?;
+    columns.doubts(&args.name).into_iter().for_each(|doubt| document.warn(doubt));
+    let mut result = begun(args, columns.table(&rows, empty(args, &campaign)))?;
     let file = saved_at(args, &document);
     output::check_writable(&file)?;
     let mut cells = Cells { interrupt, destroy_data: args.destroy_data };
-    let work = Work { args, rounds: campaign.rounds, rows: &rows, file: &file };
+    let work = Work { args, columns: &columns, rows: &rows, file: &file };
     let finished = work
         .all(&mut places.all, &mut cells, &mut document, &mut result)
         .and_then(|()| work.conclusions(&places.all, &cells, &mut result));
     drop(places);
     conclude(args, document, result, &file, finished)
+}
+
+fn columns(
+    args: &CampaignRunArgs,
+    campaign: &Campaign,
+    places: &Places,
+) -> Result<Columns, Failure> {
+    let head = |one: &Method| MethodColumns { name: one.name.clone(), raw: one.raw };
+    let methods: Vec<MethodColumns> = campaign.method.iter().map(head).collect();
+    let columns = Columns::new(&places.columns(), &methods);
+    if !columns.arms.is_empty() {
+        return Ok(columns);
+    }
+    let on_device = places.all.iter().any(|place| place.folder.is_none());
+    Err(Failure::Misuse(format!(
+        "{} has no method for these places: its methods are for {}",
+        args.name,
+        if on_device { "directories" } else { "devices" }
+    )))
+}
+
+/// The table without columns and rows.
+fn empty(args: &CampaignRunArgs, campaign: &Campaign) -> CampaignResult {
+    CampaignResult {
+        name: args.name.clone(),
+        title: campaign.title.clone(),
+        source: campaign.source.clone(),
+        x: campaign.x(),
+        rounds: campaign.rounds,
+        reference: Shipped::find(&args.name).and_then(|one| one.reference().ok()),
+        ..CampaignResult::default()
+    }
+}
+
+/// The table to fill: `fresh`, or the one that is to be continued.
+fn begun(args: &CampaignRunArgs, fresh: CampaignResult) -> Result<CampaignResult, Failure> {
+    let Some(path) = &args.resume else { return Ok(fresh) };
+    let misuse = |text: &str| Failure::Misuse(format!("--resume {}: {text}", path.display()));
+    let found = output::read_result(path)?.campaign;
+    let found = found.ok_or_else(|| misuse("the file holds no campaign to continue"))?;
+    continued(found, fresh).ok_or_else(|| {
+        misuse("the file holds a campaign with other rows or columns: give the same name, places and limits")
+    })
 }
 
 /// Where the table is kept: as asked; unasked, in the current directory, or out of the way while all is well.
@@ -100,127 +163,96 @@ fn rows(campaign: &Campaign, most: u64) -> Result<Vec<RowPlan>, Failure> {
     }
 }
 
-/// Says so where the campaign's files are larger than what there is room for.
-fn limit(document: &mut Document, campaign: &Campaign, most: u64) -> Result<(), Failure> {
-    let whole = rows(campaign, u64::MAX)?;
-    let largest = whole.iter().flat_map(|row| &row.cells).map(|cell| cell.file_bytes).max();
-    if let Some(largest) = largest.filter(|largest| *largest > most) {
-        document.warn(Warning::new(
-            WarningKind::SetLimited,
-            format!(
-                "the campaign's files of up to {} are limited to {}",
-                Bytes(largest as f64),
-                Bytes(most as f64)
-            ),
-        ));
-    }
-    Ok(())
-}
-
 /// What is to be done, and where it is kept on the way.
 struct Work<'a> {
     args: &'a CampaignRunArgs,
-    rounds: u32,
+    columns: &'a Columns,
     rows: &'a [RowPlan],
     file: &'a Path,
 }
 
 impl Work<'_> {
-    /// Round after round, row after row, all columns of a row in turns.
+    /// Measures all that is due, step after step, and saves after each.
     fn all(
         &self,
-        places: &mut [Place],
+        places: &mut [CampaignPlace],
         cells: &mut Cells,
         document: &mut Document,
         result: &mut CampaignResult,
     ) -> Result<(), Failure> {
         let begun = Instant::now();
-        let steps = self.rounds as usize * self.rows.len();
+        let schedule = Schedule { rounds: result.rounds as usize, rows: self.rows.len() };
         let progress = Progress::of_evaluation(1.0);
-        for step in 0..steps {
-            let (round, row) = (step / self.rows.len(), step % self.rows.len());
+        for step in 0..schedule.steps() {
             let spent_s = begun.elapsed().as_secs_f64();
             if self.args.budget.is_some_and(|budget_s| spent_s > budget_s) {
-                document.warn(Warning::new(
-                    WarningKind::BudgetSpent,
-                    format!(
-                        "the time was over after {step} of {steps} rows in {} rounds",
-                        self.rounds
-                    ),
-                ));
+                document.warn(budget_spent(schedule, step));
                 break;
             }
-            let left_s = if step > 0 { spent_s / step as f64 * (steps - step) as f64 } else { 0.0 };
-            let doing = format!("round {} row {}", round + 1, row + 1);
-            progress.advance(spent_s, left_s, &doing);
-            self.row(round, row, places, cells, result, &progress)?;
+            let (round, row) = schedule.round_and_row(step);
+            let left_s = spent_s / step.max(1) as f64 * (schedule.steps() - step) as f64;
+            progress.advance(spent_s, left_s, &format!("round {} row {}", round + 1, row + 1));
+            for column in schedule.due(step, result) {
+                self.cell(row, column, places, cells, result, &progress)?;
+            }
             self.save(document, result);
         }
         progress.done();
         Ok(())
     }
 
-    /// Measures the cells of one row that lack this round's run.
-    fn row(
+    /// Measures one cell once.
+    fn cell(
         &self,
-        round: usize,
         row: usize,
-        places: &mut [Place],
+        column: usize,
+        places: &mut [CampaignPlace],
         cells: &mut Cells,
         result: &mut CampaignResult,
         progress: &Progress,
     ) -> Result<(), Failure> {
-        for column in table::order(result.columns.len(), round, row) {
-            if cells.interrupt.load(Ordering::Relaxed) {
-                return Err(Failure::Interrupted("interrupted".to_owned()));
-            }
-            let cell = &mut result.rows[row].cells[column];
-            if cell.impossible.is_some() || cell.samples.len() > round {
-                continue;
-            }
-            let (place, method) = table::arms(places, &self.rows[row], column);
-            match cells.run(place, &self.rows[row].cells[method], progress) {
-                Ok(sample) => cell.samples.push(sample),
-                Err(Failure::Misuse(why)) => cell.impossible = Some(why),
-                Err(other) => return Err(other),
-            }
-            table::summarize(&mut result.rows[row]);
+        if cells.interrupt.load(Ordering::Relaxed) {
+            return Err(Failure::Interrupted("interrupted".to_owned()));
         }
+        let (place, method) = self.columns.arms[column];
+        let found = match cells.run(&mut places[place], &self.rows[row].cells[method], progress) {
+            Ok(sample) => Ok(sample),
+            Err(Failure::Misuse(why)) => Err(why),
+            Err(other) => return Err(other),
+        };
+        record(&mut result.rows[row], column, found);
         Ok(())
     }
 
-    /// What the table says of several threads on one file, and whether writers to it wait for one another.
+    /// What the table shows, and whether writers to one file wait for one another where that matters.
     fn conclusions(
         &self,
-        places: &[Place],
+        places: &[CampaignPlace],
         cells: &Cells,
         result: &mut CampaignResult,
     ) -> Result<(), Failure> {
-        result.sentences = growth_in_threads(result);
-        result.sentences.extend(pieces_of_aged_files(result));
-        let plans = self.rows.iter().flat_map(|row| &row.cells);
-        let mut several = plans.filter(|plan| plan.job.nthreads > 1 && plan.job.workload.writes());
-        if several.next().is_none() {
+        result.sentences = sentences(result);
+        if !has_concurrent_writers(self.rows) {
             return Ok(());
         }
         let progress = Progress::of_jobs(0, 1, "single writer");
         let watch = super::vxbench::watch(&cells.interrupt, &progress);
         for place in places {
             let Some(folder) = &place.folder else { continue };
-            let told =
-                match single_writer::diagnose(folder.path(), WriterEffort::SHORT, &watch, None) {
-                    Ok(diagnosis) => diagnosis.found.into_iter().map(|one| one.sentence).collect(),
-                    Err(interrupted @ Failure::Interrupted(_)) => return Err(interrupted),
-                    Err(failure) => {
-                        vec![format!(
-                            "Whether writers wait for one another was not measured: {failure}."
-                        )]
-                    }
-                };
+            let effort = WriterEffort::SHORT;
+            let sentences = match single_writer::diagnose(folder.path(), effort, &watch, None) {
+                Ok(diagnosis) => diagnosis.found.into_iter().map(|one| one.sentence).collect(),
+                Err(interrupted @ Failure::Interrupted(_)) => return Err(interrupted),
+                Err(failure) => {
+                    vec![format!(
+                        "Whether writers wait for one another was not measured: {failure}."
+                    )]
+                }
+            };
             // The sentences name the file system themselves.
             let named = place.label == place.file_system.name;
             let label = if named { String::new() } else { format!("{}: ", place.label) };
-            result.sentences.extend(told.into_iter().map(|one| format!("{label}{one}")));
+            result.sentences.extend(sentences.into_iter().map(|one| format!("{label}{one}")));
         }
         progress.done();
         Ok(())

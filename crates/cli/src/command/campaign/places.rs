@@ -5,29 +5,27 @@ use crate::args::CampaignRunArgs;
 use crate::failure::Failure;
 use ioscape_measure::FileSystemInfo;
 use ioscape_measure::vxbench;
-use ioscape_workload::campaign::{Campaign, Prepare};
+use ioscape_schema::RowPlan;
+use ioscape_study::campaign::{FileSet, PlaceColumns, max_file_bytes};
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
-/// What identifies a set of files that is laid out.
-pub type Laid = (Prepare, u64, u32, u64);
-
-/// One place.
-pub struct Place {
+/// A place to measure at.
+pub struct CampaignPlace {
     /// Name in the table.
     pub label: String,
     /// As it was named or made.
     pub path: PathBuf,
     /// File system or device.
     pub file_system: FileSystemInfo,
-    /// Directory of ours; absent on a device.
+    /// Scratch directory; absent on a device.
     pub folder: Option<TempDir>,
     /// Free space at the beginning, in bytes.
     pub free_bytes: u64,
     /// Whether it was made for this campaign.
     pub ours: bool,
     /// The files that lie there now.
-    pub laid: Option<Laid>,
+    pub laid_out: Option<FileSet>,
     // Unmounted and removed after the folder.
     _made: Option<Made>,
 }
@@ -35,7 +33,7 @@ pub struct Place {
 /// All places of a campaign.
 pub struct Places {
     /// In the order of the columns.
-    pub all: Vec<Place>,
+    pub all: Vec<CampaignPlace>,
 }
 
 impl Places {
@@ -47,56 +45,62 @@ impl Places {
         let mut all = Vec::new();
         if args.fs.is_empty() {
             for path in &args.places {
-                all.push(Place::open(path, None, None)?);
+                all.push(CampaignPlace::open(path, None, None)?);
             }
         } else {
             let [folder] = &args.places[..] else {
                 return Err(Failure::Misuse(
-                    "--fs makes its loop devices in one directory: name one".to_owned(),
+                    "--fs makes its loop devices in one directory: name exactly one".to_owned(),
                 ));
             };
             seclude();
             for kind in &args.fs {
                 let made = make(kind, folder, args.fs_size)?;
                 let path = made.path().to_owned();
-                all.push(Place::open(&path, Some(made), Some(kind))?);
+                all.push(CampaignPlace::open(&path, Some(made), Some(kind))?);
             }
         }
         distinguish(&mut all);
         Ok(Self { all })
     }
 
-    /// The largest file of which half of the free space of every directory holds as many as the campaign wants.
-    pub fn most(&self, campaign: &Campaign) -> u64 {
-        let rows = campaign.rows(u64::MAX).unwrap_or_default();
-        let cells = rows.iter().flat_map(|row| &row.cells);
-        let files = cells.map(|cell| u64::from(cell.files_written)).max().unwrap_or(1);
+    /// The largest file of `rows`, in bytes, for which every directory has room.
+    pub fn max_file_bytes(&self, rows: &[RowPlan]) -> u64 {
         let folders = self.all.iter().filter(|place| place.folder.is_some());
-        let least = folders.map(|place| place.free_bytes / 2 / files.max(1)).min();
-        // Whole blocks of the largest requests that campaigns use.
-        least.map_or(u64::MAX, |bytes| if bytes > 2 << 20 { bytes >> 21 << 21 } else { bytes })
+        max_file_bytes(rows, folders.map(|place| place.free_bytes))
+    }
+
+    /// The places as the table names them.
+    pub fn columns(&self) -> Vec<PlaceColumns> {
+        let columns = |place: &CampaignPlace| PlaceColumns {
+            label: place.label.clone(),
+            path: place.path.display().to_string(),
+            file_system: place.file_system.name.clone(),
+            raw: place.folder.is_none(),
+        };
+        self.all.iter().map(columns).collect()
     }
 }
 
-impl Place {
+impl CampaignPlace {
     fn open(path: &Path, made: Option<Made>, label: Option<&str>) -> Result<Self, Failure> {
         let (file_system, free_bytes) = vxbench::place(path)?;
         let folder = match path.is_dir() {
             true => Some(
                 tempfile::Builder::new().prefix(".ioscape-campaign-").tempdir_in(path).map_err(
-                    |e| Failure::Misuse(format!("{}: takes no files ({e})", path.display())),
+                    |e| Failure::Misuse(format!("cannot make files in {}: {e}", path.display())),
                 )?,
             ),
             false => None,
         };
         let label = label.map_or_else(|| file_system.name.clone(), str::to_owned);
-        let (path, laid, ours) = (path.to_owned(), None, made.is_some());
-        Ok(Self { label, path, file_system, folder, free_bytes, ours, laid, _made: made })
+        let (path, laid_out, ours) = (path.to_owned(), None, made.is_some());
+        Ok(Self { label, path, file_system, folder, free_bytes, ours, laid_out, _made: made })
     }
 }
 
 /// Adds the path to labels that several places share.
-fn distinguish(all: &mut [Place]) {
+fn distinguish(all: &mut [CampaignPlace]) {
     let labels: Vec<String> = all.iter().map(|place| place.label.clone()).collect();
     for place in all {
         if labels.iter().filter(|label| **label == place.label).count() > 1 {

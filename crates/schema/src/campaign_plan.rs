@@ -1,0 +1,64 @@
+//! What a campaign runs in each cell of its table, before anything is measured.
+
+use crate::{CampaignSetting, VxJob};
+use serde::{Deserialize, Serialize};
+
+/// How the files of a run come about.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Prepare {
+    /// They are written whole, one after another, before the run.
+    #[default]
+    Written,
+    /// They do not exist: the run makes them.
+    Fresh,
+    /// They are written in turns, in pieces of `age_piece`, so that their extents interleave.
+    Aged,
+}
+
+/// A row before it is measured.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RowPlan {
+    /// The parameters that vary.
+    pub settings: Vec<CampaignSetting>,
+    /// One plan per method.
+    pub cells: Vec<CellPlan>,
+}
+
+impl RowPlan {
+    /// Space that the row takes at a place, in bytes: that of its largest cell.
+    pub fn space_bytes(&self) -> u64 {
+        self.cells.iter().map(CellPlan::space_bytes).max().unwrap_or(0)
+    }
+}
+
+/// What one cell runs, wherever its place is.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CellPlan {
+    /// The run.
+    pub job: VxJob,
+    /// Users, one file each.
+    pub files: u32,
+    /// Files that there are.
+    pub files_written: u32,
+    /// Size of each, in bytes.
+    pub file_bytes: u64,
+    /// How they come about.
+    pub prepare: Prepare,
+    /// Pieces of aged files, in bytes.
+    pub age_piece: u64,
+    /// Whether it runs on a device.
+    pub raw: bool,
+}
+
+impl CellPlan {
+    /// Space that its files take, in bytes.
+    pub fn space_bytes(&self) -> u64 {
+        self.file_bytes.saturating_mul(u64::from(self.files_written))
+    }
+
+    /// Bytes that one run moves.
+    pub fn moved_bytes(&self) -> u64 {
+        self.job.span_bytes().unwrap_or(self.file_bytes).saturating_mul(u64::from(self.files))
+    }
+}

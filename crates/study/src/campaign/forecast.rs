@@ -1,0 +1,163 @@
+//! What a campaign will take: its rows, their space, and the time at the pace of each place.
+
+use super::room::FileSet;
+use ioscape_schema::units::{Bytes, Rate, Seconds};
+use ioscape_schema::{CellPlan, Prepare, RowPlan};
+
+/// How fast a place is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Pace {
+    /// Writing to the device, in bytes per second.
+    pub write_bytes_per_s: f64,
+    /// Reading from the device, in bytes per second.
+    pub read_bytes_per_s: f64,
+    /// What any run takes beside its requests, in seconds.
+    pub run_s: f64,
+}
+
+impl Pace {
+    /// Taken where no trial is possible.
+    pub const ASSUMED: Self =
+        Self { write_bytes_per_s: 300e6, read_bytes_per_s: 300e6, run_s: 0.01 };
+
+    /// The pace that a trial shows: `bytes` written and read again at these rates, all in `elapsed_s` seconds.
+    pub fn of_trial(bytes: u64, write: f64, read: f64, elapsed_s: f64) -> Self {
+        let (write, read) = (write.max(1.0), read.max(1.0));
+        let moving_s = bytes as f64 / write + bytes as f64 / read;
+        let run_s = (elapsed_s - moving_s).max(0.0) / 2.0;
+        Self { write_bytes_per_s: write, read_bytes_per_s: read, run_s }
+    }
+}
+
+/// What is done in all rounds at one place.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Work {
+    /// Bytes written.
+    pub written_bytes: f64,
+    /// Bytes read.
+    pub read_bytes: f64,
+    /// Runs, those that lay files out included.
+    pub runs: f64,
+}
+
+impl Work {
+    /// The work of all rounds at a directory, or at a device if `raw`; files are laid out again where a cell needs others.
+    pub fn of(rows: &[RowPlan], rounds: u32, raw: bool) -> Self {
+        let mut all = Self::default();
+        let mut laid_out: Option<FileSet> = None;
+        for _ in 0..rounds {
+            for plan in rows.iter().flat_map(|row| &row.cells).filter(|plan| plan.raw == raw) {
+                let needed = Some(FileSet::of(plan));
+                if laid_out != needed && (raw || plan.prepare != Prepare::Fresh) {
+                    all.written_bytes += plan.space_bytes() as f64;
+                    all.runs += f64::from(plan.files_written);
+                }
+                laid_out = needed;
+                all.runs += 1.0;
+                let moved = plan.moved_bytes() as f64;
+                match plan.job.workload.writes() {
+                    true => all.written_bytes += moved,
+                    false => all.read_bytes += moved,
+                }
+            }
+        }
+        all
+    }
+
+    /// How long it takes at this pace, in seconds.
+    pub fn seconds(&self, pace: &Pace) -> f64 {
+        self.written_bytes / pace.write_bytes_per_s
+            + self.read_bytes / pace.read_bytes_per_s
+            + self.runs * pace.run_s
+    }
+}
+
+/// A line for every row with its space and what it moves, and one line for the whole table.
+pub fn describe_rows(rows: &[RowPlan], methods: usize, places: usize, rounds: u32) -> String {
+    let line = |row: &RowPlan| {
+        let names: Vec<String> =
+            row.settings.iter().map(|s| format!("{} {}", s.name, s.text)).collect();
+        let moved: u64 = row.cells.iter().map(CellPlan::moved_bytes).sum();
+        format!(
+            "  {:<44} space {:>9}, moves {:>9} per place and round\n",
+            names.join(", "),
+            Bytes(row.space_bytes() as f64),
+            Bytes(moved as f64)
+        )
+    };
+    let lines: String = rows.iter().map(line).collect();
+    let space = rows.iter().map(RowPlan::space_bytes).max().unwrap_or(0);
+    format!(
+        "{lines}{} rows, {methods} methods, {places} places, {rounds} rounds: up to {} of space per place\n",
+        rows.len(),
+        Bytes(space as f64)
+    )
+}
+
+/// A line for the place called `label` with all its work, and the seconds it takes; without a measured pace, at the assumed one.
+pub fn describe_place(label: &str, works: &[Work], measured: Option<Pace>) -> (String, f64) {
+    let pace = measured.unwrap_or(Pace::ASSUMED);
+    let seconds: f64 = works.iter().map(|work| work.seconds(&pace)).sum();
+    let moved: f64 = works.iter().map(|work| work.read_bytes + work.written_bytes).sum();
+    let line = format!(
+        "{label}: {} to move, about {} at {} {} writing and {} reading\n",
+        Bytes(moved),
+        Seconds(seconds),
+        if measured.is_some() { "a measured" } else { "an assumed" },
+        Rate(pace.write_bytes_per_s),
+        Rate(pace.read_bytes_per_s)
+    );
+    (line, seconds)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::room::tests::cell;
+    use super::*;
+    use ioscape_schema::VxWorkload::{Read, Write};
+
+    const MIB: f64 = 1048576.0;
+
+    fn rows(cells: Vec<CellPlan>, count: usize) -> Vec<RowPlan> {
+        vec![RowPlan { settings: Vec::new(), cells }; count]
+    }
+
+    #[test]
+    fn files_are_laid_out_once_while_all_rows_need_the_same() {
+        let cells = [false, true].map(|raw| cell(Prepare::Written, raw, Read));
+        let rows = rows(cells.into(), 2);
+        let once = Work { written_bytes: MIB, read_bytes: 6.0 * MIB, runs: 7.0 };
+        assert_eq!(Work::of(&rows, 3, false), once);
+        assert_eq!(Work::of(&rows, 3, true), once);
+        let pace = Pace { write_bytes_per_s: MIB, read_bytes_per_s: 2.0 * MIB, run_s: 0.5 };
+        assert_eq!(once.seconds(&pace), 1.0 + 3.0 + 3.5);
+    }
+
+    #[test]
+    fn fresh_files_are_not_laid_out() {
+        let rows = rows(vec![cell(Prepare::Fresh, false, Write)], 1);
+        let expected = Work { written_bytes: 2.0 * MIB, read_bytes: 0.0, runs: 2.0 };
+        assert_eq!(Work::of(&rows, 2, false), expected);
+    }
+
+    #[test]
+    fn what_a_trial_does_not_move_is_the_cost_of_its_two_runs() {
+        let pace = Pace::of_trial(100, 100.0, 50.0, 4.0);
+        assert_eq!(pace, Pace { write_bytes_per_s: 100.0, read_bytes_per_s: 50.0, run_s: 0.5 });
+        assert_eq!(Pace::of_trial(100, 100.0, 50.0, 1.0).run_s, 0.0);
+    }
+
+    #[test]
+    fn a_forecast_says_on_which_pace_it_rests() {
+        let work = Work { written_bytes: 600e6, read_bytes: 0.0, runs: 0.0 };
+        let (line, seconds) = describe_place("/a", &[work, work], None);
+        assert!(line.contains("an assumed") && (seconds - 4.0).abs() < 1e-9, "{line}");
+        assert!(describe_place("/a", &[work], Some(Pace::ASSUMED)).0.contains("a measured"));
+        let told = describe_rows(&rows(vec![cell(Prepare::Fresh, false, Write)], 3), 1, 2, 5);
+        assert!(
+            told.ends_with(
+                "3 rows, 1 methods, 2 places, 5 rounds: up to 1 MiB of space per place\n"
+            )
+        );
+    }
+}

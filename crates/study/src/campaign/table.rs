@@ -1,0 +1,205 @@
+//! The table of a campaign as it fills: its columns, its ratios, and how it is continued.
+
+use crate::ratio::{median, paired_ratio};
+use ioscape_schema::{
+    CampaignCell, CampaignColumn, CampaignResult, CampaignRow, CampaignSample, RowPlan, Warning,
+    WarningKind,
+};
+
+/// A place as the table names it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlaceColumns {
+    /// Name in the table.
+    pub label: String,
+    /// Directory or device.
+    pub path: String,
+    /// Its file system; `block` for a device.
+    pub file_system: String,
+    /// Whether it is a device.
+    pub raw: bool,
+}
+
+/// A method as the table names it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MethodColumns {
+    /// Heading.
+    pub name: String,
+    /// Whether it is for devices.
+    pub raw: bool,
+}
+
+/// One column for every place and every method that can run there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Columns {
+    /// Place and method of each column, as indices of what the columns were made of.
+    pub arms: Vec<(usize, usize)>,
+    /// The headings.
+    pub heads: Vec<CampaignColumn>,
+    /// Labels of the places that none of the methods is for.
+    pub left_out: Vec<String>,
+}
+
+impl Columns {
+    /// The columns of `places`, each with the methods for it.
+    pub fn new(places: &[PlaceColumns], methods: &[MethodColumns]) -> Self {
+        let (mut arms, mut heads, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
+        for (at, place) in places.iter().enumerate() {
+            let fitting = methods.iter().enumerate().filter(|(_, method)| method.raw == place.raw);
+            let before = arms.len();
+            for (number, method) in fitting {
+                arms.push((at, number));
+                let several = methods.len() > 1;
+                heads.push(CampaignColumn {
+                    place: place.label.clone(),
+                    method: if several { method.name.clone() } else { String::new() },
+                    path: place.path.clone(),
+                    file_system: place.file_system.clone(),
+                });
+            }
+            if arms.len() == before {
+                left_out.push(place.label.clone());
+            }
+        }
+        Self { arms, heads, left_out }
+    }
+
+    /// One doubt for every place without a column, in a campaign called `name`.
+    pub fn doubts(&self, name: &str) -> Vec<Warning> {
+        let doubt = |label: &String| {
+            let text = format!("{label} is left out: none of the methods of {name} is for it");
+            Warning::new(WarningKind::Unsupported, text)
+        };
+        self.left_out.iter().map(doubt).collect()
+    }
+
+    /// `table` with these columns and an empty cell in each for every row.
+    pub fn table(&self, rows: &[RowPlan], table: CampaignResult) -> CampaignResult {
+        let cells = vec![CampaignCell::default(); self.heads.len()];
+        let row =
+            |row: &RowPlan| CampaignRow { settings: row.settings.clone(), cells: cells.clone() };
+        CampaignResult {
+            columns: self.heads.clone(),
+            rows: rows.iter().map(row).collect(),
+            ..table
+        }
+    }
+}
+
+/// Takes what a cell's run found, or why the cell is impossible, and sums its row up again.
+pub fn record(row: &mut CampaignRow, column: usize, found: Result<CampaignSample, String>) {
+    match found {
+        Ok(sample) => row.cells[column].samples.push(sample),
+        Err(why) => row.cells[column].impossible = Some(why),
+    }
+    summarize(row);
+}
+
+/// Medians, and ratios to the first column.
+fn summarize(row: &mut CampaignRow) {
+    let samples = |cell: &CampaignCell, pick: fn(&CampaignSample) -> f64| {
+        cell.samples.iter().map(pick).collect::<Vec<f64>>()
+    };
+    let base = row.cells.first().cloned().unwrap_or_default();
+    let (rates, costs) =
+        (samples(&base, |s| s.throughput_bytes_per_s), samples(&base, |s| s.cpu_s));
+    for (index, cell) in row.cells.iter_mut().enumerate() {
+        let own = samples(cell, |s| s.throughput_bytes_per_s);
+        let cost = samples(cell, |s| s.cpu_s);
+        cell.throughput_bytes_per_s = median(&own);
+        cell.cpu_s = median(&cost);
+        if index > 0 {
+            let (rate, cpu) = (paired_ratio(&own, &rates), paired_ratio(&cost, &costs));
+            (cell.ratio, cell.ratio_ci95) = (rate.map(|r| r.mean), rate.map(|r| r.ci95));
+            (cell.cpu_ratio, cell.cpu_ratio_ci95) = (cpu.map(|r| r.mean), cpu.map(|r| r.ci95));
+        }
+    }
+}
+
+/// The table `found`, to go on with as `fresh` was asked for; `None` when it has other columns or rows.
+pub fn continued(found: CampaignResult, fresh: CampaignResult) -> Option<CampaignResult> {
+    let key = |table: &CampaignResult| {
+        let columns: Vec<String> = table.columns.iter().map(CampaignColumn::name).collect();
+        let rows: Vec<_> = table.rows.iter().map(|row| row.settings.clone()).collect();
+        (table.title.clone(), columns, rows)
+    };
+    let is_whole = found.rows.iter().all(|row| row.cells.len() == found.columns.len());
+    (is_whole && key(&found) == key(&fresh)).then_some(CampaignResult {
+        rounds: fresh.rounds,
+        columns: fresh.columns,
+        ..found
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn place(label: &str, raw: bool) -> PlaceColumns {
+        let text = label.to_owned();
+        PlaceColumns { label: text.clone(), path: text.clone(), file_system: text, raw }
+    }
+
+    fn method(name: &str, raw: bool) -> MethodColumns {
+        MethodColumns { name: name.to_owned(), raw }
+    }
+
+    fn table(columns: &Columns) -> CampaignResult {
+        let row = RowPlan { settings: Vec::new(), cells: Vec::new() };
+        columns.table(&[row.clone(), row], CampaignResult::default())
+    }
+
+    #[test]
+    fn a_column_is_a_place_and_one_of_its_methods() {
+        let places = [place("xfs", false), place("raw", true)];
+        let methods = [method("buffered", false), method("raw", true), method("direct", false)];
+        let columns = Columns::new(&places, &methods);
+        assert_eq!(columns.arms, [(0, 0), (0, 2), (1, 1)]);
+        let names: Vec<String> = columns.heads.iter().map(CampaignColumn::name).collect();
+        assert_eq!(names, ["xfs buffered", "xfs direct", "raw"]);
+        assert!(columns.left_out.is_empty());
+        assert!(table(&columns).rows.iter().all(|row| row.cells.len() == 3));
+    }
+
+    #[test]
+    fn a_place_without_a_column_is_named() {
+        let columns =
+            Columns::new(&[place("xfs", false), place("raw", true)], &[method("a", false)]);
+        let said = columns.doubts("t");
+        assert_eq!(said.len(), 1);
+        assert_eq!(said[0].message, "raw is left out: none of the methods of t is for it");
+    }
+
+    #[test]
+    fn a_row_is_summed_up_after_every_run() {
+        let columns = Columns::new(&[place("a", false), place("b", false)], &[method("", false)]);
+        let mut row = table(&columns).rows.remove(0);
+        let sample = |throughput_bytes_per_s, cpu_s| CampaignSample {
+            throughput_bytes_per_s,
+            cpu_s,
+            ..CampaignSample::default()
+        };
+        for round in [1.0, 2.0, 4.0] {
+            record(&mut row, 0, Ok(sample(round, 1.0)));
+            record(&mut row, 1, Ok(sample(3.0 * round, 0.5)));
+        }
+        assert_eq!((row.cells[0].throughput_bytes_per_s, row.cells[0].ratio), (2.0, None));
+        let (ratio, cpu) = (row.cells[1].ratio.unwrap(), row.cells[1].cpu_ratio.unwrap());
+        assert!((ratio - 3.0).abs() < 1e-9 && (cpu - 0.5).abs() < 1e-9, "{ratio} {cpu}");
+        record(&mut row, 1, Err("a device is one file".to_owned()));
+        assert!(row.cells[1].impossible.is_some());
+    }
+
+    #[test]
+    fn a_table_continues_only_one_like_itself() {
+        let columns = Columns::new(&[place("a", false)], &[method("", false)]);
+        let fresh = CampaignResult { rounds: 9, ..table(&columns) };
+        let mut begun = table(&columns);
+        record(&mut begun.rows[0], 0, Ok(CampaignSample::default()));
+        let whole = continued(begun.clone(), fresh.clone()).unwrap();
+        assert_eq!((whole.rounds, whole.rows[0].cells[0].samples.len()), (9, 1));
+        let other = CampaignResult { title: "other".into(), ..begun.clone() };
+        assert_eq!(continued(other, fresh.clone()), None);
+        begun.rows[0].cells.clear();
+        assert_eq!(continued(begun, fresh), None, "a damaged file");
+    }
+}

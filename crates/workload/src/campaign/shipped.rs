@@ -1,0 +1,83 @@
+//! The campaigns that come with ioscape, one per table of the white paper, with the paper's own numbers.
+
+use super::{Campaign, CampaignError, parse_reference};
+use ioscape_schema::CampaignReference;
+
+/// A campaign that comes with ioscape.
+#[derive(Clone, Copy, Debug)]
+pub struct Shipped {
+    /// Its name.
+    pub name: &'static str,
+    /// The campaign file.
+    pub text: &'static str,
+    reference: &'static str,
+}
+
+impl Shipped {
+    /// The campaign of this name.
+    pub fn find(name: &str) -> Option<&'static Self> {
+        SHIPPED.iter().find(|one| one.name == name)
+    }
+
+    /// The paper's numbers.
+    ///
+    /// # Errors
+    /// The numbers cannot be read: not so, as a test shows.
+    pub fn reference(&self) -> Result<CampaignReference, CampaignError> {
+        parse_reference(self.reference)
+    }
+
+    /// The campaign.
+    ///
+    /// # Errors
+    /// The file cannot be used: not so, as a test shows.
+    pub fn campaign(&self) -> Result<Campaign, CampaignError> {
+        Campaign::parse(self.text)
+    }
+}
+
+/// Name, campaign file and reference numbers.
+macro_rules! shipped {
+    ($($name:literal),* $(,)?) => {
+        [$(Shipped {
+            name: $name,
+            text: include_str!(concat!("../../../../campaigns/", $name, ".toml")),
+            reference: include_str!(concat!("../../../../reference/vxbench/", $name, ".csv")),
+        }),*]
+    };
+}
+
+/// All campaigns, in the order of the white paper.
+pub static SHIPPED: [Shipped; 12] = shipped![
+    "buffered-reads",
+    "buffered-writes",
+    "aged-reads",
+    "controller-limited-reads",
+    "disk-limited-reads",
+    "multiple-application-reads",
+    "multiple-application-reads-tuned",
+    "gigabyte-per-second",
+    "random-reads",
+    "random-writes",
+    "one-file-writes",
+    "many-files-writes",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_campaign_is_sound_and_has_as_many_rows_as_the_paper() {
+        for shipped in &SHIPPED {
+            let name = shipped.name;
+            let campaign = shipped.campaign().unwrap_or_else(|error| panic!("{name}: {error}"));
+            let rows = campaign.rows(u64::MAX).unwrap();
+            let reference = shipped.reference().unwrap_or_else(|error| panic!("{name}: {error}"));
+            assert_eq!(rows.len(), reference.rows.len(), "{name}");
+            assert!(reference.source.contains("VERITAS"), "{name}");
+            assert!(Shipped::find(name).is_some_and(|found| found.name == name));
+        }
+        assert!(Shipped::find("nowhere").is_none());
+    }
+}
