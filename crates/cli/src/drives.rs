@@ -1,12 +1,10 @@
-//! Drives and traces by name: what the simulating commands read before they simulate.
+//! Drives by name, and whether a trace fits them: what the simulating commands read before they simulate.
 
 use crate::failure::Failure;
-use ioscape_schema::{Io, TraceInfo};
+use crate::traces::Whole;
 use ioscape_simulate::{Drive, Extent, Parameters, drives, ssd};
-use ioscape_trace::Source;
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 fn misuse(error: impl std::fmt::Display) -> Failure {
     Failure::Misuse(error.to_string())
@@ -113,37 +111,8 @@ fn at(name: &str, error: &ioscape_simulate::Error) -> Failure {
     }
 }
 
-/// A whole trace.
-pub struct Trace {
-    /// Its rows in the order of arrival.
-    pub rows: Vec<Io>,
-    /// Its tables.
-    pub info: TraceInfo,
-}
-
-/// Reads a trace into memory.
-pub fn trace(paths: &[PathBuf]) -> Result<Trace, Failure> {
-    let source = |path: &PathBuf| {
-        let name = path.display().to_string();
-        let file =
-            File::open(path).map_err(|e| Failure::Misuse(format!("cannot read {name}: {e}")))?;
-        Ok(Source::file(name, file))
-    };
-    let sources: Vec<Source> = paths.iter().map(source).collect::<Result<_, Failure>>()?;
-    let mut reader = ioscape_trace::open(sources, &ioscape_trace::Options::default())
-        .map_err(|e| Failure::Failed(e.to_string()))?;
-    let (mut rows, mut batch) = (Vec::new(), Vec::new());
-    while reader.next_batch(&mut batch).map_err(|e| Failure::Failed(e.to_string()))? {
-        rows.extend_from_slice(&batch);
-    }
-    if rows.is_empty() {
-        return Err(Failure::Failed("the trace holds no requests".to_owned()));
-    }
-    Ok(Trace { rows, info: reader.info().clone() })
-}
-
 /// Requests by device.
-pub fn counts(trace: &Trace) -> BTreeMap<u16, u64> {
+pub fn counts(trace: &Whole) -> BTreeMap<u16, u64> {
     let mut counts = BTreeMap::new();
     for io in &trace.rows {
         *counts.entry(io.device).or_insert(0) += 1;
@@ -152,34 +121,18 @@ pub fn counts(trace: &Trace) -> BTreeMap<u16, u64> {
 }
 
 /// The name of a device.
-pub fn device_name(trace: &Trace, device: u16) -> String {
+pub fn device_name(trace: &Whole, device: u16) -> String {
     let named = trace.info.devices.get(usize::from(device)).map(|d| d.name.clone());
     named.filter(|n| !n.is_empty()).unwrap_or_else(|| device.to_string())
 }
 
-/// The devices asked for by name or number; all of them unasked.
-pub fn devices(trace: &Trace, asked: &[String]) -> Result<Vec<u16>, Failure> {
-    let known: Vec<u16> = counts(trace).into_keys().collect();
-    let find = |name: &String| {
-        let by_name = known.iter().find(|&&device| device_name(trace, device) == *name);
-        let by_number = name.parse().ok().and_then(|n: u16| known.iter().find(|&&d| d == n));
-        by_name.or(by_number).copied().ok_or_else(|| {
-            let names: Vec<String> = known.iter().map(|&d| device_name(trace, d)).collect();
-            Failure::Misuse(format!("--device {name}: the trace has {}", names.join(", ")))
-        })
-    };
-    if asked.is_empty() {
-        return Ok(known.clone());
-    }
-    let found: Vec<u16> = asked.iter().map(find).collect::<Result<_, Failure>>()?;
-    match (1..found.len()).find(|&at| found[..at].contains(&found[at])) {
-        Some(at) => Err(Failure::Misuse(format!("--device {}: it is given twice", asked[at]))),
-        None => Ok(found),
-    }
+/// The devices asked for; all of them unasked.
+pub fn devices(trace: &Whole) -> Vec<u16> {
+    trace.asked.clone().unwrap_or_else(|| counts(trace).into_keys().collect())
 }
 
 /// Refuses a trace whose sectors are not made of the drive's.
-pub fn check_sectors(trace: &Trace, devices: &[u16], drive: Extent<'_>) -> Result<(), Failure> {
+pub fn check_sectors(trace: &Whole, devices: &[u16], drive: Extent<'_>) -> Result<(), Failure> {
     for &device in devices {
         let told = trace.info.devices.get(usize::from(device)).map_or(0, |d| d.sector_bytes);
         if told % drive.sector_bytes != 0 {

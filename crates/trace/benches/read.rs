@@ -9,7 +9,7 @@ mod made_up;
 mod memory;
 
 use ioscape_schema::{Io, Op, Request, TraceInfo};
-use ioscape_trace::{Options, OutFormat, Source, Writer, open};
+use ioscape_trace::{OutFormat, ReadOptions, Source, Writer, open};
 use made_up::cpu_s;
 use memory::Memory;
 use std::io::{Cursor, Write};
@@ -103,7 +103,7 @@ fn time(name: &str, bytes: &[u8], records: u64) {
     for _ in 0..5 {
         let source = Source::file("bench", Cursor::new(bytes.to_vec()));
         let from = cpu_s();
-        let mut reader = open(vec![source], &Options::default()).expect("the trace is known");
+        let mut reader = open(vec![source], &ReadOptions::default()).expect("the trace is known");
         let mut batch = Vec::new();
         read = 0;
         while reader.next_batch(&mut batch).expect("the trace is whole") {

@@ -24,7 +24,7 @@ const RECORDS_PER_REQUEST: f64 = 5.0;
 fn measure(path: &Path) -> Result<(), Box<dyn Error>> {
     let before = cpu_s();
     let source = Source::file(path.display().to_string(), File::open(path)?);
-    let mut reader = open(vec![source], &ioscape_trace::Options::default())?;
+    let mut reader = open(vec![source], &ioscape_trace::ReadOptions::default())?;
     let mut batch = Vec::new();
     let mut analysis: Option<Analysis> = None;
     while reader.next_batch(&mut batch)? {

@@ -31,6 +31,11 @@ pub(crate) const COMMAND: &str = "command";
 /// Error number.
 pub(crate) const ERROR: &str = "error";
 
+/// Key of the tables in the metadata of a Parquet file.
+pub(crate) const TABLES: &str = "ioscape.trace";
+/// Key that says that the rows of a Parquet file are in the order of arrival.
+pub(crate) const SORTED: &str = "ioscape.sorted_by_queued_ns";
+
 /// All columns in their order.
 pub(crate) const ALL: [&str; 14] = [
     QUEUED,

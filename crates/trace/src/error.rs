@@ -17,13 +17,12 @@ pub enum Error {
     #[error("cannot write the trace: {0}")]
     Write(#[source] io::Error),
     /// No format fits the first bytes.
-    #[error(
-        "{name} is of no known trace format: name it with --format ({})",
-        crate::read::Format::names()
-    )]
+    #[error("{name} is of no known trace format: name it with --format ({known})")]
     Unknown {
         /// The file.
         name: String,
+        /// The names of the formats that are known.
+        known: String,
     },
     /// The head of the file is broken; nothing was read.
     #[error("{name}: {reason}")]

@@ -10,10 +10,12 @@ pub mod queue;
 pub mod read;
 pub mod replay;
 pub mod ring;
+mod select;
 pub mod write;
 
 pub use classify::{BlockTypes, TypedRange, classify};
 pub use doubts::doubts;
 pub use error::{Error, Place};
-pub use read::{Format, Options, Reader, Source, open};
+pub use read::{Format, ReadOptions, Reader, Source, needs_file, open};
+pub use select::Selection;
 pub use write::{OutFormat, Writer};

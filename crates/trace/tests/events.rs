@@ -1,12 +1,13 @@
 //! Events of the block layer: what becomes a row, with which times.
 
 use ioscape_schema::{Io, IoFlags, Op, TraceInfo};
-use ioscape_trace::{Options, Source, open};
+use ioscape_trace::{ReadOptions, Source, open};
 use std::io::Cursor;
 
 fn read(sources: Vec<Vec<u8>>) -> (Vec<Io>, TraceInfo) {
     let source = |bytes| Source::stream("t", Cursor::new(bytes));
-    let mut reader = open(sources.into_iter().map(source).collect(), &Options::default()).unwrap();
+    let mut reader =
+        open(sources.into_iter().map(source).collect(), &ReadOptions::default()).unwrap();
     let (mut rows, mut batch) = (Vec::new(), Vec::new());
     while reader.next_batch(&mut batch).unwrap() {
         rows.extend_from_slice(&batch);
@@ -169,7 +170,7 @@ fn a_cut_blktrace_file_is_told_or_skipped() {
     bytes.extend([9; 30]);
     let open_with = |skip_bad| {
         let source = Source::stream("t", Cursor::new(bytes.clone()));
-        let mut reader = open(vec![source], &Options { format: None, skip_bad }).unwrap();
+        let mut reader = open(vec![source], &ReadOptions { format: None, skip_bad }).unwrap();
         let mut rows = Vec::new();
         reader.next_batch(&mut rows).map(|_| (rows.len(), reader.info().skipped))
     };

@@ -1,6 +1,6 @@
 //! Broken traces: whatever the bytes, every reader answers with rows or one error, in bounded time.
 
-use ioscape_trace::{Format, Options, Source, open};
+use ioscape_trace::{Format, ReadOptions, Source, open};
 use proptest::prelude::*;
 use std::io::Cursor;
 
@@ -26,7 +26,7 @@ const SEEDS: [&[u8]; 18] = [
     b"PAR1",
 ];
 
-fn read(bytes: Vec<u8>, options: &Options) -> usize {
+fn read(bytes: Vec<u8>, options: &ReadOptions) -> usize {
     let source = Source::file("hostile", Cursor::new(bytes));
     let Ok(mut reader) = open(vec![source], options) else { return 0 };
     let mut batch = Vec::new();
@@ -53,7 +53,7 @@ proptest! {
 
     #[test]
     fn random_bytes(format in formats(), bytes in prop::collection::vec(any::<u8>(), 0..300), skip_bad: bool) {
-        read(bytes, &Options { format, skip_bad });
+        read(bytes, &ReadOptions { format, skip_bad });
     }
 
     #[test]
@@ -68,12 +68,12 @@ proptest! {
                 bytes[at] = byte;
             }
         }
-        read(bytes, &Options { format, skip_bad });
+        read(bytes, &ReadOptions { format, skip_bad });
     }
 
     #[test]
     fn made_up_text(format in formats(), text in "[-0-9a-zA-Z,. \n\"(){}\\[\\]+/:<|#]{0,200}", skip_bad: bool) {
-        read(text.into_bytes(), &Options { format, skip_bad });
+        read(text.into_bytes(), &ReadOptions { format, skip_bad });
     }
 }
 
@@ -81,7 +81,7 @@ proptest! {
 fn a_line_without_end_is_refused() {
     let bytes = [&b"0,303567,3584,w,0.0\n"[..], &vec![b'1'; 8 << 20]].concat();
     let source = Source::stream("long", Cursor::new(bytes));
-    let mut reader = open(vec![source], &Options::default()).unwrap();
+    let mut reader = open(vec![source], &ReadOptions::default()).unwrap();
     let mut rows = Vec::new();
     let error = reader.next_batch(&mut rows).unwrap_err();
     assert!(error.to_string().contains("line 2"), "{error}");

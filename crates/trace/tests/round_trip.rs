@@ -3,7 +3,7 @@
 mod memory;
 
 use ioscape_schema::{Device, Io, IoFlags, IoType, Op, Partition, Request, TraceInfo};
-use ioscape_trace::{Options, OutFormat, Source, Writer, open};
+use ioscape_trace::{OutFormat, ReadOptions, Source, Writer, open};
 use memory::Memory;
 use proptest::prelude::*;
 use std::io::Cursor;
@@ -20,7 +20,7 @@ fn written(format: OutFormat, rows: &[Io], info: &TraceInfo) -> Vec<u8> {
 
 fn read(bytes: Vec<u8>) -> (Vec<Io>, TraceInfo) {
     let source = Source::file("t", Cursor::new(bytes));
-    let mut reader = open(vec![source], &Options::default()).unwrap();
+    let mut reader = open(vec![source], &ReadOptions::default()).unwrap();
     let (mut rows, mut batch) = (Vec::new(), Vec::new());
     while reader.next_batch(&mut batch).unwrap() {
         rows.extend_from_slice(&batch);
@@ -119,7 +119,7 @@ proptest! {
         prop_assume!(moving.len() > 1);
         let bytes = written(OutFormat::DiskSim, &moving, &info());
         let source = Source::file("t", Cursor::new(bytes));
-        let options = Options { format: Some("disksim".parse().unwrap()), skip_bad: false };
+        let options = ReadOptions { format: Some("disksim".parse().unwrap()), skip_bad: false };
         let mut reader = open(vec![source], &options).unwrap();
         let mut back = Vec::new();
         reader.next_batch(&mut back).unwrap();
@@ -169,9 +169,9 @@ fn a_cut_parquet_file_is_an_error() {
     let bytes = written(OutFormat::Parquet, &rows, &info());
     for cut in [4, 20, bytes.len() / 2, bytes.len() - 1] {
         let source = Source::file("t", Cursor::new(bytes[..cut].to_vec()));
-        assert!(open(vec![source], &Options::default()).is_err(), "cut at {cut}");
+        assert!(open(vec![source], &ReadOptions::default()).is_err(), "cut at {cut}");
     }
-    assert!(open(vec![Source::stream("t", Cursor::new(bytes))], &Options::default()).is_err());
+    assert!(open(vec![Source::stream("t", Cursor::new(bytes))], &ReadOptions::default()).is_err());
 }
 
 proptest! {
@@ -187,7 +187,7 @@ proptest! {
             bytes[at] = byte;
         }
         let source = Source::file("damaged", Cursor::new(bytes));
-        if let Ok(mut reader) = open(vec![source], &Options::default()) {
+        if let Ok(mut reader) = open(vec![source], &ReadOptions::default()) {
             let mut batch = Vec::new();
             while let Ok(true) = reader.next_batch(&mut batch) {}
         }

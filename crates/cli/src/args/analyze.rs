@@ -1,35 +1,14 @@
 //! What was typed for the commands that look into a trace: `trace analyze` and `trace characterize`.
 
-use super::{ResultArgs, bytes, nanos};
+use super::{ResultArgs, RowsArgs, bytes, nanos};
 use clap::Args;
 use ioscape_schema::trace_summary::Breakdown;
-use ioscape_trace::Format;
 use std::path::PathBuf;
-
-/// How a trace is read, and which of its rows.
-#[derive(Debug, Args)]
-pub struct RowsArgs {
-    /// Format of the trace [default: found by its content]
-    #[arg(long, value_name = "FORMAT", value_parser = format)]
-    pub format: Option<Format>,
-    /// Leave broken records out and count them instead of failing
-    #[arg(long)]
-    pub skip_bad: bool,
-    /// Only what arrives from this time on, counted from the beginning of the trace
-    #[arg(long, value_name = "TIME", value_parser = nanos)]
-    pub from: Option<u64>,
-    /// Only what arrives before this time
-    #[arg(long, value_name = "TIME", value_parser = nanos)]
-    pub to: Option<u64>,
-    /// Only one disk, by name or by number from 0
-    #[arg(long, value_name = "DISK")]
-    pub disk: Option<String>,
-}
 
 /// Which trace, and what of it.
 #[derive(Debug, Args)]
 pub struct WholeArgs {
-    /// Trace files of one recording
+    /// Trace files of one recording; - is standard input
     #[arg(required = true, value_name = "TRACE")]
     pub traces: Vec<PathBuf>,
     /// What of it.
@@ -88,10 +67,6 @@ fn breakdown(text: &str) -> Result<Breakdown, String> {
         "partition" => Ok(Breakdown::Partition),
         _ => Err("one of process, disk, partition".to_owned()),
     }
-}
-
-fn format(text: &str) -> Result<Format, String> {
-    text.parse()
 }
 
 fn block(text: &str) -> Result<u64, String> {

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 #[command(allow_negative_numbers = true)]
 pub struct ReplayArgs {
-    /// The trace, of any known format
+    /// The trace, of any known format; - is standard input
     pub trace: PathBuf,
     /// A directory (a scratch file is made there and removed), or a file or block device with --destroy-data
     pub target: PathBuf,

@@ -1,6 +1,6 @@
 //! What was typed for the commands that simulate: `simulate` and `calibrate`.
 
-use super::{ResultArgs, bytes};
+use super::{ResultArgs, RowsArgs, bytes};
 use clap::Args;
 use ioscape_simulate::cache::{Destage, Freeing};
 use ioscape_simulate::{Arrivals, SCHEDULERS, Scheduler};
@@ -33,7 +33,7 @@ pub enum Sweep {
 /// `ioscape simulate`.
 #[derive(Debug, Args)]
 pub struct SimulateArgs {
-    /// Block traces, in any format that can be read
+    /// Block traces, in any format that can be read; - is standard input
     #[arg(required = true)]
     pub trace: Vec<PathBuf>,
     /// A drive by name, its parameter file (.toml), or a DiskSim file (.diskspecs)
@@ -58,9 +58,9 @@ pub struct SimulateArgs {
     /// When requests come: queued (recorded arrivals), issued (recorded order at the disk) or closed (think times)
     #[arg(long, value_name = "WHEN", default_value = "queued", value_parser = arrivals)]
     pub arrivals: Arrivals,
-    /// Devices of the trace to simulate, by name or number [default: all]
-    #[arg(long, value_name = "DEVICE", value_delimiter = ',')]
-    pub device: Vec<String>,
+    /// What of the trace.
+    #[command(flatten)]
+    pub of_trace: RowsArgs,
     /// All disks share one bus
     #[arg(long)]
     pub shared_bus: bool,
@@ -81,15 +81,15 @@ pub struct SimulateArgs {
 /// `ioscape calibrate`.
 #[derive(Debug, Args)]
 pub struct CalibrateArgs {
-    /// Block traces with times measured on the drive
+    /// Block traces with times measured on the drive; - is standard input
     #[arg(required = true)]
     pub trace: Vec<PathBuf>,
     /// Where the search starts: a drive by name, or its parameter file (.toml)
     #[arg(long, value_name = "NAME | FILE")]
     pub drive: String,
-    /// The device of the trace, by name or number [default: the one with most requests]
-    #[arg(long, value_name = "DEVICE")]
-    pub device: Option<String>,
+    /// What of the trace: one device, the one with most requests unless --disk names another.
+    #[command(flatten)]
+    pub of_trace: RowsArgs,
     /// Rounds through all times; each one searches at half the step of the one before
     #[arg(long, value_name = "N", default_value_t = 6, value_parser = clap::value_parser!(u32).range(0..=12))]
     pub rounds: u32,

@@ -1,6 +1,6 @@
 //! What was typed for `ioscape trace`.
 
-use super::{AnalyzeArgs, CharacterizeTraceArgs, ReplayArgs, bytes, seconds};
+use super::{AnalyzeArgs, CharacterizeTraceArgs, ChoiceArgs, ReplayArgs, RowsArgs, bytes, seconds};
 use clap::{Args, Subcommand};
 use ioscape_trace::{Format, OutFormat};
 use std::path::PathBuf;
@@ -66,12 +66,9 @@ pub struct ImportArgs {
     /// The file to write: Parquet, or text if it ends in .csv
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
-    /// Format of the traces [default: by their content]
-    #[arg(long, value_name = "FORMAT")]
-    pub format: Option<Format>,
-    /// Leave broken records out and count them
-    #[arg(long)]
-    pub skip_bad: bool,
+    /// What of the traces.
+    #[command(flatten)]
+    pub rows: RowsArgs,
     /// Print what was done as JSON on standard output
     #[arg(long)]
     pub json: bool,
@@ -81,7 +78,7 @@ pub struct ImportArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "Formats to write: parquet, csv, fio-iolog, disksim, oracle-general.")]
 pub struct ExportArgs {
-    /// The trace, of any known format
+    /// The trace, of any known format; - is standard input
     pub trace: PathBuf,
     /// The file to write
     #[arg(short, long, value_name = "FILE")]
@@ -89,9 +86,12 @@ pub struct ExportArgs {
     /// Format to write
     #[arg(long, value_name = "FORMAT")]
     pub format: OutFormat,
-    /// Leave broken records out and count them
-    #[arg(long)]
-    pub skip_bad: bool,
+    /// Format of the trace that is read [default: found by its content]
+    #[arg(long, value_name = "FORMAT")]
+    pub input_format: Option<Format>,
+    /// What of the trace.
+    #[command(flatten)]
+    pub choice: ChoiceArgs,
     /// Print what was done as JSON on standard output
     #[arg(long)]
     pub json: bool,

@@ -3,6 +3,7 @@
 use crate::args::CalibrateArgs;
 use crate::failure::Failure;
 use crate::progress::Progress;
+use crate::traces::Rows;
 use crate::{drives, interrupt, output};
 use ioscape_simulate::calibrate::{Fit, Search, calibrate, judge};
 use ioscape_simulate::{Job, Status, jobs};
@@ -23,11 +24,16 @@ pub fn main(args: &CalibrateArgs) -> Result<(), Failure> {
     let misuse = |e: ioscape_simulate::Error| Failure::Misuse(e.to_string());
     let start = drives::parameters(&args.drive)?;
     let drive = drives::build(&args.drive, &start)?;
-    let trace = drives::trace(&args.trace)?;
+    let trace = Rows::open(&args.trace, &args.of_trace)?.all()?;
     let busiest =
         drives::counts(&trace).into_iter().max_by_key(|&(d, n)| (n, std::cmp::Reverse(d)));
-    let device = match &args.device {
-        Some(name) => drives::devices(&trace, std::slice::from_ref(name))?,
+    let device = match &trace.asked {
+        Some(devices) if devices.len() > 1 => {
+            return Err(Failure::Misuse(
+                "--disk: a drive is fitted to one disk of the trace, so name one".to_owned(),
+            ));
+        }
+        Some(devices) => devices.clone(),
         None => busiest.map(|(device, _)| device).into_iter().collect(),
     };
     drives::check_sectors(&trace, &device, (&drive).into())?;

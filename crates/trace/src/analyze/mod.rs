@@ -38,7 +38,6 @@ pub mod queue_length;
 pub mod rates;
 pub mod response_time;
 pub mod runs;
-pub mod select;
 pub mod set_windows;
 pub mod sketch;
 pub mod stack_distance;

@@ -3,6 +3,9 @@
 use crate::error::Error;
 use ioscape_schema::{Io, TraceInfo};
 
+/// Most rows in one batch.
+pub const BATCH: usize = 8192;
+
 /// What a decoder's times count from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Epoch {

@@ -1,8 +1,9 @@
 //! Traces of text lines and of records of one size: cuts them, counts them, and says which one is broken.
 
-use super::decode::{Decode, Epoch};
+use super::decode::{BATCH, Decode, Epoch};
+use super::head::{Head, Likeness};
 use super::input::{Input, LONGEST};
-use super::reader::BATCH;
+use super::source::Opened;
 use super::tables::{Bad, Sink, Tables};
 use crate::error::{Error, Place};
 use ioscape_schema::{Io, TraceInfo};
@@ -25,7 +26,7 @@ pub(crate) trait Pieces: Send {
 }
 
 /// Decoder of such a format.
-pub(crate) struct Cutter<P> {
+struct Cutter<P> {
     input: Input,
     pieces: P,
     tables: Tables,
@@ -37,7 +38,7 @@ pub(crate) struct Cutter<P> {
 
 impl<P: Pieces> Cutter<P> {
     /// Decodes `input` by `pieces`.
-    pub fn new(input: Input, pieces: P, tables: Tables, skip_bad: bool) -> Self {
+    fn new(input: Input, pieces: P, tables: Tables, skip_bad: bool) -> Self {
         Self { input, pieces, tables, skip_bad, count: 0, ended: false }
     }
 
@@ -50,7 +51,7 @@ impl<P: Pieces> Cutter<P> {
         let mut at = 0;
         let mut bad = None;
         while into.len() < rows
-            && let Some((piece, length)) = cut(&bytes[at..], P::RECORD)
+            && let Some((piece, length)) = first(&bytes[at..], P::RECORD)
         {
             *count += 1;
             let header =
@@ -101,8 +102,35 @@ impl<P: Pieces> Cutter<P> {
     }
 }
 
+/// A decoder by `P` of each source: `open` of a format of pieces.
+pub(crate) fn cut<P: Pieces + Default + 'static>(
+    format: &'static str,
+    sources: Vec<Opened>,
+    skip_bad: bool,
+) -> Result<Vec<Box<dyn Decode>>, Error> {
+    let decoder = |source: Opened| -> Result<Box<dyn Decode>, Error> {
+        let input = source.into_input()?;
+        let tables = Tables::new(format, input.name());
+        Ok(Box::new(Cutter::new(input, P::default(), tables, skip_bad)))
+    };
+    sources.into_iter().map(decoder).collect()
+}
+
+/// How many of the first lines can be rows by `P`: `looks_like` of a format of lines without a mark of its own.
+pub(crate) fn fits<P: Pieces + Default>(head: &Head<'_>) -> Likeness {
+    Likeness::Lines(rows_of::<P>(&head.lines).0)
+}
+
+/// How many of the lines `P` takes, and their rows.
+pub(crate) fn rows_of<P: Pieces + Default>(lines: &[&[u8]]) -> (usize, Vec<Io>) {
+    let (mut parser, mut tables, mut rows) = (P::default(), Tables::default(), Vec::new());
+    let mut sink = Sink { rows: &mut rows, tables: &mut tables };
+    let count = lines.iter().filter(|line| parser.piece(line, &mut sink).is_ok()).count();
+    (count, rows)
+}
+
 /// The first piece of `bytes` and the bytes it takes; `None` when it does not end there.
-fn cut(bytes: &[u8], record: usize) -> Option<(&[u8], usize)> {
+fn first(bytes: &[u8], record: usize) -> Option<(&[u8], usize)> {
     if record > 0 {
         return bytes.get(..record).map(|piece| (piece, record));
     }

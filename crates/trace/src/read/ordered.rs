@@ -1,8 +1,7 @@
 //! A decoder whose rows come in the order of arrival, and several such as one.
 
-use super::decode::{Decode, Epoch};
+use super::decode::{BATCH, Decode, Epoch};
 use super::order::Order;
-use super::reader::BATCH;
 use super::tables::{Bad, Tables};
 use crate::error::Error;
 use ioscape_schema::{Io, TraceInfo};

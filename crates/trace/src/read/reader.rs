@@ -1,14 +1,20 @@
 //! The reader: finds the format, decodes, orders, and hands out batches.
 
-use super::decode::{Decode, Epoch};
+use super::decode::{BATCH, Decode, Epoch};
+use super::formats::Format;
 use super::ordered::{Merged, Ordered};
 use super::source::{self, Opened, Source};
-use super::{Format, Options, detect};
 use crate::error::Error;
 use ioscape_schema::{Io, TraceInfo};
 
-/// Most rows in one batch.
-pub const BATCH: usize = 8192;
+/// How a trace is to be read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ReadOptions {
+    /// The format, when the content shall not decide.
+    pub format: Option<Format>,
+    /// Leave broken records out and count them in [`TraceInfo::skipped`] instead of failing.
+    pub skip_bad: bool,
+}
 
 /// A trace being read: its rows in the order of arrival (`queued_ns`), batch by batch.
 pub struct Reader {
@@ -24,35 +30,25 @@ pub struct Reader {
 ///
 /// # Errors
 /// No source, bytes that cannot be read, an unknown format, a broken header, or files that cannot be merged.
-pub fn open(sources: Vec<Source>, options: &Options) -> Result<Reader, Error> {
-    let mut opened = Vec::with_capacity(sources.len());
+pub fn open(sources: Vec<Source>, options: &ReadOptions) -> Result<Reader, Error> {
+    // One recording may have many files: those of a format are opened together.
+    let mut by_format: Vec<(Format, Vec<Opened>)> = Vec::new();
     for source in sources {
-        let mut bytes = source::open(source)?;
+        let mut opened = source::open(source)?;
         let format = match options.format {
             Some(format) => format,
-            None => detect::format(&mut bytes)?,
+            None => Format::of(&mut opened)?,
         };
-        opened.push((format, bytes));
+        match by_format.iter_mut().find(|(known, _)| *known == format) {
+            Some((_, others)) => others.push(opened),
+            None => by_format.push((format, vec![opened])),
+        }
     }
-    Ok(Reader::new(one(decoders(opened, options)?)?))
-}
-
-fn decoders(
-    opened: Vec<(Format, Opened)>,
-    options: &Options,
-) -> Result<Vec<Box<dyn Decode>>, Error> {
-    let (cpus, others): (Vec<_>, Vec<_>) =
-        opened.into_iter().partition(|(format, _)| *format == Format::Blktrace);
-    let mut decoders = Vec::with_capacity(others.len() + 1);
-    for (format, bytes) in others {
-        decoders.push(detect::decoder(format, bytes, options)?);
+    let mut decoders = Vec::new();
+    for (format, opened) in by_format {
+        decoders.extend(format.open(opened, options.skip_bad)?);
     }
-    if !cpus.is_empty() {
-        let inputs =
-            cpus.into_iter().map(|(_, bytes)| bytes.into_input()).collect::<Result<_, _>>()?;
-        decoders.push(Box::new(super::events::Blktrace::new(inputs, options.skip_bad)?));
-    }
-    Ok(decoders)
+    Ok(Reader::new(one(decoders)?))
 }
 
 fn one(mut decoders: Vec<Box<dyn Decode>>) -> Result<Box<dyn Decode>, Error> {

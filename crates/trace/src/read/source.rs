@@ -1,6 +1,7 @@
 //! Where the bytes of a trace come from: named streams that the caller opened.
 
 use super::decompress;
+use super::head::Head;
 use super::input::Input;
 use crate::error::Error;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -39,6 +40,11 @@ impl Source {
 /// First and last bytes of a Parquet file.
 pub(crate) const PARQUET: &[u8] = b"PAR1";
 
+/// Whether bytes that begin with `head`, of at least four bytes, can be read from a file only and not in one pass.
+pub fn needs_file(head: &[u8]) -> bool {
+    head.starts_with(PARQUET)
+}
+
 /// A source that was looked at.
 pub(crate) enum Opened {
     /// Bytes to be read in one pass, unpacked.
@@ -48,6 +54,25 @@ pub(crate) enum Opened {
 }
 
 impl Opened {
+    /// The name of the source.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Input(input) => input.name(),
+            Self::Parquet(name, _) => name,
+        }
+    }
+
+    /// Its first bytes.
+    ///
+    /// # Errors
+    /// Bytes that cannot be read.
+    pub fn head(&mut self) -> Result<Head<'_>, Error> {
+        match self {
+            Self::Input(input) => Head::of(input),
+            Self::Parquet(..) => Ok(Head::of_bytes(PARQUET)),
+        }
+    }
+
     /// The one pass.
     ///
     /// # Errors

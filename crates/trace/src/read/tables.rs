@@ -1,6 +1,5 @@
 //! The tables that rows point into, filled while the trace is read.
 
-use super::Format;
 use ioscape_schema::{Device, Io, TraceInfo};
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -26,9 +25,9 @@ pub(crate) struct Tables {
 }
 
 impl Tables {
-    /// Empty tables of a trace of this format, from the file `source`.
-    pub fn new(format: Format, source: &str) -> Self {
-        let info = TraceInfo { format: format.name().to_owned(), ..TraceInfo::default() };
+    /// Empty tables of a trace of the format of that name, from the file `source`.
+    pub fn new(format: &str, source: &str) -> Self {
+        let info = TraceInfo { format: format.to_owned(), ..TraceInfo::default() };
         Self { info, only: stem(source).to_owned(), ..Self::default() }
     }
 

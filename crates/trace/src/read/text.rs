@@ -103,6 +103,15 @@ pub(crate) fn five_words(line: &[u8]) -> Result<[&[u8]; 5], Bad> {
     }
 }
 
+/// The direction of a word that begins with its letter: `R`, `Read`, `w`, ...
+pub(crate) fn letter(text: &[u8]) -> Option<Op> {
+    match text.first()? {
+        b'R' | b'r' => Some(Op::Read),
+        b'W' | b'w' => Some(Op::Write),
+        _ => None,
+    }
+}
+
 /// The direction of formats in which 1 is a read and 0 a write.
 pub(crate) fn one_is_read(op: &[u8]) -> Result<Op, Bad> {
     match op {

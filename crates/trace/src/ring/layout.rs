@@ -113,7 +113,7 @@ fn event(text: &str) -> Result<Option<(u16, EventLayout)>, LayoutError> {
 
 /// The events that make rows.
 fn kind(name: &str) -> Option<Kind> {
-    crate::read::event_kind(name.as_bytes())
+    crate::read::kernel_event(name.as_bytes())
 }
 
 #[cfg(test)]

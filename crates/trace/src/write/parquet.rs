@@ -1,9 +1,8 @@
 //! Parquet: typed columns with units in their names, packed with LZ4; the tables are in the file's metadata.
 
 use super::Encode;
-use crate::columns::{self, ALL};
+use crate::columns::{self, ALL, SORTED, TABLES};
 use crate::error::Error;
-use crate::read::{SORTED, TABLES};
 use ioscape_schema::{Io, TraceInfo};
 use parquet::basic::{Compression, Encoding, LogicalType, Repetition, Type as Physical};
 use parquet::data_type::{BoolType, Int32Type, Int64Type};

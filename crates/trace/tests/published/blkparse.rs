@@ -4,7 +4,7 @@
 
 use crate::data;
 use ioscape_schema::Op;
-use ioscape_trace::Options;
+use ioscape_trace::ReadOptions;
 use std::collections::HashMap;
 use std::process::Command;
 
@@ -65,7 +65,7 @@ impl Sums {
 #[test]
 fn rows_are_the_events_that_blkparse_prints() {
     let Some(text) = printed("%a %d %S %N %T %9t\n") else { return };
-    let Some((rows, info)) = data::rows(&RECORDED, &Options::default()) else { return };
+    let Some((rows, info)) = data::rows(&RECORDED, &ReadOptions::default()) else { return };
     let mut issued = HashMap::new();
     let (mut theirs, mut orphans) = ([Sums::default(), Sums::default()], 0u64);
     for (action, letters, sector, bytes, time) in events(&text) {

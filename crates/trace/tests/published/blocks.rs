@@ -2,11 +2,12 @@
 
 use crate::data::{self, rows};
 use ioscape_schema::{Io, IoFlags, Op};
-use ioscape_trace::Options;
+use ioscape_trace::ReadOptions;
 
 #[test]
 fn blktrace_of_one_partition() {
-    let Some((rows, info)) = rows(&["blktrace/takeoverjp.sample.blktrace.0"], &Options::default())
+    let Some((rows, info)) =
+        rows(&["blktrace/takeoverjp.sample.blktrace.0"], &ReadOptions::default())
     else {
         return;
     };
@@ -25,8 +26,8 @@ fn blktrace_of_one_partition() {
 fn binary_and_blkparse_give_the_same_rows() {
     let binary = ["recorded/blk/loop0.blktrace.0", "recorded/blk/loop0.blktrace.1"];
     let (Some((binary, _)), Some((text, _))) = (
-        rows(&binary, &Options::default()),
-        rows(&["recorded/blk/loop0.blkparse.head5000.txt"], &Options::default()),
+        rows(&binary, &ReadOptions::default()),
+        rows(&["recorded/blk/loop0.blkparse.head5000.txt"], &ReadOptions::default()),
     ) else {
         return;
     };
@@ -48,7 +49,7 @@ fn binary_and_blkparse_give_the_same_rows() {
 #[test]
 fn all_events_that_blkparse_counts_are_used() {
     let names = ["recorded/blk/loop0.blktrace.0", "recorded/blk/loop0.blktrace.1"];
-    let Some((rows, info)) = rows(&names, &Options::default()) else { return };
+    let Some((rows, info)) = rows(&names, &ReadOptions::default()) else { return };
     let note = |name: &str| info.notes[name].parse::<usize>().unwrap();
     assert_eq!(rows.len() + note("completions without a beginning"), 21_929, "blkparse's C");
     assert_eq!(rows.len() + note("requests without a completion"), 19_613, "blkparse's D");
@@ -56,7 +57,8 @@ fn all_events_that_blkparse_counts_are_used() {
 
 #[test]
 fn blkparse_text_of_reads() {
-    let Some((rows, info)) = rows(&["blktrace/evelii.sample.blkparse.txt"], &Options::default())
+    let Some((rows, info)) =
+        rows(&["blktrace/evelii.sample.blkparse.txt"], &ReadOptions::default())
     else {
         return;
     };
@@ -71,7 +73,7 @@ fn blkparse_text_of_reads() {
 #[test]
 fn perf_script_text() {
     let name = "recorded/blk/vda.perf-script.head5000.txt";
-    let Some((rows, info)) = rows(&[name], &Options::default()) else { return };
+    let Some((rows, info)) = rows(&[name], &ReadOptions::default()) else { return };
     assert_eq!(info.format, "trace-events");
     let completions = data::count_lines(name, |line| line.contains("block_rq_complete")).unwrap();
     let orphans: u64 = info.notes["completions without a beginning"].parse().unwrap();

@@ -3,7 +3,7 @@
 #![allow(clippy::print_stderr, clippy::disallowed_methods)]
 
 use ioscape_schema::{Io, TraceInfo};
-use ioscape_trace::{Options, Source, open};
+use ioscape_trace::{ReadOptions, Source, open};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
@@ -25,7 +25,7 @@ pub fn path(name: &str) -> Option<PathBuf> {
 }
 
 /// All rows of the traces `names`, and what holds for them as a whole.
-pub fn rows(names: &[&str], options: &Options) -> Option<(Vec<Io>, TraceInfo)> {
+pub fn rows(names: &[&str], options: &ReadOptions) -> Option<(Vec<Io>, TraceInfo)> {
     let paths: Vec<PathBuf> = names.iter().map(|name| path(name)).collect::<Option<_>>()?;
     let source = |path: &PathBuf| {
         Source::file(path.display().to_string(), File::open(path).expect("the trace opens"))

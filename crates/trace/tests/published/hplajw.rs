@@ -9,7 +9,8 @@ use ioscape_schema::{IoType, Op};
 use ioscape_trace::analyze::{Analysis, Options};
 
 fn summary() -> Option<TraceSummary> {
-    let (rows, info) = data::rows(&["hplajw/ajw.1week.srt"], &ioscape_trace::Options::default())?;
+    let (rows, info) =
+        data::rows(&["hplajw/ajw.1week.srt"], &ioscape_trace::ReadOptions::default())?;
     let mut analysis = Analysis::new(&Options::default().beginning(&info));
     rows.chunks(8192).for_each(|batch| analysis.update(batch));
     Some(analysis.finish("hplajw", &info))

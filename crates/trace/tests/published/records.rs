@@ -2,7 +2,7 @@
 
 use crate::data::rows;
 use ioscape_schema::{Io, Op};
-use ioscape_trace::Options;
+use ioscape_trace::ReadOptions;
 
 fn sums(rows: &[Io]) -> (usize, usize, u64) {
     let reads = rows.iter().filter(|io| io.request.op == Op::Read).count();
@@ -11,7 +11,8 @@ fn sums(rows: &[Io]) -> (usize, usize, u64) {
 
 #[test]
 fn cello_of_2003() {
-    let Some((rows, info)) = rows(&["cello2003/hourly.03126.srt.bz2"], &Options::default()) else {
+    let Some((rows, info)) = rows(&["cello2003/hourly.03126.srt.bz2"], &ReadOptions::default())
+    else {
         return;
     };
     assert_eq!((rows.len(), info.devices.len()), (43_000, 77));
@@ -24,8 +25,8 @@ fn cello_of_2003() {
 
 #[test]
 fn one_virtual_disk_in_two_formats() {
-    let vscsi = rows(&["cloudphysics/cloudPhysicsIO.vscsi"], &Options::default());
-    let csv = rows(&["cloudphysics/cloudPhysicsIO.csv"], &Options::default());
+    let vscsi = rows(&["cloudphysics/cloudPhysicsIO.vscsi"], &ReadOptions::default());
+    let csv = rows(&["cloudphysics/cloudPhysicsIO.csv"], &ReadOptions::default());
     let (Some((vscsi, info)), Some((csv, _))) = (vscsi, csv) else { return };
     assert_eq!(info.format, "vscsi1");
     assert_eq!(sums(&vscsi).0, 113_872);
@@ -43,7 +44,7 @@ fn one_virtual_disk_in_two_formats() {
 #[test]
 fn a_cut_of_msr_cambridge() {
     let name = "msr/msr.cut.per_10k.rw_20_80.105.trace";
-    let Some((rows, info)) = rows(&[name], &Options::default()) else { return };
+    let Some((rows, info)) = rows(&[name], &ReadOptions::default()) else { return };
     assert_eq!((info.format.as_str(), rows.len()), ("replayer", 10_000));
     assert_eq!(rows[1].request.offset, 3_159_347_200);
     assert_eq!(rows[1].queued_ns, 223_412_000);
@@ -51,7 +52,7 @@ fn a_cut_of_msr_cambridge() {
 
 #[test]
 fn a_minute_of_web_search() {
-    let Some((rows, info)) = rows(&["spc/wsrch-small.mqsim.trace"], &Options::default()) else {
+    let Some((rows, info)) = rows(&["spc/wsrch-small.mqsim.trace"], &ReadOptions::default()) else {
         return;
     };
     assert_eq!((info.format.as_str(), rows.len(), info.devices.len()), ("ssdsim", 24_783, 6));
@@ -62,7 +63,7 @@ fn a_minute_of_web_search() {
 fn measured_service_times_of_six_drives() {
     for drive in ["hp_c2247a", "hp_c2490a", "st41601n", "cheetah9LP", "barracuda", "atlas10k"] {
         let Some((rows, info)) =
-            rows(&[&format!("disk-validation/{drive}.trace")], &Options::default())
+            rows(&[&format!("disk-validation/{drive}.trace")], &ReadOptions::default())
         else {
             return;
         };

@@ -2,11 +2,11 @@
 
 use crate::data;
 use ioscape_schema::{Io, IoFlags, IoType, Op};
-use ioscape_trace::Options;
+use ioscape_trace::ReadOptions;
 
 #[test]
 fn a_week_of_hplajw() {
-    let Some((rows, info)) = data::rows(&["hplajw/ajw.1week.srt"], &Options::default()) else {
+    let Some((rows, info)) = data::rows(&["hplajw/ajw.1week.srt"], &ReadOptions::default()) else {
         return;
     };
     assert_eq!(rows.len(), 44_519);

@@ -4,6 +4,7 @@ use crate::args::SimulateArgs;
 use crate::drives::Target;
 use crate::failure::Failure;
 use crate::progress::Progress;
+use crate::traces::Rows;
 use crate::{drives, output, rows};
 use ioscape_schema::{Absorption, SimulatedCell, Simulation, SimulationAgreement};
 use ioscape_simulate::drive::Status;
@@ -29,10 +30,9 @@ pub fn main(args: &SimulateArgs) -> Result<(), Failure> {
         rows::check_name(path)?;
     }
     let target = drives::target(&args.drive)?;
+    let trace = Rows::open(&args.trace, &args.of_trace)?.all()?;
     let progress = Progress::of_jobs(0, 1, "simulate");
-    progress.doing("reading the trace");
-    let trace = drives::trace(&args.trace)?;
-    let devices = drives::devices(&trace, &args.device)?;
+    let devices = drives::devices(&trace);
     let extent = target.extent();
     drives::check_sectors(&trace, &devices, extent)?;
     let all = jobs(&trace.rows, &devices, extent).map_err(|e| Failure::Misuse(e.to_string()))?;

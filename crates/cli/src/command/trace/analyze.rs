@@ -1,9 +1,9 @@
 //! `ioscape trace analyze`: one pass over a trace, shared by threads.
 
-use super::rows::{self, Rows};
 use crate::args::AnalyzeArgs;
 use crate::failure::Failure;
 use crate::output;
+use crate::traces::{self, Rows};
 use ioscape_schema::Io;
 use ioscape_trace::analyze::{Analysis, Options};
 use std::collections::BTreeMap;
@@ -44,13 +44,9 @@ pub fn main(args: &AnalyzeArgs) -> Result<(), Failure> {
         shared(&mut rows, first, &options, threads - 1)?
     };
     rows.done();
-    let mut summary = analysis.finish(&rows::name(&trace.traces), rows.info());
+    let mut summary = analysis.finish(&traces::name(&trace.traces), rows.info());
     summary.by = args.by;
-    if summary.ios == 0 {
-        return Err(Failure::Misuse(
-            "no request of the trace is within --from, --to and --disk".to_owned(),
-        ));
-    }
+    rows.check()?;
     document.interrupted = rows.interrupted();
     document.warnings.clone_from(&summary.warnings);
     document.trace_summary = Some(summary);

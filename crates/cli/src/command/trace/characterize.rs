@@ -1,9 +1,9 @@
 //! `ioscape trace characterize`: the workloads of five parameters that are nearest to a trace.
 
-use super::rows::{self, Rows};
 use crate::args::CharacterizeTraceArgs;
 use crate::failure::Failure;
 use crate::output;
+use crate::traces::{self, Rows};
 use ioscape_schema::Workload;
 use ioscape_schema::trace_summary::{TraceCharacterization, TraceTraits};
 use ioscape_trace::characterize::Characterizer;
@@ -24,11 +24,10 @@ pub fn main(args: &CharacterizeTraceArgs) -> Result<(), Failure> {
         seen.update(&batch);
     }
     rows.done();
-    let found = seen.finish(&rows::name(&trace.traces), rows.info());
+    let found = seen.finish(&traces::name(&trace.traces), rows.info());
     if found.overall.requests == 0 {
-        return Err(Failure::Misuse(
-            "no request of the trace that moves data is within --from, --to and --disk".to_owned(),
-        ));
+        rows.check()?;
+        return Err(Failure::Misuse("no request of the trace moves data".to_owned()));
     }
     if let Some(path) = &args.jobs {
         output::write_file(path, &jobs(&found))?;

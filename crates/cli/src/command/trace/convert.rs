@@ -1,18 +1,14 @@
 //! `ioscape trace import` and `export`: from one format to another.
 
-use super::files::{self, Output};
-use crate::args::{ExportArgs, ImportArgs};
+use super::files::Output;
+use crate::args::{ExportArgs, ImportArgs, RowsArgs};
 use crate::failure::Failure;
-use crate::progress::Progress;
-use crate::{interrupt, output};
-use ioscape_schema::units::Count;
+use crate::output;
+use crate::traces::Rows;
 use ioscape_schema::{Document, Io, Op, TraceFile, TraceInfo};
-use ioscape_trace::{Error, Options, OutFormat};
+use ioscape_trace::{Error, OutFormat};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::Ordering;
-
-/// Batches between two looks at the progress.
-const BATCHES: u64 = 16;
+use std::slice;
 
 /// Imports traces.
 ///
@@ -21,8 +17,7 @@ const BATCHES: u64 = 16;
 pub fn import(args: &ImportArgs) -> Result<(), Failure> {
     let text = args.output.extension().is_some_and(|e| e.eq_ignore_ascii_case("csv"));
     let format = if text { OutFormat::Csv } else { OutFormat::Parquet };
-    let options = Options { format: args.format, skip_bad: args.skip_bad };
-    convert(&args.inputs, &options, &args.output, format, args.json)
+    convert(&args.inputs, &args.rows, &args.output, format, args.json)
 }
 
 /// Exports a trace.
@@ -30,51 +25,42 @@ pub fn import(args: &ImportArgs) -> Result<(), Failure> {
 /// # Errors
 /// A trace that cannot be read, or a file that cannot be written.
 pub fn export(args: &ExportArgs) -> Result<(), Failure> {
-    let options = Options { format: None, skip_bad: args.skip_bad };
-    convert(std::slice::from_ref(&args.trace), &options, &args.output, args.format, args.json)
+    let rows = RowsArgs { format: args.input_format, choice: args.choice.clone() };
+    convert(slice::from_ref(&args.trace), &rows, &args.output, args.format, args.json)
 }
 
 fn convert(
     inputs: &[PathBuf],
-    options: &Options,
+    args: &RowsArgs,
     to: &Path,
     format: OutFormat,
     json: bool,
 ) -> Result<(), Failure> {
     let mut document = output::document(0);
-    let opened = files::open(inputs)?;
-    let mut reader = ioscape_trace::open(opened.sources, options).map_err(of_open)?;
-    let progress = Progress::of_bytes(opened.bytes, &reader.info().format);
+    let mut rows = Rows::open(inputs, args)?;
     let (file, mut writer) = Output::new(to, format)?;
-    let interrupted = interrupt::flag();
     let mut told = TraceFile {
         path: to.display().to_string(),
         format: format.name().to_owned(),
         ..TraceFile::default()
     };
-    let mut first_ns = None;
-    let mut batch = Vec::new();
-    for number in 0u64.. {
-        if !reader.next_batch(&mut batch).map_err(of_trace)? {
-            break;
-        }
-        if interrupted.load(Ordering::Relaxed) {
-            return Err(Failure::Interrupted(format!(
-                "interrupted; {} was not written",
-                to.display()
-            )));
-        }
-        writer.rows(&batch, reader.info()).map_err(of_trace)?;
+    let (mut first_ns, mut batch) = (None, Vec::new());
+    while rows.next(&mut batch)? {
+        writer.rows(&batch, rows.info()).map_err(of_trace)?;
         count(&mut told, &mut first_ns, &batch);
-        if number.is_multiple_of(BATCHES) {
-            let rows = format!("{} rows", Count(told.rows as f64));
-            progress.reached(opened.read.load(Ordering::Relaxed), &rows);
-        }
     }
-    writer.finish(reader.info()).map_err(of_trace)?;
+    if rows.interrupted() {
+        let text = format!("interrupted; {} was not written", to.display());
+        return Err(Failure::Interrupted(text));
+    }
+    // A trace of no rows is one too.
+    if rows.read() > 0 {
+        rows.check()?;
+    }
+    writer.finish(rows.info()).map_err(of_trace)?;
     told.file_bytes = file.keep()?;
-    progress.done();
-    finish(&mut document, told, reader.info().clone());
+    rows.done();
+    finish(&mut document, told, rows.info().clone());
     output::show(&document, json)
 }
 
@@ -95,14 +81,6 @@ pub fn finish(document: &mut Document, mut told: TraceFile, info: TraceInfo) {
     told.info = info;
     ioscape_trace::doubts(&told.info).into_iter().for_each(|doubt| document.warn(doubt));
     document.trace_files = Some(vec![told]);
-}
-
-/// What cannot be opened is the user's to name; nothing was done yet.
-pub fn of_open(error: Error) -> Failure {
-    match error {
-        Error::Read { .. } | Error::Write(_) => Failure::Failed(error.to_string()),
-        other => Failure::Misuse(other.to_string()),
-    }
 }
 
 /// What went wrong on the way.

@@ -6,7 +6,6 @@ mod convert;
 mod files;
 mod record;
 mod replay;
-mod rows;
 
 use crate::args::{TraceArgs, TraceCommand};
 use crate::failure::Failure;

@@ -1,9 +1,9 @@
 //! `ioscape trace replay`: a first pass finds what the trace needs, a second one issues its requests.
 
-use super::rows::{self, Rows};
 use crate::args::ReplayArgs;
 use crate::failure::Failure;
 use crate::progress::Progress;
+use crate::traces::{self, Files, Rows};
 use crate::{interrupt, output};
 use ioscape_measure::replay::{self, ReplayOptions, ReplayWatch, Replayed};
 use ioscape_measure::session::{Phase, RunOptions, Session, SessionOptions};
@@ -32,7 +32,9 @@ pub fn main(args: &ReplayArgs) -> Result<(), Failure> {
     let stop = interrupt::flag();
     let allowed = |writes| TargetOptions { destroy_data: args.destroy_data, write_needed: writes };
     drop(Target::open(&args.target, &allowed(false))?);
-    let (survey, info) = survey(args)?;
+    let mut files = Files::open(slice::from_ref(&args.trace))?;
+    files.keep()?;
+    let (survey, info) = survey(&mut files, args)?;
     let target = Target::open(&args.target, &allowed(survey.writes))?;
     let mut session = Session::new(target, SessionOptions::default())?;
     let size = room(&mut session, &survey, args, &stop)?;
@@ -52,7 +54,7 @@ pub fn main(args: &ReplayArgs) -> Result<(), Failure> {
     document.environment = environment::capture(session.target(), None);
     traps(session.target(), access).into_iter().for_each(|doubt| document.warn(doubt));
     ioscape_trace::doubts(&info).into_iter().for_each(|doubt| document.warn(doubt));
-    let done = issue(args, &mut placement, session.target(), &options, &survey, &stop)?;
+    let done = issue(&mut files, args, &mut placement, session.target(), &options, &survey, &stop)?;
     document.interrupted = done.interrupted;
     let result = result(args, &options, &survey, &placement, done);
     doubts(&result).into_iter().for_each(|doubt| document.warn(doubt));
@@ -74,7 +76,7 @@ fn result(
 ) -> TraceReplay {
     let speed = options.speed.unwrap_or(1.0);
     TraceReplay {
-        trace: rows::name(slice::from_ref(&args.trace)),
+        trace: traces::name(slice::from_ref(&args.trace)),
         target: args.target.display().to_string(),
         target_bytes: placement.target_bytes(),
         trace_bytes: survey.bytes(),
@@ -94,9 +96,9 @@ fn result(
 }
 
 /// The first pass: nothing is touched before the whole trace is known to be sound.
-fn survey(args: &ReplayArgs) -> Result<(Survey, TraceInfo), Failure> {
+fn survey(files: &mut Files, args: &ReplayArgs) -> Result<(Survey, TraceInfo), Failure> {
     let (mut rows, mut batch, mut survey) =
-        (Rows::open(slice::from_ref(&args.trace), &args.rows)?, Vec::new(), Survey::default());
+        (Rows::of(files, &args.rows)?, Vec::new(), Survey::default());
     while rows.next(&mut batch)? {
         survey.update(&batch);
     }
@@ -104,10 +106,7 @@ fn survey(args: &ReplayArgs) -> Result<(Survey, TraceInfo), Failure> {
     if rows.interrupted() {
         return Err(Failure::Interrupted("interrupted: nothing was replayed".to_owned()));
     }
-    if survey.ios == 0 {
-        let text = "no request of the trace is within --from, --to and --disk";
-        return Err(Failure::Misuse(text.to_owned()));
-    }
+    rows.check()?;
     Ok((survey, rows.info().clone()))
 }
 
@@ -141,6 +140,7 @@ fn room(
 
 /// The second pass: this thread reads and places, those of the replay issue.
 fn issue(
+    files: &mut Files,
     args: &ReplayArgs,
     placement: &mut Placement,
     target: &Target,
@@ -148,7 +148,7 @@ fn issue(
     survey: &Survey,
     stop: &Arc<AtomicBool>,
 ) -> Result<Replayed, Failure> {
-    let mut rows = Rows::open(slice::from_ref(&args.trace), &args.rows)?;
+    let mut rows = Rows::of(files, &args.rows)?;
     // One bar is enough.
     rows.done();
     let progress = Progress::of_steps(usize::try_from(survey.ios).unwrap_or(usize::MAX));

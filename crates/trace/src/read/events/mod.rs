@@ -1,92 +1,9 @@
-//! Events of the block layer from several sources, and the rows they make.
+//! Events of the block layer, whichever source they come from, and the rows they make.
 
-mod blkparse;
-mod blktrace;
+mod event;
 mod pair;
 mod rwbs;
-mod trace_text;
 
-pub(crate) use blkparse::{Blkparse, looks_like as looks_like_blkparse};
-pub(crate) use blktrace::{Blktrace, looks_like as looks_like_blktrace};
+pub(crate) use event::{Event, Kind, device, kernel_event};
 pub(crate) use pair::Pairing;
 pub(crate) use rwbs::parse as rwbs;
-pub(crate) use trace_text::{
-    TraceEvents, kind as event_kind, looks_like as looks_like_trace_events,
-};
-
-use ioscape_schema::{IoFlags, Op};
-
-/// What happened to a request; the letters are blkparse's.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
-    /// A request arrives (Q, `block_bio_queue`).
-    Queue,
-    /// It becomes a request of the queue (G and I, `block_io_start`, `block_getrq`, `block_rq_insert`).
-    Start,
-    /// It was appended to an earlier request (M, `block_bio_backmerge`, `block_rq_merge`).
-    BackMerge,
-    /// It was put before an earlier request, which now starts with it (F, `block_bio_frontmerge`).
-    FrontMerge,
-    /// To the device (D, `block_rq_issue`).
-    Issue,
-    /// Back from the device, to be issued again (R, `block_rq_requeue`).
-    Requeue,
-    /// Done (C, `block_rq_complete`).
-    Complete,
-    /// Cut in two at the sector `from` (X).
-    Split,
-    /// Sent on from another device, `from` (A).
-    Remap,
-}
-
-/// One event.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Event {
-    pub kind: Kind,
-    pub time_ns: u64,
-    /// Major number times 2^20 plus minor number.
-    pub device: u32,
-    /// First sector of 512 bytes.
-    pub sector: u64,
-    pub bytes: u64,
-    pub op: Op,
-    pub flags: IoFlags,
-    pub process: u32,
-    /// Index in the table of commands.
-    pub command: u32,
-    pub error: u16,
-    /// The other device and sector of a remapping; the other sector of a split.
-    pub from: (u32, u64),
-}
-
-impl Event {
-    /// An event of which only the place and time are known.
-    pub fn new(kind: Kind, time_ns: u64, device: u32, sector: u64) -> Self {
-        Self {
-            kind,
-            time_ns,
-            device,
-            sector,
-            bytes: 0,
-            op: Op::Read,
-            flags: IoFlags::empty(),
-            process: 0,
-            command: 0,
-            error: 0,
-            from: (0, 0),
-        }
-    }
-}
-
-/// Bits of a minor number.
-const MINOR_BITS: u32 = 20;
-
-/// The number of the device `major,minor`.
-pub(crate) fn device(major: u64, minor: u64) -> Option<u32> {
-    (major < 1 << 12 && minor < 1 << MINOR_BITS).then_some((major << MINOR_BITS | minor) as u32)
-}
-
-/// `8,0`.
-pub(crate) fn device_name(device: u32) -> String {
-    format!("{},{}", device >> MINOR_BITS, device & ((1 << MINOR_BITS) - 1))
-}

@@ -1,6 +1,6 @@
 //! Rows from events: arrival, issue and completion of one request find each other by device and sector.
 
-use super::{Event, Kind, device_name};
+use super::event::{Event, Kind, device_name};
 use crate::read::tables::{Bad, Sink};
 use crate::read::text::SECTOR;
 use ioscape_schema::{Io, IoFlags, Op, Partition, Request};

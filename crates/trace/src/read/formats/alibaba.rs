@@ -1,10 +1,10 @@
 //! Alibaba block traces 2020: `device_id,opcode,offset,length,timestamp`, microseconds of Unix (its README.md).
 
-use super::super::decode::Epoch;
-use super::super::lines::Pieces;
-use super::super::tables::{Bad, Sink};
-use super::super::text::{field, fields, request, whole, wrong};
-use super::{at, letter};
+use crate::read::decode::Epoch;
+use crate::read::lines::Pieces;
+use crate::read::row::at;
+use crate::read::tables::{Bad, Sink};
+use crate::read::text::{field, fields, letter, request, whole, wrong};
 
 /// Parser of its lines.
 #[derive(Default)]

@@ -1,11 +1,11 @@
 //! CloudPhysics as CSV of libCacheSim: `version,time,op,size,lbn`, seconds, SCSI opcode, bytes, sectors.
 
-use super::super::decode::Epoch;
-use super::super::lines::Pieces;
-use super::super::tables::{Bad, Sink};
-use super::super::text::{SECTOR, decimal, field, fields, hex, request, whole, wrong};
-use super::at;
 use super::vscsi::operation;
+use crate::read::decode::Epoch;
+use crate::read::lines::Pieces;
+use crate::read::row::at;
+use crate::read::tables::{Bad, Sink};
+use crate::read::text::{SECTOR, decimal, field, fields, hex, request, whole, wrong};
 
 /// Parser of its lines.
 #[derive(Default)]

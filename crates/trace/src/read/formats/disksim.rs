@@ -1,10 +1,10 @@
 //! DiskSim's two text formats (`disksim_iotrace.c`): ascii requests, and measured service times for validation.
 
-use super::super::decode::Epoch;
-use super::super::lines::Pieces;
-use super::super::tables::{Bad, Sink};
-use super::super::text::{decimal, field, five_words, hex, sectors, whole, words, wrong};
-use super::{answered, at, letter};
+use crate::read::decode::Epoch;
+use crate::read::lines::Pieces;
+use crate::read::row::{answered, at};
+use crate::read::tables::{Bad, Sink};
+use crate::read::text::{decimal, field, five_words, hex, letter, sectors, whole, words, wrong};
 use ioscape_schema::Op;
 
 /// Bit of the flags that means reading.

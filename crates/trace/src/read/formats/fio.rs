@@ -1,14 +1,20 @@
 //! fio's iolog, versions 2 and 3 (fio's HOWTO): files are the devices; version 2 tells time by waits only.
 
-use super::super::decode::Epoch;
-use super::super::lines::Pieces;
-use super::super::tables::{Bad, Sink};
-use super::super::text::{field, request, whole, words, wrong};
-use super::at;
+use crate::read::decode::Epoch;
+use crate::read::head::{Head, Likeness};
+use crate::read::lines::Pieces;
+use crate::read::row::at;
+use crate::read::tables::{Bad, Sink};
+use crate::read::text::{field, request, whole, words, wrong};
 use ioscape_schema::{Io, IoFlags, Op, Request};
 
 /// First lines of the two versions.
-pub(crate) const MAGICS: [&[u8]; 2] = [b"fio version 2 iolog", b"fio version 3 iolog"];
+const MAGICS: [&[u8]; 2] = [b"fio version 2 iolog", b"fio version 3 iolog"];
+
+/// It begins with the line of a version.
+pub(super) fn looks_like(head: &Head<'_>) -> Likeness {
+    Likeness::certain_if(MAGICS.iter().any(|magic| head.bytes.starts_with(magic)))
+}
 
 /// Parser of its lines.
 #[derive(Default)]

@@ -1,10 +1,10 @@
 //! FIU: `time pid process lba blocks W|R major minor md5`, nanoseconds and sectors of 512 bytes (SNIA's README).
 
-use super::super::decode::Epoch;
-use super::super::lines::Pieces;
-use super::super::tables::{Bad, Sink};
-use super::super::text::{field, sectors, whole, words, wrong};
-use super::{at, letter};
+use crate::read::decode::Epoch;
+use crate::read::lines::Pieces;
+use crate::read::row::at;
+use crate::read::tables::{Bad, Sink};
+use crate::read::text::{field, letter, sectors, whole, words, wrong};
 use ioscape_schema::Io;
 
 /// Parser of its lines.

@@ -1,57 +1,146 @@
-//! Text and record formats, one file each: a line or record becomes a row.
+//! The registry of the trace formats that can be read: one row each, in the order in which they are tried.
+//!
+//! A new format is one file here, with its `mod` line, and one row of [`FORMATS`]; its name appears by itself in `--format`,
+//! in messages and in the help.
 
 mod alibaba;
+mod blkparse;
+mod blktrace;
 mod cloudphysics;
+mod csv;
 mod disksim;
 mod fio;
 mod fiu;
 mod msr;
 mod oracle;
+mod parquet;
 mod replayer;
 mod spc;
+mod srt;
 mod ssdsim;
 mod systor;
 mod tencent;
+mod trace_events;
 mod vscsi;
 
-pub(crate) use alibaba::Alibaba;
-pub(crate) use cloudphysics::CloudPhysics;
-pub(crate) use disksim::{Ascii, Validate};
-pub(crate) use fio::{FioLog, MAGICS as FIO_MAGICS};
-pub(crate) use fiu::Fiu;
-pub(crate) use msr::Msr;
-pub(crate) use oracle::{OracleGeneral, looks_like as looks_like_oracle};
-pub(crate) use replayer::Replayer;
-pub(crate) use spc::Spc;
-pub(crate) use ssdsim::SsdSim;
-pub(crate) use systor::Systor;
-pub(crate) use tencent::Tencent;
-pub(crate) use vscsi::{VscsiOne, VscsiTwo, is_one as is_vscsi_one, is_two as is_vscsi_two};
+use super::decode::Decode;
+use super::head::{Head, Likeness};
+use super::lines::{cut, fits};
+use super::source::Opened;
+use crate::error::Error;
+use std::fmt;
+use std::str::FromStr;
 
-use ioscape_schema::{Io, Op, Request};
+/// A name of a format.
+type Name = &'static str;
+/// How much the first bytes of a source look like a format.
+type LooksLike = fn(&Head<'_>) -> Likeness;
+/// The decoders of sources that are of one format: one for each source, or one for all of them. The arguments are the
+/// format's name, the sources, and whether broken records are left out.
+type Open = fn(Name, Vec<Opened>, bool) -> Result<Vec<Box<dyn Decode>>, Error>;
 
-/// A row of a source that tells one time only.
-fn at(time_ns: u64, request: Request, device: u16) -> Io {
-    answered(time_ns, 0, request, device)
-}
+/// The formats. The first that is certain is taken; if none is, the one that can read the most of the first lines, and of
+/// those the first.
+static FORMATS: [(Name, LooksLike, Open); 21] = [
+    ("parquet", parquet::looks_like, parquet::open),
+    ("hp-srt", srt::looks_like, srt::open),
+    ("fio-iolog", fio::looks_like, cut::<fio::FioLog>),
+    ("csv", csv::looks_like, cut::<csv::Csv>),
+    ("blktrace", blktrace::looks_like, blktrace::open),
+    ("vscsi1", vscsi::looks_like_one, cut::<vscsi::VscsiOne>),
+    ("vscsi2", vscsi::looks_like_two, cut::<vscsi::VscsiTwo>),
+    ("oracle-general", oracle::looks_like, cut::<oracle::OracleGeneral>),
+    ("blkparse", blkparse::looks_like, cut::<blkparse::Blkparse>),
+    ("trace-events", trace_events::looks_like, cut::<trace_events::TraceEvents>),
+    ("msr", fits::<msr::Msr>, cut::<msr::Msr>),
+    ("systor", fits::<systor::Systor>, cut::<systor::Systor>),
+    ("alibaba", fits::<alibaba::Alibaba>, cut::<alibaba::Alibaba>),
+    ("cloudphysics-csv", fits::<cloudphysics::CloudPhysics>, cut::<cloudphysics::CloudPhysics>),
+    ("tencent", fits::<tencent::Tencent>, cut::<tencent::Tencent>),
+    ("spc", fits::<spc::Spc>, cut::<spc::Spc>),
+    ("fiu", fits::<fiu::Fiu>, cut::<fiu::Fiu>),
+    ("disksim-validate", fits::<disksim::Validate>, cut::<disksim::Validate>),
+    // Three formats of five numbers. Bytes are multiples of sectors; nanoseconds have no point; DiskSim may have anything.
+    ("replayer", replayer::looks_like, cut::<replayer::Replayer>),
+    ("ssdsim", fits::<ssdsim::SsdSim>, cut::<ssdsim::SsdSim>),
+    ("disksim", fits::<disksim::Ascii>, cut::<disksim::Ascii>),
+];
 
-/// A row of a source that tells an arrival and how long the answer took.
-fn answered(time_ns: u64, response_ns: u64, request: Request, device: u16) -> Io {
-    Io {
-        request,
-        queued_ns: time_ns,
-        issued_ns: time_ns,
-        completed_ns: time_ns.saturating_add(response_ns),
-        device,
-        ..Io::default()
+/// A trace format that can be read: a row of the registry.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Format(usize);
+
+impl Format {
+    /// All formats, in the order in which they are tried.
+    pub fn all() -> impl Iterator<Item = Self> {
+        (0..FORMATS.len()).map(Self)
+    }
+
+    /// The name, as in `--format` and in [`ioscape_schema::TraceInfo::format`].
+    pub fn name(self) -> &'static str {
+        FORMATS[self.0].0
+    }
+
+    /// All names, for messages.
+    pub fn names() -> String {
+        FORMATS.map(|(name, ..)| name).join(", ")
+    }
+
+    /// The format of a source.
+    ///
+    /// # Errors
+    /// Bytes that cannot be read, and bytes that look like no format.
+    pub(crate) fn of(opened: &mut Opened) -> Result<Self, Error> {
+        let unknown = Error::Unknown { name: opened.name().to_owned(), known: Self::names() };
+        let head = opened.head()?;
+        let mut best = (0, None);
+        for (index, (_, looks_like, _)) in FORMATS.iter().enumerate() {
+            match looks_like(&head) {
+                Likeness::Certain => return Ok(Self(index)),
+                Likeness::Lines(count) if count > best.0 => best = (count, Some(Self(index))),
+                Likeness::Lines(_) => {}
+            }
+        }
+        best.1.filter(|_| 2 * best.0 >= head.lines.len()).ok_or(unknown)
+    }
+
+    /// The decoders of sources of this format.
+    ///
+    /// # Errors
+    /// Bytes that cannot be read, and a broken header.
+    pub(crate) fn open(
+        self,
+        sources: Vec<Opened>,
+        skip_bad: bool,
+    ) -> Result<Vec<Box<dyn Decode>>, Error> {
+        let (name, _, open) = FORMATS[self.0];
+        open(name, sources, skip_bad)
     }
 }
 
-/// `R`, `Read`, `w`, ...
-fn letter(text: &[u8]) -> Option<Op> {
-    match text.first()? {
-        b'R' | b'r' => Some(Op::Read),
-        b'W' | b'w' => Some(Op::Write),
-        _ => None,
+impl fmt::Debug for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Format({})", self.name())
+    }
+}
+
+impl FromStr for Format {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let found = Self::all().find(|format| format.name() == text);
+        found.ok_or_else(|| format!("no such format: known are {}", Self::names()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_unique_and_read_back() {
+        for format in Format::all() {
+            assert_eq!(format.name().parse(), Ok(format));
+        }
+        assert!("nonsense".parse::<Format>().is_err());
     }
 }

@@ -1,10 +1,10 @@
 //! MSR Cambridge: `Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime`, times in 100 ns of Windows (its README.txt).
 
-use super::super::decode::Epoch;
-use super::super::lines::Pieces;
-use super::super::tables::{Bad, Sink};
-use super::super::text::{field, fields, request, whole, wrong};
-use super::{answered, letter};
+use crate::read::decode::Epoch;
+use crate::read::lines::Pieces;
+use crate::read::row::answered;
+use crate::read::tables::{Bad, Sink};
+use crate::read::text::{field, fields, letter, request, whole, wrong};
 
 /// 1 January 1970 in units of 100 ns since 1601.
 const UNIX: u64 = 116_444_736_000_000_000;

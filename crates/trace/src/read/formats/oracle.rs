@@ -2,11 +2,12 @@
 //!
 //! It tells no operation: rows are reads. An object is taken for a sector of 512 bytes, as in its block traces.
 
-use super::super::decode::Epoch;
-use super::super::lines::Pieces;
-use super::super::tables::{Bad, Sink};
-use super::super::text::sectors;
-use super::at;
+use crate::read::decode::Epoch;
+use crate::read::head::{Head, Likeness};
+use crate::read::lines::Pieces;
+use crate::read::row::at;
+use crate::read::tables::{Bad, Sink};
+use crate::read::text::sectors;
 use ioscape_schema::{Op, Request};
 
 /// Bytes of a record.
@@ -24,8 +25,12 @@ fn long(record: &[u8], at: usize) -> u64 {
     record.get(at..at + 8).and_then(|b| b.try_into().ok()).map_or(0, u64::from_le_bytes)
 }
 
-/// Whether the first records look like it: times that do not fall, sizes that are some, next accesses that lie ahead.
-pub(crate) fn looks_like(bytes: &[u8]) -> bool {
+/// In the first records times do not fall, sizes are not zero, and the next accesses lie ahead.
+pub(super) fn looks_like(head: &Head<'_>) -> Likeness {
+    Likeness::certain_if(head.is_binary() && are_records(head.bytes))
+}
+
+fn are_records(bytes: &[u8]) -> bool {
     let records: Vec<&[u8]> = bytes.chunks_exact(RECORD).take(64).collect();
     let ahead = |index: usize, record: &[u8]| {
         let next = long(record, 16) as i64;

@@ -1,10 +1,10 @@
 //! SPC, as of the UMass repository: `ASU,LBA,Size,Opcode,Timestamp[,...]`, blocks of 512 bytes, sizes in bytes, seconds from the start.
 
-use super::super::decode::Epoch;
-use super::super::lines::Pieces;
-use super::super::tables::{Bad, Sink};
-use super::super::text::{SECTOR, decimal, field, fields, request, whole, wrong};
-use super::{at, letter};
+use crate::read::decode::Epoch;
+use crate::read::lines::Pieces;
+use crate::read::row::at;
+use crate::read::tables::{Bad, Sink};
+use crate::read::text::{SECTOR, decimal, field, fields, letter, request, whole, wrong};
 
 /// Parser of its lines.
 #[derive(Default)]

@@ -1,10 +1,10 @@
 //! MQSim and SSDSim: `time_ns devno lba sectors op`, sectors of 512 bytes; 1 is a read (MQSim's README).
 
-use super::super::decode::Epoch;
-use super::super::lines::Pieces;
-use super::super::tables::{Bad, Sink};
-use super::super::text::{field, five_words, one_is_read, sectors, whole};
-use super::at;
+use crate::read::decode::Epoch;
+use crate::read::lines::Pieces;
+use crate::read::row::at;
+use crate::read::tables::{Bad, Sink};
+use crate::read::text::{field, five_words, one_is_read, sectors, whole};
 
 /// Parser of its lines.
 #[derive(Default)]

@@ -1,10 +1,10 @@
 //! SYSTOR '17: `Timestamp,Response,IOType,LUN,Offset,Size`, seconds of Unix and bytes (its README).
 
-use super::super::decode::Epoch;
-use super::super::lines::Pieces;
-use super::super::tables::{Bad, Sink};
-use super::super::text::{decimal, field, fields, request, whole, wrong};
-use super::{answered, letter};
+use crate::read::decode::Epoch;
+use crate::read::lines::Pieces;
+use crate::read::row::answered;
+use crate::read::tables::{Bad, Sink};
+use crate::read::text::{decimal, field, fields, letter, request, whole, wrong};
 
 /// Parser of its lines.
 #[derive(Default)]

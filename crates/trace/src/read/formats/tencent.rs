@@ -1,10 +1,10 @@
 //! Tencent cloud block storage: `Timestamp,Offset,Size,IOType,VolumeID`, seconds and sectors (SNIA's README); 1 is a write.
 
-use super::super::decode::Epoch;
-use super::super::lines::Pieces;
-use super::super::tables::{Bad, Sink};
-use super::super::text::{field, fields, sectors, whole, wrong};
-use super::at;
+use crate::read::decode::Epoch;
+use crate::read::lines::Pieces;
+use crate::read::row::at;
+use crate::read::tables::{Bad, Sink};
+use crate::read::text::{field, fields, sectors, whole, wrong};
 use ioscape_schema::Op;
 
 /// Parser of its lines.

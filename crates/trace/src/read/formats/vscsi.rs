@@ -2,11 +2,12 @@
 //!
 //! Layout: `traceReader/customizedReader/vscsi.h` of libCacheSim; lengths are bytes, as the published trace shows.
 
-use super::super::decode::Epoch;
-use super::super::lines::Pieces;
-use super::super::tables::{Bad, Sink};
-use super::super::text::{SECTOR, request};
-use super::{answered, at};
+use crate::read::decode::Epoch;
+use crate::read::head::{Head, Likeness};
+use crate::read::lines::Pieces;
+use crate::read::row::{answered, at};
+use crate::read::tables::{Bad, Sink};
+use crate::read::text::{SECTOR, request};
 use ioscape_schema::{IoFlags, Op, Request};
 
 /// SCSI's SYNCHRONIZE CACHE, short and long.
@@ -33,24 +34,28 @@ fn long(record: &[u8], at: usize) -> u64 {
     record.get(at..at + 8).and_then(|b| b.try_into().ok()).map_or(0, u64::from_le_bytes)
 }
 
-/// Whether two records look like version 1.
-pub(crate) fn is_one(bytes: &[u8]) -> bool {
-    [0, 32].iter().all(|&from| {
+/// The first two records can be of version 1.
+pub(super) fn looks_like_one(head: &Head<'_>) -> Likeness {
+    let bytes = head.bytes;
+    let is_record = |from: usize| {
         bytes.len() >= from + 32
             && half(bytes, from + 14) >> 8 == 1
             && known(half(bytes, from + 12))
             && word(bytes, from + 8) <= 1 << 16
-    })
+    };
+    Likeness::certain_if(head.is_binary() && is_record(0) && is_record(32))
 }
 
-/// Whether two records look like version 2.
-pub(crate) fn is_two(bytes: &[u8]) -> bool {
-    [0, 40].iter().all(|&from| {
+/// The first two records can be of version 2.
+pub(super) fn looks_like_two(head: &Head<'_>) -> Likeness {
+    let bytes = head.bytes;
+    let is_record = |from: usize| {
         bytes.len() >= from + 40
             && half(bytes, from + 2) >> 8 == 2
             && known(half(bytes, from))
             && word(bytes, from + 12) <= 1 << 16
-    })
+    };
+    Likeness::certain_if(head.is_binary() && is_record(0) && is_record(40))
 }
 
 fn known(command: u16) -> bool {

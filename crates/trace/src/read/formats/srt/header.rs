@@ -1,11 +1,12 @@
 //! The text header of an SRT file: when and where it was recorded, and the disks.
 
-use super::super::input::{Input, LONGEST};
-use super::MAGIC;
 use crate::error::Error;
+use crate::read::input::{Input, LONGEST};
 use ioscape_schema::{Device, Partition};
 use std::collections::BTreeMap;
 
+/// First bytes of a file.
+pub(super) const MAGIC: &[u8] = b"$$TR_IOREC-";
 /// The byte that ends the header.
 const FORM_FEED: u8 = 0x0c;
 /// Sectors of most disks, where the header names none.

@@ -4,16 +4,15 @@
 
 mod header;
 
-use super::decode::{Decode, Epoch};
-use super::input::Input;
-use super::reader::BATCH;
 use crate::error::{Error, Place};
-use header::Header;
+use crate::read::decode::{BATCH, Decode, Epoch};
+use crate::read::head::{Head, Likeness};
+use crate::read::input::Input;
+use crate::read::source::Opened;
+use header::{Header, MAGIC};
 use ioscape_schema::{Device, Io, IoFlags, IoType, Op, Request, TraceInfo};
 use std::collections::BTreeMap;
 
-/// First bytes of a file.
-pub(crate) const MAGIC: &[u8] = b"$$TR_IOREC-";
 /// Size of a record's own header: size, id, seconds, microseconds.
 const RECORD_HEADER: usize = 16;
 /// Longest record that is believed.
@@ -31,8 +30,25 @@ const B_ASYNC: u32 = 0x100;
 const B_FSYSIO: u32 = 0x8_0000;
 const B_SYNC: u32 = 0x100_0000;
 
+/// It begins with the magic number.
+pub(super) fn looks_like(head: &Head<'_>) -> Likeness {
+    Likeness::certain_if(head.bytes.starts_with(MAGIC))
+}
+
+/// A decoder of each source.
+pub(super) fn open(
+    name: &str,
+    sources: Vec<Opened>,
+    skip_bad: bool,
+) -> Result<Vec<Box<dyn Decode>>, Error> {
+    let decoder = |source: Opened| -> Result<Box<dyn Decode>, Error> {
+        Ok(Box::new(Srt::new(name, source.into_input()?, skip_bad)?))
+    };
+    sources.into_iter().map(decoder).collect()
+}
+
 /// Decoder of one file.
-pub(crate) struct Srt {
+struct Srt {
     input: Input,
     skip_bad: bool,
     header: Header,
@@ -45,10 +61,10 @@ pub(crate) struct Srt {
 
 impl Srt {
     /// Reads the header.
-    pub fn new(mut input: Input, skip_bad: bool) -> Result<Self, Error> {
+    fn new(name: &str, mut input: Input, skip_bad: bool) -> Result<Self, Error> {
         let header = header::read(&mut input)?;
         let mut info = TraceInfo {
-            format: "hp-srt".to_owned(),
+            format: name.to_owned(),
             started_unix_ns: header.started_ns,
             notes: header.notes.clone(),
             ..TraceInfo::default()

@@ -3,8 +3,9 @@
 //! `comm-pid [cpu] flags seconds.micros: event: body` or `comm pid [cpu] seconds.micros: block:event: body`.
 
 use super::blkparse::{bracket, numbers};
-use super::{Event, Kind, Pairing, rwbs};
 use crate::read::decode::Epoch;
+use crate::read::events::{Event, Kind, Pairing, kernel_event, rwbs};
+use crate::read::head::{Head, Likeness};
 use crate::read::lines::Pieces;
 use crate::read::tables::{Bad, Sink};
 use crate::read::text::{SECTOR, decimal, field, whole, wrong};
@@ -24,9 +25,10 @@ struct Cut<'a> {
     body: &'a [u8],
 }
 
-/// Whether a line is a block event.
-pub(crate) fn looks_like(line: &[u8]) -> bool {
-    cut(line).is_some_and(|cut| cut.name.starts_with(b"block_"))
+/// Some line is a block event.
+pub(super) fn looks_like(head: &Head<'_>) -> Likeness {
+    let is_event = |line: &&[u8]| cut(line).is_some_and(|cut| cut.name.starts_with(b"block_"));
+    Likeness::certain_if(head.lines.iter().any(is_event))
 }
 
 /// Cuts a line at `[cpu]`, which stands between process and time.
@@ -59,22 +61,6 @@ fn cut(line: &[u8]) -> Option<Cut<'_>> {
     })
 }
 
-/// What the kernel's event `name` means for a request.
-pub(crate) fn kind(name: &[u8]) -> Option<Kind> {
-    Some(match name {
-        b"block_bio_queue" => Kind::Queue,
-        b"block_io_start" | b"block_getrq" | b"block_rq_insert" => Kind::Start,
-        b"block_bio_backmerge" | b"block_rq_merge" => Kind::BackMerge,
-        b"block_bio_frontmerge" => Kind::FrontMerge,
-        b"block_rq_issue" => Kind::Issue,
-        b"block_rq_requeue" => Kind::Requeue,
-        b"block_rq_complete" | b"block_bio_complete" => Kind::Complete,
-        b"block_split" => Kind::Split,
-        b"block_bio_remap" | b"block_rq_remap" => Kind::Remap,
-        _ => return None,
-    })
-}
-
 impl Pieces for TraceEvents {
     fn piece(&mut self, line: &[u8], sink: &mut Sink<'_>) -> Result<(), Bad> {
         if line.starts_with(b"#") || line.trim_ascii().is_empty() {
@@ -84,7 +70,7 @@ impl Pieces for TraceEvents {
             return count_lost(lost, sink);
         }
         let cut = cut(line).ok_or("not of the form command pid [cpu] time: event: ...")?;
-        let Some(kind) = kind(cut.name) else { return Ok(()) };
+        let Some(kind) = kernel_event(cut.name) else { return Ok(()) };
         let mut event = Event::new(kind, cut.time_ns, 0, 0);
         event.process = cut.process;
         event.command = sink.tables.command(cut.comm);
@@ -108,7 +94,7 @@ fn body(event: &mut Event, body: &[u8]) -> Result<(), Bad> {
     let place = next()?;
     event.device = numbers(place).ok_or_else(|| wrong("the device", place))?;
     let letters = next()?;
-    (event.op, event.flags) = rwbs::parse(letters).ok_or_else(|| wrong("the letters", letters))?;
+    (event.op, event.flags) = rwbs(letters).ok_or_else(|| wrong("the letters", letters))?;
     let mut word = next()?;
     let mut told_bytes = None;
     // Requests tell their bytes and the bytes of a SCSI command, in parentheses, perhaps with spaces in it.
@@ -179,7 +165,7 @@ mod tests {
 
     fn event(line: &str) -> Event {
         let cut = cut(line.as_bytes()).unwrap();
-        let mut event = Event::new(kind(cut.name).unwrap(), cut.time_ns, 0, 0);
+        let mut event = Event::new(kernel_event(cut.name).unwrap(), cut.time_ns, 0, 0);
         body(&mut event, cut.body).unwrap();
         event
     }

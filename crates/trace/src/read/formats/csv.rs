@@ -1,21 +1,28 @@
 //! This project's own rows as text: a comment with the tables, a header that names the columns, a line for each row.
 
-use super::decode::Epoch;
-use super::lines::Pieces;
-use super::tables::{Bad, Sink};
-use super::text::{request, whole, wrong};
 use crate::columns::{self, ALL};
+use crate::read::decode::Epoch;
+use crate::read::head::{Head, Likeness};
+use crate::read::lines::Pieces;
+use crate::read::tables::{Bad, Sink};
+use crate::read::text::{request, whole, wrong};
 use ioscape_schema::{Io, TraceInfo};
 use std::borrow::Cow;
 
 /// What a file begins with; the tables follow as JSON.
-pub(crate) const MAGIC: &[u8] = b"# ioscape trace ";
+const MAGIC: &[u8] = b"# ioscape trace ";
 
 /// Columns without which there is no row.
 const NEEDED: [&str; 4] = [columns::QUEUED, columns::IS_WRITE, columns::OFFSET, columns::LENGTH];
 
+/// It begins with the tables, or one of the first lines names the columns.
+pub(super) fn looks_like(head: &Head<'_>) -> Likeness {
+    let found = head.bytes.starts_with(MAGIC) || head.lines.iter().any(|line| is_header(line));
+    Likeness::certain_if(found)
+}
+
 /// Whether a line names the columns.
-pub(crate) fn is_header(line: &[u8]) -> bool {
+fn is_header(line: &[u8]) -> bool {
     let names: Vec<&[u8]> = line.split(|byte| *byte == b',').collect();
     NEEDED.iter().all(|needed| names.contains(&needed.as_bytes()))
 }

@@ -3,11 +3,11 @@
 mod bytes;
 mod column;
 
-use super::decode::{Decode, Epoch};
-use super::reader::BATCH;
-use super::source::ReadSeek;
-use crate::columns::{self, ALL};
+use crate::columns::{self, ALL, SORTED, TABLES};
 use crate::error::{Error, Place};
+use crate::read::decode::{BATCH, Decode, Epoch};
+use crate::read::head::{Head, Likeness};
+use crate::read::source::{Opened, PARQUET, ReadSeek};
 use bytes::{File, Span};
 use column::Column;
 use ioscape_schema::{Io, TraceInfo};
@@ -15,10 +15,6 @@ use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-/// Key of the tables among the file's metadata.
-pub(crate) const TABLES: &str = "ioscape.trace";
-/// Key that says that rows come in the order of arrival.
-pub(crate) const SORTED: &str = "ioscape.sorted_by_queued_ns";
 /// Most bytes of a row group, packed or unpacked; larger ones would fill the memory.
 const MOST_GROUP: i64 = 1 << 30;
 /// Columns without which there is no row.
@@ -33,8 +29,31 @@ fn guarded<T>(damaged: Error, read: impl FnOnce() -> Result<T, Error>) -> Result
     catch_unwind(AssertUnwindSafe(read)).unwrap_or(Err(damaged))
 }
 
+/// It is one: what begins like it is read as nothing else.
+pub(super) fn looks_like(head: &Head<'_>) -> Likeness {
+    Likeness::certain_if(head.bytes.starts_with(PARQUET))
+}
+
+/// A decoder of each source, which must be a file.
+pub(super) fn open(
+    format: &str,
+    sources: Vec<Opened>,
+    _skip_bad: bool,
+) -> Result<Vec<Box<dyn Decode>>, Error> {
+    let decoder = |source| -> Result<Box<dyn Decode>, Error> {
+        let (name, file) = match source {
+            Opened::Parquet(name, file) => (name, file),
+            Opened::Input(input) => {
+                return Err(input.bad_header("does not begin as a Parquet file does"));
+            }
+        };
+        Ok(Box::new(Columns::new(format, name, file)?))
+    };
+    sources.into_iter().map(decoder).collect()
+}
+
 /// Decoder of one file.
-pub(crate) struct Columns {
+struct Columns {
     name: String,
     file: File,
     metadata: ParquetMetaData,
@@ -51,12 +70,12 @@ pub(crate) struct Columns {
 
 impl Columns {
     /// Reads the file's metadata.
-    pub fn new(name: String, file: Box<dyn ReadSeek>) -> Result<Self, Error> {
+    fn new(format: &str, name: String, file: Box<dyn ReadSeek>) -> Result<Self, Error> {
         let damaged = Error::Header { name: name.clone(), reason: DAMAGED.to_owned() };
-        guarded(damaged, || Self::parse(name, file))
+        guarded(damaged, || Self::parse(format, name, file))
     }
 
-    fn parse(name: String, file: Box<dyn ReadSeek>) -> Result<Self, Error> {
+    fn parse(format: &str, name: String, file: Box<dyn ReadSeek>) -> Result<Self, Error> {
         let bad = |reason: String| Error::Header { name: name.clone(), reason };
         let file = File::new(file).map_err(|source| Error::Read { name: name.clone(), source })?;
         let metadata = ParquetMetaDataReader::new()
@@ -81,7 +100,7 @@ impl Columns {
         let info = match value(TABLES) {
             Some(json) => serde_json::from_str(json)
                 .map_err(|e| bad(format!("the tables in its metadata cannot be read: {e}")))?,
-            None => TraceInfo { format: "parquet".to_owned(), ..TraceInfo::default() },
+            None => TraceInfo { format: format.to_owned(), ..TraceInfo::default() },
         };
         Ok(Self {
             file,

@@ -1,11 +1,11 @@
 //! blktrace's binary records (`blktrace_api.h`), versions 7 and 8: one stream for each CPU, merged by time.
 
-use super::{Event, Kind, Pairing};
 use crate::error::{Error, Place};
-use crate::read::Format;
-use crate::read::decode::{Decode, Epoch};
+use crate::read::decode::{BATCH, Decode, Epoch};
+use crate::read::events::{Event, Kind, Pairing};
+use crate::read::head::{Head, Likeness};
 use crate::read::input::Input;
-use crate::read::reader::BATCH;
+use crate::read::source::Opened;
 use crate::read::tables::{Sink, Tables};
 use ioscape_schema::{Io, IoFlags, Op, TraceInfo};
 use rustc_hash::FxHashMap;
@@ -34,9 +34,19 @@ const NOTE_TIMESTAMP: u32 = 1;
 /// Most processes whose names are remembered.
 const MOST_PROCESSES: usize = 1 << 20;
 
-/// Whether `bytes` begin with a record.
-pub(crate) fn looks_like(bytes: &[u8]) -> bool {
-    version(bytes).is_some()
+/// It begins with a record.
+pub(super) fn looks_like(head: &Head<'_>) -> Likeness {
+    Likeness::certain_if(head.is_binary() && version(head.bytes).is_some())
+}
+
+/// One decoder of all sources: each is the stream of a CPU of one recording.
+pub(super) fn open(
+    name: &str,
+    sources: Vec<Opened>,
+    skip_bad: bool,
+) -> Result<Vec<Box<dyn Decode>>, Error> {
+    let inputs = sources.into_iter().map(Opened::into_input).collect::<Result<_, _>>()?;
+    Ok(vec![Box::new(Blktrace::new(name, inputs, skip_bad)?)])
 }
 
 /// The version of the first record and whether its bytes are swapped.
@@ -184,12 +194,12 @@ pub(crate) struct Blktrace {
 
 impl Blktrace {
     /// Reads the streams' first records.
-    pub fn new(inputs: Vec<Input>, skip_bad: bool) -> Result<Self, Error> {
+    fn new(name: &str, inputs: Vec<Input>, skip_bad: bool) -> Result<Self, Error> {
         let mut this = Self {
             cpus: Vec::with_capacity(inputs.len()),
             skip_bad,
             pairing: Pairing::default(),
-            tables: Tables::new(Format::Blktrace, ""),
+            tables: Tables::new(name, ""),
             commands: FxHashMap::default(),
             unix_offset_ns: None,
             ended: false,
@@ -286,7 +296,7 @@ fn resynchronize(input: &mut Input) -> Result<(), Error> {
     input.consume(1);
     loop {
         let bytes = input.at_hand();
-        let found = (0..bytes.len().saturating_sub(3)).find(|&at| looks_like(&bytes[at..]));
+        let found = (0..bytes.len().saturating_sub(3)).find(|&at| version(&bytes[at..]).is_some());
         let passed = found.unwrap_or(bytes.len().saturating_sub(3));
         input.consume(passed);
         if found.is_some() {

@@ -1,8 +1,9 @@
 //! blkparse's default text: `major,minor cpu sequence seconds.nanoseconds pid action rwbs` and what the action has to say
 //! (blktrace's `doc/blkparse.1` and `blkparse_fmt.c`).
 
-use super::{Event, Kind, Pairing, device, rwbs};
 use crate::read::decode::Epoch;
+use crate::read::events::{Event, Kind, Pairing, device, rwbs};
+use crate::read::head::{Head, Likeness};
 use crate::read::lines::Pieces;
 use crate::read::tables::{Bad, Sink};
 use crate::read::text::{SECTOR, decimal, field, whole, words, wrong};
@@ -16,8 +17,12 @@ pub(crate) struct Blkparse {
     summary: bool,
 }
 
-/// Whether a line is an event.
-pub(crate) fn looks_like(line: &[u8]) -> bool {
+/// Some line is an event.
+pub(super) fn looks_like(head: &Head<'_>) -> Likeness {
+    Likeness::certain_if(head.lines.iter().any(|line| is_event(line)))
+}
+
+fn is_event(line: &[u8]) -> bool {
     let Some(([device, cpu, sequence, time, pid, action, _], _)) = words::<7>(line) else {
         return false;
     };
@@ -70,8 +75,7 @@ impl Pieces for Blkparse {
         }
         let ([_, _, _, _, _, _, letters, sector], _) = words::<8>(line).ok_or("a short line")?;
         let mut event = Event::new(kind, time_ns, device, 0);
-        (event.op, event.flags) =
-            rwbs::parse(letters).ok_or_else(|| wrong("the letters", letters))?;
+        (event.op, event.flags) = rwbs(letters).ok_or_else(|| wrong("the letters", letters))?;
         event.process = process as u32;
         if sector.starts_with(b"[") || sector.starts_with(b"(") {
             // A flush, or a command that is no transfer: no sector is told.

@@ -1,6 +1,6 @@
 //! Bytes of a Parquet file: from the file for its metadata, from memory for the columns of one row group.
 
-use super::super::source::ReadSeek;
+use crate::read::source::ReadSeek;
 use ::bytes::{Buf, Bytes, buf::Reader};
 use parquet::errors::{ParquetError, Result};
 use parquet::file::reader::{ChunkReader, Length};

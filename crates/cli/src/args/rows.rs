@@ -1,0 +1,33 @@
+//! What was typed about how a trace is read and which of its rows are wanted: the same for every command that reads one.
+
+use super::nanos;
+use clap::Args;
+use ioscape_trace::Format;
+
+/// Which rows of a trace.
+#[derive(Clone, Debug, Default, Args)]
+pub struct ChoiceArgs {
+    /// Leave broken records out and count them instead of failing
+    #[arg(long)]
+    pub skip_bad: bool,
+    /// Only what arrives from this time on, counted from the beginning of the trace
+    #[arg(long, value_name = "TIME", value_parser = nanos)]
+    pub from: Option<u64>,
+    /// Only what arrives before this time
+    #[arg(long, value_name = "TIME", value_parser = nanos)]
+    pub to: Option<u64>,
+    /// Only these disks, by name or by number from 0, between commas [default: all]
+    #[arg(long, visible_alias = "device", value_name = "DISK")]
+    pub disk: Vec<String>,
+}
+
+/// How a trace is read, and which of its rows.
+#[derive(Clone, Debug, Default, Args)]
+pub struct RowsArgs {
+    /// Format of the trace [default: found by its content]
+    #[arg(long, value_name = "FORMAT")]
+    pub format: Option<Format>,
+    /// Which rows.
+    #[command(flatten)]
+    pub choice: ChoiceArgs,
+}

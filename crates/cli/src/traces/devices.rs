@@ -1,0 +1,117 @@
+//! The devices of a trace that `--disk` asks for, by name or number, found as the trace names them.
+
+use ioscape_schema::Device;
+
+/// What was asked for.
+pub struct Wanted(Vec<Asked>);
+
+/// One `--disk`: the name of a device, which may have commas (`8,16`), or several names or numbers between commas.
+struct Asked {
+    text: String,
+    whole: Option<u16>,
+    parts: Vec<Option<u16>>,
+}
+
+impl Wanted {
+    /// What `--disk` asks for; `None` when nothing is.
+    pub fn new(asked: &[String]) -> Option<Self> {
+        let asked = asked.iter().map(|text| Asked {
+            text: text.clone(),
+            whole: None,
+            parts: text.split(',').map(|_| None).collect(),
+        });
+        let asked: Vec<Asked> = asked.collect();
+        (!asked.is_empty()).then_some(Self(asked))
+    }
+
+    /// The indices of the devices found so far, in the order in which they were asked for.
+    ///
+    /// # Errors
+    /// A device asked for twice; at the end of the trace, one that is not in it; a text that means one device or several.
+    pub fn find(&mut self, devices: &[Device], ended: bool) -> Result<Vec<u16>, String> {
+        let mut found = Vec::new();
+        for asked in &mut self.0 {
+            asked.find(devices, ended)?;
+            for index in asked.indices() {
+                if found.contains(&index) {
+                    return Err(format!("--disk {}: it is given twice", asked.text));
+                }
+                found.push(index);
+            }
+        }
+        Ok(found)
+    }
+}
+
+impl Asked {
+    fn find(&mut self, devices: &[Device], ended: bool) -> Result<(), String> {
+        let named = |name: &str| devices.iter().position(|device| device.name == name);
+        let index = |at: usize| u16::try_from(at).ok();
+        if self.whole.is_none()
+            && let Some(whole) = named(&self.text).and_then(index)
+        {
+            if self.parts.len() > 1 && self.parts.iter().any(Option::is_some) {
+                return Err(format!(
+                    "--disk {}: a device of that name comes late in the trace, where devices of the names between its \
+                     commas came before: name it by its number, {whole}",
+                    self.text
+                ));
+            }
+            self.whole = Some(whole);
+        }
+        if self.whole.is_none() {
+            for (part, found) in self.text.split(',').zip(&mut self.parts) {
+                let number = || part.parse().ok().filter(|&n: &usize| n < devices.len());
+                *found = found.or_else(|| named(part).or_else(number).and_then(index));
+            }
+        }
+        if !ended || self.whole.is_some() || self.parts.iter().all(Option::is_some) {
+            return Ok(());
+        }
+        let names: Vec<&str> = devices.iter().map(|device| device.name.as_str()).collect();
+        Err(format!("--disk {}: the trace has no such disk, but {}", self.text, names.join(", ")))
+    }
+
+    fn indices(&self) -> Vec<u16> {
+        match self.whole {
+            Some(index) => vec![index],
+            None => self.parts.iter().copied().flatten().collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn devices(names: &[&str]) -> Vec<Device> {
+        let device = |name: &&str| Device { name: (*name).to_owned(), ..Device::default() };
+        names.iter().map(device).collect()
+    }
+
+    fn wanted(asked: &[&str]) -> Wanted {
+        Wanted::new(&asked.iter().map(|&text| text.to_owned()).collect::<Vec<_>>()).unwrap()
+    }
+
+    #[test]
+    fn devices_are_found_by_name_number_and_between_commas() {
+        let all = devices(&["8,16", "sda", "7"]);
+        assert_eq!(wanted(&["sda"]).find(&all, true), Ok(vec![1]));
+        assert_eq!(wanted(&["8,16"]).find(&all, true), Ok(vec![0]));
+        assert_eq!(wanted(&["sda,0"]).find(&all, true), Ok(vec![1, 0]));
+        assert_eq!(wanted(&["7", "1"]).find(&all, true), Ok(vec![2, 1]));
+        assert!(wanted(&["1,sda"]).find(&all, true).unwrap_err().contains("given twice"));
+        assert!(wanted(&["sdb"]).find(&all, true).unwrap_err().contains("no such disk"));
+        assert!(Wanted::new(&[]).is_none());
+    }
+
+    #[test]
+    fn a_device_may_come_late() {
+        let mut late = wanted(&["b,a"]);
+        assert_eq!(late.find(&devices(&["a"]), false), Ok(vec![0]));
+        assert_eq!(late.find(&devices(&["a", "b"]), false), Ok(vec![1, 0]));
+        let mut doubtful = wanted(&["0,1"]);
+        assert_eq!(doubtful.find(&devices(&["0,0"]), false), Ok(vec![0]));
+        assert!(doubtful.find(&devices(&["0,0", "0,1"]), false).unwrap_err().contains("number, 1"));
+    }
+}

@@ -1,0 +1,188 @@
+//! A trace as every command reads it: files, pipes or standard input, of any format, the rows asked for, with progress and
+//! a way to stop.
+
+mod devices;
+mod files;
+
+pub use files::Files;
+
+use crate::args::RowsArgs;
+use crate::failure::Failure;
+use crate::interrupt;
+use crate::progress::Progress;
+use devices::Wanted;
+use ioscape_schema::units::Count;
+use ioscape_schema::{Io, TraceInfo};
+use ioscape_trace::{Error, ReadOptions, Reader, Selection};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// Batches between two looks at the progress.
+const BATCHES: u64 = 16;
+
+/// A trace being read.
+pub struct Rows {
+    reader: Reader,
+    wanted: Option<Wanted>,
+    selection: Selection,
+    progress: Progress,
+    /// Bytes read so far, of as many if that is known.
+    bytes: (Arc<AtomicU64>, u64),
+    stop: Arc<AtomicBool>,
+    batches: u64,
+    count: u64,
+    chosen: u64,
+    interrupted: bool,
+}
+
+impl Rows {
+    /// Opens the files of one trace.
+    ///
+    /// # Errors
+    /// A file that cannot be opened, or is no trace.
+    pub fn open(traces: &[PathBuf], args: &RowsArgs) -> Result<Self, Failure> {
+        Self::of(&mut Files::open(traces)?, args)
+    }
+
+    /// Reads files that are open.
+    ///
+    /// # Errors
+    /// A file that cannot be read, or is no trace.
+    pub fn of(files: &mut Files, args: &RowsArgs) -> Result<Self, Failure> {
+        let read = Arc::new(AtomicU64::new(0));
+        let options = ReadOptions { format: args.format, skip_bad: args.choice.skip_bad };
+        let sources = files.sources(&read)?;
+        let reader = ioscape_trace::open(sources, &options).map_err(|error| match error {
+            Error::Read { .. } | Error::Write(_) => Failure::Failed(error.to_string()),
+            // The user named what is no trace, or not of that format; nothing was done yet.
+            other => Failure::Misuse(other.to_string()),
+        })?;
+        let length = files.bytes();
+        let progress = match length {
+            Some(length) => Progress::of_bytes(length, &reader.info().format),
+            None => Progress::of_rows(),
+        };
+        let wanted = Wanted::new(&args.choice.disk);
+        let devices = wanted.as_ref().map(|_| Vec::new());
+        Ok(Self {
+            reader,
+            wanted,
+            selection: Selection { from_ns: args.choice.from, to_ns: args.choice.to, devices },
+            progress,
+            bytes: (read, length.unwrap_or(0)),
+            stop: interrupt::flag(),
+            batches: 0,
+            count: 0,
+            chosen: 0,
+            interrupted: false,
+        })
+    }
+
+    /// Replaces the rows in `into` by the next ones asked for, perhaps none; `false` when the trace is over or the user stops.
+    ///
+    /// # Errors
+    /// Bytes that cannot be read, broken records, and a disk that is not in the trace.
+    pub fn next(&mut self, into: &mut Vec<Io>) -> Result<bool, Failure> {
+        if self.stop.load(Ordering::Relaxed) {
+            self.interrupted = true;
+            into.clear();
+            return Ok(false);
+        }
+        let more = self.reader.next_batch(into).map_err(|e| Failure::Failed(e.to_string()))?;
+        self.count += into.len() as u64;
+        self.show();
+        if let Some(wanted) = &mut self.wanted {
+            // A source may name its devices only as they come.
+            let devices = &self.reader.info().devices;
+            self.selection.devices = Some(wanted.find(devices, !more).map_err(Failure::Misuse)?);
+        }
+        self.selection.keep(into);
+        self.chosen += into.len() as u64;
+        Ok(more)
+    }
+
+    fn show(&mut self) {
+        if self.batches.is_multiple_of(BATCHES) {
+            let rows = format!("{} requests", Count(self.count as f64));
+            if self.bytes.1 > 0 {
+                self.progress.reached(self.bytes.0.load(Ordering::Relaxed), &rows);
+            } else {
+                self.progress.doing(&rows);
+            }
+        }
+        self.batches += 1;
+    }
+
+    /// All rows asked for, in memory.
+    ///
+    /// # Errors
+    /// As [`Self::next`]; none was asked for, or the user stopped: nothing was done yet.
+    pub fn all(mut self) -> Result<Whole, Failure> {
+        let (mut rows, mut batch) = (Vec::new(), Vec::new());
+        while self.next(&mut batch)? {
+            rows.extend_from_slice(&batch);
+        }
+        self.done();
+        if self.interrupted {
+            return Err(Failure::Interrupted(
+                "interrupted while the trace was read: nothing was done".to_owned(),
+            ));
+        }
+        self.check()?;
+        let asked = self.wanted.is_some().then(|| self.selection.devices.unwrap_or_default());
+        Ok(Whole { rows, info: self.reader.info().clone(), asked })
+    }
+
+    /// Refuses a choice that holds nothing; to be asked when the trace is over.
+    ///
+    /// # Errors
+    /// No row was chosen.
+    pub fn check(&self) -> Result<(), Failure> {
+        match (self.chosen, self.count) {
+            (0, 0) => Err(Failure::Misuse("the trace holds no requests".to_owned())),
+            (0, _) => Err(Failure::Misuse(
+                "no request of the trace is within --from, --to and --disk".to_owned(),
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// Rows read so far, chosen or not.
+    pub fn read(&self) -> u64 {
+        self.count
+    }
+
+    /// What holds for the trace as a whole; complete after the last batch.
+    pub fn info(&self) -> &TraceInfo {
+        self.reader.info()
+    }
+
+    /// Whether the user stopped it.
+    pub fn interrupted(&self) -> bool {
+        self.interrupted
+    }
+
+    /// Takes the progress away.
+    pub fn done(&self) {
+        self.progress.done();
+    }
+}
+
+/// All rows of a trace that were asked for.
+pub struct Whole {
+    /// The rows in the order of arrival.
+    pub rows: Vec<Io>,
+    /// The tables of the trace.
+    pub info: TraceInfo,
+    /// The devices asked for, as they were asked for; `None` for all.
+    pub asked: Option<Vec<u16>>,
+}
+
+/// What the user calls a trace: its file names without their folders.
+pub fn name(traces: &[PathBuf]) -> String {
+    let names = traces
+        .iter()
+        .map(|path| path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned());
+    names.collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,63 @@
+//! The first bytes of a source, and how much they look like a format.
+
+use super::input::Input;
+use crate::error::Error;
+
+/// Bytes looked at.
+const HEAD: usize = 1 << 16;
+/// Lines looked at.
+const LINES: usize = 64;
+
+/// How much a source looks like a format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Likeness {
+    /// So many of the first lines can be rows of it; other formats may take more of them.
+    Lines(usize),
+    /// It begins as no other format does: by a magic number, a header, or a form of its own.
+    Certain,
+}
+
+impl Likeness {
+    /// Certain if `found`, else not at all alike.
+    pub fn certain_if(found: bool) -> Self {
+        if found { Self::Certain } else { Self::NONE }
+    }
+
+    /// Not at all alike.
+    pub const NONE: Self = Self::Lines(0);
+}
+
+/// The first bytes of a source, unpacked.
+pub(crate) struct Head<'a> {
+    /// The bytes.
+    pub bytes: &'a [u8],
+    /// The first lines, whole and without their ends; none where the bytes hold no end of a line.
+    pub lines: Vec<&'a [u8]>,
+}
+
+impl<'a> Head<'a> {
+    /// Looks at the beginning of `input`, which stays where it is.
+    ///
+    /// # Errors
+    /// Bytes that cannot be read.
+    pub fn of(input: &'a mut Input) -> Result<Self, Error> {
+        let bytes = input.peek(HEAD)?;
+        Ok(Self::of_bytes(&bytes[..bytes.len().min(HEAD)]))
+    }
+
+    /// The beginning of a source that was looked at.
+    pub fn of_bytes(bytes: &'a [u8]) -> Self {
+        let whole = match bytes.len() {
+            HEAD.. => memchr::memrchr(b'\n', bytes).unwrap_or(0),
+            all => all,
+        };
+        let lines = bytes[..whole].split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii_end);
+        let lines = lines.filter(|line| !line.is_empty()).take(LINES).collect();
+        Self { bytes, lines }
+    }
+
+    /// Whether the bytes cannot be text.
+    pub fn is_binary(&self) -> bool {
+        self.bytes.contains(&0)
+    }
+}
