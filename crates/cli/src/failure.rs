@@ -1,6 +1,6 @@
 //! How the command ends when it does not end well: one sentence and one of the contract's exit codes.
 
-use ioscape_measure::error::Error as MeasureError;
+use ioscape_machine::error::Error as MeasureError;
 use std::io::{self, Write};
 use std::process::ExitCode;
 

@@ -3,10 +3,11 @@
 use crate::failure::Failure;
 use crate::output;
 use crate::progress::Progress;
-use ioscape_measure::environment;
-use ioscape_measure::error::Error as MeasureError;
+use ioscape_machine::environment;
+use ioscape_machine::error::Error as MeasureError;
+use ioscape_machine::memory::memory;
+use ioscape_machine::{Target, TargetOptions};
 use ioscape_measure::session::{RunOptions, Session, SessionOptions};
-use ioscape_measure::{Target, TargetOptions};
 use ioscape_schema::units::Bytes;
 use ioscape_schema::{Document, Measurement, Warning, WarningKind, Workload};
 use ioscape_workload::{Stream, largest_request};
@@ -53,8 +54,8 @@ pub fn look(path: &Path, destroy_data: bool) -> Result<Look, Failure> {
 }
 
 fn look_at(target: &Target) -> Look {
-    let memory = environment::memory();
-    let within = ioscape_measure::cgroup::enclosing_limit().unwrap_or(u64::MAX);
+    let memory = memory();
+    let within = ioscape_machine::cgroup::enclosing_limit().unwrap_or(u64::MAX);
     let environment = environment::capture(target, None);
     let centis = |key: &str| environment.vm_dirty.get(key).map(|&c| c as f64 / 100.0);
     let flush = |expire: f64, wake_up: f64| match wake_up > 0.0 {
@@ -108,7 +109,7 @@ impl Machine {
             move || stream.request()
         })?;
         document.environment = self.session.environment()?;
-        if let Some(doubt) = ioscape_measure::clock::doubt(&document.environment.clock) {
+        if let Some(doubt) = ioscape_machine::clock::doubt(&document.environment.clock) {
             document.warn(doubt);
         }
         if let Some(limit) = document.environment.memory_limit_bytes {

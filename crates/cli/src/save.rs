@@ -3,7 +3,7 @@
 use crate::args::ResultArgs;
 use crate::failure::Failure;
 use crate::output;
-use ioscape_measure::error::Error as MeasureError;
+use ioscape_machine::error::Error as MeasureError;
 use ioscape_schema::{Document, Evaluation, Warning, WarningKind};
 use std::path::PathBuf;
 

@@ -1,1 +1,30 @@
-//! The real machine: processes, shared memory, control groups, clock, targets, cache control and what the kernel tells of itself.
+//! The real machine: processes, shared memory, control groups, clock, targets, cache control, and what the kernel tells of
+//! itself. All that measures stands on it.
+//!
+//! What is written is never anything but a scratch file of our own making, or a file or device that the user named
+//! together with the permission to destroy its data (see [`target`]).
+
+pub mod cache;
+pub mod cgroup;
+pub mod clock;
+pub mod crew;
+pub mod device;
+pub mod environment;
+pub mod error;
+pub mod extents;
+pub mod load;
+pub mod memory;
+pub mod mounts;
+pub mod namespace;
+pub mod shared;
+pub mod target;
+#[doc(hidden)]
+pub mod testing;
+pub mod text;
+pub mod traps;
+
+pub use clock::Clock;
+pub use error::{Death, Error};
+pub use mounts::FileSystemInfo;
+pub use target::{Target, TargetOptions};
+pub use traps::traps;

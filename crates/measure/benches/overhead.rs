@@ -5,7 +5,8 @@
 //! rather than requests per second, since it hardly depends on what else runs.
 #![expect(clippy::print_stdout, reason = "a benchmark prints its table")]
 
-use ioscape_measure::{RunOptions, Session, SessionOptions, Target, TargetOptions};
+use ioscape_machine::{Target, TargetOptions};
+use ioscape_measure::{RunOptions, Session, SessionOptions};
 use ioscape_schema::{Engine, SizeDistribution, Workload};
 use ioscape_workload::Stream;
 use rustix::io::pread;

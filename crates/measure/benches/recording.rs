@@ -5,9 +5,9 @@
 //! the whole machine (`/proc/stat`), for a part of the cost arises in the kernel's threads: let nothing else run.
 #![expect(clippy::print_stdout, reason = "a benchmark prints its table")]
 
+use ioscape_machine::{Clock, Target, TargetOptions};
 use ioscape_measure::record::{BUFFER_BYTES, RecordOptions, RecordedDisk, Recorder};
 use ioscape_measure::replay::{ReplayOptions, ReplayWatch, run};
-use ioscape_measure::{Clock, Target, TargetOptions};
 use ioscape_schema::{Access, Io, Op, Request};
 use std::error::Error;
 use std::path::Path;

@@ -3,7 +3,8 @@
 mod common;
 
 use common::{Uniform, quick, run, session, workload};
-use ioscape_measure::{Death, Error, Phase, RunOptions};
+use ioscape_machine::{Death, Error};
+use ioscape_measure::{Phase, RunOptions};
 use ioscape_schema::{Access, Engine, Op, Request, Workload};
 use rustix::process::{Pid, Signal};
 use std::sync::Arc;

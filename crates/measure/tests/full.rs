@@ -3,7 +3,7 @@
 mod common;
 
 use common::{quick, session};
-use ioscape_measure::Error;
+use ioscape_machine::Error;
 
 #[test]
 fn a_full_file_system_names_the_place() {

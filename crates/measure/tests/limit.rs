@@ -3,7 +3,8 @@
 mod common;
 
 use common::{Uniform, quick, skipped, workload};
-use ioscape_measure::{Error, RunOptions, Session, SessionOptions, Target, TargetOptions};
+use ioscape_machine::{Error, Target, TargetOptions};
+use ioscape_measure::{RunOptions, Session, SessionOptions};
 use ioscape_schema::Workload;
 
 #[test]

@@ -2,7 +2,7 @@
 
 #![allow(clippy::print_stderr)]
 
-use ioscape_measure::Error;
+use ioscape_machine::Error;
 use ioscape_measure::record::{RecordOptions, RecordedDisk, Recorder, of_file_system};
 use std::io::{Read, Write};
 

@@ -3,8 +3,8 @@
 use crate::args::CharacterizeArgs;
 use crate::failure::Failure;
 use crate::{interrupt, output};
+use ioscape_machine::environment;
 use ioscape_measure::calls::{CallOptions, Recording, record};
-use ioscape_measure::environment;
 use ioscape_schema::units::{Bytes, Nanos};
 use ioscape_schema::{
     Access, Characterization, Document, Ending, FileTraits, ProcessTraits, Traits, Warning,

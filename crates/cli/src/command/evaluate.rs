@@ -7,7 +7,7 @@ use crate::machine::{self, Machine};
 use crate::progress::Progress;
 use crate::save::{Keeper, Work};
 use crate::{interrupt, output};
-use ioscape_measure::error::Error as MeasureError;
+use ioscape_machine::error::Error as MeasureError;
 use ioscape_scaling::{Ask, Bounds, Options, Plan, Probe, Replay};
 use ioscape_schema::units::{Bytes, Seconds};
 use ioscape_schema::{

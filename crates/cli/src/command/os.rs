@@ -5,7 +5,7 @@ use crate::args::OsArgs;
 use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::{interrupt, output};
-use ioscape_measure::error::Error as MeasureError;
+use ioscape_machine::error::Error as MeasureError;
 use ioscape_measure::os::{self, Options, Outcome, Program};
 use ioscape_schema::{Warning, WarningKind};
 use std::process::ExitCode;

@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use crate::machine::{Effort, Machine};
 use crate::progress::Progress;
 use crate::{interrupt, output};
-use ioscape_measure::error::Error as MeasureError;
+use ioscape_machine::error::Error as MeasureError;
 use ioscape_schema::{Document, Measurement, Workload};
 use ioscape_workload::jobs::Job;
 use ioscape_workload::{Stream, iolog};

@@ -1,6 +1,6 @@
 //! Which file a descriptor of another process stands for, by what `/proc` tells.
 
-use crate::text;
+use ioscape_machine::text;
 use ioscape_schema::FileKind;
 use rustix::fs::{AtFlags, CWD, FileType, StatxFlags};
 use std::collections::HashMap;

@@ -2,8 +2,8 @@
 #![allow(unsafe_code, reason = "fork, exec and the filter have no safe form")]
 
 use super::{filter, ptrace};
-use crate::cgroup::MemoryGroup;
-use crate::error::Error;
+use ioscape_machine::cgroup::MemoryGroup;
+use ioscape_machine::error::Error;
 use std::ffi::{CString, OsString};
 use std::fs::File;
 use std::io::{self, Read, Write};

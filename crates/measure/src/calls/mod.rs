@@ -16,9 +16,9 @@ mod requests;
 mod tests;
 mod tracer;
 
-use crate::cgroup::MemoryGroup;
-use crate::error::Error;
 use files::Files;
+use ioscape_machine::cgroup::MemoryGroup;
+use ioscape_machine::error::Error;
 use ioscape_schema::{Ending, FileCall, TracingCost};
 use launch::Start;
 use requests::Ledger;

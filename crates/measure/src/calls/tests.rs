@@ -1,7 +1,7 @@
 //! The recorder on real programs whose calls are known: the tools of the system, and this test binary itself.
 
 use super::{CallOptions, Recording, record};
-use crate::error::Error;
+use ioscape_machine::error::Error;
 use ioscape_schema::{Ending, FileCall, Op};
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions};

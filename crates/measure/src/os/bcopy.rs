@@ -65,7 +65,7 @@ impl Blocks {
 
 /// Refuses a source with pages that nobody wrote to: they are all one page of zeros, which never leaves the cache.
 fn touched(source: &[u8]) -> io::Result<()> {
-    let page = crate::cache::page_size() as usize;
+    let page = ioscape_machine::cache::page_size() as usize;
     match source.chunks(page).filter(|page| page.iter().all(|byte| *byte == 0)).count() {
         0 => Ok(()),
         zeros => Err(wrong(format!(
@@ -165,7 +165,7 @@ mod tests {
 
     #[test]
     fn a_source_of_zero_pages_is_found_out() {
-        let page = crate::cache::page_size() as usize;
+        let page = ioscape_machine::cache::page_size() as usize;
         let mut source = vec![0u8; 4 * page];
         assert!(touched(&source).unwrap_err().to_string().starts_with("4 pages"));
         for at in 0..4 {

@@ -124,7 +124,7 @@ mod tests {
         assert!(as_meant(1, 1, false).is_err());
         let cpus = crate::os::machine::processors();
         if cpus.len() < 2 {
-            crate::testing::skipped("one processor only");
+            ioscape_machine::testing::skipped("one processor only");
             return;
         }
         // The fault on purpose: the partner elsewhere than the case says.

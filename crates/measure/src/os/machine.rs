@@ -1,6 +1,6 @@
 //! What of the machine shapes the micro-benchmarks: processors, caches, mitigations, settings.
 
-use crate::text;
+use ioscape_machine::text;
 use ioscape_schema::OsSystem;
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -30,11 +30,11 @@ pub use case::Program;
 pub use step::step;
 pub use toolchain::{FindHeader, Named, Toolchain};
 
-use crate::environment;
-use crate::error::Error;
-use crate::load::Snapshot;
-use crate::target::{Target, TargetOptions};
 use case::{Case, Scene};
+use ioscape_machine::environment;
+use ioscape_machine::error::Error;
+use ioscape_machine::load::Snapshot;
+use ioscape_machine::target::{Target, TargetOptions};
 use ioscape_schema::{Environment, MabProof, OsResults, OsRule, Place};
 use process::Ended;
 use result::Gathered;
@@ -238,7 +238,7 @@ fn open(options: &Options) -> Result<(Vec<Home>, Environment), Error> {
         }
         if homes.is_empty() {
             environment = environment::capture(&target, None);
-            environment.clock = crate::Clock::new().measure();
+            environment.clock = ioscape_machine::Clock::new().measure();
         }
         let in_memory = matches!(&*target.file_system().name, "tmpfs" | "ramfs");
         drop(target);

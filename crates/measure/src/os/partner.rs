@@ -1,6 +1,6 @@
 //! The other process of a benchmark that takes two.
 
-use crate::worker::Crew;
+use ioscape_machine::crew::Crew;
 use std::io;
 
 /// A process that lives as long as this value, or as its maker.

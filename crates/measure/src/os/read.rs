@@ -1,7 +1,7 @@
 //! `read`: from the file cache, 16 KB at a time into one buffer (Ousterhout 1990, section 8, Table 6).
 
 use super::case::{Case, Op, not_here, wrong};
-use crate::cache;
+use ioscape_machine::cache;
 use ioscape_schema::{OsBenchmark, OsRule, Place, Warning, WarningKind};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};

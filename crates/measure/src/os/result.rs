@@ -3,7 +3,7 @@
 use super::case::Case;
 use super::estimate::{self, Batch, Number};
 use super::{getpid, mab, read};
-use crate::load::Snapshot;
+use ioscape_machine::load::Snapshot;
 use ioscape_schema::{Contamination, OsBenchmark, OsResults, OsRule, Place, Warning, WarningKind};
 
 /// Fewer clean batches than this share are a doubt.

@@ -2,7 +2,7 @@
 
 use super::case::Program;
 use super::{mab, today};
-use crate::error::Error;
+use ioscape_machine::error::Error;
 use std::ffi::OsString;
 
 /// Does the step that `words` name; `program` is how to start further steps.

@@ -1,6 +1,6 @@
 //! A directory of our own below the one the user named: locked while in use, removed when done, swept up if left behind.
 
-use crate::error::Error;
+use ioscape_machine::error::Error;
 use rustix::fs::{FlockOperation, IFlags, ioctl_getflags, ioctl_setflags};
 use std::fs::{self, File};
 use std::hash::{BuildHasher, RandomState};

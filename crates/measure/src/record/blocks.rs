@@ -3,9 +3,9 @@
 #![allow(unsafe_code)]
 
 use super::disks;
-use crate::error::Error;
-use crate::extents::places;
-use crate::target::device::BlockDevice;
+use ioscape_machine::device::BlockDevice;
+use ioscape_machine::error::Error;
+use ioscape_machine::extents::places;
 use std::fs::File;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::MetadataExt;
@@ -56,7 +56,7 @@ pub struct BlockRange {
 fn place(device: u64) -> Option<(u32, u64)> {
     let device = BlockDevice::at((libc::major(device), libc::minor(device)))?;
     let start = Path::new("/sys/class/block").join(device.name()).join("start");
-    let start = crate::text::read_number(start).unwrap_or(0) * 512;
+    let start = ioscape_machine::text::read_number(start).unwrap_or(0) * 512;
     Some((disks::number(device.disk().number), start))
 }
 

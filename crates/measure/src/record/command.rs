@@ -1,6 +1,6 @@
 //! A command that is recorded: it is started with the recording, and does not outlive it.
 
-use crate::error::Error;
+use ioscape_machine::error::Error;
 use rustix::process::{Pid, Signal, kill_process};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus};

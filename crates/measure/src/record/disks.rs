@@ -1,8 +1,8 @@
 //! The disks of a recording: by name, by a directory on them, or all.
 
-use crate::error::Error;
-use crate::target::device::BlockDevice;
-use crate::text;
+use ioscape_machine::device::BlockDevice;
+use ioscape_machine::error::Error;
+use ioscape_machine::text;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 

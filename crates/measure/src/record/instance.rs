@@ -1,8 +1,8 @@
 //! A private instance of the kernel's tracing: its own buffers and its own choice of events; nobody else's are touched.
 
 use super::disks::RecordedDisk;
-use crate::error::Error;
-use crate::text;
+use ioscape_machine::error::Error;
+use ioscape_machine::text;
 use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};

@@ -13,8 +13,8 @@ pub use blocks::{BlockRange, Holds};
 pub use command::RecordedCommand;
 pub use disks::RecordedDisk;
 
-use crate::error::Error;
 use instance::Instance;
+use ioscape_machine::error::Error;
 use std::fs::File;
 use std::io::{ErrorKind, Read, Write};
 use std::os::unix::fs::OpenOptionsExt;

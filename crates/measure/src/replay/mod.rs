@@ -5,15 +5,15 @@
 
 mod hand;
 
-use crate::cache;
-use crate::clock::Clock;
 use crate::engine::Fault;
-use crate::error::Error;
 use crate::session::failure;
 use crate::session::summary::response_time;
-use crate::target::Target;
 use crate::worker::report::Tally;
 use hand::{Hand, KINDS};
+use ioscape_machine::cache;
+use ioscape_machine::clock::Clock;
+use ioscape_machine::error::Error;
+use ioscape_machine::target::Target;
 use ioscape_schema::{Access, Distribution, Io, ReplayedKind};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier, Mutex, OnceLock, PoisonError};

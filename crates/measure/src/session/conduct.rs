@@ -2,14 +2,14 @@
 
 use super::warm_up::WarmUp;
 use super::{Phase, RunOptions, Session, failure};
-use crate::error::{Death, Error};
-use crate::load::{Load, Snapshot};
-use crate::shared::{Shared, phase};
 use crate::stop::interval;
 use crate::worker::meter::processor_ns;
 use crate::worker::report::{Cost, REPORT_WORDS, Report, Tally};
 use crate::worker::run::{Plan, carry_out};
-use crate::worker::{Crew, DONE};
+use ioscape_machine::crew::{Crew, DONE};
+use ioscape_machine::error::{Death, Error};
+use ioscape_machine::load::{Load, Snapshot};
+use ioscape_machine::shared::{Shared, phase};
 use ioscape_schema::{Request, Stop, Workers, Workload};
 use std::time::{Duration, Instant};
 

@@ -1,10 +1,10 @@
 //! From what a worker left behind to the error the user reads.
 
 use crate::engine::{Action, Fault};
-use crate::error::{Death, Error};
-use crate::shared::Shared;
-use crate::target::Target;
 use crate::worker::report::Report;
+use ioscape_machine::error::{Death, Error};
+use ioscape_machine::shared::Shared;
+use ioscape_machine::target::Target;
 use std::io;
 
 /// The error of the first stream that left a fault.

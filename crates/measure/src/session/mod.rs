@@ -6,11 +6,12 @@ mod prepare;
 pub(crate) mod summary;
 mod warm_up;
 
-use crate::cgroup::MemoryGroup;
-use crate::clock::Clock;
-use crate::environment;
-use crate::error::Error;
-use crate::target::Target;
+use ioscape_machine::cgroup::MemoryGroup;
+use ioscape_machine::clock::Clock;
+use ioscape_machine::environment;
+use ioscape_machine::error::Error;
+use ioscape_machine::memory::memory;
+use ioscape_machine::target::Target;
 use ioscape_schema::{Access, Engine, Environment, Measurement, Op, Request, Workload};
 use std::fmt;
 use std::fs::File;
@@ -275,7 +276,7 @@ impl Session {
         let needed = (buffer_bytes as u64)
             .saturating_mul(u64::from(workload.process_num) * u64::from(workload.queue_depth))
             .saturating_mul(1 + u64::from(workload.direct_above_bytes.is_some()));
-        let memory = environment::memory().available;
+        let memory = memory().available;
         let room = self.options.memory_limit.unwrap_or(memory).min(memory) / 2;
         if workload.engine != Engine::Null && needed > room.max(1 << 20) {
             let why = format!(

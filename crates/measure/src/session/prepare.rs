@@ -1,13 +1,13 @@
 //! Before a run: the set is laid out, its dirty pages are flushed, and what fits is brought into the file cache.
 
 use super::{Phase, RunOptions, Session, failure};
-use crate::cache;
-use crate::environment;
-use crate::error::{Death, Error};
-use crate::shared::{Shared, phase};
 use crate::worker::report::REPORT_WORDS;
 use crate::worker::task::{self, Task};
-use crate::worker::{Crew, DONE};
+use ioscape_machine::cache;
+use ioscape_machine::crew::{Crew, DONE};
+use ioscape_machine::error::{Death, Error};
+use ioscape_machine::memory::memory;
+use ioscape_machine::shared::{Shared, phase};
 use ioscape_schema::units::Bytes;
 use ioscape_schema::{Access, Engine, Warning, WarningKind, Workload};
 use std::sync::atomic::Ordering;
@@ -128,7 +128,7 @@ impl Session {
 
     /// Memory that the file cache could fill: the limit, or what is available and what the set itself holds already.
     pub(super) fn cache_room(&self) -> u64 {
-        let available = environment::memory().available;
+        let available = memory().available;
         self.group.as_ref().map_or(available, |g| g.limit_bytes().min(available))
     }
 

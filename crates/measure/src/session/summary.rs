@@ -3,10 +3,10 @@
 use super::conduct::Trial;
 use super::prepare::Preparation;
 use super::{RunOptions, Session};
-use crate::environment;
 use crate::stop::{burst_ratio, interval};
-use crate::traps::traps;
 use crate::worker::report::{Report, Tally};
+use ioscape_machine::memory::memory;
+use ioscape_machine::traps::traps;
 use ioscape_schema::{
     Access, Direction, Engine, Measurement, ResponseTime, Stop, Warning, WarningKind, Workload,
 };
@@ -73,7 +73,7 @@ impl Session {
         // Direct writes drop the pages below them, as they should.
         let discovers = m.workload.direct_above_bytes.is_some();
         let resident = m.resident_frac.filter(|f| *f < 0.95 && !discovers)?;
-        let memory = environment::memory();
+        let memory = memory();
         let unpressed = match &self.group {
             Some(group) => {
                 group.usage_bytes().is_some_and(|u| (u as f64) < 0.9 * group.limit_bytes() as f64)

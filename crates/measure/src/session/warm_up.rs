@@ -1,8 +1,8 @@
 //! When a warm-up is over: the rate is steady, and writes no longer merely fill the room for dirty pages.
 
 use super::Session;
-use crate::environment;
 use crate::stop::{is_steady, mean, variance};
+use ioscape_machine::memory::memory;
 use ioscape_schema::{Access, Engine, Workload};
 
 /// Two thirds of a warm-up may differ by so much and still count as steady.
@@ -40,7 +40,7 @@ impl WarmUp {
             && workload.access == Access::Buffered
             && workload.engine != Engine::Null;
         let enough_written = cached.then(|| {
-            let threshold = environment::memory().dirty_threshold_bytes;
+            let threshold = memory().dirty_threshold_bytes;
             let limit = session.group.as_ref().map_or(u64::MAX, |g| g.limit_bytes());
             let room = threshold.min(limit) as f64 * 1.3;
             (workload.unique_bytes as f64 * 1.5).min(room) as u64
@@ -52,7 +52,7 @@ impl WarmUp {
     pub(super) fn add(&mut self, rate: f64, written: u64) {
         self.rates.push(rate);
         if self.enough_written.is_some() {
-            self.dirt.push(Dirt { written, dirty: environment::memory().dirty });
+            self.dirt.push(Dirt { written, dirty: memory().dirty });
         }
     }
 

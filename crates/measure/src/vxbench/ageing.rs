@@ -2,9 +2,9 @@
 
 use super::Watch;
 use crate::engine::buffer::{Buffer, Stamp, mix};
-use crate::error::Error;
-use crate::extents::{extents, fragments};
-use crate::target;
+use ioscape_machine::error::Error;
+use ioscape_machine::extents::{extents, fragments};
+use ioscape_machine::target;
 use rustix::io::{Errno, pwrite};
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::OpenOptionsExt;
@@ -84,7 +84,7 @@ fn write(file: &File, direct: Option<&File>, bytes: &[u8], offset: u64) -> Resul
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{build_directory, skipped};
+    use ioscape_machine::testing::{build_directory, skipped};
     use std::os::unix::fs::MetadataExt;
 
     #[test]

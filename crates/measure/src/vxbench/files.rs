@@ -1,9 +1,10 @@
 //! The files of a run: looked at, opened with consent, and removed again if they are ours and the run comes to nothing.
 
-use crate::cache;
-use crate::environment;
-use crate::error::Error;
-use crate::target::{self, FileSystemInfo, guard, mounts};
+use ioscape_machine::cache;
+use ioscape_machine::error::Error;
+use ioscape_machine::memory::memory;
+use ioscape_machine::mounts::{self, FileSystemInfo};
+use ioscape_machine::target::{self, guard};
 use ioscape_schema::VxJob;
 use rustix::fs::FlockOperation;
 use std::collections::BTreeMap;
@@ -96,7 +97,7 @@ pub fn place(path: &Path) -> Result<(FileSystemInfo, u64), Error> {
     let real = std::fs::canonicalize(path).map_err(|error| target::missing(path, error))?;
     let found = std::fs::metadata(&real).map_err(|error| target::missing(path, error))?;
     if found.file_type().is_block_device() {
-        return Ok((target::raw_device(&real, mounts::split(found.rdev())), 0));
+        return Ok((mounts::raw_device(&real, mounts::split(found.rdev())), 0));
     }
     if !found.is_dir() {
         return Err(Error::target(path, "is no directory: name a directory or a block device"));
@@ -268,7 +269,7 @@ fn existing(
         return Err(Error::target(path, "was replaced while it was being checked: try again"));
     }
     let file_system = match device {
-        true => target::raw_device(path, mounts::split(found.rdev())),
+        true => mounts::raw_device(path, mounts::split(found.rdev())),
         false => below(&file, path),
     };
     let (named, extent) = (path.to_owned(), extent.clone());
@@ -337,7 +338,7 @@ pub(crate) fn check_memory(job: &VxJob, files: usize) -> Result<(), Error> {
     let streams = u64::from(job.nthreads).saturating_mul(files as u64);
     let both = 1 + u64::from(job.direct_above.is_some());
     let needed = job.iosize.saturating_mul(streams).saturating_mul(both);
-    let available = environment::memory().available;
+    let available = memory().available;
     if needed <= available / 2 {
         return Ok(());
     }

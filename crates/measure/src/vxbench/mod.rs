@@ -10,16 +10,16 @@ mod worker;
 
 pub use files::{Extent, Files, Look, look, place};
 
-use crate::cache;
-use crate::clock::Clock;
 use crate::engine::{Action, Fault};
-use crate::error::{Death, Error};
-use crate::extents;
 use crate::session::summary::response_time;
-use crate::shared::{Shared, phase};
 use crate::worker::report::{REPORT_WORDS, Report, Tally};
-use crate::worker::{Crew, DONE};
 use files::Opened;
+use ioscape_machine::cache;
+use ioscape_machine::clock::Clock;
+use ioscape_machine::crew::{Crew, DONE};
+use ioscape_machine::error::{Death, Error};
+use ioscape_machine::extents;
+use ioscape_machine::shared::{Shared, phase};
 use ioscape_schema::{Request, VxFigures, VxFile, VxJob, VxRun, VxUsers, Warning, WarningKind};
 use reserve::Honesty;
 use std::io;

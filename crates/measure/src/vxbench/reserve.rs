@@ -1,9 +1,9 @@
 //! Before and after the requests: truncation, extent size, reservation, and what the file system made of them.
 
 use super::files::Opened;
-use crate::error::Error;
-use crate::extents::{self, fragments};
-use crate::traps;
+use ioscape_machine::error::Error;
+use ioscape_machine::extents::{self, fragments};
+use ioscape_machine::traps;
 use ioscape_schema::units::Bytes;
 use ioscape_schema::{Access, VxJob, Warning, WarningKind};
 use rustix::fs::FallocateFlags;

@@ -1,7 +1,7 @@
 //! Tests of `vxbench` on files of the build directory.
 
 use super::*;
-use crate::testing::{build_directory, skipped};
+use ioscape_machine::testing::{build_directory, skipped};
 use ioscape_schema::{Op, VxWorkload};
 use std::path::{Path, PathBuf};
 

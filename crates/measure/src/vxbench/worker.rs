@@ -1,16 +1,16 @@
 //! What a worker of `vxbench` does: open its files, make its streams ready, issue their requests, report.
 
 use super::files::Opened;
-use crate::clock::Clock;
 use crate::engine::buffer::{Buffer, HUGE, Stamp, mix};
 use crate::engine::discovered::Discovered;
 use crate::engine::mmap::Mmap;
 use crate::engine::psync::Psync;
 use crate::engine::{Action, Fault, Perform};
-use crate::shared::{Shared, bump, phase};
 use crate::worker::meter::ThreadTime;
 use crate::worker::report::{Cost, REPORT_WORDS, Report};
-use crate::worker::{DONE, FAULTED, leave};
+use ioscape_machine::clock::Clock;
+use ioscape_machine::crew::{DONE, FAULTED, leave};
+use ioscape_machine::shared::{Shared, bump, phase};
 use ioscape_schema::{Request, VxJob};
 use rustix::io::ReadWriteFlags;
 use std::fs::File;

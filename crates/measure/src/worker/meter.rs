@@ -108,9 +108,9 @@ fn storage_read_bytes(counters: &impl AsFd) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::Death;
-    use crate::worker::{Crew, DONE, FAULTED};
     use io_uring::{IoUring, squeue};
+    use ioscape_machine::crew::{Crew, DONE, FAULTED};
+    use ioscape_machine::error::Death;
     use std::time::Duration;
 
     /// Seconds for which the kernel polls a ring that has nothing to do.

@@ -1,7 +1,5 @@
 //! What a worker does in a run: make itself ready, wait for the start, issue its streams' requests, report.
 
-use crate::cgroup::MemoryGroup;
-use crate::clock::Clock;
 use crate::engine::buffer::{Buffer, Stamp, mix};
 use crate::engine::discovered::Discovered;
 use crate::engine::mmap::Mmap;
@@ -9,13 +7,15 @@ use crate::engine::null::Null;
 use crate::engine::psync::Psync;
 use crate::engine::uring::Uring;
 use crate::engine::{Action, Fault, drive};
-use crate::error::Error;
-use crate::shared::Shared;
-use crate::target::Target;
 use crate::worker::meter::Meter;
 use crate::worker::report::Report;
 use crate::worker::stream::Stream;
-use crate::worker::{DONE, FAULTED, leave};
+use ioscape_machine::cgroup::MemoryGroup;
+use ioscape_machine::clock::Clock;
+use ioscape_machine::crew::{DONE, FAULTED, leave};
+use ioscape_machine::error::Error;
+use ioscape_machine::shared::Shared;
+use ioscape_machine::target::Target;
 use ioscape_schema::{Access, Advice, Engine, Request, Workload};
 use std::fs::File;
 use std::num::NonZeroU64;

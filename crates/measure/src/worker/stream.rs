@@ -1,9 +1,9 @@
 //! One stream of requests while it runs: its clock, its counters, and its part in the phases of the run.
 
-use crate::clock::Clock;
-use crate::shared::{Live, Shared, bump, phase};
 use crate::worker::meter::Meter;
 use crate::worker::report::Report;
+use ioscape_machine::clock::Clock;
+use ioscape_machine::shared::{Live, Shared, bump, phase};
 use ioscape_schema::Request;
 use rustix::thread::{NanosleepRelativeResult, Timespec, nanosleep};
 use std::sync::atomic::Ordering;

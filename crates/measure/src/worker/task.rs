@@ -1,13 +1,13 @@
 //! What is done to the set before a run, in a worker of its own: a hung disk then hangs that worker alone, and the pages
 //! it brings in are charged to the memory group it is in.
 
-use crate::cgroup::MemoryGroup;
 use crate::engine::buffer::{Buffer, fill, mix};
 use crate::engine::{Action, Fault};
-use crate::shared::{Shared, phase};
-use crate::target::Target;
-use crate::worker::DONE;
 use crate::worker::run::{confess, errno, join};
+use ioscape_machine::cgroup::MemoryGroup;
+use ioscape_machine::crew::DONE;
+use ioscape_machine::shared::{Shared, phase};
+use ioscape_machine::target::Target;
 use ioscape_schema::Access;
 use rustix::io::{Errno, pread, pwrite};
 use std::fs::File;

@@ -1,7 +1,8 @@
 //! What the tests of sessions share: a small set, short runs, and a simple generator.
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
-use ioscape_measure::{Error, RunOptions, Session, SessionOptions, Target, TargetOptions};
+use ioscape_machine::{Error, Target, TargetOptions};
+use ioscape_measure::{RunOptions, Session, SessionOptions};
 use ioscape_schema::{Measurement, Op, Request, SizeDistribution, Workload};
 use tempfile::TempDir;
 

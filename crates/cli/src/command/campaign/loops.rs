@@ -31,7 +31,7 @@ pub struct Made {
 /// Keeps the mounts to come to ourselves.
 pub fn seclude() {
     // Without the right to, they are taken down on every way out but a kill.
-    if ioscape_measure::namespace::own_mounts().is_ok() {
+    if ioscape_machine::namespace::own_mounts().is_ok() {
         let _ = run("mount", ["--make-rprivate", "/"].map(OsStr::new));
     }
 }

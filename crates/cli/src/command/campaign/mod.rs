@@ -11,8 +11,8 @@ use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::{interrupt, output};
 use cells::Cells;
-use ioscape_measure::Clock;
-use ioscape_measure::environment;
+use ioscape_machine::Clock;
+use ioscape_machine::environment;
 use ioscape_schema::units::Bytes;
 use ioscape_schema::{CampaignResult, Document, RowPlan, Warning, WarningKind};
 use ioscape_study::campaign::{

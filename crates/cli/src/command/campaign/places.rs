@@ -3,7 +3,7 @@
 use super::loops::{Made, make, seclude};
 use crate::args::CampaignRunArgs;
 use crate::failure::Failure;
-use ioscape_measure::FileSystemInfo;
+use ioscape_machine::FileSystemInfo;
 use ioscape_measure::vxbench;
 use ioscape_schema::RowPlan;
 use ioscape_study::campaign::{FileSet, PlaceColumns, max_file_bytes};

@@ -10,7 +10,7 @@ use crate::progress::Progress;
 use crate::save::{self, Keeper};
 use crate::systems::System;
 use crate::{interrupt, output};
-use ioscape_measure::error::Error as MeasureError;
+use ioscape_machine::error::Error as MeasureError;
 use ioscape_scaling::model::{
     ModelKind, OrthogonalModel, Predict, SinglePointModel, Validated, bounds_of, validate,
 };

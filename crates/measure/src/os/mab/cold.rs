@@ -1,8 +1,8 @@
 //! Cold runs: what the next phase reads is dropped from the file cache before it.
 
-use crate::cache;
 use crate::os::case::not_here;
 use crate::os::toolchain::Named;
+use ioscape_machine::cache;
 use std::fs::File;
 use std::io;
 use std::path::Path;
@@ -47,7 +47,7 @@ fn judge(had: u64, kept: u64, whole: u64) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{build_directory, skipped};
+    use ioscape_machine::testing::{build_directory, skipped};
 
     fn written(home: &Path) -> Vec<Named<String>> {
         let files = vec![("a".to_owned(), "x".repeat(9000)), ("b".to_owned(), "y".repeat(100))];

@@ -8,8 +8,8 @@ mod hierarchy;
 #[cfg(test)]
 mod tests;
 
-use crate::environment;
 use crate::error::Error;
+use crate::memory::memory;
 use crate::text;
 use hierarchy::{Hierarchy, Version};
 use std::fs::{File, OpenOptions};
@@ -141,7 +141,7 @@ impl Drop for MemoryGroup {
 /// of the memory.
 pub fn enclosing_limit() -> Option<u64> {
     let limit = Hierarchy::find()?.limit()?;
-    let total = environment::memory().total;
+    let total = memory().total;
     (total == 0 || limit < total).then_some(limit)
 }
 

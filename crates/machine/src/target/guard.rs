@@ -1,7 +1,7 @@
 //! Reasons to refuse a block device or file whose data may be destroyed: somebody is using it.
 
-use super::device::BlockDevice;
-use super::mounts::{self, Mount};
+use crate::device::BlockDevice;
+use crate::mounts::{self, Mount};
 use crate::text;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 ///
 /// Looks at mounts, swap space, devices built on it and loop devices, for the device itself, its partitions and the disk
 /// it is part of. What other mount namespaces use is left to the exclusive open that follows.
-pub(crate) fn device_in_use(path: &Path, number: (u32, u32)) -> Option<String> {
+pub fn device_in_use(path: &Path, number: (u32, u32)) -> Option<String> {
     let Some(device) = BlockDevice::at(number) else {
         return Some(
             "it cannot be checked whether this device is in use, since /sys does not show it: refused".into(),
@@ -35,7 +35,7 @@ pub(crate) fn device_in_use(path: &Path, number: (u32, u32)) -> Option<String> {
 }
 
 /// Why the regular file at `path` is in use; absent if nothing is known to use it.
-pub(crate) fn file_in_use(path: &Path) -> Option<String> {
+pub fn file_in_use(path: &Path) -> Option<String> {
     let same = |other: &Path| {
         let (ours, other) = (std::fs::metadata(path).ok()?, std::fs::metadata(other).ok()?);
         Some((ours.dev(), ours.ino()) == (other.dev(), other.ino()))

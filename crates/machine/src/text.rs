@@ -3,18 +3,18 @@
 use std::path::Path;
 
 /// The content of `path` without surrounding white space; absent if it cannot be read.
-pub(crate) fn read(path: impl AsRef<Path>) -> Option<String> {
+pub fn read(path: impl AsRef<Path>) -> Option<String> {
     let bytes = std::fs::read(path).ok()?;
     Some(String::from_utf8_lossy(&bytes).trim().to_owned())
 }
 
 /// The whole number that `path` holds.
-pub(crate) fn read_number(path: impl AsRef<Path>) -> Option<u64> {
+pub fn read_number(path: impl AsRef<Path>) -> Option<u64> {
     read(path)?.parse().ok()
 }
 
 /// The first number after `name` in lines such as `MemTotal:  24684092 kB` or `nr_dirty 12`.
-pub(crate) fn field(text: &str, name: &str) -> Option<u64> {
+pub fn field(text: &str, name: &str) -> Option<u64> {
     text.lines().find_map(|line| {
         let (key, rest) = line.split_once([':', ' ', '\t'])?;
         if key != name {
@@ -25,7 +25,7 @@ pub(crate) fn field(text: &str, name: &str) -> Option<u64> {
 }
 
 /// Two numbers as in `254:0`.
-pub(crate) fn pair(text: &str) -> Option<(u32, u32)> {
+pub fn pair(text: &str) -> Option<(u32, u32)> {
     let (major, minor) = text.split_once(':')?;
     Some((major.parse().ok()?, minor.parse().ok()?))
 }

@@ -17,7 +17,7 @@ const REMOTE_AGE_S: i64 = 86_400;
 
 /// A name in a directory that is removed on drop, if dropped by the process that made it.
 #[derive(Debug)]
-pub(crate) struct Scratch {
+pub struct Scratch {
     directory: OwnedFd,
     name: String,
     inode: u64,
@@ -43,7 +43,7 @@ fn lock(file: &impl AsFd) -> Option<bool> {
 ///
 /// # Errors
 /// The file cannot be made.
-pub(crate) fn create(directory: OwnedFd, path: &Path) -> Result<(File, Scratch), Error> {
+pub fn create(directory: OwnedFd, path: &Path) -> Result<(File, Scratch), Error> {
     let flags = OFlags::CREATE | OFlags::EXCL | OFlags::RDWR | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     for attempt in 0..16 {
         // Keyed from the system's entropy anew at every call.
@@ -84,7 +84,7 @@ fn uncreatable(path: &Path, error: rustix::io::Errno) -> Error {
 
 impl Scratch {
     /// The file's name in its directory.
-    pub(crate) fn name(&self) -> &str {
+    pub fn name(&self) -> &str {
         &self.name
     }
 
@@ -112,7 +112,7 @@ impl Drop for Scratch {
 ///
 /// Only regular files of our own user that bear a scratch name and that nobody holds a lock on; where `shared` with other
 /// machines, also only those not written for a day.
-pub(crate) fn sweep(directory: &OwnedFd, shared: bool) -> Vec<String> {
+pub fn sweep(directory: &OwnedFd, shared: bool) -> Vec<String> {
     let Ok(entries) = rustix::fs::Dir::read_from(directory) else { return Vec::new() };
     let names = entries.flatten().filter(|entry| is_scratch_name(entry.file_name().to_bytes()));
     let names = names.map(|e| OsStr::from_bytes(e.file_name().to_bytes()).to_owned());

@@ -1,6 +1,7 @@
 //! Properties of a target that make figures mean something else than they seem to.
 
-use crate::target::{FileSystemInfo, Target};
+use crate::mounts::FileSystemInfo;
+use crate::target::Target;
 use ioscape_schema::{Access, Warning, WarningKind};
 
 /// Doubts that hold for every measurement of `target` with `access`.
@@ -9,7 +10,7 @@ pub fn traps(target: &Target, access: Access) -> Vec<Warning> {
 }
 
 /// The same from facts: `aligned` tells whether the kernel gives an alignment for direct I/O.
-pub(crate) fn judge(system: &FileSystemInfo, access: Access, aligned: bool) -> Vec<Warning> {
+pub fn judge(system: &FileSystemInfo, access: Access, aligned: bool) -> Vec<Warning> {
     let mut doubts = Vec::new();
     let name = &system.name;
     // An overlay has no device of its own, but passes direct I/O on to the one below it and then gives its alignment.
@@ -41,7 +42,7 @@ mod tests {
         let system = FileSystemInfo {
             name: name.into(),
             has_device,
-            is_network_or_fuse: crate::target::mounts::is_network_or_fuse(name),
+            is_network_or_fuse: crate::mounts::is_network_or_fuse(name),
             ..FileSystemInfo::default()
         };
         judge(&system, access, aligned).into_iter().map(|warning| warning.kind).collect()

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 /// A whole disk or a partition that exists.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct BlockDevice {
+pub struct BlockDevice {
     /// Major and minor number.
     pub number: (u32, u32),
     directory: PathBuf,

@@ -26,13 +26,13 @@ const MOST: usize = 1 << 20;
 
 /// A contiguous piece of a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Extent {
+pub struct Extent {
     /// Where it begins in the file, in bytes.
-    pub(crate) logical: u64,
+    pub logical: u64,
     /// Where it begins on the device, in bytes.
-    pub(crate) physical: u64,
+    pub physical: u64,
     /// Its length in bytes.
-    pub(crate) len: u64,
+    pub len: u64,
 }
 
 /// `struct fiemap_extent`.
@@ -107,7 +107,7 @@ fn batches(file: &File, flags: u32, mut take: impl FnMut(&[RawExtent]) -> bool) 
 ///
 /// # Errors
 /// The file system does not tell, or the call failed.
-pub(crate) fn extents(file: &File) -> io::Result<Vec<Extent>> {
+pub fn extents(file: &File) -> io::Result<Vec<Extent>> {
     let mut found: Vec<Extent> = Vec::new();
     batches(file, SYNC, |batch| {
         found.extend(batch.iter().map(|e| Extent {
@@ -122,7 +122,7 @@ pub(crate) fn extents(file: &File) -> io::Result<Vec<Extent>> {
 
 /// First byte on the device and length of those parts of `file` that have a place there now; as many as the file system tells,
 /// about `most` at the most.
-pub(crate) fn places(file: &File, most: usize) -> Vec<(u64, u64)> {
+pub fn places(file: &File, most: usize) -> Vec<(u64, u64)> {
     let mut found = Vec::new();
     // What is not told is not known; what was told before stays.
     let _ = batches(file, 0, |batch| {
@@ -134,7 +134,7 @@ pub(crate) fn places(file: &File, most: usize) -> Vec<(u64, u64)> {
 }
 
 /// Number of pieces that lie apart on the device: extents that follow one another there count as one.
-pub(crate) fn fragments(extents: &[Extent]) -> u64 {
+pub fn fragments(extents: &[Extent]) -> u64 {
     let follows = |pair: &[Extent]| pair[0].physical.wrapping_add(pair[0].len) == pair[1].physical;
     let joints = extents.windows(2).filter(|pair| follows(pair)).count();
     (extents.len() - joints) as u64
@@ -144,7 +144,7 @@ pub(crate) fn fragments(extents: &[Extent]) -> u64 {
 ///
 /// # Errors
 /// The file system has no extent sizes, or not this one.
-pub(crate) fn set_extent_size(file: &File, bytes: u32) -> io::Result<()> {
+pub fn set_extent_size(file: &File, bytes: u32) -> io::Result<()> {
     let mut attributes = get(file)?;
     attributes.flags |= XFLAG_EXTSIZE;
     attributes.extsize = bytes;

@@ -1,14 +1,30 @@
 //! The mount table: which file system a file lies on (proc_pid_mountinfo(5)).
 
-use super::FileSystemInfo;
 use crate::text;
 use std::os::fd::AsFd;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
+/// The file system or device below a target.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FileSystemInfo {
+    /// Type, such as `ext4`; `block` for a block device itself; empty if unknown.
+    pub name: String,
+    /// Mount options, those of the mount point and those of the file system.
+    pub mount_options: String,
+    /// What is mounted, such as `/dev/vda`; the device itself for a block device.
+    pub source: String,
+    /// Major and minor number of the device, of the first one if there are many; major 0 if there is none.
+    pub device: (u32, u32),
+    /// Whether data comes from a server or a user-space program, so that the kernel's I/O counters do not see it.
+    pub is_network_or_fuse: bool,
+    /// Whether a block device of this machine is below.
+    pub has_device: bool,
+}
+
 /// One line of the mount table.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Mount {
+pub struct Mount {
     /// Number of the mount, as `statx` gives it for a file.
     pub id: u64,
     /// Major and minor number; major 0 where no single device is mounted.
@@ -26,7 +42,7 @@ pub(crate) struct Mount {
 }
 
 /// Undoes the mount table's octal escapes: `\040` is a space.
-pub(crate) fn unescape(field: &str) -> String {
+pub fn unescape(field: &str) -> String {
     let bytes = field.as_bytes();
     let mut plain = Vec::with_capacity(bytes.len());
     let mut at = 0;
@@ -68,12 +84,12 @@ fn parse_line(line: &str) -> Option<Mount> {
 }
 
 /// Reads a mount table; lines that are none are left out.
-pub(crate) fn parse(table: &str) -> Vec<Mount> {
+pub fn parse(table: &str) -> Vec<Mount> {
     table.lines().filter_map(parse_line).collect()
 }
 
 /// The mount table of this process; empty if the kernel does not show it.
-pub(crate) fn table() -> Vec<Mount> {
+pub fn table() -> Vec<Mount> {
     text::read("/proc/self/mountinfo").map_or_else(Vec::new, |table| parse(&table))
 }
 
@@ -84,7 +100,7 @@ fn by_path(table: &[Mount], path: &Path) -> Option<Mount> {
 }
 
 /// The mount that the open `file` at `path` lies on.
-pub(crate) fn of(file: &impl AsFd, path: &Path) -> Option<Mount> {
+pub fn of(file: &impl AsFd, path: &Path) -> Option<Mount> {
     let flags = rustix::fs::AtFlags::EMPTY_PATH;
     let state = rustix::fs::statx(file, "", flags, rustix::fs::StatxFlags::MNT_ID).ok();
     let id = state.filter(|s| s.stx_mask & rustix::fs::StatxFlags::MNT_ID.bits() != 0);
@@ -94,7 +110,7 @@ pub(crate) fn of(file: &impl AsFd, path: &Path) -> Option<Mount> {
 }
 
 /// Numbers of the block devices that a mount's source names: `/dev/vda`, or `/dev/sda:/dev/sdb`.
-pub(crate) fn source_devices(source: &str) -> Vec<(u32, u32)> {
+pub fn source_devices(source: &str) -> Vec<(u32, u32)> {
     if !source.starts_with('/') {
         return Vec::new();
     }
@@ -102,13 +118,13 @@ pub(crate) fn source_devices(source: &str) -> Vec<(u32, u32)> {
 }
 
 /// The number of the block device at `path`; absent if there is none.
-pub(crate) fn block_number(path: &Path) -> Option<(u32, u32)> {
+pub fn block_number(path: &Path) -> Option<(u32, u32)> {
     let found = std::fs::metadata(path).ok()?;
     found.file_type().is_block_device().then(|| split(found.rdev()))
 }
 
 /// Major and minor number of a device.
-pub(crate) fn split(device: u64) -> (u32, u32) {
+pub fn split(device: u64) -> (u32, u32) {
     (rustix::fs::major(device), rustix::fs::minor(device))
 }
 
@@ -120,12 +136,23 @@ const REMOTE: [&str; 23] = [
 ];
 
 /// Whether a file system of type `kind` has its data elsewhere than on a block device of this kernel.
-pub(crate) fn is_network_or_fuse(kind: &str) -> bool {
+pub fn is_network_or_fuse(kind: &str) -> bool {
     REMOTE.contains(&kind) || kind.starts_with("fuse.")
 }
 
+/// What is known of the block device at `path`.
+pub fn raw_device(path: &Path, number: (u32, u32)) -> FileSystemInfo {
+    FileSystemInfo {
+        name: "block".into(),
+        source: path.display().to_string(),
+        device: number,
+        has_device: true,
+        ..FileSystemInfo::default()
+    }
+}
+
 /// What is known of the file system mounted as `mount`.
-pub(crate) fn describe(mount: &Mount) -> FileSystemInfo {
+pub fn describe(mount: &Mount) -> FileSystemInfo {
     let below = source_devices(&mount.source).first().copied();
     // btrfs and its like show a number of no device; the source names the real one.
     let device = if mount.device.0 == 0 { below.unwrap_or(mount.device) } else { mount.device };

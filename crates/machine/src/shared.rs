@@ -8,47 +8,47 @@ use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// What the workers should be doing; the conductor alone changes it, and only forwards.
-pub(crate) mod phase {
+pub mod phase {
     /// Workers make themselves ready, then wait.
-    pub(crate) const PREPARE: u32 = 0;
+    pub const PREPARE: u32 = 0;
     /// Workers issue requests that do not count.
-    pub(crate) const WARM_UP: u32 = 1;
+    pub const WARM_UP: u32 = 1;
     /// Workers issue requests that count.
-    pub(crate) const MEASURE: u32 = 2;
+    pub const MEASURE: u32 = 2;
     /// Workers report and leave.
-    pub(crate) const STOP: u32 = 3;
+    pub const STOP: u32 = 3;
 }
 
 /// The first cache lines: written by the conductor, and by a helper that reports how far it is.
 #[repr(C, align(128))]
 #[derive(Debug)]
-pub(crate) struct Header {
+pub struct Header {
     phase: AtomicU32,
     /// Bytes that a helper has done.
-    pub(crate) progress: AtomicU64,
+    pub progress: AtomicU64,
 }
 
 /// Counters of one stream while it runs, in cache lines of their own; one writer, any number of readers.
 #[repr(C, align(128))]
 #[derive(Debug)]
-pub(crate) struct Live {
+pub struct Live {
     /// 1 when the stream is ready to start.
-    pub(crate) ready: AtomicU32,
+    pub ready: AtomicU32,
     /// 1 when the stream's measured part has begun.
-    pub(crate) started: AtomicU32,
+    pub started: AtomicU32,
     /// Bytes read and bytes written since the stream began, warm-up included.
-    pub(crate) bytes: [AtomicU64; 2],
+    pub bytes: [AtomicU64; 2],
 }
 
 /// Adds to a counter that has one writer: a load and a store, no locked instruction.
 #[inline]
-pub(crate) fn bump(counter: &AtomicU64, by: u64) {
+pub fn bump(counter: &AtomicU64, by: u64) {
     counter.store(counter.load(Ordering::Relaxed).wrapping_add(by), Ordering::Relaxed);
 }
 
 /// The mapping: a header, one `Live` per stream, one area of words per stream for its report.
 #[derive(Debug)]
-pub(crate) struct Shared {
+pub struct Shared {
     base: NonNull<u8>,
     len: usize,
     streams: usize,
@@ -62,7 +62,7 @@ unsafe impl Sync for Shared {}
 
 impl Shared {
     /// Maps room for `streams` streams whose reports take at most `words` words each; only what is used takes memory.
-    pub(crate) fn new(streams: usize, words: usize) -> io::Result<Self> {
+    pub fn new(streams: usize, words: usize) -> io::Result<Self> {
         let len = size_of::<Header>() + streams * (size_of::<Live>() + words * 8);
         // SAFETY: a new anonymous mapping at an address that the kernel chooses overlaps nothing.
         let base = unsafe {
@@ -78,18 +78,18 @@ impl Shared {
     }
 
     /// Number of streams.
-    pub(crate) fn streams(&self) -> usize {
+    pub fn streams(&self) -> usize {
         self.streams
     }
 
     /// The header.
-    pub(crate) fn header(&self) -> &Header {
+    pub fn header(&self) -> &Header {
         // SAFETY: the mapping starts with a header; zeroed pages are valid atomics; pages are aligned.
         unsafe { self.base.cast::<Header>().as_ref() }
     }
 
     /// The live counters of all streams.
-    pub(crate) fn live(&self) -> &[Live] {
+    pub fn live(&self) -> &[Live] {
         // SAFETY: `streams` of them follow the header, whose size is a multiple of their alignment.
         unsafe {
             let first = self.base.as_ptr().add(size_of::<Header>()).cast::<Live>();
@@ -98,7 +98,7 @@ impl Shared {
     }
 
     /// The report area of stream `index`, which must be below `streams`.
-    pub(crate) fn report(&self, index: usize) -> &[AtomicU64] {
+    pub fn report(&self, index: usize) -> &[AtomicU64] {
         assert!(index < self.streams, "stream {index} of {}", self.streams);
         let skipped =
             size_of::<Header>() + self.streams * size_of::<Live>() + index * self.words * 8;
@@ -111,37 +111,37 @@ impl Shared {
 
     /// The present phase.
     #[inline]
-    pub(crate) fn phase(&self) -> u32 {
+    pub fn phase(&self) -> u32 {
         self.header().phase.load(Ordering::Relaxed)
     }
 
     /// Sets the phase and wakes those who wait for it.
-    pub(crate) fn set_phase(&self, phase: u32) {
+    pub fn set_phase(&self, phase: u32) {
         self.header().phase.store(phase, Ordering::Release);
         // Waiters that miss the wake-up see the new value when they look again, so a failure is harmless.
         let _ = futex::wake(&self.header().phase, futex::Flags::empty(), i32::MAX as u32);
     }
 
     /// Waits while the phase is still `PREPARE`.
-    pub(crate) fn wait_for_start(&self) {
+    pub fn wait_for_start(&self) {
         while self.header().phase.load(Ordering::Acquire) == phase::PREPARE {
             let _ = futex::wait(&self.header().phase, futex::Flags::empty(), phase::PREPARE, None);
         }
     }
 
     /// Bytes read and bytes written by all streams so far.
-    pub(crate) fn moved(&self) -> [u64; 2] {
+    pub fn moved(&self) -> [u64; 2] {
         let sum = |op: usize| self.live().iter().map(|l| l.bytes[op].load(Ordering::Relaxed)).sum();
         [sum(0), sum(1)]
     }
 
     /// Whether every stream is ready to start.
-    pub(crate) fn all_ready(&self) -> bool {
+    pub fn all_ready(&self) -> bool {
         self.live().iter().all(|l| l.ready.load(Ordering::Acquire) == 1)
     }
 
     /// Whether the measured part of every stream has begun.
-    pub(crate) fn all_started(&self) -> bool {
+    pub fn all_started(&self) -> bool {
         self.live().iter().all(|l| l.started.load(Ordering::Acquire) == 1)
     }
 }

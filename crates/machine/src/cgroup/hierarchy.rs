@@ -1,6 +1,6 @@
 //! Where control groups are mounted, and which of them this process is in (cgroups(7)).
 
-use crate::target::mounts::{self, Mount};
+use crate::mounts::{self, Mount};
 use crate::text;
 use std::path::{Path, PathBuf};
 

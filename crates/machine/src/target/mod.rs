@@ -3,15 +3,15 @@
 //! A directory gets a scratch file of our own. A file or block device that exists is taken only with permission to destroy
 //! its data, and only if nobody is seen to use it. Everything is checked before anything is touched.
 
-pub(crate) mod device;
-pub(crate) mod guard;
-pub(crate) mod mounts;
+pub mod guard;
 mod scratch;
 #[cfg(test)]
 mod tests;
 
-use crate::environment;
+use crate::device::BlockDevice;
 use crate::error::Error;
+use crate::memory::memory;
+use crate::mounts::{self, FileSystemInfo, raw_device};
 use ioscape_schema::Access;
 use rustix::fs::{AtFlags, FlockOperation, StatxFlags};
 use scratch::Scratch;
@@ -36,23 +36,6 @@ pub struct TargetOptions {
     pub write_needed: bool,
 }
 
-/// The file system or device below a target.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct FileSystemInfo {
-    /// Type, such as `ext4`; `block` for a block device itself; empty if unknown.
-    pub name: String,
-    /// Mount options, those of the mount point and those of the file system.
-    pub mount_options: String,
-    /// What is mounted, such as `/dev/vda`; the device itself for a block device.
-    pub source: String,
-    /// Major and minor number of the device, of the first one if there are many; major 0 if there is none.
-    pub device: (u32, u32),
-    /// Whether data comes from a server or a user-space program, so that the kernel's I/O counters do not see it.
-    pub is_network_or_fuse: bool,
-    /// Whether a block device of this machine is below.
-    pub has_device: bool,
-}
-
 /// A file or device that is ours to read and write until dropped; dropping removes a scratch file.
 #[derive(Debug)]
 pub struct Target {
@@ -73,7 +56,7 @@ impl Drop for Target {
 }
 
 /// Gives a lock up: a process forked meanwhile has a copy of the descriptor and would hold it as long as it lives.
-pub(crate) fn unlock(file: &File) {
+pub fn unlock(file: &File) {
     // Where there are no locks, there is none to give up.
     let _ = rustix::fs::flock(file, FlockOperation::Unlock);
 }
@@ -273,30 +256,19 @@ impl Target {
 }
 
 /// Alignment that direct I/O on `file` needs, in bytes; `device` is its number if it is a block device.
-pub(crate) fn direct_align(file: &impl AsFd, device: Option<(u32, u32)>) -> Option<u32> {
+pub fn direct_align(file: &impl AsFd, device: Option<(u32, u32)>) -> Option<u32> {
     let state = rustix::fs::statx(file, "", AtFlags::EMPTY_PATH, StatxFlags::DIOALIGN);
     let known = state.ok().filter(|s| s.stx_mask & StatxFlags::DIOALIGN.bits() != 0);
     let align = known.map_or(0, |s| s.stx_dio_offset_align.max(s.stx_dio_mem_align));
     if align == 0 {
-        let device = device::BlockDevice::at(device?)?;
+        let device = BlockDevice::at(device?)?;
         return device.queue("logical_block_size")?.parse().ok();
     }
     Some(align)
 }
 
-/// What is known of the block device at `path`.
-pub(crate) fn raw_device(path: &Path, number: (u32, u32)) -> FileSystemInfo {
-    FileSystemInfo {
-        name: "block".into(),
-        source: path.display().to_string(),
-        device: number,
-        has_device: true,
-        ..FileSystemInfo::default()
-    }
-}
-
 /// Size of the file system of type `kind` that `file` lies on and the free part of it that we may take.
-pub(crate) fn space(file: &impl AsFd, kind: &str) -> io::Result<(u64, u64)> {
+pub fn space(file: &impl AsFd, kind: &str) -> io::Result<(u64, u64)> {
     let state = rustix::fs::fstatvfs(file)?;
     let total = state.f_blocks.saturating_mul(state.f_frsize);
     let free = state.f_bavail.saturating_mul(state.f_frsize);
@@ -304,12 +276,12 @@ pub(crate) fn space(file: &impl AsFd, kind: &str) -> io::Result<(u64, u64)> {
         return Ok((total, free));
     }
     // In memory, or silent about its size: what the memory gives is the bound, or programs would be killed.
-    let available = environment::memory().available;
+    let available = memory().available;
     Ok((total, if total > 0 { free.min(available) } else { available }))
 }
 
 /// The word for a kind of file.
-pub(crate) fn kind_word(kind: FileType) -> &'static str {
+pub fn kind_word(kind: FileType) -> &'static str {
     if kind.is_file() {
         "regular file"
     } else if kind.is_block_device() {
@@ -324,7 +296,7 @@ pub(crate) fn kind_word(kind: FileType) -> &'static str {
 }
 
 /// `path` could not even be looked at.
-pub(crate) fn missing(path: &Path, error: io::Error) -> Error {
+pub fn missing(path: &Path, error: io::Error) -> Error {
     match error.kind() {
         io::ErrorKind::NotFound => Error::target(
             path,
@@ -335,7 +307,7 @@ pub(crate) fn missing(path: &Path, error: io::Error) -> Error {
 }
 
 /// `path` exists but may not be opened as needed.
-pub(crate) fn unwritable(path: &Path, error: io::Error) -> Error {
+pub fn unwritable(path: &Path, error: io::Error) -> Error {
     let reason = match error.raw_os_error() {
         Some(libc::EROFS) => "is read-only: name a place that can be written".to_owned(),
         Some(libc::EACCES | libc::EPERM) => {

@@ -1,0 +1,219 @@
+//! Worker processes: forked, sheltered from what happens to the conductor, watched, and buried.
+#![expect(unsafe_code, reason = "fork, signal and _exit")]
+
+use crate::error::Death;
+use rustix::process::{Pid, Resource, Rlimit, Signal, WaitOptions, WaitStatus};
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Once;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// Exit code of a worker that did all it was told.
+pub const DONE: i32 = 0;
+
+/// Exit code of a worker that left a fault in its report.
+pub const FAULTED: i32 = 3;
+
+/// Exit code of a worker whose code panicked.
+const PANICKED: i32 = 4;
+
+/// Exit code of a worker whose conductor was gone before it began.
+const ORPHANED: i32 = 5;
+
+/// How long the kernel may take to end a killed process before it counts as hung.
+const BURIAL: Duration = Duration::from_secs(3);
+
+/// Whether this process is a worker.
+static IS_WORKER: AtomicBool = AtomicBool::new(false);
+
+/// One worker process.
+#[derive(Debug)]
+struct Child {
+    pid: Pid,
+    death: Option<Death>,
+}
+
+/// All worker processes of one run; those still alive are killed when it is dropped.
+#[derive(Debug, Default)]
+pub struct Crew {
+    children: Vec<Child>,
+}
+
+impl Crew {
+    /// Forks `count` workers; each runs `body` with its number and leaves with the code it returns.
+    ///
+    /// The conductor may have other threads, so a worker must keep away from locks they could hold at this moment:
+    /// standard output, the environment, the panic machinery.
+    pub fn fork(count: u32, body: impl Fn(u32) -> i32) -> io::Result<Self> {
+        silence_workers();
+        let mut crew = Self::default();
+        for number in 0..count {
+            let pid = fork_one(|| body(number))?;
+            crew.children.push(Child { pid, death: None });
+        }
+        Ok(crew)
+    }
+
+    /// Notes who has ended meanwhile; whether all have.
+    pub fn poll(&mut self) -> bool {
+        for child in self.children.iter_mut().filter(|c| c.death.is_none()) {
+            child.death = match rustix::process::waitpid(Some(child.pid), WaitOptions::NOHANG) {
+                Ok(Some((_, status))) => Some(death(status)),
+                Ok(None) | Err(rustix::io::Errno::INTR) => None,
+                Err(_) => Some(Death::Exit(-1)),
+            };
+        }
+        self.children.iter().all(|c| c.death.is_some())
+    }
+
+    /// The first worker that has ended, by number, and how; one that failed before one that is merely done.
+    pub fn first_dead(&self) -> Option<(u32, Death)> {
+        let mut dead = self.children.iter().zip(0..).filter_map(|(c, i)| Some((i, c.death?)));
+        let first = dead.clone().next();
+        dead.find(|(_, death)| *death != Death::Exit(DONE)).or(first)
+    }
+
+    /// The process number of the first worker, whether it lives or not; 0 of an empty crew.
+    pub fn first_id(&self) -> u32 {
+        self.children.first().map_or(0, |child| child.pid.as_raw_nonzero().get().unsigned_abs())
+    }
+
+    /// The first worker that has not ended.
+    pub fn first_alive(&self) -> Option<u32> {
+        self.children.iter().zip(0..).find(|(c, _)| c.death.is_none()).map(|(_, i)| i)
+    }
+
+    /// Waits until all have ended, `patience` is over or `give_up` says so; whether all have ended.
+    pub fn wait(&mut self, patience: Duration, give_up: impl Fn() -> bool) -> bool {
+        let begin = Instant::now();
+        let mut pause = Duration::from_micros(200);
+        while !self.poll() {
+            if begin.elapsed() >= patience || give_up() {
+                return false;
+            }
+            std::thread::sleep(pause);
+            pause = (pause * 2).min(Duration::from_millis(20));
+        }
+        true
+    }
+
+    /// Kills those still alive and waits a little for their end; whether all have ended.
+    pub fn kill(&mut self) -> bool {
+        for child in self.children.iter().filter(|c| c.death.is_none()) {
+            // It can only be gone already.
+            let _ = rustix::process::kill_process(child.pid, Signal::KILL);
+        }
+        self.wait(BURIAL, || false)
+    }
+}
+
+impl Drop for Crew {
+    fn drop(&mut self) {
+        if self.first_alive().is_some() {
+            self.kill();
+        }
+    }
+}
+
+fn death(status: WaitStatus) -> Death {
+    match (status.terminating_signal(), status.exit_status()) {
+        (Some(signal), _) => Death::Signal(signal),
+        (None, code) => Death::Exit(code.unwrap_or(-1)),
+    }
+}
+
+fn fork_one(body: impl FnOnce() -> i32) -> io::Result<Pid> {
+    let conductor = rustix::process::getpid();
+    // SAFETY: the child runs on its own copy of memory, keeps to the C library's fork-safe parts (its allocator among
+    // them), and leaves by `_exit`.
+    match unsafe { libc::fork() } {
+        -1 => Err(io::Error::last_os_error()),
+        0 => {
+            let code =
+                catch_unwind(AssertUnwindSafe(
+                    || {
+                        if shelter(conductor) { body() } else { ORPHANED }
+                    },
+                ));
+            leave(code.unwrap_or(PANICKED))
+        }
+        pid => Pid::from_raw(pid).ok_or_else(|| io::Error::from_raw_os_error(libc::ECHILD)),
+    }
+}
+
+/// Ends this worker at once: no destructor runs that belongs to the conductor.
+pub fn leave(code: i32) -> ! {
+    // SAFETY: `_exit` has no preconditions.
+    unsafe { libc::_exit(code) }
+}
+
+/// Lets panics of workers pass without a word: their exit code tells. Done before the fork, because a worker that changed the
+/// hook would wait for ever if a thread of the conductor was panicking at that moment.
+fn silence_workers() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let usual = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |info| {
+            if !IS_WORKER.load(Ordering::Relaxed) {
+                usual(info);
+            }
+        }));
+    });
+}
+
+/// Ties this worker's life to the conductor's and leaves it the decision about interrupts; false if it is gone already.
+fn shelter(conductor: Pid) -> bool {
+    IS_WORKER.store(true, Ordering::Relaxed);
+    // Failures would only make the worker less tidy.
+    let _ = rustix::process::set_parent_process_death_signal(Some(Signal::KILL));
+    let _ =
+        rustix::process::setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) });
+    for signal in [libc::SIGINT, libc::SIGXFSZ] {
+        // SAFETY: to ignore a signal installs no handler.
+        unsafe { libc::signal(signal, libc::SIG_IGN) };
+    }
+    rustix::process::getppid() == Some(conductor)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn forever() -> i32 {
+        loop {
+            std::thread::sleep(Duration::from_secs(1));
+        }
+    }
+
+    #[test]
+    fn ends_are_told_apart() {
+        let mut crew = Crew::fork(3, |i| match i {
+            0 => DONE,
+            1 => FAULTED,
+            _ => panic!("on purpose"),
+        })
+        .unwrap();
+        assert!(crew.wait(Duration::from_secs(600), || false));
+        let deaths: Vec<_> = crew.children.iter().filter_map(|c| c.death).collect();
+        assert_eq!(deaths, [Death::Exit(DONE), Death::Exit(FAULTED), Death::Exit(PANICKED)]);
+        assert_eq!(crew.first_dead(), Some((1, Death::Exit(FAULTED))));
+    }
+
+    #[test]
+    fn the_living_are_killed() {
+        let mut crew = Crew::fork(2, |_| forever()).unwrap();
+        assert!(!crew.wait(Duration::from_secs(60), || true));
+        assert_eq!((crew.first_alive(), crew.first_dead()), (Some(0), None));
+        assert!(crew.kill());
+        assert_eq!(crew.first_dead(), Some((0, Death::Signal(9))));
+    }
+
+    #[test]
+    fn a_dropped_crew_is_gone() {
+        let crew = Crew::fork(1, |_| forever()).unwrap();
+        let pid = crew.children[0].pid;
+        drop(crew);
+        assert!(rustix::process::test_kill_process(pid).is_err());
+    }
+}

@@ -1,0 +1,76 @@
+//! The state of the machine's memory, and the kernel's settings for dirty pages.
+
+use crate::text;
+use std::collections::BTreeMap;
+
+/// Memory of the machine at one moment, in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Memory {
+    /// All of it.
+    pub total: u64,
+    /// What new programs could get without swapping.
+    pub available: u64,
+    /// What nobody uses.
+    pub free: u64,
+    /// The file cache.
+    pub cached: u64,
+    /// Pages waiting to be written, or being written.
+    pub dirty: u64,
+    /// Dirty pages at which writers are slowed down (`vm.dirty_bytes` or `vm.dirty_ratio`).
+    pub dirty_threshold_bytes: u64,
+}
+
+/// Reads the state of the memory; what cannot be read is 0.
+pub fn memory() -> Memory {
+    let info = text::read("/proc/meminfo").unwrap_or_default();
+    let bytes = |name| text::field(&info, name).unwrap_or(0) * 1024;
+    let available = bytes("MemAvailable");
+    Memory {
+        total: bytes("MemTotal"),
+        available,
+        free: bytes("MemFree"),
+        cached: bytes("Cached"),
+        dirty: bytes("Dirty") + bytes("Writeback"),
+        dirty_threshold_bytes: dirty_threshold(&vm_dirty(), available),
+    }
+}
+
+/// Dirty bytes at which writers are slowed down, from the settings (kernel documentation, admin-guide/sysctl/vm).
+fn dirty_threshold(settings: &BTreeMap<String, u64>, available: u64) -> u64 {
+    let setting = |name: &str| settings.get(name).copied().unwrap_or(0);
+    match setting("dirty_bytes") {
+        0 => (u128::from(available) * u128::from(setting("dirty_ratio")) / 100) as u64,
+        bytes => bytes,
+    }
+}
+
+/// The kernel's dirty-page settings by name, such as `dirty_ratio`.
+pub(crate) fn vm_dirty() -> BTreeMap<String, u64> {
+    let entries = std::fs::read_dir("/proc/sys/vm").into_iter().flatten().flatten();
+    let named = entries.map(|entry| (entry.file_name().to_string_lossy().into_owned(), entry));
+    let dirty = named.filter(|(name, _)| name.starts_with("dirty"));
+    dirty.filter_map(|(name, entry)| Some((name, text::read_number(entry.path())?))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_dirty_threshold_follows_bytes_before_ratio() {
+        let mut settings = BTreeMap::from([("dirty_ratio".to_owned(), 20)]);
+        assert_eq!(dirty_threshold(&settings, 1000), 200);
+        settings.insert("dirty_bytes".to_owned(), 0);
+        assert_eq!(dirty_threshold(&settings, 1000), 200);
+        settings.insert("dirty_bytes".to_owned(), 77);
+        assert_eq!(dirty_threshold(&settings, 1000), 77);
+    }
+
+    #[test]
+    fn memory_is_plausible() {
+        let memory = memory();
+        assert!(memory.total >= memory.available && memory.available > 0);
+        assert!(memory.free <= memory.total && memory.dirty <= memory.total);
+        assert!(memory.dirty_threshold_bytes > 0);
+    }
+}
