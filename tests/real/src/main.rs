@@ -1,71 +1,155 @@
-//! Evaluates real systems whose truth is known, made by the laboratory's recipes, and compares with the numbers.
-//!
-//! Needs root and the laboratory's scripts (`IOSCAPE_LAB`, default `../shared/lab`); says loudly what it skips.
-//! `ioscape-real [NAME...]` tries only the systems whose names contain one of the words; `ioscape-real prediction` holds
-//! predictions against measurements on six of them, for an hour and a half.
+//! Evaluates real systems whose truth is known, which this program makes itself, and compares with the numbers.
 
 mod check;
+mod disk;
 mod lab;
+mod packages;
+mod plan;
 mod systems;
+mod wire;
 
 use check::Outcome;
+use lab::Lab;
+use plan::Plan;
 use std::io::{self, Write};
 use std::process::ExitCode;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use systems::System;
 
 /// Attempts at a system before a miss counts: memory speed on a shared machine changes twofold within minutes.
 const ATTEMPTS: u32 = 3;
-/// Systems, of seventeen, that may miss a number in every attempt without failing the whole: others' load may last for all of them. A
-/// system that cannot be brought up or evaluated is never tolerated.
-const TOLERATED: usize = 3;
-/// After this time nothing is tried again.
-const RETRY_UNTIL: Duration = Duration::from_secs(40 * 60);
+
+const MISUSE: u8 = 2;
 
 fn main() -> ExitCode {
-    let wanted: Vec<String> = std::env::args().skip(1).collect();
-    let lab = match lab::Lab::set_up() {
-        Ok(lab) => lab,
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let served = match words[..] {
+        ["packages"] => {
+            say(&packages::names());
+            Ok(())
+        }
+        ["list"] => {
+            list();
+            Ok(())
+        }
+        ["clean"] => Lab::swept().map(drop),
+        ["disk", mount_point, ..] => disk::serve(mount_point, &arguments[2..]),
+        ["cable", first, second, delay_us, mbit] => cable([first, second], delay_us, mbit),
+        _ => return tried(&words),
+    };
+    match served {
+        Ok(()) => ExitCode::SUCCESS,
         Err(why) => {
-            say(&format!("SKIPPED: all tests on real systems: {why}"));
-            say(&format!("0 held, 0 missed, {} skipped", systems::ALL.len()));
-            return ExitCode::SUCCESS;
+            complain(&why);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn cable(ends: [&str; 2], delay_us: &str, mbit: &str) -> Result<(), String> {
+    let number = |text: &str| text.parse().map_err(|_| format!("{text:?} is not a whole number"));
+    wire::serve(ends, number(delay_us)?, number(mbit)?)
+}
+
+fn list() {
+    for system in systems::ALL {
+        say(&format!("{:<17} {}", system.name, system.truth));
+    }
+}
+
+fn usage() -> String {
+    format!(
+        "\
+usage: ioscape-real quick [PART]     today's part of the systems, or PART (1 to {parts}): up to 10 minutes
+       ioscape-real full             all of them, the predictions too: 2 to 3 hours
+       ioscape-real NAME...          those whose names contain one of the words
+       ioscape-real list             the systems and what is known of them
+       ioscape-real packages         the Debian packages that they need
+       ioscape-real clean            undo what a killed run left
+       ioscape-real disk MOUNT-POINT [NAME=VALUE...]    a simulated disk, until it is unmounted
+         parameters and their values if left out:{names}
+         orders, to write to its file `ctl`: {orders}
+       ioscape-real cable NAMESPACE NAMESPACE DELAY-US MBIT/S    a cable between two network namespaces
+All but list and packages need root.",
+        parts = plan::QUICK.len(),
+        names = disk::names(),
+        orders = disk::ORDERS,
+    )
+}
+
+/// Tries what the arguments ask for.
+fn tried(words: &[&str]) -> ExitCode {
+    let plan = match Plan::of(words) {
+        Ok(plan) => plan,
+        Err(why) => {
+            complain(&format!("{why}\n{}", usage()));
+            return ExitCode::from(MISUSE);
         }
     };
+    match Lab::set_up() {
+        Ok(lab) => conclude(&plan, &attempts(&lab, &plan)),
+        Err(why) => {
+            complain(&format!("nothing was tried: {why}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// What came of every system in its last attempt.
+fn attempts<'a>(lab: &Lab, plan: &Plan<'a>) -> Vec<(&'a System, Outcome)> {
     let begun = Instant::now();
-    let mut count = [0usize; 3];
-    let mut missed = Vec::new();
-    let mut broken = false;
-    let is_named = |system: &&System| wanted.iter().any(|word| system.name.contains(word.as_str()));
-    let usual = systems::ALL.iter().filter(|system| wanted.is_empty() || is_named(system));
-    for system in usual.chain(systems::ON_REQUEST.iter().filter(is_named)) {
+    let mut outcomes = Vec::new();
+    for &system in &plan.systems {
         say(&format!("\n== {} ({})", system.name, system.truth));
-        let last = (1..=ATTEMPTS).find_map(|attempt| {
+        for attempt in 1.. {
             let started = Instant::now();
-            let outcome = system.attempt(&lab);
+            let outcome = system.attempt(lab);
             show(&outcome);
             say(&format!("   {:.0} s", started.elapsed().as_secs_f64()));
-            let is_last = attempt == ATTEMPTS || begun.elapsed() > RETRY_UNTIL;
+            let is_last = attempt == ATTEMPTS || begun.elapsed() > plan.retry_until;
             if outcome.is_good() || is_last {
-                return Some(outcome);
+                outcomes.push((system, outcome));
+                break;
             }
             say(&format!(
                 "   once more, for the machine may have been disturbed (attempt {})",
                 attempt + 1
             ));
-            None
-        });
-        tally(last.as_ref(), &mut count);
-        broken |= matches!(last, Some(Outcome::Broken(_)));
-        if last.is_some_and(|outcome| !outcome.is_good()) {
+        }
+    }
+    say(&format!("\n{:.0} s in all", begun.elapsed().as_secs_f64()));
+    outcomes
+}
+
+/// Sums up, and says whether that is good enough.
+fn conclude(plan: &Plan<'_>, outcomes: &[(&System, Outcome)]) -> ExitCode {
+    let (mut held, mut failed, mut skipped) = (0, 0, 0);
+    let mut missed = Vec::new();
+    let mut fails = false;
+    for (system, outcome) in outcomes {
+        match outcome {
+            Outcome::Checked(checks) => {
+                held += checks.iter().filter(|check| check.holds).count();
+                failed += checks.iter().filter(|check| !check.holds).count();
+                fails |= system.must_hold && !outcome.is_good();
+            }
+            Outcome::Skipped(_) => skipped += 1,
+            Outcome::Broken(_) => {
+                failed += 1;
+                fails = true;
+            }
+        }
+        if !outcome.is_good() {
             missed.push(system.name);
         }
     }
-    say(&format!("\n{} held, {} missed, {} skipped", count[0], count[1], count[2]));
+    say(&format!("{held} held, {failed} missed, {skipped} systems skipped"));
     if !missed.is_empty() {
-        say(&format!("missed in every attempt: {} (at most {TOLERATED} may)", missed.join(", ")));
+        say(&format!("missed in every attempt: {}", missed.join(", ")));
+        say(&format!("of these systems, {} may be missed, for others' load", plan.tolerated()));
     }
-    if broken || missed.len() > TOLERATED { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+    if fails || missed.len() > plan.tolerated() { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
 
 /// Prints what came of one attempt.
@@ -85,19 +169,11 @@ fn show(outcome: &Outcome) {
     }
 }
 
-/// Counts what held, what did not and what was skipped in the last attempt.
-fn tally(outcome: Option<&Outcome>, count: &mut [usize; 3]) {
-    match outcome {
-        Some(Outcome::Checked(checks)) => {
-            for check in checks {
-                count[usize::from(!check.holds)] += 1;
-            }
-        }
-        Some(Outcome::Skipped(_)) => count[2] += 1,
-        Some(Outcome::Broken(_)) | None => count[1] += 1,
-    }
-}
-
+/// Prints a line of the result.
 fn say(line: &str) {
     let _ = writeln!(io::stdout(), "{line}");
+}
+
+fn complain(line: &str) {
+    let _ = writeln!(io::stderr(), "ioscape-real: {line}");
 }

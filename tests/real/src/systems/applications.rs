@@ -2,8 +2,11 @@
 
 use super::Checks;
 use crate::check::{Check, between};
+use crate::disk::Parameters;
+use crate::lab::storage::FileSystem;
 use crate::lab::{Lab, Up};
 use ioscape_schema::Document;
+use std::path::{Path, PathBuf};
 
 /// Factor within which the model must be: one that would catch a broken characterizer, not the aim of 20 %.
 const FACTOR: f64 = 2.0;
@@ -14,16 +17,9 @@ const FACTOR_ASLEEP: f64 = 3.0;
 /// Where the applications work.
 const HERE: &str = "mnt/ap";
 
-/// A disk without an arm: 0.1 ms + bytes / 40 MB/s, wherever they are.
-const SSD: &str = "seekmin=0 seekmax=0 rot=0 bw=40 ovh=100";
-
-/// The disk is as fast as memory while files are prepared.
-const FAST: &str =
-    "for k in seekmin seekmax rot bw ovh; do echo \"set $k 0\" > mnt/ap.sd/ctl; done";
-
 /// An application: how its files are made, how it is run, and what has to be as before for the next run.
 struct Application {
-    disk: &'static str,
+    disk: Parameters,
     memory_mb: u32,
     prepare: &'static str,
     command: &'static str,
@@ -40,34 +36,34 @@ struct Side {
 }
 
 impl Application {
-    fn up<'a>(&self, lab: &'a Lab) -> Result<Up<'a>, String> {
-        let up = format!("./simdisk.sh upfs ap ext4 size=2100 {}", self.disk);
-        let up = lab.up(&up, "./simdisk.sh down ap")?;
-        lab.shell(FAST)?;
+    /// Makes the files on the disk while that takes no time; gives the device too.
+    fn up<'a>(&self, lab: &'a Lab) -> Result<(Up<'a>, PathBuf), String> {
+        let mut up = lab.up();
+        let (disk, device) = up.disk_with("ap", FileSystem::Ext4, &self.disk)?;
+        disk.order("untimed")?;
         lab.shell(self.prepare)?;
-        let slow = format!(
-            "for kv in {}; do echo \"set ${{kv%=*}} ${{kv#*=}}\" > mnt/ap.sd/ctl; done",
-            self.disk
-        );
-        lab.shell(&format!("sync -f {HERE}; {slow}"))?;
-        empty(lab)?;
-        Ok(up)
+        lab.shell(&format!("sync -f {HERE}"))?;
+        disk.order("timed")?;
+        empty(lab, &device)?;
+        Ok((up, device))
     }
 
     fn compare(&self, lab: &Lab) -> Checks {
-        let _up = self.up(lab)?;
+        let (mut up, device) = self.up(lab)?;
+        let group = up.memory_group("application", self.memory_mb)?;
         let (memory, command) = (self.memory_mb, self.command);
         let traced = lab.command(&format!(
             "characterize --json --memory {memory}M --below {HERE} -o w/ap.ioscape.json -- {command}"
         ))?;
         lab.shell(self.again)?;
-        empty(lab)?;
+        empty(lab, &device)?;
         let seconds = lab.shell(&format!(
-            "a=$(date +%s%N); ./memcg.sh {memory} {command} >&2; echo $(( $(date +%s%N) - a ))"
+            "a=$(date +%s%N); ({}; exec {command}) >&2; echo $(( $(date +%s%N) - a ))",
+            group.join()
         ))?;
         let untraced_ns: f64 = seconds.parse().map_err(|e| format!("{seconds}: {e}"))?;
         lab.shell(self.again)?;
-        empty(lab)?;
+        empty(lab, &device)?;
         let synthetic = lab.command(&format!(
             "run {HERE} w/ap.ioscape.json --memory {memory}M --seconds 30s --json"
         ))?;
@@ -77,8 +73,8 @@ impl Application {
 }
 
 /// Mounts the file system anew, so that nothing of it is cached.
-fn empty(lab: &Lab) -> Result<(), String> {
-    lab.shell(&format!("umount {HERE} && mount $(cat w/ap.dev) {HERE}")).map(drop)
+fn empty(lab: &Lab, device: &Path) -> Result<(), String> {
+    lab.shell(&format!("umount {HERE} && mount {} {HERE}", device.display())).map(drop)
 }
 
 /// Bytes and response times as traced; the time as it runs alone.
@@ -115,7 +111,13 @@ fn side_by_side(application: Side, model: Side) -> Vec<Check> {
 /// GNU sort on a file more than twice as large as the memory it has.
 pub fn sort(lab: &Lab) -> Checks {
     let application = Application {
-        disk: SSD,
+        // No arm: 0.1 ms + bytes / 40 MB/s, wherever they are.
+        disk: Parameters {
+            size_mib: 2100.0,
+            bandwidth_mb_s: 40.0,
+            overhead_us: 100.0,
+            ..Parameters::default()
+        },
         memory_mb: 64,
         prepare: "awk 'BEGIN { srand(1); for (i = 0; i < 1600000; i++) printf \"%099.0f\\n\", rand() * 1e15 }' > mnt/ap/in",
         command: "env LC_ALL=C sort -S 24M -T mnt/ap -o mnt/ap/out mnt/ap/in",
@@ -128,7 +130,15 @@ pub fn sort(lab: &Lab) -> Checks {
 pub fn tpc_b(lab: &Lab) -> Checks {
     lab.shell(&format!("cat > w/ap-make.sql <<'EOF'\n{MAKE}\nEOF\n{TRANSACTIONS} > w/ap-run.sql"))?;
     let application = Application {
-        disk: "seekmin=100 seekmax=800 rot=200 bw=200 ovh=20",
+        disk: Parameters {
+            size_mib: 2100.0,
+            seek_min_us: 100.0,
+            seek_max_us: 800.0,
+            rotation_us: 200.0,
+            bandwidth_mb_s: 200.0,
+            overhead_us: 20.0,
+            ..Parameters::default()
+        },
         memory_mb: 24,
         prepare: "sqlite3 mnt/ap/db < w/ap-make.sql && cp mnt/ap/db w/ap.db",
         command: "sqlite3 mnt/ap/db '.read w/ap-run.sql'",

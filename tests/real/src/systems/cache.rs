@@ -1,16 +1,17 @@
 //! Systems with a file cache of known size.
 
-use super::{Checks, DISK};
+use super::{Checks, slow_disk};
 use crate::check::{between, bytes_near, equal, evaluation, nearest_border, value};
 use crate::lab::Lab;
+use crate::lab::storage::FileSystem;
 
 const MIB: f64 = 1_048_576.0;
 
 /// Memory is the file system: nothing slower is behind it.
 pub fn tmpfs(lab: &Lab) -> Checks {
-    let _up =
-        lab.up("mkdir -p mnt/tm && mount -t tmpfs -o size=1g tmpfs mnt/tm", "umount mnt/tm")?;
-    let document = lab.evaluate("", "mnt/tm", "--budget 45s")?;
+    let mut up = lab.up();
+    up.tmpfs("tm", 1024)?;
+    let document = lab.evaluate("mnt/tm", "--budget 45s")?;
     let found = evaluation(&document)?;
     Ok(vec![equal("regions", "1", &found.regions.len().to_string())])
 }
@@ -18,7 +19,6 @@ pub fn tmpfs(lab: &Lab) -> Checks {
 /// A page cache limited by a memory control group, on the machine's own file system.
 fn limited(lab: &Lab, mib: u32, budget: &str) -> Checks {
     let document = lab.evaluate(
-        "",
         "w",
         &format!("--memory {mib}M --max-unique-bytes {}M --budget {budget}", mib * 4),
     )?;
@@ -41,11 +41,10 @@ pub fn limit_512(lab: &Lab) -> Checks {
 
 /// Sprite's effect: fewer dirty pages are allowed than cached ones.
 pub fn sprite(lab: &Lab) -> Checks {
-    let mut up =
-        lab.up(&format!("./simdisk.sh upfs sp ext4 size=1024 {DISK}"), "./simdisk.sh down sp")?;
-    up.and("./bdi.sh $(cat w/sp.dev) 33554432", "./bdi.sh $(cat w/sp.dev) off")?;
-    let document =
-        lab.evaluate("", "mnt/sp", "--memory 128M --max-unique-bytes 300M --budget 5m")?;
+    let mut up = lab.up();
+    let (_, device) = up.disk_with("sp", FileSystem::Ext4, &slow_disk(1024.0))?;
+    up.dirty_limit(&device, 32 << 20)?;
+    let document = lab.evaluate("mnt/sp", "--memory 128M --max-unique-bytes 300M --budget 5m")?;
     let found = evaluation(&document)?;
     let border = |mib: f64| nearest_border(found, mib * MIB);
     Ok(vec![

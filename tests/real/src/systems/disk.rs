@@ -1,16 +1,20 @@
 //! Disks with a known seek curve and number of arms, under a page cache of 64 MiB.
 
-use super::{Checks, DISK};
+use super::{Checks, slow_disk};
 use crate::check::{between, end_to_end, ends, evaluation};
+use crate::disk::Parameters;
+use crate::lab::storage::FileSystem;
 use crate::lab::{Lab, Up};
 
-fn disk<'a>(lab: &'a Lab, arms: &str) -> Result<Up<'a>, String> {
-    lab.up(&format!("./simdisk.sh upfs dk ext4 size=512 {DISK} {arms}"), "./simdisk.sh down dk")
+fn disk<'a>(lab: &'a Lab, parameters: &Parameters) -> Result<Up<'a>, String> {
+    let mut up = lab.up();
+    up.disk_with("dk", FileSystem::Ext4, parameters)?;
+    Ok(up)
 }
 
 /// Gain by several processes that wait for the disk at every request, reads and writes alike.
 fn concurrency(lab: &Lab) -> Result<Option<f64>, String> {
-    let document = lab.evaluate("", "mnt/dk", "--direct --max-unique-bytes 200M --budget 75s")?;
+    let document = lab.evaluate("mnt/dk", "--direct --max-unique-bytes 200M --budget 75s")?;
     let found = evaluation(&document)?;
     let (_, last) = ends(found)?;
     let gain = found.findings.concurrency_gain.iter().find(|f| f.region == last.name);
@@ -19,9 +23,8 @@ fn concurrency(lab: &Lab) -> Result<Option<f64>, String> {
 
 /// Figures 7 d and i of the self-scaling paper, and one arm that serves one request at a time.
 pub fn one_arm(lab: &Lab) -> Checks {
-    let _up = disk(lab, "")?;
-    let document =
-        lab.evaluate("", "mnt/dk", "--memory 64M --max-unique-bytes 200M --budget 4m")?;
+    let _up = disk(lab, &slow_disk(512.0))?;
+    let document = lab.evaluate("mnt/dk", "--memory 64M --max-unique-bytes 200M --budget 4m")?;
     let found = evaluation(&document)?;
     let (first, last) = ends(found)?;
     Ok(vec![
@@ -33,6 +36,6 @@ pub fn one_arm(lab: &Lab) -> Checks {
 
 /// Four arms serve four requests at a time.
 pub fn four_arms(lab: &Lab) -> Checks {
-    let _up = disk(lab, "disks=4 stripe=1024")?;
+    let _up = disk(lab, &Parameters { arms: 4.0, stripe_kib: 1024.0, ..slow_disk(512.0) })?;
     Ok(vec![between("concurrency gain on the disk", 1.8, 8.0, concurrency(lab)?)])
 }

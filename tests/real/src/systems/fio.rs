@@ -1,8 +1,10 @@
 //! The peer: fio replays exactly the requests that were measured, in turns with us, and must be as fast.
 
-use super::{Checks, DISK};
+use super::{Checks, slow_disk};
 use crate::check::{Check, between};
+use crate::disk::Parameters;
 use crate::lab::Lab;
+use crate::lab::storage::FileSystem;
 
 /// Turns; the median of their ratios counts, since machines drift.
 const TURNS: usize = 9;
@@ -41,8 +43,19 @@ pub fn replay(lab: &Lab) -> Checks {
     lab.shell("rm -f w/fio.dat; truncate -s 64M w/fio.dat")?;
     let cached = ratios(lab, "w/fio.dat", "--unique-bytes 64M --size-mean 64k --seconds 1s", "")?;
     lab.shell("rm -f w/fio.dat")?;
-    let _up =
-        lab.up(&format!("./simdisk.sh up fi size=64 dio=1 {DISK}"), "./simdisk.sh down fi")?;
-    let disk = ratios(lab, "mnt/fi.sd/disk", "--unique-bytes 64M --seconds 2s", "")?;
+    let mut up = lab.up();
+    up.disk("fi", &Parameters { direct_io: 1.0, ..slow_disk(64.0) })?;
+    let disk = ratios(lab, "mnt/fi.disk/disk", "--unique-bytes 64M --seconds 2s", "")?;
     Ok(vec![check("in the file cache", &cached), check("on the disk", &disk)])
+}
+
+/// Direct requests on ext4 over a device in memory: what they cost is the processor's time.
+pub fn fast(lab: &Lab) -> Checks {
+    let mut up = lab.up();
+    let device = up.fast_device("fs", 256)?;
+    up.file_system("fs", FileSystem::Ext4, &device)?;
+    lab.shell("head -c 64M /dev/zero > mnt/fs/file && sync -f mnt/fs")?;
+    let options = "--unique-bytes 64M --size-mean 64k --direct --seconds 1s";
+    let found = ratios(lab, "mnt/fs/file", options, "--direct=1")?;
+    Ok(vec![check("direct, on a fast device", &found)])
 }

@@ -5,6 +5,7 @@ mod cache;
 mod disk;
 mod faults;
 mod fio;
+mod model;
 mod network;
 mod os;
 mod policy;
@@ -12,13 +13,26 @@ mod prediction;
 mod vxbench;
 
 use crate::check::{Check, Outcome};
+use crate::disk::Parameters;
 use crate::lab::Lab;
+use crate::lab::storage::THROTTLE;
+use crate::packages;
 
 /// Expectations, or why the system could not be brought up or evaluated.
 pub type Checks = Result<Vec<Check>, String>;
 
-/// A disk whose requests take 0.1 ms + seek + 1 ms + bytes / 40 MB/s.
-pub const DISK: &str = "seekmin=500 seekmax=4000 rot=1000 bw=40 ovh=100";
+/// A disk of one arm, most of whose requests take 0.1 ms + seek + 1 ms + bytes / 40 MB/s.
+pub fn slow_disk(size_mib: f64) -> Parameters {
+    Parameters {
+        size_mib,
+        seek_min_us: 500.0,
+        seek_max_us: 4000.0,
+        rotation_us: 1000.0,
+        bandwidth_mb_s: 40.0,
+        overhead_us: 100.0,
+        ..Parameters::default()
+    }
+}
 
 /// One system and what is known of it.
 pub struct System {
@@ -26,8 +40,12 @@ pub struct System {
     pub name: &'static str,
     /// What is known.
     pub truth: &'static str,
-    /// Programs it needs.
-    needs: &'static [&'static str],
+    /// Debian packages that it needs.
+    pub packages: &'static [&'static str],
+    /// Files of the kernel that it needs.
+    kernel: &'static [&'static str],
+    /// Whether a miss is never tolerated: its checks leave room for a busy machine, and the others stand on them.
+    pub must_hold: bool,
     /// Brings it up, evaluates it, compares.
     run: fn(&Lab) -> Checks,
 }
@@ -35,9 +53,14 @@ pub struct System {
 impl System {
     /// Tries the system.
     pub fn attempt(&self, lab: &Lab) -> Outcome {
-        let missing: Vec<&str> = self.needs.iter().copied().filter(|p| !lab.has(p)).collect();
+        let is_absent =
+            |name: &&str| packages::programs(name).iter().any(|program| !lab.has(program));
+        let missing: Vec<&str> = self.packages.iter().copied().filter(is_absent).collect();
         if !missing.is_empty() {
-            return Outcome::Skipped(format!("not installed: {}", missing.join(", ")));
+            return Outcome::Skipped(format!("apt-get install {}", missing.join(" ")));
+        }
+        if let Some(file) = self.kernel.iter().find(|file| !lab.has(file)) {
+            return Outcome::Skipped(format!("this kernel has no {file}"));
         }
         match (self.run)(lab) {
             Ok(checks) => Outcome::Checked(checks),
@@ -46,147 +69,214 @@ impl System {
     }
 }
 
-/// All of them, in the order tried.
+/// All of them, in the order tried. The predictions, at the end, take an hour and a half of a machine that does nothing else.
 pub const ALL: &[System] = &[
+    System {
+        name: "disk-model",
+        truth: "the simulated disk keeps to its parameters and counts what it does",
+        packages: &[],
+        kernel: &[],
+        must_hold: true,
+        run: model::simulated_disk,
+    },
     System {
         name: "fio",
         truth: "fio replays the same requests at the same speed",
-        needs: &["fio", "fusermount3"],
+        packages: &["fio"],
+        kernel: &[],
+        must_hold: false,
         run: fio::replay,
+    },
+    System {
+        name: "fast",
+        truth: "fio moves the same bytes at the same speed on a device as fast as memory",
+        packages: &["e2fsprogs", "fio"],
+        kernel: &[],
+        must_hold: false,
+        run: fio::fast,
     },
     System {
         name: "vxbench",
         truth: "fio moves the same bytes at the same speed and cost; direct I/O spares processor time; writers to one file wait",
-        needs: &["fio"],
+        packages: &["fio"],
+        kernel: &[],
+        must_hold: false,
         run: vxbench::beside_fio,
     },
     System {
         name: "faults",
         truth: "a disk that fails after some points",
-        needs: &["fusermount3"],
+        packages: &[],
+        kernel: &[],
+        must_hold: true,
         run: faults::in_the_middle,
     },
-    System { name: "tmpfs", truth: "one region", needs: &[], run: cache::tmpfs },
-    System { name: "memcg-64", truth: "a page cache of 64 MiB", needs: &[], run: cache::limit_64 },
+    System {
+        name: "tmpfs",
+        truth: "one region",
+        packages: &[],
+        kernel: &[],
+        must_hold: false,
+        run: cache::tmpfs,
+    },
+    System {
+        name: "memcg-64",
+        truth: "a page cache of 64 MiB",
+        packages: &[],
+        kernel: &[],
+        must_hold: false,
+        run: cache::limit_64,
+    },
     System {
         name: "memcg-512",
         truth: "a page cache of 512 MiB",
-        needs: &[],
+        packages: &[],
+        kernel: &[],
+        must_hold: false,
         run: cache::limit_512,
     },
     System {
         name: "sprite",
         truth: "writes cached to 24 MB, reads to 128 MB: three plateaus",
-        needs: &["fusermount3", "losetup", "mkfs.ext4"],
+        packages: &["e2fsprogs"],
+        kernel: &[],
+        must_hold: false,
         run: cache::sprite,
     },
     System {
         name: "write-through",
         truth: "every write goes to the disk; T = T_disk / (1 - r)",
-        needs: &["fusermount3"],
+        packages: &[],
+        kernel: &[],
+        must_hold: false,
         run: policy::write_through,
     },
     System {
         name: "write-back",
         truth: "writes cancel in the cache",
-        needs: &["fusermount3"],
+        packages: &[],
+        kernel: &[],
+        must_hold: false,
         run: policy::write_back,
     },
     System {
         name: "flush",
         truth: "flushing every second slows cached writes on btrfs, never flushing does not",
-        needs: &["losetup", "mkfs.btrfs"],
+        packages: &["btrfs-progs"],
+        kernel: &[THROTTLE],
+        must_hold: false,
         run: policy::flush,
     },
     System {
         name: "one-arm",
         truth: "sequentiality pays on the disk and not in the cache; concurrency does not pay",
-        needs: &["fusermount3", "losetup", "mkfs.ext4"],
+        packages: &["e2fsprogs"],
+        kernel: &[],
+        must_hold: false,
         run: disk::one_arm,
     },
     System {
         name: "four-arms",
         truth: "concurrency pays on a disk with four arms",
-        needs: &["fusermount3", "losetup", "mkfs.ext4"],
+        packages: &["e2fsprogs"],
+        kernel: &[],
+        must_hold: false,
         run: disk::four_arms,
     },
     System {
         name: "sort",
         truth: "GNU sort past memory, and the workload with its parameters",
-        needs: &["fusermount3", "losetup", "mkfs.ext4", "sort", "awk"],
+        packages: &["e2fsprogs"],
+        kernel: &[],
+        must_hold: false,
         run: applications::sort,
     },
     System {
         name: "tpc-b",
         truth: "TPC-B on SQLite, and the workload with its parameters",
-        needs: &["fusermount3", "losetup", "mkfs.ext4", "sqlite3", "awk"],
+        packages: &["e2fsprogs", "sqlite3"],
+        kernel: &[],
+        must_hold: false,
         run: applications::tpc_b,
     },
     System {
         name: "client-server",
         truth: "client cache of 32 MB, server cache of 96 MB",
-        needs: &[
-            "fusermount3",
-            "losetup",
-            "mkfs.ext4",
-            "sshfs",
-            "socat",
-            "/usr/lib/openssh/sftp-server",
-            "ip",
-        ],
+        packages: &["e2fsprogs", "fuse3", "iproute2", "openssh-sftp-server", "socat", "sshfs"],
+        kernel: &[],
+        must_hold: false,
         run: network::client_server,
     },
     System {
         name: "nfs-like",
         truth: "writes go to the server one by one: write-through",
-        needs: &["fusermount3", "sshfs", "socat", "/usr/lib/openssh/sftp-server", "ip"],
+        packages: &["fuse3", "iproute2", "openssh-sftp-server", "socat", "sshfs"],
+        kernel: &[],
+        must_hold: false,
         run: network::nfs_like,
     },
     System {
         name: "dux-like",
         truth: "the client caches writes too: write-cancelling",
-        needs: &["glusterd", "glusterfs", "ip"],
+        packages: &["glusterfs-client", "glusterfs-server", "iproute2"],
+        kernel: &[],
+        must_hold: false,
         run: network::dux_like,
     },
-];
-
-/// Systems that are tried when named: those that predictions are put to the test on take minutes of a machine that does nothing else.
-pub const ON_REQUEST: &[System] = &[
     System {
         name: "prediction-here",
         truth: "a directory of the machine's own file system, 1 GiB of memory",
-        needs: &[],
+        packages: &[],
+        kernel: &[],
+        must_hold: false,
         run: prediction::here,
     },
     System {
         name: "prediction-ext4",
         truth: "ext4 on a loop device, 1 GiB of memory",
-        needs: &["losetup", "mkfs.ext4"],
+        packages: &["e2fsprogs"],
+        kernel: &[],
+        must_hold: false,
         run: prediction::ext4,
     },
     System {
         name: "prediction-xfs",
         truth: "XFS on a loop device, 1 GiB of memory",
-        needs: &["losetup", "mkfs.xfs"],
+        packages: &["xfsprogs"],
+        kernel: &[],
+        must_hold: false,
         run: prediction::xfs,
     },
     System {
         name: "prediction-btrfs",
         truth: "btrfs on a loop device, 1 GiB of memory",
-        needs: &["losetup", "mkfs.btrfs"],
+        packages: &["btrfs-progs"],
+        kernel: &[],
+        must_hold: false,
         run: prediction::btrfs,
     },
-    System { name: "prediction-tmpfs", truth: "tmpfs", needs: &[], run: prediction::tmpfs },
+    System {
+        name: "prediction-tmpfs",
+        truth: "tmpfs",
+        packages: &[],
+        kernel: &[],
+        must_hold: false,
+        run: prediction::tmpfs,
+    },
     System {
         name: "prediction-network",
         truth: "sshfs over 1 Gbit/s, a client cache of 64 MiB",
-        needs: &["sshfs", "socat", "/usr/lib/openssh/sftp-server", "ip"],
+        packages: &["fuse3", "iproute2", "openssh-sftp-server", "socat", "sshfs"],
+        kernel: &[],
+        must_hold: false,
         run: prediction::network,
     },
     System {
         name: "os-remote",
         truth: "the micro-benchmarks on sshfs: a name costs round trips, the file cache none",
-        needs: &["fusermount3", "sshfs", "socat", "/usr/lib/openssh/sftp-server", "ip"],
+        packages: &["fuse3", "iproute2", "openssh-sftp-server", "socat", "sshfs"],
+        kernel: &[],
+        must_hold: false,
         run: os::remote,
     },
 ];

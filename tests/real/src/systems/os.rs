@@ -15,11 +15,7 @@ fn value(results: &OsResults, name: &str, case: &str, place: Place) -> Option<f6
 
 /// sshfs without caches of its own but the kernel's, and the directory that the laboratory stands in.
 pub fn remote(lab: &Lab) -> Checks {
-    let mut up = network::hosts(lab)?;
-    up.and(
-        "mkdir -p w/srv && ./sshfs.sh up kernel_cache,dcache_timeout=0 && sleep .5",
-        "./sshfs.sh down; rm -rf w/srv",
-    )?;
+    let _up = network::sshfs(lab, "kernel_cache,dcache_timeout=0")?;
     let only = "dhrystone,read,open-close,create-delete,mab";
     let document =
         lab.command(&format!("os --quick --only {only} --dir w --dir mnt/ssh --json"))?;

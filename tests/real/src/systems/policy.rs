@@ -1,7 +1,10 @@
 //! Systems with a known write policy and flush behaviour.
 
-use super::{Checks, DISK};
+use super::{Checks, slow_disk};
 use crate::check::{Check, at, between, ends, equal, evaluation, policy};
+use crate::disk::Parameters;
+use crate::lab::settings::Flush;
+use crate::lab::storage::{Disk, FileSystem};
 use crate::lab::{Lab, Up};
 use ioscape_schema::{Region, Workload};
 
@@ -10,17 +13,17 @@ const DISK_MB: f64 = 64.0;
 /// Options for a file of the simulated disk that fits the machine's own file cache.
 const IN_CACHE: &str = "--destroy-data --max-unique-bytes 32M --budget 2m";
 
-fn fuse<'a>(lab: &'a Lab, policy: &str) -> Result<Up<'a>, String> {
-    lab.up(
-        &format!("./simdisk.sh up wp size={DISK_MB} keep=1 {policy} {DISK}"),
-        "./simdisk.sh down wp",
-    )
+fn fuse(lab: &Lab, write_back: f64) -> Result<(Up<'_>, Disk), String> {
+    let mut up = lab.up();
+    let parameters = Parameters { write_back, keep_cache: 1.0, ..slow_disk(DISK_MB) };
+    let disk = up.disk("wp", &parameters)?;
+    Ok((up, disk))
 }
 
 /// FUSE without a write-back cache sends every write to its disk.
 pub fn write_through(lab: &Lab) -> Checks {
-    let _up = fuse(lab, "wb=0")?;
-    let document = lab.evaluate("", "mnt/wp.sd/disk", IN_CACHE)?;
+    let (_up, _) = fuse(lab, 0.0)?;
+    let document = lab.evaluate("mnt/wp.disk/disk", IN_CACHE)?;
     let found = evaluation(&document)?;
     let (first, _) = ends(found)?;
     let mut checks = vec![equal("write policy", "write-through", &policy(found))];
@@ -53,28 +56,23 @@ fn law(region: &Region) -> Result<Vec<Check>, String> {
 
 /// FUSE with a write-back cache keeps writes in memory.
 pub fn write_back(lab: &Lab) -> Checks {
-    let _up = fuse(lab, "wb=1")?;
+    let (_up, _) = fuse(lab, 1.0)?;
     let document =
-        lab.evaluate("", "mnt/wp.sd/disk", "--destroy-data --max-unique-bytes 16M --budget 60s")?;
+        lab.evaluate("mnt/wp.disk/disk", "--destroy-data --max-unique-bytes 16M --budget 60s")?;
     Ok(vec![equal("write policy", "write-cancelling", &policy(evaluation(&document)?))])
 }
 
 /// The HP/UX effect: a flusher that locks the pages it writes stalls the writers of the cache.
 pub fn flush(lab: &Lab) -> Checks {
     let mut checks = Vec::new();
-    for (interval, low, high) in [("1s", 1.5, 1e6), ("infinite", 0.9, 1.5)] {
-        let mut up = lab.up("./slowloop.sh up fl 3000 0 0 0 0 btrfs", "./slowloop.sh down fl")?;
-        let rule = "$(cat /sys/block/$(basename $(cat w/fl.dev))/dev)";
-        let throttle = "/sys/fs/cgroup/blkio/blkio.throttle.write_bps_device";
-        up.and(
-            &format!("echo \"{rule} 10000000\" > {throttle}"),
-            &format!("echo \"{rule} 0\" > {throttle}"),
-        )?;
-        let document = lab.evaluate(
-            &format!("./dirty.sh {interval}"),
-            "mnt/fl",
-            "--max-unique-bytes 48M --budget 2m",
-        )?;
+    let intervals = [(Flush::EverySecond, "1s", 1.5, 1e6), (Flush::Never, "infinite", 0.9, 1.5)];
+    for (flush, interval, low, high) in intervals {
+        let mut up = lab.up();
+        let device = up.fast_device("fl", 3000)?;
+        up.file_system("fl", FileSystem::Btrfs, &device)?;
+        up.throttle_writes(&device, 10_000_000)?;
+        up.flush(flush)?;
+        let document = lab.evaluate("mnt/fl", "--max-unique-bytes 48M --budget 2m")?;
         let slowdown = evaluation(&document)?.findings.flush_slowdown.map(|f| f.value);
         checks.push(between(&format!("flush slowdown, interval {interval}"), low, high, slowdown));
     }

@@ -2,21 +2,24 @@
 
 use super::Checks;
 use crate::check::{Check, between, evaluation};
+use crate::lab::storage::FileSystem;
 use crate::lab::{Lab, Up};
 use ioscape_schema::{ErrorFigures, Validation};
 
 /// A file system of its own in a file, past the host's file cache; it holds sets of 3 GiB.
-fn in_a_file<'a>(lab: &'a Lab, make: &str) -> Result<Up<'a>, String> {
-    let up = format!(
-        "truncate -s 8G w/p.img && {make} w/p.img && losetup --direct-io=on -f --show w/p.img > w/p.dev \
-         && mkdir -p mnt/p && mount $(cat w/p.dev) mnt/p"
-    );
-    lab.up(&up, "umount mnt/p; losetup -d $(cat w/p.dev); rm -f w/p.img")
+fn in_a_file(lab: &Lab, kind: FileSystem) -> Result<Up<'_>, String> {
+    let mut up = lab.up();
+    let image = up.directory("w/p")?.join("image");
+    lab.shell(&format!("truncate -s 8G '{}'", image.display()))?;
+    let device = up.loop_device(&image)?;
+    up.file_system("p", kind, &device)?;
+    Ok(up)
 }
 
 /// A directory of the machine's own file system, with a file cache of 1 GiB.
 pub fn here(lab: &Lab) -> Checks {
-    let _up = lab.up("mkdir -p w/here", "rmdir w/here")?;
+    let mut up = lab.up();
+    up.directory("w/here")?;
     predicted(
         lab,
         "here",
@@ -28,36 +31,32 @@ pub fn here(lab: &Lab) -> Checks {
 
 /// ext4 in a file.
 pub fn ext4(lab: &Lab) -> Checks {
-    let _up = in_a_file(lab, "mkfs.ext4 -q -F")?;
+    let _up = in_a_file(lab, FileSystem::Ext4)?;
     predicted(lab, "ext4", "mnt/p", "--memory 1G --points 82 --budget 4m", SHORT)
 }
 
 /// XFS in a file.
 pub fn xfs(lab: &Lab) -> Checks {
-    let _up = in_a_file(lab, "mkfs.xfs -q -f")?;
+    let _up = in_a_file(lab, FileSystem::Xfs)?;
     predicted(lab, "xfs", "mnt/p", "--memory 1G --points 82 --budget 4m", SHORT)
 }
 
 /// btrfs in a file.
 pub fn btrfs(lab: &Lab) -> Checks {
-    let _up = in_a_file(lab, "mkfs.btrfs -q -f")?;
+    let _up = in_a_file(lab, FileSystem::Btrfs)?;
     predicted(lab, "btrfs", "mnt/p", "--memory 1G --points 82 --budget 4m", SHORT)
 }
 
 /// tmpfs.
 pub fn tmpfs(lab: &Lab) -> Checks {
-    let up = "mkdir -p mnt/p && mount -t tmpfs -o size=4G tmpfs mnt/p";
-    let _up = lab.up(up, "umount mnt/p")?;
+    let mut up = lab.up();
+    up.tmpfs("p", 4096)?;
     predicted(lab, "tmpfs", "mnt/p", "--max-unique-bytes 1G --points 82 --budget 4m", SHORT)
 }
 
 /// sshfs over 1 Gbit/s with a client's cache of 64 MiB.
 pub fn network(lab: &Lab) -> Checks {
-    let mut up = super::network::hosts(lab)?;
-    up.and(
-        "mkdir -p w/srv && ./sshfs.sh up kernel_cache && sleep .5",
-        "./sshfs.sh down; rm -rf w/srv",
-    )?;
+    let _up = super::network::sshfs(lab, "kernel_cache")?;
     let evaluate = "--memory 64M --max-unique-bytes 192M --points 82 --budget 4m";
     predicted(lab, "network", "mnt/ssh", evaluate, SHORT)
 }
@@ -67,12 +66,12 @@ const SHORT: &str = "--rounds 2 --budget 4m";
 
 /// Evaluates, then measures unseen workloads and compares.
 fn predicted(lab: &Lab, name: &str, target: &str, evaluate: &str, validate: &str) -> Checks {
-    let result = format!("w/prediction-{name}.ioscape.json");
+    let result = format!("results/prediction-{name}.ioscape.json");
     let workloads = std::env::var("IOSCAPE_WORKLOADS").unwrap_or_else(|_| "100".to_owned());
     let evaluated = lab.command(&format!("evaluate {target} --json -o {result} {evaluate}"))?;
     let found = evaluation(&evaluated)?;
     let cost = format!("{} points, {:.0} s", found.points_measured, found.elapsed_s);
-    let page = format!("w/validation-{name}.html");
+    let page = format!("results/validation-{name}.html");
     let document = lab.command(&format!(
         "validate {result} {target} --json --html {page} --seed 77 --workloads {workloads} {validate}"
     ))?;

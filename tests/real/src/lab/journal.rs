@@ -1,0 +1,159 @@
+//! Every change to the machine that is in force, with its way back, in a file that a later run reads if this one is killed.
+
+use super::undo::Undo;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// The number of an entry.
+pub type Entry = u64;
+
+/// What is in force, oldest first.
+#[derive(Default)]
+struct Entries {
+    next: Entry,
+    list: Vec<(Entry, Undo)>,
+    closed: bool,
+}
+
+/// The journal of one run.
+pub struct Journal {
+    file: PathBuf,
+    entries: Mutex<Entries>,
+}
+
+impl Journal {
+    /// Opens the journal and first undoes what a killed run left in it; tells how much that was.
+    ///
+    /// # Errors
+    /// One sentence if the file cannot be read or written.
+    pub fn open(file: &Path) -> Result<(Self, usize), String> {
+        let left = match fs::read_to_string(file) {
+            Ok(text) => text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect(),
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => Vec::new(),
+            Err(e) => return Err(format!("{}: {e}", file.display())),
+        };
+        left.iter().rev().for_each(Undo::perform);
+        let journal = Self { file: file.to_owned(), entries: Mutex::default() };
+        journal.save(&journal.lock())?;
+        Ok((journal, left.len()))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Entries> {
+        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes how a change is undone, before it is made.
+    ///
+    /// # Errors
+    /// One sentence if the run is being interrupted, or the file cannot be written.
+    pub fn note(&self, undo: Undo) -> Result<Entry, String> {
+        let mut entries = self.lock();
+        if entries.closed {
+            return Err("interrupted".to_owned());
+        }
+        let entry = entries.next;
+        entries.next += 1;
+        entries.list.push((entry, undo));
+        self.save(&entries)?;
+        Ok(entry)
+    }
+
+    /// Undoes a change, if that has not been done.
+    pub fn undo(&self, entry: Entry) {
+        let mut entries = self.lock();
+        if let Some(at) = entries.list.iter().position(|(number, _)| *number == entry) {
+            // It stays on paper until it is done: to undo twice does no harm.
+            let (_, undo) = entries.list[at].clone();
+            undo.perform();
+            entries.list.remove(at);
+            let _ = self.save(&entries);
+        }
+    }
+
+    /// Forgets a change that undid itself: a process that has ended.
+    pub fn forget(&self, entry: Entry) {
+        let mut entries = self.lock();
+        entries.list.retain(|(number, _)| *number != entry);
+        let _ = self.save(&entries);
+    }
+
+    /// Undoes everything, newest first, and lets nothing more be noted.
+    pub fn close(&self) {
+        let mut entries = self.lock();
+        entries.closed = true;
+        while let Some((_, undo)) = entries.list.last() {
+            undo.perform();
+            entries.list.pop();
+            let _ = self.save(&entries);
+        }
+    }
+
+    fn save(&self, entries: &Entries) -> Result<(), String> {
+        let fails = |e: String| format!("{}: {e}", self.file.display());
+        let mut text = String::new();
+        for (_, undo) in &entries.list {
+            text += &serde_json::to_string(undo).map_err(|e| fails(e.to_string()))?;
+            text.push('\n');
+        }
+        let new = self.file.with_extension("new");
+        fs::write(&new, text).map_err(|e| fails(e.to_string()))?;
+        fs::rename(&new, &self.file).map_err(|e| fails(e.to_string()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Place(PathBuf);
+
+    impl Place {
+        fn new(name: &str) -> Self {
+            let name = format!("ioscape-real-journal-{name}-{}", std::process::id());
+            let path = std::env::temp_dir().join(name);
+            fs::create_dir_all(&path).unwrap();
+            Self(path)
+        }
+
+        fn make(&self, name: &str) -> Undo {
+            fs::create_dir_all(self.0.join(name)).unwrap();
+            Undo::Remove(self.0.join(name))
+        }
+    }
+
+    impl Drop for Place {
+        fn drop(&mut self) {
+            let _ = fs::remove_dir_all(&self.0);
+        }
+    }
+
+    #[test]
+    fn a_later_run_undoes_what_a_killed_one_left_newest_first() {
+        let place = Place::new("killed");
+        let file = place.0.join("undo");
+        let (first, _) = Journal::open(&file).unwrap();
+        first.note(place.make("outer")).unwrap();
+        let done = first.note(place.make("done")).unwrap();
+        first.note(place.make("outer/inner")).unwrap();
+        first.undo(done);
+        std::mem::forget(first);
+        assert!(!place.0.join("done").exists());
+        let (_, left) = Journal::open(&file).unwrap();
+        assert_eq!(left, 2);
+        assert!(!place.0.join("outer").exists(), "the inner one went first");
+        assert_eq!(Journal::open(&file).unwrap().1, 0);
+    }
+
+    #[test]
+    fn nothing_is_begun_once_the_run_is_interrupted() {
+        let place = Place::new("interrupted");
+        let (journal, _) = Journal::open(&place.0.join("undo")).unwrap();
+        let kept = journal.note(place.make("kept")).unwrap();
+        journal.note(place.make("gone")).unwrap();
+        journal.forget(kept);
+        journal.close();
+        assert!(place.0.join("kept").exists() && !place.0.join("gone").exists());
+        assert!(journal.note(place.make("late")).is_err());
+    }
+}

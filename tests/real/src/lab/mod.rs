@@ -1,0 +1,267 @@
+//! The laboratory: brings systems up, takes them down on every way out, and runs the command under test on them.
+
+mod journal;
+mod processes;
+mod undo;
+
+pub mod memory;
+pub mod network;
+pub mod settings;
+pub mod storage;
+
+use ioscape_schema::Document;
+use journal::{Entry, Journal};
+use rustix::fs::{FlockOperation, flock};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+use std::fs::{self, File};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::Arc;
+use undo::Undo;
+
+/// Where the laboratory stands unless `IOSCAPE_REAL_PLACE` says otherwise: not in `/tmp`, which may be in memory.
+const PLACE: &str = "/var/tmp/ioscape-real";
+
+/// Exit code of an interrupted run.
+const INTERRUPTED: i32 = 130;
+
+/// The laboratory, ready to use, and the command under test.
+pub struct Lab {
+    place: PathBuf,
+    command: PathBuf,
+    journal: Arc<Journal>,
+    // Held as long as the laboratory stands: two would take each other's systems down.
+    _lock: File,
+}
+
+/// A system that is up; what it changed on the machine is undone, newest first, when this goes out of scope.
+pub struct Up<'a> {
+    lab: &'a Lab,
+    entries: Vec<Entry>,
+}
+
+impl Drop for Up<'_> {
+    fn drop(&mut self) {
+        self.entries.iter().rev().for_each(|entry| self.lab.journal.undo(*entry));
+    }
+}
+
+impl Drop for Lab {
+    fn drop(&mut self) {
+        self.journal.close();
+    }
+}
+
+impl Lab {
+    /// Makes the place ready, and undoes first what a killed run left.
+    ///
+    /// # Errors
+    /// One sentence: not root, another run under way, no command to test.
+    pub fn set_up() -> Result<Self, String> {
+        let mut lab = Self::swept()?;
+        lab.command = command_under_test()?;
+        Ok(lab)
+    }
+
+    /// The place after what a killed run left has been undone, without a command to test.
+    ///
+    /// # Errors
+    /// One sentence: not root, or another run under way.
+    pub fn swept() -> Result<Self, String> {
+        if !rustix::process::geteuid().is_root() {
+            return Err("needs root".to_owned());
+        }
+        let place =
+            std::env::var_os("IOSCAPE_REAL_PLACE").map_or_else(|| PLACE.into(), PathBuf::from);
+        let fails = |e: std::io::Error| format!("{}: {e}", place.display());
+        fs::create_dir_all(place.join("results")).map_err(fails)?;
+        let lock = File::create(place.join("lock")).map_err(fails)?;
+        flock(&lock, FlockOperation::NonBlockingLockExclusive)
+            .map_err(|_| format!("another run uses {}", place.display()))?;
+        let (journal, left) = Journal::open(&place.join("undo"))?;
+        if left > 0 {
+            crate::say(&format!("undid {left} changes that an earlier run left on this machine"));
+        }
+        let journal = Arc::new(journal);
+        undo_when_interrupted(Arc::clone(&journal))?;
+        for directory in ["mnt", "w"] {
+            let path = place.join(directory);
+            // What is mounted there is unmounted first, since it was noted later.
+            journal.note(Undo::RemoveTree(path.clone()))?;
+            fs::create_dir_all(&path).map_err(fails)?;
+        }
+        Ok(Self { place, command: PathBuf::new(), journal, _lock: lock })
+    }
+
+    /// A path below the place.
+    pub fn path(&self, below: &str) -> PathBuf {
+        self.place.join(below)
+    }
+
+    /// Runs a line of shell in the place and gives what it printed.
+    ///
+    /// # Errors
+    /// One sentence with what the line printed as its error.
+    pub fn shell(&self, line: &str) -> Result<String, String> {
+        let output = self.run(line)?;
+        let printed = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+        if output.status.success() {
+            Ok(printed)
+        } else {
+            let why = String::from_utf8_lossy(&output.stderr);
+            Err(format!("`{line}`: {}: {}", output.status, why.trim()))
+        }
+    }
+
+    /// Runs a line in a process group of its own, which is killed if this run is.
+    fn run(&self, line: &str) -> Result<Output, String> {
+        let mut command = Command::new("bash");
+        command.args(["-c", line]).current_dir(&self.place).stdin(Stdio::null()).process_group(0);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let child = command.spawn().map_err(|e| format!("bash: {e}"))?;
+        let noted = self.note_process(child.id());
+        let output = child.wait_with_output().map_err(|e| format!("bash: {e}"));
+        self.journal.forget(noted?);
+        output
+    }
+
+    fn note_process(&self, pid: u32) -> Result<Entry, String> {
+        let kill = Undo::Kill { pid, started: processes::started(pid).unwrap_or(0) };
+        let noted = self.journal.note(kill.clone());
+        if noted.is_err() {
+            kill.perform();
+        }
+        noted
+    }
+
+    /// A system with nothing in it yet.
+    pub fn up(&self) -> Up<'_> {
+        Up { lab: self, entries: Vec::new() }
+    }
+
+    /// Path of the command under test.
+    pub fn binary(&self) -> String {
+        self.command.display().to_string()
+    }
+
+    /// Whether a program is installed; a path is looked for as it is.
+    pub fn has(&self, program: &str) -> bool {
+        if program.starts_with('/') {
+            Path::new(program).exists()
+        } else {
+            self.shell(&format!("command -v {program}")).is_ok()
+        }
+    }
+
+    /// Evaluates `target` (relative to the place) with further options.
+    ///
+    /// # Errors
+    /// One sentence from the command, or about its result.
+    pub fn evaluate(&self, target: &str, options: &str) -> Result<Document, String> {
+        self.command(&format!("evaluate {target} --json {options}"))
+    }
+
+    /// Runs the command under test with arguments that ask for JSON, and keeps the result.
+    ///
+    /// # Errors
+    /// One sentence from the command, or about its result.
+    pub fn command(&self, arguments: &str) -> Result<Document, String> {
+        let text = self.shell(&format!("'{}' {arguments}", self.command.display()))?;
+        let name: String =
+            arguments.chars().map(|c| if c.is_alphanumeric() { c } else { '-' }).collect();
+        let kept = self.place.join("results").join(format!("{name:.60}.ioscape.json"));
+        fs::write(&kept, &text).map_err(|e| format!("{}: {e}", kept.display()))?;
+        serde_json::from_str(&text).map_err(|e| format!("the result cannot be read: {e}"))
+    }
+}
+
+impl Up<'_> {
+    /// Notes how the next change is undone.
+    fn note(&mut self, undo: Undo) -> Result<(), String> {
+        self.entries.push(self.lab.journal.note(undo)?);
+        Ok(())
+    }
+
+    /// Runs a line of shell that belongs to bringing the system up.
+    fn shell(&self, line: &str) -> Result<String, String> {
+        self.lab.shell(line)
+    }
+
+    /// Makes a directory below the place, removed with all that is in it.
+    ///
+    /// # Errors
+    /// The kernel's refusal.
+    pub fn directory(&mut self, below: &str) -> Result<PathBuf, String> {
+        let path = self.lab.path(below);
+        self.note(Undo::RemoveTree(path.clone()))?;
+        fs::create_dir_all(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+        Ok(path)
+    }
+
+    /// Makes a directory to mount on, and notes the unmount.
+    fn mount_point(&mut self, below: &str) -> Result<PathBuf, String> {
+        let path = self.lab.path(below);
+        self.note(Undo::Remove(path.clone()))?;
+        self.note(Undo::Unmount(path.clone()))?;
+        fs::create_dir_all(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+        Ok(path)
+    }
+
+    /// Starts a program that serves until the system is taken down; what it says goes to a log.
+    fn start(&mut self, name: &str, words: &[&str]) -> Result<(), String> {
+        let fails = |e: std::io::Error| format!("{name}: {e}");
+        let log = File::create(self.log(name)).map_err(fails)?;
+        let mut command = Command::new(words[0]);
+        command.args(&words[1..]).current_dir(&self.lab.place).stdin(Stdio::null());
+        command.process_group(0).stdout(log.try_clone().map_err(fails)?).stderr(log);
+        let child = command.spawn().map_err(fails)?;
+        self.entries.push(self.lab.note_process(child.id())?);
+        Ok(())
+    }
+
+    fn log(&self, name: &str) -> PathBuf {
+        self.lab.path(&format!("w/{name}.log"))
+    }
+
+    /// Waits up to ten seconds for a condition, and says what the program's log says if it does not come true.
+    fn wait_for(&self, name: &str, mut holds: impl FnMut() -> bool) -> Result<(), String> {
+        for _ in 0..200 {
+            if holds() {
+                return Ok(());
+            }
+            std::thread::sleep(std::time::Duration::from_millis(50));
+        }
+        let log = fs::read_to_string(self.log(name)).unwrap_or_default();
+        Err(format!("{name} did not come up within 10 s: {}", log.trim()))
+    }
+}
+
+/// Undoes everything on a signal, then exits.
+fn undo_when_interrupted(journal: Arc<Journal>) -> Result<(), String> {
+    let mut signals =
+        Signals::new([SIGINT, SIGTERM, SIGHUP]).map_err(|e| format!("signals: {e}"))?;
+    std::thread::spawn(move || {
+        if signals.forever().next().is_some() {
+            crate::say("\ninterrupted: taking everything down");
+            journal.close();
+            std::process::exit(INTERRUPTED);
+        }
+    });
+    Ok(())
+}
+
+/// The binary to try: `IOSCAPE_BIN`, or the one built beside this program.
+fn command_under_test() -> Result<PathBuf, String> {
+    if let Some(named) = std::env::var_os("IOSCAPE_BIN") {
+        return Ok(PathBuf::from(named));
+    }
+    let own = std::env::current_exe().map_err(|e| format!("where am I: {e}"))?;
+    let beside = own.with_file_name("ioscape");
+    if beside.is_file() {
+        Ok(beside)
+    } else {
+        Err(format!("{} is not built: run `cargo build --release` first", beside.display()))
+    }
+}

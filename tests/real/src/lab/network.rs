@@ -1,0 +1,131 @@
+//! Two hosts on one machine, joined by a cable of known length and speed, and the file systems between them.
+
+use super::Up;
+use super::memory::Group;
+use super::undo::{self, Undo};
+use crate::wire;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+const CLIENT: &str = "ioscape-client";
+const SERVER: &str = "ioscape-server";
+const SERVER_ADDRESS: &str = "10.78.0.2";
+/// The port that the SFTP server listens on, in its own network.
+const PORT: u16 = 7777;
+/// Debian's place of the SFTP server.
+pub const SFTP_SERVER: &str = "/usr/lib/openssh/sftp-server";
+
+/// The words that run a program on a host. It keeps the machine's mounts, which `ip netns exec` would hide.
+fn on(host: &str) -> [String; 2] {
+    ["nsenter".to_owned(), format!("--net=/var/run/netns/{host}")]
+}
+
+impl Up<'_> {
+    /// Two hosts joined by a cable of `delay_us` each way and `mbit_per_s`.
+    ///
+    /// # Errors
+    /// One sentence from the programs that make them.
+    pub fn hosts(&mut self, delay_us: u64, mbit_per_s: u64) -> Result<(), String> {
+        for host in [CLIENT, SERVER] {
+            self.note(Undo::RemoveNamespace(host.to_owned()))?;
+            self.shell(&format!("ip netns add {host} && ip -n {host} link set lo up"))?;
+        }
+        let own = std::env::current_exe().map_err(|e| format!("where am I: {e}"))?;
+        let (own, delay, speed) =
+            (own.to_string_lossy(), delay_us.to_string(), mbit_per_s.to_string());
+        self.start("cable", &[&*own, "cable", CLIENT, SERVER, &delay, &speed])?;
+        let device = wire::NAME;
+        let ends = [(CLIENT, "10.78.0.1"), (SERVER, SERVER_ADDRESS)];
+        let is_there = |host: &str| self.shell(&format!("ip -n {host} link show {device}")).is_ok();
+        self.wait_for("cable", || ends.iter().all(|(host, _)| is_there(host)))?;
+        for (host, address) in ends {
+            self.shell(&format!(
+                "ip -n {host} addr add {address}/24 dev {device} && ip -n {host} link set {device} mtu 1500 up"
+            ))?;
+        }
+        Ok(())
+    }
+
+    /// sshfs, without ssh, of a directory of the server on `mnt/ssh`; the server may be in a memory group.
+    ///
+    /// # Errors
+    /// One sentence from the programs.
+    pub fn sshfs(
+        &mut self,
+        export: &Path,
+        server: Option<&Group>,
+        options: &str,
+    ) -> Result<PathBuf, String> {
+        let [enter, namespace] = on(SERVER);
+        let join = server.map_or_else(|| ":".to_owned(), Group::join);
+        let listen = format!(
+            "{join}; exec {enter} {namespace} socat TCP-LISTEN:{PORT},reuseaddr,fork,nodelay EXEC:{SFTP_SERVER}"
+        );
+        self.start("sftp", &["bash", "-c", &listen])?;
+        let listens =
+            || self.shell(&format!("{enter} {namespace} ss -Hltn | grep -q :{PORT}")).is_ok();
+        self.wait_for("sftp", listens)?;
+        let target = self.mount_point("mnt/ssh")?;
+        let [enter, namespace] = on(CLIENT);
+        let source = format!("{SERVER_ADDRESS}:{}", export.display());
+        let options = format!("directport={PORT},allow_other,{options}");
+        let words = [
+            &*enter,
+            &*namespace,
+            "sshfs",
+            "-f",
+            "-o",
+            &options,
+            &source,
+            &target.to_string_lossy(),
+        ];
+        self.start("sshfs", &words)?;
+        self.wait_for("sshfs", || undo::is_mounted(&target))?;
+        Ok(target)
+    }
+
+    /// A GlusterFS volume of the server on `mnt/gl`, with options of the client.
+    ///
+    /// # Errors
+    /// One sentence from the programs.
+    pub fn gluster(&mut self, options: &str) -> Result<PathBuf, String> {
+        if self.shell("gluster --mode=script pool list").is_ok() {
+            return Err("a GlusterFS server runs on this machine already".to_owned());
+        }
+        let brick = self.directory("w/brick")?;
+        self.note(Undo::RemoveTree("/var/lib/glusterd/vols/ioscape".into()))?;
+        fs::create_dir_all("/var/log/glusterfs").map_err(|e| format!("/var/log/glusterfs: {e}"))?;
+        let [enter, namespace] = on(SERVER);
+        let log = format!("--log-file={}", self.log("glusterd").display());
+        self.start("glusterd", &[&*enter, &*namespace, "glusterd", "-N", &log])?;
+        self.wait_for("glusterd", || self.shell("gluster --mode=script pool list").is_ok())?;
+        self.note(gluster_undo("delete ioscape"))?;
+        self.note(gluster_undo("stop ioscape force"))?;
+        self.shell(&format!(
+            "gluster --mode=script volume create ioscape transport tcp {SERVER_ADDRESS}:{} force \
+             && gluster --mode=script volume start ioscape",
+            brick.display()
+        ))?;
+        let target = self.mount_point("mnt/gl")?;
+        let [enter, namespace] = on(CLIENT);
+        let (server, log) = (
+            format!("--volfile-server={SERVER_ADDRESS}"),
+            format!("--log-file={}", self.log("gluster").display()),
+        );
+        let target_text = target.to_string_lossy().into_owned();
+        let mut words =
+            vec![&*enter, &*namespace, "glusterfs", "-N", &*server, "--volfile-id=ioscape", &*log];
+        words.extend(options.split_whitespace());
+        words.push(&target_text);
+        self.start("gluster-client", &words)?;
+        self.wait_for("gluster-client", || {
+            undo::is_mounted(&target) && fs::read_dir(&target).is_ok()
+        })?;
+        Ok(target)
+    }
+}
+
+fn gluster_undo(what: &str) -> Undo {
+    let words = format!("gluster --mode=script volume {what}");
+    Undo::Run(words.split(' ').map(str::to_owned).collect())
+}
