@@ -4,7 +4,7 @@ use crate::args::{AskedArgs, WaysArgs, WorkloadArgs};
 use crate::failure::Failure;
 use crate::output;
 use ioscape_scaling::workload_sets;
-use ioscape_schema::{Access, Parameter, Workload};
+use ioscape_schema::{Access, Outcome, Parameter, Workload};
 use ioscape_workload::jobs::{Job, parse_jobs};
 use std::path::Path;
 
@@ -87,12 +87,12 @@ pub fn jobs_of(path: &Path) -> Result<Vec<Job>, Failure> {
 /// The workload that an application was found to be, under the name of its program.
 fn job_of_result(path: &Path) -> Result<Job, Failure> {
     let document = output::read_result(path)?;
-    let found = document.characterization.ok_or_else(|| {
-        Failure::Misuse(format!(
+    let Some(Outcome::Characterization(found)) = document.outcome else {
+        return Err(Failure::Misuse(format!(
             "{} characterizes no application, so it holds no workload: give a result of `ioscape characterize` or a job file",
             path.display()
-        ))
-    })?;
+        )));
+    };
     let program = found.command.first().map(Path::new).and_then(Path::file_name);
     let name = program.map_or("application".into(), |name| name.to_string_lossy().into_owned());
     Ok(Job { name, workload: found.overall.workload(), seconds: None, seed: None })

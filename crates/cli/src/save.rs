@@ -63,7 +63,7 @@ impl Keeper {
     /// Saves the evaluation as far as it came.
     pub fn save(&mut self, document: &Document, evaluation: &Evaluation) {
         self.save_document(&Document {
-            evaluation: Some(evaluation.clone()),
+            outcome: Some(evaluation.clone().into()),
             interrupted: true,
             ..document.clone()
         });
@@ -92,7 +92,7 @@ impl Keeper {
             let message = format!("the {} is partial: {error}", self.work.word());
             document.warn(Warning::new(WarningKind::Interrupted, message));
         }
-        for doubt in document.evaluation.as_ref().map(Evaluation::doubts).unwrap_or_default() {
+        for doubt in document.evaluation().map(Evaluation::doubts).unwrap_or_default() {
             document.warn(doubt);
         }
         let text = output::json(&document)?;

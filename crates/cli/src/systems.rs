@@ -5,7 +5,9 @@ use crate::failure::Failure;
 use crate::output;
 use ioscape_scaling::model::{Model, ModelKind, bounds_of, predict};
 use ioscape_schema::units::Bytes;
-use ioscape_schema::{Document, Evaluation, Parameter, Prediction, Warning, WarningKind, Workload};
+use ioscape_schema::{
+    Document, Evaluation, Outcome, Parameter, Prediction, Warning, WarningKind, Workload,
+};
 use std::path::{Path, PathBuf};
 
 /// Name of a result file without its folder and its endings: `here` of `out/here.ioscape.json`.
@@ -58,13 +60,14 @@ impl System {
     pub fn read(path: &Path, kind: ModelKind) -> Result<Self, Failure> {
         let mut document = output::read_result(path)?;
         let file = path.display();
-        let evaluation = document.evaluation.take().ok_or_else(|| {
-            Failure::Misuse(format!(
+        let Some(Outcome::Evaluation(evaluation)) = document.outcome.take() else {
+            return Err(Failure::Misuse(format!(
                 "{file} holds no evaluation, so nothing can be predicted from it: give a result of `ioscape evaluate`"
-            ))
-        })?;
+            )));
+        };
         let model = Model::of_kind(kind, &evaluation)
             .map_err(|e| Failure::Misuse(format!("{file}: {e}")))?;
+        let evaluation = *evaluation;
         Ok(Self { name: stem(path), path: path.to_path_buf(), document, evaluation, model })
     }
 

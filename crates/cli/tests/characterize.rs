@@ -31,7 +31,7 @@ fn a_copy_is_what_it_is_known_to_be() {
     let saved = std::fs::read(folder.path().join("a.ioscape.json")).expect("the result");
     assert_eq!(saved, output.stdout, "one document in both places");
     let document: Document = serde_json::from_slice(&saved).expect("a document");
-    let found = document.characterization.expect("what was asked for");
+    let found = document.characterization().expect("what was asked for");
     let overall = &found.overall;
     assert_eq!((overall.requests, overall.bytes, overall.syncs), (128, 8 << 20, 1));
     assert_eq!((overall.unique_bytes, overall.size_mean), (8 << 20, 65_536));
@@ -46,7 +46,7 @@ fn a_copy_is_what_it_is_known_to_be() {
     let run = ["run", ".", "a.ioscape.json", "--seconds", "200ms", "--json"];
     let output = ioscape(folder.path()).args(run).assert().success().get_output().clone();
     let again: Document = serde_json::from_slice(&output.stdout).expect("a document");
-    let measured = &again.measurements.expect("a run")[0];
+    let measured = &again.measurements().expect("a run")[0];
     assert_eq!(measured.workload, overall.workload());
     assert_eq!(measured.name.as_deref(), Some("dd"));
 }
@@ -135,6 +135,6 @@ fn an_interruption_keeps_what_was_seen() {
     assert_eq!(output.status.code(), Some(130));
     let document: Document = serde_json::from_slice(&output.stdout).expect("a document");
     assert!(document.interrupted);
-    let found = document.characterization.expect("what was seen");
+    let found = document.characterization().expect("what was seen");
     assert!(found.files.iter().any(|file| file.path.ends_with("/in") && file.traits.bytes == 10));
 }

@@ -28,7 +28,7 @@ fn read(path: &Path) -> Option<Document> {
 }
 
 fn probes(document: &Document) -> usize {
-    document.evaluation.as_ref().map_or(0, |e| e.probes.len())
+    document.evaluation().map_or(0, |e| e.probes.len())
 }
 
 /// Waits until the result file holds some probes.
@@ -80,9 +80,9 @@ fn an_interrupted_evaluation_is_kept_and_goes_on() {
     let whole = read(&second).expect("the result can be read");
     assert!(!whole.interrupted && probes(&whole) > probes(&partial));
     assert!(whole.warnings.iter().all(|doubt| doubt.kind != WarningKind::Interrupted));
-    let (whole, partial) = (whole.evaluation.expect("one"), partial.evaluation.expect("one"));
+    let (whole, partial) = (whole.evaluation().expect("one"), partial.evaluation().expect("one"));
     assert_eq!(whole.probes[..partial.probes.len()], partial.probes[..], "the log goes on");
-    for evaluation in [&whole, &partial] {
+    for evaluation in [whole, partial] {
         let left_out = evaluation.shortened.get("single writer");
         assert!(left_out.is_some_and(|why| why.contains("budget")), "{left_out:?}");
     }
@@ -139,6 +139,6 @@ fn an_interrupted_run_keeps_its_finished_jobs() {
     assert_eq!(output.status.code(), Some(130), "{}", stderr(&output));
     let document: Document = serde_json::from_slice(&output.stdout).expect("valid JSON");
     assert!(document.interrupted);
-    assert_eq!(document.measurements.map(|m| m.len()), Some(1));
+    assert_eq!(document.measurements().map(Vec::len), Some(1));
     assert_eq!(scratch_files(folder.path()), Vec::<PathBuf>::new());
 }

@@ -141,7 +141,7 @@ fn a_device_is_replayed_on_when_allowed_and_not_mounted() {
     let done = replay(&trace, &disk.device, &["--destroy-data", "--json"]);
     assert!(done.status.success(), "{done:?}");
     let document: Document = serde_json::from_slice(&done.stdout).expect("a document");
-    let told = document.trace_replay.expect("a replay");
+    let told = document.trace_replay().expect("a replay");
     assert_eq!((told.ios(), told.target_bytes, told.moved), (3, 1 << 20, 0));
     let bytes = disk.bytes();
     assert!(
@@ -241,6 +241,6 @@ fn an_interrupted_campaign_takes_down_all_that_it_made() {
         }
         let text = std::fs::read_to_string(&result).expect("a result");
         let document: Document = serde_json::from_str(&text).expect("a document");
-        assert!(document.interrupted && document.campaign.is_some(), "what was measured is kept");
+        assert!(document.interrupted && document.campaign().is_some(), "what was measured is kept");
     }
 }

@@ -2,7 +2,7 @@
 
 use assert_cmd::Command;
 use assert_cmd::cargo::cargo_bin;
-use ioscape_schema::{Access, Document, Workload};
+use ioscape_schema::{Access, Document, Evaluation, SystemComparison, Workload};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -20,10 +20,16 @@ fn small() -> Document {
     serde_json::from_str(SMALL).expect("the file follows the schema")
 }
 
+/// The document and its evaluation.
+fn small_evaluation() -> (Document, Evaluation) {
+    let document = small();
+    let evaluation = document.evaluation().expect("an evaluation").clone();
+    (document, evaluation)
+}
+
 /// The same system, twice as fast, and its workloads changed.
 fn twice_as_fast(change: impl Fn(&mut Workload)) -> Document {
-    let mut document = small();
-    let evaluation = document.evaluation.as_mut().expect("an evaluation");
+    let (document, mut evaluation) = small_evaluation();
     let curves = evaluation.regions.iter_mut().flat_map(|region| {
         change(&mut region.focal);
         let all = &mut region.curves;
@@ -41,7 +47,7 @@ fn twice_as_fast(change: impl Fn(&mut Workload)) -> Document {
         point.rounds.iter_mut().for_each(|round| *round *= 2.0);
         change(&mut point.measurement.workload);
     }
-    document
+    Document { outcome: Some(evaluation.into()), ..document }
 }
 
 struct Folder(tempfile::TempDir);
@@ -93,9 +99,9 @@ fn predictions_are_consistent_and_say_where_they_are_guesses() {
     let text = stdout(&both);
     assert_eq!(std::fs::read(&out).expect("the file"), text, "one document");
     let predicted = document(&text);
-    let predictions = predicted.predictions.expect("predictions");
+    let predictions = predicted.predictions().expect("predictions");
     assert_eq!(predictions.len(), 5);
-    for one in &predictions {
+    for one in predictions {
         let w = &one.workload;
         let [low, high] = one.interval90;
         assert!(0.0 < low && low < one.throughput_bytes_per_s && one.throughput_bytes_per_s < high);
@@ -122,11 +128,11 @@ fn a_workload_by_flags_and_from_a_file_is_the_same() {
     let asked = ["predict", &a, "--json", "--unique-bytes", "10M", "--size-mean", "8k"];
     let flags = document(&stdout(&[&asked[..], &["--read-frac", "0.6"]].concat()));
     let file = document(&stdout(&["predict", &a, "--json", "--workloads", &jobs]));
-    let [flags, file] = [flags, file].map(|d| d.predictions.expect("predictions").remove(0));
+    let [flags, file] = [flags, file].map(|d| d.predictions().expect("predictions")[0].clone());
     assert_eq!((&flags.name, file.name.as_deref()), (&None, Some("x")));
     assert_eq!(flags.throughput_bytes_per_s, file.throughput_bytes_per_s);
     let product = [&asked[..], &["--read-frac", "0.6", "--model", "product"]].concat();
-    let product = document(&stdout(&product)).predictions.expect("predictions").remove(0);
+    let product = document(&stdout(&product)).predictions().expect("predictions")[0].clone();
     assert_ne!(product.throughput_bytes_per_s, flags.throughput_bytes_per_s);
 }
 
@@ -137,17 +143,19 @@ fn a_system_twice_as_fast_is_twice_as_fast() {
     let b = folder.put("b.ioscape.json", &twice_as_fast(|_| ()));
     let prices = ["--price", "a=100", "--price", "b=400", "--at-least", "1kB/s"];
     let compared = document(&stdout(&[&["compare", &a, &b, "--json"], &prices[..]].concat()));
-    let all = compared.comparison.expect("a comparison");
+    let SystemComparison { comparison: all, cheapest } =
+        compared.comparison().expect("a comparison");
     assert_eq!(all.len(), 5);
-    for one in &all {
+    for one in all {
         assert_eq!(one.systems, ["b", "a"]);
         assert!((one.ratio - 2.0).abs() < 0.05, "{:?}: {}", one.name, one.ratio);
         let [ours, theirs] = one.throughput_per_price.expect("prices");
         assert!((ours / theirs * 4.0 / one.ratio - 1.0).abs() < 1e-9);
         assert_eq!(one.significant, one.interval90[0] > 1.0 || one.interval90[1] < 1.0);
     }
-    for one in compared.cheapest.expect("a choice") {
-        let choice = one.choice.expect("both are fast enough");
+    assert_eq!(cheapest.len(), 5);
+    for one in cheapest {
+        let choice = one.choice.as_ref().expect("both are fast enough");
         assert_eq!((choice.system.as_str(), choice.price), ("a", 100.0));
     }
 }
@@ -166,13 +174,11 @@ fn evaluations_of_different_kinds_are_compared_with_a_doubt() {
 fn what_cannot_be_predicted_is_refused() {
     let folder = Folder::new();
     let a = folder.put("a.json", &small());
-    let no_evaluation = Document { evaluation: None, ..small() };
+    let no_evaluation = Document { outcome: None, ..small() };
     let none = folder.put("none.json", &no_evaluation);
-    let mut empty = small();
-    empty.evaluation = empty.evaluation.map(|e| ioscape_schema::Evaluation {
-        target: e.target,
-        ..ioscape_schema::Evaluation::default()
-    });
+    let (document, evaluation) = small_evaluation();
+    let unmeasured = Evaluation { target: evaluation.target, ..Evaluation::default() };
+    let empty = Document { outcome: Some(unmeasured.into()), ..document };
     let empty = folder.put("empty.json", &empty);
     let cut = folder.put_text("cut.json", &SMALL[..SMALL.len() / 2]);
     let newer = folder.put_text("newer.json", &SMALL.replace("ioscape/1", "ioscape/9"));
@@ -197,13 +203,12 @@ fn what_cannot_be_predicted_is_refused() {
 
 /// The evaluation with a space so small that its corners are measured in no time.
 fn tiny() -> Document {
-    let mut document = small();
-    let evaluation = document.evaluation.as_mut().expect("an evaluation");
+    let (document, mut evaluation) = small_evaluation();
     let settings = evaluation.settings.as_mut().expect("settings");
     settings.unique_bytes = [1 << 20, 4 << 20];
     settings.size_mean = [4096, 16384];
     settings.process_num = [1, 2];
-    document
+    Document { outcome: Some(evaluation.into()), ..document }
 }
 
 fn scratch_files(folder: &Path) -> Vec<PathBuf> {
@@ -222,7 +227,8 @@ fn a_validation_measures_what_it_predicted() {
     let summary = stdout(&[&["validate", &a, target], &asked[..]].concat());
     assert!(String::from_utf8(summary).expect("text").contains("3 random workloads"));
     let result = document(&std::fs::read(&out).expect("the result"));
-    let validation = result.validation.expect("a validation");
+    let run = result.validation().expect("a validation");
+    let validation = run.validation.as_ref().expect("it is whole");
     assert_eq!((validation.workloads, validation.points.len(), result.seed), (3, 3, 5));
     let models: Vec<&str> = validation.models.keys().map(String::as_str).collect();
     assert_eq!(models, ["default", "product", "single_point"]);
@@ -242,7 +248,7 @@ fn interrupted(command: &mut std::process::Command, out: &str) -> Document {
     let begun = Instant::now();
     let saved = || -> Option<usize> {
         let document: Document = serde_json::from_slice(&std::fs::read(out).ok()?).ok()?;
-        document.measurements.map(|all| all.len())
+        document.validation().map(|run| run.measurements.len())
     };
     while saved().is_none_or(|count| count < 3) {
         assert!(begun.elapsed() < Duration::from_secs(600), "nothing was saved");
@@ -267,9 +273,10 @@ fn an_interrupted_validation_is_kept_and_goes_on() {
     let asked = ["--workloads", "12", "--rounds", "1", "--budget", "10m", "-o", &out];
     command.args(["validate", &a, target]).args(asked);
     let partial = interrupted(&mut command, &out);
-    assert!(partial.interrupted && partial.validation.is_some_and(|v| v.workloads >= 2));
-    let before = partial.measurements.expect("what was measured");
-    let log = partial.validation_log.expect("a log");
+    let kept = partial.validation().expect("a validation");
+    assert!(partial.interrupted && kept.validation.as_ref().is_some_and(|v| v.workloads >= 2));
+    let before = &kept.measurements;
+    let log = kept.log.as_ref().expect("a log");
     assert_eq!((log.workloads, log.steps.len()), (12, before.len()));
     assert_eq!(scratch_files(folder.0.path()), Vec::<PathBuf>::new());
 
@@ -279,9 +286,10 @@ fn an_interrupted_validation_is_kept_and_goes_on() {
     refused(&["validate", &a, "/", "--resume", &out], &["v.json", "about"]);
     stdout(&["validate", &a, target, "--resume", &out, "--budget", "1s", "-o", &whole]);
     let result = document(&std::fs::read(&whole).expect("the result"));
-    assert!(!result.interrupted && result.measurements.is_none());
+    let run = result.validation().expect("a validation");
+    assert!(!result.interrupted && run.measurements.is_empty() && run.log.is_none());
     assert_eq!(result.started_at, partial.started_at);
-    let points = result.validation.expect("a validation").points;
+    let points = &run.validation.as_ref().expect("it is whole").points;
     assert_eq!(points.len(), 12);
     // The first measurement is that of the single-point benchmark.
     for one in &before[1..] {

@@ -42,8 +42,9 @@ fn a_sweep_gives_the_same_result_with_any_number_of_threads() {
         let out = simulate(&trace, &[&sweep[..], &[threads]].concat());
         serde_json::from_slice::<Document>(&out)
             .expect("a document")
-            .simulation
+            .simulation()
             .expect("a simulation")
+            .clone()
     };
     let (one, many) = (run("1"), run("3"));
     assert_eq!(one, many);
@@ -82,7 +83,7 @@ fn what_does_not_fit_is_refused() {
 fn evaluated(name: &str, policy: &str, regions: usize, caches: [Option<f64>; 2]) {
     let run = ioscape().args(["evaluate", &format!("sim:{name}"), "--json"]).assert().success();
     let document: Document = serde_json::from_slice(&run.get_output().stdout).expect("a document");
-    let evaluation = document.evaluation.expect("an evaluation");
+    let evaluation = document.evaluation().expect("an evaluation");
     let findings = &evaluation.findings;
     let found = serde_json::to_value(findings.write_policy).expect("a policy");
     assert_eq!(found, policy, "{name}");
@@ -142,7 +143,7 @@ fn a_solid_state_drive_takes_a_trace_and_nothing_meant_for_disks() {
     };
     let found = run(&[]).success().get_output().stdout.clone();
     let document: Document = serde_json::from_slice(&found).expect("a document");
-    let simulation = document.simulation.expect("a simulation");
+    let simulation = document.simulation().expect("a simulation");
     let [cell] = simulation.cells.as_slice() else { panic!("one cell") };
     assert!(cell.write_amplification.is_some_and(|times| (1.0..1.1).contains(&times)));
     // Two pages on two dies: command, sense, channel and link.

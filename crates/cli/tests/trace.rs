@@ -24,7 +24,7 @@ fn a_trace_is_imported_and_exported() {
         folder.path(),
         &["trace", "import", "a.spc", "-o", "a.parquet", "--json"],
     ));
-    let files = told.trace_files.expect("what was written");
+    let files = told.trace_files().expect("what was written");
     assert_eq!((files[0].rows, files[0].reads, files[0].bytes), (2, 1, 4608));
     assert_eq!((files[0].info.format.as_str(), files[0].span_ns), ("spc", 500_000_000));
     ioscape(folder.path(), &["trace", "export", "a.parquet", "--format", "disksim", "-o", "a.txt"])
@@ -53,7 +53,7 @@ fn broken_lines_fail_or_are_counted() {
     let words = ["trace", "import", "a.spc", "-o", "a.parquet", "--skip-bad", "--json"];
     let told = document(ioscape(folder.path(), &words));
     assert_eq!(told.warnings[0].kind, WarningKind::RecordsSkipped);
-    assert_eq!(told.trace_files.unwrap()[0].info.skipped, 1);
+    assert_eq!(told.trace_files().unwrap()[0].info.skipped, 1);
 }
 
 #[test]

@@ -21,7 +21,7 @@ fn document(assert: assert_cmd::assert::Assert) -> Document {
 }
 
 fn result(document: &Document) -> &TraceReplay {
-    document.trace_replay.as_ref().expect("a replay")
+    document.trace_replay().expect("a replay")
 }
 
 fn ios(replay: &TraceReplay, kind: &str) -> u64 {

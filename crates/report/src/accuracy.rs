@@ -132,7 +132,7 @@ mod tests {
 
     #[test]
     fn every_workload_is_a_point_and_lines_have_none() {
-        let validation = sample::validated().validation.unwrap();
+        let validation = sample::validation();
         let chart = scatter(&validation).unwrap();
         let svg = chart.svg(Frame::WIDE, "");
         roxmltree::Document::parse(&svg).unwrap();
@@ -143,7 +143,7 @@ mod tests {
 
     #[test]
     fn errors_share_their_axis_and_known_models_come_first() {
-        let validation = sample::validated().validation.unwrap();
+        let validation = sample::validation();
         let charts = errors(&validation);
         assert_eq!(charts.len(), 5);
         assert!(charts.iter().all(|(_, chart)| chart.y.range == charts[0].1.y.range));

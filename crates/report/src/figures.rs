@@ -303,7 +303,7 @@ mod tests {
 
     #[test]
     fn every_point_of_every_curve_is_in_a_figure() {
-        let evaluation = sample::evaluated().evaluation.unwrap();
+        let evaluation = sample::evaluation();
         let landscape = landscape(&evaluation);
         assert_eq!(landscape.series.iter().map(|one| one.marks.len()).sum::<usize>(), 75);
         assert_eq!((landscape.bands.len(), landscape.markers.len()), (3, 4));
@@ -318,7 +318,7 @@ mod tests {
 
     #[test]
     fn error_bars_span_the_rounds_or_the_interval() {
-        let mut point = sample::evaluated().evaluation.unwrap().unique_bytes_curve[0].clone();
+        let mut point = sample::evaluation().unique_bytes_curve[0].clone();
         point.rounds = vec![3.0, 1.0, 2.0];
         assert_eq!(range(&point), [1.0, 3.0]);
         point.rounds.truncate(1);
@@ -327,7 +327,7 @@ mod tests {
 
     #[test]
     fn a_region_knows_its_focal_and_best_point() {
-        let regions = sample::evaluated().evaluation.unwrap().regions;
+        let regions = sample::evaluation().regions;
         let focal = focal_point(&regions[2]).unwrap();
         assert_eq!(focal.measurement.workload.read_frac, 0.5);
         let (parameter, best) = best_point(&regions[2]).unwrap();

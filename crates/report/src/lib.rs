@@ -7,15 +7,15 @@
 mod accuracy;
 mod application;
 mod csv;
+mod document;
 mod figures;
-mod finite;
 mod html;
-mod json;
-mod landscape;
 mod os;
+mod outcome;
 mod plot;
 mod ranges;
 mod ratios;
+mod replay;
 mod simulation;
 mod terminal;
 mod text;
@@ -25,8 +25,5 @@ mod trace;
 #[path = "../tests/sample/mod.rs"]
 mod sample;
 
-pub use csv::csv;
-pub use html::html;
-pub use json::{NotFinite, ReadError, from_json, json};
-pub use landscape::landscape_svg;
-pub use terminal::{Style, terminal};
+pub use document::{NotFinite, ReadError, csv, from_json, html, json, landscape_svg, terminal};
+pub use terminal::Style;

@@ -126,7 +126,7 @@ mod tests {
 
     #[test]
     fn every_direction_of_every_run_has_a_bar() {
-        let runs = sample::measured().measurements.unwrap();
+        let runs = sample::runs();
         let names = vec!["a <b>".to_owned(), "b".repeat(500), String::new()];
         let svg = svg(&runs, &names, 350.0, "narrow");
         let tree = roxmltree::Document::parse(&svg).unwrap();

@@ -2,8 +2,7 @@
 
 use ioscape_schema::units::{Bytes, Count};
 use ioscape_schema::{
-    BorderOperation, Comparison, Document, Measurement, Parameter, Stop, WarningKind, Workload,
-    WritePolicy,
+    BorderOperation, Comparison, Measurement, Parameter, Stop, WarningKind, Workload, WritePolicy,
 };
 use std::borrow::Cow;
 
@@ -202,60 +201,11 @@ pub fn verdict(comparison: &Comparison) -> &'static str {
     }
 }
 
-/// What the document is about: the evaluated target, the systems of predictions, or how many runs it holds.
-pub fn target(document: &Document) -> Cow<'_, str> {
-    let listed = |mut names: Vec<&str>| {
-        names.dedup();
-        names.join(", ")
-    };
-    if let Some(validation) = &document.validation {
-        let systems = validation.points.iter().map(|p| p.prediction.system.as_str()).collect();
-        return format!("predictions for {}, validated", listed(systems)).into();
-    }
-    if let Some(all) = document.comparison.as_ref().filter(|all| !all.is_empty()) {
-        let systems = all.iter().map(|one| one.systems[0].as_str()).collect();
-        return format!("{} against {}", listed(systems), all[0].systems[1]).into();
-    }
-    if let Some(all) = document.predictions.as_ref().filter(|_| document.evaluation.is_none()) {
-        let systems = all.iter().map(|one| one.system.as_str()).collect();
-        return format!("predictions for {}", listed(systems)).into();
-    }
-    if let Some(one) = &document.characterization {
-        return format!("the I/O of {}", command(&one.command)).into();
-    }
-    if let Some(campaign) = &document.campaign {
-        return campaign.title.as_str().into();
-    }
-    if let Some(run) = document.vxbench.as_ref().and_then(|vxbench| vxbench.runs.first()) {
-        return format!("vxbench {}", run.job.workload).into();
-    }
-    if document.vxbench.is_some() {
-        return "concurrent writers".into();
-    }
-    if document.os.is_some() {
-        return "operating system against processor".into();
-    }
-    if let Some(trace) = document.trace_summary.as_ref().filter(|_| document.evaluation.is_none()) {
-        return trace.name.as_str().into();
-    }
-    if let Some(trace) = &document.trace_characterization {
-        return trace.name.as_str().into();
-    }
-    if let Some(files) = document.trace_files.as_ref().filter(|files| !files.is_empty()) {
-        return listed(files.iter().map(|file| file.path.as_str()).collect()).into();
-    }
-    if let Some(one) = document.simulation.as_ref().filter(|_| document.evaluation.is_none()) {
-        return format!("{} on {}", one.trace, one.drive).into();
-    }
-    if let Some(one) = &document.trace_replay {
-        return format!("{} on {}", one.trace, one.target).into();
-    }
-    match (&document.evaluation, &document.measurements) {
-        (Some(evaluation), _) if !evaluation.target.is_empty() => evaluation.target.as_str().into(),
-        (None, Some(runs)) if runs.len() == 1 => mix(&runs[0].workload).into(),
-        (None, Some(runs)) => format!("{} runs", runs.len()).into(),
-        _ => "a result without measurements".into(),
-    }
+/// Names in a row, each once where it follows itself.
+pub fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    let mut names: Vec<&str> = names.collect();
+    names.dedup();
+    names.join(", ")
 }
 
 /// The command line, quoted where a shell would need it.

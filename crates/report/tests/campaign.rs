@@ -64,7 +64,7 @@ fn table() -> Document {
     };
     result.rows[1].cells[1] =
         CampaignCell { impossible: Some("no direct I/O".into()), ..CampaignCell::default() };
-    Document { schema: SCHEMA.into(), campaign: Some(result), ..Document::default() }
+    Document { schema: SCHEMA.into(), outcome: Some(result.into()), ..Document::default() }
 }
 
 #[test]
@@ -103,7 +103,7 @@ fn runs_are_a_table_of_users() {
     let run = VxRun { files: vec![file], ..VxRun::default() };
     let vxbench = Vxbench { runs: vec![run], ..Vxbench::default() };
     let document =
-        Document { schema: SCHEMA.into(), vxbench: Some(vxbench), ..Document::default() };
+        Document { schema: SCHEMA.into(), outcome: Some(vxbench.into()), ..Document::default() };
     let page = html(&document);
     assert!(page.contains("<td>7</td>") && !page.contains("<script>alert"));
     let text = json(&document).unwrap();

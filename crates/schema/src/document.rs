@@ -2,8 +2,8 @@
 
 use crate::{
     CampaignResult, Characterization, Cheapest, Comparison, Environment, Evaluation, Measurement,
-    OsResults, Prediction, Simulation, TraceCharacterization, TraceFile, TraceReplay, TraceSummary,
-    Validation, ValidationLog, Vxbench, Warning,
+    OsResults, Outcome, Prediction, Simulation, SystemComparison, TraceCharacterization, TraceFile,
+    TraceReplay, TraceSummary, Validation, ValidationLog, ValidationRun, Vxbench, Warning,
 };
 use serde::{Deserialize, Serialize};
 
@@ -17,8 +17,11 @@ pub struct Tool {
     pub version: String,
 }
 
-/// A result file: where, when and how it came about, and one or more results.
+/// A result file: where, when and how it came about, and its outcome.
+///
+/// In JSON the keys of the outcome stand beside the others.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "File")]
 pub struct Document {
     /// Name and version of the schema, `ioscape/1`.
     pub schema: String,
@@ -35,56 +38,10 @@ pub struct Document {
     /// The machine.
     pub environment: Environment,
     /// Doubts about the whole.
-    #[serde(default)]
     pub warnings: Vec<Warning>,
-    /// Results of single runs.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub measurements: Option<Vec<Measurement>>,
-    /// Result of an evaluation.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub evaluation: Option<Evaluation>,
-    /// Predicted performance of workloads that were not measured.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub predictions: Option<Vec<Prediction>>,
-    /// Systems compared on the same workloads, by prediction.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub comparison: Option<Vec<Comparison>>,
-    /// The cheapest system that is fast enough, per workload.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cheapest: Option<Vec<Cheapest>>,
-    /// Predictions held against measurements.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub validation: Option<Validation>,
-    /// How far a validation came that is not whole, so that it can be continued.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub validation_log: Option<ValidationLog>,
-    /// An application as the calls it made.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub characterization: Option<Characterization>,
-    /// Runs of `vxbench`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub vxbench: Option<Vxbench>,
-    /// A table of `vxbench` runs.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub campaign: Option<CampaignResult>,
-    /// The operating-system micro-benchmarks.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub os: Option<OsResults>,
-    /// What a block trace holds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub trace_summary: Option<TraceSummary>,
-    /// A block trace as workloads of five parameters.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub trace_characterization: Option<TraceCharacterization>,
-    /// Traces that were imported, exported or recorded.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub trace_files: Option<Vec<TraceFile>>,
-    /// A trace that was replayed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub trace_replay: Option<TraceReplay>,
-    /// A simulation of disks.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub simulation: Option<Simulation>,
+    /// What was found out; `None` when the run ended before that, or a newer ioscape wrote an outcome of a kind unknown here.
+    #[serde(flatten)]
+    pub outcome: Option<Outcome>,
 }
 
 impl Document {
@@ -95,48 +52,123 @@ impl Document {
         }
     }
 
-    /// The runs that stand for themselves: none where the measurements are those of a validation, whose points say more.
-    pub fn runs(&self) -> &[Measurement] {
-        match &self.validation {
-            Some(_) => &[],
-            None => self.measurements.as_deref().unwrap_or_default(),
-        }
-    }
-
     /// Number of the schema in `ioscape/N`; `None` when the text is of another kind.
     pub fn schema_number(schema: &str) -> Option<u32> {
         schema.strip_prefix("ioscape/")?.parse().ok()
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// A file as it is read, before it is known which outcome its keys make.
+#[derive(Deserialize)]
+struct File {
+    schema: String,
+    tool: Tool,
+    command: Vec<String>,
+    seed: u64,
+    started_at: String,
+    interrupted: bool,
+    environment: Environment,
+    #[serde(default)]
+    warnings: Vec<Warning>,
+    measurements: Option<Vec<Measurement>>,
+    evaluation: Option<Evaluation>,
+    predictions: Option<Vec<Prediction>>,
+    comparison: Option<Vec<Comparison>>,
+    cheapest: Option<Vec<Cheapest>>,
+    validation: Option<Validation>,
+    validation_log: Option<ValidationLog>,
+    characterization: Option<Characterization>,
+    vxbench: Option<Vxbench>,
+    campaign: Option<CampaignResult>,
+    os: Option<OsResults>,
+    trace_summary: Option<TraceSummary>,
+    trace_characterization: Option<TraceCharacterization>,
+    trace_files: Option<Vec<TraceFile>>,
+    trace_replay: Option<TraceReplay>,
+    simulation: Option<Simulation>,
+}
 
-    #[test]
-    fn a_document_survives_the_round_trip() {
-        let mut document = Document { schema: SCHEMA.into(), seed: 7, ..Document::default() };
-        document.warn(Warning::new(crate::WarningKind::Drift, "x").at("y"));
-        document.evaluation = Some(Evaluation { target: ".".into(), ..Evaluation::default() });
-        let text = serde_json::to_string(&document).unwrap();
-        assert_eq!(serde_json::from_str::<Document>(&text).unwrap(), document);
+impl File {
+    /// Every outcome that the keys make; a companion joins the outcome that it belongs to.
+    fn outcomes(&mut self) -> Vec<Outcome> {
+        let validation = self.validation();
+        let cheapest = self.cheapest.take().unwrap_or_default();
+        let compared = |comparison| SystemComparison { comparison, cheapest };
+        let all = [
+            validation.map(Outcome::from),
+            self.measurements.take().map(Outcome::from),
+            self.evaluation.take().map(Outcome::from),
+            self.predictions.take().map(Outcome::from),
+            self.comparison.take().map(compared).map(Outcome::from),
+            self.characterization.take().map(Outcome::from),
+            self.vxbench.take().map(Outcome::from),
+            self.campaign.take().map(Outcome::from),
+            self.os.take().map(Outcome::from),
+            self.trace_summary.take().map(Outcome::from),
+            self.trace_characterization.take().map(Outcome::from),
+            self.trace_files.take().map(Outcome::from),
+            self.trace_replay.take().map(Outcome::from),
+            self.simulation.take().map(Outcome::from),
+        ];
+        all.into_iter().flatten().collect()
     }
 
-    #[test]
-    fn warnings_are_kept_once_and_unknown_kinds_are_read() {
-        let mut document = Document::default();
-        for _ in 0..2 {
-            document.warn(Warning::new(crate::WarningKind::Steal, "same"));
+    /// The validation, which takes the measurements along.
+    fn validation(&mut self) -> Option<ValidationRun> {
+        let (validation, log) = (self.validation.take(), self.validation_log.take());
+        if validation.is_none() && log.is_none() {
+            return None;
         }
-        assert_eq!(document.warnings.len(), 1);
-        let newer: Warning =
-            serde_json::from_str(r#"{"kind":"moon_phase","message":"m"}"#).unwrap();
-        assert_eq!(newer.kind, crate::WarningKind::Other);
-    }
-
-    #[test]
-    fn schema_numbers() {
-        assert_eq!(Document::schema_number(SCHEMA), Some(1));
-        assert_eq!(Document::schema_number("fio/3"), None);
+        let measurements = self.measurements.take().unwrap_or_default();
+        Some(ValidationRun { validation, measurements, log })
     }
 }
+
+/// A file holds several outcomes, which no command writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct SeveralOutcomes([&'static str; 2]);
+
+impl std::fmt::Display for SeveralOutcomes {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let [one, other] = self.0;
+        write!(f, "it holds both `{one}` and `{other}`, but a result has one outcome")
+    }
+}
+
+impl TryFrom<File> for Document {
+    type Error = SeveralOutcomes;
+
+    fn try_from(mut file: File) -> Result<Self, SeveralOutcomes> {
+        let mut outcomes = file.outcomes();
+        if let [one, other, ..] = &outcomes[..] {
+            return Err(SeveralOutcomes([one.key(), other.key()]));
+        }
+        let File {
+            schema,
+            tool,
+            command,
+            seed,
+            started_at,
+            interrupted,
+            environment,
+            warnings,
+            ..
+        } = file;
+        let outcome = outcomes.pop();
+        Ok(Self {
+            schema,
+            tool,
+            command,
+            seed,
+            started_at,
+            interrupted,
+            environment,
+            warnings,
+            outcome,
+        })
+    }
+}
+
+#[cfg(test)]
+#[path = "document_tests.rs"]
+mod tests;

@@ -13,6 +13,7 @@ pub mod evaluation;
 pub mod io;
 pub mod measurement;
 pub mod os;
+pub mod outcome;
 pub mod prediction;
 pub mod replay;
 pub mod simulation;
@@ -42,6 +43,7 @@ pub use evaluation::{
 pub use io::{Device, Io, IoFlags, IoType, Op, Partition, Request, TraceInfo};
 pub use measurement::{Direction, Measurement, ResponseTime, Stop};
 pub use os::{Contamination, MabProof, OsBenchmark, OsResults, OsRule, OsSystem, OsUnit, Place};
+pub use outcome::{Outcome, SystemComparison, ValidationRun};
 pub use prediction::{
     Cheapest, Choice, Comparison, ErrorBin, ErrorFigures, Prediction, RefusedStep, Validation,
     ValidationLog, ValidationPoint,

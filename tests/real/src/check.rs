@@ -70,7 +70,7 @@ pub fn equal(what: &str, want: &str, found: &str) -> Check {
 
 /// The evaluation in a document.
 pub fn evaluation(document: &Document) -> Result<&Evaluation, String> {
-    document.evaluation.as_ref().ok_or_else(|| "the result holds no evaluation".to_owned())
+    document.evaluation().ok_or_else(|| "the result holds no evaluation".to_owned())
 }
 
 /// Value of a finding with bounds.

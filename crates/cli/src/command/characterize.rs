@@ -50,7 +50,7 @@ pub fn main(args: &CharacterizeArgs) -> Result<(), Failure> {
     for doubt in doubts(&found, &recording) {
         document.warn(doubt);
     }
-    document.characterization = Some(found);
+    document.outcome = Some(found.into());
     pour(&document, args)?;
     passed_on(&recording)
 }

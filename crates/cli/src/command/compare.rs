@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use crate::systems::{System, differences};
 use crate::{output, systems};
 use ioscape_scaling::model::{Offer, cheapest, compare};
-use ioscape_schema::{Cheapest, Choice, Comparison, Document, Prediction};
+use ioscape_schema::{Cheapest, Choice, Document, Prediction, SystemComparison};
 
 /// Runs the command.
 ///
@@ -85,14 +85,15 @@ fn fill(
         let pair = prices.map(|prices| [prices[index + 1], prices[0]]);
         other.iter().zip(first).map(move |(one, base)| compare(one, base, pair))
     });
-    document.comparison = Some(ratios.collect::<Vec<Comparison>>());
+    let mut outcome = SystemComparison { comparison: ratios.collect(), cheapest: Vec::new() };
     if let (Some(prices), Some(at_least)) = (prices, at_least) {
         let best = |index: usize| {
             let on_each: Vec<&Prediction> = predictions.iter().map(|one| &one[index]).collect();
             choose(&on_each, prices, at_least)
         };
-        document.cheapest = Some((0..first.len()).map(best).collect());
+        outcome.cheapest = (0..first.len()).map(best).collect();
     }
+    document.outcome = Some(outcome.into());
 }
 
 fn choose(on_each: &[&Prediction], prices: &[f64], at_least: f64) -> Cheapest {

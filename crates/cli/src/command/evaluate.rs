@@ -232,7 +232,7 @@ fn writers(
 }
 
 fn settings(document: &Document) -> Option<&Settings> {
-    document.evaluation.as_ref()?.settings.as_ref()
+    document.evaluation()?.settings.as_ref()
 }
 
 /// Settings and log of an interrupted evaluation.
@@ -241,7 +241,7 @@ fn continued(
     document: &mut Document,
     args: &EvaluateArgs,
 ) -> Result<Beginning, Failure> {
-    let (Some(settings), Some(evaluation)) = (settings(earlier), &earlier.evaluation) else {
+    let (Some(settings), Some(evaluation)) = (settings(earlier), earlier.evaluation()) else {
         return Err(Failure::Misuse(
             "--resume: the file holds no evaluation to continue".to_owned(),
         ));
@@ -359,6 +359,6 @@ fn explore(
         Ok(evaluation) => (evaluation, Ok(())),
         Err(stopped) => (*stopped.partial, Err(stopped.error)),
     };
-    document.evaluation = Some(frame.around(evaluation));
+    document.outcome = Some(frame.around(evaluation).into());
     finished
 }

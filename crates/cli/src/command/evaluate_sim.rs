@@ -48,8 +48,8 @@ pub fn main(args: &EvaluateArgs, name: &str) -> Result<(), Failure> {
         Err(stopped) => return Err(Failure::Failed(stopped.error.to_string())),
     };
     probe.progress.done();
-    document.evaluation =
-        Some(Evaluation { target: args.target.display().to_string(), ..evaluation });
+    let evaluation = Evaluation { target: args.target.display().to_string(), ..evaluation };
+    document.outcome = Some(evaluation.into());
     keeper.conclude(document, Ok(()))
 }
 

@@ -64,7 +64,7 @@ pub fn main(args: &OsArgs) -> Result<(), Failure> {
             .warn(Warning::new(WarningKind::Interrupted, format!("the run is partial: {error}")));
     }
     let measured = results.benchmarks.iter().filter(|one| one.value.is_some()).count();
-    document.os = Some(results);
+    document.outcome = Some(results.into());
     output::pour(&document, &args.out)?;
     finished.map_err(|error| {
         let place = args.out.place();

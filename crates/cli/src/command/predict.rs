@@ -30,12 +30,14 @@ fn predicted(systems: &[System], asked: &[Asked], args: &PredictArgs) -> Result<
     if let [only] = systems {
         document.environment = only.document.environment.clone();
     }
+    let mut all = Vec::new();
     for system in systems {
         let predictions = system.predict(asked)?;
         for doubt in system.doubts(args.model, &predictions) {
             document.warn(doubt);
         }
-        document.predictions.get_or_insert_default().extend(predictions);
+        all.extend(predictions);
     }
+    document.outcome = Some(all.into());
     Ok(document)
 }

@@ -36,10 +36,11 @@ pub fn main(args: &RunArgs) -> Result<(), Failure> {
     output::check_places(args.out.files().chain(args.fio_iolog.as_deref()))?;
     let mut document = output::document(args.seed);
     let mut machine = Machine::open(&target, args.destroy_data, args.memory, interrupt::flag())?;
+    let mut measurements = Vec::new();
     let finished = machine
         .start(&mut document)
-        .and_then(|()| run_all(&mut machine, &jobs, args, &mut document));
-    conclude(finished, document, args)
+        .and_then(|()| run_all(&mut machine, &jobs, args, &mut measurements));
+    conclude(finished, measurements, document, args)
 }
 
 /// Tells the target from the job file.
@@ -58,14 +59,13 @@ fn from_flags(args: &RunArgs) -> Job {
     Job { name: "run".to_owned(), workload, seconds: None, seed: None }
 }
 
-/// Runs the jobs in order; what is finished is in the document when one fails.
+/// Runs the jobs in order; the measurements hold what is finished when one fails.
 fn run_all(
     machine: &mut Machine,
     jobs: &[Job],
     args: &RunArgs,
-    document: &mut Document,
+    measurements: &mut Vec<Measurement>,
 ) -> Result<(), MeasureError> {
-    document.measurements = Some(Vec::new());
     for (index, job) in jobs.iter().enumerate() {
         let progress = Progress::of_jobs(index, jobs.len(), &job.name);
         let cap_s = job.seconds.unwrap_or(args.seconds);
@@ -77,7 +77,7 @@ fn run_all(
         if let Some(path) = &args.fio_iolog {
             write_iologs(path, machine.path(), &measurement, seed)?;
         }
-        document.measurements.get_or_insert_default().push(measurement);
+        measurements.push(measurement);
     }
     Ok(())
 }
@@ -112,14 +112,16 @@ fn write_iologs(
 /// Pours the document out, whole or partial, and says how it ended.
 fn conclude(
     finished: Result<(), MeasureError>,
+    measurements: Vec<Measurement>,
     mut document: Document,
     args: &RunArgs,
 ) -> Result<(), Failure> {
     document.interrupted = matches!(finished, Err(MeasureError::Interrupted));
-    let results = document.measurements.as_ref().map_or(0, Vec::len);
+    let results = measurements.len();
     if finished.is_err() && results == 0 {
         return finished.map_err(Failure::from);
     }
+    document.outcome = Some(measurements.into());
     output::pour(&document, &args.out)?;
     finished.map_err(|e| {
         let place = args.out.place();

@@ -1,6 +1,6 @@
 //! What models say, as comma-separated values: a row per prediction, comparison, or workload of a validation.
 
-use super::{line, of_workload};
+use super::rows::{line, of_workload};
 use ioscape_schema::{Comparison, Prediction, Validation, ValidationPoint, Workload};
 
 const WORKLOAD: [&str; 10] = [
@@ -138,26 +138,4 @@ fn of_point(point: &ValidationPoint) -> [String; 7] {
         said.interval90[1].to_string(),
         said.region.clone(),
     ]
-}
-
-#[cfg(test)]
-mod tests {
-    use crate::csv::csv;
-    use crate::sample;
-
-    #[test]
-    fn every_row_has_as_many_fields_as_its_header() {
-        for (document, column) in [
-            (sample::predicted(), "response_time_ns"),
-            (sample::compared(), "ratio"),
-            (sample::validated(), "product_predicted_bytes_per_s"),
-        ] {
-            let text = csv(&document);
-            let lines: Vec<&str> = text.lines().collect();
-            let count = |line: &str| line.split(',').count();
-            assert!(lines.len() > 1, "{text}");
-            assert!(lines[0].split(',').any(|name| name == column), "{text}");
-            assert!(lines.iter().all(|line| count(line) == count(lines[0])), "{text}");
-        }
-    }
 }

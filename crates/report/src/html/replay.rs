@@ -1,7 +1,7 @@
 //! Replays of traces on the page: what was done, how late it was, and how long the requests took.
 
 use super::tables::table;
-use crate::terminal::replay::{lateness, lead, recorded};
+use crate::replay::{lateness, lead, recorded};
 use crate::text::esc;
 use ioscape_schema::TraceReplay;
 use ioscape_schema::units::{Bytes, Count, Nanos};

@@ -2,9 +2,9 @@
 
 use crate::figures::range;
 use crate::plot::Unit;
-use crate::text::{axis_label, esc, kind, percent, run_name, stop, value_of};
+use crate::text::{axis_label, esc, kind, percent, stop, value_of};
 use ioscape_schema::units::{Bytes, Count, Rate};
-use ioscape_schema::{Document, Environment, Evaluation, Measurement, Parameter, Point, Warning};
+use ioscape_schema::{Environment, Evaluation, Measurement, Parameter, Point, Warning};
 use std::fmt::Write as _;
 
 /// A table of plain texts; the class `words` aligns all columns to the left.
@@ -25,26 +25,9 @@ pub fn table(class: &str, head: &[&str], rows: impl Iterator<Item = Vec<String>>
     out
 }
 
-/// All warnings: of the whole, then of single runs.
-pub fn doubts(document: &Document) -> String {
-    let runs = document.runs().iter().enumerate();
-    let of_runs = runs.flat_map(|(index, run)| {
-        run.warnings
-            .iter()
-            .map(move |warning| (format!("run {}", run_name(index + 1, run)), warning))
-    });
-    let cases = document.os.iter().flat_map(|results| &results.benchmarks);
-    let of_cases = cases.flat_map(|one| {
-        let place = format!("{} {}", one.name, crate::os::case(one));
-        one.warnings.iter().map(move |warning| (place.clone(), warning))
-    });
-    let all: Vec<(String, &Warning)> = document
-        .warnings
-        .iter()
-        .map(|warning| (warning.place.clone(), warning))
-        .chain(of_runs)
-        .chain(of_cases)
-        .collect();
+/// All warnings, each with the part of the result that it is about; that of the whole is empty.
+pub fn doubts<'a>(all: impl Iterator<Item = (String, &'a Warning)>) -> String {
+    let all: Vec<_> = all.collect();
     if all.is_empty() {
         return String::new();
     }

@@ -220,3 +220,31 @@ pub fn side_by_side(blocks: &[Block], columns: usize) -> String {
     }
     out
 }
+
+/// The symbols and names of a chart's series, as many in a line as fit.
+pub fn legend(chart: &Chart, style: &Style) -> String {
+    let mut entries: Vec<(&str, String, String)> = chart
+        .series
+        .iter()
+        .map(|one| (&*one.class, symbol(one, style).to_string(), style.clean(&one.name)))
+        .collect();
+    if !chart.markers.is_empty() {
+        entries.push(("", style.pick("\u{250a}", ":").to_owned(), "border".to_owned()));
+    }
+    let mut out = String::new();
+    let mut used = 0;
+    for (class, symbol, name) in entries {
+        let width = name.chars().count() + 5;
+        if used > 0 && used + width > style.columns() {
+            out.push('\n');
+            used = 0;
+        }
+        out += &format!(
+            "{}{} {name}",
+            if used == 0 { "  " } else { "   " },
+            style.ink(colour(class), &symbol)
+        );
+        used += width;
+    }
+    out + "\n"
+}

@@ -1,33 +1,14 @@
 //! What models say, for a terminal: predictions, comparisons of systems, and how far predictions were off.
 
-use super::chart::{Block, block, side_by_side};
+use super::chart::{Block, block, legend, side_by_side};
 use super::ink::Style;
-use super::legend;
 use super::tables::{Column, table};
 use crate::accuracy;
 use crate::text::{how, label, percent, ratio, verdict};
 use ioscape_schema::units::{Bytes, Count, Nanos, Rate};
 use ioscape_schema::{
-    Cheapest, Comparison, Document, ErrorFigures, Parameter, Prediction, Validation, Workload,
+    Cheapest, Comparison, ErrorFigures, Parameter, Prediction, Validation, Workload,
 };
-
-/// All that the document holds of models; empty when it holds nothing of them.
-pub fn text(document: &Document, style: &Style) -> String {
-    let mut out = String::new();
-    if let Some(all) = document.predictions.as_ref().filter(|all| !all.is_empty()) {
-        out += &predictions(all, style);
-    }
-    if let Some(all) = document.comparison.as_ref().filter(|all| !all.is_empty()) {
-        out += &comparison(all, style);
-    }
-    if let Some(all) = document.cheapest.as_ref().filter(|all| !all.is_empty()) {
-        out += &cheapest(all, style);
-    }
-    if let Some(one) = &document.validation {
-        out += &validation(one, style);
-    }
-    out
-}
 
 fn headed(heading: &str, body: &str, style: &Style) -> String {
     let heading = style.paragraph("", "  ", heading);
@@ -61,7 +42,11 @@ fn noted(extrapolated: impl Iterator<Item = bool>) -> Option<Column> {
     marks.contains(&true).then(|| Column::words("Note", marks.into_iter().map(word)))
 }
 
-fn predictions(all: &[Prediction], style: &Style) -> String {
+/// Predictions, a table per system.
+pub fn predictions(all: &[Prediction], style: &Style) -> String {
+    if all.is_empty() {
+        return String::new();
+    }
     let mut out = String::new();
     let mut before: Vec<(String, Workload)> = Vec::new();
     for system in all.chunk_by(|a, b| a.system == b.system) {
@@ -99,7 +84,11 @@ fn predicted(all: &[Prediction], names: &[(String, &Workload)], style: &Style) -
     table(&columns.iter().collect::<Vec<_>>(), style)
 }
 
-fn comparison(all: &[Comparison], style: &Style) -> String {
+/// Ratios of throughput, a table per pair of systems.
+pub fn comparison(all: &[Comparison], style: &Style) -> String {
+    if all.is_empty() {
+        return String::new();
+    }
     let mut out = String::new();
     for (pair, one) in all.chunk_by(|a, b| a.systems == b.systems).enumerate() {
         let asked: Vec<(String, &Workload)> = one
@@ -153,7 +142,11 @@ fn compared(all: &[Comparison], names: &[(String, &Workload)], style: &Style) ->
     format!("{ratios}\n{}", table(&columns.iter().collect::<Vec<_>>(), style))
 }
 
-fn cheapest(all: &[Cheapest], style: &Style) -> String {
+/// The cheapest system per workload.
+pub fn cheapest(all: &[Cheapest], style: &Style) -> String {
+    if all.is_empty() {
+        return String::new();
+    }
     let names = all.iter().enumerate().map(|(index, one)| label(one.name.as_ref(), index));
     let chosen = |cell: fn(&ioscape_schema::Choice) -> String| {
         all.iter().map(move |one| one.choice.as_ref().map_or_else(|| "-".to_owned(), cell))
@@ -176,7 +169,8 @@ fn cheapest(all: &[Cheapest], style: &Style) -> String {
     headed(&heading, &table(&columns.iter().collect::<Vec<_>>(), style), style)
 }
 
-fn validation(one: &Validation, style: &Style) -> String {
+/// How far the predictions of each model were off.
+pub fn validation(one: &Validation, style: &Style) -> String {
     let models = accuracy::models(one);
     let each = |cell: fn(&ErrorFigures) -> String| models.iter().map(move |(_, one)| cell(one));
     let or_not = |share: Option<f64>| share.map_or_else(|| "-".to_owned(), percent);

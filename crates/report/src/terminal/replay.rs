@@ -2,49 +2,9 @@
 
 use super::ink::Style;
 use super::tables::{Column, table};
-use ioscape_schema::units::{Bytes, Count, Nanos, Seconds};
-use ioscape_schema::{Access, ReplayTiming, TraceReplay};
-
-/// What was replayed and how, in one sentence.
-pub fn lead(replay: &TraceReplay) -> String {
-    let timing = match replay.timing {
-        ReplayTiming::Speed(1.0) => "when they came".to_owned(),
-        ReplayTiming::Speed(speed) => format!("at {speed} times the speed"),
-        ReplayTiming::AsFastAsPossible => "as fast as possible".to_owned(),
-    };
-    let through = match replay.access {
-        Access::Direct => "past the file cache",
-        _ => "through the file cache",
-    };
-    let seconds = Seconds(replay.elapsed_ns as f64 / 1e9);
-    format!(
-        "{} requests of {} on {} ({}), {timing}, {through}, at most {} in flight: {seconds} for a trace of {}.",
-        Count(replay.ios() as f64),
-        replay.trace,
-        replay.target,
-        Bytes(replay.target_bytes as f64),
-        replay.in_flight,
-        Seconds(replay.span_ns as f64 / 1e9),
-    )
-}
-
-/// How late requests were, in one sentence; absent when they had no times.
-pub fn lateness(replay: &TraceReplay) -> Option<String> {
-    let late = replay.lateness_ns.as_ref().filter(|late| late.count > 0)?;
-    Some(format!(
-        "Issued late: half by at most {}, 99 % by at most {}, 99.9 % by at most {}, the worst by {}.",
-        Nanos(late.p50),
-        Nanos(late.p99),
-        Nanos(late.p999),
-        Nanos(late.max)
-    ))
-}
-
-/// How long the requests had taken in the trace, in one sentence; absent where it does not tell.
-pub fn recorded(replay: &TraceReplay) -> Option<String> {
-    let mean = Nanos(replay.recorded_mean_ns?);
-    Some(format!("In the trace the mean from arrival to completion was {mean}."))
-}
+use crate::replay::{lateness, lead, recorded};
+use ioscape_schema::TraceReplay;
+use ioscape_schema::units::{Bytes, Count, Nanos};
 
 /// The replay as text.
 pub fn text(replay: &TraceReplay, style: &Style) -> String {

@@ -2,15 +2,14 @@
 
 use super::ink::Style;
 use super::tables::{Column, table};
+use ioscape_schema::TraceFile;
 use ioscape_schema::units::{Bytes, Count, Seconds};
-use ioscape_schema::{Document, TraceFile};
 
 /// Devices that are named one by one.
 const MOST_DEVICES: usize = 20;
 
-/// The trace files of a document; empty when it has none.
-pub(super) fn text(document: &Document, style: &Style) -> String {
-    let files = document.trace_files.as_deref().unwrap_or_default();
+/// A paragraph and a table of devices per file.
+pub fn text(files: &[TraceFile], style: &Style) -> String {
     files.iter().map(|file| one(file, style)).collect()
 }
 

@@ -11,6 +11,3 @@ mod traits;
 
 pub use page::{sections, workloads};
 pub use text::{text, workloads_text};
-
-#[cfg(test)]
-mod tests;

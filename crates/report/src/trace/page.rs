@@ -4,6 +4,7 @@ use super::reference::{self, Printed};
 use super::tables::{self, Rows};
 use super::{charts, maps, traits};
 use crate::html::figure::{Figure, legend, two_sizes};
+use crate::html::section::Section;
 use crate::html::tables::table;
 use crate::plot::{Chart, Frame, Scale};
 use crate::text::{esc, inert, percent};
@@ -41,20 +42,20 @@ fn picture(id: &str, title: &str, caption: &str, svg: &str) -> String {
     figure.html(|_| svg.to_owned(), "")
 }
 
-/// The sections: identifier, name in the navigation, HTML.
-pub fn sections(trace: &TraceSummary) -> Vec<(&'static str, &'static str, String)> {
+/// The sections of the page.
+pub fn sections(trace: &TraceSummary) -> Vec<Section> {
     vec![
-        ("summary", "Summary", summary(trace)),
-        ("paper", "Beside 1992", paper(trace)),
-        ("load", "Load", load(trace)),
-        ("times", "Response times", times(trace)),
-        ("queues", "Queues", queues(trace)),
-        ("arrivals", "Arrivals", arrivals(trace)),
-        ("types", "Types and sizes", types(trace)),
-        ("placement", "Placement", placement(trace)),
-        ("writes", "Writes", writes(trace)),
-        ("set", "Working set", set(trace)),
-        ("processes", "Processes", processes(trace)),
+        Section::new("summary", "Summary", summary(trace)),
+        Section::new("paper", "Beside 1992", paper(trace)),
+        Section::new("load", "Load", load(trace)),
+        Section::new("times", "Response times", times(trace)),
+        Section::new("queues", "Queues", queues(trace)),
+        Section::new("arrivals", "Arrivals", arrivals(trace)),
+        Section::new("types", "Types and sizes", types(trace)),
+        Section::new("placement", "Placement", placement(trace)),
+        Section::new("writes", "Writes", writes(trace)),
+        Section::new("set", "Working set", set(trace)),
+        Section::new("processes", "Processes", processes(trace)),
     ]
 }
 

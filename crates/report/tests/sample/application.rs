@@ -66,6 +66,6 @@ pub fn characterized() -> Document {
     };
     let mut document = document();
     document.warn(Warning::new(WarningKind::CallsUnseen, "20 MiB of files were mapped"));
-    document.characterization = Some(found);
+    document.outcome = Some(found.into());
     document
 }

@@ -1,5 +1,5 @@
 //! A realistic document for tests and for looking at: the Sprite system of the papers, a thousand times faster.
-#![allow(dead_code)] // Every test file that includes this module uses a part of it.
+#![allow(dead_code, unused_imports)] // Every test file that includes this module uses a part of it.
 
 mod application;
 mod micro;
@@ -7,14 +7,15 @@ mod models;
 mod simulated;
 
 pub use application::characterized;
-pub use micro::micro_benchmarks;
-pub use models::{compared, predicted, validated};
-pub use simulated::{simulated, simulated_flash};
+pub use micro::{micro_benchmarks, os_results};
+pub use models::{compared, comparison, predicted, predictions, validated, validation};
+pub use simulated::{simulated, simulated_flash, simulation};
 
 use ioscape_schema::{
     AllParameters, Border, BorderOperation, Bounded, Document, Drift, Environment, Evaluation,
-    Findings, FocalRange, Measurement, Parameter, Point, Region, RegionCurves, RegionFinding,
-    SCHEMA, SlopePoint, Stop, Tool, Warning, WarningKind, Workload, WritePolicy,
+    Findings, FocalRange, Measurement, Outcome, Parameter, Point, Region, RegionCurves,
+    RegionFinding, SCHEMA, SlopePoint, Stop, Tool, ValidationRun, Warning, WarningKind, Workload,
+    WritePolicy,
 };
 
 const MIB: f64 = 1024.0 * 1024.0;
@@ -176,7 +177,7 @@ fn findings(regions: &[Region]) -> Findings {
     }
 }
 
-fn evaluation() -> Evaluation {
+fn undoubted() -> Evaluation {
     let mixed = unique_bytes_curve(0.5, [24.0, 118.0], [6900.0, 42.0, 13.6]);
     let regions = vec![
         region(1, [0.0625, 24.0], 6.9e9, 1.06, 1.02),
@@ -256,19 +257,28 @@ fn document() -> Document {
     }
 }
 
+/// The document of an outcome.
+fn document_of(outcome: impl Into<Outcome>) -> Document {
+    Document { outcome: Some(outcome.into()), ..document() }
+}
+
 /// A whole evaluation: three regions, all figures, doubts, hostile names.
-pub fn evaluated() -> Document {
-    let mut evaluation = evaluation();
+pub fn evaluation() -> Evaluation {
+    let mut evaluation = undoubted();
     let doubtful = &mut evaluation.unique_bytes_curve[15].measurement;
     doubtful.disturbed = true;
     doubtful.stop = Stop::TimeCap;
-    Document { evaluation: Some(evaluation), ..document() }
+    evaluation
+}
+
+/// The document of this evaluation.
+pub fn evaluated() -> Document {
+    document_of(evaluation())
 }
 
 /// The same with the first try of section 7.
 pub fn with_all_parameters() -> Document {
-    let mut document = evaluated();
-    let evaluation = document.evaluation.as_mut().expect("it was just made");
+    let mut evaluation = evaluation();
     let first = evaluation.regions[0].clone();
     let range = |parameter, focal, from, to, curve: &[Point]| FocalRange {
         parameter,
@@ -291,11 +301,11 @@ pub fn with_all_parameters() -> Document {
         range(Parameter::ProcessNum, 1.0, 1.0, 16.0, &curves.process_num),
     ];
     evaluation.all_parameters = Some(AllParameters { focal: first.focal, settled: true, ranges });
-    document
+    document_of(evaluation)
 }
 
 /// Single runs: three jobs, one of them not confident.
-pub fn measured() -> Document {
+pub fn runs() -> Vec<Measurement> {
     let job = |unique_bytes: u64, size_mean, read_frac, throughput| {
         let workload = Workload { unique_bytes, size_mean, read_frac, ..Workload::default() };
         measurement(workload, throughput)
@@ -312,32 +322,46 @@ pub fn measured() -> Document {
         WarningKind::NotConfident,
         "The confidence interval is 32 % wide; give --seconds more time.",
     ));
-    Document { measurements: Some(jobs), ..document() }
+    jobs
+}
+
+/// The document of these runs.
+pub fn measured() -> Document {
+    document_of(runs())
 }
 
 /// A document without any result, as an early interruption leaves it.
 pub fn interrupted() -> Document {
     let evaluation = Evaluation { target: "/data".into(), ..Evaluation::default() };
-    Document { interrupted: true, evaluation: Some(evaluation), ..document() }
+    Document { interrupted: true, ..document_of(evaluation) }
 }
 
-/// Evaluation and runs in one, with every free text replaced by the hostile one.
-pub fn hostile() -> Document {
-    let document = Document {
-        measurements: measured().measurements,
-        predictions: predicted().predictions,
-        comparison: compared().comparison,
-        cheapest: compared().cheapest,
-        validation: validated().validation,
-        ..with_all_parameters()
-    };
+/// Every kind of outcome with every free text replaced by the hostile one.
+pub fn hostile() -> Vec<Document> {
+    let unfinished = ValidationRun { measurements: runs(), ..ValidationRun::default() };
+    let documents = [
+        with_all_parameters(),
+        measured(),
+        predicted(),
+        compared(),
+        validated(),
+        document_of(unfinished),
+        characterized(),
+        micro_benchmarks(),
+        simulated(),
+        simulated_flash(),
+    ];
+    documents.iter().map(tainted).collect()
+}
+
+fn tainted(document: &Document) -> Document {
     let mut value = serde_json::to_value(document).expect("the sample is serializable");
     taint(&mut value, "");
     serde_json::from_value(value).expect("words of enumerations were kept")
 }
 
 fn taint(value: &mut serde_json::Value, key: &str) {
-    const WORDS: [&str; 10] = [
+    const WORDS: [&str; 12] = [
         "kind",
         "operation",
         "write_policy",
@@ -347,9 +371,13 @@ fn taint(value: &mut serde_json::Value, key: &str) {
         "size_distribution",
         "stop",
         "parameter",
+        "rule",
         "schema",
+        "unit",
     ];
     match value {
+        // The place of a micro-benchmark is a word, that of a warning is not.
+        serde_json::Value::String(text) if text == "local" || text == "remote" => {}
         serde_json::Value::String(text) if !WORDS.contains(&key) => HOSTILE.clone_into(text),
         serde_json::Value::Array(values) => values.iter_mut().for_each(|value| taint(value, key)),
         serde_json::Value::Object(fields) => {

@@ -1,9 +1,9 @@
 //! Documents of what models say: predictions, a comparison with prices, and a validation.
 
-use super::{document, measurement};
+use super::{document_of, measurement};
 use ioscape_schema::{
     Cheapest, Choice, Comparison, Document, ErrorBin, ErrorFigures, Parameter, Prediction,
-    Validation, ValidationPoint, Workload,
+    SystemComparison, Validation, ValidationPoint, ValidationRun, Workload,
 };
 
 const NAMES: [&str; 3] = ["workstation", "scientific_read", "database"];
@@ -41,18 +41,23 @@ fn prediction(system: &str, index: usize, throughput: f64, width: f64) -> Predic
 }
 
 /// Three workloads on two systems, one of them extrapolated; and one without a name.
-pub fn predicted() -> Document {
+pub fn predictions() -> Vec<Prediction> {
     let on = |system: &'static str, speeds: [f64; 3]| {
         (0..3).map(move |index| prediction(system, index, speeds[index], 1.2 + 0.3 * index as f64))
     };
     let mut all: Vec<Prediction> = on("here", [2.1e9, 31e6, 1.4e6]).collect();
     all.extend(on("/mnt/there", [1.9e9, 180e6, 9.7e6]));
     all.push(Prediction { name: None, system: "alone".into(), ..all[1].clone() });
-    Document { predictions: Some(all), ..document() }
+    all
+}
+
+/// The document of these predictions.
+pub fn predicted() -> Document {
+    document_of(predictions())
 }
 
 /// Two systems on three workloads with prices; none is fast enough for the last.
-pub fn compared() -> Document {
+pub fn comparison() -> SystemComparison {
     let one = |index: usize, speeds: [f64; 2], interval90: [f64; 2]| Comparison {
         name: Some(NAMES[index].to_owned()),
         workload: workloads()[index].clone(),
@@ -86,7 +91,12 @@ pub fn compared() -> Document {
         cheapest(1, Some(choice("/mnt/there", 120.0, 180e6, false))),
         cheapest(2, None),
     ];
-    Document { comparison: Some(all), cheapest: Some(choices), ..document() }
+    SystemComparison { comparison: all, cheapest: choices }
+}
+
+/// The document of this comparison.
+pub fn compared() -> Document {
+    document_of(comparison())
 }
 
 fn point(number: u32) -> ValidationPoint {
@@ -127,7 +137,7 @@ fn figures(scale: f64, interval90_coverage: Option<f64>) -> ErrorFigures {
 }
 
 /// Twenty-five workloads, predicted and measured twice.
-pub fn validated() -> Document {
+pub fn validation() -> Validation {
     let bins = |ranges: [[f64; 2]; 3]| -> Vec<ErrorBin> {
         let bin = |(index, range): (usize, [f64; 2])| ErrorBin {
             range,
@@ -138,7 +148,7 @@ pub fn validated() -> Document {
     };
     let fractions = [[0.0, 0.3], [0.3, 0.6], [0.6, 1.0]];
     let mib = 1024.0 * 1024.0;
-    let validation = Validation {
+    Validation {
         workloads: 25,
         errors: figures(1.0, Some(0.92)),
         repeatability_error: Some(0.03),
@@ -160,6 +170,10 @@ pub fn validated() -> Document {
         ]
         .into(),
         points: (0..25).map(point).collect(),
-    };
-    Document { validation: Some(validation), ..document() }
+    }
+}
+
+/// The document of this validation.
+pub fn validated() -> Document {
+    document_of(ValidationRun { validation: Some(validation()), ..ValidationRun::default() })
 }

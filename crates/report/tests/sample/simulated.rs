@@ -1,5 +1,6 @@
 //! Made-up simulations, for tests: a sweep over a disk's write caches, a solid-state drive, and names that try to act.
 
+use super::document_of;
 use ioscape_schema::{
     Absorption, AbsorptionPoint, Document, SimulatedCell, SimulatedOperations, SimulatedParts,
     SimulatedTimes, Simulation, SimulationAgreement,
@@ -48,10 +49,10 @@ fn cell(cache: &str, destage: Option<&str>, bytes: Option<u64>, write_ms: f64) -
 }
 
 /// A sweep on a disk whose trace has recorded times.
-pub fn simulated() -> Document {
+pub fn simulation() -> Simulation {
     let nvram =
         |destage, kilobytes: u64, ms| cell("nvram", Some(destage), Some(kilobytes << 10), ms);
-    let simulation = Simulation {
+    Simulation {
         drive: "hp-c2200a".into(),
         drive_status: "calibrated".into(),
         trace: "week.srt".into(),
@@ -90,8 +91,12 @@ pub fn simulated() -> Document {
                 })
                 .to_vec(),
         }],
-    };
-    Document { simulation: Some(simulation), ..super::document() }
+    }
+}
+
+/// The document of this simulation.
+pub fn simulated() -> Document {
+    document_of(simulation())
 }
 
 /// A solid-state drive, a trace whose name tries to act, and no recorded times.
@@ -109,7 +114,7 @@ pub fn simulated_flash() -> Document {
         cells: vec![only],
         agreement: None,
         absorption: Vec::new(),
-        ..simulated().simulation.unwrap_or_default()
+        ..simulation()
     };
-    Document { simulation: Some(simulation), ..super::document() }
+    document_of(simulation)
 }

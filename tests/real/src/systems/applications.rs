@@ -79,15 +79,14 @@ fn empty(lab: &Lab, device: &Path) -> Result<(), String> {
 
 /// Bytes and response times as traced; the time as it runs alone.
 fn of_application(document: &Document, untraced_ns: f64) -> Result<Side, String> {
-    let found = document.characterization.as_ref().ok_or("no characterization")?;
+    let found = document.characterization().ok_or("no characterization")?;
     let overall = &found.overall;
     let throughput = overall.bytes as f64 / untraced_ns * 1e9;
     Ok(Side { throughput, by_law: throughput, response_ns: overall.response_time_ns })
 }
 
 fn of_model(document: &Document) -> Result<Side, String> {
-    let measured =
-        document.measurements.as_ref().and_then(|m| m.first()).ok_or("no measurement")?;
+    let measured = document.measurements().and_then(|m| m.first()).ok_or("no measurement")?;
     let throughput = measured.throughput_bytes_per_s;
     let (workload, response_ns) = (&measured.workload, measured.response_time_ns.mean);
     let bytes = workload.size_mean as f64 * f64::from(workload.process_num);

@@ -29,7 +29,7 @@ fn fails(lab: &Lab, fault: &str, word: &str) -> Result<Vec<Check>, String> {
     let sentence = told.lines().last().unwrap_or_default().to_owned();
     let text = std::fs::read_to_string(&result).map_err(|e| format!("{result}: {e}"))?;
     let saved: Document = serde_json::from_str(&text).map_err(|e| format!("{result}: {e}"))?;
-    let probes = saved.evaluation.map_or(0, |e| e.probes.len());
+    let probes = saved.evaluation().map_or(0, |e| e.probes.len());
     let says = |what: &str| if sentence.contains(what) { "yes" } else { "no" };
     Ok(vec![
         equal(&format!("{word}: exit code"), "1", &code),

@@ -16,8 +16,7 @@ fn ratios(lab: &Lab, file: &str, ours: &str, fio: &str) -> Result<Vec<f64>, Stri
         let options =
             format!("--destroy-data --fio-iolog w/requests.log --seed {turn} --json {ours}");
         let document = lab.command(&format!("run {file} {options}"))?;
-        let measured =
-            document.measurements.as_ref().and_then(|m| m.first()).ok_or("no measurement")?;
+        let measured = document.measurements().and_then(|m| m.first()).ok_or("no measurement")?;
         let replay = "fio --name=replay --read_iolog=w/requests.log --replay_no_stall=1 --invalidate=0 --ioengine=psync";
         let text = lab.shell(&format!("{replay} {fio} --output-format=json"))?;
         let json: serde_json::Value =

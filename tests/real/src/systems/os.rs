@@ -19,7 +19,7 @@ pub fn remote(lab: &Lab) -> Checks {
     let only = "dhrystone,read,open-close,create-delete,mab";
     let document =
         lab.command(&format!("os --quick --only {only} --dir w --dir mnt/ssh --json"))?;
-    let results = document.os.as_ref().ok_or("the result holds no micro-benchmarks")?;
+    let results = document.os().ok_or("the result holds no micro-benchmarks")?;
     let far = |name, case| value(results, name, case, Place::Remote);
     let ratio = |name, case| Some(far(name, case)? / value(results, name, case, Place::Local)?);
     let measured = |name: &str| {

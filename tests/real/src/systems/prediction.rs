@@ -75,7 +75,8 @@ fn predicted(lab: &Lab, name: &str, target: &str, evaluate: &str, validate: &str
     let document = lab.command(&format!(
         "validate {result} {target} --json --html {page} --seed 77 --workloads {workloads} {validate}"
     ))?;
-    let validation = document.validation.as_ref().ok_or("the result holds no validation")?;
+    let validation = document.validation().and_then(|run| run.validation.as_ref());
+    let validation = validation.ok_or("the result holds no validation")?;
     let mut checks = checks(validation)?;
     checks.push(told("the evaluation", cost));
     Ok(checks)

@@ -51,7 +51,7 @@ const PAIRS: [Pair; 5] = [
 ];
 
 fn total(document: &Document) -> Result<VxFigures, String> {
-    let run = document.vxbench.as_ref().and_then(|vxbench| vxbench.runs.first());
+    let run = document.vxbench().and_then(|vxbench| vxbench.runs.first());
     run.map(|run| run.total).ok_or_else(|| "no run in the result".to_owned())
 }
 
@@ -135,7 +135,7 @@ fn direct_is_cheap(lab: &Lab) -> Result<Check, String> {
 /// Buffered writers to one file wait for one another; direct overwrites do where the file system has no shared lock.
 fn single_writer(lab: &Lab) -> Result<Vec<Check>, String> {
     let document = lab.command("vxbench --diagnose w --json")?;
-    let found = document.vxbench.as_ref().map_or(&[][..], |vxbench| &vxbench.single_writer);
+    let found = document.vxbench().map_or(&[][..], |vxbench| &vxbench.single_writer);
     let buffered = found.iter().find(|one| !one.direct).ok_or("no buffered diagnosis")?;
     let gain = buffered.one_file_bytes_per_s / buffered.alone_bytes_per_s;
     let mut checks =

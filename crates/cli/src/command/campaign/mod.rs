@@ -129,9 +129,9 @@ fn empty(args: &CampaignRunArgs, campaign: &Campaign) -> CampaignResult {
 fn begun(args: &CampaignRunArgs, fresh: CampaignResult) -> Result<CampaignResult, Failure> {
     let Some(path) = &args.resume else { return Ok(fresh) };
     let misuse = |text: &str| Failure::Misuse(format!("--resume {}: {text}", path.display()));
-    let found = output::read_result(path)?.campaign;
-    let found = found.ok_or_else(|| misuse("the file holds no campaign to continue"))?;
-    continued(found, fresh).ok_or_else(|| {
+    let found = output::read_result(path)?;
+    let found = found.campaign().ok_or_else(|| misuse("the file holds no campaign to continue"))?;
+    continued(found.clone(), fresh).ok_or_else(|| {
         misuse("the file holds a campaign with other rows or columns: give the same name, places and limits")
     })
 }
@@ -259,8 +259,11 @@ impl Work<'_> {
     }
 
     fn save(&self, document: &Document, result: &CampaignResult) {
-        let partial =
-            Document { campaign: Some(result.clone()), interrupted: true, ..document.clone() };
+        let partial = Document {
+            outcome: Some(result.clone().into()),
+            interrupted: true,
+            ..document.clone()
+        };
         let saved = output::json(&partial).and_then(|text| output::write_file(self.file, &text));
         if let Err(failure) = saved {
             output::tell(&format!("ioscape: not saved so far: {failure}"));
@@ -281,7 +284,7 @@ fn conclude(
         let message = format!("the campaign is partial: {error}");
         document.warn(Warning::new(WarningKind::Interrupted, message));
     }
-    document.campaign = Some(result);
+    document.outcome = Some(result.into());
     let out = ResultArgs { output: Some(file.to_path_buf()), ..args.out.clone() };
     output::pour(&document, &out)?;
     if is_kept(args) || finished.is_err() {

@@ -45,7 +45,7 @@ pub fn main(args: &SimulateArgs) -> Result<(), Failure> {
     };
     let names = args.trace.iter().map(|path| path.display().to_string());
     let mut document = output::document(0);
-    document.simulation = Some(Simulation {
+    let simulation = Simulation {
         drive: extent.name.to_owned(),
         drive_status: found.status.words().to_owned(),
         trace: names.collect::<Vec<_>>().join(", "),
@@ -55,7 +55,8 @@ pub fn main(args: &SimulateArgs) -> Result<(), Failure> {
         cells: found.cells,
         agreement: found.agreement,
         absorption: absorption(&trace.rows),
-    });
+    };
+    document.outcome = Some(simulation.into());
     progress.done();
     output::pour(&document, &args.out)
 }

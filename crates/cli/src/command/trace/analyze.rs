@@ -49,7 +49,7 @@ pub fn main(args: &AnalyzeArgs) -> Result<(), Failure> {
     rows.check()?;
     document.interrupted = rows.interrupted();
     document.warnings.clone_from(&summary.warnings);
-    document.trace_summary = Some(summary);
+    document.outcome = Some(summary.into());
     output::pour(&document, &trace.out)?;
     if rows.interrupted() {
         return Err(Failure::Interrupted("interrupted: what was read is analysed".to_owned()));

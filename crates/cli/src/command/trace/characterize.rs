@@ -33,7 +33,7 @@ pub fn main(args: &CharacterizeTraceArgs) -> Result<(), Failure> {
         output::write_file(path, &jobs(&found))?;
     }
     document.interrupted = rows.interrupted();
-    document.trace_characterization = Some(found);
+    document.outcome = Some(found.into());
     output::pour(&document, &trace.out)?;
     if rows.interrupted() {
         return Err(Failure::Interrupted("interrupted: what was read is described".to_owned()));

@@ -80,7 +80,7 @@ pub fn count(told: &mut TraceFile, first_ns: &mut Option<u64>, batch: &[Io]) {
 pub fn finish(document: &mut Document, mut told: TraceFile, info: TraceInfo) {
     told.info = info;
     ioscape_trace::doubts(&told.info).into_iter().for_each(|doubt| document.warn(doubt));
-    document.trace_files = Some(vec![told]);
+    document.outcome = Some(vec![told].into());
 }
 
 /// What went wrong on the way.

@@ -58,7 +58,7 @@ pub fn main(args: &ReplayArgs) -> Result<(), Failure> {
     document.interrupted = done.interrupted;
     let result = result(args, &options, &survey, &placement, done);
     doubts(&result).into_iter().for_each(|doubt| document.warn(doubt));
-    document.trace_replay = Some(result);
+    document.outcome = Some(result.into());
     output::pour(&document, &args.out)?;
     if document.interrupted {
         return Err(Failure::Interrupted("interrupted: what was replayed is told".to_owned()));

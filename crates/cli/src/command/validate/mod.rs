@@ -16,7 +16,8 @@ use ioscape_scaling::model::{
 };
 use ioscape_schema::units::{Bytes, Seconds};
 use ioscape_schema::{
-    Document, Environment, Evaluation, Measurement, Probe, ValidationLog, Warning, WarningKind,
+    Document, Environment, Evaluation, Measurement, Outcome, Probe, ValidationLog, ValidationRun,
+    Warning, WarningKind,
 };
 use schedule::{Purpose, Schedule};
 use std::time::Instant;
@@ -224,8 +225,9 @@ impl Work<'_> {
     }
 
     fn with_log(&self, document: Document, done: &Done, spent_s: f64) -> Document {
-        let validation_log = Some(resume::so_far(self.log, done, spent_s));
-        Document { measurements: Some(done.measurements()), validation_log, ..document }
+        let log = Some(resume::so_far(self.log, done, spent_s));
+        let run = ValidationRun { validation: None, measurements: done.measurements(), log };
+        Document { outcome: Some(run.into()), ..document }
     }
 }
 
@@ -263,7 +265,8 @@ fn conclude(done: &Done, evaluation: &Evaluation, document: &mut Document) -> Re
     let validated = done.validated();
     left_out(done).into_iter().for_each(|doubt| document.warn(doubt));
     if validated.is_empty() {
-        document.measurements = Some(done.measurements());
+        // Without a log nothing is left to continue: what remains are runs.
+        document.outcome.get_or_insert_with(|| done.measurements().into());
         return Ok(());
     }
     let single = done.of(Purpose::Single).and_then(|one| SinglePointModel::new(one).ok());
@@ -282,7 +285,12 @@ fn conclude(done: &Done, evaluation: &Evaluation, document: &mut Document) -> Re
     }
     let validation = validate(evaluation, &rivals, &validated)
         .map_err(|e| Failure::Failed(format!("{e}; everything measured is saved")))?;
-    document.validation = Some(validation);
+    let run = match document.outcome.take() {
+        Some(Outcome::Validation(run)) => *run,
+        _ => ValidationRun::default(),
+    };
+    let run = ValidationRun { validation: Some(validation), ..run };
+    document.outcome = Some(run.into());
     let probe = |(step, measurement): &(usize, Measurement)| Probe {
         purpose: done.schedule.steps[*step].purpose.word().to_owned(),
         measurement: measurement.clone(),

@@ -4,7 +4,7 @@ use super::Done;
 use crate::args::ValidateArgs;
 use crate::failure::Failure;
 use crate::output;
-use ioscape_schema::{Document, Measurement, RefusedStep, ValidationLog};
+use ioscape_schema::{Document, Measurement, Outcome, RefusedStep, ValidationLog, ValidationRun};
 use std::path::{Path, PathBuf};
 
 /// Time the whole may take unless it is given, in seconds.
@@ -29,8 +29,12 @@ pub struct Earlier {
 pub fn read(args: &ValidateArgs) -> Result<Option<Earlier>, Failure> {
     let Some(path) = &args.resume else { return Ok(None) };
     let found = output::read_result(path)?;
-    let Document { seed, started_at, measurements, validation_log, validation, .. } = found;
-    let log = validation_log.ok_or_else(|| match validation {
+    let Document { seed, started_at, outcome, .. } = found;
+    let run = match outcome {
+        Some(Outcome::Validation(run)) => *run,
+        _ => ValidationRun::default(),
+    };
+    let log = run.log.ok_or_else(|| match run.validation {
         Some(_) => misuse(path, "the validation is whole: there is nothing to continue"),
         None => misuse(path, "the file holds no validation to continue"),
     })?;
@@ -38,8 +42,7 @@ pub fn read(args: &ValidateArgs) -> Result<Option<Earlier>, Failure> {
         let there = format!("the file is about {:?}, not {:?}", log.target, args.target);
         return Err(misuse(path, &there));
     }
-    let measured = measurements.unwrap_or_default();
-    Ok(Some(Earlier { path: path.clone(), seed, started_at, log, measured }))
+    Ok(Some(Earlier { path: path.clone(), seed, started_at, log, measured: run.measurements }))
 }
 
 fn misuse(path: &Path, what: &str) -> Failure {

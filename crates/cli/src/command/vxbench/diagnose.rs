@@ -26,6 +26,7 @@ pub fn main(args: &VxbenchArgs, folder: &Path) -> Result<(), Failure> {
         document.warn(Warning::new(WarningKind::Unsupported, why));
     }
     let single_writer = diagnosis.found;
-    document.vxbench = Some(Vxbench { show: args.show(), single_writer, ..Vxbench::default() });
+    let vxbench = Vxbench { show: args.show(), single_writer, ..Vxbench::default() };
+    document.outcome = Some(vxbench.into());
     output::pour(&document, &args.out)
 }

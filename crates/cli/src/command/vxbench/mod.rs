@@ -31,7 +31,8 @@ pub fn main(args: &VxbenchArgs) -> Result<(), Failure> {
     let run = run(&job, &args.files, args.destroy_data, &watch, Some(&mut document))?;
     progress.done();
     document.warnings.extend(run.warnings.iter().cloned());
-    document.vxbench = Some(Vxbench { show: args.show(), runs: vec![run], ..Vxbench::default() });
+    let vxbench = Vxbench { show: args.show(), runs: vec![run], ..Vxbench::default() };
+    document.outcome = Some(vxbench.into());
     output::pour(&document, &args.out)
 }
 

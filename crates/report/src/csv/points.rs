@@ -1,0 +1,103 @@
+//! Measured points as comma-separated values: a row per run, or per point of a curve.
+
+use super::rows::{line, of_workload};
+use crate::text::stop;
+use ioscape_schema::{Evaluation, Measurement, Parameter, Point};
+
+const HEADER: &str = "curve,region,parameter,value,throughput_bytes_per_s,ci95_low,ci95_high,iops,\
+response_mean_ns,response_p50_ns,response_p99_ns,response_max_ns,cpu_ns_per_io,unique_bytes,size_mean,read_frac,\
+seq_frac,process_num,queue_depth,engine,access,direct_above_bytes,workers,stop,disturbed,spread,rounds";
+
+/// The header alone.
+pub fn none() -> String {
+    format!("{HEADER}\n")
+}
+
+/// A row per run.
+pub fn measurements(all: &[Measurement]) -> String {
+    let mut out = none();
+    for (index, measurement) in all.iter().enumerate() {
+        row(&mut out, ["run", "", "job", &(index + 1).to_string()], measurement, ["", ""]);
+    }
+    out
+}
+
+/// Every point of an evaluation.
+pub fn evaluation(evaluation: &Evaluation) -> String {
+    let mut table = none();
+    let out = &mut table;
+    let unique_bytes = Parameter::UniqueBytes;
+    points(out, "mixed", "", unique_bytes, &evaluation.unique_bytes_curve);
+    points(out, "read", "", unique_bytes, &evaluation.unique_bytes_read_curve);
+    points(out, "write", "", unique_bytes, &evaluation.unique_bytes_write_curve);
+    for region in &evaluation.regions {
+        for parameter in Parameter::ALL {
+            if let Some(curve) = region.curves.get(parameter) {
+                points(out, "region", &region.name, parameter, curve);
+            }
+        }
+    }
+    for range in evaluation.all_parameters.iter().flat_map(|all| &all.ranges) {
+        points(out, "all_parameters", "", range.parameter, &range.curve);
+    }
+    table
+}
+
+fn points(out: &mut String, curve: &str, region: &str, parameter: Parameter, points: &[Point]) {
+    for point in points {
+        let spread = point.spread.map_or_else(String::new, |spread| spread.to_string());
+        let rounds: Vec<String> = point.rounds.iter().map(f64::to_string).collect();
+        row(
+            out,
+            [curve, region, parameter.name(), &point.value.to_string()],
+            &point.measurement,
+            [&spread, &rounds.join(" ")],
+        );
+    }
+}
+
+fn row(out: &mut String, first: [&str; 4], measurement: &Measurement, last: [&str; 2]) {
+    let Measurement { workload, response_time_ns: times, throughput_ci95: [low, high], .. } =
+        measurement;
+    let middle = [
+        measurement.throughput_bytes_per_s.to_string(),
+        low.to_string(),
+        high.to_string(),
+        measurement.iops().to_string(),
+        times.mean.to_string(),
+        times.p50.to_string(),
+        times.p99.to_string(),
+        times.max.to_string(),
+        measurement.cpu_ns_per_io.to_string(),
+    ];
+    let end = [stop(measurement.stop).to_owned(), measurement.disturbed.to_string()];
+    let workload = of_workload(workload);
+    let middle = middle.iter().chain(&workload).chain(&end);
+    let fields = first.into_iter().chain(middle.map(String::as_str)).chain(last);
+    out.push_str(&line(fields));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample;
+
+    #[test]
+    fn every_point_has_one_row_with_as_many_fields_as_the_header() {
+        let text = evaluation(sample::with_all_parameters().evaluation().unwrap());
+        let rows: Vec<&str> = text.lines().collect();
+        let columns = HEADER.split(',').count();
+        assert!(rows.iter().all(|row| row.split(',').count() == columns));
+        let regions = 3 * (14 + 7 + 7 + 5);
+        assert_eq!(rows.len(), 1 + 3 * 25 + regions + (25 + 14 + 7 + 7 + 5));
+        assert!(rows[1].starts_with("mixed,,unique_bytes,65536,"));
+        assert_eq!(measurements(&sample::runs()).lines().count(), 4);
+    }
+
+    #[test]
+    fn a_field_with_commas_and_quotes_is_quoted() {
+        let mut all = sample::evaluation();
+        all.regions[0].name = "a,\"b\"\u{1b}".into();
+        assert!(evaluation(&all).contains(r#"region,"a,""b""\u{1b}",size_mean"#));
+    }
+}

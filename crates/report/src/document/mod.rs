@@ -1,0 +1,17 @@
+//! A whole document in every format: what all outcomes share, around what the outcome's renderer says.
+
+mod csv;
+mod finite;
+mod json;
+mod page;
+mod svg;
+mod terminal;
+
+pub use csv::csv;
+pub use json::{NotFinite, ReadError, from_json, json};
+pub use page::html;
+pub use svg::landscape_svg;
+pub use terminal::terminal;
+
+#[cfg(test)]
+mod trace_tests;

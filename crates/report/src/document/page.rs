@@ -1,0 +1,131 @@
+//! The document as one page that needs nothing else: no network, no other file, no script to be readable.
+
+use crate::html::tables;
+use crate::outcome::{
+    self,
+    render::{Render, Section},
+};
+use crate::text::{esc, short_time};
+use ioscape_schema::units::Bytes;
+use ioscape_schema::{Document, Environment};
+use std::fmt::Write as _;
+
+const STYLE: &str = concat!(include_str!("../plot/chart.css"), include_str!("page.css"));
+const SCRIPT: &str = include_str!("page.js");
+
+/// SHA-256 of the script in base 64: the page's own policy lets no other script run, should an escape ever fail.
+const SCRIPT_HASH: &str = "mfltcpXgbW1OUMclXf7GnA57NsBmE0hvr9iE6Qvz3Fg=";
+
+/// The document as a page of HTML.
+///
+/// It holds its style, charts and script, forbids every other resource by a content security policy, and shows
+/// everything without scripts; the script adds values on hover and a legend that hides lines.
+pub fn html(document: &Document) -> String {
+    let mut out = String::with_capacity(1 << 19);
+    head(&mut out, document);
+    let sections = sections(document);
+    header(&mut out, document, &sections);
+    out.push_str("<main>");
+    for section in &sections {
+        let _ = write!(out, r#"<section id="{}">{}</section>"#, section.id, section.body);
+    }
+    out.push_str("</main>");
+    footer(&mut out, document);
+    let _ = writeln!(out, "<script>{SCRIPT}</script></body></html>");
+    out
+}
+
+fn sections(document: &Document) -> Vec<Section> {
+    let outcome = outcome::of(document);
+    let mut all = outcome.map(Render::sections).unwrap_or_default();
+    all.push(Section::new("doubts", "Doubts", doubts(document)));
+    all.push(Section::new("machine", "Machine", machine(document)));
+    all.extend(outcome.map(Render::appendix).unwrap_or_default());
+    all.retain(|section| !section.body.is_empty());
+    all
+}
+
+fn machine(document: &Document) -> String {
+    if document.environment == Environment::default() {
+        return String::new();
+    }
+    tables::machine(&document.environment)
+}
+
+/// All warnings: of the whole, then of parts of the outcome.
+fn doubts(document: &Document) -> String {
+    let whole = document.warnings.iter().map(|warning| (warning.place.clone(), warning));
+    let parts = outcome::of(document).map(Render::warnings).unwrap_or_default();
+    tables::doubts(whole.chain(parts))
+}
+
+fn head(out: &mut String, document: &Document) {
+    let title = esc(&outcome::subject(document));
+    let policy =
+        format!("default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{SCRIPT_HASH}'");
+    let _ = write!(
+        out,
+        r#"<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{policy}; base-uri 'none'; form-action 'none'">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="referrer" content="no-referrer"><meta name="generator" content="ioscape {}">
+<title>{title} - ioscape</title><style>{STYLE}</style></head><body>"#,
+        esc(&document.tool.version)
+    );
+}
+
+fn header(out: &mut String, document: &Document, sections: &[Section]) {
+    let kind = outcome::of(document).map_or("result", Render::kind);
+    let _ = write!(
+        out,
+        r#"<header><p class="brand">ioscape {kind}</p><h1>{}</h1><p class="facts">"#,
+        esc(&outcome::subject(document))
+    );
+    for fact in facts(document) {
+        let _ = write!(out, "<span>{}</span>", esc(&fact));
+    }
+    out.push_str("</p><nav>");
+    for section in sections {
+        let _ = write!(out, r##"<a href="#{}">{}</a>"##, section.id, section.name);
+    }
+    out.push_str("</nav>");
+    if document.interrupted {
+        out.push_str(
+            r#"<p class="notice"><b>Interrupted.</b> This result holds only what was finished by then.</p>"#,
+        );
+    }
+    out.push_str("</header>");
+}
+
+fn facts(document: &Document) -> Vec<String> {
+    let Environment { file_system, device, kernel, memory_bytes, memory_limit_bytes, .. } =
+        &document.environment;
+    let mut facts = vec![short_time(&document.started_at)];
+    facts.extend(outcome::of(document).and_then(Render::fact));
+    match (file_system, device) {
+        (Some(file_system), Some(device)) => facts.push(format!("{file_system} on {device}")),
+        (Some(one), None) | (None, Some(one)) => facts.push(one.clone()),
+        (None, None) => {}
+    }
+    facts.extend(kernel.clone());
+    facts.extend(memory_bytes.map(|bytes| format!("{} memory", Bytes(bytes as f64))));
+    facts.extend(memory_limit_bytes.map(|bytes| format!("limited to {}", Bytes(bytes as f64))));
+    facts.retain(|fact| !fact.is_empty());
+    facts
+}
+
+fn footer(out: &mut String, document: &Document) {
+    let _ = write!(
+        out,
+        "<footer><p>ioscape {} &middot; {} &middot; seed {}</p><p><code>{}</code></p></footer>",
+        esc(&document.tool.version),
+        esc(&document.schema),
+        document.seed,
+        esc(&crate::text::command(&document.command))
+    );
+}
+
+#[cfg(test)]
+#[path = "page_tests.rs"]
+mod tests;

@@ -1,0 +1,192 @@
+//! Tests of the page: it needs nothing else, lets nothing in, holds every value, and is well formed.
+
+use super::*;
+use crate::figures;
+use crate::sample;
+use crate::text::value_of;
+use ioscape_schema::units::Rate;
+use ioscape_schema::{Evaluation, Outcome, Parameter, Point};
+use sha2::{Digest, Sha256};
+use std::collections::HashSet;
+
+fn pages() -> Vec<String> {
+    let documents = [
+        sample::with_all_parameters(),
+        sample::measured(),
+        sample::interrupted(),
+        sample::predicted(),
+        sample::compared(),
+        sample::validated(),
+        sample::characterized(),
+        sample::micro_benchmarks(),
+        sample::simulated(),
+        sample::simulated_flash(),
+        Document::default(),
+        Document { outcome: Some(Outcome::Measurements(Vec::new())), ..Document::default() },
+    ];
+    documents.iter().chain(&sample::hostile()).map(html).collect()
+}
+
+/// The tags of a page without its style and script: name and whether it closes.
+fn tags(page: &str) -> Vec<(String, bool, String)> {
+    let body = page.split("<body>").nth(1).unwrap().split("<script>").next().unwrap();
+    let mut tags = Vec::new();
+    for part in body.split('<').skip(1) {
+        let inside = part.split('>').next().unwrap();
+        let closes = inside.starts_with('/');
+        let name = inside.trim_start_matches('/').split([' ', '/']).next().unwrap();
+        if !inside.ends_with('/') {
+            tags.push((name.to_owned(), closes, inside.to_owned()));
+        }
+    }
+    tags
+}
+
+fn base64(bytes: &[u8]) -> String {
+    const LETTERS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut out = String::new();
+    for chunk in bytes.chunks(3) {
+        let get = |index: usize| u32::from(chunk.get(index).copied().unwrap_or(0));
+        let word = get(0) << 16 | get(1) << 8 | get(2);
+        for index in 0..4 {
+            let letter = LETTERS[(word >> (18 - 6 * index) & 63) as usize] as char;
+            out.push(if index <= chunk.len() { letter } else { '=' });
+        }
+    }
+    out
+}
+
+#[test]
+fn the_policy_names_the_script_that_is_there() {
+    assert_eq!(SCRIPT_HASH, base64(&Sha256::digest(SCRIPT)));
+    assert!(SCRIPT.lines().count() < 200);
+}
+
+#[test]
+fn nothing_is_loaded_from_anywhere() {
+    for page in pages() {
+        for word in ["http:", "https:", "//cdn", " src=", "@import", "url(", "<link", "<iframe"] {
+            assert!(!page.contains(word), "{word}");
+        }
+        assert_eq!(page.matches("href=\"").count(), page.matches("href=\"#").count());
+        assert!(page.contains("default-src 'none'"));
+    }
+}
+
+#[test]
+fn hostile_text_stays_text() {
+    for document in sample::hostile() {
+        let page = html(&document);
+        assert_eq!(page.matches("<script").count(), 1);
+        assert!(page.contains("&lt;script&gt;alert(1)&lt;/script&gt;"));
+        assert!(!page.contains('\u{1b}'));
+    }
+}
+
+/// The text of a page's simulation, without its pictures.
+#[test]
+fn golden_page_of_simulations() {
+    for (name, document) in
+        [("simulation", sample::simulated()), ("simulation_of_flash", sample::simulated_flash())]
+    {
+        let page = html(&document);
+        let body = page.split("<h2>Simulation</h2>").nth(1).unwrap();
+        let body = body.split("</section>").next().unwrap();
+        let parts = body.split("<svg").enumerate();
+        let text: String = parts
+            .map(|(n, part)| if n == 0 { part } else { part.split("</svg>").nth(1).unwrap() })
+            .collect();
+        insta::assert_snapshot!(name, text.replace("><", ">\n<"));
+    }
+}
+
+#[test]
+fn tags_are_closed_in_order_and_identifiers_are_unique() {
+    const VOID: [&str; 2] = ["input", "meta"];
+    for page in pages() {
+        let mut open: Vec<String> = Vec::new();
+        let mut ids = HashSet::new();
+        for (name, closes, inside) in tags(&page) {
+            if closes {
+                assert_eq!(open.pop().as_deref(), Some(name.as_str()), "near {inside}");
+            } else if !VOID.contains(&name.as_str()) {
+                open.push(name);
+            }
+            if let Some(id) = inside.split(" id=\"").nth(1) {
+                let id = id.split('"').next().unwrap().to_owned();
+                assert!(ids.insert(id.clone()), "{id} twice");
+            }
+        }
+        assert!(open.is_empty(), "{open:?}");
+        for (marker, end) in [("href=\"#", '"'), (" for=\"", '"')] {
+            for part in page.split(marker).skip(1) {
+                let id = part.split(end).next().unwrap();
+                assert!(ids.contains(id), "nothing has the identifier {id}");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_picture_is_well_formed() {
+    for page in pages() {
+        for part in page.split("<svg").skip(1) {
+            let svg = format!("<svg{}</svg>", part.split("</svg>").next().unwrap());
+            roxmltree::Document::parse(&svg).unwrap();
+            assert!(!svg.contains("NaN") && !svg.contains("inf"));
+        }
+    }
+}
+
+fn curves(evaluation: &Evaluation) -> Vec<(Parameter, &Vec<Point>)> {
+    let mut all = vec![
+        (Parameter::UniqueBytes, &evaluation.unique_bytes_curve),
+        (Parameter::UniqueBytes, &evaluation.unique_bytes_read_curve),
+        (Parameter::UniqueBytes, &evaluation.unique_bytes_write_curve),
+    ];
+    for region in &evaluation.regions {
+        all.extend(Parameter::ALL.into_iter().filter_map(|p| Some((p, region.curves.get(p)?))));
+    }
+    all
+}
+
+#[test]
+fn every_point_is_in_a_picture_and_in_a_table() {
+    let document = sample::evaluated();
+    let page = html(&document);
+    let mut checked = 0;
+    for (parameter, points) in curves(document.evaluation().unwrap()) {
+        for point in points {
+            let (value, rate) = (value_of(parameter, point.value), Rate(point.throughput()));
+            assert!(page.contains(&format!("<title>{value} \u{b7} {rate} \u{b7}")));
+            let [low, high] = figures::range(point).map(Rate);
+            let row = format!("<td>{value}</td><td>{rate}</td><td>{low}</td><td>{high}</td>");
+            assert!(page.contains(&row), "{row}");
+            checked += 1;
+        }
+    }
+    assert_eq!(checked, 3 * 25 + 3 * 33);
+}
+
+#[test]
+fn what_is_there_is_shown_and_what_is_not_is_not() {
+    let pages = pages();
+    let [all, runs, interrupted, predicted, compared, validated, application, micro, ..] =
+        &pages[..]
+    else {
+        unreachable!("a page of each kind")
+    };
+    assert!(application.contains("--size-mean 6677") && application.contains("/data/in"));
+    assert!(
+        all.contains("123 MiB") && all.contains("write-cancelling") && all.contains("seed 1994")
+    );
+    assert!(all.contains("Where it performs well") && !all.contains("<h2>Runs"));
+    assert!(runs.contains("Response times") && !runs.contains("<h2>Findings"));
+    assert!(runs.contains("9.1 MB/s to 17.7 MB/s") && runs.contains("give --seconds more time"));
+    assert!(predicted.contains("20.7 MB/s to 46.5 MB/s") && predicted.contains("extrapolated"));
+    assert!(compared.contains("3.10x to 11x") && compared.contains("none reaches it"));
+    assert!(validated.contains("6.2 %") && validated.contains("All workloads"));
+    assert!(micro.contains("this machine, remote") && micro.contains("Figure 1"));
+    assert!(micro.contains("DS3100 Mach 2.5 penalty") && micro.contains("24800 MIPS"));
+    assert!(interrupted.contains("Interrupted.") && interrupted.contains("not come far enough"));
+}

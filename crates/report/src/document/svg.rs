@@ -1,0 +1,105 @@
+//! The landscape of a system as one picture that stands alone, for a README or a slide.
+
+use crate::outcome::{self, render::Render};
+use crate::plot::{Frame, text_width};
+use crate::text::{esc, inert, short_time};
+use ioscape_schema::Document;
+use std::fmt::Write as _;
+
+const STYLE: &str = include_str!("../plot/chart.css");
+const WIDTH: f64 = 1120.0;
+const HEIGHT: f64 = 540.0;
+const EDGE: f64 = 28.0;
+
+/// Throughput against the size of the set, with regions and borders, as a standalone SVG.
+///
+/// The picture brings its own background and both themes, so that it is readable on white and dark pages.
+/// A document without an evaluation gives a picture that says so.
+pub fn landscape_svg(document: &Document) -> String {
+    let mut out = format!(
+        r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" font-family="system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', Arial, sans-serif"><style>{STYLE}.sheet {{ fill: var(--card); stroke: var(--line); }} .head {{ fill: var(--ink); font-size: 19px; font-weight: 650; }} .sub, .key {{ fill: var(--soft); font-size: 13px; }}</style><rect class="sheet" x="0.5" y="0.5" width="{}" height="{}" rx="12"/>"#,
+        WIDTH - 1.0,
+        HEIGHT - 1.0,
+    );
+    let name = short(&inert(&outcome::subject(document)));
+    let _ = write!(
+        out,
+        r#"<text class="head" x="{EDGE}" y="42">{}</text><text class="sub" x="{EDGE}" y="64">{}</text>"#,
+        esc(&name),
+        esc(&subtitle(document))
+    );
+    match outcome::of(document).and_then(Render::chart).filter(|chart| chart.has_points()) {
+        Some(chart) => {
+            key(&mut out, &chart);
+            let frame = Frame { width: WIDTH - 2.0 * EDGE, height: HEIGHT - 84.0 - EDGE / 2.0 };
+            let Frame { width, height } = frame;
+            let place = format!(r#"<svg x="{EDGE}" y="84" width="{width}" height="{height}" "#);
+            out.push_str(&chart.svg(frame, "").replacen("<svg ", &place, 1));
+        }
+        None => {
+            let (x, y) = (WIDTH / 2.0, HEIGHT / 2.0);
+            let _ = write!(
+                out,
+                r#"<text class="sub" x="{x}" y="{y}" text-anchor="middle">no evaluation in this result</text>"#
+            );
+        }
+    }
+    out.push_str("</svg>\n");
+    out
+}
+
+/// A name that leaves room for the legend beside it.
+fn short(name: &str) -> String {
+    const MOST: usize = 56;
+    if name.chars().count() <= MOST {
+        return name.to_owned();
+    }
+    name.chars().take(MOST - 1).chain(['\u{2026}']).collect()
+}
+
+fn subtitle(document: &Document) -> String {
+    let environment = &document.environment;
+    let parts = [
+        Some(short_time(&document.started_at)),
+        environment.file_system.clone(),
+        environment.device.clone(),
+        environment.kernel.clone(),
+        Some(format!("ioscape {}", document.tool.version)),
+    ];
+    let known: Vec<String> = parts.into_iter().flatten().filter(|part| !part.is_empty()).collect();
+    known.join("  \u{b7}  ")
+}
+
+/// The legend, from the right edge leftwards.
+fn key(out: &mut String, chart: &crate::plot::Chart) {
+    let mut right = WIDTH - EDGE;
+    for series in chart.series.iter().rev() {
+        let left = right - text_width(&series.name) * 1.05;
+        let (class, name) = (&series.class, esc(&series.name));
+        let _ = write!(
+            out,
+            r#"<g class="series {class}"><path class="line" d="M{:.1} 38h22"/></g><text class="key" x="{left:.1}" y="42">{name}</text>"#,
+            left - 30.0,
+        );
+        right = left - 54.0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample;
+
+    #[test]
+    fn the_picture_stands_alone_and_is_well_formed() {
+        for document in [sample::evaluated(), sample::measured(), sample::interrupted()] {
+            let svg = landscape_svg(&document);
+            roxmltree::Document::parse(&svg).unwrap();
+            assert_eq!(svg.matches("http").count(), 1, "only the name space");
+            assert!(!svg.contains("<script"));
+        }
+        assert!(landscape_svg(&sample::measured()).contains("no evaluation"));
+        assert!(landscape_svg(&sample::evaluated()).contains("write 26 MiB"));
+        assert_eq!(short(&"x".repeat(200)).chars().count(), 56);
+    }
+}

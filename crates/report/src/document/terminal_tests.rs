@@ -1,0 +1,73 @@
+//! Tests of the terminal text: golden text, and that nothing is too wide or acts on the terminal.
+
+use super::*;
+use crate::sample;
+use proptest::prelude::*;
+
+const UNICODE: Style = Style { width: 80, colour: false, unicode: true };
+const ASCII: Style = Style { width: 80, colour: false, unicode: false };
+
+#[test]
+fn golden_text() {
+    insta::assert_snapshot!("evaluation_unicode", terminal(&sample::evaluated(), &UNICODE));
+    insta::assert_snapshot!("evaluation_ascii", terminal(&sample::evaluated(), &ASCII));
+    insta::assert_snapshot!("runs_unicode", terminal(&sample::measured(), &UNICODE));
+    insta::assert_snapshot!("runs_ascii", terminal(&sample::measured(), &ASCII));
+    insta::assert_snapshot!("predictions", terminal(&sample::predicted(), &UNICODE));
+    insta::assert_snapshot!("comparison", terminal(&sample::compared(), &ASCII));
+    insta::assert_snapshot!("validation", terminal(&sample::validated(), &UNICODE));
+    insta::assert_snapshot!("characterization", terminal(&sample::characterized(), &UNICODE));
+    insta::assert_snapshot!("micro_benchmarks", terminal(&sample::micro_benchmarks(), &UNICODE));
+    insta::assert_snapshot!("simulation", terminal(&sample::simulated(), &UNICODE));
+    insta::assert_snapshot!("simulation_of_flash", terminal(&sample::simulated_flash(), &ASCII));
+    insta::assert_snapshot!("interrupted", terminal(&sample::interrupted(), &UNICODE));
+}
+
+/// Removes the colours that the renderer itself writes.
+fn without_colours(text: &str) -> String {
+    let mut parts = text.split("\u{1b}[");
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |all, part| all + part.split_once('m').map_or(part, |(_, rest)| rest))
+}
+
+#[test]
+fn colours_only_add_colours() {
+    for document in [sample::evaluated(), sample::validated()].into_iter().chain(sample::hostile())
+    {
+        let coloured = terminal(&document, &Style { colour: true, ..UNICODE });
+        assert!(coloured.contains("\u{1b}[1m"));
+        assert_eq!(without_colours(&coloured), terminal(&document, &UNICODE));
+    }
+}
+
+#[test]
+fn an_empty_document_is_shown() {
+    assert!(terminal(&Document::default(), &ASCII).starts_with("ioscape: "));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+    #[test]
+    fn every_line_fits_and_nothing_acts(width in 40usize..260, unicode in any::<bool>()) {
+        let style = Style { width, colour: false, unicode };
+        for document in [
+            sample::evaluated(),
+            sample::measured(),
+            sample::characterized(),
+            sample::micro_benchmarks(),
+            sample::simulated(),
+            sample::simulated_flash(),
+        ]
+        .into_iter()
+        .chain(sample::hostile())
+        {
+            let text = terminal(&document, &style);
+            for line in text.lines() {
+                let columns = textwrap::core::display_width(line);
+                prop_assert!(columns <= width, "{columns} columns of {width}: {line}");
+                prop_assert!(!line.contains(char::is_control));
+                prop_assert!(unicode || line.is_ascii(), "{line}");
+            }
+        }
+    }
+}

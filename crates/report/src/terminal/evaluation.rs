@@ -1,0 +1,80 @@
+//! A self-scaling evaluation on the terminal: findings first, then numbers and small charts.
+
+use super::chart::{Block, block, legend, side_by_side};
+use super::ink::Style;
+use super::tables;
+use crate::figures;
+use crate::plot::Chart;
+use ioscape_schema::units::Bytes;
+use ioscape_schema::{Evaluation, Parameter};
+
+/// Findings, tables, charts of every region, borders and steadiness.
+pub fn text(evaluation: &Evaluation, style: &Style) -> String {
+    let mut out = format!("\n{}\n", style.heading("Findings"));
+    let bullet = style.pick("  \u{2022} ", "  * ");
+    for sentence in &evaluation.findings.sentences {
+        out += &style.paragraph(bullet, "    ", sentence);
+    }
+    if evaluation.findings.sentences.is_empty() {
+        out += "  The evaluation did not come far enough to conclude anything.\n";
+    }
+    out += &format!("\n{}", tables::headlines(evaluation, style));
+    if !evaluation.regions.is_empty() {
+        let table = tables::regions(evaluation, style);
+        out += &format!("\n{}\n{table}", style.heading("Regions"));
+    }
+    out += &landscape(evaluation, style);
+    for (index, _) in evaluation.regions.iter().enumerate() {
+        out += &region(evaluation, index, style);
+    }
+    out + &rest(evaluation, style)
+}
+
+fn landscape(evaluation: &Evaluation, style: &Style) -> String {
+    let chart = figures::landscape(evaluation);
+    if !chart.has_points() {
+        return String::new();
+    }
+    let heading = style.heading("Throughput against the size of the set");
+    let width = style.columns().min(120);
+    let drawn = side_by_side(&[block(&chart, width, 15, style)], width);
+    format!("\n{heading}\n{drawn}{}", legend(&chart, style))
+}
+
+fn region(evaluation: &Evaluation, index: usize, style: &Style) -> String {
+    let region = &evaluation.regions[index];
+    let columns = style.columns();
+    let count = match columns {
+        0..64 => 1,
+        64..140 => 2,
+        _ => 4,
+    };
+    let width = ((columns + 2) / count - 2).min(60);
+    let charts: Vec<(Parameter, Chart)> = figures::region(index, region);
+    let blocks: Vec<Block> =
+        charts.iter().map(|(_, chart)| block(chart, width, 6, style)).collect();
+    if blocks.is_empty() {
+        return String::new();
+    }
+    let [from, to] = region.unique_bytes.map(Bytes);
+    let heading = format!("{}: {from} to {to}{}", region.name, tables::best(region));
+    let heading = style.paragraph("", "  ", &heading);
+    format!("\n{}\n{}", style.heading(heading.trim_end()), side_by_side(&blocks, columns))
+}
+
+/// Borders, steadiness and what was left out.
+fn rest(evaluation: &Evaluation, style: &Style) -> String {
+    let mut out = String::new();
+    if !evaluation.borders.is_empty() {
+        let table = tables::borders(evaluation, style);
+        out += &format!("\n{}\n{table}", style.heading("Borders"));
+    }
+    let drift = figures::drift_line(evaluation);
+    if !drift.is_empty() {
+        out += &format!("\n{}", style.paragraph("", "", &drift));
+    }
+    for (what, why) in &evaluation.shortened {
+        out += &style.paragraph("", "  ", &format!("Shortened: {what}: {why}"));
+    }
+    out
+}

@@ -1,0 +1,160 @@
+//! The outcome of a command: what a result file holds besides where, when and how it came about.
+
+use crate::{
+    CampaignResult, Characterization, Cheapest, Comparison, Document, Evaluation, Measurement,
+    OsResults, Prediction, Simulation, TraceCharacterization, TraceFile, TraceReplay, TraceSummary,
+    Validation, ValidationLog, Vxbench,
+};
+use serde::ser::{Serialize, SerializeMap, Serializer};
+
+/// What one command found out; each kind has its own key in the file.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Outcome {
+    /// `measurements`: results of single runs.
+    Measurements(Vec<Measurement>),
+    /// `evaluation`: a self-scaling evaluation.
+    Evaluation(Box<Evaluation>),
+    /// `predictions`: predicted performance of workloads that were not measured.
+    Predictions(Vec<Prediction>),
+    /// `comparison` and `cheapest`: systems compared on the same workloads, by prediction.
+    Comparison(SystemComparison),
+    /// `validation`, `validation_log` and its `measurements`: predictions compared with measurements.
+    Validation(Box<ValidationRun>),
+    /// `characterization`: an application as the calls it made.
+    Characterization(Box<Characterization>),
+    /// `vxbench`: runs of `vxbench`.
+    Vxbench(Vxbench),
+    /// `campaign`: a table of `vxbench` runs.
+    Campaign(Box<CampaignResult>),
+    /// `os`: the operating-system micro-benchmarks.
+    Os(Box<OsResults>),
+    /// `trace_summary`: what a block trace holds.
+    TraceSummary(Box<TraceSummary>),
+    /// `trace_characterization`: a block trace as workloads of five parameters.
+    TraceCharacterization(Box<TraceCharacterization>),
+    /// `trace_files`: traces that were imported, exported or recorded.
+    TraceFiles(Vec<TraceFile>),
+    /// `trace_replay`: a trace that was replayed.
+    TraceReplay(Box<TraceReplay>),
+    /// `simulation`: a simulation of disks.
+    Simulation(Box<Simulation>),
+}
+
+/// Systems compared on the same workloads.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SystemComparison {
+    /// The ratio of two systems, per workload and pair.
+    pub comparison: Vec<Comparison>,
+    /// The cheapest system that is fast enough, per workload; empty unless prices were given.
+    pub cheapest: Vec<Cheapest>,
+}
+
+/// A validation, whole or as far as it came.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ValidationRun {
+    /// Predictions compared with measurements; absent while there are too few of them.
+    pub validation: Option<Validation>,
+    /// Measurements in the order of the log's steps; needed only to continue.
+    pub measurements: Vec<Measurement>,
+    /// How far it came, so that it can be continued; absent when it is whole.
+    pub log: Option<ValidationLog>,
+}
+
+impl Serialize for Outcome {
+    /// A map of the outcome's keys.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        let key = self.key();
+        match self {
+            Self::Measurements(all) => map.serialize_entry(key, all)?,
+            Self::Evaluation(one) => map.serialize_entry(key, one)?,
+            Self::Predictions(all) => map.serialize_entry(key, all)?,
+            Self::Comparison(one) => one.entries(&mut map)?,
+            Self::Validation(one) => one.entries(&mut map)?,
+            Self::Characterization(one) => map.serialize_entry(key, one)?,
+            Self::Vxbench(one) => map.serialize_entry(key, one)?,
+            Self::Campaign(one) => map.serialize_entry(key, one)?,
+            Self::Os(one) => map.serialize_entry(key, one)?,
+            Self::TraceSummary(one) => map.serialize_entry(key, one)?,
+            Self::TraceCharacterization(one) => map.serialize_entry(key, one)?,
+            Self::TraceFiles(all) => map.serialize_entry(key, all)?,
+            Self::TraceReplay(one) => map.serialize_entry(key, one)?,
+            Self::Simulation(one) => map.serialize_entry(key, one)?,
+        }
+        map.end()
+    }
+}
+
+impl SystemComparison {
+    fn entries<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
+        map.serialize_entry("comparison", &self.comparison)?;
+        if !self.cheapest.is_empty() {
+            map.serialize_entry("cheapest", &self.cheapest)?;
+        }
+        Ok(())
+    }
+}
+
+impl ValidationRun {
+    fn entries<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
+        if self.log.is_some() || !self.measurements.is_empty() {
+            map.serialize_entry("measurements", &self.measurements)?;
+        }
+        if let Some(validation) = &self.validation {
+            map.serialize_entry("validation", validation)?;
+        }
+        if let Some(log) = &self.log {
+            map.serialize_entry("validation_log", log)?;
+        }
+        Ok(())
+    }
+}
+
+/// For every kind of outcome: its key, its construction, and a view of it.
+macro_rules! kinds {
+    ($($key:ident: $variant:ident($type:ty)),* $(,)?) => {
+        impl Outcome {
+            /// The outcome's key in the file; that of the outcome itself where companions have keys of their own.
+            pub fn key(&self) -> &'static str {
+                match self {
+                    $(Self::$variant(_) => stringify!($key),)*
+                }
+            }
+        }
+
+        impl Document {
+            $(
+                #[doc = concat!("The outcome, where it is the one called `", stringify!($key), "`.")]
+                pub fn $key(&self) -> Option<&$type> {
+                    let Some(Outcome::$variant(outcome)) = &self.outcome else { return None };
+                    let outcome: &$type = outcome;
+                    Some(outcome)
+                }
+            )*
+        }
+
+        $(
+            impl From<$type> for Outcome {
+                fn from(value: $type) -> Self {
+                    Self::$variant(value.into())
+                }
+            }
+        )*
+    };
+}
+kinds!(
+    measurements: Measurements(Vec<Measurement>),
+    evaluation: Evaluation(Evaluation),
+    predictions: Predictions(Vec<Prediction>),
+    comparison: Comparison(SystemComparison),
+    validation: Validation(ValidationRun),
+    characterization: Characterization(Characterization),
+    vxbench: Vxbench(Vxbench),
+    campaign: Campaign(CampaignResult),
+    os: Os(OsResults),
+    trace_summary: TraceSummary(TraceSummary),
+    trace_characterization: TraceCharacterization(TraceCharacterization),
+    trace_files: TraceFiles(Vec<TraceFile>),
+    trace_replay: TraceReplay(TraceReplay),
+    simulation: Simulation(Simulation),
+);
