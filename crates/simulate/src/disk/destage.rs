@@ -1,6 +1,6 @@
 //! What a disk writes by itself: its write buffer, while nobody asks for anything else.
 
-use super::{Destaging, Disk};
+use super::state::{Destaging, Disk};
 use crate::cache::{Destage, Dirty, Freeing};
 use crate::command::{Command, WriteCache};
 use crate::mechanism::Feed;

@@ -4,125 +4,19 @@
 //! the bus is wanted and for how long, [`Disk::finish`] goes on when it was granted. What the disk does by itself
 //! (writing its buffer, reading ahead) needs no events: it is worked out up to the moment of the next command.
 
-use crate::cache::{Buffer, Dirty};
-use crate::command::{
-    BusNeed, Command, DiskOptions, Done, STREAMED_OVER_BYTES, Traffic, WriteCache,
-};
-use crate::drive::{BusTransfer, Drive};
-use crate::mechanism::{Access, Arm, Feed};
-use crate::read_ahead::{Reach, ReadAhead};
-use crate::segments::Segments;
+use crate::command::{BusNeed, Command, Done, STREAMED_OVER_BYTES, WriteCache};
+use crate::drive::BusTransfer;
+use crate::mechanism::Feed;
 
 mod destage;
 mod reads;
+mod state;
 
-/// A write on its way to the medium.
-#[derive(Clone, Copy, Debug)]
-struct Destaging {
-    dirty: Dirty,
-    access: Access,
-}
+pub use state::Disk;
 
-/// Between the halves of a command.
-#[derive(Clone, Copy, Debug)]
-enum Half {
-    /// A read whose data wait for the bus.
-    Read { so_far: Done, media_end_ns: u64 },
-    /// A write to the medium whose arm may start at this time.
-    Through { so_far: Done, start_ns: u64, after_ns: u64 },
-    /// A write into the buffer.
-    Buffered { so_far: Done },
-}
+use state::Half;
 
-/// A disk and its state.
-#[derive(Clone, Debug)]
-pub struct Disk<'a> {
-    drive: &'a Drive,
-    options: DiskOptions,
-    arm: Arm,
-    /// When the mechanism is free.
-    free_ns: u64,
-    buffer: Buffer,
-    room: u64,
-    destaging: Option<Destaging>,
-    ahead: Option<ReadAhead>,
-    reach: Reach,
-    segments: Segments,
-    /// First block after the last write, for the rule of immediate reporting.
-    write_end: u64,
-    half: Option<(Command, Half)>,
-    last_completed_ns: u64,
-    /// When the last read was complete: what is in the buffer is not written while a read goes on.
-    read_until_ns: u64,
-    last_wrote: bool,
-    /// Counts.
-    pub traffic: Traffic,
-}
-
-impl<'a> Disk<'a> {
-    /// A disk at rest on its first cylinder.
-    pub fn new(drive: &'a Drive, options: DiskOptions) -> Self {
-        let bytes = match options.cache {
-            WriteCache::None => 0,
-            WriteCache::Immediate => drive.buffer.segment_bytes(),
-            WriteCache::Nvram { bytes, .. } => bytes,
-        };
-        let sector = u64::from(drive.sector_bytes);
-        let segment = drive.buffer.segment_bytes() / sector;
-        let readable = drive.buffer.segments - u32::from(drive.buffer.own_write_segment);
-        Self {
-            drive,
-            options,
-            arm: Arm::default(),
-            free_ns: 0,
-            buffer: Buffer::default(),
-            room: bytes / sector,
-            destaging: None,
-            ahead: None,
-            reach: Reach::new(drive, segment),
-            segments: Segments::new(readable, segment),
-            write_end: u64::MAX,
-            half: None,
-            last_completed_ns: 0,
-            read_until_ns: 0,
-            last_wrote: false,
-            traffic: Traffic::default(),
-        }
-    }
-
-    /// Where the arm is.
-    pub fn arm(&self) -> &Arm {
-        &self.arm
-    }
-
-    /// When the last command was complete.
-    pub fn last_completed_ns(&self) -> u64 {
-        self.last_completed_ns
-    }
-
-    /// When the mechanism ends what it does now.
-    pub fn free_ns(&self) -> u64 {
-        self.free_ns
-    }
-
-    /// Turns the platter so that the last of these blocks ends under the head at `end_ns`.
-    pub fn resynchronize(&mut self, blocks: [u64; 2], end_ns: u64) {
-        self.arm.phase_ns = self.drive.mechanism.phase_after(blocks, end_ns);
-        self.free_ns = self.free_ns.min(end_ns);
-    }
-
-    /// Seek and rotation that a command would need at `now_ns`, for the host's schedulers.
-    pub fn positioning_ns(&self, now_ns: u64, command: &Command) -> u64 {
-        let controller = &self.drive.controller;
-        let before = if command.write {
-            controller.write_before_ns[0]
-        } else {
-            controller.read_before_ns[0]
-        };
-        let at = now_ns + before;
-        self.drive.mechanism.positioning_ns(&self.arm, at, command.block, command.write)
-    }
-
+impl Disk<'_> {
     /// Carries out a command on a bus that is free when it is needed.
     #[inline]
     pub fn serve(&mut self, now_ns: u64, command: Command) -> Done {
@@ -141,7 +35,7 @@ impl<'a> Disk<'a> {
         }
     }
 
-    pub(super) fn begin_write(&mut self, now_ns: u64, command: Command) -> BusNeed {
+    fn begin_write(&mut self, now_ns: u64, command: Command) -> BusNeed {
         let (drive, asked) = (self.drive, [command.block, command.count]);
         let buffered = self.buffers(&command);
         let [overhead_ns, data_after_ns, after_ns] = self.write_times(&command, buffered);
@@ -175,12 +69,6 @@ impl<'a> Disk<'a> {
         self.half = Some((command, half));
         let for_ns = drive.bus.arbitration_ns + drive.bus.time_ns(command.count, true);
         BusNeed { at_ns, for_ns }
-    }
-
-    /// Which of a pair of times holds: after a read, or after a write.
-    #[inline]
-    fn after(&self) -> usize {
-        usize::from(self.last_wrote)
     }
 
     /// From a write's command to the arm's start and to its data on the bus, and from its last sector to its completion.

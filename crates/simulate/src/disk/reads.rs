@@ -1,6 +1,6 @@
 //! The first half of a read: from the buffer, from what is being read ahead, or from the medium.
 
-use super::{Disk, Half};
+use super::state::{Disk, Half};
 use crate::command::{BusNeed, Command, Done};
 use crate::drive::BusTransfer;
 use crate::mechanism::{Access, Feed};

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::cache::{Destage, Freeing};
+use crate::command::{DiskOptions, Traffic};
 use crate::testing::simple;
 
 const MS: u64 = 1_000_000;

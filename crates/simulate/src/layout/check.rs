@@ -1,6 +1,6 @@
 //! What zones must be like before blocks are numbered.
 
-use super::{Plan, Zone};
+use super::plan::{Plan, Zone};
 
 /// Most tracks of a layout: a bound for memory, ten times those of the largest drives.
 const TRACKS_MOST: u64 = 40_000_000;

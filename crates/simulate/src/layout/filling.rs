@@ -1,6 +1,6 @@
 //! How the blocks of a zone fill its tracks: spares, slips and unused sectors.
 
-use super::Zone;
+use super::plan::Zone;
 
 /// How the blocks of a zone fill its tracks.
 pub(super) struct Filling<'a> {

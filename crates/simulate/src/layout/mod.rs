@@ -1,90 +1,14 @@
 //! Where every block lies: zones, skews, spares, slips and remaps, worked out once into a table of tracks.
 
-use serde::{Deserialize, Serialize};
-
 mod check;
 mod filling;
+mod plan;
+
+pub use plan::{Plan, Remap, TrackOrder, Zone};
+
 use check::check;
 use filling::Filling;
-
-/// A band of cylinders with the same number of sectors on every track.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Zone {
-    /// First cylinder.
-    pub first_cylinder: u32,
-    /// Head that the first data track of the first cylinder is under.
-    #[serde(default)]
-    pub first_head: u16,
-    /// Last cylinder, itself included.
-    pub last_cylinder: u32,
-    /// Last head with data on the last cylinder; absent: the disk's last.
-    #[serde(default)]
-    pub last_head: Option<u16>,
-    /// Sectors that pass under the head in one rotation, spares included.
-    pub sectors_per_track: u32,
-    /// Sectors at the end of every track that are kept as spares.
-    #[serde(default)]
-    pub spares_per_track: u32,
-    /// Sectors at the end of every cylinder that are kept as spares.
-    #[serde(default)]
-    pub spares_per_cylinder: u32,
-    /// Cylinders that share `spares_per_cylinder`, at the end of the last of them; 0 and 1 mean each its own.
-    #[serde(default)]
-    pub cylinders_per_spares: u32,
-    /// Tracks at the end of every cylinder that are kept as spares.
-    #[serde(default)]
-    pub spare_tracks_per_cylinder: u16,
-    /// Sectors by which a track's first sector lags that of the track before it on the same cylinder.
-    pub track_skew: u32,
-    /// Sectors by which a cylinder's first track lags the last track of the cylinder before.
-    pub cylinder_skew: u32,
-    /// Angle of the zone's first sector, in its sectors from the index mark.
-    #[serde(default)]
-    pub offset: u32,
-    /// Sectors at the zone's beginning that hold no data.
-    #[serde(default)]
-    pub unused_at_front: u64,
-    /// Blocks that are numbered at most: what is left at the zone's end is spare.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub blocks: Option<u64>,
-    /// Defective sectors that the numbering slips past, counted from the zone's first sector, spares not counted.
-    #[serde(default)]
-    pub slips: Vec<u64>,
-    /// Whether a slip is made up for by the spares of its own cylinder, and counted with them.
-    #[serde(default)]
-    pub slips_within_cylinder: bool,
-    /// Defective tracks that the numbering slips past, counted from the zone's first track.
-    #[serde(default)]
-    pub slipped_tracks: Vec<u64>,
-}
-
-/// A block that was moved to a spare sector.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Remap {
-    /// The block.
-    pub block: u64,
-    /// Where it lies now.
-    pub cylinder: u32,
-    /// Head.
-    pub head: u16,
-    /// Sector on the track, from 0.
-    pub sector: u32,
-}
-
-/// In which order the tracks of a cylinder are numbered.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum TrackOrder {
-    /// From head 0 up on every cylinder.
-    #[default]
-    Rising,
-    /// Every second cylinder of a zone from the last head down, so that going to the next cylinder switches no head.
-    Serpentine,
-    /// The same by the cylinder's own number: odd ones run down.
-    SerpentineByNumber,
-}
+use plan::heads_of;
 
 /// One track that holds data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -143,25 +67,6 @@ pub struct Layout {
     rotation_ns: u64,
     /// 2^64 divided by the time of a rotation.
     rotations: u64,
-}
-
-/// All a layout is made from.
-#[derive(Clone, Debug)]
-pub struct Plan<'a> {
-    /// Zones in the order of their blocks.
-    pub zones: &'a [Zone],
-    /// Heads.
-    pub heads: u16,
-    /// Cylinders the arm can reach; at least those of the zones.
-    pub cylinders: u32,
-    /// Order of tracks.
-    pub order: TrackOrder,
-    /// Time of a rotation.
-    pub rotation_ns: u64,
-    /// Blocks to number at most; the rest stays unused.
-    pub blocks: Option<u64>,
-    /// Moved blocks.
-    pub remaps: &'a [Remap],
 }
 
 impl Layout {
@@ -391,21 +296,6 @@ impl Layout {
     pub fn span_ns(&self, track: usize, sectors: u32) -> u64 {
         (u64::from(sectors) * self.bands[usize::from(self.tracks[track].zone)].sector) >> FRACTION
     }
-}
-
-/// Heads with data on a cylinder, in the order of its blocks.
-fn heads_of(zone: &Zone, cylinder: u32, plan: &Plan<'_>) -> Vec<u16> {
-    let first = if cylinder == zone.first_cylinder { zone.first_head } else { 0 };
-    let end = match zone.last_head {
-        Some(last) if cylinder == zone.last_cylinder => last + 1,
-        _ => plan.heads - zone.spare_tracks_per_cylinder,
-    };
-    let down = match plan.order {
-        TrackOrder::Rising => false,
-        TrackOrder::Serpentine => (cylinder - zone.first_cylinder) % 2 == 1,
-        TrackOrder::SerpentineByNumber => cylinder % 2 == 1,
-    };
-    if down { (first..end).rev().collect() } else { (first..end).collect() }
 }
 
 #[cfg(test)]

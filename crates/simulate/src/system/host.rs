@@ -2,6 +2,7 @@
 
 use super::log::Log;
 use super::lru::Lru;
+pub use super::parameters::BLOCK;
 use super::parameters::{
     CacheParameters, ProcessorParameters, SystemParameters, WireParameters, WritePolicy,
 };
@@ -10,9 +11,6 @@ use crate::command::Command;
 use crate::disk::Disk;
 use crate::drive::Drive;
 use crate::seek::nanoseconds;
-
-/// Bytes of a block of the file cache.
-pub const BLOCK: u64 = 4096;
 
 /// Most blocks that are written to a disk in one command.
 const RUN_BLOCKS: u32 = 16;

@@ -1,9 +1,11 @@
 //! Parameter files of whole systems.
 
-use super::host::BLOCK;
 use crate::Error;
 use serde::Deserialize;
 use std::collections::BTreeMap;
+
+/// Bytes of a block of the file cache.
+pub const BLOCK: u64 = 4096;
 
 /// What the file cache does with writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]

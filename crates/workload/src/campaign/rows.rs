@@ -1,6 +1,6 @@
 //! From a campaign to its rows, and to the job of every cell.
 
-use super::{Campaign, CampaignError, Method, ROWS_MAX, Settings};
+use super::file::{Campaign, CampaignError, Method, ROWS_MAX, Settings};
 use crate::vxbench::{VxWords, parse};
 use ioscape_schema::units::parse_bytes;
 use ioscape_schema::{CampaignSetting, CellPlan, RowPlan};

@@ -1,6 +1,6 @@
 //! A job under construction: defaults first, then the job's own settings, then the check of the whole.
 
-use crate::jobs::JobError;
+use crate::jobs::error::JobError;
 use crate::jobs::setting::Setting;
 use ioscape_schema::{Workload, WorkloadError};
 use std::collections::{BTreeMap, BTreeSet};

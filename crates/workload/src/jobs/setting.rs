@@ -1,6 +1,6 @@
 //! One `key = value` of a job file with its place, and the value read as what the key needs.
 
-use crate::jobs::{JobError, position};
+use crate::jobs::error::{JobError, position};
 use ioscape_schema::units::{parse_bytes, parse_duration_ns};
 use std::str::FromStr;
 use toml::de::{DeInteger, DeTable, DeValue};

@@ -1,6 +1,6 @@
 //! What does not go together in a job of `vxbench`: refused before anything is opened.
 
-use super::VxError;
+use super::error::VxError;
 use ioscape_schema::{VxJob, VxWorkload};
 
 /// Refuses a job whose parts contradict one another.

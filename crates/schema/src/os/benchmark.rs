@@ -1,0 +1,117 @@
+//! One case of one operating-system micro-benchmark: its value, how it was obtained and how far others disturbed it.
+
+use crate::Warning;
+use serde::{Deserialize, Serialize};
+
+/// Where the files of a benchmark are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Place {
+    /// On a file system of this machine.
+    Local,
+    /// On a file system whose data comes from a server or another program.
+    Remote,
+}
+
+impl Place {
+    /// The word in tables and files.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Local => "local",
+            Self::Remote => "remote",
+        }
+    }
+}
+
+/// What a value counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum OsUnit {
+    /// Nanoseconds per operation: less is faster.
+    #[default]
+    #[serde(rename = "ns")]
+    Nanos,
+    /// Bytes per second: more is faster.
+    #[serde(rename = "bytes/s")]
+    BytesPerS,
+    /// Operations per second: more is faster.
+    #[serde(rename = "1/s")]
+    PerS,
+}
+
+/// How one number is made of a fresh process's batches.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OsRule {
+    /// Lower quartile of the batches in which nobody else had the processor and it ran at full pace; where those are few, of what all
+    /// took less what others had.
+    #[default]
+    CleanQuartile,
+    /// Lower quartile of all batches: for operations that sleep, so that waiting is part of them.
+    Quartile,
+    /// All time, but what others had of the processor, over all operations: for work that the kernel defers and does in bursts.
+    Mean,
+    /// One run of the whole benchmark is one number, less what others had of the processors.
+    Single,
+}
+
+/// How far others disturbed a measurement.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Contamination {
+    /// Share of batches in which nobody else had the processor; absent where the kernel does not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clean_frac: Option<f64>,
+    /// Time that others had the processor over the time measured; absent where the kernel does not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run_delay_frac: Option<f64>,
+    /// Share of all processors' time that the hypervisor took meanwhile.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub steal_frac: Option<f64>,
+    /// Share of processes during which the processor computed slower than at its fastest in the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slowed_frac: Option<f64>,
+}
+
+/// One case of one benchmark.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct OsBenchmark {
+    /// Name as `--only` takes it: `getpid`.
+    pub name: String,
+    /// Which case of it: `10 full`.
+    pub case: String,
+    /// Where its files are; absent where no files are used.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<Place>,
+    /// The value; absent when it could not be measured, and `not_measured` then says why.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub value: Option<f64>,
+    /// What `value` counts.
+    pub unit: OsUnit,
+    /// Distribution-free interval that holds the median over processes 95 times of 100: over those that count, or over all where fewer
+    /// than six count; absent with fewer than six in all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ci95: Option<[f64; 2]>,
+    /// MIPS-relative speed, for the cases that the paper has one for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mips_relative: Option<f64>,
+    /// How a process's number is made of its batches.
+    #[serde(default)]
+    pub rule: OsRule,
+    /// The number of every fresh process that counts.
+    #[serde(default)]
+    pub processes: Vec<f64>,
+    /// The numbers of processes that do not count, for the processor was slowed meanwhile; empty where no other was left.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub set_aside: Vec<f64>,
+    /// How far others disturbed it.
+    #[serde(default)]
+    pub contamination: Contamination,
+    /// Why there is no value.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub not_measured: Option<String>,
+    /// What the case teaches, in one sentence.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub teaches: String,
+    /// Doubts about this case.
+    #[serde(default)]
+    pub warnings: Vec<Warning>,
+}

@@ -1,0 +1,191 @@
+//! All results of the operating-system micro-benchmarks, and their rating against the VAX-11/780.
+
+use super::benchmark::{OsBenchmark, Place};
+use super::paper::{self, geometric_mean};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Dhrystones per second that count as one MIPS: the VAX-11/780 (Weicker's list, Dhrystone 1.1 and 2.1).
+pub const DHRYSTONES_PER_MIPS: f64 = 1757.0;
+
+/// What of the system shapes these numbers, as found.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct OsSystem {
+    /// State of each known processor weakness and its mitigation.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub vulnerabilities: BTreeMap<String, String>,
+    /// Settings by name: seccomp mode, frequency governor, clock source, transparent huge pages and the like.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub settings: BTreeMap<String, String>,
+    /// Data caches from the first level on, in bytes.
+    #[serde(default)]
+    pub caches_bytes: Vec<u64>,
+    /// The processor that pinned benchmarks ran on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pinned_cpu: Option<u32>,
+}
+
+/// Proof that the Modified Andrew Benchmark did all of its work.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct MabProof {
+    /// Files and bytes of the source tree.
+    pub files: u32,
+    /// Bytes of the source tree.
+    pub bytes: u64,
+    /// Source files compiled.
+    pub compiles: u32,
+    /// Hash of all objects, archives and the linked program.
+    pub object_hash: String,
+    /// Whether the hash is the known one, so that nothing was left out.
+    pub whole: bool,
+    /// The compiler: `built in`, or the command given.
+    pub compiler: String,
+}
+
+/// Results of `ioscape os`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct OsResults {
+    /// Integer rating by Dhrystone 2.1, VAX-11/780 = 1; absent when it was not measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dhrystone_mips: Option<f64>,
+    /// The rating that MIPS-relative speeds use: `--mips`, else that of Dhrystone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mips: Option<f64>,
+    /// Whether `mips` was given by the user.
+    #[serde(default)]
+    pub mips_given: bool,
+    /// Geometric mean of all MIPS-relative speeds without bcopy, the value of the paper's Figure 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub geometric_mean_mips_relative: Option<f64>,
+    /// The same with bcopy.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub geometric_mean_with_bcopy: Option<f64>,
+    /// How many of the eight benchmarks of the paper the mean is made of.
+    #[serde(default)]
+    pub in_geometric_mean: u32,
+    /// Time the Modified Andrew Benchmark takes more on a remote file system, over the local time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub remote_penalty: Option<f64>,
+    /// Every case.
+    pub benchmarks: Vec<OsBenchmark>,
+    /// What of the system shapes the numbers.
+    #[serde(default)]
+    pub system: OsSystem,
+    /// Proof of work of the Modified Andrew Benchmark.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mab: Option<MabProof>,
+    /// Time all of it took, in seconds.
+    #[serde(default)]
+    pub elapsed_s: f64,
+}
+
+impl OsResults {
+    /// The case of a benchmark, at a place if it has one.
+    pub fn find(&self, name: &str, case: &str, place: Option<Place>) -> Option<&OsBenchmark> {
+        self.benchmarks.iter().find(|one| {
+            one.name == name && one.case == case && (place.is_none() || one.place == place)
+        })
+    }
+
+    /// Rates the machine: by `given` MIPS or by Dhrystone; fills every MIPS-relative speed, the geometric means and the
+    /// remote penalty.
+    pub fn rate(&mut self, given: Option<f64>) {
+        let dhrystone = self.find("dhrystone", "2.1", None).and_then(|one| one.value);
+        self.dhrystone_mips = dhrystone.map(|per_s| per_s / DHRYSTONES_PER_MIPS);
+        self.mips = given.or(self.dhrystone_mips);
+        self.mips_given = given.is_some();
+        for one in &mut self.benchmarks {
+            one.mips_relative = self.mips.and_then(|mips| paper::speed_of(one, mips));
+        }
+        let of = |bcopy: bool| -> Vec<f64> {
+            let all = self.benchmarks.iter();
+            all.filter(|one| bcopy || one.name != "bcopy").filter_map(|b| b.mips_relative).collect()
+        };
+        let (without, with) = (of(false), of(true));
+        self.geometric_mean_mips_relative = geometric_mean(&without);
+        self.geometric_mean_with_bcopy =
+            if with.len() > without.len() { geometric_mean(&with) } else { None };
+        self.in_geometric_mean = without.len() as u32;
+        let total = |place| self.find("mab", "total", Some(place)).and_then(|one| one.value);
+        self.remote_penalty =
+            total(Place::Local).zip(total(Place::Remote)).map(|(near, far)| far / near - 1.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::os::OsUnit;
+
+    fn case(name: &str, case: &str, value: f64, unit: OsUnit) -> OsBenchmark {
+        let place = matches!(name, "mab" | "open-close" | "create-delete").then_some(Place::Local);
+        let (name, case) = (name.to_owned(), case.to_owned());
+        OsBenchmark { name, case, place, value: Some(value), unit, ..OsBenchmark::default() }
+    }
+
+    /// The paper's DS5000 with Ultrix 3.1D, whose speeds are printed.
+    fn ds5000() -> OsResults {
+        let benchmarks = vec![
+            case("getpid", "system call", 11e3, OsUnit::Nanos),
+            case("getpid", "C library", 11e3, OsUnit::Nanos),
+            case("cswitch", "same CPU", 0.18e6, OsUnit::Nanos),
+            case("select", "10 full", 90e3, OsUnit::Nanos),
+            case("bcopy", "memory", 12.6e6, OsUnit::BytesPerS),
+            case("read", "file cache", 6.1e6, OsUnit::BytesPerS),
+            case("mab", "total", 124e9, OsUnit::Nanos),
+            case("open-close", "foo", 0.16e6, OsUnit::Nanos),
+            case("create-delete", "no data", 50e6, OsUnit::Nanos),
+        ];
+        OsResults { benchmarks, ..OsResults::default() }
+    }
+
+    #[test]
+    fn the_papers_own_machine_gets_the_papers_speeds() {
+        let mut results = ds5000();
+        results.rate(Some(18.0));
+        let speeds: Vec<_> = results.benchmarks.iter().map(|one| one.mips_relative).collect();
+        assert_eq!(speeds[1], None, "only one case of a benchmark counts");
+        let printed = [0.94, 1.02, 1.01, 0.191, 0.13, 0.57, 0.91, 0.10];
+        for (speed, printed) in speeds.iter().flatten().zip(printed) {
+            assert!((speed - printed).abs() < 0.006, "{speed} {printed}");
+        }
+        assert_eq!((results.in_geometric_mean, results.mips_given), (7, true));
+        let (without, with) =
+            (results.geometric_mean_mips_relative, results.geometric_mean_with_bcopy);
+        assert!(with.unwrap() < without.unwrap());
+    }
+
+    #[test]
+    fn dhrystone_rates_when_nothing_is_given() {
+        let mut results = ds5000();
+        results.rate(None);
+        assert_eq!((results.mips, results.geometric_mean_mips_relative), (None, None));
+        results.benchmarks.push(case("dhrystone", "2.1", 1757.0 * 18.0, OsUnit::PerS));
+        results.rate(None);
+        assert_eq!(results.mips.map(f64::round), Some(18.0));
+        assert!(results.geometric_mean_mips_relative.is_some() && !results.mips_given);
+    }
+
+    #[test]
+    fn the_remote_penalty_needs_both_places() {
+        let mut results = ds5000();
+        results.rate(Some(18.0));
+        assert_eq!(results.remote_penalty, None);
+        let mut far = case("mab", "total", 186e9, OsUnit::Nanos);
+        far.place = Some(Place::Remote);
+        results.benchmarks.push(far);
+        results.rate(Some(18.0));
+        assert_eq!(results.remote_penalty, Some(0.5));
+        let far = results.find("mab", "total", Some(Place::Remote)).unwrap();
+        assert!((far.mips_relative.unwrap() - 0.46).abs() < 0.006, "against MVAX2 over NFS");
+    }
+
+    #[test]
+    fn results_survive_the_round_trip() {
+        let mut results = ds5000();
+        results.rate(Some(18.0));
+        let text = serde_json::to_string(&results).unwrap();
+        assert!(text.contains("\"unit\":\"bytes/s\""), "{text}");
+        assert_eq!(serde_json::from_str::<OsResults>(&text).unwrap(), results);
+    }
+}

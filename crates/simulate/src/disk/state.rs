@@ -1,0 +1,122 @@
+//! The state of a disk between commands and between the halves of one.
+
+use crate::cache::{Buffer, Dirty};
+use crate::command::{Command, DiskOptions, Done, Traffic, WriteCache};
+use crate::drive::Drive;
+use crate::mechanism::{Access, Arm};
+use crate::read_ahead::{Reach, ReadAhead};
+use crate::segments::Segments;
+
+/// A write on its way to the medium.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Destaging {
+    pub(super) dirty: Dirty,
+    pub(super) access: Access,
+}
+
+/// Between the halves of a command.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Half {
+    /// A read whose data wait for the bus.
+    Read { so_far: Done, media_end_ns: u64 },
+    /// A write to the medium whose arm may start at this time.
+    Through { so_far: Done, start_ns: u64, after_ns: u64 },
+    /// A write into the buffer.
+    Buffered { so_far: Done },
+}
+
+/// A disk and its state.
+#[derive(Clone, Debug)]
+pub struct Disk<'a> {
+    pub(super) drive: &'a Drive,
+    pub(super) options: DiskOptions,
+    pub(super) arm: Arm,
+    /// When the mechanism is free.
+    pub(super) free_ns: u64,
+    pub(super) buffer: Buffer,
+    pub(super) room: u64,
+    pub(super) destaging: Option<Destaging>,
+    pub(super) ahead: Option<ReadAhead>,
+    pub(super) reach: Reach,
+    pub(super) segments: Segments,
+    /// First block after the last write, for the rule of immediate reporting.
+    pub(super) write_end: u64,
+    pub(super) half: Option<(Command, Half)>,
+    pub(super) last_completed_ns: u64,
+    /// When the last read was complete: what is in the buffer is not written while a read goes on.
+    pub(super) read_until_ns: u64,
+    pub(super) last_wrote: bool,
+    /// Counts.
+    pub traffic: Traffic,
+}
+
+impl<'a> Disk<'a> {
+    /// A disk at rest on its first cylinder.
+    pub fn new(drive: &'a Drive, options: DiskOptions) -> Self {
+        let bytes = match options.cache {
+            WriteCache::None => 0,
+            WriteCache::Immediate => drive.buffer.segment_bytes(),
+            WriteCache::Nvram { bytes, .. } => bytes,
+        };
+        let sector = u64::from(drive.sector_bytes);
+        let segment = drive.buffer.segment_bytes() / sector;
+        let readable = drive.buffer.segments - u32::from(drive.buffer.own_write_segment);
+        Self {
+            drive,
+            options,
+            arm: Arm::default(),
+            free_ns: 0,
+            buffer: Buffer::default(),
+            room: bytes / sector,
+            destaging: None,
+            ahead: None,
+            reach: Reach::new(drive, segment),
+            segments: Segments::new(readable, segment),
+            write_end: u64::MAX,
+            half: None,
+            last_completed_ns: 0,
+            read_until_ns: 0,
+            last_wrote: false,
+            traffic: Traffic::default(),
+        }
+    }
+
+    /// Where the arm is.
+    pub fn arm(&self) -> &Arm {
+        &self.arm
+    }
+
+    /// When the last command was complete.
+    pub fn last_completed_ns(&self) -> u64 {
+        self.last_completed_ns
+    }
+
+    /// When the mechanism ends what it does now.
+    pub fn free_ns(&self) -> u64 {
+        self.free_ns
+    }
+
+    /// Turns the platter so that the last of these blocks ends under the head at `end_ns`.
+    pub fn resynchronize(&mut self, blocks: [u64; 2], end_ns: u64) {
+        self.arm.phase_ns = self.drive.mechanism.phase_after(blocks, end_ns);
+        self.free_ns = self.free_ns.min(end_ns);
+    }
+
+    /// Seek and rotation that a command would need at `now_ns`, for the host's schedulers.
+    pub fn positioning_ns(&self, now_ns: u64, command: &Command) -> u64 {
+        let controller = &self.drive.controller;
+        let before = if command.write {
+            controller.write_before_ns[0]
+        } else {
+            controller.read_before_ns[0]
+        };
+        let at = now_ns + before;
+        self.drive.mechanism.positioning_ns(&self.arm, at, command.block, command.write)
+    }
+
+    /// Which of a pair of times holds: after a read, or after a write.
+    #[inline]
+    pub(super) fn after(&self) -> usize {
+        usize::from(self.last_wrote)
+    }
+}

@@ -1,0 +1,31 @@
+//! From the text of a campaign file to a campaign of which every row can be run.
+
+use super::file::{Campaign, CampaignError};
+
+impl Campaign {
+    /// Reads a campaign file, and plans every row of it with every method.
+    ///
+    /// # Errors
+    /// Text that is no campaign, or a row or method that makes no run.
+    pub fn parse(text: &str) -> Result<Self, CampaignError> {
+        let campaign: Self = toml::from_str(text).map_err(|error| {
+            let at = error.span().map_or(0, |span| span.start);
+            let line = 1 + text.bytes().take(at).filter(|byte| *byte == b'\n').count();
+            CampaignError::Text { line, message: error.message().replace('\n', "; ") }
+        })?;
+        if campaign.method.is_empty() {
+            return Err(CampaignError::Meaning {
+                place: "campaign".into(),
+                message: "has no [[method]]: give at least one, with a name".into(),
+            });
+        }
+        if !(1..=1000).contains(&campaign.rounds) {
+            return Err(CampaignError::Meaning {
+                place: "rounds".into(),
+                message: "is from 1 to 1000".into(),
+            });
+        }
+        campaign.rows(u64::MAX)?;
+        Ok(campaign)
+    }
+}
