@@ -4,7 +4,7 @@ mod data;
 
 use data::data;
 use ioscape_simulate::disksim::{read, validation_trace};
-use ioscape_simulate::{Arrivals, Options, Outcome, agreement, replay};
+use ioscape_simulate::{Arrivals, Options, Outcome, Parameters, agreement, drives, replay};
 
 /// Root mean square distance of measured and simulated distributions, in milliseconds.
 fn rms(stem: &str, buses: [f64; 2]) -> Option<(f64, f64, f64)> {
@@ -48,4 +48,26 @@ fn measured_drives_are_as_close_as_disksim_itself_comes() {
         eprintln!("{stem}: rms {rms:.3} ms, mean {simulated:.3} ms for {measured:.3} ms");
         assert!(rms <= most, "{stem}: {rms} ms");
     }
+}
+
+#[test]
+fn the_shipped_c2247a_is_the_one_of_disksims_files() {
+    let text = |path: &str| {
+        data(&format!("disk-validation/{path}")).map(|b| String::from_utf8_lossy(&b).into_owned())
+    };
+    let open = |path: &str| text(path).ok_or_else(|| "not there".to_owned());
+    let Some(specs) = text("hp_c2247a.diskspecs") else { return };
+    let read = read(&specs, "hp_c2247a.diskspecs", &open).unwrap().parameters;
+    let shipped = drives::find("hp-c2247a").unwrap();
+    for (each_ms, rate) in
+        [(0.1701, shipped.bus.to_host_bytes_per_s), (0.18686, shipped.bus.to_drive_bytes_per_s)]
+    {
+        assert!((512.0 / each_ms * 1e3 / rate - 1.0).abs() < 1e-6, "the bus is in the .parv file");
+    }
+    assert_eq!(shipped.zones, read.zones);
+    assert_eq!(shipped.seek, read.seek);
+    assert_eq!(shipped.mechanism, read.mechanism);
+    assert_eq!(shipped.buffer, read.buffer);
+    let costs = |p: &Parameters| format!("{:?}", p.build().unwrap().controller);
+    assert_eq!(costs(&shipped), costs(&read), "times that are left out are those of the others");
 }
