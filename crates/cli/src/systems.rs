@@ -3,11 +3,9 @@
 use crate::asked::Asked;
 use crate::failure::Failure;
 use crate::output;
-use ioscape_scaling::model::{Model, ModelKind, bounds_of, predict};
-use ioscape_schema::units::Bytes;
-use ioscape_schema::{
-    Document, Evaluation, Outcome, Parameter, Prediction, Warning, WarningKind, Workload,
-};
+use ioscape_scaling::model::{Model, ModelKind, bounds_of, extrapolations, predict};
+use ioscape_schema::{Document, Evaluation, Outcome, Prediction, Warning, WarningKind};
+use ioscape_study::comparison::EvaluatedSystem;
 use std::path::{Path, PathBuf};
 
 /// Name of a result file without its folder and its endings: `here` of `out/here.ioscape.json`.
@@ -115,107 +113,19 @@ impl System {
             );
             doubts.push(Warning::new(WarningKind::Unsupported, message));
         }
-        doubts.extend(self.extrapolations(predictions));
+        let bounds = bounds_of(&self.evaluation);
+        doubts.extend(extrapolations(&self.model, &bounds, predictions));
         doubts.into_iter().map(|doubt| doubt.at(self.name.clone())).collect()
     }
 
-    /// One doubt per parameter that some prediction has outside the measured range, and one for workloads of another kind.
-    fn extrapolations(&self, predictions: &[Prediction]) -> Vec<Warning> {
-        let inside = self.model.base();
-        let mut doubts = Vec::new();
-        for parameter in Parameter::ALL {
-            let value = |p: &Prediction| p.workload.get(parameter);
-            let outside = |p: &&Prediction| {
-                p.extrapolated && self.model.extrapolates(&inside.clone().with(parameter, value(p)))
-            };
-            let named = |p: &Prediction| match &p.name {
-                Some(name) => format!("{name} ({})", shown(parameter, value(p))),
-                None => shown(parameter, value(p)),
-            };
-            let names: Vec<String> = predictions.iter().filter(outside).map(named).collect();
-            if !names.is_empty() {
-                doubts.push(format!(
-                    "{parameter} of {} lies outside what was measured{}",
-                    names.join(", "),
-                    self.covered(parameter)
-                ));
-            }
+    /// The system as comparisons see it.
+    pub fn evaluated(&self) -> EvaluatedSystem<'_> {
+        EvaluatedSystem {
+            name: &self.name,
+            base: self.model.base(),
+            memory_limit_bytes: self.memory_limit_bytes(),
         }
-        let other = |p: &&Prediction| {
-            let five = |w: Workload, q: Parameter| w.with(q, inside.get(q));
-            self.model.extrapolates(&Parameter::ALL.into_iter().fold(p.workload.clone(), five))
-        };
-        let others: Vec<&str> = predictions
-            .iter()
-            .filter(other)
-            .map(|p| p.name.as_deref().unwrap_or("the workload"))
-            .collect();
-        if !others.is_empty() {
-            doubts.push(format!(
-                "{} differs in engine, access, workers, queue depth, think time, advice or size distribution from what was measured",
-                others.join(", ")
-            ));
-        }
-        let told =
-            |what| format!("{what}: what is predicted there is extrapolated, its interval a guess");
-        doubts.into_iter().map(|what| Warning::new(WarningKind::Extrapolated, told(what))).collect()
     }
-
-    /// The range that the evaluation was asked to cover, in words; empty for fractions.
-    fn covered(&self, parameter: Parameter) -> String {
-        let bounds = bounds_of(&self.evaluation);
-        let [low, high] = match parameter {
-            Parameter::UniqueBytes => bounds.unique_bytes,
-            Parameter::SizeMean => bounds.size_mean,
-            Parameter::ProcessNum => bounds.process_num.map(u64::from),
-            Parameter::ReadFrac | Parameter::SeqFrac => return String::new(),
-        };
-        let [low, high] = [low, high].map(|value| shown(parameter, value as f64));
-        format!(" (the evaluation covers {low} to {high})")
-    }
-}
-
-fn shown(parameter: Parameter, value: f64) -> String {
-    match parameter {
-        Parameter::UniqueBytes | Parameter::SizeMean => Bytes(value).to_string(),
-        Parameter::ReadFrac | Parameter::SeqFrac | Parameter::ProcessNum => value.to_string(),
-    }
-}
-
-/// One doubt for every way in which `other` was evaluated differently from `first`.
-pub fn differences(first: &System, other: &System) -> Vec<Warning> {
-    let (a, b) = (first.model.base(), other.model.base());
-    let limit = |system: &System| {
-        system
-            .memory_limit_bytes()
-            .map_or("none".to_owned(), |bytes| Bytes(bytes as f64).to_string())
-    };
-    let word = |differs: bool, what: &str, ours: String, theirs: String| {
-        differs.then(|| format!("{what} {theirs} against {ours}"))
-    };
-    let found = [
-        word(a.access != b.access, "access", a.access.to_string(), b.access.to_string()),
-        word(a.engine != b.engine, "engine", a.engine.to_string(), b.engine.to_string()),
-        word(a.workers != b.workers, "workers", a.workers.to_string(), b.workers.to_string()),
-        word(
-            a.size_distribution != b.size_distribution,
-            "size distribution",
-            a.size_distribution.to_string(),
-            b.size_distribution.to_string(),
-        ),
-        word(limit(first) != limit(other), "memory limit", limit(first), limit(other)),
-    ];
-    let found: Vec<String> = found.into_iter().flatten().collect();
-    if found.is_empty() {
-        return Vec::new();
-    }
-    let message = format!(
-        "{} and {} were evaluated in different ways ({}): the ratios are of systems with these ways",
-        other.name,
-        first.name,
-        found.join(", ")
-    );
-    vec![Warning::new(WarningKind::DifferentKinds, message)]
 }
 
 #[cfg(test)]

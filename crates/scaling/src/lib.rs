@@ -20,8 +20,8 @@ pub mod workload_sets;
 
 pub use bounds::Bounds;
 pub use evaluate::{
-    Ask, Effort, Options, OptionsError, Plan, PlannedPhase, Probe, Progress, Replay, Stopped,
-    explore, plan,
+    Ask, Effort, INTERACTIONS, Options, OptionsError, Plan, PlannedPhase, Probe, Progress, Replay,
+    Stopped, explore, plan,
 };
 pub use judge::findings;
 pub use phase::Phase;

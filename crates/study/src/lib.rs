@@ -5,5 +5,8 @@
 //! would tell.
 
 pub mod campaign;
+pub mod comparison;
 pub mod ratio;
+pub mod reach;
+pub mod validation;
 pub mod writers;

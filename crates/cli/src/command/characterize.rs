@@ -5,27 +5,9 @@ use crate::failure::Failure;
 use crate::{interrupt, output};
 use ioscape_machine::environment;
 use ioscape_measure::calls::{CallOptions, Recording, record};
-use ioscape_schema::units::{Bytes, Nanos};
-use ioscape_schema::{
-    Access, Characterization, Document, Ending, FileTraits, ProcessTraits, Traits, Warning,
-    WarningKind,
-};
+use ioscape_schema::{Characterization, Document, Ending, FileTraits, ProcessTraits, Traits};
+use ioscape_workload::characterize::{Unseen, doubts};
 use ioscape_workload::{Application, Portrait};
-
-/// Below this `goodness` the five parameters are doubtful.
-const POOR: f64 = 0.5;
-
-/// Tracing that takes more than this share of the time is doubtful.
-const COSTLY: f64 = 0.25;
-
-/// Mapped bytes over bytes moved by calls from which mapping is worth a word.
-const MAPPED: f64 = 0.1;
-
-/// Waits for dirty pages of more than this share of the time are worth a word.
-const WAITS: f64 = 0.05;
-
-/// Fractions of requests and of bytes that differ by more than this, too.
-const APART: f64 = 0.2;
 
 /// Runs the command.
 ///
@@ -47,7 +29,7 @@ pub fn main(args: &CharacterizeArgs) -> Result<(), Failure> {
     document.environment = environment::machine(recording.memory_limit);
     document.interrupted = recording.interrupted;
     let found = characterization(args, &recording, portrait);
-    for doubt in doubts(&found, &recording) {
+    for doubt in doubts(&found, &unseen(&recording)) {
         document.warn(doubt);
     }
     document.outcome = Some(found.into());
@@ -102,90 +84,14 @@ fn process(recording: &Recording, (number, traits): (u32, Traits)) -> Option<Pro
     Some(ProcessTraits { pid, tid, command, traits })
 }
 
-/// What may be wrong with the result.
-fn doubts(found: &Characterization, recording: &Recording) -> Vec<Warning> {
-    let mut doubts = unseen(found, recording);
-    doubts.extend(fit(&found.overall));
-    let cost = recording.cost.in_call_ns + recording.cost.between_calls_ns;
-    let share = recording.calls_traced as f64 * cost as f64 / recording.elapsed_ns.max(1) as f64;
-    if share > COSTLY {
-        let message = format!(
-            "about {:.0} % of the time was spent tracing {} calls: the command is faster without it",
-            share.min(1.0) * 100.0,
-            recording.calls_traced
-        );
-        doubts.push(Warning::new(WarningKind::TracingCost, message));
+/// What the recorder could not see.
+fn unseen(recording: &Recording) -> Unseen {
+    Unseen {
+        mapped_bytes: recording.files.iter().map(|file| file.mapped_bytes).sum(),
+        async_calls: recording.unseen_calls,
+        program_32_bit: recording.foreign.clone(),
+        unfiltered: !recording.filtered,
     }
-    if !recording.filtered {
-        let message = "a seccomp filter is not allowed here: the command was stopped at every call, which is slower";
-        doubts.push(Warning::new(WarningKind::Unsupported, message));
-    }
-    if let Some(limit) = recording.memory_limit {
-        let message = format!(
-            "the command ran in a control group of {}, its file cache included",
-            Bytes(limit as f64)
-        );
-        doubts.push(Warning::new(WarningKind::MemoryLimited, message));
-    }
-    doubts
-}
-
-/// I/O that calls do not show.
-fn unseen(found: &Characterization, recording: &Recording) -> Vec<Warning> {
-    let mut messages = Vec::new();
-    let mapped: f64 = recording.files.iter().map(|file| file.mapped_bytes as f64).sum();
-    if mapped > (found.overall.bytes as f64 * MAPPED).max(1.0) {
-        messages.push(format!(
-            "{} of files were mapped into memory: loads and stores there are not seen",
-            Bytes(mapped)
-        ));
-    }
-    if recording.unseen_calls > 0 {
-        messages.push(format!(
-            "{} calls of io_uring_setup or io_submit were made: requests issued so are not seen",
-            recording.unseen_calls
-        ));
-    }
-    if let Some(program) = &recording.foreign {
-        messages.push(format!("{program} is a 32-bit program: its calls are not seen"));
-    }
-    let doubt = |message: String| Warning::new(WarningKind::CallsUnseen, message);
-    messages.into_iter().map(doubt).collect()
-}
-
-/// How well the five parameters describe it.
-fn fit(overall: &Traits) -> Vec<Warning> {
-    let mut messages = Vec::new();
-    if overall.requests == 0 {
-        messages.push("no bytes of counted files were read or written".to_owned());
-    } else if overall.goodness < POOR {
-        let distances = [
-            (overall.size_distance, "its request sizes"),
-            (overall.run_distance, "the lengths of its sequential runs"),
-            (overall.mix_distance, "the order of its reads and writes"),
-        ];
-        let worst =
-            distances.into_iter().max_by(|a, b| a.0.total_cmp(&b.0)).map_or("", |one| one.1);
-        messages.push(format!(
-            "the five parameters describe it badly: {worst} are far from the model's (goodness {:.2})",
-            overall.goodness
-        ));
-    }
-    let waited_s = overall.syncs as f64 * overall.sync_time_ns / 1e9;
-    if waited_s > overall.active_s * WAITS && overall.access == Access::Buffered {
-        messages.push(format!(
-            "it waited {} for dirty pages (calls of fsync and its like: {}), which the workload of five parameters does not",
-            Nanos(waited_s * 1e9), overall.syncs
-        ));
-    }
-    if (overall.read_frac - overall.read_bytes_frac).abs() > APART {
-        messages.push(format!(
-            "its reads and writes have different sizes: {:.0} % of the requests read, but {:.0} % of the bytes",
-            overall.read_frac * 100.0, overall.read_bytes_frac * 100.0
-        ));
-    }
-    let doubt = |message: String| Warning::new(WarningKind::PoorFit, message);
-    messages.into_iter().map(doubt).collect()
 }
 
 /// Pours the result out beside the command's own output.

@@ -3,10 +3,10 @@
 use crate::args::{CompareArgs, Price};
 use crate::asked::{asked, paper};
 use crate::failure::Failure;
-use crate::systems::{System, differences};
+use crate::systems::System;
 use crate::{output, systems};
-use ioscape_scaling::model::{Offer, cheapest, compare};
-use ioscape_schema::{Cheapest, Choice, Document, Prediction, SystemComparison};
+use ioscape_schema::{Document, Prediction, SystemComparison};
+use ioscape_study::comparison::{choose, compare, differences};
 
 /// Runs the command.
 ///
@@ -30,7 +30,9 @@ pub fn main(args: &CompareArgs) -> Result<(), Failure> {
         predictions.push(one);
     }
     for other in systems.iter().skip(1) {
-        differences(&systems[0], other).into_iter().for_each(|doubt| document.warn(doubt));
+        differences(&systems[0].evaluated(), &other.evaluated())
+            .into_iter()
+            .for_each(|doubt| document.warn(doubt));
     }
     fill(&mut document, &predictions, prices.as_deref(), args.at_least);
     output::pour(&document, &args.out)
@@ -91,27 +93,7 @@ fn fill(
             let on_each: Vec<&Prediction> = predictions.iter().map(|one| &one[index]).collect();
             choose(&on_each, prices, at_least)
         };
-        outcome.cheapest = (0..first.len()).map(best).collect();
+        outcome.cheapest = (0..first.len()).filter_map(best).collect();
     }
     document.outcome = Some(outcome.into());
-}
-
-fn choose(on_each: &[&Prediction], prices: &[f64], at_least: f64) -> Cheapest {
-    let offers: Vec<Offer<'_>> = on_each
-        .iter()
-        .zip(prices)
-        .map(|(prediction, price)| Offer { prediction, price: *price })
-        .collect();
-    let choice = cheapest(&offers, at_least).map(|(index, sure)| Choice {
-        system: on_each[index].system.clone(),
-        price: prices[index],
-        throughput_bytes_per_s: on_each[index].throughput_bytes_per_s,
-        sure,
-    });
-    Cheapest {
-        name: on_each[0].name.clone(),
-        workload: on_each[0].workload.clone(),
-        at_least_bytes_per_s: at_least,
-        choice,
-    }
 }

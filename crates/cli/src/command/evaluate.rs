@@ -8,34 +8,19 @@ use crate::progress::Progress;
 use crate::save::{Keeper, Work};
 use crate::{interrupt, output};
 use ioscape_machine::error::Error as MeasureError;
-use ioscape_scaling::{Ask, Bounds, Options, Plan, Probe, Replay};
+use ioscape_scaling::{Ask, Bounds, INTERACTIONS, Options, Plan, Probe, Replay};
 use ioscape_schema::units::{Bytes, Seconds};
 use ioscape_schema::{
-    Access, Document, Evaluation, Measurement, Settings, Warning, WarningKind, Workload,
-    WriterScaling,
+    Access, Document, Evaluation, Measurement, Settings, WarningKind, Workload, WriterScaling,
 };
+use ioscape_study::reach::{PROCESS_MAX, ReachLimits};
 use ioscape_study::writers::WriterEffort;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-/// Smallest set: below it the processors' caches are measured, not the file system.
-const UNIQUE_BYTES_LEAST: u64 = 1 << 20;
-/// Sets grow to this multiple of the memory in force: well past any file cache.
-const PAST_MEMORY: u64 = 4;
-/// Range of mean request sizes.
-const SIZE_MEAN: [u64; 2] = [4 << 10, 4 << 20];
-/// Most processes tried.
-const PROCESS_MOST: u32 = 16;
 /// Share of the budget for exploring; the rest is for removing the scratch file and writing the results.
 const EXPLORING: f64 = 0.96;
-/// Points off the curves, for the model's sake.
-pub const INTERACTIONS: usize = 24;
-/// Share of the budget that laying out the set may take: memory that a guest touches first costs seconds per gibibyte.
-const LAYOUT_SHARE: f64 = 0.25;
-/// Least budget, in seconds, that has room for a look at concurrent writers, and the share of it that their files may take.
-const WRITERS_BUDGET_S: f64 = 120.0;
-const WRITERS_SHARE: f64 = 0.02;
 
 /// Runs the command.
 ///
@@ -75,7 +60,7 @@ pub fn main(args: &EvaluateArgs) -> Result<(), Failure> {
 /// Prints the plan on standard output and touches nothing.
 fn dry_run(args: &EvaluateArgs) -> Result<(), Failure> {
     let look = machine::look(&args.target, args.destroy_data)?;
-    let settings = settled(args, &look, None);
+    let settings = settings_of(args, &look, &limits(args, &look, None));
     output::print(&render(&ioscape_scaling::plan(&options_of(&settings, args.seed)), &settings))
 }
 
@@ -119,40 +104,33 @@ fn base(args: &EvaluateArgs, direct_align: Option<u64>) -> Workload {
     }
 }
 
-/// What the evaluation is asked to do on this target.
-fn settled(args: &EvaluateArgs, look: &machine::Look, layout_rate: Option<f64>) -> Settings {
-    let memory = args.memory.or(look.memory_bytes).unwrap_or(1 << 30);
-    let mut most = look.capacity_bytes;
-    if let Some(asked) = args.max_unique_bytes {
-        most = most.min(asked);
-    } else {
-        most = most.min(memory.saturating_mul(PAST_MEMORY));
-        if let Some(rate) = layout_rate {
-            most = most.min((rate * args.budget * LAYOUT_SHARE) as u64);
-        }
+/// What bounds the sets on this target.
+fn limits(args: &EvaluateArgs, look: &machine::Look, layout_rate: Option<f64>) -> ReachLimits {
+    ReachLimits {
+        budget_s: args.budget,
+        max_unique_bytes: args.max_unique_bytes,
+        memory_limit_bytes: args.memory,
+        memory_bytes: look.memory_bytes,
+        capacity_bytes: look.capacity_bytes,
+        layout_bytes_per_s: layout_rate,
+        direct: args.direct,
     }
-    // Whole mebibytes keep every offset aligned and the figures readable.
-    let most = (most >> 20 << 20).max(UNIQUE_BYTES_LEAST);
+}
+
+/// What the evaluation is asked to do on this target.
+fn settings_of(args: &EvaluateArgs, look: &machine::Look, limits: &ReachLimits) -> Settings {
     Settings {
-        unique_bytes: [UNIQUE_BYTES_LEAST, most],
-        size_mean: size_mean(args.memory),
-        process_num: [1, PROCESS_MOST],
+        unique_bytes: limits.unique_bytes(),
+        size_mean: limits.size_mean(),
+        process_num: [1, PROCESS_MAX],
         base: base(args, look.direct_align),
         budget_s: args.budget,
         all_parameters: args.all_parameters,
         points_max: args.points,
         flush_interval_s: look.flush_interval_s,
-        layout_bytes_per_s: layout_rate,
+        layout_bytes_per_s: limits.layout_bytes_per_s,
         memory_limit_bytes: args.memory,
     }
-}
-
-/// Range of mean request sizes. Under a memory limit the workers' buffers take from the file cache: with all processes
-/// and requests of up to eight times the mean they stay within a quarter of it.
-fn size_mean(memory_limit: Option<u64>) -> [u64; 2] {
-    let [least, most] = SIZE_MEAN;
-    let room = memory_limit.map_or(most, |limit| limit / (4 * 8 * u64::from(PROCESS_MOST)));
-    [least, room.clamp(2 * least, most)]
 }
 
 /// Settings, what is known of concurrent writers, and the probes made so far.
@@ -167,37 +145,20 @@ fn fresh(
     interrupt: &Arc<AtomicBool>,
 ) -> Result<Beginning, Failure> {
     let look = machine.look();
-    let wish = settled(args, &look, None);
     if args.max_unique_bytes.is_some_and(|asked| asked > look.capacity_bytes) {
         return Err(Failure::Misuse(format!(
-            "--max-unique-bytes is more than {} holds for a test: at most {} (half of the free space); give a smaller size",
+            "--max-unique-bytes is more than {} has room for: at most {} (half of the free space); give a smaller size",
             args.target.display(),
             Bytes(look.capacity_bytes as f64)
         )));
     }
-    let rate = machine.layout_rate(wish.unique_bytes[1])?;
-    let mut settings = settled(args, &look, rate);
-    let writers = writers(args, rate, interrupt)?;
+    let [_, wished] = limits(args, &look, None).unique_bytes();
+    let limits = limits(args, &look, machine.layout_rate(wished)?);
+    let mut settings = settings_of(args, &look, &limits);
+    let writers = writers(args, limits.layout_bytes_per_s, interrupt)?;
     settings.budget_s =
         (args.budget * EXPLORING - begun.elapsed().as_secs_f64()).max(0.1 * args.budget);
-    if settings.unique_bytes[1] < wish.unique_bytes[1] {
-        let most = Bytes(settings.unique_bytes[1] as f64);
-        document.warn(Warning::new(
-            WarningKind::SetLimited,
-            format!("laying out larger sets than {most} would take more than a quarter of the budget; give a longer --budget to reach further"),
-        ));
-    }
-    let memory = args.memory.or(look.memory_bytes).unwrap_or(0);
-    if !args.direct && settings.unique_bytes[1] < memory / 4 * 5 {
-        document.warn(Warning::new(
-            WarningKind::SetLimited,
-            format!(
-                "the largest set, {}, does not reach well past the memory of {}: a border of the file cache may lie beyond it; free space, --max-unique-bytes or --budget limit it",
-                Bytes(settings.unique_bytes[1] as f64),
-                Bytes(memory as f64)
-            ),
-        ));
-    }
+    limits.doubts().into_iter().for_each(|doubt| document.warn(doubt));
     Ok((settings, writers, Vec::new()))
 }
 
@@ -211,18 +172,13 @@ fn writers(
     if !args.target.is_dir() {
         return Ok(Writers::default());
     }
-    if args.budget < WRITERS_BUDGET_S {
-        return left_out(format!("the budget is below {}", Seconds(WRITERS_BUDGET_S)));
-    }
-    let needed_s = layout_rate.map_or(0.0, |rate| {
-        WriterEffort::SHORT.layout_bytes(single_writer::processors()) as f64 / rate
-    });
-    if needed_s > args.budget * WRITERS_SHARE {
-        return left_out(format!("laying out its files would take {}", Seconds(needed_s)));
+    let (effort, processors) = (WriterEffort::SHORT, single_writer::processors());
+    if let Err(why) = effort.fits(args.budget, layout_rate, processors) {
+        return left_out(why);
     }
     let progress = Progress::of_jobs(0, 1, "single writer");
     let watch = super::vxbench::watch(interrupt, &progress);
-    let outcome = single_writer::diagnose(&args.target, WriterEffort::SHORT, &watch, None);
+    let outcome = single_writer::diagnose(&args.target, effort, &watch, None);
     progress.done();
     match outcome {
         Ok(diagnosis) => Ok(Writers { found: diagnosis.found, left_out: None }),

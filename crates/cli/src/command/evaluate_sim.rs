@@ -116,7 +116,7 @@ fn options(
         budget_s: args.budget,
         seed: args.seed,
         all_parameters: args.all_parameters,
-        interactions: super::evaluate::INTERACTIONS,
+        interactions: ioscape_scaling::INTERACTIONS,
         points_max: args.points.map(|points| points as usize),
         typical_cost_s: COST_S.min(args.budget / 150.0),
         flush_interval_s: system.cache.flush_interval_s,

@@ -4,6 +4,9 @@ use crate::bounds::Bounds;
 use ioscape_schema::workload::SIZE_MEAN_MAX;
 use ioscape_schema::{Workload, WorkloadError};
 
+/// Points off the curves that an evaluation measures for the model's sake, unless it is asked for others.
+pub const INTERACTIONS: usize = 24;
+
 /// Fewest different workloads that make an evaluation.
 pub const POINTS_LEAST: usize = 60;
 

@@ -6,7 +6,7 @@
 
 mod active;
 mod candidates;
-mod compare;
+mod extrapolation;
 mod fit;
 mod hierarchy;
 mod levels;
@@ -22,11 +22,11 @@ mod system_model;
 mod validate;
 
 pub use active::next_points;
-pub use compare::{Offer, cheapest, compare};
+pub use extrapolation::extrapolations;
 pub use hierarchy::HierarchyModel;
 pub use predict::{ModelError, Predict};
 pub use product::ProductModel;
 pub use random::{bounds_of, random_workloads};
-pub use rivals::{OrthogonalModel, SinglePointModel, orthogonal_sample};
+pub use rivals::{OrthogonalModel, SinglePointModel, orthogonal_sample, single_point_workload};
 pub use system_model::{Model, ModelKind, predict};
 pub use validate::{Validated, validate};

@@ -15,6 +15,21 @@ fn ranges(bounds: &Bounds) -> [[f64; 2]; 5] {
     [logs(bounds.unique_bytes), logs(bounds.size_mean), [0.0, 1.0], [0.0, 1.0], processes]
 }
 
+/// The papers' nominal workload, otherwise like `base`, with a set in the middle of the space: that of a benchmark which
+/// yields a single number.
+pub fn single_point_workload(bounds: &Bounds, base: &Workload) -> Workload {
+    let middle = |[low, high]: [u64; 2]| (low.max(1) as f64 * high.max(1) as f64).sqrt();
+    let nominal = Workload::default();
+    let [least, most] = bounds.size_mean;
+    let size = nominal.size_mean.clamp(least.min(most), most.max(least));
+    base.clone()
+        .with(Parameter::UniqueBytes, middle(bounds.unique_bytes).max(size as f64))
+        .with(Parameter::SizeMean, size as f64)
+        .with(Parameter::ReadFrac, nominal.read_frac)
+        .with(Parameter::SeqFrac, nominal.seq_frac)
+        .with(Parameter::ProcessNum, f64::from(bounds.process_num[0]))
+}
+
 /// Every combination of evenly spaced values of the five parameters: 3·3·3·3·2 = 162 workloads, each like `base` otherwise
 /// (self-scaling paper, section 9). Sizes and processes are spaced on their logarithm. `size_mean` is at most `unique_bytes`.
 pub fn orthogonal_sample(bounds: &Bounds, base: &Workload) -> Vec<Workload> {

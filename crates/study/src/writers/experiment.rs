@@ -191,4 +191,13 @@ mod tests {
         assert_eq!(Writing::ALL.map(|way| way.writers(64)), [16, 16]);
         assert_eq!(WriterEffort::SHORT.layout_bytes(1), 2 * (2 + 4) * (4 << 20));
     }
+
+    #[test]
+    fn an_evaluation_makes_room_only_where_it_is_cheap() {
+        let fits = |budget_s, rate| WriterEffort::SHORT.fits(budget_s, rate, 1);
+        assert_eq!(fits(600.0, None), Ok(()));
+        assert_eq!(fits(600.0, Some(1e9)), Ok(()));
+        assert!(fits(600.0, Some(1e6)).unwrap_err().contains("laying out"));
+        assert!(fits(60.0, Some(1e9)).unwrap_err().contains("budget"));
+    }
 }

@@ -10,6 +10,13 @@ mod verdict;
 pub use experiment::{Arm, Experiment, Trial};
 pub use verdict::{Throughputs, verdict};
 
+use ioscape_schema::units::Seconds;
+
+/// Least budget of an evaluation that has room for the experiment, in seconds.
+const BUDGET_MIN_S: f64 = 120.0;
+/// Share of that budget that laying out the experiment's files may take.
+const LAYOUT_SHARE: f64 = 0.02;
+
 /// How much work the experiment may be.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WriterEffort {
@@ -35,6 +42,27 @@ impl WriterEffort {
     pub fn layout_bytes(self, processors: u32) -> u64 {
         let files = Writing::ALL.map(|way| 2 * u64::from(way.writers(processors)));
         files.iter().sum::<u64>() * self.share_bytes
+    }
+
+    /// Whether an evaluation of `budget_s` seconds has time for it, where files are laid out at `layout_bytes_per_s`.
+    ///
+    /// # Errors
+    /// Why it has not.
+    pub fn fits(
+        self,
+        budget_s: f64,
+        layout_bytes_per_s: Option<f64>,
+        processors: u32,
+    ) -> Result<(), String> {
+        if budget_s < BUDGET_MIN_S {
+            return Err(format!("the budget is below {}", Seconds(BUDGET_MIN_S)));
+        }
+        let layout_bytes = self.layout_bytes(processors) as f64;
+        let layout_s = layout_bytes_per_s.map_or(0.0, |rate| layout_bytes / rate);
+        if layout_s > budget_s * LAYOUT_SHARE {
+            return Err(format!("laying out its files would take {}", Seconds(layout_s)));
+        }
+        Ok(())
     }
 }
 

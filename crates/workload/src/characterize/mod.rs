@@ -2,6 +2,7 @@
 
 mod application;
 mod distance;
+mod doubts;
 mod phases;
 mod share;
 mod touched;
@@ -11,6 +12,7 @@ use std::collections::BTreeMap;
 use touched::Touched;
 
 pub use application::{Application, Portrait};
+pub use doubts::{Unseen, doubts};
 
 /// The five parameters of a sequence of requests (self-scaling paper, section 5).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -1,8 +1,6 @@
 //! What a validation measures, and in which order.
 
-use ioscape_scaling::Bounds;
-use ioscape_scaling::model::{orthogonal_sample, random_workloads};
-use ioscape_schema::{Parameter, Workload};
+use ioscape_schema::Workload;
 
 /// Workloads that are measured from the smallest set to the largest before smaller sets come again. Time may run out
 /// between such batches: what was measured until then still covers the whole space evenly.
@@ -35,11 +33,22 @@ impl Purpose {
 
 /// One measurement to take.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Step {
+pub struct ValidationStep {
     /// What for.
     pub purpose: Purpose,
     /// What to run.
     pub workload: Workload,
+}
+
+/// The workloads that a validation measures.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ValidationSample {
+    /// That of a single-point benchmark.
+    pub single: Workload,
+    /// Random ones over the whole space.
+    pub random: Vec<Workload>,
+    /// The orthogonal sample of the rival model; empty unless wanted.
+    pub orthogonal: Vec<Workload>,
 }
 
 /// All measurements in order: within a batch sets only grow, and each batch is measured again after the next one and after
@@ -47,7 +56,7 @@ pub struct Step {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Schedule {
     /// The measurements.
-    pub steps: Vec<Step>,
+    pub steps: Vec<ValidationStep>,
     /// How many random workloads.
     pub workloads: usize,
     /// How many points of the orthogonal sample.
@@ -55,31 +64,22 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// `count` random workloads like `base` within `bounds`, in so many rounds; then the orthogonal sample if wanted.
-    pub fn new(
-        bounds: &Bounds,
-        base: &Workload,
-        count: usize,
-        rounds: usize,
-        orthogonal: bool,
-        seed: u64,
-    ) -> Self {
-        let random = random_workloads(bounds, base, count, seed);
-        let sample = if orthogonal { orthogonal_sample(bounds, base) } else { Vec::new() };
-        let single = Step { purpose: Purpose::Single, workload: single(bounds, base) };
+    /// The random workloads of `sample` in so many rounds, then its orthogonal ones.
+    pub fn new(sample: &ValidationSample, rounds: usize) -> Self {
+        let single = ValidationStep { purpose: Purpose::Single, workload: sample.single.clone() };
         let mut steps = vec![single];
-        let firsts = batches(&random, Purpose::First);
-        let agains = batches(&random, Purpose::Again);
+        let firsts = batches(&sample.random, Purpose::First);
+        let agains = batches(&sample.random, Purpose::Again);
         for turn in 0..firsts.len() + rounds.max(1) - 1 {
             steps.extend(firsts.get(turn).into_iter().flatten().cloned());
             // The batch before this one is due again, and those before it whose rounds are not yet all taken.
             let due = (turn + 1).saturating_sub(rounds)..turn.min(agains.len());
             steps.extend(agains[due].iter().rev().flatten().cloned());
         }
-        let mut rival = numbered(&sample, 0, Purpose::Orthogonal);
+        let mut rival = numbered(&sample.orthogonal, 0, Purpose::Orthogonal);
         rival.sort_by_key(|step| step.workload.unique_bytes);
         steps.extend(rival);
-        Self { steps, workloads: count, orthogonal: sample.len() }
+        Self { steps, workloads: sample.random.len(), orthogonal: sample.orthogonal.len() }
     }
 
     /// The largest set of all, in bytes.
@@ -98,15 +98,19 @@ impl Schedule {
     }
 }
 
-fn numbered(workloads: &[Workload], from: usize, purpose: fn(usize) -> Purpose) -> Vec<Step> {
-    let step = |(index, workload): (usize, &Workload)| Step {
+fn numbered(
+    workloads: &[Workload],
+    from: usize,
+    purpose: fn(usize) -> Purpose,
+) -> Vec<ValidationStep> {
+    let step = |(index, workload): (usize, &Workload)| ValidationStep {
         purpose: purpose(from + index),
         workload: workload.clone(),
     };
     workloads.iter().enumerate().map(step).collect()
 }
 
-fn batches(workloads: &[Workload], purpose: fn(usize) -> Purpose) -> Vec<Vec<Step>> {
+fn batches(workloads: &[Workload], purpose: fn(usize) -> Purpose) -> Vec<Vec<ValidationStep>> {
     let sorted = |(batch, workloads): (usize, &[Workload])| {
         let mut steps = numbered(workloads, batch * BATCH, purpose);
         steps.sort_by_key(|step| step.workload.unique_bytes);
@@ -115,31 +119,20 @@ fn batches(workloads: &[Workload], purpose: fn(usize) -> Purpose) -> Vec<Vec<Ste
     workloads.chunks(BATCH).enumerate().map(sorted).collect()
 }
 
-/// The papers' nominal workload with a set in the middle of the space.
-fn single(bounds: &Bounds, base: &Workload) -> Workload {
-    let middle = |[low, high]: [u64; 2]| (low.max(1) as f64 * high.max(1) as f64).sqrt();
-    let usual = Workload::default();
-    let [least, most] = bounds.size_mean;
-    let size = usual.size_mean.clamp(least.min(most), most.max(least));
-    base.clone()
-        .with(Parameter::UniqueBytes, middle(bounds.unique_bytes).max(size as f64))
-        .with(Parameter::SizeMean, size as f64)
-        .with(Parameter::ReadFrac, usual.read_frac)
-        .with(Parameter::SeqFrac, usual.seq_frac)
-        .with(Parameter::ProcessNum, f64::from(bounds.process_num[0]))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// 50 random sets from 1 MiB to 1 GiB in no order, and 162 orthogonal ones if wanted.
     fn in_rounds(rounds: usize, orthogonal: bool) -> Schedule {
-        let bounds = Bounds {
-            unique_bytes: [1 << 20, 1 << 30],
-            size_mean: [4096, 1 << 20],
-            process_num: [1, 16],
+        let of = |bytes: u64| Workload { unique_bytes: bytes, ..Workload::default() };
+        let mixed = |i: u64| of((1 << 20) + i * 7919 % 50 * (1 << 24));
+        let sample = ValidationSample {
+            single: of(1 << 25),
+            random: (0..49).map(mixed).chain([of(1 << 30)]).collect(),
+            orthogonal: if orthogonal { vec![of(1 << 22); 162] } else { Vec::new() },
         };
-        Schedule::new(&bounds, &Workload::default(), 50, rounds, orthogonal, 9)
+        Schedule::new(&sample, rounds)
     }
 
     fn schedule(orthogonal: bool) -> Schedule {
@@ -181,7 +174,8 @@ mod tests {
         let again: Vec<usize> = (41..=61).chain(71..=100).collect();
         assert_eq!(may, [&[21][..], &again].concat());
         for pair in [&schedule.steps[1..21], &schedule.steps[21..41], &schedule.steps[41..61]] {
-            let grows = |w: &[Step]| w[0].workload.unique_bytes <= w[1].workload.unique_bytes;
+            let grows =
+                |w: &[ValidationStep]| w[0].workload.unique_bytes <= w[1].workload.unique_bytes;
             assert!(pair.windows(2).all(grows));
         }
     }

@@ -1,4 +1,4 @@
-//! Two systems on the same workload, and what performance costs.
+//! Two systems on the same workload.
 
 use ioscape_schema::{Comparison, Prediction};
 
@@ -30,35 +30,13 @@ pub fn compare(first: &Prediction, second: &Prediction, prices: Option<[f64; 2]>
     }
 }
 
-/// A system with its price, for one workload.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Offer<'a> {
-    /// What the system does.
-    pub prediction: &'a Prediction,
-    /// What it costs, in the same currency as all other offers.
-    pub price: f64,
-}
-
-/// Index of the cheapest offer whose predicted throughput is at least `at_least` bytes per second, and whether even the low end
-/// of its interval is; of equal prices the faster. `None` when no offer reaches it.
-pub fn cheapest(offers: &[Offer<'_>], at_least: f64) -> Option<(usize, bool)> {
-    let reach = |offer: &&(usize, &Offer<'_>)| {
-        offer.1.prediction.throughput_bytes_per_s >= at_least && offer.1.price.is_finite()
-    };
-    let numbered: Vec<(usize, &Offer<'_>)> = offers.iter().enumerate().collect();
-    let best = numbered.iter().filter(reach).min_by(|(_, a), (_, b)| {
-        let speed = |o: &Offer<'_>| o.prediction.throughput_bytes_per_s;
-        a.price.total_cmp(&b.price).then(speed(b).total_cmp(&speed(a)))
-    });
-    best.map(|(index, offer)| (*index, offer.prediction.interval90[0] >= at_least))
-}
-
 #[cfg(test)]
-mod tests {
+pub mod tests {
     use super::*;
     use ioscape_schema::Workload;
 
-    fn prediction(throughput: f64, interval90: [f64; 2]) -> Prediction {
+    /// A prediction with this throughput and interval.
+    pub fn prediction(throughput: f64, interval90: [f64; 2]) -> Prediction {
         Prediction {
             name: None,
             system: "s".into(),
@@ -82,19 +60,5 @@ mod tests {
         assert!((both.interval90[1] - 2.0 * width).abs() < 1e-9 && !both.significant);
         assert_eq!(both.throughput_per_price, Some([4.0, 5.0]));
         assert!(compare(&a, &prediction(200.0, [190.0, 210.0]), None).significant);
-    }
-
-    #[test]
-    fn the_cheapest_that_reaches_wins_and_says_whether_it_is_sure() {
-        let (slow, fair, fast) = (
-            prediction(100.0, [90.0, 110.0]),
-            prediction(510.0, [400.0, 650.0]),
-            prediction(900.0, [800.0, 1000.0]),
-        );
-        let offers = [(&fast, 300.0), (&slow, 10.0), (&fair, 80.0)]
-            .map(|(prediction, price)| Offer { prediction, price });
-        assert_eq!(cheapest(&offers, 500.0), Some((2, false)));
-        assert_eq!(cheapest(&offers, 600.0), Some((0, true)));
-        assert_eq!(cheapest(&offers, 1e9), None);
     }
 }

@@ -1,0 +1,262 @@
+//! `ioscape validate`: measures random workloads over the evaluated space and shows how far off their predictions were.
+
+use crate::args::ValidateArgs;
+use crate::failure::Failure;
+use crate::machine::{Effort, Machine};
+use crate::progress::Progress;
+use crate::save::{self, Keeper};
+use crate::systems::System;
+use crate::{interrupt, output};
+use ioscape_machine::error::Error as MeasureError;
+use ioscape_scaling::model::{
+    ModelKind, OrthogonalModel, Predict, SinglePointModel, Validated, bounds_of, orthogonal_sample,
+    random_workloads, single_point_workload, validate,
+};
+use ioscape_schema::units::{Bytes, Seconds};
+use ioscape_schema::{
+    Document, Evaluation, Measurement, Outcome, ValidationLog, ValidationRun, Warning, WarningKind,
+};
+use ioscape_study::validation::{Schedule, ValidationProgress, ValidationSample, changed};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+/// Time the whole may take unless it is given, in seconds.
+const BUDGET_S: f64 = 1200.0;
+
+/// Runs the command.
+///
+/// # Errors
+/// Misuse before anything is touched; failures and interruptions with everything measured saved and named.
+pub fn main(args: &ValidateArgs) -> Result<(), Failure> {
+    let system = System::read(&args.result, ModelKind::Default)?;
+    output::check_places(args.out.files())?;
+    let earlier = read_earlier(args)?;
+    let limit = system.evaluation.settings.as_ref().and_then(|s| s.memory_limit_bytes);
+    let log = log(earlier.as_ref(), args, limit);
+    let mut document = output::document(args.seed);
+    if let Some(earlier) = &earlier {
+        document.seed = earlier.seed;
+        document.started_at.clone_from(&earlier.started_at);
+    }
+    let schedule = schedule(&system, &log, document.seed);
+    let mut run = match earlier {
+        None => ValidationProgress::new(schedule),
+        Some(earlier) => earlier.restored(schedule)?,
+    };
+    let memory = log.memory_limit_bytes;
+    let mut machine = Machine::open(&args.target, args.destroy_data, memory, interrupt::flag())?;
+    check_room(&machine, run.schedule(), args)?;
+    machine.start(&mut document)?;
+    // What a growing file still has to write would slow the first round of every larger set.
+    machine.layout(run.schedule().largest_set())?;
+    let there = &system.document.environment;
+    changed(there, &document.environment).into_iter().for_each(|doubt| document.warn(doubt));
+    let mut keeper = Keeper::new(save::Work::Validation, &args.out, &document)?;
+    announce(&run, &log);
+    let mut work = Work { log: &log, document: &mut document, keeper: &mut keeper };
+    let finished = work.measure(&mut run, &mut machine);
+    // The models are judged on whatever was measured: that costs nothing beside the measurements.
+    conclude(&run, &system.evaluation, &mut document)?;
+    drop(machine);
+    keeper.conclude(document, finished)
+}
+
+/// What follows from what is asked for.
+fn schedule(system: &System, log: &ValidationLog, seed: u64) -> Schedule {
+    let (bounds, base) = (bounds_of(&system.evaluation), system.model.base());
+    let orthogonal = if log.orthogonal { orthogonal_sample(&bounds, base) } else { Vec::new() };
+    let sample = ValidationSample {
+        single: single_point_workload(&bounds, base),
+        random: random_workloads(&bounds, base, log.workloads as usize, seed),
+        orthogonal,
+    };
+    Schedule::new(&sample, log.rounds as usize)
+}
+
+/// What an interrupted validation left.
+struct Earlier {
+    path: PathBuf,
+    seed: u64,
+    started_at: String,
+    log: ValidationLog,
+    measured: Vec<Measurement>,
+}
+
+/// Reads the result that the arguments ask to continue, if they do.
+fn read_earlier(args: &ValidateArgs) -> Result<Option<Earlier>, Failure> {
+    let Some(path) = &args.resume else { return Ok(None) };
+    let found = output::read_result(path)?;
+    let Document { seed, started_at, outcome, .. } = found;
+    let run = match outcome {
+        Some(Outcome::Validation(run)) => *run,
+        _ => ValidationRun::default(),
+    };
+    let log = run.log.ok_or_else(|| match run.validation {
+        Some(_) => misuse(path, "the validation is whole: there is nothing to continue"),
+        None => misuse(path, "the file holds no validation to continue"),
+    })?;
+    if Path::new(&log.target) != args.target {
+        let there = format!("the file is about {:?}, not {:?}", log.target, args.target);
+        return Err(misuse(path, &there));
+    }
+    Ok(Some(Earlier { path: path.clone(), seed, started_at, log, measured: run.measurements }))
+}
+
+impl Earlier {
+    fn restored(self, schedule: Schedule) -> Result<ValidationProgress, Failure> {
+        ValidationProgress::restored(schedule, &self.log, self.measured).ok_or_else(|| {
+            let what =
+                "the file belongs to another evaluation: give the one that the validation began with";
+            misuse(&self.path, what)
+        })
+    }
+}
+
+fn misuse(path: &Path, what: &str) -> Failure {
+    Failure::Misuse(format!("--resume {}: {what}", path.display()))
+}
+
+/// What is to be done: as the earlier run was asked, or else as the arguments ask; `limit` is the evaluation's memory limit.
+fn log(earlier: Option<&Earlier>, args: &ValidateArgs, limit: Option<u64>) -> ValidationLog {
+    let mut log = match earlier {
+        Some(earlier) => earlier.log.clone(),
+        None => ValidationLog {
+            target: args.target.display().to_string(),
+            workloads: args.workloads,
+            rounds: args.rounds,
+            orthogonal: args.orthogonal,
+            memory_limit_bytes: args.memory.or(limit),
+            budget_s: BUDGET_S,
+            ..ValidationLog::default()
+        },
+    };
+    log.budget_s = args.budget.unwrap_or(log.budget_s);
+    log
+}
+
+fn check_room(machine: &Machine, schedule: &Schedule, args: &ValidateArgs) -> Result<(), Failure> {
+    let (needed, capacity) = (schedule.largest_set(), machine.look().capacity_bytes);
+    if needed <= capacity {
+        return Ok(());
+    }
+    Err(Failure::Misuse(format!(
+        "{} has room for a set of {} (half of the free space), but the evaluation went up to {}: free some space",
+        args.target.display(),
+        Bytes(capacity as f64),
+        Bytes(needed as f64)
+    )))
+}
+
+fn announce(run: &ValidationProgress, log: &ValidationLog) {
+    let orthogonal = if log.orthogonal { ", and 162 points of an orthogonal sample" } else { "" };
+    output::tell(&format!(
+        "{} random workloads in {} rounds{orthogonal}: sets up to {}; at most {}.",
+        log.workloads,
+        log.rounds,
+        Bytes(run.schedule().largest_set() as f64),
+        Seconds(log.budget_s)
+    ));
+    if run.taken() > 0 {
+        let (taken, all) = (run.taken(), run.schedule().steps.len());
+        output::tell(&format!("{taken} of {all} measurements were made before."));
+    }
+}
+
+/// Measuring, and where it is kept on the way.
+struct Work<'a> {
+    log: &'a ValidationLog,
+    document: &'a mut Document,
+    keeper: &'a mut Keeper,
+}
+
+impl Work<'_> {
+    /// Measures what is left, saving after each measurement; in the end the document holds the measurements and the log,
+    /// unless all was measured.
+    fn measure(
+        &mut self,
+        run: &mut ValidationProgress,
+        machine: &mut Machine,
+    ) -> Result<(), MeasureError> {
+        let (started, budget_s) = (Instant::now(), self.log.budget_s);
+        let spent_s = || self.log.spent_s + started.elapsed().as_secs_f64();
+        let progress = Progress::of_evaluation(budget_s);
+        let outcome = loop {
+            let left_s = budget_s - spent_s();
+            let next = match run.next(left_s) {
+                Ok(Some(next)) => next,
+                Ok(None) => break Ok(()),
+                Err(out_of_time) => {
+                    self.document.warn(out_of_time);
+                    break Ok(());
+                }
+            };
+            progress.advance(spent_s(), left_s.max(0.0), next.step.purpose.word());
+            let effort = Effort { min_s: next.min_s, cap_s: next.cap_s };
+            let (workload, seed) = (&next.step.workload, self.document.seed);
+            match machine.measure(workload, effort, seed, Some(&progress)) {
+                Ok(measurement) => run.record(measurement),
+                // A workload that the evaluation never asked for may be too much for a small memory limit.
+                Err(error) if error.is_misuse() => run.refuse(error.to_string()),
+                Err(error) => break Err(error),
+            }
+            let so_far = Document { interrupted: true, ..self.document.clone() };
+            self.keeper.save_document(&self.with_log(so_far, run, spent_s()));
+        };
+        progress.done();
+        if !run.is_whole() {
+            let document = std::mem::take(self.document);
+            *self.document = self.with_log(document, run, spent_s());
+        }
+        outcome
+    }
+
+    fn with_log(&self, document: Document, run: &ValidationProgress, spent_s: f64) -> Document {
+        let log = Some(run.log(self.log, spent_s));
+        let run = ValidationRun { validation: None, measurements: run.measurements(), log };
+        Document { outcome: Some(run.into()), ..document }
+    }
+}
+
+/// Judges all models by what was measured.
+fn conclude(
+    run: &ValidationProgress,
+    evaluation: &Evaluation,
+    document: &mut Document,
+) -> Result<(), Failure> {
+    run.left_out().into_iter().for_each(|doubt| document.warn(doubt));
+    let validated: Vec<Validated> = run
+        .rounds()
+        .into_iter()
+        .map(|(measurement, repeated)| Validated { measurement, repeated })
+        .collect();
+    if validated.is_empty() {
+        // Without a log nothing is left to continue: what remains are runs.
+        document.outcome.get_or_insert_with(|| run.measurements().into());
+        return Ok(());
+    }
+    let single = run.single().and_then(|one| SinglePointModel::new(one).ok());
+    let orthogonal = OrthogonalModel::new(&bounds_of(evaluation), &run.orthogonal()).ok();
+    if run.schedule().orthogonal > 0 && orthogonal.is_none() {
+        let message = "the orthogonal sample was not measured whole, so its model is not shown";
+        document.warn(Warning::new(WarningKind::Unsupported, message));
+    }
+    let mut rivals: Vec<(&str, &dyn Predict)> = Vec::new();
+    if let Some(model) = &single {
+        rivals.push(("single_point", model));
+    }
+    if let Some(model) = &orthogonal {
+        rivals.push(("orthogonal", model));
+    }
+    let validation = validate(evaluation, &rivals, &validated)
+        .map_err(|e| Failure::Failed(format!("{e}; everything measured is saved")))?;
+    let partial = match document.outcome.take() {
+        Some(Outcome::Validation(run)) => *run,
+        _ => ValidationRun::default(),
+    };
+    let whole = ValidationRun { validation: Some(validation), ..partial };
+    document.outcome = Some(whole.into());
+    for doubt in (Evaluation { probes: run.probes(), ..Evaluation::default() }).doubts() {
+        document.warn(doubt);
+    }
+    Ok(())
+}

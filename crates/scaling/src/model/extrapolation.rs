@@ -1,0 +1,81 @@
+//! Which predictions go beyond what was measured, and in what.
+
+use super::Model;
+use crate::Bounds;
+use ioscape_schema::units::Bytes;
+use ioscape_schema::{Parameter, Prediction, Warning, WarningKind, Workload};
+
+/// One doubt per parameter that some of `predictions` have outside what `model` was made from, within `bounds`; and one for
+/// workloads of another kind.
+pub fn extrapolations(model: &Model, bounds: &Bounds, predictions: &[Prediction]) -> Vec<Warning> {
+    let mut found: Vec<String> =
+        Parameter::ALL.into_iter().filter_map(|p| outside(model, bounds, predictions, p)).collect();
+    found.extend(other_kind(model, predictions));
+    let doubt = |what: String| {
+        let message =
+            format!("{what}: predictions there are extrapolated, and their intervals are guesses");
+        Warning::new(WarningKind::Extrapolated, message)
+    };
+    found.into_iter().map(doubt).collect()
+}
+
+fn name(prediction: &Prediction) -> &str {
+    prediction.name.as_deref().unwrap_or("the workload")
+}
+
+/// The predictions whose `parameter` lies outside what was measured.
+fn outside(
+    model: &Model,
+    bounds: &Bounds,
+    predictions: &[Prediction],
+    parameter: Parameter,
+) -> Option<String> {
+    let value = |p: &Prediction| p.workload.get(parameter);
+    let is_outside = |p: &&Prediction| {
+        p.extrapolated && model.extrapolates(&model.base().clone().with(parameter, value(p)))
+    };
+    let named = |p: &Prediction| match &p.name {
+        Some(name) => format!("{name} ({})", shown(parameter, value(p))),
+        None => shown(parameter, value(p)),
+    };
+    let names: Vec<String> = predictions.iter().filter(is_outside).map(named).collect();
+    let covered = covered(bounds, parameter);
+    (!names.is_empty()).then(|| {
+        format!("{parameter} of {} lies outside what was measured{covered}", names.join(", "))
+    })
+}
+
+/// The predictions of workloads that differ in more than the five parameters.
+fn other_kind(model: &Model, predictions: &[Prediction]) -> Option<String> {
+    let inside = model.base();
+    let five = |w: Workload, p: Parameter| w.with(p, inside.get(p));
+    let is_other = |p: &&Prediction| {
+        model.extrapolates(&Parameter::ALL.into_iter().fold(p.workload.clone(), five))
+    };
+    let names: Vec<&str> = predictions.iter().filter(is_other).map(name).collect();
+    (!names.is_empty()).then(|| {
+        format!(
+            "{} differs in engine, access, workers, queue depth, think time, advice or size distribution from what was measured",
+            names.join(", ")
+        )
+    })
+}
+
+/// The range that the evaluation was asked to cover, in words; empty for fractions.
+fn covered(bounds: &Bounds, parameter: Parameter) -> String {
+    let [low, high] = match parameter {
+        Parameter::UniqueBytes => bounds.unique_bytes,
+        Parameter::SizeMean => bounds.size_mean,
+        Parameter::ProcessNum => bounds.process_num.map(u64::from),
+        Parameter::ReadFrac | Parameter::SeqFrac => return String::new(),
+    };
+    let [low, high] = [low, high].map(|value| shown(parameter, value as f64));
+    format!(" (the evaluation covers {low} to {high})")
+}
+
+fn shown(parameter: Parameter, value: f64) -> String {
+    match parameter {
+        Parameter::UniqueBytes | Parameter::SizeMean => Bytes(value).to_string(),
+        Parameter::ReadFrac | Parameter::SeqFrac | Parameter::ProcessNum => value.to_string(),
+    }
+}

@@ -1,0 +1,147 @@
+//! How far an evaluation reaches: the range of set sizes and request sizes that a target, its memory and the budget allow.
+
+use ioscape_schema::units::Bytes;
+use ioscape_schema::{Warning, WarningKind};
+
+/// Smallest set, in bytes: below it the processors' caches are measured, not the file system.
+const UNIQUE_BYTES_MIN: u64 = 1 << 20;
+/// Sets grow to this multiple of the memory in force: well past any file cache.
+const PAST_MEMORY: u64 = 4;
+/// Range of mean request sizes, in bytes.
+const SIZE_MEAN: [u64; 2] = [4 << 10, 4 << 20];
+/// Most processes tried.
+pub const PROCESS_MAX: u32 = 16;
+/// Share of the budget that laying out the set may take: memory that a guest touches first costs seconds per gibibyte.
+const LAYOUT_SHARE: f64 = 0.25;
+/// Memory assumed where it is not known, in bytes.
+const MEMORY_ASSUMED: u64 = 1 << 30;
+
+/// What bounds the sets of an evaluation.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ReachLimits {
+    /// Time the whole evaluation may take, in seconds.
+    pub budget_s: f64,
+    /// Largest set that the user asked for, in bytes.
+    pub max_unique_bytes: Option<u64>,
+    /// Memory limit of the workers, in bytes.
+    pub memory_limit_bytes: Option<u64>,
+    /// Memory of the machine, in bytes.
+    pub memory_bytes: Option<u64>,
+    /// Largest set that the target holds, in bytes.
+    pub capacity_bytes: u64,
+    /// How fast a set is laid out, in bytes per second, where that is known.
+    pub layout_bytes_per_s: Option<f64>,
+    /// Whether all requests bypass the file cache.
+    pub direct: bool,
+}
+
+impl ReachLimits {
+    fn memory(&self) -> Option<u64> {
+        self.memory_limit_bytes.or(self.memory_bytes)
+    }
+
+    /// The smallest and the largest set, in bytes.
+    pub fn unique_bytes(&self) -> [u64; 2] {
+        let past_memory = self.memory().unwrap_or(MEMORY_ASSUMED).saturating_mul(PAST_MEMORY);
+        let in_time = self
+            .layout_bytes_per_s
+            .map_or(u64::MAX, |rate| (rate * self.budget_s * LAYOUT_SHARE) as u64);
+        let wanted = self.max_unique_bytes.unwrap_or(past_memory.min(in_time));
+        // Whole mebibytes keep every offset aligned and the figures readable.
+        let largest = self.capacity_bytes.min(wanted) >> 20 << 20;
+        [UNIQUE_BYTES_MIN, largest.max(UNIQUE_BYTES_MIN)]
+    }
+
+    /// Range of mean request sizes, in bytes. Under a memory limit the workers' buffers take from the file cache: with all
+    /// processes and requests of up to eight times the mean they stay within a quarter of it.
+    pub fn size_mean(&self) -> [u64; 2] {
+        let [least, most] = SIZE_MEAN;
+        let buffers = 4 * 8 * u64::from(PROCESS_MAX);
+        let room = self.memory_limit_bytes.map_or(most, |limit| limit / buffers);
+        [least, room.clamp(2 * least, most)]
+    }
+
+    /// What the evaluation cannot show because its sets do not grow further.
+    pub fn doubts(&self) -> Vec<Warning> {
+        let [_, largest] = self.unique_bytes();
+        let [_, untimed] = Self { layout_bytes_per_s: None, ..*self }.unique_bytes();
+        let mut messages = Vec::new();
+        if largest < untimed {
+            messages.push(format!(
+                "laying out sets larger than {} would take more than a quarter of the budget; give a longer --budget to reach further",
+                Bytes(largest as f64)
+            ));
+        }
+        let memory = self.memory().unwrap_or(0);
+        if !self.direct && largest < memory / 4 * 5 {
+            messages.push(format!(
+                "the largest set, {}, is not well past the memory of {}: the file cache may end beyond it; free space, --max-unique-bytes or --budget limit it",
+                Bytes(largest as f64),
+                Bytes(memory as f64)
+            ));
+        }
+        let doubt = |message: String| Warning::new(WarningKind::SetLimited, message);
+        messages.into_iter().map(doubt).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const LIMITS: ReachLimits = ReachLimits {
+        budget_s: 600.0,
+        max_unique_bytes: None,
+        memory_limit_bytes: None,
+        memory_bytes: Some(8 << 30),
+        capacity_bytes: 1 << 40,
+        layout_bytes_per_s: None,
+        direct: false,
+    };
+
+    #[test]
+    fn sets_grow_past_memory_as_far_as_room_and_time_allow() {
+        assert_eq!(LIMITS.unique_bytes(), [1 << 20, 32 << 30]);
+        let full = ReachLimits { capacity_bytes: (9 << 30) + 5, ..LIMITS };
+        assert_eq!(full.unique_bytes()[1], 9 << 30);
+        let slow = ReachLimits { layout_bytes_per_s: Some((1 << 20) as f64), ..LIMITS };
+        assert_eq!(slow.unique_bytes()[1], 150 << 20);
+        let asked = ReachLimits { max_unique_bytes: Some(2 << 30), ..slow };
+        assert_eq!(asked.unique_bytes()[1], 2 << 30, "what is asked for is laid out");
+    }
+
+    #[test]
+    fn a_short_reach_is_a_doubt() {
+        assert!(LIMITS.doubts().is_empty());
+        let slow = ReachLimits { layout_bytes_per_s: Some((1 << 20) as f64), ..LIMITS };
+        assert_eq!(slow.doubts().len(), 2);
+        let small = ReachLimits { capacity_bytes: 9 << 30, ..LIMITS };
+        assert!(small.doubts()[0].message.contains("not well past"));
+        assert!(ReachLimits { direct: true, ..small }.doubts().is_empty());
+    }
+
+    #[test]
+    fn a_memory_limit_leaves_room_for_the_cache() {
+        assert_eq!(LIMITS.size_mean(), [4 << 10, 4 << 20]);
+        let limit = |bytes| ReachLimits { memory_limit_bytes: Some(bytes), ..LIMITS }.size_mean();
+        assert_eq!(limit(512 << 20), [4 << 10, 1 << 20]);
+        assert_eq!(limit(1 << 20), [4 << 10, 8 << 10]);
+    }
+
+    proptest! {
+        #[test]
+        fn every_range_can_be_swept(capacity: u64, memory: u64, rate in 0.0f64..1e12) {
+            let limits = ReachLimits {
+                capacity_bytes: capacity,
+                memory_bytes: Some(memory),
+                memory_limit_bytes: Some(memory),
+                layout_bytes_per_s: Some(rate),
+                ..LIMITS
+            };
+            for [low, high] in [limits.unique_bytes(), limits.size_mean()] {
+                prop_assert!(low >= 4096 && low <= high);
+            }
+        }
+    }
+}

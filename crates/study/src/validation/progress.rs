@@ -1,0 +1,267 @@
+//! A validation as a state machine: what to measure next and for how long, and what was measured so far.
+
+use super::schedule::{Purpose, Schedule, ValidationStep};
+use ioscape_schema::{Measurement, Probe, RefusedStep, ValidationLog, Warning, WarningKind};
+
+/// Share of a measurement's time that is spent measuring; layout and warm-up take the rest.
+const MEASURED_SHARE: f64 = 0.5;
+/// Bounds of the longest time to measure a workload, in seconds.
+const CAP_S: [f64; 2] = [0.2, 5.0];
+/// Shortest time to measure a workload, as a share of the longest.
+const MIN_SHARE: f64 = 0.125;
+
+/// What to measure next.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NextMeasurement {
+    /// The workload, and what it is for.
+    pub step: ValidationStep,
+    /// Shortest time to measure it, in seconds.
+    pub min_s: f64,
+    /// Longest time to measure it, in seconds.
+    pub cap_s: f64,
+}
+
+/// A validation under way.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ValidationProgress {
+    schedule: Schedule,
+    /// One measurement for each step of the schedule that was taken, in its order.
+    measured: Vec<(usize, Measurement)>,
+    /// Steps that are not possible here, and why.
+    refused: Vec<(usize, String)>,
+}
+
+impl ValidationProgress {
+    /// A validation with nothing measured.
+    pub fn new(schedule: Schedule) -> Self {
+        Self { schedule, measured: Vec::new(), refused: Vec::new() }
+    }
+
+    /// A validation that `log` says was begun, with its measurements; `None` when they are not of this schedule.
+    pub fn restored(
+        schedule: Schedule,
+        log: &ValidationLog,
+        measured: Vec<Measurement>,
+    ) -> Option<Self> {
+        let steps = &schedule.steps;
+        let fits = |(step, one): (&u32, &Measurement)| {
+            steps.get(*step as usize).is_some_and(|step| step.workload == one.workload)
+        };
+        let refused = log.refused.iter().map(|one| one.step);
+        let mut taken: Vec<u32> = log.steps.iter().copied().chain(refused).collect();
+        taken.sort_unstable();
+        let from_the_first = taken.iter().copied().eq(0..taken.len() as u32);
+        let whole = log.steps.len() == measured.len() && taken.len() <= steps.len();
+        if !(whole && from_the_first && log.steps.iter().zip(&measured).all(fits)) {
+            return None;
+        }
+        let reason = |one: &RefusedStep| (one.step as usize, one.reason.clone());
+        Some(Self {
+            measured: log.steps.iter().map(|step| *step as usize).zip(measured).collect(),
+            refused: log.refused.iter().map(reason).collect(),
+            schedule,
+        })
+    }
+
+    /// What is measured in which order.
+    pub fn schedule(&self) -> &Schedule {
+        &self.schedule
+    }
+
+    /// Steps that were measured or refused: always the first ones.
+    pub fn taken(&self) -> usize {
+        self.measured.len() + self.refused.len()
+    }
+
+    /// Whether all steps were taken.
+    pub fn is_whole(&self) -> bool {
+        self.taken() == self.schedule.steps.len()
+    }
+
+    /// What to measure next with `left_s` seconds of the budget left: each step gets its share. `Ok(None)` when all is done.
+    ///
+    /// # Errors
+    /// The doubt to attach when the budget is spent where the validation may stop.
+    pub fn next(&self, left_s: f64) -> Result<Option<NextMeasurement>, Warning> {
+        let index = self.taken();
+        let Some(step) = self.schedule.steps.get(index) else { return Ok(None) };
+        if left_s <= 0.0 && self.schedule.may_stop_before(index) {
+            return Err(self.out_of_time());
+        }
+        let share_s = left_s / (self.schedule.steps.len() - index) as f64 * MEASURED_SHARE;
+        let cap_s = share_s.clamp(CAP_S[0], CAP_S[1]);
+        Ok(Some(NextMeasurement { step: step.clone(), min_s: cap_s * MIN_SHARE, cap_s }))
+    }
+
+    /// Takes the measurement of the step that [`next`](Self::next) gave.
+    pub fn record(&mut self, measurement: Measurement) {
+        self.measured.push((self.taken(), measurement));
+    }
+
+    /// Leaves the step that [`next`](Self::next) gave out: it is not possible here.
+    pub fn refuse(&mut self, reason: String) {
+        self.refused.push((self.taken(), reason));
+    }
+
+    /// `log` with what was done so far, in `spent_s` seconds.
+    pub fn log(&self, log: &ValidationLog, spent_s: f64) -> ValidationLog {
+        let refused = |(step, reason): &(usize, String)| RefusedStep {
+            step: *step as u32,
+            reason: reason.clone(),
+        };
+        ValidationLog {
+            spent_s,
+            steps: self.measured.iter().map(|(step, _)| *step as u32).collect(),
+            refused: self.refused.iter().map(refused).collect(),
+            ..log.clone()
+        }
+    }
+
+    /// All measurements in the order taken.
+    pub fn measurements(&self) -> Vec<Measurement> {
+        self.measured.iter().map(|(_, one)| one.clone()).collect()
+    }
+
+    /// All measurements with what they were for.
+    pub fn probes(&self) -> Vec<Probe> {
+        let probe = |(step, measurement): &(usize, Measurement)| Probe {
+            purpose: self.schedule.steps[*step].purpose.word().to_owned(),
+            measurement: measurement.clone(),
+        };
+        self.measured.iter().map(probe).collect()
+    }
+
+    fn all_of(&self, purpose: Purpose) -> impl Iterator<Item = &Measurement> {
+        let is =
+            move |(step, _): &&(usize, Measurement)| self.schedule.steps[*step].purpose == purpose;
+        self.measured.iter().filter(is).map(|(_, measurement)| measurement)
+    }
+
+    /// The measurement of the single-point benchmark.
+    pub fn single(&self) -> Option<&Measurement> {
+        self.all_of(Purpose::Single).next()
+    }
+
+    /// Each random workload that was measured: its first measurement, and those of its further rounds.
+    pub fn rounds(&self) -> Vec<(Measurement, Vec<Measurement>)> {
+        let one = |number: usize| {
+            let first = self.all_of(Purpose::First(number)).next()?.clone();
+            Some((first, self.all_of(Purpose::Again(number)).cloned().collect()))
+        };
+        (0..self.schedule.workloads).filter_map(one).collect()
+    }
+
+    /// The orthogonal sample in its own order, as far as it was measured.
+    pub fn orthogonal(&self) -> Vec<Measurement> {
+        let one = |number| self.all_of(Purpose::Orthogonal(number)).next().cloned();
+        (0..self.schedule.orthogonal).map_while(one).collect()
+    }
+
+    fn out_of_time(&self) -> Warning {
+        let left = |is: fn(&Purpose) -> bool| {
+            self.schedule.steps[self.taken()..].iter().filter(|step| is(&step.purpose)).count()
+        };
+        let first = left(|purpose| matches!(purpose, Purpose::First(_)));
+        let again = left(|purpose| matches!(purpose, Purpose::Again(_)));
+        let rival = left(|purpose| matches!(purpose, Purpose::Orthogonal(_)));
+        let message = format!(
+            "the budget was spent before {first} of the workloads were measured, {again} measured again, and {rival} points of the \
+             orthogonal sample measured; give a longer --budget"
+        );
+        Warning::new(WarningKind::BudgetSpent, message)
+    }
+
+    /// The doubt about what was refused.
+    pub fn left_out(&self) -> Option<Warning> {
+        let (_, why) = self.refused.first()?;
+        let count = |is: fn(&Purpose) -> bool| {
+            let steps = self.refused.iter().map(|(step, _)| &self.schedule.steps[*step].purpose);
+            steps.filter(|purpose| is(purpose)).count()
+        };
+        let first = count(|purpose| matches!(purpose, Purpose::First(_)));
+        let rival = count(|purpose| matches!(purpose, Purpose::Orthogonal(_)));
+        let message = format!(
+            "{first} of {} workloads and {rival} points of the orthogonal sample were left out, for example: {why}",
+            self.schedule.workloads
+        );
+        Some(Warning::new(WarningKind::Unsupported, message))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::schedule::ValidationSample;
+    use super::*;
+    use ioscape_schema::{Stop, Workload};
+
+    fn sample() -> ValidationSample {
+        let of = |bytes: u64| Workload { unique_bytes: bytes, ..Workload::default() };
+        ValidationSample {
+            single: of(1 << 20),
+            random: (1..=7).map(|i| of(i << 21)).collect(),
+            orthogonal: vec![of(1 << 25); 162],
+        }
+    }
+
+    fn run() -> ValidationProgress {
+        ValidationProgress::new(Schedule::new(&sample(), 2))
+    }
+
+    fn measured(step: &ValidationStep) -> Measurement {
+        Measurement::empty(step.workload.clone(), Stop::Confident)
+    }
+
+    #[test]
+    fn what_was_measured_is_found_by_its_purpose() {
+        let mut run = run();
+        while let Ok(Some(next)) = run.next(100.0) {
+            match run.taken() {
+                3 => run.refuse("too large".to_owned()),
+                _ => run.record(measured(&next.step)),
+            }
+        }
+        assert!(run.is_whole() && run.single().is_some());
+        let rounds = run.rounds();
+        assert_eq!((rounds.len(), run.orthogonal().len()), (6, 162));
+        assert!(rounds.iter().all(|(first, again)| again.len() == 1 && again[0] == *first));
+        assert!(run.left_out().unwrap().message.contains("1 of 7 workloads and 0 points"));
+        assert_eq!(run.probes().len(), run.measurements().len());
+    }
+
+    #[test]
+    fn the_time_left_is_shared_out_and_may_run_out() {
+        let mut run = run();
+        let next = run.next(1770.0).unwrap().unwrap();
+        assert_eq!((next.min_s, next.cap_s), (0.625, 5.0));
+        while run.taken() < 10 {
+            let next = run.next(0.0).unwrap_or(None);
+            let Some(next) = next else { break };
+            assert_eq!(next.cap_s, 0.2);
+            run.record(measured(&next.step));
+        }
+        assert_eq!(run.taken(), 8, "the first round is worth nothing unless it is whole");
+        let said = run.next(0.0).unwrap_err().message;
+        assert!(said.contains("before 0 of") && said.contains("7 measured again"), "{said}");
+    }
+
+    #[test]
+    fn an_interrupted_run_continues_where_it_was() {
+        let mut run = run();
+        for _ in 0..9 {
+            let next = run.next(100.0).unwrap().unwrap();
+            match run.taken() {
+                4 => run.refuse("too large".to_owned()),
+                _ => run.record(measured(&next.step)),
+            }
+        }
+        let log = run.log(&ValidationLog::default(), 12.0);
+        let restore = |log: &ValidationLog, rounds, measured| {
+            ValidationProgress::restored(Schedule::new(&sample(), rounds), log, measured)
+        };
+        assert_eq!(restore(&log, 2, run.measurements()), Some(run.clone()));
+        assert_eq!(restore(&log, 2, Vec::new()), None, "a damaged file");
+        let mut other = run.measurements();
+        other[2].workload.unique_bytes += 1;
+        assert_eq!(restore(&log, 2, other), None, "another evaluation");
+    }
+}

@@ -1,0 +1,190 @@
+//! What is doubtful about an application's workload: I/O that calls do not show, a poor fit, and the cost of watching.
+
+use ioscape_schema::units::{Bytes, Nanos};
+use ioscape_schema::{Access, Characterization, Traits, Warning, WarningKind};
+
+/// Below this `goodness` the five parameters are doubtful.
+const GOODNESS_MIN: f64 = 0.5;
+
+/// Tracing that takes more than this share of the time is doubtful.
+const TRACING_SHARE_MAX: f64 = 0.25;
+
+/// Mapped bytes over bytes moved by calls from which mapping is mentioned.
+const MAPPED_SHARE_MAX: f64 = 0.1;
+
+/// Waits for dirty pages of more than this share of the time are mentioned.
+const SYNC_SHARE_MAX: f64 = 0.05;
+
+/// Fractions of requests and of bytes that differ by more than this are mentioned.
+const MIX_DIFFERENCE_MAX: f64 = 0.2;
+
+/// What the recorder of calls could not see.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Unseen {
+    /// Bytes of files mapped into memory.
+    pub mapped_bytes: u64,
+    /// Calls that started requests which are not seen.
+    pub async_calls: u64,
+    /// A 32-bit program that ran.
+    pub program_32_bit: Option<String>,
+    /// Whether no filter could be set, so that every call was stopped.
+    pub unfiltered: bool,
+}
+
+/// What may be wrong with `found`, given what was not seen.
+pub fn doubts(found: &Characterization, unseen: &Unseen) -> Vec<Warning> {
+    let mut doubts = unseen_io(&found.overall, unseen);
+    doubts.extend(poor_fit(&found.overall));
+    doubts.extend(tracing_cost(found));
+    if unseen.unfiltered {
+        let message = "a seccomp filter is not allowed here: the command was stopped at every call, which is slower";
+        doubts.push(Warning::new(WarningKind::Unsupported, message));
+    }
+    if let Some(limit) = found.memory_limit_bytes {
+        let message = format!(
+            "the command ran in a control group of {}, its file cache included",
+            Bytes(limit as f64)
+        );
+        doubts.push(Warning::new(WarningKind::MemoryLimited, message));
+    }
+    doubts
+}
+
+fn tracing_cost(found: &Characterization) -> Option<Warning> {
+    let cost_ns = found.tracing.in_call_ns + found.tracing.between_calls_ns;
+    let elapsed_ns = (found.elapsed_s * 1e9).max(1.0);
+    let share = found.calls_traced as f64 * cost_ns as f64 / elapsed_ns;
+    (share > TRACING_SHARE_MAX).then(|| {
+        let message = format!(
+            "about {:.0} % of the time was spent tracing {} calls: the command is faster without it",
+            share.min(1.0) * 100.0,
+            found.calls_traced
+        );
+        Warning::new(WarningKind::TracingCost, message)
+    })
+}
+
+/// I/O that calls do not show.
+fn unseen_io(overall: &Traits, unseen: &Unseen) -> Vec<Warning> {
+    let mut messages = Vec::new();
+    let mapped = unseen.mapped_bytes as f64;
+    if mapped > (overall.bytes as f64 * MAPPED_SHARE_MAX).max(1.0) {
+        messages.push(format!(
+            "{} of files were mapped into memory: loads and stores there are not seen",
+            Bytes(mapped)
+        ));
+    }
+    if unseen.async_calls > 0 {
+        messages.push(format!(
+            "io_uring_setup or io_submit was called {} times: requests issued that way are not seen",
+            unseen.async_calls
+        ));
+    }
+    if let Some(program) = &unseen.program_32_bit {
+        messages.push(format!("{program} is a 32-bit program: its calls are not seen"));
+    }
+    let doubt = |message: String| Warning::new(WarningKind::CallsUnseen, message);
+    messages.into_iter().map(doubt).collect()
+}
+
+/// Where the five parameters do not describe it.
+fn poor_fit(overall: &Traits) -> Vec<Warning> {
+    let mut messages = Vec::new();
+    if overall.requests == 0 {
+        messages.push("no bytes of counted files were read or written".to_owned());
+    } else if overall.goodness < GOODNESS_MIN {
+        let distances = [
+            (overall.size_distance, "its request sizes"),
+            (overall.run_distance, "the lengths of its sequential runs"),
+            (overall.mix_distance, "the order of its reads and writes"),
+        ];
+        let worst =
+            distances.into_iter().max_by(|a, b| a.0.total_cmp(&b.0)).map_or("", |one| one.1);
+        messages.push(format!(
+            "the five parameters describe it poorly: {worst} are far from the model's (goodness {:.2})",
+            overall.goodness
+        ));
+    }
+    let waited_s = overall.syncs as f64 * overall.sync_time_ns / 1e9;
+    if waited_s > overall.active_s * SYNC_SHARE_MAX && overall.access == Access::Buffered {
+        messages.push(format!(
+            "it waited {} for dirty pages ({} calls of fsync and the like), which a workload of five parameters does not do",
+            Nanos(waited_s * 1e9),
+            overall.syncs
+        ));
+    }
+    if (overall.read_frac - overall.read_bytes_frac).abs() > MIX_DIFFERENCE_MAX {
+        messages.push(format!(
+            "its reads and writes have different sizes: {:.0} % of the requests read, but {:.0} % of the bytes",
+            overall.read_frac * 100.0,
+            overall.read_bytes_frac * 100.0
+        ));
+    }
+    let doubt = |message: String| Warning::new(WarningKind::PoorFit, message);
+    messages.into_iter().map(doubt).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ioscape_schema::TracingCost;
+
+    fn kinds(found: &Characterization, unseen: &Unseen) -> Vec<WarningKind> {
+        doubts(found, unseen).into_iter().map(|doubt| doubt.kind).collect()
+    }
+
+    fn application() -> Characterization {
+        let overall = Traits {
+            requests: 1000,
+            bytes: 1 << 20,
+            goodness: 0.9,
+            active_s: 1.0,
+            ..Traits::default()
+        };
+        Characterization { overall, elapsed_s: 1.0, ..Characterization::default() }
+    }
+
+    #[test]
+    fn a_good_fit_seen_whole_has_no_doubt() {
+        assert!(kinds(&application(), &Unseen::default()).is_empty());
+    }
+
+    #[test]
+    fn what_is_not_seen_is_mentioned() {
+        let unseen = Unseen {
+            mapped_bytes: 1 << 20,
+            async_calls: 3,
+            program_32_bit: Some("old".into()),
+            unfiltered: true,
+        };
+        let expected = [[WarningKind::CallsUnseen; 3].as_slice(), &[WarningKind::Unsupported]];
+        assert_eq!(kinds(&application(), &unseen), expected.concat());
+        let little = Unseen { mapped_bytes: 1 << 10, ..Unseen::default() };
+        assert!(kinds(&application(), &little).is_empty());
+    }
+
+    #[test]
+    fn a_poor_fit_names_its_worst_part() {
+        let mut found = application();
+        found.overall.goodness = 0.4;
+        found.overall.run_distance = 0.6;
+        let all = doubts(&found, &Unseen::default());
+        assert!(all[0].message.contains("sequential runs"), "{}", all[0].message);
+        found.overall = Traits::default();
+        assert!(doubts(&found, &Unseen::default())[0].message.contains("no bytes"));
+    }
+
+    #[test]
+    fn waits_mixes_and_tracing_are_mentioned_where_they_are_large() {
+        let mut found = application();
+        found.overall.syncs = 10;
+        found.overall.sync_time_ns = 1e7;
+        found.overall.read_frac = 0.9;
+        found.calls_traced = 100_000;
+        found.tracing = TracingCost { in_call_ns: 2000, between_calls_ns: 1000 };
+        let expected = [WarningKind::PoorFit, WarningKind::PoorFit, WarningKind::TracingCost];
+        assert_eq!(kinds(&found, &Unseen::default()), expected);
+        found.overall.access = Access::Dsync;
+        assert_eq!(kinds(&found, &Unseen::default()), expected[1..]);
+    }
+}
