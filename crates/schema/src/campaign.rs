@@ -10,6 +10,7 @@ pub struct CampaignSetting {
     /// Value as it was written, such as `64k`.
     pub text: String,
     /// The same as a number: bytes for sizes.
+    #[serde(deserialize_with = "crate::range::not_negative")]
     pub value: f64,
 }
 
@@ -42,8 +43,10 @@ pub struct CampaignSample {
     /// Bytes moved.
     pub bytes: u64,
     /// Seconds it took.
+    #[serde(deserialize_with = "crate::range::not_negative")]
     pub elapsed_s: f64,
     /// Bytes per second.
+    #[serde(deserialize_with = "crate::range::not_negative")]
     pub throughput_bytes_per_s: f64,
     /// System and user seconds.
     pub cpu_s: f64,
@@ -58,11 +61,16 @@ pub struct CampaignCell {
     /// The runs, in order of the rounds.
     pub samples: Vec<CampaignSample>,
     /// Median of the runs' throughput.
+    #[serde(deserialize_with = "crate::range::not_negative")]
     pub throughput_bytes_per_s: f64,
     /// Median of the runs' processor seconds.
     pub cpu_s: f64,
     /// Throughput over that of the row's first column, from runs of the same round.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "crate::range::not_negative"
+    )]
     pub ratio: Option<f64>,
     /// Its 95 % interval.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -43,10 +43,12 @@ pub struct Traits {
     /// The distribution that is nearest to the sizes seen.
     pub size_distribution: SizeDistribution,
     /// Fraction of requests that are reads.
+    #[serde(deserialize_with = "crate::range::fraction")]
     pub read_frac: f64,
     /// Fraction of bytes that are read: where it is far from `read_frac`, reads and writes have different sizes.
     pub read_bytes_frac: f64,
     /// Fraction of requests that start where the same process's previous request to the same file ended.
+    #[serde(deserialize_with = "crate::range::fraction")]
     pub seq_frac: f64,
     /// Mean number of processes in their I/O phase at the same time, rounded, at least 1.
     pub process_num: u32,
@@ -55,6 +57,7 @@ pub struct Traits {
     /// How the requests reach storage, as far as the open flags tell.
     pub access: Access,
     /// 1 less the largest of the three distances below: 1 is a workload of the model itself, 0 nothing like it.
+    #[serde(deserialize_with = "crate::range::fraction")]
     pub goodness: f64,
     /// Largest difference between the cumulative distributions of the sizes seen and of `size_distribution`.
     pub size_distance: f64,
@@ -71,6 +74,7 @@ pub struct Traits {
     /// Calls that waited for dirty pages: `fsync`, `fdatasync`, `sync_file_range`.
     pub syncs: u64,
     /// Mean time of a request, less what tracing adds.
+    #[serde(deserialize_with = "crate::range::not_negative")]
     pub response_time_ns: f64,
     /// Mean time of a sync, less what tracing adds.
     pub sync_time_ns: f64,
@@ -168,8 +172,10 @@ pub struct Characterization {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ending: Option<Ending>,
     /// From its start to the end of its last process, tracing included.
+    #[serde(deserialize_with = "crate::range::not_negative")]
     pub elapsed_s: f64,
     /// Bytes moved over `elapsed_s`.
+    #[serde(deserialize_with = "crate::range::not_negative")]
     pub throughput_bytes_per_s: f64,
     /// The folder or file outside of which files were not counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -11,6 +11,7 @@ pub struct Distribution {
     /// Number of values.
     pub count: u64,
     /// Mean.
+    #[serde(deserialize_with = "crate::range::not_negative")]
     pub mean: f64,
     /// Least value.
     pub min: f64,

@@ -8,14 +8,19 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Point {
     /// Value of the varied parameter, in its own unit.
+    #[serde(deserialize_with = "crate::range::not_negative")]
     pub value: f64,
     /// The measurement whose throughput is the median of the rounds.
     pub measurement: Measurement,
     /// Throughput of every round that counts, in bytes per second, in the order measured.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "crate::range::not_negative")]
     pub rounds: Vec<f64>,
     /// Spread of the rounds: half of largest minus smallest, over the median; absent with one round.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "crate::range::not_negative"
+    )]
     pub spread: Option<f64>,
 }
 
@@ -30,10 +35,13 @@ impl Point {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Bounded {
     /// Best estimate.
+    #[serde(deserialize_with = "crate::range::not_negative")]
     pub value: f64,
     /// Lower bound.
+    #[serde(deserialize_with = "crate::range::not_negative")]
     pub low: f64,
     /// Upper bound.
+    #[serde(deserialize_with = "crate::range::not_negative")]
     pub high: f64,
 }
 
@@ -55,13 +63,16 @@ pub struct Border {
     /// The requests it was found with.
     pub operation: BorderOperation,
     /// Best estimate, in bytes.
+    #[serde(deserialize_with = "crate::range::not_negative")]
     pub unique_bytes: f64,
     /// The border is not below this.
+    #[serde(deserialize_with = "crate::range::not_negative")]
     pub low: f64,
     /// The border is not above this.
+    #[serde(deserialize_with = "crate::range::not_negative")]
     pub high: f64,
     /// Throughput just before the border over that well behind it.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "crate::range::not_negative")]
     pub ratio: f64,
     /// Whether everything behind it still came from memory: a border of the processor's caches, not of storage. Such a
     /// border makes no region.
@@ -116,6 +127,7 @@ pub struct Region {
     /// Short name such as `region 1`, in order of `unique_bytes`.
     pub name: String,
     /// From and to, in bytes.
+    #[serde(deserialize_with = "crate::range::not_negative")]
     pub unique_bytes: [f64; 2],
     /// The focal vector: the workload at which all other parameters stay while one is varied.
     pub focal: Workload,
@@ -127,6 +139,7 @@ pub struct Region {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SlopePoint {
     /// Geometric middle of two neighbouring points, in bytes.
+    #[serde(deserialize_with = "crate::range::not_negative")]
     pub unique_bytes: f64,
     /// Change of log throughput per change of log `unique_bytes`, without unit.
     pub slope: f64,
@@ -152,10 +165,13 @@ pub struct RegionFinding {
     /// Name of the region.
     pub region: String,
     /// Best estimate.
+    #[serde(deserialize_with = "crate::range::not_negative")]
     pub value: f64,
     /// Lower error bound.
+    #[serde(deserialize_with = "crate::range::not_negative")]
     pub low: f64,
     /// Upper error bound.
+    #[serde(deserialize_with = "crate::range::not_negative")]
     pub high: f64,
 }
 
@@ -197,8 +213,10 @@ pub struct Findings {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Drift {
     /// Throughput of each re-measurement, in bytes per second, in time order.
+    #[serde(deserialize_with = "crate::range::not_negative")]
     pub throughputs: Vec<f64>,
     /// Their median.
+    #[serde(deserialize_with = "crate::range::not_negative")]
     pub median: f64,
     /// Largest relative distance of one from the median.
     pub largest: f64,
@@ -217,6 +235,7 @@ pub struct FocalRange {
     /// The 75 % performance point: the least restrictive value with at least 75 % of the best throughput.
     pub focal: f64,
     /// From and to of the values with at least 75 % of the best throughput.
+    #[serde(deserialize_with = "crate::range::not_negative")]
     pub performs_well: [f64; 2],
     /// The curve with all other parameters at their focal points.
     pub curve: Vec<Point>,
@@ -254,6 +273,7 @@ pub struct Settings {
     /// The workload that all others differ from in the five parameters only.
     pub base: Workload,
     /// Time the evaluation may take, in seconds.
+    #[serde(deserialize_with = "crate::range::not_negative")]
     pub budget_s: f64,
     /// Whether section 7's search in all parameters was asked for.
     pub all_parameters: bool,
@@ -261,10 +281,18 @@ pub struct Settings {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub points_max: Option<u32>,
     /// Time after which a natural flush must have shown itself, in seconds; absent when unknown.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "crate::range::not_negative"
+    )]
     pub flush_interval_s: Option<f64>,
     /// Rate at which the set was laid out, in bytes per second; absent when unknown.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "crate::range::not_negative"
+    )]
     pub layout_bytes_per_s: Option<f64>,
     /// Memory limit of the workers, when one was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -280,7 +308,7 @@ pub struct Evaluation {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub settings: Option<Settings>,
     /// Smallest and largest `unique_bytes` that was allowed.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "crate::range::not_negative")]
     pub unique_bytes_range: [f64; 2],
     /// Throughput against `unique_bytes` with the focal mix.
     pub unique_bytes_curve: Vec<Point>,
@@ -311,6 +339,7 @@ pub struct Evaluation {
     /// Distinct points measured, repetitions and references not counted.
     pub points_measured: u32,
     /// Sum of the wall time of all probes, in seconds.
+    #[serde(deserialize_with = "crate::range::not_negative")]
     pub elapsed_s: f64,
     /// The phases that were left out or shortened, with the reason.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]

@@ -15,6 +15,7 @@ pub mod measurement;
 pub mod os;
 pub mod outcome;
 pub mod prediction;
+mod range;
 pub mod replay;
 pub mod simulation;
 pub mod trace_file;

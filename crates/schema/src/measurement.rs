@@ -19,6 +19,7 @@ pub enum Stop {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ResponseTime {
     /// Arithmetic mean.
+    #[serde(deserialize_with = "crate::range::not_negative")]
     pub mean: f64,
     /// Median.
     pub p50: u64,
@@ -40,6 +41,7 @@ pub struct Direction {
     /// Bytes they moved.
     pub bytes: u64,
     /// Bytes per second of the whole elapsed time.
+    #[serde(deserialize_with = "crate::range::not_negative")]
     pub throughput_bytes_per_s: f64,
     /// Their response times.
     pub response_time_ns: ResponseTime,
@@ -58,8 +60,10 @@ pub struct Measurement {
     /// Bytes moved in the measured part.
     pub bytes: u64,
     /// Length of the measured part, in seconds.
+    #[serde(deserialize_with = "crate::range::not_negative")]
     pub elapsed_s: f64,
     /// Bytes per second, all processes together.
+    #[serde(deserialize_with = "crate::range::not_negative")]
     pub throughput_bytes_per_s: f64,
     /// 95 % confidence interval of the throughput: low and high, from batch means.
     pub throughput_ci95: [f64; 2],
@@ -88,10 +92,10 @@ pub struct Measurement {
     /// Why the run ended.
     pub stop: Stop,
     /// Seconds of warm-up before the measured part.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "crate::range::not_negative")]
     pub warm_up_s: f64,
     /// Wall seconds the whole point took: layout, flush, warm-up and measurement.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "crate::range::not_negative")]
     pub cost_s: f64,
     /// Throughput of the busiest tenth of the run's time slices over its mean: about 1 when steady, large when stalled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -100,7 +104,11 @@ pub struct Measurement {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub storage_read_bytes: Option<u64>,
     /// Share of the set that was in the file cache after the run; absent where it cannot be asked.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "crate::range::fraction"
+    )]
     pub resident_frac: Option<f64>,
     /// What the kernel says beside the throughput.
     #[serde(default, skip_serializing_if = "Witness::is_silent")]

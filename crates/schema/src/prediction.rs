@@ -16,12 +16,16 @@ pub struct Prediction {
     /// The workload.
     pub workload: Workload,
     /// Bytes per second, all processes together.
+    #[serde(deserialize_with = "crate::range::not_negative")]
     pub throughput_bytes_per_s: f64,
     /// Range that holds nine of ten measurements of such a workload, in bytes per second: low and high.
+    #[serde(deserialize_with = "crate::range::not_negative")]
     pub interval90: [f64; 2],
     /// Requests per second.
+    #[serde(deserialize_with = "crate::range::not_negative")]
     pub iops: f64,
     /// Mean response time by Little's law: requests in flight over request rate.
+    #[serde(deserialize_with = "crate::range::not_negative")]
     pub response_time_ns: f64,
     /// Name of the region that holds the workload's `unique_bytes`.
     pub region: String,
@@ -40,17 +44,24 @@ pub struct Comparison {
     /// The two systems: the ratio is the first's throughput over the second's.
     pub systems: [String; 2],
     /// Predicted throughput of each, in bytes per second.
+    #[serde(deserialize_with = "crate::range::not_negative")]
     pub throughput_bytes_per_s: [f64; 2],
     /// Throughput of the first over that of the second.
+    #[serde(deserialize_with = "crate::range::not_negative")]
     pub ratio: f64,
     /// Range that holds the measured ratio nine times of ten: low and high.
+    #[serde(deserialize_with = "crate::range::not_negative")]
     pub interval90: [f64; 2],
     /// Whether the interval leaves 1 out.
     pub significant: bool,
     /// Whether one of the predictions is extrapolated.
     pub extrapolated: bool,
     /// Bytes per second for one unit of money, of each system; absent without prices.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "crate::range::not_negative"
+    )]
     pub throughput_per_price: Option<[f64; 2]>,
 }
 
@@ -63,6 +74,7 @@ pub struct Cheapest {
     /// The workload.
     pub workload: Workload,
     /// Throughput that was asked for, in bytes per second.
+    #[serde(deserialize_with = "crate::range::not_negative")]
     pub at_least_bytes_per_s: f64,
     /// The system, its price and what it is predicted to do; absent when none reaches what was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -75,8 +87,10 @@ pub struct Choice {
     /// The system.
     pub system: String,
     /// Its price, in the currency that all prices are in.
+    #[serde(deserialize_with = "crate::range::not_negative")]
     pub price: f64,
     /// Its predicted throughput, in bytes per second.
+    #[serde(deserialize_with = "crate::range::not_negative")]
     pub throughput_bytes_per_s: f64,
     /// Whether even the low end of its 90 % interval reaches what was asked for.
     pub sure: bool,
@@ -86,10 +100,13 @@ pub struct Choice {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ErrorFigures {
     /// Median over all workloads.
+    #[serde(deserialize_with = "crate::range::not_negative")]
     pub median_error: f64,
     /// 75th percentile.
+    #[serde(deserialize_with = "crate::range::not_negative")]
     pub p75_error: f64,
     /// 90th percentile.
+    #[serde(deserialize_with = "crate::range::not_negative")]
     pub p90_error: f64,
     /// Median without the workloads near a border between regions (figures 15 and 24); absent when none is left.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -107,6 +124,7 @@ pub struct ErrorBin {
     /// Workloads in it.
     pub workloads: u32,
     /// Their median error.
+    #[serde(deserialize_with = "crate::range::not_negative")]
     pub median_error: f64,
 }
 
@@ -118,10 +136,18 @@ pub struct ValidationPoint {
     /// What was measured.
     pub measurement: Measurement,
     /// The same, measured again; absent when it was measured once.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "crate::range::not_negative"
+    )]
     pub repeated_bytes_per_s: Option<f64>,
     /// Every round's throughput in bytes per second, in the order taken; their median is what predictions are held against.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(
+        default,
+        skip_serializing_if = "Vec::is_empty",
+        deserialize_with = "crate::range::not_negative"
+    )]
     pub rounds_bytes_per_s: Vec<f64>,
     /// Whether it lies in the zone of a border between regions.
     pub near_border: bool,
@@ -159,8 +185,10 @@ pub struct ValidationLog {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_limit_bytes: Option<u64>,
     /// Time that the whole may take, in seconds.
+    #[serde(deserialize_with = "crate::range::not_negative")]
     pub budget_s: f64,
     /// Time that it took so far, in seconds.
+    #[serde(deserialize_with = "crate::range::not_negative")]
     pub spent_s: f64,
     /// Which of the steps that follow from the above, the seed and the evaluation each measurement is, from 0.
     #[serde(default)]
@@ -188,7 +216,11 @@ pub struct Validation {
     #[serde(flatten)]
     pub errors: ErrorFigures,
     /// Median difference of the same workload measured twice, over the first; absent without repetitions.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "crate::range::not_negative"
+    )]
     pub repeatability_error: Option<f64>,
     /// The same figures for every model: `default`, `product`, `orthogonal`, `single_point`.
     #[serde(default)]

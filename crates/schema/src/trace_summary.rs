@@ -480,6 +480,7 @@ pub struct TraceTraits {
     #[serde(flatten)]
     pub workload: crate::Workload,
     /// 1 less the largest of the three distances: 1 is a workload of the model itself, 0 nothing like it.
+    #[serde(deserialize_with = "crate::range::fraction")]
     pub goodness: f64,
     /// Largest difference between the cumulative distributions of the sizes seen and of the workload's size distribution.
     pub size_distance: f64,
@@ -494,7 +495,9 @@ pub struct TraceTraits {
     /// Distinct processes that issued them; 0 when the trace tells none.
     pub processes_seen: u64,
     /// Mean elapsed time of a request in nanoseconds.
+    #[serde(deserialize_with = "crate::range::not_negative")]
     pub response_time_ns: f64,
     /// Time from the first arrival to the last completion in seconds.
+    #[serde(deserialize_with = "crate::range::not_negative")]
     pub elapsed_s: f64,
 }

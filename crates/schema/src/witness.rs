@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 #[serde(default)]
 pub struct Witness {
     /// Share of the set's pages in the file cache before and after, each 0 to 1 (`cachestat` or `mincore`).
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "crate::range::fraction")]
     pub resident_frac: Option<[f64; 2]>,
     /// Bytes the storage layer read for the workers (`read_bytes` of `/proc/PID/io`).
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -93,8 +93,10 @@ pub struct Workload {
     #[serde(default)]
     pub size_distribution: SizeDistribution,
     /// Probability that a request is a read, 0 to 1.
+    #[serde(deserialize_with = "crate::range::fraction")]
     pub read_frac: f64,
     /// Probability that a request starts where the same process's previous request, of either kind, ended, 0 to 1.
+    #[serde(deserialize_with = "crate::range::fraction")]
     pub seq_frac: f64,
     /// Number of processes issuing I/O at the same time, at least 1.
     pub process_num: u32,

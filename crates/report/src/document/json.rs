@@ -100,7 +100,7 @@ pub fn from_json(text: &str, name: &str) -> Result<Document, ReadError> {
     let value: Value = serde_json::from_str(text).map_err(|error| syntax(&error, text, &name))?;
     check_schema(&value, &name)?;
     let mut parser = serde_json::Deserializer::from_str(text);
-    let document: Document = serde_path_to_error::deserialize(&mut parser).map_err(|error| {
+    serde_path_to_error::deserialize(&mut parser).map_err(|error| {
         let place = match error.path().to_string() {
             path if path == "." => "the document".to_owned(),
             path => inert(&path).into_owned(),
@@ -110,14 +110,7 @@ pub fn from_json(text: &str, name: &str) -> Result<Document, ReadError> {
             place,
             reason: inert(&error.inner().to_string()).into_owned(),
         }
-    })?;
-    let mut path = Vec::new();
-    check_ranges(&value, &mut path).map_err(|reason| ReadError::Field {
-        place: place(&path),
-        name,
-        reason,
-    })?;
-    Ok(document)
+    })
 }
 
 fn syntax(error: &serde_json::Error, text: &str, name: &str) -> ReadError {
@@ -163,91 +156,6 @@ fn check_schema(value: &Value, name: &str) -> Result<(), ReadError> {
             Err(other(format!("its schema is {}", inert(&shown))))
         }
     }
-}
-
-/// Fields that are shares of a whole.
-const FRACTIONS: [&str; 4] = ["read_frac", "seq_frac", "resident_frac", "goodness"];
-
-/// Fields that measure something that cannot be negative; whole numbers are checked by their type.
-const NOT_NEGATIVE: [&str; 32] = [
-    "throughput_bytes_per_s",
-    "throughputs",
-    "rounds",
-    "unique_bytes",
-    "value",
-    "elapsed_s",
-    "median",
-    "mean",
-    "interval90",
-    "iops",
-    "response_time_ns",
-    "ratio",
-    "median_error",
-    "throughput_per_price",
-    "price",
-    "low",
-    "high",
-    "spread",
-    "performs_well",
-    "budget_s",
-    "spent_s",
-    "flush_interval_s",
-    "layout_bytes_per_s",
-    "at_least_bytes_per_s",
-    "unique_bytes_range",
-    "warm_up_s",
-    "cost_s",
-    "p75_error",
-    "p90_error",
-    "repeatability_error",
-    "rounds_bytes_per_s",
-    "repeated_bytes_per_s",
-];
-
-/// Walks the value; on a fault the path of the offending field is left in `path`.
-fn check_ranges(value: &Value, path: &mut Vec<String>) -> Result<(), String> {
-    match value {
-        Value::Number(number) => {
-            let number = number.as_f64().unwrap_or(f64::NAN);
-            let named = path.iter().rev().find(|step| !step.starts_with('['));
-            let name = named.map_or("", String::as_str);
-            if FRACTIONS.contains(&name) && !(0.0..=1.0).contains(&number) {
-                return Err(format!("{number} is not a fraction from 0 to 1"));
-            }
-            if NOT_NEGATIVE.contains(&name) && !(number >= 0.0 && number.is_finite()) {
-                return Err(format!("{number} cannot be negative"));
-            }
-            Ok(())
-        }
-        Value::Array(values) => {
-            for (index, value) in values.iter().enumerate() {
-                path.push(format!("[{index}]"));
-                check_ranges(value, path)?;
-                path.pop();
-            }
-            Ok(())
-        }
-        Value::Object(fields) => {
-            for (name, value) in fields {
-                path.push(name.clone());
-                check_ranges(value, path)?;
-                path.pop();
-            }
-            Ok(())
-        }
-        Value::Null | Value::Bool(_) | Value::String(_) => Ok(()),
-    }
-}
-
-fn place(path: &[String]) -> String {
-    let mut text = String::new();
-    for step in path {
-        if !text.is_empty() && !step.starts_with('[') {
-            text.push('.');
-        }
-        text.push_str(&inert(step));
-    }
-    text
 }
 
 #[cfg(test)]

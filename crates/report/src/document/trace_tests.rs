@@ -1,53 +1,17 @@
 //! The page and the text of an analysed trace: whole, escaped, and with the paper beside it.
 
 use crate::{Style, from_json, html, json, terminal};
-use ioscape_schema::{
-    Device, Document, Io, IoFlags, IoType, Op, Outcome, Request, SCHEMA, TraceInfo, TraceSummary,
-    trace_summary::Breakdown,
-};
-use ioscape_trace::analyze::{Analysis, Options};
-use ioscape_trace::characterize::Characterizer;
+use ioscape_schema::trace_summary::Breakdown;
+use ioscape_schema::{Document, Outcome, TraceSummary};
 
-/// Two disks, one with a name that would act in a page, 4000 requests in bursts over three days.
+/// A summary and a characterization of one made-up trace: two disks, one with a name that would act in a page, and
+/// 4000 requests in bursts over three days.
 fn samples() -> [Document; 2] {
-    let row = |i: u64| {
-        let x = i.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        let queued_ns = i / 5 * 324_000_000_000 + i % 5 * 4_000_000;
-        let op = if x >> 60 < 6 { Op::Read } else { Op::Write };
-        Io {
-            request: Request { op, offset: (x >> 40) % 500 * 8192, len: 4096 << (x >> 20 & 1) },
-            queued_ns,
-            issued_ns: queued_ns + 1_000_000,
-            completed_ns: queued_ns + 9_000_000 + (x >> 44),
-            device: (x >> 30 & 1) as u16,
-            process: (x >> 28 & 3) as u32,
-            command: (x >> 28 & 1) as u32,
-            flags: if x & 1024 == 0 { IoFlags::SYNC } else { IoFlags::ASYNC },
-            io_type: IoType::ALL[(x >> 16 & 7) as usize],
-            ..Io::default()
-        }
-    };
-    let rows: Vec<Io> = (0..4000).map(row).collect();
-    let device = |name: &str| Device { name: name.to_owned(), ..Device::default() };
-    let info = TraceInfo {
-        format: "made up".to_owned(),
-        devices: vec![device("plain"), device("<script>x</script>\u{1b}[31m")],
-        commands: vec![String::new(), "<b>dd</b>".to_owned()],
-        ..TraceInfo::default()
-    };
-    let mut analysis = Analysis::new(&Options::default());
-    analysis.update(&rows);
-    let mut workloads = Characterizer::new(8192, None);
-    workloads.update(&rows);
-    let document = |outcome: Outcome| Document {
-        schema: SCHEMA.to_owned(),
-        outcome: Some(outcome),
-        ..Document::default()
-    };
     [
-        document(analysis.finish("sample <trace>", &info).into()),
-        document(workloads.finish("sample <trace>", &info).into()),
+        include_str!("../../tests/sample/trace_summary.json"),
+        include_str!("../../tests/sample/trace_characterization.json"),
     ]
+    .map(|text| from_json(text, "sample").expect("the samples follow the schema"))
 }
 
 #[test]

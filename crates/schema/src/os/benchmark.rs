@@ -82,7 +82,11 @@ pub struct OsBenchmark {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<Place>,
     /// The value; absent when it could not be measured, and `not_measured` then says why.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "crate::range::not_negative"
+    )]
     pub value: Option<f64>,
     /// What `value` counts.
     pub unit: OsUnit,

@@ -75,7 +75,7 @@ pub struct OsResults {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mab: Option<MabProof>,
     /// Time all of it took, in seconds.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "crate::range::not_negative")]
     pub elapsed_s: f64,
 }
 
