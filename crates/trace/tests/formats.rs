@@ -169,6 +169,38 @@ fn oracle_general() {
     holds("oracle-general", &bytes, &rows, &["w1"]);
 }
 
+/// A header of libCacheSim's format and what follows it.
+fn lcs(version: u64, records: &[Vec<u8>]) -> Vec<u8> {
+    let magic = 0x1234_5678_9abc_def0_u64.to_le_bytes();
+    let mut bytes = [magic, version.to_le_bytes()].concat();
+    bytes.resize(8192 - 8, 0);
+    bytes.extend(magic);
+    bytes.extend(records.concat());
+    bytes
+}
+
+#[test]
+fn libcachesims_own_format() {
+    let start = |time: u32, object: u64| [&time.to_le_bytes()[..], &object.to_le_bytes()].concat();
+    let (size, next) = (4096u32.to_le_bytes(), (-1i64).to_le_bytes());
+    let one = |time| [&start(time, 8)[..], &size, &next].concat();
+    let two = |time, op, tenant| [&start(time, 8)[..], &size, &[op, tenant, 0, 0], &next].concat();
+    let three = |time, op| {
+        let size = 4096i64.to_le_bytes();
+        [&start(time, 8)[..], &size, &[op, 0, 0, 0], &[0; 4], &next].concat()
+    };
+    let rows = |op| [(0, 0, R, 4096, 4096), (2000 * MS, 0, op, 4096, 4096)];
+    holds("lcs", &lcs(1, &[one(7), one(9)]), &rows(R), &["w1"]);
+    let mixed = lcs(2, &[two(7, 12, 5), two(9, 13, 6)]);
+    holds("lcs", &mixed, &rows(W), &["tenant 5", "tenant 6"]);
+    holds("lcs", &lcs(3, &[three(7, 1), three(9, 3)]), &rows(W), &["tenant 0"]);
+    let error = |bytes: &[u8]| read(bytes, &ReadOptions::default()).unwrap_err().to_string();
+    assert!(error(&lcs(4, &[])).contains("lcs version 4: 1, 2 and 3"), "{}", error(&lcs(4, &[])));
+    assert!(error(&lcs(1, &[])[..100]).contains("no whole header"));
+    let deleted = error(&lcs(2, &[two(7, 9, 0)]));
+    assert!(deleted.contains("record 1") && deleted.contains("operation 9"), "{deleted}");
+}
+
 #[test]
 fn broken_lines_are_named_or_skipped() {
     let text = b"0,8,512,r,0.0\n0,8,512,q,0.1\n\n0,8,512,w,0.2\n0,8,99999999999,w,0.3\n";

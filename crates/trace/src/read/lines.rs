@@ -109,11 +109,20 @@ pub(crate) fn cut<P: Pieces + Default + 'static>(
     skip_bad: bool,
 ) -> Result<Vec<Box<dyn Decode>>, Error> {
     let decoder = |source: Opened| -> Result<Box<dyn Decode>, Error> {
-        let input = source.into_input()?;
-        let tables = Tables::new(format, input.name());
-        Ok(Box::new(Cutter::new(input, P::default(), tables, skip_bad)))
+        Ok(cut_rest(format, source.into_input()?, P::default(), skip_bad))
     };
     sources.into_iter().map(decoder).collect()
+}
+
+/// A decoder by `pieces` of what is left of `input`, behind a header if the format has one.
+pub(crate) fn cut_rest<P: Pieces + 'static>(
+    format: &'static str,
+    input: Input,
+    pieces: P,
+    skip_bad: bool,
+) -> Box<dyn Decode> {
+    let tables = Tables::new(format, input.name());
+    Box::new(Cutter::new(input, pieces, tables, skip_bad))
 }
 
 /// How many of the first lines can be rows by `P`: `looks_like` of a format of lines without a mark of its own.

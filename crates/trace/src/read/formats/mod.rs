@@ -11,6 +11,7 @@ mod csv;
 mod disksim;
 mod fio;
 mod fiu;
+mod lcs;
 mod msr;
 mod oracle;
 mod parquet;
@@ -41,9 +42,10 @@ type Open = fn(Name, Vec<Opened>, bool) -> Result<Vec<Box<dyn Decode>>, Error>;
 
 /// The formats. The first that is certain is taken; if none is, the one that can read the most of the first lines, and of
 /// those the first.
-static FORMATS: [(Name, LooksLike, Open); 21] = [
+static FORMATS: [(Name, LooksLike, Open); 22] = [
     ("parquet", parquet::looks_like, parquet::open),
     ("hp-srt", srt::looks_like, srt::open),
+    ("lcs", lcs::looks_like, lcs::open),
     ("fio-iolog", fio::looks_like, cut::<fio::FioLog>),
     ("csv", csv::looks_like, cut::<csv::Csv>),
     ("blktrace", blktrace::looks_like, blktrace::open),

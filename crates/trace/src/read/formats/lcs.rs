@@ -1,0 +1,107 @@
+//! libCacheSim's own format, `lcs`: a header of 8192 bytes, then packed little-endian records (its `lcs.h`).
+//!
+//! Version 1: `u32 seconds, u64 object, u32 size, i64 next access`. Version 2 has before the next access `u8 operation, u24
+//! tenant`; version 3 has moreover an `i64 size` and a `u32` time to live. An object of a block trace is a sector of 512 bytes.
+
+use crate::error::Error;
+use crate::read::decode::{Decode, Epoch};
+use crate::read::head::{Head, Likeness};
+use crate::read::input::Input;
+use crate::read::lines::{Pieces, cut_rest};
+use crate::read::row::at;
+use crate::read::source::Opened;
+use crate::read::tables::{Bad, Sink};
+use crate::read::text::sectors;
+use ioscape_schema::{Op, Request};
+
+/// Bytes of the header, and the number that it begins and ends with.
+const HEADER: usize = 8192;
+const MAGIC: u64 = 0x1234_5678_9abc_def0;
+
+/// Operations (`req_op_e`): those of caches stand for the I/O that they cause.
+const READS: [u8; 4] = [0, 1, 2, 12];
+const WRITES: [u8; 2] = [3, 13];
+
+/// It begins with the magic number.
+pub(super) fn looks_like(head: &Head<'_>) -> Likeness {
+    Likeness::certain_if(head.bytes.starts_with(&MAGIC.to_le_bytes()))
+}
+
+/// A decoder of each source, by the version in its header.
+pub(super) fn open(
+    name: &'static str,
+    sources: Vec<Opened>,
+    skip_bad: bool,
+) -> Result<Vec<Box<dyn Decode>>, Error> {
+    sources.into_iter().map(|source| decoder(name, source.into_input()?, skip_bad)).collect()
+}
+
+fn decoder(name: &'static str, mut input: Input, skip_bad: bool) -> Result<Box<dyn Decode>, Error> {
+    let header = input.peek(HEADER)?;
+    if header.len() < HEADER || [0, HEADER - 8].map(|at| long(header, at)) != [MAGIC; 2] {
+        return Err(input.bad_header("no whole header of lcs, which has 8192 bytes"));
+    }
+    let version = long(header, 8);
+    input.consume(HEADER);
+    match version {
+        1 => Ok(cut_rest(name, input, Lcs::<24>, skip_bad)),
+        2 => Ok(cut_rest(name, input, Lcs::<28>, skip_bad)),
+        3 => Ok(cut_rest(name, input, Lcs::<36>, skip_bad)),
+        _ => Err(input.bad_header(format!("lcs version {version}: 1, 2 and 3 can be read"))),
+    }
+}
+
+/// Parser of records of `SIZE` bytes, which tells the version.
+struct Lcs<const SIZE: usize>;
+
+fn bytes<const N: usize>(record: &[u8], at: usize) -> [u8; N] {
+    record.get(at..at + N).and_then(|b| b.try_into().ok()).unwrap_or([0; N])
+}
+
+fn long(record: &[u8], at: usize) -> u64 {
+    u64::from_le_bytes(bytes(record, at))
+}
+
+fn word(record: &[u8], at: usize) -> u32 {
+    u32::from_le_bytes(bytes(record, at))
+}
+
+impl<const SIZE: usize> Pieces for Lcs<SIZE> {
+    const RECORD: usize = SIZE;
+
+    fn piece(&mut self, record: &[u8], sink: &mut Sink<'_>) -> Result<(), Bad> {
+        let (len, after) = match SIZE {
+            36 => (long(record, 12), 20),
+            _ => (u64::from(word(record, 12)), 16),
+        };
+        let (op, device) = match SIZE {
+            24 => (Op::Read, sink.tables.only_device()?),
+            _ => {
+                let [op, tenant @ ..] = bytes::<4>(record, after);
+                let number = u32::from_le_bytes([tenant[0], tenant[1], tenant[2], 0]);
+                (operation(op)?, sink.tables.device(&tenant, || format!("tenant {number}"))?)
+            }
+        };
+        let len = u32::try_from(len).map_err(|_| Bad::from("a request of 4 GiB or more"))?;
+        let start = sectors(op, long(record, 4), 0)
+            .map_err(|_| Bad::from("an object number above 2^55, which is no sector"))?;
+        if start.offset.checked_add(u64::from(len)).is_none() {
+            return Err("a request that ends beyond 2^64 bytes".into());
+        }
+        let time_ns = u64::from(word(record, 0)) * 1_000_000_000;
+        sink.rows.push(at(time_ns, Request { len, ..start }, device));
+        Ok(())
+    }
+
+    fn epoch(&self) -> Epoch {
+        Epoch::Clock { unix_offset_ns: None }
+    }
+}
+
+fn operation(number: u8) -> Result<Op, Bad> {
+    match number {
+        _ if READS.contains(&number) => Ok(Op::Read),
+        _ if WRITES.contains(&number) => Ok(Op::Write),
+        _ => Err(format!("operation {number}, which is none of read, write, get and set").into()),
+    }
+}
