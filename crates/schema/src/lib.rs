@@ -21,6 +21,7 @@ pub mod simulation;
 pub mod trace_file;
 pub mod trace_summary;
 pub mod units;
+mod views;
 pub mod vxbench;
 pub mod warning;
 pub mod witness;

@@ -1,8 +1,8 @@
 //! The outcome of a command: what a result file holds besides where, when and how it came about.
 
 use crate::{
-    CampaignResult, Characterization, Cheapest, Comparison, Document, Evaluation, Measurement,
-    OsResults, Prediction, Simulation, TraceCharacterization, TraceFile, TraceReplay, TraceSummary,
+    CampaignResult, Characterization, Cheapest, Comparison, Evaluation, Measurement, OsResults,
+    Prediction, Simulation, TraceCharacterization, TraceFile, TraceReplay, TraceSummary,
     Validation, ValidationLog, Vxbench,
 };
 use serde::ser::{Serialize, SerializeMap, Serializer};
@@ -110,8 +110,31 @@ impl ValidationRun {
     }
 }
 
-/// For every kind of outcome: its key, its construction, and a view of it.
+/// Passes every kind of outcome to a macro: its key, its variant and the type of what it holds.
 macro_rules! kinds {
+    ($each:ident) => {
+        $each!(
+            measurements: Measurements(Vec<Measurement>),
+            evaluation: Evaluation(Evaluation),
+            predictions: Predictions(Vec<Prediction>),
+            comparison: Comparison(SystemComparison),
+            validation: Validation(ValidationRun),
+            characterization: Characterization(Characterization),
+            vxbench: Vxbench(Vxbench),
+            campaign: Campaign(CampaignResult),
+            os: Os(OsResults),
+            trace_summary: TraceSummary(TraceSummary),
+            trace_characterization: TraceCharacterization(TraceCharacterization),
+            trace_files: TraceFiles(Vec<TraceFile>),
+            trace_replay: TraceReplay(TraceReplay),
+            simulation: Simulation(Simulation),
+        );
+    };
+}
+pub(crate) use kinds;
+
+/// The key of every kind, and its construction.
+macro_rules! keys {
     ($($key:ident: $variant:ident($type:ty)),* $(,)?) => {
         impl Outcome {
             /// The outcome's key in the file; that of the outcome itself where companions have keys of their own.
@@ -120,17 +143,6 @@ macro_rules! kinds {
                     $(Self::$variant(_) => stringify!($key),)*
                 }
             }
-        }
-
-        impl Document {
-            $(
-                #[doc = concat!("The outcome, where it is the one called `", stringify!($key), "`.")]
-                pub fn $key(&self) -> Option<&$type> {
-                    let Some(Outcome::$variant(outcome)) = &self.outcome else { return None };
-                    let outcome: &$type = outcome;
-                    Some(outcome)
-                }
-            )*
         }
 
         $(
@@ -142,19 +154,4 @@ macro_rules! kinds {
         )*
     };
 }
-kinds!(
-    measurements: Measurements(Vec<Measurement>),
-    evaluation: Evaluation(Evaluation),
-    predictions: Predictions(Vec<Prediction>),
-    comparison: Comparison(SystemComparison),
-    validation: Validation(ValidationRun),
-    characterization: Characterization(Characterization),
-    vxbench: Vxbench(Vxbench),
-    campaign: Campaign(CampaignResult),
-    os: Os(OsResults),
-    trace_summary: TraceSummary(TraceSummary),
-    trace_characterization: TraceCharacterization(TraceCharacterization),
-    trace_files: TraceFiles(Vec<TraceFile>),
-    trace_replay: TraceReplay(TraceReplay),
-    simulation: Simulation(Simulation),
-);
+kinds!(keys);

@@ -1,4 +1,4 @@
-//! Single runs.
+//! Outcome of single runs: their measurements.
 
 use super::render::{PlacedWarning, Render, Section};
 use crate::terminal::{Style, tables};
