@@ -54,7 +54,10 @@ fn the_page_and_the_text_are_written() {
     let page_name = page.to_str().expect("a name");
     let done = ioscape(&["analyze", "--html", page_name, "--by", "disk"], &trace).success();
     let text = String::from_utf8_lossy(&done.get_output().stdout).into_owned();
-    assert!(text.contains("Load by disk") && text.contains("Beside Ruemmler and Wilkes"), "{text}");
+    assert!(
+        text.contains("Load by disk") && text.contains("Compared with Ruemmler and Wilkes"),
+        "{text}"
+    );
     let page = std::fs::read_to_string(&page).expect("the page is there");
     assert!(page.contains("figure-miss-ratio"));
 }

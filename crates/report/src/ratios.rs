@@ -15,7 +15,7 @@ pub fn class(system: usize) -> String {
     format!("r{}", system % 5 + 1)
 }
 
-/// The systems that are held against the other, in order.
+/// The systems that are compared with the base system, in order.
 pub fn systems(all: &[Comparison]) -> Vec<&str> {
     let mut names: Vec<&str> = Vec::new();
     for one in all {
@@ -26,7 +26,7 @@ pub fn systems(all: &[Comparison]) -> Vec<&str> {
     names
 }
 
-/// The comparisons by workload: its name, and one row per system that is held against the other.
+/// The comparisons by workload: its name, and one row per system that is compared with the base system.
 fn groups(all: &[Comparison]) -> Vec<(String, Vec<&Comparison>)> {
     let mut groups: Vec<(String, Vec<&Comparison>)> = Vec::new();
     for pair in all.chunk_by(|a, b| a.systems == b.systems) {

@@ -102,7 +102,7 @@ impl CampaignRow {
     }
 }
 
-/// Numbers of another source beside ours.
+/// Numbers of another source, to compare with.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CampaignReference {
     /// Where they come from.

@@ -142,7 +142,7 @@ pub struct ValidationPoint {
         deserialize_with = "crate::range::not_negative"
     )]
     pub repeated_bytes_per_s: Option<f64>,
-    /// Every round's throughput in bytes per second, in the order taken; their median is what predictions are held against.
+    /// Every round's throughput in bytes per second, in the order taken; predictions are compared with their median.
     #[serde(
         default,
         skip_serializing_if = "Vec::is_empty",
@@ -157,7 +157,7 @@ pub struct ValidationPoint {
 }
 
 impl ValidationPoint {
-    /// What predictions are held against, in bytes per second: the median of the rounds, between the middle two of an even
+    /// What predictions are compared with, in bytes per second: the median of the rounds, between the middle two of an even
     /// number their geometric mean.
     pub fn measured_bytes_per_s(&self) -> f64 {
         let mut rounds = self.rounds_bytes_per_s.clone();
@@ -207,7 +207,7 @@ pub struct RefusedStep {
     pub reason: String,
 }
 
-/// Predictions held against measurements of random workloads (self-scaling paper, section 9, figures 12 to 15).
+/// Predictions compared with measurements of random workloads (self-scaling paper, section 9, figures 12 to 15).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Validation {
     /// Workloads that were measured.

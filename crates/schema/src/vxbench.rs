@@ -302,7 +302,7 @@ pub struct VxShow {
     pub summary_only: bool,
 }
 
-/// Writers to one file held against writers to a file each: the effect of a file system's single-writer lock (pp. 32-35).
+/// Writers to one file compared with writers to a file each: the effect of a file system's single-writer lock (pp. 32-35).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WriterScaling {
     /// Past the file cache (`O_DIRECT`) or through it.

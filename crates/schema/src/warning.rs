@@ -15,7 +15,7 @@ pub enum WarningKind {
     ForeignPages,
     /// `O_DIRECT` was accepted by a file system that has no device below it.
     DirectWithoutDevice,
-    /// The kernel's read counters stay at zero on this file system, so cached and uncached cannot be told apart.
+    /// The kernel's read counters stay at zero on this file system, so cached and uncached reads cannot be distinguished.
     CountersSilent,
     /// Other programs used the processors during a point.
     LoadByOthers,
@@ -43,7 +43,7 @@ pub enum WarningKind {
     Interrupted,
     /// Predictions lie outside what was measured: their intervals are guesses.
     Extrapolated,
-    /// What is held against each other was measured in different ways.
+    /// Results that are compared were measured in different ways.
     DifferentKinds,
     /// An option could not be honoured by this system.
     Unsupported,

@@ -3,16 +3,16 @@
 use serde::ser::{self, Serialize};
 use std::fmt;
 
-/// Why the walk stopped: the path of the offending number, or what a type itself objected to.
+/// Why a value cannot be written: the path of the offending number, or what a type itself objected to.
 #[derive(Debug)]
-pub enum Found {
+pub enum NotWritable {
     /// Path of a number that is NaN or infinite.
     Number(String),
     /// A type refused to be serialized.
     Refused(String),
 }
 
-impl fmt::Display for Found {
+impl fmt::Display for NotWritable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Number(path) => write!(f, "{path} is not finite"),
@@ -21,49 +21,49 @@ impl fmt::Display for Found {
     }
 }
 
-impl std::error::Error for Found {}
+impl std::error::Error for NotWritable {}
 
-impl ser::Error for Found {
+impl ser::Error for NotWritable {
     fn custom<T: fmt::Display>(message: T) -> Self {
         Self::Refused(message.to_string())
     }
 }
 
-/// Walks `value` as a serializer would.
+/// Visits every number of `value`, in the order in which it would be written.
 ///
 /// # Errors
 /// The first number that is not finite, by its path such as `evaluation.regions[1].focal.read_frac`.
-pub fn check<T: Serialize + ?Sized>(value: &T) -> Result<(), Found> {
-    value.serialize(&mut Walk { path: Vec::new() })
+pub fn check<T: Serialize + ?Sized>(value: &T) -> Result<(), NotWritable> {
+    value.serialize(&mut FiniteCheck { path: Vec::new() })
 }
 
-enum Step {
+enum PathStep {
     Field(String),
     Index(usize),
 }
 
-struct Walk {
-    path: Vec<Step>,
+struct FiniteCheck {
+    path: Vec<PathStep>,
 }
 
-impl Walk {
-    fn number(&self, value: f64) -> Result<(), Found> {
-        if value.is_finite() { Ok(()) } else { Err(Found::Number(self.place())) }
+impl FiniteCheck {
+    fn number(&self, value: f64) -> Result<(), NotWritable> {
+        if value.is_finite() { Ok(()) } else { Err(NotWritable::Number(self.place())) }
     }
 
     fn place(&self) -> String {
         let mut text = String::new();
         for step in &self.path {
             match step {
-                Step::Field(name) if text.is_empty() => text.push_str(name),
-                Step::Field(name) => text.extend([".", name]),
-                Step::Index(index) => text.push_str(&format!("[{index}]")),
+                PathStep::Field(name) if text.is_empty() => text.push_str(name),
+                PathStep::Field(name) => text.extend([".", name]),
+                PathStep::Index(index) => text.push_str(&format!("[{index}]")),
             }
         }
         text
     }
 
-    fn at<T: Serialize + ?Sized>(&mut self, step: Step, value: &T) -> Result<(), Found> {
+    fn at<T: Serialize + ?Sized>(&mut self, step: PathStep, value: &T) -> Result<(), NotWritable> {
         self.path.push(step);
         value.serialize(&mut *self)?;
         self.path.pop();
@@ -72,21 +72,21 @@ impl Walk {
 }
 
 /// A sequence under way: the next element's index.
-struct Elements<'a>(&'a mut Walk, usize);
+struct Elements<'a>(&'a mut FiniteCheck, usize);
 
 /// A map or struct under way: the key whose value comes next.
-struct Fields<'a>(&'a mut Walk, String);
+struct Fields<'a>(&'a mut FiniteCheck, String);
 
 /// Methods for values that hold no number that could fail.
 macro_rules! fine {
     ($($method:ident($($type:ty),*)),* $(,)?) => {
-        $(fn $method(self, $(_: $type),*) -> Result<(), Found> { Ok(()) })*
+        $(fn $method(self, $(_: $type),*) -> Result<(), NotWritable> { Ok(()) })*
     };
 }
 
-impl<'a> ser::Serializer for &'a mut Walk {
+impl<'a> ser::Serializer for &'a mut FiniteCheck {
     type Ok = ();
-    type Error = Found;
+    type Error = NotWritable;
     type SerializeSeq = Elements<'a>;
     type SerializeTuple = Elements<'a>;
     type SerializeTupleStruct = Elements<'a>;
@@ -114,20 +114,20 @@ impl<'a> ser::Serializer for &'a mut Walk {
         serialize_unit_variant(&'static str, u32, &'static str),
     );
 
-    fn serialize_f32(self, value: f32) -> Result<(), Found> {
+    fn serialize_f32(self, value: f32) -> Result<(), NotWritable> {
         self.number(f64::from(value))
     }
-    fn serialize_f64(self, value: f64) -> Result<(), Found> {
+    fn serialize_f64(self, value: f64) -> Result<(), NotWritable> {
         self.number(value)
     }
-    fn serialize_some<T: Serialize + ?Sized>(self, value: &T) -> Result<(), Found> {
+    fn serialize_some<T: Serialize + ?Sized>(self, value: &T) -> Result<(), NotWritable> {
         value.serialize(self)
     }
     fn serialize_newtype_struct<T: Serialize + ?Sized>(
         self,
         _: &'static str,
         value: &T,
-    ) -> Result<(), Found> {
+    ) -> Result<(), NotWritable> {
         value.serialize(self)
     }
     fn serialize_newtype_variant<T: Serialize + ?Sized>(
@@ -136,16 +136,20 @@ impl<'a> ser::Serializer for &'a mut Walk {
         _: u32,
         variant: &'static str,
         value: &T,
-    ) -> Result<(), Found> {
-        self.at(Step::Field(variant.to_owned()), value)
+    ) -> Result<(), NotWritable> {
+        self.at(PathStep::Field(variant.to_owned()), value)
     }
-    fn serialize_seq(self, _: Option<usize>) -> Result<Elements<'a>, Found> {
+    fn serialize_seq(self, _: Option<usize>) -> Result<Elements<'a>, NotWritable> {
         Ok(Elements(self, 0))
     }
-    fn serialize_tuple(self, _: usize) -> Result<Elements<'a>, Found> {
+    fn serialize_tuple(self, _: usize) -> Result<Elements<'a>, NotWritable> {
         Ok(Elements(self, 0))
     }
-    fn serialize_tuple_struct(self, _: &'static str, _: usize) -> Result<Elements<'a>, Found> {
+    fn serialize_tuple_struct(
+        self,
+        _: &'static str,
+        _: usize,
+    ) -> Result<Elements<'a>, NotWritable> {
         Ok(Elements(self, 0))
     }
     fn serialize_tuple_variant(
@@ -154,13 +158,13 @@ impl<'a> ser::Serializer for &'a mut Walk {
         _: u32,
         _: &'static str,
         _: usize,
-    ) -> Result<Elements<'a>, Found> {
+    ) -> Result<Elements<'a>, NotWritable> {
         Ok(Elements(self, 0))
     }
-    fn serialize_map(self, _: Option<usize>) -> Result<Fields<'a>, Found> {
+    fn serialize_map(self, _: Option<usize>) -> Result<Fields<'a>, NotWritable> {
         Ok(Fields(self, String::new()))
     }
-    fn serialize_struct(self, _: &'static str, _: usize) -> Result<Fields<'a>, Found> {
+    fn serialize_struct(self, _: &'static str, _: usize) -> Result<Fields<'a>, NotWritable> {
         Ok(Fields(self, String::new()))
     }
     fn serialize_struct_variant(
@@ -169,7 +173,7 @@ impl<'a> ser::Serializer for &'a mut Walk {
         _: u32,
         _: &'static str,
         _: usize,
-    ) -> Result<Fields<'a>, Found> {
+    ) -> Result<Fields<'a>, NotWritable> {
         Ok(Fields(self, String::new()))
     }
 }
@@ -178,12 +182,12 @@ macro_rules! elements {
     ($($trait:ident::$method:ident),*) => {$(
         impl ser::$trait for Elements<'_> {
             type Ok = ();
-            type Error = Found;
-            fn $method<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Found> {
+            type Error = NotWritable;
+            fn $method<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), NotWritable> {
                 self.1 += 1;
-                self.0.at(Step::Index(self.1 - 1), value)
+                self.0.at(PathStep::Index(self.1 - 1), value)
             }
-            fn end(self) -> Result<(), Found> { Ok(()) }
+            fn end(self) -> Result<(), NotWritable> { Ok(()) }
         }
     )*};
 }
@@ -198,11 +202,11 @@ macro_rules! fields {
     ($($trait:ident),*) => {$(
         impl ser::$trait for Fields<'_> {
             type Ok = ();
-            type Error = Found;
-            fn serialize_field<T: Serialize + ?Sized>(&mut self, key: &'static str, value: &T) -> Result<(), Found> {
-                self.0.at(Step::Field(key.to_owned()), value)
+            type Error = NotWritable;
+            fn serialize_field<T: Serialize + ?Sized>(&mut self, key: &'static str, value: &T) -> Result<(), NotWritable> {
+                self.0.at(PathStep::Field(key.to_owned()), value)
             }
-            fn end(self) -> Result<(), Found> { Ok(()) }
+            fn end(self) -> Result<(), NotWritable> { Ok(()) }
         }
     )*};
 }
@@ -210,19 +214,19 @@ fields!(SerializeStruct, SerializeStructVariant);
 
 impl ser::SerializeMap for Fields<'_> {
     type Ok = ();
-    type Error = Found;
-    fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<(), Found> {
+    type Error = NotWritable;
+    fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<(), NotWritable> {
         self.1 = serde_json::to_value(key)
             .ok()
             .and_then(|key| key.as_str().map(str::to_owned))
             .unwrap_or_default();
         Ok(())
     }
-    fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Found> {
+    fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), NotWritable> {
         let key = std::mem::take(&mut self.1);
-        self.0.at(Step::Field(key), value)
+        self.0.at(PathStep::Field(key), value)
     }
-    fn end(self) -> Result<(), Found> {
+    fn end(self) -> Result<(), NotWritable> {
         Ok(())
     }
 }

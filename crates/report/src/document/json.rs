@@ -82,7 +82,9 @@ pub enum ReadError {
 /// The first number that is NaN or infinite, by its path: JSON has no word for it.
 pub fn json(document: &Document) -> Result<String, NotFinite> {
     finite::check(document).map_err(|found| match found {
-        finite::Found::Number(place) | finite::Found::Refused(place) => NotFinite { place },
+        finite::NotWritable::Number(place) | finite::NotWritable::Refused(place) => {
+            NotFinite { place }
+        }
     })?;
     let mut text =
         serde_json::to_string_pretty(document).map_err(|e| NotFinite { place: e.to_string() })?;

@@ -5,7 +5,7 @@ use crate::text::inert;
 use ioscape_schema::Distribution;
 use ioscape_schema::trace_summary::{Distances, TimeStep, Timeline, TraceSummary};
 
-/// Most points of a line: more cannot be told apart.
+/// Most points of a line: more would not be visible as separate points.
 const MOST_POINTS: usize = 240;
 /// Most lines in one picture.
 const MOST_LINES: usize = 5;

@@ -1,4 +1,4 @@
-//! A trace's numbers beside those the paper prints for its three systems.
+//! A trace's numbers compared with those that the paper prints for its three systems.
 
 use super::reference::{self, SYSTEMS};
 use crate::plot::Unit;
@@ -7,7 +7,7 @@ use ioscape_schema::Op;
 use ioscape_schema::trace_summary::TraceSummary;
 
 /// One number: what it is, the trace's value, the paper's for cello, snake and hplajw, and where it is printed.
-pub struct Beside {
+pub struct PaperComparison {
     /// What it is.
     pub what: &'static str,
     /// Of this trace.
@@ -98,8 +98,8 @@ fn of_blocks(trace: &TraceSummary) -> [Share; 7] {
     ]
 }
 
-/// Everything that can be set beside the paper's printed values.
-pub fn beside(trace: &TraceSummary) -> Vec<Beside> {
+/// Every number that the paper prints too.
+pub fn with_paper(trace: &TraceSummary) -> Vec<PaperComparison> {
     let table_4 = reference::table_4();
     let times = &trace.response_times;
     let mut rows = Vec::new();
@@ -116,7 +116,7 @@ pub fn beside(trace: &TraceSummary) -> Vec<Beside> {
             value.map_or_else(String::new, |value| format!("{value} ms"))
         });
         let place = "Table 4".to_owned();
-        rows.push(Beside { what, here: milliseconds(ns), printed, place });
+        rows.push(PaperComparison { what, here: milliseconds(ns), printed, place });
     }
     let quoted = reference::quoted();
     let printed = |key: &str, show: fn(&str) -> String| {
@@ -124,14 +124,14 @@ pub fn beside(trace: &TraceSummary) -> Vec<Beside> {
     };
     let place = |key: &str| quoted.value(&[key], "source").unwrap_or_default().to_owned();
     let mean = "inter_arrival_mean";
-    rows.push(Beside {
+    rows.push(PaperComparison {
         what: "mean time between arrivals",
         here: milliseconds(trace.inter_arrival_ns.mean),
         printed: printed(mean, |value| format!("{value} ms")),
         place: place(mean),
     });
     let shares = of_requests(trace).into_iter().chain(of_disk(trace)).chain(of_blocks(trace));
-    rows.extend(shares.map(|(what, key, share)| Beside {
+    rows.extend(shares.map(|(what, key, share)| PaperComparison {
         what,
         here: percent(share),
         printed: printed(key, in_percent),
@@ -155,7 +155,7 @@ mod tests {
 
     #[test]
     fn every_share_is_among_the_quoted_values() {
-        let rows = beside(&TraceSummary::default());
+        let rows = with_paper(&TraceSummary::default());
         assert!(
             rows.iter()
                 .all(|row| !row.place.is_empty() && row.printed.iter().any(|p| !p.is_empty()))

@@ -1,4 +1,4 @@
-//! A block trace as a page and as text: every table and figure of Ruemmler & Wilkes 1993, and today's beside them.
+//! A block trace as a page and as text: the tables and figures of Ruemmler & Wilkes 1993, and further ones.
 
 mod charts;
 mod compare;

@@ -46,7 +46,7 @@ fn picture(id: &str, title: &str, caption: &str, svg: &str) -> String {
 pub fn sections(trace: &TraceSummary) -> Vec<Section> {
     vec![
         Section::new("summary", "Summary", summary(trace)),
-        Section::new("paper", "Beside 1992", paper(trace)),
+        Section::new("paper", "The paper's systems", paper(trace)),
         Section::new("load", "Load", load(trace)),
         Section::new("times", "Response times", times(trace)),
         Section::new("queues", "Queues", queues(trace)),
@@ -78,7 +78,7 @@ fn summary(trace: &TraceSummary) -> String {
 fn paper(trace: &TraceSummary) -> String {
     let Rows { head, rows } = tables::paper(trace);
     format!(
-        r#"<h2>Beside 1992</h2><p class="lead">What Ruemmler and Wilkes print of their three systems: cello (timesharing), snake (server of
+        r#"<h2>Compared with the systems of 1992</h2><p class="lead">What Ruemmler and Wilkes print of their three systems: cello (timesharing), snake (server of
         diskless clients) and hplajw (workstation). Their tables cover 63 days.</p>{}"#,
         table("prose", &head, rows.into_iter())
     )

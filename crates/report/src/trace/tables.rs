@@ -1,6 +1,6 @@
 //! The tables of a trace, as heads and rows that page and terminal share.
 
-use super::compare::beside;
+use super::compare::with_paper;
 use super::reference::SYSTEMS;
 use crate::plot::Unit;
 use crate::text::{inert, percent};
@@ -55,10 +55,10 @@ fn share(part: u64, whole: u64) -> String {
     if whole == 0 { "\u{2013}".to_owned() } else { percent(part as f64 / whole as f64) }
 }
 
-/// The trace beside the paper.
+/// The trace compared with the paper.
 pub fn paper(trace: &TraceSummary) -> Rows {
     let head = ["", "this trace", SYSTEMS[0], SYSTEMS[1], SYSTEMS[2], "printed in"];
-    let rows = beside(trace).into_iter().map(|row| {
+    let rows = with_paper(trace).into_iter().map(|row| {
         let mut cells = vec![row.what.to_owned(), row.here];
         cells.extend(row.printed.map(|p| if p.is_empty() { "\u{2013}".to_owned() } else { p }));
         cells.push(row.place);

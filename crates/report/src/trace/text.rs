@@ -23,7 +23,7 @@ pub fn text(trace: &TraceSummary, style: &Style) -> String {
         ("Types", tables::types(trace)),
         ("Placement", tables::placement(trace)),
         ("Writes", tables::writes(trace)),
-        ("Beside Ruemmler and Wilkes 1993", tables::paper(trace)),
+        ("Compared with Ruemmler and Wilkes 1993", tables::paper(trace)),
     ] {
         out += &section(title, rows, style);
     }
