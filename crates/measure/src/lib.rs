@@ -6,7 +6,6 @@ pub mod os;
 pub mod record;
 pub mod replay;
 pub mod session;
-mod stop;
 pub mod vxbench;
 mod worker;
 

@@ -18,6 +18,7 @@ pub mod prediction;
 mod range;
 pub mod replay;
 pub mod simulation;
+pub mod tally;
 pub mod trace_file;
 pub mod trace_summary;
 pub mod units;
@@ -55,6 +56,7 @@ pub use simulation::{
     Absorption, AbsorptionPoint, SimulatedCell, SimulatedOperations, SimulatedParts,
     SimulatedTimes, Simulation, SimulationAgreement,
 };
+pub use tally::{Counters, RowTally, StopRule, Tally};
 pub use trace_file::TraceFile;
 pub use trace_summary::{TraceCharacterization, TraceSummary};
 pub use vxbench::{

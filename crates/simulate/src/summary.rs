@@ -7,35 +7,22 @@ use crate::drive::Drive;
 use crate::replay::{Arrivals, Job, Options, Outcome, Replayed, replay};
 use crate::schedule::SCHEDULERS;
 use ioscape_schema::{
-    SimulatedCell, SimulatedOperations, SimulatedParts, SimulatedTimes, SimulationAgreement,
+    Counters, SimulatedCell, SimulatedOperations, SimulatedParts, SimulationAgreement,
 };
 
 /// Points of a distribution that is kept.
 const DISTRIBUTION: usize = 100;
 
-/// Statistics of some times.
-fn times(mut sorted: Vec<u64>) -> SimulatedTimes {
-    sorted.sort_unstable();
-    let Some(&max_ns) = sorted.last() else { return SimulatedTimes::default() };
-    let at = |share: f64| sorted[((sorted.len() - 1) as f64 * share) as usize];
-    let sum: u128 = sorted.iter().map(|&t| u128::from(t)).sum();
-    SimulatedTimes {
-        requests: sorted.len() as u64,
-        mean_ns: sum as f64 / sorted.len() as f64,
-        p50_ns: at(0.5),
-        p90_ns: at(0.9),
-        p99_ns: at(0.99),
-        max_ns,
-    }
-}
-
 fn operations(outcomes: &[Outcome], time: fn(&Outcome) -> u64) -> SimulatedOperations {
-    let pick = |write: bool| outcomes.iter().filter(move |o| o.write == write).map(time).collect();
-    SimulatedOperations {
-        all: times(outcomes.iter().map(time).collect()),
-        read: times(pick(false)),
-        write: times(pick(true)),
+    let [mut read, mut write] = [Counters::new(), Counters::new()];
+    for outcome in outcomes {
+        let one = if outcome.write { &mut write } else { &mut read };
+        one.add(0, time(outcome));
     }
+    let mut all = read.clone();
+    all.merge(&write);
+    let [all, read, write] = [all, read, write].map(|counters| counters.simulated_times());
+    SimulatedOperations { all, read, write }
 }
 
 /// The distribution of some times: points `[time, share]`.
@@ -153,12 +140,5 @@ mod tests {
         assert_eq!(points.last(), Some(&[1000.0, 1.0]));
         assert!(points.len() <= DISTRIBUTION + 1);
         assert!(distribution(vec![]).is_empty());
-    }
-
-    #[test]
-    fn times_are_told_by_quantiles() {
-        let found = times((1..=100).rev().collect());
-        assert_eq!((found.p50_ns, found.p90_ns, found.p99_ns, found.max_ns), (50, 90, 99, 100));
-        assert_eq!((found.mean_ns, found.requests), (50.5, 100));
     }
 }

@@ -7,14 +7,12 @@ mod hand;
 
 use crate::engine::Fault;
 use crate::session::failure;
-use crate::session::summary::response_time;
-use crate::worker::report::Tally;
 use hand::{Hand, KINDS};
 use ioscape_machine::cache;
 use ioscape_machine::clock::Clock;
 use ioscape_machine::error::Error;
 use ioscape_machine::target::Target;
-use ioscape_schema::{Access, Distribution, Io, ReplayedKind};
+use ioscape_schema::{Access, Counters, Distribution, Io, ReplayedKind};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
@@ -139,8 +137,8 @@ fn look<S>(shared: &Shared<'_, S>, watch: &ReplayWatch) {
 
 /// What one thread found.
 struct Found {
-    tallies: [Tally; KINDS],
-    late: Tally,
+    counters: [Counters; KINDS],
+    late: Counters,
     refused: u64,
     last_ns: u64,
 }
@@ -159,8 +157,8 @@ fn work<S: FnMut() -> Option<Io>>(mut hand: Hand, shared: &Shared<'_, S>) -> Fou
     // The kernel may else wake a sleeper 50 us late, to wake others with it; where it refuses, that is part of the lateness.
     let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
     let mut found = Found {
-        tallies: std::array::from_fn(|_| Tally::new()),
-        late: Tally::new(),
+        counters: std::array::from_fn(|_| Counters::new()),
+        late: Counters::new(),
         refused: 0,
         last_ns: 0,
     };
@@ -185,7 +183,7 @@ fn work<S: FnMut() -> Option<Io>>(mut hand: Hand, shared: &Shared<'_, S>) -> Fou
         match done {
             Ok(Some(kind)) => {
                 let bytes = u64::from(io.request.len);
-                found.tallies[kind as usize].add(bytes, found.last_ns.saturating_sub(issued_ns));
+                found.counters[kind as usize].add(bytes, found.last_ns.saturating_sub(issued_ns));
             }
             Ok(None) => found.refused += 1,
             Err(fault) => {
@@ -213,48 +211,25 @@ fn sleep_until(due_ns: u64, since: &impl Fn() -> u64, stop: &AtomicBool) -> bool
 }
 
 fn summary(done: &[Found], options: &ReplayOptions, interrupted: bool) -> Replayed {
-    let mut tallies: [Tally; KINDS] = std::array::from_fn(|_| Tally::new());
-    let mut late = Tally::new();
+    let mut counters: [Counters; KINDS] = std::array::from_fn(|_| Counters::new());
+    let mut late = Counters::new();
     for found in done {
-        tallies.iter_mut().zip(&found.tallies).for_each(|(all, one)| all.merge(one));
+        counters.iter_mut().zip(&found.counters).for_each(|(all, one)| all.merge(one));
         late.merge(&found.late);
     }
-    let kind = |(tally, name): (&Tally, &str)| ReplayedKind {
+    let kind = |(all, name): (&Counters, &str)| ReplayedKind {
         kind: name.to_owned(),
-        ios: tally.ios,
-        bytes: tally.bytes,
-        response_time_ns: response_time(tally),
+        ios: all.ios,
+        bytes: all.bytes,
+        response_time_ns: all.response_time(),
     };
-    let kinds = tallies.iter().zip(NAMES).filter(|(tally, _)| tally.ios > 0);
+    let kinds = counters.iter().zip(NAMES).filter(|(one, _)| one.ios > 0);
     Replayed {
         kinds: kinds.map(kind).collect(),
         refused: done.iter().map(|found| found.refused).sum(),
         elapsed_ns: done.iter().map(|found| found.last_ns).max().unwrap_or(0),
-        lateness_ns: options.speed.map(|_| distribution(&late)),
+        lateness_ns: options.speed.map(|_| late.distribution()),
         interrupted,
-    }
-}
-
-fn distribution(tally: &Tally) -> Distribution {
-    if tally.ios == 0 {
-        return Distribution::default();
-    }
-    let at = |quantile| tally.times.value_at_quantile(quantile) as f64;
-    let steps = tally.times.iter_log(1000, 2.0);
-    let bins =
-        steps.map(|step| (step.value_iterated_to() as f64, step.count_since_last_iteration()));
-    Distribution {
-        count: tally.ios,
-        mean: tally.sum_ns as f64 / tally.ios as f64,
-        min: tally.times.min() as f64,
-        max: tally.times.max() as f64,
-        p50: at(0.5),
-        p80: at(0.8),
-        p90: at(0.9),
-        p95: at(0.95),
-        p99: at(0.99),
-        p999: at(0.999),
-        bins: bins.filter(|bin| bin.1 > 0).collect(),
     }
 }
 

@@ -2,15 +2,15 @@
 
 use super::warm_up::WarmUp;
 use super::{Phase, RunOptions, Session, failure};
-use crate::stop::interval;
 use crate::worker::meter::processor_ns;
-use crate::worker::report::{Cost, REPORT_WORDS, Report, Tally};
+use crate::worker::report::{Cost, REPORT_WORDS, Report};
 use crate::worker::run::{Plan, carry_out};
 use ioscape_machine::crew::{Crew, DONE};
 use ioscape_machine::error::{Death, Error};
 use ioscape_machine::load::{Load, Snapshot};
 use ioscape_machine::shared::{Shared, phase};
-use ioscape_schema::{Request, Stop, Workers, Workload};
+use ioscape_schema::tally::{self, Looks};
+use ioscape_schema::{Request, Stop, Tally, Workers, Workload};
 use std::time::{Duration, Instant};
 
 /// Longest time for workers to make themselves ready.
@@ -54,20 +54,18 @@ impl Trial {
         sum
     }
 
-    /// Reads and writes of all streams.
-    pub(super) fn tallies(&self) -> [Tally; 2] {
-        let mut sums = [Tally::new(), Tally::new()];
+    /// What all streams counted.
+    pub(super) fn tally(&self) -> Tally {
+        let mut tally = Tally::new(self.rates.clone(), self.stop);
         for report in &self.reports {
-            for (sum, tally) in sums.iter_mut().zip(&report.tallies) {
-                sum.merge(tally);
-            }
+            tally.add_stream(&report.counters, report.elapsed_ns);
         }
-        sums
+        tally
     }
 
     /// Completed requests of all streams.
     pub(super) fn ios(&self) -> u64 {
-        self.reports.iter().flat_map(|r| &r.tallies).map(|t| t.ios).sum()
+        self.reports.iter().flat_map(|r| &r.counters).map(|c| c.ios).sum()
     }
 }
 
@@ -177,7 +175,7 @@ impl Run<'_> {
         let after = Snapshot::take();
         let in_flight =
             u64::from(workload.process_num) * u64::from(workload.queue_depth) * buffer_bytes as u64;
-        let reports = self.finish(in_flight as f64, crate::stop::mean(&rates))?;
+        let reports = self.finish(in_flight as f64, tally::mean(&rates))?;
         let [own_after, _] = processor_ns(libc::RUSAGE_SELF);
         let workers_ns: u64 = reports.iter().map(|r| r.cost.user_ns).sum();
         let own_s = (workers_ns + own_after.saturating_sub(own_before)) as f64 / 1e9;
@@ -257,21 +255,12 @@ impl Run<'_> {
     fn measure(&mut self) -> Result<(Stop, Vec<f64>), Error> {
         let mut sampler = Sampler::new(self.shared);
         let mut rates = Vec::new();
-        let mut next_look = 10;
+        let mut looks = Looks::new(self.options.stop_rule());
         loop {
             self.pass(Phase::Measure)?;
             rates.push(sampler.rate());
-            let elapsed_s = sampler.elapsed_s();
-            // To look after every slice would stop at the first lucky streak; looks that grow rarer do not.
-            if elapsed_s >= self.options.min_s && rates.len() >= next_look {
-                next_look = rates.len() + rates.len().div_ceil(8);
-                let narrow = |i: crate::stop::Interval| i.relative() <= self.options.confidence;
-                if interval(&rates).is_some_and(narrow) {
-                    return Ok((Stop::Confident, rates));
-                }
-            }
-            if elapsed_s >= self.options.cap_s.max(self.options.min_s) {
-                return Ok((Stop::TimeCap, rates));
+            if let Some(stop) = looks.look(&rates, sampler.elapsed_s()) {
+                return Ok((stop, rates));
             }
         }
     }

@@ -12,7 +12,7 @@ use ioscape_machine::environment;
 use ioscape_machine::error::Error;
 use ioscape_machine::memory::memory;
 use ioscape_machine::target::Target;
-use ioscape_schema::{Access, Engine, Environment, Measurement, Op, Request, Workload};
+use ioscape_schema::{Access, Engine, Environment, Measurement, Op, Request, StopRule, Workload};
 use std::fmt;
 use std::fs::File;
 use std::sync::Arc;
@@ -107,6 +107,10 @@ impl fmt::Debug for RunOptions {
 impl RunOptions {
     fn is_interrupted(&self) -> bool {
         self.interrupt.load(Ordering::Relaxed)
+    }
+
+    fn stop_rule(&self) -> StopRule {
+        StopRule { min_s: self.min_s, cap_s: self.cap_s, confidence: self.confidence }
     }
 
     fn tell(&self, phase: Phase, bytes_done: u64, bytes_total: u64) {

@@ -1,12 +1,9 @@
 //! When a warm-up is over: the rate is steady, and writes no longer merely fill the room for dirty pages.
 
 use super::Session;
-use crate::stop::{is_steady, mean, variance};
 use ioscape_machine::memory::memory;
+use ioscape_schema::tally::{STEADY_TOLERANCE, is_steady, mean, variance};
 use ioscape_schema::{Access, Engine, Workload};
-
-/// Two thirds of a warm-up may differ by so much and still count as steady.
-const TOLERANCE: f64 = 0.05;
 
 /// Standard error of a mean, relative to it, above which it says little.
 const NOISY: f64 = 0.1;
@@ -58,7 +55,7 @@ impl WarmUp {
 
     /// Whether the rate has settled.
     pub(super) fn is_steady(&self) -> bool {
-        is_steady(&self.rates, TOLERANCE) && self.is_filled()
+        is_steady(&self.rates, STEADY_TOLERANCE) && self.is_filled()
     }
 
     /// Whether the rate varies so much that its mean over the last third is not known to a tenth.

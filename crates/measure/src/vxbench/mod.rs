@@ -11,8 +11,7 @@ mod worker;
 pub use files::{Extent, Files, Look, look, place};
 
 use crate::engine::{Action, Fault};
-use crate::session::summary::response_time;
-use crate::worker::report::{REPORT_WORDS, Report, Tally};
+use crate::worker::report::{REPORT_WORDS, Report};
 use files::Opened;
 use ioscape_machine::cache;
 use ioscape_machine::clock::Clock;
@@ -20,7 +19,9 @@ use ioscape_machine::crew::{Crew, DONE};
 use ioscape_machine::error::{Death, Error};
 use ioscape_machine::extents;
 use ioscape_machine::shared::{Shared, phase};
-use ioscape_schema::{Request, VxFigures, VxFile, VxJob, VxRun, VxUsers, Warning, WarningKind};
+use ioscape_schema::{
+    Counters, Request, VxFigures, VxFile, VxJob, VxRun, VxUsers, Warning, WarningKind,
+};
 use reserve::Honesty;
 use std::io;
 use std::ops::Range;
@@ -296,21 +297,21 @@ fn summary(
 fn figures(streams: &[Told], clock: &Clock) -> VxFigures {
     let began = streams.iter().map(|told| told.began).min().unwrap_or(0);
     let ended = streams.iter().map(|told| told.ended).max().unwrap_or(0);
-    let mut tally = Tally::new();
+    let mut all = Counters::new();
     let mut cpu_ns = [0u64; 2];
     for told in streams {
-        told.report.tallies.iter().for_each(|one| tally.merge(one));
+        told.report.counters.iter().for_each(|one| all.merge(one));
         cpu_ns[0] += told.report.cost.user_ns;
         cpu_ns[1] += told.report.cost.system_ns;
     }
     let elapsed_s = clock.nanos_between(began, ended) as f64 / 1e9;
     VxFigures {
-        ios: tally.ios,
-        bytes: tally.bytes,
+        ios: all.ios,
+        bytes: all.bytes,
         elapsed_s,
-        throughput_bytes_per_s: if elapsed_s > 0.0 { tally.bytes as f64 / elapsed_s } else { 0.0 },
+        throughput_bytes_per_s: if elapsed_s > 0.0 { all.bytes as f64 / elapsed_s } else { 0.0 },
         cpu_user_s: cpu_ns[0] as f64 / 1e9,
         cpu_system_s: cpu_ns[1] as f64 / 1e9,
-        response_time_ns: (tally.ios > 0).then(|| response_time(&tally)),
+        response_time_ns: (all.ios > 0).then(|| all.response_time()),
     }
 }

@@ -270,7 +270,7 @@ impl Stream<'_> {
             engine.perform(&request)?;
             let completed = clock.raw();
             let (op, bytes) = (request.op as usize, u64::from(request.len));
-            self.report.tallies[op].add(bytes, clock.nanos_between(issued, completed));
+            self.report.counters[op].add(bytes, clock.nanos_between(issued, completed));
             bump(&live.bytes[op], bytes);
         }
         if let Some(file) = sync {

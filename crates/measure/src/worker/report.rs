@@ -1,67 +1,14 @@
 //! What one stream found out, and how it passes from a worker to the conductor through shared words.
 
 use crate::engine::{Action, Fault};
-use hdrhistogram::Histogram;
+use ioscape_schema::tally::{Counters, DISTINCT_MAX};
 use std::sync::atomic::{AtomicU64, Ordering};
-
-/// Longest response time told apart, in nanoseconds: an hour.
-pub(crate) const LONGEST_NS: u64 = 3_600_000_000_000;
-
-/// Most distinct response times a histogram of three digits up to an hour can hold, rounded up.
-const DISTINCT_MAX: usize = 34 * 1024;
 
 /// Words before the histograms.
 const FIXED_WORDS: usize = 32;
 
 /// Most words a report takes.
 pub(crate) const REPORT_WORDS: usize = FIXED_WORDS + 2 * (4 + 2 * DISTINCT_MAX);
-
-/// Requests of one direction: how many, how large, how long.
-#[derive(Clone, Debug)]
-pub(crate) struct Tally {
-    /// Completed requests.
-    pub(crate) ios: u64,
-    /// Bytes they moved.
-    pub(crate) bytes: u64,
-    /// Sum of their response times in nanoseconds.
-    pub(crate) sum_ns: u64,
-    /// Their response times in nanoseconds, to three digits; it grows with the longest one, so short ones stay small.
-    pub(crate) times: Histogram<u64>,
-}
-
-impl Tally {
-    /// Nothing yet.
-    pub(crate) fn new() -> Self {
-        let mut times = Histogram::new(3).expect("three digits are allowed");
-        times.auto(true);
-        Self { ios: 0, bytes: 0, sum_ns: 0, times }
-    }
-
-    /// One more request.
-    #[inline]
-    pub(crate) fn add(&mut self, bytes: u64, ns: u64) {
-        self.ios += 1;
-        self.bytes += bytes;
-        self.sum_ns = self.sum_ns.wrapping_add(ns);
-        // Cannot fail: the histogram grows by itself up to the longest time.
-        let _ = self.times.record(ns.min(LONGEST_NS));
-    }
-
-    /// Back to nothing, keeping the memory.
-    pub(crate) fn clear(&mut self) {
-        (self.ios, self.bytes, self.sum_ns) = (0, 0, 0);
-        self.times.reset();
-    }
-
-    /// All of `other` as well.
-    pub(crate) fn merge(&mut self, other: &Self) {
-        self.ios += other.ios;
-        self.bytes += other.bytes;
-        self.sum_ns = self.sum_ns.saturating_add(other.sum_ns);
-        // Cannot fail: both grow by themselves.
-        let _ = self.times.add(&other.times);
-    }
-}
 
 /// What the measured part cost a worker process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -84,7 +31,7 @@ pub(crate) struct Report {
     /// Length of its measured part in nanoseconds.
     pub(crate) elapsed_ns: u64,
     /// Reads and writes of the measured part.
-    pub(crate) tallies: [Tally; 2],
+    pub(crate) counters: [Counters; 2],
     /// Cost of its process; zero but in the report of the process's last stream.
     pub(crate) cost: Cost,
     /// Whether `io_uring` had to do without registered buffers.
@@ -99,7 +46,7 @@ impl Report {
         Self {
             started: false,
             elapsed_ns: 0,
-            tallies: [Tally::new(), Tally::new()],
+            counters: [Counters::new(), Counters::new()],
             cost: Cost::default(),
             unregistered: false,
             fault: None,
@@ -121,13 +68,11 @@ impl Report {
             fault.offset,
             fault.errno as u64,
         ];
-        let tallies = self.tallies.iter().flat_map(|t| {
-            let pairs =
-                t.times.iter_recorded().flat_map(|v| [v.value_iterated_to(), v.count_at_value()]);
-            let distinct = t.times.iter_recorded().count() as u64;
-            [t.ios, t.bytes, t.sum_ns, distinct].into_iter().chain(pairs)
+        let counters = self.counters.iter().flat_map(|c| {
+            let pairs = c.recorded().flat_map(|(ns, count)| [ns, count]);
+            [c.ios, c.bytes, c.sum_ns, c.recorded().count() as u64].into_iter().chain(pairs)
         });
-        for (word, value) in words[1..].iter().zip(fixed.into_iter().chain(tallies)) {
+        for (word, value) in words[1..].iter().zip(fixed.into_iter().chain(counters)) {
             word.store(value, Ordering::Relaxed);
         }
         words[0].store(1, Ordering::Release);
@@ -153,13 +98,9 @@ impl Report {
         report.unregistered = next() != 0;
         let (action, offset, errno) = (next(), next(), next() as i32);
         report.fault = Action::from_number(action).map(|action| Fault { action, offset, errno });
-        for tally in &mut report.tallies {
-            (tally.ios, tally.bytes, tally.sum_ns) = (next(), next(), next());
-            for _ in 0..next().min(DISTINCT_MAX as u64) {
-                let (value, count) = (next(), next());
-                // Cannot fail: the histogram grows by itself.
-                let _ = tally.times.record_n(value.min(LONGEST_NS), count);
-            }
+        for counters in &mut report.counters {
+            let (sums, distinct) = ([next(), next(), next()], next().min(DISTINCT_MAX as u64));
+            *counters = Counters::from_parts(sums, (0..distinct).map(|_| (next(), next())));
         }
         Some(report)
     }
@@ -168,6 +109,7 @@ impl Report {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ioscape_schema::tally::LONGEST_NS;
     use proptest::prelude::*;
 
     proptest! {
@@ -175,7 +117,7 @@ mod tests {
         fn reports_survive_the_passage(times in proptest::collection::vec(0..2 * LONGEST_NS, 0..500)) {
             let mut report = Report::new();
             for (i, ns) in times.iter().enumerate() {
-                report.tallies[i % 2].add(4096, *ns);
+                report.counters[i % 2].add(4096, *ns);
             }
             report.started = true;
             report.cost.user_ns = 5;
@@ -185,19 +127,10 @@ mod tests {
             report.store(&words);
             let read = Report::load(&words).unwrap();
             prop_assert_eq!((read.started, read.cost, read.fault), (true, report.cost, report.fault));
-            for (a, b) in read.tallies.iter().zip(&report.tallies) {
+            for (a, b) in read.counters.iter().zip(&report.counters) {
                 prop_assert_eq!((a.ios, a.bytes, a.sum_ns), (b.ios, b.bytes, b.sum_ns));
-                prop_assert_eq!(a.times.len(), b.times.len());
-                for q in [0.0, 0.5, 0.9, 0.99, 1.0] {
-                    prop_assert_eq!(a.times.value_at_quantile(q), b.times.value_at_quantile(q));
-                }
+                prop_assert_eq!(a.distribution(), b.distribution());
             }
         }
-    }
-
-    #[test]
-    fn the_report_area_holds_every_histogram() {
-        let full = Histogram::<u64>::new_with_bounds(1, LONGEST_NS, 3).unwrap();
-        assert!(full.distinct_values() <= DISTINCT_MAX);
     }
 }

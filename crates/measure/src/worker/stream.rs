@@ -55,12 +55,12 @@ impl<'a> Stream<'a> {
     fn enter(&mut self, phase: u32) -> bool {
         if phase == phase::STOP {
             // A measured part has at least one request, however slow.
-            let fresh = self.report.started && self.report.tallies.iter().all(|t| t.ios == 0);
+            let fresh = self.report.started && self.report.counters.iter().all(|c| c.ios == 0);
             return fresh || self.finish();
         }
         self.seen = phase;
         if phase == phase::MEASURE {
-            self.report.tallies.iter_mut().for_each(|t| t.clear());
+            self.report.counters.iter_mut().for_each(|c| c.clear());
             self.meter.begin();
             self.report.started = true;
             self.began = self.clock.raw();
@@ -86,7 +86,7 @@ impl<'a> Stream<'a> {
             return;
         }
         let (op, bytes) = (request.op as usize, u64::from(request.len));
-        self.report.tallies[op].add(bytes, self.clock.nanos_between(issued, completed));
+        self.report.counters[op].add(bytes, self.clock.nanos_between(issued, completed));
         bump(&self.live.bytes[op], bytes);
     }
 

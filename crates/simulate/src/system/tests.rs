@@ -3,7 +3,7 @@
 use super::host::{Access, BLOCK};
 use super::*;
 use crate::drives;
-use ioscape_schema::{Op, Request};
+use ioscape_schema::{Op, Request, StopRule, Workload};
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::Rng;
 
@@ -18,13 +18,15 @@ pub(super) fn measured(
     let mut host = Host::new(system, &drive, bytes).unwrap();
     let second = 1_000_000_000;
     let course = Course {
-        warm_up_ns: 35 * second,
-        measure_ns: 60 * second,
+        warm_min_ns: 35 * second,
+        warm_cap_ns: 35 * second,
+        rule: StopRule { min_s: 60.0, cap_s: 60.0, confidence: 0.03 },
+        period_ns: None,
         requests_least: 300,
         requests_most: 100_000,
     };
-    let ran = run(&mut host, 1, next, 0, access, course);
-    ran.bytes as f64 * 1e9 / ran.elapsed_ns as f64
+    let ran = run(&mut host, 1, next, 0, access, &course);
+    ran.tally.measurement(&Workload::default(), 0.0).throughput_bytes_per_s
 }
 
 /// A read with the probability `reads`, or else a write.

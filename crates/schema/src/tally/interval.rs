@@ -1,4 +1,4 @@
-//! When a run is long enough: the confidence interval of its throughput by the method of batch means.
+//! The confidence interval of a throughput by the method of batch means, whether a rate is steady, and how bursty it is.
 //!
 //! A run is cut into slices of time. Neighbouring slices are not independent (a stall spans several), so they
 //! are joined to batches until the means of neighbouring batches no longer go together; Student's t then gives
@@ -15,26 +15,30 @@ const BATCHES_MAX: usize = 40;
 /// Correlation of neighbouring batches up to which they count as independent.
 const CORRELATION_MAX: f64 = 0.25;
 
+/// Correlation of neighbouring batches, below zero, from which on they take turns to be fast and slow: two of them are then
+/// one period, and single ones would seem far less sure than the mean is.
+const ALTERNATION_MAX: f64 = 0.5;
+
 /// A 95 % confidence interval of a mean rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Interval {
+pub struct Interval {
     /// Mean of the slices.
-    pub(crate) mean: f64,
+    pub mean: f64,
     /// Half the width of the interval.
-    pub(crate) half: f64,
+    pub half: f64,
     /// Number of batches it was made from.
-    pub(crate) batches: usize,
+    pub batches: usize,
 }
 
 impl Interval {
     /// Half width over mean; infinite for a mean of 0.
-    pub(crate) fn relative(&self) -> f64 {
+    pub fn relative(&self) -> f64 {
         if self.mean > 0.0 { self.half / self.mean } else { f64::INFINITY }
     }
 }
 
 /// The interval of the mean of `rates`, one per slice of equal length; `None` with fewer than ten.
-pub(crate) fn interval(rates: &[f64]) -> Option<Interval> {
+pub fn interval(rates: &[f64]) -> Option<Interval> {
     let mut per_batch = rates.len().div_ceil(BATCHES_MAX).max(1);
     if rates.len() < BATCHES_MIN {
         return None;
@@ -43,7 +47,8 @@ pub(crate) fn interval(rates: &[f64]) -> Option<Interval> {
         let batches = batch_means(rates, per_batch);
         let last = rates.len() / (per_batch + 1) < BATCHES_MIN;
         let correlation = lag1_correlation(&batches);
-        if correlation <= CORRELATION_MAX || last {
+        let alternating = correlation < -ALTERNATION_MAX;
+        if (correlation <= CORRELATION_MAX && !alternating) || last {
             return Some(from_batches(mean(rates), &batches, correlation));
         }
         per_batch += 1;
@@ -72,12 +77,12 @@ fn batch_means(rates: &[f64], per_batch: usize) -> Vec<f64> {
 }
 
 /// Arithmetic mean; 0 of nothing.
-pub(crate) fn mean(values: &[f64]) -> f64 {
+pub fn mean(values: &[f64]) -> f64 {
     if values.is_empty() { 0.0 } else { values.iter().sum::<f64>() / values.len() as f64 }
 }
 
 /// Sample variance; 0 of fewer than two.
-pub(crate) fn variance(values: &[f64]) -> f64 {
+pub fn variance(values: &[f64]) -> f64 {
     if values.len() < 2 {
         return 0.0;
     }
@@ -93,10 +98,13 @@ fn lag1_correlation(values: &[f64]) -> f64 {
     if total > 0.0 { joint / total } else { 0.0 }
 }
 
+/// Two thirds of a warm-up may differ by this share and still count as steady.
+pub const STEADY_TOLERANCE: f64 = 0.05;
+
 /// Whether the last third of `rates` agrees with the middle third within `tolerance` or twice its standard error.
 ///
 /// False with fewer than nine slices.
-pub(crate) fn is_steady(rates: &[f64], tolerance: f64) -> bool {
+pub fn is_steady(rates: &[f64], tolerance: f64) -> bool {
     if rates.len() < 9 {
         return false;
     }
@@ -108,7 +116,7 @@ pub(crate) fn is_steady(rates: &[f64], tolerance: f64) -> bool {
 }
 
 /// Mean of the busiest tenth of `rates` over the mean of all; `None` with fewer than ten or without throughput.
-pub(crate) fn burst_ratio(rates: &[f64]) -> Option<f64> {
+pub fn burst_ratio(rates: &[f64]) -> Option<f64> {
     let all = mean(rates);
     if rates.len() < 10 || all <= 0.0 {
         return None;

@@ -1,0 +1,183 @@
+//! Counters of some requests: how many, how many bytes, how long they took.
+
+use crate::{Distribution, ResponseTime, SimulatedTimes};
+use hdrhistogram::Histogram;
+
+/// Longest response time told apart, in nanoseconds: an hour.
+pub const LONGEST_NS: u64 = 3_600_000_000_000;
+
+/// Most distinct response times that [`Counters`] can hold, rounded up: three digits up to [`LONGEST_NS`].
+pub const DISTINCT_MAX: usize = 34 * 1024;
+
+/// Requests of one kind: how many, how many bytes, and their response times to three significant digits.
+#[derive(Clone, Debug)]
+pub struct Counters {
+    /// Completed requests.
+    pub ios: u64,
+    /// Bytes they moved.
+    pub bytes: u64,
+    /// Sum of their response times in nanoseconds.
+    pub sum_ns: u64,
+    /// It grows with the longest time, so short ones stay small.
+    times: Histogram<u64>,
+}
+
+impl Default for Counters {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Counters {
+    /// Nothing yet.
+    pub fn new() -> Self {
+        let mut times = Histogram::new(3).expect("three digits are allowed");
+        times.auto(true);
+        Self { ios: 0, bytes: 0, sum_ns: 0, times }
+    }
+
+    /// Counters of what was counted elsewhere: the sums, and each response time in nanoseconds with its number of requests.
+    pub fn from_parts(
+        [ios, bytes, sum_ns]: [u64; 3],
+        times: impl Iterator<Item = (u64, u64)>,
+    ) -> Self {
+        let mut all = Self { ios, bytes, sum_ns, ..Self::new() };
+        for (ns, count) in times {
+            // Cannot fail: the histogram grows by itself up to the longest time.
+            let _ = all.times.record_n(ns.min(LONGEST_NS), count);
+        }
+        all
+    }
+
+    /// The distinct response times in nanoseconds, in order, each with its number of requests; [`DISTINCT_MAX`] at most.
+    pub fn recorded(&self) -> impl Iterator<Item = (u64, u64)> {
+        self.times.iter_recorded().map(|v| (v.value_iterated_to(), v.count_at_value()))
+    }
+
+    /// One more request: the bytes it moved and its response time.
+    #[inline]
+    pub fn add(&mut self, bytes: u64, ns: u64) {
+        self.ios += 1;
+        self.bytes += bytes;
+        self.sum_ns = self.sum_ns.wrapping_add(ns);
+        // Cannot fail: the histogram grows by itself up to the longest time.
+        let _ = self.times.record(ns.min(LONGEST_NS));
+    }
+
+    /// Back to nothing, keeping the memory.
+    pub fn clear(&mut self) {
+        (self.ios, self.bytes, self.sum_ns) = (0, 0, 0);
+        self.times.reset();
+    }
+
+    /// All of `other` as well.
+    pub fn merge(&mut self, other: &Self) {
+        self.ios += other.ios;
+        self.bytes += other.bytes;
+        self.sum_ns = self.sum_ns.saturating_add(other.sum_ns);
+        // Cannot fail: both grow by themselves.
+        let _ = self.times.add(&other.times);
+    }
+
+    /// Mean response time in nanoseconds; 0 without requests.
+    fn mean_ns(&self) -> f64 {
+        self.sum_ns as f64 / self.ios.max(1) as f64
+    }
+
+    /// Mean, quantiles and longest of the response times.
+    pub fn response_time(&self) -> ResponseTime {
+        if self.ios == 0 {
+            return ResponseTime::default();
+        }
+        let at = |quantile| self.times.value_at_quantile(quantile);
+        ResponseTime {
+            mean: self.mean_ns(),
+            p50: at(0.5),
+            p90: at(0.9),
+            p99: at(0.99),
+            p999: at(0.999),
+            max: self.times.max(),
+        }
+    }
+
+    /// The same as a simulation keeps them.
+    pub fn simulated_times(&self) -> SimulatedTimes {
+        let times = self.response_time();
+        SimulatedTimes {
+            requests: self.ios,
+            mean_ns: times.mean,
+            p50_ns: times.p50,
+            p90_ns: times.p90,
+            p99_ns: times.p99,
+            max_ns: times.max,
+        }
+    }
+
+    /// The response times in nanoseconds as a distribution, in bins that double in width from a microsecond on.
+    pub fn distribution(&self) -> Distribution {
+        if self.ios == 0 {
+            return Distribution::default();
+        }
+        let at = |quantile| self.times.value_at_quantile(quantile) as f64;
+        let steps = self.times.iter_log(1000, 2.0);
+        let bins =
+            steps.map(|step| (step.value_iterated_to() as f64, step.count_since_last_iteration()));
+        Distribution {
+            count: self.ios,
+            mean: self.mean_ns(),
+            min: self.times.min() as f64,
+            max: self.times.max() as f64,
+            p50: at(0.5),
+            p80: at(0.8),
+            p90: at(0.9),
+            p95: at(0.95),
+            p99: at(0.99),
+            p999: at(0.999),
+            bins: bins.filter(|bin| bin.1 > 0).collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn every_histogram_fits_what_it_may_hold() {
+        let full = Histogram::<u64>::new_with_bounds(1, LONGEST_NS, 3).unwrap();
+        assert!(full.distinct_values() <= DISTINCT_MAX);
+    }
+
+    #[test]
+    fn times_are_summed_up_by_quantiles() {
+        let mut all = Counters::new();
+        (1..=1000).for_each(|ns| all.add(512, ns));
+        let found = all.response_time();
+        assert_eq!(
+            (found.p50, found.p90, found.p99, found.p999, found.max),
+            (500, 900, 990, 999, 1000)
+        );
+        assert_eq!((found.mean, all.bytes), (500.5, 512_000));
+        assert_eq!(all.simulated_times().requests, 1000);
+        assert_eq!(Counters::new().response_time(), ResponseTime::default());
+        all.clear();
+        assert_eq!((all.ios, all.response_time()), (0, ResponseTime::default()));
+    }
+
+    proptest! {
+        #[test]
+        fn parts_make_the_whole_again(times in proptest::collection::vec(0..2 * LONGEST_NS, 1..300)) {
+            let [mut whole, mut left, mut right] = [(); 3].map(|()| Counters::new());
+            for (at, &ns) in times.iter().enumerate() {
+                whole.add(4096, ns);
+                if at % 3 == 0 { left.add(4096, ns) } else { right.add(4096, ns) }
+            }
+            left.merge(&right);
+            let again = Counters::from_parts([left.ios, left.bytes, left.sum_ns], left.recorded());
+            prop_assert_eq!(whole.response_time(), left.response_time());
+            prop_assert_eq!(whole.response_time(), again.response_time());
+            prop_assert_eq!(whole.distribution(), again.distribution());
+        }
+    }
+}

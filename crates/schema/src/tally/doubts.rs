@@ -1,0 +1,33 @@
+//! Doubts that follow from a tally alone, real or simulated.
+
+use crate::{Measurement, Stop, Warning, WarningKind};
+
+/// The doubt about a run whose warm-up did not end steady.
+pub fn doubt_of_steadiness(warm_up_s: f64) -> Warning {
+    let message =
+        format!("the rate was not steady after {warm_up_s:.1} s of warm-up; allow a longer run");
+    Warning::new(WarningKind::NotSteady, message)
+}
+
+/// The doubt about a run that ended at its cap with an interval wider than `confidence`.
+pub fn doubt_of_confidence(m: &Measurement, confidence: f64) -> Option<Warning> {
+    (m.stop == Stop::TimeCap && m.relative_error() > confidence).then(|| {
+        let message = format!(
+            "the throughput is known to {:.0} % only, not to the {:.0} % aimed at, when time was up",
+            100.0 * m.relative_error(),
+            100.0 * confidence
+        );
+        Warning::new(WarningKind::NotConfident, message)
+    })
+}
+
+/// The doubt about a run in which I/O was not what took the time.
+pub fn doubt_of_io_share(m: &Measurement) -> Option<Warning> {
+    (m.io_limited == Some(false)).then(|| {
+        let message = format!(
+            "only {:.0} % of the time went to I/O: the figure says more about this program than about the system",
+            100.0 * m.io_time_frac
+        );
+        Warning::new(WarningKind::NotIoLimited, message)
+    })
+}

@@ -1,0 +1,84 @@
+//! A run as its rows come: it says when it is long enough, and ends as a [`Tally`].
+
+use super::counters::Counters;
+use super::interval::interval;
+use super::slices::Slices;
+use super::stop::{Looks, StopRule};
+use super::total::Tally;
+use crate::{Io, Stop};
+
+/// One stream of a run.
+#[derive(Clone, Debug)]
+struct Stream {
+    counters: [Counters; 2],
+    begun_ns: u64,
+    ended_ns: u64,
+}
+
+/// The measured part of a run, row by row.
+#[derive(Clone, Debug)]
+pub struct RowTally {
+    streams: Vec<Option<Stream>>,
+    slices: Slices,
+    looks: Looks,
+    begun_ns: u64,
+    think_ns: u64,
+}
+
+impl RowTally {
+    /// A measured part that begins at `begun_ns`, of streams that think `think_ns` after each request, on
+    /// a system that does something once every `period_ns`, if that is known.
+    pub fn new(rule: StopRule, begun_ns: u64, think_ns: u64, period_ns: Option<u64>) -> Self {
+        let slices = match period_ns {
+            Some(period_ns) => Slices::with_period(begun_ns, period_ns),
+            None => Slices::new(begun_ns),
+        };
+        let looks = Looks::new(rule);
+        Self { streams: Vec::new(), slices, looks, begun_ns, think_ns }
+    }
+
+    /// Takes in a row; those of one stream ([`Io::process`]) in their order. Its response time is that from its arrival on.
+    pub fn add(&mut self, io: &Io) {
+        let number = io.process as usize;
+        if number >= self.streams.len() {
+            self.streams.resize_with(number + 1, || None);
+        }
+        let stream = self.streams[number].get_or_insert_with(|| Stream {
+            counters: [Counters::new(), Counters::new()],
+            begun_ns: io.queued_ns,
+            ended_ns: io.queued_ns,
+        });
+        let bytes = u64::from(io.request.len);
+        stream.counters[io.request.op as usize].add(bytes, io.elapsed_ns());
+        stream.ended_ns = stream.ended_ns.max(io.completed_ns.saturating_add(self.think_ns));
+        self.slices.add(io.completed_ns, bytes);
+    }
+
+    /// Whether the part is long enough at `now_ns`, by which all rows complete until then were taken in.
+    pub fn look(&mut self, now_ns: u64) -> Option<Stop> {
+        let elapsed_s = self.elapsed_s(now_ns);
+        if !self.looks.is_due(elapsed_s) {
+            return None;
+        }
+        self.looks.look(&self.slices.batches(now_ns), elapsed_s)
+    }
+
+    /// How the part ends at `now_ns` where it cannot go on.
+    pub fn verdict(&self, now_ns: u64) -> Stop {
+        self.looks.verdict(&self.slices.batches(now_ns), self.elapsed_s(now_ns))
+    }
+
+    fn elapsed_s(&self, now_ns: u64) -> f64 {
+        now_ns.saturating_sub(self.begun_ns) as f64 / 1e9
+    }
+
+    /// Ends the part at `now_ns`, for the reason `stop`.
+    pub fn finish(self, now_ns: u64, stop: Stop) -> Tally {
+        let known = interval(&self.slices.batches(now_ns));
+        let mut tally = Tally::with_interval(self.slices.rates(now_ns), known, stop);
+        for stream in self.streams.iter().flatten() {
+            tally.add_stream(&stream.counters, stream.ended_ns - stream.begun_ns);
+        }
+        tally
+    }
+}

@@ -1,0 +1,108 @@
+//! Tests of the tally: counters and rows of one run give one measurement, and what it says follows from them.
+
+use super::*;
+use crate::{Io, Measurement, Op, Request, Stop, Workload};
+use proptest::prelude::*;
+
+const RULE: StopRule = StopRule { min_s: 1.0, cap_s: 4.0, confidence: 0.03 };
+
+/// A request of 4 KiB that waits for nothing.
+fn row(process: u32, op: Op, queued_ns: u64, completed_ns: u64) -> Io {
+    let request = Request { op, offset: 0, len: 4096 };
+    Io { request, process, queued_ns, issued_ns: queued_ns, completed_ns, ..Io::default() }
+}
+
+/// Streams that issue one request after the other, each taking what `time` says of its number.
+fn rows(processes: u32, each: u64, time: impl Fn(u64) -> u64) -> Vec<Io> {
+    let mut all = Vec::new();
+    for process in 0..processes {
+        let mut now = 0;
+        for number in 0..each {
+            let op = if number % 4 == 0 { Op::Write } else { Op::Read };
+            all.push(row(process, op, now, now + time(number)));
+            now += time(number);
+        }
+    }
+    all.sort_by_key(|io| io.completed_ns);
+    all
+}
+
+fn tallied(rows: &[Io]) -> Measurement {
+    let mut tally = RowTally::new(RULE, 0, 0, None);
+    rows.iter().for_each(|io| tally.add(io));
+    let end = rows.iter().map(|io| io.completed_ns).max().unwrap_or(0);
+    tally.finish(end, Stop::TimeCap).measurement(&Workload::default(), 0.0)
+}
+
+#[test]
+fn a_steady_run_is_known_exactly() {
+    let m = tallied(&rows(1, 5000, |_| 1_000_000));
+    assert_eq!((m.ios, m.bytes, m.elapsed_s), (5000, 5000 * 4096, 5.0));
+    assert_eq!(m.throughput_bytes_per_s, 4_096_000.0);
+    assert!(m.relative_error() < 0.002 && m.burst_ratio.is_some_and(|b| b < 1.1), "{m:?}");
+    assert_eq!((m.read.unwrap().ios, m.write.unwrap().ios), (3750, 1250));
+    assert_eq!((m.io_time_frac, m.io_limited), (1.0, Some(true)));
+    let law = m.response_time_littles_law_ns.unwrap();
+    assert!((law / m.response_time_ns.mean - 1.0).abs() < 1e-9);
+}
+
+#[test]
+fn a_run_with_stalls_is_known_badly_and_bursts() {
+    let m = tallied(&rows(
+        1,
+        2000,
+        |number| if number % 500 == 499 { 1_000_000_000 } else { 1_000_000 },
+    ));
+    assert!(m.relative_error() > 0.2, "{m:?}");
+    assert!(m.burst_ratio.unwrap() > 2.0);
+    assert!(doubt_of_confidence(&m, 0.03).unwrap().message.contains("known to"));
+}
+
+#[test]
+fn rows_and_counters_of_one_run_are_one_measurement() {
+    let rows = rows(3, 4000, |number| 500_000 + number % 7 * 100_000);
+    let from_rows = tallied(&rows);
+    let mut counters = [(); 3].map(|()| [Counters::new(), Counters::new()]);
+    let mut ended = [0; 3];
+    for io in &rows {
+        let stream = io.process as usize;
+        counters[stream][io.request.op as usize].add(4096, io.elapsed_ns());
+        ended[stream] = io.completed_ns;
+    }
+    let mut slices = Slices::new(0);
+    rows.iter().for_each(|io| slices.add(io.completed_ns, 4096));
+    let mut live = Tally::new(slices.rates(ended[0]), Stop::TimeCap);
+    counters.iter().zip(ended).for_each(|(one, ended)| live.add_stream(one, ended));
+    assert_eq!(from_rows, live.measurement(&Workload::default(), 0.0));
+}
+
+#[test]
+fn thinking_is_no_io() {
+    let workload = Workload { think_time_ns: 3_000_000, ..Workload::default() };
+    let mut tally = RowTally::new(RULE, 0, workload.think_time_ns, None);
+    for number in 0..1000 {
+        tally.add(&row(0, Op::Read, number * 4_000_000, number * 4_000_000 + 1_000_000));
+    }
+    assert_eq!(tally.look(4_000_000_000), Some(Stop::Confident));
+    let m = tally.finish(4_000_000_000, Stop::Confident).measurement(&workload, 0.0);
+    assert_eq!((m.elapsed_s, m.io_time_frac, m.io_limited), (4.0, 0.25, Some(false)));
+    assert!(doubt_of_io_share(&m).is_some() && doubt_of_confidence(&m, 0.03).is_none());
+}
+
+#[test]
+fn nothing_is_measured_of_nothing() {
+    let m = Tally::new(Vec::new(), Stop::Interrupted).measurement(&Workload::default(), 0.0);
+    assert_eq!((m.ios, m.throughput_bytes_per_s, m.burst_ratio), (0, 0.0, None));
+    assert_eq!((m.read, m.write, m.response_time_littles_law_ns), (None, None, None));
+}
+
+proptest! {
+    /// Any cut of a run's rows into an order that keeps each stream's own gives the same measurement.
+    #[test]
+    fn the_order_among_streams_makes_no_difference(times in proptest::collection::vec(1u64..5_000_000, 20..200)) {
+        let all = rows(4, times.len() as u64, |number| times[number as usize]);
+        let mut by_stream = all.clone();
+        by_stream.sort_by_key(|io| io.process);
+        prop_assert_eq!(tallied(&all), tallied(&by_stream));
+    }
+}

@@ -1,0 +1,97 @@
+//! A finished run, from what its streams counted to a measurement.
+
+use super::counters::Counters;
+use super::interval::{Interval, burst_ratio, interval};
+use crate::{Direction, Engine, Measurement, Stop, Workload};
+
+/// A finished run: what its streams counted, and its rate slice by slice.
+#[derive(Clone, Debug)]
+pub struct Tally {
+    counters: [Counters; 2],
+    bytes_per_s: f64,
+    longest_ns: u64,
+    rates: Vec<f64>,
+    interval: Option<Interval>,
+    stop: Stop,
+}
+
+impl Tally {
+    /// A run whose slices of equal length had these `rates`, in bytes per second, and that ended for the reason `stop`.
+    pub fn new(rates: Vec<f64>, stop: Stop) -> Self {
+        let interval = interval(&rates);
+        Self::with_interval(rates, interval, stop)
+    }
+
+    /// The same with an interval from batches that were chosen otherwise.
+    pub fn with_interval(rates: Vec<f64>, interval: Option<Interval>, stop: Stop) -> Self {
+        let counters = [Counters::new(), Counters::new()];
+        Self { counters, bytes_per_s: 0.0, longest_ns: 0, rates, interval, stop }
+    }
+
+    /// Adds a stream: its reads, its writes, and the length of its own measured part.
+    pub fn add_stream(&mut self, counters: &[Counters; 2], elapsed_ns: u64) {
+        for (sum, one) in self.counters.iter_mut().zip(counters) {
+            sum.merge(one);
+        }
+        let bytes: u64 = counters.iter().map(|c| c.bytes).sum();
+        if elapsed_ns > 0 {
+            self.bytes_per_s += bytes as f64 * 1e9 / elapsed_ns as f64;
+        }
+        self.longest_ns = self.longest_ns.max(elapsed_ns);
+    }
+
+    /// All that follows from the counts: `overhead_ns` is what the harness itself needs per request.
+    ///
+    /// The throughput is the sum of the streams' own ones; the elapsed time is what all bytes take at it. The interval of
+    /// fewer than ten slices is as wide as the throughput.
+    pub fn measurement(&self, workload: &Workload, overhead_ns: f64) -> Measurement {
+        let [read, write] = &self.counters;
+        let mut all = read.clone();
+        all.merge(write);
+        let throughput = self.bytes_per_s;
+        let elapsed_s = match throughput > 0.0 {
+            true => all.bytes as f64 / throughput,
+            false => self.longest_ns as f64 / 1e9,
+        };
+        let relative = self.interval.map_or(1.0, |i| i.relative().min(1.0));
+        let in_flight = f64::from(workload.process_num) * f64::from(workload.queue_depth);
+        let mut m = Measurement {
+            ios: all.ios,
+            bytes: all.bytes,
+            elapsed_s,
+            throughput_bytes_per_s: throughput,
+            throughput_ci95: [throughput * (1.0 - relative), throughput * (1.0 + relative)],
+            response_time_ns: all.response_time(),
+            response_time_littles_law_ns: (all.ios > 0)
+                .then(|| in_flight * elapsed_s * 1e9 / all.ios as f64),
+            read: direction(read, elapsed_s),
+            write: direction(write, elapsed_s),
+            burst_ratio: burst_ratio(&self.rates),
+            ..Measurement::empty(workload.clone(), self.stop)
+        };
+        share_of_io(&mut m, overhead_ns);
+        m
+    }
+}
+
+fn direction(counters: &Counters, elapsed_s: f64) -> Option<Direction> {
+    let bytes = counters.bytes;
+    (counters.ios > 0).then(|| Direction {
+        ios: counters.ios,
+        bytes,
+        throughput_bytes_per_s: if elapsed_s > 0.0 { bytes as f64 / elapsed_s } else { 0.0 },
+        response_time_ns: counters.response_time(),
+    })
+}
+
+/// Share of the time that the harness and the thinking leave to I/O.
+fn share_of_io(m: &mut Measurement, overhead_ns: f64) {
+    let streams_ns = m.elapsed_s * 1e9 * f64::from(m.workload.process_num);
+    let besides = (overhead_ns + m.workload.think_time_ns as f64) * m.ios as f64;
+    let is_null = m.workload.engine == Engine::Null;
+    m.io_time_frac = match streams_ns > 0.0 && !is_null {
+        true => (1.0 - besides / streams_ns).clamp(0.0, 1.0),
+        false => 0.0,
+    };
+    m.io_limited = (!is_null).then_some(m.io_time_frac > 0.5);
+}
