@@ -218,7 +218,9 @@ pub(crate) fn borders(
             Border { operation, unique_bytes: position, low, high, ratio, in_memory: false };
         SetBorder { border, gap }
     };
-    kept.iter().zip(ends).map(finish).collect()
+    // What is as fast again further on was an obstacle, such as a flush that locks the cache, and no level's end.
+    let all = kept.iter().zip(ends).map(finish);
+    all.filter(|found| found.border.ratio >= LASTING).collect()
 }
 
 #[cfg(test)]
@@ -264,6 +266,22 @@ mod tests {
         assert!((23.0..=24.0).contains(&border.unique_bytes), "{border:?}");
         assert_eq!((border.low, border.high), (23.0, 24.0));
         assert!((border.ratio - 500.0).abs() < 25.0, "{border:?}");
+    }
+
+    #[test]
+    fn a_dip_before_a_cliff_is_no_border() {
+        // Writes of a cache of 50 MB that is locked while it is flushed: slow where a flush takes as long as its interval, fast
+        // again where only every other one is made (figure 8 of Chen & Patterson 1994 dips at 39 MB).
+        let fast = [1.0, 3.0, 10.0, 17.0, 23.0].map(|at| (at, 25.0));
+        let dip = [(27.0, 12.0), (31.0, 6.0), (35.0, 4.0)];
+        let again = [40.0, 43.0, 48.0].map(|at| (at, 24.0));
+        let behind = [(51.0, 5.5), (55.0, 2.9), (60.0, 2.2), (71.0, 1.7), (100.0, 1.3)];
+        let points = [&fast[..], &dip, &again, &behind].concat();
+        // Reads of the same system have told where the cache ends.
+        let all = borders(&samples(&points), &[49.6], BorderOperation::Write, Gate::FINAL);
+        let places: Vec<f64> = all.iter().map(|b| b.border.unique_bytes).collect();
+        assert!(places.iter().all(|at| (48.0..=55.0).contains(at)), "{places:?}");
+        assert!(!places.is_empty());
     }
 
     #[test]
