@@ -31,6 +31,45 @@ pub struct TracingCost {
     pub between_calls_ns: u64,
 }
 
+/// Counts of requests, whether of calls, a trace or a simulation, from which follows how well the model describes them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RequestCounts {
+    /// Number of requests.
+    pub requests: u64,
+    /// Those that read.
+    pub reads: u64,
+    /// Those that begin where the request before them in their thread of addresses ended.
+    pub followers: u64,
+    /// Requests that have one of the same process before them.
+    pub pairs: u64,
+    /// Those of the pairs of which one reads and one writes.
+    pub changes: u64,
+    /// Sizes in bytes and how many requests have each, kept within one percent.
+    pub sizes: Vec<(u64, u64)>,
+    /// Lengths of sequential runs in requests and how many runs have each, kept within one percent.
+    pub runs: Vec<(u64, u64)>,
+}
+
+/// How well the workload model describes requests: 0 is a distance that chance alone explains, 1 the largest.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ModelFit {
+    /// The size distribution of the model that is nearest to the sizes.
+    pub size_distribution: SizeDistribution,
+    /// Distance of the sizes from it.
+    pub size_distance: f64,
+    /// Distance of the lengths of sequential runs from geometric ones.
+    pub run_distance: f64,
+    /// Distance of the share of neighbours of different kinds, read and write, from 2 r (1 - r).
+    pub mix_distance: f64,
+}
+
+impl ModelFit {
+    /// 1 less the largest of the three distances.
+    pub fn goodness(&self) -> f64 {
+        1.0 - self.size_distance.max(self.run_distance).max(self.mix_distance).clamp(0.0, 1.0)
+    }
+}
+
 /// The five parameters of an application, a file of it, or a process of it, and how well they describe it.
 ///
 /// The parameters are those of the self-scaling paper, section 5.

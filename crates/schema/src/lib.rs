@@ -34,7 +34,8 @@ pub use campaign::{
 };
 pub use campaign_plan::{CellPlan, Prepare, RowPlan};
 pub use characterization::{
-    Characterization, Ending, FileCall, FileKind, FileTraits, ProcessTraits, TracingCost, Traits,
+    Characterization, Ending, FileCall, FileKind, FileTraits, ModelFit, ProcessTraits,
+    RequestCounts, TracingCost, Traits,
 };
 pub use distribution::Distribution;
 pub use document::{Document, SCHEMA, Tool};

@@ -1,13 +1,12 @@
 //! The five parameters of one group of requests.
 
-use super::Place;
-use super::sizes::nearest;
+use super::place::{Fit, Place};
 use crate::analyze::blocks::{BlockSize, touched};
 use crate::analyze::log_histogram::{FineHistogram, LogHistogram};
 use crate::analyze::sketch::Sketch;
 use ioscape_schema::trace_summary::TraceTraits;
 use ioscape_schema::workload::SIZE_MEAN_MAX;
-use ioscape_schema::{Access, Io, Op, Workload};
+use ioscape_schema::{Access, Io, Op, RequestCounts, Workload};
 use rustc_hash::FxHashSet;
 
 /// Most blocks that are counted exactly, in about 300 MB.
@@ -16,12 +15,11 @@ const MOST_EXACT: usize = 1 << 24;
 /// What is counted of a group.
 #[derive(Clone, Debug, Default)]
 pub struct Group {
-    sizes: LogHistogram,
+    sizes: LogHistogram<6>,
     reads: u64,
     follow: u64,
     could_follow: u64,
     runs: FineHistogram,
-    last_op: Option<Op>,
     changes: u64,
     exact: Option<FxHashSet<u64>>,
     blocks: Sketch,
@@ -51,12 +49,11 @@ impl Group {
         self.sizes.add(u64::from(io.request.len));
         self.reads += u64::from(op == Op::Read);
         self.follow += u64::from(place.follows);
-        self.could_follow += u64::from(place.has_before);
+        self.could_follow += u64::from(place.before.is_some());
         if place.ended_run > 0 {
             self.runs.add(place.ended_run);
         }
-        self.changes += u64::from(self.last_op.is_some_and(|last| last != op));
-        self.last_op = Some(op);
+        self.changes += u64::from(place.before.is_some_and(|before| before != op));
         self.block_bytes = size.bytes();
         for key in touched(io, size) {
             self.blocks.add(key);
@@ -78,8 +75,14 @@ impl Group {
         self.last_ns = self.last_ns.max(io.completed_ns).max(io.queued_ns);
     }
 
-    /// The workload nearest to the requests, and how near it is.
-    pub fn finish(&self, name: String) -> TraceTraits {
+    /// The workload nearest to the requests, and how near it is by `fit`; `going_on` are the lengths of the sequential runs
+    /// that have not ended.
+    pub fn finish(
+        &self,
+        name: String,
+        fit: Fit,
+        going_on: impl Iterator<Item = u64>,
+    ) -> TraceTraits {
         let requests = self.requests();
         if requests == 0 {
             return TraceTraits { name, ..TraceTraits::default() };
@@ -88,7 +91,6 @@ impl Group {
         let read_frac = self.reads as f64 / count;
         let seq_frac = self.follow as f64 / self.could_follow.max(1) as f64;
         let size_mean = (self.sizes.mean().round() as u64).clamp(1, SIZE_MEAN_MAX);
-        let (size_distribution, size_distance) = nearest(&self.sizes, size_mean);
         let in_flight =
             if self.busy_ns == 0 { 1.0 } else { self.elapsed_ns as f64 / self.busy_ns as f64 };
         let process_num = (in_flight.round() as u32).clamp(1, 4096);
@@ -96,10 +98,9 @@ impl Group {
         let span = self.last_ns.saturating_sub(self.first_ns.unwrap_or(0)) as f64;
         // Little's law for a closed workload: processes x span = requests x (response + think).
         let think = (f64::from(process_num) * span / count - response).max(0.0);
-        let workload = Workload {
+        let mut workload = Workload {
             unique_bytes: self.unique_bytes().max(size_mean),
             size_mean,
-            size_distribution,
             read_frac,
             seq_frac,
             process_num,
@@ -107,17 +108,15 @@ impl Group {
             access: Access::Direct,
             ..Workload::default()
         };
-        let expected = 2.0 * read_frac * (1.0 - read_frac);
-        let mix_distance = (self.changes as f64 / (count - 1.0).max(1.0) - expected).abs().min(1.0);
-        let run_distance = self.run_distance(seq_frac);
-        let worst = size_distance.max(mix_distance).max(run_distance);
+        let found = fit(&self.counts(going_on), &workload);
+        workload.size_distribution = found.size_distribution;
         TraceTraits {
             name,
             workload,
-            goodness: 1.0 - worst,
-            size_distance,
-            run_distance,
-            mix_distance,
+            goodness: found.goodness(),
+            size_distance: found.size_distance,
+            run_distance: found.run_distance,
+            mix_distance: found.mix_distance,
             requests,
             bytes: u64::try_from(self.sizes.sum()).unwrap_or(u64::MAX),
             processes_seen: if self.told { self.processes.estimate().round() as u64 } else { 0 },
@@ -134,15 +133,17 @@ impl Group {
         (blocks * self.block_bytes as f64) as u64
     }
 
-    /// Largest difference between the distribution of run lengths seen and the geometric one of the model.
-    fn run_distance(&self, seq_frac: f64) -> f64 {
-        let all = self.runs.count() as f64;
-        let mut below = 0u64;
-        let differences = self.runs.bins().map(|(to, count)| {
-            below += count;
-            let model = 1.0 - seq_frac.powf(to as f64);
-            (below as f64 / all - model).abs()
-        });
-        differences.fold(0.0, f64::max)
+    fn counts(&self, going_on: impl Iterator<Item = u64>) -> RequestCounts {
+        let mut runs = self.runs.clone();
+        going_on.for_each(|length| runs.add(length));
+        RequestCounts {
+            requests: self.requests(),
+            reads: self.reads,
+            followers: self.follow,
+            pairs: self.could_follow,
+            changes: self.changes,
+            sizes: self.sizes.bins().collect(),
+            runs: runs.bins().collect(),
+        }
     }
 }

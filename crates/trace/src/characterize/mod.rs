@@ -1,13 +1,15 @@
 //! A trace as a workload of five parameters: overall, by disk, by process and by window of time, with how good the likeness is.
 
 mod group;
-mod sizes;
+mod place;
 
 use crate::analyze::blocks::BlockSize;
 use crate::analyze::disk_name;
 use group::Group;
 use ioscape_schema::trace_summary::{TraceCharacterization, TraceTraits};
-use ioscape_schema::{Io, TraceInfo};
+use ioscape_schema::{Io, Op, TraceInfo};
+pub use place::Fit;
+use place::Place;
 use rustc_hash::FxHashMap;
 
 /// Most groups of one kind that are told apart; what belongs to further ones counts in the whole only.
@@ -37,17 +39,7 @@ pub struct Characterizer {
 struct Stream {
     end: u64,
     run: u64,
-}
-
-/// What the place of a request in its stream tells.
-#[derive(Clone, Copy, Debug)]
-struct Place {
-    /// Whether it begins where the one before ended.
-    follows: bool,
-    /// Whether there is one before.
-    has_before: bool,
-    /// Length of the sequential run that it ended; 0 for none.
-    ended_run: u64,
+    before: Option<Op>,
 }
 
 impl Characterizer {
@@ -96,36 +88,54 @@ impl Characterizer {
         let key = (io.process, io.device);
         // Beyond any number of real streams memory matters more than their sequences.
         if self.streams.len() >= 1 << 20 && !self.streams.contains_key(&key) {
-            return Place { follows: false, has_before: false, ended_run: 0 };
+            return Place { follows: false, before: None, ended_run: 0 };
         }
         let stream = self.streams.entry(key).or_default();
-        let has_before = stream.run > 0;
-        let follows = has_before && stream.end == io.request.offset;
+        let before = stream.before.replace(io.request.op);
+        let follows = before.is_some() && stream.end == io.request.offset;
         let ended_run = if follows { 0 } else { stream.run };
         stream.run = if follows { stream.run + 1 } else { 1 };
         stream.end = io.end();
-        Place { follows, has_before, ended_run }
+        Place { follows, before, ended_run }
     }
 
-    /// The workloads; `name` is what the user calls the trace.
-    pub fn finish(&self, name: &str, info: &TraceInfo) -> TraceCharacterization {
+    /// The workloads; `name` is what the user calls the trace, and `fit` says how near each is to the model: the one measure
+    /// for all requests is `fit` of the crate of workloads, which the caller passes in.
+    pub fn finish(&self, name: &str, info: &TraceInfo, fit: Fit) -> TraceCharacterization {
+        let runs = |of: &dyn Fn(&(u32, u16)) -> bool| -> Vec<u64> {
+            let streams = self.streams.iter().filter(|(key, _)| of(key));
+            streams.map(|(_, stream)| stream.run).collect()
+        };
         let mut disks: Vec<_> = self.disks.iter().collect();
         disks.sort_by_key(|one| *one.0);
-        let disks: Vec<TraceTraits> =
-            disks.into_iter().map(|(&id, group)| group.finish(disk_name(info, id))).collect();
+        let disks: Vec<TraceTraits> = disks
+            .into_iter()
+            .map(|(&id, group)| {
+                group.finish(disk_name(info, id), fit, runs(&|key| key.1 == id).into_iter())
+            })
+            .collect();
         let mut processes: Vec<_> = self.processes.iter().collect();
         processes.sort_by_key(|(id, group)| (std::cmp::Reverse(group.requests()), **id));
         let told = processes.len() > 1;
         let processes = processes.into_iter().filter(|_| told).take(LISTED);
         let width = self.window_ns.unwrap_or(1);
         let windows = self.windows.iter().map(|(number, group)| {
-            group.finish(format!("from {} s", *number as f64 * width as f64 / 1e9))
+            let name = format!("from {} s", *number as f64 * width as f64 / 1e9);
+            group.finish(name, fit, std::iter::empty())
         });
         TraceCharacterization {
             name: name.to_owned(),
-            overall: self.overall.finish("the whole trace".to_owned()),
+            overall: self.overall.finish(
+                "the whole trace".to_owned(),
+                fit,
+                runs(&|_| true).into_iter(),
+            ),
             disks: if disks.len() > 1 { disks } else { Vec::new() },
-            processes: processes.map(|(&id, group)| group.finish(self.process(id, info))).collect(),
+            processes: processes
+                .map(|(&id, group)| {
+                    group.finish(self.process(id, info), fit, runs(&|key| key.0 == id).into_iter())
+                })
+                .collect(),
             windows: windows.collect(),
         }
     }
@@ -151,5 +161,4 @@ fn limited<K: std::hash::Hash + Eq>(
 }
 
 #[cfg(test)]
-#[path = "tests.rs"]
 mod tests;

@@ -1,8 +1,8 @@
-//! Traces made of known workloads are recognized, and others are told from them.
+//! Requests are counted for the whole, the disks, the processes and the windows, each for itself.
 
 use super::*;
 use crate::analyze::miss_ratio::mix;
-use ioscape_schema::{Op, Request, SizeDistribution};
+use ioscape_schema::{ModelFit, Request, RequestCounts, Workload};
 
 fn io(index: u64, op: Op, offset: u64, len: u32) -> Io {
     let queued_ns = index * 1_000_000;
@@ -19,7 +19,7 @@ fn io(index: u64, op: Op, offset: u64, len: u32) -> Io {
 fn of(rows: &[Io]) -> TraceCharacterization {
     let mut seen = Characterizer::new(4096, Some(1_000_000_000));
     seen.update(rows);
-    seen.finish("t", &TraceInfo::default())
+    seen.finish("t", &TraceInfo::default(), |_, _| ModelFit::default())
 }
 
 /// Independent draws: 30 % reads, 60 % sequential, 8 KiB each, over 64 MiB.
@@ -36,26 +36,21 @@ fn model(count: u64) -> Vec<Io> {
 }
 
 #[test]
-fn a_workload_of_the_model_is_recognized() {
-    let found = of(&model(20_000)).overall;
-    let workload = &found.workload;
-    assert_eq!(workload.size_distribution, SizeDistribution::Fixed);
-    assert_eq!((workload.size_mean, workload.process_num), (8192, 1));
-    assert!((workload.read_frac - 0.3).abs() < 0.01 && (workload.seq_frac - 0.6).abs() < 0.01);
-    assert!((58 << 20..=64 << 20).contains(&workload.unique_bytes), "{}", workload.unique_bytes);
-    assert!((workload.think_time_ns as f64 / 500_000.0 - 1.0).abs() < 0.01);
-    assert!(found.goodness > 0.97, "{found:?}");
-    assert_eq!(workload.validate(), Ok(()));
-}
-
-#[test]
-fn what_is_no_such_workload_is_told() {
-    // Reads and writes take turns, and sizes are far from any of the distributions.
-    let op = |i: u64| if i.is_multiple_of(2) { Op::Read } else { Op::Write };
-    let len = |i: u64| if i.is_multiple_of(10) { 1 << 20 } else { 4096 };
-    let rows: Vec<Io> = (0..5000).map(|i| io(i, op(i), mix(i) % 1000 * 4096, len(i))).collect();
-    let found = of(&rows).overall;
-    assert!(found.goodness < 0.6 && found.mix_distance > 0.49, "{found:?}");
+fn what_is_counted_of_each_group_is_what_the_measure_gets() {
+    // A measure that gives back what it was given: counts over 10 000 as distances.
+    let counted = |counts: &RequestCounts, _: &Workload| ModelFit {
+        size_distance: counts.requests as f64 / 1e4,
+        run_distance: counts.followers as f64 / 1e4,
+        mix_distance: counts.changes as f64 / 1e4,
+        ..ModelFit::default()
+    };
+    let mut seen = Characterizer::new(4096, None);
+    seen.update(&model(4000));
+    let found = seen.finish("t", &TraceInfo::default(), counted).overall;
+    assert_eq!((found.size_distance, found.goodness), (0.4, 0.6));
+    assert_eq!(found.run_distance, (found.workload.seq_frac * 3999.0).round() / 1e4);
+    let changes = 2.0 * found.workload.read_frac * (1.0 - found.workload.read_frac) * 4000.0;
+    assert!((found.mix_distance * 1e4 / changes - 1.0).abs() < 0.05, "{found:?}");
 }
 
 #[test]

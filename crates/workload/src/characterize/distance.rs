@@ -51,6 +51,20 @@ impl Histogram {
         (largest - CRITICAL / (total as f64).sqrt()).clamp(0.0, 1.0)
     }
 
+    /// A histogram of values with their counts; values are within one percent.
+    pub(super) fn of(counted: &[(u64, u64)]) -> Self {
+        let mut seen = Self::default();
+        counted
+            .iter()
+            .for_each(|&(value, count)| *seen.0.entry(class(value)).or_default() += count);
+        seen
+    }
+
+    /// Values with their counts.
+    pub(super) fn counted(&self) -> Vec<(u64, u64)> {
+        self.0.iter().map(|(&value, &count)| (value, count)).collect()
+    }
+
     /// The size distribution that is nearest to the sizes seen, beside the other parameters of `workload`, and its
     /// distance.
     pub(super) fn nearest(&self, workload: &Workload) -> (SizeDistribution, f64) {

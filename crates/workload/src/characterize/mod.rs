@@ -3,6 +3,7 @@
 mod application;
 mod distance;
 mod doubts;
+mod fit;
 mod phases;
 mod share;
 mod touched;
@@ -13,6 +14,7 @@ use touched::Touched;
 
 pub use application::{Application, Portrait};
 pub use doubts::{Unseen, doubts};
+pub use fit::fit;
 
 /// The five parameters of a sequence of requests (self-scaling paper, section 5).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -1,8 +1,9 @@
 //! What is counted of all calls, of those on one file, or of those by one process, and the parameters that follow.
 
 use super::distance::Histogram;
+use super::fit::fit;
 use super::phases::Activity;
-use ioscape_schema::{Access, FileCall, Op, TracingCost, Traits, Workload};
+use ioscape_schema::{Access, FileCall, Op, RequestCounts, TracingCost, Traits};
 
 /// How a request stands to those before it.
 #[derive(Clone, Copy, Debug, Default)]
@@ -100,7 +101,6 @@ impl Share {
             process_num: beside.activity.processes(),
             think_time_ns: self.think_ns(beside),
             access: self.access(),
-            mix_distance: self.mix_distance(read_frac),
             strict_seq_frac: (self.strict_followers as f64 / pairs).min(1.0),
             requests: self.requests,
             bytes: self.bytes,
@@ -110,12 +110,12 @@ impl Share {
             active_s: beside.activity.union_ns as f64 / 1e9,
             ..Traits::default()
         };
-        // The rare start of a run is part of the model: the first request of a process follows nothing.
-        traits.run_distance = self.runs.run_distance(self.followers as f64 / requests);
-        let workload: Workload = traits.workload();
-        (traits.size_distribution, traits.size_distance) = self.sizes.nearest(&workload);
-        let worst = traits.size_distance.max(traits.run_distance).max(traits.mix_distance);
-        traits.goodness = if self.requests == 0 { 0.0 } else { 1.0 - worst.clamp(0.0, 1.0) };
+        let fit = fit(&self.counts(), &traits.workload());
+        traits.size_distribution = fit.size_distribution;
+        traits.size_distance = fit.size_distance;
+        traits.run_distance = fit.run_distance;
+        traits.mix_distance = fit.mix_distance;
+        traits.goodness = if self.requests == 0 { 0.0 } else { fit.goodness() };
         traits
     }
 
@@ -152,12 +152,15 @@ impl Share {
         }
     }
 
-    /// Beyond what chance gives 19 times of 20 with so few neighbours.
-    fn mix_distance(&self, read_frac: f64) -> f64 {
-        if self.pairs == 0 {
-            return 0.0;
+    fn counts(&self) -> RequestCounts {
+        RequestCounts {
+            requests: self.requests,
+            reads: self.reads,
+            followers: self.followers,
+            pairs: self.pairs,
+            changes: self.changes,
+            sizes: self.sizes.counted(),
+            runs: self.runs.counted(),
         }
-        let apart = self.changes as f64 / self.pairs as f64 - 2.0 * read_frac * (1.0 - read_frac);
-        (apart.abs() - 1.96 * 0.5 / (self.pairs as f64).sqrt()).max(0.0)
     }
 }
