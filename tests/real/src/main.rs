@@ -105,6 +105,7 @@ fn attempts<'a>(lab: &Lab, plan: &Plan<'a>) -> Vec<(&'a System, Outcome)> {
         for attempt in 1.. {
             let started = Instant::now();
             let outcome = system.attempt(lab);
+            lab.stop_if_interrupted();
             show(&outcome);
             say(&format!("   {:.0} s", started.elapsed().as_secs_f64()));
             let is_last = attempt == ATTEMPTS || begun.elapsed() > plan.retry_until;

@@ -78,6 +78,11 @@ impl Journal {
         let _ = self.save(&entries);
     }
 
+    /// Whether the run was interrupted; waits until everything is undone if so.
+    pub fn is_closed(&self) -> bool {
+        self.lock().closed
+    }
+
     /// Undoes everything, newest first, and lets nothing more be noted.
     pub fn close(&self) {
         let mut entries = self.lock();
@@ -154,6 +159,6 @@ mod tests {
         journal.forget(kept);
         journal.close();
         assert!(place.0.join("kept").exists() && !place.0.join("gone").exists());
-        assert!(journal.note(place.make("late")).is_err());
+        assert!(journal.is_closed() && journal.note(place.make("late")).is_err());
     }
 }

@@ -95,6 +95,13 @@ impl Lab {
         Ok(Self { place, command: PathBuf::new(), journal, _lock: lock })
     }
 
+    /// Leaves the rest to the thread that takes everything down, if the run was interrupted: what came of a system then says nothing.
+    pub fn stop_if_interrupted(&self) {
+        while self.journal.is_closed() {
+            std::thread::park();
+        }
+    }
+
     /// A path below the place.
     pub fn path(&self, below: &str) -> PathBuf {
         self.place.join(below)

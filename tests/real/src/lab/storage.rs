@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Throttles of the block layer, for all processes and the kernel's own write-back (version 1 of control groups, root group).
-pub const THROTTLE: &str = "/sys/fs/cgroup/blkio/blkio.throttle.write_bps_device";
+const THROTTLE: &str = "/sys/fs/cgroup/blkio/blkio.throttle.write_bps_device";
 
 /// How a file system is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -148,15 +148,32 @@ impl Up<'_> {
         self.loop_device(&file)
     }
 
-    /// Lets a device write no faster than this: exact on average, in bursts of a tenth of a second.
+    /// A file system on `mnt/NAME` whose device writes no faster than this: throttled by the block layer, exactly on average and
+    /// in bursts of a tenth of a second, or where that cannot be, a simulated disk of this rate.
     ///
     /// # Errors
-    /// The kernel's refusal.
-    pub fn throttle_writes(&mut self, device: &Path, bytes_per_s: u64) -> Result<(), String> {
-        let number = number(device)?;
+    /// One sentence from the programs that make it, or the kernel's refusal.
+    pub fn slow_file_system(
+        &mut self,
+        name: &str,
+        kind: FileSystem,
+        mib: u32,
+        mb_per_s: u32,
+    ) -> Result<(), String> {
+        if !Path::new(THROTTLE).exists() {
+            let rate = Parameters {
+                size_mib: f64::from(mib),
+                bandwidth_mb_s: f64::from(mb_per_s),
+                ..Parameters::default()
+            };
+            return self.disk_with(name, kind, &rate).map(drop);
+        }
+        let device = self.fast_device(name, mib)?;
+        self.file_system(name, kind, &device)?;
+        let number = number(&device)?;
         self.note(Undo::Write { path: THROTTLE.into(), text: format!("{number} 0") })?;
-        fs::write(THROTTLE, format!("{number} {bytes_per_s}"))
-            .map_err(|e| format!("{THROTTLE}: {e}"))
+        let rule = format!("{number} {mb_per_s}000000");
+        fs::write(THROTTLE, rule).map_err(|e| format!("{THROTTLE}: {e}"))
     }
 }
 

@@ -15,7 +15,6 @@ mod vxbench;
 use crate::check::{Check, Outcome};
 use crate::disk::Parameters;
 use crate::lab::Lab;
-use crate::lab::storage::THROTTLE;
 use crate::packages;
 
 /// Expectations, or why the system could not be brought up or evaluated.
@@ -42,8 +41,6 @@ pub struct System {
     pub truth: &'static str,
     /// Debian packages that it needs.
     pub packages: &'static [&'static str],
-    /// Files of the kernel that it needs.
-    kernel: &'static [&'static str],
     /// Whether a miss is never tolerated: its checks leave room for a busy machine, and the others stand on them.
     pub must_hold: bool,
     /// Brings it up, evaluates it, compares.
@@ -59,9 +56,6 @@ impl System {
         if !missing.is_empty() {
             return Outcome::Skipped(format!("apt-get install {}", missing.join(" ")));
         }
-        if let Some(file) = self.kernel.iter().find(|file| !lab.has(file)) {
-            return Outcome::Skipped(format!("this kernel has no {file}"));
-        }
         match (self.run)(lab) {
             Ok(checks) => Outcome::Checked(checks),
             Err(why) => Outcome::Broken(why),
@@ -75,7 +69,6 @@ pub const ALL: &[System] = &[
         name: "disk-model",
         truth: "the simulated disk keeps to its parameters and counts what it does",
         packages: &[],
-        kernel: &[],
         must_hold: true,
         run: model::simulated_disk,
     },
@@ -83,7 +76,6 @@ pub const ALL: &[System] = &[
         name: "fio",
         truth: "fio replays the same requests at the same speed",
         packages: &["fio"],
-        kernel: &[],
         must_hold: false,
         run: fio::replay,
     },
@@ -91,7 +83,6 @@ pub const ALL: &[System] = &[
         name: "fast",
         truth: "fio moves the same bytes at the same speed on a device as fast as memory",
         packages: &["e2fsprogs", "fio"],
-        kernel: &[],
         must_hold: false,
         run: fio::fast,
     },
@@ -99,7 +90,6 @@ pub const ALL: &[System] = &[
         name: "vxbench",
         truth: "fio moves the same bytes at the same speed and cost; direct I/O spares processor time; writers to one file wait",
         packages: &["fio"],
-        kernel: &[],
         must_hold: false,
         run: vxbench::beside_fio,
     },
@@ -107,7 +97,6 @@ pub const ALL: &[System] = &[
         name: "faults",
         truth: "a disk that fails after some points",
         packages: &[],
-        kernel: &[],
         must_hold: true,
         run: faults::in_the_middle,
     },
@@ -115,7 +104,6 @@ pub const ALL: &[System] = &[
         name: "tmpfs",
         truth: "one region",
         packages: &[],
-        kernel: &[],
         must_hold: false,
         run: cache::tmpfs,
     },
@@ -123,7 +111,6 @@ pub const ALL: &[System] = &[
         name: "memcg-64",
         truth: "a page cache of 64 MiB",
         packages: &[],
-        kernel: &[],
         must_hold: false,
         run: cache::limit_64,
     },
@@ -131,7 +118,6 @@ pub const ALL: &[System] = &[
         name: "memcg-512",
         truth: "a page cache of 512 MiB",
         packages: &[],
-        kernel: &[],
         must_hold: false,
         run: cache::limit_512,
     },
@@ -139,7 +125,6 @@ pub const ALL: &[System] = &[
         name: "sprite",
         truth: "writes cached to 24 MB, reads to 128 MB: three plateaus",
         packages: &["e2fsprogs"],
-        kernel: &[],
         must_hold: false,
         run: cache::sprite,
     },
@@ -147,7 +132,6 @@ pub const ALL: &[System] = &[
         name: "write-through",
         truth: "every write goes to the disk; T = T_disk / (1 - r)",
         packages: &[],
-        kernel: &[],
         must_hold: false,
         run: policy::write_through,
     },
@@ -155,7 +139,6 @@ pub const ALL: &[System] = &[
         name: "write-back",
         truth: "writes cancel in the cache",
         packages: &[],
-        kernel: &[],
         must_hold: false,
         run: policy::write_back,
     },
@@ -163,7 +146,6 @@ pub const ALL: &[System] = &[
         name: "flush",
         truth: "flushing every second slows cached writes on btrfs, never flushing does not",
         packages: &["btrfs-progs"],
-        kernel: &[THROTTLE],
         must_hold: false,
         run: policy::flush,
     },
@@ -171,7 +153,6 @@ pub const ALL: &[System] = &[
         name: "one-arm",
         truth: "sequentiality pays on the disk and not in the cache; concurrency does not pay",
         packages: &["e2fsprogs"],
-        kernel: &[],
         must_hold: false,
         run: disk::one_arm,
     },
@@ -179,7 +160,6 @@ pub const ALL: &[System] = &[
         name: "four-arms",
         truth: "concurrency pays on a disk with four arms",
         packages: &["e2fsprogs"],
-        kernel: &[],
         must_hold: false,
         run: disk::four_arms,
     },
@@ -187,7 +167,6 @@ pub const ALL: &[System] = &[
         name: "sort",
         truth: "GNU sort past memory, and the workload with its parameters",
         packages: &["e2fsprogs"],
-        kernel: &[],
         must_hold: false,
         run: applications::sort,
     },
@@ -195,7 +174,6 @@ pub const ALL: &[System] = &[
         name: "tpc-b",
         truth: "TPC-B on SQLite, and the workload with its parameters",
         packages: &["e2fsprogs", "sqlite3"],
-        kernel: &[],
         must_hold: false,
         run: applications::tpc_b,
     },
@@ -203,7 +181,6 @@ pub const ALL: &[System] = &[
         name: "client-server",
         truth: "client cache of 32 MB, server cache of 96 MB",
         packages: &["e2fsprogs", "fuse3", "iproute2", "openssh-sftp-server", "socat", "sshfs"],
-        kernel: &[],
         must_hold: false,
         run: network::client_server,
     },
@@ -211,7 +188,6 @@ pub const ALL: &[System] = &[
         name: "nfs-like",
         truth: "writes go to the server one by one: write-through",
         packages: &["fuse3", "iproute2", "openssh-sftp-server", "socat", "sshfs"],
-        kernel: &[],
         must_hold: false,
         run: network::nfs_like,
     },
@@ -219,7 +195,6 @@ pub const ALL: &[System] = &[
         name: "dux-like",
         truth: "the client caches writes too: write-cancelling",
         packages: &["glusterfs-client", "glusterfs-server", "iproute2"],
-        kernel: &[],
         must_hold: false,
         run: network::dux_like,
     },
@@ -227,7 +202,6 @@ pub const ALL: &[System] = &[
         name: "prediction-here",
         truth: "a directory of the machine's own file system, 1 GiB of memory",
         packages: &[],
-        kernel: &[],
         must_hold: false,
         run: prediction::here,
     },
@@ -235,7 +209,6 @@ pub const ALL: &[System] = &[
         name: "prediction-ext4",
         truth: "ext4 on a loop device, 1 GiB of memory",
         packages: &["e2fsprogs"],
-        kernel: &[],
         must_hold: false,
         run: prediction::ext4,
     },
@@ -243,7 +216,6 @@ pub const ALL: &[System] = &[
         name: "prediction-xfs",
         truth: "XFS on a loop device, 1 GiB of memory",
         packages: &["xfsprogs"],
-        kernel: &[],
         must_hold: false,
         run: prediction::xfs,
     },
@@ -251,7 +223,6 @@ pub const ALL: &[System] = &[
         name: "prediction-btrfs",
         truth: "btrfs on a loop device, 1 GiB of memory",
         packages: &["btrfs-progs"],
-        kernel: &[],
         must_hold: false,
         run: prediction::btrfs,
     },
@@ -259,7 +230,6 @@ pub const ALL: &[System] = &[
         name: "prediction-tmpfs",
         truth: "tmpfs",
         packages: &[],
-        kernel: &[],
         must_hold: false,
         run: prediction::tmpfs,
     },
@@ -267,7 +237,6 @@ pub const ALL: &[System] = &[
         name: "prediction-network",
         truth: "sshfs over 1 Gbit/s, a client cache of 64 MiB",
         packages: &["fuse3", "iproute2", "openssh-sftp-server", "socat", "sshfs"],
-        kernel: &[],
         must_hold: false,
         run: prediction::network,
     },
@@ -275,7 +244,6 @@ pub const ALL: &[System] = &[
         name: "os-remote",
         truth: "the micro-benchmarks on sshfs: a name costs round trips, the file cache none",
         packages: &["fuse3", "iproute2", "openssh-sftp-server", "socat", "sshfs"],
-        kernel: &[],
         must_hold: false,
         run: os::remote,
     },

@@ -8,14 +8,14 @@ use crate::lab::storage::{Disk, FileSystem};
 use crate::lab::{Lab, Up};
 use ioscape_schema::{Region, Workload};
 
-/// Size of the simulated disk.
-const DISK_MB: f64 = 64.0;
+/// Size of the simulated disk in MiB.
+const DISK_MIB: f64 = 64.0;
 /// Options for a file of the simulated disk that fits the machine's own file cache.
 const IN_CACHE: &str = "--destroy-data --max-unique-bytes 32M --budget 2m";
 
 fn fuse(lab: &Lab, write_back: f64) -> Result<(Up<'_>, Disk), String> {
     let mut up = lab.up();
-    let parameters = Parameters { write_back, keep_cache: 1.0, ..slow_disk(DISK_MB) };
+    let parameters = Parameters { write_back, keep_cache: 1.0, ..slow_disk(DISK_MIB) };
     let disk = up.disk("wp", &parameters)?;
     Ok((up, disk))
 }
@@ -34,10 +34,14 @@ pub fn write_through(lab: &Lab) -> Checks {
 /// Milliseconds the disk needs for a write of the focal vector when `read_frac` of the requests are reads from the cache:
 /// only a write that follows a write is sequential for the disk.
 fn write_ms(focal: &Workload, read_frac: f64) -> f64 {
-    let distance = 0.5333 * (focal.unique_bytes as f64 / (DISK_MB * 1_048_576.0)).sqrt();
-    let position = 0.5 + (4.0 - 0.5) * distance + 1.0;
+    let disk = slow_disk(DISK_MIB);
+    // The mean of the square root of the distance of two places in an interval is 8/15 of that of its length.
+    let share = focal.unique_bytes as f64 / disk.size_bytes() as f64;
+    let seek_us =
+        disk.seek_min_us + (disk.seek_max_us - disk.seek_min_us) * 8.0 / 15.0 * share.sqrt();
     let random = 1.0 - focal.seq_frac * (1.0 - read_frac);
-    0.1 + random * position + focal.size_mean as f64 / 40e6 * 1e3
+    let transfer_us = focal.size_mean as f64 / disk.bandwidth_mb_s;
+    (disk.overhead_us + random * (seek_us + disk.rotation_us) + transfer_us) / 1e3
 }
 
 /// Each mixed point of a write-through cache against T_disk / (1 - r), T_disk scaled from the speed of pure writes.
@@ -68,9 +72,7 @@ pub fn flush(lab: &Lab) -> Checks {
     let intervals = [(Flush::EverySecond, "1s", 1.5, 1e6), (Flush::Never, "infinite", 0.9, 1.5)];
     for (flush, interval, low, high) in intervals {
         let mut up = lab.up();
-        let device = up.fast_device("fl", 3000)?;
-        up.file_system("fl", FileSystem::Btrfs, &device)?;
-        up.throttle_writes(&device, 10_000_000)?;
+        up.slow_file_system("fl", FileSystem::Btrfs, 3000, 10)?;
         up.flush(flush)?;
         let document = lab.evaluate("mnt/fl", "--max-unique-bytes 48M --budget 2m")?;
         let slowdown = evaluation(&document)?.findings.flush_slowdown.map(|f| f.value);
