@@ -1,4 +1,4 @@
-//! The workloads that a prediction is asked for: by parameters, by the name of a set, or from a file.
+//! The workloads to predict: given by parameters, by the name of a set, or in a file.
 
 use crate::args::{AskedArgs, WaysArgs, WorkloadArgs};
 use crate::failure::Failure;
@@ -49,7 +49,7 @@ pub fn asked(args: &AskedArgs) -> Result<Vec<Asked>, Failure> {
 /// A file or set says which workloads, and options do so too.
 pub fn described_twice(place: &Path) -> Failure {
     Failure::Misuse(format!(
-        "{} says which workloads: leave it out, or the options that describe one",
+        "{} already lists the workloads: leave it out, or the options that describe one",
         place.display()
     ))
 }
@@ -102,7 +102,7 @@ fn of_file(path: &Path) -> Result<Vec<Asked>, Failure> {
     if path.extension().is_none() && !path.exists() {
         let name = path.display();
         return Err(Failure::Misuse(format!(
-            "--workloads {name}: there is neither a set nor a job file of that name: give paper, today or a file"
+            "--workloads {name}: no set or job file has that name: give paper, today or a file"
         )));
     }
     let jobs = jobs_of(path)?.into_iter();

@@ -1,4 +1,4 @@
-//! How the command ends when it does not end well: one sentence and one of the contract's exit codes.
+//! How a command fails: one sentence, and an exit code.
 
 use ioscape_machine::error::Error as MeasureError;
 use std::io::{self, Write};
@@ -14,10 +14,10 @@ const INTERRUPTED: u8 = 130;
 /// Why a command did not finish.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
-    /// The user asked for something that cannot be; nothing was touched.
+    /// The user asked for something impossible; nothing was touched.
     #[error("{0}")]
     Misuse(String),
-    /// It went wrong on the way.
+    /// It failed on the way.
     #[error("{0}")]
     Failed(String),
     /// The user interrupted; the text says where the finished results are.
@@ -31,7 +31,7 @@ pub enum Failure {
         /// How it ended.
         text: String,
     },
-    /// The reader of our output went away, which is its right.
+    /// The reader of our output is gone, as after `| head`.
     #[error("output closed")]
     OutputClosed,
 }

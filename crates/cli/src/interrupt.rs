@@ -1,4 +1,4 @@
-//! Ctrl-C: the first one asks the work to end and keeps all finished results, the second one ends at once.
+//! Ctrl-C: the first ends the work and keeps all finished results, the second ends the program at once.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;

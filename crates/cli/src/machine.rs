@@ -116,7 +116,7 @@ impl Machine {
             let limit = Bytes(limit as f64);
             document.warn(Warning::new(
                 WarningKind::MemoryLimited,
-                format!("the workers run in a control group of {limit}, their file cache included; the machine has more"),
+                format!("the workers run in a control group of {limit}, file cache included; the machine has more memory"),
             ));
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! Where results go: standard output, and files that are whole or not there.
+//! Where results go: standard output, and files that are written whole or not at all.
 
 use crate::args::ResultArgs;
 use crate::failure::Failure;
@@ -32,17 +32,17 @@ pub fn print(text: &str) -> Result<(), Failure> {
         .map_err(|e| Failure::of_write("standard output", &e))
 }
 
-/// Tells the user something beside the result.
+/// Tells the user something on standard error.
 pub fn tell(text: &str) {
     let _ = writeln!(io::stderr(), "{text}");
 }
 
-/// How the terminal wants its summary.
+/// Width, colour and character set for a summary on standard output.
 pub fn style() -> ioscape_report::Style {
     style_of(io::stdout().is_terminal())
 }
 
-/// The same for a summary on standard error, where a command of the user's owns standard output.
+/// The same for a summary on standard error, where a command of the user's keeps standard output.
 pub fn style_beside() -> ioscape_report::Style {
     style_of(io::stderr().is_terminal())
 }
@@ -79,7 +79,7 @@ pub fn write_file(path: &Path, text: &str) -> Result<(), Failure> {
     whole().map_err(|e| Failure::of_write(&path.display().to_string(), &e))
 }
 
-/// Refuses an output place that cannot be written, before any work is done.
+/// Refuses an output file that cannot be written, before any work is done.
 pub fn check_writable(path: &Path) -> Result<(), Failure> {
     let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     if path.is_dir() {
@@ -93,7 +93,7 @@ pub fn check_writable(path: &Path) -> Result<(), Failure> {
     })
 }
 
-/// Refuses the first of several output places that cannot be written.
+/// Refuses the first of several output files that cannot be written.
 pub fn check_places<'a>(places: impl IntoIterator<Item = &'a Path>) -> Result<(), Failure> {
     places.into_iter().try_for_each(check_writable)
 }
@@ -103,7 +103,7 @@ pub fn json(document: &Document) -> Result<String, Failure> {
     ioscape_report::json(document).map_err(|e| Failure::Failed(e.to_string()))
 }
 
-/// Pours a finished document out: into files as asked, and on standard output as JSON or as a summary.
+/// Writes a finished document to the files asked for, and prints it as JSON or as a summary.
 pub fn pour(document: &Document, out: &ResultArgs) -> Result<(), Failure> {
     write(document, out)?;
     show(document, out.json)

@@ -1,4 +1,4 @@
-//! Keeps what was measured: saves the document after every point, and pours it out in the end.
+//! Keeps what was measured: saves the document after every point, and writes and prints it in the end.
 
 use crate::args::ResultArgs;
 use crate::failure::Failure;
@@ -25,7 +25,7 @@ impl Work {
     }
 }
 
-/// Where an evaluation or validation goes, during and after.
+/// Where an evaluation or validation is saved, during and after.
 pub struct Keeper {
     /// What is kept.
     work: Work,
@@ -37,7 +37,7 @@ pub struct Keeper {
     page: Option<PathBuf>,
     /// The document itself on standard output instead of the summary.
     json: bool,
-    /// A failure to save is told once, not after every point.
+    /// A failure to save is reported once, not after every point.
     complained: bool,
 }
 
@@ -74,7 +74,7 @@ impl Keeper {
         let saved = output::json(document).and_then(|text| output::write_file(&self.result, &text));
         if let (Err(failure), false) = (saved, self.complained) {
             self.complained = true;
-            output::tell(&format!("ioscape: not saved so far: {failure}"));
+            output::tell(&format!("ioscape: cannot save the results so far: {failure}"));
         }
     }
 
@@ -116,7 +116,7 @@ impl Keeper {
         if self.keep && whole {
             output::tell(&format!("Result: {}", self.result.display()));
         } else if whole {
-            // The result is where the user asked for it; the safety copy has done its duty.
+            // The result is where the user asked for it; the safety copy is no longer needed.
             let _ = std::fs::remove_file(&self.result);
         }
         if let Some(page) = &self.page {

@@ -1,4 +1,4 @@
-//! Systems that were evaluated, as predictions see them: a result file, its name, its model, and doubts about what it is asked.
+//! Evaluated systems: result file, name and model, and what is doubtful about their predictions.
 
 use crate::asked::Asked;
 use crate::failure::Failure;
@@ -60,7 +60,7 @@ impl System {
         let file = path.display();
         let Some(Outcome::Evaluation(evaluation)) = document.outcome.take() else {
             return Err(Failure::Misuse(format!(
-                "{file} holds no evaluation, so nothing can be predicted from it: give a result of `ioscape evaluate`"
+                "{file} holds no evaluation to predict from: give a result of `ioscape evaluate`"
             )));
         };
         let model = Model::of_kind(kind, &evaluation)
@@ -69,7 +69,7 @@ impl System {
         Ok(Self { name: stem(path), path: path.to_path_buf(), document, evaluation, model })
     }
 
-    /// Whether the user may mean this system by `name`: its name, file or target.
+    /// Whether `name` is this system's name, file or target.
     pub fn is_called(&self, name: &str) -> bool {
         let file = self.path.display().to_string();
         [&self.name, &stem(&self.path), &file, &self.evaluation.target].contains(&&name.to_owned())
@@ -102,8 +102,7 @@ impl System {
     pub fn doubts(&self, kind: ModelKind, predictions: &[Prediction]) -> Vec<Warning> {
         let mut doubts = Vec::new();
         if self.document.interrupted {
-            let message =
-                "the evaluation was interrupted: predictions rest on the part that was finished";
+            let message = "the evaluation was interrupted: predictions rest on the finished part";
             doubts.push(Warning::new(WarningKind::Interrupted, message));
         }
         if self.model.kind() != kind {

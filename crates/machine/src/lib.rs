@@ -13,6 +13,7 @@ pub mod environment;
 pub mod error;
 pub mod extents;
 pub mod load;
+pub mod loops;
 pub mod memory;
 pub mod mounts;
 pub mod namespace;

@@ -6,6 +6,7 @@
 
 pub mod cache;
 pub mod calibrate;
+pub mod combinations;
 pub mod command;
 pub mod compare;
 pub mod disk;

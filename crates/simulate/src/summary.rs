@@ -129,6 +129,23 @@ pub fn agreement(drive: &Drive, jobs: &[Job], fit: &Fit) -> SimulationAgreement 
     }
 }
 
+/// The agreement with the recorded times, for the device with most requests; `None` when the trace has none.
+pub fn busiest_agreement(drive: &Drive, jobs: &[Job]) -> Option<SimulationAgreement> {
+    let mut counts = std::collections::BTreeMap::new();
+    for job in jobs {
+        *counts.entry(job.disk).or_insert(0u64) += 1;
+    }
+    let (&disk, _) =
+        counts.iter().max_by_key(|(disk, count)| (**count, std::cmp::Reverse(**disk)))?;
+    let mut one: Vec<Job> =
+        jobs.iter().filter(|j| j.disk == disk).map(|j| Job { disk: 0, ..*j }).collect();
+    if one.iter().all(|j| j.completed_ns == j.issued_ns) {
+        return None;
+    }
+    one.sort_by_key(|j| j.issued_ns);
+    Some(agreement(drive, &one, &crate::calibrate::judge(drive, &one)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

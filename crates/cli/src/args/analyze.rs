@@ -1,4 +1,4 @@
-//! What was typed for the commands that look into a trace: `trace analyze` and `trace characterize`.
+//! Options of `trace analyze` and `trace characterize`.
 
 use super::{ResultArgs, RowsArgs, bytes, nanos};
 use clap::Args;
@@ -14,7 +14,7 @@ pub struct WholeArgs {
     /// What of it.
     #[command(flatten)]
     pub rows: RowsArgs,
-    /// Size of the blocks that are counted, a power of two
+    /// Size of a block, a power of two
     #[arg(long, value_name = "SIZE", default_value = "8k", value_parser = block)]
     pub block: u64,
     /// Where the result goes.
@@ -28,16 +28,16 @@ pub struct AnalyzeArgs {
     /// The trace.
     #[command(flatten)]
     pub trace: WholeArgs,
-    /// What the load is broken down by in the summary
+    /// How the summary breaks the load down
     #[arg(long, value_name = "process|disk|partition", default_value = "partition", value_parser = breakdown)]
     pub by: Breakdown,
-    /// Threads that share the work [default: as many as there are processors]
+    /// Threads to analyze with [default: one per processor]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
     pub threads: Option<u32>,
-    /// Interleave of the file system, for sequential requests; 0 for none [default: what the distances show]
+    /// Interleave of the file system, for sequential requests; 0 for none [default: found from the distances]
     #[arg(long, value_name = "SIZE", value_parser = interleave)]
     pub interleave: Option<u64>,
-    /// Most blocks for which the miss-ratio curve is exact; each takes about 40 bytes, beyond it is sampled
+    /// Blocks up to which the miss-ratio curve is exact, at about 40 bytes each; beyond, it is sampled
     #[arg(long, value_name = "N", default_value_t = 65_536)]
     pub exact_blocks: usize,
 }
@@ -65,12 +65,12 @@ fn breakdown(text: &str) -> Result<Breakdown, String> {
         "process" => Ok(Breakdown::Process),
         "disk" => Ok(Breakdown::Disk),
         "partition" => Ok(Breakdown::Partition),
-        _ => Err("one of process, disk, partition".to_owned()),
+        _ => Err("give process, disk or partition".to_owned()),
     }
 }
 
 fn block(text: &str) -> Result<u64, String> {
     let size = bytes(text)?;
     let fits = size.is_power_of_two() && (512..=1 << 30).contains(&size);
-    if fits { Ok(size) } else { Err("a power of two from 512 to 1G".to_owned()) }
+    if fits { Ok(size) } else { Err("give a power of two from 512 to 1G".to_owned()) }
 }

@@ -1,4 +1,4 @@
-//! What was typed for `campaign`: tables of vxbench runs.
+//! Options of `campaign`: tables of vxbench runs.
 
 use super::{ResultArgs, bytes, seconds};
 use clap::{Args, Subcommand};
@@ -15,9 +15,9 @@ pub struct CampaignArgs {
 /// What to do with campaigns.
 #[derive(Debug, Subcommand)]
 pub enum CampaignAction {
-    /// Name the campaigns that come with ioscape: one per table of the VERITAS white paper
+    /// List the campaigns that come with ioscape: one per table of the VERITAS white paper
     List,
-    /// Print a campaign file, to learn from or to change
+    /// Print a campaign file, to read or to adapt
     Show {
         /// Name of a campaign, or a file of your own
         name: String,
@@ -31,7 +31,7 @@ pub enum CampaignAction {
 pub struct CampaignRunArgs {
     /// Name of a campaign, or a file of your own
     pub name: String,
-    /// Directories and block devices, side by side in the table; with --fs, where the loop devices' files are made
+    /// Directories and block devices, side by side in the table; with --fs, the directory for the loop devices' files
     #[arg(required = true, value_name = "DIR")]
     pub places: Vec<PathBuf>,
     /// Make these file systems on loop devices, side by side: ext4, xfs, btrfs, tmpfs, raw
@@ -43,22 +43,22 @@ pub struct CampaignRunArgs {
     /// Size of each file system of --fs
     #[arg(long, value_name = "SIZE", default_value = "8G", value_parser = bytes)]
     pub fs_size: u64,
-    /// Measure every cell so often [default: as the campaign says]
+    /// How many times every cell is measured [default: as the campaign says]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub rounds: Option<u32>,
     /// Largest file [default: what half of the free space holds]
     #[arg(long, value_name = "SIZE", value_parser = bytes)]
     pub max_file_size: Option<u64>,
-    /// Begin no further row after this time
+    /// Start no new row after this time
     #[arg(long, value_name = "TIME", value_parser = seconds)]
     pub budget: Option<f64>,
-    /// Print the rows, and the space and time they need; only a small file is written for a moment, to learn the pace
+    /// Print the rows and the space and time they need; only a small temporary file is written, to measure the pace
     #[arg(long)]
     pub dry_run: bool,
-    /// Continue the interrupted campaign that FILE holds
+    /// Continue the interrupted campaign in FILE
     #[arg(long, value_name = "FILE")]
     pub resume: Option<PathBuf>,
-    /// The data of the devices named may be overwritten
+    /// Allow the data of the named devices to be overwritten
     #[arg(long)]
     pub destroy_data: bool,
     /// Where the result goes.

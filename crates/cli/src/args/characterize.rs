@@ -1,13 +1,13 @@
-//! What was typed for `characterize`.
+//! Options of `characterize`.
 
 use super::{ResultArgs, bytes};
 use clap::Args;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-const AFTER: &str = "Standard output belongs to the command, and the summary goes to standard error. With --json it is the other way \
-round: the result file alone on standard output, what the command writes there on standard error.\n\
-The command's exit code is passed on; 128 and the signal's number when it was killed.\n\
+const AFTER: &str = "The command keeps standard output, and the summary goes to standard error. With --json, standard output holds \
+the result alone, and what the command writes there goes to standard error.\n\
+The command's exit code is passed on, or 128 plus the signal's number if it was killed.\n\
 Not seen: loads and stores on mapped files, io_uring and libaio, 32-bit programs.";
 
 /// `ioscape characterize`.
@@ -21,7 +21,7 @@ pub struct CharacterizeArgs {
     /// Count only files in this folder and below [default: all]
     #[arg(long, value_name = "DIR")]
     pub below: Option<PathBuf>,
-    /// Run the command in a control group of this much memory, its file cache included
+    /// Run the command in a control group with this much memory, file cache included
     #[arg(long, value_name = "SIZE", value_parser = bytes)]
     pub memory: Option<u64>,
     /// Where the result goes.

@@ -1,4 +1,4 @@
-//! What was typed: the command line, parsed and not yet interpreted; nothing is opened here.
+//! The command line, parsed but not yet interpreted; nothing is opened here.
 
 mod analyze;
 mod campaign;
@@ -26,16 +26,16 @@ pub use os::OsArgs;
 pub use replay::ReplayArgs;
 pub use result::ResultArgs;
 pub use rows::{ChoiceArgs, RowsArgs};
-pub use simulate::{CacheChoice, CalibrateArgs, SimulateArgs, Sweep};
+pub use simulate::{CalibrateArgs, SimulateArgs};
 pub use trace::{ExportArgs, ImportArgs, RecordArgs, TraceArgs, TraceCommand};
 pub use vxbench::VxbenchArgs;
 pub use workload::{WaysArgs, WorkloadArgs};
 
 const AFTER: &str = "Results go to standard output, everything else to standard error.\n\
-Exit codes: 0 done; 1 it failed (what was measured is saved); 2 misuse, or refused for safety; 130 interrupted (saved).\n\
+Exit codes: 0 done; 1 failed (what was measured is saved); 2 misuse, or refused for safety; 130 interrupted (results saved).\n\
 Sizes are powers of 1024: 64k, 1.5G. Times: 500ms, 30s, 10m.";
 
-/// What is fast on this I/O system, and why; and how fast will a workload be.
+/// Find out what is fast on an I/O system and why, and predict how fast a workload will be.
 #[derive(Debug, Parser)]
 #[command(name = "ioscape", version, after_help = AFTER, max_term_width = 100)]
 pub struct Cli {
@@ -47,31 +47,31 @@ pub struct Cli {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Find what is fast in a directory, on a file or on a device, and why
+    /// Find out what is fast in a directory, file or device, and why
     Evaluate(Box<EvaluateArgs>),
-    /// Run one workload by flags, or several from a job file
+    /// Run one workload given by options, or several from a job file
     Run(Box<RunArgs>),
-    /// Say how fast a workload will be on systems that were evaluated, without running it
+    /// Predict how fast workloads will be on evaluated systems, without running them
     Predict(PredictArgs),
-    /// Hold systems that were evaluated against each other, workload by workload, and against their prices
+    /// Compare evaluated systems, workload by workload, and weigh them against their prices
     Compare(CompareArgs),
-    /// Measure random workloads and show how far off the predictions for them were
+    /// Measure random workloads and show how far off their predictions were
     Validate(ValidateArgs),
-    /// Run a command and say which workload of five parameters its I/O is
+    /// Run a command and describe its I/O by the five parameters of the workload model
     Characterize(CharacterizeArgs),
-    /// Do exact work on files as the vxbench of VERITAS did: elapsed time, throughput, processor time
+    /// Do a fixed amount of I/O on files, as VERITAS vxbench did: elapsed time, throughput, CPU time
     Vxbench(Box<VxbenchArgs>),
-    /// Measure a table of vxbench runs: those of the white paper, or your own
+    /// Measure a table of vxbench runs: one of the white paper's, or your own
     Campaign(CampaignArgs),
-    /// Measure how fast the operating system is for its processor, as in 1990 and today
+    /// Measure how fast the operating system is relative to its processor, as in 1990
     Os(OsArgs),
-    /// Record, read, write, analyse, characterize and replay block-I/O traces
+    /// Record, import, export, analyze, characterize and replay block traces
     Trace(TraceArgs),
-    /// Replay a block trace against simulated disks, with write caches and schedulers of choice
+    /// Replay a block trace against a simulated drive, with a choice of write caches and schedulers
     Simulate(Box<SimulateArgs>),
     /// Fit a simulated drive to a measured trace
     Calibrate(Box<CalibrateArgs>),
-    /// Make one HTML page of result files
+    /// Turn result files into HTML pages, SVG pictures or CSV
     Report(ReportArgs),
 }
 
@@ -81,25 +81,25 @@ pub enum Command {
 pub struct EvaluateArgs {
     /// A directory (a scratch file is made there and removed), a file or block device with --destroy-data, or sim:SYSTEM
     pub target: PathBuf,
-    /// Time the whole evaluation may take
+    /// Longest time for the whole evaluation
     #[arg(long, value_name = "TIME", default_value = "10m", value_parser = seconds)]
     pub budget: f64,
-    /// Explore with the workers in a control group of this much memory, its file cache included
+    /// Run the workers in a control group with this much memory, file cache included
     #[arg(long, value_name = "SIZE", value_parser = bytes)]
     pub memory: Option<u64>,
-    /// Largest set to try [default: past memory, at most half of the free space]
+    /// Largest set to try [default: four times the memory, at most half of the free space]
     #[arg(long, value_name = "SIZE", value_parser = bytes)]
     pub max_unique_bytes: Option<u64>,
     /// Bypass the file cache (O_DIRECT)
     #[arg(long)]
     pub direct: bool,
-    /// Requests larger than this bypass the file cache, all others go through it: discovered direct I/O
+    /// Requests larger than this bypass the file cache, all others go through it (discovered direct I/O)
     #[arg(long, value_name = "SIZE", value_parser = bytes, conflicts_with = "direct")]
     pub direct_above: Option<u64>,
     /// How requests reach the kernel: psync, io_uring or mmap [default: psync]
     #[arg(long, value_name = "ENGINE", value_parser = real_engine)]
     pub engine: Option<Engine>,
-    /// What carries a stream of requests: processes or threads [default: processes]
+    /// What issues each stream of requests: processes or threads [default: processes]
     #[arg(long, value_name = "KIND")]
     pub workers: Option<Workers>,
     /// How request sizes are drawn: normal, bernoulli, exponential or fixed
@@ -114,13 +114,13 @@ pub struct EvaluateArgs {
     /// Seed of all random choices
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
-    /// Print the plan and its estimated time, and touch nothing
+    /// Print the plan and its estimated time without touching anything
     #[arg(long)]
     pub dry_run: bool,
-    /// Continue the interrupted evaluation that FILE holds
+    /// Continue the interrupted evaluation in FILE
     #[arg(long, value_name = "FILE")]
     pub resume: Option<PathBuf>,
-    /// TARGET is a file or device whose data may be overwritten
+    /// Allow the data of TARGET, a file or device, to be overwritten
     #[arg(long)]
     pub destroy_data: bool,
     /// Where the result goes.
@@ -138,10 +138,10 @@ pub struct RunArgs {
     /// The workload; not beside a job file.
     #[command(flatten)]
     pub workload: WorkloadArgs,
-    /// Longest time to measure each workload; it ends earlier when the result is confident
+    /// Longest time to measure each workload; measuring ends earlier once the interval is narrow
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = seconds)]
     pub seconds: f64,
-    /// Run the workers in a control group of this much memory, its file cache included
+    /// Run the workers in a control group with this much memory, file cache included
     #[arg(long, value_name = "SIZE", value_parser = bytes)]
     pub memory: Option<u64>,
     /// Write the measured requests to FILE in fio's iolog format (FILE.1, FILE.2 ... for further processes)
@@ -150,7 +150,7 @@ pub struct RunArgs {
     /// Seed of all random choices
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
-    /// TARGET is a file or device whose data may be overwritten
+    /// Allow the data of TARGET, a file or device, to be overwritten
     #[arg(long)]
     pub destroy_data: bool,
     /// Where the result goes.
@@ -173,7 +173,7 @@ pub struct ReportArgs {
     /// Print the landscape as one SVG picture on standard output
     #[arg(long, conflicts_with = "json")]
     pub svg: bool,
-    /// Print the results, read and checked, as JSON on standard output
+    /// Check the results and print them as JSON on standard output
     #[arg(long)]
     pub json: bool,
 }
@@ -193,13 +193,15 @@ fn seconds(text: &str) -> Result<f64, String> {
 fn fraction(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(value) if (0.0..=1.0).contains(&value) => Ok(value),
-        _ => Err("a fraction is a number from 0 to 1".to_owned()),
+        _ => Err("give a number from 0 to 1".to_owned()),
     }
 }
 
 fn run_engine(text: &str) -> Result<Engine, String> {
     match text.parse::<Engine>()? {
-        Engine::Sim => Err("simulated systems are not runs on a directory".to_owned()),
+        Engine::Sim => {
+            Err("the sim engine needs no target: use `ioscape evaluate sim:SYSTEM`".to_owned())
+        }
         engine => Ok(engine),
     }
 }

@@ -55,10 +55,10 @@ impl FromStr for Price {
             (Some((name, _)), Some(amount)) if (1e-9..1e15).contains(&amount) => {
                 Ok(Self { name: name.to_owned(), amount })
             }
-            _ => Err(
-                "a price is NAME=N with the name of a result and a number above 0, such as a=120"
-                    .to_owned(),
-            ),
+            _ => {
+                Err("give NAME=N, the name of a result and a number above 0, such as a=120"
+                    .to_owned())
+            }
         }
     }
 }
@@ -67,7 +67,7 @@ impl FromStr for Price {
 #[derive(Debug, Args)]
 #[command(allow_negative_numbers = true)]
 pub struct CompareArgs {
-    /// Results of `ioscape evaluate`; all others are held against the first
+    /// Results of `ioscape evaluate`; all others are compared with the first
     #[arg(required = true, num_args = 2.., value_name = "RESULT")]
     pub results: Vec<PathBuf>,
     /// The workloads; without any, the five of the paper.
@@ -91,32 +91,32 @@ pub struct CompareArgs {
 #[derive(Debug, Args)]
 #[command(allow_negative_numbers = true)]
 pub struct ValidateArgs {
-    /// The evaluation whose predictions are put to the test
+    /// The evaluation whose predictions are tested
     pub result: PathBuf,
     /// What was evaluated: a directory (a scratch file is made there and removed), or a file or block device with --destroy-data
     pub target: PathBuf,
     /// Random workloads to measure
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub workloads: u32,
-    /// Rounds in which every workload is measured; predictions are held against their median
+    /// How many times every workload is measured; predictions are compared with the median
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=99))]
     pub rounds: u32,
     /// Seed of all random choices
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
-    /// Time the whole validation may take; what does not fit into it is left out [default: 20m]
+    /// Longest time for the whole validation; what does not fit is left out [default: 20m]
     #[arg(long, value_name = "TIME", value_parser = seconds)]
     pub budget: Option<f64>,
-    /// Run the workers in a control group of this much memory [default: as in the evaluation]
+    /// Run the workers in a control group with this much memory [default: as in the evaluation]
     #[arg(long, value_name = "SIZE", value_parser = bytes)]
     pub memory: Option<u64>,
-    /// Also measure the 162 points of an orthogonal sample, the paper's rival, beside the workloads
+    /// Also measure the 162 points of an orthogonal sample, for the paper's rival model
     #[arg(long)]
     pub orthogonal: bool,
-    /// Continue the interrupted validation that FILE holds, as it was asked for; a longer --budget may be given
+    /// Continue the interrupted validation in FILE with its own options; --budget may be longer
     #[arg(long, value_name = "FILE")]
     pub resume: Option<PathBuf>,
-    /// TARGET is a file or device whose data may be overwritten
+    /// Allow the data of TARGET, a file or device, to be overwritten
     #[arg(long)]
     pub destroy_data: bool,
     /// Where the result goes.

@@ -1,4 +1,4 @@
-//! What was typed after `os`.
+//! Options of `os`.
 
 use super::ResultArgs;
 use clap::Args;
@@ -10,7 +10,7 @@ pub struct OsArgs {
     /// Run these benchmarks only, separated by commas: getpid,cswitch
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub only: Vec<String>,
-    /// Directory for the benchmarks with files; give a second one on a network file system for the remote columns
+    /// Directory for the file benchmarks; give a second one on a network file system for the remote columns
     #[arg(long = "dir", value_name = "DIR", default_value = ".")]
     pub directories: Vec<PathBuf>,
     /// Integer rating of this machine, VAX-11/780 = 1 [default: measured by Dhrystone 2.1]
@@ -19,7 +19,7 @@ pub struct OsArgs {
     /// Compiler that the Modified Andrew Benchmark uses in place of the built-in one, such as gcc
     #[arg(long, value_name = "CMD")]
     pub compiler: Option<String>,
-    /// About a minute instead of several, with wider intervals
+    /// Take about a minute instead of several, with wider intervals
     #[arg(long)]
     pub quick: bool,
     /// Where the result goes.

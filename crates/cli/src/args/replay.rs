@@ -1,4 +1,4 @@
-//! What was typed for `ioscape trace replay`.
+//! Options of `trace replay`.
 
 use super::{ResultArgs, RowsArgs, bytes};
 use clap::Args;
@@ -13,10 +13,10 @@ pub struct ReplayArgs {
     pub trace: PathBuf,
     /// A directory (a scratch file is made there and removed), or a file or block device with --destroy-data
     pub target: PathBuf,
-    /// So many times the speed of the trace
+    /// Replay at X times the speed of the trace
     #[arg(long, value_name = "X", default_value = "1", value_parser = speed)]
     pub speed: f64,
-    /// Leave the trace's times aside and keep as many requests in flight as allowed
+    /// Ignore the trace's times and keep as many requests in flight as allowed
     #[arg(long, conflicts_with = "speed")]
     pub as_fast_as_possible: bool,
     /// Most requests in flight
@@ -25,16 +25,16 @@ pub struct ReplayArgs {
     /// Go through the file cache instead of past it (O_DIRECT)
     #[arg(long)]
     pub buffered: bool,
-    /// How addresses beyond a smaller target are brought into it: wrap or scale
+    /// How addresses beyond the end of a smaller target are mapped into it: wrap or scale
     #[arg(long, value_name = "HOW", default_value = "wrap", value_parser = fit)]
     pub fit: ReplayFit,
-    /// Most bytes of the scratch file in a directory [default: what the trace needs, at most half of the free space]
+    /// Largest scratch file in a directory [default: what the trace needs, at most half of the free space]
     #[arg(long, value_name = "SIZE", value_parser = bytes)]
     pub size: Option<u64>,
     /// What of the trace.
     #[command(flatten)]
     pub rows: RowsArgs,
-    /// TARGET is a file or device whose data may be overwritten
+    /// Allow the data of TARGET, a file or device, to be overwritten
     #[arg(long)]
     pub destroy_data: bool,
     /// Where the result goes.
@@ -45,13 +45,13 @@ pub struct ReplayArgs {
 fn speed(text: &str) -> Result<f64, String> {
     let value = text.trim_end_matches('x').parse::<f64>().ok();
     let fits = value.filter(|speed| (1e-6..=1e9).contains(speed));
-    fits.ok_or_else(|| "a number of times, such as 2 or 0.5".to_owned())
+    fits.ok_or_else(|| "give a factor, such as 2 or 0.5".to_owned())
 }
 
 fn fit(text: &str) -> Result<ReplayFit, String> {
     match text {
         "wrap" => Ok(ReplayFit::Wrap),
         "scale" => Ok(ReplayFit::Scale),
-        _ => Err("one of wrap, scale".to_owned()),
+        _ => Err("give wrap or scale".to_owned()),
     }
 }

@@ -1,4 +1,4 @@
-//! What was typed about the result: the files it goes to, and what standard output gets.
+//! Options for the result: the files it goes to, and what standard output gets.
 
 use clap::Args;
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ impl ResultArgs {
         self.output.iter().chain(&self.html).map(PathBuf::as_path)
     }
 
-    /// Where the user finds the result, for a sentence that begins with it.
+    /// Where the user finds the result, in words.
     pub fn place(&self) -> String {
         self.output.as_ref().map_or("above".to_owned(), |path| format!("in {}", path.display()))
     }

@@ -7,13 +7,13 @@ use ioscape_trace::Format;
 /// Which rows of a trace.
 #[derive(Clone, Debug, Default, Args)]
 pub struct ChoiceArgs {
-    /// Leave broken records out and count them instead of failing
+    /// Skip broken records and count them
     #[arg(long)]
     pub skip_bad: bool,
-    /// Only what arrives from this time on, counted from the beginning of the trace
+    /// Only requests that arrive from this time on, counted from the start of the trace
     #[arg(long, value_name = "TIME", value_parser = nanos)]
     pub from: Option<u64>,
-    /// Only what arrives before this time
+    /// Only requests that arrive before this time
     #[arg(long, value_name = "TIME", value_parser = nanos)]
     pub to: Option<u64>,
     /// Only these disks, by name or by number from 0, between commas [default: all]

@@ -1,4 +1,4 @@
-//! What was typed for `ioscape trace`.
+//! Options of `trace`.
 
 use super::{AnalyzeArgs, CharacterizeTraceArgs, ChoiceArgs, ReplayArgs, RowsArgs, bytes, seconds};
 use clap::{Args, Subcommand};
@@ -16,17 +16,17 @@ pub struct TraceArgs {
 /// The commands for traces.
 #[derive(Debug, Subcommand)]
 pub enum TraceCommand {
-    /// Record the block I/O of this machine, with its three times, flags, process and the type of its blocks (root)
+    /// Record the block I/O of this machine: three times, flags, process and type of block for each request (needs root)
     Record(RecordArgs),
     /// Read traces of any known format and write them as one Parquet file
     Import(ImportArgs),
     /// Write a trace in a format that another program reads
     Export(ExportArgs),
-    /// Find out everything about a trace in one pass: the tables and figures of Ruemmler & Wilkes 1993, and today's
+    /// Analyze a trace in one pass: the tables and figures of Ruemmler & Wilkes 1993, and more
     Analyze(AnalyzeArgs),
     /// Describe a trace by the five parameters of the workload model, ready for `predict` and `run`
     Characterize(CharacterizeTraceArgs),
-    /// Issue the requests of a trace on a directory, file or device, when they came, faster, or as fast as possible
+    /// Issue the requests of a trace on a directory, file or device: at the trace's times, faster, or as fast as possible
     Replay(ReplayArgs),
 }
 

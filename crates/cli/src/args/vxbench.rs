@@ -1,4 +1,4 @@
-//! What was typed for `vxbench`, option by option as in the white paper's usage text (VERITAS 1996, pp. 5-7).
+//! Options of `vxbench`, one by one as in the white paper's usage text (VERITAS 1996, pp. 5-7).
 
 use super::ResultArgs;
 use clap::{ArgAction, Args};
@@ -24,7 +24,7 @@ Suboptions (-i), separated by commas:
   remove         remove each file after the test
   reserveonly    reserve space (-r) and do no I/O
   maxfilesize=N  random I/O ends before N KB (or a size with suffix)
-  randseed=N     seed of the random places [1]
+  randseed=N     seed of the random offsets [1]
   truncup[=SIZE] give the file an initial size for random I/O
   rdpct=N        percentage of reads in rand_mixed [50]
 Open types (-o): append, sync (O_SYNC), trunc
@@ -104,13 +104,13 @@ pub struct VxbenchArgs {
     /// Discovered direct I/O: requests larger than SIZE bypass the file cache (the paper: 256k)
     #[arg(long, value_name = "SIZE")]
     pub direct_above: Option<String>,
-    /// Drop the files' pages from the file cache first
+    /// Drop the files from the file cache first
     #[arg(long)]
     pub cold: bool,
-    /// An option that this system cannot honour becomes a warning in the result
+    /// Turn options that this system cannot honour into warnings
     #[arg(long)]
     pub best_effort: bool,
-    /// The data of files and devices that exist may be overwritten
+    /// Allow the data of existing files and devices to be overwritten
     #[arg(long)]
     pub destroy_data: bool,
     /// Measure in DIR whether concurrent writers to one file wait for one another, buffered and direct

@@ -1,4 +1,4 @@
-//! What was typed of a workload: its five parameters, and the ways in which its requests are issued.
+//! Options that describe a workload: its five parameters, and how its requests are drawn and issued.
 
 use super::{bytes, fraction, nanos, run_engine};
 use clap::Args;
@@ -7,7 +7,7 @@ use ioscape_schema::{Access, Advice, Engine, SizeDistribution, Workers, Workload
 /// The five parameters, as far as they are given.
 #[derive(Clone, Debug, Default, PartialEq, Args)]
 pub struct FiveArgs {
-    /// Size of the set of distinct bytes that all processes touch together [default: 64M]
+    /// Distinct bytes that all processes touch together [default: 64M]
     #[arg(long, value_name = "SIZE", value_parser = bytes)]
     pub unique_bytes: Option<u64>,
     /// Mean request size [default: 32k]
@@ -47,7 +47,7 @@ pub struct WaysArgs {
     /// Requests in flight per process (io_uring) [default: 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub queue_depth: Option<u32>,
-    /// Time a process computes between two requests [default: 0]
+    /// Time each process computes between two requests [default: 0]
     #[arg(long, value_name = "TIME", value_parser = nanos)]
     pub think_time: Option<u64>,
     /// Multiple that offsets and sizes are rounded to [default: 4k, less for smaller requests]
@@ -62,19 +62,19 @@ pub struct WaysArgs {
     /// Every write reaches stable storage before it returns (O_DSYNC)
     #[arg(long)]
     pub dsync: bool,
-    /// Larger requests bypass the file cache, all others go through it: discovered direct I/O
+    /// Requests larger than this bypass the file cache, all others go through it (discovered direct I/O)
     #[arg(long, value_name = "SIZE", value_parser = bytes, conflicts_with_all = ["direct", "dsync"])]
     pub direct_above: Option<u64>,
-    /// What carries a stream of requests: processes or threads [default: processes]
+    /// What issues each stream of requests: processes or threads [default: processes]
     #[arg(long, value_name = "KIND")]
     pub workers: Option<Workers>,
-    /// What the kernel is told about the accesses (posix_fadvise): normal, random or sequential [default: normal]
+    /// Access pattern announced to the kernel (posix_fadvise): normal, random or sequential [default: normal]
     #[arg(long, value_name = "ADVICE")]
     pub advice: Option<Advice>,
 }
 
 impl WaysArgs {
-    /// `base` with the ways that are given.
+    /// `base` with the options that are given.
     pub fn on(&self, base: Workload) -> Workload {
         let access = match (self.direct, self.dsync) {
             (true, _) => Access::Direct,
@@ -107,7 +107,7 @@ pub struct WorkloadArgs {
     /// The five parameters.
     #[command(flatten)]
     pub five: FiveArgs,
-    /// The ways.
+    /// How its requests are drawn and issued.
     #[command(flatten)]
     pub ways: WaysArgs,
 }

@@ -1,4 +1,4 @@
-//! `ioscape characterize`: runs a command, watches its calls, and says which workload it is.
+//! `ioscape characterize`: runs a command, watches its calls, and describes its workload.
 
 use crate::args::CharacterizeArgs;
 use crate::failure::Failure;
@@ -94,7 +94,7 @@ fn unseen(recording: &Recording) -> Unseen {
     }
 }
 
-/// Pours the result out beside the command's own output.
+/// Writes and prints the result beside the command's own output.
 fn pour(document: &Document, args: &CharacterizeArgs) -> Result<(), Failure> {
     output::write(document, &args.out)?;
     if args.out.json {
@@ -107,15 +107,13 @@ fn pour(document: &Document, args: &CharacterizeArgs) -> Result<(), Failure> {
 /// The command's own end as ours.
 fn passed_on(recording: &Recording) -> Result<(), Failure> {
     if recording.interrupted {
-        return Err(Failure::Interrupted(
-            "interrupted; what was seen until then is above".to_owned(),
-        ));
+        return Err(Failure::Interrupted("interrupted; what was seen so far is above".to_owned()));
     }
     match recording.ending {
         None | Some(Ending::Exit(0)) => Ok(()),
         Some(Ending::Exit(code)) => Err(Failure::Command {
             code: u8::try_from(code).unwrap_or(1),
-            text: format!("the command left with exit code {code}"),
+            text: format!("the command ended with exit code {code}"),
         }),
         Some(Ending::Signal(signal)) => Err(Failure::Command {
             code: u8::try_from(128 + signal).unwrap_or(1),

@@ -1,4 +1,4 @@
-//! `ioscape compare`: systems that were evaluated against each other, workload by workload, and what their performance costs.
+//! `ioscape compare`: evaluated systems compared workload by workload, and what their performance costs.
 
 use crate::args::{CompareArgs, Price};
 use crate::asked::{asked, paper};
@@ -52,14 +52,14 @@ fn prices(systems: &[System], given: &[Price]) -> Result<Option<Vec<f64>>, Failu
             (Some(only), None) => prices[only] = Some(price.amount),
             (None, _) => {
                 return Err(Failure::Misuse(format!(
-                    "--price {}: no system is called so: use {}",
+                    "--price {}: no system has that name: use {}",
                     price.name,
                     names.join(", ")
                 )));
             }
             _ => {
                 return Err(Failure::Misuse(format!(
-                    "--price {}: several systems are called so: use {}",
+                    "--price {}: several systems have that name: use {}",
                     price.name,
                     names.join(", ")
                 )));
@@ -68,7 +68,7 @@ fn prices(systems: &[System], given: &[Price]) -> Result<Option<Vec<f64>>, Failu
     }
     match prices.iter().position(Option::is_none) {
         Some(missing) => Err(Failure::Misuse(format!(
-            "{0} has no price: add --price {0}=N, or give no price at all",
+            "{0} has no price: add --price {0}=N, or leave all prices out",
             names[missing]
         ))),
         None => Ok(Some(prices.into_iter().flatten().collect())),

@@ -8,7 +8,7 @@ use crate::progress::Progress;
 use crate::save::{Keeper, Work};
 use crate::{interrupt, output};
 use ioscape_machine::error::Error as MeasureError;
-use ioscape_scaling::{Ask, Bounds, INTERACTIONS, Options, Plan, Probe, Replay};
+use ioscape_scaling::{Ask, Options, Plan, Probe, Replay};
 use ioscape_schema::units::{Bytes, Seconds};
 use ioscape_schema::{
     Access, Document, Evaluation, Measurement, Settings, WarningKind, Workload, WriterScaling,
@@ -49,7 +49,7 @@ pub fn main(args: &EvaluateArgs) -> Result<(), Failure> {
     };
     let frame = Frame { target: args.target.display().to_string(), settings, writers };
     let settings = &frame.settings;
-    let options = options_of(settings, document.seed);
+    let options = Options::of_settings(settings, document.seed);
     options.validate().map_err(|e| Failure::Misuse(e.to_string()))?;
     announce(&ioscape_scaling::plan(&options), settings);
     let mut keeper = Keeper::new(Work::Evaluation, &args.out, &document)?;
@@ -61,7 +61,10 @@ pub fn main(args: &EvaluateArgs) -> Result<(), Failure> {
 fn dry_run(args: &EvaluateArgs) -> Result<(), Failure> {
     let look = machine::look(&args.target, args.destroy_data)?;
     let settings = settings_of(args, &look, &limits(args, &look, None));
-    output::print(&render(&ioscape_scaling::plan(&options_of(&settings, args.seed)), &settings))
+    output::print(&render(
+        &ioscape_scaling::plan(&Options::of_settings(&settings, args.seed)),
+        &settings,
+    ))
 }
 
 fn announce(plan: &Plan, settings: &Settings) {
@@ -162,7 +165,7 @@ fn fresh(
     Ok((settings, writers, Vec::new()))
 }
 
-/// Looks whether concurrent writers to one file wait for one another, where files can be made and that is quickly done.
+/// Finds out whether concurrent writers to one file wait for one another, where files can be made and the time allows.
 fn writers(
     args: &EvaluateArgs,
     layout_rate: Option<f64>,
@@ -218,25 +221,6 @@ fn continued(
         left_out: evaluation.shortened.get(Writers::NAME).cloned(),
     };
     Ok((settings.clone(), writers, evaluation.probes.clone()))
-}
-
-fn options_of(settings: &Settings, seed: u64) -> Options {
-    Options {
-        bounds: Bounds {
-            unique_bytes: settings.unique_bytes,
-            size_mean: settings.size_mean,
-            process_num: settings.process_num,
-        },
-        base: settings.base.clone(),
-        budget_s: settings.budget_s,
-        seed,
-        all_parameters: settings.all_parameters,
-        interactions: INTERACTIONS,
-        points_max: settings.points_max.map(|points| points as usize),
-        typical_cost_s: (settings.budget_s / 150.0).clamp(0.3, 4.0),
-        flush_interval_s: settings.flush_interval_s,
-        layout_bytes_per_s: settings.layout_bytes_per_s,
-    }
 }
 
 /// The machine as a probe: measures, shows progress, saves.

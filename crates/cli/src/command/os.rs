@@ -1,4 +1,4 @@
-//! `ioscape os`: the operating-system micro-benchmarks, rated and set beside those of 1990.
+//! `ioscape os`: the operating-system micro-benchmarks, rated and compared with those of 1990.
 
 use crate::andrew::Andrew;
 use crate::args::OsArgs;

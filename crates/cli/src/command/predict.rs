@@ -1,4 +1,4 @@
-//! `ioscape predict`: how fast workloads will be on systems that were evaluated, without running them.
+//! `ioscape predict`: how fast workloads will be on evaluated systems, without running them.
 
 use crate::args::PredictArgs;
 use crate::asked::{Asked, asked};
@@ -15,7 +15,7 @@ pub fn main(args: &PredictArgs) -> Result<(), Failure> {
     let asked = asked(&args.asked)?;
     if asked.is_empty() {
         return Err(Failure::Misuse(
-            "no workload is given: describe it, such as --unique-bytes 10M --read-frac 0.6, or name --workloads paper, today or a job file"
+            "no workload is given: describe one, such as --unique-bytes 10M --read-frac 0.6, or give --workloads paper, today or a job file"
                 .to_owned(),
         ));
     }

@@ -1,4 +1,4 @@
-//! `ioscape report`: pages, pictures and tables of results that are already there.
+//! `ioscape report`: pages, pictures and tables of existing results.
 
 use crate::args::ReportArgs;
 use crate::failure::Failure;

@@ -1,4 +1,4 @@
-//! `ioscape run`: one workload by flags, or several from a job file; one table out.
+//! `ioscape run`: one workload given by options, or several from a job file.
 
 use crate::args::{RunArgs, WorkloadArgs};
 use crate::asked::{described_twice, jobs_of};
@@ -48,7 +48,7 @@ fn places(places: &[PathBuf]) -> Result<(PathBuf, Option<PathBuf>), Failure> {
     let (jobs, targets): (Vec<&PathBuf>, Vec<&PathBuf>) =
         places.iter().partition(|p| p.extension().is_some_and(|e| e == "toml" || e == "json"));
     if jobs.len() > 1 || targets.len() > 1 {
-        return Err(Failure::Misuse("give one target and one job file at most".to_owned()));
+        return Err(Failure::Misuse("give at most one target and one job file".to_owned()));
     }
     let target = targets.first().map_or_else(|| PathBuf::from("."), |p| p.to_path_buf());
     Ok((target, jobs.first().map(|p| p.to_path_buf())))
@@ -109,7 +109,7 @@ fn write_iologs(
     Ok(())
 }
 
-/// Pours the document out, whole or partial, and says how it ended.
+/// Writes and prints the document, whole or partial, and says how it ended.
 fn conclude(
     finished: Result<(), MeasureError>,
     measurements: Vec<Measurement>,

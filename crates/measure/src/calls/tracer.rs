@@ -143,8 +143,8 @@ impl<'a> Tracer<'a> {
     fn handle(&mut self, tid: i32, stop: Stop) -> Result<(), Error> {
         let seen_ns = self.now_ns();
         match stop {
-            Stop::Exited(code) => self.bury(tid, Ending::Exit(code)),
-            Stop::Killed(signal) => self.bury(tid, Ending::Signal(signal)),
+            Stop::Exited(code) => self.record_exit(tid, Ending::Exit(code)),
+            Stop::Killed(signal) => self.record_exit(tid, Ending::Signal(signal)),
             Stop::Filtered | Stop::Call => self.at_call(tid, seen_ns)?,
             Stop::Suspended => ptrace::listen(tid),
             Stop::Attached => {
@@ -196,7 +196,7 @@ impl<'a> Tracer<'a> {
         self.living.add(tid);
     }
 
-    fn bury(&mut self, tid: i32, ending: Ending) {
+    fn record_exit(&mut self, tid: i32, ending: Ending) {
         self.tasks.remove(&tid);
         self.living.remove(tid);
         if tid == self.launched.pid {

@@ -58,7 +58,7 @@ impl Watch {
 }
 
 /// One stream's report and the clock at its ends.
-struct Told {
+struct StreamOutcome {
     report: Report,
     began: u64,
     ended: u64,
@@ -130,7 +130,7 @@ fn conduct<F, S>(
     clock: &Clock,
     watch: &Watch,
     requests: &F,
-) -> Result<Vec<Told>, Error>
+) -> Result<Vec<StreamOutcome>, Error>
 where
     F: Fn(u32, u32) -> S + Sync,
     S: Iterator<Item = Request>,
@@ -153,7 +153,9 @@ where
             let report = Report::load(&words[..REPORT_WORDS]);
             let clock = |word: usize| words[REPORT_WORDS + word].load(Ordering::Relaxed);
             let dead = Error::Worker { process: index as u32, death: Death::Exit(DONE) };
-            report.map(|report| Told { report, began: clock(0), ended: clock(1) }).ok_or(dead)
+            report
+                .map(|report| StreamOutcome { report, began: clock(0), ended: clock(1) })
+                .ok_or(dead)
         })
         .collect()
 }
@@ -266,7 +268,7 @@ fn not_direct(one: &Opened, before: Option<u64>, after: Option<u64>) -> Option<W
 /// What a user's streams did, and what became of the file; removes it if asked.
 fn summary(
     one: &Opened,
-    streams: &[Told],
+    streams: &[StreamOutcome],
     job: &VxJob,
     clock: &Clock,
     direct: bool,
@@ -294,7 +296,7 @@ fn summary(
 }
 
 /// Streams together: from the first that began to the last that ended.
-fn figures(streams: &[Told], clock: &Clock) -> VxFigures {
+fn figures(streams: &[StreamOutcome], clock: &Clock) -> VxFigures {
     let began = streams.iter().map(|told| told.began).min().unwrap_or(0);
     let ended = streams.iter().map(|told| told.ended).max().unwrap_or(0);
     let mut all = Counters::new();

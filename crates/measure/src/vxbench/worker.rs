@@ -113,7 +113,7 @@ where
     let opened = users.clone().map(|user| Ways::open(plan, user)).collect::<Result<Vec<_>, _>>();
     let ways = match opened {
         Ok(ways) => ways,
-        Err(fault) => return confess(plan, streams.start, fault),
+        Err(fault) => return report_failure(plan, streams.start, fault),
     };
     if streams.len() == 1 {
         return run_stream(plan, streams.start, &ways[0], make);
@@ -129,7 +129,7 @@ where
             };
             let thread = std::thread::Builder::new().stack_size(STACK_BYTES);
             if let Err(error) = thread.spawn_scoped(scope, body) {
-                leave(confess(plan, index, fault(Action::Resource)(error)));
+                leave(report_failure(plan, index, fault(Action::Resource)(error)));
             }
         }
     });
@@ -137,7 +137,7 @@ where
 }
 
 /// Leaves a report that holds nothing but a fault; returns the exit code that goes with it.
-fn confess(plan: &Plan<'_>, index: u32, fault: Fault) -> i32 {
+fn report_failure(plan: &Plan<'_>, index: u32, fault: Fault) -> i32 {
     let report = Report { fault: Some(fault), ..Report::new() };
     report.store(plan.shared.report(index as usize));
     FAULTED

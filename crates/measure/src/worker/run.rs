@@ -88,7 +88,7 @@ where
     S: FnMut() -> Request + Send,
 {
     if let Err(fault) = join(plan.group) {
-        return confess(plan.shared, streams.start, fault);
+        return report_failure(plan.shared, streams.start, fault);
     }
     let meter = Meter::new(streams.len() as u32);
     if streams.len() == 1 {
@@ -106,7 +106,7 @@ where
             let thread = std::thread::Builder::new().stack_size(STACK_BYTES);
             if let Err(error) = thread.spawn_scoped(scope, body) {
                 let errno = error.raw_os_error().unwrap_or(libc::EAGAIN);
-                leave(confess(plan.shared, index, Fault::new(Action::Resource, errno)));
+                leave(report_failure(plan.shared, index, Fault::new(Action::Resource, errno)));
             }
         }
     });
@@ -120,7 +120,7 @@ pub(crate) fn join(group: Option<&MemoryGroup>) -> Result<(), Fault> {
 }
 
 /// Leaves a report that holds nothing but a fault; returns the exit code that goes with it.
-pub(crate) fn confess(shared: &Shared, index: u32, fault: Fault) -> i32 {
+pub(crate) fn report_failure(shared: &Shared, index: u32, fault: Fault) -> i32 {
     let report = Report { fault: Some(fault), ..Report::new() };
     report.store(shared.report(index as usize));
     FAULTED

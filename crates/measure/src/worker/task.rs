@@ -3,7 +3,7 @@
 
 use crate::engine::buffer::{Buffer, fill, mix};
 use crate::engine::{Action, Fault};
-use crate::worker::run::{confess, errno, join};
+use crate::worker::run::{errno, join, report_failure};
 use ioscape_machine::cgroup::MemoryGroup;
 use ioscape_machine::crew::DONE;
 use ioscape_machine::shared::{Shared, phase};
@@ -53,7 +53,7 @@ pub(crate) fn carry_out(
     };
     match work() {
         Ok(()) => DONE,
-        Err(fault) => confess(shared, 0, fault),
+        Err(fault) => report_failure(shared, 0, fault),
     }
 }
 

@@ -180,9 +180,9 @@ fn time_unit(timeline: &Timeline) -> (&'static str, f64) {
 }
 
 /// A line over time: its name, its class, and what it shows of a step.
-type Told<'a> = (&'a str, &'a str, &'a dyn Fn(&TimeStep) -> Option<f64>);
+type Line<'a> = (&'a str, &'a str, &'a dyn Fn(&TimeStep) -> Option<f64>);
 
-fn over_time(label: &str, timeline: &Timeline, y: (&str, Scale, Unit), lines: &[Told]) -> Chart {
+fn over_time(label: &str, timeline: &Timeline, y: (&str, Scale, Unit), lines: &[Line]) -> Chart {
     let (unit, one) = time_unit(timeline);
     let at = |index: usize| {
         (timeline.start_ns as f64 + (index as f64 + 0.5) * timeline.step_ns as f64) / one

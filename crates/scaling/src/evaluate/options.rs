@@ -2,7 +2,7 @@
 
 use crate::bounds::Bounds;
 use ioscape_schema::workload::SIZE_MEAN_MAX;
-use ioscape_schema::{Workload, WorkloadError};
+use ioscape_schema::{Settings, Workload, WorkloadError};
 
 /// Points off the curves that an evaluation measures for the model's sake, unless it is asked for others.
 pub const INTERACTIONS: usize = 24;
@@ -62,6 +62,26 @@ pub enum OptionsError {
 }
 
 impl Options {
+    /// What `settings`, as a result file keeps them, ask for; choices are drawn from `seed`.
+    pub fn of_settings(settings: &Settings, seed: u64) -> Self {
+        Self {
+            bounds: Bounds {
+                unique_bytes: settings.unique_bytes,
+                size_mean: settings.size_mean,
+                process_num: settings.process_num,
+            },
+            base: settings.base.clone(),
+            budget_s: settings.budget_s,
+            seed,
+            all_parameters: settings.all_parameters,
+            interactions: INTERACTIONS,
+            points_max: settings.points_max.map(|points| points as usize),
+            typical_cost_s: (settings.budget_s / 150.0).clamp(0.3, 4.0),
+            flush_interval_s: settings.flush_interval_s,
+            layout_bytes_per_s: settings.layout_bytes_per_s,
+        }
+    }
+
     /// Checks that the options make sense; [`explore`](crate::evaluate::explore()) itself only clamps what does not.
     ///
     /// # Errors

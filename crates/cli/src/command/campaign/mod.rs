@@ -2,7 +2,6 @@
 
 mod cells;
 mod forecast;
-mod loops;
 mod places;
 
 use super::single_writer;
@@ -136,7 +135,7 @@ fn begun(args: &CampaignRunArgs, fresh: CampaignResult) -> Result<CampaignResult
     })
 }
 
-/// Where the table is kept: as asked; unasked, in the current directory, or out of the way while all is well.
+/// Where the table is saved: where asked; else in the current directory, or in the temporary one if the user wants no file.
 fn saved_at(args: &CampaignRunArgs, document: &Document) -> PathBuf {
     let unnamed = output::default_path(document, "ioscape.json");
     match &args.out.output {
@@ -266,12 +265,12 @@ impl Work<'_> {
         };
         let saved = output::json(&partial).and_then(|text| output::write_file(self.file, &text));
         if let Err(failure) = saved {
-            output::tell(&format!("ioscape: not saved so far: {failure}"));
+            output::tell(&format!("ioscape: cannot save the results so far: {failure}"));
         }
     }
 }
 
-/// Pours the table out, whole or partial, and says how it ended.
+/// Writes and prints the table, whole or partial, and says how it ended.
 fn conclude(
     args: &CampaignRunArgs,
     mut document: Document,
@@ -290,7 +289,7 @@ fn conclude(
     if is_kept(args) || finished.is_err() {
         output::tell(&format!("Result: {}", file.display()));
     } else {
-        // The result is where the user asked for it; the safety copy has done its duty.
+        // The result is where the user asked for it; the safety copy is no longer needed.
         let _ = std::fs::remove_file(file);
     }
     let more = format!("; continue with --resume {}", file.display());

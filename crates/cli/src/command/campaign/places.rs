@@ -1,9 +1,9 @@
 //! Where a campaign is measured: directories, devices, and file systems made for it.
 
-use super::loops::{Made, make, seclude};
 use crate::args::CampaignRunArgs;
 use crate::failure::Failure;
 use ioscape_machine::FileSystemInfo;
+use ioscape_machine::loops::{MadeFileSystem, hide_mounts};
 use ioscape_measure::vxbench;
 use ioscape_schema::RowPlan;
 use ioscape_study::campaign::{FileSet, PlaceColumns, max_file_bytes};
@@ -27,7 +27,7 @@ pub struct CampaignPlace {
     /// The files that lie there now.
     pub laid_out: Option<FileSet>,
     // Unmounted and removed after the folder.
-    _made: Option<Made>,
+    _made: Option<MadeFileSystem>,
 }
 
 /// All places of a campaign.
@@ -53,9 +53,9 @@ impl Places {
                     "--fs makes its loop devices in one directory: name exactly one".to_owned(),
                 ));
             };
-            seclude();
+            hide_mounts();
             for kind in &args.fs {
-                let made = make(kind, folder, args.fs_size)?;
+                let made = MadeFileSystem::make(kind, folder, args.fs_size)?;
                 let path = made.path().to_owned();
                 all.push(CampaignPlace::open(&path, Some(made), Some(kind))?);
             }
@@ -83,7 +83,11 @@ impl Places {
 }
 
 impl CampaignPlace {
-    fn open(path: &Path, made: Option<Made>, label: Option<&str>) -> Result<Self, Failure> {
+    fn open(
+        path: &Path,
+        made: Option<MadeFileSystem>,
+        label: Option<&str>,
+    ) -> Result<Self, Failure> {
         let (file_system, free_bytes) = vxbench::place(path)?;
         let folder = match path.is_dir() {
             true => Some(

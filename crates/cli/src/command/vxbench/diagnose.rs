@@ -10,7 +10,7 @@ use ioscape_schema::{Vxbench, Warning, WarningKind};
 use ioscape_study::writers::WriterEffort;
 use std::path::Path;
 
-/// Runs the diagnosis in `folder` and pours it out.
+/// Runs the experiment in `folder`, and writes and prints what it found.
 ///
 /// # Errors
 /// The folder cannot be written, or a run failed or was interrupted.

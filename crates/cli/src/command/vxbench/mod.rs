@@ -1,4 +1,4 @@
-//! `ioscape vxbench`: exact-work I/O on named files, with elapsed time, throughput and processor time.
+//! `ioscape vxbench`: a fixed amount of I/O on named files, with elapsed time, throughput and processor time.
 
 mod diagnose;
 
@@ -36,14 +36,14 @@ pub fn main(args: &VxbenchArgs) -> Result<(), Failure> {
     output::pour(&document, &args.out)
 }
 
-/// Ctrl-C, and a line that tells how much was moved.
+/// Ctrl-C, and a line that shows how much was moved.
 pub fn watch(interrupt: &Arc<std::sync::atomic::AtomicBool>, progress: &Progress) -> Watch {
     let bar = progress.clone();
     let told = move |bytes: u64| bar.doing(&format!("{} moved", Bytes(bytes as f64)));
     Watch { interrupt: Arc::clone(interrupt), on_progress: Some(Arc::new(told)) }
 }
 
-/// Runs `job` with a user on each of `paths`; tells the machine to `document`, if there is one.
+/// Runs `job` with a user on each of `paths`; records the environment in `document`, if there is one.
 ///
 /// # Errors
 /// As [`main`].
@@ -78,7 +78,10 @@ fn plan_for(job: &VxJob, path: &Path) -> Result<VxPlan, Failure> {
     let look = vxbench::look(path)?;
     let misuse = |text: String| Failure::Misuse(format!("{}: {text}", path.display()));
     if look.size_bytes.is_none() && !job.workload.writes() {
-        return Err(misuse(format!("does not exist: {} needs a file to read", job.workload)));
+        return Err(misuse(format!(
+            "the file does not exist, and {} needs one to read",
+            job.workload
+        )));
     }
     let planned = plan(job, look.size_bytes).map_err(|error| misuse(error.to_string()))?;
     match look.size_bytes.filter(|size| look.is_device && planned.end_bytes > *size) {

@@ -1,12 +1,35 @@
 //! What is simulated: every combination of the options and of what `--sweep` varies, and none that says nothing.
 
-use crate::args::{CacheChoice, SimulateArgs, Sweep};
-use crate::failure::Failure;
-use ioscape_simulate::cache::{Destage, Freeing};
-use ioscape_simulate::{DiskOptions, Drive, Options, Scheduler, WriteCache};
+mod choice;
+
+pub use choice::{CacheChoice, Sweep, arrivals, cache, destage, freeing, scheduler, sweep, switch};
+
+use crate::cache::{Destage, Freeing};
+use crate::{Arrivals, DiskOptions, Drive, Options, Scheduler, WriteCache};
 
 /// Most combinations.
 const CELLS_MOST: usize = 4096;
+
+/// What is chosen for a simulation; what is not chosen is as the drive does it, or the first in a list of names.
+#[derive(Clone, Debug, Default)]
+pub struct Choices {
+    /// Write cache at the disk.
+    pub cache: Option<CacheChoice>,
+    /// Order in which a non-volatile cache is written.
+    pub destage: Option<Destage>,
+    /// When the space of a write in a non-volatile cache is freed.
+    pub freeing: Option<Freeing>,
+    /// Host scheduler.
+    pub scheduler: Option<Scheduler>,
+    /// Whether the disk reads ahead.
+    pub read_ahead: Option<bool>,
+    /// When requests arrive.
+    pub arrivals: Arrivals,
+    /// Whether all disks share one bus.
+    pub shared_bus: bool,
+    /// What is varied.
+    pub sweeps: Vec<Sweep>,
+}
 
 /// The values of every option that can be varied.
 struct Values {
@@ -20,10 +43,10 @@ struct Values {
 ///
 /// # Errors
 /// Options that contradict each other or have nothing to act upon, and more combinations than are simulated.
-pub fn combinations(args: &SimulateArgs, drive: &Drive) -> Result<Vec<Options>, Failure> {
-    let values = values(args, drive)?;
-    check_caches(args, &values, drive)?;
-    let freeing = args.freeing.unwrap_or_default();
+pub fn combinations(chosen: &Choices, drive: &Drive) -> Result<Vec<Options>, String> {
+    let values = values(chosen, drive)?;
+    check_caches(chosen, &values, drive)?;
+    let freeing = chosen.freeing.unwrap_or_default();
     let mut all: Vec<Options> = Vec::new();
     for &scheduler in &values.schedulers {
         for &read_ahead in &values.read_ahead {
@@ -31,7 +54,7 @@ pub fn combinations(args: &SimulateArgs, drive: &Drive) -> Result<Vec<Options>, 
                 for &cache in &values.caches {
                     let cache = write_cache(cache, destage, freeing);
                     let disk = DiskOptions { read_ahead, cache };
-                    let (arrivals, shared_bus) = (args.arrivals, args.shared_bus);
+                    let (arrivals, shared_bus) = (chosen.arrivals, chosen.shared_bus);
                     let options = Options { disk, scheduler, arrivals, shared_bus };
                     // Without a non-volatile cache the order of destaging makes no difference.
                     if !all.contains(&options) {
@@ -42,7 +65,7 @@ pub fn combinations(args: &SimulateArgs, drive: &Drive) -> Result<Vec<Options>, 
         }
     }
     if all.len() > CELLS_MOST {
-        return Err(Failure::Misuse(format!("{} combinations: at most {CELLS_MOST}", all.len())));
+        return Err(format!("{} combinations: at most {CELLS_MOST}", all.len()));
     }
     Ok(all)
 }
@@ -55,12 +78,12 @@ fn write_cache(cache: CacheChoice, destage: Destage, freeing: Freeing) -> WriteC
     }
 }
 
-fn values(args: &SimulateArgs, drive: &Drive) -> Result<Values, Failure> {
-    let mut caches = args.cache.map(|cache| vec![cache]);
-    let mut destages = args.destage.map(|destage| vec![destage]);
-    let mut schedulers = args.scheduler.map(|scheduler| vec![scheduler]);
-    let mut read_ahead = args.read_ahead.map(|ahead| vec![ahead]);
-    for sweep in &args.sweep {
+fn values(chosen: &Choices, drive: &Drive) -> Result<Values, String> {
+    let mut caches = chosen.cache.map(|cache| vec![cache]);
+    let mut destages = chosen.destage.map(|destage| vec![destage]);
+    let mut schedulers = chosen.scheduler.map(|scheduler| vec![scheduler]);
+    let mut read_ahead = chosen.read_ahead.map(|ahead| vec![ahead]);
+    for sweep in &chosen.sweeps {
         match sweep {
             Sweep::Cache(values) => vary("cache", &mut caches, values)?,
             Sweep::Destage(values) => vary("destage", &mut destages, values)?,
@@ -82,52 +105,47 @@ fn values(args: &SimulateArgs, drive: &Drive) -> Result<Values, Failure> {
 }
 
 /// Takes the values of a sweep; an option that has a value or values already would lose them.
-fn vary<T: Clone>(key: &str, place: &mut Option<Vec<T>>, values: &[T]) -> Result<(), Failure> {
+fn vary<T: Clone>(key: &str, place: &mut Option<Vec<T>>, values: &[T]) -> Result<(), String> {
     if place.replace(values.to_vec()).is_some() {
-        return Err(Failure::Misuse(format!(
-            "{key} is given twice: give either --{key} or one --sweep {key}=..."
-        )));
+        return Err(format!("{key} is given twice: give either --{key} or one --sweep {key}=..."));
     }
     Ok(())
 }
 
 /// Refuses options for a cache that no combination has, and caches that the drive has no room for.
-fn check_caches(args: &SimulateArgs, values: &Values, drive: &Drive) -> Result<(), Failure> {
+fn check_caches(chosen: &Choices, values: &Values, drive: &Drive) -> Result<(), String> {
     let has_nvram = values.caches.iter().any(|cache| matches!(cache, CacheChoice::Nvram(_)));
-    let swept = args.sweep.iter().any(|sweep| matches!(sweep, Sweep::Destage(_)));
+    let swept = chosen.sweeps.iter().any(|sweep| matches!(sweep, Sweep::Destage(_)));
     let idle = [
-        ("--destage", args.destage.is_some()),
-        ("--freeing", args.freeing.is_some()),
+        ("--destage", chosen.destage.is_some()),
+        ("--freeing", chosen.freeing.is_some()),
         ("--sweep destage=...", swept),
     ];
     if let Some((name, _)) = idle.iter().find(|(_, given)| *given && !has_nvram) {
-        return Err(Failure::Misuse(format!(
+        return Err(format!(
             "{name} is for non-volatile caches, and no combination has one: add --cache nvram:SIZE"
-        )));
+        ));
     }
     let sector = u64::from(drive.sector_bytes);
     for cache in &values.caches {
         match *cache {
             CacheChoice::Nvram(bytes) if bytes < sector => {
-                return Err(Failure::Misuse(format!(
+                return Err(format!(
                     "a cache of {bytes} bytes holds no sector of {}: its sectors have {sector} bytes",
                     drive.name
-                )));
+                ));
             }
             CacheChoice::Immediate if drive.buffer.bytes == 0 => {
-                return Err(Failure::Misuse(format!(
+                return Err(format!(
                     "immediate reporting needs a buffer, and {} has none",
                     drive.name
-                )));
+                ));
             }
             _ => {}
         }
     }
     if drive.buffer.bytes == 0 && values.read_ahead.contains(&true) {
-        return Err(Failure::Misuse(format!(
-            "reading ahead needs a buffer, and {} has none",
-            drive.name
-        )));
+        return Err(format!("reading ahead needs a buffer, and {} has none", drive.name));
     }
     Ok(())
 }

@@ -1,9 +1,10 @@
-//! File systems made for a campaign on loop devices, and taken down again on every way out.
+//! File systems on loop devices, made for a measurement and taken down again on every way out.
 //!
 //! Nothing of them outlives this process, even if it is killed: their files have no name, the devices let go of them when
 //! nobody has them open any more, and the mounts are in a mount namespace of our own.
 
-use crate::failure::Failure;
+use crate::error::Error;
+use crate::namespace;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -20,7 +21,7 @@ const KINDS: [(&str, &[&str]); 5] = [
 ];
 
 /// A loop device with or without a mounted file system, or a mounted memory file system.
-pub struct Made {
+pub struct MadeFileSystem {
     device: Option<PathBuf>,
     mount: Option<TempDir>,
     mounted: bool,
@@ -28,23 +29,66 @@ pub struct Made {
     _held: Option<File>,
 }
 
-/// Keeps the mounts to come to ourselves.
-pub fn seclude() {
-    // Without the right to, they are taken down on every way out but a kill.
-    if ioscape_machine::namespace::own_mounts().is_ok() {
+/// Hides the mounts that this process makes from now on from all others.
+///
+/// Without the right to, they are visible, and taken down on every way out but a kill.
+pub fn hide_mounts() {
+    if namespace::own_mounts().is_ok() {
         let _ = run("mount", ["--make-rprivate", "/"].map(OsStr::new));
     }
 }
 
-impl Made {
+impl MadeFileSystem {
     /// The mount point, or the device itself.
     pub fn path(&self) -> &Path {
         let device = || self.device.as_deref().unwrap_or(Path::new(""));
         self.mount.as_ref().map_or_else(device, TempDir::path)
     }
+
+    /// Makes a file system of `kind` (ext4, xfs, btrfs, tmpfs, or raw for a bare device) and `bytes`, on a loop device
+    /// whose file is in `folder`.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] for an unknown kind, a missing program or right, or no space.
+    pub fn make(kind: &str, folder: &Path, bytes: u64) -> Result<Self, Error> {
+        let refused = |why: String| Error::Unsupported {
+            what: format!("a {kind} file system on a loop device"),
+            why,
+        };
+        let Some((_, program)) = KINDS.iter().find(|(known, _)| *known == kind) else {
+            let known = KINDS.map(|(known, _)| known).join(", ");
+            return Err(refused(format!("choose from {known}")));
+        };
+        let mut made = Self { device: None, mount: None, mounted: false, _held: None };
+        if kind != "tmpfs" {
+            let (device, held) = attach(folder, bytes).map_err(refused)?;
+            (made.device, made._held) = (Some(device), Some(held));
+        }
+        if let (Some((mkfs, words)), Some(device)) = (program.split_first(), &made.device) {
+            let words = words.iter().map(OsStr::new).chain([device.as_os_str()]);
+            run(mkfs, words).map_err(refused)?;
+        }
+        if kind != "raw" {
+            made.mount(kind, bytes).map_err(refused)?;
+        }
+        Ok(made)
+    }
+
+    fn mount(&mut self, kind: &str, bytes: u64) -> Result<(), String> {
+        let mount = tempfile::Builder::new().prefix("ioscape-").tempdir();
+        let mount = mount.map_err(|e| e.to_string())?;
+        let size = format!("size={bytes}");
+        let words: Vec<&OsStr> = match &self.device {
+            Some(device) => vec![OsStr::new("-t"), OsStr::new(kind), device.as_os_str()],
+            None => ["-t", "tmpfs", "-o", &size, "tmpfs"].into_iter().map(OsStr::new).collect(),
+        };
+        run("mount", words.into_iter().chain([mount.path().as_os_str()]))?;
+        (self.mount, self.mounted) = (Some(mount), true);
+        Ok(())
+    }
 }
 
-impl Drop for Made {
+impl Drop for MadeFileSystem {
     fn drop(&mut self) {
         let mount = self.mount.as_ref().filter(|_| self.mounted).map(|m| m.path().as_os_str());
         let busy = |mount: &&OsStr| run("umount", [*mount]).is_err();
@@ -82,38 +126,14 @@ fn attach(folder: &Path, bytes: u64) -> Result<(PathBuf, File), String> {
     Ok((device, held?))
 }
 
-/// Makes a file system of `kind` and `bytes` whose loop device has its file in `folder`.
-///
-/// # Errors
-/// An unknown kind, a missing program or right, or no space.
-pub fn make(kind: &str, folder: &Path, bytes: u64) -> Result<Made, Failure> {
-    let Some((_, program)) = KINDS.iter().find(|(known, _)| *known == kind) else {
-        let known = KINDS.map(|(known, _)| known).join(", ");
-        return Err(Failure::Misuse(format!("--fs {kind}: choose from {known}")));
-    };
-    let refused = |why: String| Failure::Misuse(format!("--fs {kind}: {why}"));
-    let mut made = Made { device: None, mount: None, mounted: false, _held: None };
-    if kind != "tmpfs" {
-        let (device, held) = attach(folder, bytes).map_err(refused)?;
-        (made.device, made._held) = (Some(device), Some(held));
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unknown_kind_is_refused_before_anything_is_made() {
+        let refused = MadeFileSystem::make("fat", Path::new("/nowhere"), 1 << 20);
+        let why = refused.err().map(|error| error.to_string()).unwrap_or_default();
+        assert!(why.contains("fat") && why.contains("choose from ext4, xfs"), "{why}");
     }
-    if let (Some((mkfs, words)), Some(device)) = (program.split_first(), &made.device) {
-        let words = words.iter().map(OsStr::new).chain([device.as_os_str()]);
-        run(mkfs, words).map_err(refused)?;
-    }
-    if kind != "raw" {
-        let mount = tempfile::Builder::new().prefix("ioscape-").tempdir();
-        let mount = mount.map_err(|e| refused(e.to_string()))?;
-        let size = format!("size={bytes}");
-        let words: Vec<&OsStr> = match &made.device {
-            Some(device) => vec![OsStr::new("-t"), OsStr::new(kind), device.as_os_str()],
-            None => ["-t", "tmpfs", "-o", &size, "tmpfs"].into_iter().map(OsStr::new).collect(),
-        };
-        let words = words.into_iter().chain([mount.path().as_os_str()]);
-        let outcome = run("mount", words);
-        made.mount = Some(mount);
-        outcome.map_err(refused)?;
-        made.mounted = true;
-    }
-    Ok(made)
 }

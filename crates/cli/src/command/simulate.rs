@@ -7,15 +7,12 @@ use crate::progress::Progress;
 use crate::traces::Rows;
 use crate::{drives, output, rows};
 use ioscape_schema::{Absorption, SimulatedCell, Simulation, SimulationAgreement};
+use ioscape_simulate::combinations::combinations;
 use ioscape_simulate::drive::Status;
 use ioscape_simulate::{
-    Arrivals, Drive, Job, Options, Replayed, calibrate, jobs, nvram, replay, replay_into, ssd,
-    summary,
+    Arrivals, Drive, Job, Options, Replayed, jobs, nvram, replay, replay_into, ssd, summary,
 };
 use std::sync::atomic::{AtomicUsize, Ordering};
-
-mod combinations;
-use combinations::combinations;
 
 /// Sizes of caches at the host (figures 17 and 18 of Ruemmler & Wilkes 1993).
 const HOST_CACHES: std::ops::RangeInclusive<u32> = 12..=24;
@@ -74,7 +71,7 @@ fn on_disk(
     all: &[Job],
     progress: &Progress,
 ) -> Result<Found, Failure> {
-    let cells = combinations(args, drive)?;
+    let cells = combinations(&args.choices(), drive).map_err(Failure::Misuse)?;
     progress.doing(&format!("{} requests, {} combinations", all.len(), cells.len()));
     if let (Some(path), Some(first)) = (&args.rows, cells.first()) {
         rows::write(path, &replay(drive, all, first), all)?;
@@ -82,7 +79,7 @@ fn on_disk(
     Ok(Found {
         status: drive.status,
         cells: run_all(drive, all, &cells, threads(args)),
-        agreement: agreement(drive, all),
+        agreement: summary::busiest_agreement(drive, all),
     })
 }
 
@@ -147,23 +144,6 @@ fn run_all(drive: &Drive, jobs: &[Job], cells: &[Options], threads: usize) -> Ve
     });
     found.sort_by_key(|(options, _)| cells.iter().position(|cell| cell == *options));
     found.into_iter().map(|(_, cell)| cell).collect()
-}
-
-/// Against the recorded times, for the device with most requests; `None` when the trace has none.
-fn agreement(drive: &Drive, jobs: &[Job]) -> Option<SimulationAgreement> {
-    let mut counts = std::collections::BTreeMap::new();
-    for job in jobs {
-        *counts.entry(job.disk).or_insert(0u64) += 1;
-    }
-    let (&disk, _) =
-        counts.iter().max_by_key(|(disk, count)| (**count, std::cmp::Reverse(**disk)))?;
-    let mut one: Vec<Job> =
-        jobs.iter().filter(|j| j.disk == disk).map(|j| Job { disk: 0, ..*j }).collect();
-    if one.iter().all(|j| j.completed_ns == j.issued_ns) {
-        return None;
-    }
-    one.sort_by_key(|j| j.issued_ns);
-    Some(summary::agreement(drive, &one, &calibrate::judge(drive, &one)))
 }
 
 fn absorption(rows: &[ioscape_schema::Io]) -> Vec<Absorption> {

@@ -1,0 +1,158 @@
+//! The values that can be chosen or varied in a simulation, and how they are written.
+
+use crate::cache::{Destage, Freeing};
+use crate::{Arrivals, SCHEDULERS, Scheduler};
+use ioscape_schema::units::parse_bytes;
+
+/// What a disk does with writes, as chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CacheChoice {
+    /// Nothing.
+    None,
+    /// Immediate reporting.
+    Immediate,
+    /// A non-volatile buffer of this many bytes.
+    Nvram(u64),
+}
+
+/// One `--sweep`: what is varied, and its values.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Sweep {
+    /// Write caches.
+    Cache(Vec<CacheChoice>),
+    /// Orders of destaging.
+    Destage(Vec<Destage>),
+    /// Host schedulers.
+    Scheduler(Vec<Scheduler>),
+    /// Reading ahead.
+    ReadAhead(Vec<bool>),
+}
+
+fn one_of<T: Copy>(text: &str, known: &[(&str, T)]) -> Result<T, String> {
+    let names = || known.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
+    let found = known.iter().find(|(name, _)| *name == text);
+    found.map(|(_, value)| *value).ok_or_else(|| format!("{text:?} is not one of {}", names()))
+}
+
+/// Reads a scheduler's name.
+///
+/// # Errors
+/// The text is none of them.
+pub fn scheduler(text: &str) -> Result<Scheduler, String> {
+    one_of(text, &SCHEDULERS)
+}
+
+/// Reads an order of destaging: `fcfs` or `satf`.
+///
+/// # Errors
+/// The text is none of them.
+pub fn destage(text: &str) -> Result<Destage, String> {
+    one_of(text, &[("fcfs", Destage::Fcfs), ("satf", Destage::Satf)])
+}
+
+/// Reads when the space of a write is freed: `whole` or `as-written`.
+///
+/// # Errors
+/// The text is none of them.
+pub fn freeing(text: &str) -> Result<Freeing, String> {
+    one_of(text, &[("whole", Freeing::WholeWrite), ("as-written", Freeing::AsWritten)])
+}
+
+/// Reads `on` or `off`.
+///
+/// # Errors
+/// The text is none of them.
+pub fn switch(text: &str) -> Result<bool, String> {
+    one_of(text, &[("on", true), ("off", false)])
+}
+
+/// Reads when requests arrive: `queued`, `issued` or `closed`.
+///
+/// # Errors
+/// The text is none of them.
+pub fn arrivals(text: &str) -> Result<Arrivals, String> {
+    let known =
+        [("queued", Arrivals::Queued), ("issued", Arrivals::Issued), ("closed", Arrivals::Closed)];
+    one_of(text, &known)
+}
+
+/// Reads a write cache: `none`, `immediate` or `nvram:SIZE`.
+///
+/// # Errors
+/// The text is none of them.
+pub fn cache(text: &str) -> Result<CacheChoice, String> {
+    match text {
+        "none" => Ok(CacheChoice::None),
+        "immediate" => Ok(CacheChoice::Immediate),
+        other => {
+            let size = parse_bytes(other.strip_prefix("nvram:").unwrap_or(other));
+            size.map(CacheChoice::Nvram)
+                .map_err(|e| format!("give none, immediate or nvram:SIZE: {e}"))
+        }
+    }
+}
+
+/// Most values of one sweep.
+const VALUES_MOST: usize = 64;
+
+/// One value, or a range of sizes that doubles.
+fn caches(text: &str) -> Result<Vec<CacheChoice>, String> {
+    let Some((from, to)) = text.split_once("..") else { return Ok(vec![cache(text)?]) };
+    let size = |text| parse_bytes(text).map_err(|e| e.to_string());
+    let (from, to) = (size(from)?, size(to)?);
+    if from == 0 || to < from {
+        return Err(format!("{text}: a range goes from a size above 0 to a larger one"));
+    }
+    let sizes = std::iter::successors(Some(from), |&size| size.checked_mul(2));
+    Ok(sizes.take_while(|&size| size <= to).map(CacheChoice::Nvram).collect())
+}
+
+/// Reads a sweep, such as `cache=none,8k..64k`.
+///
+/// # Errors
+/// The text is none of them.
+pub fn sweep(text: &str) -> Result<Sweep, String> {
+    let (key, values) = text.split_once('=').ok_or("give KEY=VALUES")?;
+    let values = values.split(',');
+    let sweep = match key {
+        "cache" => {
+            let all: Result<Vec<Vec<CacheChoice>>, String> = values.map(caches).collect();
+            Sweep::Cache(all?.concat())
+        }
+        "destage" => Sweep::Destage(values.map(destage).collect::<Result<_, _>>()?),
+        "scheduler" => Sweep::Scheduler(values.map(scheduler).collect::<Result<_, _>>()?),
+        "read-ahead" => Sweep::ReadAhead(values.map(switch).collect::<Result<_, _>>()?),
+        other => {
+            return Err(format!("{other:?} is not one of cache, destage, scheduler, read-ahead"));
+        }
+    };
+    let count = match &sweep {
+        Sweep::Cache(values) => values.len(),
+        Sweep::Destage(values) => values.len(),
+        Sweep::Scheduler(values) => values.len(),
+        Sweep::ReadAhead(values) => values.len(),
+    };
+    if count > VALUES_MOST {
+        Err(format!("{count} values: at most {VALUES_MOST}"))
+    } else {
+        Ok(sweep)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sweeps_are_read() {
+        let found = sweep("cache=none,immediate,8k..64k").unwrap();
+        let sizes = [8, 16, 32, 64].map(|k| CacheChoice::Nvram(k << 10));
+        let all = [&[CacheChoice::None, CacheChoice::Immediate], &sizes[..]].concat();
+        assert_eq!(found, Sweep::Cache(all));
+        assert_eq!(sweep("read-ahead=on,off"), Ok(Sweep::ReadAhead(vec![true, false])));
+        for wrong in ["cache", "cache=", "cache=9..4", "cache=0..4", "colour=red", "destage=lifo"] {
+            assert!(sweep(wrong).is_err(), "{wrong}");
+        }
+        assert_eq!(cache("nvram:128K"), Ok(CacheChoice::Nvram(128 << 10)));
+    }
+}
