@@ -1,7 +1,7 @@
 //! Pours the Modified Andrew Benchmark's tree and tools into the benchmark that runs them.
 
 use ioscape_andrew::{toolchain, tree};
-use ioscape_measure::os::{FindHeader, Named, Toolchain};
+use ioscape_osbench::{FindHeader, Named, Toolchain};
 
 /// The tree and tools of `ioscape-andrew`.
 #[derive(Clone, Copy, Debug)]

@@ -1,9 +1,7 @@
-//! Measuring on the real machine: workloads and exact work in forked workers, replay, micro-benchmarks, recorders.
+//! Measuring on the real machine: workloads ([`session`]) and exact work ([`vxbench`]) in forked workers, and given requests at
+//! given times ([`replay`]), all on the same I/O engines.
 
-pub mod calls;
 mod engine;
-pub mod os;
-pub mod record;
 pub mod replay;
 pub mod session;
 pub mod vxbench;

@@ -1,1 +1,4 @@
-//! The block-trace recorder and the call tracer.
+//! Watching the I/O of others: the kernel's block events ([`record`]) and the calls of a command ([`calls`]).
+
+pub mod calls;
+pub mod record;

@@ -4,7 +4,7 @@ use crate::args::CharacterizeArgs;
 use crate::failure::Failure;
 use crate::{interrupt, output};
 use ioscape_machine::environment;
-use ioscape_measure::calls::{CallOptions, Recording, record};
+use ioscape_observe::calls::{CallOptions, Recording, record};
 use ioscape_schema::{Characterization, Document, Ending, FileTraits, ProcessTraits, Traits};
 use ioscape_workload::characterize::{Unseen, doubts};
 use ioscape_workload::{Application, Portrait};

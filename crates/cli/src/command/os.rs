@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::{interrupt, output};
 use ioscape_machine::error::Error as MeasureError;
-use ioscape_measure::os::{self, Options, Outcome, Program};
+use ioscape_osbench::{Options, Outcome, Program};
 use ioscape_schema::{Warning, WarningKind};
 use std::process::ExitCode;
 
@@ -22,7 +22,7 @@ pub fn step() -> Option<ExitCode> {
     }
     let words: Vec<_> = words.collect();
     let program = program()?;
-    Some(match os::step(&program, &words) {
+    Some(match ioscape_osbench::step(&program, &words) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => Failure::from(error).report(),
     })
@@ -51,7 +51,7 @@ pub fn main(args: &OsArgs) -> Result<(), Failure> {
     };
     let mut document = output::document(0);
     let progress = Progress::of_steps(1);
-    let outcome = os::run(&options, &mut |step| {
+    let outcome = ioscape_osbench::run(&options, &mut |step| {
         progress.step(step.done, step.of, &format!("{}: {}", step.name, step.case));
     });
     progress.done();
@@ -74,7 +74,7 @@ pub fn main(args: &OsArgs) -> Result<(), Failure> {
 
 /// Refuses a benchmark that does not exist.
 fn check_names(names: &[String]) -> Result<(), Failure> {
-    let known = os::names();
+    let known = ioscape_osbench::names();
     match names.iter().find(|name| !known.contains(&name.as_str())) {
         Some(name) => Err(Failure::Misuse(format!(
             "{name:?} is no benchmark: choose from {}",

@@ -6,7 +6,7 @@ use crate::args::RecordArgs;
 use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::{interrupt, output};
-use ioscape_measure::record::{
+use ioscape_observe::record::{
     BUFFER_BYTES, BlockRange, Holds, RecordOptions, RecordedCommand, RecordedDisk, Recorder,
     Recording, of_file_system,
 };

@@ -1,7 +1,7 @@
 //! What the products of a run prove, and the cases of its values.
 
 use super::*;
-use crate::os::toolchain::fake::Fake;
+use crate::toolchain::fake::Fake;
 
 #[test]
 fn work_left_out_is_told() {

@@ -122,7 +122,7 @@ mod tests {
         assert!(as_meant(1, 1, true).is_ok() && as_meant(0, 1, false).is_ok());
         assert!(as_meant(0, 1, true).unwrap_err().to_string().contains("0 and 1"));
         assert!(as_meant(1, 1, false).is_err());
-        let cpus = crate::os::machine::processors();
+        let cpus = crate::machine::processors();
         if cpus.len() < 2 {
             ioscape_machine::testing::skipped("one processor only");
             return;

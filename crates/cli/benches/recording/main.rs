@@ -1,13 +1,13 @@
 //! What recording block I/O costs, and what it loses: the same reads with and without the recorder, turn by turn.
 //!
-//! `cargo bench -p ioscape-measure --bench recording -- DEVICE [RATE [SECONDS [ROUNDS]]]`, as root. DEVICE is a block device that
+//! `cargo bench -p ioscape --bench recording -- DEVICE [RATE [SECONDS [ROUNDS]]]`, as root. DEVICE is a block device that
 //! nobody uses, such as a loop device on a file in memory; it is only read, 4 KiB at random places. Processor time is that of
 //! the whole machine (`/proc/stat`), for a part of the cost arises in the kernel's threads: let nothing else run.
 #![expect(clippy::print_stdout, reason = "a benchmark prints its table")]
 
 use ioscape_machine::{Clock, Target, TargetOptions};
-use ioscape_measure::record::{BUFFER_BYTES, RecordOptions, RecordedDisk, Recorder};
 use ioscape_measure::replay::{ReplayOptions, ReplayWatch, run};
+use ioscape_observe::record::{BUFFER_BYTES, RecordOptions, RecordedDisk, Recorder};
 use ioscape_schema::{Access, Io, Op, Request};
 use std::error::Error;
 use std::path::Path;

@@ -1,8 +1,8 @@
 //! Switching between two threads that wait for each other on a futex.
 
-use crate::os::case::{Case, Op, Scene};
-use crate::os::cswitch::{SHORT_NS, other};
-use crate::os::process::pin;
+use crate::case::{Case, Op, Scene};
+use crate::cswitch::{SHORT_NS, other};
+use crate::process::pin;
 use rustix::thread::futex;
 use std::io;
 use std::sync::Arc;

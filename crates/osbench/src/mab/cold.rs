@@ -1,7 +1,7 @@
 //! Cold runs: what the next phase reads is dropped from the file cache before it.
 
-use crate::os::case::not_here;
-use crate::os::toolchain::Named;
+use crate::case::not_here;
+use crate::toolchain::Named;
 use ioscape_machine::cache;
 use std::fs::File;
 use std::io;

@@ -1,7 +1,7 @@
 //! Page faults: the first touch of new memory.
 #![expect(unsafe_code, reason = "maps, touches and unmaps memory of its own")]
 
-use crate::os::case::{Case, Op};
+use crate::case::{Case, Op};
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
 use std::io;
 use std::ptr;

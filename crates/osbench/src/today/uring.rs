@@ -1,7 +1,7 @@
 //! A request that does nothing through `io_uring`.
 #![expect(unsafe_code, reason = "submission entries are pushed by pointer-free operations only")]
 
-use crate::os::case::{Case, Op, not_here, wrong};
+use crate::case::{Case, Op, not_here, wrong};
 use io_uring::{IoUring, opcode};
 use std::io;
 

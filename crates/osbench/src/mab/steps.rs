@@ -1,8 +1,8 @@
 //! What one process of the benchmark does: copy a file, list one, search one, preprocess, compile, assemble, link.
 
 use super::make;
-use crate::os::case::Program;
-use crate::os::toolchain::{Named, Toolchain};
+use crate::case::Program;
+use crate::toolchain::{Named, Toolchain};
 use std::fs;
 use std::io::{self, Write};
 use std::os::unix::fs::MetadataExt;

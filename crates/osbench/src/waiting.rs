@@ -140,7 +140,7 @@ mod tests {
 
     #[test]
     fn a_partners_computing_counts_as_ones_own() {
-        let child = crate::os::partner::Partner::fork(|| {
+        let child = crate::partner::Partner::fork(|| {
             let start = Instant::now();
             while start.elapsed() < Duration::from_secs(300) {
                 std::hint::black_box(0);

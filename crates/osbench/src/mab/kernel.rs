@@ -1,8 +1,8 @@
 //! `compiler`: the built-in compiler on one source in memory, without files or processes: integer work of another kind than
 //! Dhrystone's, beside it to judge the rating by.
 
-use crate::os::case::{Case, Op, Program, not_here, wrong};
-use crate::os::toolchain::Toolchain;
+use crate::case::{Case, Op, Program, not_here, wrong};
+use crate::toolchain::Toolchain;
 use ioscape_schema::OsUnit;
 use std::collections::HashMap;
 use std::hint::black_box;
@@ -63,7 +63,7 @@ fn operation(tools: &'static dyn Toolchain) -> io::Result<Op> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::os::toolchain::fake::Fake;
+    use crate::toolchain::fake::Fake;
 
     #[test]
     fn the_source_nearest_to_the_wanted_length_is_compiled() {

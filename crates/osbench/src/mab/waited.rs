@@ -1,7 +1,7 @@
 //! What others had of the processors while the benchmark's processes ran: each tells it at its end, to the file that is its standard
 //! input.
 
-use crate::os::waiting::{Meter, Waiting};
+use crate::waiting::{Meter, Waiting};
 use rustix::fs::{MemfdFlags, OFlags, fcntl_get_seals, fcntl_setfl, memfd_create};
 use std::fs::File;
 use std::io;

@@ -1,7 +1,7 @@
 //! A signal to oneself, with a handler.
 #![expect(unsafe_code, reason = "installs a signal handler")]
 
-use crate::os::case::{Case, Op, wrong};
+use crate::case::{Case, Op, wrong};
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 

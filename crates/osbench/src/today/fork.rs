@@ -1,7 +1,7 @@
 //! Making processes: `fork` alone, and with `exec` of a program.
 #![expect(unsafe_code, reason = "fork, execv and waitpid")]
 
-use crate::os::case::{Case, Op, Program, not_here, wrong};
+use crate::case::{Case, Op, Program, not_here, wrong};
 use std::ffi::CString;
 use std::io;
 use std::os::unix::ffi::OsStrExt;

@@ -184,7 +184,7 @@ fn read_message(report: &[AtomicU64]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::os::case::not_here;
+    use crate::case::not_here;
 
     fn scene() -> Scene {
         let directory = std::path::PathBuf::new();

@@ -1,9 +1,9 @@
 //! One byte to another process and back through sockets.
 
-use crate::os::case::{Case, Op, Scene, wrong};
-use crate::os::cswitch::{echo, round_trip};
-use crate::os::partner::Partner;
-use crate::os::process::pin;
+use crate::case::{Case, Op, Scene, wrong};
+use crate::cswitch::{echo, round_trip};
+use crate::partner::Partner;
+use crate::process::pin;
 use std::io;
 use std::net::{TcpListener, TcpStream};
 use std::os::fd::OwnedFd;

@@ -3,7 +3,7 @@
 #![allow(clippy::print_stderr)]
 
 use ioscape_machine::Error;
-use ioscape_measure::record::{RecordOptions, RecordedDisk, Recorder, of_file_system};
+use ioscape_observe::record::{RecordOptions, RecordedDisk, Recorder, of_file_system};
 use std::io::{Read, Write};
 
 #[test]

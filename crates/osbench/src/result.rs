@@ -185,7 +185,7 @@ fn contaminated(one: &OsBenchmark) -> Option<Warning> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::os::case::not_here;
+    use crate::case::not_here;
 
     fn case() -> Case {
         Case::new("x", "y", "", |_| Err(not_here("no")))

@@ -51,7 +51,7 @@ pub(crate) fn file_cases(place: (usize, Place)) -> Vec<Case> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::os::case::Scene;
+    use crate::case::Scene;
 
     #[test]
     fn every_case_performs_its_operation() {

@@ -1,6 +1,6 @@
 //! `fsync`: until one written block is on storage.
 
-use crate::os::case::{Case, Op};
+use crate::case::{Case, Op};
 use ioscape_schema::{OsRule, Place};
 use std::fs::File;
 use std::io;

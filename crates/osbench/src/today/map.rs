@@ -1,7 +1,7 @@
 //! `mmap` and `munmap` of memory that is never touched.
 #![expect(unsafe_code, reason = "maps and unmaps memory of its own")]
 
-use crate::os::case::{Case, Op};
+use crate::case::{Case, Op};
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 use std::io;
 use std::ptr;

@@ -1,7 +1,7 @@
 //! A small `make`: variables, rules, one suffix rule, and what is out of date.
 
 use super::steps::{spawn, wait};
-use crate::os::case::Program;
+use crate::case::Program;
 use std::collections::HashMap;
 use std::fs;
 use std::io;
@@ -114,7 +114,7 @@ const OWN: [&str; 4] = ["cc", "ar", "ranlib", "ld"];
 mod tests {
     use super::super::steps::step;
     use super::*;
-    use crate::os::toolchain::fake::Fake;
+    use crate::toolchain::fake::Fake;
 
     #[test]
     fn rules_and_variables_are_read() {

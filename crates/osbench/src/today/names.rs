@@ -1,6 +1,6 @@
 //! `stat` and `rename`: file names without file contents.
 
-use crate::os::case::{Case, Op};
+use crate::case::{Case, Op};
 use ioscape_schema::{OsRule, Place};
 use rustix::fs::{AtFlags, CWD, renameat, statat};
 use std::fs;
