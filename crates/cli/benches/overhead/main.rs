@@ -1,6 +1,6 @@
 //! What measuring adds to a request: processor time per cached 4 KiB random read, bare, ours and fio's, in turns.
 //!
-//! `cargo bench -p ioscape-measure --bench overhead`; fio takes part if it is on the path. Rounds are interleaved and
+//! `cargo bench -p ioscape --bench overhead`; fio takes part if it is on the path. Rounds are interleaved and
 //! medians taken, since the same machine is faster in one minute than in the next; processor time per request is compared
 //! rather than requests per second, since it hardly depends on what else runs.
 #![expect(clippy::print_stdout, reason = "a benchmark prints its table")]
