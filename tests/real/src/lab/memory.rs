@@ -11,9 +11,9 @@ pub struct Group {
 }
 
 impl Group {
-    /// Shell that moves the shell itself into the group.
+    /// Bash that moves the shell, or the subshell that it runs in, into the group.
     pub fn join(&self) -> String {
-        format!("echo $$ > '{}/cgroup.procs'", self.directory.display())
+        format!("echo $BASHPID > '{}/cgroup.procs'", self.directory.display())
     }
 }
 
