@@ -20,8 +20,8 @@ pub mod workload_sets;
 
 pub use bounds::Bounds;
 pub use evaluate::{
-    Ask, Effort, INTERACTIONS, Options, OptionsError, Plan, PlannedPhase, Probe, Progress, Replay,
-    Stopped, explore, plan,
+    EvaluationOptions, INTERACTIONS, Interrupted, OptionsError, Plan, PlannedPhase, Probe,
+    ProbeRequest, Progress, Replay, TimeLimits, explore, plan,
 };
-pub use judge::findings;
+pub use judge::{findings, judge};
 pub use phase::Phase;

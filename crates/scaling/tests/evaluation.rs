@@ -2,7 +2,7 @@
 
 mod machines;
 
-use ioscape_scaling::{Options, Phase, Replay, explore, plan};
+use ioscape_scaling::{EvaluationOptions, Phase, Replay, explore, plan};
 use ioscape_schema::{Access, Evaluation, Parameter, Point, Workload, WritePolicy};
 use machines::{Level, MIB, Machine, hierarchy, is_dsync, mix, options, shape, steps};
 
@@ -69,7 +69,7 @@ fn evaluate(budget_s: f64, fails_at: Option<usize>) -> (Result<Evaluation, Evalu
     let mut machine = Machine::new(5, file_cache);
     machine.fails_at = fails_at;
     machine.drift = |at_s| if (20.0..45.0).contains(&at_s) { 0.5 } else { 1.0 };
-    let options = Options { budget_s, all_parameters: true, ..options(1024.0 * MIB) };
+    let options = EvaluationOptions { budget_s, all_parameters: true, ..options(1024.0 * MIB) };
     let outcome = explore(&options, &mut machine).map_err(|stopped| {
         assert!(stopped.to_string().contains("failed"));
         *stopped.partial
@@ -91,7 +91,8 @@ fn an_interrupted_evaluation_resumes_to_the_same_result() {
         let text = serde_json::to_string(&partial).unwrap();
         let stored: Evaluation = serde_json::from_str(&text).unwrap();
         machine.fails_at = None;
-        let options = Options { budget_s: 120.0, all_parameters: true, ..options(1024.0 * MIB) };
+        let options =
+            EvaluationOptions { budget_s: 120.0, all_parameters: true, ..options(1024.0 * MIB) };
         let mut replay = Replay::new(stored.probes, machine);
         let resumed = explore(&options, &mut replay).unwrap();
         assert_eq!(replay.left(), 0);
@@ -105,7 +106,8 @@ fn another_question_ends_the_replay() {
     let mut log = whole.unwrap().probes;
     log[10].purpose = "something else".into();
     let mut replay = Replay::new(log, Machine::new(6, file_cache));
-    let options = Options { budget_s: 120.0, all_parameters: true, ..options(1024.0 * MIB) };
+    let options =
+        EvaluationOptions { budget_s: 120.0, all_parameters: true, ..options(1024.0 * MIB) };
     let evaluation = explore(&options, &mut replay).unwrap();
     assert_eq!(replay.left(), 0);
     let machine = replay.into_inner();
@@ -114,17 +116,17 @@ fn another_question_ends_the_replay() {
 
 #[test]
 fn the_budget_is_kept_whatever_points_cost() {
-    let costs: [fn(&ioscape_scaling::Ask) -> f64; 4] = [
-        |ask| 0.2 + 1.2 * ask.effort.cap_s,
-        |ask| 0.1 + ask.workload.unique_bytes as f64 / 5e7,
+    let costs: [fn(&ioscape_scaling::ProbeRequest) -> f64; 4] = [
+        |request| 0.2 + 1.2 * request.limits.cap_s,
+        |request| 0.1 + request.workload.unique_bytes as f64 / 5e7,
         |_| 7.0,
-        |ask| if ask.purpose.contains("read") { 9.0 } else { 0.01 },
+        |request| if request.purpose.to_string().contains("read") { 9.0 } else { 0.01 },
     ];
     for cost in costs {
         for budget_s in [0.5, 10.0, 60.0, 600.0, 3600.0] {
             let mut machine = Machine::new(9, file_cache);
             machine.cost = cost;
-            let options = Options { budget_s, ..options(1024.0 * MIB) };
+            let options = EvaluationOptions { budget_s, ..options(1024.0 * MIB) };
             let evaluation = explore(&options, &mut machine).unwrap();
             let dearest =
                 evaluation.probes.iter().map(|p| p.measurement.cost_s).fold(0.0, f64::max);
@@ -143,8 +145,9 @@ fn the_budget_is_kept_whatever_points_cost() {
 #[test]
 fn a_minute_is_enough_for_a_first_answer() {
     let mut machine = Machine::new(2, file_cache);
-    machine.cost = |ask| 0.15 + 1.2 * ask.effort.cap_s;
-    let options = Options { budget_s: 60.0, typical_cost_s: 0.6, ..options(1024.0 * MIB) };
+    machine.cost = |request| 0.15 + 1.2 * request.limits.cap_s;
+    let options =
+        EvaluationOptions { budget_s: 60.0, typical_cost_s: 0.6, ..options(1024.0 * MIB) };
     let evaluation = explore(&options, &mut machine).unwrap();
     assert_eq!(evaluation.regions.len(), 2, "{:?}", evaluation.borders);
     let border = evaluation.regions[0].unique_bytes[1] / MIB;
@@ -174,7 +177,8 @@ fn a_limit_of_points_is_kept_and_the_time_goes_into_repeating_them() {
         all.iter().map(|p| p.rounds.len()).sum::<usize>() as f64 / all.len() as f64
     };
     let evaluate = |seed, points_max| {
-        let options = Options { points_max, interactions: 24, seed, ..options(1024.0 * MIB) };
+        let options =
+            EvaluationOptions { points_max, interactions: 24, seed, ..options(1024.0 * MIB) };
         explore(&options, &mut Machine::new(seed, file_cache)).unwrap()
     };
     for seed in 0..10 {
@@ -272,7 +276,7 @@ fn a_flush_that_stalls_writes_is_reported() {
     for (burst_ratio, words) in [(4.7, "4.7 times slower"), (1.1, "does not make writes")] {
         let mut machine = file_system(1e10, 15e8, 2e6, 1e7);
         machine.burst_ratio = Some(burst_ratio);
-        let options = Options { flush_interval_s: Some(35.0), ..options(1024.0 * MIB) };
+        let options = EvaluationOptions { flush_interval_s: Some(35.0), ..options(1024.0 * MIB) };
         let evaluation = explore(&options, &mut machine).unwrap();
         assert_eq!(evaluation.findings.flush_slowdown.unwrap().value, burst_ratio);
         let said = evaluation.findings.sentences.join("\n");
@@ -283,7 +287,8 @@ fn a_flush_that_stalls_writes_is_reported() {
 #[test]
 fn a_flush_that_does_not_fit_is_left_out_in_words() {
     let mut machine = file_system(1e10, 15e8, 2e6, 1e7);
-    let options = Options { budget_s: 60.0, flush_interval_s: Some(35.0), ..options(1024.0 * MIB) };
+    let options =
+        EvaluationOptions { budget_s: 60.0, flush_interval_s: Some(35.0), ..options(1024.0 * MIB) };
     let evaluation = explore(&options, &mut machine).unwrap();
     assert!(evaluation.findings.flush_slowdown.is_none());
     assert!(evaluation.shortened.contains_key(Phase::Findings.name()));
@@ -314,7 +319,8 @@ fn all_parameters_settle_at_their_three_quarter_points() {
             let processes = f64::from(w.process_num.min(4)) / 4.0;
             1e9 * unique * size * reads * processes * (0.9 + 0.1 * w.seq_frac)
         });
-        let options = Options { all_parameters: true, budget_s: 900.0, ..options(1024.0 * MIB) };
+        let options =
+            EvaluationOptions { all_parameters: true, budget_s: 900.0, ..options(1024.0 * MIB) };
         let evaluation = explore(&options, &mut machine).unwrap();
         let all = evaluation.all_parameters.expect("section 7 was asked for");
         assert!(all.settled, "{all:?}");

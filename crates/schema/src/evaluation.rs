@@ -1,6 +1,6 @@
 //! The self-scaling evaluation: curves, regions, borders and what they mean.
 
-use crate::{Measurement, Parameter, Warning, Workload, WriterScaling};
+use crate::{Measurement, Parameter, Purpose, Warning, Workload, WriterScaling};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -255,8 +255,8 @@ pub struct AllParameters {
 /// One call of the probe, in the order made: the raw record, from which an interrupted evaluation resumes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Probe {
-    /// What it was made for, such as `unique_bytes` or `reference`.
-    pub purpose: String,
+    /// What it was made for.
+    pub purpose: Purpose,
     /// What came out; its `workload` is what was asked.
     pub measurement: Measurement,
 }
@@ -350,6 +350,11 @@ pub struct Evaluation {
 }
 
 impl Evaluation {
+    /// The last measurement made for exactly `purpose`.
+    pub fn last(&self, purpose: &Purpose) -> Option<&Measurement> {
+        self.probes.iter().rev().find(|p| p.purpose == *purpose).map(|p| &p.measurement)
+    }
+
     /// The doubts of all probes together: one warning of each kind, with how many points it concerns.
     pub fn doubts(&self) -> Vec<Warning> {
         let mut seen: Vec<(Warning, usize)> = Vec::new();

@@ -15,6 +15,7 @@ pub mod measurement;
 pub mod os;
 pub mod outcome;
 pub mod prediction;
+pub mod purpose;
 mod range;
 pub mod replay;
 pub mod simulation;
@@ -52,6 +53,7 @@ pub use prediction::{
     Cheapest, Choice, Comparison, ErrorBin, ErrorFigures, Prediction, RefusedStep, Validation,
     ValidationLog, ValidationPoint,
 };
+pub use purpose::{CurveKey, Purpose};
 pub use replay::{ReplayFit, ReplayTiming, ReplayedKind, TraceReplay};
 pub use simulation::{
     Absorption, AbsorptionPoint, SimulatedCell, SimulatedOperations, SimulatedParts,

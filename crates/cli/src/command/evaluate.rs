@@ -8,7 +8,7 @@ use crate::progress::Progress;
 use crate::save::{Keeper, Work};
 use crate::{interrupt, output};
 use ioscape_machine::error::Error as MeasureError;
-use ioscape_scaling::{Ask, Options, Plan, Probe, Replay};
+use ioscape_scaling::{EvaluationOptions, Plan, Probe, ProbeRequest, Replay};
 use ioscape_schema::units::{Bytes, Seconds};
 use ioscape_schema::{
     Access, Document, Evaluation, Measurement, Settings, WarningKind, Workload, WriterScaling,
@@ -49,7 +49,7 @@ pub fn main(args: &EvaluateArgs) -> Result<(), Failure> {
     };
     let frame = Frame { target: args.target.display().to_string(), settings, writers };
     let settings = &frame.settings;
-    let options = Options::of_settings(settings, document.seed);
+    let options = EvaluationOptions::of_settings(settings, document.seed);
     options.validate().map_err(|e| Failure::Misuse(e.to_string()))?;
     announce(&ioscape_scaling::plan(&options), settings);
     let mut keeper = Keeper::new(Work::Evaluation, &args.out, &document)?;
@@ -62,7 +62,7 @@ fn dry_run(args: &EvaluateArgs) -> Result<(), Failure> {
     let look = machine::look(&args.target, args.destroy_data)?;
     let settings = settings_of(args, &look, &limits(args, &look, None));
     output::print(&render(
-        &ioscape_scaling::plan(&Options::of_settings(&settings, args.seed)),
+        &ioscape_scaling::plan(&EvaluationOptions::of_settings(&settings, args.seed)),
         &settings,
     ))
 }
@@ -235,9 +235,9 @@ struct MachineProbe<'a> {
 impl Probe for MachineProbe<'_> {
     type Error = MeasureError;
 
-    fn measure(&mut self, ask: &Ask) -> Result<Measurement, MeasureError> {
-        let effort = machine::Effort { min_s: ask.effort.min_s, cap_s: ask.effort.cap_s };
-        self.machine.measure(&ask.workload, effort, self.document.seed, Some(&self.progress))
+    fn measure(&mut self, request: &ProbeRequest) -> Result<Measurement, MeasureError> {
+        let effort = machine::Effort { min_s: request.limits.min_s, cap_s: request.limits.cap_s };
+        self.machine.measure(&request.workload, effort, self.document.seed, Some(&self.progress))
     }
 
     fn progress(&mut self, evaluation: &Evaluation, progress: &ioscape_scaling::Progress) {
@@ -281,7 +281,7 @@ impl Frame {
 
 /// Explores with the machine behind the log; the document holds the evaluation, whole or partial, in the end.
 fn explore(
-    options: &Options,
+    options: &EvaluationOptions,
     frame: &Frame,
     log: Vec<ioscape_schema::Probe>,
     machine: Machine,

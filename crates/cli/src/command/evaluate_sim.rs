@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::save::{Keeper, Work};
 use crate::{drives, output};
-use ioscape_scaling::{Ask, Bounds, Options, Probe, explore};
+use ioscape_scaling::{Bounds, EvaluationOptions, Probe, ProbeRequest, explore};
 use ioscape_schema::tally::{doubt_of_confidence, doubt_of_io_share, doubt_of_steadiness};
 use ioscape_schema::{Access, Document, Engine, Evaluation, Measurement, StopRule, Workload};
 use ioscape_simulate::system::{self, Course, Host, Ran, SystemParameters};
@@ -96,7 +96,7 @@ fn options(
     args: &EvaluateArgs,
     system: &SystemParameters,
     drive: &Drive,
-) -> Result<Options, Failure> {
+) -> Result<EvaluationOptions, Failure> {
     let [least, most] = system.unique_bytes;
     let (most, capacity) =
         (args.max_unique_bytes.unwrap_or(most) >> 12 << 12, drive.capacity_bytes());
@@ -113,7 +113,7 @@ fn options(
         access,
         ..Workload::default()
     };
-    let options = Options {
+    let options = EvaluationOptions {
         bounds: Bounds {
             unique_bytes: [least, most],
             size_mean: SIZE_MEAN,
@@ -144,8 +144,8 @@ struct Simulated<'a> {
 impl Probe for Simulated<'_> {
     type Error = ioscape_simulate::Error;
 
-    fn measure(&mut self, ask: &Ask) -> Result<Measurement, Self::Error> {
-        let workload = &ask.workload;
+    fn measure(&mut self, request: &ProbeRequest) -> Result<Measurement, Self::Error> {
+        let workload = &request.workload;
         let mut host = Host::new(self.system, self.drive, workload.unique_bytes)?;
         let mut streams = ioscape_workload::streams(workload, self.document.seed);
         let next = |process: usize| streams[process].request();
@@ -157,7 +157,7 @@ impl Probe for Simulated<'_> {
         let course = self.course(workload);
         let (processes, think) = (workload.process_num, workload.think_time_ns);
         let ran = system::run(&mut host, processes, next, think, access, &course);
-        Ok(measurement(workload, &ran, self.cost_s(ask)))
+        Ok(measurement(workload, &ran, self.cost_s(request)))
     }
 
     fn progress(&mut self, _: &Evaluation, progress: &ioscape_scaling::Progress) {
@@ -166,8 +166,8 @@ impl Probe for Simulated<'_> {
 }
 
 impl Simulated<'_> {
-    fn cost_s(&self, ask: &Ask) -> f64 {
-        COST_S.min(ask.effort.cap_s.max(0.1))
+    fn cost_s(&self, request: &ProbeRequest) -> f64 {
+        COST_S.min(request.limits.cap_s.max(0.1))
     }
 
     /// Writes that are flushed from time to time are measured over whole intervals, from the second on.

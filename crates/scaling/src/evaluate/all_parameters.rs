@@ -5,10 +5,9 @@ use super::probe::Probe;
 use super::session::{Need, Session};
 use super::sweep::{Refine, Sweep};
 use crate::judge::curve::PERFORMS_WELL;
-use crate::judge::evidence::CurveKey;
 use crate::judge::points::positive;
 use crate::phase::Phase;
-use ioscape_schema::{AllParameters, FocalRange, Parameter, Workload};
+use ioscape_schema::{AllParameters, CurveKey, FocalRange, Parameter, Workload};
 
 /// Most steps of the iteration.
 const STEPS: usize = 4;
@@ -117,7 +116,7 @@ fn range<P: Probe>(
     if parameter == Parameter::UniqueBytes {
         axis = axis.from(4.0 * focal.size_mean as f64);
     }
-    let key = CurveKey::All(step, parameter);
+    let key = CurveKey::AllParameters { step, parameter };
     let sweep = Sweep {
         key,
         axis,

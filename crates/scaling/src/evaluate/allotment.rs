@@ -1,24 +1,31 @@
 //! What share of its time and of its points each phase of an evaluation may take.
 
-use super::options::Options;
-use super::probe::Effort;
+use super::options::EvaluationOptions;
+use super::probe::TimeLimits;
 use crate::phase::Phase;
 
-/// How much of the budget is for what; a function of the options alone.
+/// What one phase gets.
+#[derive(Clone, Copy, Debug)]
+struct Part {
+    /// Most points; curves: with two regions.
+    points: usize,
+    /// Share of the budget, in seconds.
+    share_s: f64,
+}
+
+/// How the budget is divided; a function of the options alone.
 #[derive(Clone, Debug)]
 pub(crate) struct Allotment {
-    /// Most points of each phase, in the order of [`Phase::ALL`]; curves: with two regions.
-    points: [usize; 10],
-    /// Each phase's share of the budget, in seconds.
-    shares_s: [f64; 10],
+    /// One part per phase, in the order of [`PHASES`].
+    parts: [Part; PHASES.len()],
     /// Most points of one curve of a region.
     pub curve_points: usize,
     /// Ratio of neighbouring request sizes in the focal sweep.
     pub size_step: f64,
     /// How long an ordinary point is measured.
-    pub effort: Effort,
-    /// How long the flush probe is measured; absent when it is unknown or does not fit.
-    pub flush: Option<Effort>,
+    pub limits: TimeLimits,
+    /// How long the flush probe is measured; absent when the interval is unknown or too long for the budget.
+    pub flush: Option<TimeLimits>,
 }
 
 /// Scale of the number of points, 1 for ten minutes, below which an evaluation is short.
@@ -27,82 +34,126 @@ const SHORT: f64 = 0.7;
 /// Percentage of the time for points off the curves, taken from curves and rounds; in a short evaluation and a longer one.
 const INTERACTIONS: [f64; 2] = [10.0, 16.0];
 
-/// Each phase's share of a limited number of points, with two regions.
-const FEW: [(Phase, f64); 7] = [
-    (Phase::Pilot, 0.1),
-    (Phase::Focal, 0.12),
-    (Phase::Mixed, 0.17),
-    (Phase::Read, 0.11),
-    (Phase::Write, 0.1),
-    (Phase::Curves, 0.19),
-    (Phase::Interactions, 0.24),
-];
-
 /// Points between two references.
 pub(crate) const REFERENCE_EVERY: usize = 4;
 
-/// Shares of at most `most` different workloads, never more than the `usual` ones.
-fn few(most: usize, usual: [usize; 10]) -> [usize; 10] {
-    let mut points = usual;
-    for (phase, share) in FEW {
-        let own = &mut points[phase as usize];
-        *own = (*own).min((most as f64 * share).round() as usize);
+/// How many points a phase has at most.
+#[derive(Clone, Copy, Debug)]
+enum Count {
+    /// So many in ten minutes, more in a longer time and fewer in a shorter one, but at least `min`.
+    Scaled { ten_minutes: f64, min: usize },
+    /// Four coarse curves of request sizes.
+    FocalSweeps,
+    /// Synchronous writes, and the flush where it fits.
+    Findings,
+    /// Four curves in each of two regions, the focal point once.
+    RegionCurves,
+    /// As with [`Count::Scaled`], when section 7's search was asked for.
+    AllParameters { ten_minutes: f64, min: usize },
+    /// As many as the options say.
+    Interactions,
+}
+
+/// What a phase may take.
+#[derive(Clone, Copy, Debug)]
+struct PhaseShare {
+    phase: Phase,
+    points: Count,
+    /// Percentage of the time in a short evaluation and in a longer one. With little time the borders come first: without
+    /// them the other curves are of no use.
+    percent: [f64; 2],
+    /// Share of a limited number of points, with two regions; absent where a limit changes nothing.
+    limited: Option<f64>,
+}
+
+/// One row per phase, in the order of [`Phase::ALL`].
+#[rustfmt::skip]
+const PHASES: [PhaseShare; 10] = [
+    PhaseShare { phase: Phase::Pilot, points: Count::Scaled { ten_minutes: 9.0, min: 5 }, percent: [10.0, 12.0], limited: Some(0.1) },
+    PhaseShare { phase: Phase::Focal, points: Count::FocalSweeps, percent: [10.0, 10.0], limited: Some(0.12) },
+    PhaseShare { phase: Phase::Mixed, points: Count::Scaled { ten_minutes: 22.0, min: 12 }, percent: [19.0, 16.0], limited: Some(0.17) },
+    PhaseShare { phase: Phase::Read, points: Count::Scaled { ten_minutes: 15.0, min: 11 }, percent: [13.0, 10.0], limited: Some(0.11) },
+    PhaseShare { phase: Phase::Write, points: Count::Scaled { ten_minutes: 15.0, min: 11 }, percent: [13.0, 10.0], limited: Some(0.1) },
+    PhaseShare { phase: Phase::Findings, points: Count::Findings, percent: [2.0, 2.0], limited: None },
+    PhaseShare { phase: Phase::Curves, points: Count::RegionCurves, percent: [28.0, 30.0], limited: Some(0.19) },
+    PhaseShare { phase: Phase::AllParameters, points: Count::AllParameters { ten_minutes: 60.0, min: 25 }, percent: [0.0, 0.0], limited: None },
+    PhaseShare { phase: Phase::Interactions, points: Count::Interactions, percent: [0.0, 0.0], limited: Some(0.24) },
+    PhaseShare { phase: Phase::Rounds, points: Count::Scaled { ten_minutes: 90.0, min: 20 }, percent: [5.0, 10.0], limited: None },
+];
+
+/// Scale of the number of points: 1 for ten minutes.
+fn scale_of(budget_s: f64) -> f64 {
+    (budget_s / 600.0).powf(0.25).clamp(0.4, 1.6)
+}
+
+impl PhaseShare {
+    /// Most points of the phase.
+    fn points(&self, options: &EvaluationOptions, scale: f64, has_flush: bool) -> usize {
+        let scaled = |points: f64, min: usize| ((points * scale).round() as usize).max(min);
+        let usual = match self.points {
+            Count::Scaled { ten_minutes, min } => scaled(ten_minutes, min),
+            Count::FocalSweeps => 4 * if scale < SHORT { 4 } else { 5 },
+            Count::Findings => 1 + usize::from(has_flush),
+            Count::RegionCurves => 8 * (scaled(7.0, 3).min(9) - 1),
+            Count::AllParameters { .. } if !options.all_parameters => 0,
+            Count::AllParameters { ten_minutes, min } => scaled(ten_minutes, min),
+            Count::Interactions => options.interactions,
+        };
+        match (options.points_max, self.limited) {
+            (Some(most), Some(share)) => usual.min((most as f64 * share).round() as usize),
+            _ => usual,
+        }
     }
-    points
+
+    /// Percentage of the time that neither a flush nor section 7's search takes.
+    fn percent(&self, options: &EvaluationOptions, scale: f64) -> f64 {
+        let row = usize::from(scale >= SHORT);
+        if options.interactions == 0 {
+            return self.percent[row];
+        }
+        match self.phase {
+            Phase::Interactions => INTERACTIONS[row],
+            Phase::Curves => self.percent[row] - 0.7 * INTERACTIONS[row],
+            Phase::Rounds => self.percent[row] - 0.3 * INTERACTIONS[row],
+            _ => self.percent[row],
+        }
+    }
+}
+
+/// How long an ordinary point is measured. Most are confident long before their cap, so that it may be generous.
+fn ordinary(budget_s: f64, scale: f64) -> TimeLimits {
+    let probes = 140.0 * scale;
+    let cap_s = (0.65 * budget_s / probes).clamp(0.1, 10.0);
+    TimeLimits { min_s: cap_s / 8.0, cap_s }
 }
 
 impl Allotment {
-    pub(crate) fn new(options: &Options) -> Self {
-        let budget = options.budget_s.max(0.0);
-        let scale = (budget / 600.0).powf(0.25).clamp(0.4, 1.6);
-        let most = |points: f64, least: usize| ((points * scale).round() as usize).max(least);
-        let curve_points = most(7.0, 3).min(9);
-        let sizes = if scale < SHORT { 4 } else { 5 };
-        let flush = options.flush_interval_s.map(|s| Effort { min_s: 1.2 * s, cap_s: 1.4 * s });
-        let flush = flush.filter(|f| f.cap_s <= 0.2 * budget);
-        let all = if options.all_parameters { most(60.0, 25) } else { 0 };
-        let points = [
-            most(9.0, 5),
-            4 * sizes,
-            most(22.0, 12),
-            most(15.0, 11),
-            most(15.0, 11),
-            1 + usize::from(flush.is_some()),
-            8 * (curve_points - 1),
-            all,
-            options.interactions,
-            most(90.0, 20),
-        ];
-        let points = options.points_max.map_or(points, |most| few(most, points));
-        let curve_points = (1 + points[Phase::Curves as usize] / 8).max(3);
-        // With little time the borders come first: without them the other curves are of no use.
-        let mut shares = if scale < SHORT {
-            [10.0, 10.0, 19.0, 13.0, 13.0, 2.0, 28.0, 0.0, 0.0, 5.0]
-        } else {
-            [12.0, 10.0, 16.0, 10.0, 10.0, 2.0, 30.0, 0.0, 0.0, 10.0]
-        };
-        if options.interactions > 0 {
-            let share = INTERACTIONS[usize::from(scale >= SHORT)];
-            shares[Phase::Interactions as usize] = share;
-            shares[Phase::Curves as usize] -= 0.7 * share;
-            shares[Phase::Rounds as usize] -= 0.3 * share;
-        }
-        let all_share = if options.all_parameters { 0.3 } else { 0.0 };
+    pub(crate) fn new(options: &EvaluationOptions) -> Self {
+        let budget_s = options.budget_s.max(0.0);
+        let scale = scale_of(budget_s);
+        let flush = options.flush_interval_s.map(|s| TimeLimits { min_s: 1.2 * s, cap_s: 1.4 * s });
+        let flush = flush.filter(|f| f.cap_s <= 0.2 * budget_s);
         let flush_s = flush.map_or(0.0, |f| f.cap_s);
-        let rest_s = budget * (1.0 - all_share) - flush_s;
-        let mut shares_s = shares.map(|share| rest_s * share / 100.0);
-        shares_s[Phase::Findings as usize] += flush_s;
-        shares_s[Phase::AllParameters as usize] += budget * all_share;
-        let probes = 140.0 * scale;
-        // Most probes are confident long before their cap, so that it may be generous.
-        let cap_s = (0.65 * budget / probes).clamp(0.1, 10.0);
-        let effort = Effort { min_s: cap_s / 8.0, cap_s };
-        let size_step = match points[Phase::Focal as usize] {
+        let all_share = if options.all_parameters { 0.3 } else { 0.0 };
+        let rest_s = budget_s * (1.0 - all_share) - flush_s;
+        let parts = PHASES.map(|row| {
+            let own_s = match row.phase {
+                Phase::Findings => flush_s,
+                Phase::AllParameters => budget_s * all_share,
+                _ => 0.0,
+            };
+            Part {
+                points: row.points(options, scale, flush.is_some()),
+                share_s: rest_s * row.percent(options, scale) / 100.0 + own_s,
+            }
+        });
+        let curve_points = (1 + parts[Phase::Curves as usize].points / 8).max(3);
+        let size_step = match parts[Phase::Focal as usize].points {
             0..16 => 16.0,
             16..20 => 8.0,
             _ => 4.0,
         };
-        Self { points, shares_s, curve_points, size_step, effort, flush }
+        Self { parts, curve_points, size_step, limits: ordinary(budget_s, scale), flush }
     }
 
     /// Different workloads, of `most` in all, that may have been measured when `phase` ends, if `began` were when it began:
@@ -126,15 +177,15 @@ impl Allotment {
 
     /// Most points of a phase.
     pub(crate) fn points(&self, phase: Phase) -> usize {
-        self.points[phase as usize]
+        self.parts[phase as usize].points
     }
 
     /// Seconds that may be spent when `phase` ends, if `spent_s` of `budget_s` are spent when it begins.
     ///
     /// What an earlier phase saved or overran, all later ones share in proportion.
     pub(crate) fn deadline_s(&self, phase: Phase, spent_s: f64, budget_s: f64) -> f64 {
-        let later: f64 = self.shares_s[phase as usize..].iter().sum();
-        let part = if later > 0.0 { self.shares_s[phase as usize] / later } else { 1.0 };
+        let later: f64 = self.parts[phase as usize..].iter().map(|part| part.share_s).sum();
+        let part = if later > 0.0 { self.parts[phase as usize].share_s / later } else { 1.0 };
         spent_s + part * (budget_s - spent_s).max(0.0)
     }
 
@@ -159,14 +210,24 @@ mod tests {
     use crate::evaluate::options::tests::ten_minutes;
 
     #[test]
+    fn every_phase_has_its_row() {
+        assert_eq!(PHASES.map(|row| row.phase), Phase::ALL);
+        for row in [0, 1] {
+            let percent: f64 = PHASES.iter().map(|phase| phase.percent[row]).sum();
+            assert_eq!(percent, [100.0, 100.0][row]);
+        }
+    }
+
+    #[test]
     fn phases_that_take_their_time_end_with_the_budget() {
         for all_parameters in [false, true] {
-            let options = Options { all_parameters, flush_interval_s: Some(30.0), ..ten_minutes() };
+            let options =
+                EvaluationOptions { all_parameters, flush_interval_s: Some(30.0), ..ten_minutes() };
             let allotment = Allotment::new(&options);
             let mut spent_s = 0.0;
             for phase in Phase::ALL {
                 let end_s = allotment.deadline_s(phase, spent_s, 600.0);
-                let share_s = allotment.shares_s[phase as usize];
+                let share_s = allotment.parts[phase as usize].share_s;
                 assert!((end_s - spent_s - share_s).abs() < 1e-6, "{phase:?}");
                 spent_s = end_s;
             }
@@ -184,7 +245,11 @@ mod tests {
 
     #[test]
     fn a_flush_longer_than_a_fifth_of_the_budget_is_left_out() {
-        let asked = |budget_s| Options { budget_s, flush_interval_s: Some(35.0), ..ten_minutes() };
+        let asked = |budget_s| EvaluationOptions {
+            budget_s,
+            flush_interval_s: Some(35.0),
+            ..ten_minutes()
+        };
         assert!(Allotment::new(&asked(600.0)).flush.is_some());
         assert!(Allotment::new(&asked(60.0)).flush.is_none());
     }

@@ -1,6 +1,6 @@
 //! Values a parameter is measured at: rounding, even grids, and the value between two others.
 
-use super::options::Options;
+use super::options::EvaluationOptions;
 use ioscape_schema::Parameter;
 
 /// The axis of one parameter: its range, its scale and its grain.
@@ -15,7 +15,11 @@ pub(crate) struct Axis {
 
 impl Axis {
     /// The whole allowed range of `parameter`; request sizes stay within a quarter of a set of `unique_bytes`.
-    pub(crate) fn new(options: &Options, parameter: Parameter, unique_bytes: u64) -> Self {
+    pub(crate) fn new(
+        options: &EvaluationOptions,
+        parameter: Parameter,
+        unique_bytes: u64,
+    ) -> Self {
         let bounds = &options.bounds;
         let (low, high) = match parameter {
             Parameter::UniqueBytes => {

@@ -1,14 +1,13 @@
 //! The evaluation itself: phase after phase, from a first look to repeated rounds.
 
-use super::options::Options;
-use super::probe::{Effort, Probe, Stopped};
+use super::options::EvaluationOptions;
+use super::probe::{Interrupted, Probe, TimeLimits};
 use super::session::{Need, Session};
 use super::{all_parameters, pilot, region_curves, rounds, set_sizes};
 use crate::judge::borders::SetBorder;
-use crate::judge::log::{DSYNC, FLUSH, INTERACTION};
 use crate::model::next_points;
 use crate::phase::Phase;
-use ioscape_schema::{Access, BorderOperation, Engine, Evaluation, Workload};
+use ioscape_schema::{Access, BorderOperation, Engine, Evaluation, Purpose, Workload};
 
 /// A set of this size shows what a flush costs on any disk that is slower than memory, in bytes.
 const FLUSH_SET_MOST: f64 = 256.0 * 1_048_576.0;
@@ -22,13 +21,13 @@ const FLUSH_SET_MOST: f64 = 256.0 * 1_048_576.0;
 /// # Errors
 /// The probe's error, with everything that was measured before it.
 pub fn explore<P: Probe>(
-    options: &Options,
+    options: &EvaluationOptions,
     probe: &mut P,
-) -> Result<Evaluation, Stopped<P::Error>> {
+) -> Result<Evaluation, Interrupted<P::Error>> {
     let mut session = Session::new(options, probe);
     match phases(&mut session) {
         Ok(()) => Ok(session.into_evaluation()),
-        Err(error) => Err(Stopped { error, partial: Box::new(session.into_evaluation()) }),
+        Err(error) => Err(Interrupted { error, partial: Box::new(session.into_evaluation()) }),
     }
 }
 
@@ -56,7 +55,7 @@ fn interactions<P: Probe>(session: &mut Session<'_, P>) -> Result<(), P::Error> 
     let (bounds, seed) = (session.options.bounds, session.options.seed);
     let count = session.allotment.points(Phase::Interactions);
     for workload in next_points(session.so_far(), &bounds, count, seed) {
-        let Some(id) = session.point(INTERACTION, &workload, Need::Ordinary)? else {
+        let Some(id) = session.point(&Purpose::Interaction, &workload, Need::Ordinary)? else {
             session.skip(Phase::Interactions);
             break;
         };
@@ -76,8 +75,8 @@ fn extras<P: Probe>(session: &mut Session<'_, P>) -> Result<(), P::Error> {
     if writes.engine != Engine::Mmap {
         let access = Access::Dsync;
         let synchronous = Workload { access, direct_above_bytes: None, ..writes.clone() };
-        let effort = session.allotment.effort;
-        if !session.extra(DSYNC, &synchronous, effort)? {
+        let limits = session.allotment.limits;
+        if !session.extra(&Purpose::SynchronousWrites, &synchronous, limits)? {
             session.skip(Phase::Findings);
         }
     }
@@ -96,7 +95,7 @@ fn flush_set<P: Probe>(session: &Session<'_, P>, focal: u64) -> u64 {
 }
 
 fn flush<P: Probe>(session: &mut Session<'_, P>, writes: &Workload) -> Result<(), P::Error> {
-    let Some(effort) = session.allotment.flush else {
+    let Some(limits) = session.allotment.flush else {
         if let Some(interval_s) = session.options.flush_interval_s {
             let reason = format!(
                 "flushing was not observed: it shows after {interval_s:.0} s, too long for this time budget"
@@ -105,10 +104,10 @@ fn flush<P: Probe>(session: &mut Session<'_, P>, writes: &Workload) -> Result<()
         }
         return Ok(());
     };
-    let Effort { min_s, .. } = effort;
+    let TimeLimits { min_s, .. } = limits;
     let writes =
         Workload { unique_bytes: flush_set(session, writes.unique_bytes), ..writes.clone() };
-    if !session.extra(FLUSH, &writes, effort)? {
+    if !session.extra(&Purpose::Flush, &writes, limits)? {
         let reason = format!("flushing was not observed: no {min_s:.0} s were left for it");
         session.shorten(Phase::Findings, reason);
     }

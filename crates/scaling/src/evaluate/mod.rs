@@ -20,7 +20,7 @@ mod set_sizes;
 mod sweep;
 
 pub use explore::explore;
-pub use options::{INTERACTIONS, Options, OptionsError, POINTS_LEAST};
+pub use options::{EvaluationOptions, INTERACTIONS, OptionsError, POINTS_LEAST};
 pub use plan::{Plan, PlannedPhase, plan};
-pub use probe::{Ask, Effort, Probe, Progress, Stopped};
+pub use probe::{Interrupted, Probe, ProbeRequest, Progress, TimeLimits};
 pub use replay::Replay;

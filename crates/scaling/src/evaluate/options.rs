@@ -12,7 +12,7 @@ pub const POINTS_LEAST: usize = 60;
 
 /// Everything [`explore`](crate::evaluate::explore()) depends on besides the answers of its probe.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Options {
+pub struct EvaluationOptions {
     /// Where the parameters may go.
     pub bounds: Bounds,
     /// Engine, access, workers, size distribution, alignment, depth and think time of every workload;
@@ -61,7 +61,7 @@ pub enum OptionsError {
     Base(#[from] WorkloadError),
 }
 
-impl Options {
+impl EvaluationOptions {
     /// What `settings`, as a result file keeps them, ask for; choices are drawn from `seed`.
     pub fn of_settings(settings: &Settings, seed: u64) -> Self {
         Self {
@@ -158,8 +158,8 @@ pub(crate) mod tests {
     use super::*;
 
     /// Ten minutes over 1 MiB to 1 GiB.
-    pub(crate) fn ten_minutes() -> Options {
-        Options {
+    pub(crate) fn ten_minutes() -> EvaluationOptions {
+        EvaluationOptions {
             bounds: Bounds {
                 unique_bytes: [1 << 20, 1 << 30],
                 size_mean: [4 << 10, 1 << 20],
@@ -183,7 +183,7 @@ pub(crate) mod tests {
         assert_eq!(options.validate(), Ok(()));
         options.bounds.size_mean = [8192, 4096];
         assert!(options.validate().unwrap_err().to_string().contains("size_mean"));
-        options = Options { budget_s: f64::NAN, ..ten_minutes() };
+        options = EvaluationOptions { budget_s: f64::NAN, ..ten_minutes() };
         assert!(matches!(options.validate(), Err(OptionsError::Budget(_))));
         options = ten_minutes();
         options.base.queue_depth = 8;

@@ -6,14 +6,13 @@ use super::rounds;
 use super::session::{Need, Session};
 use super::sweep::{Refine, Sweep};
 use crate::judge::borders::{Gate, borders};
-use crate::judge::evidence::CurveKey;
 use crate::judge::focal::{geometric_mean, half_way, half_way_processes};
 use crate::judge::points::PointId;
 use crate::judge::regions::{focal_unique_bytes, regions};
 use crate::judge::segment::Sample;
 use crate::phase::Phase;
 use ioscape_schema::units::Bytes;
-use ioscape_schema::{BorderOperation, Parameter, Workload};
+use ioscape_schema::{BorderOperation, CurveKey, Parameter, Workload};
 
 /// Share of the budget at which the pilot stops growing the set.
 const PILOT_MOST: f64 = 0.4;
@@ -37,7 +36,7 @@ pub(crate) fn pilot<P: Probe>(session: &mut Session<'_, P>) -> Result<(), P::Err
         let expected_s = session.layout_s(workload.unique_bytes)
             + if index < 2 { session.usual_cost_s() } else { last_costs.1 * growth };
         let is_too_long = index >= 2 && session.spent_s() + expected_s > most_s;
-        let purpose = CurveKey::Pilot.purpose();
+        let purpose = CurveKey::Pilot.into();
         let id = if is_too_long {
             None
         } else {
@@ -125,7 +124,7 @@ fn focal_sweeps<P: Probe>(
 ) -> Result<Vec<Vec<(f64, f64)>>, P::Error> {
     let mut curves = Vec::new();
     for (level, &unique_bytes) in levels.iter().enumerate() {
-        let key = CurveKey::Focal(level, parameter);
+        let key = CurveKey::Focal { level, parameter };
         let axis = Axis::new(&session.options, parameter, unique_bytes);
         let sweep = Sweep {
             key,

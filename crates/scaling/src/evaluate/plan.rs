@@ -1,8 +1,8 @@
 //! The plan: what an evaluation is going to do and how long it will take, before anything is measured.
 
 use super::allotment::{Allotment, REFERENCE_EVERY};
-use super::options::Options;
-use super::probe::Effort;
+use super::options::EvaluationOptions;
+use super::probe::TimeLimits;
 use crate::phase::Phase;
 
 /// One phase of the plan.
@@ -24,7 +24,7 @@ pub struct Plan {
     /// The phases in order.
     pub phases: Vec<PlannedPhase>,
     /// How long one ordinary point is measured.
-    pub effort: Effort,
+    pub limits: TimeLimits,
     /// The budget, in seconds.
     pub budget_s: f64,
 }
@@ -42,7 +42,7 @@ impl Plan {
 }
 
 /// Plans an evaluation for a machine with two regions, the most common case.
-pub fn plan(options: &Options) -> Plan {
+pub fn plan(options: &EvaluationOptions) -> Plan {
     let options = options.normalized();
     let allotment = Allotment::new(&options);
     let cost = options.typical_cost_s;
@@ -71,7 +71,7 @@ pub fn plan(options: &Options) -> Plan {
         spent += estimated_s;
         phases.push(PlannedPhase { phase, name: phase.name(), points, estimated_s });
     }
-    Plan { phases, effort: allotment.effort, budget_s: options.budget_s }
+    Plan { phases, limits: allotment.limits, budget_s: options.budget_s }
 }
 
 #[cfg(test)]
@@ -84,23 +84,23 @@ mod tests {
         let plan = plan(&ten_minutes());
         assert!((150..=300).contains(&plan.points()), "{}", plan.points());
         assert!(plan.estimated_s() <= 600.0 && plan.estimated_s() > 300.0);
-        assert!((1.0..4.0).contains(&plan.effort.cap_s));
+        assert!((1.0..4.0).contains(&plan.limits.cap_s));
     }
 
     #[test]
     fn a_minute_has_points_below_a_second_and_keeps_its_budget() {
-        let options = Options { budget_s: 60.0, typical_cost_s: 0.9, ..ten_minutes() };
+        let options = EvaluationOptions { budget_s: 60.0, typical_cost_s: 0.9, ..ten_minutes() };
         let plan = plan(&options);
-        assert!(plan.effort.cap_s < 1.0);
+        assert!(plan.limits.cap_s < 1.0);
         assert!(plan.estimated_s() <= 60.0);
     }
 
     #[test]
     fn all_parameters_are_a_phase_of_their_own() {
-        let has = |options: &Options| {
+        let has = |options: &EvaluationOptions| {
             plan(options).phases.iter().any(|p| p.phase == Phase::AllParameters)
         };
         assert!(!has(&ten_minutes()));
-        assert!(has(&Options { all_parameters: true, ..ten_minutes() }));
+        assert!(has(&EvaluationOptions { all_parameters: true, ..ten_minutes() }));
     }
 }

@@ -1,10 +1,10 @@
 //! The one door to the outside: the evaluation asks for a workload, the probe answers with a measurement.
 
-use ioscape_schema::{Evaluation, Measurement, Workload};
+use ioscape_schema::{Evaluation, Measurement, Purpose, Workload};
 
 /// How long a probe should measure, warm-up and layout not counted.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Effort {
+pub struct TimeLimits {
     /// Measure at least this long, in seconds.
     pub min_s: f64,
     /// Stop here even when the confidence interval is still wide, in seconds.
@@ -13,13 +13,13 @@ pub struct Effort {
 
 /// One question to the probe.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Ask {
-    /// What it is for, such as `unique_bytes read` or `reference`; goes into the log.
-    pub purpose: String,
+pub struct ProbeRequest {
+    /// What it is for; goes into the log.
+    pub purpose: Purpose,
     /// What to run.
     pub workload: Workload,
     /// How long to measure.
-    pub effort: Effort,
+    pub limits: TimeLimits,
 }
 
 /// How far the evaluation has come.
@@ -45,8 +45,8 @@ pub trait Probe {
     /// Runs one workload; the answer's `workload` is the one asked and its `cost_s` the whole time it took.
     ///
     /// # Errors
-    /// Ends the evaluation; what was measured before is kept in [`Stopped`].
-    fn measure(&mut self, ask: &Ask) -> Result<Measurement, Self::Error>;
+    /// Ends the evaluation; what was measured before is kept in [`Interrupted`].
+    fn measure(&mut self, request: &ProbeRequest) -> Result<Measurement, Self::Error>;
 
     /// Hears after every probe how far the evaluation came, so that it can be shown and saved.
     fn progress(&mut self, evaluation: &Evaluation, progress: &Progress) {
@@ -57,7 +57,7 @@ pub trait Probe {
 /// An evaluation that its probe ended early.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("the evaluation stopped after {} probes: {error}", partial.probes.len())]
-pub struct Stopped<E> {
+pub struct Interrupted<E> {
     /// What the probe said.
     pub error: E,
     /// All that was measured until then.

@@ -4,9 +4,8 @@ use super::axis::Axis;
 use super::probe::Probe;
 use super::session::{Need, Session};
 use super::sweep::{Refine, Sweep};
-use crate::judge::evidence::CurveKey;
 use crate::phase::Phase;
-use ioscape_schema::Parameter;
+use ioscape_schema::{CurveKey, Parameter};
 
 /// Writes come last: they leave the file cache in another state.
 const ORDER: [Parameter; 4] =
@@ -33,7 +32,7 @@ pub(crate) fn region_curves<P: Probe>(session: &mut Session<'_, P>) -> Result<()
 fn sweeps<P: Probe>(session: &Session<'_, P>, index: usize) -> Vec<Sweep> {
     let focal = &session.state.levels.regions[index].focal;
     let sweep = |parameter| Sweep {
-        key: CurveKey::Region(index, parameter),
+        key: CurveKey::Region { region: index, parameter },
         axis: Axis::new(&session.options, parameter, focal.unique_bytes),
         template: focal.clone(),
         refine: Refine::Bends,

@@ -1,6 +1,6 @@
 //! Resuming: answers from the log of an interrupted evaluation before it asks the machine again.
 
-use super::probe::{Ask, Probe, Progress};
+use super::probe::{Probe, ProbeRequest, Progress};
 use ioscape_schema::{Evaluation, Measurement, Probe as Logged, Workload};
 use std::collections::VecDeque;
 
@@ -43,14 +43,16 @@ fn same(a: &Workload, b: &Workload) -> bool {
 impl<P: Probe> Probe for Replay<P> {
     type Error = P::Error;
 
-    fn measure(&mut self, ask: &Ask) -> Result<Measurement, Self::Error> {
+    fn measure(&mut self, request: &ProbeRequest) -> Result<Measurement, Self::Error> {
         if let Some(logged) = self.log.pop_front() {
-            if logged.purpose == ask.purpose && same(&logged.measurement.workload, &ask.workload) {
+            if logged.purpose == request.purpose
+                && same(&logged.measurement.workload, &request.workload)
+            {
                 return Ok(logged.measurement);
             }
             self.log.clear();
         }
-        self.inner.measure(ask)
+        self.inner.measure(request)
     }
 
     fn progress(&mut self, evaluation: &Evaluation, progress: &Progress) {

@@ -2,15 +2,14 @@
 
 use super::allotment::{Allotment, REFERENCE_EVERY};
 use super::costs::{Costs, cost_of, repeated_cost_s};
-use super::options::Options;
-use super::probe::{Ask, Effort, Probe, Progress};
+use super::options::EvaluationOptions;
+use super::probe::{Probe, ProbeRequest, Progress, TimeLimits};
 use crate::judge::assemble;
 use crate::judge::evidence::Evidence;
 use crate::judge::levels::Levels;
-use crate::judge::log::REFERENCE;
 use crate::judge::points::PointId;
 use crate::phase::Phase;
-use ioscape_schema::{AllParameters, Evaluation, Measurement, Probe as Logged, Workload};
+use ioscape_schema::{AllParameters, Evaluation, Measurement, Probe as Logged, Purpose, Workload};
 
 /// Rounds every cheap point gets when time is left.
 pub(crate) const ROUNDS_WANTED: usize = 3;
@@ -36,7 +35,7 @@ pub(crate) struct State {
 
 /// The evaluation under way.
 pub(crate) struct Session<'a, P: Probe> {
-    pub options: Options,
+    pub options: EvaluationOptions,
     pub allotment: Allotment,
     pub state: State,
     /// The current phase.
@@ -57,7 +56,7 @@ pub(crate) struct Session<'a, P: Probe> {
 }
 
 impl<'a, P: Probe> Session<'a, P> {
-    pub(crate) fn new(options: &Options, probe: &'a mut P) -> Self {
+    pub(crate) fn new(options: &EvaluationOptions, probe: &'a mut P) -> Self {
         let options = options.normalized();
         let evaluation = Evaluation {
             unique_bytes_range: options.bounds.unique_bytes.map(|b| b as f64),
@@ -177,7 +176,7 @@ impl<'a, P: Probe> Session<'a, P> {
     /// Measures `workload` unless it was before; `None` when there is no time for it.
     pub(crate) fn point(
         &mut self,
-        purpose: &str,
+        purpose: &Purpose,
         workload: &Workload,
         need: Need,
     ) -> Result<Option<PointId>, P::Error> {
@@ -190,7 +189,7 @@ impl<'a, P: Probe> Session<'a, P> {
     /// The same with an own expectation of its cost, in seconds.
     pub(crate) fn point_at_cost(
         &mut self,
-        purpose: &str,
+        purpose: &Purpose,
         workload: &Workload,
         need: Need,
         expected_s: f64,
@@ -206,9 +205,9 @@ impl<'a, P: Probe> Session<'a, P> {
             return Ok(None);
         }
         let layout_s = self.layout_s(workload.unique_bytes);
-        let measurement = self.ask(purpose, workload, self.allotment.effort)?;
+        let measurement = self.ask(purpose, workload, self.allotment.limits)?;
         let cost_s = repeated_cost_s(&measurement, layout_s);
-        let id = self.state.evidence.points.add(workload.clone(), purpose, measurement);
+        let id = self.state.evidence.points.add(workload.clone(), purpose.clone(), measurement);
         self.costs.add(id, workload.unique_bytes, cost_s);
         self.report();
         Ok(Some(id))
@@ -224,9 +223,9 @@ impl<'a, P: Probe> Session<'a, P> {
             return Ok(false);
         }
         let round = self.state.evidence.points.round_count(id) + 1;
-        let purpose = format!("{}, round {round}", self.state.evidence.points.purpose(id));
+        let purpose = self.state.evidence.points.purpose(id).repeated(round);
         let workload = self.state.evidence.points.workload(id).clone();
-        let measurement = self.ask(&purpose, &workload, self.allotment.effort)?;
+        let measurement = self.ask(&purpose, &workload, self.allotment.limits)?;
         let cost_s = cost_of(&measurement);
         self.state.evidence.points.add_round(id, measurement);
         self.costs.repeated(id, cost_s);
@@ -234,21 +233,21 @@ impl<'a, P: Probe> Session<'a, P> {
         Ok(true)
     }
 
-    /// Measures something that is no point, with its own effort.
+    /// Measures something that is no point, with its own limits.
     pub(crate) fn extra(
         &mut self,
-        purpose: &str,
+        purpose: &Purpose,
         workload: &Workload,
-        effort: Effort,
+        limits: TimeLimits,
     ) -> Result<bool, P::Error> {
-        if self.left_s() < effort.cap_s {
+        if self.left_s() < limits.cap_s {
             return Ok(false);
         }
         self.reference_if_due()?;
         if self.left_s() <= 0.0 {
             return Ok(false);
         }
-        self.ask(purpose, workload, effort)?;
+        self.ask(purpose, workload, limits)?;
         self.report();
         Ok(true)
     }
@@ -259,8 +258,8 @@ impl<'a, P: Probe> Session<'a, P> {
             return Ok(());
         }
         let workload = self.options.reference();
-        let effort = Effort { min_s: 0.05, cap_s: 0.15 };
-        let measurement = self.ask(REFERENCE, &workload, effort)?;
+        let limits = TimeLimits { min_s: 0.05, cap_s: 0.15 };
+        let measurement = self.ask(&Purpose::Reference, &workload, limits)?;
         self.state.evidence.points.add_reference(measurement.throughput_bytes_per_s);
         self.since_reference = 0;
         self.report();
@@ -277,15 +276,15 @@ impl<'a, P: Probe> Session<'a, P> {
 
     fn ask(
         &mut self,
-        purpose: &str,
+        purpose: &Purpose,
         workload: &Workload,
-        effort: Effort,
+        limits: TimeLimits,
     ) -> Result<Measurement, P::Error> {
-        let ask = Ask { purpose: purpose.to_owned(), workload: workload.clone(), effort };
-        let measurement = self.probe.measure(&ask)?;
+        let request = ProbeRequest { purpose: purpose.clone(), workload: workload.clone(), limits };
+        let measurement = self.probe.measure(&request)?;
         self.spent_s += cost_of(&measurement);
         self.laid_out = self.laid_out.max(workload.unique_bytes);
-        let logged = Logged { purpose: ask.purpose, measurement: measurement.clone() };
+        let logged = Logged { purpose: request.purpose, measurement: measurement.clone() };
         self.evaluation.probes.push(logged);
         self.evaluation.elapsed_s = self.spent_s;
         Ok(measurement)

@@ -5,12 +5,11 @@ use super::probe::Probe;
 use super::rounds;
 use super::session::{Need, Session};
 use super::sweep::{Refine, Sweep};
-use crate::judge::evidence::CurveKey;
 use crate::judge::levels::{Levels, RegionState, borders_of, found, reconsider};
 use crate::judge::points::PointId;
 use crate::judge::regions::focal_unique_bytes;
 use crate::phase::Phase;
-use ioscape_schema::{Advice, BorderOperation, Parameter, Workload};
+use ioscape_schema::{Advice, BorderOperation, CurveKey, Parameter, Workload};
 
 /// The curves in the order they are measured, each with the mix of its reads.
 const CURVES: [(Phase, BorderOperation, f64); 3] = [
@@ -38,7 +37,7 @@ pub(crate) fn set_sizes<P: Probe>(
 ) -> Result<(), P::Error> {
     for (phase, operation, read_frac) in CURVES {
         session.begin(phase);
-        let key = CurveKey::Unique(operation);
+        let key = CurveKey::UniqueBytes(operation);
         let axis = Axis::new(&session.options, Parameter::UniqueBytes, 0)
             .from(4.0 * focal.size_mean as f64);
         let sweep = Sweep {
@@ -126,7 +125,7 @@ fn confirm<P: Probe>(
         .state
         .evidence
         .curves
-        .get(&CurveKey::Unique(operation))
+        .get(&CurveKey::UniqueBytes(operation))
         .cloned()
         .unwrap_or_default();
     let has_time = session.allotment.points(session.phase) >= WHOLE_GRID;

@@ -4,10 +4,9 @@ use super::axis::Axis;
 use super::probe::Probe;
 use super::rounds;
 use super::session::{Need, Session};
-use crate::judge::evidence::CurveKey;
 use crate::judge::points::positive;
 use crate::phase::Phase;
-use ioscape_schema::Workload;
+use ioscape_schema::{CurveKey, Workload};
 
 /// How the next value is chosen; values are on the parameter's scale, throughputs as logarithms.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -98,7 +97,7 @@ fn crossing(points: &[(f64, f64)], i: usize) -> f64 {
 impl<P: Probe> Session<'_, P> {
     fn sweep_point(&mut self, sweep: &Sweep, value: f64, need: Need) -> Result<bool, P::Error> {
         let workload = sweep.template.clone().with(sweep.axis.parameter, value);
-        let Some(id) = self.point(&sweep.key.purpose(), &workload, need)? else {
+        let Some(id) = self.point(&sweep.key.into(), &workload, need)? else {
             let reason = "the remaining points did not fit into the time budget; give a longer one for finer curves";
             self.shorten(self.phase, reason);
             return Ok(false);

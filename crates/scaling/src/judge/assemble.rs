@@ -1,16 +1,16 @@
 //! Builds the result from what is known, at any time of the evaluation.
 
-use super::evidence::{CurveKey, Evidence};
+use super::evidence::Evidence;
 use super::findings;
 use super::levels::{Levels, RegionState};
 use super::points::PointId;
 use ioscape_schema::{
-    BorderOperation, Evaluation, Parameter, Point, Region, RegionCurves, SlopePoint,
+    BorderOperation, CurveKey, Evaluation, Parameter, Point, Region, RegionCurves, SlopePoint,
 };
 
 /// Brings everything but the findings up to date.
 pub(crate) fn update(evaluation: &mut Evaluation, evidence: &Evidence, levels: &Levels) {
-    let unique = |operation| evidence.curve(CurveKey::Unique(operation));
+    let unique = |operation| evidence.curve(CurveKey::UniqueBytes(operation));
     evaluation.unique_bytes_curve = unique(BorderOperation::Mixed);
     if evaluation.unique_bytes_curve.is_empty() {
         evaluation.unique_bytes_curve = evidence.curve(CurveKey::Pilot);
@@ -38,7 +38,7 @@ fn region(evidence: &Evidence, index: usize, region: &RegionState) -> Region {
     let mut curves = RegionCurves::default();
     for parameter in Parameter::ALL {
         if let Some(curve) = curves.get_mut(parameter) {
-            *curve = evidence.curve(CurveKey::Region(index, parameter));
+            *curve = evidence.curve(CurveKey::Region { region: index, parameter });
         }
     }
     Region {

@@ -3,7 +3,7 @@
 use super::borders::USUAL_NOISE;
 use super::points::{PointId, Points};
 use super::segment::Sample;
-use ioscape_schema::{BorderOperation, Parameter, Point};
+use ioscape_schema::{CurveKey, Point};
 use std::collections::BTreeMap;
 
 /// Largest deviation assumed, so that a point that is all noise still counts a little.
@@ -11,36 +11,6 @@ const SIGMA_MOST: f64 = 0.3;
 
 /// A curve under construction: values of its parameter in order, each with the point measured there.
 pub(crate) type Curve = Vec<(f64, PointId)>;
-
-/// Which curve a point belongs to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum CurveKey {
-    /// Nominal mix over all set sizes.
-    Pilot,
-    /// One parameter in a provisional region.
-    Focal(usize, Parameter),
-    /// Set sizes with the focal mix, pure reads or pure writes.
-    Unique(BorderOperation),
-    /// One parameter in a region.
-    Region(usize, Parameter),
-    /// One parameter at one step of scaling all parameters.
-    All(usize, Parameter),
-}
-
-impl CurveKey {
-    /// What the log says about its probes.
-    pub(crate) fn purpose(self) -> String {
-        match self {
-            Self::Pilot => "pilot".into(),
-            Self::Focal(region, parameter) => format!("focal {parameter}, level {}", region + 1),
-            Self::Unique(BorderOperation::Mixed) => "unique_bytes".into(),
-            Self::Unique(BorderOperation::Read) => "unique_bytes read".into(),
-            Self::Unique(BorderOperation::Write) => "unique_bytes write".into(),
-            Self::Region(region, parameter) => format!("region {} {parameter}", region + 1),
-            Self::All(step, parameter) => format!("all parameters {parameter}, step {}", step + 1),
-        }
-    }
-}
 
 /// All that the judge rests on, witnesses included: they are part of every measurement.
 #[derive(Clone, Debug, Default)]
@@ -56,7 +26,8 @@ pub(crate) struct Evidence {
 impl Evidence {
     /// All points of the result, on its curves and off them, each once.
     pub(crate) fn result_points(&self) -> Vec<PointId> {
-        let in_result = |key: &CurveKey| matches!(key, CurveKey::Unique(_) | CurveKey::Region(..));
+        let in_result =
+            |key: &CurveKey| matches!(key, CurveKey::UniqueBytes(_) | CurveKey::Region { .. });
         let curves = self.curves.iter().filter(|(key, _)| in_result(key));
         let on_curves = curves.flat_map(|(_, c)| c.iter().map(|p| p.1));
         let mut ids: Vec<PointId> = on_curves.chain(self.extra.iter().copied()).collect();

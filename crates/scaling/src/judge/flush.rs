@@ -1,12 +1,11 @@
 //! What a flush does to writes in the cache.
 
-use super::log::{FLUSH, logged};
-use ioscape_schema::{Bounded, Evaluation};
+use ioscape_schema::{Bounded, Evaluation, Purpose};
 
 /// How much slower writes in the cache are over a flush than when undisturbed: the busiest tenth of the run's time
 /// slices over its mean (Unix I/O paper, figure 5: HP/UX with and without its 30 s flush).
 pub(crate) fn flush_slowdown(evaluation: &Evaluation) -> Option<Bounded> {
-    let run = logged(evaluation, FLUSH)?;
+    let run = evaluation.last(&Purpose::Flush)?;
     let value = run.burst_ratio?.max(1.0);
     let error = run.relative_error().clamp(0.0, 1.0);
     Some(Bounded { value, low: (value / (1.0 + error)).max(1.0), high: value * (1.0 + error) })
@@ -18,7 +17,7 @@ const STALL_NS: u64 = 50_000_000;
 /// Whether the flush made single writes stand still: slowed by half, the longest write 100 times the median and
 /// above 50 ms.
 pub(crate) fn is_slowed_by_flush(evaluation: &Evaluation) -> bool {
-    let Some(run) = logged(evaluation, FLUSH) else { return false };
+    let Some(run) = evaluation.last(&Purpose::Flush) else { return false };
     let times = run.write.map_or(run.response_time_ns, |w| w.response_time_ns);
     run.burst_ratio.is_some_and(|r| r > 1.5)
         && times.max > STALL_NS

@@ -1,10 +1,10 @@
 //! The levels of the storage hierarchy: borders of all three set-size curves, and the regions between them.
 
 use super::borders::{Gate, SetBorder, borders};
-use super::evidence::{CurveKey, Evidence};
+use super::evidence::Evidence;
 use super::in_memory;
 use super::regions::regions;
-use ioscape_schema::{BorderOperation, Measurement, Workload};
+use ioscape_schema::{BorderOperation, CurveKey, Measurement, Workload};
 
 /// The curves whose borders make regions.
 const CURVES: [BorderOperation; 3] =
@@ -37,7 +37,7 @@ pub(crate) fn borders_of(evidence: &Evidence, operation: BorderOperation) -> Vec
             .map(|b| b.border.unique_bytes)
             .collect(),
     };
-    let key = CurveKey::Unique(operation);
+    let key = CurveKey::UniqueBytes(operation);
     let mut found = borders(&evidence.samples(key), &known, operation, Gate::FINAL);
     let curve = evidence.curves.get(&key).map_or(&[][..], Vec::as_slice);
     let points: Vec<(f64, &Measurement)> =
@@ -77,9 +77,9 @@ pub(crate) fn reconsider(
     let states = ranges.into_iter().zip(focal).map(|(range, focal)| RegionState { range, focal });
     *levels = Levels { borders, regions: states.collect() };
     let renumbered = |(key, curve)| match key {
-        CurveKey::Region(old, parameter) => {
-            let new = kept.iter().position(|&k| k == old)?;
-            Some((CurveKey::Region(new, parameter), curve))
+        CurveKey::Region { region: old, parameter } => {
+            let region = kept.iter().position(|&k| k == old)?;
+            Some((CurveKey::Region { region, parameter }, curve))
         }
         other => Some((other, curve)),
     };

@@ -1,8 +1,35 @@
 //! What the answers mean: borders, regions, findings and sentences from the points measured.
+//!
+//! The judge asks nothing and knows no budget. It is a function of its evidence:
+//!
+//! ```text
+//! log of probes (workload, measurement with its witnesses, purpose), in order
+//!    |  points     distinct workloads with their rounds; references between them
+//!    |  evidence   which points lie on which curve, and which off all curves
+//!    v
+//! Evidence --levels--> Levels    borders of the three set-size curves, and the regions between those of storage
+//!    |                   |
+//!    '------ assemble ---'--> Evaluation   curves of medians, borders, regions, slope, drift
+//!                                 |
+//!                              findings --> Findings   numbers with bounds; then the sentences that follow from them
+//! ```
+//!
+//! It is asked in four places, and a new way to judge has to answer these only:
+//!
+//! - [`levels::found`] and [`levels::borders_of`], while an evaluation runs: where the borders are by now, so that the next
+//!   points can be put where they tell most;
+//! - [`levels::reconsider`], at its end: the levels by all rounds, with the focal vectors that the curves were measured at;
+//! - [`assemble::finish`]: the document, findings and sentences included, from evidence and levels;
+//! - [`judge()`]: the same from a stored document, whose log is the evidence. What `judge` makes of a finished evaluation is
+//!   that evaluation, which is tested; so the log holds all that a judgement may rest on.
+//!
+//! Witnesses beside throughput (share of the set resident, bytes read from storage, processor time) are fields of every
+//! [`Measurement`](ioscape_schema::Measurement) of the evidence: [`evidence::Evidence`] gives each point's rounds with them.
 
 pub(crate) mod assemble;
 pub(crate) mod borders;
 pub(crate) mod curve;
+mod document;
 mod drift;
 pub(crate) mod evidence;
 mod findings;
@@ -10,11 +37,11 @@ mod flush;
 pub(crate) mod focal;
 mod in_memory;
 pub(crate) mod levels;
-pub(crate) mod log;
 pub(crate) mod points;
 mod policy;
 pub(crate) mod regions;
 pub(crate) mod segment;
 mod sentences;
 
+pub use document::judge;
 pub use findings::findings;

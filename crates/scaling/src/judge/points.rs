@@ -2,7 +2,7 @@
 
 use super::drift;
 use crate::statistics::median;
-use ioscape_schema::{Drift, Measurement, Point, Warning, WarningKind, Workload};
+use ioscape_schema::{Drift, Measurement, Point, Purpose, Warning, WarningKind, Workload};
 
 /// Index of a distinct workload in the store.
 pub(crate) type PointId = usize;
@@ -20,7 +20,7 @@ struct Round {
 #[derive(Clone, Debug)]
 struct Tracked {
     workload: Workload,
-    purpose: String,
+    purpose: Purpose,
     rounds: Vec<Round>,
 }
 
@@ -69,7 +69,7 @@ impl Points {
         &self.points[id].workload
     }
 
-    pub(crate) fn purpose(&self, id: PointId) -> &str {
+    pub(crate) fn purpose(&self, id: PointId) -> &Purpose {
         &self.points[id].purpose
     }
 
@@ -78,8 +78,12 @@ impl Points {
     }
 
     /// A new point with its first round.
-    pub(crate) fn add(&mut self, workload: Workload, purpose: &str, first: Measurement) -> PointId {
-        let purpose = purpose.to_owned();
+    pub(crate) fn add(
+        &mut self,
+        workload: Workload,
+        purpose: Purpose,
+        first: Measurement,
+    ) -> PointId {
         self.points.push(Tracked { workload, purpose, rounds: Vec::new() });
         let id = self.points.len() - 1;
         self.add_round(id, first);
@@ -191,6 +195,7 @@ impl Points {
 mod tests {
     use super::*;
     use crate::testing::measurement;
+    use ioscape_schema::CurveKey;
 
     fn store(throughputs: &[(f64, bool)]) -> Points {
         let mut store = Points::default();
@@ -201,7 +206,7 @@ mod tests {
             match store.find(&workload) {
                 Some(id) => store.add_round(id, round),
                 None => {
-                    store.add(workload, "test", round);
+                    store.add(workload, CurveKey::Pilot.into(), round);
                 }
             }
         }
@@ -237,7 +242,7 @@ mod tests {
             match store.find(&workload) {
                 Some(id) => store.add_round(id, round),
                 None => {
-                    store.add(workload.clone(), "test", round);
+                    store.add(workload.clone(), CurveKey::Pilot.into(), round);
                 }
             }
         }

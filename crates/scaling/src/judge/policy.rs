@@ -1,9 +1,8 @@
 //! The write policy of the file cache, from reads, writes and synchronous writes in the cache and behind it.
 
 use super::curve::at;
-use super::log::{DSYNC, logged};
 use crate::statistics::median;
-use ioscape_schema::{Access, Evaluation, Point, Region, WritePolicy};
+use ioscape_schema::{Access, Evaluation, Point, Purpose, Region, WritePolicy};
 
 /// Speeds within this factor are alike.
 const ALIKE: f64 = 3.0;
@@ -33,7 +32,7 @@ pub(crate) fn speeds(evaluation: &Evaluation) -> Option<Speeds> {
     };
     let first = evaluation.regions.first()?;
     let last = evaluation.regions.last().filter(|_| evaluation.regions.len() > 1);
-    let dsync = logged(evaluation, DSYNC).map(|m| m.throughput_bytes_per_s);
+    let dsync = evaluation.last(&Purpose::SynchronousWrites).map(|m| m.throughput_bytes_per_s);
     Some(Speeds {
         reads: speed(first, 1.0)?,
         writes: speed(first, 0.0)?,

@@ -1,8 +1,8 @@
 //! Made-up machines: systems whose borders, speeds and drift are known because they are written down here.
 #![allow(dead_code, reason = "every test file uses its own part")]
 
-use ioscape_scaling::{Ask, Bounds, Options, Probe, Progress};
-use ioscape_schema::{Access, Evaluation, Measurement, ResponseTime, Stop, Workload};
+use ioscape_scaling::{Bounds, EvaluationOptions, Probe, ProbeRequest, Progress};
+use ioscape_schema::{Access, Evaluation, Measurement, Purpose, ResponseTime, Stop, Workload};
 use rand_distr::{Distribution, Normal};
 use rand_pcg::Pcg32;
 
@@ -53,7 +53,7 @@ pub struct Machine {
     /// Throughput of the busiest slices over the mean in long runs of writes.
     pub burst_ratio: Option<f64>,
     /// Wall seconds of one probe.
-    pub cost: fn(&Ask) -> f64,
+    pub cost: fn(&ProbeRequest) -> f64,
     /// Seconds spent.
     pub clock_s: f64,
     /// Number of the probe that fails.
@@ -82,7 +82,7 @@ impl Machine {
             seed,
             drift: |_| 1.0,
             burst_ratio: None,
-            cost: |ask| 0.2 + 1.2 * ask.effort.cap_s,
+            cost: |request| 0.2 + 1.2 * request.limits.cap_s,
             clock_s: 0.0,
             fails_at: None,
             disturbed: |_| false,
@@ -101,8 +101,8 @@ impl Machine {
 impl Probe for Machine {
     type Error = String;
 
-    fn measure(&mut self, ask: &Ask) -> Result<Measurement, String> {
-        ask.workload.validate().map_err(|e| format!("{}: {e}", ask.purpose))?;
+    fn measure(&mut self, request: &ProbeRequest) -> Result<Measurement, String> {
+        request.workload.validate().map_err(|e| format!("{}: {e}", request.purpose))?;
         let number = self.asked;
         if self.fails_at == Some(number) {
             return Err(format!("probe {number} failed"));
@@ -111,12 +111,12 @@ impl Probe for Machine {
         // Noise belongs to the number of the probe, so that an interrupted machine goes on where it was.
         let mut random = Pcg32::new(self.seed, number as u64);
         let factor = self.noise.sample(&mut random).exp();
-        let throughput = (self.law)(&ask.workload) * factor * (self.drift)(self.clock_s);
-        self.last_cost_s = (self.cost)(ask);
+        let throughput = (self.law)(&request.workload) * factor * (self.drift)(self.clock_s);
+        self.last_cost_s = (self.cost)(request);
         self.clock_s += self.last_cost_s;
-        let mut measurement = answer(&ask.workload, throughput, self.last_cost_s);
+        let mut measurement = answer(&request.workload, throughput, self.last_cost_s);
         measurement.disturbed = (self.disturbed)(number);
-        if ask.purpose == "flush" {
+        if request.purpose == Purpose::Flush {
             measurement.burst_ratio = self.burst_ratio;
             measurement.response_time_ns.max = 3_000_000_000;
         }
@@ -151,8 +151,8 @@ fn answer(workload: &Workload, throughput: f64, cost_s: f64) -> Measurement {
 }
 
 /// Ten minutes over 1 MiB to `most` bytes.
-pub fn options(most: f64) -> Options {
-    Options {
+pub fn options(most: f64) -> EvaluationOptions {
+    EvaluationOptions {
         bounds: Bounds {
             unique_bytes: [1 << 20, most as u64],
             size_mean: [4 << 10, 1 << 20],

@@ -2,7 +2,7 @@
 
 use super::System;
 use ioscape_scaling::model::next_points;
-use ioscape_scaling::{Ask, Bounds, Options, Probe, explore};
+use ioscape_scaling::{Bounds, EvaluationOptions, Probe, ProbeRequest, explore};
 use ioscape_schema::{
     Advice, Border, BorderOperation, Evaluation, Measurement, Parameter, Point, Region,
     RegionCurves, Stop, Workload,
@@ -138,8 +138,8 @@ fn add_extra(evaluation: &mut Evaluation, meter: &mut Meter<'_>, count: usize, s
 impl Probe for Meter<'_> {
     type Error = std::convert::Infallible;
 
-    fn measure(&mut self, ask: &Ask) -> Result<Measurement, Self::Error> {
-        Ok(Measurement { cost_s: 2.0, ..Meter::measure(self, &ask.workload) })
+    fn measure(&mut self, request: &ProbeRequest) -> Result<Measurement, Self::Error> {
+        Ok(Measurement { cost_s: 2.0, ..Meter::measure(self, &request.workload) })
     }
 }
 
@@ -151,7 +151,7 @@ pub fn explored(
     budget_s: f64,
     points_max: Option<usize>,
 ) -> Evaluation {
-    let options = Options {
+    let options = EvaluationOptions {
         bounds: BOUNDS,
         base: Workload::default(),
         budget_s,

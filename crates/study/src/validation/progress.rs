@@ -125,7 +125,7 @@ impl ValidationProgress {
     /// All measurements with what they were for.
     pub fn probes(&self) -> Vec<Probe> {
         let probe = |(step, measurement): &(usize, Measurement)| Probe {
-            purpose: self.schedule.steps[*step].purpose.word().to_owned(),
+            purpose: self.schedule.steps[*step].purpose.word().into(),
             measurement: measurement.clone(),
         };
         self.measured.iter().map(probe).collect()

@@ -1,0 +1,104 @@
+//! Judging a document: the evidence is read back from its log, and the judgement made again.
+
+use super::assemble;
+use super::evidence::Evidence;
+use super::levels::{Levels, RegionState, reconsider};
+use super::points::Points;
+use ioscape_schema::{BorderOperation, CurveKey, Evaluation, Parameter, Point, Purpose};
+
+/// Judges an evaluation again, from its log alone: borders, regions, medians of the rounds, drift, findings and sentences.
+///
+/// What was asked is taken as it was: which points are on which curve, the focal vectors of the regions, the result of
+/// the search in all parameters, and what was left out. For an evaluation that ran to its end and was judged by the
+/// same rules this changes nothing. When the points now speak for a region that has no curves, the regions stay.
+///
+/// What the document holds of measurements beside its log (the writers' scaling) is kept.
+pub fn judge(evaluation: &Evaluation) -> Evaluation {
+    let mut evidence = evidence(evaluation);
+    let mut levels = regions(evaluation);
+    if let Some((first, last)) = levels.regions.first().zip(levels.regions.last()) {
+        let range = [first.range[0], last.range[1]];
+        let _left_as_they_were = reconsider(&mut evidence, &mut levels, range);
+    }
+    let mut judged = evaluation.clone();
+    let single_writer = std::mem::take(&mut judged.findings.single_writer);
+    assemble::finish(&mut judged, &evidence, &levels);
+    judged.findings.single_writer = single_writer;
+    judged
+}
+
+/// Regions as the document has them, without borders.
+fn regions(evaluation: &Evaluation) -> Levels {
+    let region = |region: &ioscape_schema::Region| RegionState {
+        range: region.unique_bytes,
+        focal: region.focal.clone(),
+    };
+    Levels { borders: Vec::new(), regions: evaluation.regions.iter().map(region).collect() }
+}
+
+/// Every point with its rounds, in the order measured, on the curves where the document has it.
+fn evidence(evaluation: &Evaluation) -> Evidence {
+    let mut evidence = Evidence { points: points(evaluation), ..Evidence::default() };
+    for (key, curve) in curves(evaluation) {
+        for point in curve {
+            if let Some(id) = evidence.points.find(&point.measurement.workload) {
+                evidence.put(key, point.value, id);
+            }
+        }
+    }
+    let extra = evaluation.extra.iter();
+    evidence.extra = extra.filter_map(|p| evidence.points.find(&p.measurement.workload)).collect();
+    evidence
+}
+
+fn points(evaluation: &Evaluation) -> Points {
+    let mut points = Points::default();
+    for probe in &evaluation.probes {
+        let measurement = &probe.measurement;
+        match probe.purpose.first() {
+            Purpose::Reference => points.add_reference(measurement.throughput_bytes_per_s),
+            Purpose::SynchronousWrites | Purpose::Flush => {}
+            purpose => match points.find(&measurement.workload) {
+                Some(id) => points.add_round(id, measurement.clone()),
+                None => {
+                    let workload = measurement.workload.clone();
+                    points.add(workload, purpose.clone(), measurement.clone());
+                }
+            },
+        }
+    }
+    points
+}
+
+fn curves(evaluation: &Evaluation) -> Vec<(CurveKey, &[Point])> {
+    let mixed = evaluation.unique_bytes_curve.as_slice();
+    // Until the focal mix has a point of its own, a document shows the pilot's curve.
+    let focal = evaluation.regions.first().map(|r| &r.focal);
+    let is_focal = |p: &Point| {
+        let workload = &p.measurement.workload;
+        focal.is_some_and(|f| f.clone().with(Parameter::UniqueBytes, p.value) == *workload)
+    };
+    let key = if mixed.iter().all(is_focal) {
+        CurveKey::UniqueBytes(BorderOperation::Mixed)
+    } else {
+        CurveKey::Pilot
+    };
+    let mut curves = vec![
+        (key, mixed),
+        (
+            CurveKey::UniqueBytes(BorderOperation::Read),
+            evaluation.unique_bytes_read_curve.as_slice(),
+        ),
+        (
+            CurveKey::UniqueBytes(BorderOperation::Write),
+            evaluation.unique_bytes_write_curve.as_slice(),
+        ),
+    ];
+    for (region, state) in evaluation.regions.iter().enumerate() {
+        for parameter in Parameter::ALL {
+            let curve = state.curves.get(parameter).into_iter().map(Vec::as_slice);
+            curves.extend(curve.map(|curve| (CurveKey::Region { region, parameter }, curve)));
+        }
+    }
+    curves
+}

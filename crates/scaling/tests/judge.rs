@@ -1,0 +1,100 @@
+//! The judge as a function of the log: what it makes of a finished evaluation, and of documents stored earlier.
+#![allow(clippy::disallowed_methods, reason = "stored evaluations are read")]
+#![allow(clippy::print_stderr, reason = "a skipped test says so")]
+
+mod machines;
+
+use ioscape_scaling::{EvaluationOptions, explore, judge};
+use ioscape_schema::{Evaluation, Workload};
+use machines::{Level, MIB, Machine, hierarchy, mix, options, shape, steps};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A read cache of 200 MiB over a disk, and a write cache of 40 MiB that thrashes.
+fn caches(workload: &Workload) -> f64 {
+    let unique_bytes = workload.unique_bytes as f64;
+    let reads = hierarchy(&[Level(200.0 * MIB, 8e9), Level(1e18, 1e7)], unique_bytes);
+    let writes = steps(&[Level(40.0 * MIB, 4e9), Level(1e18, 1e7)], unique_bytes);
+    shape(workload) * mix(workload, reads, writes)
+}
+
+#[test]
+fn a_finished_evaluation_is_judged_as_it_was() {
+    for seed in 0..6 {
+        let mut machine = Machine::with_noise(seed, 0.03, caches);
+        machine.burst_ratio = Some(1.8);
+        if seed % 2 == 1 {
+            machine.disturbed = |number| number % 7 == 3;
+            machine.drift = |at_s| if (100.0..220.0).contains(&at_s) { 0.5 } else { 1.0 };
+        }
+        let options = EvaluationOptions {
+            budget_s: [600.0, 60.0][seed as usize / 3],
+            all_parameters: seed == 2,
+            interactions: if seed == 0 { 8 } else { 0 },
+            flush_interval_s: Some(5.0),
+            ..options(1024.0 * MIB)
+        };
+        let evaluation = explore(&options, &mut machine).unwrap();
+        assert_eq!(judge(&evaluation), evaluation, "seed {seed}");
+    }
+}
+
+#[test]
+fn the_judgement_follows_from_the_log_alone() {
+    let whole = explore(&options(1024.0 * MIB), &mut Machine::new(3, caches)).unwrap();
+    let mut emptied = whole.clone();
+    emptied.borders.clear();
+    emptied.findings = ioscape_schema::Findings::default();
+    emptied.drift = ioscape_schema::Drift::default();
+    emptied.unique_bytes_slope.clear();
+    assert_eq!(judge(&emptied), whole);
+    assert_eq!(judge(&Evaluation::default()).regions, []);
+}
+
+/// The evaluations stored with the project's data; none where the data are not at hand.
+fn stored() -> Vec<PathBuf> {
+    let data = std::env::var_os("IOSCAPE_DATA").map_or_else(
+        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"),
+        PathBuf::from,
+    );
+    let folder = data.join("evaluations");
+    let Ok(folder) = fs::read_dir(&folder) else {
+        eprintln!(
+            "SKIPPED: {} is not here; set IOSCAPE_DATA to the folder of the data",
+            folder.display()
+        );
+        return Vec::new();
+    };
+    let paths = folder.map(|entry| entry.unwrap().path());
+    paths.filter(|path| path.extension().is_some_and(|e| e == "json")).collect()
+}
+
+/// Their verdicts are known to be wrong in part (an evaluation of 24 GiB of memory that found no border); they are not
+/// asserted here, but that every probe is taken into account.
+#[test]
+fn stored_evaluations_can_be_judged_again() {
+    for path in stored() {
+        let text = fs::read_to_string(&path).unwrap();
+        let document: serde_json::Value = serde_json::from_str(&text).unwrap();
+        let evaluation: Evaluation =
+            serde_json::from_value(document["evaluation"].clone()).unwrap();
+        let json = |evaluation: &Evaluation| serde_json::to_value(&evaluation.probes).unwrap();
+        let purposes = |log: &serde_json::Value| -> Vec<String> {
+            let log = log.as_array().unwrap().iter();
+            log.map(|probe| probe["purpose"].as_str().unwrap().to_owned()).collect()
+        };
+        assert_eq!(purposes(&json(&evaluation)), purposes(&document["evaluation"]["probes"]));
+        let judged = judge(&evaluation);
+        assert_eq!(judged.points_measured, evaluation.points_measured, "{}", path.display());
+        assert_eq!(judged.drift.throughputs.len(), evaluation.drift.throughputs.len());
+        assert!(!judged.findings.sentences.is_empty());
+        for (was, is) in [
+            (&evaluation.unique_bytes_curve, &judged.unique_bytes_curve),
+            (&evaluation.unique_bytes_read_curve, &judged.unique_bytes_read_curve),
+            (&evaluation.unique_bytes_write_curve, &judged.unique_bytes_write_curve),
+        ] {
+            assert_eq!(was.len(), is.len(), "{}", path.display());
+            assert!(was.iter().zip(is).all(|(a, b)| a.rounds.len() == b.rounds.len()));
+        }
+    }
+}
