@@ -1,7 +1,7 @@
 //! The self-scaling evaluation: asks a probe for workloads until the performance of a system is understood.
 //!
-//! Everything here is a function of its inputs: the crate knows no disk, no file and no clock. Time is the sum of what
-//! the probe says that its measurements cost. See [`explore()`] for the evaluation, [`plan()`] for what it is going to
+//! Everything here is a function of its inputs: the crate touches no disk, file or clock. Time is the sum of
+//! the costs that the probe reports. See [`explore()`] for the evaluation, [`plan()`] for what it is going to
 //! do, and [`Replay`] for continuing an interrupted one.
 //!
 //! After P. M. Chen and D. A. Patterson, "A New Approach to I/O Performance Evaluation: Self-Scaling I/O Benchmarks,

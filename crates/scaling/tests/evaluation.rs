@@ -273,7 +273,7 @@ fn findings_have_bounds_that_hold() {
 
 #[test]
 fn a_flush_that_stalls_writes_is_reported() {
-    for (burst_ratio, words) in [(4.7, "4.7 times slower"), (1.1, "does not make writes")] {
+    for (burst_ratio, words) in [(4.7, "4.7 times slower"), (1.1, "does not stall writes")] {
         let mut machine = file_system(1e10, 15e8, 2e6, 1e7);
         machine.burst_ratio = Some(burst_ratio);
         let options = EvaluationOptions { flush_interval_s: Some(35.0), ..options(1024.0 * MIB) };

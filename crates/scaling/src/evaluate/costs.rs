@@ -49,12 +49,12 @@ impl Costs {
     }
 }
 
-/// What a measurement adds to the time spent; nonsense adds nothing.
+/// What a measurement adds to the time spent; a cost that is no positive number adds nothing.
 pub(crate) fn cost_of(measurement: &Measurement) -> f64 {
     if measurement.cost_s.is_finite() { measurement.cost_s.max(0.0) } else { 0.0 }
 }
 
-/// What it would take once more: without the growth of the file, expected to take `layout_s`, but with the run itself.
+/// What repeating it would take: without the growth of the file, expected to take `layout_s`, but with the run itself.
 pub(crate) fn repeated_cost_s(measurement: &Measurement, layout_s: f64) -> f64 {
     let whole_s = cost_of(measurement);
     let run_s = measurement.warm_up_s + measurement.elapsed_s;

@@ -1,4 +1,4 @@
-//! The evaluation itself: phase after phase, from a first look to repeated rounds.
+//! The evaluation itself: phase after phase, from the pilot to repeated rounds.
 
 use super::options::EvaluationOptions;
 use super::probe::{Interrupted, Probe, TimeLimits};
@@ -9,7 +9,7 @@ use crate::model::next_points;
 use crate::phase::Phase;
 use ioscape_schema::{Access, BorderOperation, Engine, Evaluation, Purpose, Workload};
 
-/// A set of this size shows what a flush costs on any disk that is slower than memory, in bytes.
+/// A set of this size shows the cost of a flush on any disk that is slower than memory, in bytes.
 const FLUSH_SET_MOST: f64 = 256.0 * 1_048_576.0;
 
 /// Evaluates whatever is behind `probe` (self-scaling paper, sections 6 to 8).

@@ -1,6 +1,6 @@
-//! What to ask next: plans an evaluation, asks the probe, and keeps to the budget.
+//! What to measure next: plans an evaluation, calls the probe, and keeps to the budget.
 //!
-//! Uses the judge to learn where a further point tells most, and the model for points off the curves; neither uses this
+//! Uses the judge to find where a further point is most informative, and the model for points off the curves; neither uses this
 //! room. See [`explore()`].
 
 mod all_parameters;

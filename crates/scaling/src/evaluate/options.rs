@@ -82,7 +82,7 @@ impl EvaluationOptions {
         }
     }
 
-    /// Checks that the options make sense; [`explore`](crate::evaluate::explore()) itself only clamps what does not.
+    /// Checks that the options are usable; [`explore`](crate::evaluate::explore()) itself only clamps what is out of range.
     ///
     /// # Errors
     /// The first option that is out of range.
@@ -105,7 +105,7 @@ impl EvaluationOptions {
         Ok(Workload { size_mean, unique_bytes, ..self.base.clone() }.validate()?)
     }
 
-    /// The same options with every bound made usable, so that no later step has to doubt them.
+    /// The same options with every bound made usable, so that no later step has to check them.
     pub(crate) fn normalized(&self) -> Self {
         let mut options = self.clone();
         let least = options.base.align_bytes.unwrap_or(1).clamp(1, SIZE_MEAN_MAX);
@@ -145,7 +145,7 @@ impl EvaluationOptions {
         }
     }
 
-    /// The fixed small workload whose speed tells whether the machine itself has changed.
+    /// The fixed small workload whose speed shows whether the machine itself has changed.
     pub(crate) fn reference(&self) -> Workload {
         let [low, high] = self.bounds.unique_bytes;
         let unique_bytes = (8 << 20).clamp(low, high);

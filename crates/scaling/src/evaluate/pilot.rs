@@ -1,4 +1,4 @@
-//! The first look: a coarse sweep of set sizes, then of request sizes and processes, that set the focal vector.
+//! The pilot: a coarse sweep of set sizes, then of request sizes and processes, that set the focal vector.
 
 use super::axis::Axis;
 use super::probe::Probe;
@@ -20,7 +20,7 @@ const PILOT_MOST: f64 = 0.4;
 const LEVELS_MOST: usize = 3;
 /// The focal request size stays within this share of the smallest region's focal set.
 const SIZE_SHARE: f64 = 1.0 / 16.0;
-/// Ratio to the nominal request size within which the focal one is taken to be the nominal: no curve tells them apart.
+/// Ratio to the nominal request size within which the focal one is replaced by the nominal: no curve distinguishes them.
 const NEAR: f64 = 1.3;
 /// Sweeps `unique_bytes` with the papers' nominal mix, ascending so that the file only grows.
 pub(crate) fn pilot<P: Probe>(session: &mut Session<'_, P>) -> Result<(), P::Error> {
@@ -59,7 +59,7 @@ fn limit_set<P: Probe>(session: &mut Session<'_, P>, left_out: f64) {
     let [low, high] = &mut session.options.bounds.unique_bytes;
     *high = largest.unwrap_or(*low);
     let reason = format!(
-        "sets from {} on would have taken too much of the time budget; give a longer one to reach them",
+        "sets of {} and more would have taken too much of the time budget; give a longer one to reach them",
         Bytes(left_out)
     );
     session.shorten(Phase::Pilot, reason);

@@ -1,4 +1,4 @@
-//! The one door to the outside: the evaluation asks for a workload, the probe answers with a measurement.
+//! The interface to whatever is evaluated: a workload goes in, a measurement comes out.
 
 use ioscape_schema::{Evaluation, Measurement, Purpose, Workload};
 
@@ -11,7 +11,7 @@ pub struct TimeLimits {
     pub cap_s: f64,
 }
 
-/// One question to the probe.
+/// What the probe is to measure.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ProbeRequest {
     /// What it is for; goes into the log.
@@ -48,7 +48,7 @@ pub trait Probe {
     /// Ends the evaluation; what was measured before is kept in [`Interrupted`].
     fn measure(&mut self, request: &ProbeRequest) -> Result<Measurement, Self::Error>;
 
-    /// Hears after every probe how far the evaluation came, so that it can be shown and saved.
+    /// Is called after every probe with the evaluation so far, so that it can be shown and saved.
     fn progress(&mut self, evaluation: &Evaluation, progress: &Progress) {
         let _ = (evaluation, progress);
     }
@@ -58,7 +58,7 @@ pub trait Probe {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("the evaluation stopped after {} probes: {error}", partial.probes.len())]
 pub struct Interrupted<E> {
-    /// What the probe said.
+    /// The error of the probe.
     pub error: E,
     /// All that was measured until then.
     pub partial: Box<Evaluation>,

@@ -1,4 +1,4 @@
-//! Resuming: answers from the log of an interrupted evaluation before it asks the machine again.
+//! Resuming: a probe that answers from the log of an interrupted evaluation before it measures again.
 
 use super::probe::{Probe, ProbeRequest, Progress};
 use ioscape_schema::{Evaluation, Measurement, Probe as Logged, Workload};

@@ -11,13 +11,13 @@ use rand_pcg::Pcg32;
 /// A point is cheap up to this multiple of the median cost.
 const CHEAP: f64 = 1.5;
 
-/// Half the confidence interval over the throughput above which a point is not known well.
+/// Half the confidence interval over the throughput above which a point needs another round.
 const UNSURE: f64 = 0.1;
 
-/// Repeats the points among `ids` whose every round is in doubt, interleaved; whether anything was repeated.
+/// Repeats the points among `ids` whose every round is in doubt, interleaved; returns whether anything was repeated.
 ///
-/// While the machine is off its usual speed nothing is repeated: it would be in vain now, and the last phase comes
-/// back to it.
+/// While the machine is off its usual speed nothing is repeated: that would not help now, and the last phase returns
+/// to these points.
 pub(crate) fn repair<P: Probe>(
     session: &mut Session<'_, P>,
     ids: &[PointId],
@@ -48,7 +48,7 @@ pub(crate) fn repair<P: Probe>(
     Ok(repaired)
 }
 
-/// Settles what is still in doubt, then repeats the points that are not known well and the cheap ones, in random order,
+/// Repeats what is still in doubt, then the points with wide intervals and the cheap ones, in random order,
 /// while the budget lasts.
 ///
 /// A random order within each round keeps slow changes of the machine from looking like a parameter's effect.

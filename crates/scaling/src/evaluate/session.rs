@@ -1,4 +1,4 @@
-//! An evaluation under way: asks the probe, keeps the log and the budget, interleaves the references.
+//! An evaluation in progress: calls the probe, keeps the log and the budget, interleaves the references.
 
 use super::allotment::{Allotment, REFERENCE_EVERY};
 use super::costs::{Costs, cost_of, repeated_cost_s};
@@ -51,7 +51,7 @@ pub(crate) struct Session<'a, P: Probe> {
     phase_ends_s: f64,
     /// Spent seconds at which the current part of the phase ends.
     part_ends_s: f64,
-    /// Largest set asked for so far: the file has been laid out up to here.
+    /// Largest set measured so far: the file has been laid out up to here.
     laid_out: u64,
 }
 
@@ -81,13 +81,13 @@ impl<'a, P: Probe> Session<'a, P> {
         }
     }
 
-    /// The evaluation as far as it came.
+    /// The evaluation so far.
     pub(crate) fn into_evaluation(mut self) -> Evaluation {
         assemble::finish(&mut self.evaluation, &self.state.evidence, &self.state.levels);
         self.evaluation
     }
 
-    /// The evaluation as far as it came, without findings.
+    /// The evaluation so far, without findings.
     pub(crate) fn so_far(&mut self) -> &Evaluation {
         assemble::update(&mut self.evaluation, &self.state.evidence, &self.state.levels);
         &self.evaluation
@@ -213,7 +213,7 @@ impl<'a, P: Probe> Session<'a, P> {
         Ok(Some(id))
     }
 
-    /// Measures a point once more; `false` when there is no time for it.
+    /// Measures a point again; `false` when there is no time for it.
     pub(crate) fn again(&mut self, id: PointId, need: Need) -> Result<bool, P::Error> {
         if !self.affords(need, self.cost_s(id)) {
             return Ok(false);

@@ -23,7 +23,7 @@ const WHOLE_GRID: usize = 14;
 const FLAT: f64 = 0.1;
 /// Points on either side of a border below which it rests on a single measurement.
 const ALONE: usize = 2;
-/// Half the confidence interval of a point beside a border, relative, from which on it counts as odd.
+/// Half the confidence interval of a point beside a border, relative, from which on the point counts as uncertain.
 const UNSURE: f64 = 0.5;
 /// Factor across a border's gap below which its place rests on the laws on both sides, not on the gap.
 const MILD: f64 = 3.0;
@@ -58,7 +58,7 @@ pub(crate) fn set_sizes<P: Probe>(
         settle(session, focal);
     }
     // A region that a passing disturbance made would be measured for nothing: a part of the time for the regions'
-    // curves is well spent on doubts about the regions themselves.
+    // curves is well spent on making sure of the regions themselves.
     session.begin(Phase::Curves);
     session.begin_part(3);
     let ids = session.state.evidence.result_points();
@@ -69,7 +69,7 @@ pub(crate) fn set_sizes<P: Probe>(
 }
 
 /// What a curve is measured with. The search for a cache size wants no help from read-ahead, which fills the cache with
-/// pages nobody asked for: its requests are random, and the kernel is told so.
+/// pages that were not requested: its requests are random, and the kernel is advised so.
 fn template(focal: &Workload, operation: BorderOperation, read_frac: f64) -> Workload {
     match operation {
         BorderOperation::Mixed => Workload { read_frac, ..focal.clone() },
@@ -104,7 +104,7 @@ fn grid<P: Probe>(
     values.retain(|v| (axis.low..=axis.high).contains(v));
     values.sort_by(f64::total_cmp);
     values.dedup();
-    // A coarse point right beside a known border tells nothing new.
+    // A coarse point right next to a known border adds nothing.
     let mut kept: Vec<f64> = Vec::new();
     for value in values {
         let is_end = value == axis.high;
@@ -116,7 +116,7 @@ fn grid<P: Probe>(
     kept
 }
 
-/// Repeats the points beside each border; one that rests on a single odd point vanishes.
+/// Repeats the points next to each border; a border that rests on a single outlier vanishes.
 fn confirm<P: Probe>(
     session: &mut Session<'_, P>,
     operation: BorderOperation,
@@ -176,7 +176,7 @@ pub(crate) fn settle_again<P: Probe>(session: &mut Session<'_, P>) {
     let before = session.state.levels.regions.len();
     if let Err(now) = reconsider(&mut session.state.evidence, &mut session.state.levels, range) {
         let reason = format!(
-            "repeating the points of the set-size curves gave {now} regions instead of {before}; the machine changed meanwhile, evaluate it again"
+            "repeating the points of the set-size curves gave {now} regions instead of {before}; the machine changed during the evaluation; evaluate it again"
         );
         session.shorten(Phase::Rounds, reason);
     }

@@ -1,4 +1,4 @@
-//! The adaptive curve: a coarse grid, then a point wherever the curve says too little about what lies between.
+//! The adaptive curve: a coarse grid, then points where the curve is not yet resolved.
 
 use super::axis::Axis;
 use super::probe::Probe;
@@ -116,7 +116,7 @@ impl<P: Probe> Session<'_, P> {
         Ok(())
     }
 
-    /// Adds points where they tell most, and repeats those that were disturbed, until the curve is drawn.
+    /// Adds points where they are most informative, and repeats those that were disturbed, until the curve is resolved.
     pub(crate) fn sweep_refine(&mut self, sweep: &Sweep) -> Result<(), P::Error> {
         // Repeated points may move the curve, so the search goes on after each repair; thrice is enough.
         for _ in 0..3 {

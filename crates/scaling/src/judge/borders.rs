@@ -1,10 +1,10 @@
-//! Borders of a `unique_bytes` curve: where one level of the hierarchy ends, how surely, and what is none.
+//! Borders of a `unique_bytes` curve: where one level of the hierarchy ends, within which bounds, and which changes are no border.
 
 use super::segment::{Sample, Segment, segments};
 use crate::statistics::median;
 use ioscape_schema::{Border, BorderOperation};
 
-/// What a cut must show to be a border.
+/// What a cut must show to count as a border.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Gate {
     /// Least factor of slowdown across the window around it.
@@ -23,7 +23,7 @@ impl Gate {
 
 /// The window reaches from the border over this factor to the border times it.
 const WINDOW: f64 = 1.25;
-/// The kink is judged at this multiple of the border, where noise no longer matters beside it.
+/// The kink is judged at this multiple of the border, where it stands out from the noise.
 const BEHIND: f64 = 1.6;
 /// Cuts of one curve closer than this ratio are one border with a point on its flank.
 pub(crate) const SAME_BORDER: f64 = 1.25;
@@ -35,14 +35,14 @@ const CAUTION: f64 = 3.5;
 /// Least factor between the medians of all points before a border and behind it.
 const LASTING: f64 = 1.3;
 
-/// A point this close beyond a border, as a ratio, may still be taken for one before it, and the reverse.
+/// A point this close to a border, as a ratio, may belong to either side of it.
 const FLANK: f64 = 1.1;
 
-/// Factor between neighbouring points above which the laws have no say outside the gap between them.
+/// Factor between neighbouring points above which the border lies in the gap between them, whatever the laws.
 const CLIFF: f64 = 3.0;
 
-/// A cliff belongs to a cut when its gap reaches into this ratio of the cut's.
-const BESIDE: f64 = 1.4;
+/// A cliff belongs to a cut when its gap comes within this ratio of the cut's.
+const CLIFF_REACH: f64 = 1.4;
 
 /// A border with the points it lies between.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -97,12 +97,13 @@ fn position_error(samples: &[Sample], left: &Segment, right: &Segment, position:
     2.0 * (noise(left) + noise(right)).sqrt() / slopes.abs().max(0.1) + 0.01
 }
 
-/// Moves a cut to the cliff beside it, if there is one. The law of the slower level goes to zero at the cache size, so
+/// Moves a cut to the cliff next to it, if there is one. The law of the slower level goes to zero at the cache size, so
 /// it may claim a point that is still before the cliff; and pages of one request that are missed one by one bend it.
 fn at_cliff(samples: &[Sample], left: Segment, right: Segment) -> (Segment, Segment) {
     let at = |i: usize| samples[i].unique_bytes;
-    let is_near =
-        |&i: &usize| at(i - 1) < at(left.end) * BESIDE && at(i) > at(left.end - 1) / BESIDE;
+    let is_near = |&i: &usize| {
+        at(i - 1) < at(left.end) * CLIFF_REACH && at(i) > at(left.end - 1) / CLIFF_REACH
+    };
     let drop = |i: usize| samples[i].s / samples[i - 1].s;
     let steepest =
         (left.first + 1..right.end).filter(is_near).max_by(|&i, &j| drop(i).total_cmp(&drop(j)));
@@ -122,7 +123,7 @@ impl Cut {
         let meeting = intersection(samples, &left, &right)
             .filter(|at| !is_cliff || (before..=behind).contains(at));
         let Some(position) = meeting else {
-            // Points too few to tell where in a wide gap: then where another curve has its border.
+            // Too few points to place the border within a wide gap: take the position of another curve's border.
             let middle = (before * behind).sqrt();
             let distance = |at: &f64| (at / middle).ln().abs();
             let near = |at: &f64| *at >= before / FLANK && *at <= behind * FLANK;
@@ -160,13 +161,13 @@ impl Cut {
         };
         let variance = samples.iter().map(|p| p.noise.powi(2)).sum::<f64>() / samples.len() as f64;
         let more = CAUTION * (variance.sqrt() - USUAL_NOISE).max(0.0);
-        // The points may lie by noise and the laws by too few points; both must agree.
+        // Points mislead by noise, and laws by too few points; both must agree.
         let changes = change(&raw) >= gate.change.ln() + more
             && change(smooth) >= 0.8 * gate.change.ln() + more;
         changes && self.kink(samples).ln() >= gate.kink.ln() + more / 2.0 && self.lasts(samples)
     }
 
-    /// Whether the slowdown lasts: a hierarchy never gets faster again, a single odd point does not last.
+    /// Whether the slowdown lasts: a hierarchy never becomes faster again, and a single outlier does not last.
     fn lasts(&self, samples: &[Sample]) -> bool {
         let middle = |part: &[Sample]| median(&part.iter().map(|p| p.s.ln()).collect::<Vec<_>>());
         middle(&samples[self.right.first..]) - middle(&samples[..self.left.end]) >= LASTING.ln()
@@ -290,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn a_single_odd_point_is_no_border() {
+    fn a_single_outlier_is_no_border() {
         for factor in [0.3, 3.0] {
             let mut points: Vec<(f64, f64)> = (0..12).map(|i| (1.5f64.powi(i), 100.0)).collect();
             points[6].1 *= factor;

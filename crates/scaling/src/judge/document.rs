@@ -1,39 +1,52 @@
 //! Judging a document: the evidence is read back from its log, and the judgement made again.
 
 use super::assemble;
+use super::borders::SetBorder;
 use super::evidence::Evidence;
 use super::levels::{Levels, RegionState, reconsider};
 use super::points::Points;
-use ioscape_schema::{BorderOperation, CurveKey, Evaluation, Parameter, Point, Purpose};
+use crate::phase::Phase;
+use ioscape_schema::{
+    Border, BorderOperation, CurveKey, Evaluation, Parameter, Point, Purpose, Region,
+};
 
 /// Judges an evaluation again, from its log alone: borders, regions, medians of the rounds, drift, findings and sentences.
 ///
-/// What was asked is taken as it was: which points are on which curve, the focal vectors of the regions, the result of
+/// What the evaluation decided to measure stays: which points are on which curve, the focal vectors of the regions, the result of
 /// the search in all parameters, and what was left out. For an evaluation that ran to its end and was judged by the
-/// same rules this changes nothing. When the points now speak for a region that has no curves, the regions stay.
+/// same rules this changes nothing. When the points now indicate a region that has no curves, borders and regions
+/// stay as they are, and `shortened` says so.
 ///
-/// What the document holds of measurements beside its log (the writers' scaling) is kept.
+/// Measurements that are not in the log (how writers scale) are kept.
 pub fn judge(evaluation: &Evaluation) -> Evaluation {
     let mut evidence = evidence(evaluation);
-    let mut levels = regions(evaluation);
+    let mut levels = levels(evaluation);
+    let mut judged = evaluation.clone();
     if let Some((first, last)) = levels.regions.first().zip(levels.regions.last()) {
         let range = [first.range[0], last.range[1]];
-        let _left_as_they_were = reconsider(&mut evidence, &mut levels, range);
+        let before = levels.regions.len();
+        if let Err(now) = reconsider(&mut evidence, &mut levels, range) {
+            let reason = format!(
+                "the set-size curves indicate {now} regions instead of {before}, and the new ones have no curves; evaluate again"
+            );
+            judged.shortened.entry(Phase::Rounds.name().to_owned()).or_insert(reason);
+        }
     }
-    let mut judged = evaluation.clone();
     let single_writer = std::mem::take(&mut judged.findings.single_writer);
     assemble::finish(&mut judged, &evidence, &levels);
     judged.findings.single_writer = single_writer;
     judged
 }
 
-/// Regions as the document has them, without borders.
-fn regions(evaluation: &Evaluation) -> Levels {
-    let region = |region: &ioscape_schema::Region| RegionState {
-        range: region.unique_bytes,
-        focal: region.focal.clone(),
-    };
-    Levels { borders: Vec::new(), regions: evaluation.regions.iter().map(region).collect() }
+/// Borders and regions as the document has them; it does not hold the gaps, so the bounds stand for these.
+fn levels(evaluation: &Evaluation) -> Levels {
+    let border = |&border: &Border| SetBorder { border, gap: [border.low, border.high] };
+    let region =
+        |region: &Region| RegionState { range: region.unique_bytes, focal: region.focal.clone() };
+    Levels {
+        borders: evaluation.borders.iter().map(border).collect(),
+        regions: evaluation.regions.iter().map(region).collect(),
+    }
 }
 
 /// Every point with its rounds, in the order measured, on the curves where the document has it.

@@ -1,4 +1,4 @@
-//! Whether the machine itself changed its speed: judging the throughput of a fixed reference workload.
+//! Whether the machine itself became faster or slower, by the throughput of a fixed reference workload.
 
 use crate::statistics::median;
 

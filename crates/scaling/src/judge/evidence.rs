@@ -12,7 +12,7 @@ const SIGMA_MOST: f64 = 0.3;
 /// A curve under construction: values of its parameter in order, each with the point measured there.
 pub(crate) type Curve = Vec<(f64, PointId)>;
 
-/// All that the judge rests on, witnesses included: they are part of every measurement.
+/// Everything the judgement rests on; the witnesses are part of every measurement.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Evidence {
     /// Every distinct workload measured, and the references between them.
@@ -62,7 +62,7 @@ impl Evidence {
         }
     }
 
-    /// A curve as samples of time per byte; points in doubt count a little, for a cliff shows in them too.
+    /// A curve as samples of time per byte; points in doubt count a little, since a cliff shows in them too.
     pub(crate) fn samples(&self, key: CurveKey) -> Vec<Sample> {
         let curve = self.curves.get(&key).map_or(&[][..], Vec::as_slice);
         let store = &self.points;

@@ -1,4 +1,4 @@
-//! Reads off the curves what the papers' authors read off theirs, in numbers with error bounds.
+//! The findings that the papers' authors read off their curves, as numbers with error bounds.
 
 use super::curve::{PERFORMS_WELL, best, ends_ratio, error_of, first_at, inverse, ratio};
 use super::flush::flush_slowdown;
@@ -7,7 +7,7 @@ use ioscape_schema::{
     Border, BorderOperation, Bounded, Evaluation, Findings, Region, RegionFinding,
 };
 
-/// The findings of an evaluation, whole or partial; what the measured points do not tell is left out.
+/// The findings of an evaluation, whole or partial; what the measured points do not show is left out.
 pub fn findings(evaluation: &Evaluation) -> Findings {
     let per_region = |find: fn(&Region) -> Option<Bounded>| -> Vec<RegionFinding> {
         let named = |region: &Region| {

@@ -11,10 +11,10 @@ pub(crate) fn flush_slowdown(evaluation: &Evaluation) -> Option<Bounded> {
     Some(Bounded { value, low: (value / (1.0 + error)).max(1.0), high: value * (1.0 + error) })
 }
 
-/// Response time of one write beyond which it stood still, in nanoseconds.
+/// Response time of one write beyond which it stalled, in nanoseconds.
 const STALL_NS: u64 = 50_000_000;
 
-/// Whether the flush made single writes stand still: slowed by half, the longest write 100 times the median and
+/// Whether the flush stalled single writes: slowed by half, the longest write 100 times the median and
 /// above 50 ms.
 pub(crate) fn is_slowed_by_flush(evaluation: &Evaluation) -> bool {
     let Some(run) = evaluation.last(&Purpose::Flush) else { return false };

@@ -1,4 +1,4 @@
-//! The half-way rule: the request size and number of processes at which all regions are looked at.
+//! The half-way rule: the request size and number of processes of the focal vector.
 
 /// Least gain of a parameter for its curve to have a half-way point at all.
 const GAIN_LEAST: f64 = 1.3;
@@ -29,7 +29,7 @@ pub(crate) fn half_way_processes(points: &[(f64, f64)]) -> f64 {
     if most < alone * GAIN_LEAST {
         return first;
     }
-    // A hair below, so that a number that reaches half-way exactly is not rounded up.
+    // Slightly less, so that a number that reaches half-way exactly is not rounded up.
     half_way(points).map_or(first, |p| (p - 1e-6).ceil()).max(first)
 }
 

@@ -1,15 +1,15 @@
-//! Tells borders of the processor's caches from those of storage: behind the former, everything still comes from memory.
+//! Distinguishes borders of the processor's caches from those of storage: beyond the former, everything still comes from memory.
 
 use super::borders::SetBorder;
 use ioscape_schema::Measurement;
 
-/// Share of the set in the file cache, and of the reads served from it, from which on storage had no part in it.
+/// Least share of the set in the file cache, and of reads served from it, at which storage is taken to play no part.
 const CACHED: f64 = 0.97;
-/// Share of the time that the processes computed, from which on they did not wait for storage. Copying counts as computing.
+/// Least share of the time spent computing at which processes are taken not to wait for storage. Copying counts as computing.
 const COMPUTING: f64 = 0.9;
 
-/// Whether a run was served from memory alone, as far as the kernel's counters and the processes' own time tell; a run
-/// without any of them was not.
+/// Whether a run was served from memory alone, by the kernel's counters and the processes' own time; without any of
+/// these it counts as served from storage.
 fn is_from_memory(m: &Measurement) -> bool {
     let is_cached = |share: Option<f64>| share.is_none_or(|share| share >= CACHED);
     let computed_s = m.cpu_user_s + m.cpu_system_s;
@@ -19,7 +19,7 @@ fn is_from_memory(m: &Measurement) -> bool {
         && computed_s >= COMPUTING * m.elapsed_s
 }
 
-/// Marks the borders of one curve behind which most points up to the next border were served from memory; `points` are
+/// Marks the borders of one curve beyond which most points up to the next border were served from memory; `points` are
 /// the curve's, in order of `unique_bytes`.
 pub(crate) fn mark(borders: &mut [SetBorder], points: &[(f64, &Measurement)]) {
     let ends: Vec<f64> = borders.iter().skip(1).map(|b| b.gap[0]).chain([f64::INFINITY]).collect();
@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn a_processor_s_cache_is_told_from_a_dirty_limit_and_from_a_full_cache() {
+    fn a_processor_s_cache_differs_from_a_dirty_limit_and_from_a_full_cache() {
         let (cached, waiting, missing) = (run(1.0, 0.99), run(1.0, 0.02), run(0.6, 0.95));
         let points = [
             (8.0, &cached),

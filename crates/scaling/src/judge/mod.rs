@@ -1,6 +1,6 @@
 //! What the answers mean: borders, regions, findings and sentences from the points measured.
 //!
-//! The judge asks nothing and knows no budget. It is a function of its evidence:
+//! The judge requests no measurement and knows no budget. It is a function of its evidence:
 //!
 //! ```text
 //! log of probes (workload, measurement with its witnesses, purpose), in order
@@ -14,10 +14,10 @@
 //!                              findings --> Findings   numbers with bounds; then the sentences that follow from them
 //! ```
 //!
-//! It is asked in four places, and a new way to judge has to answer these only:
+//! It is called in four places; another way to judge has to provide these only:
 //!
 //! - [`levels::found`] and [`levels::borders_of`], while an evaluation runs: where the borders are by now, so that the next
-//!   points can be put where they tell most;
+//!   points can be put where they are most informative;
 //! - [`levels::reconsider`], at its end: the levels by all rounds, with the focal vectors that the curves were measured at;
 //! - [`assemble::finish`]: the document, findings and sentences included, from evidence and levels;
 //! - [`judge()`]: the same from a stored document, whose log is the evidence. What `judge` makes of a finished evaluation is

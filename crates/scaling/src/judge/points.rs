@@ -1,4 +1,4 @@
-//! All points measured so far, with their rounds, and which round of each is to be believed.
+//! All points measured so far with their rounds, and which round stands for each point.
 
 use super::drift;
 use crate::statistics::median;
@@ -7,7 +7,7 @@ use ioscape_schema::{Drift, Measurement, Point, Purpose, Warning, WarningKind, W
 /// Index of a distinct workload in the store.
 pub(crate) type PointId = usize;
 
-/// Repeated points it takes to tell how well runs repeat themselves.
+/// Least number of repeated points from which repeatability is estimated.
 const PAIRS: usize = 4;
 
 #[derive(Clone, Debug)]
@@ -24,7 +24,7 @@ struct Tracked {
     rounds: Vec<Round>,
 }
 
-/// What the rounds of a point amount to.
+/// Which rounds of a point count, and which one stands for it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Verdict {
     /// The round whose throughput is the median of those that count.
@@ -43,12 +43,12 @@ pub(crate) struct Points {
     off: Vec<bool>,
 }
 
-/// Throughput that can be divided by and taken the logarithm of.
+/// A throughput made positive, so that it can be a divisor and has a logarithm.
 pub(crate) fn positive(throughput: f64) -> f64 {
     if throughput.is_finite() { throughput.max(1e-3) } else { 1e-3 }
 }
 
-/// Whether the processes used less than this share of their time to compute, where that is known.
+/// A run whose processes computed for less than this share of their time waited for storage.
 const WAITING: f64 = 0.5;
 
 fn waits_for_storage(m: &Measurement) -> bool {
@@ -100,13 +100,13 @@ impl Points {
         self.off = drift::off(&self.references);
     }
 
-    /// Whether the latest reference is off, so that repeating anything now would be in vain.
+    /// Whether the latest reference is off, so that repeating a point now would not help.
     pub(crate) fn is_off_now(&self) -> bool {
         self.off.last().copied().unwrap_or(false)
     }
 
-    /// Whether a round may have suffered from what else the processors did; a workload that waits for storage most of
-    /// the time does not care.
+    /// Whether other work on the processors may have disturbed a round; a workload that waits for storage most of the
+    /// time is not affected.
     fn is_suspect(&self, round: &Round) -> bool {
         if waits_for_storage(&round.measurement) {
             return false;
@@ -134,7 +134,7 @@ impl Points {
         Verdict { kept, counted, doubtful }
     }
 
-    /// The measurement to be believed.
+    /// The measurement that stands for the point.
     pub(crate) fn kept(&self, id: PointId) -> &Measurement {
         &self.points[id].rounds[self.verdict(id).kept].measurement
     }
@@ -150,7 +150,7 @@ impl Points {
         let all = &self.points[id].rounds;
         let mut measurement = all[verdict.kept].measurement.clone();
         if verdict.doubtful && all.len() > 1 {
-            let message = "every round was taken while the machine was disturbed or slower or faster than usual; repeat it on a quiet machine";
+            let message = "every round was measured while the machine was disturbed, or slower or faster than usual; repeat the evaluation on a quiet machine";
             measurement.warnings.push(Warning::new(WarningKind::Drift, message));
         }
         let rounds: Vec<f64> =
@@ -162,7 +162,7 @@ impl Points {
         Point { value, measurement, rounds, spread }
     }
 
-    /// How well runs repeat themselves here: standard deviation of log throughput between undisturbed rounds of one
+    /// Repeatability: standard deviation of log throughput between undisturbed rounds of one
     /// point. `None` before enough points have a second round.
     pub(crate) fn repeatability(&self) -> Option<f64> {
         let difference = |id: PointId| {

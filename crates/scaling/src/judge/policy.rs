@@ -4,14 +4,14 @@ use super::curve::at;
 use crate::statistics::median;
 use ioscape_schema::{Access, Evaluation, Point, Purpose, Region, WritePolicy};
 
-/// Speeds within this factor are alike.
+/// Speeds within this factor count as equal.
 const ALIKE: f64 = 3.0;
-/// Speeds apart by this factor belong to different levels of the hierarchy.
+/// Speeds that differ by this factor belong to different levels of the hierarchy.
 const APART: f64 = 5.0;
 /// Writes that are cancelled run at memory speed: not slower than reads by more than this factor.
 const MEMORY: f64 = 30.0;
 
-/// The speeds the policy is told from, in bytes per second.
+/// The speeds that reveal the policy, in bytes per second.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Speeds {
     /// Reads in the first region.
@@ -24,7 +24,7 @@ pub(crate) struct Speeds {
     pub writes_behind: Option<f64>,
 }
 
-/// The speeds of an evaluation as far as they were measured.
+/// The speeds of an evaluation; `None` where reads or writes of the first region were not measured.
 pub(crate) fn speeds(evaluation: &Evaluation) -> Option<Speeds> {
     let speed = |region: &Region, read_frac| {
         let point = at(&region.curves.read_frac, read_frac)?;
@@ -41,7 +41,7 @@ pub(crate) fn speeds(evaluation: &Evaluation) -> Option<Speeds> {
     })
 }
 
-/// Tells the policy from the speeds (Unix I/O paper, section 4.2): writes as slow as the disk go through to it,
+/// Derives the policy from the speeds (Unix I/O paper, section 4.2): writes as slow as the disk go through to it,
 /// writes faster than it can sustain are cancelled in the cache. `None` when nothing slower was measured to compare with.
 pub(crate) fn judge(speeds: Speeds) -> Option<WritePolicy> {
     let Speeds { reads, writes, dsync, writes_behind } = speeds;

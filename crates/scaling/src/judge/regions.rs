@@ -1,4 +1,4 @@
-//! Regions from borders: which borders count as one, and where each region is best looked at.
+//! Regions from borders: which borders count as one, and where the focal point of each region lies.
 
 use super::borders::{SAME_BORDER, SetBorder};
 use ioscape_schema::BorderOperation;
@@ -7,12 +7,12 @@ use ioscape_schema::BorderOperation;
 const WIDTH_LEAST: f64 = 1.3;
 /// The same for a region between two borders, each with its own error.
 const WIDTH_BETWEEN: f64 = 1.5;
-/// Least change at a border of the mixed curve for it to be believed more than those of pure reads and writes.
+/// Least change at a border of the mixed curve for it to take precedence over those of pure reads and writes.
 const MIXED_LEAST: f64 = 3.0;
-/// A first region is seen from this share of its end on: sets far below it say nothing about its cache.
+/// The first region counts from this share of its end on: much smaller sets say nothing about its cache.
 const FIRST_FROM: f64 = 1.0 / 64.0;
 
-/// The distinct borders of all curves: those within 25 % of each other are one, and the mixed curve's is believed most,
+/// The distinct borders of all curves: those within 25 % of each other are one, and the mixed curve's takes precedence,
 /// since it is the one the regions' focal vectors are on, unless it is a small step; then that with the largest change.
 fn distinct(borders: &[SetBorder]) -> Vec<SetBorder> {
     let mut sorted = borders.to_vec();

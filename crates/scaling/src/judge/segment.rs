@@ -14,7 +14,7 @@ pub(crate) struct Sample {
     pub s: f64,
     /// Standard deviation of the logarithm of `s`.
     pub sigma: f64,
-    /// The same as measured, without the caution about points in doubt: what the machine's noise is.
+    /// The same as measured, without the allowance for points in doubt: the noise of the machine.
     pub noise: f64,
 }
 
@@ -46,7 +46,7 @@ pub(crate) struct Segment {
     pub fit: Fit,
 }
 
-/// Residuals beyond this many deviations count linearly, so that one odd point does not make a level.
+/// Residuals beyond this many deviations count linearly, so that one outlier does not make a level.
 const HUBER: f64 = 2.5;
 /// A fitted law may not fall below this share of the fastest sample anywhere within its segment.
 const FLOOR: f64 = 0.3;
@@ -97,7 +97,7 @@ fn fit_hit_ratio(samples: &[Sample]) -> Option<Fit> {
     positive.then_some(fit)
 }
 
-/// Best law for the samples and what it costs: misfit plus a penalty for its parameters and its border.
+/// The best law for the samples and its score: misfit plus a penalty for its parameters and its border.
 fn price(samples: &[Sample], per_parameter: f64) -> (f64, Fit) {
     let step = fit_step(samples);
     let simple = (misfit(samples, step) + 2.0 * per_parameter, step);
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn one_odd_point_makes_no_level() {
+    fn one_outlier_makes_no_level() {
         let mut samples: Vec<Sample> = (0..12).map(|i| sample(f64::from(1 << i), 100.0)).collect();
         samples[6].s *= 1.15;
         assert_eq!(segments(&samples, &[]).len(), 1);

@@ -9,12 +9,12 @@ use ioscape_schema::{
     Access, Border, BorderOperation, Bounded, Evaluation, Findings, RegionFinding, WritePolicy,
 };
 
-/// A gain below this factor is none.
+/// A gain below this factor counts as none.
 const GAIN: f64 = 1.2;
 /// A write-through curve that departs from its law by no more than this factor follows it.
 const FOLLOWS: f64 = 1.3;
 
-/// All sentences, most important first.
+/// All sentences, the most important first.
 pub(crate) fn sentences(evaluation: &Evaluation, findings: &Findings) -> Vec<String> {
     let mut all = vec![regions(evaluation)];
     all.push(cache(evaluation, BorderOperation::Read, findings.read_cache_bytes));
@@ -97,11 +97,11 @@ fn of_storage(
     evaluation.borders.iter().filter(move |b| b.operation == operation && !b.in_memory)
 }
 
-/// What the processor's caches do to sets that are in memory anyway.
+/// Borders of the processor's caches, which only affect sets that are in memory.
 fn processor_caches(evaluation: &Evaluation) -> Vec<String> {
     let sentence = |border: &Border| {
         format!(
-            "For {}, throughput falls at {} by a factor of {} though everything stays in memory: the processor's caches end there, no level of storage.",
+            "For {}, throughput falls at {} by a factor of {} although everything stays in memory: this is the end of the processor's caches, not of a level of storage.",
             word(border.operation),
             Bytes(border.unique_bytes),
             factor(border.ratio)
@@ -132,18 +132,19 @@ fn further_borders(evaluation: &Evaluation) -> Vec<String> {
 fn write_policy(evaluation: &Evaluation, findings: &Findings) -> Option<String> {
     if evaluation.regions.first()?.focal.access != Access::Buffered {
         return Some(
-            "Direct access goes past the file cache, so its write policy was not asked.".into(),
+            "Direct access bypasses the file cache, so its write policy was not tested.".into(),
         );
     }
     let Some(policy) = findings.write_policy else {
         return Some(
-            "The write policy was not found out: too few of the probes it needs were made.".into(),
+            "The write policy could not be determined: too few of the probes it needs were made."
+                .into(),
         );
     };
     let Speeds { reads, writes, dsync, writes_behind } = speeds(evaluation)?;
     let verdict = match policy {
         WritePolicy::WriteThrough => {
-            "The file cache writes through: a write costs as much as if it had to reach storage"
+            "The file cache writes through: a write costs as much as one that has to reach storage"
         }
         WritePolicy::WriteCancelling => {
             "The file cache is write-cancelling: rewrites are absorbed at memory speed"
@@ -152,7 +153,7 @@ fn write_policy(evaluation: &Evaluation, findings: &Findings) -> Option<String> 
             "Nothing is gained by a cache here: there is none, or nothing slower behind it"
         }
         WritePolicy::Mixed => {
-            "Writes are neither written through nor cancelled: they run between the speeds of cache and storage"
+            "Writes are neither written through nor cancelled: they run at a speed between those of the cache and of storage"
         }
     };
     let dsync = dsync.map(|d| format!(", synchronous writes at {}", Rate(d))).unwrap_or_default();
@@ -187,12 +188,12 @@ fn flush(evaluation: &Evaluation, findings: &Findings) -> Option<String> {
     };
     Some(if is_slowed_by_flush(evaluation) {
         format!(
-            "Flushing slows writes in the cache: over a flush they run {} times slower than undisturbed, and single writes stand still.",
+            "Flushing slows writes in the cache: during a flush they run {} times slower than undisturbed, and single writes stall.",
             factor(value)
         )
     } else {
         format!(
-            "Flushing does not make writes in the cache stand still (undisturbed over mean throughput: {}).",
+            "Flushing does not stall writes in the cache (undisturbed over mean throughput: {}).",
             factor(value)
         )
     })
@@ -261,17 +262,17 @@ fn drift(evaluation: &Evaluation) -> Option<String> {
         return None;
     }
     let mut text = format!(
-        "The machine changed its speed meanwhile (by up to {:.0} %): {} points were measured again",
+        "The speed of the machine changed during the evaluation (by up to {:.0} %): {} points were measured again",
         drift.largest * 100.0,
         drift.remeasured
     );
     if drift.unresolved > 0 {
-        text += &format!(", and {} stay in doubt", drift.unresolved);
+        text += &format!(", and {} remain in doubt", drift.unresolved);
     }
     Some(text + ".")
 }
 
-/// A factor with as many digits as it deserves.
+/// A factor with the digits that its accuracy justifies.
 fn factor(value: f64) -> String {
     if value >= 10.0 { format!("{value:.0}") } else { format!("{value:.1}") }
 }

@@ -1,4 +1,4 @@
-//! Active sampling: which further workloads would teach the default model most.
+//! Active sampling: which further workloads would reduce the default model's uncertainty most.
 
 use super::place::Place;
 use super::predict::Predict as _;
@@ -7,12 +7,12 @@ use super::system_model::Model;
 use crate::bounds::Bounds;
 use ioscape_schema::{Evaluation, Workload};
 
-/// Workloads among which the next points are chosen, and over which the doubt is counted.
+/// Workloads among which the next points are chosen, and over which the uncertainty is summed.
 const CANDIDATES: usize = 400;
-/// Doubt beyond which a place counts no more: a cliff's edge would win every point otherwise.
+/// Variance above which it is capped: the edge of a cliff would win every point otherwise.
 const VARIANCE_MAX: f64 = 0.25;
 
-/// Up to `count` workloads within `bounds`, best first, whose measurement would lower the default model's doubt over the whole space most
+/// Up to `count` workloads within `bounds`, best first, whose measurement would lower the default model's uncertainty over the whole space most
 /// (Cohn, "Neural network exploration using optimal experiment design", 1996). To be stored in
 /// [`Evaluation::extra`]. Empty for an evaluation that yields no default model.
 pub fn next_points(

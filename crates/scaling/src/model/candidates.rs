@@ -46,7 +46,7 @@ fn pure(region: &Region, reads: bool) -> Option<f64> {
     point.map(Point::throughput)
 }
 
-/// Whether the pure operation becomes slower from before to behind a border; yes where nothing speaks against it.
+/// Whether the pure operation becomes slower from before to behind a border; true where no measurement contradicts it.
 fn crosses(evaluation: &Evaluation, at: f64, reads: bool) -> bool {
     let middle = |region: &Region| (region.focal.unique_bytes as f64).max(1.0).ln();
     let before = evaluation.regions.iter().rfind(|r| middle(r) < at);

@@ -1,7 +1,7 @@
 //! Which predictions go beyond what was measured, and in what.
 
-use super::Model;
-use crate::Bounds;
+use super::system_model::Model;
+use crate::bounds::Bounds;
 use ioscape_schema::units::Bytes;
 use ioscape_schema::{Parameter, Prediction, Warning, WarningKind, Workload};
 

@@ -1,6 +1,6 @@
 //! The most probable parameters of the structural model: observations weighed against prior knowledge.
 
-use super::levels::{Layout, ONSET};
+use super::parameters::Layout;
 use super::place::{Observation, Place};
 use nalgebra::{DMatrix, DVector};
 
@@ -10,7 +10,7 @@ const STEP: f64 = 1e-5;
 const FARTHEST: f64 = 30.0;
 /// Relative gain of a step below which the descent has arrived.
 const SETTLED: f64 = 1e-4;
-/// How far from where it was found an onset is looked for again, in ln(bytes).
+/// How far around its first estimate an onset is searched again, in ln(bytes).
 const ONSET_REACH: f64 = 0.4;
 
 /// Gaussian knowledge about linear combinations of the parameters.
@@ -26,7 +26,7 @@ impl Prior {
         Self { precision: DMatrix::zeros(len, len), weighted: DVector::zeros(len) }
     }
 
-    /// Adds: the sum of coefficient times parameter is `mean`, give or take `sd`.
+    /// Adds: the sum of coefficient times parameter has mean `mean` and standard deviation `sd`.
     pub(super) fn add(&mut self, terms: &[(usize, f64)], mean: f64, sd: f64) {
         let weight = 1.0 / (sd * sd);
         for &(i, a) in terms {
@@ -146,7 +146,7 @@ impl Problem<'_> {
     }
 }
 
-/// Positions of one onset that the observations tell apart: between neighbouring sets near `at`, in ln(bytes).
+/// Positions of one onset that the observations distinguish: between neighbouring sets near `at`, in ln(bytes).
 fn gaps(observations: &[Observation], at: f64) -> Vec<f64> {
     let mut sets: Vec<f64> = observations.iter().map(|o| o.place.unique_bytes.ln()).collect();
     sets.retain(|set| (set - at).abs() < ONSET_REACH);
@@ -159,7 +159,7 @@ impl Problem<'_> {
     fn settle_onsets(&self, mut theta: DVector<f64>, mut objective: f64) -> (DVector<f64>, f64) {
         for operation in 0..2 {
             for level in 0..self.layout.levels[operation] - 1 {
-                let i = self.layout.border(operation, level) + ONSET;
+                let i = self.layout.border(operation, level).ln_onset;
                 let start = theta[i];
                 for gap in gaps(self.observations, start) {
                     let mut candidate = theta.clone();
@@ -177,7 +177,7 @@ impl Problem<'_> {
 
 /// The most probable parameters from the start `theta`, and how improbable they still are: smaller is better.
 ///
-/// The first pass is coarse, so that no observation far from the start is taken for an outlier.
+/// The first pass is coarse, so that no observation far from the start is treated as an outlier.
 pub(super) fn fit(
     layout: &Layout,
     prior: &Prior,

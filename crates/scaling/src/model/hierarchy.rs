@@ -11,13 +11,13 @@ use ioscape_schema::{Evaluation, Parameter};
 const OBSERVATIONS_MIN: usize = 8;
 /// Most standard deviations that count: beyond a factor of 20 either way an interval says nothing.
 const HALF_WIDTH_MAX: f64 = 3.0;
-/// Distance in ln(`unique_bytes`) over which errors tell of each other.
+/// Distance in ln(`unique_bytes`) over which errors are correlated.
 const NEARBY: f64 = 0.7;
 /// How many observations nearby all the others together count for.
 const EVERYWHERE: f64 = 8.0;
 /// How much more an observation off the curves counts than one that has neighbours on its curve: unseen workloads lie off them.
 const OFF_CURVES: f64 = 4.0;
-/// Fewest references that tell how steady the machine is.
+/// Fewest references from which the steadiness of the machine is estimated.
 const REFERENCES_MIN: usize = 8;
 /// By how much a workload in memory changes its speed when the reference does: measured slopes of logarithms are 0.5 on sets of
 /// 30 to 500 MiB and 0.8 to 1.1 on smaller ones, within one evaluation, part of which is in the noise already.
@@ -33,7 +33,7 @@ pub struct HierarchyModel {
     noise: f64,
     /// How far each observation was missed when predicted from the others, the nearest first.
     scores: Vec<Score>,
-    /// How unsteady the machine was meanwhile: standard deviation of ln(throughput) in memory.
+    /// How unsteady the machine was during the evaluation: standard deviation of ln(throughput) in memory.
     unsteady: f64,
 }
 

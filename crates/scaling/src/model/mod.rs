@@ -1,7 +1,7 @@
 //! Predicting workloads that were not measured from those that were (self-scaling paper, section 9).
 //!
 //! [`Model`] is what users ask: the default [`HierarchyModel`] or the paper's [`ProductModel`]. [`OrthogonalModel`] and
-//! [`SinglePointModel`] are the paper's rivals, for comparison only. `docs/prediction.md` tells how they work and how
+//! [`SinglePointModel`] are the paper's rivals, for comparison only. `docs/prediction.md` describes how they work and how
 //! far each can be trusted.
 
 mod active;
@@ -10,6 +10,7 @@ mod extrapolation;
 mod fit;
 mod hierarchy;
 mod levels;
+mod parameters;
 mod pchip;
 mod place;
 mod predict;

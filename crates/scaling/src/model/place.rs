@@ -21,7 +21,7 @@ pub(super) struct Place {
     pub(super) seq_frac: f64,
     /// Number of processes, at least 1.
     pub(super) process_num: f64,
-    /// Whether the kernel is told that requests are random, so that it does not read ahead.
+    /// Whether the kernel is advised that requests are random, so that it does not read ahead.
     pub(super) advised: bool,
 }
 
@@ -64,7 +64,7 @@ pub(super) struct Observation {
     pub(super) place: Place,
     /// Natural logarithm of the throughput in bytes per second.
     pub(super) log_throughput: f64,
-    /// Standard deviation of that logarithm as far as the run itself tells.
+    /// Standard deviation of that logarithm within the run.
     pub(super) sd: f64,
     /// Whether it lies off all curves: measured for the sake of the model.
     pub(super) extra: bool,

@@ -2,7 +2,7 @@
 
 use ioscape_schema::Workload;
 
-/// Anything that says how fast a workload will be.
+/// Anything that predicts the throughput of a workload.
 pub trait Predict {
     /// Throughput of `workload` in bytes per second; positive and finite for every valid workload.
     fn throughput(&self, workload: &Workload) -> f64;
@@ -33,7 +33,7 @@ pub enum ModelError {
     },
 }
 
-/// What a model says of one workload: natural logarithms of bytes per second.
+/// The prediction of a model for one workload: natural logarithms of bytes per second.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Estimate {
     pub(crate) log_throughput: f64,

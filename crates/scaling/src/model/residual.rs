@@ -1,9 +1,9 @@
-//! What the structural model leaves over: a Gaussian process that knows where the time goes.
+//! The residual of the structural model: a Gaussian process over where the time goes.
 //!
 //! The error of a component's cost changes ln(throughput) by that component's share of the time. So the covariance of two
 //! places is, summed over components, the product of their shares times a covariance over request size,
 //! sequentiality, processes and set size (Matérn, smoothness 5/2; Rasmussen and Williams, "Gaussian Processes for Machine
-//! Learning", 2006, equation 4.17). The doubt about the structural parameters themselves is added by linearization, so that
+//! Learning", 2006, equation 4.17). The uncertainty of the structural parameters themselves is added by linearization, so that
 //! one posterior holds both; leave-one-out residuals come in closed form (ibid., equations 5.10 to 5.12).
 
 use super::fit::{gradient, weight};
@@ -12,7 +12,7 @@ use super::structure::Structure;
 use ioscape_schema::Parameter;
 use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
 
-/// Length scales: natural logarithms, or fractions, over which an error stays alike.
+/// Length scales: natural logarithms, or fractions, over which errors are correlated.
 const LENGTHS: [(Parameter, f64); 4] = [
     (Parameter::SizeMean, 1.5),
     (Parameter::SeqFrac, 0.5),
@@ -22,13 +22,13 @@ const LENGTHS: [(Parameter, f64); 4] = [
 /// Length scale of the fraction of reads in the part that belongs to no component.
 const READ_LENGTH: f64 = 0.5;
 
-/// Steepest slope by a parameter that counts: within an onset the slope is of no use, [`Posterior::step`] sees to that.
+/// Steepest slope by a parameter that counts: within an onset the slope is of no use, and [`Posterior::step`] covers it.
 const STEEPEST: f64 = 20.0;
 
-/// How alike the leftovers with and without advice against read-ahead are.
+/// Correlation of the residuals with and without advice against read-ahead.
 const ADVISED_ALIKE: f64 = 0.8;
 
-/// How large and of which kind the leftover is, as standard deviations of ln(throughput).
+/// How large and of which kind the residual is, as standard deviations of ln(throughput).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Amplitudes {
     /// Errors along one parameter.
@@ -56,8 +56,8 @@ fn matern(distance: f64) -> f64 {
     (1.0 + x + x * x / 3.0) * (-x).exp()
 }
 
-/// Covariance of the leftover along single parameters, and in all of them jointly, at unit amplitude.
-fn leftover(a: &Features, b: &Features) -> [f64; 2] {
+/// Covariance of the residual along single parameters, and in all of them jointly, at unit amplitude.
+fn residual(a: &Features, b: &Features) -> [f64; 2] {
     let alike = |parameter: Parameter, length: f64| {
         matern((a.place.scaled(parameter) - b.place.scaled(parameter)).abs() / length)
     };
@@ -80,7 +80,7 @@ pub(super) struct LeftOut {
     pub(super) extra: bool,
 }
 
-/// The structural model and its leftover, given all observations.
+/// The structural model and its residual, given all observations.
 #[derive(Clone, Debug)]
 pub(super) struct Posterior {
     structure: Structure,
@@ -125,7 +125,7 @@ impl Prepared {
             DMatrix::from_fn(n, n, |i, j| f(&known[i.max(j)], &known[i.min(j)]))
         };
         let parametric = pairs(&|a, b| a.slopes.dot(&b.slopes));
-        let (single, joint) = (pairs(&|a, b| leftover(a, b)[0]), pairs(&|a, b| leftover(a, b)[1]));
+        let (single, joint) = (pairs(&|a, b| residual(a, b)[0]), pairs(&|a, b| residual(a, b)[1]));
         let noise = observations.iter().map(|o| o.sd * o.sd).collect();
         Some(Self { structure, root, offset, known, residuals, parametric, single, joint, noise })
     }
@@ -201,7 +201,7 @@ impl Posterior {
         &self.left_out
     }
 
-    /// How large the leftover came out.
+    /// The fitted size of the residual.
     pub(super) fn amplitudes(&self) -> Amplitudes {
         self.amplitudes
     }
@@ -211,7 +211,7 @@ impl Posterior {
     }
 
     fn covariance(&self, a: &Features, b: &Features) -> f64 {
-        let [single, joint] = leftover(a, b);
+        let [single, joint] = residual(a, b);
         let Amplitudes { single: s, joint: j, .. } = self.amplitudes;
         a.slopes.dot(&b.slopes) + s * s * single + j * j * joint
     }

@@ -2,10 +2,7 @@
 
 use super::candidates::{Borders, Guess, candidates, with_one_more};
 use super::fit::{Prior, fit, occam};
-use super::levels::{
-    ADVISED_COST, ADVISED_KEPT, BYTE, BYTE_GROWTH, GAIN, KEPT, Layout, MINGLING, MIXED, ONSET,
-    OVERHEAD, OVERHEAD_GROWTH, SERIAL, SHARPNESS, WIDTH,
-};
+use super::parameters::{BorderParameters, Layout, LevelParameters};
 use super::place::Observation;
 use ioscape_schema::Evaluation;
 use nalgebra::DVector;
@@ -17,7 +14,7 @@ const NARROW: f64 = 0.03;
 const WIDE: f64 = 0.4;
 /// Misfit per observation up to which a structure is taken as found.
 const MISFIT_MAX: f64 = 3.0;
-/// Gain in twice the log evidence that a border must bring to be believed without having been found (Kass and Raftery, "Bayes
+/// Gain in twice the log evidence that a border must bring to be accepted although no curve showed it (Kass and Raftery, "Bayes
 /// Factors", J. Am. Stat. Assoc. 90, 1995: from 10 on the evidence is very strong).
 const EVIDENCE_MIN: f64 = 10.0;
 /// Most borders that are added in this way.
@@ -52,37 +49,46 @@ pub(super) struct Structure {
     improbable: f64,
 }
 
-fn add_level(prior: &mut Prior, at: usize, level: [usize; 2], seconds_per_byte: f64, size: f64) {
+/// Prior knowledge of one level; `is_memory` where it is the first of several.
+fn add_level(
+    prior: &mut Prior,
+    level: LevelParameters<usize>,
+    is_memory: bool,
+    (seconds_per_byte, size): (f64, f64),
+) {
     let half = seconds_per_byte / 2.0;
-    let [level, levels] = level;
-    let memory = level == 0 && levels > 1;
-    for (number, mean, sd) in [
-        (OVERHEAD, (half * size).ln(), 2.0),
-        (BYTE, half.ln(), 2.0),
-        (GAIN, if memory { -3.0 } else { 0.0 }, 1.5),
-        (SERIAL, 0.5f64.ln(), 1.0),
-        (SHARPNESS, 1.7f64.ln(), 0.5),
-        (OVERHEAD_GROWTH, 0.0, 0.15),
-        (BYTE_GROWTH, 0.0, 0.15),
-        (MINGLING, 0.3f64.ln(), 1.0),
+    for (parameter, mean, sd) in [
+        (level.ln_overhead_s, (half * size).ln(), 2.0),
+        (level.ln_byte_s, half.ln(), 2.0),
+        (level.logit_saving, if is_memory { -3.0 } else { 0.0 }, 1.5),
+        (level.ln_serial, 0.5f64.ln(), 1.0),
+        (level.ln_sharpness, 1.7f64.ln(), 0.5),
+        (level.overhead_growth, 0.0, 0.15),
+        (level.byte_growth, 0.0, 0.15),
+        (level.ln_interleaving, 0.3f64.ln(), 1.0),
     ] {
-        prior.add(&[(at + number, 1.0)], mean, sd);
+        prior.add(&[(parameter, 1.0)], mean, sd);
     }
 }
 
-/// A read and a write at the same level of the hierarchy are alike, give or take.
-fn tie(prior: &mut Prior, read: usize, write: usize) {
-    let shape = |at: usize, sign: f64| [(at + OVERHEAD, sign), (at + BYTE, -sign)];
-    prior.add(&[shape(read, 1.0), shape(write, -1.0)].concat(), 0.0, 0.7);
-    for (number, sd) in [
-        (GAIN, 1.0),
-        (SERIAL, 0.7),
-        (SHARPNESS, 0.3),
-        (OVERHEAD_GROWTH, 0.1),
-        (BYTE_GROWTH, 0.1),
-        (MINGLING, 0.5),
+/// Reads and writes at the same level of the hierarchy are alike, within these deviations.
+fn tie(prior: &mut Prior, read: LevelParameters<usize>, write: LevelParameters<usize>) {
+    let costs = [
+        (read.ln_overhead_s, 1.0),
+        (read.ln_byte_s, -1.0),
+        (write.ln_overhead_s, -1.0),
+        (write.ln_byte_s, 1.0),
+    ];
+    prior.add(&costs, 0.0, 0.7);
+    for (read, write, sd) in [
+        (read.logit_saving, write.logit_saving, 1.0),
+        (read.ln_serial, write.ln_serial, 0.7),
+        (read.ln_sharpness, write.ln_sharpness, 0.3),
+        (read.overhead_growth, write.overhead_growth, 0.1),
+        (read.byte_growth, write.byte_growth, 0.1),
+        (read.ln_interleaving, write.ln_interleaving, 0.5),
     ] {
-        prior.add(&[(read + number, 1.0), (write + number, -1.0)], 0.0, sd);
+        prior.add(&[(read, 1.0), (write, -1.0)], 0.0, sd);
     }
 }
 
@@ -92,21 +98,20 @@ fn knowledge(layout: &Layout, borders: &Borders, observations: &[Observation]) -
         for level in 0..=own.len() {
             let from = if level == 0 { 0.0 } else { own[level - 1].at };
             let to = own.get(level).map_or(f64::INFINITY, |guess| guess.at);
-            let (cost, size) =
-                typical(observations, operation == 0, from, to).unwrap_or((1.0, 1.0));
-            let place = [level, own.len() + 1];
-            add_level(&mut prior, layout.level(operation, level), place, cost, size);
+            let typical = typical(observations, operation == 0, from, to).unwrap_or((1.0, 1.0));
+            let is_memory = level == 0 && !own.is_empty();
+            add_level(&mut prior, layout.level(operation, level), is_memory, typical);
         }
         for (level, guess) in own.iter().enumerate() {
-            let at = layout.border(operation, level);
-            prior.add(&[(at + ONSET, 1.0)], guess.at, guess.sd);
-            prior.add(&[(at + KEPT, 1.0)], 1.5, 2.0);
-            prior.add(&[(at + WIDTH, 1.0)], NARROW.ln(), 1.2);
-            prior.add(&[(at + MIXED, 1.0)], 0.0, 0.1f64.max(guess.mixed.abs()));
+            let border = layout.border(operation, level);
+            prior.add(&[(border.ln_onset, 1.0)], guess.at, guess.sd);
+            prior.add(&[(border.logit_kept, 1.0)], 1.5, 2.0);
+            prior.add(&[(border.ln_width, 1.0)], NARROW.ln(), 1.2);
+            prior.add(&[(border.mixed_shift, 1.0)], 0.0, 0.1f64.max(guess.mixed.abs()));
         }
     }
-    prior.add(&[(layout.len() - ADVISED_COST, 1.0)], 0.0, 0.3);
-    prior.add(&[(layout.len() - ADVISED_KEPT, 1.0)], 0.0, 0.7);
+    prior.add(&[(layout.advice().ln_cost, 1.0)], 0.0, 0.3);
+    prior.add(&[(layout.advice().logit_kept, 1.0)], 0.0, 0.7);
     for write in 0..layout.levels[1] {
         let read = layout.read_level_of(write);
         tie(&mut prior, layout.level(0, read), layout.level(1, write));
@@ -115,7 +120,7 @@ fn knowledge(layout: &Layout, borders: &Borders, observations: &[Observation]) -
 }
 
 /// Where fits start: share kept (logit), width of the overflow, and how much of the hinted shift of the mixed border is taken.
-fn starts(guesses: &[(usize, Guess)]) -> Vec<(f64, f64, f64)> {
+fn starts(guesses: &[(BorderParameters<usize>, Guess)]) -> Vec<(f64, f64, f64)> {
     let mut starts = vec![(2.0, NARROW, 0.0)];
     if !guesses.is_empty() {
         starts.extend([(-2.0, NARROW, 0.0), (1.0, WIDE, 0.0)]);
@@ -136,7 +141,7 @@ fn with_borders(borders: &Borders, observations: &[Observation]) -> Option<Struc
     };
     let prior = knowledge(&layout, borders, observations);
     let mean = prior.mean()?;
-    let guesses: Vec<(usize, Guess)> = borders
+    let guesses: Vec<(BorderParameters<usize>, Guess)> = borders
         .iter()
         .enumerate()
         .flat_map(|(operation, own)| own.iter().enumerate().map(move |(k, g)| (operation, k, *g)))
@@ -145,10 +150,10 @@ fn with_borders(borders: &Borders, observations: &[Observation]) -> Option<Struc
     let mut best: Option<(DVector<f64>, f64)> = None;
     for (kept, width, shift) in starts(&guesses) {
         let mut start = mean.clone();
-        for (at, guess) in &guesses {
-            start[at + KEPT] = kept;
-            start[at + WIDTH] = width.ln();
-            start[at + MIXED] = shift * guess.mixed;
+        for (border, guess) in &guesses {
+            start[border.logit_kept] = kept;
+            start[border.ln_width] = width.ln();
+            start[border.mixed_shift] = shift * guess.mixed;
         }
         let found = fit(&layout, &prior, observations, &start, FIT_SD)?;
         if best.as_ref().is_none_or(|(_, objective)| found.1 < *objective) {
@@ -156,7 +161,7 @@ fn with_borders(borders: &Borders, observations: &[Observation]) -> Option<Struc
         }
     }
     let (theta, objective) = best?;
-    let onsets = guesses.iter().map(|(at, guess)| (at + ONSET, guess.sd)).collect();
+    let onsets = guesses.iter().map(|(border, guess)| (border.ln_onset, guess.sd)).collect();
     let improbable = objective + occam(&layout, &prior, observations, &theta, FIT_SD);
     let misfit = objective / observations.len() as f64;
     improbable.is_finite().then_some(Structure { layout, prior, theta, onsets, misfit, improbable })
@@ -170,7 +175,7 @@ fn best(candidates: &[Borders], observations: &[Observation]) -> Option<(Structu
 }
 
 /// The structural model of `evaluation`: of all candidate borders, those with the greatest evidence. Where even they
-/// fit badly, a border that was not found at all is looked for, one at a time. `None` when no fit comes out as numbers.
+/// fit badly, further borders that no curve showed are tried, one at a time. `None` when no fit is finite.
 pub(super) fn structure(
     evaluation: &Evaluation,
     observations: &[Observation],

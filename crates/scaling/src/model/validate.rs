@@ -1,4 +1,4 @@
-//! Predictions held against measurements (self-scaling paper, section 9, figures 12 to 15 and 24).
+//! Predictions compared with measurements (self-scaling paper, section 9, figures 12 to 15 and 24).
 
 use super::predict::{ModelError, Predict};
 use super::system_model::{Model, predict};
@@ -102,7 +102,7 @@ fn bins(points: &[ValidationPoint], errors: &[f64], parameter: Parameter) -> Vec
         .collect()
 }
 
-/// Holds the predictions of `evaluation`'s default and product models, and of `rivals` by name, against `validated`: against the
+/// Compares the predictions of `evaluation`'s default and product models, and of `rivals` by name, with `validated`: with the
 /// median of a workload's rounds. Measurements without a positive throughput are left out.
 ///
 /// # Errors

@@ -1,0 +1,157 @@
+//! The parameters of the structural model by name, and where each stands in the vector that is fitted.
+
+/// A struct of the same parameters, either their positions in the vector or their values.
+macro_rules! parameters {
+    ($(#[$doc:meta])* $name:ident [$len:literal] { $($(#[$field_doc:meta])* $field:ident,)* }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq)]
+        pub(super) struct $name<T> {
+            $($(#[$field_doc])* pub(super) $field: T,)*
+        }
+
+        impl $name<usize> {
+            /// How many there are.
+            const LEN: usize = $len;
+
+            fn at(first: usize) -> Self {
+                let [$($field),*]: [usize; $len] = std::array::from_fn(|i| first + i);
+                Self { $($field),* }
+            }
+
+            /// The values at these positions of `theta`.
+            pub(super) fn of(&self, theta: &[f64]) -> $name<f64> {
+                $name { $($field: theta[self.$field]),* }
+            }
+        }
+    };
+}
+
+parameters! {
+    /// What describes one level of the hierarchy for one operation.
+    LevelParameters [8] {
+        /// Natural logarithm of the seconds a random request costs besides its bytes.
+        ln_overhead_s,
+        /// Natural logarithm of the seconds one byte costs.
+        ln_byte_s,
+        /// Logit of the share of the overhead that a sequential request saves.
+        logit_saving,
+        /// Natural logarithm of the inverse of the largest speed-up by many processes.
+        ln_serial,
+        /// Natural logarithm of how sharply the speed-up reaches its limit.
+        ln_sharpness,
+        /// Exponent with which the overhead grows with the bytes of the set that are at this level: seeks get longer.
+        overhead_growth,
+        /// Exponent with which the cost of a byte grows with them: the set outgrows the processor's own caches.
+        byte_growth,
+        /// Natural logarithm of the exponent with which interleaved processes lose the benefit of sequential requests.
+        ln_interleaving,
+    }
+}
+
+parameters! {
+    /// What describes the border between two levels.
+    BorderParameters [4] {
+        /// Natural logarithm of the set, in bytes, at which the cache overflows.
+        ln_onset,
+        /// Logit of the share of the onset that an overflowing cache still serves.
+        logit_kept,
+        /// Change of the onset's logarithm when half of the requests are reads.
+        mixed_shift,
+        /// Natural logarithm of the width of the overflow, in ln(bytes) from the onset on: some caches give way gradually.
+        ln_width,
+    }
+}
+
+parameters! {
+    /// What advice against read-ahead changes for reads.
+    AdviceParameters [2] {
+        /// Natural logarithm of the factor on a read's cost at the device.
+        ln_cost,
+        /// What is added to the logit of the share that an overflowing cache of reads still serves.
+        logit_kept,
+    }
+}
+
+/// The shape of the model: which position of the parameter vector means what.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Layout {
+    /// Levels that reads and that writes may reach, each at least 1.
+    pub(super) levels: [usize; 2],
+    /// The set to which level costs refer, in bytes.
+    pub(super) reference_bytes: f64,
+}
+
+impl Layout {
+    /// Length of the parameter vector.
+    pub(super) fn len(&self) -> usize {
+        self.advice_at() + AdviceParameters::LEN
+    }
+
+    /// Number of components: pairs of operation and level.
+    pub(super) fn components(&self) -> usize {
+        self.levels.iter().sum()
+    }
+
+    /// Positions of one level's parameters; reads are operation 0, writes 1.
+    pub(super) fn level(&self, operation: usize, level: usize) -> LevelParameters<usize> {
+        let before = operation * self.levels[0] + level;
+        LevelParameters::at(before * LevelParameters::LEN)
+    }
+
+    /// Positions of the parameters of the border behind `level`.
+    pub(super) fn border(&self, operation: usize, level: usize) -> BorderParameters<usize> {
+        let before = level + if operation == 0 { 0 } else { self.levels[0] - 1 };
+        let levels = self.components() * LevelParameters::LEN;
+        BorderParameters::at(levels + before * BorderParameters::LEN)
+    }
+
+    /// Positions of what advice changes: the last of the vector.
+    pub(super) fn advice(&self) -> AdviceParameters<usize> {
+        AdviceParameters::at(self.advice_at())
+    }
+
+    fn advice_at(&self) -> usize {
+        let borders = self.components() - self.levels.len();
+        self.components() * LevelParameters::LEN + borders * BorderParameters::LEN
+    }
+
+    /// The level of reads that the same part of the machine serves as this level of writes: the last is the device, the
+    /// first of several is memory.
+    pub(super) fn read_level_of(&self, write_level: usize) -> usize {
+        let [reads, writes] = self.levels;
+        if write_level == 0 && writes > 1 {
+            return 0;
+        }
+        (reads + write_level).saturating_sub(writes)
+    }
+
+    /// Which components are served where the smallest sets are, reads first: those before the device, or all if there is no
+    /// other level.
+    pub(super) fn near_components(&self) -> impl Iterator<Item = bool> + '_ {
+        let reads = self.levels[0];
+        let near = move |level: usize| reads == 1 || level + 1 < reads;
+        let writes = (0..self.levels[1]).map(|level| self.read_level_of(level));
+        (0..reads).chain(writes).map(near)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_parameter_has_its_own_position() {
+        let layout = Layout { levels: [3, 2], reference_bytes: 1.0 };
+        let theta: Vec<f64> = (0..layout.len()).map(|i| i as f64).collect();
+        let begins = [(0, 0), (0, 1), (0, 2), (1, 0), (1, 1)]
+            .map(|(operation, level)| layout.level(operation, level).ln_overhead_s);
+        assert_eq!(begins, [0, 8, 16, 24, 32]);
+        let borders =
+            [(0, 0), (0, 1), (1, 0)].map(|(operation, level)| layout.border(operation, level));
+        assert_eq!(borders.map(|border| border.ln_onset), [40, 44, 48]);
+        assert_eq!(borders[2].of(&theta).ln_width, 51.0);
+        assert_eq!(layout.level(1, 1).of(&theta).ln_interleaving, 39.0);
+        let AdviceParameters { ln_cost, logit_kept } = layout.advice();
+        assert_eq!((ln_cost, logit_kept, layout.len()), (52, 53, 54));
+    }
+}
