@@ -14,6 +14,7 @@ pub(crate) mod assemble;
 mod declare;
 mod emit;
 mod expression;
+mod fault;
 pub(crate) mod ir;
 pub(crate) mod lex;
 pub(crate) mod link;
@@ -27,26 +28,10 @@ pub(crate) mod preprocess;
 mod statement;
 mod types;
 
+pub use fault::Fault;
+
 #[cfg(test)]
 mod tests;
-
-/// Why a source could not be compiled, assembled or linked.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{file}:{line}: {message}")]
-pub struct Fault {
-    /// The file.
-    pub file: String,
-    /// The line, from 1; 0 for the whole file.
-    pub line: u32,
-    /// What is wrong.
-    pub message: String,
-}
-
-impl Fault {
-    pub(crate) fn new(file: &str, line: u32, message: impl Into<String>) -> Self {
-        Self { file: file.to_owned(), line, message: message.into() }
-    }
-}
 
 /// From preprocessed C to assembly text.
 ///

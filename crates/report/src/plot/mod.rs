@@ -6,160 +6,16 @@
 //! of two for bytes, and text that stays readable on a narrow screen. That is a few hundred lines here and
 //! would be a second pass over foreign SVG there.
 
+mod chart;
 mod draw;
 mod scale;
 mod ticks;
 
+pub use chart::{Band, Chart, Drawn, Frame, Mark, Marker, Series, Shape};
 pub use scale::{Axis, Scale, Unit};
 pub use ticks::{text_width, ticks, title};
 
-/// The symbol of a series, so that no series is told apart by colour alone.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shape {
-    /// A disc.
-    Disc,
-    /// A square.
-    Square,
-    /// A triangle.
-    Triangle,
-    /// A diamond.
-    Diamond,
-}
-
-impl Shape {
-    /// The shape of the series with this number; they repeat.
-    pub fn nth(index: usize) -> Self {
-        [Self::Disc, Self::Square, Self::Triangle, Self::Diamond][index % 4]
-    }
-}
-
-/// One point of a series.
-#[derive(Clone, Debug)]
-pub struct Mark {
-    /// Position on the horizontal axis.
-    pub x: f64,
-    /// Position on the vertical axis.
-    pub y: f64,
-    /// Ends of the error bar; equal to `y` without one.
-    pub range: [f64; 2],
-    /// Drawn hollow: the point is in doubt.
-    pub doubtful: bool,
-    /// What is shown when the point is pointed at; plain text.
-    pub title: String,
-}
-
-/// What of a series is drawn.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Drawn {
-    /// Its points and a line through them.
-    Both,
-    /// Its points alone.
-    Points,
-    /// The line alone.
-    Line,
-}
-
-/// Points that belong together, with or without a line through them.
-#[derive(Clone, Debug)]
-pub struct Series {
-    /// Name in the legend; plain text.
-    pub name: String,
-    /// CSS class that gives the colour: `mixed`, `read`, `write`, `r1` to `r5`, `plain`; `dashed` may follow.
-    pub class: String,
-    /// Symbol of its points.
-    pub shape: Shape,
-    /// Points, line or both.
-    pub drawn: Drawn,
-    /// The points, in order of `x`.
-    pub marks: Vec<Mark>,
-}
-
-/// A range of the horizontal axis that is shaded, with a name on a ribbon above the plot.
-#[derive(Clone, Debug)]
-pub struct Band {
-    /// Where it begins.
-    pub from: f64,
-    /// Where it ends.
-    pub to: f64,
-    /// CSS class that gives the colour.
-    pub class: String,
-    /// Name on the ribbon; without one there is no ribbon.
-    pub label: String,
-}
-
-/// A vertical line, such as a border.
-#[derive(Clone, Debug)]
-pub struct Marker {
-    /// Where it stands.
-    pub at: f64,
-    /// Its error range, shaded.
-    pub range: [f64; 2],
-    /// CSS class that gives the colour.
-    pub class: String,
-    /// Label above the plot; may be empty.
-    pub label: String,
-}
-
-/// What is drawn, without its size.
-#[derive(Clone, Debug)]
-pub struct Chart {
-    /// One sentence for readers who do not see the picture; plain text.
-    pub label: String,
-    /// Horizontal axis.
-    pub x: Axis,
-    /// Vertical axis.
-    pub y: Axis,
-    /// The lines.
-    pub series: Vec<Series>,
-    /// Shaded ranges.
-    pub bands: Vec<Band>,
-    /// Vertical lines.
-    pub markers: Vec<Marker>,
-}
-
-/// Size of a picture in user units; text is 12 units high, so that a frame about as wide as it is shown is readable.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Frame {
-    /// Width.
-    pub width: f64,
-    /// Height.
-    pub height: f64,
-}
-
-impl Frame {
-    /// The whole width of a wide page.
-    pub const WIDE: Self = Self { width: 1080.0, height: 430.0 };
-    /// The whole width of a telephone.
-    pub const NARROW: Self = Self { width: 350.0, height: 330.0 };
-    /// One of three side by side, or the whole width of a telephone.
-    pub const MEDIUM: Self = Self { width: 350.0, height: 230.0 };
-    /// One of four side by side.
-    pub const SMALL: Self = Self { width: 262.0, height: 200.0 };
-}
-
 impl Chart {
-    /// The same chart with another scale on its vertical axis, fitted to the data.
-    #[must_use]
-    pub fn with_y_scale(mut self, scale: Scale) -> Self {
-        self.y.scale = scale;
-        self.y.range = scale.fit(self.y_values(scale));
-        self
-    }
-
-    /// All that the vertical axis should show: points, and error bars as far as the scale can show them.
-    pub fn y_values(&self, scale: Scale) -> impl Iterator<Item = f64> + '_ {
-        self.series
-            .iter()
-            .flat_map(|series| &series.marks)
-            .flat_map(|mark| [mark.y, mark.range[0], mark.range[1]])
-            .filter(move |&value| scale.can_show(value))
-    }
-
-    /// Whether there is at least one point to draw.
-    pub fn has_points(&self) -> bool {
-        self.series.iter().any(|series| !series.marks.is_empty())
-    }
-
     /// The picture as an `<svg>` element that is styled from outside; `class` is added to its classes.
     pub fn svg(&self, frame: Frame, class: &str) -> String {
         draw::svg(self, frame, class)

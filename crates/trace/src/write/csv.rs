@@ -1,6 +1,6 @@
 //! This project's own rows as text, for people and for programs that read nothing else.
 
-use super::Encode;
+use super::encode::Encode;
 use crate::columns::{self, ALL};
 use crate::error::Error;
 use ioscape_schema::{Io, TraceInfo};

@@ -1,6 +1,6 @@
 //! DiskSim's ascii requests: `time_ms devno blkno bcount flags`, blocks of 512 bytes, flag 1 for a read.
 
-use super::Encode;
+use super::encode::Encode;
 use crate::error::Error;
 use ioscape_schema::{Io, Op, TraceInfo};
 use std::io::{self, Write};

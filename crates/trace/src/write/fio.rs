@@ -1,6 +1,6 @@
 //! fio's iolog, version 3 (fio's HOWTO): `microseconds file action offset length`, a file for each device.
 
-use super::Encode;
+use super::encode::Encode;
 use crate::error::Error;
 use ioscape_schema::{Io, IoFlags, Op, TraceInfo};
 use std::io::{self, Write};

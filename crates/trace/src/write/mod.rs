@@ -2,11 +2,13 @@
 
 mod csv;
 mod disksim;
+mod encode;
 mod fio;
 mod oracle;
 mod parquet;
 
 use crate::error::Error;
+use encode::Encode;
 use ioscape_schema::{Io, TraceInfo};
 use std::io::{Seek, Write};
 use std::str::FromStr;
@@ -59,15 +61,6 @@ impl FromStr for OutFormat {
 pub trait WriteSeek: Write + Seek + Send {}
 
 impl<T: Write + Seek + Send> WriteSeek for T {}
-
-/// What each format does with rows.
-trait Encode {
-    /// Writes some rows; `info` holds the tables as far as they are known.
-    fn rows(&mut self, rows: &[Io], info: &TraceInfo) -> Result<(), Error>;
-
-    /// Writes what comes last.
-    fn finish(self: Box<Self>, info: &TraceInfo) -> Result<(), Error>;
-}
 
 /// A trace being written.
 pub struct Writer {

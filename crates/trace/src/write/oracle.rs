@@ -3,7 +3,7 @@
 //! An object is a sector of 512 bytes, with the device's index above bit 48. The next access is known only later and is
 //! then written over; recent records wait in memory, because most objects come again soon.
 
-use super::Encode;
+use super::encode::Encode;
 use crate::error::Error;
 use ioscape_schema::{Io, TraceInfo};
 use rustc_hash::FxHashMap;

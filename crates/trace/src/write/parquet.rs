@@ -1,6 +1,6 @@
 //! Parquet: typed columns with units in their names, packed with LZ4; the tables are in the file's metadata.
 
-use super::Encode;
+use super::encode::Encode;
 use crate::columns::{self, ALL, SORTED, TABLES};
 use crate::error::Error;
 use ioscape_schema::{Io, TraceInfo};

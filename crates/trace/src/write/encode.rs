@@ -1,0 +1,13 @@
+//! What a format that is written does with rows.
+
+use crate::error::Error;
+use ioscape_schema::{Io, TraceInfo};
+
+/// A format that is written.
+pub(super) trait Encode {
+    /// Writes some rows; `info` holds the tables as far as they are known.
+    fn rows(&mut self, rows: &[Io], info: &TraceInfo) -> Result<(), Error>;
+
+    /// Writes what comes last.
+    fn finish(self: Box<Self>, info: &TraceInfo) -> Result<(), Error>;
+}
