@@ -64,7 +64,7 @@ impl Failure {
             Self::Interrupted(_) => INTERRUPTED,
             Self::Command { code, .. } => *code,
         };
-        let _ = writeln!(io::stderr(), "ioscape: {}", crate::output::printable(&self.to_string()));
+        let _ = writeln!(io::stderr(), "ioscape: {}", crate::text::printable(&self.to_string()));
         ExitCode::from(code)
     }
 }

@@ -91,7 +91,7 @@ impl Machine {
     ) -> Result<Self, Failure> {
         let target = Target::open(path, &TargetOptions { destroy_data, write_needed: true })?;
         for name in target.leftovers() {
-            let name = output::printable(name);
+            let name = crate::text::printable(name);
             output::tell(&format!("removed {name}, left behind by an earlier run that was killed"));
         }
         let session = Session::new(target, SessionOptions { memory_limit, seed: 0 })?;

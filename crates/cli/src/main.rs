@@ -13,6 +13,7 @@ mod progress;
 mod rows;
 mod save;
 mod systems;
+mod text;
 mod traces;
 
 use args::{Cli, Command};

@@ -19,11 +19,6 @@ pub fn document(seed: u64) -> Document {
     }
 }
 
-/// Text without control characters: names come from outside.
-pub fn printable(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
-}
-
 /// Writes `text` on standard output.
 pub fn print(text: &str) -> Result<(), Failure> {
     let mut out = io::stdout().lock();

@@ -29,7 +29,7 @@ impl Progress {
 
     /// For one of several jobs.
     pub fn of_jobs(index: usize, count: usize, name: &str) -> Self {
-        let name = crate::output::printable(name);
+        let name = crate::text::printable(name);
         let progress = Self::new(1, "{spinner} {prefix} {msg} [{elapsed}]");
         progress.bar.set_prefix(format!("{}/{count} {name}:", index + 1));
         progress
@@ -54,7 +54,7 @@ impl Progress {
 
     /// For a file of `bytes` bytes that is worked through.
     pub fn of_bytes(bytes: u64, name: &str) -> Self {
-        let name = crate::output::printable(name);
+        let name = crate::text::printable(name);
         let progress = Self::new(bytes, "[{bar:30}] {percent:>3} % {prefix} {wide_msg}");
         progress.bar.set_prefix(name);
         progress

@@ -20,6 +20,7 @@ mod range;
 pub mod replay;
 pub mod simulation;
 pub mod tally;
+pub mod trace_characterization;
 pub mod trace_file;
 pub mod trace_summary;
 pub mod units;
@@ -60,8 +61,9 @@ pub use simulation::{
     SimulatedTimes, Simulation, SimulationAgreement,
 };
 pub use tally::{Counters, RowTally, StopRule, Tally};
+pub use trace_characterization::{TraceCharacterization, TraceTraits};
 pub use trace_file::TraceFile;
-pub use trace_summary::{TraceCharacterization, TraceSummary};
+pub use trace_summary::TraceSummary;
 pub use vxbench::{
     VxFigures, VxFile, VxJob, VxRun, VxShow, VxUsers, VxWorkload, Vxbench, WriterScaling,
 };

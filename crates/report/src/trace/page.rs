@@ -8,7 +8,7 @@ use crate::html::section::Section;
 use crate::html::tables::table;
 use crate::plot::{Chart, Frame, Scale};
 use crate::text::{esc, inert, percent};
-use ioscape_schema::trace_summary::{TraceCharacterization, TraceSummary};
+use ioscape_schema::{TraceCharacterization, TraceSummary};
 use std::fmt::Write as _;
 
 const LOW: Frame = Frame { width: 1080.0, height: 320.0 };

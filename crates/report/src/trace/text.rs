@@ -4,7 +4,8 @@ use super::tables::{self, Rows};
 use super::traits;
 use crate::terminal::Style;
 use crate::terminal::tables::{Column, table};
-use ioscape_schema::trace_summary::{Breakdown, TraceCharacterization, TraceSummary};
+use ioscape_schema::TraceCharacterization;
+use ioscape_schema::trace_summary::{Breakdown, TraceSummary};
 
 /// The tables of a trace: headlines, load, times, queues, types, placement, writes, and the paper's values.
 pub fn text(trace: &TraceSummary, style: &Style) -> String {

@@ -2,8 +2,8 @@
 
 use super::tables::Rows;
 use crate::text::{inert, percent};
-use ioscape_schema::trace_summary::{TraceCharacterization, TraceTraits};
 use ioscape_schema::units::{Bytes, Count, Nanos};
+use ioscape_schema::{TraceCharacterization, TraceTraits};
 
 /// The workloads, the whole trace first.
 pub fn table(found: &TraceCharacterization) -> Rows {

@@ -4,7 +4,7 @@ use super::place::{Fit, Place};
 use crate::analyze::blocks::{BlockSize, touched};
 use crate::analyze::log_histogram::{FineHistogram, LogHistogram};
 use crate::analyze::sketch::Sketch;
-use ioscape_schema::trace_summary::TraceTraits;
+use ioscape_schema::TraceTraits;
 use ioscape_schema::workload::SIZE_MEAN_MAX;
 use ioscape_schema::{Access, Io, Op, RequestCounts, Workload};
 use rustc_hash::FxHashSet;

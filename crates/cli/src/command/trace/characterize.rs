@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::output;
 use crate::traces::{self, Rows};
 use ioscape_schema::Workload;
-use ioscape_schema::trace_summary::{TraceCharacterization, TraceTraits};
+use ioscape_schema::{TraceCharacterization, TraceTraits};
 use ioscape_trace::characterize::Characterizer;
 use ioscape_workload::characterize::fit;
 use std::fmt::Write as _;
@@ -46,7 +46,7 @@ pub fn main(args: &CharacterizeTraceArgs) -> Result<(), Failure> {
 fn jobs(found: &TraceCharacterization) -> String {
     let mut out = format!(
         "# The workloads of five parameters nearest to {}.\n",
-        output::printable(&found.name)
+        crate::text::printable(&found.name)
     );
     let rest = found.disks.iter().chain(&found.processes).chain(&found.windows);
     for traits in [&found.overall].into_iter().chain(rest) {
@@ -59,7 +59,7 @@ fn job(out: &mut String, traits: &TraceTraits) {
     let Workload { unique_bytes, size_mean, read_frac, seq_frac, process_num, .. } =
         traits.workload;
     // A JSON string is a TOML string as well.
-    let name = serde_json::Value::from(output::printable(&traits.name));
+    let name = serde_json::Value::from(crate::text::printable(&traits.name));
     let (distribution, access) = (traits.workload.size_distribution, traits.workload.access);
     let _ = write!(
         out,
