@@ -1,4 +1,4 @@
-//! Options of `os`.
+//! Options of the operating-system micro-benchmarks, `os`.
 
 use super::ResultArgs;
 use clap::Args;
