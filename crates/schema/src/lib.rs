@@ -3,6 +3,7 @@
 //! The crate does no I/O and knows no command line. Sizes are bytes, times integer nanoseconds unless a
 //! name ends in `_s`; fields carry their unit last.
 
+pub mod border;
 pub mod campaign;
 mod campaign_plan;
 pub mod characterization;
@@ -30,6 +31,7 @@ pub mod warning;
 pub mod witness;
 pub mod workload;
 
+pub use border::{Border, BorderOperation};
 pub use campaign::{
     CampaignCell, CampaignColumn, CampaignReference, CampaignResult, CampaignRow, CampaignSample,
     CampaignSetting,
@@ -43,8 +45,8 @@ pub use distribution::Distribution;
 pub use document::{Document, SCHEMA, Tool};
 pub use environment::Environment;
 pub use evaluation::{
-    AllParameters, Border, BorderOperation, Bounded, Drift, Evaluation, Findings, FocalRange,
-    Point, Probe, Region, RegionCurves, RegionFinding, Settings, SlopePoint, WritePolicy,
+    AllParameters, Bounded, Drift, Evaluation, Findings, FocalRange, Point, Probe, Region,
+    RegionCurves, RegionFinding, Settings, SlopePoint, WritePolicy,
 };
 pub use io::{Device, Io, IoFlags, IoType, Op, Partition, Request, TraceInfo};
 pub use measurement::{Direction, Measurement, ResponseTime, Stop};

@@ -1,6 +1,8 @@
 //! Options of `trace analyze` and `trace characterize`.
 
-use super::{ResultArgs, RowsArgs, bytes, nanos};
+use super::result::ResultArgs;
+use super::rows::RowsArgs;
+use super::value::{bytes, nanos};
 use clap::Args;
 use ioscape_schema::trace_summary::Breakdown;
 use std::path::PathBuf;

@@ -1,6 +1,7 @@
 //! Options of `campaign`: tables of vxbench runs.
 
-use super::{ResultArgs, bytes, seconds};
+use super::result::ResultArgs;
+use super::value::{bytes, seconds};
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 

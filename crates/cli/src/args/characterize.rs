@@ -1,6 +1,7 @@
 //! Options of `characterize`.
 
-use super::{ResultArgs, bytes};
+use super::result::ResultArgs;
+use super::value::bytes;
 use clap::Args;
 use std::ffi::OsString;
 use std::path::PathBuf;

@@ -10,13 +10,14 @@ mod result;
 mod rows;
 mod simulate;
 mod trace;
+mod value;
 mod vxbench;
 mod workload;
 
 use clap::{Args, Parser, Subcommand};
-use ioscape_schema::units::{parse_bytes, parse_duration_ns};
 use ioscape_schema::{Engine, SizeDistribution, Workers};
 use std::path::PathBuf;
+use value::{bytes, real_engine, seconds};
 
 pub use analyze::{AnalyzeArgs, CharacterizeArgs as CharacterizeTraceArgs};
 pub use campaign::{CampaignAction, CampaignArgs, CampaignRunArgs};
@@ -25,7 +26,7 @@ pub use models::{AskedArgs, CompareArgs, PredictArgs, Price, ValidateArgs};
 pub use os::OsArgs;
 pub use replay::ReplayArgs;
 pub use result::ResultArgs;
-pub use rows::{ChoiceArgs, RowsArgs};
+pub use rows::RowsArgs;
 pub use simulate::{CalibrateArgs, SimulateArgs};
 pub use trace::{ExportArgs, ImportArgs, RecordArgs, TraceArgs, TraceCommand};
 pub use vxbench::VxbenchArgs;
@@ -176,43 +177,6 @@ pub struct ReportArgs {
     /// Check the results and print them as JSON on standard output
     #[arg(long)]
     pub json: bool,
-}
-
-fn bytes(text: &str) -> Result<u64, String> {
-    parse_bytes(text).map_err(|e| e.to_string())
-}
-
-fn nanos(text: &str) -> Result<u64, String> {
-    parse_duration_ns(text).map_err(|e| e.to_string())
-}
-
-fn seconds(text: &str) -> Result<f64, String> {
-    nanos(text).map(|ns| ns as f64 / 1e9)
-}
-
-fn fraction(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(value) if (0.0..=1.0).contains(&value) => Ok(value),
-        _ => Err("give a number from 0 to 1".to_owned()),
-    }
-}
-
-fn run_engine(text: &str) -> Result<Engine, String> {
-    match text.parse::<Engine>()? {
-        Engine::Sim => {
-            Err("the sim engine needs no target: use `ioscape evaluate sim:SYSTEM`".to_owned())
-        }
-        engine => Ok(engine),
-    }
-}
-
-fn real_engine(text: &str) -> Result<Engine, String> {
-    match run_engine(text)? {
-        Engine::Null => {
-            Err("the null engine does no I/O, so there is nothing to evaluate".to_owned())
-        }
-        engine => Ok(engine),
-    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,8 @@
 //! What was typed for the commands that predict: `predict`, `compare` and `validate`.
 
-use super::{ResultArgs, WorkloadArgs, bytes, seconds};
+use super::result::ResultArgs;
+use super::value::{bytes, seconds};
+use super::workload::WorkloadArgs;
 use clap::{Arg, Args};
 use ioscape_scaling::model::ModelKind;
 use ioscape_schema::units::parse_rate;

@@ -1,6 +1,6 @@
 //! Options of the operating-system micro-benchmarks, `os`.
 
-use super::ResultArgs;
+use super::result::ResultArgs;
 use clap::Args;
 use std::path::PathBuf;
 

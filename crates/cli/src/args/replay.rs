@@ -1,6 +1,8 @@
 //! Options of `trace replay`.
 
-use super::{ResultArgs, RowsArgs, bytes};
+use super::result::ResultArgs;
+use super::rows::RowsArgs;
+use super::value::bytes;
 use clap::Args;
 use ioscape_schema::ReplayFit;
 use std::path::PathBuf;

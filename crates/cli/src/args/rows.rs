@@ -1,6 +1,6 @@
 //! What was typed about how a trace is read and which of its rows are wanted: the same for every command that reads one.
 
-use super::nanos;
+use super::value::nanos;
 use clap::Args;
 use ioscape_trace::Format;
 

@@ -1,6 +1,7 @@
 //! Options of the commands that simulate: `simulate` and `calibrate`.
 
-use super::{ResultArgs, RowsArgs};
+use super::result::ResultArgs;
+use super::rows::RowsArgs;
 use clap::Args;
 use ioscape_simulate::cache::{Destage, Freeing};
 use ioscape_simulate::combinations::{

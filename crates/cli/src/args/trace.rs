@@ -1,6 +1,9 @@
 //! Options of `trace`.
 
-use super::{AnalyzeArgs, CharacterizeTraceArgs, ChoiceArgs, ReplayArgs, RowsArgs, bytes, seconds};
+use super::analyze::{AnalyzeArgs, CharacterizeArgs};
+use super::replay::ReplayArgs;
+use super::rows::{ChoiceArgs, RowsArgs};
+use super::value::{bytes, seconds};
 use clap::{Args, Subcommand};
 use ioscape_trace::{Format, OutFormat};
 use std::path::PathBuf;
@@ -25,7 +28,7 @@ pub enum TraceCommand {
     /// Analyze a trace in one pass: the tables and figures of Ruemmler & Wilkes 1993, and more
     Analyze(AnalyzeArgs),
     /// Describe a trace by the five parameters of the workload model, ready for `predict` and `run`
-    Characterize(CharacterizeTraceArgs),
+    Characterize(CharacterizeArgs),
     /// Issue the requests of a trace on a directory, file or device: at the trace's times, faster, or as fast as possible
     Replay(ReplayArgs),
 }

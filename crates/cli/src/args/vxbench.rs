@@ -1,6 +1,6 @@
 //! Options of `vxbench`, one by one as in the white paper's usage text (VERITAS 1996, pp. 5-7).
 
-use super::ResultArgs;
+use super::result::ResultArgs;
 use clap::{ArgAction, Args};
 use ioscape_schema::{VxShow, VxUsers};
 use ioscape_workload::VxWords;

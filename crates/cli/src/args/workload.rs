@@ -1,6 +1,6 @@
 //! Options that describe a workload: its five parameters, and how its requests are drawn and issued.
 
-use super::{bytes, fraction, nanos, run_engine};
+use super::value::{bytes, fraction, nanos, run_engine};
 use clap::Args;
 use ioscape_schema::{Access, Advice, Engine, SizeDistribution, Workers, Workload};
 

@@ -1,6 +1,6 @@
 //! What one thread of a replay does with a request: reading, writing, flushing, giving back.
 
-use super::{MOST_BUFFER, ReplayOptions};
+use super::options::ReplayOptions;
 use crate::engine::buffer::{Buffer, Stamp};
 use crate::engine::psync::Psync;
 use crate::engine::{Action, Fault, Perform};
@@ -11,6 +11,9 @@ use rustix::fs::FallocateFlags;
 use rustix::io::Errno;
 use std::fs::File;
 use std::io;
+
+/// Longest buffer of a thread in bytes; longer requests are carried out in parts.
+const MOST_BUFFER: u32 = 4 << 20;
 
 /// Number of kinds of requests.
 pub(super) const KINDS: usize = 4;

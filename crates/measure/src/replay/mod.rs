@@ -4,6 +4,9 @@
 //! as one thread is free. What the processors and the kernel's timer make late is counted, not hidden.
 
 mod hand;
+mod options;
+
+pub use options::ReplayOptions;
 
 use crate::engine::Fault;
 use crate::session::failure;
@@ -12,32 +15,15 @@ use ioscape_machine::cache;
 use ioscape_machine::clock::Clock;
 use ioscape_machine::error::Error;
 use ioscape_machine::target::Target;
-use ioscape_schema::{Access, Counters, Distribution, Io, ReplayedKind};
+use ioscape_schema::{Counters, Distribution, Io, ReplayedKind};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 /// Names of the kinds of requests.
 const NAMES: [&str; KINDS] = ["read", "write", "flush", "discard"];
-/// Longest buffer of a thread in bytes; longer requests are carried out in parts.
-const MOST_BUFFER: u32 = 4 << 20;
 /// How often progress is told and an interruption is seen.
 const LOOK: Duration = Duration::from_millis(100);
-
-/// How to replay.
-#[derive(Clone, Debug)]
-pub struct ReplayOptions {
-    /// So many times the speed of the trace; absent: as fast as possible.
-    pub speed: Option<f64>,
-    /// Most requests in flight, from 1.
-    pub in_flight: u32,
-    /// Past the file cache or through it.
-    pub access: Access,
-    /// Longest request that moves data, in bytes.
-    pub largest: u32,
-    /// Whether anything is written.
-    pub writes: bool,
-}
 
 /// Who may stop a replay, and who is told how far it is.
 #[derive(Clone, Default)]

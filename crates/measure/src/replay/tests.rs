@@ -3,6 +3,7 @@
 use super::hand::{Kind, kind};
 use super::*;
 use ioscape_machine::target::TargetOptions;
+use ioscape_schema::Access;
 use ioscape_schema::{IoFlags, Op, Request};
 
 fn io(op: Op, ms: u64, offset: u64, len: u32) -> Io {

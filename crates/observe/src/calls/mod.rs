@@ -14,6 +14,7 @@ mod ptrace;
 mod requests;
 #[cfg(test)]
 mod tests;
+mod threads;
 mod tracer;
 
 use files::Files;
@@ -22,15 +23,17 @@ use ioscape_machine::error::Error;
 use ioscape_schema::{Ending, FileCall, TracingCost};
 use launch::Start;
 use requests::Ledger;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
+use threads::{LiveThreads, send};
 
 pub use files::TracedFile;
+pub use threads::TracedProcess;
 
 /// The terminal has told the command of a Ctrl-C itself; others are told by us after this time.
 const PATIENCE: Duration = Duration::from_millis(300);
@@ -50,17 +53,6 @@ pub struct CallOptions {
     pub every_call: bool,
     /// Set to stop soon: the command is interrupted, after three seconds killed.
     pub interrupt: Arc<AtomicBool>,
-}
-
-/// A thread that moved bytes.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct TracedProcess {
-    /// Number of its process.
-    pub pid: u32,
-    /// Its own number.
-    pub tid: u32,
-    /// Name of its program, at most 15 bytes.
-    pub command: String,
 }
 
 /// What is known of a recording beside its calls.
@@ -114,7 +106,7 @@ pub fn record(
     let launched = launch::launch(&start)?;
     let ledger =
         Ledger { files: Files::new(below), elsewhere: BTreeMap::new(), unseen_calls: 0, sink };
-    let living = Living::default();
+    let living = LiveThreads::default();
     let root = launched.pid;
     let done = AtomicBool::new(false);
     let followed = std::thread::scope(|scope| {
@@ -182,41 +174,8 @@ fn refused(command: &[OsString], error: &io::Error) -> Error {
     Error::target(name, reason)
 }
 
-/// Threads that are traced at present.
-#[derive(Debug, Default)]
-struct Living(Mutex<HashSet<i32>>);
-
-impl Living {
-    fn add(&self, tid: i32) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(tid);
-    }
-
-    fn remove(&self, tid: i32) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&tid);
-    }
-
-    fn contains(&self, tid: i32) -> bool {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).contains(&tid)
-    }
-
-    fn kill(&self, signal: i32) {
-        for &tid in &*self.0.lock().unwrap_or_else(PoisonError::into_inner) {
-            send(tid, signal);
-        }
-    }
-}
-
-fn send(tid: i32, signal: i32) {
-    if let (Some(pid), Some(signal)) =
-        (rustix::process::Pid::from_raw(tid), rustix::process::Signal::from_named_raw(signal))
-    {
-        // It can only be gone already.
-        let _ = rustix::process::kill_process(pid, signal);
-    }
-}
-
 /// Stops the command when the user asks for it: first politely, then for good.
-fn watch(interrupt: &AtomicBool, done: &AtomicBool, living: &Living, root: i32) {
+fn watch(interrupt: &AtomicBool, done: &AtomicBool, living: &LiveThreads, root: i32) {
     let mut asked: Option<Instant> = None;
     let mut told = false;
     while !done.load(Ordering::Relaxed) {

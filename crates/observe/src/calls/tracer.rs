@@ -5,7 +5,7 @@ use super::launch::Launched;
 use super::numbers;
 use super::ptrace::{self, CallStop, Go, Stop};
 use super::requests::{Caller, Ledger, Pending, parted};
-use super::{Living, TracedProcess};
+use super::threads::{LiveThreads, TracedProcess};
 use ioscape_machine::error::Error;
 use ioscape_machine::text;
 use ioscape_schema::{Ending, TracingCost};
@@ -25,7 +25,7 @@ struct Task {
 pub(super) struct Tracer<'a> {
     launched: Launched,
     ledger: Ledger<'a>,
-    living: &'a Living,
+    living: &'a LiveThreads,
     begin: Instant,
     filtered: bool,
     /// Whether the program itself runs, rather than our preparations for it.
@@ -91,7 +91,7 @@ fn median(values: &mut [u64]) -> u64 {
 }
 
 impl<'a> Tracer<'a> {
-    pub(super) fn new(launched: Launched, ledger: Ledger<'a>, living: &'a Living) -> Self {
+    pub(super) fn new(launched: Launched, ledger: Ledger<'a>, living: &'a LiveThreads) -> Self {
         let first = Task { descriptors: Shared::default(), pending: None, number: None };
         living.add(launched.pid);
         Self {

@@ -1,6 +1,6 @@
 //! A small `make`: variables, rules, one suffix rule, and what is out of date.
 
-use super::steps::{spawn, wait};
+use super::spawn::{spawn, wait};
 use crate::case::Program;
 use std::collections::HashMap;
 use std::fs;

@@ -7,6 +7,7 @@
 mod cold;
 pub(crate) mod kernel;
 mod make;
+mod spawn;
 pub(crate) mod steps;
 pub(crate) mod waited;
 
@@ -188,7 +189,7 @@ impl Under<'_> {
         let Setting { program, directory, .. } = self.setting;
         let mut command = Command::new(&program.path);
         command.args(&program.first).args(words).current_dir(directory.join(folder));
-        steps::wait(&mut command, self.waited.stdin()?, words[0])
+        spawn::wait(&mut command, self.waited.stdin()?, words[0])
     }
 
     fn all(&self, commands: &[&[&str]]) -> io::Result<()> {

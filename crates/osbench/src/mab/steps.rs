@@ -1,30 +1,13 @@
 //! What one process of the benchmark does: copy a file, list one, search one, preprocess, compile, assemble, link.
 
 use super::make;
+use super::spawn::spawn;
 use crate::case::Program;
 use crate::toolchain::{Named, Toolchain};
 use std::fs;
 use std::io::{self, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-
-/// Runs a step in a process of its own and waits for it.
-pub(crate) fn spawn(program: &Program, words: &[&str]) -> io::Result<()> {
-    let mut command = Command::new(&program.path);
-    command.args(&program.first).args(words);
-    wait(&mut command, Stdio::inherit(), words.first().unwrap_or(&""))
-}
-
-/// Runs a command whose output nobody reads.
-pub(super) fn wait(command: &mut Command, stdin: Stdio, name: &str) -> io::Result<()> {
-    let status = command.stdin(stdin).stdout(Stdio::null()).status()?;
-    if status.success() {
-        Ok(())
-    } else {
-        Err(io::Error::other(format!("the step {name} ended with {status}")))
-    }
-}
 
 fn bad(why: impl ToString) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, why.to_string())

@@ -1,6 +1,7 @@
 //! The experiment as a state machine: it says which run comes next and takes its throughput.
 
-use super::verdict::{Throughputs, verdict};
+use super::throughputs::{Arm, Throughputs};
+use super::verdict::verdict;
 use super::{WriterEffort, Writing};
 use ioscape_schema::{VxJob, VxUsers, VxWorkload, WriterScaling};
 
@@ -10,17 +11,6 @@ const WRITES_FIRST: u64 = 16;
 const WRITES_MAX: u64 = 1 << 20;
 /// Rounds that an interval needs.
 const ROUNDS_MIN: usize = 2;
-
-/// Who writes where.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Arm {
-    /// One writer on the common file.
-    Alone,
-    /// All writers on the common file.
-    OneFile,
-    /// Each writer on a file of its own.
-    OwnFiles,
-}
 
 /// One run to make.
 #[derive(Clone, Debug, PartialEq)]

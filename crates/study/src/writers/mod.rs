@@ -5,10 +5,12 @@
 //! that Quick I/O avoids (VERITAS 1996, pp. 32-35).
 
 mod experiment;
+mod throughputs;
 mod verdict;
 
-pub use experiment::{Arm, Experiment, Trial};
-pub use verdict::{Throughputs, verdict};
+pub use experiment::{Experiment, Trial};
+pub use throughputs::{Arm, Throughputs};
+pub use verdict::verdict;
 
 use ioscape_schema::units::Seconds;
 

@@ -1,44 +1,12 @@
 //! Whether writers wait for one another, from paired throughputs and their intervals.
 
 use super::Writing;
-use super::experiment::Arm;
+use super::throughputs::Throughputs;
 use crate::ratio::{PairedRatio, median, paired_ratio};
 use ioscape_schema::WriterScaling;
 
 /// Least gain of several writers on a file each, over one writer, from which anything can be told.
 const GAIN_MIN: f64 = 1.25;
-
-/// Throughputs of the three arms in bytes per second, round by round.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Throughputs {
-    /// One writer.
-    pub alone: Vec<f64>,
-    /// All writers on one file.
-    pub one_file: Vec<f64>,
-    /// All writers on a file each.
-    pub own_files: Vec<f64>,
-}
-
-impl Throughputs {
-    /// The runs of one arm.
-    pub fn of(&mut self, arm: Arm) -> &mut Vec<f64> {
-        match arm {
-            Arm::Alone => &mut self.alone,
-            Arm::OneFile => &mut self.one_file,
-            Arm::OwnFiles => &mut self.own_files,
-        }
-    }
-
-    /// Runs of all arms together.
-    pub fn runs(&self) -> usize {
-        self.alone.len() + self.one_file.len() + self.own_files.len()
-    }
-
-    /// Rounds in which every arm was measured.
-    pub fn rounds(&self) -> usize {
-        self.alone.len().min(self.one_file.len()).min(self.own_files.len())
-    }
-}
 
 /// What the verdict rests on: three ratios of runs of the same rounds, each with its 95 % interval.
 struct Evidence {

@@ -1,6 +1,6 @@
 //! `ioscape vxbench --diagnose`: do concurrent writers to one file of this file system wait for one another?
 
-use super::watch;
+use super::job::watch;
 use crate::args::VxbenchArgs;
 use crate::command::single_writer;
 use crate::failure::Failure;

@@ -1,18 +1,16 @@
 //! `ioscape vxbench`: a fixed amount of I/O on named files, with elapsed time, throughput and processor time.
 
 mod diagnose;
+mod job;
+
+pub use job::{run, watch};
 
 use crate::args::VxbenchArgs;
 use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::{interrupt, output};
-use ioscape_machine::{Clock, environment};
-use ioscape_measure::vxbench::{self, Extent, Files, Watch};
-use ioscape_schema::units::Bytes;
-use ioscape_schema::{Document, VxJob, VxRun, Vxbench};
-use ioscape_workload::vxbench::{VxPlan, parse, plan};
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use ioscape_schema::Vxbench;
+use ioscape_workload::vxbench::parse;
 
 /// Runs the command.
 ///
@@ -34,61 +32,4 @@ pub fn main(args: &VxbenchArgs) -> Result<(), Failure> {
     let vxbench = Vxbench { show: args.show(), runs: vec![run], ..Vxbench::default() };
     document.outcome = Some(vxbench.into());
     output::pour(&document, &args.out)
-}
-
-/// Ctrl-C, and a line that shows how much was moved.
-pub fn watch(interrupt: &Arc<std::sync::atomic::AtomicBool>, progress: &Progress) -> Watch {
-    let bar = progress.clone();
-    let told = move |bytes: u64| bar.doing(&format!("{} moved", Bytes(bytes as f64)));
-    Watch { interrupt: Arc::clone(interrupt), on_progress: Some(Arc::new(told)) }
-}
-
-/// Runs `job` with a user on each of `paths`; records the environment in `document`, if there is one.
-///
-/// # Errors
-/// As [`main`].
-pub fn run(
-    job: &VxJob,
-    paths: &[PathBuf],
-    destroy_data: bool,
-    watch: &Watch,
-    document: Option<&mut Document>,
-) -> Result<VxRun, Failure> {
-    let plans = paths.iter().map(|path| plan_for(job, path)).collect::<Result<Vec<_>, _>>()?;
-    let extent = |plan: &VxPlan| Extent {
-        range_bytes: plan.range_bytes,
-        grow_to: plan.grow_to,
-        end_bytes: plan.end_bytes,
-    };
-    let named: Vec<_> = paths.iter().cloned().zip(plans.iter().map(extent)).collect();
-    let files = Files::open(&named, job, destroy_data)?;
-    let clock = Clock::new();
-    if let Some(document) = document {
-        if let Some(file_system) = files.file_system() {
-            document.environment = environment::capture_on(file_system);
-        }
-        document.environment.clock = clock.measure();
-    }
-    let requests = |user: u32, thread| plans[user as usize].requests(job, user, thread);
-    Ok(vxbench::run(files, job, &clock, watch, requests)?)
-}
-
-/// What the job does to the file at `path`.
-fn plan_for(job: &VxJob, path: &Path) -> Result<VxPlan, Failure> {
-    let look = vxbench::look(path)?;
-    let misuse = |text: String| Failure::Misuse(format!("{}: {text}", path.display()));
-    if look.size_bytes.is_none() && !job.workload.writes() {
-        return Err(misuse(format!(
-            "the file does not exist, and {} needs one to read",
-            job.workload
-        )));
-    }
-    let planned = plan(job, look.size_bytes).map_err(|error| misuse(error.to_string()))?;
-    match look.size_bytes.filter(|size| look.is_device && planned.end_bytes > *size) {
-        Some(size) => Err(misuse(format!(
-            "{} reaches byte {}, but the device has {size} bytes: give a smaller iocount",
-            job.workload, planned.end_bytes
-        ))),
-        None => Ok(planned),
-    }
 }

@@ -18,13 +18,18 @@ enum Found {
 impl Modules {
     /// Where a path that is written in module `from` leads, if into this crate.
     fn resolve(&self, from: ModuleId, path: &[String], depth: usize) -> Option<Found> {
+        self.follow(from, path, true, depth)
+    }
+
+    /// The same; `whole` says that the path is not the beginning of a longer one, whose last part would be a module.
+    fn follow(&self, from: ModuleId, path: &[String], whole: bool, depth: usize) -> Option<Found> {
         let depth = depth.checked_sub(1)?;
         let (head, mut rest) = path.split_first()?;
         let mut at = match head.as_str() {
             "crate" => 0,
             "self" => from,
             "super" => self.all[from].parent?,
-            _ => match self.look_up(from, head, rest.is_empty(), depth)? {
+            _ => match self.look_up(from, head, whole && rest.is_empty(), depth)? {
                 Found::Item(m) => return Some(Found::Item(m)),
                 Found::Module(m) => m,
             },
@@ -32,7 +37,7 @@ impl Modules {
         while let Some((segment, further)) = rest.split_first() {
             let found = match segment.as_str() {
                 "super" => Some(Found::Module(self.all[at].parent?)),
-                _ => self.look_up(at, segment, further.is_empty(), depth),
+                _ => self.look_up(at, segment, whole && further.is_empty(), depth),
             };
             match found {
                 Some(Found::Module(m)) => at = m,
@@ -79,7 +84,7 @@ impl Modules {
         if parents.is_empty() {
             return None;
         }
-        match self.resolve(at, parents, depth)? {
+        match self.follow(at, parents, false, depth)? {
             Found::Module(m) => self.look_up(m, name, last, depth).or(Some(Found::Item(m))),
             item => Some(item),
         }
@@ -93,7 +98,7 @@ impl Modules {
         last: bool,
         depth: usize,
     ) -> Option<Found> {
-        match self.resolve(at, path, depth)? {
+        match self.follow(at, path, false, depth)? {
             Found::Module(m) if m != at => self.look_up(m, name, last, depth),
             _ => None,
         }

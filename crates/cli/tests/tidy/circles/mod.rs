@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// How many files of all crates together may still lie in a circle. Lower it with every circle that is undone.
-const STILL_IN_CIRCLES: usize = 53;
+const STILL_IN_CIRCLES: usize = 17;
 
 /// Crates that are free of circles and stay so.
 const FREE: [&str; 3] = ["schema", "simulate", "workload"];
@@ -69,6 +69,18 @@ fn what_a_parent_re_exports_is_looked_up_where_it_is_defined() {
     assert_eq!(circles_among(&[parent, a, b]), [expected]);
     let alone = ("/c/src/a.rs", "pub struct Plan;");
     assert!(circles_among(&[parent, alone, b]).is_empty());
+}
+
+#[test]
+fn a_module_and_a_function_of_one_name_are_told_apart() {
+    let root = ("/c/src/lib.rs", "mod predict; mod system; pub use system::predict;");
+    let child = ("/c/src/predict.rs", "pub struct Estimate;");
+    let both =
+        "use crate::predict::Estimate; use crate::predict; pub fn f() -> Estimate { predict() }";
+    let asks = ("/c/src/system.rs", "mod inner; pub fn predict() { inner::g() }");
+    let estimate = ("/c/src/system/inner.rs", "use crate::predict::Estimate; pub fn g() {}");
+    assert!(circles_among(&[root, child, asks, estimate]).is_empty());
+    assert_eq!(circles_among(&[root, child, asks, ("/c/src/system/inner.rs", both)]).len(), 1);
 }
 
 #[test]

@@ -1,0 +1,47 @@
+//! Values of options that several commands take: sizes, times, fractions, engines.
+
+use ioscape_schema::Engine;
+use ioscape_schema::units::{parse_bytes, parse_duration_ns};
+
+/// A size, such as 64k.
+pub(super) fn bytes(text: &str) -> Result<u64, String> {
+    parse_bytes(text).map_err(|e| e.to_string())
+}
+
+/// A time, such as 500ms, in nanoseconds.
+pub(super) fn nanos(text: &str) -> Result<u64, String> {
+    parse_duration_ns(text).map_err(|e| e.to_string())
+}
+
+/// A time in seconds.
+pub(super) fn seconds(text: &str) -> Result<f64, String> {
+    nanos(text).map(|ns| ns as f64 / 1e9)
+}
+
+/// A number from 0 to 1.
+pub(super) fn fraction(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(value) if (0.0..=1.0).contains(&value) => Ok(value),
+        _ => Err("give a number from 0 to 1".to_owned()),
+    }
+}
+
+/// An engine that runs on a target.
+pub(super) fn run_engine(text: &str) -> Result<Engine, String> {
+    match text.parse::<Engine>()? {
+        Engine::Sim => {
+            Err("the sim engine needs no target: use `ioscape evaluate sim:SYSTEM`".to_owned())
+        }
+        engine => Ok(engine),
+    }
+}
+
+/// An engine that does I/O on a target.
+pub(super) fn real_engine(text: &str) -> Result<Engine, String> {
+    match run_engine(text)? {
+        Engine::Null => {
+            Err("the null engine does no I/O, so there is nothing to evaluate".to_owned())
+        }
+        engine => Ok(engine),
+    }
+}
