@@ -10,7 +10,6 @@ mod interrupt;
 mod machine;
 mod output;
 mod progress;
-mod rows;
 mod save;
 mod systems;
 mod text;

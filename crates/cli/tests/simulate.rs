@@ -60,10 +60,57 @@ fn rows_and_page_are_written() {
     let places = ["--rows", rows.to_str().expect("plain"), "--html", page.to_str().expect("plain")];
     simulate(&trace, &places);
     let text = std::fs::read_to_string(&rows).expect("rows");
-    assert_eq!(text.lines().count(), 601);
-    assert!(text.starts_with("row,disk,is_write,block,blocks,queued_ns,"));
+    assert_eq!(text.lines().count(), 602);
+    let mut lines = text.lines();
+    let tables = lines.next().expect("the tables");
+    assert!(tables.starts_with("# ioscape trace {\"format\":\"simulation\""), "{tables}");
+    let names = "queued_ns,issued_ns,completed_ns,device,partition,is_write,offset_bytes,length_bytes,flags,io_type,\
+                 queue_length,process_id,command,error,row,wait_ns,overhead_ns,bus_ns,seek_ns,rotation_ns,\
+                 transfer_ns,cached";
+    assert_eq!(lines.next(), Some(names));
     let text = std::fs::read_to_string(&page).expect("a page");
     assert!(text.contains("Physical times by policy"));
+}
+
+/// The document that a command prints about a trace.
+fn told_of(command: &[&str], trace: &Path) -> Document {
+    let run = ioscape().args(command).arg(trace).arg("--json").assert().success();
+    serde_json::from_slice(&run.get_output().stdout).expect("a document")
+}
+
+#[test]
+fn simulated_rows_are_a_trace_like_any_other() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let trace = trace(folder.path());
+    let rows = folder.path().join("rows.parquet");
+    let simulated = simulate(&trace, &["--rows", rows.to_str().expect("plain")]);
+    let simulated: Document = serde_json::from_slice(&simulated).expect("a document");
+    let cell = &simulated.simulation().expect("a simulation").cells[0];
+    let document = told_of(&["trace", "analyze"], &rows);
+    let summary = document.trace_summary().expect("a summary");
+    assert_eq!((summary.info.format.as_str(), summary.ios), ("simulation", 600));
+    assert_eq!(summary.info.notes["simulated drive"], "hp-c2200a");
+    let document = told_of(&["trace", "characterize"], &rows);
+    let found = document.trace_characterization().expect("a characterization");
+    assert!(
+        (found.overall.workload.read_frac - 1.0 / 3.0).abs() < 0.01,
+        "{}",
+        found.overall.workload.read_frac
+    );
+    // A drive explains its own times: every request as it was simulated.
+    let again: Document = serde_json::from_slice(&simulate(&rows, &[])).expect("a document");
+    let agreement = again.simulation().and_then(|s| s.agreement.as_ref()).expect("an agreement");
+    assert_eq!((agreement.requests, agreement.demerit), (600, 0.0));
+    assert_eq!(agreement.measured_mean_ns, cell.physical.all.mean_ns);
+    let run = ioscape()
+        .arg("calibrate")
+        .arg(&rows)
+        .args(["--drive", "hp-c2200a", "--rounds", "0", "--keep-skews"])
+        .assert();
+    let told = String::from_utf8_lossy(&run.success().get_output().stderr).into_owned();
+    // The second half begins with the arm elsewhere than the drive thinks.
+    assert!(told.contains("fit, first half (fitted): demerit 0.00 %"), "{told}");
+    assert_eq!(told.matches("median 0.000 ms, 100.0 % within 1 ms").count(), 4, "{told}");
 }
 
 #[test]

@@ -7,7 +7,7 @@
 use crate::Error;
 use crate::compare::{Agreement, agreement};
 use crate::drive::{Drive, Parameters};
-use crate::replay::{Arrivals, Job, Options, Outcome, one_step, replay};
+use crate::replay::{Arrivals, Job, Options, Simulated, one_step, replay};
 use crate::seek::SeekCurve;
 
 /// Requests that come later than this after the one before say nothing of the angle.
@@ -32,15 +32,16 @@ pub struct Fit {
 
 /// Compares a drive with the recorded times of one disk's jobs in the order they were issued.
 pub fn judge(drive: &Drive, jobs: &[Job]) -> Fit {
-    let measured: Vec<u64> = jobs.iter().map(|j| j.completed_ns - j.issued_ns).collect();
+    let measured: Vec<u64> = jobs.iter().map(|j| j.io.physical_ns()).collect();
     let disk = drive.buffer.usual();
     let options = Options { disk, arrivals: Arrivals::Issued, ..Options::default() };
     let free_run = replay(drive, jobs, &options);
-    let simulated: Vec<u64> = free_run.outcomes.iter().map(Outcome::physical_ns).collect();
+    let simulated: Vec<u64> = free_run.rows.iter().map(Simulated::physical_ns).collect();
     let free = agreement(&measured, &simulated);
     let predicted = one_step(drive, jobs);
-    let short =
-        |i: &usize| jobs[*i].issued_ns.saturating_sub(jobs[*i - 1].completed_ns) < SHORT_GAP_NS;
+    let short = |i: &usize| {
+        jobs[*i].io.issued_ns.saturating_sub(jobs[*i - 1].io.completed_ns) < SHORT_GAP_NS
+    };
     let rows: Vec<usize> = (1..jobs.len()).filter(short).collect();
     let pick = |times: &[u64]| rows.iter().map(|&i| times[i]).collect::<Vec<u64>>();
     let (left, right) = (pick(&measured), pick(&predicted));
@@ -179,9 +180,9 @@ fn skew_cost(parameters: &Parameters, jobs: &[Job], name: &str) -> Result<f64, E
         let [before, job] = pair else { continue };
         let last = before.command.block + before.command.count.max(1) - 1;
         let near = cylinder(last) == cylinder(job.command.block);
-        let soon = job.issued_ns.saturating_sub(before.completed_ns) < SHORT_GAP_NS;
+        let soon = job.io.issued_ns.saturating_sub(before.io.completed_ns) < SHORT_GAP_NS;
         if soon && (near || name == CYLINDER_SKEW) {
-            let measured = job.completed_ns - job.issued_ns;
+            let measured = job.io.physical_ns();
             sum += measured.abs_diff(*predicted).min(BOUND_NS);
             count += 1;
         }

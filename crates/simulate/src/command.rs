@@ -56,11 +56,18 @@ pub struct BusNeed {
     pub for_ns: u64,
 }
 
-/// How a command went; the parts add up to the time from issue to completion, but for what overlaps.
+/// How a command went.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Done {
     /// Completion.
     pub completed_ns: u64,
+    /// Where the time went.
+    pub parts: Parts,
+}
+
+/// Where the time of a command went; the parts add up to the time from issue to completion, but for what overlaps.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Parts {
     /// Waiting for the mechanism or for room in the buffer.
     pub waited_ns: u64,
     /// Controller time.

@@ -19,6 +19,7 @@ pub mod mechanism;
 pub mod nvram;
 pub mod read_ahead;
 pub mod replay;
+pub mod rows;
 pub mod schedule;
 pub mod seek;
 pub mod segments;
@@ -29,12 +30,12 @@ pub mod system;
 #[cfg(test)]
 mod testing;
 
-pub use command::{Command, DiskOptions, Done, Traffic, WriteCache};
+pub use command::{Command, DiskOptions, Done, Parts, Traffic, WriteCache};
 pub use compare::{Agreement, agreement};
 pub use disk::Disk;
 pub use drive::{Drive, Parameters, Status};
 pub use error::Error;
 pub use replay::{
-    Arrivals, Extent, Job, Options, Outcome, Replayed, jobs, one_step, replay, replay_into,
+    Arrivals, Extent, Job, Options, Replayed, Simulated, jobs, one_step, replay, replay_into,
 };
 pub use schedule::{SCHEDULERS, Scheduler};

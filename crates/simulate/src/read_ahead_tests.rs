@@ -38,9 +38,9 @@ fn what_was_read_ahead_is_there_later() {
     let mut disk = Disk::new(&drive, options(true));
     read(&mut disk, 0, 0, 8);
     let hit = read(&mut disk, 50 * MS, 20, 8);
-    assert!(hit.cached && hit.completed_ns - 50 * MS < 1000, "{hit:?}");
+    assert!(hit.parts.cached && hit.completed_ns - 50 * MS < 1000, "{hit:?}");
     let beyond = read(&mut disk, 60 * MS, 5000, 8);
-    assert!(!beyond.cached);
+    assert!(!beyond.parts.cached);
 }
 
 #[test]
@@ -52,7 +52,7 @@ fn giving_up_costs_at_most_a_sector_or_a_switch() {
         // A write needs the arm.
         let need =
             disk.begin(at_ns, Command { block: 9000, count: 1, write: true, synchronous: true });
-        disk.finish(need.at_ns, need).waited_ns
+        disk.finish(need.at_ns, need).parts.waited_ns
     };
     for at_ns in (MS..10 * MS).step_by(123_457) {
         assert!(start(at_ns) <= MS / 10, "within a sector");
@@ -68,8 +68,8 @@ fn a_full_buffer_stops_the_stream() {
     let mut disk = Disk::new(&drive, options(true));
     read(&mut disk, 0, 0, 8);
     // 100 blocks of room: blocks up to 108 are there after two tracks, later ones are not.
-    assert!(read(&mut disk, 500 * MS, 100, 8).cached);
+    assert!(read(&mut disk, 500 * MS, 100, 8).parts.cached);
     let mut disk = Disk::new(&drive, options(true));
     read(&mut disk, 0, 0, 8);
-    assert!(!read(&mut disk, 500 * MS, 110, 8).cached);
+    assert!(!read(&mut disk, 500 * MS, 110, 8).parts.cached);
 }

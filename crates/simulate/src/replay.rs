@@ -1,7 +1,7 @@
 //! A trace replayed against disks on a bus: host queues, the bus, and a row for every request.
 
 use crate::Error;
-use crate::command::{BusNeed, Command, DiskOptions, Done, Traffic};
+use crate::command::{BusNeed, Command, DiskOptions, Done, Parts, Traffic};
 use crate::disk::Disk;
 use crate::drive::Drive;
 use crate::schedule::{Queue, Scheduler, Waiting};
@@ -35,54 +35,52 @@ pub struct Options {
 /// One request of a trace, in blocks of the drive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Job {
-    /// Row of the trace.
+    /// Row of the trace, from 0.
     pub row: u32,
     /// Disk, from 0.
     pub disk: u16,
-    /// When it came to the host's queue.
-    pub queued_ns: u64,
-    /// When it went to the disk.
-    pub issued_ns: u64,
-    /// When it was complete.
-    pub completed_ns: u64,
+    /// The row itself, with the recorded times.
+    pub io: Io,
     /// What it asks.
     pub command: Command,
 }
 
-/// How one request went.
+/// One simulated request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Outcome {
-    /// Row of the trace.
+pub struct Simulated {
+    /// Row of the trace, from 0.
     pub row: u32,
-    /// Disk.
-    pub disk: u16,
-    /// Whether it wrote.
-    pub write: bool,
-    /// When it came.
-    pub queued_ns: u64,
-    /// When it went to the disk.
-    pub issued_ns: u64,
-    /// The disk's part.
-    pub done: Done,
+    /// That row with the times of the simulation.
+    pub io: Io,
+    /// Where its time at the disk went.
+    pub parts: Parts,
 }
 
-impl Outcome {
+impl Simulated {
+    /// The job with the times of the simulation; what the trace tells of queue and completion holds no longer.
+    #[inline]
+    pub(crate) fn new(job: &Job, queued_ns: u64, issued_ns: u64, done: Done) -> Self {
+        let completed_ns = done.completed_ns;
+        let io = Io { queued_ns, issued_ns, completed_ns, queue_length: 0, error: 0, ..job.io };
+        Self { row: job.row, io, parts: done.parts }
+    }
+
     /// Time at the disk.
     pub fn physical_ns(&self) -> u64 {
-        self.done.completed_ns - self.issued_ns
+        self.io.physical_ns()
     }
 
     /// Time in queue and at the disk.
     pub fn elapsed_ns(&self) -> u64 {
-        self.done.completed_ns.saturating_sub(self.queued_ns)
+        self.io.elapsed_ns()
     }
 }
 
 /// A finished replay.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Replayed {
-    /// A row per request, in the order of the trace's rows.
-    pub outcomes: Vec<Outcome>,
+    /// A row per request, in the order of the jobs.
+    pub rows: Vec<Simulated>,
     /// What the disks wrote.
     pub traffic: Traffic,
 }
@@ -135,9 +133,7 @@ pub fn jobs<'a>(
             return Err(Error::request(index, "its times run backwards"));
         }
         let command = command(io, index, drive)?;
-        let (row, disk) = (index as u32, disk as u16);
-        let (queued_ns, issued_ns, completed_ns) = (io.queued_ns, io.issued_ns, io.completed_ns);
-        jobs.push(Job { row, disk, queued_ns, issued_ns, completed_ns, command });
+        jobs.push(Job { row: index as u32, disk: disk as u16, io: *io, command });
     }
     Ok(jobs)
 }
@@ -191,12 +187,12 @@ impl Station<'_> {
     fn arrival(&self, jobs: &[Job], arrivals: Arrivals) -> Option<u64> {
         let job = &jobs[*self.jobs.get(self.next)? as usize];
         Some(match arrivals {
-            Arrivals::Queued => job.queued_ns,
-            Arrivals::Issued => job.issued_ns,
+            Arrivals::Queued => job.io.queued_ns,
+            Arrivals::Issued => job.io.issued_ns,
             Arrivals::Closed => {
                 let before =
-                    self.next.checked_sub(1).map(|b| jobs[self.jobs[b] as usize].completed_ns);
-                self.free_ns + job.queued_ns.saturating_sub(before.unwrap_or(0))
+                    self.next.checked_sub(1).map(|b| jobs[self.jobs[b] as usize].io.completed_ns);
+                self.free_ns + job.io.queued_ns.saturating_sub(before.unwrap_or(0))
             }
         })
     }
@@ -234,13 +230,13 @@ pub fn replay(drive: &Drive, jobs: &[Job], options: &Options) -> Replayed {
 
 /// The same as [`replay`] into the memory of an earlier replay: getting new memory for the rows takes as long as simulating.
 pub fn replay_into(drive: &Drive, jobs: &[Job], options: &Options, run: &mut Replayed) {
-    let sorted = || jobs.is_sorted_by_key(|j| j.issued_ns);
+    let sorted = || jobs.is_sorted_by_key(|j| j.io.issued_ns);
     let ordered = options.arrivals != Arrivals::Issued || sorted();
-    run.outcomes.clear();
+    run.rows.clear();
     run.traffic = if options.scheduler == Scheduler::Fcfs && !options.shared_bus && ordered {
-        in_order(drive, jobs, options, &mut run.outcomes)
+        in_order(drive, jobs, options, &mut run.rows)
     } else {
-        by_events(drive, jobs, options, &mut run.outcomes)
+        by_events(drive, jobs, options, &mut run.rows)
     };
 }
 
@@ -254,40 +250,30 @@ struct Lane<'a> {
 
 /// Disks that share nothing and keep the order of arrival need no queue: each job begins when it has come and the one
 /// before it is complete.
-fn in_order(
-    drive: &Drive,
-    jobs: &[Job],
-    options: &Options,
-    outcomes: &mut Vec<Outcome>,
-) -> Traffic {
+fn in_order(drive: &Drive, jobs: &[Job], options: &Options, rows: &mut Vec<Simulated>) -> Traffic {
     let count = jobs.iter().map(|j| usize::from(j.disk) + 1).max().unwrap_or(0);
     let lane = |_| Lane { disk: Disk::new(drive, options.disk), free_ns: 0, before_ns: 0 };
     let mut lanes: Vec<Lane<'_>> = (0..count).map(lane).collect();
-    outcomes.reserve(jobs.len());
+    rows.reserve(jobs.len());
     for job in jobs {
         let lane = &mut lanes[usize::from(job.disk)];
         let arrival_ns = match options.arrivals {
-            Arrivals::Queued => job.queued_ns,
-            Arrivals::Issued => job.issued_ns,
-            Arrivals::Closed => lane.free_ns + job.queued_ns.saturating_sub(lane.before_ns),
+            Arrivals::Queued => job.io.queued_ns,
+            Arrivals::Issued => job.io.issued_ns,
+            Arrivals::Closed => lane.free_ns + job.io.queued_ns.saturating_sub(lane.before_ns),
         };
         let issued_ns = arrival_ns.max(lane.free_ns);
         let done = lane.disk.serve(issued_ns, job.command);
-        (lane.free_ns, lane.before_ns) = (done.completed_ns, job.completed_ns);
-        outcomes.push(outcome(job, arrival_ns, issued_ns, done, options.arrivals));
+        (lane.free_ns, lane.before_ns) = (done.completed_ns, job.io.completed_ns);
+        rows.push(simulated(job, arrival_ns, issued_ns, done, options.arrivals));
     }
     lanes.iter().fold(Traffic::default(), |sum, lane| sum.plus(&lane.disk.traffic))
 }
 
 /// Host queues in any order, and buses that disks share.
-fn by_events(
-    drive: &Drive,
-    jobs: &[Job],
-    options: &Options,
-    outcomes: &mut Vec<Outcome>,
-) -> Traffic {
+fn by_events(drive: &Drive, jobs: &[Job], options: &Options, rows: &mut Vec<Simulated>) -> Traffic {
     let mut stations = stations(drive, jobs, options);
-    outcomes.resize(jobs.len(), Outcome::default());
+    rows.resize(jobs.len(), Simulated::default());
     let mut bus_free = 0;
     while let Some(at) = earliest(&stations) {
         let station = &mut stations[at];
@@ -313,8 +299,8 @@ fn by_events(
         bus_free = granted + need.for_ns;
         let done = station.disk.finish(granted, need);
         let arrival_ns = waiting.arrival_ns;
-        outcomes[waiting.row] =
-            outcome(&jobs[waiting.row], arrival_ns, issued_ns, done, options.arrivals);
+        rows[waiting.row] =
+            simulated(&jobs[waiting.row], arrival_ns, issued_ns, done, options.arrivals);
         station.free_ns = done.completed_ns;
         // What came while the disk was busy is in the queue before the next choice.
         station.rest(jobs, options.arrivals);
@@ -323,12 +309,18 @@ fn by_events(
 }
 
 #[inline]
-fn outcome(job: &Job, arrival_ns: u64, issued_ns: u64, done: Done, arrivals: Arrivals) -> Outcome {
+fn simulated(
+    job: &Job,
+    arrival_ns: u64,
+    issued_ns: u64,
+    done: Done,
+    arrivals: Arrivals,
+) -> Simulated {
     let queued_ns = match arrivals {
         Arrivals::Closed => arrival_ns,
-        Arrivals::Queued | Arrivals::Issued => job.queued_ns,
+        Arrivals::Queued | Arrivals::Issued => job.io.queued_ns,
     };
-    Outcome { row: job.row, disk: job.disk, write: job.command.write, queued_ns, issued_ns, done }
+    Simulated::new(job, queued_ns, issued_ns, done)
 }
 
 /// The disk that acts next: the first of the earliest.
@@ -358,7 +350,7 @@ fn stations<'a>(drive: &'a Drive, jobs: &[Job], options: &Options) -> Vec<Statio
     }
     for station in &mut stations {
         if options.arrivals == Arrivals::Issued {
-            station.jobs.sort_by_key(|&j| jobs[j as usize].issued_ns);
+            station.jobs.sort_by_key(|&j| jobs[j as usize].io.issued_ns);
         }
         station.rest(jobs, options.arrivals);
     }
@@ -373,15 +365,15 @@ pub fn one_step(drive: &Drive, jobs: &[Job]) -> Vec<u64> {
     let mut disk = Disk::new(drive, drive.buffer.usual());
     let mut predicted = Vec::with_capacity(jobs.len());
     for job in jobs {
-        let done = disk.serve(job.issued_ns, job.command);
-        predicted.push(done.completed_ns - job.issued_ns);
-        if done.cached {
+        let done = disk.serve(job.io.issued_ns, job.command);
+        predicted.push(done.completed_ns - job.io.issued_ns);
+        if done.parts.cached {
             // Its completion says nothing of the platter.
             continue;
         }
         let Command { block, count, .. } = job.command;
         let after_media = done.completed_ns - disk.free_ns().min(done.completed_ns);
-        disk.resynchronize([block, count], job.completed_ns.saturating_sub(after_media));
+        disk.resynchronize([block, count], job.io.completed_ns.saturating_sub(after_media));
     }
     predicted
 }

@@ -55,8 +55,8 @@ fn waiting_is_that_of_a_single_server_with_constant_service() {
             .collect();
         let jobs = jobs(&rows, &[0], &drive).unwrap();
         let run = replay(&drive, &jobs, &Options::default());
-        let waited = mean(run.outcomes.iter().map(|o| o.issued_ns - o.queued_ns));
-        let service = mean(run.outcomes.iter().map(Outcome::physical_ns));
+        let waited = mean(run.rows.iter().map(|o| o.io.issued_ns - o.io.queued_ns));
+        let service = mean(run.rows.iter().map(Simulated::physical_ns));
         let truth = load * (service / 5e6) / (2.0 * (1.0 - load * (service / 5e6))) * service;
         assert!((waited / truth - 1.0).abs() < 0.02, "load {load}: {waited} for {truth}");
     }
@@ -71,8 +71,8 @@ fn random_reads_take_the_mean_seek_and_half_a_rotation() {
         .collect();
     let jobs = jobs(&rows, &[0], &drive).unwrap();
     let run = replay(&drive, &jobs, &Options::default());
-    let seek = mean(run.outcomes.iter().map(|o| o.done.seek_ns));
-    let rotation = mean(run.outcomes.iter().map(|o| o.done.rotation_ns));
+    let seek = mean(run.rows.iter().map(|o| o.parts.seek_ns));
+    let rotation = mean(run.rows.iter().map(|o| o.parts.rotation_ns));
     // Distance d with probability 2(N-d)/N²; none with 1/N, when half of the heads differ.
     let table = &drive.mechanism.seek_ns;
     let truth: f64 = (1..100u32)
@@ -91,7 +91,7 @@ fn a_long_read_runs_at_the_rate_of_the_medium() {
     let run = replay(&drive, &jobs, &Options::default());
     // 200 tracks of a rotation, 100 track skews of 10 and 99 cylinder skews of 20 sectors between them.
     let truth = 200 * 10 * MS + 100 * MS + 99 * 2 * MS;
-    assert!(run.outcomes[0].done.transfer_ns.abs_diff(truth) < truth / 1000);
+    assert!(run.rows[0].parts.transfer_ns.abs_diff(truth) < truth / 1000);
 }
 
 #[test]
@@ -109,23 +109,23 @@ fn parts_add_up_and_requests_never_overlap() {
     let jobs = jobs(&rows, &[0], &drive).unwrap();
     for (_, scheduler) in crate::schedule::SCHEDULERS {
         let run = replay(&drive, &jobs, &Options { scheduler, ..Options::default() });
-        let mut order: Vec<&Outcome> = run.outcomes.iter().collect();
-        order.sort_by_key(|o| o.issued_ns);
+        let mut order: Vec<&Simulated> = run.rows.iter().collect();
+        order.sort_by_key(|o| o.io.issued_ns);
         for pair in order.windows(2) {
-            assert!(pair[1].issued_ns >= pair[0].done.completed_ns);
+            assert!(pair[1].io.issued_ns >= pair[0].io.completed_ns);
         }
-        for outcome in &run.outcomes {
-            let done = &outcome.done;
-            let parts = done.waited_ns
-                + done.overhead_ns
-                + done.seek_ns
-                + done.rotation_ns
-                + done.transfer_ns;
+        for row in &run.rows {
+            let told = &row.parts;
+            let parts = told.waited_ns
+                + told.overhead_ns
+                + told.seek_ns
+                + told.rotation_ns
+                + told.transfer_ns;
             assert!(
-                parts <= outcome.physical_ns() && parts + done.bus_ns >= outcome.physical_ns(),
-                "{outcome:?}"
+                parts <= row.physical_ns() && parts + told.bus_ns >= row.physical_ns(),
+                "{row:?}"
             );
-            assert!(outcome.issued_ns >= outcome.queued_ns);
+            assert!(row.io.issued_ns >= row.io.queued_ns);
         }
     }
 }
@@ -140,7 +140,7 @@ fn better_schedulers_give_shorter_times_under_load() {
     let jobs = jobs(&rows, &[0], &drive).unwrap();
     let time = |scheduler| {
         let run = replay(&drive, &jobs, &Options { scheduler, ..Options::default() });
-        mean(run.outcomes.iter().map(Outcome::physical_ns))
+        mean(run.rows.iter().map(Simulated::physical_ns))
     };
     let (fcfs, look, sstf, satf) = (
         time(Scheduler::Fcfs),
@@ -160,7 +160,7 @@ fn disks_on_one_bus_wait_for_each_other() {
     let jobs = jobs(&[io(Op::Read, 0, 512, 0), second], &[0, 1], &drive).unwrap();
     let both = |shared_bus| {
         let run = replay(&drive, &jobs, &Options { shared_bus, ..Options::default() });
-        run.outcomes.iter().map(|o| o.done.completed_ns).collect::<Vec<_>>()
+        run.rows.iter().map(|o| o.io.completed_ns).collect::<Vec<_>>()
     };
     assert_eq!(both(false), [4 * MS + MS / 10; 2]);
     assert_eq!(both(true), [4 * MS + MS / 10, 8 * MS + MS / 10]);
@@ -175,7 +175,7 @@ fn a_closed_replay_keeps_the_think_times() {
     };
     let jobs = jobs(&[row(2, 10), row(13, 30), row(25, 40)], &[0], &drive).unwrap();
     let run = replay(&drive, &jobs, &Options { arrivals: Arrivals::Closed, ..Options::default() });
-    let starts: Vec<u64> = run.outcomes.iter().map(|o| o.issued_ns / MS).collect();
+    let starts: Vec<u64> = run.rows.iter().map(|o| o.io.issued_ns / MS).collect();
     assert_eq!(starts, [2, 2 + 5 + 3, 10 + 5], "think times are 2, 3 and none");
 }
 
@@ -219,7 +219,8 @@ fn the_short_way_without_queues_gives_the_same_rows() {
                 Command { block, count, write: dice.below(2) == 0, synchronous: dice.below(3) > 0 };
             let (issued_ns, completed_ns) = (now + MS, now + 5 * MS);
             let disk = dice.below(3) as u16;
-            Job { row, disk, queued_ns: now, issued_ns, completed_ns, command }
+            let io = Io { queued_ns: now, issued_ns, completed_ns, ..Io::default() };
+            Job { row, disk, io, command }
         })
         .collect();
     let nvram = WriteCache::Nvram {

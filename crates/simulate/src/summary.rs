@@ -4,20 +4,20 @@ use crate::cache::Destage;
 use crate::calibrate::Fit;
 use crate::command::WriteCache;
 use crate::drive::Drive;
-use crate::replay::{Arrivals, Job, Options, Outcome, Replayed, replay};
+use crate::replay::{Arrivals, Job, Options, Replayed, Simulated, replay};
 use crate::schedule::SCHEDULERS;
 use ioscape_schema::{
-    Counters, SimulatedCell, SimulatedOperations, SimulatedParts, SimulationAgreement,
+    Counters, Op, SimulatedCell, SimulatedOperations, SimulatedParts, SimulationAgreement,
 };
 
 /// Points of a distribution that is kept.
 const DISTRIBUTION: usize = 100;
 
-fn operations(outcomes: &[Outcome], time: fn(&Outcome) -> u64) -> SimulatedOperations {
+fn operations(rows: &[Simulated], time: fn(&Simulated) -> u64) -> SimulatedOperations {
     let [mut read, mut write] = [Counters::new(), Counters::new()];
-    for outcome in outcomes {
-        let one = if outcome.write { &mut write } else { &mut read };
-        one.add(0, time(outcome));
+    for row in rows {
+        let one = if row.io.request.op == Op::Write { &mut write } else { &mut read };
+        one.add(0, time(row));
     }
     let mut all = read.clone();
     all.merge(&write);
@@ -40,18 +40,18 @@ pub fn distribution(mut times: Vec<u64>) -> Vec<[f64; 2]> {
     points
 }
 
-fn parts(outcomes: &[Outcome]) -> SimulatedParts {
-    let count = outcomes.len().max(1) as f64;
+fn parts(rows: &[Simulated]) -> SimulatedParts {
+    let count = rows.len().max(1) as f64;
     let mean =
-        |part: fn(&Outcome) -> u64| outcomes.iter().map(|o| part(o) as f64).sum::<f64>() / count;
+        |part: fn(&Simulated) -> u64| rows.iter().map(|o| part(o) as f64).sum::<f64>() / count;
     SimulatedParts {
-        queue_ns: mean(|o| o.issued_ns.saturating_sub(o.queued_ns)),
-        wait_ns: mean(|o| o.done.waited_ns),
-        overhead_ns: mean(|o| o.done.overhead_ns),
-        bus_ns: mean(|o| o.done.bus_ns),
-        seek_ns: mean(|o| o.done.seek_ns),
-        rotation_ns: mean(|o| o.done.rotation_ns),
-        transfer_ns: mean(|o| o.done.transfer_ns),
+        queue_ns: mean(|o| o.io.issued_ns.saturating_sub(o.io.queued_ns)),
+        wait_ns: mean(|o| o.parts.waited_ns),
+        overhead_ns: mean(|o| o.parts.overhead_ns),
+        bus_ns: mean(|o| o.parts.bus_ns),
+        seek_ns: mean(|o| o.parts.seek_ns),
+        rotation_ns: mean(|o| o.parts.rotation_ns),
+        transfer_ns: mean(|o| o.parts.transfer_ns),
     }
 }
 
@@ -76,14 +76,12 @@ pub fn cell(drive: &Drive, options: &Options, run: &Replayed) -> SimulatedCell {
         destage: destage.map(str::to_owned),
         cache_bytes,
         read_ahead: options.disk.read_ahead,
-        physical: operations(&run.outcomes, Outcome::physical_ns),
-        elapsed: operations(&run.outcomes, Outcome::elapsed_ns),
-        parts: parts(&run.outcomes),
+        physical: operations(&run.rows, Simulated::physical_ns),
+        elapsed: operations(&run.rows, Simulated::elapsed_ns),
+        parts: parts(&run.rows),
         written_bytes: run.traffic.written * sector,
         absorbed_bytes: run.traffic.absorbed * sector,
-        physical_distribution: distribution(
-            run.outcomes.iter().map(Outcome::physical_ns).collect(),
-        ),
+        physical_distribution: distribution(run.rows.iter().map(Simulated::physical_ns).collect()),
     }
 }
 
@@ -94,16 +92,14 @@ pub fn flash_cell(model: &crate::ssd::Model, run: &Replayed) -> SimulatedCell {
         scheduler: "no host queue".to_owned(),
         cache: "write buffer".to_owned(),
         cache_bytes: Some(model.buffer_pages as u64 * model.page_blocks * block),
-        physical: operations(&run.outcomes, Outcome::physical_ns),
-        elapsed: operations(&run.outcomes, Outcome::elapsed_ns),
-        parts: parts(&run.outcomes),
+        physical: operations(&run.rows, Simulated::physical_ns),
+        elapsed: operations(&run.rows, Simulated::elapsed_ns),
+        parts: parts(&run.rows),
         written_bytes: traffic.written * block,
         absorbed_bytes: traffic.absorbed * block,
         write_amplification: (traffic.written > 0)
             .then(|| traffic.destaged as f64 / traffic.written as f64),
-        physical_distribution: distribution(
-            run.outcomes.iter().map(Outcome::physical_ns).collect(),
-        ),
+        physical_distribution: distribution(run.rows.iter().map(Simulated::physical_ns).collect()),
         ..SimulatedCell::default()
     }
 }
@@ -112,8 +108,7 @@ pub fn flash_cell(model: &crate::ssd::Model, run: &Replayed) -> SimulatedCell {
 pub fn agreement(drive: &Drive, jobs: &[Job], fit: &Fit) -> SimulationAgreement {
     let disk = drive.buffer.usual();
     let options = Options { disk, arrivals: Arrivals::Issued, ..Options::default() };
-    let simulated =
-        replay(drive, jobs, &options).outcomes.iter().map(Outcome::physical_ns).collect();
+    let simulated = replay(drive, jobs, &options).rows.iter().map(Simulated::physical_ns).collect();
     SimulationAgreement {
         requests: fit.free.count as u64,
         measured_mean_ns: fit.free.measured_mean_ns,
@@ -122,9 +117,7 @@ pub fn agreement(drive: &Drive, jobs: &[Job], fit: &Fit) -> SimulationAgreement 
         paired_requests: fit.paired.count as u64,
         paired_median_ns: fit.paired.paired_median_ns,
         paired_within_1ms: fit.paired.within_1ms,
-        measured_distribution: distribution(
-            jobs.iter().map(|j| j.completed_ns - j.issued_ns).collect(),
-        ),
+        measured_distribution: distribution(jobs.iter().map(|j| j.io.physical_ns()).collect()),
         simulated_distribution: distribution(simulated),
     }
 }
@@ -139,10 +132,10 @@ pub fn busiest_agreement(drive: &Drive, jobs: &[Job]) -> Option<SimulationAgreem
         counts.iter().max_by_key(|(disk, count)| (**count, std::cmp::Reverse(**disk)))?;
     let mut one: Vec<Job> =
         jobs.iter().filter(|j| j.disk == disk).map(|j| Job { disk: 0, ..*j }).collect();
-    if one.iter().all(|j| j.completed_ns == j.issued_ns) {
+    if one.iter().all(|j| j.io.physical_ns() == 0) {
         return None;
     }
-    one.sort_by_key(|j| j.issued_ns);
+    one.sort_by_key(|j| j.io.issued_ns);
     Some(agreement(drive, &one, &crate::calibrate::judge(drive, &one)))
 }
 

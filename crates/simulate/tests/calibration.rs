@@ -26,9 +26,8 @@ fn recorded(truth: &Parameters) -> Vec<ioscape_simulate::Job> {
     let mut all = jobs(&rows, &[0], &drive).unwrap();
     let closed = Options { arrivals: Arrivals::Closed, ..Options::default() };
     let run = replay(&drive, &all, &closed);
-    for (job, outcome) in all.iter_mut().zip(&run.outcomes) {
-        (job.queued_ns, job.issued_ns) = (outcome.issued_ns, outcome.issued_ns);
-        job.completed_ns = outcome.done.completed_ns;
+    for (job, row) in all.iter_mut().zip(&run.rows) {
+        job.io = Io { queued_ns: row.io.issued_ns, ..row.io };
     }
     all
 }

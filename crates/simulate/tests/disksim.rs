@@ -4,7 +4,7 @@ mod data;
 
 use data::data;
 use ioscape_simulate::disksim::{read, validation_trace};
-use ioscape_simulate::{Arrivals, Options, Outcome, Parameters, agreement, drives, replay};
+use ioscape_simulate::{Arrivals, Options, Parameters, Simulated, agreement, drives, replay};
 
 /// Root mean square distance of measured and simulated distributions, in milliseconds.
 fn rms(stem: &str, buses: [f64; 2]) -> Option<(f64, f64, f64)> {
@@ -27,8 +27,8 @@ fn rms(stem: &str, buses: [f64; 2]) -> Option<(f64, f64, f64)> {
     let jobs = validation_trace(&trace, stem, drive.mechanism.layout.blocks()).unwrap().jobs;
     let options = Options { disk: specs.options, arrivals: Arrivals::Closed, ..Options::default() };
     let run = replay(&drive, &jobs, &options);
-    let measured: Vec<u64> = jobs.iter().map(|j| j.completed_ns - j.issued_ns).collect();
-    let simulated: Vec<u64> = run.outcomes.iter().map(Outcome::physical_ns).collect();
+    let measured: Vec<u64> = jobs.iter().map(|j| j.io.completed_ns - j.io.issued_ns).collect();
+    let simulated: Vec<u64> = run.rows.iter().map(Simulated::physical_ns).collect();
     let found = agreement(&measured, &simulated);
     Some((found.rms_ns / 1e6, found.measured_mean_ns / 1e6, found.simulated_mean_ns / 1e6))
 }

@@ -2,12 +2,13 @@
 
 mod data;
 
+use ioscape_schema::Op;
 use ioscape_simulate::cache::{Destage, Freeing};
 use ioscape_simulate::calibrate::{Search, calibrate, judge};
 use ioscape_simulate::nvram::{absorption, overwritten_in_lru};
 use ioscape_simulate::{
-    DiskOptions, Job, Options, Outcome, Parameters, Replayed, Scheduler, WriteCache, drives, jobs,
-    replay,
+    DiskOptions, Job, Options, Parameters, Replayed, Scheduler, Simulated, WriteCache, drives,
+    jobs, replay,
 };
 
 /// The trace's first disk in the order of arrivals, with the disk's parameters.
@@ -22,7 +23,7 @@ fn hplajw() -> Option<(Parameters, Vec<Job>)> {
 #[test]
 fn hplajw_is_explained_by_its_disk() {
     let Some((parameters, mut jobs)) = hplajw() else { return };
-    jobs.sort_by_key(|j| j.issued_ns);
+    jobs.sort_by_key(|j| j.io.issued_ns);
     let fit = judge(&parameters.build().unwrap(), &jobs);
     assert!(fit.free.demerit <= 0.0215, "{:?}", fit.free);
     let paired = fit.paired;
@@ -31,8 +32,12 @@ fn hplajw_is_explained_by_its_disk() {
 }
 
 /// Mean times of reads or writes, in milliseconds.
-fn mean(run: &Replayed, write: bool, time: fn(&Outcome) -> u64) -> f64 {
-    let times = run.outcomes.iter().filter(|o| o.write == write).map(|o| time(o) as f64 / 1e6);
+fn mean(run: &Replayed, write: bool, time: fn(&Simulated) -> u64) -> f64 {
+    let times = run
+        .rows
+        .iter()
+        .filter(|o| (o.io.request.op == Op::Write) == write)
+        .map(|o| time(o) as f64 / 1e6);
     times.clone().sum::<f64>() / times.count() as f64
 }
 
@@ -51,8 +56,8 @@ fn write_caches_show_the_findings_of_the_paper() {
     let whole = Freeing::WholeWrite;
     let [small, small_satf] = [Destage::Fcfs, Destage::Satf].map(|d| nvram(8, d, whole));
     let [large, large_satf] = [Destage::Fcfs, Destage::Satf].map(|d| nvram(128, d, whole));
-    let physical = |run, write| mean(run, write, Outcome::physical_ns);
-    let elapsed = |run| mean(run, true, Outcome::elapsed_ns);
+    let physical = |run, write| mean(run, write, Simulated::physical_ns);
+    let elapsed = |run| mean(run, true, Simulated::elapsed_ns);
     // 128 KB cut the time of writes threefold, and reads become a little slower, by less than 4 %.
     assert!(physical(&none, true) / physical(&large, true) > 3.0);
     for run in [&small, &small_satf, &large, &large_satf] {
@@ -88,7 +93,7 @@ fn hplajw_is_absorbed_as_the_paper_says() {
 #[test]
 fn a_fit_of_the_first_half_holds_on_the_second() {
     let Some((mut start, mut jobs)) = hplajw() else { return };
-    jobs.sort_by_key(|j| j.issued_ns);
+    jobs.sort_by_key(|j| j.io.issued_ns);
     let (first, second) = jobs.split_at(jobs.len() / 2);
     // From costs that are half a millisecond off; skews are searched elsewhere.
     start.controller.read_before_ms += 0.5;

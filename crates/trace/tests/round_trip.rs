@@ -2,9 +2,12 @@
 
 mod memory;
 
+use bytes::Bytes;
 use ioscape_schema::{Device, Io, IoFlags, IoType, Op, Partition, Request, TraceInfo};
 use ioscape_trace::{OutFormat, ReadOptions, Source, Writer, open};
 use memory::Memory;
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::record::RowAccessor;
 use proptest::prelude::*;
 use std::io::Cursor;
 
@@ -129,6 +132,33 @@ proptest! {
             prop_assert!(told.request.offset <= io.request.offset && told.end() >= io.end());
             prop_assert!(u64::from(told.request.len) < u64::from(io.request.len) + 1024);
         }
+    }
+}
+
+#[test]
+fn further_columns_stand_behind_the_schemas_and_are_passed_over() {
+    let row = |n: u64| Io { queued_ns: n, issued_ns: n + 5, completed_ns: n + 9, ..Io::default() };
+    let rows: Vec<Io> = (0..3).map(row).collect();
+    for format in [OutFormat::Parquet, OutFormat::Csv] {
+        let memory = Memory::default();
+        let mut writer =
+            Writer::with_columns(format, memory.clone(), &["seek_ns", "cached"]).unwrap();
+        writer.rows_with(&rows, &[70, 0, 80, 1, 90, 0], &info()).unwrap();
+        writer.finish(&info()).unwrap();
+        let bytes = memory.take();
+        if format == OutFormat::Csv {
+            let text = String::from_utf8(bytes.clone()).unwrap();
+            let line = |at: usize| text.lines().nth(at).unwrap();
+            assert!(line(1).ends_with(",error,seek_ns,cached") && line(3).ends_with(",0,80,1"));
+        } else {
+            let file = SerializedFileReader::new(Bytes::from(bytes.clone())).unwrap();
+            let last = file.get_row_iter(None).unwrap().nth(1).unwrap().unwrap();
+            let names: Vec<&String> = last.get_column_iter().map(|(name, _)| name).collect();
+            assert_eq!(names[14..], ["seek_ns", "cached"]);
+            assert_eq!((last.get_ulong(14).unwrap(), last.get_ulong(15).unwrap()), (80, 1));
+        }
+        let (back, told) = read(bytes);
+        assert_eq!((back, told), (rows.clone(), info()), "{format:?}");
     }
 }
 

@@ -50,7 +50,7 @@ pub struct SimulateArgs {
     /// Threads to simulate with; the result does not depend on it [default: one per processor]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub threads: Option<u32>,
-    /// Write a row per request of the first combination to FILE (.parquet or .csv)
+    /// Write the requests of the first combination as a trace to FILE (.parquet or .csv), with the parts of their times
     #[arg(long, value_name = "FILE")]
     pub rows: Option<PathBuf>,
     /// Where the result goes.

@@ -38,13 +38,13 @@ pub fn main(args: &CalibrateArgs) -> Result<(), Failure> {
     };
     drives::check_sectors(&trace, &device, (&drive).into())?;
     let mut all = jobs(&trace.rows, &device, &drive).map_err(misuse)?;
-    if all.len() < JOBS_LEAST || all.iter().all(|j| j.completed_ns == j.issued_ns) {
+    if all.len() < JOBS_LEAST || all.iter().all(|j| j.io.physical_ns() == 0) {
         return Err(Failure::Misuse(format!(
             "{} requests with measured times: a fit needs {JOBS_LEAST}; give a trace that has completions",
             all.len()
         )));
     }
-    all.sort_by_key(|j| j.issued_ns);
+    all.sort_by_key(|j| j.io.issued_ns);
     let (first, second) = all.split_at(all.len() / 2);
     let search = Search { rounds: args.rounds, skews: !args.keep_skews, ..Search::default() };
     let mut fitted = with_progress(&start, first, search)?;

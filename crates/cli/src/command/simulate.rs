@@ -4,18 +4,22 @@ use crate::args::SimulateArgs;
 use crate::drives::Target;
 use crate::failure::Failure;
 use crate::progress::Progress;
-use crate::traces::Rows;
-use crate::{drives, output, rows};
-use ioscape_schema::{Absorption, SimulatedCell, Simulation, SimulationAgreement};
+use crate::traces::{Output, Rows, format_of_rows};
+use crate::{drives, output};
+use ioscape_schema::{Absorption, Io, SimulatedCell, Simulation, SimulationAgreement, TraceInfo};
 use ioscape_simulate::combinations::combinations;
 use ioscape_simulate::drive::Status;
 use ioscape_simulate::{
-    Arrivals, Drive, Job, Options, Replayed, jobs, nvram, replay, replay_into, ssd, summary,
+    Arrivals, Drive, Job, Options, Replayed, jobs, nvram, replay, replay_into, rows, ssd, summary,
 };
+use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Sizes of caches at the host (figures 17 and 18 of Ruemmler & Wilkes 1993).
 const HOST_CACHES: std::ops::RangeInclusive<u32> = 12..=24;
+
+/// Rows that are written at once.
+const ROWS_AT_ONCE: usize = 1 << 16;
 
 /// Runs the command.
 ///
@@ -24,7 +28,7 @@ const HOST_CACHES: std::ops::RangeInclusive<u32> = 12..=24;
 pub fn main(args: &SimulateArgs) -> Result<(), Failure> {
     output::check_places(args.out.files().chain(args.rows.as_deref()))?;
     if let Some(path) = &args.rows {
-        rows::check_name(path)?;
+        format_of_rows(path)?;
     }
     let target = drives::target(&args.drive)?;
     let trace = Rows::open(&args.trace, &args.of_trace)?.all()?;
@@ -36,10 +40,13 @@ pub fn main(args: &SimulateArgs) -> Result<(), Failure> {
     if all.is_empty() {
         return Err(Failure::Misuse("no request of the trace moves data on these devices".into()));
     }
-    let found = match &target {
+    let (found, run) = match &target {
         Target::Disk(drive) => on_disk(args, drive, &all, &progress)?,
         Target::Flash(model) => on_flash(args, model, &all, &progress)?,
     };
+    if let Some(path) = &args.rows {
+        write_rows(path, run, &rows::info(&trace.info, extent.name))?;
+    }
     let names = args.trace.iter().map(|path| path.display().to_string());
     let mut document = output::document(0);
     let simulation = Simulation {
@@ -58,6 +65,20 @@ pub fn main(args: &SimulateArgs) -> Result<(), Failure> {
     output::pour(&document, &args.out)
 }
 
+/// Writes simulated rows as a trace.
+fn write_rows(path: &Path, mut run: Replayed, info: &TraceInfo) -> Result<(), Failure> {
+    let failed = |e: ioscape_trace::Error| Failure::Failed(e.to_string());
+    let (file, mut writer) = Output::with_columns(path, format_of_rows(path)?, &rows::COLUMNS)?;
+    run.sort_by_arrival();
+    for some in run.rows.chunks(ROWS_AT_ONCE) {
+        let ios: Vec<Io> = some.iter().map(|row| row.io).collect();
+        let parts: Vec<u64> = some.iter().flat_map(|row| row.columns()).collect();
+        writer.rows_with(&ios, &parts, info).map_err(failed)?;
+    }
+    writer.finish(info).map_err(failed)?;
+    file.keep().map(drop)
+}
+
 /// What a kind of drive has to say.
 struct Found {
     status: Status,
@@ -70,17 +91,16 @@ fn on_disk(
     drive: &Drive,
     all: &[Job],
     progress: &Progress,
-) -> Result<Found, Failure> {
+) -> Result<(Found, Replayed), Failure> {
     let cells = combinations(&args.choices(), drive).map_err(Failure::Misuse)?;
     progress.doing(&format!("{} requests, {} combinations", all.len(), cells.len()));
-    if let (Some(path), Some(first)) = (&args.rows, cells.first()) {
-        rows::write(path, &replay(drive, all, first), all)?;
-    }
-    Ok(Found {
+    let first = cells.first().filter(|_| args.rows.is_some());
+    let found = Found {
         status: drive.status,
         cells: run_all(drive, all, &cells, threads(args)),
         agreement: summary::busiest_agreement(drive, all),
-    })
+    };
+    Ok((found, first.map(|first| replay(drive, all, first)).unwrap_or_default()))
 }
 
 /// A solid-state drive has a write buffer of its own and no need of a host's order: nothing of either can be chosen.
@@ -89,7 +109,7 @@ fn on_flash(
     model: &ssd::Model,
     all: &[Job],
     progress: &Progress,
-) -> Result<Found, Failure> {
+) -> Result<(Found, Replayed), Failure> {
     let chosen = [
         ("--cache", args.cache.is_some()),
         ("--destage", args.destage.is_some()),
@@ -107,11 +127,8 @@ fn on_flash(
     }
     progress.doing(&format!("{} requests", all.len()));
     let run = ssd::replay(model, all, args.arrivals);
-    if let Some(path) = &args.rows {
-        rows::write(path, &run, all)?;
-    }
     let cells = vec![summary::flash_cell(model, &run)];
-    Ok(Found { status: model.status, cells, agreement: None })
+    Ok((Found { status: model.status, cells, agreement: None }, run))
 }
 
 fn arrivals(arrivals: Arrivals) -> &'static str {

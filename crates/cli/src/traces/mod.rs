@@ -3,8 +3,10 @@
 
 mod devices;
 mod files;
+mod output;
 
 pub use files::Files;
+pub use output::{Output, format_of_rows};
 
 use crate::args::RowsArgs;
 use crate::failure::Failure;

@@ -4,7 +4,7 @@
 //! the bus is wanted and for how long, [`Disk::finish`] goes on when it was granted. What the disk does by itself
 //! (writing its buffer, reading ahead) needs no events: it is worked out up to the moment of the next command.
 
-use crate::command::{BusNeed, Command, Done, STREAMED_OVER_BYTES, WriteCache};
+use crate::command::{BusNeed, Command, Done, Parts, STREAMED_OVER_BYTES, WriteCache};
 use crate::drive::BusTransfer;
 use crate::mechanism::Feed;
 
@@ -39,7 +39,7 @@ impl Disk<'_> {
         let (drive, asked) = (self.drive, [command.block, command.count]);
         let buffered = self.buffers(&command);
         let [overhead_ns, data_after_ns, after_ns] = self.write_times(&command, buffered);
-        let mut so_far = Done { overhead_ns, ..Done::default() };
+        let mut so_far = Parts { overhead_ns, ..Parts::default() };
         self.traffic.written += command.count;
         let ready = now_ns + overhead_ns;
         if self.ahead.is_some() {
@@ -126,33 +126,31 @@ impl Disk<'_> {
                 };
                 let on_host = bus_end.max(last);
                 let after = drive.controller.read_after_ns;
-                Done {
-                    completed_ns: on_host + after,
+                let parts = Parts {
                     bus_ns: on_host - media_end_ns.min(on_host),
                     overhead_ns: so_far.overhead_ns + after,
                     ..so_far
-                }
+                };
+                Done { completed_ns: on_host + after, parts }
             }
             Half::Through { so_far, start_ns, after_ns } => {
-                let done = self.write_through(command, so_far, start_ns, granted_ns, need);
-                Done {
-                    completed_ns: self.free_ns + after_ns,
-                    overhead_ns: so_far.overhead_ns + after_ns,
-                    ..done
-                }
+                let parts = self.write_through(command, so_far, start_ns, granted_ns, need);
+                let overhead_ns = so_far.overhead_ns + after_ns;
+                let parts = Parts { overhead_ns, ..parts };
+                Done { completed_ns: self.free_ns + after_ns, parts }
             }
             Half::Buffered { so_far } => {
                 self.advance(bus_end);
                 self.traffic.absorbed += self.buffer.insert(command.block, command.count, bus_end);
                 self.write_end = command.block + command.count;
                 let after = drive.controller.write_hit_after_ns;
-                Done {
-                    completed_ns: bus_end + after,
+                let parts = Parts {
                     bus_ns: bus_end - need.at_ns,
                     overhead_ns: so_far.overhead_ns + after,
                     cached: true,
                     ..so_far
-                }
+                };
+                Done { completed_ns: bus_end + after, parts }
             }
         }
     }
@@ -161,11 +159,11 @@ impl Disk<'_> {
     fn write_through(
         &mut self,
         command: Command,
-        so_far: Done,
+        so_far: Parts,
         start_ns: u64,
         granted_ns: u64,
         need: BusNeed,
-    ) -> Done {
+    ) -> Parts {
         let drive = self.drive;
         let bus_end = granted_ns + need.for_ns;
         let from_ns = granted_ns + drive.bus.arbitration_ns;
@@ -186,7 +184,7 @@ impl Disk<'_> {
         self.free_ns = access.end_ns.max(bus_end);
         self.traffic.destaged += command.count;
         self.write_end = command.block + command.count;
-        Done {
+        Parts {
             seek_ns: access.seek_ns,
             bus_ns: self.free_ns - access.end_ns,
             rotation_ns: access.rotation_ns,

@@ -1,7 +1,7 @@
 //! The first half of a read: from the buffer, from what is being read ahead, or from the medium.
 
 use super::state::{Disk, Half};
-use crate::command::{BusNeed, Command, Done};
+use crate::command::{BusNeed, Command, Parts};
 use crate::drive::BusTransfer;
 use crate::mechanism::{Access, Feed};
 use crate::read_ahead::ReadAhead;
@@ -10,31 +10,31 @@ impl Disk<'_> {
     #[inline]
     pub(super) fn begin_read(&mut self, now_ns: u64, command: Command) -> BusNeed {
         let asked = [command.block, command.count];
-        let mut done = Done::default();
+        let mut parts = Parts::default();
         let media_end_ns = if self.buffer.holds(command.block, command.count) {
-            self.hit(&mut done);
-            now_ns + done.overhead_ns
+            self.hit(&mut parts);
+            now_ns + parts.overhead_ns
         } else if let Some(end_ns) = self.read_ahead_delivers(now_ns, asked) {
-            self.hit(&mut done);
-            let ready = now_ns + done.overhead_ns;
-            done.transfer_ns = end_ns.saturating_sub(ready);
+            self.hit(&mut parts);
+            let ready = now_ns + parts.overhead_ns;
+            parts.transfer_ns = end_ns.saturating_sub(ready);
             end_ns.max(ready)
         } else {
             // What was read ahead so far becomes a segment among the others.
             self.stop_reading_ahead(now_ns);
             match self.held(asked) {
                 Some(held) if held[1] >= asked[0] + asked[1] => {
-                    self.hit(&mut done);
+                    self.hit(&mut parts);
                     self.read_on_behind(now_ns, held);
-                    now_ns + done.overhead_ns
+                    now_ns + parts.overhead_ns
                 }
                 held => return self.read_medium(now_ns, command, held),
             }
         };
         let drive = self.drive;
-        self.half = Some((command, Half::Read { so_far: done, media_end_ns }));
+        self.half = Some((command, Half::Read { so_far: parts, media_end_ns }));
         let for_ns = drive.bus.arbitration_ns + drive.bus.time_ns(command.count, false);
-        BusNeed { at_ns: media_end_ns - self.early(&done, command.count), for_ns }
+        BusNeed { at_ns: media_end_ns - self.early(&parts, command.count), for_ns }
     }
 
     /// The segment that holds the beginning of these blocks.
@@ -61,13 +61,13 @@ impl Disk<'_> {
         let from = held.map_or(block, |held| held[1]);
         let rest = [from, end - from];
         let access = drive.mechanism.access(&mut self.arm, start, Feed::default(), rest, false);
-        let so_far = Done {
+        let so_far = Parts {
             overhead_ns: before_ns,
             waited_ns: start - now_ns - before_ns,
             seek_ns: access.seek_ns,
             rotation_ns: access.rotation_ns,
             transfer_ns: access.transfer_ns,
-            ..Done::default()
+            ..Parts::default()
         };
         self.free_ns = access.end_ns;
         if self.options.read_ahead {
@@ -90,9 +90,9 @@ impl Disk<'_> {
     }
 
     /// How long before the end of the medium's part the data can begin to cross the bus.
-    fn early(&self, done: &Done, count: u64) -> u64 {
+    fn early(&self, parts: &Parts, count: u64) -> u64 {
         match self.drive.bus.transfer {
-            BusTransfer::Overlapped => self.overlap(done.transfer_ns, count, 0),
+            BusTransfer::Overlapped => self.overlap(parts.transfer_ns, count, 0),
             _ => 0,
         }
     }
@@ -125,9 +125,9 @@ impl Disk<'_> {
         marked.min(bus.time_ns(count.saturating_sub(1), false) + setup_ns)
     }
 
-    fn hit(&mut self, done: &mut Done) {
-        done.cached = true;
-        done.overhead_ns = self.drive.controller.hit_before_ns[self.after()];
+    fn hit(&mut self, parts: &mut Parts) {
+        parts.cached = true;
+        parts.overhead_ns = self.drive.controller.hit_before_ns[self.after()];
         self.traffic.read_hits += 1;
     }
 

@@ -1,7 +1,7 @@
 //! The state of a disk between commands and between the halves of one.
 
 use crate::cache::{Buffer, Dirty};
-use crate::command::{Command, DiskOptions, Done, Traffic, WriteCache};
+use crate::command::{Command, DiskOptions, Parts, Traffic, WriteCache};
 use crate::drive::Drive;
 use crate::mechanism::{Access, Arm};
 use crate::read_ahead::{Reach, ReadAhead};
@@ -18,11 +18,11 @@ pub(super) struct Destaging {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Half {
     /// A read whose data wait for the bus.
-    Read { so_far: Done, media_end_ns: u64 },
+    Read { so_far: Parts, media_end_ns: u64 },
     /// A write to the medium whose arm may start at this time.
-    Through { so_far: Done, start_ns: u64, after_ns: u64 },
+    Through { so_far: Parts, start_ns: u64, after_ns: u64 },
     /// A write into the buffer.
-    Buffered { so_far: Done },
+    Buffered { so_far: Parts },
 }
 
 /// A disk and its state.

@@ -27,9 +27,9 @@ fn a_write_into_the_buffer_is_complete_at_once_and_a_read_of_it_needs_no_medium(
     let drive = simple();
     let mut disk = Disk::new(&drive, nvram(64, Destage::Fcfs, Freeing::WholeWrite));
     let done = send(&mut disk, 0, command(5000, 8, true));
-    assert!(done.cached && done.completed_ns < 100);
+    assert!(done.parts.cached && done.completed_ns < 100);
     let read = send(&mut disk, done.completed_ns, command(5002, 4, false));
-    assert!(read.cached && read.completed_ns < 200);
+    assert!(read.parts.cached && read.completed_ns < 200);
 }
 
 #[test]
@@ -51,7 +51,7 @@ fn long_writes_stream_past_the_buffer() {
     let drive = simple();
     let mut disk = Disk::new(&drive, nvram(64, Destage::Fcfs, Freeing::WholeWrite));
     let done = send(&mut disk, 0, command(0, 65, true));
-    assert!(!done.cached && done.completed_ns >= 6 * MS);
+    assert!(!done.parts.cached && done.completed_ns >= 6 * MS);
 }
 
 #[test]
@@ -60,11 +60,14 @@ fn immediate_reporting_takes_asynchronous_writes_and_those_that_follow() {
     let options = DiskOptions { read_ahead: false, cache: WriteCache::Immediate };
     let synchronous = |block| Command { synchronous: true, ..command(block, 8, true) };
     let mut disk = Disk::new(&drive, options);
-    assert!(!send(&mut disk, 0, synchronous(40)).cached, "somebody waits for it");
+    assert!(!send(&mut disk, 0, synchronous(40)).parts.cached, "somebody waits for it");
     let mut disk = Disk::new(&drive, options);
-    assert!(send(&mut disk, 0, command(40, 8, true)).cached);
-    assert!(send(&mut disk, 1000, synchronous(48)).cached, "it follows the write in progress");
-    assert!(!send(&mut disk, 2000, synchronous(80)).cached, "it does not follow");
+    assert!(send(&mut disk, 0, command(40, 8, true)).parts.cached);
+    assert!(
+        send(&mut disk, 1000, synchronous(48)).parts.cached,
+        "it follows the write in progress"
+    );
+    assert!(!send(&mut disk, 2000, synchronous(80)).parts.cached, "it does not follow");
 }
 
 #[test]
@@ -133,7 +136,7 @@ fn nothing_is_written_from_the_buffer_while_a_read_goes_on() {
     send(&mut disk, 1000, command(300, 4, true));
     let first = send(&mut disk, MS, command(100, 8, false));
     let second = send(&mut disk, first.completed_ns, command(500, 1, false));
-    assert_eq!((disk.traffic.destaged, second.waited_ns), (8, 0));
+    assert_eq!((disk.traffic.destaged, second.parts.waited_ns), (8, 0));
     send(&mut disk, second.completed_ns + 100 * MS, command(0, 1, false));
     assert_eq!(disk.traffic.destaged, 12);
 }
@@ -151,11 +154,12 @@ fn segmented(segments: u32, change: impl Fn(&mut crate::Parameters)) -> crate::D
 fn segments_answer_reads_until_they_are_needed_or_overwritten() {
     let drive = segmented(2, |_| {});
     let mut disk = Disk::new(&drive, DiskOptions { read_ahead: true, ..DiskOptions::default() });
-    let mut read = |n: u64, block| send(&mut disk, n * 1000 * MS, command(block, 8, false)).cached;
+    let mut read =
+        |n: u64, block| send(&mut disk, n * 1000 * MS, command(block, 8, false)).parts.cached;
     assert_eq!([read(1, 0), read(2, 5000), read(3, 20), read(4, 5020)], [false, false, true, true]);
     assert_eq!([read(5, 9000), read(6, 20), read(7, 5020)], [false, false, false]);
     send(&mut disk, 8000 * MS, command(5050, 1, true));
-    assert!(!send(&mut disk, 9000 * MS, command(5040, 8, false)).cached);
+    assert!(!send(&mut disk, 9000 * MS, command(5040, 8, false)).parts.cached);
 }
 
 #[test]
@@ -165,7 +169,7 @@ fn what_was_delivered_is_forgotten_where_the_drive_does_so() {
         let mut disk =
             Disk::new(&drive, DiskOptions { read_ahead: true, ..DiskOptions::default() });
         send(&mut disk, 0, command(0, 8, false));
-        send(&mut disk, 100 * MS, command(4, 4, false)).cached
+        send(&mut disk, 100 * MS, command(4, 4, false)).parts.cached
     };
     assert_eq!([again(false), again(true)], [true, false]);
 }

@@ -3,6 +3,10 @@
 use crate::Error;
 use crate::command::Command;
 use crate::replay::Job;
+use ioscape_schema::{Io, Op, Request};
+
+/// Bytes of a block of DiskSim.
+const BLOCK_BYTES: u64 = 512;
 
 /// A validation trace.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -46,15 +50,23 @@ pub fn validation_trace(text: &str, name: &str, blocks: u64) -> Result<Validated
                 "{count} blocks from {block} are not on a disk of {blocks}"
             )));
         }
+        let op = if write { Op::Write } else { Op::Read };
+        let len = u32::try_from(count.saturating_mul(BLOCK_BYTES))
+            .map_err(|_| wrong("a request of 4 GiB or more"))?;
+        let request = Request { op, offset: block.saturating_mul(BLOCK_BYTES), len };
         let nanoseconds = |us: f64| libm::round(us * 1e3) as u64;
         let (begin, end) = (nanoseconds(now_us), nanoseconds(now_us + time(service)?));
         now_us += time(service)? + time(think)?;
         jobs.push(Job {
             row: number as u32,
             disk: 0,
-            queued_ns: begin,
-            issued_ns: begin,
-            completed_ns: end,
+            io: Io {
+                request,
+                queued_ns: begin,
+                issued_ns: begin,
+                completed_ns: end,
+                ..Io::default()
+            },
             command: Command { block, count, write, synchronous: false },
         });
     }

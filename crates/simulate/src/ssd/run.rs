@@ -1,8 +1,8 @@
 //! A solid-state drive at work: when dies, channels, link and write buffer are free.
 
 use super::{Filled, Ftl, Model};
-use crate::command::{Command, Done, Traffic};
-use crate::replay::{Arrivals, Job, Outcome, Replayed};
+use crate::command::{Command, Done, Parts, Traffic};
+use crate::replay::{Arrivals, Job, Replayed, Simulated};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
@@ -81,15 +81,15 @@ impl<'a> Ssd<'a> {
         self.traffic.read_hits += u64::from(cached);
         let link = ready.max(self.link_free_ns);
         self.link_free_ns = link + command.count * self.model.link_block_ns;
-        Done {
-            completed_ns: self.link_free_ns,
+        let parts = Parts {
             waited_ns,
             overhead_ns: self.model.command_ns,
             bus_ns: self.link_free_ns - ready,
             transfer_ns: ready - started - waited_ns,
             cached,
-            ..Done::default()
-        }
+            ..Parts::default()
+        };
+        Done { completed_ns: self.link_free_ns, parts }
     }
 
     /// Reads a page from the cells of its die; gives the time when it is done.
@@ -119,14 +119,14 @@ impl<'a> Ssd<'a> {
         }
         self.link_free_ns = at;
         self.traffic.written += command.count;
-        Done {
-            completed_ns: at,
+        let parts = Parts {
             waited_ns,
             overhead_ns: self.model.command_ns,
             bus_ns: at - started - waited_ns,
             cached: true,
-            ..Done::default()
-        }
+            ..Parts::default()
+        };
+        Done { completed_ns: at, parts }
     }
 
     /// Sends a buffered page to its die. A page of which only a part is new is read before.
@@ -174,24 +174,23 @@ pub fn replay(model: &Model, jobs: &[Job], arrivals: Arrivals) -> Replayed {
         (0..count).map(|_| (Ssd::new(model), [0, 0])).collect();
     let mut order: Vec<usize> = (0..jobs.len()).collect();
     if arrivals == Arrivals::Issued {
-        order.sort_by_key(|&at| jobs[at].issued_ns);
+        order.sort_by_key(|&at| jobs[at].io.issued_ns);
     }
-    let mut outcomes = vec![Outcome::default(); jobs.len()];
+    let mut rows = vec![Simulated::default(); jobs.len()];
     for at in order {
         let job = &jobs[at];
         let (drive, [free_ns, before_ns]) = &mut drives[usize::from(job.disk)];
         let now = match arrivals {
-            Arrivals::Queued => job.queued_ns,
-            Arrivals::Issued => job.issued_ns,
-            Arrivals::Closed => *free_ns + job.queued_ns.saturating_sub(*before_ns),
+            Arrivals::Queued => job.io.queued_ns,
+            Arrivals::Issued => job.io.issued_ns,
+            Arrivals::Closed => *free_ns + job.io.queued_ns.saturating_sub(*before_ns),
         };
         let done = drive.serve(now, job.command);
-        (*free_ns, *before_ns) = (done.completed_ns, job.completed_ns);
-        let queued_ns = if arrivals == Arrivals::Issued { job.queued_ns } else { now };
-        let (row, disk, write) = (job.row, job.disk, job.command.write);
-        outcomes[at] = Outcome { row, disk, write, queued_ns, issued_ns: now, done };
+        (*free_ns, *before_ns) = (done.completed_ns, job.io.completed_ns);
+        let queued_ns = if arrivals == Arrivals::Issued { job.io.queued_ns } else { now };
+        rows[at] = Simulated::new(job, queued_ns, now, done);
     }
     let traffic =
         drives.iter().fold(Traffic::default(), |sum, (drive, _)| sum.plus(&drive.traffic));
-    Replayed { outcomes, traffic }
+    Replayed { rows, traffic }
 }

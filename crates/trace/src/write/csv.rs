@@ -10,23 +10,25 @@ use std::io::Write;
 /// Writer of the text.
 pub(super) struct Csv<W> {
     out: W,
+    more: &'static [&'static str],
     begun: bool,
 }
 
 impl<W: Write> Csv<W> {
-    /// Writes to `out`.
-    pub fn new(out: W) -> Self {
-        Self { out, begun: false }
+    /// Writes to `out`, with further columns of these names.
+    pub fn new(out: W, more: &'static [&'static str]) -> Self {
+        Self { out, more, begun: false }
     }
 
     /// The tables as far as they are known, and the header.
     fn begin(&mut self, info: &TraceInfo) -> Result<(), Error> {
         self.begun = true;
         let json = serde_json::to_string(info).map_err(|e| Error::Write(e.into()))?;
-        writeln!(self.out, "# ioscape trace {json}\n{}", ALL.join(",")).map_err(Error::Write)
+        let names = [&ALL, self.more].concat().join(",");
+        writeln!(self.out, "# ioscape trace {json}\n{names}").map_err(Error::Write)
     }
 
-    fn row(&mut self, io: &Io, info: &TraceInfo) -> std::io::Result<()> {
+    fn row(&mut self, io: &Io, more: &[u64], info: &TraceInfo) -> std::io::Result<()> {
         let device = info.devices.get(usize::from(io.device)).map_or("", |d| &d.name);
         let command = info.commands.get(io.command as usize).map_or("", String::as_str);
         for (column, name) in ALL.iter().enumerate() {
@@ -43,6 +45,9 @@ impl<W: Write> Csv<W> {
                 _ => write!(self.out, "{}", columns::get(column, io))?,
             }
         }
+        for at in 0..self.more.len() {
+            write!(self.out, ",{}", more.get(at).unwrap_or(&0))?;
+        }
         self.out.write_all(b"\n")
     }
 }
@@ -56,11 +61,13 @@ fn quoted(name: &str) -> Cow<'_, str> {
 }
 
 impl<W: Write> Encode for Csv<W> {
-    fn rows(&mut self, rows: &[Io], info: &TraceInfo) -> Result<(), Error> {
+    fn rows(&mut self, rows: &[Io], more: &[u64], info: &TraceInfo) -> Result<(), Error> {
         if !self.begun {
             self.begin(info)?;
         }
-        rows.iter().try_for_each(|io| self.row(io, info)).map_err(Error::Write)
+        let mut more = more.chunks(self.more.len().max(1));
+        let mut row = |io| self.row(io, more.next().unwrap_or(&[]), info);
+        rows.iter().try_for_each(&mut row).map_err(Error::Write)
     }
 
     fn finish(mut self: Box<Self>, info: &TraceInfo) -> Result<(), Error> {

@@ -5,8 +5,9 @@ use ioscape_schema::{Io, TraceInfo};
 
 /// A format that is written.
 pub(super) trait Encode {
-    /// Writes some rows; `info` holds the tables as far as they are known.
-    fn rows(&mut self, rows: &[Io], info: &TraceInfo) -> Result<(), Error>;
+    /// Writes some rows; `info` holds the tables as far as they are known. `more` holds the values of the further columns,
+    /// row after row; formats without further columns leave them out.
+    fn rows(&mut self, rows: &[Io], more: &[u64], info: &TraceInfo) -> Result<(), Error>;
 
     /// Writes what comes last.
     fn finish(self: Box<Self>, info: &TraceInfo) -> Result<(), Error>;

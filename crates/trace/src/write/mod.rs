@@ -70,9 +70,22 @@ pub struct Writer {
 impl Writer {
     /// Begins a trace in `out`, which should be buffered.
     pub fn new(format: OutFormat, out: impl WriteSeek + 'static) -> Result<Self, Error> {
+        Self::with_columns(format, out, &[])
+    }
+
+    /// The same with further columns of whole numbers behind those of the schema, in the formats of this project; a reader
+    /// of traces passes them over. Their names are none of the schema's.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn with_columns(
+        format: OutFormat,
+        out: impl WriteSeek + 'static,
+        more: &'static [&'static str],
+    ) -> Result<Self, Error> {
         let encoder: Box<dyn Encode> = match format {
-            OutFormat::Parquet => Box::new(parquet::Columns::new(out)?),
-            OutFormat::Csv => Box::new(csv::Csv::new(out)),
+            OutFormat::Parquet => Box::new(parquet::Columns::new(out, more)?),
+            OutFormat::Csv => Box::new(csv::Csv::new(out, more)),
             OutFormat::FioLog => Box::new(fio::FioLog::new(out)),
             OutFormat::DiskSim => Box::new(disksim::Ascii::new(out)),
             OutFormat::OracleGeneral => Box::new(oracle::OracleGeneral::new(out)),
@@ -85,7 +98,15 @@ impl Writer {
     /// # Errors
     /// The file cannot be written, or a row cannot be told in this format.
     pub fn rows(&mut self, rows: &[Io], info: &TraceInfo) -> Result<(), Error> {
-        self.encoder.rows(rows, info)
+        self.encoder.rows(rows, &[], info)
+    }
+
+    /// The same with the values of the further columns, row after row; those that are lacking are 0.
+    ///
+    /// # Errors
+    /// As [`Self::rows`].
+    pub fn rows_with(&mut self, rows: &[Io], more: &[u64], info: &TraceInfo) -> Result<(), Error> {
+        self.encoder.rows(rows, more, info)
     }
 
     /// Ends the trace; the file is whole only then.

@@ -77,7 +77,7 @@ impl<W: Write + Seek> OracleGeneral<W> {
 }
 
 impl<W: Write + Seek> Encode for OracleGeneral<W> {
-    fn rows(&mut self, rows: &[Io], _info: &TraceInfo) -> Result<(), Error> {
+    fn rows(&mut self, rows: &[Io], _more: &[u64], _info: &TraceInfo) -> Result<(), Error> {
         for io in rows {
             self.row(io)?;
             if self.recent.len() >= 2 * RECENT * RECORD {

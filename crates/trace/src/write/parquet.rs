@@ -30,9 +30,8 @@ fn kind(column: &str) -> (Physical, i8) {
     }
 }
 
-fn schema() -> Result<Type, ParquetError> {
-    let field = |name: &&str| {
-        let (physical, bits) = kind(name);
+fn schema(more: &[&str]) -> Result<Type, ParquetError> {
+    let field = |(name, (physical, bits)): (&&str, (Physical, i8))| {
         let logical = (bits > 0).then_some(LogicalType::integer(bits, false));
         Type::primitive_type_builder(name, physical)
             .with_repetition(Repetition::REQUIRED)
@@ -40,7 +39,9 @@ fn schema() -> Result<Type, ParquetError> {
             .build()
             .map(Arc::new)
     };
-    let fields = ALL.iter().map(field).collect::<Result<Vec<_>, _>>()?;
+    let own = ALL.iter().map(|name| (name, kind(name)));
+    let others = more.iter().map(|name| (name, (Physical::INT64, 64)));
+    let fields = own.chain(others).map(field).collect::<Result<Vec<_>, _>>()?;
     Type::group_type_builder("trace").with_fields(fields).build()
 }
 
@@ -66,17 +67,19 @@ fn failed(error: ParquetError) -> Error {
 pub(super) struct Columns<W: Write + Send> {
     file: SerializedFileWriter<W>,
     rows: Vec<Io>,
+    /// Names of the further columns, and their values row after row.
+    more: (&'static [&'static str], Vec<u64>),
     sorted: bool,
     latest_ns: u64,
 }
 
 impl<W: Write + Send> Columns<W> {
-    /// Writes to `out`.
-    pub fn new(out: W) -> Result<Self, Error> {
-        let schema = Arc::new(schema().map_err(failed)?);
+    /// Writes to `out`, with further columns of these names.
+    pub fn new(out: W, more: &'static [&'static str]) -> Result<Self, Error> {
+        let schema = Arc::new(schema(more).map_err(failed)?);
         let file =
             SerializedFileWriter::new(out, schema, Arc::new(properties())).map_err(failed)?;
-        Ok(Self { file, rows: Vec::new(), sorted: true, latest_ns: 0 })
+        Ok(Self { file, rows: Vec::new(), more: (more, Vec::new()), sorted: true, latest_ns: 0 })
     }
 
     fn write_group(&mut self) -> Result<(), ParquetError> {
@@ -84,8 +87,21 @@ impl<W: Write + Send> Columns<W> {
         for column in 0..ALL.len() {
             write_column(&mut group, column, &self.rows)?;
         }
+        let (names, values) = &mut self.more;
+        for column in 0..names.len() {
+            let Some(mut writer) = group.next_column()? else { break };
+            let values: Vec<i64> = values
+                .iter()
+                .skip(column)
+                .step_by(names.len())
+                .map(|&value| value as i64)
+                .collect();
+            writer.typed::<Int64Type>().write_batch(&values, None, None)?;
+            writer.close()?;
+        }
         group.close()?;
         self.rows.clear();
+        values.clear();
         Ok(())
     }
 }
@@ -115,11 +131,14 @@ fn write_column<W: Write + Send>(
 }
 
 impl<W: Write + Send> Encode for Columns<W> {
-    fn rows(&mut self, rows: &[Io], _info: &TraceInfo) -> Result<(), Error> {
-        for io in rows {
+    fn rows(&mut self, rows: &[Io], more: &[u64], _info: &TraceInfo) -> Result<(), Error> {
+        let width = self.more.0.len();
+        for (at, io) in rows.iter().enumerate() {
             self.sorted &= io.queued_ns >= self.latest_ns;
             self.latest_ns = io.queued_ns;
             self.rows.push(*io);
+            let values = (0..width).map(|column| more.get(at * width + column).unwrap_or(&0));
+            self.more.1.extend(values);
             if self.rows.len() == GROUP {
                 self.write_group().map_err(failed)?;
             }

@@ -1,10 +1,9 @@
 //! `ioscape trace import` and `export`: from one format to another.
 
-use super::files::Output;
 use crate::args::{ExportArgs, ImportArgs, RowsArgs};
 use crate::failure::Failure;
 use crate::output;
-use crate::traces::Rows;
+use crate::traces::{Output, Rows};
 use ioscape_schema::{Document, Io, Op, TraceFile, TraceInfo};
 use ioscape_trace::{Error, OutFormat};
 use std::path::{Path, PathBuf};

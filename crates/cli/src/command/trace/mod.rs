@@ -3,7 +3,6 @@
 mod analyze;
 mod characterize;
 mod convert;
-mod files;
 mod record;
 mod replay;
 

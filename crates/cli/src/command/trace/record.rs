@@ -1,10 +1,10 @@
 //! `ioscape trace record`: gathers the kernel's events, then makes rows of them with the types of their blocks.
 
 use super::convert;
-use super::files::Output;
 use crate::args::RecordArgs;
 use crate::failure::Failure;
 use crate::progress::Progress;
+use crate::traces::Output;
 use crate::{interrupt, output};
 use ioscape_observe::record::{
     BUFFER_BYTES, BlockRange, Holds, RecordOptions, RecordedCommand, RecordedDisk, Recorder,

@@ -9,6 +9,21 @@ use std::path::{Path, PathBuf};
 /// Bytes gathered before they are written.
 const BUFFER: usize = 1 << 20;
 
+/// The format of the rows that a command writes beside its result, by the ending of the name.
+///
+/// # Errors
+/// The name ends with neither `.csv` nor `.parquet`.
+pub fn format_of_rows(path: &Path) -> Result<OutFormat, Failure> {
+    match path.extension().and_then(|ending| ending.to_str()) {
+        Some("csv") => Ok(OutFormat::Csv),
+        Some("parquet") => Ok(OutFormat::Parquet),
+        _ => Err(Failure::Misuse(format!(
+            "--rows {}: the name must end with .csv or .parquet",
+            path.display()
+        ))),
+    }
+}
+
 /// A trace file being written: it takes its name only when it is whole.
 pub struct Output {
     path: PathBuf,
@@ -21,6 +36,18 @@ impl Output {
     /// # Errors
     /// The place cannot be written.
     pub fn new(path: &Path, format: OutFormat) -> Result<(Self, Writer), Failure> {
+        Self::with_columns(path, format, &[])
+    }
+
+    /// The same with further columns of these names behind those of a trace.
+    ///
+    /// # Errors
+    /// The place cannot be written.
+    pub fn with_columns(
+        path: &Path,
+        format: OutFormat,
+        more: &'static [&'static str],
+    ) -> Result<(Self, Writer), Failure> {
         crate::output::check_writable(path)?;
         let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let failed = |e: io::Error| Failure::of_write(&path.display().to_string(), &e);
@@ -30,7 +57,8 @@ impl Output {
             .tempfile_in(folder)
             .map_err(failed)?;
         let buffered = BufWriter::with_capacity(BUFFER, file.reopen().map_err(failed)?);
-        let writer = Writer::new(format, buffered).map_err(|e| Failure::Failed(e.to_string()))?;
+        let writer = Writer::with_columns(format, buffered, more)
+            .map_err(|e| Failure::Failed(e.to_string()))?;
         Ok((Self { path: path.to_path_buf(), file }, writer))
     }
 
