@@ -1,12 +1,9 @@
-//! Declarations: types, variables with their first values, and functions.
+//! Types and declarators: what stands before a name, around it and behind it.
 
 use super::Fault;
-use super::ir::{Datum, Function, Global, Inst, SlotInfo};
 use super::lex::Kind;
-use super::operand::{Operand, Place};
-use super::parse::{Parser, Symbol, Targets};
+use super::parse::{Parser, Symbol};
 use super::types::{Member, Struct, Type, WORD, align};
-use std::collections::HashMap;
 use std::rc::Rc;
 
 /// Words that a declaration may begin with.
@@ -20,18 +17,24 @@ const STORAGE: [&str; 6] = ["typedef", "extern", "static", "const", "register", 
 const LARGEST: u32 = 1 << 24;
 
 /// What is declared: its name, its type, and the names and types of its parameters if it is a function.
-struct Declarator {
-    name: Rc<str>,
-    kind: Type,
-    parameters: Vec<(Rc<str>, Type)>,
+pub(super) struct Declarator {
+    /// Empty where a type stands alone.
+    pub(super) name: Rc<str>,
+    /// Its type.
+    pub(super) kind: Type,
+    /// Names and types of the parameters.
+    pub(super) parameters: Vec<(Rc<str>, Type)>,
 }
 
 /// The words before a type.
 #[derive(Clone, Copy, Default)]
-struct Storage {
-    typedef: bool,
-    external: bool,
-    private: bool,
+pub(super) struct Storage {
+    /// `typedef`.
+    pub(super) typedef: bool,
+    /// `extern`.
+    pub(super) external: bool,
+    /// `static`.
+    pub(super) private: bool,
 }
 
 impl Parser {
@@ -47,7 +50,8 @@ impl Parser {
         }
     }
 
-    fn storage(&mut self) -> Storage {
+    /// Reads the words before a type.
+    pub(super) fn storage(&mut self) -> Storage {
         let mut storage = Storage::default();
         while let Kind::Word(word) = self.peek() {
             match &**word {
@@ -63,7 +67,7 @@ impl Parser {
     }
 
     /// A type without its declarators.
-    fn base(&mut self) -> Result<Type, Fault> {
+    pub(super) fn base(&mut self) -> Result<Type, Fault> {
         if self.accept_word("const") {
             return self.deeper(Self::base);
         }
@@ -144,7 +148,7 @@ impl Parser {
     }
 
     /// Stars, a name or a pointer to a function in parentheses, then brackets or parameters.
-    fn declarator(&mut self, base: Type) -> Result<Declarator, Fault> {
+    pub(super) fn declarator(&mut self, base: Type) -> Result<Declarator, Fault> {
         let mut kind = base;
         while self.accept("*") {
             kind = kind.pointer();
@@ -232,173 +236,5 @@ impl Parser {
         self.storage();
         let base = self.base()?;
         Ok(self.declarator(base)?.kind)
-    }
-
-    /// A declaration or function of the file.
-    pub(super) fn external(&mut self) -> Result<(), Fault> {
-        let storage = self.storage();
-        let base = self.base()?;
-        if self.accept(";") {
-            return Ok(());
-        }
-        loop {
-            let one = self.declarator(base.clone())?;
-            if matches!(one.kind, Type::Function(_)) && *self.peek() == Kind::Mark("{") {
-                return self.function(one, storage);
-            }
-            self.variable(one, storage)?;
-            if !self.accept(",") {
-                return self.expect(";");
-            }
-        }
-    }
-
-    fn variable(&mut self, one: Declarator, storage: Storage) -> Result<(), Fault> {
-        let Declarator { name, mut kind, .. } = one;
-        if storage.typedef {
-            self.declare(name, Symbol::Type(kind));
-            return Ok(());
-        }
-        self.declare(Rc::clone(&name), Symbol::Global(kind.clone()));
-        if storage.external || matches!(kind, Type::Function(_)) {
-            return Ok(());
-        }
-        let mut data = Vec::new();
-        if self.accept("=") {
-            let count = self.initial(&kind, &mut data)?;
-            if let Type::Array(inner, 0) = kind {
-                kind = Type::Array(inner, count);
-            }
-            self.declare(Rc::clone(&name), Symbol::Global(kind.clone()));
-        }
-        let size = self.size(&kind);
-        let made = Global { name: Rc::clone(&name), global: !storage.private, size, data };
-        match self.globals.get(&name) {
-            // A second declaration without a value adds nothing.
-            Some(_) if made.data.is_empty() => {}
-            Some(&at) => self.module.globals[at] = made,
-            None => {
-                self.globals.insert(name, self.module.globals.len());
-                self.module.globals.push(made);
-            }
-        }
-        Ok(())
-    }
-
-    /// A first value; gives how many elements it has.
-    fn initial(&mut self, kind: &Type, data: &mut Vec<Datum>) -> Result<u32, Fault> {
-        if let (Type::Array(inner, count), Kind::Text(text)) = (kind, self.peek().clone())
-            && **inner == Type::Char
-        {
-            self.next();
-            let mut bytes = text;
-            bytes.push(0);
-            let count = (*count).max(bytes.len() as u32);
-            bytes.resize(count as usize, 0);
-            data.push(Datum::Bytes(bytes));
-            return Ok(count);
-        }
-        if !self.accept("{") {
-            return self.initial_scalar(kind, data).map(|()| 1);
-        }
-        let mut count = 0;
-        let mut offset = 0;
-        while !self.accept("}") {
-            let (inner, begin) = match kind {
-                Type::Array(inner, _) => ((**inner).clone(), offset),
-                Type::Struct(number) => match self.structs[*number].members.get(count as usize) {
-                    Some(member) => (member.kind.clone(), member.offset),
-                    None => return Err(self.fault("too many first values")),
-                },
-                scalar => (scalar.clone(), offset),
-            };
-            if begin > offset {
-                data.push(Datum::Space(begin - offset));
-            }
-            self.deeper(|p| p.initial(&inner, data))?;
-            offset = begin + self.size(&inner);
-            count += 1;
-            if *self.peek() != Kind::Mark("}") {
-                self.expect(",")?;
-            }
-        }
-        let size = self.size(kind);
-        if size > offset {
-            data.push(Datum::Space(size - offset));
-        }
-        Ok(count)
-    }
-
-    fn initial_scalar(&mut self, kind: &Type, data: &mut Vec<Datum>) -> Result<(), Fault> {
-        let value: Operand = self.expression()?;
-        let constant_place = matches!(value.kind, Type::Array(..) | Type::Function(_));
-        let datum = match value.place {
-            Place::Constant(value) if *kind == Type::Char => Datum::Bytes(vec![value as u8]),
-            Place::Constant(value) => Datum::Word(value),
-            Place::Address(name, offset) => Datum::Address(name, offset),
-            Place::Symbol(name, offset) if constant_place => Datum::Address(name, offset),
-            _ => return Err(self.fault("a first value must be known")),
-        };
-        data.push(datum);
-        Ok(())
-    }
-
-    /// Variables of a block.
-    pub(super) fn local(&mut self) -> Result<(), Fault> {
-        let storage = self.storage();
-        if storage.private {
-            return Err(self.fault("static variables belong outside of functions"));
-        }
-        let base = self.base()?;
-        while !self.accept(";") {
-            let Declarator { name, kind, .. } = self.declarator(base.clone())?;
-            if storage.external || matches!(kind, Type::Function(_)) {
-                self.declare(name, Symbol::Global(kind));
-            } else {
-                let slot = self.slot(&kind, None)?;
-                self.declare(name, Symbol::Local(slot, kind.clone()));
-                if self.accept("=") {
-                    let value = self.expression()?;
-                    let (from, _) = self.value(&value)?;
-                    self.store(&Operand { kind, place: Place::Slot(slot, 0) }, from)?;
-                }
-            }
-            if *self.peek() != Kind::Mark(";") {
-                self.expect(",")?;
-            }
-        }
-        Ok(())
-    }
-
-    /// A new variable in memory.
-    fn slot(&mut self, kind: &Type, parameter: Option<u32>) -> Result<u32, Fault> {
-        let size = self.size(kind);
-        if size == 0 {
-            return Err(self.fault("a variable without a size"));
-        }
-        let scalar = kind.is_scalar();
-        self.function.slots.push(SlotInfo { size, scalar, parameter });
-        Ok(self.function.slots.len() as u32 - 1)
-    }
-
-    fn function(&mut self, one: Declarator, storage: Storage) -> Result<(), Fault> {
-        let Declarator { name, kind, parameters } = one;
-        self.expect("{")?;
-        if let Type::Function(result) = &kind {
-            self.result = (**result).clone();
-        }
-        self.declare(Rc::clone(&name), Symbol::Global(kind));
-        self.function = Function { name, global: !storage.private, ..Function::default() };
-        self.targets = Targets::default();
-        self.scopes.push(HashMap::new());
-        for ((name, kind), index) in parameters.into_iter().zip(0..) {
-            let slot = self.slot(&kind, Some(index))?;
-            self.declare(name, Symbol::Local(slot, kind));
-        }
-        self.block()?;
-        self.scopes.pop();
-        self.emit(Inst::Return(None));
-        self.module.functions.push(std::mem::take(&mut self.function));
-        Ok(())
     }
 }

@@ -14,16 +14,18 @@ pub(crate) mod assemble;
 mod declare;
 mod emit;
 mod expression;
+mod external;
 mod fault;
 pub(crate) mod ir;
 pub(crate) mod lex;
 pub(crate) mod link;
 mod liveness;
+mod local;
 mod number;
 pub(crate) mod object;
 mod operand;
 mod optimize;
-pub(crate) mod parse;
+mod parse;
 pub(crate) mod preprocess;
 mod statement;
 mod types;
@@ -39,6 +41,6 @@ mod tests;
 /// The source is not of the subset.
 pub(crate) fn compile(source: &str, name: &str) -> Result<String, Fault> {
     let tokens = lex::tokens(source, name)?;
-    let module = parse::module(tokens)?;
+    let module = external::module(tokens)?;
     emit::assembly(module, name)
 }

@@ -53,32 +53,25 @@ pub(super) struct Parser {
     strings: u32,
 }
 
-/// Reads a whole file.
-///
-/// # Errors
-/// It is not of the subset.
-pub(super) fn module(tokens: Vec<Token>) -> Result<Module, Fault> {
-    let mut parser = Parser {
-        tokens,
-        at: 0,
-        depth: 0,
-        structs: Vec::new(),
-        tags: HashMap::new(),
-        scopes: vec![HashMap::new()],
-        module: Module::default(),
-        globals: HashMap::new(),
-        function: Function::default(),
-        targets: Targets::default(),
-        result: Type::Void,
-        strings: 0,
-    };
-    while *parser.peek() != Kind::End {
-        parser.external()?;
-    }
-    Ok(parser.module)
-}
-
 impl Parser {
+    /// At the first of `tokens`, the last of which is [`Kind::End`].
+    pub(super) fn new(tokens: Vec<Token>) -> Self {
+        Self {
+            tokens,
+            at: 0,
+            depth: 0,
+            structs: Vec::new(),
+            tags: HashMap::new(),
+            scopes: vec![HashMap::new()],
+            module: Module::default(),
+            globals: HashMap::new(),
+            function: Function::default(),
+            targets: Targets::default(),
+            result: Type::Void,
+            strings: 0,
+        }
+    }
+
     /// The present token.
     pub(super) fn peek(&self) -> &Kind {
         &self.tokens[self.at].kind

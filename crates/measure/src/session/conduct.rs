@@ -1,7 +1,9 @@
 //! The conductor: starts the workers, takes them through the phases, watches them, and collects their reports.
 
+use super::failure;
+use super::options::{Phase, RunOptions};
+use super::state::Session;
 use super::warm_up::WarmUp;
-use super::{Phase, RunOptions, Session, failure};
 use crate::worker::meter::processor_ns;
 use crate::worker::report::{Cost, REPORT_WORDS, Report};
 use crate::worker::run::{Plan, carry_out};

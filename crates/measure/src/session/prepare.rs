@@ -1,6 +1,8 @@
 //! Before a run: the set is laid out, its dirty pages are flushed, and what fits is brought into the file cache.
 
-use super::{Phase, RunOptions, Session, failure};
+use super::failure;
+use super::options::{Phase, RunOptions};
+use super::state::Session;
 use crate::worker::report::REPORT_WORDS;
 use crate::worker::task::{self, Task};
 use ioscape_machine::cache;

@@ -1,8 +1,9 @@
 //! From the workers' reports to a measurement, with every doubt about it.
 
 use super::conduct::Trial;
+use super::options::RunOptions;
 use super::prepare::Preparation;
-use super::{RunOptions, Session};
+use super::state::Session;
 use ioscape_machine::memory::memory;
 use ioscape_machine::traps::traps;
 use ioscape_schema::tally::{doubt_of_confidence, doubt_of_io_share, doubt_of_steadiness};

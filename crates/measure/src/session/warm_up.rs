@@ -1,6 +1,6 @@
 //! When a warm-up is over: the rate is steady, and writes no longer merely fill the room for dirty pages.
 
-use super::Session;
+use super::state::Session;
 use ioscape_machine::memory::memory;
 use ioscape_schema::tally::{STEADY_TOLERANCE, is_steady, mean, variance};
 use ioscape_schema::{Access, Engine, Workload};

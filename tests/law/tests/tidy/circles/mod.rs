@@ -14,11 +14,15 @@ use modules::Modules;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// How many files of all crates together may still lie in a circle. Lower it with every circle that is undone.
-const STILL_IN_CIRCLES: usize = 17;
+/// The one circle that stays, with its crate and its reason.
+const STAYS: (&str, [&str; 2], &str) = (
+    "andrew",
+    ["compiler/declare.rs", "compiler/expression.rs"],
+    "the grammar of C: an expression may hold a type (a cast, sizeof), and a type an expression (the size of an array)",
+);
 
-/// Crates that are free of circles and stay so.
-const FREE: [&str; 3] = ["schema", "simulate", "workload"];
+/// Files of `trace` that still lie in a circle. Lower it with every circle that is undone.
+const STILL_IN_TRACE: usize = 7;
 
 /// The circles of the crate in `folder`, each as its files and what they stand on.
 fn circles_of(folder: &Path) -> Vec<Vec<String>> {
@@ -27,17 +31,28 @@ fn circles_of(folder: &Path) -> Vec<Vec<String>> {
     roots.iter().filter_map(|r| Modules::load(r, &parse)).flat_map(|m| graph::circles(&m)).collect()
 }
 
+/// The files of a circle that is given by its lines.
+fn files_of(circle: &[String]) -> Vec<&str> {
+    circle.iter().filter_map(|line| Some(line.split_once(" stands on ")?.0)).collect()
+}
+
 #[test]
 fn no_circle_of_files_inside_a_crate() {
-    let crates = sources::crates().into_iter();
-    let circles: BTreeMap<String, Vec<Vec<String>>> = crates
-        .map(|name| (name.clone(), circles_of(&sources::root().join("crates").join(name))))
-        .filter(|(_, circles)| !circles.is_empty())
-        .collect();
-    let files: usize = circles.values().flatten().map(Vec::len).sum();
-    assert!(files <= STILL_IN_CIRCLES, "{files} files in circles: {circles:#?}");
-    for name in FREE {
-        assert!(!circles.contains_key(name), "{name} had no circle: {:#?}", circles[name]);
+    let (of, files, why) = STAYS;
+    for name in sources::crates() {
+        let mut circles = circles_of(&sources::root().join("crates").join(&name));
+        if name == of {
+            let all = circles.len();
+            circles.retain(|circle| files_of(circle) != files);
+            assert_eq!(
+                circles.len() + 1,
+                all,
+                "the circle of {name} is another one now ({why}): {circles:#?}"
+            );
+        }
+        let left: usize = circles.iter().map(Vec::len).sum();
+        let allowed = if name == "trace" { STILL_IN_TRACE } else { 0 };
+        assert!(left <= allowed, "{name}: {circles:#?}");
     }
 }
 

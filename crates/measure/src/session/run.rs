@@ -1,0 +1,167 @@
+//! One run from beginning to end: calibration, checks, preparation, measurement, summary.
+
+use super::options::RunOptions;
+use super::state::Session;
+use ioscape_machine::environment;
+use ioscape_machine::error::Error;
+use ioscape_machine::memory::memory;
+use ioscape_schema::{Access, Engine, Environment, Measurement, Op, Request, Workload};
+use std::time::Instant;
+
+impl Session {
+    /// The clock's precision and cost, and what the harness itself needs per request in nanoseconds of processor time,
+    /// from a run of the null engine; done once, in about a fifth of a second.
+    ///
+    /// # Errors
+    /// No worker could be made, or it died.
+    pub fn calibrate(&mut self) -> Result<(ioscape_schema::environment::Clock, f64), Error> {
+        if let Some(known) = self.calibration {
+            return Ok(known);
+        }
+        let overhead = self.null_run(|process| typical_stream(process.into()))?;
+        let calibration = (self.clock.measure(), overhead);
+        self.calibration = Some(calibration);
+        Ok(calibration)
+    }
+
+    /// The same with the streams that will really be run, whose generator may cost more or less than a typical one.
+    ///
+    /// # Errors
+    /// As [`Session::calibrate`].
+    pub fn calibrate_with<F, S>(
+        &mut self,
+        streams: F,
+    ) -> Result<(ioscape_schema::environment::Clock, f64), Error>
+    where
+        F: Fn(u32) -> S + Sync,
+        S: FnMut() -> Request + Send,
+    {
+        let overhead = self.null_run(streams)?;
+        let calibration = (self.clock.measure(), overhead);
+        self.calibration = Some(calibration);
+        Ok(calibration)
+    }
+
+    fn null_run<F, S>(&self, streams: F) -> Result<f64, Error>
+    where
+        F: Fn(u32) -> S + Sync,
+        S: FnMut() -> Request + Send,
+    {
+        let workload = Workload { engine: Engine::Null, ..Workload::default() };
+        let options = RunOptions {
+            min_s: 0.1,
+            cap_s: 0.15,
+            warm_min_s: 0.05,
+            warm_cap_s: 0.05,
+            ..RunOptions::default()
+        };
+        let trial = self.conduct(&workload, 1, &options, &streams)?;
+        let cost = trial.cost();
+        Ok((cost.user_ns + cost.system_ns) as f64 / trial.ios().max(1) as f64)
+    }
+
+    /// The machine, the clock and the harness's own cost.
+    ///
+    /// # Errors
+    /// As [`Session::calibrate`].
+    pub fn environment(&mut self) -> Result<Environment, Error> {
+        let (clock, harness_overhead_ns_per_io) = self.calibrate()?;
+        let captured = environment::capture(&self.target, self.options.memory_limit);
+        Ok(Environment { clock, harness_overhead_ns_per_io, ..captured })
+    }
+
+    /// Runs `workload` and measures it: `streams` makes the request source of each process, `buffer_bytes` is the size of
+    /// the largest request any of them makes.
+    ///
+    /// The set is laid out, flushed and touched as needed; then the workload warms up until its rate is steady and is
+    /// measured until the confidence interval of its throughput is narrow enough.
+    ///
+    /// # Errors
+    /// The workload is impossible here, the set cannot be laid out, a request fails, a worker dies, or the user
+    /// interrupts.
+    pub fn run<F, S>(
+        &mut self,
+        workload: &Workload,
+        buffer_bytes: usize,
+        options: &RunOptions,
+        streams: F,
+    ) -> Result<Measurement, Error>
+    where
+        F: Fn(u32) -> S + Sync,
+        S: FnMut() -> Request + Send,
+    {
+        let begin = Instant::now();
+        self.check(workload, buffer_bytes)?;
+        let (_, overhead_ns) = self.calibrate()?;
+        let preparation = self.prepare(workload, options)?;
+        let trial = self.conduct(workload, buffer_bytes, options, &streams)?;
+        let mut measurement = self.summarize(workload, options, &preparation, &trial, overhead_ns);
+        measurement.cost_s = begin.elapsed().as_secs_f64();
+        Ok(measurement)
+    }
+
+    /// Refuses what cannot be run here before anything is touched.
+    fn check(&self, workload: &Workload, buffer_bytes: usize) -> Result<(), Error> {
+        let unsupported =
+            |what: &str, why: String| Err(Error::Unsupported { what: what.into(), why });
+        if let Err(error) = workload.validate() {
+            return unsupported("this workload", error.to_string());
+        }
+        if workload.engine == Engine::Sim {
+            return unsupported(
+                "the sim engine",
+                "it simulates; choose sim:SYSTEM as target".into(),
+            );
+        }
+        let needed = (buffer_bytes as u64)
+            .saturating_mul(u64::from(workload.process_num) * u64::from(workload.queue_depth))
+            .saturating_mul(1 + u64::from(workload.direct_above_bytes.is_some()));
+        let memory = memory().available;
+        let room = self.options.memory_limit.unwrap_or(memory).min(memory) / 2;
+        if workload.engine != Engine::Null && needed > room.max(1 << 20) {
+            let why = format!(
+                "its buffers need {} MiB, more than half of the memory at hand ({} MiB): fewer processes, a smaller \
+                 queue or smaller requests fit",
+                needed >> 20,
+                (2 * room) >> 20
+            );
+            return unsupported("this workload", why);
+        }
+        let align = u64::from(self.target.direct_align().unwrap_or(1).max(1));
+        if workload.may_be_direct() && !workload.align().is_multiple_of(align) {
+            let why = format!(
+                "requests are multiples of {} bytes, but direct I/O on {} needs multiples of {align}: give larger requests",
+                workload.align(),
+                self.target.path().display()
+            );
+            return unsupported("direct access", why);
+        }
+        if workload.engine != Engine::Null {
+            let access = if workload.may_be_direct() { Access::Direct } else { workload.access };
+            self.target.open_file(access, workload.read_frac < 1.0)?;
+        }
+        Ok(())
+    }
+}
+
+/// A source about as costly as a workload's: random sizes, places and directions.
+fn typical_stream(seed: u64) -> impl FnMut() -> Request + Send {
+    let sizes: Vec<u32> = (1..=64).map(|i| i * 4096).collect();
+    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+    let mut end = 0;
+    move || {
+        let mut draw = || {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            state
+        };
+        let (coins, place) = (draw(), draw());
+        let len = sizes[(coins & 63) as usize];
+        let op = if coins & 64 == 0 { Op::Read } else { Op::Write };
+        let jump = ((u128::from(place) * (1 << 14)) >> 64) as u64 * 4096;
+        let offset = if coins & 128 == 0 { jump } else { end };
+        end = (offset + u64::from(len)) & ((64 << 20) - 1);
+        Request { op, offset, len }
+    }
+}

@@ -1,0 +1,68 @@
+//! The state of a session: its target, its memory limit, and what was done to the target so far.
+
+use super::options::SessionOptions;
+use ioscape_machine::cgroup::MemoryGroup;
+use ioscape_machine::clock::Clock;
+use ioscape_machine::error::Error;
+use ioscape_machine::target::Target;
+use ioscape_schema::Access;
+use std::fs::File;
+
+/// One target, its memory limit, and what was done to it so far.
+pub struct Session {
+    /// What the I/O goes to.
+    pub(super) target: Target,
+    /// What holds for all runs.
+    pub(super) options: SessionOptions,
+    /// The control group that holds the memory limit.
+    pub(super) group: Option<MemoryGroup>,
+    /// The clock that all times are taken from.
+    pub(super) clock: Clock,
+    /// The target, open for questions about its pages.
+    pub(super) file: File,
+    /// Bytes from the beginning that hold data of ours.
+    pub(super) laid_out: u64,
+    /// Bytes from the beginning that were read since the cache was last emptied by us.
+    pub(super) touched: u64,
+    /// The set of the run before, in bytes.
+    pub(super) last_set: u64,
+    /// Whether something may have been written since the last flush.
+    pub(super) dirty: bool,
+    /// The clock's properties, and the harness's own cost per request in nanoseconds.
+    pub(super) calibration: Option<(ioscape_schema::environment::Clock, f64)>,
+}
+
+impl Session {
+    /// Begins a session; makes the control group that holds the memory limit, if there is one.
+    ///
+    /// # Errors
+    /// No control group can be made, or the target cannot be opened.
+    pub fn new(target: Target, options: SessionOptions) -> Result<Self, Error> {
+        let group = options.memory_limit.map(MemoryGroup::create).transpose()?;
+        let file = target.open_file(Access::Buffered, false)?;
+        let clock = Clock::new();
+        let (laid_out, touched, last_set, dirty, calibration) = (0, 0, 0, false, None);
+        Ok(Self {
+            target,
+            options,
+            group,
+            clock,
+            file,
+            laid_out,
+            touched,
+            last_set,
+            dirty,
+            calibration,
+        })
+    }
+
+    /// What the I/O goes to.
+    pub fn target(&self) -> &Target {
+        &self.target
+    }
+
+    /// The largest set that fits, in bytes.
+    pub fn max_unique_bytes(&self) -> u64 {
+        self.target.capacity_bytes()
+    }
+}
