@@ -5,6 +5,7 @@ use super::probe::Probe;
 use super::rounds;
 use super::session::{Need, Session};
 use super::sweep::{Refine, Sweep};
+use crate::judge::document::found_late;
 use crate::judge::levels::{Levels, RegionState, borders_of, found, reconsider};
 use crate::judge::points::PointId;
 use crate::judge::regions::focal_unique_bytes;
@@ -173,11 +174,8 @@ fn settle<P: Probe>(session: &mut Session<'_, P>, focal: &Workload) {
 /// Looks at the borders again after the repeated rounds; the regions keep their focal vectors.
 pub(crate) fn settle_again<P: Probe>(session: &mut Session<'_, P>) {
     let range = session.unique_bytes_range();
-    let before = session.state.levels.regions.len();
-    if let Err(now) = reconsider(&mut session.state.evidence, &mut session.state.levels, range) {
-        let reason = format!(
-            "repeating the points of the set-size curves gave {now} regions instead of {before}; the machine changed during the evaluation; evaluate it again"
-        );
-        session.shorten(Phase::Rounds, reason);
+    let new = reconsider(&mut session.state.evidence, &mut session.state.levels, range);
+    if new > 0 {
+        session.shorten(Phase::Rounds, found_late(new));
     }
 }

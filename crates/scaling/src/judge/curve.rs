@@ -1,37 +1,94 @@
 //! What one measured curve says: values at its points, ratios with bounds, where it reaches a level.
 
-use ioscape_schema::{Bounded, Point};
+use super::segment::Sample;
+use crate::statistics::median;
+use ioscape_schema::{Bounded, Evaluation, Parameter, Point};
 
 /// Share of the best throughput that counts as performing well.
 pub(crate) const PERFORMS_WELL: f64 = 0.75;
 /// Runs repeat themselves no better than this, whatever their own confidence interval says.
 const REPEATABILITY: f64 = 0.02;
+/// Least number of repeated points, or of references, from which repeatability is estimated.
+const PAIRS: usize = 4;
+/// Two-sided 95 % of a normal distribution.
+pub(crate) const Z95: f64 = 1.96;
 
-/// Relative uncertainty of a point: its confidence interval or the spread of its rounds, whichever is larger.
-pub(crate) fn error_of(point: &Point) -> f64 {
-    let interval = point.measurement.relative_error();
-    let interval = if interval.is_finite() { interval } else { 1.0 };
-    interval.max(point.spread.unwrap_or(0.0)).clamp(REPEATABILITY, 1.0)
-}
+/// How well a run of this evaluation repeats itself: standard deviation of log throughput between rounds of one point.
+///
+/// A run's own confidence interval holds for its few seconds. What the machine does between runs shows in repeated rounds,
+/// or, where there are too few, in the references.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Repeatability(f64);
 
-/// Ratio of two points with bounds from both uncertainties; `None` when the lower one did not move any bytes.
-pub(crate) fn ratio(over: &Point, under: &Point) -> Option<Bounded> {
-    let value = over.throughput() / under.throughput();
-    if !value.is_finite() || value <= 0.0 {
-        return None;
+impl Repeatability {
+    pub(crate) fn of(evaluation: &Evaluation) -> Self {
+        let set_sizes = [
+            &evaluation.unique_bytes_curve,
+            &evaluation.unique_bytes_read_curve,
+            &evaluation.unique_bytes_write_curve,
+        ];
+        let mut curves: Vec<&[Point]> = set_sizes.map(Vec::as_slice).to_vec();
+        for region in &evaluation.regions {
+            curves.extend(
+                Parameter::ALL.iter().filter_map(|&p| region.curves.get(p)).map(Vec::as_slice),
+            );
+        }
+        let pair = |p: &Point| match p.rounds[..] {
+            [a, b, ..] if a > 0.0 && b > 0.0 => Some((a / b).ln().abs()),
+            _ => None,
+        };
+        let mut between: Vec<f64> = curves.into_iter().flatten().filter_map(pair).collect();
+        if between.len() < PAIRS {
+            let steps = evaluation.drift.throughputs.windows(2);
+            between = steps.map(|w| (w[0] / w[1].max(1e-9)).ln().abs()).collect();
+        }
+        if between.len() < PAIRS {
+            return Self(REPEATABILITY);
+        }
+        between.sort_by(f64::total_cmp);
+        // Of normal noise, differences of two are below 0.954 standard deviations in half of the cases, and below 1.81 in
+        // eight of ten; the latter is larger where bursts interfere.
+        let most = between[between.len() * 4 / 5] / 1.81;
+        Self((median(&between) / 0.954).max(most).clamp(REPEATABILITY, 1.0))
     }
-    let factor = 1.0 + error_of(over).hypot(error_of(under));
-    Some(Bounded { value, low: value / factor, high: value * factor })
+
+    /// Relative uncertainty of a point, 95 %: its own confidence interval and how well runs repeat themselves.
+    pub(crate) fn error_of(self, point: &Point) -> f64 {
+        let interval = point.measurement.relative_error();
+        let interval = if interval.is_finite() { interval } else { 1.0 };
+        let between = Z95 * self.0 / (point.rounds.len().max(1) as f64).sqrt();
+        interval.hypot(between).clamp(REPEATABILITY, 2.0)
+    }
+
+    /// Ratio of two points with bounds from both uncertainties; `None` when the lower one did not move any bytes.
+    pub(crate) fn ratio(self, over: &Point, under: &Point) -> Option<Bounded> {
+        let value = over.throughput() / under.throughput();
+        if !value.is_finite() || value <= 0.0 {
+            return None;
+        }
+        let factor = 1.0 + self.error_of(over).hypot(self.error_of(under));
+        Some(Bounded { value, low: value / factor, high: value * factor })
+    }
+
+    /// Throughput at the upper end of a curve of a fraction over that at its lower end.
+    pub(crate) fn ends_ratio(self, curve: &[Point]) -> Option<Bounded> {
+        self.ratio(at(curve, 1.0)?, at(curve, 0.0)?)
+    }
+
+    /// A curve of set sizes as samples of time per byte.
+    pub(crate) fn samples(self, curve: &[Point]) -> Vec<Sample> {
+        let sample = |p: &Point| {
+            let sigma = self.error_of(p) / Z95;
+            let s = 1.0 / p.throughput().max(1e-3);
+            Sample { unique_bytes: p.value, s, sigma, noise: sigma }
+        };
+        curve.iter().map(sample).collect()
+    }
 }
 
 pub(crate) fn inverse(bounded: Bounded) -> Bounded {
     let Bounded { value, low, high } = bounded;
     Bounded { value: 1.0 / value, low: 1.0 / high, high: 1.0 / low }
-}
-
-/// Throughput at the upper end of a curve of a fraction over that at its lower end.
-pub(crate) fn ends_ratio(curve: &[Point]) -> Option<Bounded> {
-    ratio(at(curve, 1.0)?, at(curve, 0.0)?)
 }
 
 /// The point of a curve at `value` exactly.
@@ -42,6 +99,11 @@ pub(crate) fn at(curve: &[Point], value: f64) -> Option<&Point> {
 /// The fastest point of a curve.
 pub(crate) fn best(curve: &[Point]) -> Option<&Point> {
     curve.iter().max_by(|a, b| a.throughput().total_cmp(&b.throughput()))
+}
+
+/// The slowest point of a curve.
+pub(crate) fn worst(curve: &[Point]) -> Option<&Point> {
+    curve.iter().min_by(|a, b| a.throughput().total_cmp(&b.throughput()))
 }
 
 /// Least value at which a curve reaches `level`, interpolated on a logarithmic scale.

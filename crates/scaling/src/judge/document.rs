@@ -14,8 +14,8 @@ use ioscape_schema::{
 ///
 /// What the evaluation decided to measure stays: which points are on which curve, the focal vectors of the regions, the result of
 /// the search in all parameters, and what was left out. For an evaluation that ran to its end and was judged by the
-/// same rules this changes nothing. When the points now indicate a region that has no curves, borders and regions
-/// stay as they are, and `shortened` says so.
+/// same rules this changes nothing. A region that the evaluation itself did not see has no curves of the other
+/// parameters, and `shortened` says so.
 ///
 /// Measurements that are not in the log (how writers scale) are kept.
 pub fn judge(evaluation: &Evaluation) -> Evaluation {
@@ -24,18 +24,25 @@ pub fn judge(evaluation: &Evaluation) -> Evaluation {
     let mut judged = evaluation.clone();
     if let Some((first, last)) = levels.regions.first().zip(levels.regions.last()) {
         let range = [first.range[0], last.range[1]];
-        let before = levels.regions.len();
-        if let Err(now) = reconsider(&mut evidence, &mut levels, range) {
-            let reason = format!(
-                "the set-size curves indicate {now} regions instead of {before}, and the new ones have no curves; evaluate again"
-            );
-            judged.shortened.entry(Phase::Rounds.name().to_owned()).or_insert(reason);
+        let new = reconsider(&mut evidence, &mut levels, range);
+        if new > 0 {
+            judged
+                .shortened
+                .entry(Phase::Rounds.name().to_owned())
+                .or_insert_with(|| found_late(new));
         }
     }
     let single_writer = std::mem::take(&mut judged.findings.single_writer);
     assemble::finish(&mut judged, &evidence, &levels);
     judged.findings.single_writer = single_writer;
     judged
+}
+
+/// What to say of regions that were found when their curves could not be measured any more.
+pub(crate) fn found_late(regions: usize) -> String {
+    format!(
+        "{regions} of the regions turned up when all rounds were judged together; the other parameters were not measured there; evaluate again"
+    )
 }
 
 /// Borders and regions as the document has them; it does not hold the gaps, so the bounds stand for these.

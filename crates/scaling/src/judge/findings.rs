@@ -1,6 +1,6 @@
 //! The findings that the papers' authors read off their curves, as numbers with error bounds.
 
-use super::curve::{PERFORMS_WELL, best, ends_ratio, error_of, first_at, inverse, ratio};
+use super::curve::{PERFORMS_WELL, Repeatability, best, first_at, inverse};
 use super::flush::flush_slowdown;
 use super::{policy, sentences};
 use ioscape_schema::{
@@ -9,9 +9,10 @@ use ioscape_schema::{
 
 /// The findings of an evaluation, whole or partial; what the measured points do not show is left out.
 pub fn findings(evaluation: &Evaluation) -> Findings {
-    let per_region = |find: fn(&Region) -> Option<Bounded>| -> Vec<RegionFinding> {
+    let noise = Repeatability::of(evaluation);
+    let per_region = |find: fn(Repeatability, &Region) -> Option<Bounded>| -> Vec<RegionFinding> {
         let named = |region: &Region| {
-            let Bounded { value, low, high } = find(region)?;
+            let Bounded { value, low, high } = find(noise, region)?;
             Some(RegionFinding { region: region.name.clone(), value, low, high })
         };
         evaluation.regions.iter().filter_map(named).collect()
@@ -22,9 +23,11 @@ pub fn findings(evaluation: &Evaluation) -> Findings {
         write_policy: policy::write_policy(evaluation),
         flush_slowdown: flush_slowdown(evaluation),
         size_for_75_percent_bytes: per_region(size_for_75_percent),
-        sequential_gain: per_region(|r| ends_ratio(&r.curves.seq_frac)),
+        sequential_gain: per_region(|noise, r| noise.ends_ratio(&r.curves.seq_frac)),
         concurrency_gain: per_region(concurrency_gain),
-        write_to_read_ratio: per_region(|r| ends_ratio(&r.curves.read_frac).map(inverse)),
+        write_to_read_ratio: per_region(|noise, r| {
+            noise.ends_ratio(&r.curves.read_frac).map(inverse)
+        }),
         ..Findings::default()
     };
     findings.sentences = sentences::sentences(evaluation, &findings);
@@ -40,19 +43,19 @@ fn cache(evaluation: &Evaluation, operation: BorderOperation) -> Option<Bounded>
 
 /// Least request size with 75 % of the best throughput; its bounds are where the level is reached when the best is
 /// as much lower or higher as it is uncertain.
-fn size_for_75_percent(region: &Region) -> Option<Bounded> {
+fn size_for_75_percent(noise: Repeatability, region: &Region) -> Option<Bounded> {
     let curve = region.curves.size_mean.as_slice();
     let best = best(curve).filter(|_| curve.len() > 1)?;
     let level = PERFORMS_WELL * best.throughput();
-    let error = curve.iter().map(error_of).fold(0.0, f64::max);
+    let error = curve.iter().map(|p| noise.error_of(p)).fold(0.0, f64::max);
     let value = first_at(curve, level)?;
     let low = first_at(curve, level / (1.0 + error)).map_or(value, |low| low.min(value));
     let high = first_at(curve, level * (1.0 + error)).map_or(best.value, |high| high.max(value));
     Some(Bounded { value, low, high: high.max(value) })
 }
 
-fn concurrency_gain(region: &Region) -> Option<Bounded> {
+fn concurrency_gain(noise: Repeatability, region: &Region) -> Option<Bounded> {
     let curve = &region.curves.process_num;
     let alone = curve.first().filter(|_| curve.len() > 1)?;
-    ratio(best(curve)?, alone)
+    noise.ratio(best(curve)?, alone)
 }

@@ -3,8 +3,12 @@
 use super::borders::{Gate, SetBorder, borders};
 use super::evidence::Evidence;
 use super::in_memory;
-use super::regions::regions;
-use ioscape_schema::{BorderOperation, CurveKey, Measurement, Workload};
+use super::regions::{focal_unique_bytes, regions};
+use super::residency;
+use ioscape_schema::{BorderOperation, Bounded, CurveKey, Measurement, Workload};
+
+/// Set sizes are whole pages of this size, in bytes.
+const PAGE: f64 = 4096.0;
 
 /// The curves whose borders make regions.
 const CURVES: [BorderOperation; 3] =
@@ -38,12 +42,21 @@ pub(crate) fn borders_of(evidence: &Evidence, operation: BorderOperation) -> Vec
             .collect(),
     };
     let key = CurveKey::UniqueBytes(operation);
-    let mut found = borders(&evidence.samples(key), &known, operation, Gate::FINAL);
+    let samples = evidence.samples(key);
+    let mut found = borders(&samples, &known, operation, Gate::FINAL);
     let curve = evidence.curves.get(&key).map_or(&[][..], Vec::as_slice);
     let points: Vec<(f64, &Measurement)> =
         curve.iter().map(|&(value, id)| (value, evidence.points.kept(id))).collect();
     in_memory::mark(&mut found, &points);
+    residency::confirm(&mut found, &samples, operation, held(evidence));
     found
+}
+
+/// What the file cache holds by the residency of the sets of all three curves.
+fn held(evidence: &Evidence) -> Option<Bounded> {
+    let ids = CURVES.into_iter().flat_map(|o| evidence.ids(CurveKey::UniqueBytes(o)));
+    let rounds: Vec<&Measurement> = ids.flat_map(|id| evidence.points.rounds(id)).collect();
+    residency::held(rounds.into_iter())
 }
 
 /// The borders of all curves, and the regions between those of storage, within `range` of `unique_bytes`.
@@ -58,32 +71,32 @@ pub(crate) fn found(evidence: &Evidence, range: [f64; 2]) -> (Vec<SetBorder>, Ve
 
 /// Finds the levels again in evidence that has more rounds; the regions keep their focal vectors and their curves.
 ///
-/// A region that turns out to be none is dropped.
-///
-/// # Errors
-/// The number of regions found when one of them has no curves; then everything is left as it was.
-pub(crate) fn reconsider(
-    evidence: &mut Evidence,
-    levels: &mut Levels,
-    range: [f64; 2],
-) -> Result<(), usize> {
+/// A region that turns out to be none is dropped; one that turns up late gets a focal vector, but has no curves yet. The
+/// number of these is returned.
+pub(crate) fn reconsider(evidence: &mut Evidence, levels: &mut Levels, range: [f64; 2]) -> usize {
     let (borders, ranges) = found(evidence, range);
     let holding = |&[low, high]: &[f64; 2]| {
         let within = |r: &RegionState| (low..=high).contains(&(r.focal.unique_bytes as f64));
         levels.regions.iter().position(within)
     };
-    let kept = ranges.iter().map(holding).collect::<Option<Vec<usize>>>().ok_or(ranges.len())?;
-    let focal = kept.iter().map(|&old| levels.regions[old].focal.clone());
-    let states = ranges.into_iter().zip(focal).map(|(range, focal)| RegionState { range, focal });
-    *levels = Levels { borders, regions: states.collect() };
+    let kept: Vec<Option<usize>> = ranges.iter().map(holding).collect();
+    let focal = |(index, old): (usize, &Option<usize>)| {
+        let unique_bytes = (focal_unique_bytes(&ranges, index) / PAGE).round().max(1.0) * PAGE;
+        let template = levels.regions.first().map(|r| r.focal.clone()).unwrap_or_default();
+        let new = Workload { unique_bytes: unique_bytes as u64, ..template };
+        let focal = old.map_or(new, |old| levels.regions[old].focal.clone());
+        RegionState { range: ranges[index], focal }
+    };
+    let regions = kept.iter().enumerate().map(focal).collect();
+    *levels = Levels { borders, regions };
     let renumbered = |(key, curve)| match key {
         CurveKey::Region { region: old, parameter } => {
-            let region = kept.iter().position(|&k| k == old)?;
+            let region = kept.iter().position(|&k| k == Some(old))?;
             Some((CurveKey::Region { region, parameter }, curve))
         }
         other => Some((other, curve)),
     };
     let curves = std::mem::take(&mut evidence.curves);
     evidence.curves = curves.into_iter().filter_map(renumbered).collect();
-    Ok(())
+    kept.iter().filter(|old| old.is_none()).count()
 }

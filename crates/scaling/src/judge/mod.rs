@@ -29,7 +29,7 @@
 pub(crate) mod assemble;
 pub(crate) mod borders;
 pub(crate) mod curve;
-mod document;
+pub(crate) mod document;
 mod drift;
 pub(crate) mod evidence;
 mod findings;
@@ -40,6 +40,7 @@ pub(crate) mod levels;
 pub(crate) mod points;
 mod policy;
 pub(crate) mod regions;
+mod residency;
 pub(crate) mod segment;
 mod sentences;
 

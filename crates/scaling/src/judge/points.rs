@@ -77,6 +77,11 @@ impl Points {
         self.points[id].rounds.len()
     }
 
+    /// All its rounds, in the order measured.
+    pub(crate) fn rounds(&self, id: PointId) -> impl Iterator<Item = &Measurement> {
+        self.points[id].rounds.iter().map(|round| &round.measurement)
+    }
+
     /// A new point with its first round.
     pub(crate) fn add(
         &mut self,

@@ -1,6 +1,6 @@
 //! The write policy of the file cache, from reads, writes and synchronous writes in the cache and behind it.
 
-use super::curve::at;
+use super::curve::{Repeatability, at};
 use crate::statistics::median;
 use ioscape_schema::{Access, Evaluation, Point, Purpose, Region, WritePolicy};
 
@@ -8,6 +8,8 @@ use ioscape_schema::{Access, Evaluation, Point, Purpose, Region, WritePolicy};
 const ALIKE: f64 = 3.0;
 /// Speeds that differ by this factor belong to different levels of the hierarchy.
 const APART: f64 = 5.0;
+/// Writes to a set in the cache that are faster than synchronous ones by no more than this factor gain nothing by it.
+const GAINS_NOTHING: f64 = 1.5;
 /// Writes that are cancelled run at memory speed: not slower than reads by more than this factor.
 const MEMORY: f64 = 30.0;
 
@@ -22,6 +24,40 @@ pub(crate) struct Speeds {
     pub dsync: Option<f64>,
     /// Writes in the last region; absent when there is only one.
     pub writes_behind: Option<f64>,
+}
+
+/// Relative 95 % errors of the speeds, in their order.
+type Errors = [f64; 4];
+
+fn errors(evaluation: &Evaluation) -> Errors {
+    let noise = Repeatability::of(evaluation);
+    let error = |region: Option<&Region>, read_frac| {
+        let point = region.and_then(|r| at(&r.curves.read_frac, read_frac));
+        point.map_or(0.0, |p| noise.error_of(p))
+    };
+    let (first, last) = (evaluation.regions.first(), evaluation.regions.last());
+    let dsync = evaluation.last(&Purpose::SynchronousWrites).map(|m| {
+        let point = Point { value: 0.0, measurement: m.clone(), rounds: Vec::new(), spread: None };
+        noise.error_of(&point)
+    });
+    [error(first, 1.0), error(first, 0.0), dsync.unwrap_or(0.0), error(last, 0.0)]
+}
+
+/// The policy if it is the same wherever the speeds lie within their bounds.
+fn certain(speeds: Speeds, errors: Errors) -> Option<WritePolicy> {
+    let policy = judge(speeds)?;
+    // All four speeds at their bounds at once are less likely than one in twenty.
+    let factors = errors.map(|e| (1.0 + e).powf(0.7));
+    let at_corner = |corner: usize| {
+        let factor = |i: usize| if corner >> i & 1 == 1 { factors[i] } else { factors[i].recip() };
+        judge(Speeds {
+            reads: speeds.reads * factor(0),
+            writes: speeds.writes * factor(1),
+            dsync: speeds.dsync.map(|d| d * factor(2)),
+            writes_behind: speeds.writes_behind.map(|b| b * factor(3)),
+        })
+    };
+    (0..16).all(|corner| at_corner(corner) == Some(policy)).then_some(policy)
 }
 
 /// The speeds of an evaluation; `None` where reads or writes of the first region were not measured.
@@ -42,7 +78,8 @@ pub(crate) fn speeds(evaluation: &Evaluation) -> Option<Speeds> {
 }
 
 /// Derives the policy from the speeds (Unix I/O paper, section 4.2): writes as slow as the disk go through to it,
-/// writes faster than it can sustain are cancelled in the cache. `None` when nothing slower was measured to compare with.
+/// writes faster than it can sustain are cancelled in the cache. `None` when nothing slower was measured to compare with, or
+/// when what is slower is too near to tell.
 pub(crate) fn judge(speeds: Speeds) -> Option<WritePolicy> {
     let Speeds { reads, writes, dsync, writes_behind } = speeds;
     let alike = |a: f64, b: f64| a.max(b) <= ALIKE * a.min(b);
@@ -52,7 +89,7 @@ pub(crate) fn judge(speeds: Speeds) -> Option<WritePolicy> {
         (a, b) => a.or(b)?,
     };
     let is_only = writes_behind.is_none();
-    if is_only && alike(reads, writes) && dsync.is_some_and(|d| alike(writes, d)) {
+    if is_only && alike(reads, writes) && dsync.is_some_and(|d| writes <= GAINS_NOTHING * d) {
         return Some(WritePolicy::NotCached);
     }
     let at_next_level = match dsync {
@@ -62,16 +99,17 @@ pub(crate) fn judge(speeds: Speeds) -> Option<WritePolicy> {
     if at_next_level && reads >= APART * writes {
         return Some(WritePolicy::WriteThrough);
     }
-    if writes >= APART * slower && writes * MEMORY >= reads {
-        return Some(WritePolicy::WriteCancelling);
+    if writes * MEMORY >= reads {
+        // Writes at the speed of memory over storage that is nearly as fast: their difference does not show a policy.
+        return (writes >= APART * slower).then_some(WritePolicy::WriteCancelling);
     }
-    Some(WritePolicy::Mixed)
+    (writes > ALIKE * slower).then_some(WritePolicy::Mixed)
 }
 
 /// The write policy of the file cache; `None` past the file cache or when too little was measured.
 pub(crate) fn write_policy(evaluation: &Evaluation) -> Option<WritePolicy> {
     let is_buffered = evaluation.regions.first()?.focal.access == Access::Buffered;
-    if is_buffered { judge(speeds(evaluation)?) } else { None }
+    if is_buffered { certain(speeds(evaluation)?, errors(evaluation)) } else { None }
 }
 
 /// How far the curve of a write-through cache departs from its law T(r) = T(0) / (1 - r), as a typical factor;
@@ -109,6 +147,17 @@ mod tests {
             let speeds = Speeds { reads, writes, dsync: Some(dsync), writes_behind };
             assert_eq!(judge(speeds), Some(expected), "{name}");
         }
+    }
+
+    #[test]
+    fn a_policy_must_hold_within_the_bounds() {
+        let near =
+            Speeds { reads: 100.0, writes: 50.0, dsync: Some(9.0), writes_behind: Some(9.5) };
+        assert_eq!(certain(near, [0.02; 4]), Some(WriteCancelling));
+        assert_eq!(certain(near, [0.3; 4]), None);
+        // Half as fast as reads, three times as fast as synchronous writes: 24 GiB of memory over a disk of 1 GB/s.
+        let fast = Speeds { reads: 6.7, writes: 3.1, dsync: Some(1.1), writes_behind: None };
+        assert_eq!(judge(fast), None);
     }
 
     #[test]

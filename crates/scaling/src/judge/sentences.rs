@@ -1,16 +1,24 @@
 //! The findings in words, each with the numbers it rests on.
 
-use super::curve::{at, best};
+use super::curve::{Repeatability, at, best, inverse, worst};
 use super::flush::is_slowed_by_flush;
 use super::policy::{Speeds, speeds, write_through_departure};
+use super::residency;
 use crate::phase::Phase;
 use ioscape_schema::units::{Bytes, Rate};
 use ioscape_schema::{
-    Access, Border, BorderOperation, Bounded, Evaluation, Findings, RegionFinding, WritePolicy,
+    Access, Border, BorderOperation, Bounded, Evaluation, Findings, Point, Region, RegionFinding,
+    WritePolicy,
 };
 
-/// A gain below this factor counts as none.
+/// A gain whose bounds lie within this factor counts as none.
 const GAIN: f64 = 1.2;
+/// Least factor that is worth saying.
+const LEAST: f64 = 1.05;
+/// A size whose bounds lie further apart than this factor is given by its bounds alone.
+const WIDE: f64 = 1.25;
+/// A request size whose bounds lie further apart than this factor is not known.
+const UNCERTAIN: f64 = 8.0;
 /// A write-through curve that departs from its law by no more than this factor follows it.
 const FOLLOWS: f64 = 1.3;
 
@@ -34,7 +42,7 @@ pub(crate) fn sentences(evaluation: &Evaluation, findings: &Findings) -> Vec<Str
 }
 
 fn regions(evaluation: &Evaluation) -> String {
-    let describe = |region: &ioscape_schema::Region| {
+    let describe = |region: &Region| {
         let [low, high] = region.unique_bytes.map(Bytes);
         let focal = at(&region.curves.read_frac, region.focal.read_frac);
         let speed = focal.map(|p| format!(" ({})", Rate(p.throughput()))).unwrap_or_default();
@@ -43,10 +51,18 @@ fn regions(evaluation: &Evaluation) -> String {
     let described: Vec<String> = evaluation.regions.iter().map(describe).collect();
     match described.len() {
         0 => String::new(),
-        1 => format!(
-            "Performance has one region, {}: no border between levels of storage was found.",
-            described[0]
-        ),
+        1 => {
+            let operations = [BorderOperation::Read, BorderOperation::Write];
+            let seen = operations.map(|o| absence(evaluation, o));
+            if seen.iter().all(|a| matches!(a, Absence::Resident | Absence::Level)) {
+                format!("Performance has one region, {}.", described[0])
+            } else {
+                format!(
+                    "No change of level shows in sets of {}; whether there is one cannot be told from this run.",
+                    described[0]
+                )
+            }
+        }
         n => {
             format!("Performance has {n} regions by the size of the set: {}.", described.join(", "))
         }
@@ -61,11 +77,87 @@ fn word(operation: BorderOperation) -> &'static str {
     }
 }
 
-fn cache(evaluation: &Evaluation, operation: BorderOperation, found: Option<Bounded>) -> String {
-    let curve = match operation {
+fn set_size_curve(evaluation: &Evaluation, operation: BorderOperation) -> &[Point] {
+    match operation {
         BorderOperation::Write => &evaluation.unique_bytes_write_curve,
-        _ => &evaluation.unique_bytes_read_curve,
+        BorderOperation::Read => &evaluation.unique_bytes_read_curve,
+        BorderOperation::Mixed => &evaluation.unique_bytes_curve,
+    }
+}
+
+/// Why a curve has no border of storage.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Absence {
+    /// By the kernel's counters every set stayed in memory.
+    Resident,
+    /// Throughput is the same at all sizes, within a factor that would count.
+    Level,
+    /// Memory holds less than the largest set, and what lies beyond is this many times slower.
+    Beyond { held: Bounded, slower: Option<Bounded> },
+    /// Neither witness tells.
+    Unknown,
+}
+
+fn absence(evaluation: &Evaluation, operation: BorderOperation) -> Absence {
+    let curve = set_size_curve(evaluation, operation);
+    let noise = Repeatability::of(evaluation);
+    let Some(largest) = curve.last() else { return Absence::Unknown };
+    let held = residency::held_in_all(evaluation).filter(|held| held.high < largest.value);
+    if let Some(held) = held {
+        let slower = residency::slowdown(&noise.samples(curve), held);
+        return Absence::Beyond { held, slower };
+    }
+    if residency::fits(&largest.measurement) == Some(true) {
+        return Absence::Resident;
+    }
+    let (Some(fastest), Some(slowest)) = (best(curve), worst(curve)) else {
+        return Absence::Unknown;
     };
+    let change = noise.ratio(fastest, slowest).map_or(f64::INFINITY, |r| r.high);
+    if curve.len() > 3 && change < residency::SLOWER { Absence::Level } else { Absence::Unknown }
+}
+
+fn no_cache(evaluation: &Evaluation, operation: BorderOperation, largest: &Point) -> String {
+    let word = word(operation);
+    let most = Bytes(largest.value);
+    match absence(evaluation, operation) {
+        Absence::Resident => format!(
+            "No cache border was met for {word}: sets of up to {most} stay in memory, by the kernel's counters."
+        ),
+        Absence::Level => format!(
+            "Throughput of {word} is the same for all sets up to {most}, within a factor of {}.",
+            residency::SLOWER
+        ),
+        Absence::Beyond { held, slower: Some(slower) } if slower.high < residency::SLOWER => {
+            format!(
+                "Memory holds {} of a set; beyond it {word} are not slower by a factor of {} or more: {} times.",
+                size_within(held),
+                residency::SLOWER,
+                bounded(slower)
+            )
+        }
+        Absence::Beyond { held, slower: Some(slower) } if slower.low >= residency::SLOWER => {
+            format!(
+                "Memory holds {} of a set; beyond it {word} seem to be slower ({} times), but too much of it is in doubt to call it a border; more rounds would tell.",
+                size_within(held),
+                bounded(slower)
+            )
+        }
+        Absence::Beyond { held, slower } => {
+            let by = slower.map(|s| format!(" ({} times)", bounded(s))).unwrap_or_default();
+            format!(
+                "Memory holds {} of a set; whether {word} are slower beyond it cannot be told from this run{by}; more rounds of sets well beyond it would tell.",
+                size_within(held)
+            )
+        }
+        Absence::Unknown => format!(
+            "No cache border shows for {word} in sets up to {most}, by throughput alone; whether one lies there cannot be told from this run; larger sets, a longer budget or the kernel's residency counters would tell."
+        ),
+    }
+}
+
+fn cache(evaluation: &Evaluation, operation: BorderOperation, found: Option<Bounded>) -> String {
+    let curve = set_size_curve(evaluation, operation);
     let word = word(operation);
     let Some(largest) = curve.last() else {
         return format!("The effective cache size for {word} was not measured.");
@@ -73,21 +165,46 @@ fn cache(evaluation: &Evaluation, operation: BorderOperation, found: Option<Boun
     if evaluation.regions.first().is_some_and(|r| r.focal.access == Access::Direct) {
         return String::new();
     }
-    let Some(Bounded { value, low, high }) = found else {
-        return format!(
-            "No cache border was found for {word} in sets up to {}: the cache is larger than that, or nothing slower lies behind it.",
-            Bytes(largest.value)
-        );
+    let Some(found) = found else { return no_cache(evaluation, operation, largest) };
+    let place = if found.high > WIDE * found.low {
+        format!(
+            "The effective file cache for {word} ends between {} and {}",
+            Bytes(found.low),
+            Bytes(found.high)
+        )
+    } else {
+        format!("The effective file cache for {word} is {}", size_within(found))
     };
-    let border = of_storage(evaluation, operation).next();
-    let ratio = border.map_or(1.0, |b| b.ratio);
-    format!(
-        "The effective file cache for {word} is {} (between {} and {}): just behind it, throughput is {} times lower.",
-        Bytes(value),
-        Bytes(low),
-        Bytes(high),
-        factor(ratio)
-    )
+    format!("{place}{}{}.", witnesses(evaluation, found), drop_behind(evaluation, curve, found))
+}
+
+/// What the border rests on.
+fn witnesses(evaluation: &Evaluation, found: Bounded) -> String {
+    match residency::held_in_all(evaluation) {
+        Some(held) if held.low <= found.value && found.value <= held.high => {
+            " by what stays resident and by throughput".into()
+        }
+        Some(held) => {
+            format!(" by throughput; memory holds {} of a set", size_within(held))
+        }
+        None => " by throughput alone".into(),
+    }
+}
+
+/// How much slower a set well beyond the border is than the largest one before it.
+fn drop_behind(evaluation: &Evaluation, curve: &[Point], found: Bounded) -> String {
+    let noise = Repeatability::of(evaluation);
+    let before = curve.iter().rev().find(|p| p.value <= found.low);
+    let beyond = curve.iter().find(|p| p.value >= 1.5 * found.high).or(curve.last());
+    let drop = before.zip(beyond).and_then(|(over, under)| {
+        let drop = noise.ratio(over, under).filter(|_| under.value > found.high)?;
+        Some((drop, under.value))
+    });
+    let Some((drop, at)) = drop else { return String::new() };
+    if drop.low <= 1.0 {
+        return format!("; how much slower sets of {} are cannot be told", Bytes(at));
+    }
+    format!("; in sets of {} throughput is {} times lower", Bytes(at), bounded(drop))
 }
 
 fn of_storage(
@@ -135,25 +252,27 @@ fn write_policy(evaluation: &Evaluation, findings: &Findings) -> Option<String> 
             "Direct access bypasses the file cache, so its write policy was not tested.".into(),
         );
     }
-    let Some(policy) = findings.write_policy else {
+    let Some(Speeds { reads, writes, dsync, writes_behind }) = speeds(evaluation) else {
         return Some(
             "The write policy could not be determined: too few of the probes it needs were made."
                 .into(),
         );
     };
-    let Speeds { reads, writes, dsync, writes_behind } = speeds(evaluation)?;
-    let verdict = match policy {
-        WritePolicy::WriteThrough => {
+    let verdict = match findings.write_policy {
+        Some(WritePolicy::WriteThrough) => {
             "The file cache writes through: a write costs as much as one that has to reach storage"
         }
-        WritePolicy::WriteCancelling => {
+        Some(WritePolicy::WriteCancelling) => {
             "The file cache is write-cancelling: rewrites are absorbed at memory speed"
         }
-        WritePolicy::NotCached => {
+        Some(WritePolicy::NotCached) => {
             "Nothing is gained by a cache here: there is none, or nothing slower behind it"
         }
-        WritePolicy::Mixed => {
+        Some(WritePolicy::Mixed) => {
             "Writes are neither written through nor cancelled: they run at a speed between those of the cache and of storage"
+        }
+        None => {
+            "The write policy cannot be told from this run: the speeds of cache and storage are too close, or too uncertain"
         }
     };
     let dsync = dsync.map(|d| format!(", synchronous writes at {}", Rate(d))).unwrap_or_default();
@@ -181,78 +300,143 @@ fn write_through_law(evaluation: &Evaluation, findings: &Findings) -> Option<Str
 }
 
 fn flush(evaluation: &Evaluation, findings: &Findings) -> Option<String> {
-    let Some(Bounded { value, .. }) = findings.flush_slowdown else {
+    let Some(slowdown) = findings.flush_slowdown else {
         let reason = evaluation.shortened.get(Phase::Findings.name());
         let about = reason.filter(|r| r.starts_with("flushing"))?;
         return Some(format!("What flushing costs is not known: {about}."));
     };
-    Some(if is_slowed_by_flush(evaluation) {
+    Some(if is_slowed_by_flush(evaluation) && slowdown.low > 1.0 {
         format!(
-            "Flushing slows writes in the cache: during a flush they run {} times slower than undisturbed, and single writes stall.",
-            factor(value)
+            "Flushing slows writes in the cache: during a flush they run {} times slower{} than undisturbed, and single writes stall.",
+            factor(slowdown.value),
+            within(slowdown)
         )
     } else {
         format!(
-            "Flushing does not stall writes in the cache (undisturbed over mean throughput: {}).",
-            factor(value)
+            "In the run that was long enough for a flush, it does not stall writes in the cache (undisturbed over mean throughput: {}).",
+            bounded(slowdown)
         )
     })
 }
 
 fn size(evaluation: &Evaluation, finding: &RegionFinding) -> String {
-    let curve = region(evaluation, finding).map(|r| r.curves.size_mean.as_slice());
-    let best =
-        curve.and_then(best).map(|p| format!(" ({} at {})", Rate(p.throughput()), Bytes(p.value)));
+    let curve = region(evaluation, finding).map_or(&[][..], |r| r.curves.size_mean.as_slice());
+    let Some((best, largest)) = best(curve).zip(curve.last()) else { return String::new() };
+    let speed = format!(
+        "75 % of the best throughput of requests up to {} ({} at {})",
+        Bytes(largest.value),
+        Rate(best.throughput()),
+        Bytes(best.value)
+    );
+    let RegionFinding { region, value, low, high } = finding;
+    if *high > UNCERTAIN * low {
+        return format!(
+            "In {region}, the request size that gives {speed} cannot be told more closely than {} to {}; more rounds would tell.",
+            Bytes(*low),
+            Bytes(*high)
+        );
+    }
     format!(
-        "In {}, requests of {} are large enough for 75 % of the best throughput{}.",
-        finding.region,
-        Bytes(finding.value),
-        best.unwrap_or_default()
+        "In {region}, requests of {} ({} to {}) are large enough for {speed}.",
+        Bytes(*value),
+        Bytes(*low),
+        Bytes(*high)
     )
 }
 
-fn region<'a>(
-    evaluation: &'a Evaluation,
-    finding: &RegionFinding,
-) -> Option<&'a ioscape_schema::Region> {
+fn region<'a>(evaluation: &'a Evaluation, finding: &RegionFinding) -> Option<&'a Region> {
     evaluation.regions.iter().find(|r| r.name == finding.region)
 }
 
-fn sequential(finding: &RegionFinding) -> String {
-    let RegionFinding { region, value, .. } = finding;
-    if *value >= GAIN {
-        format!(
-            "In {region}, sequential requests are {} times faster than random ones.",
-            factor(*value)
-        )
-    } else if *value <= 1.0 / GAIN {
-        format!(
-            "In {region}, sequential requests are {} times slower than random ones.",
-            factor(1.0 / value)
-        )
+/// What an interval of a ratio says.
+enum Comparison {
+    More,
+    Less,
+    /// Within a factor of [`GAIN`] of one another.
+    Alike,
+    Unknown,
+}
+
+fn compare(finding: &RegionFinding) -> Comparison {
+    let RegionFinding { value, low, high, .. } = *finding;
+    if low > 1.0 / GAIN && high < GAIN {
+        Comparison::Alike
+    } else if low > 1.0 && value >= LEAST {
+        Comparison::More
+    } else if high < 1.0 && value <= 1.0 / LEAST {
+        Comparison::Less
     } else {
-        format!("In {region}, it does not matter whether requests are sequential.")
+        Comparison::Unknown
+    }
+}
+
+fn interval(finding: &RegionFinding) -> Bounded {
+    Bounded { value: finding.value, low: finding.low, high: finding.high }
+}
+
+/// "1.4 times faster (1.3 to 1.5)".
+fn times(word: &str, by: Bounded) -> String {
+    format!("{} times {word}{}", factor(by.value), within(by))
+}
+
+fn sequential(finding: &RegionFinding) -> String {
+    let (region, by) = (&finding.region, interval(finding));
+    match compare(finding) {
+        Comparison::More => {
+            format!(
+                "In {region}, sequential requests are {} than random ones.",
+                times("faster", by)
+            )
+        }
+        Comparison::Less => format!(
+            "In {region}, sequential requests are {} than random ones.",
+            times("slower", inverse(by))
+        ),
+        Comparison::Alike => {
+            format!(
+                "In {region}, it does not matter whether requests are sequential{}.",
+                within(by)
+            )
+        }
+        Comparison::Unknown => format!(
+            "In {region}, whether sequential requests are faster than random ones cannot be told from this run ({} times); more rounds would tell.",
+            bounded(by)
+        ),
     }
 }
 
 fn concurrency(evaluation: &Evaluation, finding: &RegionFinding) -> String {
-    let name = &finding.region;
-    if finding.value < GAIN {
-        return format!("In {name}, several processes are no faster than one.");
-    }
+    let (name, by) = (&finding.region, interval(finding));
     let curve = region(evaluation, finding).map(|r| r.curves.process_num.as_slice());
     let count = curve.and_then(best).map_or(0.0, |p| p.value);
-    format!("In {name}, {count} processes are {} times faster than one.", factor(finding.value))
+    match compare(finding) {
+        Comparison::More => {
+            format!("In {name}, {count} processes are {} than one.", times("faster", by))
+        }
+        Comparison::Less | Comparison::Alike => {
+            format!("In {name}, several processes are no faster than one{}.", within(by))
+        }
+        Comparison::Unknown => format!(
+            "In {name}, whether several processes are faster than one cannot be told from this run ({} times); more rounds would tell.",
+            bounded(by)
+        ),
+    }
 }
 
 fn reads_and_writes(finding: &RegionFinding) -> String {
-    let RegionFinding { region, value, .. } = finding;
-    if *value >= GAIN {
-        format!("In {region}, writes are {} times faster than reads.", factor(*value))
-    } else if *value <= 1.0 / GAIN {
-        format!("In {region}, reads are {} times faster than writes.", factor(1.0 / value))
-    } else {
-        format!("In {region}, reads and writes are about equally fast.")
+    let (region, by) = (&finding.region, interval(finding));
+    match compare(finding) {
+        Comparison::More => format!("In {region}, writes are {} than reads.", times("faster", by)),
+        Comparison::Less => {
+            format!("In {region}, reads are {} than writes.", times("faster", inverse(by)))
+        }
+        Comparison::Alike => {
+            format!("In {region}, reads and writes are about equally fast{}.", within(by))
+        }
+        Comparison::Unknown => format!(
+            "In {region}, whether reads or writes are faster cannot be told from this run ({} times); more rounds would tell.",
+            bounded(by)
+        ),
     }
 }
 
@@ -274,5 +458,24 @@ fn drift(evaluation: &Evaluation) -> Option<String> {
 
 /// A factor with the digits that its accuracy justifies.
 fn factor(value: f64) -> String {
-    if value >= 10.0 { format!("{value:.0}") } else { format!("{value:.1}") }
+    match value {
+        10.0.. => format!("{value:.0}"),
+        2.0.. => format!("{value:.1}"),
+        _ => format!("{value:.2}"),
+    }
+}
+
+/// " (1.3 to 1.5)".
+fn within(by: Bounded) -> String {
+    format!(" ({} to {})", factor(by.low), factor(by.high))
+}
+
+/// "1.4 (1.3 to 1.5)".
+fn bounded(by: Bounded) -> String {
+    factor(by.value) + &within(by)
+}
+
+/// "22.4 GiB (21.9 GiB to 22.9 GiB)".
+fn size_within(size: Bounded) -> String {
+    format!("{} ({} to {})", Bytes(size.value), Bytes(size.low), Bytes(size.high))
 }

@@ -1,0 +1,237 @@
+//! The second witness of a border: how many bytes of a set the file cache held when the set no longer fitted.
+//!
+//! Under random access the resident share times the size of the set is the size of the cache, from one point beyond it. That
+//! is a border only for requests that what lies beyond makes slower.
+
+use super::borders::{SAME_BORDER, SetBorder};
+use super::segment::Sample;
+use crate::statistics::median;
+use ioscape_schema::{
+    Access, Border, BorderOperation, Bounded, CurveKey, Evaluation, Measurement, Purpose,
+};
+
+/// A set of which less than this share is resident does not fit.
+const FITS: f64 = 0.97;
+/// Largest share of the resident bytes that may have come or gone in the measured part of a steady run.
+const STEADY: f64 = 0.1;
+/// Largest spread of what runs held, relative, at which it is one size.
+const ONE_SIZE: f64 = 0.12;
+/// The size is known no better than this, relative: the kernel keeps a part of memory free that varies.
+const KNOWN_TO: f64 = 0.012;
+/// Least factor by which the next level must be slower for its border to count.
+pub(crate) const SLOWER: f64 = 1.3;
+/// Memory's speed next to the border is taken from sets down to this share of it.
+const NEAR: f64 = 1.0 / 20.0;
+/// Deviations from which on a point does not follow a law.
+const OUTLIER: f64 = 2.5;
+/// One-sided 95 % of a normal distribution.
+const SURELY: f64 = 1.645;
+
+fn share_after(m: &Measurement) -> Option<f64> {
+    m.witness.resident_frac.map(|[_, after]| after).or(m.resident_frac)
+}
+
+/// Whether the kernel said that the whole set was in the file cache; `None` where it could not be asked.
+pub(crate) fn fits(m: &Measurement) -> Option<bool> {
+    share_after(m).map(|share| share >= FITS)
+}
+
+/// Share of the resident bytes that came or went while the run was measured, at most.
+fn turnover(m: &Measurement, held: f64) -> f64 {
+    if let Some([before, after]) = m.witness.resident_frac {
+        return (after - before).abs() / after.max(1e-9);
+    }
+    let brought = m.witness.storage_read_bytes.or(m.storage_read_bytes).unwrap_or(m.bytes);
+    let written = m.write.map_or(0, |w| w.bytes);
+    (brought + written).min(m.bytes) as f64 / held.max(1.0)
+}
+
+/// Bytes of the set that were resident, in a run whose set did not fit and whose cache was full and steady.
+fn held_in(m: &Measurement) -> Option<f64> {
+    let share = share_after(m).filter(|s| *s > 0.0 && *s < FITS)?;
+    let held = share * m.workload.unique_bytes as f64;
+    (m.workload.access == Access::Buffered && turnover(m, held) <= STEADY).then_some(held)
+}
+
+/// What the cache holds by the residency of all runs, with 95 % bounds; `None` where no set outgrew it, the kernel was
+/// not asked, or the runs do not agree on one size.
+pub(crate) fn held<'a>(runs: impl Iterator<Item = &'a Measurement>) -> Option<Bounded> {
+    let (mut sizes, mut has_pair) = (Vec::new(), false);
+    let mut fitted: f64 = 0.0;
+    for run in runs {
+        if let Some(size) = held_in(run) {
+            sizes.push(size);
+            has_pair |= run.witness.resident_frac.is_some();
+        } else if share_after(run).is_some_and(|share| share >= FITS) {
+            fitted = fitted.max(FITS * run.workload.unique_bytes as f64);
+        }
+    }
+    if sizes.is_empty() || (sizes.len() < 2 && !has_pair) {
+        return None;
+    }
+    let value = median(&sizes);
+    let distances: Vec<f64> = sizes.iter().map(|s| (s / value - 1.0).abs()).collect();
+    let deviation = (1.4826 * median(&distances)).max(KNOWN_TO);
+    if deviation > ONE_SIZE || fitted > value * SAME_BORDER {
+        return None;
+    }
+    let error = 2.5 * deviation / (sizes.len() as f64).sqrt() + KNOWN_TO;
+    let value = value.max(fitted);
+    Some(Bounded { value, low: value / (1.0 + error), high: value * (1.0 + error) })
+}
+
+/// The same of a whole evaluation, by its log: the runs of its set-size curves.
+pub(crate) fn held_in_all(evaluation: &Evaluation) -> Option<Bounded> {
+    let is_of_set_sizes = |purpose: &Purpose| {
+        matches!(purpose, Purpose::Curve(CurveKey::UniqueBytes(_) | CurveKey::Pilot))
+    };
+    let runs = evaluation.probes.iter().filter(|p| is_of_set_sizes(p.purpose.first()));
+    held(runs.map(|p| &p.measurement))
+}
+
+/// Memory's time per byte next to the border and its relative error.
+fn memory(samples: &[Sample], held: Bounded) -> Option<(f64, f64)> {
+    let before = samples.iter().filter(|s| s.unique_bytes <= held.high);
+    let near: Vec<&Sample> = before.filter(|s| s.unique_bytes >= held.value * NEAR).collect();
+    if near.is_empty() {
+        return None;
+    }
+    let logs: Vec<f64> = near.iter().map(|s| s.s.ln()).collect();
+    let level = median(&logs);
+    let scatter: Vec<f64> = logs.iter().map(|l| (l - level).abs()).collect();
+    let usual = near.iter().map(|s| s.sigma).fold(0.0, f64::max);
+    Some((level.exp(), (1.4826 * median(&scatter)).max(usual) / (near.len() as f64).sqrt()))
+}
+
+/// Time per byte of the next level over that of memory, with its one-sided 95 % bounds.
+///
+/// Behind the border `held`, misses are 1 - C / U of the requests: T = T_memory (1 + d (1 - C / U)); d by weighted least squares.
+pub(crate) fn slowdown(samples: &[Sample], held: Bounded) -> Option<Bounded> {
+    let (level, error) = memory(samples, held)?;
+    let behind = samples.iter().filter(|s| s.unique_bytes > held.high);
+    let (mut moment, mut weight) = (0.0, 0.0);
+    for sample in behind {
+        let over = sample.s / level;
+        let missed = 1.0 - held.value / sample.unique_bytes;
+        let w = (over * sample.sigma.hypot(error)).powi(-2);
+        moment += w * missed * (over - 1.0);
+        weight += w * missed * missed;
+    }
+    let (d, sd) = (moment / weight, weight.sqrt().recip());
+    (weight > 0.0 && d.is_finite()).then(|| Bounded {
+        value: (1.0 + d).max(0.0),
+        low: (1.0 + d - SURELY * sd).max(0.0),
+        high: (1.0 + d + SURELY * sd).max(0.0),
+    })
+}
+
+/// Whether the misses of this one border explain how slow all sets beyond it are.
+fn explains(samples: &[Sample], held: Bounded) -> bool {
+    let Some(((level, error), slower)) = memory(samples, held).zip(slowdown(samples, held)) else {
+        return false;
+    };
+    let departs = |s: &&Sample| {
+        let expected = level * (1.0 + (slower.value - 1.0) * (1.0 - held.value / s.unique_bytes));
+        (s.s / expected.max(1e-30)).ln().abs() > OUTLIER * s.sigma.hypot(error)
+    };
+    !samples.iter().filter(|s| s.unique_bytes > held.high).any(|s| departs(&s))
+}
+
+/// Brings the second witness into the borders of one curve that throughput alone has shown.
+///
+/// Where both have the border, the bounds are those of residency if they agree and reach over both if not. A border that
+/// residency alone has shown is added when what lies beyond is slower by its bounds.
+pub(crate) fn confirm(
+    borders: &mut Vec<SetBorder>,
+    samples: &[Sample],
+    operation: BorderOperation,
+    held: Option<Bounded>,
+) {
+    let Some(held) = held else { return };
+    if explains(samples, held) {
+        borders.retain(|b| b.border.in_memory || b.border.unique_bytes <= held.value * SAME_BORDER);
+    }
+    let is_slower = slowdown(samples, held).is_some_and(|s| s.low >= SLOWER);
+    let is_near = |b: &SetBorder| {
+        let Border { low, high, unique_bytes, .. } = b.border;
+        let place = (held.value / unique_bytes).ln().abs();
+        !b.border.in_memory && (place < SAME_BORDER.ln() || (low <= held.high && held.low <= high))
+    };
+    if let Some(same) = borders.iter_mut().find(|b| is_near(b)) {
+        let border = &mut same.border;
+        let agrees = border.low <= held.high && held.low <= border.high;
+        border.unique_bytes = held.value;
+        border.low = if agrees { held.low } else { held.low.min(border.low) };
+        border.high = if agrees { held.high } else { held.high.max(border.high) };
+        return;
+    }
+    if is_slower && let Some(found) = border_at(samples, operation, held) {
+        borders.push(found);
+        borders.sort_by(|a, b| a.border.unique_bytes.total_cmp(&b.border.unique_bytes));
+    }
+}
+
+fn border_at(samples: &[Sample], operation: BorderOperation, held: Bounded) -> Option<SetBorder> {
+    let next = samples.partition_point(|s| s.unique_bytes <= held.value);
+    let (before, behind) = (samples.get(next.checked_sub(1)?)?, samples.get(next)?);
+    let well_behind = samples.iter().rev().find(|s| s.unique_bytes <= 2.0 * held.value);
+    let ratio = well_behind.map_or(behind.s, |s| s.s.max(behind.s)) / before.s;
+    let Bounded { value, low, high } = held;
+    let border = Border { operation, unique_bytes: value, low, high, ratio, in_memory: false };
+    Some(SetBorder { border, gap: [before.unique_bytes, behind.unique_bytes] })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ioscape_schema::{Stop, Workload};
+
+    const GIB: f64 = 1073741824.0;
+
+    fn run(gib: f64, share: f64, read_gib: f64) -> Measurement {
+        let workload = Workload { unique_bytes: (gib * GIB) as u64, ..Workload::default() };
+        Measurement {
+            bytes: (2.0 * GIB) as u64,
+            resident_frac: Some(share),
+            storage_read_bytes: Some((read_gib * GIB) as u64),
+            ..Measurement::empty(workload, Stop::Confident)
+        }
+    }
+
+    #[test]
+    fn share_times_set_is_the_cache() {
+        let runs = [
+            run(20.0, 1.0, 0.0),
+            run(24.0, 0.92, 0.2),
+            run(28.0, 0.79, 0.4),
+            run(40.0, 0.555, 0.8),
+        ];
+        let held = held(runs.iter()).unwrap();
+        assert!((held.value / GIB - 22.1).abs() < 0.3, "{held:?}");
+        assert!(held.low > 21.0 * GIB && held.high < 23.5 * GIB, "{held:?}");
+    }
+
+    #[test]
+    fn a_cache_that_is_still_filling_has_no_size() {
+        // A cold slow disk: every run brings 30 MiB, whatever the set.
+        let cold = [run(0.08, 0.375, 0.03), run(0.16, 0.19, 0.03), run(0.32, 0.095, 0.03)];
+        assert_eq!(held(cold.iter()), None);
+        let growing = [run(30.0, 0.2, 0.4), run(40.0, 0.3, 0.4), run(50.0, 0.4, 0.4)];
+        assert_eq!(held(growing.iter()), None, "one size is not seen");
+        assert_eq!(held([run(30.0, 0.5, 0.1)].iter()), None, "one run alone may be filling");
+        assert_eq!(held([run(30.0, 1.0, 0.0)].iter()), None);
+    }
+
+    #[test]
+    fn it_is_a_border_only_where_what_lies_beyond_is_slower() {
+        let sample = |gib: f64, s| Sample { unique_bytes: gib * GIB, s, sigma: 0.1, noise: 0.1 };
+        let held = Some(Bounded { value: 22.0 * GIB, low: 21.5 * GIB, high: 22.5 * GIB });
+        for (far, count) in [(3.0, 1), (1.15, 0), (0.9, 0)] {
+            let samples =
+                [sample(2.0, 1.0), sample(6.0, 1.1), sample(15.0, 1.0), sample(40.0, far)];
+            let mut borders = Vec::new();
+            confirm(&mut borders, &samples, BorderOperation::Read, held);
+            assert_eq!(borders.len(), count, "{far}");
+        }
+    }
+}
