@@ -1,6 +1,7 @@
 //! Measuring on the real machine: workloads ([`session`]) and exact work ([`vxbench`]) in forked workers, and given requests at
 //! given times ([`replay`]), all on the same I/O engines.
 
+mod conductor;
 mod engine;
 pub mod replay;
 pub mod session;

@@ -8,8 +8,8 @@ mod options;
 
 pub use options::ReplayOptions;
 
+use crate::conductor::failure;
 use crate::engine::Fault;
-use crate::session::failure;
 use hand::{Hand, KINDS};
 use ioscape_machine::cache;
 use ioscape_machine::clock::Clock;
@@ -102,7 +102,7 @@ where
     });
     let fault = shared.fault.lock().unwrap_or_else(PoisonError::into_inner).take();
     match fault {
-        Some(fault) => Err(failure::from_fault(fault, target)),
+        Some(fault) => Err(failure::from_fault(fault, target.path())),
         None => Ok(summary(&done, options, watch.interrupt.load(Ordering::Relaxed))),
     }
 }

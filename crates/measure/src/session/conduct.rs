@@ -1,9 +1,10 @@
 //! The conductor: starts the workers, takes them through the phases, watches them, and collects their reports.
 
-use super::failure;
 use super::options::{Phase, RunOptions};
 use super::state::Session;
 use super::warm_up::WarmUp;
+use crate::conductor::failure;
+use crate::conductor::watched::{READY, Watched};
 use crate::worker::meter::processor_ns;
 use crate::worker::report::{Cost, REPORT_WORDS, Report};
 use crate::worker::run::{Plan, carry_out};
@@ -14,9 +15,6 @@ use ioscape_machine::shared::{Shared, phase};
 use ioscape_schema::tally::{self, Looks};
 use ioscape_schema::{Request, Stop, Tally, Workers, Workload};
 use std::time::{Duration, Instant};
-
-/// Longest time for workers to make themselves ready.
-const READY: Duration = Duration::from_secs(120);
 
 /// Least time a worker gets to finish what is in flight.
 const GRACE_S: f64 = 10.0;
@@ -76,7 +74,7 @@ struct Run<'a> {
     session: &'a Session,
     options: &'a RunOptions,
     shared: &'a Shared,
-    crew: Crew,
+    watched: Watched<'a>,
     slice: Duration,
     told: Instant,
 }
@@ -147,7 +145,14 @@ impl Session {
         let crew = forked.map_err(|e| Error::io("fork workers for", path, e))?;
         let slice = Duration::from_secs_f64(slice_s(options));
         let told = Instant::now();
-        let run = Run { session: self, options, shared: &shared, crew, slice, told };
+        let watched = Watched {
+            crew,
+            shared: &shared,
+            interrupt: &options.interrupt,
+            grace: Duration::ZERO,
+            path_of: &|_| path,
+        };
+        let run = Run { session: self, options, shared: &shared, watched, slice, told };
         run.take_through(workload, buffer_bytes)
     }
 }
@@ -159,7 +164,7 @@ fn slice_s(options: &RunOptions) -> f64 {
 
 impl Run<'_> {
     fn take_through(mut self, workload: &Workload, buffer_bytes: usize) -> Result<Trial, Error> {
-        self.await_all(Shared::all_ready, READY)?;
+        self.watched.await_all(Shared::all_ready, READY)?;
         let mut warm_up = WarmUp::new(workload, self.session);
         self.shared.set_phase(phase::WARM_UP);
         let (warm_up_s, steady) = self.warm_up(&mut warm_up)?;
@@ -168,7 +173,7 @@ impl Run<'_> {
         self.shared.set_phase(phase::MEASURE);
         let began = Instant::now();
         let patience = Duration::from_secs_f64(self.options.cap_s.clamp(1.0, 1e6));
-        let stop = match self.await_all(Shared::all_started, patience) {
+        let stop = match self.watched.await_all(Shared::all_started, patience) {
             Err(Error::Worker { death: Death::Hung, .. }) | Ok(()) => self.measure(),
             Err(error) => Err(error),
         };
@@ -186,45 +191,10 @@ impl Run<'_> {
         Ok(Trial { reports, rates, stop, warm_up_s, steady, began_slowly, load })
     }
 
-    /// Fails if the user interrupts or a worker is gone.
-    fn look_after(&mut self) -> Result<(), Error> {
-        if self.options.is_interrupted() {
-            self.shared.set_phase(phase::STOP);
-            self.crew.kill();
-            return Err(Error::Interrupted);
-        }
-        self.crew.poll();
-        match self.crew.first_dead() {
-            Some((process, death)) => {
-                Err(failure::from_death(process, death, self.shared, &self.session.target))
-            }
-            None => Ok(()),
-        }
-    }
-
-    /// Waits until `condition` holds for all streams; the first worker counts as hung if it takes too long.
-    fn await_all(
-        &mut self,
-        condition: fn(&Shared) -> bool,
-        patience: Duration,
-    ) -> Result<(), Error> {
-        let begin = Instant::now();
-        let mut pause = Duration::from_micros(50);
-        while !condition(self.shared) {
-            self.look_after()?;
-            if begin.elapsed() > patience {
-                return Err(Error::Worker { process: 0, death: Death::Hung });
-            }
-            std::thread::sleep(pause);
-            pause = (pause * 2).min(Duration::from_millis(5));
-        }
-        Ok(())
-    }
-
     /// Lets one slice pass.
     fn pass(&mut self, name: Phase) -> Result<(), Error> {
         std::thread::sleep(self.slice);
-        self.look_after()?;
+        self.watched.look_after_all()?;
         if self.told.elapsed() >= TELL {
             self.told = Instant::now();
             let [read, written] = self.shared.moved();
@@ -273,19 +243,19 @@ impl Run<'_> {
         let draining_s = if rate > 0.0 { 5.0 * in_flight_bytes / rate } else { 0.0 };
         let grace = Duration::from_secs_f64((GRACE_S + draining_s).min(300.0));
         let options = self.options;
-        if !self.crew.wait(grace, || options.is_interrupted()) {
-            let process = self.crew.first_alive().unwrap_or(0);
-            self.crew.kill();
+        if !self.watched.crew.wait(grace, || options.is_interrupted()) {
+            let process = self.watched.crew.first_alive().unwrap_or(0);
+            self.watched.crew.kill();
             if options.is_interrupted() {
                 return Err(Error::Interrupted);
             }
             return Err(Error::Worker { process, death: Death::Hung });
         }
         let target = &self.session.target;
-        if let Some((process, death)) = self.crew.first_dead()
+        if let Some((process, death)) = self.watched.crew.first_dead()
             && death != Death::Exit(DONE)
         {
-            return Err(failure::from_death(process, death, self.shared, target));
+            return Err(failure::from_death(process, death, self.shared, |_| target.path()));
         }
         let load = |i| Report::load(self.shared.report(i));
         (0..self.shared.streams())

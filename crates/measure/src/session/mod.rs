@@ -1,7 +1,6 @@
 //! A session on one target: it prepares the set, runs workloads on it and says what came out and how sure that is.
 
 mod conduct;
-pub(crate) mod failure;
 mod options;
 mod prepare;
 mod run;

@@ -1,8 +1,8 @@
 //! Before a run: the set is laid out, its dirty pages are flushed, and what fits is brought into the file cache.
 
-use super::failure;
 use super::options::{Phase, RunOptions};
 use super::state::Session;
+use crate::conductor::failure;
 use crate::worker::report::REPORT_WORDS;
 use crate::worker::task::{self, Task};
 use ioscape_machine::cache;
@@ -226,7 +226,7 @@ impl Session {
         match crew.first_dead() {
             Some((_, Death::Exit(DONE))) | None => Ok(()),
             Some((process, death)) => {
-                Err(failure::from_death(process, death, shared, &self.target))
+                Err(failure::from_death(process, death, shared, |_| self.target.path()))
             }
         }
     }

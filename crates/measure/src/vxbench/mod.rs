@@ -10,7 +10,7 @@ mod worker;
 
 pub use files::{Extent, Files, Look, look, place};
 
-use crate::engine::{Action, Fault};
+use crate::conductor::watched::{READY, Watched};
 use crate::worker::report::{REPORT_WORDS, Report};
 use files::Opened;
 use ioscape_machine::cache;
@@ -23,15 +23,11 @@ use ioscape_schema::{
     Counters, Request, VxFigures, VxFile, VxJob, VxRun, VxUsers, Warning, WarningKind,
 };
 use reserve::Honesty;
-use std::io;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use worker::{Plan, STREAM_WORDS};
-
-/// Longest time for workers to make themselves ready.
-const READY: Duration = Duration::from_secs(120);
 
 /// Time that interrupted workers get to finish what is in flight.
 const GRACE: Duration = Duration::from_secs(10);
@@ -144,9 +140,11 @@ where
     let body = |number: u32| worker::carry_out(&plan, groups[number as usize].clone(), requests);
     let crew = Crew::fork(groups.len() as u32, body)
         .map_err(|e| Error::io("fork workers for", &first.named, e))?;
-    let mut run = Run { shared: &shared, crew, opened, groups: &groups, watch, job };
-    run.start()?;
-    run.finish()?;
+    let threads = job.nthreads.max(1) as usize;
+    let path_of = |stream: usize| opened[stream / threads].named.as_path();
+    let interrupt = &*watch.interrupt;
+    let watched = Watched { crew, shared: &shared, interrupt, grace: GRACE, path_of: &path_of };
+    await_streams(watched, watch)?;
     (0..streams)
         .map(|index| {
             let words = shared.report(index);
@@ -160,96 +158,18 @@ where
         .collect()
 }
 
-/// A run in progress.
-struct Run<'a> {
-    shared: &'a Shared,
-    crew: Crew,
-    opened: &'a [Opened],
-    groups: &'a [Range<u32>],
-    watch: &'a Watch,
-    job: &'a VxJob,
-}
-
-impl Run<'_> {
-    /// Waits until all streams are ready, and lets them go.
-    fn start(&mut self) -> Result<(), Error> {
-        let begin = Instant::now();
-        let mut pause = Duration::from_micros(50);
-        while !self.shared.all_ready() {
-            self.look_after()?;
-            if begin.elapsed() > READY {
-                return Err(Error::Worker { process: 0, death: Death::Hung });
-            }
-            std::thread::sleep(pause);
-            pause = (pause * 2).min(Duration::from_millis(5));
-        }
-        self.shared.set_phase(phase::MEASURE);
-        Ok(())
-    }
-
-    /// Waits until all streams are done.
-    fn finish(&mut self) -> Result<(), Error> {
-        let watch = self.watch;
-        while !self.crew.wait(TELL, || watch.is_interrupted()) {
-            self.look_after()?;
-            if let Some(told) = &watch.on_progress {
-                let [read, written] = self.shared.moved();
-                told(read + written);
-            }
-        }
-        self.look_after()
-    }
-
-    /// Fails if the user interrupts or a worker failed.
-    fn look_after(&mut self) -> Result<(), Error> {
-        if self.watch.is_interrupted() {
-            self.shared.set_phase(phase::STOP);
-            if !self.crew.wait(GRACE, || false) {
-                self.crew.kill();
-            }
-            return Err(Error::Interrupted);
-        }
-        self.crew.poll();
-        match self.crew.first_dead() {
-            Some((process, death)) if death != Death::Exit(DONE) => {
-                Err(self.reported().unwrap_or(Error::Worker { process, death }))
-            }
-            _ => Ok(()),
+/// Lets all streams go when they are ready, and waits until they are done.
+fn await_streams(mut watched: Watched<'_>, watch: &Watch) -> Result<(), Error> {
+    watched.await_all(Shared::all_ready, READY)?;
+    watched.shared.set_phase(phase::MEASURE);
+    while !watched.crew.wait(TELL, || watch.is_interrupted()) {
+        watched.look_after()?;
+        if let Some(told) = &watch.on_progress {
+            let [read, written] = watched.shared.moved();
+            told(read + written);
         }
     }
-
-    /// The error of the first stream that left a fault.
-    fn reported(&self) -> Option<Error> {
-        let streams = self.groups.last().map_or(0, |group| group.end);
-        (0..streams).find_map(|index| {
-            let words = self.shared.report(index as usize);
-            let fault = Report::load(&words[..REPORT_WORDS])?.fault?;
-            let user = (index / self.job.nthreads.max(1)) as usize;
-            Some(explain(fault, &self.opened[user]))
-        })
-    }
-}
-
-/// What the user reads about a failed request.
-fn explain(fault: Fault, one: &Opened) -> Error {
-    if fault.action == Action::Lock {
-        return Error::Unsupported {
-            what: "-m".into(),
-            why: format!(
-                "the buffers cannot be locked in memory ({}): raise the limit (ulimit -l), or leave it out",
-                io::Error::from_raw_os_error(fault.errno)
-            ),
-        };
-    }
-    let source = match fault.action {
-        Action::EndOfFile => io::Error::new(
-            io::ErrorKind::UnexpectedEof,
-            "the file ends there, so another program must have shortened it",
-        ),
-        _ => io::Error::from_raw_os_error(fault.errno),
-    };
-    let offset = (fault.offset != u64::MAX).then_some(fault.offset);
-    Error::Io { operation: fault.action.verb(), path: one.named.clone(), offset, source }
+    watched.look_after()
 }
 
 /// The doubt that direct I/O went through the file cache after all, if it left its pages there.

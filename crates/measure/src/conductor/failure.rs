@@ -4,23 +4,25 @@ use crate::engine::{Action, Fault};
 use crate::worker::report::Report;
 use ioscape_machine::error::{Death, Error};
 use ioscape_machine::shared::Shared;
-use ioscape_machine::target::Target;
 use std::io;
+use std::path::Path;
 
-/// The error of the first stream that left a fault.
-pub(super) fn reported(shared: &Shared, target: &Target) -> Option<Error> {
-    (0..shared.streams())
-        .filter_map(|i| Report::load(shared.report(i)))
-        .find_map(|report| report.fault)
-        .map(|fault| from_fault(fault, target))
+/// What the death of worker `process` means: its own words where it left any; `path_of` names the file of a stream.
+pub(crate) fn from_death<'a>(
+    process: u32,
+    death: Death,
+    shared: &Shared,
+    path_of: impl Fn(usize) -> &'a Path,
+) -> Error {
+    let fault = |stream| Some((stream, Report::load(shared.report(stream))?.fault?));
+    match (0..shared.streams()).find_map(fault) {
+        Some((stream, fault)) => from_fault(fault, path_of(stream)),
+        None => Error::Worker { process, death },
+    }
 }
 
-/// What the death of worker `process` means: its own words where it left any.
-pub(super) fn from_death(process: u32, death: Death, shared: &Shared, target: &Target) -> Error {
-    reported(shared, target).unwrap_or(Error::Worker { process, death })
-}
-
-pub(crate) fn from_fault(fault: Fault, target: &Target) -> Error {
+/// What the user reads about a fault in the I/O on `path`.
+pub(crate) fn from_fault(fault: Fault, path: &Path) -> Error {
     let source = match fault.action {
         Action::EndOfFile => io::Error::new(
             io::ErrorKind::UnexpectedEof,
@@ -34,12 +36,16 @@ pub(crate) fn from_fault(fault: Fault, target: &Target) -> Error {
             why: format!("{source}: {advice}, or choose the psync engine"),
         };
     }
-    Error::Io {
-        operation: fault.action.verb(),
-        path: target.path().to_owned(),
-        offset: (fault.offset != u64::MAX).then_some(fault.offset),
-        source,
+    if fault.action == Action::Lock {
+        return Error::Unsupported {
+            what: "-m".into(),
+            why: format!(
+                "the buffers cannot be locked in memory ({source}): raise the limit (ulimit -l), or leave it out"
+            ),
+        };
     }
+    let offset = (fault.offset != u64::MAX).then_some(fault.offset);
+    Error::Io { operation: fault.action.verb(), path: path.to_owned(), offset, source }
 }
 
 /// What to do where the kernel has io_uring but not for this user.

@@ -1,0 +1,80 @@
+//! Workers under watch: who waits for them sees at once when one is gone or the user wants to stop.
+
+use super::failure;
+use ioscape_machine::crew::{Crew, DONE};
+use ioscape_machine::error::{Death, Error};
+use ioscape_machine::shared::{Shared, phase};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// Longest time for workers to make themselves ready.
+pub(crate) const READY: Duration = Duration::from_secs(120);
+
+/// The workers of a run, the memory shared with them, and who may stop them.
+pub(crate) struct Watched<'a> {
+    /// The workers.
+    pub(crate) crew: Crew,
+    /// What they share with the conductor.
+    pub(crate) shared: &'a Shared,
+    /// Set when the user wants to stop.
+    pub(crate) interrupt: &'a AtomicBool,
+    /// Time that interrupted workers get to finish what is in flight.
+    pub(crate) grace: Duration,
+    /// The file of a stream.
+    pub(crate) path_of: &'a dyn Fn(usize) -> &'a Path,
+}
+
+impl Watched<'_> {
+    /// Fails if the user interrupts or a worker failed; one that is done is no failure.
+    pub(crate) fn look_after(&mut self) -> Result<(), Error> {
+        match self.first_gone()? {
+            Some((process, death)) if death != Death::Exit(DONE) => Err(self.error(process, death)),
+            _ => Ok(()),
+        }
+    }
+
+    /// The same while no worker may be done yet.
+    pub(crate) fn look_after_all(&mut self) -> Result<(), Error> {
+        match self.first_gone()? {
+            Some((process, death)) => Err(self.error(process, death)),
+            None => Ok(()),
+        }
+    }
+
+    fn first_gone(&mut self) -> Result<Option<(u32, Death)>, Error> {
+        if self.interrupt.load(Ordering::Relaxed) {
+            self.shared.set_phase(phase::STOP);
+            if self.grace.is_zero() || !self.crew.wait(self.grace, || false) {
+                self.crew.kill();
+            }
+            return Err(Error::Interrupted);
+        }
+        self.crew.poll();
+        Ok(self.crew.first_dead())
+    }
+
+    /// What the death of a worker means.
+    fn error(&self, process: u32, death: Death) -> Error {
+        failure::from_death(process, death, self.shared, self.path_of)
+    }
+
+    /// Waits until `condition` holds for all streams; the first worker counts as hung if it takes too long.
+    pub(crate) fn await_all(
+        &mut self,
+        condition: fn(&Shared) -> bool,
+        patience: Duration,
+    ) -> Result<(), Error> {
+        let begin = Instant::now();
+        let mut pause = Duration::from_micros(50);
+        while !condition(self.shared) {
+            self.look_after_all()?;
+            if begin.elapsed() > patience {
+                return Err(Error::Worker { process: 0, death: Death::Hung });
+            }
+            std::thread::sleep(pause);
+            pause = (pause * 2).min(Duration::from_millis(5));
+        }
+        Ok(())
+    }
+}
