@@ -1,8 +1,8 @@
 //! The real machine: processes, shared memory, control groups, clock, targets, cache control, and what the kernel tells of
 //! itself. All that measures stands on it.
 //!
-//! What is written is never anything but a scratch file of our own making, or a file or device that the user named
-//! together with the permission to destroy its data (see [`target`]).
+//! What is written is never anything but a scratch file of our own making, a file or device that the user named
+//! together with the permission to destroy its data (see [`target`]), or an output (see [`output`]).
 
 pub mod cache;
 pub mod cgroup;
@@ -17,6 +17,7 @@ pub mod loops;
 pub mod memory;
 pub mod mounts;
 pub mod namespace;
+pub mod output;
 pub mod shared;
 pub mod target;
 #[doc(hidden)]

@@ -4,7 +4,7 @@
 //! its data, and only if nobody is seen to use it. Everything is checked before anything is touched.
 
 pub mod guard;
-mod scratch;
+pub(crate) mod scratch;
 #[cfg(test)]
 mod tests;
 

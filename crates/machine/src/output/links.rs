@@ -1,0 +1,166 @@
+//! Where the name of an output leads: symbolic links are followed by hand, and only those of trusted owners.
+
+use crate::error::Error;
+use std::ffi::{OsStr, OsString};
+use std::fs::Metadata;
+use std::io;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::path::{Component, Path, PathBuf};
+
+/// Links on one path before it counts as a loop, as in the kernel.
+const LINKS_MOST: usize = 40;
+
+/// What a name leads to.
+#[derive(Debug, PartialEq, Eq)]
+pub enum End {
+    /// This name in this folder, which holds no link; whether there is such a file is another question.
+    Entry {
+        /// The folder.
+        folder: PathBuf,
+        /// The name in it.
+        name: OsString,
+    },
+    /// A descriptor of this process.
+    Descriptor(i32),
+}
+
+/// Follows `path`.
+///
+/// A link in the middle may be ours or root's. The last one must be ours, unless it leads to a device or pipe.
+///
+/// # Errors
+/// [`Error::Target`]: a part does not exist or cannot be looked at, a link of another user, or a loop of links.
+pub fn follow(path: &Path) -> Result<End, Error> {
+    let refused = |why: String| Error::target(path, why);
+    let mut real = match path.is_absolute() {
+        true => PathBuf::from("/"),
+        false => std::env::current_dir()
+            .map_err(|e| refused(format!("the current directory is gone ({e})")))?,
+    };
+    if path.as_os_str().as_encoded_bytes().ends_with(b"/") {
+        return Err(refused("is a directory: name a file".to_owned()));
+    }
+    let mut ahead = steps(path);
+    let mut links = 0;
+    while let Some(step) = ahead.pop() {
+        let at = match &step {
+            Step::Up => {
+                real.pop();
+                continue;
+            }
+            Step::Root => {
+                real = PathBuf::from("/");
+                continue;
+            }
+            Step::Into(name) => real.join(name),
+        };
+        let is_last = ahead.is_empty();
+        if let Some(number) = descriptor(&at).filter(|_| is_last) {
+            return Ok(End::Descriptor(number));
+        }
+        match std::fs::symlink_metadata(&at) {
+            Ok(found) if found.is_symlink() => {
+                links += 1;
+                if links > LINKS_MOST {
+                    return Err(refused("leads round in a loop of symbolic links".to_owned()));
+                }
+                trust(&at, &found, is_last).map_err(refused)?;
+                let to = std::fs::read_link(&at)
+                    .map_err(|e| refused(format!("{} cannot be read: {e}", at.display())))?;
+                ahead.extend(steps(&to));
+            }
+            Err(e) if is_last && e.kind() == io::ErrorKind::NotFound => real = at,
+            Err(e) => {
+                let why = format!("cannot be written: {}: {e}: choose another place", at.display());
+                return Err(refused(why));
+            }
+            Ok(_) => real = at,
+        }
+    }
+    match (real.parent(), real.file_name()) {
+        (Some(folder), Some(name)) => {
+            Ok(End::Entry { folder: folder.to_owned(), name: name.to_owned() })
+        }
+        _ => Err(refused("is a directory: name a file".to_owned())),
+    }
+}
+
+/// A step on the way along a path.
+enum Step {
+    Root,
+    Up,
+    Into(OsString),
+}
+
+/// The steps of a path, the first one last.
+fn steps(path: &Path) -> Vec<Step> {
+    let step = |part: Component| match part {
+        Component::RootDir => Some(Step::Root),
+        Component::ParentDir => Some(Step::Up),
+        Component::Normal(name) => Some(Step::Into(name.to_owned())),
+        Component::CurDir | Component::Prefix(_) => None,
+    };
+    path.components().rev().filter_map(step).collect()
+}
+
+/// The descriptor that a path stands for by its name.
+fn descriptor(path: &Path) -> Option<i32> {
+    let name = path.file_name().and_then(OsStr::to_str)?;
+    let parent = path.parent()?;
+    let own = format!("/proc/{}/fd", std::process::id());
+    match (parent.to_str()?, name) {
+        ("/dev", "stdout") => Some(1),
+        ("/dev", "stderr") => Some(2),
+        ("/dev/fd" | "/proc/self/fd", number) => number.parse().ok(),
+        (folder, number) if folder == own => number.parse().ok(),
+        _ => None,
+    }
+}
+
+/// Whether the link `found` at `at` may be followed.
+fn trust(at: &Path, found: &Metadata, is_last: bool) -> Result<(), String> {
+    let us = rustix::process::geteuid().as_raw();
+    let through = || {
+        let end = std::fs::metadata(at).map(|end| end.file_type());
+        end.is_ok_and(|kind| kind.is_char_device() || kind.is_fifo())
+    };
+    let owner = found.uid();
+    if owner == us || (owner == 0 && (!is_last || through())) {
+        return Ok(());
+    }
+    Err(format!(
+        "{} is a symbolic link of another user (number {owner}), which is not followed: name the file itself",
+        at.display()
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn our_links_are_followed_to_their_end() {
+        let dir = tempfile::tempdir().unwrap();
+        let real = dir.path().canonicalize().unwrap();
+        std::fs::create_dir(real.join("there")).unwrap();
+        symlink("there", real.join("folder")).unwrap();
+        symlink("../last", real.join("there/link")).unwrap();
+        let entry = |name: &str| End::Entry { folder: real.clone(), name: name.into() };
+        assert_eq!(follow(&real.join("folder/./link")).unwrap(), entry("last"));
+        symlink("round", real.join("round")).unwrap();
+        assert!(follow(&real.join("round")).unwrap_err().to_string().contains("loop"));
+        let missing = follow(&real.join("nowhere/x")).unwrap_err();
+        assert!(missing.is_misuse() && missing.to_string().contains("nowhere"), "{missing}");
+    }
+
+    #[test]
+    fn descriptors_are_known_by_name() {
+        assert_eq!(follow(Path::new("/dev/stdout")).unwrap(), End::Descriptor(1));
+        assert_eq!(follow(Path::new("/dev/../dev/./stderr")).unwrap(), End::Descriptor(2));
+        assert_eq!(follow(Path::new("/proc/self/fd/7")).unwrap(), End::Descriptor(7));
+        let dir = tempfile::tempdir().unwrap();
+        symlink("/dev/stdout", dir.path().join("out")).unwrap();
+        assert_eq!(follow(&dir.path().join("out")).unwrap(), End::Descriptor(1));
+    }
+}

@@ -1,0 +1,11 @@
+//! Outputs: the one way in which a command writes a file that its user named.
+//!
+//! A regular file is replaced whole or not at all; anything else is written through. Nothing is replaced that is not a
+//! result of ours, unless the user says so, and no symbolic link of another user is followed.
+
+mod identity;
+mod links;
+mod place;
+
+pub use identity::Identity;
+pub use place::{Draft, Place, PlaceOptions};

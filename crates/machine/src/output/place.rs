@@ -1,0 +1,471 @@
+//! A place that an output goes to: vetted before the work begins, written when it is done.
+
+use super::identity::Identity;
+use super::links::{self, End};
+use crate::error::Error;
+use crate::target::scratch::{self, Scratch};
+use crate::target::unlock;
+use crate::{mounts, text};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, RenameFlags, Stat};
+use rustix::io::Errno;
+use std::ffi::OsString;
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// How long a named pipe may be without a reader.
+const READER: Duration = Duration::from_secs(10);
+
+/// Names tried for a result that nobody named.
+const NAMES_MOST: u32 = 1000;
+
+/// How an output may be written.
+#[derive(Clone, Copy)]
+pub struct PlaceOptions<'a> {
+    /// A file that is no result of ours may be replaced (`--force`).
+    pub force: bool,
+    /// Whether an existing file is a result of ours, by what it holds.
+    pub is_ours: &'a dyn Fn(&File) -> bool,
+    /// The name is ours, not the user's: if there is such a file, another name is found.
+    pub unnamed: bool,
+}
+
+/// A place for one output.
+#[derive(Debug)]
+pub struct Place {
+    path: PathBuf,
+    kind: Kind,
+    leftovers: Vec<String>,
+}
+
+#[derive(Debug)]
+enum Kind {
+    /// A name in a folder, whose file is replaced by a whole one.
+    Name(Slot),
+    /// A pipe or character device, which is written through.
+    Through(PathBuf, Option<Identity>),
+    /// A descriptor of this process, which is written through.
+    Descriptor(OwnedFd),
+}
+
+/// A name in an open folder.
+#[derive(Debug)]
+struct Slot {
+    folder: OwnedFd,
+    folder_path: PathBuf,
+    name: OsString,
+    /// The file that has this name now.
+    present: Option<Stat>,
+    unnamed: bool,
+}
+
+/// An output being written; without [`Place::keep`] nothing of it stays where files are replaced.
+#[derive(Debug)]
+pub struct Draft {
+    file: File,
+    // Its drop removes the file, unless that got its name.
+    scratch: Option<Scratch>,
+}
+
+impl Draft {
+    /// The file to write into.
+    pub fn file(&self) -> &File {
+        &self.file
+    }
+}
+
+impl Place {
+    /// Vets `path` as an output; nothing is written yet but the trial of an empty file.
+    ///
+    /// # Errors
+    /// [`Error::Target`] with the reason of the refusal.
+    pub fn open(path: &Path, options: PlaceOptions) -> Result<Self, Error> {
+        let (folder_path, name) = match links::follow(path)? {
+            End::Descriptor(number) => return Self::descriptor(path, number),
+            End::Entry { folder, name } => (folder, name),
+        };
+        let folder = opened(&folder_path).map_err(|e| unwritable(path, &e))?;
+        let kind = match rustix::fs::statat(&folder, &name, AtFlags::SYMLINK_NOFOLLOW) {
+            Err(Errno::NOENT) => None,
+            Err(error) => return Err(unwritable(path, &error.into())),
+            Ok(found) => Some(found),
+        };
+        let present = match kind.map(|found| (FileType::from_raw_mode(found.st_mode), found)) {
+            None => None,
+            Some((FileType::RegularFile, found)) => {
+                let file = opened_at(&folder, &name);
+                vet(path, &found, file.as_ref(), options)?;
+                rustix::fs::accessat(&folder, &name, rustix::fs::Access::WRITE_OK, AtFlags::EACCESS)
+                    .map_err(|e| unwritable(path, &e.into()))?;
+                Some(found)
+            }
+            Some((FileType::CharacterDevice | FileType::Fifo, found)) => {
+                return Self::through(path, &folder_path.join(&name), &found);
+            }
+            Some((kind, _)) => return Err(Error::target(path, refused_kind(kind))),
+        };
+        let shared = mounts::of(&folder, &folder_path)
+            .is_some_and(|mount| mounts::describe(&mount).is_network_or_fuse);
+        let leftovers = scratch::sweep(&folder, shared);
+        let slot = Slot { folder, folder_path, name, present, unnamed: options.unnamed };
+        slot.draft().map(drop).map_err(|e| unwritable(path, &e))?;
+        Ok(Self { path: path.to_owned(), kind: Kind::Name(slot), leftovers })
+    }
+
+    fn descriptor(path: &Path, number: i32) -> Result<Self, Error> {
+        let closed = || Error::target(path, "is not open for writing in this process");
+        let link = PathBuf::from(format!("/proc/self/fd/{number}"));
+        let file = match number {
+            1 => io::stdout().as_fd().try_clone_to_owned(),
+            2 => io::stderr().as_fd().try_clone_to_owned(),
+            // Opened anew: the number is the user's, and the descriptor is not ours to take.
+            _ => File::options().append(true).open(link).map(OwnedFd::from),
+        };
+        let file = file.map_err(|_| closed())?;
+        let flags = rustix::fs::fcntl_getfl(&file).map_err(|_| closed())?;
+        if flags & OFlags::RWMODE == OFlags::RDONLY {
+            return Err(closed());
+        }
+        Ok(Self { path: path.to_owned(), kind: Kind::Descriptor(file), leftovers: Vec::new() })
+    }
+
+    fn through(path: &Path, real: &Path, found: &Stat) -> Result<Self, Error> {
+        rustix::fs::access(real, rustix::fs::Access::WRITE_OK)
+            .map_err(|e| unwritable(path, &e.into()))?;
+        let is_pipe = FileType::from_raw_mode(found.st_mode) == FileType::Fifo;
+        let identity = is_pipe.then(|| Identity::Inode(found.st_dev, found.st_ino));
+        let kind = Kind::Through(real.to_owned(), identity);
+        Ok(Self { path: path.to_owned(), kind, leftovers: Vec::new() })
+    }
+
+    /// What the user calls the place; for a result that nobody named, the name it was given.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Names of temporary files of dead processes that were removed from the folder.
+    pub fn leftovers(&self) -> &[String] {
+        &self.leftovers
+    }
+
+    /// Whether each writing replaces what is there; otherwise it is added to what a reader already has.
+    pub fn is_replaced(&self) -> bool {
+        matches!(self.kind, Kind::Name(_))
+    }
+
+    /// Which file it is; absent for devices, which may be named as often as one likes.
+    pub fn identity(&self) -> Option<Identity> {
+        match &self.kind {
+            Kind::Name(slot) => match &slot.present {
+                Some(found) => Some(Identity::Inode(found.st_dev, found.st_ino)),
+                None => Identity::missing(&slot.folder_path, slot.name.clone()),
+            },
+            Kind::Through(_, identity) => identity.clone(),
+            Kind::Descriptor(file) => {
+                let found = rustix::fs::fstat(file).ok()?;
+                let is_file = FileType::from_raw_mode(found.st_mode) == FileType::RegularFile;
+                is_file.then_some(Identity::Inode(found.st_dev, found.st_ino))
+            }
+        }
+    }
+
+    /// Begins to write.
+    ///
+    /// # Errors
+    /// The folder or device does not take it, or nobody reads the pipe.
+    pub fn begin(&self) -> io::Result<Draft> {
+        match &self.kind {
+            Kind::Name(slot) => slot.draft(),
+            Kind::Through(real, _) => Ok(Draft { file: connected(real)?, scratch: None }),
+            Kind::Descriptor(file) => {
+                Ok(Draft { file: file.try_clone()?.into(), scratch: None })
+            }
+        }
+    }
+
+    /// Ends the writing: what was written stands in its place now. Its size in bytes; 0 where it is written through.
+    ///
+    /// # Errors
+    /// The bytes or the name could not be stored, or the file in that place was replaced by another program.
+    pub fn keep(&mut self, draft: Draft) -> io::Result<u64> {
+        let Kind::Name(slot) = &mut self.kind else { return Ok(0) };
+        let bytes = slot.keep(draft)?;
+        if slot.unnamed {
+            self.path.set_file_name(&slot.name);
+        }
+        Ok(bytes)
+    }
+
+    /// Removes what was written, where files are replaced.
+    pub fn remove(&self) {
+        if let Kind::Name(slot) = &self.kind
+            && slot.present.is_some_and(|ours| slot.holds(&ours))
+        {
+            let _ = rustix::fs::unlinkat(&slot.folder, &slot.name, AtFlags::empty());
+        }
+    }
+}
+
+impl Slot {
+    fn draft(&self) -> io::Result<Draft> {
+        let folder = self.folder.try_clone()?;
+        let made = scratch::create(folder, &self.folder_path);
+        let (file, scratch) = made.map_err(|error| match error {
+            Error::Io { source, .. } => source,
+            other => io::Error::other(other),
+        })?;
+        Ok(Draft { file, scratch: Some(scratch) })
+    }
+
+    fn look(&self) -> Option<Stat> {
+        rustix::fs::statat(&self.folder, &self.name, AtFlags::SYMLINK_NOFOLLOW).ok()
+    }
+
+    fn holds(&self, file: &Stat) -> bool {
+        self.look().is_some_and(|now| (now.st_dev, now.st_ino) == (file.st_dev, file.st_ino))
+    }
+
+    fn keep(&mut self, draft: Draft) -> io::Result<u64> {
+        let Draft { file, scratch } = draft;
+        let Some(scratch) = scratch else { return Ok(0) };
+        if let Some(earlier) = &self.present
+            && self.look().is_some()
+            && !self.holds(earlier)
+        {
+            return Err(io::Error::other("another program has put a file in its place meanwhile"));
+        }
+        dress(&file, self.present.as_ref())?;
+        file.sync_all()?;
+        if self.present.is_some_and(|earlier| self.holds(&earlier)) {
+            rustix::fs::renameat(&self.folder, scratch.name(), &self.folder, &self.name)?;
+        } else {
+            self.take_name(&scratch)?;
+        }
+        unlock(&file);
+        // The name is as lasting as the bytes where the file system can say so.
+        let _ = rustix::fs::fsync(&self.folder);
+        let written = rustix::fs::fstat(&file)?;
+        self.present = Some(written);
+        Ok(written.st_size.unsigned_abs())
+    }
+
+    /// Gives a new file its name, and never replaces another by it.
+    fn take_name(&mut self, scratch: &Scratch) -> io::Result<()> {
+        let first = self.name.clone();
+        for number in 2..NAMES_MOST {
+            match named_first(self.folder.as_fd(), scratch.name(), &self.name) {
+                Err(Errno::EXIST) if self.unnamed => self.name = numbered(&first, number),
+                Err(Errno::EXIST) => {
+                    let why = "another program has made a file of this name meanwhile";
+                    return Err(io::Error::new(io::ErrorKind::AlreadyExists, why));
+                }
+                done => return Ok(done?),
+            }
+        }
+        Err(io::Error::new(io::ErrorKind::AlreadyExists, "every name for it is taken"))
+    }
+}
+
+/// Renames a file unless the new name is taken.
+fn named_first(folder: BorrowedFd, from: &str, to: &std::ffi::OsStr) -> rustix::io::Result<()> {
+    match rustix::fs::renameat_with(folder, from, folder, to, RenameFlags::NOREPLACE) {
+        // Older kernels and some file systems do not know how.
+        Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
+            match rustix::fs::linkat(folder, from, folder, to, AtFlags::empty()) {
+                Ok(()) => rustix::fs::unlinkat(folder, from, AtFlags::empty()),
+                Err(Errno::EXIST) => Err(Errno::EXIST),
+                Err(_) => match rustix::fs::statat(folder, to, AtFlags::SYMLINK_NOFOLLOW) {
+                    Ok(_) => Err(Errno::EXIST),
+                    Err(_) => rustix::fs::renameat(folder, from, folder, to),
+                },
+            }
+        }
+        done => done,
+    }
+}
+
+/// `a-2.ioscape.json` for `a.ioscape.json`.
+fn numbered(name: &std::ffi::OsStr, number: u32) -> OsString {
+    let name = name.to_string_lossy();
+    let (stem, ending) = name.split_once('.').unwrap_or((&name, ""));
+    let dot = if ending.is_empty() { "" } else { "." };
+    format!("{stem}-{number}{dot}{ending}").into()
+}
+
+/// Owner and mode: those of the file it replaces, or of any new file of this user.
+fn dress(file: &File, earlier: Option<&Stat>) -> io::Result<()> {
+    let Some(earlier) = earlier else {
+        let mask = umask().unwrap_or(0o077);
+        return Ok(rustix::fs::fchmod(file, Mode::from_raw_mode(0o666 & !mask))?);
+    };
+    let now = rustix::fs::fstat(file)?;
+    if (now.st_uid, now.st_gid) != (earlier.st_uid, earlier.st_gid) {
+        let uid = rustix::fs::Uid::from_raw(earlier.st_uid);
+        let gid = rustix::fs::Gid::from_raw(earlier.st_gid);
+        rustix::fs::fchown(file, Some(uid), Some(gid))?;
+    }
+    Ok(rustix::fs::fchmod(file, Mode::from_raw_mode(earlier.st_mode & 0o7777))?)
+}
+
+/// The permissions that new files of this process lack; to ask the kernel by `umask` would change it for all threads.
+fn umask() -> Option<u32> {
+    let status = text::read("/proc/self/status")?;
+    let line = status.lines().find_map(|line| line.strip_prefix("Umask:"))?;
+    u32::from_str_radix(line.trim(), 8).ok()
+}
+
+/// Refuses to replace a file that is another's, or no result of ours.
+fn vet(
+    path: &Path,
+    found: &Stat,
+    file: Option<&File>,
+    options: PlaceOptions,
+) -> Result<(), Error> {
+    let us = rustix::process::geteuid();
+    if !us.is_root() && found.st_uid != us.as_raw() {
+        let why = "belongs to another user, and would be yours after it is replaced: choose another name";
+        return Err(Error::target(path, why));
+    }
+    let is_ours = || file.is_some_and(|file| (options.is_ours)(file));
+    if options.force || options.unnamed || found.st_size == 0 || is_ours() {
+        return Ok(());
+    }
+    let why = "exists and is no result of ioscape: choose another name, or give --force to have it replaced";
+    Err(Error::target(path, why))
+}
+
+fn refused_kind(kind: FileType) -> &'static str {
+    match kind {
+        FileType::Directory => "is a directory: name a file",
+        FileType::BlockDevice => "is a block device, whose data a result would destroy: name a file",
+        FileType::Socket => "is a socket, which cannot be opened: name a file or a pipe",
+        _ => "is no file that can be written: name another",
+    }
+}
+
+fn unwritable(path: &Path, error: &io::Error) -> Error {
+    Error::target(path, format!("cannot be written: {error}: choose another place"))
+}
+
+fn opened(folder: &Path) -> io::Result<OwnedFd> {
+    let flags = OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let open = |flags| rustix::fs::open(folder, flags, Mode::empty());
+    // A folder that may be written but not listed does too.
+    Ok(open(flags | OFlags::RDONLY).or_else(|_| open(flags | OFlags::PATH))?)
+}
+
+fn opened_at(folder: &OwnedFd, name: &OsString) -> Option<File> {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    rustix::fs::openat(folder, name, flags, Mode::empty()).ok().map(File::from)
+}
+
+/// Opens a pipe or device for writing; a pipe needs a reader, which may be late.
+fn connected(path: &Path) -> io::Result<File> {
+    let flags = OFlags::WRONLY | OFlags::NOCTTY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+    let begun = Instant::now();
+    loop {
+        match rustix::fs::open(path, flags | OFlags::NONBLOCK, Mode::empty()) {
+            Ok(file) => {
+                let was = rustix::fs::fcntl_getfl(&file)?;
+                rustix::fs::fcntl_setfl(&file, was & !OFlags::NONBLOCK)?;
+                return Ok(file.into());
+            }
+            Err(Errno::NXIO) if begun.elapsed() < READER => {
+                std::thread::sleep(Duration::from_millis(50));
+            }
+            Err(Errno::NXIO) => return Err(io::Error::other("no program reads this pipe")),
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+
+    fn options(force: bool) -> PlaceOptions<'static> {
+        let is_ours = &|file: &File| io::read_to_string(file).is_ok_and(|t| t.starts_with("ours"));
+        PlaceOptions { force, is_ours, unnamed: false }
+    }
+
+    fn write(place: &mut Place, text: &str) -> io::Result<u64> {
+        let draft = place.begin()?;
+        draft.file().write_all(text.as_bytes())?;
+        place.keep(draft)
+    }
+
+    #[test]
+    fn a_result_is_replaced_and_keeps_its_mode() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a");
+        std::fs::write(&path, "ours").unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
+        let before = path.metadata().unwrap().ino();
+        let mut place = Place::open(&path, options(false)).unwrap();
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1, "the trial leaves nothing");
+        drop(place.begin().unwrap());
+        assert_eq!(std::fs::read(&path).unwrap(), b"ours", "a draft that is dropped is no result");
+        assert_eq!(write(&mut place, "ours: more").unwrap(), 10);
+        assert_eq!(write(&mut place, "ours: again").unwrap(), 11);
+        let after = path.metadata().unwrap();
+        assert_ne!(after.ino(), before);
+        assert_eq!(after.mode() & 0o7777, 0o600);
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn what_is_not_ours_needs_force() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a");
+        std::fs::write(&path, "precious").unwrap();
+        let refused = Place::open(&path, options(false)).unwrap_err();
+        assert!(refused.is_misuse() && refused.to_string().contains("--force"), "{refused}");
+        write(&mut Place::open(&path, options(true)).unwrap(), "new").unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"new");
+    }
+
+    #[test]
+    fn what_came_meanwhile_is_not_replaced() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a");
+        let mut place = Place::open(&path, options(true)).unwrap();
+        std::fs::write(&path, "precious").unwrap();
+        assert!(write(&mut place, "new").is_err());
+        assert_eq!(std::fs::read(&path).unwrap(), b"precious");
+        let mut place = Place::open(&path, options(true)).unwrap();
+        std::fs::write(dir.path().join("b"), "other").unwrap();
+        std::fs::rename(dir.path().join("b"), &path).unwrap();
+        assert!(write(&mut place, "new").is_err());
+        assert_eq!(std::fs::read(&path).unwrap(), b"other");
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1, "no draft is left");
+    }
+
+    #[test]
+    fn results_without_a_name_find_one_each() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a.ioscape.json");
+        let own = PlaceOptions { unnamed: true, ..options(false) };
+        let mut places = [(); 3].map(|()| Place::open(&path, own).unwrap());
+        for place in &mut places {
+            write(place, "ours").unwrap();
+            write(place, "ours").unwrap();
+        }
+        let names = places.each_ref().map(|p| p.path().file_name().unwrap().to_owned());
+        assert_eq!(names, ["a.ioscape.json", "a-2.ioscape.json", "a-3.ioscape.json"]);
+        places[1].remove();
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 2);
+    }
+
+    #[test]
+    fn devices_are_written_through_and_block_devices_are_not() {
+        let mut full = Place::open(Path::new("/dev/full"), options(true)).unwrap();
+        assert!(!full.is_replaced() && full.identity().is_none());
+        assert_eq!(write(&mut full, "x").unwrap_err().raw_os_error(), Some(libc::ENOSPC));
+        write(&mut Place::open(Path::new("/dev/null"), options(false)).unwrap(), "x").unwrap();
+        assert!(refused_kind(FileType::BlockDevice).contains("destroy"));
+    }
+}
