@@ -55,6 +55,17 @@ impl Failure {
         }
     }
 
+    /// The same failure, with what else the user should know.
+    pub fn with(self, more: &str) -> Self {
+        match self {
+            Self::Misuse(text) => Self::Misuse(text + more),
+            Self::Failed(text) => Self::Failed(text + more),
+            Self::Interrupted(text) => Self::Interrupted(text + more),
+            Self::Command { code, text } => Self::Command { code, text: text + more },
+            Self::OutputClosed => Self::OutputClosed,
+        }
+    }
+
     /// Tells the user and gives the exit code.
     pub fn report(&self) -> ExitCode {
         let code = match self {
@@ -66,6 +77,17 @@ impl Failure {
         };
         let _ = writeln!(io::stderr(), "ioscape: {}", crate::text::printable(&self.to_string()));
         ExitCode::from(code)
+    }
+}
+
+/// Two ends of one command: the first failure, which gives the exit code, and after it the other.
+pub fn both(first: Result<(), Failure>, second: Result<(), Failure>) -> Result<(), Failure> {
+    match (first, second) {
+        (Err(first), Err(Failure::OutputClosed)) => Err(first),
+        (Err(Failure::OutputClosed), second @ Err(_)) => second,
+        (Err(first), Err(second)) => Err(first.with(&format!("; and {second}"))),
+        (Ok(()), second) => second,
+        (first, Ok(())) => first,
     }
 }
 

@@ -1,10 +1,9 @@
 //! Where results go: standard output, and files that are written whole or not at all.
 
-use crate::args::ResultArgs;
 use crate::failure::Failure;
+use crate::text::printable;
 use ioscape_schema::{Document, SCHEMA, Tool};
 use std::io::{self, IsTerminal, Write};
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 /// An empty document that says who wrote it, when, and by which command.
@@ -12,7 +11,7 @@ pub fn document(seed: u64) -> Document {
     Document {
         schema: SCHEMA.to_owned(),
         tool: Tool { version: env!("CARGO_PKG_VERSION").to_owned() },
-        command: std::env::args().collect(),
+        command: std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect(),
         seed,
         started_at: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
         ..Document::default()
@@ -29,6 +28,12 @@ pub fn print(text: &str) -> Result<(), Failure> {
 
 /// Tells the user something on standard error.
 pub fn tell(text: &str) {
+    let lines: Vec<String> = text.lines().map(printable).collect();
+    tell_styled(&lines.join("\n"));
+}
+
+/// Tells the user a text that was made for a terminal.
+pub fn tell_styled(text: &str) {
     let _ = writeln!(io::stderr(), "{text}");
 }
 
@@ -59,60 +64,9 @@ fn terminal_width() -> usize {
     asked.or(columns).unwrap_or(80).clamp(80, 160)
 }
 
-/// Writes a whole file or none: a temporary file beside it takes its place when it is complete.
-pub fn write_file(path: &Path, text: &str) -> Result<(), Failure> {
-    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let whole = || -> io::Result<()> {
-        // As any file the user makes: readable as the umask says.
-        let permissions = std::fs::Permissions::from_mode(0o666);
-        let mut file = tempfile::Builder::new().permissions(permissions).tempfile_in(folder)?;
-        file.write_all(text.as_bytes())?;
-        file.as_file().sync_data()?;
-        file.persist(path).map_err(|e| e.error)?;
-        Ok(())
-    };
-    whole().map_err(|e| Failure::of_write(&path.display().to_string(), &e))
-}
-
-/// Refuses an output file that cannot be written, before any work is done.
-pub fn check_writable(path: &Path) -> Result<(), Failure> {
-    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    if path.is_dir() {
-        return Err(Failure::Misuse(format!("{} is a directory: name a file", path.display())));
-    }
-    tempfile::NamedTempFile::new_in(folder).map(drop).map_err(|e| {
-        // The place it names is that of the trial.
-        let told = e.to_string();
-        let why = told.split(" at path ").next().unwrap_or_default();
-        Failure::Misuse(format!("cannot write {}: {why}: choose another place", path.display()))
-    })
-}
-
-/// Refuses the first of several output files that cannot be written.
-pub fn check_places<'a>(places: impl IntoIterator<Item = &'a Path>) -> Result<(), Failure> {
-    places.into_iter().try_for_each(check_writable)
-}
-
 /// The document as text of a result file.
 pub fn json(document: &Document) -> Result<String, Failure> {
     ioscape_report::json(document).map_err(|e| Failure::Failed(e.to_string()))
-}
-
-/// Writes a finished document to the files asked for, and prints it as JSON or as a summary.
-pub fn pour(document: &Document, out: &ResultArgs) -> Result<(), Failure> {
-    write(document, out)?;
-    show(document, out.json)
-}
-
-/// Writes a document into the files that are asked for.
-pub fn write(document: &Document, out: &ResultArgs) -> Result<(), Failure> {
-    if let Some(path) = &out.output {
-        write_file(path, &json(document)?)?;
-    }
-    if let Some(path) = &out.html {
-        write_file(path, &ioscape_report::html(document))?;
-    }
-    Ok(())
 }
 
 /// Prints a document as JSON or as a summary.

@@ -1,11 +1,12 @@
-//! Keeps what was measured: saves the document after every point, and writes and prints it in the end.
+//! Keeps what was measured: saves the document after every step, and writes and prints it in the end.
 
 use crate::args::ResultArgs;
-use crate::failure::Failure;
+use crate::failure::{Failure, both};
 use crate::output;
+use crate::outputs::{self, Outputs, PAGE, RESULT};
 use ioscape_machine::error::Error as MeasureError;
+use ioscape_machine::output::Place;
 use ioscape_schema::{Document, Evaluation, Warning, WarningKind};
-use std::path::PathBuf;
 
 /// What is measured, and kept on the way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,6 +15,8 @@ pub enum Work {
     Evaluation,
     /// A validation.
     Validation,
+    /// A campaign.
+    Campaign,
 }
 
 impl Work {
@@ -21,43 +24,45 @@ impl Work {
         match self {
             Self::Evaluation => "evaluation",
             Self::Validation => "validation",
+            Self::Campaign => "campaign",
         }
     }
 }
 
-/// Where an evaluation or validation is saved, during and after.
+/// Where the result of long work is saved, during and after.
 pub struct Keeper {
-    /// What is kept.
     work: Work,
-    /// The result file.
-    result: PathBuf,
-    /// Whether the user wants the result file when all is done; it is needed until then in any case.
-    keep: bool,
-    /// The page.
-    page: Option<PathBuf>,
+    outputs: Outputs,
+    /// Where it is saved on the way, if not in the place of the result.
+    copy: Option<Place>,
     /// The document itself on standard output instead of the summary.
     json: bool,
-    /// A failure to save is reported once, not after every point.
-    complained: bool,
 }
 
 impl Keeper {
-    /// Chooses the places: as asked; unasked, a result and a page in the current directory.
+    /// Chooses the places: `outputs` as asked; unasked, a result and (but for campaigns) a page in the current directory.
     ///
     /// # Errors
     /// No place can be written.
-    pub fn new(work: Work, asked: &ResultArgs, document: &Document) -> Result<Self, Failure> {
-        let unasked = asked.files().next().is_none() && !asked.json;
-        let here = |ending| output::default_path(document, ending);
-        let mut result = asked.output.clone().unwrap_or_else(|| here("ioscape.json"));
-        let mut page = asked.html.clone().or_else(|| unasked.then(|| here("html")));
-        if asked.output.is_none() && (!unasked || output::check_writable(&result).is_err()) {
-            result = std::env::temp_dir().join(result);
-            page = if unasked { page.map(|p| std::env::temp_dir().join(p)) } else { page };
+    pub fn new(
+        work: Work,
+        mut outputs: Outputs,
+        asked: &ResultArgs,
+        document: &Document,
+    ) -> Result<Self, Failure> {
+        if !asked.has_files() && !asked.json {
+            let (result, page) = (unnamed(document, "ioscape.json")?, unnamed(document, "html")?);
+            outputs.set(RESULT, result);
+            if work != Work::Campaign {
+                outputs.set(PAGE, page);
+            }
         }
-        output::check_writable(&result)?;
-        let keep = asked.output.is_some() || unasked;
-        Ok(Self { work, result, keep, page, json: asked.json, complained: false })
+        // A pipe takes the result once.
+        let saved_there = outputs.get(RESULT).is_some_and(|place| place.is_replaced());
+        let name = output::default_path(document, "ioscape.json");
+        let aside = || outputs::unnamed(&std::env::temp_dir().join(name));
+        let copy = if saved_there { None } else { Some(aside()?) };
+        Ok(Self { work, outputs, copy, json: asked.json })
     }
 
     /// Saves the evaluation as far as it came.
@@ -69,63 +74,90 @@ impl Keeper {
         });
     }
 
-    /// Saves a document as far as it came.
+    /// Saves a document as far as it came; elsewhere from now on if its place fails, which is said once.
     pub fn save_document(&mut self, document: &Document) {
-        let saved = output::json(document).and_then(|text| output::write_file(&self.result, &text));
-        if let (Err(failure), false) = (saved, self.complained) {
-            self.complained = true;
-            output::tell(&format!("ioscape: cannot save the results so far: {failure}"));
+        let Ok(text) = output::json(document) else { return };
+        let Some(place) = self.copy.as_mut().or(self.outputs.get(RESULT)) else { return };
+        let Err(error) = outputs::write(place, &text) else { return };
+        let place = place.path().display().to_string();
+        let name = output::default_path(document, "ioscape.json");
+        match outputs::elsewhere(&name, &text) {
+            Some(copy) => {
+                let copy = self.copy.insert(copy).path().display();
+                output::tell(&format!(
+                    "ioscape: cannot write {place}: {error}; what is measured is saved in {copy}"
+                ));
+            }
+            None => output::tell(&format!("ioscape: cannot save the results so far: {error}")),
         }
     }
 
     /// Writes the result, the page and the summary, and says how it ended and where everything is.
     ///
     /// # Errors
-    /// What ended the evaluation, or what could not be written.
+    /// What ended the work, and what could not be written.
     pub fn conclude(
         self,
         mut document: Document,
         finished: Result<(), MeasureError>,
     ) -> Result<(), Failure> {
-        document.interrupted = matches!(finished, Err(MeasureError::Interrupted));
         if let Err(error) = &finished {
             let message = format!("the {} is partial: {error}", self.work.word());
             document.warn(Warning::new(WarningKind::Interrupted, message));
         }
+        self.end(document, finished.map_err(Failure::from))
+    }
+
+    /// The same where the document says itself how it ended.
+    ///
+    /// # Errors
+    /// As of [`Self::conclude`].
+    pub fn end(
+        mut self,
+        mut document: Document,
+        finished: Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        document.interrupted = matches!(finished, Err(Failure::Interrupted(_)));
         for doubt in document.evaluation().map(Evaluation::doubts).unwrap_or_default() {
             document.warn(doubt);
         }
-        let text = output::json(&document)?;
         let whole = finished.is_ok();
-        if self.keep || !whole {
-            output::write_file(&self.result, &text)?;
+        if !whole && self.outputs.get(RESULT).is_none_or(|place| !place.is_replaced()) {
+            // What can be continued is kept, whether a result file was asked for or not.
+            self.save_document(&document);
         }
-        if let Some(page) = &self.page {
-            output::write_file(page, &ioscape_report::html(&document))?;
-        }
-        if self.json {
-            output::print(&text)?;
-        } else {
-            output::print(&ioscape_report::terminal(&document, &output::style()))?;
-        }
-        self.name_places(whole);
-        finished.map_err(|error| Failure::of_measure(&error, &self.saved()))
+        let written = self.outputs.document(&document);
+        let shown = output::show(&document, self.json);
+        self.name_places(whole && written.is_ok());
+        let finished = finished.map_err(|failure| failure.with(&self.saved()));
+        both(finished, both(written, shown))
     }
 
-    fn name_places(&self, whole: bool) {
-        if self.keep && whole {
-            output::tell(&format!("Result: {}", self.result.display()));
-        } else if whole {
+    fn name_places(&mut self, whole: bool) {
+        if whole {
+            if let Some(place) = self.outputs.get(RESULT) {
+                output::tell(&format!("Result: {}", place.path().display()));
+            }
             // The result is where the user asked for it; the safety copy is no longer needed.
-            let _ = std::fs::remove_file(&self.result);
+            if let Some(copy) = self.copy.take() {
+                copy.remove();
+            }
         }
-        if let Some(page) = &self.page {
-            output::tell(&format!("Page:   {}", page.display()));
+        if let Some(page) = self.outputs.get(PAGE) {
+            output::tell(&format!("Page:   {}", page.path().display()));
         }
     }
 
-    fn saved(&self) -> String {
-        let place = self.result.display();
+    fn saved(&mut self) -> String {
+        let result = self.outputs.get(RESULT).filter(|place| place.is_replaced());
+        let Some(place) = result.or(self.copy.as_mut()) else { return String::new() };
+        let place = place.path().display();
         format!("; everything measured so far is in {place}, continue with --resume {place}")
     }
+}
+
+/// A place for a file that nobody named: in the current directory, or that of temporary files.
+fn unnamed(document: &Document, ending: &str) -> Result<Place, Failure> {
+    let name = output::default_path(document, ending);
+    outputs::unnamed(&name).or_else(|_| outputs::unnamed(&std::env::temp_dir().join(name)))
 }

@@ -168,6 +168,9 @@ pub struct ReportArgs {
     /// The page to write; with several results, one page each, numbered
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// Replace FILE even if it is no result of ioscape
+    #[arg(long)]
+    pub force: bool,
     /// Print all points, or predictions, as CSV on standard output
     #[arg(long, conflicts_with_all = ["json", "svg"])]
     pub csv: bool,

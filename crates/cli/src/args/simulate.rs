@@ -79,6 +79,9 @@ pub struct CalibrateArgs {
     /// Write the fitted parameter file to FILE (.toml) instead of standard output
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// Replace FILE even if it is no result of ioscape
+    #[arg(long)]
+    pub force: bool,
 }
 
 impl SimulateArgs {

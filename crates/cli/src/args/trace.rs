@@ -51,6 +51,9 @@ pub struct RecordArgs {
     /// The Parquet file to write
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
+    /// Replace FILE even if it is no result of ioscape
+    #[arg(long)]
+    pub force: bool,
     /// Print what was recorded as JSON on standard output
     #[arg(long)]
     pub json: bool,
@@ -69,6 +72,9 @@ pub struct ImportArgs {
     /// The file to write: Parquet, or text if it ends in .csv
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
+    /// Replace FILE even if it is no result of ioscape
+    #[arg(long)]
+    pub force: bool,
     /// What of the traces.
     #[command(flatten)]
     pub rows: RowsArgs,
@@ -86,6 +92,9 @@ pub struct ExportArgs {
     /// The file to write
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
+    /// Replace FILE even if it is no result of ioscape
+    #[arg(long)]
+    pub force: bool,
     /// Format to write
     #[arg(long, value_name = "FORMAT")]
     pub format: OutFormat,

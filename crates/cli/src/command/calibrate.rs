@@ -2,7 +2,9 @@
 
 use crate::args::CalibrateArgs;
 use crate::failure::Failure;
+use crate::outputs::{Names, RESULT};
 use crate::progress::Progress;
+use crate::recognise::FITTED_DRIVE;
 use crate::traces::Rows;
 use crate::{drives, interrupt, output};
 use ioscape_simulate::calibrate::{Fit, Search, calibrate, judge};
@@ -18,9 +20,9 @@ const JOBS_LEAST: usize = 200;
 /// # Errors
 /// A trace without measured times or too short, one that does not fit the drive, and output that cannot be written.
 pub fn main(args: &CalibrateArgs) -> Result<(), Failure> {
-    if let Some(path) = &args.output {
-        output::check_writable(path)?;
-    }
+    let names = Names::new(args.force).reads("the trace", &args.trace);
+    let names = names.reads("--drive", [&args.drive]);
+    let mut outputs = names.writes(RESULT, &args.output).open()?;
     let misuse = |e: ioscape_simulate::Error| Failure::Misuse(e.to_string());
     let start = drives::parameters(&args.drive)?;
     let drive = drives::build(&args.drive, &start)?;
@@ -51,12 +53,12 @@ pub fn main(args: &CalibrateArgs) -> Result<(), Failure> {
     fitted.status = Status::Calibrated;
     let summary = judged(&start, &fitted, [first, second])?;
     fitted.sources.insert("calibration".to_owned(), summary.join("; "));
-    let text = fitted.text().map_err(misuse)?;
+    let text = format!("{FITTED_DRIVE}.\n{}", fitted.text().map_err(misuse)?);
     for line in &summary {
         output::tell(line);
     }
     match &args.output {
-        Some(path) => output::write_file(path, &text),
+        Some(_) => outputs.text(RESULT, &text),
         None => output::print(&text),
     }
 }

@@ -1,7 +1,8 @@
 //! `ioscape characterize`: runs a command, watches its calls, and describes its workload.
 
 use crate::args::CharacterizeArgs;
-use crate::failure::Failure;
+use crate::failure::{Failure, both};
+use crate::outputs::{Names, Outputs};
 use crate::{interrupt, output};
 use ioscape_machine::environment;
 use ioscape_observe::calls::{CallOptions, Recording, record};
@@ -14,7 +15,7 @@ use ioscape_workload::{Application, Portrait};
 /// # Errors
 /// The command cannot be run or traced, or it failed itself: then its exit code is passed on.
 pub fn main(args: &CharacterizeArgs) -> Result<(), Failure> {
-    output::check_places(args.out.files())?;
+    let mut outputs = Names::of(&args.out).open()?;
     let mut document = output::document(0);
     let options = CallOptions {
         below: args.below.clone(),
@@ -33,7 +34,7 @@ pub fn main(args: &CharacterizeArgs) -> Result<(), Failure> {
         document.warn(doubt);
     }
     document.outcome = Some(found.into());
-    pour(&document, args)?;
+    pour(&document, args, &mut outputs)?;
     passed_on(&recording)
 }
 
@@ -95,13 +96,17 @@ fn unseen(recording: &Recording) -> Unseen {
 }
 
 /// Writes and prints the result beside the command's own output.
-fn pour(document: &Document, args: &CharacterizeArgs) -> Result<(), Failure> {
-    output::write(document, &args.out)?;
+fn pour(
+    document: &Document,
+    args: &CharacterizeArgs,
+    outputs: &mut Outputs,
+) -> Result<(), Failure> {
+    let written = outputs.document(document);
     if args.out.json {
-        return output::show(document, true);
+        return both(written, output::show(document, true));
     }
-    output::tell(ioscape_report::terminal(document, &output::style_beside()).trim_end());
-    Ok(())
+    output::tell_styled(ioscape_report::terminal(document, &output::style_beside()).trim_end());
+    written
 }
 
 /// The command's own end as ours.

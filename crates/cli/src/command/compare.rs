@@ -3,6 +3,7 @@
 use crate::args::{CompareArgs, Price};
 use crate::asked::{asked, paper};
 use crate::failure::Failure;
+use crate::outputs::Names;
 use crate::systems::System;
 use crate::{output, systems};
 use ioscape_schema::{Document, Prediction, SystemComparison};
@@ -17,7 +18,8 @@ pub fn main(args: &CompareArgs) -> Result<(), Failure> {
     if asked.is_empty() {
         asked = paper();
     }
-    output::check_places(args.out.files())?;
+    let names = Names::of(&args.out).reads("the result", &args.results);
+    let mut outputs = names.reads("--workloads", &args.asked.workloads).open()?;
     let systems = systems::read(&args.results, args.model)?;
     let prices = prices(&systems, &args.prices)?;
     let mut document = output::document(systems.first().map_or(0, |one| one.document.seed));
@@ -35,7 +37,7 @@ pub fn main(args: &CompareArgs) -> Result<(), Failure> {
             .for_each(|doubt| document.warn(doubt));
     }
     fill(&mut document, &predictions, prices.as_deref(), args.at_least);
-    output::pour(&document, &args.out)
+    outputs.pour(&document, args.out.json)
 }
 
 /// The price of every system in order; `None` when no price is given at all.

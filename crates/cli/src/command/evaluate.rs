@@ -4,6 +4,7 @@ use super::single_writer;
 use crate::args::EvaluateArgs;
 use crate::failure::Failure;
 use crate::machine::{self, Machine};
+use crate::outputs::Names;
 use crate::progress::Progress;
 use crate::save::{Keeper, Work};
 use crate::{interrupt, output};
@@ -28,10 +29,10 @@ const EXPLORING: f64 = 0.96;
 /// Misuse before anything is touched; failures and interruptions with everything measured saved and named.
 pub fn main(args: &EvaluateArgs) -> Result<(), Failure> {
     if let Some(name) = args.target.to_str().and_then(|target| target.strip_prefix("sim:")) {
-        return super::evaluate_sim::main(args, name);
+        return super::evaluate_sim::main(args, name, names(args).open()?);
     }
     let earlier = args.resume.as_deref().map(output::read_result).transpose()?;
-    output::check_places(args.out.files())?;
+    let outputs = names(args).open()?;
     base(args, None).validate().map_err(|e| Failure::Misuse(e.to_string()))?;
     if args.dry_run {
         return dry_run(args);
@@ -52,9 +53,14 @@ pub fn main(args: &EvaluateArgs) -> Result<(), Failure> {
     let options = EvaluationOptions::of_settings(settings, document.seed);
     options.validate().map_err(|e| Failure::Misuse(e.to_string()))?;
     announce(&ioscape_scaling::plan(&options), settings);
-    let mut keeper = Keeper::new(Work::Evaluation, &args.out, &document)?;
+    let mut keeper = Keeper::new(Work::Evaluation, outputs, &args.out, &document)?;
     let finished = explore(&options, &frame, log, machine, &mut document, &mut keeper);
     keeper.conclude(document, finished)
+}
+
+/// What the command reads and writes.
+fn names(args: &EvaluateArgs) -> Names {
+    Names::of(&args.out).reads("the target", [&args.target]).reads("--resume", &args.resume)
 }
 
 /// Prints the plan on standard output and touches nothing.
@@ -230,6 +236,8 @@ struct MachineProbe<'a> {
     frame: &'a Frame,
     keeper: &'a mut Keeper,
     progress: Progress,
+    /// Probes of an earlier run.
+    known: usize,
 }
 
 impl Probe for MachineProbe<'_> {
@@ -242,7 +250,10 @@ impl Probe for MachineProbe<'_> {
 
     fn progress(&mut self, evaluation: &Evaluation, progress: &ioscape_scaling::Progress) {
         self.progress.advance(progress.spent_s, progress.left_s, progress.phase);
-        self.keeper.save(self.document, &self.frame.around(evaluation.clone()));
+        // What the file to continue holds already would only be less on the way there.
+        if evaluation.probes.len() > self.known {
+            self.keeper.save(self.document, &self.frame.around(evaluation.clone()));
+        }
     }
 }
 
@@ -289,7 +300,8 @@ fn explore(
     keeper: &mut Keeper,
 ) -> Result<(), MeasureError> {
     let progress = Progress::of_evaluation(options.budget_s);
-    let probe = MachineProbe { machine, document: &mut *document, frame, keeper, progress };
+    let known = log.len();
+    let probe = MachineProbe { machine, document: &mut *document, frame, keeper, progress, known };
     let mut probe = Replay::new(log, probe);
     let outcome = ioscape_scaling::explore(options, &mut probe);
     let probe = probe.into_inner();

@@ -2,6 +2,7 @@
 
 use crate::args::EvaluateArgs;
 use crate::failure::Failure;
+use crate::outputs::Outputs;
 use crate::progress::Progress;
 use crate::save::{Keeper, Work};
 use crate::{drives, output};
@@ -30,7 +31,7 @@ const PROCESS_MOST: u32 = 8;
 ///
 /// # Errors
 /// Options that only real machines know, a system that cannot be read, and output that cannot be written.
-pub fn main(args: &EvaluateArgs, name: &str) -> Result<(), Failure> {
+pub fn main(args: &EvaluateArgs, name: &str, outputs: Outputs) -> Result<(), Failure> {
     refuse_real(args)?;
     let system = read(name)?;
     let drive = drives::drive(&system.drive).map_err(|failure| match failure {
@@ -47,7 +48,7 @@ pub fn main(args: &EvaluateArgs, name: &str) -> Result<(), Failure> {
         ));
     }
     let mut document = output::document(args.seed);
-    let keeper = Keeper::new(Work::Evaluation, &args.out, &document)?;
+    let keeper = Keeper::new(Work::Evaluation, outputs, &args.out, &document)?;
     let progress = Progress::of_evaluation(options.budget_s);
     let mut probe = Simulated { system: &system, drive: &drive, document: &document, progress };
     let evaluation = match explore(&options, &mut probe) {

@@ -2,7 +2,8 @@
 
 use crate::andrew::Andrew;
 use crate::args::OsArgs;
-use crate::failure::Failure;
+use crate::failure::{Failure, both};
+use crate::outputs::Names;
 use crate::progress::Progress;
 use crate::{interrupt, output};
 use ioscape_machine::error::Error as MeasureError;
@@ -40,7 +41,7 @@ fn program() -> Option<Program> {
 /// Misuse before anything is measured; failures with all finished cases saved.
 pub fn main(args: &OsArgs) -> Result<(), Failure> {
     check_names(&args.only)?;
-    output::check_places(args.out.files())?;
+    let mut outputs = Names::of(&args.out).open()?;
     let options = Options {
         only: args.only.clone(),
         directories: args.directories.clone(),
@@ -65,11 +66,12 @@ pub fn main(args: &OsArgs) -> Result<(), Failure> {
     }
     let measured = results.benchmarks.iter().filter(|one| one.value.is_some()).count();
     document.outcome = Some(results.into());
-    output::pour(&document, &args.out)?;
-    finished.map_err(|error| {
-        let place = args.out.place();
+    let poured = outputs.pour(&document, args.out.json);
+    let finished = finished.map_err(|error| {
+        let place = outputs.place();
         Failure::of_measure(&error, &format!("; what {measured} cases have so far is {place}"))
-    })
+    });
+    both(finished, poured)
 }
 
 /// Refuses a benchmark that does not exist.

@@ -3,6 +3,7 @@
 use crate::args::PredictArgs;
 use crate::asked::{Asked, asked};
 use crate::failure::Failure;
+use crate::outputs::Names;
 use crate::systems::System;
 use crate::{output, systems};
 use ioscape_schema::Document;
@@ -19,10 +20,11 @@ pub fn main(args: &PredictArgs) -> Result<(), Failure> {
                 .to_owned(),
         ));
     }
-    output::check_places(args.out.files())?;
+    let names = Names::of(&args.out).reads("the result", &args.results);
+    let mut outputs = names.reads("--workloads", &args.asked.workloads).open()?;
     let systems = systems::read(&args.results, args.model)?;
     let document = predicted(&systems, &asked, args)?;
-    output::pour(&document, &args.out)
+    outputs.pour(&document, args.out.json)
 }
 
 fn predicted(systems: &[System], asked: &[Asked], args: &PredictArgs) -> Result<Document, Failure> {

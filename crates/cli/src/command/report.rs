@@ -3,8 +3,12 @@
 use crate::args::ReportArgs;
 use crate::failure::Failure;
 use crate::output;
+use crate::outputs::{self, Names};
 use ioscape_schema::Document;
 use std::path::{Path, PathBuf};
+
+/// The pages by the name of their argument.
+const PAGES: &str = "-o";
 
 /// Runs the command.
 ///
@@ -13,10 +17,12 @@ use std::path::{Path, PathBuf};
 pub fn main(args: &ReportArgs) -> Result<(), Failure> {
     let documents: Vec<Document> =
         args.results.iter().map(|path| output::read_result(path)).collect::<Result<_, _>>()?;
-    if let Some(path) = &args.output {
-        for (index, document) in documents.iter().enumerate() {
-            output::write_file(&numbered(path, index), &ioscape_report::html(document))?;
-        }
+    let pages = args.output.iter().flat_map(|path| (0..documents.len()).map(|i| numbered(path, i)));
+    let names = Names::new(args.force).reads("the result", &args.results);
+    let mut outputs = names.writes(PAGES, pages).open()?;
+    for (page, document) in outputs.all(PAGES).zip(&documents) {
+        outputs::write(page, &ioscape_report::html(document))
+            .map_err(|e| Failure::of_write(&page.path().display().to_string(), &e))?;
     }
     for document in &documents {
         if args.csv {

@@ -2,17 +2,20 @@
 
 use crate::args::{RunArgs, WorkloadArgs};
 use crate::asked::{described_twice, jobs_of};
-use crate::failure::Failure;
+use crate::failure::{Failure, both};
 use crate::machine::{Effort, Machine};
+use crate::outputs::{Names, Outputs};
 use crate::progress::Progress;
 use crate::{interrupt, output};
 use ioscape_machine::error::Error as MeasureError;
 use ioscape_schema::{Document, Measurement, Workload};
 use ioscape_workload::jobs::Job;
 use ioscape_workload::{Stream, iolog};
-use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
+
+/// The iologs by the name of their argument.
+const IOLOG: &str = "--fio-iolog";
 
 /// Most requests a written iolog holds, per process.
 const IOLOG_MOST: u64 = 2_000_000;
@@ -33,14 +36,14 @@ pub fn main(args: &RunArgs) -> Result<(), Failure> {
     for job in &jobs {
         job.workload.validate().map_err(|e| Failure::Misuse(format!("job {:?}: {e}", job.name)))?;
     }
-    output::check_places(args.out.files().chain(args.fio_iolog.as_deref()))?;
+    let mut outputs = names(args, &target, job_file.as_deref(), &jobs).open()?;
     let mut document = output::document(args.seed);
     let mut machine = Machine::open(&target, args.destroy_data, args.memory, interrupt::flag())?;
     let mut measurements = Vec::new();
     let finished = machine
         .start(&mut document)
-        .and_then(|()| run_all(&mut machine, &jobs, args, &mut measurements));
-    conclude(finished, measurements, document, args)
+        .and_then(|()| run_all(&mut machine, &jobs, args, &mut outputs, &mut measurements));
+    conclude(finished, measurements, document, args, &mut outputs)
 }
 
 /// Tells the target from the job file.
@@ -64,6 +67,7 @@ fn run_all(
     machine: &mut Machine,
     jobs: &[Job],
     args: &RunArgs,
+    outputs: &mut Outputs,
     measurements: &mut Vec<Measurement>,
 ) -> Result<(), MeasureError> {
     for (index, job) in jobs.iter().enumerate() {
@@ -74,37 +78,48 @@ fn run_all(
         let mut measurement = machine.measure(&job.workload, effort, seed, Some(&progress))?;
         measurement.name = Some(job.name.clone());
         progress.done();
-        if let Some(path) = &args.fio_iolog {
-            write_iologs(path, machine.path(), &measurement, seed)?;
-        }
+        write_iologs(outputs, machine.path(), &measurement, seed)?;
         measurements.push(measurement);
     }
     Ok(())
 }
 
+/// What the command reads and writes.
+fn names(args: &RunArgs, target: &Path, job_file: Option<&Path>, jobs: &[Job]) -> Names {
+    let processes = jobs.iter().map(|job| job.workload.process_num).max().unwrap_or(1);
+    let logs = args.fio_iolog.iter().flat_map(|path| (0..processes).map(|p| iolog_path(path, p)));
+    let names = Names::of(&args.out).reads("the job file", job_file);
+    names.reads("the target", [target]).writes(IOLOG, logs)
+}
+
+/// `FILE`, `FILE.1`, `FILE.2`, ...
+fn iolog_path(path: &Path, process: u32) -> PathBuf {
+    let mut place = path.as_os_str().to_owned();
+    if process > 0 {
+        place.push(format!(".{process}"));
+    }
+    place.into()
+}
+
 /// Writes the first requests of each stream, as many as were measured, one file per process.
 fn write_iologs(
-    path: &Path,
+    outputs: &mut Outputs,
     target: &Path,
     measurement: &Measurement,
     seed: u64,
 ) -> Result<(), MeasureError> {
     let workload = &measurement.workload;
     let each = (measurement.ios / u64::from(workload.process_num)).clamp(1, IOLOG_MOST);
-    for process in 0..workload.process_num {
-        let mut place = path.as_os_str().to_owned();
-        if process > 0 {
-            place.push(format!(".{process}"));
-        }
-        let place = PathBuf::from(place);
+    for (process, place) in (0..workload.process_num).zip(outputs.all(IOLOG)) {
         let requests = Stream::new(workload, seed, process).take(each as usize);
-        File::create(&place)
-            .and_then(|file| {
-                let mut out = BufWriter::new(file);
-                iolog::write_fio_iolog(&mut out, &target.display().to_string(), requests)?;
-                out.flush()
-            })
-            .map_err(|e| MeasureError::io("write", &place, e))?;
+        let written = place.begin().and_then(|draft| {
+            let mut out = BufWriter::new(draft.file());
+            iolog::write_fio_iolog(&mut out, &target.display().to_string(), requests)?;
+            out.flush()?;
+            drop(out);
+            place.keep(draft)
+        });
+        written.map_err(|e| MeasureError::io("write", place.path(), e))?;
     }
     Ok(())
 }
@@ -115,6 +130,7 @@ fn conclude(
     measurements: Vec<Measurement>,
     mut document: Document,
     args: &RunArgs,
+    outputs: &mut Outputs,
 ) -> Result<(), Failure> {
     document.interrupted = matches!(finished, Err(MeasureError::Interrupted));
     let results = measurements.len();
@@ -122,9 +138,10 @@ fn conclude(
         return finished.map_err(Failure::from);
     }
     document.outcome = Some(measurements.into());
-    output::pour(&document, &args.out)?;
-    finished.map_err(|e| {
-        let place = args.out.place();
+    let poured = outputs.pour(&document, args.out.json);
+    let finished = finished.map_err(|e| {
+        let place = outputs.place();
         Failure::of_measure(&e, &format!("; the {results} finished results are {place}"))
-    })
+    });
+    both(finished, poured)
 }

@@ -3,20 +3,24 @@
 use crate::args::SimulateArgs;
 use crate::drives::Target;
 use crate::failure::Failure;
+use crate::outputs::Names;
 use crate::progress::Progress;
 use crate::traces::{Output, Rows, format_of_rows};
 use crate::{drives, output};
+use ioscape_machine::output::Place;
 use ioscape_schema::{Absorption, Io, SimulatedCell, Simulation, SimulationAgreement, TraceInfo};
 use ioscape_simulate::combinations::combinations;
 use ioscape_simulate::drive::Status;
 use ioscape_simulate::{
     Arrivals, Drive, Job, Options, Replayed, jobs, nvram, replay, replay_into, rows, ssd, summary,
 };
-use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Sizes of caches at the host (figures 17 and 18 of Ruemmler & Wilkes 1993).
 const HOST_CACHES: std::ops::RangeInclusive<u32> = 12..=24;
+
+/// The rows by the name of their argument.
+const ROWS: &str = "--rows";
 
 /// Rows that are written at once.
 const ROWS_AT_ONCE: usize = 1 << 16;
@@ -26,10 +30,11 @@ const ROWS_AT_ONCE: usize = 1 << 16;
 /// # Errors
 /// A drive or trace that cannot be read or do not fit, and output that cannot be written.
 pub fn main(args: &SimulateArgs) -> Result<(), Failure> {
-    output::check_places(args.out.files().chain(args.rows.as_deref()))?;
     if let Some(path) = &args.rows {
         format_of_rows(path)?;
     }
+    let names = Names::of(&args.out).reads("the trace", &args.trace);
+    let mut outputs = names.reads("--drive", [&args.drive]).writes(ROWS, &args.rows).open()?;
     let target = drives::target(&args.drive)?;
     let trace = Rows::open(&args.trace, &args.of_trace)?.all()?;
     let progress = Progress::of_jobs(0, 1, "simulate");
@@ -44,8 +49,8 @@ pub fn main(args: &SimulateArgs) -> Result<(), Failure> {
         Target::Disk(drive) => on_disk(args, drive, &all, &progress)?,
         Target::Flash(model) => on_flash(args, model, &all, &progress)?,
     };
-    if let Some(path) = &args.rows {
-        write_rows(path, run, &rows::info(&trace.info, extent.name))?;
+    if let Some(place) = outputs.take(ROWS) {
+        write_rows(place, run, &rows::info(&trace.info, extent.name))?;
     }
     let names = args.trace.iter().map(|path| path.display().to_string());
     let mut document = output::document(0);
@@ -62,13 +67,14 @@ pub fn main(args: &SimulateArgs) -> Result<(), Failure> {
     };
     document.outcome = Some(simulation.into());
     progress.done();
-    output::pour(&document, &args.out)
+    outputs.pour(&document, args.out.json)
 }
 
 /// Writes simulated rows as a trace.
-fn write_rows(path: &Path, mut run: Replayed, info: &TraceInfo) -> Result<(), Failure> {
+fn write_rows(place: Place, mut run: Replayed, info: &TraceInfo) -> Result<(), Failure> {
     let failed = |e: ioscape_trace::Error| Failure::Failed(e.to_string());
-    let (file, mut writer) = Output::with_columns(path, format_of_rows(path)?, &rows::COLUMNS)?;
+    let format = format_of_rows(place.path())?;
+    let (file, mut writer) = Output::with_columns(place, format, &rows::COLUMNS)?;
     run.sort_by_arrival();
     for some in run.rows.chunks(ROWS_AT_ONCE) {
         let ios: Vec<Io> = some.iter().map(|row| row.io).collect();

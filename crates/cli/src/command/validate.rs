@@ -3,6 +3,7 @@
 use crate::args::ValidateArgs;
 use crate::failure::Failure;
 use crate::machine::{Effort, Machine};
+use crate::outputs::Names;
 use crate::progress::Progress;
 use crate::save::{self, Keeper};
 use crate::systems::System;
@@ -29,7 +30,9 @@ const BUDGET_S: f64 = 1200.0;
 /// Misuse before anything is touched; failures and interruptions with everything measured saved and named.
 pub fn main(args: &ValidateArgs) -> Result<(), Failure> {
     let system = System::read(&args.result, ModelKind::Default)?;
-    output::check_places(args.out.files())?;
+    let names =
+        Names::of(&args.out).reads("the result", [&args.result]).reads("--resume", &args.resume);
+    let outputs = names.reads("the target", [&args.target]).open()?;
     let earlier = read_earlier(args)?;
     let limit = system.evaluation.settings.as_ref().and_then(|s| s.memory_limit_bytes);
     let log = log(earlier.as_ref(), args, limit);
@@ -51,7 +54,7 @@ pub fn main(args: &ValidateArgs) -> Result<(), Failure> {
     machine.layout(run.schedule().largest_set())?;
     let there = &system.document.environment;
     changed(there, &document.environment).into_iter().for_each(|doubt| document.warn(doubt));
-    let mut keeper = Keeper::new(save::Work::Validation, &args.out, &document)?;
+    let mut keeper = Keeper::new(save::Work::Validation, outputs, &args.out, &document)?;
     announce(&run, &log);
     let mut work = Work { log: &log, document: &mut document, keeper: &mut keeper };
     let finished = work.measure(&mut run, &mut machine);

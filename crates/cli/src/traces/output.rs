@@ -1,10 +1,12 @@
 //! Trace files written whole or not at all.
 
 use crate::failure::Failure;
+use crate::outputs::{Names, RESULT};
+use ioscape_machine::output::{Draft, Place};
 use ioscape_trace::{OutFormat, Writer};
-use std::io::{self, BufWriter};
-use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::fs::File;
+use std::io::{self, BufWriter, Seek};
+use std::path::Path;
 
 /// Bytes gathered before they are written.
 const BUFFER: usize = 1 << 20;
@@ -26,40 +28,66 @@ pub fn format_of_rows(path: &Path) -> Result<OutFormat, Failure> {
 
 /// A trace file being written: it takes its name only when it is whole.
 pub struct Output {
-    path: PathBuf,
-    file: tempfile::NamedTempFile,
+    place: Place,
+    rows: Rows,
+}
+
+/// Where the rows go for now.
+enum Rows {
+    /// Into the file that will have the name.
+    Draft(Draft),
+    /// Aside: some formats go back to what they wrote, and a pipe cannot.
+    Aside(File),
+}
+
+impl Rows {
+    fn file(&self) -> &File {
+        match self {
+            Self::Draft(draft) => draft.file(),
+            Self::Aside(file) => file,
+        }
+    }
 }
 
 impl Output {
-    /// Makes a temporary file beside `path`, and the writer of a trace into it.
+    /// Vets `path` beside what else the command reads and writes, and begins a trace there.
     ///
     /// # Errors
-    /// The place cannot be written.
-    pub fn new(path: &Path, format: OutFormat) -> Result<(Self, Writer), Failure> {
-        Self::with_columns(path, format, &[])
+    /// The place is refused or cannot be written.
+    pub fn new(names: Names, path: &Path, format: OutFormat) -> Result<(Self, Writer), Failure> {
+        let place = names.writes(RESULT, [path]).open()?.take(RESULT);
+        let place = place.ok_or_else(|| Failure::Failed("no place to write".to_owned()))?;
+        Self::with_columns(place, format, &[])
     }
 
-    /// The same with further columns of these names behind those of a trace.
+    /// Begins a trace with further columns of these names behind those of a trace.
     ///
     /// # Errors
     /// The place cannot be written.
     pub fn with_columns(
-        path: &Path,
+        place: Place,
         format: OutFormat,
         more: &'static [&'static str],
     ) -> Result<(Self, Writer), Failure> {
-        crate::output::check_writable(path)?;
-        let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let failed = |e: io::Error| Failure::of_write(&path.display().to_string(), &e);
-        let permissions = std::fs::Permissions::from_mode(0o666);
-        let file = tempfile::Builder::new()
-            .permissions(permissions)
-            .tempfile_in(folder)
-            .map_err(failed)?;
-        let buffered = BufWriter::with_capacity(BUFFER, file.reopen().map_err(failed)?);
+        let begun = || -> io::Result<(Rows, File)> {
+            let rows = match place.is_replaced() {
+                true => Rows::Draft(place.begin()?),
+                false => Rows::Aside(tempfile::tempfile()?),
+            };
+            let file = rows.file().try_clone()?;
+            Ok((rows, file))
+        };
+        let (rows, file) =
+            begun().map_err(|e| Failure::of_write(&place.path().display().to_string(), &e))?;
+        let buffered = BufWriter::with_capacity(BUFFER, file);
         let writer = Writer::with_columns(format, buffered, more)
             .map_err(|e| Failure::Failed(e.to_string()))?;
-        Ok((Self { path: path.to_path_buf(), file }, writer))
+        Ok((Self { place, rows }, writer))
+    }
+
+    /// The file's name.
+    pub fn path(&self) -> &Path {
+        self.place.path()
     }
 
     /// Gives the file its name; its size in bytes.
@@ -67,13 +95,15 @@ impl Output {
     /// # Errors
     /// The place cannot be written.
     pub fn keep(self) -> Result<u64, Failure> {
-        let Self { path, file } = self;
-        let kept = || {
-            file.as_file().sync_data()?;
-            let bytes = file.as_file().metadata()?.len();
-            file.persist(&path).map_err(|e| e.error)?;
-            Ok(bytes)
+        let Self { mut place, rows } = self;
+        let kept = match rows {
+            Rows::Draft(draft) => place.keep(draft),
+            Rows::Aside(mut file) => file.rewind().and_then(|()| {
+                let draft = place.begin()?;
+                let bytes = io::copy(&mut file, &mut draft.file())?;
+                place.keep(draft).map(|_| bytes)
+            }),
         };
-        kept().map_err(|e| Failure::of_write(&path.display().to_string(), &e))
+        kept.map_err(|e| Failure::of_write(&place.path().display().to_string(), &e))
     }
 }

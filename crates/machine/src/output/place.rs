@@ -97,8 +97,13 @@ impl Place {
             Some((FileType::RegularFile, found)) => {
                 let file = opened_at(&folder, &name);
                 vet(path, &found, file.as_ref(), options)?;
-                rustix::fs::accessat(&folder, &name, rustix::fs::Access::WRITE_OK, AtFlags::EACCESS)
-                    .map_err(|e| unwritable(path, &e.into()))?;
+                rustix::fs::accessat(
+                    &folder,
+                    &name,
+                    rustix::fs::Access::WRITE_OK,
+                    AtFlags::EACCESS,
+                )
+                .map_err(|e| unwritable(path, &e.into()))?;
                 Some(found)
             }
             Some((FileType::CharacterDevice | FileType::Fifo, found)) => {
@@ -135,7 +140,7 @@ impl Place {
         rustix::fs::access(real, rustix::fs::Access::WRITE_OK)
             .map_err(|e| unwritable(path, &e.into()))?;
         let is_pipe = FileType::from_raw_mode(found.st_mode) == FileType::Fifo;
-        let identity = is_pipe.then(|| Identity::Inode(found.st_dev, found.st_ino));
+        let identity = is_pipe.then_some(Identity::Inode(found.st_dev, found.st_ino));
         let kind = Kind::Through(real.to_owned(), identity);
         Ok(Self { path: path.to_owned(), kind, leftovers: Vec::new() })
     }
@@ -179,9 +184,7 @@ impl Place {
         match &self.kind {
             Kind::Name(slot) => slot.draft(),
             Kind::Through(real, _) => Ok(Draft { file: connected(real)?, scratch: None }),
-            Kind::Descriptor(file) => {
-                Ok(Draft { file: file.try_clone()?.into(), scratch: None })
-            }
+            Kind::Descriptor(file) => Ok(Draft { file: file.try_clone()?.into(), scratch: None }),
         }
     }
 
@@ -317,15 +320,11 @@ fn umask() -> Option<u32> {
 }
 
 /// Refuses to replace a file that is another's, or no result of ours.
-fn vet(
-    path: &Path,
-    found: &Stat,
-    file: Option<&File>,
-    options: PlaceOptions,
-) -> Result<(), Error> {
+fn vet(path: &Path, found: &Stat, file: Option<&File>, options: PlaceOptions) -> Result<(), Error> {
     let us = rustix::process::geteuid();
     if !us.is_root() && found.st_uid != us.as_raw() {
-        let why = "belongs to another user, and would be yours after it is replaced: choose another name";
+        let why =
+            "belongs to another user, and would be yours after it is replaced: choose another name";
         return Err(Error::target(path, why));
     }
     let is_ours = || file.is_some_and(|file| (options.is_ours)(file));
@@ -339,7 +338,9 @@ fn vet(
 fn refused_kind(kind: FileType) -> &'static str {
     match kind {
         FileType::Directory => "is a directory: name a file",
-        FileType::BlockDevice => "is a block device, whose data a result would destroy: name a file",
+        FileType::BlockDevice => {
+            "is a block device, whose data a result would destroy: name a file"
+        }
         FileType::Socket => "is a socket, which cannot be opened: name a file or a pipe",
         _ => "is no file that can be written: name another",
     }

@@ -5,9 +5,11 @@ mod forecast;
 mod places;
 
 use super::single_writer;
-use crate::args::{CampaignAction, CampaignArgs, CampaignRunArgs, ResultArgs};
+use crate::args::{CampaignAction, CampaignArgs, CampaignRunArgs};
 use crate::failure::Failure;
+use crate::outputs::Names;
 use crate::progress::Progress;
+use crate::save::{Keeper, Work};
 use crate::{interrupt, output};
 use cells::Cells;
 use ioscape_machine::Clock;
@@ -21,7 +23,6 @@ use ioscape_study::campaign::{
 use ioscape_study::writers::WriterEffort;
 use ioscape_workload::campaign::{Campaign, CampaignError, Method, SHIPPED, Shipped};
 use places::{CampaignPlace, Places};
-use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
@@ -62,7 +63,7 @@ fn run(args: &CampaignRunArgs) -> Result<(), Failure> {
     let misuse = |error: CampaignError| Failure::Misuse(format!("{}: {error}", args.name));
     let mut campaign = Campaign::parse(&text(&args.name)?).map_err(misuse)?;
     campaign.rounds = args.rounds.unwrap_or(campaign.rounds);
-    output::check_places(args.out.files())?;
+    let outputs = names(args).open()?;
     let interrupt = interrupt::flag();
     let whole = campaign.rows(u64::MAX).map_err(misuse)?;
     if args.dry_run {
@@ -81,15 +82,19 @@ fn run(args: &CampaignRunArgs) -> Result<(), Failure> {
     let columns = columns(args, &campaign, &places)?;
     columns.doubts(&args.name).into_iter().for_each(|doubt| document.warn(doubt));
     let mut result = begun(args, columns.table(&rows, empty(args, &campaign)))?;
-    let file = saved_at(args, &document);
-    output::check_writable(&file)?;
+    let mut keeper = Keeper::new(Work::Campaign, outputs, &args.out, &document)?;
     let mut cells = Cells { interrupt, destroy_data: args.destroy_data };
-    let work = Work { args, columns: &columns, rows: &rows, file: &file };
+    let work = Table { args, columns: &columns, rows: &rows };
     let finished = work
-        .all(&mut places.all, &mut cells, &mut document, &mut result)
+        .all(&mut places.all, &mut cells, &mut document, &mut result, &mut keeper)
         .and_then(|()| work.conclusions(&places.all, &cells, &mut result));
     drop(places);
-    conclude(args, document, result, &file, finished)
+    if let Err(error) = &finished {
+        let message = format!("the campaign is partial: {error}");
+        document.warn(Warning::new(WarningKind::Interrupted, message));
+    }
+    document.outcome = Some(result.into());
+    keeper.end(document, finished)
 }
 
 fn columns(
@@ -135,19 +140,10 @@ fn begun(args: &CampaignRunArgs, fresh: CampaignResult) -> Result<CampaignResult
     })
 }
 
-/// Where the table is saved: where asked; else in the current directory, or in the temporary one if the user wants no file.
-fn saved_at(args: &CampaignRunArgs, document: &Document) -> PathBuf {
-    let unnamed = output::default_path(document, "ioscape.json");
-    match &args.out.output {
-        Some(path) => path.clone(),
-        None if is_kept(args) => unnamed,
-        None => std::env::temp_dir().join(unnamed),
-    }
-}
-
-/// Whether the user wants the result file when all is done; it is needed until then in any case.
-fn is_kept(args: &CampaignRunArgs) -> bool {
-    args.out.output.is_some() || (!args.out.json && args.out.html.is_none())
+/// What the command reads and writes.
+fn names(args: &CampaignRunArgs) -> Names {
+    let names = Names::of(&args.out).reads("the campaign", [&args.name]);
+    names.reads("--resume", &args.resume).reads("the place", &args.places)
 }
 
 /// The rows with no file larger than `most`.
@@ -163,14 +159,13 @@ fn rows(campaign: &Campaign, most: u64) -> Result<Vec<RowPlan>, Failure> {
 }
 
 /// What is to be done, and where it is kept on the way.
-struct Work<'a> {
+struct Table<'a> {
     args: &'a CampaignRunArgs,
     columns: &'a Columns,
     rows: &'a [RowPlan],
-    file: &'a Path,
 }
 
-impl Work<'_> {
+impl Table<'_> {
     /// Measures all that is due, step after step, and saves after each.
     fn all(
         &self,
@@ -178,6 +173,7 @@ impl Work<'_> {
         cells: &mut Cells,
         document: &mut Document,
         result: &mut CampaignResult,
+        keeper: &mut Keeper,
     ) -> Result<(), Failure> {
         let begun = Instant::now();
         let schedule = Schedule { rounds: result.rounds as usize, rows: self.rows.len() };
@@ -194,7 +190,9 @@ impl Work<'_> {
             for column in schedule.due(step, result) {
                 self.cell(row, column, places, cells, result, &progress)?;
             }
-            self.save(document, result);
+            let outcome = Some(result.clone().into());
+            let so_far = Document { outcome, interrupted: true, ..document.clone() };
+            keeper.save_document(&so_far);
         }
         progress.done();
         Ok(())
@@ -256,46 +254,4 @@ impl Work<'_> {
         progress.done();
         Ok(())
     }
-
-    fn save(&self, document: &Document, result: &CampaignResult) {
-        let partial = Document {
-            outcome: Some(result.clone().into()),
-            interrupted: true,
-            ..document.clone()
-        };
-        let saved = output::json(&partial).and_then(|text| output::write_file(self.file, &text));
-        if let Err(failure) = saved {
-            output::tell(&format!("ioscape: cannot save the results so far: {failure}"));
-        }
-    }
-}
-
-/// Writes and prints the table, whole or partial, and says how it ended.
-fn conclude(
-    args: &CampaignRunArgs,
-    mut document: Document,
-    result: CampaignResult,
-    file: &Path,
-    finished: Result<(), Failure>,
-) -> Result<(), Failure> {
-    document.interrupted = matches!(finished, Err(Failure::Interrupted(_)));
-    if let Err(error) = &finished {
-        let message = format!("the campaign is partial: {error}");
-        document.warn(Warning::new(WarningKind::Interrupted, message));
-    }
-    document.outcome = Some(result.into());
-    let out = ResultArgs { output: Some(file.to_path_buf()), ..args.out.clone() };
-    output::pour(&document, &out)?;
-    if is_kept(args) || finished.is_err() {
-        output::tell(&format!("Result: {}", file.display()));
-    } else {
-        // The result is where the user asked for it; the safety copy is no longer needed.
-        let _ = std::fs::remove_file(file);
-    }
-    let more = format!("; continue with --resume {}", file.display());
-    finished.map_err(|failure| match failure {
-        Failure::Interrupted(text) => Failure::Interrupted(text + &more),
-        Failure::Failed(text) => Failure::Failed(text + &more),
-        other => other,
-    })
 }

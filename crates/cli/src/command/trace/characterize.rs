@@ -1,8 +1,9 @@
 //! `ioscape trace characterize`: the workloads of five parameters that are nearest to a trace.
 
 use crate::args::CharacterizeTraceArgs;
-use crate::failure::Failure;
+use crate::failure::{Failure, both};
 use crate::output;
+use crate::outputs::Names;
 use crate::traces::{self, Rows};
 use ioscape_schema::Workload;
 use ioscape_schema::{TraceCharacterization, TraceTraits};
@@ -10,13 +11,17 @@ use ioscape_trace::characterize::Characterizer;
 use ioscape_workload::characterize::fit;
 use std::fmt::Write as _;
 
+/// The job file by the name of its argument.
+const JOBS: &str = "--jobs";
+
 /// Runs the command.
 ///
 /// # Errors
 /// A trace that cannot be read, a choice that holds nothing, and output that cannot be written.
 pub fn main(args: &CharacterizeTraceArgs) -> Result<(), Failure> {
     let trace = &args.trace;
-    output::check_places(trace.out.files().chain(args.jobs.as_deref()))?;
+    let names = Names::of(&trace.out).reads("the trace", &trace.traces);
+    let mut outputs = names.writes(JOBS, &args.jobs).open()?;
     let mut document = output::document(0);
     let mut rows = Rows::open(&trace.traces, &trace.rows)?;
     let mut seen = Characterizer::new(trace.block, args.window);
@@ -30,12 +35,10 @@ pub fn main(args: &CharacterizeTraceArgs) -> Result<(), Failure> {
         rows.check()?;
         return Err(Failure::Misuse("no request of the trace moves data".to_owned()));
     }
-    if let Some(path) = &args.jobs {
-        output::write_file(path, &jobs(&found))?;
-    }
+    let written = outputs.text(JOBS, &jobs(&found));
     document.interrupted = rows.interrupted();
     document.outcome = Some(found.into());
-    output::pour(&document, &trace.out)?;
+    both(written, outputs.pour(&document, trace.out.json))?;
     if rows.interrupted() {
         return Err(Failure::Interrupted("interrupted: what was read is described".to_owned()));
     }

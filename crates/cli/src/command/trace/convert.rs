@@ -3,10 +3,11 @@
 use crate::args::{ExportArgs, ImportArgs, RowsArgs};
 use crate::failure::Failure;
 use crate::output;
+use crate::outputs::Names;
 use crate::traces::{Output, Rows};
 use ioscape_schema::{Document, Io, Op, TraceFile, TraceInfo};
-use ioscape_trace::{Error, OutFormat};
-use std::path::{Path, PathBuf};
+use ioscape_trace::{Error, OutFormat, Writer};
+use std::path::PathBuf;
 use std::slice;
 
 /// Imports traces.
@@ -16,7 +17,9 @@ use std::slice;
 pub fn import(args: &ImportArgs) -> Result<(), Failure> {
     let text = args.output.extension().is_some_and(|e| e.eq_ignore_ascii_case("csv"));
     let format = if text { OutFormat::Csv } else { OutFormat::Parquet };
-    convert(&args.inputs, &args.rows, &args.output, format, args.json)
+    let names = Names::new(args.force).reads("the trace", &args.inputs);
+    let file = Output::new(names, &args.output, format)?;
+    convert(&args.inputs, &args.rows, file, format, args.json)
 }
 
 /// Exports a trace.
@@ -25,21 +28,22 @@ pub fn import(args: &ImportArgs) -> Result<(), Failure> {
 /// A trace that cannot be read, or a file that cannot be written.
 pub fn export(args: &ExportArgs) -> Result<(), Failure> {
     let rows = RowsArgs { format: args.input_format, choice: args.choice.clone() };
-    convert(slice::from_ref(&args.trace), &rows, &args.output, args.format, args.json)
+    let names = Names::new(args.force).reads("the trace", [&args.trace]);
+    let file = Output::new(names, &args.output, args.format)?;
+    convert(slice::from_ref(&args.trace), &rows, file, args.format, args.json)
 }
 
 fn convert(
     inputs: &[PathBuf],
     args: &RowsArgs,
-    to: &Path,
+    (file, mut writer): (Output, Writer),
     format: OutFormat,
     json: bool,
 ) -> Result<(), Failure> {
     let mut document = output::document(0);
     let mut rows = Rows::open(inputs, args)?;
-    let (file, mut writer) = Output::new(to, format)?;
     let mut told = TraceFile {
-        path: to.display().to_string(),
+        path: file.path().display().to_string(),
         format: format.name().to_owned(),
         ..TraceFile::default()
     };
@@ -49,7 +53,7 @@ fn convert(
         count(&mut told, &mut first_ns, &batch);
     }
     if rows.interrupted() {
-        let text = format!("interrupted; {} was not written", to.display());
+        let text = format!("interrupted; {} was not written", file.path().display());
         return Err(Failure::Interrupted(text));
     }
     // A trace of no rows is one too.

@@ -3,6 +3,7 @@
 use super::convert;
 use crate::args::RecordArgs;
 use crate::failure::Failure;
+use crate::outputs::Names;
 use crate::progress::Progress;
 use crate::traces::Output;
 use crate::{interrupt, output};
@@ -30,7 +31,7 @@ const PATIENCE: Duration = Duration::from_secs(3);
 pub fn record(args: &RecordArgs) -> Result<(), Failure> {
     let mut document = output::document(0);
     let disks = disks(args)?;
-    let (file, writer) = Output::new(&args.output, OutFormat::Parquet)?;
+    let (file, writer) = Output::new(Names::new(args.force), &args.output, OutFormat::Parquet)?;
     let interrupted = interrupt::flag();
     let before = maps(&disks);
     let spool =

@@ -2,6 +2,7 @@
 
 use crate::args::ReplayArgs;
 use crate::failure::Failure;
+use crate::outputs::Names;
 use crate::progress::Progress;
 use crate::traces::{self, Files, Rows};
 use crate::{interrupt, output};
@@ -26,7 +27,8 @@ const LATE_NS: f64 = 10e6;
 /// # Errors
 /// A trace that cannot be read, a target that is refused, and requests that fail; what was done before an interruption is kept.
 pub fn main(args: &ReplayArgs) -> Result<(), Failure> {
-    output::check_places(args.out.files())?;
+    let names = Names::of(&args.out).reads("the trace", [&args.trace]);
+    let mut outputs = names.reads("the target", [&args.target]).open()?;
     let mut document = output::document(0);
     // A refused target is told before a long trace is read.
     let stop = interrupt::flag();
@@ -59,7 +61,7 @@ pub fn main(args: &ReplayArgs) -> Result<(), Failure> {
     let result = result(args, &options, &survey, &placement, done);
     doubts(&result).into_iter().for_each(|doubt| document.warn(doubt));
     document.outcome = Some(result.into());
-    output::pour(&document, &args.out)?;
+    outputs.pour(&document, args.out.json)?;
     if document.interrupted {
         return Err(Failure::Interrupted("interrupted: what was replayed is told".to_owned()));
     }

@@ -4,6 +4,7 @@ use super::job::watch;
 use crate::args::VxbenchArgs;
 use crate::command::single_writer;
 use crate::failure::Failure;
+use crate::outputs::Outputs;
 use crate::progress::Progress;
 use crate::{interrupt, output};
 use ioscape_schema::{Vxbench, Warning, WarningKind};
@@ -14,7 +15,7 @@ use std::path::Path;
 ///
 /// # Errors
 /// The folder cannot be written, or a run failed or was interrupted.
-pub fn main(args: &VxbenchArgs, folder: &Path) -> Result<(), Failure> {
+pub fn main(args: &VxbenchArgs, folder: &Path, outputs: &mut Outputs) -> Result<(), Failure> {
     let mut document = output::document(1);
     let interrupt = interrupt::flag();
     let progress = Progress::of_jobs(0, 1, "single writer");
@@ -28,5 +29,5 @@ pub fn main(args: &VxbenchArgs, folder: &Path) -> Result<(), Failure> {
     let single_writer = diagnosis.found;
     let vxbench = Vxbench { show: args.show(), single_writer, ..Vxbench::default() };
     document.outcome = Some(vxbench.into());
-    output::pour(&document, &args.out)
+    outputs.pour(&document, args.out.json)
 }

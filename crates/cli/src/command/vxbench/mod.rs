@@ -7,6 +7,7 @@ pub use job::{run, watch};
 
 use crate::args::VxbenchArgs;
 use crate::failure::Failure;
+use crate::outputs::Names;
 use crate::progress::Progress;
 use crate::{interrupt, output};
 use ioscape_schema::Vxbench;
@@ -17,9 +18,9 @@ use ioscape_workload::vxbench::parse;
 /// # Errors
 /// Misuse before anything is touched; a failed or interrupted run.
 pub fn main(args: &VxbenchArgs) -> Result<(), Failure> {
-    output::check_places(args.out.files())?;
+    let mut outputs = Names::of(&args.out).reads("the file", &args.files).open()?;
     if let Some(folder) = &args.diagnose {
-        return diagnose::main(args, folder);
+        return diagnose::main(args, folder, &mut outputs);
     }
     let job = parse(&args.words()).map_err(|error| Failure::Misuse(error.to_string()))?;
     let mut document = output::document(job.rand_seed);
@@ -31,5 +32,5 @@ pub fn main(args: &VxbenchArgs) -> Result<(), Failure> {
     document.warnings.extend(run.warnings.iter().cloned());
     let vxbench = Vxbench { show: args.show(), runs: vec![run], ..Vxbench::default() };
     document.outcome = Some(vxbench.into());
-    output::pour(&document, &args.out)
+    outputs.pour(&document, args.out.json)
 }

@@ -1,0 +1,74 @@
+//! Whether a file is a result of this program, by what it holds.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+
+/// Bytes looked at from the beginning of a file.
+const HEAD: u64 = 4096;
+/// Bytes looked at at the end of a Parquet file, where it says who wrote it.
+const TAIL: u64 = 64 << 10;
+
+/// What every result file says in its first lines, without spaces.
+const RESULT: &str = r#""schema":"ioscape/"#;
+/// What every page says in its head.
+const PAGE: &str = r#"<meta name="generator" content="ioscape "#;
+/// How texts begin that are made to be read by this program again.
+const TEXTS: [&str; 3] =
+    ["# ioscape trace ", "# The workloads of five parameters nearest to ", FITTED_DRIVE];
+
+/// First words of a drive that was fitted.
+pub const FITTED_DRIVE: &str = "# Fitted by ioscape calibrate";
+
+/// Whether `file` holds a result: a document, a page, a trace, rows, jobs, or a fitted drive.
+///
+/// Traces in the formats of other programs look the same whoever wrote them, and are none.
+pub fn is_result(file: &File) -> bool {
+    looks_ours(file).unwrap_or(false)
+}
+
+fn looks_ours(mut file: &File) -> io::Result<bool> {
+    let head = part(file, HEAD)?;
+    if head.starts_with(b"PAR1") {
+        let length = file.metadata()?.len();
+        file.seek(SeekFrom::Start(length.saturating_sub(TAIL)))?;
+        let tail = part(file, TAIL)?;
+        return Ok(tail.windows(8).any(|part| part == b"ioscape "));
+    }
+    let head = String::from_utf8_lossy(&head);
+    let tight: String = head.chars().filter(|c| !c.is_whitespace()).collect();
+    let is_document = tight.starts_with('{') && tight.contains(RESULT);
+    Ok(is_document || head.contains(PAGE) || TEXTS.iter().any(|text| head.starts_with(text)))
+}
+
+fn part(file: &File, most: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    file.take(most).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    fn is_ours(bytes: &[u8]) -> bool {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(bytes).unwrap();
+        file.rewind().unwrap();
+        is_result(&file)
+    }
+
+    #[test]
+    fn results_are_told_from_other_files() {
+        let document = crate::output::document(1);
+        assert!(is_ours(ioscape_report::json(&document).unwrap().as_bytes()));
+        assert!(is_ours(ioscape_report::html(&document).as_bytes()));
+        assert!(is_ours(b"PAR1....ioscape 0.1.0....PAR1"));
+        assert!(is_ours(b"# ioscape trace {}\n"));
+        for other in ["", "{}", "[]", "{\"a\": 1}", "PAR1 parquet-mr PAR1", "<!DOCTYPE html>", "x"]
+        {
+            assert!(!is_ours(other.as_bytes()), "{other}");
+        }
+        assert!(!is_ours(&[0xff; 10_000]));
+    }
+}

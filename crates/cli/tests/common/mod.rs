@@ -1,0 +1,103 @@
+//! What tests of the command share: running it, as this user or another, and looking at what it said.
+#![allow(dead_code, reason = "each test file uses a part of it")]
+
+use assert_cmd::cargo::cargo_bin;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// A run that has ended.
+pub struct Ran {
+    /// Exit code; absent after a signal.
+    pub code: Option<i32>,
+    /// Standard output.
+    pub out: String,
+    /// Standard error.
+    pub err: String,
+}
+
+impl Ran {
+    /// Runs a command to its end.
+    pub fn of(mut command: Command) -> Self {
+        let ended = command.stdin(Stdio::null()).output().expect("it starts");
+        Self {
+            code: ended.status.code(),
+            out: String::from_utf8_lossy(&ended.stdout).into_owned(),
+            err: String::from_utf8_lossy(&ended.stderr).into_owned(),
+        }
+    }
+
+    /// Expects an exit code.
+    pub fn ended(self, code: i32) -> Self {
+        assert_eq!(self.code, Some(code), "stdout: {}\nstderr: {}", self.out, self.err);
+        assert!(!self.err.contains("panicked"), "{}", self.err);
+        self
+    }
+
+    /// Expects words on standard error.
+    pub fn says(self, words: &[&str]) -> Self {
+        for word in words {
+            assert!(self.err.contains(word), "must say {word:?}: {}", self.err);
+        }
+        self
+    }
+}
+
+/// The command with these arguments.
+pub fn ioscape(arguments: &[&str]) -> Command {
+    let mut command = Command::new(cargo_bin("ioscape"));
+    command.args(arguments);
+    command
+}
+
+/// Runs the command to its end.
+pub fn run(arguments: &[&str]) -> Ran {
+    Ran::of(ioscape(arguments))
+}
+
+/// Another user to run the command as.
+pub struct User(u32);
+
+impl User {
+    /// Runs the command to its end.
+    pub fn run(&self, arguments: &[&str]) -> Ran {
+        let mut command = ioscape(arguments);
+        command.uid(self.0).gid(self.0);
+        Ran::of(command)
+    }
+}
+
+/// User `id`, if this is root and the user can reach the command and `folder`; says why not otherwise.
+pub fn user_or_skip(id: u32, folder: &Path) -> Option<User> {
+    let mut trial = Command::new(cargo_bin("ioscape"));
+    trial.arg("--version").uid(id).gid(id).current_dir(folder).stdout(Stdio::null());
+    if trial.status().is_ok_and(|status| status.success()) {
+        return Some(User(id));
+    }
+    skipped("the command cannot be run as another user here");
+    None
+}
+
+/// Says that a test could not be run here, and why.
+#[expect(clippy::print_stderr, reason = "a skipped test must be seen")]
+pub fn skipped(why: &str) {
+    eprintln!("SKIPPED: {why}");
+}
+
+/// A path as text.
+pub fn path(path: &Path) -> &str {
+    path.to_str().expect("a plain path")
+}
+
+/// A file's text.
+pub fn read(file: &Path) -> String {
+    std::fs::read_to_string(file).expect("a file")
+}
+
+/// What lies in `folder` and was made by the command without a name of the user's.
+pub fn scratch_of(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).expect("a folder").flatten().map(|e| e.path());
+    entries
+        .filter(|p| p.file_name().is_some_and(|n| n.to_string_lossy().contains("ioscape-")))
+        .collect()
+}

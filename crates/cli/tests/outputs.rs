@@ -1,0 +1,269 @@
+//! Outputs: nothing is destroyed that is no result of ours, and what was measured is not lost when it cannot be written.
+
+mod common;
+
+use common::{Ran, ioscape, path, read, run, scratch_of, user_or_skip};
+use std::fs;
+use std::io::Read;
+use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt, chown, symlink};
+use std::path::Path;
+use std::process::Stdio;
+
+/// A user that is not the one who runs the tests.
+const NOBODY: u32 = 65_534;
+
+/// A short measurement in `folder`, which writes a result.
+fn measured(folder: &Path, more: &[&str]) -> Ran {
+    run(&[&["run", path(folder), "--unique-bytes", "1M", "--seconds", "100ms"], more].concat())
+}
+
+/// A trace in a format that everybody writes.
+fn iolog(folder: &Path) -> String {
+    let file = folder.join("a.iolog");
+    let text = "fio version 2 iolog\nf add\nf open\nf read 0 4096\nf write 8192 4096\nf close\n";
+    fs::write(&file, text).expect("a trace");
+    path(&file).to_owned()
+}
+
+fn mode(file: &Path) -> u32 {
+    file.metadata().expect("a file").mode() & 0o7777
+}
+
+#[test]
+fn devices_are_written_through() {
+    let folder = tempfile::tempdir().expect("a folder");
+    measured(folder.path(), &["-o", "/dev/null"]).ended(0);
+    assert!(Path::new("/dev/null").metadata().expect("it is there").file_type().is_char_device());
+    let both = measured(folder.path(), &["-o", "/dev/stdout", "--html", "/dev/null"]).ended(0);
+    assert!(both.out.contains("\"schema\": \"ioscape/1\""), "{}", both.out);
+    let device = Path::new("/dev/stdout").symlink_metadata().expect("it is there");
+    assert!(device.is_symlink(), "still what it was");
+}
+
+#[test]
+fn a_full_device_is_no_success_and_the_result_is_elsewhere() {
+    let (folder, temporary) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let mut command = ioscape(&["run", path(folder.path()), "--unique-bytes", "1M"]);
+    command.args(["--seconds", "100ms", "-o", "/dev/full"]).env("TMPDIR", temporary.path());
+    let ran = Ran::of(command).ended(1).says(&["/dev/full", "No space left", "is in"]);
+    assert!(ran.out.contains("B/s"), "the summary is printed: {}", ran.out);
+    let rescued = scratch_of(temporary.path());
+    assert_eq!(rescued.len(), 1, "{rescued:?}");
+    assert!(read(&rescued[0]).contains("\"measurements\""));
+    assert!(ran.err.contains(path(&rescued[0])), "it is named: {}", ran.err);
+    assert!(Path::new("/dev/full").metadata().unwrap().file_type().is_char_device());
+}
+
+#[test]
+fn a_pipe_is_written_through() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let pipe = folder.path().join("pipe");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status().expect("mkfifo runs");
+    assert!(made.success());
+    let reader = {
+        let pipe = pipe.clone();
+        std::thread::spawn(move || {
+            let mut text = String::new();
+            fs::File::open(pipe).unwrap().read_to_string(&mut text).unwrap();
+            text
+        })
+    };
+    measured(folder.path(), &["-o", path(&pipe)]).ended(0);
+    assert!(reader.join().expect("a reader").contains("\"measurements\""));
+    assert!(pipe.metadata().expect("it is there").file_type().is_fifo());
+}
+
+#[test]
+fn block_devices_and_folders_are_no_outputs() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let trace = iolog(folder.path());
+    let refused = run(&["trace", "import", &trace, "-o", path(folder.path())]);
+    refused.ended(2).says(&["is a directory"]);
+    let devices = fs::read_dir("/dev").expect("devices").flatten().map(|entry| entry.path());
+    let is_block =
+        |p: &std::path::PathBuf| p.metadata().is_ok_and(|m| m.file_type().is_block_device());
+    match devices.into_iter().find(is_block) {
+        Some(device) => {
+            let refused = run(&["trace", "import", &trace, "--force", "-o", path(&device)]);
+            refused.ended(2).says(&["block device"]);
+        }
+        None => common::skipped("no block device here"),
+    }
+}
+
+#[test]
+fn what_is_no_result_needs_force() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let trace = iolog(folder.path());
+    let precious = folder.path().join("thesis.tex");
+    fs::write(&precious, "precious").unwrap();
+    let name = path(&precious);
+    let result = path(&folder.path().join("r.json")).to_owned();
+    measured(folder.path(), &["-o", &result]).ended(0);
+    let commands: [&[&str]; 8] = [
+        &["trace", "import", &trace, "-o", name],
+        &["trace", "export", &trace, "--format", "disksim", "-o", name],
+        &["trace", "characterize", &trace, "--jobs", name],
+        &["trace", "analyze", &trace, "--html", name],
+        &["report", &result, "-o", name],
+        &["evaluate", path(folder.path()), "-o", name],
+        &["run", path(folder.path()), "--fio-iolog", name],
+        &["os", "--only", "getpid", "--quick", "-o", name],
+    ];
+    for command in commands {
+        run(command).ended(2).says(&["thesis.tex", "--force"]);
+        assert_eq!(read(&precious), "precious", "{command:?}");
+    }
+    run(&["trace", "import", &trace, "--force", "-o", name]).ended(0);
+    assert_ne!(fs::read(&precious).unwrap(), b"precious");
+}
+
+#[test]
+fn results_of_ours_are_replaced_and_keep_mode_and_owner() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let trace = iolog(folder.path());
+    for (name, command) in [
+        ("t.parquet", &["trace", "import", &trace][..]),
+        ("t.csv", &["trace", "import", &trace]),
+        ("r.json", &["trace", "analyze", &trace]),
+    ] {
+        let file = folder.path().join(name);
+        let all = [command, &["-o", path(&file)]].concat();
+        run(&all).ended(0);
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
+        let is_root = file.metadata().unwrap().uid() == 0;
+        if is_root {
+            chown(&file, Some(NOBODY), Some(NOBODY)).expect("root may");
+        }
+        let before = file.metadata().unwrap();
+        run(&all).ended(0);
+        let after = file.metadata().unwrap();
+        assert_eq!(mode(&file), 0o600, "{name}");
+        assert_eq!((after.uid(), after.gid()), (before.uid(), before.gid()), "{name}");
+        assert_ne!(after.ino(), before.ino(), "{name} is a new file, whole from the beginning");
+    }
+    let page = folder.path().join("p.html");
+    for _ in 0..2 {
+        let result = folder.path().join("r.json");
+        run(&["report", path(&result), "-o", path(&page)]).ended(0);
+    }
+    let jobs = folder.path().join("j.toml");
+    for _ in 0..2 {
+        run(&["trace", "characterize", &trace, "--jobs", path(&jobs)]).ended(0);
+    }
+    assert_eq!(scratch_of(folder.path()).len(), 0, "no temporary file is left");
+}
+
+#[test]
+fn an_output_that_is_an_input_is_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let in_folder = |name: &str| path(&folder.path().join(name)).to_owned();
+    let trace = iolog(folder.path());
+    let (result, linked) = (in_folder("r.json"), in_folder("hard"));
+    run(&["trace", "analyze", &trace, "-o", &result]).ended(0);
+    fs::hard_link(&result, &linked).unwrap();
+    let before = (read(Path::new(&result)), read(Path::new(&trace)));
+    let same: [(&[&str], &[&str]); 9] = [
+        (&["report", &result, "-o", &result], &["r.json"]),
+        (&["report", &result, "-o", &linked], &["r.json", "hard"]),
+        (&["trace", "export", &trace, "--format", "csv", "-o", &trace], &["a.iolog"]),
+        (&["trace", "import", &trace, "-o", &trace], &["a.iolog"]),
+        (&["trace", "characterize", &trace, "--jobs", &trace], &["--jobs", "a.iolog"]),
+        (
+            &["trace", "analyze", &trace, "-o", &in_folder("n"), "--html", &in_folder("n")],
+            &["-o", "--html"],
+        ),
+        (
+            &[
+                "simulate",
+                &trace,
+                "--drive",
+                "hp-c2490a",
+                "--rows",
+                &in_folder("x.csv"),
+                "-o",
+                &in_folder("./x.csv"),
+            ],
+            &["--rows", "-o"],
+        ),
+        (&["vxbench", "-w", "read", &trace, "--output", &trace], &["a.iolog"]),
+        (&["evaluate", &trace, "--destroy-data", "-o", &trace], &["target", "a.iolog"]),
+    ];
+    for (command, words) in same {
+        let forced = [command, &["--force"][..]].concat();
+        run(&forced).ended(2).says(words).says(&["one file"]);
+    }
+    assert_eq!((read(Path::new(&result)), read(Path::new(&trace))), before);
+}
+
+#[test]
+fn links_of_ours_are_followed_and_the_file_behind_is_replaced() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let trace = iolog(folder.path());
+    let (link, real) = (folder.path().join("link"), folder.path().join("real.csv"));
+    symlink("real.csv", &link).unwrap();
+    for _ in 0..2 {
+        run(&["trace", "export", &trace, "--format", "csv", "-o", path(&link)]).ended(0);
+        assert!(link.symlink_metadata().unwrap().is_symlink());
+        assert!(read(&real).starts_with("# ioscape trace"));
+    }
+}
+
+#[test]
+fn links_of_others_are_not_followed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let trace = iolog(folder.path());
+    let (link, real) = (folder.path().join("link"), folder.path().join("real.csv"));
+    symlink(&real, &link).unwrap();
+    if std::os::unix::fs::lchown(&link, Some(NOBODY), Some(NOBODY)).is_err() {
+        return common::skipped("only root can give a link to another user");
+    }
+    for force in [&[][..], &["--force"]] {
+        let command = ["trace", "export", &trace, "--format", "csv", "-o", path(&link)];
+        run(&[&command[..], force].concat()).ended(2).says(&["another user"]);
+    }
+    let logs = ["run", path(folder.path()), "--fio-iolog", path(&link)];
+    run(&logs).ended(2).says(&["another user"]);
+    assert!(!real.exists() && link.symlink_metadata().unwrap().is_symlink());
+}
+
+#[test]
+fn users_without_privileges_are_told_what_they_may_not_replace() {
+    let folder = tempfile::tempdir().expect("a folder");
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o777)).unwrap();
+    let trace = iolog(folder.path());
+    let foreign = folder.path().join("of-root.csv");
+    run(&["trace", "export", &trace, "--format", "csv", "-o", path(&foreign)]).ended(0);
+    let Some(user) = user_or_skip(NOBODY, folder.path()) else { return };
+    let command = ["trace", "export", &trace, "--format", "csv", "-o", path(&foreign)];
+    fs::set_permissions(&foreign, fs::Permissions::from_mode(0o666)).unwrap();
+    user.run(&command).ended(2).says(&["of-root.csv", "another user"]);
+    let link = folder.path().join("link");
+    symlink(folder.path().join("new.csv"), &link).unwrap();
+    let through_link = ["trace", "export", &trace, "--format", "csv", "-o", path(&link)];
+    user.run(&through_link).ended(2).says(&["symbolic link", "another user"]);
+    let own = folder.path().join("own.csv");
+    for _ in 0..2 {
+        user.run(&["trace", "export", &trace, "--format", "csv", "-o", path(&own)]).ended(0);
+        assert_eq!(own.metadata().unwrap().uid(), NOBODY);
+    }
+    user.run(&["trace", "analyze", &trace, "-o", "/dev/null"]).ended(0);
+    user.run(&["trace", "analyze", &trace, "-o", "/dev/stdout"]).ended(0);
+}
+
+#[test]
+fn results_without_a_name_do_not_replace_one_another() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let start = || {
+        let mut command = ioscape(&["evaluate", "sim:hp-730", "--points", "60"]);
+        command.current_dir(folder.path()).stdout(Stdio::null()).stderr(Stdio::piped());
+        command.spawn().expect("it starts")
+    };
+    let all = [start(), start(), start()].map(|child| child.wait_with_output().expect("it ends"));
+    for ended in &all {
+        assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
+    }
+    let left: Vec<_> = fs::read_dir(folder.path()).unwrap().flatten().map(|e| e.path()).collect();
+    let results = left.iter().filter(|p| path(p).ends_with(".ioscape.json")).count();
+    assert_eq!((results, left.len()), (3, 6), "{left:?}");
+}
