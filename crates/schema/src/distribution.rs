@@ -35,6 +35,11 @@ pub struct Distribution {
 }
 
 impl Distribution {
+    /// Whether there is no value.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
     /// Fraction of the values in bins that end at or below `value`; 0 without values.
     pub fn fraction_to(&self, value: f64) -> f64 {
         if self.count == 0 {

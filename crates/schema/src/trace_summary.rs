@@ -1,5 +1,6 @@
 //! What an analysis of a block trace found: the tables and figures of Ruemmler & Wilkes 1993, and today's beside them.
 
+pub use crate::trace_traits::{TraceCharacterization, TraceTraits};
 use crate::{Distribution, IoType, Op, TraceInfo, Warning};
 use serde::{Deserialize, Serialize};
 
@@ -24,7 +25,8 @@ pub struct TraceSummary {
     pub block_bytes: u64,
     /// Requests and bytes by partition (Table 3).
     pub partitions: Vec<PartitionShare>,
-    /// Time at the device and time including the queue (Table 4, Figure 1).
+    /// Time at the device and time including the queue (Table 4, Figure 1); absent where the trace tells no completions.
+    #[serde(default, skip_serializing_if = "OpTimes::is_empty")]
     pub response_times: OpTimes,
     /// Each disk by itself (Tables 5 and 7, Figures 2, 3, 5, 9 and 10).
     pub disks: Vec<DiskSummary>,
@@ -141,6 +143,13 @@ pub struct OpTimes {
     pub all: Times,
 }
 
+impl OpTimes {
+    /// Whether no time is known.
+    pub fn is_empty(&self) -> bool {
+        self.all.elapsed_ns.is_empty()
+    }
+}
+
 /// One disk.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct DiskSummary {
@@ -150,24 +159,32 @@ pub struct DiskSummary {
     pub name: String,
     /// Requests and bytes.
     pub load: Load,
-    /// Requests in the queue at an arrival, itself included, recomputed from the times (Table 5, Figure 2).
+    /// Requests in the queue at an arrival, itself included, recomputed from the times (Table 5, Figure 2); like all figures of
+    /// queues and idle times absent where the trace tells no completions.
+    #[serde(default, skip_serializing_if = "Distribution::is_empty")]
     pub queue_length: Distribution,
     /// Fraction of arrivals that found the disk idle: a queue of 1.
-    pub idle_frac: f64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub idle_frac: Option<f64>,
     /// Mean queue length seen by reads.
-    pub queue_mean_read: f64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queue_mean_read: Option<f64>,
     /// Mean queue length seen by writes.
-    pub queue_mean_write: f64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queue_mean_write: Option<f64>,
     /// Mean queue length by day, from the first day on; absent on days without requests (Figure 3).
     pub daily_queue_mean: Vec<Option<f64>>,
     /// Requests whose recorded queue length equals the recomputed one; absent when none is recorded.
     pub queue_agreement: Option<QueueAgreement>,
     /// Idle periods, in nanoseconds.
+    #[serde(default, skip_serializing_if = "Distribution::is_empty")]
     pub idle_ns: Distribution,
     /// Fraction of the time with no request in the queue or at the disk.
-    pub idle_time_frac: f64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub idle_time_frac: Option<f64>,
     /// Mean number of requests in the queue and at the disk while there is any.
-    pub in_flight_mean: f64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub in_flight_mean: Option<f64>,
     /// Where a request begins relative to the end of the one before (Figure 9).
     pub distances: Distances,
     /// Sequential requests (Table 7).
@@ -275,10 +292,12 @@ pub struct TimeStep {
     /// Requests and bytes.
     #[serde(flatten)]
     pub load: Load,
-    /// Mean elapsed time in nanoseconds, 0 without requests.
-    pub elapsed_mean_ns: f64,
+    /// Mean elapsed time in nanoseconds; absent without requests, and where the trace tells no completions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub elapsed_mean_ns: Option<f64>,
     /// Longest elapsed time.
-    pub elapsed_max_ns: f64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub elapsed_max_ns: Option<f64>,
     /// Median of the elapsed time; quantiles are kept for the finest timeline only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub elapsed_p50_ns: Option<f64>,
@@ -391,9 +410,12 @@ pub struct MissRatioCurve {
     pub one_in: u64,
     /// Distinct blocks followed.
     pub blocks: u64,
-    /// Mean absolute error of the miss ratio over all sizes: against the exact curve where there is one, else the standard error
-    /// estimated from two halves of the sample; 0 for the exact curve.
+    /// Mean absolute error of the miss ratio over all sizes: against the exact curve where there is one, else a bound of it that
+    /// holds for nine of ten traces, the mean half width of `interval90`; 0 for the exact curve.
     pub error: f64,
+    /// For each point of a sampled curve, between which miss ratios the exact curve lies: for nine of ten traces at every point.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub interval90: Vec<[f64; 2]>,
     /// Cache size in bytes, miss ratio.
     pub points: Vec<(f64, f64)>,
 }
@@ -422,7 +444,8 @@ pub struct ProcessShare {
     /// Distinct bytes touched, estimated to 3 %.
     pub footprint_bytes: u64,
     /// Mean elapsed time in nanoseconds.
-    pub elapsed_mean_ns: f64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub elapsed_mean_ns: Option<f64>,
 }
 
 /// Counts over time and a second, logarithmic axis.

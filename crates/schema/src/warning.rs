@@ -65,6 +65,8 @@ pub enum WarningKind {
     TraceIncomplete,
     /// A trace does not tell when requests completed.
     TimesUnknown,
+    /// A trace does not tell what reads and what writes.
+    OperationsUnknown,
     /// A warning of a newer version of this program.
     #[serde(other)]
     Other,

@@ -5,14 +5,11 @@
 #![allow(clippy::print_stdout, clippy::disallowed_methods)]
 
 mod made_up;
-#[path = "../tests/memory/mod.rs"]
-mod memory;
 
 use ioscape_schema::{Io, Op, Request, TraceInfo};
 use ioscape_trace::{OutFormat, ReadOptions, Source, Writer, open};
 use made_up::cpu_s;
-use memory::Memory;
-use std::io::{Cursor, Write};
+use std::io::{Cursor, Read, Seek, Write};
 
 fn rows(count: u64) -> Vec<Io> {
     let mut state = 88_172_645_463_325_252u64;
@@ -90,11 +87,15 @@ fn blktrace(rows: &[Io]) -> Vec<u8> {
 }
 
 fn written(rows: &[Io], format: OutFormat) -> Vec<u8> {
-    let memory = Memory::default();
-    let mut writer = Writer::new(format, memory.clone()).expect("memory can be written");
+    let mut file = tempfile::tempfile().expect("a temporary file");
+    let same = file.try_clone().expect("the file twice");
+    let mut writer = Writer::new(format, same).expect("the file can be written");
     rows.chunks(8192).for_each(|batch| writer.rows(batch, &info()).expect("rows are written"));
     writer.finish(&info()).expect("the trace ends");
-    memory.take()
+    file.rewind().expect("its beginning");
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes).expect("what was written");
+    bytes
 }
 
 fn time(name: &str, bytes: &[u8], records: u64) {

@@ -6,17 +6,17 @@
 //! software arithmetic.
 //!
 //! ```
-//! use ioscape_schema::Workload;
-//! use ioscape_workload::{Characterizer, streams};
+//! use ioscape_schema::{FileCall, TracingCost, Workload};
+//! use ioscape_workload::{Application, streams};
 //!
-//! let workload = Workload { seq_frac: 1.0, read_frac: 0.0, ..Workload::default() };
-//! let mut seen = Characterizer::for_workload(&workload);
-//! for (process, stream) in streams(&workload, 1).into_iter().enumerate() {
+//! let workload = Workload { unique_bytes: 1 << 30, seq_frac: 1.0, read_frac: 0.0, ..Workload::default() };
+//! let mut seen = Application::default();
+//! for (process, stream) in (0..).zip(streams(&workload, 1)) {
 //!     for request in stream.take(10_000) {
-//!         seen.record(process as u32, &request);
+//!         seen.record(&FileCall { process, request, ..FileCall::default() });
 //!     }
 //! }
-//! let found = seen.finish();
+//! let found = seen.finish(TracingCost::default(), 0).overall;
 //! assert_eq!((found.seq_frac, found.read_frac, found.process_num), (1.0, 0.0, 1));
 //! ```
 
@@ -29,7 +29,7 @@ pub mod sizes;
 pub mod stream;
 pub mod vxbench;
 
-pub use characterize::{Application, Characterized, Characterizer, Portrait};
+pub use characterize::{Application, Portrait};
 pub use iolog::write_fio_iolog;
 pub use jobs::{Job, JobError, parse_jobs};
 pub use sizes::{largest_request, set_bytes, size_cv};

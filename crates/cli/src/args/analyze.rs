@@ -5,6 +5,7 @@ use super::rows::RowsArgs;
 use super::value::{bytes, nanos};
 use clap::Args;
 use ioscape_schema::trace_summary::Breakdown;
+use ioscape_trace::analyze::BlockAlign;
 use std::path::PathBuf;
 
 /// Which trace, and what of it.
@@ -39,6 +40,9 @@ pub struct AnalyzeArgs {
     /// Interleave of the file system, for sequential requests; 0 for none [default: found from the distances]
     #[arg(long, value_name = "SIZE", value_parser = interleave)]
     pub interleave: Option<u64>,
+    /// Where the blocks of caches and sets begin: at multiples of --block, or with each request as the paper counts them
+    #[arg(long, value_name = "aligned|request", default_value = "aligned", value_parser = align)]
+    pub block_align: BlockAlign,
     /// Blocks up to which the miss-ratio curve is exact, at about 40 bytes each; beyond, it is sampled
     #[arg(long, value_name = "N", default_value_t = 65_536)]
     pub exact_blocks: usize,
@@ -68,6 +72,14 @@ fn breakdown(text: &str) -> Result<Breakdown, String> {
         "disk" => Ok(Breakdown::Disk),
         "partition" => Ok(Breakdown::Partition),
         _ => Err("give process, disk or partition".to_owned()),
+    }
+}
+
+fn align(text: &str) -> Result<BlockAlign, String> {
+    match text {
+        "aligned" => Ok(BlockAlign::Aligned),
+        "request" => Ok(BlockAlign::Request),
+        _ => Err("one of aligned, request".to_owned()),
     }
 }
 

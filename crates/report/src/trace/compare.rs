@@ -111,6 +111,9 @@ pub fn with_paper(trace: &TraceSummary) -> Vec<PaperComparison> {
         ("mean elapsed time, writes", "writes", "elapsed_ms", times.write.elapsed_ns.mean),
         ("mean elapsed time, all", "total", "elapsed_ms", times.all.elapsed_ns.mean),
     ] {
+        if times.is_empty() {
+            continue;
+        }
         let printed = SYSTEMS.map(|system| {
             let value = table_4.value(&[system, row], column);
             value.map_or_else(String::new, |value| format!("{value} ms"))

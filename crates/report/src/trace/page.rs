@@ -17,7 +17,11 @@ fn rows(all: Rows) -> String {
     if all.rows.is_empty() {
         return String::new();
     }
-    table("", &all.head, all.rows.into_iter())
+    let more = match all.left_out {
+        0 => String::new(),
+        left_out => format!("<p>and {left_out} more in the result file</p>"),
+    };
+    table("", &all.head, all.rows.into_iter()) + &more
 }
 
 /// A table as the paper prints it, folded away.
@@ -60,7 +64,11 @@ pub fn sections(trace: &TraceSummary) -> Vec<Section> {
 }
 
 fn summary(trace: &TraceSummary) -> String {
-    let mut out = r#"<h2>Summary</h2><dl class="numbers">"#.to_owned();
+    let mut out = "<h2>Summary</h2>".to_owned();
+    for doubt in trace.warnings.iter().filter(|doubt| tables::is_first(doubt.kind)) {
+        let _ = write!(out, r#"<p class="lead">{}</p>"#, esc(&inert(&doubt.message)));
+    }
+    out.push_str(r#"<dl class="numbers">"#);
     for (what, value, more) in tables::headlines(trace) {
         let _ = write!(
             out,
@@ -76,7 +84,7 @@ fn summary(trace: &TraceSummary) -> String {
 }
 
 fn paper(trace: &TraceSummary) -> String {
-    let Rows { head, rows } = tables::paper(trace);
+    let Rows { head, rows, .. } = tables::paper(trace);
     format!(
         r#"<h2>Compared with the systems of 1992</h2><p class="lead">What Ruemmler and Wilkes print of their three systems: cello (timesharing), snake (server of
         diskless clients) and hplajw (workstation). Their tables cover 63 days.</p>{}"#,
@@ -97,7 +105,7 @@ fn load(trace: &TraceSummary) -> String {
 }
 
 fn times(trace: &TraceSummary) -> String {
-    if trace.response_times.all.elapsed_ns.max == 0.0 {
+    if trace.response_times.is_empty() {
         return "<h2>Response times</h2><p>The trace does not tell when requests completed.</p>"
             .to_owned();
     }
@@ -116,7 +124,7 @@ fn times(trace: &TraceSummary) -> String {
 }
 
 fn queues(trace: &TraceSummary) -> String {
-    if trace.response_times.all.elapsed_ns.max == 0.0 {
+    if trace.response_times.is_empty() {
         return String::new();
     }
     let mut out = "<h2>Queues</h2>".to_owned();
@@ -236,7 +244,10 @@ fn set(trace: &TraceSummary) -> String {
     let stated = if errors.is_empty() {
         String::new()
     } else {
-        format!(" Mean error of the sampled curves: {}.", errors.join(", "))
+        format!(
+            " Mean error of the sampled curves, for nine traces of ten at most: {}.",
+            errors.join(", ")
+        )
     };
     let caption =
         format!("One cache for all disks, reads and writes alike, every miss allocating.{stated}");

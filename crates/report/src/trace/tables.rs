@@ -6,7 +6,7 @@ use crate::plot::Unit;
 use crate::text::{inert, percent};
 use ioscape_schema::trace_summary::{DiskSummary, Load, Times, TraceSummary};
 use ioscape_schema::units::{Bytes, Count};
-use ioscape_schema::{IoType, Op};
+use ioscape_schema::{IoType, Op, WarningKind};
 
 /// A table: heads, and rows of as many cells.
 pub struct Rows {
@@ -14,6 +14,20 @@ pub struct Rows {
     pub head: Vec<&'static str>,
     /// The cells.
     pub rows: Vec<Vec<String>>,
+    /// Rows that are in the result file only.
+    pub left_out: usize,
+}
+
+impl Rows {
+    /// A table of all its rows.
+    pub fn whole(head: Vec<&'static str>, rows: Vec<Vec<String>>) -> Self {
+        Self { head, rows, left_out: 0 }
+    }
+
+    /// A table of the first rows of so many.
+    fn first(head: Vec<&'static str>, rows: Vec<Vec<String>>, all: usize) -> Self {
+        Self { head, left_out: all.saturating_sub(rows.len()), rows }
+    }
 }
 
 /// A type of blocks in words.
@@ -51,6 +65,15 @@ fn time(ns: f64) -> String {
     Unit::Nanos.show(ns)
 }
 
+fn tenths(number: f64) -> String {
+    format!("{number:.1}")
+}
+
+/// What was measured, or a dash.
+fn told(value: Option<f64>, show: fn(f64) -> String) -> String {
+    value.map_or_else(|| "\u{2013}".to_owned(), show)
+}
+
 fn share(part: u64, whole: u64) -> String {
     if whole == 0 { "\u{2013}".to_owned() } else { percent(part as f64 / whole as f64) }
 }
@@ -64,7 +87,7 @@ pub fn paper(trace: &TraceSummary) -> Rows {
         cells.push(row.place);
         cells
     });
-    Rows { head: head.into(), rows: rows.collect() }
+    Rows::whole(head.into(), rows.collect())
 }
 
 fn load(name: Vec<String>, load: &Load, ios: u64) -> Vec<String> {
@@ -92,7 +115,9 @@ pub fn partitions(trace: &TraceSummary) -> Rows {
     };
     let mut head = vec!["Disk", "Partition"];
     head.extend(LOAD);
-    Rows { head, rows: trace.partitions.iter().take(MOST_ROWS).map(row).collect() }
+    let mut all: Vec<_> = trace.partitions.iter().collect();
+    all.sort_by_key(|one| std::cmp::Reverse(one.load.ios));
+    Rows::first(head, all.iter().take(MOST_ROWS).map(|one| row(one)).collect(), all.len())
 }
 
 const LOAD: [&str; 5] = ["I/Os", "share", "reads", "read", "written"];
@@ -105,7 +130,13 @@ pub fn disks(trace: &TraceSummary) -> Rows {
     head.extend(LOAD);
     let row =
         |disk: &&DiskSummary| load(vec![inert(&disk.name).into_owned()], &disk.load, trace.ios);
-    Rows { head, rows: busiest(trace).iter().map(row).collect() }
+    Rows::first(head, busiest(trace).iter().map(row).collect(), disks_in(trace))
+}
+
+/// How many disks the trace has; the result lists the busiest.
+fn disks_in(trace: &TraceSummary) -> usize {
+    let of: std::collections::BTreeSet<u16> = trace.partitions.iter().map(|p| p.device).collect();
+    of.len().max(trace.disks.len())
 }
 
 fn busiest(trace: &TraceSummary) -> Vec<&DiskSummary> {
@@ -123,10 +154,11 @@ pub fn processes(trace: &TraceSummary) -> Rows {
     let row = |one: &ioscape_schema::trace_summary::ProcessShare| {
         let name = vec![one.process.to_string(), inert(&one.command).into_owned()];
         let mut cells = load(name, &one.load, trace.ios);
-        cells.extend([bytes(one.footprint_bytes), time(one.elapsed_mean_ns)]);
+        cells.extend([bytes(one.footprint_bytes), told(one.elapsed_mean_ns, time)]);
         cells
     };
-    Rows { head, rows: trace.processes.iter().take(MOST_ROWS).map(row).collect() }
+    let rows = trace.processes.iter().take(MOST_ROWS).map(row).collect();
+    Rows::first(head, rows, trace.processes.len())
 }
 
 /// Table 4 with the tails.
@@ -143,20 +175,19 @@ pub fn times(trace: &TraceSummary) -> Rows {
             }
         }
     }
-    Rows { head: vec!["Time of", "mean", "median", "90 %", "99 %", "99.9 %", "longest"], rows }
+    Rows::whole(vec!["Time of", "mean", "median", "90 %", "99 %", "99.9 %", "longest"], rows)
 }
 
 /// Table 5: queue lengths by disk.
 pub fn queues(trace: &TraceSummary) -> Rows {
     let row = |disk: &&DiskSummary| {
         let queue = &disk.queue_length;
-        let mut cells = vec![inert(&disk.name).into_owned(), percent(disk.idle_frac)];
+        let mut cells = vec![inert(&disk.name).into_owned(), told(disk.idle_frac, percent)];
         cells.extend(
             [queue.p80, queue.p90, queue.p95, queue.p99, queue.max].map(|n| Count(n).to_string()),
         );
-        cells
-            .extend([disk.queue_mean_read, disk.queue_mean_write].map(|mean| format!("{mean:.1}")));
-        cells.push(percent(disk.idle_time_frac));
+        cells.extend([disk.queue_mean_read, disk.queue_mean_write].map(|mean| told(mean, tenths)));
+        cells.push(told(disk.idle_time_frac, percent));
         cells
     };
     let head = vec![
@@ -171,7 +202,11 @@ pub fn queues(trace: &TraceSummary) -> Rows {
         "mean, writes",
         "time idle",
     ];
-    Rows { head, rows: busiest(trace).iter().map(row).collect() }
+    let all = busiest(trace);
+    let told = all.iter().filter(|disk| !disk.queue_length.is_empty());
+    let rows: Vec<_> = told.map(row).collect();
+    let all = if rows.is_empty() { 0 } else { disks_in(trace) };
+    Rows::first(head, rows, all)
 }
 
 /// Table 6: types.
@@ -199,7 +234,7 @@ pub fn types(trace: &TraceSummary) -> Rows {
         "not async",
         "raw",
     ];
-    Rows { head, rows: trace.types.iter().map(row).collect() }
+    Rows::whole(head, trace.types.iter().map(row).collect())
 }
 
 /// Table 7 and the peaks of Figure 9, by disk.
@@ -229,7 +264,7 @@ pub fn placement(trace: &TraceSummary) -> Rows {
         "interleave",
         "most frequent distance",
     ];
-    Rows { head, rows: busiest(trace).iter().map(row).collect() }
+    Rows::first(head, busiest(trace).iter().map(row).collect(), disks_in(trace))
 }
 
 /// Groups, bursts and rewrites by disk.
@@ -260,21 +295,29 @@ pub fn writes(trace: &TraceSummary) -> Rows {
         "rewrites of the last",
     ];
     let all = busiest(trace);
-    Rows { head, rows: all.iter().filter(|disk| disk.load.writes() > 0).map(row).collect() }
+    let writing = trace.partitions.iter().filter(|one| one.load.writes() > 0);
+    let writing: std::collections::BTreeSet<u16> = writing.map(|one| one.device).collect();
+    let rows = all.iter().filter(|disk| disk.load.writes() > 0).map(row).collect();
+    Rows::first(head, rows, writing.len())
 }
 
 /// Days of the trace: load by day (Figure 4).
 pub fn days(trace: &TraceSummary) -> Rows {
     let row = |(day, step): (usize, &ioscape_schema::trace_summary::TimeStep)| {
         let mut cells = load(vec![format!("{day}")], &step.load, trace.ios);
-        cells.push(time(step.elapsed_mean_ns));
+        cells.push(told(step.elapsed_mean_ns, time));
         cells
     };
     let mut head = vec!["Day"];
     head.extend(LOAD);
     head.push("mean elapsed");
     let rows: Vec<_> = trace.daily.steps.iter().take(366).enumerate().map(row).collect();
-    Rows { head, rows: if rows.len() > 1 { rows } else { Vec::new() } }
+    Rows::whole(head, if rows.len() > 1 { rows } else { Vec::new() })
+}
+
+/// Whether a doubt of that kind stands before all numbers: it says what the trace lacks.
+pub fn is_first(kind: WarningKind) -> bool {
+    matches!(kind, WarningKind::TimesUnknown | WarningKind::OperationsUnknown)
 }
 
 /// The few numbers that say most, with what they are.
@@ -284,14 +327,20 @@ pub fn headlines(trace: &TraceSummary) -> Vec<(&'static str, String, String)> {
     let span = trace.last_ns.saturating_sub(trace.first_ns) as f64;
     let elapsed = &trace.response_times.all.elapsed_ns;
     let per_second = if span > 0.0 { trace.ios as f64 / span * 1e9 } else { 0.0 };
-    vec![
+    let block = bytes(trace.block_bytes);
+    let set = format!("{} touched, in whole blocks of {block}", bytes(trace.working_set.bytes));
+    let mut lines = vec![
         ("Requests", count(trace.ios), format!("{} of them reads", share(reads, trace.ios))),
         (
             "Time",
             ioscape_schema::units::Seconds(span / 1e9).to_string(),
             format!("{per_second:.2} requests per second"),
         ),
-        ("Moved", bytes(moved), format!("{} distinct", bytes(trace.working_set.bytes))),
-        ("Mean elapsed time", time(elapsed.mean), format!("99 % within {}", time(elapsed.p99))),
-    ]
+        ("Moved", bytes(moved), set),
+    ];
+    if !elapsed.is_empty() {
+        let tail = format!("99 % within {}", time(elapsed.p99));
+        lines.push(("Mean elapsed time", time(elapsed.mean), tail));
+    }
+    lines
 }

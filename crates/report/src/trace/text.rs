@@ -10,6 +10,10 @@ use ioscape_schema::trace_summary::{Breakdown, TraceSummary};
 /// The tables of a trace: headlines, load, times, queues, types, placement, writes, and the paper's values.
 pub fn text(trace: &TraceSummary, style: &Style) -> String {
     let mut out = String::from("\n");
+    // What makes whole tables absent, before any of them.
+    for doubt in trace.warnings.iter().filter(|doubt| tables::is_first(doubt.kind)) {
+        out += &style.paragraph("  ! ", "    ", &doubt.message);
+    }
     for (what, value, more) in tables::headlines(trace) {
         out += &style.paragraph("", "  ", &format!("{what}: {value}, {more}"));
     }
@@ -31,14 +35,14 @@ pub fn text(trace: &TraceSummary, style: &Style) -> String {
     out
 }
 
-/// Most rows of a table on the terminal; the page has them all.
+/// Most rows of a table on the terminal; the result file has them all.
 const MOST_ROWS: usize = 24;
 
 fn section(title: &str, mut rows: Rows, style: &Style) -> String {
     if rows.rows.is_empty() {
         return String::new();
     }
-    let left_out = rows.rows.len().saturating_sub(MOST_ROWS);
+    let left_out = rows.left_out + rows.rows.len().saturating_sub(MOST_ROWS);
     rows.rows.truncate(MOST_ROWS);
     let dash = |cell: &String| cell.replace('\u{2013}', "-").replace('\u{b5}', "u");
     let columns: Vec<Column> = rows

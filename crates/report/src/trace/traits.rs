@@ -35,7 +35,7 @@ pub fn table(found: &TraceCharacterization) -> Rows {
         "requests",
         "goodness",
     ];
-    Rows { head, rows: [&found.overall].into_iter().chain(rest).map(row).collect() }
+    Rows::whole(head, [&found.overall].into_iter().chain(rest).map(row).collect())
 }
 
 /// What limits the likeness of the whole trace, in a sentence.

@@ -17,16 +17,34 @@ const MOST_GROUPS: usize = 1 << 25;
 /// Bits of a block's number; the device is above them.
 const BLOCK_BITS: u32 = 48;
 
-/// The size of the blocks that are counted: a power of two, since each row is divided by it several times.
+/// Where the blocks of a request begin.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum BlockAlign {
+    /// At multiples of the block size on the device, as a cache has them: a request touches every block of which it has a byte.
+    #[default]
+    Aligned,
+    /// With the request: it touches as many blocks as its length fills, from the one it begins in. A file system whose blocks do
+    /// not begin at multiples of the block size so has each of them once; the reading of Ruemmler & Wilkes 1993.
+    Request,
+}
+
+/// The blocks that are counted; their size is a power of two, since each row is divided by it several times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockSize {
     shift: u32,
+    align: BlockAlign,
 }
 
 impl BlockSize {
-    /// The largest power of two within `bytes`, from 512 on.
+    /// The largest power of two within `bytes`, from 512 on; aligned.
     pub fn of(bytes: u64) -> Self {
-        Self { shift: bytes.clamp(512, 1 << 40).ilog2() }
+        Self { shift: bytes.clamp(512, 1 << 40).ilog2(), align: BlockAlign::Aligned }
+    }
+
+    /// The same size, with blocks that begin there.
+    #[must_use]
+    pub fn begin(self, align: BlockAlign) -> Self {
+        Self { align, ..self }
     }
 
     /// In bytes.
@@ -35,16 +53,19 @@ impl BlockSize {
     }
 }
 
-/// The blocks that a request touches, as keys that hold the device: as many as its length fills, from the one it begins in. A
-/// file system whose blocks do not begin at multiples of the block size on the device so has each of them once.
+/// The blocks that a request touches, as keys that hold the device.
 #[inline]
 pub fn touched(io: &Io, size: BlockSize) -> std::ops::Range<u64> {
     if !io.moves_data() {
         return 0..0;
     }
+    let within = match size.align {
+        BlockAlign::Aligned => io.request.offset & (size.bytes() - 1),
+        BlockAlign::Request => 0,
+    };
     let first = (io.request.offset >> size.shift) & ((1 << BLOCK_BITS) - 1);
     let first = first | (u64::from(io.device) << BLOCK_BITS);
-    let number = (u64::from(io.request.len) + size.bytes() - 1) >> size.shift;
+    let number = (within + u64::from(io.request.len) + size.bytes() - 1) >> size.shift;
     first..first.saturating_add(number.min(MOST_BLOCKS))
 }
 
@@ -53,8 +74,11 @@ const GROUP: usize = 4;
 const GROUP_BITS: u32 = GROUP.ilog2();
 /// Most touches that wait.
 const MOST_WAITING: usize = 1024;
-/// That a block was read, beside the number of its writes.
+/// That a block was read, and that it was written, beside the number of its writes in Figures 12 and 13.
 const WAS_READ: u32 = 1 << 31;
+const WAS_WRITTEN: u32 = 1 << 30;
+/// The bits of the number of its writes.
+const WRITES: u32 = WAS_WRITTEN - 1;
 
 /// What is known of the blocks of one group.
 #[derive(Clone, Copy, Debug, Default)]
@@ -81,6 +105,8 @@ struct Touch {
     number: Option<u32>,
     from: u8,
     to: u8,
+    /// Where the blocks end whose writes count in Figures 12 and 13, which go by [`BlockAlign::Request`].
+    figures_to: u8,
     read: bool,
 }
 
@@ -135,6 +161,7 @@ impl Blocks {
     pub fn gather(&mut self, ios: &[Io]) {
         for io in ios {
             let keys = touched(io, self.size);
+            let figures_end = touched(io, self.size.begin(BlockAlign::Request)).end;
             let number = keys.end - keys.start;
             self.cut += u64::from(number * self.size.bytes() < self.counted(io));
             let mut key = keys.start;
@@ -143,10 +170,19 @@ impl Blocks {
                 let end = keys.end.min((group + 1) << GROUP_BITS);
                 let from = (key & (GROUP as u64 - 1)) as u8;
                 let to = from + (end - key) as u8;
+                let figures_to = from + (figures_end.clamp(key, end) - key) as u8;
                 let read = io.request.op == Op::Read;
                 let now_ns = io.queued_ns;
                 self.table.fetch(group);
-                self.waiting.push(Touch { group, now_ns, number: None, from, to, read });
+                self.waiting.push(Touch {
+                    group,
+                    now_ns,
+                    number: None,
+                    from,
+                    to,
+                    figures_to,
+                    read,
+                });
                 key = end;
                 if self.waiting.len() == MOST_WAITING {
                     self.find();
@@ -207,8 +243,12 @@ impl Blocks {
                 group.writes[block] |= WAS_READ;
                 continue;
             }
+            group.writes[block] |= WAS_WRITTEN;
+            if block >= usize::from(touch.figures_to) {
+                continue;
+            }
             self.block_writes += 1;
-            if group.writes[block] & !WAS_READ > 0 {
+            if group.writes[block] & WRITES > 0 {
                 self.delays.add(touch.now_ns.saturating_sub(group.last_write_ns[block]));
             } else if self.part {
                 self.firsts[number].write_ns[block] = touch.now_ns;
@@ -235,9 +275,9 @@ impl Blocks {
 
     fn join(&mut self, number: Option<u32>, theirs: &Group, firsts: &Firsts) {
         for block in (0..GROUP).filter(|&block| theirs.last[block] != Moment::NEVER) {
-            let writes = theirs.writes[block] & !WAS_READ;
+            let writes = theirs.writes[block] & WRITES;
             let Some(number) = number.map(|number| number as usize) else {
-                self.untracked += u64::from(writes + (theirs.writes[block] >> 31));
+                self.untracked += u64::from(writes.max(1));
                 continue;
             };
             let group = &mut self.groups[number];
@@ -250,12 +290,12 @@ impl Blocks {
             if last == Moment::NEVER && self.part {
                 self.firsts[number].touch[block] = firsts.touch[block];
             }
-            group.writes[block] |= theirs.writes[block] & WAS_READ;
+            group.writes[block] |= theirs.writes[block] & !WRITES;
             if writes == 0 {
                 continue;
             }
             let first_ns = firsts.write_ns[block];
-            if group.writes[block] & !WAS_READ > 0 {
+            if group.writes[block] & WRITES > 0 {
                 self.delays.add(first_ns.saturating_sub(group.last_write_ns[block]));
             } else if self.part {
                 self.firsts[number].write_ns[block] = first_ns;
@@ -294,7 +334,7 @@ impl Blocks {
 
     /// How writes spread over blocks.
     pub fn popularity(&self, info: &TraceInfo) -> Popularity {
-        let written = self.writes().map(|writes| writes & !WAS_READ).filter(|&writes| writes > 0);
+        let written = self.writes().map(|writes| writes & WRITES).filter(|&writes| writes > 0);
         let mut counts: Vec<u32> = written.collect();
         counts.sort_unstable_by(|a, b| b.cmp(a));
         let blocks = counts.len() as u64;
@@ -329,7 +369,7 @@ impl Blocks {
     /// Distinct bytes, in all and by windows of the three finest widths kept.
     pub fn working_set(&self) -> WorkingSet {
         let bytes = |blocks: usize| (blocks as u64).saturating_mul(self.size.bytes());
-        let written = |writes: &u32| writes & !WAS_READ > 0;
+        let written = |writes: &u32| writes & WAS_WRITTEN > 0;
         WorkingSet {
             bytes: self.unique_bytes(),
             read_bytes: bytes(self.writes().filter(|writes| writes & WAS_READ > 0).count()),
@@ -343,10 +383,9 @@ impl Blocks {
     }
 }
 
-/// The number of writes increased, which stays below the mark of reads.
+/// The number of writes increased, which stays below the marks.
 fn more_writes(writes: u32, more: u32) -> u32 {
-    let count = (writes & !WAS_READ).saturating_add(more).min(!WAS_READ);
-    count | (writes & WAS_READ)
+    (writes & WRITES).saturating_add(more).min(WRITES) | (writes & !WRITES)
 }
 
 /// 1, 2, 5, 10 ... and the last.
@@ -373,10 +412,28 @@ mod tests {
     }
 
     #[test]
-    fn blocks_are_counted_from_where_a_request_begins() {
-        assert_eq!(touched(&io(Op::Read, 0, 12288, 8192), BlockSize::of(8192)), 1..2);
-        assert_eq!(touched(&io(Op::Read, 0, 8192, 8193), BlockSize::of(8192)), 1..3);
-        assert!(touched(&io(Op::Write, 0, 0, 0), BlockSize::of(8192)).is_empty());
+    fn blocks_are_those_of_a_cache_or_those_of_the_request() {
+        let (offset, size) = (12_288, BlockSize::of(8192));
+        let request = size.begin(BlockAlign::Request);
+        assert_eq!(touched(&io(Op::Read, 0, offset, 8192), size), 1..3);
+        assert_eq!(touched(&io(Op::Read, 0, offset, 8192), request), 1..2);
+        assert_eq!(touched(&io(Op::Read, 0, offset, 4096), size), 1..2);
+        for size in [size, request] {
+            assert_eq!(touched(&io(Op::Read, 0, 8192, 8193), size), 1..3);
+            assert!(touched(&io(Op::Write, 0, 0, 0), size).is_empty());
+        }
+    }
+
+    #[test]
+    fn sets_are_aligned_and_overwrites_go_by_the_request() {
+        let mut seen = Blocks::new(BlockSize::of(8192), 0, false);
+        seen.update_all(&[io(Op::Write, 0, 4096, 8192), io(Op::Write, 1, 12_288, 8192)]);
+        assert_eq!(seen.working_set().write_bytes, 3 * 8192);
+        let found = seen.overwrites();
+        assert_eq!((found.block_writes, found.delay_ns.count), (2, 0));
+        let mut seen = Blocks::new(BlockSize::of(8192).begin(BlockAlign::Request), 0, false);
+        seen.update_all(&[io(Op::Write, 0, 4096, 8192), io(Op::Write, 1, 12_288, 8192)]);
+        assert_eq!(seen.working_set().write_bytes, 2 * 8192);
     }
 
     #[test]

@@ -1,17 +1,94 @@
-//! What is learned of each disk by itself.
+//! What is learned of each disk by itself, however many there are.
 
 use super::address_map::Addresses;
 use super::distance::Distance;
+use super::names::disk_name;
 use super::partitions::{add, count};
 use super::queue_length::QueueLength;
 use super::write_groups::WriteGroups;
-use super::{Options, disk_name};
 use ioscape_schema::trace_summary::{AddressMap, DiskSummary, Load};
 use ioscape_schema::{Io, TraceInfo};
+use std::borrow::Cow;
+
+/// Requests of a disk that are kept as they are; the analyses, which take 10 to 200 KB, begin with one more.
+const FEW: usize = 32;
+
+/// One disk: a trace may have tens of thousands, most of them nearly idle.
+#[derive(Clone, Debug)]
+pub struct Disk {
+    origin_ns: u64,
+    head_most: usize,
+    few: Vec<Io>,
+    full: Option<Box<FullDisk>>,
+}
+
+impl Disk {
+    /// Nothing seen yet; `head_most` arrivals are kept for a merge.
+    pub fn new(origin_ns: u64, head_most: usize) -> Self {
+        Self { origin_ns, head_most, few: Vec::new(), full: None }
+    }
+
+    /// Takes in the next request of the disk.
+    #[inline]
+    pub fn update(&mut self, io: &Io) {
+        match &mut self.full {
+            Some(full) => full.update(io),
+            None if self.few.len() < FEW => self.few.push(*io),
+            None => self.grown().update(io),
+        }
+    }
+
+    /// The analyses, begun with what was kept.
+    fn grown(&mut self) -> &mut FullDisk {
+        let few = std::mem::take(&mut self.few);
+        let begun = || Box::new(begun(self.origin_ns, self.head_most, &few));
+        self.full.get_or_insert_with(begun)
+    }
+
+    /// Adds the later part.
+    pub fn merge(&mut self, later: Self) {
+        match later.full {
+            Some(theirs) => self.grown().merge(*theirs),
+            None => later.few.iter().for_each(|io| self.update(io)),
+        }
+    }
+
+    /// All that was learned.
+    pub fn full(&self) -> Cow<'_, FullDisk> {
+        match &self.full {
+            Some(full) => Cow::Borrowed(full),
+            None => Cow::Owned(begun(self.origin_ns, self.head_most, &self.few)),
+        }
+    }
+
+    /// Number of its requests.
+    pub fn ios(&self) -> u64 {
+        self.full.as_ref().map_or(self.few.len() as u64, |full| full.load.ios)
+    }
+
+    /// Its distances.
+    pub fn distance(&self) -> Cow<'_, Distance> {
+        match self.full() {
+            Cow::Borrowed(full) => Cow::Borrowed(&full.distance),
+            Cow::Owned(full) => Cow::Owned(full.distance),
+        }
+    }
+
+    /// Requests whose queue length may be too small because parts met in a long backlog.
+    pub fn doubtful(&self) -> u64 {
+        self.full.as_ref().map_or(0, |full| full.doubtful())
+    }
+}
+
+fn begun(origin_ns: u64, head_most: usize, few: &[Io]) -> FullDisk {
+    let mut full = FullDisk::new(origin_ns, head_most);
+    few.iter().for_each(|io| full.update(io));
+    full
+}
 
 /// The analyses that follow one disk's requests.
 #[derive(Clone, Debug)]
-pub struct Disk {
+pub struct FullDisk {
     load: Load,
     queue: QueueLength,
     distance: Distance,
@@ -19,21 +96,21 @@ pub struct Disk {
     addresses: Addresses,
 }
 
-impl Disk {
+impl FullDisk {
     /// Nothing seen yet.
-    pub fn new(options: &Options, head_most: usize) -> Self {
+    fn new(origin_ns: u64, head_most: usize) -> Self {
         Self {
             load: Load::default(),
-            queue: QueueLength::new(options.origin_ns, head_most),
+            queue: QueueLength::new(origin_ns, head_most),
             distance: Distance::default(),
             groups: WriteGroups::default(),
-            addresses: Addresses::new(options.origin_ns),
+            addresses: Addresses::new(origin_ns),
         }
     }
 
     /// Takes in the next request of the disk.
     #[inline]
-    pub fn update(&mut self, io: &Io) {
+    fn update(&mut self, io: &Io) {
         count(&mut self.load, io);
         self.queue.update(io);
         self.distance.update(io);
@@ -42,7 +119,7 @@ impl Disk {
     }
 
     /// Adds the later part.
-    pub fn merge(&mut self, later: Self) {
+    fn merge(&mut self, later: Self) {
         add(&mut self.load, &later.load);
         self.queue.merge(later.queue);
         self.distance.merge(later.distance);
@@ -50,13 +127,8 @@ impl Disk {
         self.addresses.merge(later.addresses);
     }
 
-    /// Its distances.
-    pub fn distance(&self) -> &Distance {
-        &self.distance
-    }
-
     /// Requests whose queue length may be too small because parts met in a long backlog.
-    pub fn doubtful(&self) -> u64 {
+    fn doubtful(&self) -> u64 {
         self.queue.doubtful()
     }
 

@@ -1,32 +1,78 @@
 //! What limits the results of an analysis, in words.
 
-use super::{Analysis, MOST_DISKS};
 use ioscape_schema::trace_summary::TraceSummary;
 use ioscape_schema::{Warning, WarningKind};
 
-/// The doubts about a finished analysis.
-pub fn doubts(analysis: &Analysis, summary: &TraceSummary) -> Vec<Warning> {
-    let info = &summary.info;
-    let untimed = summary.response_times.all.elapsed_ns.max == 0.0;
-    let doubtful = analysis.disks.iter().flatten().map(|disk| disk.doubtful()).sum();
-    let limited = WarningKind::SetLimited;
-    // How many, of what kind, the place, and what to say after the number.
-    let all: [(u64, WarningKind, &str, String); 7] = [
-        (if untimed { summary.ios } else { 0 }, WarningKind::TimesUnknown, "response_times, queue_length, idle_ns", "requests have no completion times: response times, queue lengths and idle times say nothing".into()),
-        (analysis.errors, WarningKind::Other, "trace", "requests completed with an error; they are counted like the others".into()),
-        (analysis.beyond, limited, "disks", format!("requests go to devices beyond the first {MOST_DISKS}, which are not followed one by one")),
-        (doubtful, limited, "queue_length", "requests were in flight for so long that parts of the trace did not see them, so some queue lengths are too small: analyse with --threads 1".into()),
-        (analysis.blocks.cut(), limited, "overwrites, popularity, working_set", "requests are longer than what is counted of one in block figures".into()),
-        (
-            analysis.blocks.untracked(),
-            limited,
-            "overwrites, popularity, working_set",
-            "or more touches of blocks are not counted because the table of blocks is full: give larger blocks with --block".into(),
+/// What was met that the results cannot show, as numbers of requests unless said otherwise.
+pub struct Limits {
+    /// Without a time of completion: all of them, or none.
+    pub untimed: u64,
+    /// Completed with an error.
+    pub errors: u64,
+    /// Disks that are not in the result.
+    pub unlisted_disks: u64,
+    /// Whose queue length may be too small because parts met in a long backlog.
+    pub doubtful_queues: u64,
+    /// Longer than what is counted of one.
+    pub cut: u64,
+    /// Touches of blocks that had no more place in the table.
+    pub untracked: u64,
+    /// Of processes beyond those told apart.
+    pub other_processes: u64,
+}
+
+/// The doubts about a finished analysis; what makes whole tables absent comes first.
+pub fn doubts(limits: &Limits, summary: &TraceSummary) -> Vec<Warning> {
+    use WarningKind::{Other, SetLimited, TimesUnknown};
+    let first = doubt(
+        limits.untimed,
+        TimesUnknown,
+        "response_times, queue_length, idle_ns",
+        "requests have no completion times: response times, queue lengths and idle times are not known, and their tables are left out",
+    );
+    let blocks = "overwrites, popularity, working_set";
+    let rest = [
+        doubt(
+            limits.errors,
+            Other,
+            "trace",
+            "requests completed with an error; they are counted like the others",
         ),
-        (analysis.processes.others(), limited, "processes", "requests are of processes beyond those told apart".into()),
+        doubt(
+            limits.unlisted_disks,
+            SetLimited,
+            "disks",
+            "disks beyond the busiest 1024 are in the load by partition and in the figures of the whole alone: --disk names others",
+        ),
+        doubt(
+            limits.doubtful_queues,
+            SetLimited,
+            "queue_length",
+            "requests were in flight for so long that parts of the trace did not see them, so some queue lengths are too small: analyse with --threads 1",
+        ),
+        doubt(
+            limits.cut,
+            SetLimited,
+            blocks,
+            "requests are longer than what is counted of one in block figures",
+        ),
+        doubt(
+            limits.untracked,
+            SetLimited,
+            blocks,
+            "or more touches of blocks are not counted because the table of blocks is full: give larger blocks with --block",
+        ),
+        doubt(
+            limits.other_processes,
+            SetLimited,
+            "processes",
+            "requests are of processes beyond those told apart",
+        ),
     ];
-    let said = all.into_iter().filter(|doubt| doubt.0 > 0);
-    let said = said
-        .map(|(count, kind, place, text)| Warning::new(kind, format!("{count} {text}")).at(place));
-    crate::doubts::doubts(info).into_iter().chain(said).collect()
+    let of_trace = crate::doubts::doubts(&summary.info);
+    first.into_iter().chain(of_trace).chain(rest.into_iter().flatten()).collect()
+}
+
+fn doubt(count: u64, kind: WarningKind, place: &str, text: &str) -> Option<Warning> {
+    (count > 0).then(|| Warning::new(kind, format!("{count} {text}")).at(place))
 }

@@ -32,6 +32,9 @@ pub mod key_table;
 pub mod latency_over_time;
 pub mod log_histogram;
 pub mod miss_ratio;
+pub mod mix;
+mod names;
+mod options;
 pub mod partitions;
 pub mod processes;
 pub mod queue_length;
@@ -42,61 +45,39 @@ pub mod set_windows;
 pub mod sketch;
 pub mod stack_distance;
 pub mod time_series;
+mod untimed;
 pub mod write_groups;
 
 use absorption::AbsorbedWrites;
 use accumulate::Accumulate;
-use blocks::{BlockSize, Blocks};
-use disk::Disk;
+pub use blocks::BlockAlign;
+use blocks::Blocks;
+use disk::{Disk, FullDisk};
 use distance::Distance;
+use doubts::{Limits, doubts};
 use inter_arrival::InterArrival;
 use io_types::IoTypes;
 use ioscape_schema::trace_summary::{Breakdown, Burstiness, TraceSummary};
 use ioscape_schema::{Io, TraceInfo};
 use latency_over_time::LatencyOverTime;
 use miss_ratio::StackDistances;
+pub use names::disk_name;
+pub use options::Options;
 use partitions::Partitions;
 use processes::Processes;
 use rates::Rates;
 use response_time::ResponseTime;
+use std::borrow::Cow;
+use std::cmp::Reverse;
 
-/// Disks that are followed one by one; what goes to further ones counts in the figures of the whole alone.
-const MOST_DISKS: usize = 1024;
+/// Disks in the result, the busiest; the load by partition has them all.
+const MOST_LISTED: usize = 1024;
 /// Disks whose addresses are drawn over time, the busiest first.
 const MOST_MAPS: usize = 8;
 /// Arrivals per disk that a part keeps for its merge.
 const HEAD: usize = 4096;
 /// Rows that pass through one analysis before the next takes them: a part of what a processor's first cache holds.
 const STRIDE: usize = 128;
-
-/// What holds for a whole analysis; parts that are merged share it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Options {
-    /// Size of a block in figures that count blocks, a power of two from 512 on, or else the one below; the paper's is 8 KiB.
-    pub block_bytes: u64,
-    /// Time of day at which the trace begins: hours and days are counted from midnight.
-    pub origin_ns: u64,
-    /// Interleave of the file system in bytes for sequential requests; `None` looks for it, 0 says there is none.
-    pub interleave_bytes: Option<u64>,
-    /// Most blocks for which the miss-ratio curve is exact, at least 65,536; each takes about 40 bytes.
-    pub exact_blocks: usize,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self { block_bytes: 8192, origin_ns: 0, interleave_bytes: None, exact_blocks: 0 }
-    }
-}
-
-impl Options {
-    /// With the time of day at which the trace begins, when the trace tells it.
-    #[must_use]
-    pub fn beginning(mut self, info: &TraceInfo) -> Self {
-        let day = time_series::DAY_NS as i64;
-        self.origin_ns = info.started_unix_ns.map_or(0, |ns| ns.rem_euclid(day) as u64);
-        self
-    }
-}
 
 /// All analyses of a trace or of a part of it.
 #[derive(Clone, Debug)]
@@ -107,8 +88,7 @@ pub struct Analysis {
     first_ns: Option<u64>,
     last_ns: u64,
     errors: u64,
-    disks: Vec<Option<Box<Disk>>>,
-    beyond: u64,
+    disks: Vec<Option<Disk>>,
     partitions: Partitions,
     response_time: ResponseTime,
     inter_arrival: InterArrival,
@@ -134,8 +114,8 @@ impl Analysis {
     }
 
     fn with_head(options: &Options, head_most: usize) -> Self {
-        let Options { block_bytes, origin_ns, exact_blocks, .. } = *options;
-        let size = BlockSize::of(block_bytes);
+        let Options { origin_ns, exact_blocks, .. } = *options;
+        let size = options.blocks();
         Self {
             options: options.clone(),
             head_most,
@@ -144,7 +124,6 @@ impl Analysis {
             last_ns: 0,
             errors: 0,
             disks: Vec::new(),
-            beyond: 0,
             partitions: Partitions::default(),
             response_time: ResponseTime::default(),
             inter_arrival: InterArrival::default(),
@@ -184,10 +163,7 @@ impl Analysis {
         for io in rows {
             self.last_ns = self.last_ns.max(io.completed_ns).max(io.queued_ns);
             self.errors += u64::from(io.error != 0);
-            match self.disk(io.device) {
-                Some(disk) => disk.update(io),
-                None => self.beyond += 1,
-            }
+            self.disk(io.device).update(io);
         }
         self.processes.update_all(rows);
         rows.iter().for_each(|io| self.distances.update(io));
@@ -195,16 +171,13 @@ impl Analysis {
     }
 
     #[inline]
-    fn disk(&mut self, device: u16) -> Option<&mut Disk> {
+    fn disk(&mut self, device: u16) -> &mut Disk {
         let index = usize::from(device);
-        if index >= MOST_DISKS {
-            return None;
-        }
         if index >= self.disks.len() {
             self.disks.resize_with(index + 1, || None);
         }
-        let new = || Box::new(Disk::new(&self.options, self.head_most));
-        Some(self.disks[index].get_or_insert_with(new))
+        let new = || Disk::new(self.options.origin_ns, self.head_most);
+        self.disks[index].get_or_insert_with(new)
     }
 
     /// Adds what a later [`part`](Self::part) saw, made with the same options; the result is that of one analysis over both.
@@ -213,12 +186,9 @@ impl Analysis {
         self.first_ns = self.first_ns.or(later.first_ns);
         self.last_ns = self.last_ns.max(later.last_ns);
         self.errors += later.errors;
-        self.beyond += later.beyond;
         for (device, theirs) in later.disks.into_iter().enumerate() {
-            if let (Some(theirs), Ok(device)) = (theirs, u16::try_from(device))
-                && let Some(mine) = self.disk(device)
-            {
-                mine.merge(*theirs);
+            if let (Some(theirs), Ok(device)) = (theirs, u16::try_from(device)) {
+                self.disk(device).merge(theirs);
             }
         }
         self.partitions.merge(later.partitions);
@@ -236,20 +206,17 @@ impl Analysis {
 
     /// Everything found; `name` is what the user calls the trace.
     pub fn finish(&self, name: &str, info: &TraceInfo) -> TraceSummary {
-        let present = || {
-            let each = self.disks.iter().enumerate();
-            each.filter_map(|(device, disk)| Some((u16::try_from(device).ok()?, disk.as_ref()?)))
-        };
+        let disks = self.busiest();
         let mut distance = Distance::default();
-        present().for_each(|(_, disk)| distance.add(disk.distance()));
+        self.disks.iter().flatten().for_each(|disk| distance.add(&disk.distance()));
         let sequential = distance.sequential(self.options.interleave_bytes);
         let interleave = Some(sequential.interleave_bytes);
-        let disks: Vec<_> = present().map(|(id, d)| d.finish(id, info, interleave)).collect();
-        let mut busiest: Vec<_> = disks.iter().map(|d| (d.load.ios, d.device)).collect();
-        busiest.sort_by_key(|&(ios, device)| (std::cmp::Reverse(ios), device));
-        busiest.truncate(MOST_MAPS);
-        let drawn = |device: u16| busiest.iter().any(|one| one.1 == device);
-        let maps = present().filter(|(device, _)| drawn(*device)).map(|(id, d)| d.address_map(id));
+        let listed = disks.iter().map(|(id, disk)| disk.finish(*id, info, interleave));
+        let mut listed: Vec<_> = listed.collect();
+        listed.sort_by_key(|disk| disk.device);
+        let maps = disks.iter().take(MOST_MAPS).map(|(id, disk)| disk.address_map(*id));
+        let mut maps: Vec<_> = maps.collect();
+        maps.sort_by_key(|map| map.device);
         let mut summary = TraceSummary {
             name: name.to_owned(),
             info: info.clone(),
@@ -257,7 +224,7 @@ impl Analysis {
             ios: self.ios,
             first_ns: self.first_ns.unwrap_or(0),
             last_ns: self.last_ns,
-            block_bytes: BlockSize::of(self.options.block_bytes).bytes(),
+            block_bytes: self.options.blocks().bytes(),
             partitions: self.partitions.finish(info),
             response_times: self.response_time.finish(),
             types: self.types.types(),
@@ -280,21 +247,41 @@ impl Analysis {
             },
             processes: self.processes.finish(info),
             latency_map: self.latency.heat_map(),
-            address_maps: maps.collect(),
+            address_maps: maps,
             warnings: Vec::new(),
-            disks,
+            disks: listed,
         };
-        summary.warnings = doubts::doubts(self, &summary);
+        let timed = self.response_time.is_told();
+        if !timed {
+            untimed::forget(&mut summary);
+        }
+        summary.warnings = doubts(&self.limits(timed), &summary);
         summary
+    }
+
+    /// The busiest disks, in that order.
+    fn busiest(&self) -> Vec<(u16, Cow<'_, FullDisk>)> {
+        let each = (0u16..=u16::MAX).zip(&self.disks);
+        let mut all: Vec<_> = each.filter_map(|(id, disk)| Some((id, disk.as_ref()?))).collect();
+        all.sort_by_key(|(id, disk)| (Reverse(disk.ios()), *id));
+        all.truncate(MOST_LISTED);
+        all.into_iter().map(|(id, disk)| (id, disk.full())).collect()
+    }
+
+    /// What was met that the results cannot show.
+    fn limits(&self, timed: bool) -> Limits {
+        let disks = || self.disks.iter().flatten();
+        Limits {
+            untimed: if timed { 0 } else { self.ios },
+            errors: self.errors,
+            unlisted_disks: disks().count().saturating_sub(MOST_LISTED) as u64,
+            doubtful_queues: disks().map(Disk::doubtful).sum(),
+            cut: self.blocks.cut(),
+            untracked: self.blocks.untracked(),
+            other_processes: self.processes.others(),
+        }
     }
 }
 
-/// The name of a device: the source's, or its number.
-pub fn disk_name(info: &TraceInfo, device: u16) -> String {
-    let known = info.devices.get(usize::from(device)).map(|device| device.name.clone());
-    known.filter(|name| !name.is_empty()).unwrap_or_else(|| format!("disk {device}"))
-}
-
 #[cfg(test)]
-#[path = "tests.rs"]
 mod tests;

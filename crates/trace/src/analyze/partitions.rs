@@ -1,6 +1,7 @@
 //! Which partitions carry the load, and how much of it reads? (Table 3, Figure 5)
 
 use super::accumulate::Accumulate;
+use super::names::disk_name;
 use ioscape_schema::trace_summary::{Load, PartitionShare};
 use ioscape_schema::{Io, Op, TraceInfo};
 use std::collections::BTreeMap;
@@ -81,7 +82,7 @@ impl Partitions {
             let named = known.and_then(|d| d.partitions.iter().find(|p| p.number == partition));
             PartitionShare {
                 device,
-                disk: super::disk_name(info, device),
+                disk: disk_name(info, device),
                 partition,
                 name: named.map_or_else(String::new, |p| p.name.clone()),
                 load,

@@ -73,7 +73,7 @@ impl Processes {
             command: info.commands.get(process.command as usize).cloned().unwrap_or_default(),
             load: process.load,
             footprint_bytes: (process.blocks.estimate() * self.size.bytes() as f64) as u64,
-            elapsed_mean_ns: process.elapsed_ns as f64 / process.load.ios.max(1) as f64,
+            elapsed_mean_ns: Some(process.elapsed_ns as f64 / process.load.ios.max(1) as f64),
         };
         all.into_iter().take(LISTED).map(share).collect()
     }

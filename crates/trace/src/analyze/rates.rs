@@ -35,8 +35,8 @@ impl LoadCell {
         let ios = self.load.ios;
         TimeStep {
             load: self.load,
-            elapsed_mean_ns: if ios == 0 { 0.0 } else { self.elapsed_ns as f64 / ios as f64 },
-            elapsed_max_ns: self.most_ns as f64,
+            elapsed_mean_ns: (ios > 0).then(|| self.elapsed_ns as f64 / ios as f64),
+            elapsed_max_ns: (ios > 0).then_some(self.most_ns as f64),
             ..TimeStep::default()
         }
     }

@@ -27,6 +27,11 @@ impl Accumulate for ResponseTime {
 }
 
 impl ResponseTime {
+    /// Whether any request took time: else the source does not tell when requests complete.
+    pub fn is_told(&self) -> bool {
+        self.seen.iter().flatten().any(|times| times.most() > 0)
+    }
+
     /// The distributions; all times 0 means that the source tells none.
     pub fn finish(&self) -> OpTimes {
         let times = |[physical, elapsed]: &[LogHistogram; 2]| Times {

@@ -1,6 +1,6 @@
 //! About how many distinct keys? A HyperLogLog sketch in a kibibyte.
 
-use super::miss_ratio::mix;
+use super::mix::mix;
 
 const BITS: u32 = 10;
 const REGISTERS: usize = 1 << BITS;

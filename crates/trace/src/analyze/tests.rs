@@ -76,7 +76,7 @@ proptest! {
 #[test]
 fn long_parts_give_the_whole_too() {
     let row = |i: u64| {
-        let x = miss_ratio::mix(i);
+        let x = mix::mix(i);
         let queued_ns = i * 1_000_000 + x % 900_000;
         Io {
             request: Request {
@@ -118,6 +118,42 @@ fn nothing_and_the_extremes_are_analysed() {
     };
     let plain = Io { flags: IoFlags::empty(), device: 3, ..worst };
     let found = finished(&of(&[Io::default(), worst, plain, plain, Io { queued_ns: 0, ..plain }]));
-    assert_eq!((found.ios, found.disks.len()), (5, 2));
+    assert_eq!((found.ios, found.disks.len()), (5, 3));
     assert!(!found.warnings.is_empty());
+}
+
+/// One request on each of 3000 devices, then many on the last: as a trace of volumes whose busiest comes late.
+#[test]
+fn the_busiest_disks_are_listed_however_many_there_are() {
+    let row = |(at, device): (u64, u16)| Io { device, queued_ns: at * 1000, ..Io::default() };
+    let devices = (0..3000).chain(std::iter::repeat_n(2999, 100));
+    let rows: Vec<Io> = (0..).zip(devices).map(row).collect();
+    let found = finished(&of(&rows));
+    assert_eq!(found.disks.len(), 1024);
+    let last = found.disks.last().expect("the busiest is listed");
+    assert_eq!((last.device, last.load.ios), (2999, 101));
+    assert!(found.warnings.iter().any(|doubt| doubt.message.starts_with("1976 disks")));
+    let mut merged = of(&rows[..1500]);
+    merged.merge(part(&rows[1500..3020]));
+    merged.merge(part(&rows[3020..]));
+    assert_eq!(finished(&merged), found);
+}
+
+#[test]
+fn times_that_are_not_told_are_absent() {
+    let row = |at: u64| Io {
+        queued_ns: at * 1000,
+        issued_ns: at * 1000,
+        completed_ns: at * 1000,
+        process: 7,
+        ..Io::default()
+    };
+    let mut found = finished(&of(&(0..100).map(row).collect::<Vec<_>>()));
+    assert_eq!(found.warnings.remove(0).kind, ioscape_schema::WarningKind::TimesUnknown);
+    let text = serde_json::to_string(&found).expect("a result");
+    for key in ["response_times", "queue_length", "idle", "in_flight", "elapsed", "latency_map\":{"]
+    {
+        assert!(!text.contains(&format!("\"{key}")), "{key} in {text}");
+    }
+    assert_eq!(serde_json::from_str::<TraceSummary>(&text).expect("it is read back"), found);
 }

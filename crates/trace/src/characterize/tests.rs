@@ -1,7 +1,7 @@
 //! Requests are counted for the whole, the disks, the processes and the windows, each for itself.
 
 use super::*;
-use crate::analyze::miss_ratio::mix;
+use crate::analyze::mix::mix;
 use ioscape_schema::{ModelFit, Request, RequestCounts, Workload};
 
 fn io(index: u64, op: Op, offset: u64, len: u32) -> Io {

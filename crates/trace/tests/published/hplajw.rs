@@ -37,7 +37,7 @@ fn response_times_and_queues() {
     }
     let root = &found.disks[0];
     // Table 5, disk A: 63.0 %; 5, 13, 20, 39, 124.
-    pinned("idle", root.idle_frac, 0.603, 0.001);
+    pinned("idle", root.idle_frac.expect("completions are told"), 0.603, 0.001);
     let queue = &root.queue_length;
     let percentiles = [queue.p80, queue.p90, queue.p95, queue.p99, queue.max];
     assert_eq!(percentiles, [7.0, 16.0, 24.0, 44.0, 104.0], "Table 5");

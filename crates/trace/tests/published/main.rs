@@ -4,6 +4,7 @@ mod blkparse;
 mod blocks;
 mod data;
 mod hplajw;
+mod miss_ratio;
 mod records;
 mod ring;
 mod srt;

@@ -43,17 +43,8 @@ impl Touched {
         }
     }
 
-    /// Adds what another map of the same granule has.
-    pub(super) fn merge(&mut self, other: Self) {
-        self.end = self.end.max(other.end);
-        for (index, page) in other.pages {
-            let mine = self.pages.entry(index).or_insert_with(|| Box::new([0; PAGE_WORDS]));
-            mine.iter_mut().zip(page.iter()).for_each(|(mine, word)| *mine |= word);
-        }
-    }
-
     /// Bytes of all touched granules.
-    pub(super) fn bytes(&self) -> u64 {
+    fn bytes(&self) -> u64 {
         let words = self.pages.values().flat_map(|page| page.iter());
         let granules: u64 = words.map(|word| u64::from(word.count_ones())).sum();
         granules.saturating_mul(self.granule_bytes)
@@ -82,6 +73,32 @@ fn mark(page: &mut [u64; PAGE_WORDS], first: u64, last: u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+    use std::collections::HashSet;
+
+    proptest! {
+        #[test]
+        fn distinct_bytes_are_counted(ranges in prop::collection::vec((0u64..40_000, 0u64..20_000), 0..40)) {
+            let (mut touched, mut bytes) = (Touched::new(1), HashSet::new());
+            for (offset, len) in ranges {
+                touched.touch(offset, len);
+                bytes.extend(offset..offset + len);
+            }
+            prop_assert_eq!(touched.bytes(), bytes.len() as u64);
+            prop_assert_eq!(touched.bytes_to_end(), bytes.len() as u64);
+        }
+    }
+
+    #[test]
+    fn the_ends_of_the_address_space_are_touched() {
+        let mut touched = Touched::new(4096);
+        touched.touch(u64::MAX - 5, u64::from(u32::MAX));
+        touched.touch(7, 0);
+        assert_eq!(touched.bytes(), 4096);
+        let mut touched = Touched::new(1);
+        touched.touch(u64::MAX, 2);
+        assert_eq!(touched.bytes(), 1);
+    }
 
     #[test]
     fn the_last_granule_counts_to_its_end() {

@@ -30,6 +30,7 @@ pub fn main(args: &AnalyzeArgs) -> Result<(), Failure> {
     }
     let options = Options {
         block_bytes: trace.block,
+        block_align: args.block_align,
         interleave_bytes: args.interleave,
         exact_blocks: args.exact_blocks,
         ..Options::default()

@@ -80,7 +80,7 @@ fn job(out: &mut String, traits: &TraceTraits) {
 mod tests {
     use super::*;
     use ioscape_schema::{Io, Op, Request, SizeDistribution, TraceInfo};
-    use ioscape_trace::analyze::miss_ratio::mix;
+    use ioscape_trace::analyze::mix::mix;
     use ioscape_workload::parse_jobs;
 
     #[test]

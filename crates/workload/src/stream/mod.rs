@@ -130,5 +130,4 @@ pub fn streams(workload: &Workload, seed: u64) -> Vec<Stream> {
 }
 
 #[cfg(test)]
-#[path = "stream_tests.rs"]
 mod tests;

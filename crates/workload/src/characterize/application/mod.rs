@@ -45,6 +45,7 @@ struct Process {
 /// `process_num` is the mean number of processes that are in their I/O phase while at least one is. A phase lasts from a
 /// request to the last one before a pause of ten seconds. With `think_time_ns`, the rest of a process's phase, a closed
 /// system of so many processes issues as many requests per second as the application did, if its requests take as long.
+/// A traced device has another measure of both, for its requests have no process that waits: `trace::characterize`.
 ///
 /// Memory: about 100 bytes for every 2 MiB of a file in which something was touched, twice if by one of the first 4096
 /// processes, and a few hundred bytes for every file of every process.
@@ -198,5 +199,4 @@ fn largest<'a>(all: impl Iterator<Item = (&'a Share, u32)>) -> Vec<u32> {
 }
 
 #[cfg(test)]
-#[path = "application_tests.rs"]
 mod tests;

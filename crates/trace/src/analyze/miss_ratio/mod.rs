@@ -1,0 +1,112 @@
+//! What would an LRU cache of any size miss? Exact while the blocks are few, sampled by block beyond (SHARDS).
+
+mod sample;
+
+use super::blocks::{BlockSize, touched};
+use super::mix::mix;
+use ioscape_schema::Io;
+use ioscape_schema::trace_summary::{MissRatio, MissRatioCurve};
+use sample::Sample;
+
+/// Sampling rates: one block in so many. Each is followed until it holds too many blocks.
+const ONE_IN: [u64; 4] = [1, 16, 256, 4096];
+/// Most blocks a rate follows: 64 Ki, in about 3 MB.
+const MOST_BLOCKS: usize = 1 << 16;
+/// Fewest blocks of a sample that says something.
+const LEAST_BLOCKS: usize = 32;
+
+/// Stack distances of all blocks touched, reads and writes alike, every miss allocating; one cache for all devices.
+#[derive(Clone, Debug)]
+pub struct StackDistances {
+    size: BlockSize,
+    /// Whether orders are kept that a merge into an earlier part needs.
+    part: bool,
+    samples: Vec<Sample>,
+    accesses: u64,
+}
+
+impl StackDistances {
+    /// The exact curve is followed up to `exact_most` blocks, at least 64 Ki.
+    pub fn new(size: BlockSize, exact_most: usize, part: bool) -> Self {
+        let sample = |one_in: u64| {
+            let most = if one_in == 1 { exact_most.max(MOST_BLOCKS) } else { MOST_BLOCKS };
+            Sample::new(one_in, most)
+        };
+        Self { size, part, samples: ONE_IN.map(sample).into(), accesses: 0 }
+    }
+
+    /// Takes in the next request.
+    #[inline]
+    pub fn update(&mut self, io: &Io) {
+        for key in touched(io, self.size) {
+            self.accesses += 1;
+            let hash = mix(key);
+            for sample in self.samples.iter_mut().filter(|sample| sample.is_followed()) {
+                if !sample.holds(hash) {
+                    break;
+                }
+                sample.touch(key, hash, self.part);
+            }
+        }
+    }
+
+    /// Adds the later part.
+    pub fn merge(&mut self, later: Self) {
+        self.accesses += later.accesses;
+        for (mine, theirs) in self.samples.iter_mut().zip(later.samples) {
+            mine.merge(theirs, self.part);
+        }
+    }
+
+    /// The curves of the rates that hold enough blocks to say something, the finest first. A sampled one begins at a cache that
+    /// holds 16 of the sampled blocks: smaller ones cannot be told apart.
+    pub fn finish(&self) -> MissRatio {
+        let told = |sample: &&Sample| {
+            sample.is_followed() && (sample.one_in() == 1 || sample.blocks() >= LEAST_BLOCKS)
+        };
+        let kept: Vec<&Sample> = self.samples.iter().filter(told).collect();
+        let Some(finest) = kept.first() else { return MissRatio::default() };
+        let blocks = finest.blocks() as u64 * finest.one_in();
+        let sizes: Vec<u64> = (0..63)
+            .flat_map(|power| [1u64 << power, (1u64 << power) + ((1u64 << power) >> 1)])
+            .filter(|&size| size / 2 <= blocks)
+            .collect();
+        let exact = (finest.one_in() == 1).then_some(*finest);
+        MissRatio { curves: kept.iter().map(|one| self.curve(one, exact, &sizes)).collect() }
+    }
+
+    fn curve(&self, sample: &Sample, exact: Option<&Sample>, sizes: &[u64]) -> MissRatioCurve {
+        let least = if sample.one_in() == 1 { 1 } else { 16 * sample.one_in() };
+        let sizes: Vec<u64> = sizes.iter().copied().filter(|&size| size >= least).collect();
+        let ratio = |of: &Sample, size: u64| of.ratio(size, self.accesses);
+        let ratios: Vec<f64> = sizes.iter().map(|&size| ratio(sample, size)).collect();
+        let sampled = sizes.iter().filter(|_| sample.one_in() > 1);
+        let interval90: Vec<[f64; 2]> =
+            sampled.map(|&size| sample.interval90(size, self.accesses)).collect();
+        let errors = match exact {
+            Some(exact) => {
+                sizes.iter().zip(&ratios).map(|(&s, r)| (ratio(exact, s) - r).abs()).collect()
+            }
+            None => interval90
+                .iter()
+                .zip(&ratios)
+                .map(|([low, high], r)| (r - low).max(high - r))
+                .collect(),
+        };
+        let points = sizes.iter().map(|&size| (size * self.size.bytes()) as f64).zip(ratios);
+        MissRatioCurve {
+            one_in: sample.one_in(),
+            blocks: sample.blocks() as u64,
+            error: mean(errors),
+            interval90,
+            points: points.collect(),
+        }
+    }
+}
+
+fn mean(values: Vec<f64>) -> f64 {
+    values.iter().sum::<f64>() / values.len().max(1) as f64
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,10 @@
+//! Keys spread evenly, so that a part of them is a fair sample.
+
+/// Spreads keys evenly over all 64 bits (the finalizer of splitmix64).
+#[inline]
+pub fn mix(key: u64) -> u64 {
+    let key = key.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let key = (key ^ (key >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let key = (key ^ (key >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    key ^ (key >> 31)
+}
