@@ -69,13 +69,13 @@ fn the_summary_tells_how_late_it_was_and_misuse_is_refused() {
     let words = [".", "--buffered", "--disk", "0", "--to", "200ms", "-o", "r.json"];
     replay(folder.path(), &words)
         .success()
-        .stdout(predicate::str::contains("Issued late").and(predicate::str::contains("write")));
+        .stdout(predicate::str::contains("Issue delay").and(predicate::str::contains("write")));
     let page = Command::new(cargo_bin("ioscape"))
         .current_dir(folder.path())
         .args(["report", "r.json", "-o", "r.html"])
         .assert();
     page.success();
-    assert!(std::fs::read_to_string(folder.path().join("r.html")).unwrap().contains("Issued late"));
+    assert!(std::fs::read_to_string(folder.path().join("r.html")).unwrap().contains("Issue delay"));
     for (words, told) in [
         (&["."][..], "--disk 7"),
         (&["nowhere"], "does not exist"),

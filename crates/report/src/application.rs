@@ -84,7 +84,7 @@ pub fn sentences(one: &Characterization) -> Vec<String> {
     )];
     if one.overall.syncs > 0 {
         out.push(format!(
-            "{} waits for dirty pages (fsync and its like) of {} on average; they are no requests.",
+            "{} waits for dirty pages (fsync and the like) of {} on average, which are not counted as requests.",
             one.overall.syncs,
             Nanos(one.overall.sync_time_ns)
         ));
@@ -92,11 +92,11 @@ pub fn sentences(one: &Characterization) -> Vec<String> {
     if !one.elsewhere.is_empty() {
         let parts = one.elsewhere.iter().map(|(what, count)| format!("{what} {count}"));
         let parts: Vec<String> = parts.collect();
-        out.push(format!("Calls on something else, not counted: {}.", parts.join(", ")));
+        out.push(format!("Calls on other kinds of file, not counted: {}.", parts.join(", ")));
     }
     let tracing = one.tracing;
     out.push(format!(
-        "{} calls were traced; each took {} longer and came {} later, which is taken away from response and think time.",
+        "{} calls were traced; each took {} longer and started {} later, which is subtracted from response and think time.",
         one.calls_traced,
         Nanos(tracing.in_call_ns as f64),
         Nanos(tracing.between_calls_ns as f64)
@@ -106,8 +106,8 @@ pub fn sentences(one: &Characterization) -> Vec<String> {
 
 fn ended(ending: Option<Ending>) -> String {
     match ending {
-        Some(Ending::Exit(0)) => "It ended well".to_owned(),
-        Some(Ending::Exit(code)) => format!("It left with exit code {code}"),
+        Some(Ending::Exit(0)) => "It ended successfully".to_owned(),
+        Some(Ending::Exit(code)) => format!("It ended with exit code {code}"),
         Some(Ending::Signal(signal)) => format!("It was killed by signal {signal}"),
         None => "It was stopped".to_owned(),
     }

@@ -6,12 +6,12 @@ use ioscape_schema::{Access, ReplayTiming, TraceReplay};
 /// What was replayed and how, in one sentence.
 pub fn lead(replay: &TraceReplay) -> String {
     let timing = match replay.timing {
-        ReplayTiming::Speed(1.0) => "when they came".to_owned(),
-        ReplayTiming::Speed(speed) => format!("at {speed} times the speed"),
+        ReplayTiming::Speed(1.0) => "at their original times".to_owned(),
+        ReplayTiming::Speed(speed) => format!("at {speed} times the original speed"),
         ReplayTiming::AsFastAsPossible => "as fast as possible".to_owned(),
     };
     let through = match replay.access {
-        Access::Direct => "past the file cache",
+        Access::Direct => "bypassing the file cache",
         _ => "through the file cache",
     };
     let seconds = Seconds(replay.elapsed_ns as f64 / 1e9);
@@ -30,7 +30,7 @@ pub fn lead(replay: &TraceReplay) -> String {
 pub fn lateness(replay: &TraceReplay) -> Option<String> {
     let late = replay.lateness_ns.as_ref().filter(|late| late.count > 0)?;
     Some(format!(
-        "Issued late: half by at most {}, 99 % by at most {}, 99.9 % by at most {}, the worst by {}.",
+        "Issue delay: median {}, 99 % at most {}, 99.9 % at most {}, longest {}.",
         Nanos(late.p50),
         Nanos(late.p99),
         Nanos(late.p999),
@@ -41,5 +41,5 @@ pub fn lateness(replay: &TraceReplay) -> Option<String> {
 /// How long the requests had taken in the trace, in one sentence; absent where it does not tell.
 pub fn recorded(replay: &TraceReplay) -> Option<String> {
     let mean = Nanos(replay.recorded_mean_ns?);
-    Some(format!("In the trace the mean from arrival to completion was {mean}."))
+    Some(format!("In the trace the mean time from arrival to completion was {mean}."))
 }

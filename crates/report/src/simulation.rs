@@ -11,7 +11,7 @@ const CLASSES: [&str; 5] = ["r1", "r2", "r3", "r4", "r5"];
 pub fn amplification(simulation: &Simulation) -> Option<String> {
     let found = simulation.cells.iter().find_map(|cell| cell.write_amplification)?;
     Some(format!(
-        "Garbage collection: {found:.3} bytes go to the flash for every byte written by the host."
+        "Write amplification: {found:.3} bytes go to the flash for every byte written by the host."
     ))
 }
 
@@ -179,7 +179,7 @@ fn points(one: &Absorption, pick: fn(&AbsorptionPoint) -> f64) -> Vec<Mark> {
 pub fn agreement(simulation: &Simulation) -> Option<String> {
     let a = simulation.agreement.as_ref()?;
     Some(format!(
-        "Recorded physical times of {} requests: mean {}, simulated {}; demerit {:.2} %. One by one, {} requests soon after another: median error {}, {:.1} % within 1 ms.",
+        "Recorded physical times of {} requests: mean {}, simulated {}; demerit {:.2} %. Request by request, over {} requests soon after another: median error {}, {:.1} % within 1 ms.",
         a.requests,
         Nanos(a.measured_mean_ns),
         Nanos(a.simulated_mean_ns),

@@ -8,13 +8,13 @@ use ioscape_schema::trace_summary::Breakdown;
 use ioscape_trace::analyze::BlockAlign;
 use std::path::PathBuf;
 
-/// Which trace, and what of it.
+/// Which traces, and which of their rows.
 #[derive(Debug, Args)]
 pub struct WholeArgs {
     /// Trace files of one recording; - is standard input
     #[arg(required = true, value_name = "TRACE")]
     pub traces: Vec<PathBuf>,
-    /// What of it.
+    /// Which rows.
     #[command(flatten)]
     pub rows: RowsArgs,
     /// Size of a block, a power of two
@@ -37,13 +37,13 @@ pub struct AnalyzeArgs {
     /// Threads to analyze with [default: one per processor]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
     pub threads: Option<u32>,
-    /// Interleave of the file system, for sequential requests; 0 for none [default: found from the distances]
+    /// Interleave of the file system, for sequential requests; 0 for none [default: estimated from the trace]
     #[arg(long, value_name = "SIZE", value_parser = interleave)]
     pub interleave: Option<u64>,
     /// Where the blocks of caches and sets begin: at multiples of --block, or with each request as the paper counts them
     #[arg(long, value_name = "aligned|request", default_value = "aligned", value_parser = align)]
     pub block_align: BlockAlign,
-    /// Blocks up to which the miss-ratio curve is exact, at about 40 bytes each; beyond, it is sampled
+    /// Blocks up to which the miss-ratio curve is exact, at about 40 bytes each; it is sampled beyond
     #[arg(long, value_name = "N", default_value_t = 65_536)]
     pub exact_blocks: usize,
 }

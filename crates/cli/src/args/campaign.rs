@@ -53,7 +53,7 @@ pub struct CampaignRunArgs {
     /// Start no new row after this time
     #[arg(long, value_name = "TIME", value_parser = seconds)]
     pub budget: Option<f64>,
-    /// Print the rows and the space and time they need; only a small temporary file is written, to measure the pace
+    /// Print the rows with the space and time they need; writes only a small temporary file, to estimate the time
     #[arg(long)]
     pub dry_run: bool,
     /// Continue the interrupted campaign in FILE

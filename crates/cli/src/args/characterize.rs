@@ -6,8 +6,8 @@ use clap::Args;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-const AFTER: &str = "The command keeps standard output, and the summary goes to standard error. With --json, standard output holds \
-the result alone, and what the command writes there goes to standard error.\n\
+const AFTER: &str = "The command keeps standard output, and the summary goes to standard error. With --json, only the result goes \
+to standard output, and what the command writes there goes to standard error.\n\
 The command's exit code is passed on, or 128 plus the signal's number if it was killed.\n\
 Not seen: loads and stores on mapped files, io_uring and libaio, 32-bit programs.";
 
@@ -19,7 +19,7 @@ Not seen: loads and stores on mapped files, io_uring and libaio, 32-bit programs
     mut_arg("json", |arg| arg.help("Print the result file on standard output instead of the summary on standard error"))
 )]
 pub struct CharacterizeArgs {
-    /// Count only files in this folder and below [default: all]
+    /// Count only files in this directory and below [default: all]
     #[arg(long, value_name = "DIR")]
     pub below: Option<PathBuf>,
     /// Run the command in a control group with this much memory, file cache included

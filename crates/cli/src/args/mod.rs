@@ -54,7 +54,7 @@ pub enum Command {
     Run(Box<RunArgs>),
     /// Predict how fast workloads will be on evaluated systems, without running them
     Predict(PredictArgs),
-    /// Compare evaluated systems, workload by workload, and weigh them against their prices
+    /// Compare evaluated systems on the same workloads, also by price
     Compare(CompareArgs),
     /// Measure random workloads and show how far off their predictions were
     Validate(ValidateArgs),
@@ -64,11 +64,11 @@ pub enum Command {
     Vxbench(Box<VxbenchArgs>),
     /// Measure a table of vxbench runs: one of the white paper's, or your own
     Campaign(CampaignArgs),
-    /// Measure how fast the operating system is relative to its processor, as in 1990
+    /// Measure how fast the operating system is relative to its processor, after Ousterhout (1990)
     Os(OsArgs),
     /// Record, import, export, analyze, characterize and replay block traces
     Trace(TraceArgs),
-    /// Replay a block trace against a simulated drive, with a choice of write caches and schedulers
+    /// Run a block trace on a simulated drive, with a choice of write caches and schedulers
     Simulate(Box<SimulateArgs>),
     /// Fit a simulated drive to a measured trace
     Calibrate(Box<CalibrateArgs>),
@@ -88,7 +88,7 @@ pub struct EvaluateArgs {
     /// Run the workers in a control group with this much memory, file cache included
     #[arg(long, value_name = "SIZE", value_parser = bytes)]
     pub memory: Option<u64>,
-    /// Largest set to try [default: four times the memory, at most half of the free space]
+    /// Largest working set to try [default: four times the memory, at most half of the free space]
     #[arg(long, value_name = "SIZE", value_parser = bytes)]
     pub max_unique_bytes: Option<u64>,
     /// Bypass the file cache (O_DIRECT)
@@ -106,7 +106,7 @@ pub struct EvaluateArgs {
     /// How request sizes are drawn: normal, bernoulli, exponential or fixed
     #[arg(long, value_name = "DIST", default_value = "normal")]
     pub size_dist: SizeDistribution,
-    /// Also find the 75 % performance point in all parameters at once, and the range that performs well
+    /// Also vary all parameters at once to find the 75 % performance point and the range that performs well
     #[arg(long)]
     pub all_parameters: bool,
     /// Measure at most N different workloads (at least 60) and repeat them while time is left
@@ -115,7 +115,7 @@ pub struct EvaluateArgs {
     /// Seed of all random choices
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
-    /// Print the plan and its estimated time without touching anything
+    /// Print the plan and its estimated time, and do nothing else
     #[arg(long)]
     pub dry_run: bool,
     /// Continue the interrupted evaluation in FILE
@@ -136,7 +136,7 @@ pub struct RunArgs {
     /// A directory, file or device [default: .], and a job file (.toml) or a result of characterize (.json)
     #[arg(value_name = "TARGET | JOB.toml | RESULT.json", num_args = 0..=2)]
     pub places: Vec<PathBuf>,
-    /// The workload; not beside a job file.
+    /// The workload; not together with a job file.
     #[command(flatten)]
     pub workload: WorkloadArgs,
     /// Longest time to measure each workload; measuring ends earlier once the interval is narrow

@@ -1,4 +1,4 @@
-//! What was typed for the commands that predict: `predict`, `compare` and `validate`.
+//! Options of the commands that predict: `predict`, `compare` and `validate`.
 
 use super::result::ResultArgs;
 use super::value::{bytes, seconds};
@@ -13,10 +13,10 @@ use std::str::FromStr;
 #[derive(Debug, Default, Args)]
 #[command(mut_args(as_evaluated))]
 pub struct AskedArgs {
-    /// A named set, paper (the five of 1994) or today, a job file, or a result of characterize (.json)
+    /// Workloads: a named set (paper, which is the five of 1994, or today), a job file, or a result of characterize (.json)
     #[arg(long, value_name = "SET | JOB.toml | RESULT.json")]
     pub workloads: Option<PathBuf>,
-    /// A workload by its parameters; what is not given of its ways is as in the evaluation.
+    /// A workload by its parameters; engine, access and the like are as in the evaluation unless given.
     #[command(flatten)]
     pub one: WorkloadArgs,
 }
@@ -78,7 +78,7 @@ pub struct CompareArgs {
     /// Which model predicts: default, or product (the paper's)
     #[arg(long, value_name = "MODEL", default_value = "default")]
     pub model: ModelKind,
-    /// Price of a system, by the name of its result file without endings, or by its target; once per system
+    /// Price of a system, named by its result file without extensions or by its target; once per system
     #[arg(long = "price", value_name = "NAME=N")]
     pub prices: Vec<Price>,
     /// Name the cheapest system that reaches this throughput, such as 500MB/s
@@ -112,7 +112,7 @@ pub struct ValidateArgs {
     /// Run the workers in a control group with this much memory [default: as in the evaluation]
     #[arg(long, value_name = "SIZE", value_parser = bytes)]
     pub memory: Option<u64>,
-    /// Also measure the 162 points of an orthogonal sample, for the paper's rival model
+    /// Also measure the 162 points of an orthogonal sample, for the paper's alternative model
     #[arg(long)]
     pub orthogonal: bool,
     /// Continue the interrupted validation in FILE with its own options; --budget may be longer
@@ -134,8 +134,8 @@ fn as_evaluated(arg: Arg) -> Arg {
     }
     let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
     let what = help.split(" [default").next().unwrap_or_default();
-    let told = format!("{what} [default: as evaluated]");
-    arg.help(told)
+    let shown = format!("{what} [default: as evaluated]");
+    arg.help(shown)
 }
 
 fn rate(text: &str) -> Result<f64, String> {

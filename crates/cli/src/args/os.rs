@@ -13,7 +13,7 @@ pub struct OsArgs {
     /// Directory for the file benchmarks; give a second one on a network file system for the remote columns
     #[arg(long = "dir", value_name = "DIR", default_value = ".")]
     pub directories: Vec<PathBuf>,
-    /// Integer rating of this machine, VAX-11/780 = 1 [default: measured by Dhrystone 2.1]
+    /// MIPS rating of this machine, VAX-11/780 = 1 [default: measured by Dhrystone 2.1]
     #[arg(long, value_name = "N", value_parser = rating)]
     pub mips: Option<f64>,
     /// Compiler that the Modified Andrew Benchmark uses in place of the built-in one, such as gcc

@@ -24,10 +24,10 @@ pub struct ReplayArgs {
     /// Most requests in flight
     #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub in_flight: u32,
-    /// Go through the file cache instead of past it (O_DIRECT)
+    /// Go through the file cache instead of bypassing it (O_DIRECT)
     #[arg(long)]
     pub buffered: bool,
-    /// How addresses beyond the end of a smaller target are mapped into it: wrap or scale
+    /// How addresses beyond the end of a smaller target are mapped: wrap (to its beginning) or scale (all of them)
     #[arg(long, value_name = "HOW", default_value = "wrap", value_parser = fit)]
     pub fit: ReplayFit,
     /// Largest scratch file in a directory [default: what the trace needs, at most half of the free space]

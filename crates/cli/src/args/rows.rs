@@ -1,4 +1,4 @@
-//! What was typed about how a trace is read and which of its rows are wanted: the same for every command that reads one.
+//! Options on how a trace is read and which of its rows are taken: the same for every command that reads one.
 
 use super::value::nanos;
 use clap::Args;
@@ -16,7 +16,7 @@ pub struct ChoiceArgs {
     /// Only requests that arrive before this time
     #[arg(long, value_name = "TIME", value_parser = nanos)]
     pub to: Option<u64>,
-    /// Only these disks, by name or by number from 0, between commas [default: all]
+    /// Only these disks, by name or by number from 0, separated by commas [default: all]
     #[arg(long, visible_alias = "device", value_name = "DISK")]
     pub disk: Vec<String>,
 }

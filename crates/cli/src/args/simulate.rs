@@ -22,7 +22,7 @@ pub struct SimulateArgs {
     /// Write cache at the disk: none, immediate or nvram:SIZE [default: as the drive]
     #[arg(long, value_name = "CACHE", value_parser = cache)]
     pub cache: Option<CacheChoice>,
-    /// Order in which a non-volatile cache is written: fcfs or satf [default: fcfs]
+    /// Destage order of a non-volatile cache: fcfs or satf [default: fcfs]
     #[arg(long, value_name = "ORDER", value_parser = destage)]
     pub destage: Option<Destage>,
     /// When a write's space in a non-volatile cache is freed: whole (once all of it is on disk) or as-written
@@ -47,7 +47,7 @@ pub struct SimulateArgs {
     /// Vary an option: cache=none,immediate,8K..4M (doubling), destage=fcfs,satf, scheduler=..., read-ahead=on,off
     #[arg(long, value_name = "KEY=VALUES", value_parser = sweep)]
     pub sweep: Vec<Sweep>,
-    /// Threads to simulate with; the result does not depend on it [default: one per processor]
+    /// Threads to simulate with; the result does not depend on their number [default: one per processor]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub threads: Option<u32>,
     /// Write the requests of the first combination as a trace to FILE (.parquet or .csv), with the parts of their times
@@ -70,10 +70,10 @@ pub struct CalibrateArgs {
     /// What of the trace: one device, the one with most requests unless --disk names another.
     #[command(flatten)]
     pub of_trace: RowsArgs,
-    /// Rounds of the search, each with half the step of the one before
+    /// Rounds of the search; each halves the step
     #[arg(long, value_name = "N", default_value_t = 6, value_parser = clap::value_parser!(u32).range(0..=12))]
     pub rounds: u32,
-    /// Leave the skews as they are
+    /// Keep the track and cylinder skews
     #[arg(long)]
     pub keep_skews: bool,
     /// Write the fitted parameter file to FILE (.toml) instead of standard output

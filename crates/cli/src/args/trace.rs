@@ -19,7 +19,7 @@ pub struct TraceArgs {
 /// The commands for traces.
 #[derive(Debug, Subcommand)]
 pub enum TraceCommand {
-    /// Record the block I/O of this machine: three times, flags, process and type of block for each request (needs root)
+    /// Record this machine's block I/O: times of arrival, issue and completion, flags, process and block type (needs root)
     Record(RecordArgs),
     /// Read traces of any known format and write them as one Parquet file
     Import(ImportArgs),
@@ -27,7 +27,7 @@ pub enum TraceCommand {
     Export(ExportArgs),
     /// Analyze a trace in one pass: the tables and figures of Ruemmler & Wilkes 1993, and more
     Analyze(AnalyzeArgs),
-    /// Describe a trace by the five parameters of the workload model, ready for `predict` and `run`
+    /// Describe a trace by the five parameters of the workload model, for `predict` and `run`
     Characterize(CharacterizeArgs),
     /// Issue the requests of a trace on a directory, file or device: at the trace's times, faster, or as fast as possible
     Replay(ReplayArgs),
@@ -45,7 +45,7 @@ pub struct RecordArgs {
     /// Time to record [default: until the command ends, or Ctrl-C]
     #[arg(long, value_name = "TIME", value_parser = seconds, conflicts_with = "command")]
     pub seconds: Option<f64>,
-    /// Buffer of each CPU [default: 16M]
+    /// Trace buffer per CPU [default: 16M]
     #[arg(long, value_name = "SIZE", value_parser = bytes)]
     pub buffer: Option<u64>,
     /// The Parquet file to write
@@ -66,7 +66,7 @@ pub struct RecordArgs {
 #[derive(Debug, Args)]
 #[command(after_help = formats())]
 pub struct ImportArgs {
-    /// Traces, packed or not: the CPUs' files of one blktrace recording, or traces to be merged by time; - is standard input
+    /// Traces, compressed or not: the per-CPU files of one blktrace recording, or traces to merge by time; - is standard input
     #[arg(required = true, value_name = "IN")]
     pub inputs: Vec<PathBuf>,
     /// The file to write: Parquet, or text if it ends in .csv

@@ -17,10 +17,10 @@ Workloads (-w):
   mmap_write   use mmap to overwrite the test files, every page
 Suboptions (-i), separated by commas:
   nrep=N         repeat the I/O loop N times
-  nthreads=N     streams on each file; of a sequential workload they take turns, block by block
+  nthreads=N     streams on each file; those of a sequential workload alternate block by block
   iosize=SIZE    size of each I/O [8k]
   iocount=N      I/Os of each stream [as many as the file holds]; 128k is 131072
-  fsync          fsync after the last write of each stream; it counts
+  fsync          fsync after the last write of each stream; its time counts
   remove         remove each file after the test
   reserveonly    reserve space (-r) and do no I/O
   maxfilesize=N  random I/O ends before N KB (or a size with suffix)
@@ -39,8 +39,8 @@ Flags (-f) for reservations (-r) and extent sizes (-e):
   chgsize    the file gets the size of the reservation (also: chgsiz)
   contig     the reservation must be one extent
   noextend   no write may go past the reservation
-  noreserve  space for the run only: what is not used is given back at the last close
-  trim       what is not used of the reservation is given back at the last close
+  noreserve  space for the run only: unused space is given back at the last close
+  trim       unused space of the reservation is given back at the last close
 
 Sizes are powers of 1024. Several files: one user per file, nthreads streams each. A file that exists is never
 overwritten without --destroy-data. To write 1 GB in blocks of 8 KB:

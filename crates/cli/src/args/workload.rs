@@ -7,7 +7,7 @@ use ioscape_schema::{Access, Advice, Engine, SizeDistribution, Workers, Workload
 /// The five parameters, as far as they are given.
 #[derive(Clone, Debug, Default, PartialEq, Args)]
 pub struct FiveArgs {
-    /// Distinct bytes that all processes touch together [default: 64M]
+    /// Working set: distinct bytes that all processes touch together [default: 64M]
     #[arg(long, value_name = "SIZE", value_parser = bytes)]
     pub unique_bytes: Option<u64>,
     /// Mean request size [default: 32k]
@@ -44,7 +44,7 @@ pub struct WaysArgs {
     /// How request sizes are drawn: normal, bernoulli, exponential or fixed [default: normal]
     #[arg(long, value_name = "DIST")]
     pub size_dist: Option<SizeDistribution>,
-    /// Requests in flight per process (io_uring) [default: 1]
+    /// Requests in flight per process; above 1 needs --engine io_uring [default: 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub queue_depth: Option<u32>,
     /// Time each process computes between two requests [default: 0]

@@ -38,7 +38,7 @@ pub fn html(document: &Document) -> String {
 fn sections(document: &Document) -> Vec<Section> {
     let outcome = outcome::of(document);
     let mut all = outcome.map(Render::sections).unwrap_or_default();
-    all.push(Section::new("doubts", "Doubts", doubts(document)));
+    all.push(Section::new("warnings", "Warnings", warnings(document)));
     all.push(Section::new("machine", "Machine", machine(document)));
     all.extend(outcome.map(Render::appendix).unwrap_or_default());
     all.retain(|section| !section.body.is_empty());
@@ -53,10 +53,10 @@ fn machine(document: &Document) -> String {
 }
 
 /// All warnings: of the whole, then of parts of the outcome.
-fn doubts(document: &Document) -> String {
+fn warnings(document: &Document) -> String {
     let whole = document.warnings.iter().map(|warning| (warning.place.clone(), warning));
     let parts = outcome::of(document).map(Render::warnings).unwrap_or_default();
-    tables::doubts(whole.chain(parts))
+    tables::warnings(whole.chain(parts))
 }
 
 fn head(out: &mut String, document: &Document) {

@@ -1,4 +1,4 @@
-//! The document as text for a terminal: title, outcome, doubts.
+//! The document as text for a terminal: title, outcome, warnings.
 
 use crate::outcome::{self, render::Render};
 use crate::terminal::Style;
@@ -49,7 +49,7 @@ fn warnings(document: &Document, style: &Style) -> String {
     if lines.is_empty() {
         return String::new();
     }
-    let mut out = format!("\n{}\n", style.ink("1;33", "Doubts"));
+    let mut out = format!("\n{}\n", style.ink("1;33", "Warnings"));
     for line in lines {
         out += &style.paragraph("  ! ", "    ", &line);
     }

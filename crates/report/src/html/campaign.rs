@@ -56,7 +56,7 @@ pub fn campaign(result: &CampaignResult) -> String {
         let head: Vec<&str> = reference.columns.iter().map(String::as_str).collect();
         let rows = reference.rows.iter().map(|row| row.iter().map(f64::to_string).collect());
         out += &format!(
-            "<h3>The numbers of the source</h3><p>{}</p>{}",
+            "<h3>Published numbers</h3><p>{}</p>{}",
             esc(&reference.source),
             table("", &head, rows)
         );
@@ -149,7 +149,9 @@ fn cells(result: &CampaignResult) -> String {
 
 fn with_ratio(value: String, ratio: Option<f64>, ends: Option<[f64; 2]>) -> String {
     match (ratio, ends) {
-        (Some(ratio), Some(ends)) if is_wide(ends) => format!("{value} \u{d7}{ratio:.2} (unsure)"),
+        (Some(ratio), Some(ends)) if is_wide(ends) => {
+            format!("{value} \u{d7}{ratio:.2} (uncertain)")
+        }
         (Some(ratio), Some([low, high])) => {
             format!("{value} \u{d7}{ratio:.2} ({low:.2}\u{2013}{high:.2})")
         }

@@ -14,10 +14,10 @@ pub fn section(one: &Characterization) -> String {
     }
     out += &rows("", &[overall(one)], 0);
     let (list, more) = files(one);
-    let _ = write!(out, "<h3>Files with most bytes</h3>{}", rows("File", &list, more));
+    let _ = write!(out, "<h3>Files by bytes moved</h3>{}", rows("File", &list, more));
     let (list, more) = processes(one);
-    let _ = write!(out, "<h3>Processes with most bytes</h3>{}", rows("Process", &list, more));
-    out += "<h3>The same workload again</h3>";
+    let _ = write!(out, "<h3>Processes by bytes moved</h3>{}", rows("Process", &list, more));
+    out += "<h3>To run the same workload</h3>";
     for command in commands(&one.overall) {
         let _ = write!(out, "<p><code>{}</code></p>", esc(&command));
     }

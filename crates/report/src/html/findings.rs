@@ -11,9 +11,7 @@ pub fn findings(evaluation: &Evaluation) -> String {
     let findings = &evaluation.findings;
     let mut out = format!("<h2>Findings</h2>{}", numbers(evaluation));
     if findings.sentences.is_empty() {
-        out.push_str(
-            r#"<p class="lead">The evaluation did not come far enough to conclude anything.</p>"#,
-        );
+        out.push_str(r#"<p class="lead">The evaluation was too short to conclude anything.</p>"#);
     } else {
         out.push_str(r#"<ul class="sentences">"#);
         for sentence in &findings.sentences {
@@ -58,9 +56,9 @@ fn size(bounded: &Bounded) -> (String, String) {
 
 fn meaning(policy: WritePolicy) -> &'static str {
     match policy {
-        WritePolicy::WriteThrough => "writes run at the speed behind the cache",
+        WritePolicy::WriteThrough => "writes run at the speed of the storage behind the cache",
         WritePolicy::WriteCancelling => "writes that fit run at memory speed",
-        WritePolicy::Mixed => "between memory speed and the speed behind",
+        WritePolicy::Mixed => "between the speeds of memory and storage",
         WritePolicy::NotCached => "small sets are no faster than large ones",
     }
 }

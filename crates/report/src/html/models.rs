@@ -38,7 +38,7 @@ pub fn predictions(all: &[Prediction]) -> String {
     }
     let mut out = "<h2>Predictions</h2>".to_owned();
     out += r#"<p class="lead">Workloads that were not run. The 90 % interval holds nine of ten measurements of such a workload; outside the
-        measured range it is a guess, and marked.</p>"#;
+        measured range it is a guess and marked as such.</p>"#;
     let head =
         ["Workload", "Throughput", "90 % interval", "IOPS", "Mean response", "Region", "Note"];
     for system in all.chunk_by(|a, b| a.system == b.system) {
@@ -69,7 +69,7 @@ pub fn comparison(all: &[Comparison]) -> String {
     );
     let figure = Figure {
         id: "ratios",
-        title: "How many times as fast",
+        title: "Ratio of throughput",
         caption: &caption,
         scales: &[Scale::Log10],
     };
@@ -121,7 +121,7 @@ fn ratio_table(all: &[Comparison]) -> String {
 /// The cheapest system for every workload.
 pub fn cheapest(all: &[Cheapest]) -> String {
     let Some(first) = all.first() else { return String::new() };
-    let head = ["Workload", "Cheapest", "Price", "Throughput", "Sure"];
+    let head = ["Workload", "Cheapest", "Price", "Throughput", "Certain"];
     let rows = all.iter().enumerate().map(|(index, one)| {
         let name = label(one.name.as_ref(), index);
         match &one.choice {
@@ -130,9 +130,9 @@ pub fn cheapest(all: &[Cheapest]) -> String {
                 choice.system.clone(),
                 choice.price.to_string(),
                 Rate(choice.throughput_bytes_per_s).to_string(),
-                if choice.sure { "yes" } else { "not by its interval" }.to_owned(),
+                if choice.sure { "yes" } else { "no" }.to_owned(),
             ],
-            None => vec![name, "none reaches it".to_owned(), none(), none(), none()],
+            None => vec![name, "none is fast enough".to_owned(), none(), none(), none()],
         }
     });
     format!(
@@ -146,7 +146,7 @@ const SQUARE: Frame = Frame { width: 1080.0, height: 640.0 };
 
 /// How far predictions were off: figures, models, pictures, and every workload.
 pub fn validation(one: &Validation) -> String {
-    let mut out = "<h2>Predictions held against measurements</h2>".to_owned();
+    let mut out = "<h2>Predictions compared with measurements</h2>".to_owned();
     let _ = write!(
         out,
         r#"<p class="lead">{} random workloads over the whole space were predicted, then measured. An error is |predicted - measured| / measured.</p>"#,
@@ -169,7 +169,7 @@ pub fn validation(one: &Validation) -> String {
     if !charts.is_empty() {
         let figure = Figure {
             id: "errors",
-            title: "What parameters cause error",
+            title: "Error by parameter",
             caption: "Median error of the default model against each parameter, on one vertical axis.",
             scales: &[Scale::Linear],
         };

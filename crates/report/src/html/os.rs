@@ -15,7 +15,7 @@ const LOW: Frame = Frame { width: 1080.0, height: 420.0 };
 pub fn summary(results: &OsResults) -> String {
     let mut out = "<h2>Operating system</h2>".to_owned();
     out += r#"<p class="lead">How fast the operating system is for a processor as fast as this one. A MIPS-relative speed of 1 is what the
-        MicroVAX II of 1990 had for its rating; below 1, the processor became faster than what the system does with it.</p>"#;
+        MicroVAX II of 1990 had for its rating; below 1, the operating system is slower than the processor's rating predicts.</p>"#;
     let rows = headlines(results).into_iter().map(|(name, figure)| vec![name.to_owned(), figure]);
     out += &table("words", &["Figure", "Value"], rows);
     let Some(chart) = os::figure1(results) else { return out };
@@ -32,15 +32,8 @@ pub fn summary(results: &OsResults) -> String {
 
 /// Every case with what it teaches, and what of the system shapes it.
 pub fn benchmarks(results: &OsResults) -> String {
-    let head = [
-        "Benchmark",
-        "Case",
-        "Value",
-        "95 % interval",
-        "MIPS-relative",
-        "Clean",
-        "What it teaches",
-    ];
+    let head =
+        ["Benchmark", "Case", "Value", "95 % interval", "MIPS-relative", "Clean", "What it tells"];
     let rows = results.benchmarks.iter().map(|one| {
         let note = one.not_measured.as_ref().map(|why| format!("Not measured: {why}"));
         vec![
@@ -54,8 +47,8 @@ pub fn benchmarks(results: &OsResults) -> String {
         ]
     });
     let mut out = "<h2>Benchmarks</h2>".to_owned();
-    out += r#"<p class="lead">Medians over fresh processes that took turns; the interval holds the long-run median 95 times of 100, whatever the
-        distribution. Clean is the share of batches in which nobody else had the processor.</p>"#;
+    out += r#"<p class="lead">Medians over fresh processes in rounds; the interval holds the long-run median 95 times of 100 for any
+        distribution. Clean is the share of batches in which no other program used the processor.</p>"#;
     out += &table("words lessons", &head, rows);
     out + &proof(results) + &system(&results.system)
 }
@@ -71,7 +64,7 @@ fn system(system: &OsSystem) -> String {
         return String::new();
     }
     format!(
-        "<details><summary>What shapes these numbers<small>mitigations and settings</small></summary>{}</details>",
+        "<details><summary>What affects these numbers<small>mitigations and settings</small></summary>{}</details>",
         table("words", &["What", "State"], rows)
     )
 }
@@ -84,12 +77,12 @@ pub fn of_1990(results: &OsResults) -> String {
     }
     let mut out = "<h2>The tables of 1990</h2>".to_owned();
     out += r#"<p class="lead">J. K. Ousterhout, Why Aren't Operating Systems Getting Faster As Fast as Hardware?, USENIX Summer Conference
-        1990, with this machine as a further row.</p>"#;
+        1990, with this machine as an additional row.</p>"#;
     for one in tables {
         let rows = one.rows.into_iter();
         let _ = write!(out, "<h3>{}</h3>{}", esc(&one.title), table("", &one.head, rows));
     }
-    let head = ["Table", "Configuration", "Printed", "By its own figures"];
+    let head = ["Table", "Configuration", "Printed", "Recomputed"];
     let wrong = paper::disagreements().into_iter().map(|one| {
         let recomputed = format!("{:.3}", one.recomputed);
         vec![one.table.to_string(), one.configuration, one.printed.to_owned(), recomputed]

@@ -27,7 +27,7 @@ pub fn landscape(evaluation: &Evaluation) -> String {
     };
     let more = hollow(&[&chart]);
     let mut out = "<h2>Landscape</h2>".to_owned();
-    out += r#"<p class="lead">How fast the system is depends first of all on how much data is touched.</p>"#;
+    out += r#"<p class="lead">Throughput depends first of all on the size of the working set.</p>"#;
     out += &figure.html(
         |scale| two_sizes(&chart.clone().with_y_scale(scale), Frame::WIDE),
         &legend(&chart.series, more),
@@ -53,7 +53,7 @@ pub fn regions(evaluation: &Evaluation) -> String {
     }
     let mut out = "<h2>Regions</h2>".to_owned();
     out += r#"<p class="lead">Within a region one parameter is varied while the others stay at the focal vector
-        (dotted line). The four charts of a region share their vertical axis, so the one that moves most matters most.</p>"#;
+        (dotted line). The four charts of a region share their vertical axis, so the curve that changes most matters most.</p>"#;
     for (index, region) in evaluation.regions.iter().enumerate() {
         out += &region_figure(index, region);
     }
@@ -144,7 +144,7 @@ pub fn well(evaluation: &Evaluation) -> String {
     let Some(all) = &evaluation.all_parameters else { return String::new() };
     let charts = figures::all_parameters(all);
     let settled =
-        if all.settled { "" } else { " The search did not settle; the vector is its last step." };
+        if all.settled { "" } else { " The search did not converge; the vector is its last step." };
     let set = Bytes(all.focal.unique_bytes as f64);
     let caption = format!(
         "Shaded: at least 75 % of the best throughput; dotted: the 75 % point. Focal vector: a set of {set}, {}.{settled}",

@@ -22,20 +22,20 @@ const SIZES: [(bool, &str, &str, &str); 2] = [
         false,
         "sizes",
         "Physical times of writes",
-        "Mean time of a write at the disk, by the size of the cache there.",
+        "Mean service time of a write at the disk, by the size of its cache.",
     ),
     (
         true,
         "sizes-elapsed",
         "Elapsed times of writes",
-        "Mean time of a write, its wait in the host's queue included, by the size of the cache at the disk.",
+        "Mean time of a write including its wait in the host's queue, by the size of the disk's cache.",
     ),
 ];
 
 /// The section.
 pub fn section(simulation: &Simulation) -> String {
     let mut out = format!(
-        r#"<h2>Simulation</h2><p class="lead">{} requests of {} (devices {}) on the drive {}, {}; requests come as {}.</p>"#,
+        r#"<h2>Simulation</h2><p class="lead">{} requests of {} (devices {}) on the drive {}, {}; arrivals: {}.</p>"#,
         simulation.requests,
         esc(&simulation.trace),
         esc(&simulation.devices.join(", ")),
@@ -47,7 +47,7 @@ pub fn section(simulation: &Simulation) -> String {
         (charts::measured_and_simulated(simulation), charts::agreement(simulation))
     {
         let caption = format!(
-            "{} Demerit is blind to single requests; the paired error is not.",
+            "{} The demerit compares distributions only; the paired error compares single requests.",
             esc(&words)
         );
         out += &figure("agreement", "Measured and simulated", &caption, &chart);

@@ -1,4 +1,4 @@
-//! The tables of the page: doubts, machine, all points, and how to read it.
+//! The tables of the page: warnings, machine, all points, and how to read it.
 
 use crate::figures::range;
 use crate::plot::Unit;
@@ -26,12 +26,12 @@ pub fn table(class: &str, head: &[&str], rows: impl Iterator<Item = Vec<String>>
 }
 
 /// All warnings, each with the part of the result that it is about; that of the whole is empty.
-pub fn doubts<'a>(all: impl Iterator<Item = (String, &'a Warning)>) -> String {
+pub fn warnings<'a>(all: impl Iterator<Item = (String, &'a Warning)>) -> String {
     let all: Vec<_> = all.collect();
     if all.is_empty() {
         return String::new();
     }
-    let mut out = r#"<h2>Doubts</h2><p class="lead">What may limit the results above.</p><ul class="doubts">"#.to_owned();
+    let mut out = r#"<h2>Warnings</h2><p class="lead">What may limit the results above.</p><ul class="warnings">"#.to_owned();
     for (place, warning) in all {
         let place = if place.is_empty() { "the whole result".to_owned() } else { place };
         let _ = write!(
@@ -52,7 +52,7 @@ pub fn machine(environment: &Environment) -> String {
     let Environment { clock, .. } = environment;
     let rotational = environment.rotational.map(|yes| if yes { "yes" } else { "no" }.to_owned());
     let clock = format!(
-        "steps of {}, {} a reading",
+        "steps of {}, {} per reading",
         Unit::Nanos.show(clock.precision_ns),
         Unit::Nanos.show(clock.cost_ns)
     );
@@ -76,13 +76,13 @@ pub fn machine(environment: &Environment) -> String {
         ("Virtualization", text(&environment.virtualization)),
         ("Clock", Some(clock)),
         (
-            "Harness",
+            "Harness overhead",
             Some(format!("{} per I/O", Unit::Nanos.show(environment.harness_overhead_ns_per_io))),
         ),
         ("Load before the run", environment.load_before.map(|load| format!("{load:.2}"))),
     ];
     let known = rows.into_iter().filter_map(|(name, value)| Some(vec![name.to_owned(), value?]));
-    format!("<h2>Machine</h2>{}", table("words", &["What", "Value"], known))
+    format!("<h2>Machine</h2>{}", table("words", &["Property", "Value"], known))
 }
 
 /// Every point of every curve, folded away.
@@ -169,7 +169,7 @@ pub fn how() -> String {
     let entries = [
         (
             "Set (unique_bytes)",
-            "The number of distinct bytes that the workload reads and writes, by all processes together. \
+            "The working set: distinct bytes that all processes together read and write. \
              What fits into a cache is fast.",
         ),
         (
@@ -179,12 +179,12 @@ pub fn how() -> String {
         (
             "Focal vector",
             "The workload from which one parameter at a time is varied: the middle of its region, half reads, half \
-             sequential, and sizes and processes half-way between slowest and fastest.",
+             sequential, and size and processes half-way between slowest and fastest.",
         ),
         (
             "Border",
-            "Where throughput falls from one plateau to the next. Of pure reads it is the effective cache for reads, \
-             of pure writes that for writes.",
+            "Where throughput falls from one plateau to the next. With pure reads it is the effective cache for reads, \
+             with pure writes that for writes.",
         ),
         (
             "Error bars",

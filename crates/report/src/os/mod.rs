@@ -72,7 +72,7 @@ pub fn headlines(results: &OsResults) -> Vec<(&'static str, String)> {
             1 => ", of one speed".to_owned(),
             number => format!(", of {number} speeds"),
         };
-        let text = format!("{} of what the rating promises (geometric mean{of})", speed(mean));
+        let text = format!("{} of what the rating predicts (geometric mean{of})", speed(mean));
         all.push(("MIPS-relative speed", text));
     }
     if let Some(mean) = results.geometric_mean_with_bcopy {
@@ -87,9 +87,9 @@ pub fn headlines(results: &OsResults) -> Vec<(&'static str, String)> {
 /// What the Modified Andrew Benchmark compiled, and whether that was all of it.
 pub fn proof(proof: &MabProof) -> String {
     let state = match (proof.compiler.as_str(), proof.whole) {
-        ("built in", true) => "as known",
-        ("built in", false) => "not the known one: this run does not count",
-        _ => "of another compiler, so not checked",
+        ("built in", true) => "correct",
+        ("built in", false) => "wrong: this run does not count",
+        _ => "not checked, since the compiler is another one",
     };
     format!(
         "Modified Andrew Benchmark: {} files of {} bytes, {} compiled (compiler: {}); hash of all objects {}, {state}",

@@ -127,7 +127,7 @@ fn andrew(results: &OsResults) -> Option<Table> {
     rows.insert(at, ours);
     Some(Table {
         title:
-            "Table 8. Modified Andrew Benchmark: speed for the rating, and what remote files cost"
+            "Table 8. Modified Andrew Benchmark: MIPS-relative speed, and the cost of remote files"
                 .to_owned(),
         head: vec![
             "Configuration",

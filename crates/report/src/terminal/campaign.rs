@@ -88,7 +88,7 @@ fn part(
 
 fn ratio(mean: Option<f64>, ends: Option<[f64; 2]>) -> String {
     match (mean, ends) {
-        (Some(mean), Some(ends)) if is_wide(ends) => format!("  {} (unsure)", short(mean)),
+        (Some(mean), Some(ends)) if is_wide(ends) => format!("  {} (uncertain)", short(mean)),
         (Some(mean), Some([low, high])) => {
             format!("  {} ({} to {})", short(mean), short(low), short(high))
         }
@@ -125,7 +125,7 @@ fn of_reference(reference: &CampaignReference, style: &Style) -> String {
             Column::numbers(name.clone(), reference.rows.iter().map(cell))
         })
         .collect();
-    let mut out = format!("\n{}\n", style.heading("The numbers of the source"));
+    let mut out = format!("\n{}\n", style.heading("Published numbers"));
     out += &style.paragraph("", "  ", &reference.source);
     out + &table(&columns.iter().collect::<Vec<_>>(), style)
 }

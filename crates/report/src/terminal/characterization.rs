@@ -14,14 +14,14 @@ pub fn text(one: &Characterization, style: &Style) -> String {
     for sentence in sentences(one) {
         out += &style.paragraph("", "  ", &sentence);
     }
-    out += &headed("Its workload", "", &[overall(one)], 0, style);
+    out += &headed("Workload", "", &[overall(one)], 0, style);
     let (rows, more) = files(one);
-    out += &headed("Files with most bytes", "File", &rows, more, style);
+    out += &headed("Files by bytes moved", "File", &rows, more, style);
     let (rows, more) = processes(one);
     if rows.len() > 1 {
-        out += &headed("Processes with most bytes", "Process", &rows, more, style);
+        out += &headed("Processes by bytes moved", "Process", &rows, more, style);
     }
-    out += &format!("\n{}\n", style.heading("The same workload again"));
+    out += &format!("\n{}\n", style.heading("To run the same workload"));
     for command in commands(&one.overall) {
         out += &style.paragraph("  ", "    ", &command);
     }

@@ -16,7 +16,7 @@ pub fn text(evaluation: &Evaluation, style: &Style) -> String {
         out += &style.paragraph(bullet, "    ", sentence);
     }
     if evaluation.findings.sentences.is_empty() {
-        out += "  The evaluation did not come far enough to conclude anything.\n";
+        out += "  The evaluation was too short to conclude anything.\n";
     }
     out += &format!("\n{}", tables::headlines(evaluation, style));
     if !evaluation.regions.is_empty() {

@@ -152,16 +152,16 @@ pub fn cheapest(all: &[Cheapest], style: &Style) -> String {
         all.iter().map(move |one| one.choice.as_ref().map_or_else(|| "-".to_owned(), cell))
     };
     let system = |one: &Cheapest| {
-        one.choice.as_ref().map_or_else(|| "none reaches it".to_owned(), |c| c.system.clone())
+        one.choice.as_ref().map_or_else(|| "none is fast enough".to_owned(), |c| c.system.clone())
     };
-    let sure = |sure: bool| if sure { "yes" } else { "not by its interval" }.to_owned();
+    let sure = |sure: bool| if sure { "yes" } else { "no" }.to_owned();
     let columns = [
         Column::words("Workload", names),
         Column::words("Cheapest", all.iter().map(system)),
         Column::numbers("Price", chosen(|c| c.price.to_string())),
         Column::numbers("Throughput", chosen(|c| Rate(c.throughput_bytes_per_s).to_string())),
         Column::words(
-            "Sure",
+            "Certain",
             all.iter().map(|one| one.choice.as_ref().map_or("-".into(), |c| sure(c.sure))),
         ),
     ];

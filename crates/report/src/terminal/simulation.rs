@@ -10,7 +10,7 @@ use ioscape_schema::{SimulatedCell, Simulation};
 /// The simulation as text.
 pub fn text(simulation: &Simulation, style: &Style) -> String {
     let lead = format!(
-        "{} requests of {} (devices {}) on {}, {}; requests come as {}.",
+        "{} requests of {} (devices {}) on {}, {}; arrivals: {}.",
         simulation.requests,
         style.clean(&simulation.trace),
         style.clean(&simulation.devices.join(", ")),

@@ -129,10 +129,10 @@ pub fn borders(evaluation: &Evaluation, style: &Style) -> String {
     let columns = [
         Column::words("Border", borders.iter().map(|one| operation(one.operation).to_owned())),
         Column::numbers("At", borders.iter().map(|one| bytes(one.unique_bytes))),
-        Column::numbers("Not below", borders.iter().map(|one| bytes(one.low))),
-        Column::numbers("Not above", borders.iter().map(|one| bytes(one.high))),
+        Column::numbers("At least", borders.iter().map(|one| bytes(one.low))),
+        Column::numbers("At most", borders.iter().map(|one| bytes(one.high))),
         Column::numbers(
-            "Slower behind it by",
+            "Slowdown",
             borders.iter().map(|one| if one.ratio > 0.0 { ratio(one.ratio) } else { "-".into() }),
         ),
     ];
