@@ -64,6 +64,11 @@ impl BlockDevice {
         names.filter_map(|p| Some(p.file_name()?.to_string_lossy().into_owned())).collect()
     }
 
+    /// The file with its counters, a partition's own for a partition.
+    pub(crate) fn stat_file(&self) -> PathBuf {
+        self.directory.join("stat")
+    }
+
     /// A setting of the disk's queue, such as `scheduler`.
     pub fn queue(&self, setting: &str) -> Option<String> {
         text::read(self.disk().directory.join("queue").join(setting))

@@ -24,6 +24,7 @@ pub mod target;
 pub mod testing;
 pub mod text;
 pub mod traps;
+pub mod witness;
 
 pub use clock::Clock;
 pub use error::{Death, Error};

@@ -101,7 +101,7 @@ fn pressure(resource: &str) -> Option<u64> {
 }
 
 /// Microseconds after `total=` in the line `some` of a pressure file.
-fn some_total(pressure: &str) -> Option<u64> {
+pub(crate) fn some_total(pressure: &str) -> Option<u64> {
     let line = pressure.lines().find(|line| line.starts_with("some "))?;
     line.split(' ').find_map(|word| word.strip_prefix("total="))?.parse().ok()
 }

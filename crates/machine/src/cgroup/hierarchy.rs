@@ -43,18 +43,24 @@ pub(super) struct Hierarchy {
 }
 
 impl Hierarchy {
-    /// The hierarchy with the memory controller: version 1 if it is mounted, since it then is not in version 2.
+    /// The hierarchy with the memory controller.
     pub fn find() -> Option<Self> {
-        let groups = text::read("/proc/self/cgroup")?;
-        let table = mounts::table();
-        [Version::V1, Version::V2].into_iter().find_map(|v| Self::parse(v, &table, &groups))
+        Self::with("memory")
     }
 
-    fn parse(version: Version, table: &[Mount], groups: &str) -> Option<Self> {
-        let ours = groups.lines().find_map(|line| group_of(version, line))?;
+    /// The hierarchy with `controller`: version 1 if it is mounted, since it then is not in version 2.
+    pub fn with(controller: &str) -> Option<Self> {
+        let groups = text::read("/proc/self/cgroup")?;
+        let table = mounts::table();
+        let parse = |version| Self::parse(version, controller, &table, &groups);
+        [Version::V1, Version::V2].into_iter().find_map(parse)
+    }
+
+    fn parse(version: Version, controller: &str, table: &[Mount], groups: &str) -> Option<Self> {
+        let ours = groups.lines().find_map(|line| group_of(version, controller, line))?;
         let mount = table.iter().find(|mount| match version {
             Version::V1 => {
-                mount.kind == "cgroup" && mount.options.split(',').any(|o| o == "memory")
+                mount.kind == "cgroup" && mount.options.split(',').any(|o| o == controller)
             }
             Version::V2 => mount.kind == "cgroup2",
         })?;
@@ -78,12 +84,12 @@ impl Hierarchy {
     }
 }
 
-/// The path in a line of `/proc/self/cgroup`, if the line is about the memory controller of this version.
-fn group_of(version: Version, line: &str) -> Option<&str> {
+/// The path in a line of `/proc/self/cgroup`, if the line is about `controller` in this version.
+fn group_of<'a>(version: Version, controller: &str, line: &'a str) -> Option<&'a str> {
     let mut parts = line.splitn(3, ':');
     let (number, controllers, path) = (parts.next()?, parts.next()?, parts.next()?);
     let matches = match version {
-        Version::V1 => controllers.split(',').any(|c| c == "memory"),
+        Version::V1 => controllers.split(',').any(|c| c == controller),
         Version::V2 => number == "0" && controllers.is_empty(),
     };
     matches.then_some(path)
@@ -98,7 +104,7 @@ mod tests {
 41 31 0:38 / /sys/fs/cgroup/unified rw,relatime - cgroup2 cgroup2 rw";
 
     fn own(version: Version, table: &str, groups: &str) -> Option<PathBuf> {
-        Hierarchy::parse(version, &mounts::parse(table), groups).map(|h| h.own)
+        Hierarchy::parse(version, "memory", &mounts::parse(table), groups).map(|h| h.own)
     }
 
     #[test]
@@ -109,6 +115,11 @@ mod tests {
         assert_eq!(place(Version::V2), Path::new("/sys/fs/cgroup/unified/u:v"));
         assert_eq!(own(Version::V1, V1, "5:devices:/\n"), None);
         assert_eq!(own(Version::V1, "", groups), None);
+        let processors = V1.replace("memory", "cpu");
+        let parsed = mounts::parse(&processors);
+        let found =
+            Hierarchy::parse(Version::V1, "cpu", &parsed, "2:cpuacct:/a\n1:cpu,x:/b").unwrap();
+        assert_eq!(found.own, Path::new("/sys/fs/cgroup/cpu/b"));
     }
 
     #[test]

@@ -111,6 +111,11 @@ impl MemoryGroup {
         text::read_number(self.directory.join(self.version.usage_file()))
     }
 
+    /// The file of this name in the group's directory, such as `memory.stat`.
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
+        self.directory.join(name)
+    }
+
     /// The limit in force, in bytes.
     pub fn limit_bytes(&self) -> u64 {
         self.limit_bytes
@@ -118,9 +123,9 @@ impl MemoryGroup {
 
     /// Gives the group's pages back before it goes, unless that would wait long for the device.
     fn empty(&self) {
-        let stat = text::read(self.directory.join("memory.stat")).unwrap_or_default();
-        let waiting = ["dirty", "writeback"].map(|name| text::field(&stat, name).unwrap_or(0));
-        if self.version == Version::V1 && waiting.iter().sum::<u64>() <= DIRTY_MOST {
+        let stat = text::read(self.file("memory.stat")).unwrap_or_default();
+        let waiting = dirty_bytes(&stat).unwrap_or(0);
+        if self.version == Version::V1 && waiting <= DIRTY_MOST {
             let _ = put(&self.directory.join("memory.force_empty"), "0");
         }
     }
@@ -143,6 +148,37 @@ pub fn enclosing_limit() -> Option<u64> {
     let limit = Hierarchy::find()?.limit()?;
     let total = memory().total;
     (total == 0 || limit < total).then_some(limit)
+}
+
+/// Dirty and write-back bytes in a group's `memory.stat`: `dirty` and `writeback` in version 1, `file_dirty` and
+/// `file_writeback` in version 2; absent if neither is there.
+pub(crate) fn dirty_bytes(memory_stat: &str) -> Option<u64> {
+    let pair = |dirty, writeback| {
+        Some(text::field(memory_stat, dirty)? + text::field(memory_stat, writeback)?)
+    };
+    pair("dirty", "writeback").or_else(|| pair("file_dirty", "file_writeback"))
+}
+
+/// The `cpu.stat` files of the groups whose quota may keep the members of `group`, or this process, off the processors:
+/// its own and those above, as far as they count throttling.
+pub(crate) fn quota_files(group: Option<&MemoryGroup>) -> Vec<PathBuf> {
+    let Some(mut hierarchy) = Hierarchy::with("cpu") else { return Vec::new() };
+    if let Some(group) =
+        group.filter(|g| (g.version, hierarchy.version) == (Version::V2, Version::V2))
+    {
+        hierarchy.own = group.directory.clone();
+    }
+    let files = hierarchy.line().map(|directory| directory.join("cpu.stat"));
+    files
+        .filter(|file| text::read(file).is_some_and(|stat| throttled_ns(&stat).is_some()))
+        .collect()
+}
+
+/// Nanoseconds that a quota kept a group's members off the processors, from its `cpu.stat`: `throttled_time` (ns) in
+/// version 1, `throttled_usec` in version 2; absent without the controller.
+pub(crate) fn throttled_ns(cpu_stat: &str) -> Option<u64> {
+    let in_us = || text::field(cpu_stat, "throttled_usec").map(|us| us.saturating_mul(1000));
+    text::field(cpu_stat, "throttled_time").or_else(in_us)
 }
 
 fn unsupported(why: &str) -> Error {

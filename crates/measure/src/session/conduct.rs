@@ -3,6 +3,7 @@
 use super::options::{Phase, RunOptions};
 use super::state::Session;
 use super::warm_up::WarmUp;
+use super::witness::Unsettled;
 use crate::conductor::failure;
 use crate::conductor::watched::{READY, Watched};
 use crate::worker::meter::processor_ns;
@@ -10,10 +11,10 @@ use crate::worker::report::{Cost, REPORT_WORDS, Report};
 use crate::worker::run::{Plan, carry_out};
 use ioscape_machine::crew::{Crew, DONE};
 use ioscape_machine::error::{Death, Error};
-use ioscape_machine::load::{Load, Snapshot};
+use ioscape_machine::load::Load;
 use ioscape_machine::shared::{Shared, phase};
 use ioscape_schema::tally::{self, Looks};
-use ioscape_schema::{Request, Stop, Tally, Workers, Workload};
+use ioscape_schema::{Request, Stop, Tally, Witness, Workers, Workload};
 use std::time::{Duration, Instant};
 
 /// Least time a worker gets to finish what is in flight.
@@ -32,12 +33,16 @@ pub(super) struct Trial {
     pub(super) stop: Stop,
     /// Length of the warm-up.
     pub(super) warm_up_s: f64,
-    /// Whether the warm-up ended steady.
-    pub(super) steady: bool,
+    /// What kept the warm-up from ending steady.
+    pub(super) unsettled: Option<Unsettled>,
     /// Whether the warm-up began much slower than it ended.
     pub(super) began_slowly: bool,
     /// What others did during the measured part.
     pub(super) load: Load,
+    /// What the kernel counted during the measured part.
+    pub(super) counted: Witness,
+    /// Share of the set in the file cache before the measured part.
+    pub(super) resident_before: Option<f64>,
 }
 
 impl Trial {
@@ -167,8 +172,9 @@ impl Run<'_> {
         self.watched.await_all(Shared::all_ready, READY)?;
         let mut warm_up = WarmUp::new(workload, self.session);
         self.shared.set_phase(phase::WARM_UP);
-        let (warm_up_s, steady) = self.warm_up(&mut warm_up)?;
-        let before = Snapshot::take();
+        let (warm_up_s, unsettled) = self.warm_up(&mut warm_up)?;
+        let resident_before = self.session.resident_of(workload);
+        let before = self.session.sources.snapshot();
         let [own_before, _] = processor_ns(libc::RUSAGE_SELF);
         self.shared.set_phase(phase::MEASURE);
         let began = Instant::now();
@@ -179,16 +185,33 @@ impl Run<'_> {
         };
         let (stop, rates) = stop?;
         let elapsed_s = began.elapsed().as_secs_f64();
-        let after = Snapshot::take();
+        let after = self.session.sources.snapshot();
         let in_flight =
             u64::from(workload.process_num) * u64::from(workload.queue_depth) * buffer_bytes as u64;
         let reports = self.finish(in_flight as f64, tally::mean(&rates))?;
         let [own_after, _] = processor_ns(libc::RUSAGE_SELF);
         let workers_ns: u64 = reports.iter().map(|r| r.cost.user_ns).sum();
         let own_s = (workers_ns + own_after.saturating_sub(own_before)) as f64 / 1e9;
-        let load = after.since(&before, own_s, elapsed_s);
+        let load = after.load.since(&before.load, own_s, elapsed_s);
+        let run_delay_ns: u64 = reports.iter().map(|r| r.run_delay_ns).sum();
+        let is_counted = reports.iter().all(|r| r.delay_counted);
+        let counted = Witness {
+            run_delay_s: is_counted.then_some(run_delay_ns as f64 / 1e9),
+            major_faults: Some(reports.iter().map(|r| r.cost.major_faults).sum()),
+            ..after.since(&before)
+        };
         let began_slowly = warm_up.began_slowly();
-        Ok(Trial { reports, rates, stop, warm_up_s, steady, began_slowly, load })
+        Ok(Trial {
+            reports,
+            rates,
+            stop,
+            warm_up_s,
+            unsettled,
+            began_slowly,
+            load,
+            counted,
+            resident_before,
+        })
     }
 
     /// Lets one slice pass.
@@ -203,22 +226,23 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Runs until the rate is steady or time is up; how long, and whether it was steady.
-    fn warm_up(&mut self, warm_up: &mut WarmUp) -> Result<(f64, bool), Error> {
+    /// Runs until the rate and the caches stand still or time is up; how long, and what did not stand still.
+    fn warm_up(&mut self, warm_up: &mut WarmUp<'_>) -> Result<(f64, Option<Unsettled>), Error> {
         let mut sampler = Sampler::new(self.shared);
         loop {
             self.pass(Phase::WarmUp)?;
-            warm_up.add(sampler.rate(), self.shared.moved()[1]);
+            warm_up.add(sampler.rate(), self.shared.moved());
             let elapsed_s = sampler.elapsed_s();
             let least_s = match warm_up.is_noisy() {
                 true => self.options.warm_noisy_s.max(self.options.warm_min_s),
                 false => self.options.warm_min_s,
             };
-            if elapsed_s >= least_s && warm_up.is_steady() {
-                return Ok((elapsed_s, true));
+            let unsettled = warm_up.unsettled();
+            if elapsed_s >= least_s && unsettled.is_none() {
+                return Ok((elapsed_s, None));
             }
             if elapsed_s >= self.options.warm_cap_s.max(self.options.warm_min_s) {
-                return Ok((elapsed_s, warm_up.is_steady()));
+                return Ok((elapsed_s, unsettled));
             }
         }
     }

@@ -7,6 +7,7 @@ mod run;
 mod state;
 mod summary;
 mod warm_up;
+mod witness;
 
 pub use options::{Phase, Progress, RunOptions, SessionOptions};
 pub use state::Session;

@@ -103,6 +103,14 @@ impl Session {
         Some((resident as f64 / bytes.max(1) as f64).min(1.0))
     }
 
+    /// The same of the set of `workload`.
+    pub(super) fn resident_of(&self, workload: &Workload) -> Option<f64> {
+        match workload.engine {
+            Engine::Null => None,
+            _ => self.resident_frac(workload.unique_bytes),
+        }
+    }
+
     /// Under a memory limit no more pages can be in the cache than the limit allows, unless others brought them in.
     fn evict_foreign_pages(
         &mut self,

@@ -5,6 +5,7 @@ use ioscape_machine::cgroup::MemoryGroup;
 use ioscape_machine::clock::Clock;
 use ioscape_machine::error::Error;
 use ioscape_machine::target::Target;
+use ioscape_machine::witness::Sources;
 use ioscape_schema::Access;
 use std::fs::File;
 
@@ -18,6 +19,8 @@ pub struct Session {
     pub(super) group: Option<MemoryGroup>,
     /// The clock that all times are taken from.
     pub(super) clock: Clock,
+    /// The kernel's counters of what goes on below.
+    pub(super) sources: Sources,
     /// The target, open for questions about its pages.
     pub(super) file: File,
     /// Bytes from the beginning that hold data of ours.
@@ -40,6 +43,7 @@ impl Session {
     pub fn new(target: Target, options: SessionOptions) -> Result<Self, Error> {
         let group = options.memory_limit.map(MemoryGroup::create).transpose()?;
         let file = target.open_file(Access::Buffered, false)?;
+        let sources = Sources::of(&target, group.as_ref());
         let clock = Clock::new();
         let (laid_out, touched, last_set, dirty, calibration) = (0, 0, 0, false, None);
         Ok(Self {
@@ -47,6 +51,7 @@ impl Session {
             options,
             group,
             clock,
+            sources,
             file,
             laid_out,
             touched,

@@ -4,9 +4,10 @@ use super::conduct::Trial;
 use super::options::RunOptions;
 use super::prepare::Preparation;
 use super::state::Session;
+use super::witness;
 use ioscape_machine::memory::memory;
 use ioscape_machine::traps::traps;
-use ioscape_schema::tally::{doubt_of_confidence, doubt_of_io_share, doubt_of_steadiness};
+use ioscape_schema::tally::{doubt_of_confidence, doubt_of_io_share};
 use ioscape_schema::{Access, Engine, Measurement, Warning, WarningKind, Workload};
 
 /// Processors that others may keep busy before a run counts as disturbed.
@@ -29,17 +30,16 @@ impl Session {
         overhead_ns: f64,
     ) -> Measurement {
         let mut m = figures(workload, trial, overhead_ns);
-        m.resident_frac = match workload.engine {
-            Engine::Null => None,
-            _ => self.resident_frac(workload.unique_bytes),
-        };
+        m.resident_frac = self.resident_of(workload);
         if self.target.file_system().is_network_or_fuse || workload.engine == Engine::Null {
             m.storage_read_bytes = None;
         }
+        m.witness = witness::of(&m, &trial.counted, trial.resident_before);
         m.warnings.extend(preparation.warnings.iter().cloned());
         m.warnings.extend(traps_of(self, workload));
         m.warnings.extend(doubts_of_time(&m, options, trial));
-        let disturbances = doubts_of_others(trial);
+        let mut disturbances = doubts_of_others(trial);
+        disturbances.extend(witness::doubt_of_waiting(&m));
         m.disturbed = !disturbances.is_empty();
         m.warnings.extend(disturbances);
         m.warnings.extend(doubt_of_little(&m, overhead_ns));
@@ -113,9 +113,7 @@ fn figures(workload: &Workload, trial: &Trial, overhead_ns: f64) -> Measurement 
 
 fn doubts_of_time(m: &Measurement, options: &RunOptions, trial: &Trial) -> Vec<Warning> {
     let mut doubts = Vec::new();
-    if !trial.steady {
-        doubts.push(doubt_of_steadiness(m.warm_up_s));
-    }
+    doubts.extend(trial.unsettled.and_then(|what| witness::doubt_of_warm_up(what, m)));
     doubts.extend(doubt_of_confidence(m, options.confidence));
     doubts.extend(doubt_of_io_share(m));
     if let Some(stuck) = trial.reports.iter().position(|r| !r.started) {

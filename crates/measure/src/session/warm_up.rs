@@ -1,61 +1,112 @@
-//! When a warm-up is over: the rate is steady, and writes no longer merely fill the room for dirty pages.
+//! When a warm-up is over: the rate is steady, writes no longer merely fill the room for dirty pages, and the share of the set
+//! in the file cache stands still.
 
 use super::state::Session;
+use super::witness::{FILLING, Unsettled};
 use ioscape_machine::memory::memory;
 use ioscape_schema::tally::{STEADY_TOLERANCE, is_steady, mean, variance};
 use ioscape_schema::{Access, Engine, Workload};
+use std::time::Instant;
 
 /// Standard error of a mean, relative to it, above which it says little.
 const NOISY: f64 = 0.1;
 
-/// Dirty pages that grow by less than this share of what is written do not fill up any more.
-const FILLING: f64 = 0.1;
+/// Residency that changes by less than this share of what is moved, or of the set, stands still: other programs' pages come
+/// and go.
+const CHANGING: [f64; 2] = [0.1, 0.01];
+
+/// Residency is asked so seldom that it takes at most one part in so many of the time.
+const ASKING: u32 = 20;
 
 /// The state of dirty pages after one slice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Dirt {
     /// Bytes written by the workload since the warm-up began.
     written: u64,
-    /// Dirty bytes of the whole machine.
+    /// Dirty bytes of the memory group, or of the whole machine.
     dirty: u64,
 }
 
-/// Judges the slices of a warm-up.
-#[derive(Debug)]
-pub(super) struct WarmUp {
-    /// Rate of every slice, in bytes per second.
-    pub(super) rates: Vec<f64>,
-    dirt: Vec<Dirt>,
-    /// Bytes after whose writing the room for dirty pages is certainly full; `None` where writes are not cached.
-    enough_written: Option<u64>,
+/// What of the set was in the file cache at some slice.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Resident {
+    /// Number of the slice.
+    slice: usize,
+    /// Bytes moved by the workload since the warm-up began.
+    moved: u64,
+    /// Share of the set.
+    frac: f64,
 }
 
-impl WarmUp {
+/// Asks for the residency of a set, at a bounded cost.
+struct Asker<'a> {
+    session: &'a Session,
+    /// Not before then; absent where the kernel cannot tell.
+    next: Option<Instant>,
+}
+
+/// Judges the slices of a warm-up.
+pub(super) struct WarmUp<'a> {
+    /// Rate of every slice, in bytes per second.
+    rates: Vec<f64>,
+    dirt: Vec<Dirt>,
+    resident: Vec<Resident>,
+    /// Size of the set in bytes.
+    set: u64,
+    asker: Option<Asker<'a>>,
+    /// Who is asked for dirty bytes, and the bytes after whose writing the room for them is certainly full; `None` where
+    /// writes are not cached.
+    filling: Option<(&'a Session, u64)>,
+}
+
+impl<'a> WarmUp<'a> {
     /// The warm-up of `workload`.
-    pub(super) fn new(workload: &Workload, session: &Session) -> Self {
-        let cached = workload.read_frac < 1.0
-            && workload.access == Access::Buffered
-            && workload.engine != Engine::Null;
-        let enough_written = cached.then(|| {
+    pub(super) fn new(workload: &Workload, session: &'a Session) -> Self {
+        let cached = workload.access == Access::Buffered && workload.engine != Engine::Null;
+        let enough_written = || {
             let threshold = memory().dirty_threshold_bytes;
             let limit = session.group.as_ref().map_or(u64::MAX, |g| g.limit_bytes());
             let room = threshold.min(limit) as f64 * 1.3;
             (workload.unique_bytes as f64 * 1.5).min(room) as u64
-        });
-        Self { rates: Vec::new(), dirt: Vec::new(), enough_written }
-    }
-
-    /// One more slice: its rate, and the bytes written since the beginning.
-    pub(super) fn add(&mut self, rate: f64, written: u64) {
-        self.rates.push(rate);
-        if self.enough_written.is_some() {
-            self.dirt.push(Dirt { written, dirty: memory().dirty });
+        };
+        Self {
+            set: workload.unique_bytes,
+            asker: cached.then(|| Asker { session, next: Some(Instant::now()) }),
+            filling: (cached && workload.read_frac < 1.0).then(|| (session, enough_written())),
+            ..Self::of_rates(Vec::new())
         }
     }
 
-    /// Whether the rate has settled.
-    pub(super) fn is_steady(&self) -> bool {
-        is_steady(&self.rates, STEADY_TOLERANCE) && self.is_filled()
+    /// A warm-up of which only the rates are known.
+    fn of_rates(rates: Vec<f64>) -> Self {
+        let (dirt, resident) = (Vec::new(), Vec::new());
+        Self { rates, dirt, resident, set: 0, asker: None, filling: None }
+    }
+
+    /// One more slice: its rate, and the bytes read and written since the beginning.
+    pub(super) fn add(&mut self, rate: f64, [read, written]: [u64; 2]) {
+        self.rates.push(rate);
+        if let Some((session, _)) = self.filling {
+            let dirty = session.sources.dirty_bytes().unwrap_or(0);
+            self.dirt.push(Dirt { written, dirty });
+        }
+        if let Some(frac) = self.asker.as_mut().and_then(|asker| asker.ask(self.set)) {
+            let (slice, moved) = (self.rates.len(), read + written);
+            self.resident.push(Resident { slice, moved, frac });
+        }
+    }
+
+    /// What has not settled yet.
+    pub(super) fn unsettled(&self) -> Option<Unsettled> {
+        if !is_steady(&self.rates, STEADY_TOLERANCE) {
+            Some(Unsettled::Rate)
+        } else if !self.is_filled() {
+            Some(Unsettled::Dirty)
+        } else if is_changing(&self.resident, self.rates.len(), self.set) {
+            Some(Unsettled::Residency)
+        } else {
+            None
+        }
     }
 
     /// Whether the rate varies so much that its mean over the last third is not known to a tenth.
@@ -67,7 +118,7 @@ impl WarmUp {
 
     /// Whether writes meet the resistance they will go on meeting.
     fn is_filled(&self) -> bool {
-        let (Some(enough), Some(last)) = (self.enough_written, self.dirt.last()) else {
+        let (Some((_, enough)), Some(last)) = (self.filling, self.dirt.last()) else {
             return true;
         };
         last.written >= enough || !is_filling(&self.dirt)
@@ -81,6 +132,19 @@ impl WarmUp {
     }
 }
 
+impl Asker<'_> {
+    /// The share of a set of `bytes` in the file cache, if it is time to ask and the kernel can tell.
+    fn ask(&mut self, bytes: u64) -> Option<f64> {
+        let begin = Instant::now();
+        if self.next.is_none_or(|next| begin < next) {
+            return None;
+        }
+        let frac = self.session.resident_frac(bytes);
+        self.next = frac.map(|_| begin + begin.elapsed() * ASKING);
+        frac
+    }
+}
+
 /// Whether dirty pages still grow with what is written, over the last third.
 fn is_filling(dirt: &[Dirt]) -> bool {
     let tail = &dirt[dirt.len() - dirt.len() / 3..];
@@ -88,6 +152,17 @@ fn is_filling(dirt: &[Dirt]) -> bool {
     let written = last.written.saturating_sub(first.written);
     let grown = last.dirty.saturating_sub(first.dirty);
     tail.len() < 3 || grown as f64 > FILLING * written as f64
+}
+
+/// Whether the share of a set of `set` bytes in the file cache still changes, over the last third of `slices` or longer
+/// where it was asked less often. One answer alone tells nothing; none at all is not waited for.
+fn is_changing(resident: &[Resident], slices: usize, set: u64) -> bool {
+    let Some(last) = resident.last() else { return false };
+    let earlier = resident.iter().rev().find(|r| r.slice + slices / 3 <= slices);
+    let Some(first) = earlier.filter(|first| first.slice < last.slice) else { return true };
+    let changed = (last.frac - first.frac).abs() * set as f64;
+    let moved = last.moved.saturating_sub(first.moved) as f64;
+    changed > (CHANGING[0] * moved).max(CHANGING[1] * set as f64)
 }
 
 #[cfg(test)]
@@ -106,23 +181,44 @@ mod tests {
         assert!(is_filling(&dirt(3, |_| 0)));
     }
 
+    /// Residency of a set of 100 kB, asked at every `step`th of `slices` slices of 1 kB.
+    fn resident(slices: usize, step: usize, bytes: impl Fn(usize) -> usize) -> bool {
+        let one = |slice: usize| Resident {
+            slice,
+            moved: 1000 * slice as u64,
+            frac: bytes(slice) as f64 / 100_000.0,
+        };
+        let asked: Vec<_> = (1..=slices).step_by(step).map(one).collect();
+        is_changing(&asked, slices, 100_000)
+    }
+
+    #[test]
+    fn a_cache_that_fills_is_told_from_one_that_is_full() {
+        assert!(resident(12, 1, |slice| 1000 * slice), "every byte read is new");
+        assert!(!resident(12, 1, |_| 40_000));
+        assert!(resident(12, 1, |slice| 90_000 - 1000 * slice), "pages leave");
+        assert!(!resident(12, 1, |slice| 40_000 + slice % 3 * 100), "others come and go");
+        assert!(!resident(60, 1, |slice| (1000 * slice).min(30_000)), "full since half-time");
+        assert!(resident(60, 25, |slice| (1000 * slice).min(60_000)), "asked three times");
+        assert!(resident(12, 100, |_| 40_000), "asked once");
+        assert!(!is_changing(&[], 12, 100_000), "never asked");
+    }
+
     #[test]
     fn a_slow_beginning_is_noticed() {
-        let warm = |rates: Vec<f64>| WarmUp { rates, dirt: Vec::new(), enough_written: None };
         let mut slow = vec![10.0; 12];
         slow[0] = 1.0;
         slow[1] = 2.0;
-        assert!(warm(slow).began_slowly());
-        assert!(!warm(vec![10.0; 12]).began_slowly());
-        assert!(!warm(Vec::new()).began_slowly());
-        assert!(warm(vec![10.0; 12]).is_steady());
+        assert!(WarmUp::of_rates(slow).began_slowly());
+        assert!(!WarmUp::of_rates(vec![10.0; 12]).began_slowly());
+        assert!(!WarmUp::of_rates(Vec::new()).began_slowly());
+        assert_eq!(WarmUp::of_rates(vec![10.0; 12]).unsettled(), None);
     }
 
     #[test]
     fn noise_is_told_from_a_steady_rate() {
-        let warm = |rates: Vec<f64>| WarmUp { rates, dirt: Vec::new(), enough_written: None };
-        assert!(!warm(vec![10.0; 12]).is_noisy());
-        assert!(warm([1.0, 30.0].repeat(6)).is_noisy());
-        assert!(warm(Vec::new()).is_noisy());
+        assert!(!WarmUp::of_rates(vec![10.0; 12]).is_noisy());
+        assert!(WarmUp::of_rates([1.0, 30.0].repeat(6)).is_noisy());
+        assert!(WarmUp::of_rates(Vec::new()).is_noisy());
     }
 }

@@ -38,28 +38,58 @@ impl Meter {
             system_ns: last.system_ns.saturating_sub(first.system_ns),
             storage_read_bytes: last.storage_read_bytes.saturating_sub(first.storage_read_bytes),
             storage_counted: first.storage_counted && last.storage_counted,
+            major_faults: last.major_faults.saturating_sub(first.major_faults),
         })
     }
 
     fn reading(&self) -> Cost {
-        let [user_ns, system_ns] = processor_ns(libc::RUSAGE_SELF);
+        let usage = usage(libc::RUSAGE_SELF);
+        let [user_ns, system_ns] = times_ns(&usage);
         let read = self.counters.as_ref().and_then(storage_read_bytes);
         Cost {
             user_ns,
             system_ns,
             storage_read_bytes: read.unwrap_or(0),
             storage_counted: read.is_some(),
+            major_faults: u64::try_from(usage.ru_majflt).unwrap_or(0),
         }
+    }
+}
+
+/// How long one thread was ready to run and waited for a processor.
+pub(crate) struct RunDelay {
+    counter: Option<OwnedFd>,
+}
+
+impl RunDelay {
+    /// That of the calling thread.
+    pub(crate) fn of_this_thread() -> Self {
+        Self { counter: File::open("/proc/thread-self/schedstat").ok().map(OwnedFd::from) }
+    }
+
+    /// Nanoseconds so far; absent where the kernel does not count them.
+    pub(crate) fn ns(&self) -> Option<u64> {
+        let mut text = [0; 80];
+        let len = rustix::io::pread(self.counter.as_ref()?, &mut text, 0).ok()?;
+        ioscape_machine::witness::waited_ns(std::str::from_utf8(text.get(..len)?).ok()?)
     }
 }
 
 /// User and system nanoseconds of `who`: `RUSAGE_SELF` counts all threads of the process, dead ones and the kernel
 /// threads that an `io_uring` starts for it included.
 pub(crate) fn processor_ns(who: libc::c_int) -> [u64; 2] {
+    times_ns(&usage(who))
+}
+
+fn usage(who: libc::c_int) -> libc::rusage {
     // SAFETY: all-zero is a valid rusage, which is plain numbers.
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
     // SAFETY: `usage` is writable and of the right type; failure leaves it zero.
     unsafe { libc::getrusage(who, &mut usage) };
+    usage
+}
+
+fn times_ns(usage: &libc::rusage) -> [u64; 2] {
     let ns = |t: libc::timeval| t.tv_sec as u64 * 1_000_000_000 + t.tv_usec as u64 * 1000;
     [ns(usage.ru_utime), ns(usage.ru_stime)]
 }
@@ -123,6 +153,14 @@ mod tests {
         assert_eq!(meter.end(), None);
         assert!(meter.end().is_some());
         assert_eq!(Meter::new(1).end(), None);
+    }
+
+    #[test]
+    fn waiting_for_a_processor_is_counted() {
+        let Some(before) = RunDelay::of_this_thread().ns() else { return };
+        let own = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
+        let after = ioscape_machine::witness::waited_ns(&own);
+        assert!(after.is_some_and(|after| after >= before), "{own}");
     }
 
     #[test]

@@ -21,6 +21,8 @@ pub(crate) struct Cost {
     pub(crate) storage_read_bytes: u64,
     /// Whether the kernel counts such bytes.
     pub(crate) storage_counted: bool,
+    /// Page faults that needed I/O.
+    pub(crate) major_faults: u64,
 }
 
 /// What one stream reports when it leaves.
@@ -34,6 +36,10 @@ pub(crate) struct Report {
     pub(crate) counters: [Counters; 2],
     /// Cost of its process; zero but in the report of the process's last stream.
     pub(crate) cost: Cost,
+    /// Nanoseconds it was ready to run and waited for a processor.
+    pub(crate) run_delay_ns: u64,
+    /// Whether the kernel counts them.
+    pub(crate) delay_counted: bool,
     /// Whether `io_uring` had to do without registered buffers.
     pub(crate) unregistered: bool,
     /// Its failure.
@@ -48,6 +54,8 @@ impl Report {
             elapsed_ns: 0,
             counters: [Counters::new(), Counters::new()],
             cost: Cost::default(),
+            run_delay_ns: 0,
+            delay_counted: false,
             unregistered: false,
             fault: None,
         }
@@ -63,6 +71,9 @@ impl Report {
             self.cost.system_ns,
             self.cost.storage_read_bytes,
             u64::from(self.cost.storage_counted),
+            self.cost.major_faults,
+            self.run_delay_ns,
+            u64::from(self.delay_counted),
             u64::from(self.unregistered),
             self.fault.map_or(0, |f| f.action as u64),
             fault.offset,
@@ -94,7 +105,9 @@ impl Report {
             system_ns: next(),
             storage_read_bytes: next(),
             storage_counted: next() != 0,
+            major_faults: next(),
         };
+        (report.run_delay_ns, report.delay_counted) = (next(), next() != 0);
         report.unregistered = next() != 0;
         let (action, offset, errno) = (next(), next(), next() as i32);
         report.fault = Action::from_number(action).map(|action| Fault { action, offset, errno });
@@ -121,11 +134,14 @@ mod tests {
             }
             report.started = true;
             report.cost.user_ns = 5;
+            report.cost.major_faults = 6;
+            (report.run_delay_ns, report.delay_counted) = (7, true);
             report.fault = Some(Fault::at(Action::Write, 77, libc::EIO));
             let words: Vec<_> = (0..REPORT_WORDS).map(|_| AtomicU64::new(0)).collect();
             prop_assert!(Report::load(&words).is_none());
             report.store(&words);
             let read = Report::load(&words).unwrap();
+            prop_assert_eq!((read.run_delay_ns, read.delay_counted), (7, true));
             prop_assert_eq!((read.started, read.cost, read.fault), (true, report.cost, report.fault));
             for (a, b) in read.counters.iter().zip(&report.counters) {
                 prop_assert_eq!((a.ios, a.bytes, a.sum_ns), (b.ios, b.bytes, b.sum_ns));

@@ -1,6 +1,6 @@
 //! One stream of requests while it runs: its clock, its counters, and its part in the phases of the run.
 
-use crate::worker::meter::Meter;
+use crate::worker::meter::{Meter, RunDelay};
 use crate::worker::report::Report;
 use ioscape_machine::clock::Clock;
 use ioscape_machine::shared::{Live, Shared, bump, phase};
@@ -15,6 +15,8 @@ pub(crate) struct Stream<'a> {
     shared: &'a Shared,
     live: &'a Live,
     meter: &'a Meter,
+    delay: RunDelay,
+    delayed_ns: Option<u64>,
     seen: u32,
     began: u64,
     think: Option<Timespec>,
@@ -23,7 +25,7 @@ pub(crate) struct Stream<'a> {
 }
 
 impl<'a> Stream<'a> {
-    /// Stream number `index` of the run.
+    /// Stream number `index` of the run, in the thread that carries it out.
     pub(crate) fn new(
         shared: &'a Shared,
         index: usize,
@@ -34,8 +36,8 @@ impl<'a> Stream<'a> {
         let live = &shared.live()[index];
         let think = (think_ns > 0).then(|| timespec(think_ns));
         let (seen, began) = (phase::PREPARE, 0);
-        let report = Report::new();
-        Self { clock, shared, live, meter, seen, began, think, think_ns, report }
+        let (delay, delayed_ns, report) = (RunDelay::of_this_thread(), None, Report::new());
+        Self { clock, shared, live, meter, delay, delayed_ns, seen, began, think, think_ns, report }
     }
 
     /// Says that the stream is ready, and waits for the start.
@@ -62,6 +64,7 @@ impl<'a> Stream<'a> {
         if phase == phase::MEASURE {
             self.report.counters.iter_mut().for_each(|c| c.clear());
             self.meter.begin();
+            self.delayed_ns = self.delay.ns();
             self.report.started = true;
             self.began = self.clock.raw();
             self.live.started.store(1, Ordering::Release);
@@ -73,6 +76,10 @@ impl<'a> Stream<'a> {
     fn finish(&mut self) -> bool {
         self.seen = phase::STOP;
         self.report.elapsed_ns = self.clock.nanos_between(self.began, self.clock.raw());
+        let delay_ns =
+            self.delay.ns().zip(self.delayed_ns).map(|(now, then)| now.saturating_sub(then));
+        self.report.delay_counted = delay_ns.is_some();
+        self.report.run_delay_ns = delay_ns.unwrap_or(0);
         if let Some(cost) = self.meter.end() {
             self.report.cost = cost;
         }

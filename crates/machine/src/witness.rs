@@ -1,0 +1,216 @@
+//! What the kernel counts beside the throughput of a run: a snapshot at its beginning, one at its end, and the difference.
+//!
+//! A snapshot reads six to ten small files; two are taken per run, at its two ends. Residency is asked apart, since it costs
+//! milliseconds per GiB of the set. Workers count themselves what concerns them alone: their waiting, their faults, their reads.
+
+use crate::cgroup::{self, MemoryGroup};
+use crate::device::BlockDevice;
+use crate::load;
+use crate::mounts;
+use crate::target::Target;
+use crate::text;
+use ioscape_schema::Witness;
+use std::path::PathBuf;
+use std::time::Instant;
+
+/// Unit in which the kernel counts what a device moved, in bytes, whatever the device's own sectors are.
+const SECTOR: u64 = 512;
+
+/// Where the counters of runs on one target are; found once.
+#[derive(Debug)]
+pub struct Sources {
+    /// Counters of the devices below the target.
+    devices: Vec<PathBuf>,
+    /// `memory.stat` of the memory group.
+    memory_stat: Option<PathBuf>,
+    /// `cpu.stat` of the groups with a quota.
+    quotas: Vec<PathBuf>,
+    /// Pressure of the memory group for memory and for I/O, where groups have it.
+    pressures: [Option<PathBuf>; 2],
+}
+
+/// All counters at one moment.
+#[derive(Clone, Debug)]
+pub struct Snapshot {
+    taken: Instant,
+    /// The machine's processors and pressures.
+    pub load: load::Snapshot,
+    device_bytes: Option<[u64; 2]>,
+    dirty_bytes: Option<u64>,
+    throttled_ns: Option<u64>,
+    stalled_us: [Option<u64>; 2],
+}
+
+impl Sources {
+    /// Finds the counters for I/O on `target` by members of `group`.
+    pub fn of(target: &Target, group: Option<&MemoryGroup>) -> Self {
+        let system = target.file_system();
+        let named = mounts::source_devices(&system.source);
+        let numbers = if named.len() > 1 { named } else { vec![system.device] };
+        let numbers =
+            numbers.into_iter().filter(|_| system.has_device && !system.is_network_or_fuse);
+        let file = |name: &str| group.map(|g| g.file(name)).filter(|path| path.exists());
+        Self {
+            devices: numbers.filter_map(BlockDevice::at).map(|d| d.stat_file()).collect(),
+            memory_stat: file("memory.stat"),
+            quotas: cgroup::quota_files(group),
+            pressures: ["memory.pressure", "io.pressure"].map(file),
+        }
+    }
+
+    /// Dirty and write-back bytes of the memory group, or of the machine without one; absent where they cannot be read.
+    pub fn dirty_bytes(&self) -> Option<u64> {
+        match &self.memory_stat {
+            Some(path) => cgroup::dirty_bytes(&text::read(path)?),
+            None => dirty_of_machine(&text::read("/proc/meminfo")?),
+        }
+    }
+
+    /// Reads all counters.
+    pub fn snapshot(&self) -> Snapshot {
+        let load = load::Snapshot::take();
+        let devices: Option<Vec<[u64; 2]>> =
+            self.devices.iter().map(|path| moved_by_device(&text::read(path)?)).collect();
+        let sum = |all: Vec<[u64; 2]>| all.iter().fold([0, 0], |s, d| [s[0] + d[0], s[1] + d[1]]);
+        let throttled = self.quotas.iter().map(|path| cgroup::throttled_ns(&text::read(path)?));
+        let machine = [load.psi_memory_some_us, load.psi_io_some_us];
+        let stalled = |i: usize| match &self.pressures[i] {
+            Some(path) => load::some_total(&text::read(path)?),
+            None => machine[i],
+        };
+        Snapshot {
+            taken: Instant::now(),
+            device_bytes: devices.filter(|all| !all.is_empty()).map(sum),
+            dirty_bytes: self.dirty_bytes(),
+            throttled_ns: throttled.sum::<Option<u64>>().filter(|_| !self.quotas.is_empty()),
+            stalled_us: [stalled(0), stalled(1)],
+            load,
+        }
+    }
+}
+
+impl Snapshot {
+    /// What was counted since `earlier`: all of a witness but residency, what workers count themselves, and rates.
+    pub fn since(&self, earlier: &Self) -> Witness {
+        let elapsed_s = self.taken.duration_since(earlier.taken).as_secs_f64();
+        let moved = |i: usize| Some(self.device_bytes?[i].saturating_sub(earlier.device_bytes?[i]));
+        let stalled = |i: usize| {
+            let us = self.stalled_us[i]?.saturating_sub(earlier.stalled_us[i]?);
+            (elapsed_s > 0.0).then(|| (us as f64 / 1e6 / elapsed_s).min(1.0))
+        };
+        let throttled = || Some(self.throttled_ns?.saturating_sub(earlier.throttled_ns?));
+        // Every kernel shows the times; without them the sum of all is 0.
+        let has_times = earlier.load.total_s > 0.0;
+        Witness {
+            device_read_bytes: moved(0),
+            device_written_bytes: moved(1),
+            dirty_bytes: earlier.dirty_bytes.zip(self.dirty_bytes).map(|(a, b)| [a, b]),
+            steal_s: has_times.then(|| (self.load.steal_s - earlier.load.steal_s).max(0.0)),
+            throttled_s: throttled().map(|ns| ns as f64 / 1e9),
+            memory_pressure_frac: stalled(0),
+            io_pressure_frac: stalled(1),
+            ..Witness::default()
+        }
+    }
+}
+
+/// Dirty and write-back bytes in `/proc/meminfo`.
+fn dirty_of_machine(meminfo: &str) -> Option<u64> {
+    Some((text::field(meminfo, "Dirty")? + text::field(meminfo, "Writeback")?) * 1024)
+}
+
+/// Bytes read and bytes written in the `stat` file of a block device (kernel documentation, block/stat): the third and the
+/// seventh number, in sectors.
+fn moved_by_device(stat: &str) -> Option<[u64; 2]> {
+    let number = |at: usize| stat.split_whitespace().nth(at)?.parse::<u64>().ok();
+    Some([number(2)?.saturating_mul(SECTOR), number(6)?.saturating_mul(SECTOR)])
+}
+
+/// Nanoseconds a thread was ready to run and waited for a processor: the second number of its `schedstat` file (kernel
+/// documentation, scheduler/sched-stats).
+pub fn waited_ns(schedstat: &str) -> Option<u64> {
+    schedstat.split_whitespace().nth(1)?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{build_directory, skipped};
+    use std::io::{Seek, Write};
+    use std::time::Duration;
+
+    #[test]
+    fn counters_are_read_from_what_kernels_write() {
+        let disk = " 3279069   128081 146591274  5382904   624396   382433 215062688  1487595        0   226604  6912397   183470       28 105836112    41012     8854      884\n";
+        assert_eq!(moved_by_device(disk), Some([146_591_274 * 512, 215_062_688 * 512]));
+        assert_eq!(moved_by_device("1 2 3"), None);
+        assert_eq!(waited_ns("175630535 19176840 433"), Some(19_176_840));
+        assert_eq!(waited_ns(""), None);
+        let meminfo =
+            "Dirty:             37908 kB\nWriteback:            12 kB\nWritebackTmp: 5 kB\n";
+        assert_eq!(dirty_of_machine(meminfo), Some(37_920 * 1024));
+        assert_eq!(dirty_of_machine("Dirty: 1 kB\n"), None);
+    }
+
+    #[test]
+    fn both_versions_of_control_groups_are_understood() {
+        let first =
+            "cache 10448896\nshmem 9084928\ndirty 122880\nwriteback 4096\ntotal_dirty 344702976\n";
+        let second = "anon 1531904\nfile_mapped 0\nfile_dirty 540672\nfile_writeback 135168\n";
+        assert_eq!(cgroup::dirty_bytes(first), Some(126_976));
+        assert_eq!(cgroup::dirty_bytes(second), Some(675_840));
+        assert_eq!(cgroup::dirty_bytes("cache 1\n"), None);
+        let first = "nr_periods 9\nnr_throttled 2\nthrottled_time 150000\n";
+        let second = "usage_usec 847332\nnr_periods 9\nnr_throttled 2\nthrottled_usec 150\n";
+        assert_eq!(cgroup::throttled_ns(first), Some(150_000));
+        assert_eq!(cgroup::throttled_ns(second), Some(150_000));
+        assert_eq!(cgroup::throttled_ns("usage_usec 847332\n"), None, "no controller");
+    }
+
+    /// A snapshot of a made-up machine.
+    fn snapshot(taken: Instant) -> Snapshot {
+        Snapshot {
+            taken,
+            load: load::Snapshot { total_s: 1.0, ..load::Snapshot::default() },
+            device_bytes: Some([1000, 2000]),
+            dirty_bytes: Some(500),
+            throttled_ns: None,
+            stalled_us: [Some(100), None],
+        }
+    }
+
+    #[test]
+    fn the_difference_of_two_snapshots_is_the_witness() {
+        let begin = Instant::now();
+        let before = snapshot(begin);
+        let mut after = snapshot(begin + Duration::from_secs(2));
+        after.device_bytes = Some([1600, 2000]);
+        after.dirty_bytes = Some(400);
+        after.load.steal_s = 0.25;
+        after.stalled_us = [Some(1_000_100), Some(5)];
+        let told = after.since(&before);
+        assert_eq!((told.device_read_bytes, told.device_written_bytes), (Some(600), Some(0)));
+        assert_eq!(told.dirty_bytes, Some([500, 400]));
+        assert_eq!((told.steal_s, told.throttled_s), (Some(0.25), None));
+        assert_eq!((told.memory_pressure_frac, told.io_pressure_frac), (Some(0.5), None));
+    }
+
+    #[test]
+    fn the_device_below_a_file_is_seen() {
+        let directory = tempfile::tempdir_in(build_directory()).unwrap();
+        let target = Target::open(directory.path(), &Default::default()).unwrap();
+        let sources = Sources::of(&target, None);
+        let before = sources.snapshot();
+        let mut file = target.open_file(ioscape_schema::Access::Buffered, true).unwrap();
+        file.write_all(&vec![5; 8 << 20]).unwrap();
+        file.sync_data().unwrap();
+        file.rewind().unwrap();
+        let told = sources.snapshot().since(&before);
+        assert!(told.dirty_bytes.is_some() && told.steal_s.is_some());
+        assert!(told.io_pressure_frac.is_none_or(|share| (0.0..=1.0).contains(&share)));
+        if !target.file_system().has_device {
+            return skipped("no device lies below the directory of the build");
+        }
+        assert!(told.device_written_bytes.is_some_and(|bytes| bytes >= 8 << 20), "{told:?}");
+    }
+}

@@ -1,0 +1,186 @@
+//! What the kernel counted over a run, put beside its figures: the witness of a measurement, and the doubts it raises.
+
+use ioscape_schema::tally::doubt_of_steadiness;
+use ioscape_schema::units::Bytes;
+use ioscape_schema::{Access, Engine, Measurement, Warning, WarningKind, Witness};
+
+/// Dirty pages that grow by less than this share of what is written do not fill up any more.
+pub(super) const FILLING: f64 = 0.1;
+
+/// Share of its time that a worker may wait for a processor before the run counts as disturbed.
+const WAITING_MAX: f64 = 0.10;
+
+/// Share of its time beyond which what is left of it is too little to compute a rate from.
+const WAITING_MOST: f64 = 0.9;
+
+/// What did not stand still when a warm-up ended at its cap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unsettled {
+    /// The rate.
+    Rate,
+    /// Dirty bytes: they grew with what was written.
+    Dirty,
+    /// The share of the set in the file cache.
+    Residency,
+}
+
+/// The witness of `m`: what was `counted` over its measured part, and the share of its set in the file cache before.
+pub(super) fn of(m: &Measurement, counted: &Witness, resident_before: Option<f64>) -> Witness {
+    if m.workload.engine == Engine::Null {
+        return Witness::default();
+    }
+    let witness = Witness {
+        resident_frac: resident_before.zip(m.resident_frac).map(|(a, b)| [a, b]),
+        storage_read_bytes: m.storage_read_bytes,
+        ..counted.clone()
+    };
+    Witness {
+        undisturbed_bytes_per_s: undisturbed(m, &witness),
+        sustained_write_bytes_per_s: sustained(m, &witness),
+        ..witness
+    }
+}
+
+/// Share of its time that a stream waited for a processor, on average; absent where it cannot be asked, and where streams
+/// outnumber processors, since they then wait for one another.
+fn waiting_frac(m: &Measurement, witness: &Witness) -> Option<f64> {
+    let processors = std::thread::available_parallelism().ok()?.get();
+    let streams = m.workload.process_num;
+    let per_stream_s = witness.run_delay_s? / f64::from(streams.max(1));
+    (streams as usize <= processors && m.elapsed_s > 0.0).then(|| per_stream_s / m.elapsed_s)
+}
+
+fn undisturbed(m: &Measurement, witness: &Witness) -> Option<f64> {
+    let waiting = waiting_frac(m, witness).filter(|share| *share < WAITING_MOST)?;
+    Some(m.throughput_bytes_per_s / (1.0 - waiting))
+}
+
+/// Dirty bytes that fell away count as none: they were written before.
+fn sustained(m: &Measurement, witness: &Witness) -> Option<f64> {
+    let written = m.write.filter(|write| write.bytes > 0 && m.elapsed_s > 0.0)?.bytes;
+    let absorbed = match m.workload.access {
+        Access::Buffered => {
+            witness.dirty_bytes.map(|[before, after]| after.saturating_sub(before))?
+        }
+        Access::Direct | Access::Dsync => 0,
+    };
+    Some(written.saturating_sub(absorbed) as f64 / m.elapsed_s)
+}
+
+/// The doubt about a run whose warm-up ended at its cap.
+///
+/// That a cache took the writes up is said only where dirty bytes went on growing in the measured part too.
+pub(super) fn doubt_of_warm_up(what: Unsettled, m: &Measurement) -> Option<Warning> {
+    let message = match what {
+        Unsettled::Rate => return Some(doubt_of_steadiness(m.warm_up_s)),
+        Unsettled::Dirty => {
+            let [before, after] = m.witness.dirty_bytes?;
+            let (grown, written) = (after.saturating_sub(before), m.write?.bytes);
+            let sustained = m.witness.sustained_write_bytes_per_s?;
+            if grown as f64 <= FILLING * written as f64 {
+                return None;
+            }
+            format!(
+                "dirty bytes still grew, by {} while {} were written: this is the speed of the cache, and {}/s were kept \
+                 up beside it; allow a longer run",
+                Bytes(grown as f64),
+                Bytes(written as f64),
+                Bytes(sustained)
+            )
+        }
+        Unsettled::Residency => {
+            let [before, after] = m.witness.resident_frac?;
+            format!(
+                "the share of the set in the file cache still changed after {:.1} s of warm-up ({:.0} % before, {:.0} % \
+                 after the run): allow a longer run",
+                m.warm_up_s,
+                100.0 * before,
+                100.0 * after
+            )
+        }
+    };
+    Some(Warning::new(WarningKind::NotSteady, message))
+}
+
+/// The doubt about a run whose workers were kept from the processors.
+pub(super) fn doubt_of_waiting(m: &Measurement) -> Option<Warning> {
+    let waiting = waiting_frac(m, &m.witness).filter(|share| *share > WAITING_MAX)?;
+    let without = m.witness.undisturbed_bytes_per_s.map_or_else(String::new, |rate| {
+        format!("; over the rest of their time they moved {}/s", Bytes(rate))
+    });
+    let message = format!(
+        "the workers were ready to run but waited for a processor {:.0} % of the time{without}",
+        100.0 * waiting.min(1.0)
+    );
+    Some(Warning::new(WarningKind::LoadByOthers, message))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ioscape_schema::measurement::Direction;
+    use ioscape_schema::{Stop, Workload};
+
+    /// A second of one process that wrote 1000 bytes.
+    fn measurement(witness: Witness) -> Measurement {
+        let workload = Workload { process_num: 1, ..Workload::default() };
+        Measurement {
+            elapsed_s: 1.0,
+            throughput_bytes_per_s: 1000.0,
+            write: Some(Direction { bytes: 1000, ..Direction::default() }),
+            witness,
+            ..Measurement::empty(workload, Stop::Confident)
+        }
+    }
+
+    #[test]
+    fn time_without_a_processor_is_taken_off() {
+        let witness = Witness { run_delay_s: Some(0.5), ..Witness::default() };
+        let m = measurement(witness.clone());
+        assert_eq!(undisturbed(&m, &witness), Some(2000.0));
+        assert!(doubt_of_waiting(&m).unwrap().message.contains("50 % of the time"));
+        let crowded = Workload { process_num: 1 << 20, ..m.workload.clone() };
+        let m = Measurement { workload: crowded, ..m };
+        assert_eq!(undisturbed(&m, &witness), None, "they wait for one another");
+        assert!(doubt_of_waiting(&m).is_none());
+        let starved = Witness { run_delay_s: Some(0.99), ..Witness::default() };
+        let m = measurement(starved.clone());
+        assert_eq!(undisturbed(&m, &starved), None);
+        assert!(doubt_of_waiting(&m).is_some());
+        assert_eq!(undisturbed(&m, &Witness::default()), None, "not asked");
+    }
+
+    #[test]
+    fn what_the_cache_took_up_is_not_sustained() {
+        let dirty =
+            |before, after| Witness { dirty_bytes: Some([before, after]), ..Witness::default() };
+        let of = |witness: &Witness| sustained(&measurement(witness.clone()), witness);
+        assert_eq!(of(&dirty(100, 400)), Some(700.0));
+        assert_eq!(of(&dirty(400, 100)), Some(1000.0), "written earlier");
+        assert_eq!(of(&dirty(0, 5000)), Some(0.0));
+        assert_eq!(of(&Witness::default()), None);
+        let direct = Workload { access: Access::Direct, ..Workload::default() };
+        let m = Measurement { workload: direct, ..measurement(Witness::default()) };
+        assert_eq!(sustained(&m, &dirty(0, 900)), Some(1000.0), "the dirt of others");
+        let m = Measurement { write: None, ..m };
+        assert_eq!(sustained(&m, &dirty(0, 0)), None, "nothing was written");
+    }
+
+    #[test]
+    fn the_speed_of_the_cache_is_said_only_while_it_fills() {
+        let doubt = |before, after| {
+            let dirty_bytes = Some([before, after]);
+            let witness = Witness {
+                dirty_bytes,
+                sustained_write_bytes_per_s: Some(300.0),
+                ..Witness::default()
+            };
+            doubt_of_warm_up(Unsettled::Dirty, &measurement(witness))
+        };
+        assert!(doubt(100, 800).unwrap().message.contains("this is the speed of the cache"));
+        assert!(doubt(100, 150).is_none());
+        assert!(doubt(800, 100).is_none());
+        assert!(doubt_of_warm_up(Unsettled::Residency, &measurement(Witness::default())).is_none());
+        assert!(doubt_of_warm_up(Unsettled::Rate, &measurement(Witness::default())).is_some());
+    }
+}
