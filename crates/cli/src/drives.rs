@@ -2,8 +2,8 @@
 
 use crate::failure::Failure;
 use crate::traces::Whole;
+use ioscape_simulate::replay::by_device;
 use ioscape_simulate::{Drive, Extent, Parameters, drives, ssd};
-use std::collections::BTreeMap;
 use std::path::Path;
 
 fn misuse(error: impl std::fmt::Display) -> Failure {
@@ -111,15 +111,6 @@ fn at(name: &str, error: &ioscape_simulate::Error) -> Failure {
     }
 }
 
-/// Requests by device.
-pub fn counts(trace: &Whole) -> BTreeMap<u16, u64> {
-    let mut counts = BTreeMap::new();
-    for io in &trace.rows {
-        *counts.entry(io.device).or_insert(0) += 1;
-    }
-    counts
-}
-
 /// The name of a device.
 pub fn device_name(trace: &Whole, device: u16) -> String {
     let named = trace.info.devices.get(usize::from(device)).map(|d| d.name.clone());
@@ -128,7 +119,7 @@ pub fn device_name(trace: &Whole, device: u16) -> String {
 
 /// The devices asked for; all of them unasked.
 pub fn devices(trace: &Whole) -> Vec<u16> {
-    trace.asked.clone().unwrap_or_else(|| counts(trace).into_keys().collect())
+    trace.asked.clone().unwrap_or_else(|| by_device(&trace.rows).into_keys().collect())
 }
 
 /// Refuses a trace whose sectors are not made of the drive's.

@@ -3,10 +3,8 @@
 use crate::failure::Failure;
 use crate::output;
 use crate::progress::Progress;
-use ioscape_machine::environment;
 use ioscape_machine::error::Error as MeasureError;
-use ioscape_machine::memory::memory;
-use ioscape_machine::{Target, TargetOptions};
+use ioscape_machine::{Target, TargetFacts, TargetOptions};
 use ioscape_measure::session::{RunOptions, Session, SessionOptions};
 use ioscape_schema::units::Bytes;
 use ioscape_schema::{Document, Measurement, Warning, WarningKind, Workload};
@@ -19,9 +17,6 @@ use std::time::Instant;
 /// First part of the set, laid out to learn how fast that goes.
 const LAYOUT_TRIAL: u64 = 1 << 30;
 
-/// Where the kernel never flushes by itself, writes that go on for this many seconds show that they are not disturbed.
-const NEVER_FLUSHED: f64 = 5.0;
-
 /// How long to measure one workload.
 #[derive(Clone, Copy, Debug)]
 pub struct Effort {
@@ -31,45 +26,13 @@ pub struct Effort {
     pub cap_s: f64,
 }
 
-/// What a plan needs to know of a target.
-#[derive(Clone, Debug)]
-pub struct Look {
-    /// How large a set the target holds.
-    pub capacity_bytes: u64,
-    /// Memory of the machine, or of the group this process already runs in.
-    pub memory_bytes: Option<u64>,
-    /// Alignment that direct I/O needs.
-    pub direct_align: Option<u64>,
-    /// Time after which the kernel has flushed a dirty page, in seconds.
-    pub flush_interval_s: Option<f64>,
-}
-
 /// Looks at a target without leaving anything behind.
 ///
 /// # Errors
 /// The target cannot be used.
-pub fn look(path: &Path, destroy_data: bool) -> Result<Look, Failure> {
+pub fn look(path: &Path, destroy_data: bool) -> Result<TargetFacts, Failure> {
     let options = TargetOptions { destroy_data, write_needed: true };
-    Ok(look_at(&Target::open(path, &options)?))
-}
-
-fn look_at(target: &Target) -> Look {
-    let memory = memory();
-    let within = ioscape_machine::cgroup::enclosing_limit().unwrap_or(u64::MAX);
-    let environment = environment::capture(target, None);
-    let centis = |key: &str| environment.vm_dirty.get(key).map(|&c| c as f64 / 100.0);
-    let flush = |expire: f64, wake_up: f64| match wake_up > 0.0 {
-        true => expire + 2.0 * wake_up,
-        false => NEVER_FLUSHED,
-    };
-    Look {
-        capacity_bytes: target.capacity_bytes(),
-        memory_bytes: Some(memory.total.min(within)),
-        direct_align: target.direct_align().map(u64::from),
-        flush_interval_s: centis("dirty_expire_centisecs")
-            .zip(centis("dirty_writeback_centisecs"))
-            .map(|(expire, wake_up)| flush(expire, wake_up)),
-    }
+    Ok(TargetFacts::of(&Target::open(path, &options)?))
 }
 
 /// A target in a session.
@@ -128,8 +91,8 @@ impl Machine {
     }
 
     /// What a plan needs to know.
-    pub fn look(&self) -> Look {
-        look_at(self.session.target())
+    pub fn look(&self) -> TargetFacts {
+        TargetFacts::of(self.session.target())
     }
 
     /// Lays out a first part of a set of `most` bytes and gives the rate; `None` when it is too little to tell.

@@ -12,6 +12,7 @@ pub mod device;
 pub mod environment;
 pub mod error;
 pub mod extents;
+mod facts;
 pub mod load;
 pub mod loops;
 pub mod memory;
@@ -28,6 +29,7 @@ pub mod witness;
 
 pub use clock::Clock;
 pub use error::{Death, Error};
+pub use facts::TargetFacts;
 pub use mounts::FileSystemInfo;
 pub use target::{Target, TargetOptions};
 pub use traps::traps;

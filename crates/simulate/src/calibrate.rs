@@ -9,6 +9,7 @@ use crate::compare::{Agreement, agreement};
 use crate::drive::{Drive, Parameters};
 use crate::replay::{Arrivals, Job, Options, Simulated, one_step, replay};
 use crate::seek::SeekCurve;
+use std::fmt;
 
 /// Requests that come later than this after the one before say nothing of the angle.
 pub const SHORT_GAP_NS: u64 = 30_000_000;
@@ -49,6 +50,40 @@ pub fn judge(drive: &Drive, jobs: &[Job]) -> Fit {
     let bounded: u64 = left.iter().zip(&right).map(|(a, b)| a.abs_diff(*b).min(BOUND_NS)).sum();
     let mean = bounded as f64 / rows.len().max(1) as f64;
     Fit { free, paired, cost_ns: mean + WEIGHT * free.rms_ns }
+}
+
+impl fmt::Display for Fit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "demerit {:.2} %, mean {:.3} ms for {:.3} ms measured; paired error of {} requests: median {:.3} ms, {:.1} % within 1 ms",
+            100.0 * self.free.demerit,
+            self.free.simulated_mean_ns / 1e6,
+            self.free.measured_mean_ns / 1e6,
+            self.paired.count,
+            self.paired.paired_median_ns / 1e6,
+            100.0 * self.paired.within_1ms
+        )
+    }
+}
+
+/// A sentence for the start and for the fit on each half of the jobs: the one that was fitted, and the one held out.
+///
+/// # Errors
+/// One of them is no drive.
+pub fn compare(
+    start: &Parameters,
+    fitted: &Parameters,
+    halves: [&[Job]; 2],
+) -> Result<Vec<String>, Error> {
+    let mut lines = Vec::new();
+    for (what, parameters) in [("start", start), ("fit", fitted)] {
+        let drive = parameters.build()?;
+        for (half, jobs) in ["first half (fitted)", "second half (held out)"].iter().zip(halves) {
+            lines.push(format!("{what}, {half}: {}", judge(&drive, jobs)));
+        }
+    }
+    Ok(lines)
 }
 
 /// One parameter that can be moved.
@@ -242,4 +277,30 @@ fn turn(
         }
     }
     Ok(lowest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fit_is_told_by_demerit_and_paired_error() {
+        let free = Agreement {
+            count: 21_126,
+            measured_mean_ns: 25.409e6,
+            simulated_mean_ns: 25.3994e6,
+            demerit: 0.02254,
+            ..Agreement::default()
+        };
+        let paired = Agreement {
+            count: 17_000,
+            paired_median_ns: 78_400.0,
+            within_1ms: 0.9241,
+            ..Agreement::default()
+        };
+        assert_eq!(
+            Fit { free, paired, cost_ns: 1.0 }.to_string(),
+            "demerit 2.25 %, mean 25.399 ms for 25.409 ms measured; paired error of 17000 requests: median 0.078 ms, 92.4 % within 1 ms"
+        );
+    }
 }

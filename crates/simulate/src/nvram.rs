@@ -1,11 +1,14 @@
 //! Non-volatile memory at the host: how many writes it absorbs, for all sizes in one pass (Ruemmler & Wilkes 1993,
 //! "Non-volatile write caching at the host", figures 17 and 18).
 
-use ioscape_schema::{Absorption, AbsorptionPoint, Io, Op};
+use ioscape_schema::{Absorption, AbsorptionPoint, Io, IoType, Op};
 use std::collections::BTreeMap;
 
 /// Length of an interval in the paper.
 pub const INTERVAL_NS: u64 = 30_000_000_000;
+
+/// Sizes of caches at the host (figures 17 and 18): powers of two, and one and a half times each.
+const HOST_CACHES: std::ops::RangeInclusive<u32> = 12..=24;
 
 /// Bytes that absorption is told apart by: that of the smallest fragments of the traced file systems.
 const GRAIN: u64 = 1024;
@@ -87,6 +90,16 @@ fn points(all: &Histogram, sizes: &[u64]) -> Vec<AbsorptionPoint> {
         overwrites: up_to(&all.overwrites, cache_bytes, all.written),
     };
     sizes.iter().map(point).collect()
+}
+
+/// What caches of 4 KiB to 24 MiB at the host absorb: of all writes, of metadata and of users' data, where there are any.
+pub fn absorption_at_host(rows: &[Io]) -> Vec<Absorption> {
+    let sizes: Vec<u64> =
+        HOST_CACHES.flat_map(|power| [1u64 << power, 3u64 << (power - 1)]).collect();
+    let all = absorption(rows, "all", |_| true, &sizes);
+    let metadata = absorption(rows, "metadata", |io| io.io_type.is_metadata(), &sizes);
+    let user = absorption(rows, "user_data", |io| io.io_type == IoType::UserData, &sizes);
+    [all, metadata, user].into_iter().filter(|found| found.intervals > 0).collect()
 }
 
 /// Share of the bytes written that never leave a cache of `bytes` per device because they are overwritten in it: it keeps

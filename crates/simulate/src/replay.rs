@@ -6,6 +6,7 @@ use crate::disk::Disk;
 use crate::drive::Drive;
 use crate::schedule::{Queue, Scheduler, Waiting};
 use ioscape_schema::{Io, IoFlags, Op};
+use std::collections::BTreeMap;
 
 /// When requests come.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -17,6 +18,17 @@ pub enum Arrivals {
     Issued,
     /// Each one its recorded think time after the completion of the one before: a closed system with one user a disk.
     Closed,
+}
+
+impl Arrivals {
+    /// The word that the command line and result files use.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Queued => "queued",
+            Self::Issued => "issued",
+            Self::Closed => "closed",
+        }
+    }
 }
 
 /// What is simulated.
@@ -101,6 +113,15 @@ impl<'a> From<&'a Drive> for Extent<'a> {
         let blocks = drive.mechanism.layout.blocks();
         Self { name: &drive.name, sector_bytes: drive.sector_bytes, blocks }
     }
+}
+
+/// Requests by device.
+pub fn by_device(rows: &[Io]) -> BTreeMap<u16, u64> {
+    let mut counts = BTreeMap::new();
+    for io in rows {
+        *counts.entry(io.device).or_insert(0) += 1;
+    }
+    counts
 }
 
 /// Turns the rows of a trace into jobs for a drive; flushes and discards move nothing and are left out. `devices` are the

@@ -6,6 +6,7 @@
 
 pub mod campaign;
 pub mod comparison;
+pub mod frame;
 pub mod ratio;
 pub mod reach;
 pub mod validation;

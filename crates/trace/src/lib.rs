@@ -11,6 +11,7 @@ pub mod read;
 pub mod replay;
 pub mod ring;
 mod select;
+mod wanted;
 pub mod write;
 
 pub use classify::{BlockTypes, TypedRange, classify};
@@ -18,4 +19,5 @@ pub use doubts::doubts;
 pub use error::{Error, Place};
 pub use read::{Format, ReadOptions, Reader, Source, needs_file, open};
 pub use select::Selection;
+pub use wanted::Wanted;
 pub use write::{OutFormat, Writer};

@@ -7,7 +7,8 @@ use crate::progress::Progress;
 use crate::recognise::FITTED_DRIVE;
 use crate::traces::Rows;
 use crate::{drives, interrupt, output};
-use ioscape_simulate::calibrate::{Fit, Search, calibrate, judge};
+use ioscape_simulate::calibrate::{Search, calibrate, compare};
+use ioscape_simulate::replay::by_device;
 use ioscape_simulate::{Job, Status, jobs};
 use std::cell::Cell;
 use std::sync::atomic::Ordering;
@@ -28,7 +29,7 @@ pub fn main(args: &CalibrateArgs) -> Result<(), Failure> {
     let drive = drives::build(&args.drive, &start)?;
     let trace = Rows::open(&args.trace, &args.of_trace)?.all()?;
     let busiest =
-        drives::counts(&trace).into_iter().max_by_key(|&(d, n)| (n, std::cmp::Reverse(d)));
+        by_device(&trace.rows).into_iter().max_by_key(|&(d, n)| (n, std::cmp::Reverse(d)));
     let device = match &trace.asked {
         Some(devices) if devices.len() > 1 => {
             return Err(Failure::Misuse(
@@ -51,7 +52,8 @@ pub fn main(args: &CalibrateArgs) -> Result<(), Failure> {
     let search = Search { rounds: args.rounds, skews: !args.keep_skews, ..Search::default() };
     let mut fitted = with_progress(&start, first, search)?;
     fitted.status = Status::Calibrated;
-    let summary = judged(&start, &fitted, [first, second])?;
+    let failed = |e: ioscape_simulate::Error| Failure::Failed(e.to_string());
+    let summary = compare(&start, &fitted, [first, second]).map_err(failed)?;
     fitted.sources.insert("calibration".to_owned(), summary.join("; "));
     let text = format!("{FITTED_DRIVE}.\n{}", fitted.text().map_err(misuse)?);
     for line in &summary {
@@ -81,59 +83,4 @@ fn with_progress(
         return Err(Failure::Interrupted("interrupted: nothing was written".to_owned()));
     }
     fitted.map_err(|e| Failure::Failed(e.to_string()))
-}
-
-/// Start and fit on both halves, in words.
-fn judged(
-    start: &ioscape_simulate::Parameters,
-    fitted: &ioscape_simulate::Parameters,
-    halves: [&[Job]; 2],
-) -> Result<Vec<String>, Failure> {
-    let mut lines = Vec::new();
-    for (what, parameters) in [("start", start), ("fit", fitted)] {
-        let drive = parameters.build().map_err(|e| Failure::Failed(e.to_string()))?;
-        for (half, jobs) in ["first half (fitted)", "second half (held out)"].iter().zip(halves) {
-            lines.push(format!("{what}, {half}: {}", sentence(&judge(&drive, jobs))));
-        }
-    }
-    Ok(lines)
-}
-
-fn sentence(fit: &Fit) -> String {
-    format!(
-        "demerit {:.2} %, mean {:.3} ms for {:.3} ms measured; paired error of {} requests: median {:.3} ms, {:.1} % within 1 ms",
-        100.0 * fit.free.demerit,
-        fit.free.simulated_mean_ns / 1e6,
-        fit.free.measured_mean_ns / 1e6,
-        fit.paired.count,
-        fit.paired.paired_median_ns / 1e6,
-        100.0 * fit.paired.within_1ms
-    )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use ioscape_simulate::Agreement;
-
-    #[test]
-    fn a_fit_is_told_by_demerit_and_paired_error() {
-        let free = Agreement {
-            count: 21_126,
-            measured_mean_ns: 25.409e6,
-            simulated_mean_ns: 25.3994e6,
-            demerit: 0.02254,
-            ..Agreement::default()
-        };
-        let paired = Agreement {
-            count: 17_000,
-            paired_median_ns: 78_400.0,
-            within_1ms: 0.9241,
-            ..Agreement::default()
-        };
-        assert_eq!(
-            sentence(&Fit { free, paired, cost_ns: 1.0 }),
-            "demerit 2.25 %, mean 25.399 ms for 25.409 ms measured; paired error of 17000 requests: median 0.078 ms, 92.4 % within 1 ms"
-        );
-    }
 }

@@ -8,12 +8,12 @@ use crate::outputs::Names;
 use crate::progress::Progress;
 use crate::save::{Keeper, Work};
 use crate::{interrupt, output};
+use ioscape_machine::TargetFacts;
 use ioscape_machine::error::Error as MeasureError;
 use ioscape_scaling::{EvaluationOptions, Plan, Probe, ProbeRequest, Replay};
-use ioscape_schema::units::{Bytes, Seconds};
-use ioscape_schema::{
-    Access, Document, Evaluation, Measurement, Settings, WarningKind, Workload, WriterScaling,
-};
+use ioscape_schema::units::Bytes;
+use ioscape_schema::{Access, Document, Evaluation, Measurement, Settings, WarningKind, Workload};
+use ioscape_study::frame::{EvaluationFrame, KnownWriters};
 use ioscape_study::reach::{PROCESS_MAX, ReachLimits};
 use ioscape_study::writers::WriterEffort;
 use std::sync::Arc;
@@ -48,7 +48,7 @@ pub fn main(args: &EvaluateArgs) -> Result<(), Failure> {
         Some(earlier) => continued(earlier, &mut document, args)?,
         None => fresh(args, &mut machine, &mut document, begun, &flag)?,
     };
-    let frame = Frame { target: args.target.display().to_string(), settings, writers };
+    let frame = EvaluationFrame { target: args.target.display().to_string(), settings, writers };
     let settings = &frame.settings;
     let options = EvaluationOptions::of_settings(settings, document.seed);
     options.validate().map_err(|e| Failure::Misuse(e.to_string()))?;
@@ -67,33 +67,12 @@ fn names(args: &EvaluateArgs) -> Names {
 fn dry_run(args: &EvaluateArgs) -> Result<(), Failure> {
     let look = machine::look(&args.target, args.destroy_data)?;
     let settings = settings_of(args, &look, &limits(args, &look, None));
-    output::print(&render(
-        &ioscape_scaling::plan(&EvaluationOptions::of_settings(&settings, args.seed)),
-        &settings,
-    ))
+    let plan = ioscape_scaling::plan(&EvaluationOptions::of_settings(&settings, args.seed));
+    output::print(&plan.describe(&settings))
 }
 
 fn announce(plan: &Plan, settings: &Settings) {
-    output::tell(render(plan, settings).trim_end());
-}
-
-/// The plan in words.
-fn render(plan: &Plan, settings: &Settings) -> String {
-    let [low, high] = settings.unique_bytes.map(|b| Bytes(b as f64));
-    let mut text = format!("Sets from {low} to {high}");
-    if let Some(limit) = settings.memory_limit_bytes {
-        text += &format!(", under a memory limit of {}", Bytes(limit as f64));
-    }
-    text += &format!(
-        "; about {} of at most {}.\n",
-        Seconds(plan.estimated_s()),
-        Seconds(settings.budget_s)
-    );
-    for phase in &plan.phases {
-        let (points, time) = (phase.points, Seconds(phase.estimated_s).to_string());
-        text += &format!("  {:<44} up to {points:>3} points  {time:>9}\n", phase.name);
-    }
-    text
+    output::tell(plan.describe(settings).trim_end());
 }
 
 fn access(args: &EvaluateArgs) -> Access {
@@ -114,7 +93,7 @@ fn base(args: &EvaluateArgs, direct_align: Option<u64>) -> Workload {
 }
 
 /// What bounds the sets on this target.
-fn limits(args: &EvaluateArgs, look: &machine::Look, layout_rate: Option<f64>) -> ReachLimits {
+fn limits(args: &EvaluateArgs, look: &TargetFacts, layout_rate: Option<f64>) -> ReachLimits {
     ReachLimits {
         budget_s: args.budget,
         max_unique_bytes: args.max_unique_bytes,
@@ -127,7 +106,7 @@ fn limits(args: &EvaluateArgs, look: &machine::Look, layout_rate: Option<f64>) -
 }
 
 /// What the evaluation is asked to do on this target.
-fn settings_of(args: &EvaluateArgs, look: &machine::Look, limits: &ReachLimits) -> Settings {
+fn settings_of(args: &EvaluateArgs, look: &TargetFacts, limits: &ReachLimits) -> Settings {
     Settings {
         unique_bytes: limits.unique_bytes(),
         size_mean: limits.size_mean(),
@@ -143,7 +122,7 @@ fn settings_of(args: &EvaluateArgs, look: &machine::Look, limits: &ReachLimits) 
 }
 
 /// Settings, what is known of concurrent writers, and the probes made so far.
-type Beginning = (Settings, Writers, Vec<ioscape_schema::Probe>);
+type Beginning = (Settings, KnownWriters, Vec<ioscape_schema::Probe>);
 
 /// What a new evaluation begins with; laying out the first part of the set tells how large it may become.
 fn fresh(
@@ -176,10 +155,11 @@ fn writers(
     args: &EvaluateArgs,
     layout_rate: Option<f64>,
     interrupt: &Arc<AtomicBool>,
-) -> Result<Writers, Failure> {
-    let left_out = |why: String| Ok(Writers { left_out: Some(why), ..Writers::default() });
+) -> Result<KnownWriters, Failure> {
+    let left_out =
+        |why: String| Ok(KnownWriters { left_out: Some(why), ..KnownWriters::default() });
     if !args.target.is_dir() {
-        return Ok(Writers::default());
+        return Ok(KnownWriters::default());
     }
     let (effort, processors) = (WriterEffort::SHORT, single_writer::processors());
     if let Err(why) = effort.fits(args.budget, layout_rate, processors) {
@@ -190,7 +170,7 @@ fn writers(
     let outcome = single_writer::diagnose(&args.target, effort, &watch, None);
     progress.done();
     match outcome {
-        Ok(diagnosis) => Ok(Writers { found: diagnosis.found, left_out: None }),
+        Ok(diagnosis) => Ok(KnownWriters { found: diagnosis.found, left_out: None }),
         Err(interrupted @ Failure::Interrupted(_)) => Err(interrupted),
         Err(failure) => left_out(failure.to_string()),
     }
@@ -222,10 +202,7 @@ fn continued(
     // That it was interrupted is no doubt about what goes on.
     let kept = earlier.warnings.iter().filter(|doubt| doubt.kind != WarningKind::Interrupted);
     document.warnings = kept.cloned().collect();
-    let writers = Writers {
-        found: evaluation.findings.single_writer.clone(),
-        left_out: evaluation.shortened.get(Writers::NAME).cloned(),
-    };
+    let writers = KnownWriters::of(evaluation);
     Ok((settings.clone(), writers, evaluation.probes.clone()))
 }
 
@@ -233,7 +210,7 @@ fn continued(
 struct MachineProbe<'a> {
     machine: Machine,
     document: &'a mut Document,
-    frame: &'a Frame,
+    frame: &'a EvaluationFrame,
     keeper: &'a mut Keeper,
     progress: Progress,
     /// Probes of an earlier run.
@@ -257,43 +234,10 @@ impl Probe for MachineProbe<'_> {
     }
 }
 
-/// What is known of concurrent writers.
-#[derive(Default)]
-struct Writers {
-    found: Vec<WriterScaling>,
-    /// Why nothing is.
-    left_out: Option<String>,
-}
-
-impl Writers {
-    /// Among the parts that may be left out.
-    const NAME: &str = "single writer";
-}
-
-/// What an evaluation holds that the exploration does not know.
-struct Frame {
-    target: String,
-    settings: Settings,
-    writers: Writers,
-}
-
-impl Frame {
-    fn around(&self, mut evaluation: Evaluation) -> Evaluation {
-        evaluation.target.clone_from(&self.target);
-        evaluation.settings = Some(self.settings.clone());
-        let Writers { found, left_out } = &self.writers;
-        evaluation.findings.single_writer.clone_from(found);
-        evaluation.findings.sentences.extend(found.iter().map(|one| one.sentence.clone()));
-        let left_out = left_out.iter().map(|why| (Writers::NAME.to_owned(), why.clone()));
-        evaluation.shortened.extend(left_out);
-        evaluation
-    }
-}
-
 /// Explores with the machine behind the log; the document holds the evaluation, whole or partial, in the end.
 fn explore(
     options: &EvaluationOptions,
-    frame: &Frame,
+    frame: &EvaluationFrame,
     log: Vec<ioscape_schema::Probe>,
     machine: Machine,
     document: &mut Document,

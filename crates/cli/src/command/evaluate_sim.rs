@@ -7,22 +7,13 @@ use crate::progress::Progress;
 use crate::save::{Keeper, Work};
 use crate::{drives, output};
 use ioscape_scaling::{Bounds, EvaluationOptions, Probe, ProbeRequest, explore};
-use ioscape_schema::tally::{doubt_of_confidence, doubt_of_io_share, doubt_of_steadiness};
-use ioscape_schema::{Access, Document, Engine, Evaluation, Measurement, StopRule, Workload};
-use ioscape_simulate::system::{self, Course, Host, Ran, SystemParameters};
-use ioscape_simulate::{Drive, seek::nanoseconds};
+use ioscape_schema::{Access, Document, Engine, Evaluation, Measurement, Workload};
+use ioscape_simulate::Drive;
+use ioscape_simulate::system::{self, Host, SystemParameters};
 use std::path::Path;
 
 /// What a point costs of the budget, in seconds: as many points are measured as on a real machine in that time.
 const COST_S: f64 = 4.0;
-/// Requests of a part of a run.
-const REQUESTS: [usize; 2] = [400, 1_000_000];
-/// Half the confidence interval over the throughput that is aimed at, as on a real machine.
-const CONFIDENCE: f64 = 0.03;
-/// Seconds of virtual time that stand for a flush interval where nothing is flushed.
-const NO_FLUSH_S: f64 = 10.0;
-/// Flush intervals after which a run ends though its throughput is not known well.
-const INTERVALS_MOST: f64 = 24.0;
 /// Bounds of the other parameters.
 const SIZE_MEAN: [u64; 2] = [4 << 10, 1 << 20];
 const PROCESS_MOST: u32 = 8;
@@ -150,15 +141,7 @@ impl Probe for Simulated<'_> {
         let mut host = Host::new(self.system, self.drive, workload.unique_bytes)?;
         let mut streams = ioscape_workload::streams(workload, self.document.seed);
         let next = |process: usize| streams[process].request();
-        let access = match workload.access {
-            Access::Buffered => system::host::Access::Buffered,
-            Access::Direct => system::host::Access::Direct,
-            Access::Dsync => system::host::Access::Synchronous,
-        };
-        let course = self.course(workload);
-        let (processes, think) = (workload.process_num, workload.think_time_ns);
-        let ran = system::run(&mut host, processes, next, think, access, &course);
-        Ok(measurement(workload, &ran, self.cost_s(request)))
+        Ok(system::measure(self.system, &mut host, workload, next, self.cost_s(request)))
     }
 
     fn progress(&mut self, _: &Evaluation, progress: &ioscape_scaling::Progress) {
@@ -170,31 +153,4 @@ impl Simulated<'_> {
     fn cost_s(&self, request: &ProbeRequest) -> f64 {
         COST_S.min(request.limits.cap_s.max(0.1))
     }
-
-    /// Writes that are flushed from time to time are measured over whole intervals, from the second on.
-    fn course(&self, workload: &Workload) -> Course {
-        let interval = self.system.cache.flush_interval_s.filter(|_| workload.read_frac < 1.0);
-        let interval_s = interval.unwrap_or(NO_FLUSH_S);
-        let [requests_least, requests_most] = REQUESTS;
-        let warm_min_ns = nanoseconds(interval_s * 1e3);
-        let cap_s = INTERVALS_MOST * interval_s;
-        Course {
-            warm_min_ns,
-            warm_cap_ns: 4 * warm_min_ns,
-            rule: StopRule { min_s: 2.0 * interval_s, cap_s, confidence: CONFIDENCE },
-            period_ns: interval.map(|s| nanoseconds(s * 1e3)),
-            requests_least,
-            requests_most,
-        }
-    }
-}
-
-/// What a run says, and the doubts that a real one would have too.
-fn measurement(workload: &Workload, ran: &Ran, cost_s: f64) -> Measurement {
-    let warm_up_s = ran.warm_up_ns as f64 / 1e9;
-    let mut m = Measurement { warm_up_s, cost_s, ..ran.tally.measurement(workload, 0.0) };
-    m.warnings.extend((!ran.steady).then(|| doubt_of_steadiness(warm_up_s)));
-    m.warnings.extend(doubt_of_confidence(&m, CONFIDENCE));
-    m.warnings.extend(doubt_of_io_share(&m));
-    m
 }

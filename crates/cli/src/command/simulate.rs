@@ -8,16 +8,13 @@ use crate::progress::Progress;
 use crate::traces::{Output, Rows, format_of_rows};
 use crate::{drives, output};
 use ioscape_machine::output::Place;
-use ioscape_schema::{Absorption, Io, SimulatedCell, Simulation, SimulationAgreement, TraceInfo};
+use ioscape_schema::{Io, SimulatedCell, Simulation, SimulationAgreement, TraceInfo};
 use ioscape_simulate::combinations::combinations;
 use ioscape_simulate::drive::Status;
 use ioscape_simulate::{
-    Arrivals, Drive, Job, Options, Replayed, jobs, nvram, replay, replay_into, rows, ssd, summary,
+    Drive, Job, Options, Replayed, jobs, nvram, replay, replay_into, rows, ssd, summary,
 };
 use std::sync::atomic::{AtomicUsize, Ordering};
-
-/// Sizes of caches at the host (figures 17 and 18 of Ruemmler & Wilkes 1993).
-const HOST_CACHES: std::ops::RangeInclusive<u32> = 12..=24;
 
 /// The rows by the name of their argument.
 const ROWS: &str = "--rows";
@@ -59,11 +56,11 @@ pub fn main(args: &SimulateArgs) -> Result<(), Failure> {
         drive_status: found.status.words().to_owned(),
         trace: names.collect::<Vec<_>>().join(", "),
         devices: devices.iter().map(|&d| drives::device_name(&trace, d)).collect(),
-        arrivals: arrivals(args.arrivals).to_owned(),
+        arrivals: args.arrivals.name().to_owned(),
         requests: all.len() as u64,
         cells: found.cells,
         agreement: found.agreement,
-        absorption: absorption(&trace.rows),
+        absorption: nvram::absorption_at_host(&trace.rows),
     };
     document.outcome = Some(simulation.into());
     progress.done();
@@ -137,14 +134,6 @@ fn on_flash(
     Ok((Found { status: model.status, cells, agreement: None }, run))
 }
 
-fn arrivals(arrivals: Arrivals) -> &'static str {
-    match arrivals {
-        Arrivals::Queued => "queued",
-        Arrivals::Issued => "issued",
-        Arrivals::Closed => "closed",
-    }
-}
-
 fn threads(args: &SimulateArgs) -> usize {
     let here = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     args.threads.map_or(here, |n| n as usize)
@@ -167,18 +156,4 @@ fn run_all(drive: &Drive, jobs: &[Job], cells: &[Options], threads: usize) -> Ve
     });
     found.sort_by_key(|(options, _)| cells.iter().position(|cell| cell == *options));
     found.into_iter().map(|(_, cell)| cell).collect()
-}
-
-fn absorption(rows: &[ioscape_schema::Io]) -> Vec<Absorption> {
-    let sizes: Vec<u64> =
-        HOST_CACHES.flat_map(|power| [1u64 << power, 3u64 << (power - 1)]).collect();
-    let all = nvram::absorption(rows, "all", |_| true, &sizes);
-    let metadata = nvram::absorption(rows, "metadata", |io| io.io_type.is_metadata(), &sizes);
-    let user = nvram::absorption(
-        rows,
-        "user_data",
-        |io| io.io_type == ioscape_schema::IoType::UserData,
-        &sizes,
-    );
-    [all, metadata, user].into_iter().filter(|found| found.intervals > 0).collect()
 }

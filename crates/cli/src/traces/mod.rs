@@ -1,7 +1,6 @@
 //! A trace as every command reads it: files, pipes or standard input, of any format, the rows asked for, with progress and
 //! a way to stop.
 
-mod devices;
 mod files;
 mod output;
 
@@ -12,10 +11,9 @@ use crate::args::RowsArgs;
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::progress::Progress;
-use devices::Wanted;
 use ioscape_schema::units::Count;
 use ioscape_schema::{Io, TraceInfo};
-use ioscape_trace::{Error, ReadOptions, Reader, Selection};
+use ioscape_trace::{Error, ReadOptions, Reader, Selection, Wanted};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

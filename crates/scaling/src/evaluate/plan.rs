@@ -4,6 +4,8 @@ use super::allotment::{Allotment, REFERENCE_EVERY};
 use super::options::EvaluationOptions;
 use super::probe::TimeLimits;
 use crate::phase::Phase;
+use ioscape_schema::Settings;
+use ioscape_schema::units::{Bytes, Seconds};
 
 /// One phase of the plan.
 #[derive(Clone, Debug, PartialEq)]
@@ -38,6 +40,22 @@ impl Plan {
     /// Most points of the whole.
     pub fn points(&self) -> usize {
         self.phases.iter().map(|p| p.points).sum()
+    }
+
+    /// The plan of an evaluation with these settings in words, a line for each phase.
+    pub fn describe(&self, settings: &Settings) -> String {
+        let [low, high] = settings.unique_bytes.map(|b| Bytes(b as f64));
+        let mut text = format!("Sets from {low} to {high}");
+        if let Some(limit) = settings.memory_limit_bytes {
+            text += &format!(", under a memory limit of {}", Bytes(limit as f64));
+        }
+        let (estimated, most) = (Seconds(self.estimated_s()), Seconds(settings.budget_s));
+        text += &format!("; about {estimated} of at most {most}.\n");
+        for phase in &self.phases {
+            let (points, time) = (phase.points, Seconds(phase.estimated_s).to_string());
+            text += &format!("  {:<44} up to {points:>3} points  {time:>9}\n", phase.name);
+        }
+        text
     }
 }
 

@@ -3,10 +3,12 @@
 pub mod host;
 pub mod log;
 pub mod lru;
+pub mod measure;
 pub mod parameters;
 pub mod run;
 
 pub use host::Host;
+pub use measure::measure;
 pub use parameters::{SHIPPED, SystemParameters, find};
 pub use run::{Course, Ran, run};
 

@@ -2,6 +2,7 @@
 
 mod forecast;
 mod growth;
+mod jobs;
 mod order;
 mod pieces;
 mod room;
@@ -9,6 +10,7 @@ mod table;
 
 pub use forecast::{Pace, Work, describe_place, describe_rows};
 pub use growth::growth_in_threads;
+pub use jobs::{TRIAL_BYTES, layout_job, trial_job};
 pub use order::{Schedule, budget_spent};
 pub use pieces::pieces_of_aged_files;
 pub use room::{FileSet, limited, max_file_bytes};

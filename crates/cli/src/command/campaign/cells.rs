@@ -5,8 +5,8 @@ use crate::command::vxbench::{run, watch};
 use crate::failure::Failure;
 use crate::progress::Progress;
 use ioscape_measure::vxbench::ageing::age;
-use ioscape_schema::{CampaignSample, CellPlan, Prepare, VxJob, VxWorkload};
-use ioscape_study::campaign::FileSet;
+use ioscape_schema::{CampaignSample, CellPlan, Prepare};
+use ioscape_study::campaign::{FileSet, layout_job};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -80,7 +80,7 @@ impl Cells {
         let wanted = FileSet::of(plan);
         if place.laid_out != Some(wanted) {
             let watch = watch(&self.interrupt, progress);
-            run(&whole(plan), std::slice::from_ref(&place.path), true, &watch, None)?;
+            run(&layout_job(plan), std::slice::from_ref(&place.path), true, &watch, None)?;
             place.laid_out = Some(wanted);
         }
         Ok(())
@@ -109,24 +109,12 @@ impl Cells {
             Prepare::Aged => drop(age(&paths, plan.file_bytes, plan.age_piece, &watch)?),
             Prepare::Written => {
                 for path in &paths {
-                    run(&whole(plan), std::slice::from_ref(path), false, &watch, None)?;
+                    run(&layout_job(plan), std::slice::from_ref(path), false, &watch, None)?;
                 }
             }
         }
         place.laid_out = Some(wanted);
         Ok(())
-    }
-}
-
-/// The job that writes a whole file and waits until the device has it.
-fn whole(plan: &CellPlan) -> VxJob {
-    let iosize = plan.file_bytes.clamp(1, 1 << 20);
-    VxJob {
-        workload: VxWorkload::Write,
-        iosize,
-        iocount: Some(plan.file_bytes.div_ceil(iosize)),
-        fsync: true,
-        ..VxJob::default()
     }
 }
 

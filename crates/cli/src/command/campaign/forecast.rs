@@ -6,16 +6,13 @@ use crate::failure::Failure;
 use crate::output;
 use ioscape_measure::vxbench::Watch;
 use ioscape_schema::units::Seconds;
-use ioscape_schema::{RowPlan, VxJob, VxWorkload};
-use ioscape_study::campaign::{Pace, Work, describe_place, describe_rows};
+use ioscape_schema::{RowPlan, VxWorkload};
+use ioscape_study::campaign::{Pace, TRIAL_BYTES, Work, describe_place, describe_rows, trial_job};
 use ioscape_workload::campaign::Campaign;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
-
-/// Size of the trial, in bytes.
-const TRIAL: u64 = 64 << 20;
 
 /// Prints the rows with the space they need, and the time at the pace of the places.
 ///
@@ -57,20 +54,13 @@ fn trial(place: &Path, interrupt: &Arc<AtomicBool>) -> Result<Option<Pace>, Fail
     let watch = Watch { interrupt: Arc::clone(interrupt), on_progress: None };
     let begun = Instant::now();
     let rate = |workload| -> Result<f64, Failure> {
-        let job = VxJob {
-            workload,
-            iosize: 1 << 20,
-            iocount: Some(TRIAL >> 20),
-            fsync: workload == VxWorkload::Write,
-            cold: workload == VxWorkload::Read,
-            ..VxJob::default()
-        };
+        let job = trial_job(workload);
         Ok(run(&job, std::slice::from_ref(&path), true, &watch, None)?.total.throughput_bytes_per_s)
     };
     let rates = rate(VxWorkload::Write).and_then(|write| Ok((write, rate(VxWorkload::Read)?)));
     match rates {
         Ok((write, read)) => {
-            Ok(Some(Pace::of_trial(TRIAL, write, read, begun.elapsed().as_secs_f64())))
+            Ok(Some(Pace::of_trial(TRIAL_BYTES, write, read, begun.elapsed().as_secs_f64())))
         }
         Err(interrupted @ Failure::Interrupted(_)) => Err(interrupted),
         Err(_) => Ok(None),

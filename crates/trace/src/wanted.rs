@@ -2,10 +2,12 @@
 
 use ioscape_schema::Device;
 
-/// What was asked for.
+/// The devices that were asked for.
+#[derive(Clone, Debug)]
 pub struct Wanted(Vec<Asked>);
 
 /// One `--disk`: the name of a device, which may have commas (`8,16`), or several names or numbers between commas.
+#[derive(Clone, Debug)]
 struct Asked {
     text: String,
     whole: Option<u16>,
@@ -13,7 +15,7 @@ struct Asked {
 }
 
 impl Wanted {
-    /// What `--disk` asks for; `None` when nothing is.
+    /// From the texts of `--disk`; `None` when there are none.
     pub fn new(asked: &[String]) -> Option<Self> {
         let asked = asked.iter().map(|text| Asked {
             text: text.clone(),

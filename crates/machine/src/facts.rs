@@ -1,0 +1,63 @@
+//! What the plan of an evaluation needs to know of a target and of the memory before it.
+
+use crate::cgroup::enclosing_limit;
+use crate::environment;
+use crate::memory::memory;
+use crate::target::Target;
+use std::collections::BTreeMap;
+
+/// Where the kernel never flushes by itself, writes that go on for this many seconds show that they are not disturbed.
+const NEVER_FLUSHED_S: f64 = 5.0;
+
+/// What a plan needs to know of a target.
+#[derive(Clone, Debug)]
+pub struct TargetFacts {
+    /// How large a set the target holds.
+    pub capacity_bytes: u64,
+    /// Memory of the machine, or of the group this process already runs in.
+    pub memory_bytes: Option<u64>,
+    /// Alignment that direct I/O needs.
+    pub direct_align: Option<u64>,
+    /// Time after which the kernel has flushed a dirty page, in seconds.
+    pub flush_interval_s: Option<f64>,
+}
+
+impl TargetFacts {
+    /// Finds them out; nothing is left behind.
+    pub fn of(target: &Target) -> Self {
+        let within = enclosing_limit().unwrap_or(u64::MAX);
+        Self {
+            capacity_bytes: target.capacity_bytes(),
+            memory_bytes: Some(memory().total.min(within)),
+            direct_align: target.direct_align().map(u64::from),
+            flush_interval_s: flush_interval_s(&environment::capture(target, None).vm_dirty),
+        }
+    }
+}
+
+/// By the kernel's settings: a page is flushed at the first wake-up of the flusher after it expired, and is on the
+/// device by the next.
+fn flush_interval_s(settings: &BTreeMap<String, u64>) -> Option<f64> {
+    let seconds = |key: &str| settings.get(key).map(|&centis| centis as f64 / 100.0);
+    let expire = seconds("dirty_expire_centisecs")?;
+    match seconds("dirty_writeback_centisecs")? {
+        wake_up if wake_up > 0.0 => Some(expire + 2.0 * wake_up),
+        _ => Some(NEVER_FLUSHED_S),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_flush_interval_follows_the_settings() {
+        let settings = |expire, wake_up| {
+            let all = [("dirty_expire_centisecs", expire), ("dirty_writeback_centisecs", wake_up)];
+            all.map(|(key, value)| (key.to_owned(), value)).into_iter().collect::<BTreeMap<_, _>>()
+        };
+        assert_eq!(flush_interval_s(&settings(3000, 500)), Some(40.0));
+        assert_eq!(flush_interval_s(&settings(3000, 0)), Some(NEVER_FLUSHED_S));
+        assert_eq!(flush_interval_s(&BTreeMap::new()), None);
+    }
+}

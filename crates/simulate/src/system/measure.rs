@@ -1,0 +1,62 @@
+//! One workload measured on a simulated system, as a session measures it on a real one.
+
+use super::host::{Access as HostAccess, Host};
+use super::parameters::SystemParameters;
+use super::run::{Course, Ran, run};
+use crate::seek::nanoseconds;
+use ioscape_schema::tally::{doubt_of_confidence, doubt_of_io_share, doubt_of_steadiness};
+use ioscape_schema::{Access, Measurement, Request, StopRule, Workload};
+
+/// Requests of a part of a run.
+const REQUESTS: [usize; 2] = [400, 1_000_000];
+/// Half the confidence interval over the throughput that is aimed at, as on a real machine.
+const CONFIDENCE: f64 = 0.03;
+/// Seconds of virtual time that stand for a flush interval where nothing is flushed.
+const NO_FLUSH_S: f64 = 10.0;
+/// Flush intervals after which a run ends though its throughput is not known well.
+const INTERVALS_MOST: f64 = 24.0;
+
+/// Runs `workload` on `host`; `next` gives the next request of a process, and `cost_s` is what the point costs of the budget.
+pub fn measure(
+    system: &SystemParameters,
+    host: &mut Host<'_>,
+    workload: &Workload,
+    next: impl FnMut(usize) -> Request,
+    cost_s: f64,
+) -> Measurement {
+    let access = match workload.access {
+        Access::Buffered => HostAccess::Buffered,
+        Access::Direct => HostAccess::Direct,
+        Access::Dsync => HostAccess::Synchronous,
+    };
+    let (processes, think_ns) = (workload.process_num, workload.think_time_ns);
+    let ran = run(host, processes, next, think_ns, access, &course(system, workload));
+    measurement(workload, &ran, cost_s)
+}
+
+/// Writes that are flushed from time to time are measured over whole intervals, from the second on.
+fn course(system: &SystemParameters, workload: &Workload) -> Course {
+    let interval = system.cache.flush_interval_s.filter(|_| workload.read_frac < 1.0);
+    let interval_s = interval.unwrap_or(NO_FLUSH_S);
+    let [requests_least, requests_most] = REQUESTS;
+    let warm_min_ns = nanoseconds(interval_s * 1e3);
+    let cap_s = INTERVALS_MOST * interval_s;
+    Course {
+        warm_min_ns,
+        warm_cap_ns: 4 * warm_min_ns,
+        rule: StopRule { min_s: 2.0 * interval_s, cap_s, confidence: CONFIDENCE },
+        period_ns: interval.map(|s| nanoseconds(s * 1e3)),
+        requests_least,
+        requests_most,
+    }
+}
+
+/// What a run says, and the doubts that a real one would have too.
+fn measurement(workload: &Workload, ran: &Ran, cost_s: f64) -> Measurement {
+    let warm_up_s = ran.warm_up_ns as f64 / 1e9;
+    let mut m = Measurement { warm_up_s, cost_s, ..ran.tally.measurement(workload, 0.0) };
+    m.warnings.extend((!ran.steady).then(|| doubt_of_steadiness(warm_up_s)));
+    m.warnings.extend(doubt_of_confidence(&m, CONFIDENCE));
+    m.warnings.extend(doubt_of_io_share(&m));
+    m
+}

@@ -1,0 +1,82 @@
+//! What the document of an evaluation holds beside its exploration: target, settings, and what is known of concurrent writers.
+
+use ioscape_schema::{Evaluation, Settings, WriterScaling};
+
+/// What is known of concurrent writers.
+#[derive(Clone, Debug, Default)]
+pub struct KnownWriters {
+    /// Buffered and direct writers.
+    pub found: Vec<WriterScaling>,
+    /// Why nothing is known.
+    pub left_out: Option<String>,
+}
+
+impl KnownWriters {
+    /// Their name among the parts that may be left out.
+    pub const NAME: &str = "single writer";
+
+    /// What an evaluation holds of them.
+    pub fn of(evaluation: &Evaluation) -> Self {
+        Self {
+            found: evaluation.findings.single_writer.clone(),
+            left_out: evaluation.shortened.get(Self::NAME).cloned(),
+        }
+    }
+}
+
+/// What an evaluation holds that the exploration does not know.
+#[derive(Clone, Debug)]
+pub struct EvaluationFrame {
+    /// The target as the user named it.
+    pub target: String,
+    /// What was asked for.
+    pub settings: Settings,
+    /// What is known of concurrent writers.
+    pub writers: KnownWriters,
+}
+
+impl EvaluationFrame {
+    /// The evaluation as a document holds it.
+    pub fn around(&self, mut evaluation: Evaluation) -> Evaluation {
+        evaluation.target.clone_from(&self.target);
+        evaluation.settings = Some(self.settings.clone());
+        let KnownWriters { found, left_out } = &self.writers;
+        evaluation.findings.single_writer.clone_from(found);
+        evaluation.findings.sentences.extend(found.iter().map(|one| one.sentence.clone()));
+        let left_out = left_out.iter().map(|why| (KnownWriters::NAME.to_owned(), why.clone()));
+        evaluation.shortened.extend(left_out);
+        evaluation
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::writers::{Throughputs, Writing, verdict};
+    use ioscape_schema::Workload;
+
+    #[test]
+    fn what_is_put_around_an_exploration_is_found_in_it() {
+        let why = "the budget is below 120 s".to_owned();
+        let one = verdict(Writing::Buffered, 4, "xfs", &Throughputs::default());
+        let writers = KnownWriters { found: vec![one.clone()], left_out: Some(why.clone()) };
+        let settings = Settings {
+            unique_bytes: [1 << 20, 1 << 30],
+            size_mean: [4096, 1 << 20],
+            process_num: [1, 8],
+            base: Workload::default(),
+            budget_s: 7.0,
+            all_parameters: false,
+            points_max: None,
+            flush_interval_s: None,
+            layout_bytes_per_s: None,
+            memory_limit_bytes: None,
+        };
+        let frame = EvaluationFrame { target: "/srv".into(), settings: settings.clone(), writers };
+        let made = frame.around(Evaluation::default());
+        assert_eq!((&*made.target, &made.settings), ("/srv", &Some(settings)));
+        assert_eq!(made.findings.sentences, [one.sentence.clone()]);
+        let known = KnownWriters::of(&made);
+        assert_eq!((known.found, known.left_out), (vec![one], Some(why)));
+    }
+}
