@@ -7,7 +7,7 @@ use ioscape_machine::error::Error as MeasureError;
 use ioscape_machine::{Target, TargetFacts, TargetOptions};
 use ioscape_measure::session::{RunOptions, Session, SessionOptions};
 use ioscape_schema::units::Bytes;
-use ioscape_schema::{Document, Measurement, Warning, WarningKind, Workload};
+use ioscape_schema::{Document, Io, Measurement, Warning, WarningKind, Workload};
 use ioscape_workload::{Stream, largest_request};
 use std::path::Path;
 use std::sync::Arc;
@@ -38,6 +38,7 @@ pub fn look(path: &Path, destroy_data: bool) -> Result<TargetFacts, Failure> {
 /// A target in a session.
 pub struct Machine {
     session: Session,
+    rows_most: usize,
     interrupt: Arc<AtomicBool>,
 }
 
@@ -58,7 +59,7 @@ impl Machine {
             output::tell(&format!("removed {name}, left behind by an earlier run that was killed"));
         }
         let session = Session::new(target, SessionOptions { memory_limit, seed: 0 })?;
-        Ok(Self { session, interrupt })
+        Ok(Self { session, rows_most: 0, interrupt })
     }
 
     /// Measures the harness and captures the environment before anything else.
@@ -124,9 +125,20 @@ impl Machine {
             min_s: effort.min_s,
             cap_s: effort.cap_s,
             warm_noisy_s: effort.cap_s / 2.0,
+            rows_most: self.rows_most,
             interrupt: Arc::clone(&self.interrupt),
             ..RunOptions::default()
         }
+    }
+
+    /// Keeps at most so many measured requests of each run from now on, for [`Self::take_rows`].
+    pub fn keep_rows(&mut self, most: usize) {
+        self.rows_most = most;
+    }
+
+    /// The kept requests of the last run.
+    pub fn take_rows(&mut self) -> Vec<Io> {
+        self.session.take_rows()
     }
 
     /// Measures one workload.

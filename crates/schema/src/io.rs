@@ -109,7 +109,7 @@ impl IoType {
 pub struct Io {
     /// What was asked.
     pub request: Request,
-    /// Issuing process: its number from 0 in a measurement, its process id in a trace.
+    /// Issuing process: its number from 1 in a measurement, its process id in a trace.
     pub process: u32,
     /// When the request entered the queue, from the beginning of the trace or run.
     pub queued_ns: u64,

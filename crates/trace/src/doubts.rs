@@ -3,7 +3,7 @@
 use ioscape_schema::{TraceInfo, Warning, WarningKind};
 
 /// Notes that count something that is not whole, and what that means.
-const COUNTS: [(&str, &str); 4] = [
+const COUNTS: [(&str, &str); 5] = [
     (
         "completions without a beginning",
         "requests completed whose arrival and issue are not in the trace; they have no row",
@@ -15,6 +15,10 @@ const COUNTS: [(&str, &str); 4] = [
     (
         "rows out of order",
         "rows came after later ones; distances and times between arrivals are wrong there",
+    ),
+    (
+        "requests after the last row",
+        "requests came after the last row, for which there was no room",
     ),
     (
         "requests without kind",

@@ -73,6 +73,7 @@ fn once(
         access: Access::Direct,
         largest: BLOCK as u32,
         writes: false,
+        rows_most: 0,
     };
     let clock = Clock::new();
     let source = reads(target.capacity_bytes(), rate, seconds);

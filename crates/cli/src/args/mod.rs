@@ -148,6 +148,10 @@ pub struct RunArgs {
     /// Write the measured requests to FILE in fio's iolog format (FILE.1, FILE.2 ... for further processes)
     #[arg(long, value_name = "FILE")]
     pub fio_iolog: Option<PathBuf>,
+    /// Write the measured requests as a trace to FILE (.parquet or .csv), which all commands for traces read; of several
+    /// jobs each one to a file of its own (FILE.2.parquet ...)
+    #[arg(long, value_name = "FILE")]
+    pub rows: Option<PathBuf>,
     /// Seed of all random choices
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,

@@ -36,6 +36,9 @@ pub struct ReplayArgs {
     /// What of the trace.
     #[command(flatten)]
     pub rows: RowsArgs,
+    /// Write the requests as they went as a trace to FILE (.parquet or .csv); queued is when they were due
+    #[arg(long = "rows", value_name = "FILE")]
+    pub kept_rows: Option<PathBuf>,
     /// Allow the data of TARGET, a file or device, to be overwritten
     #[arg(long)]
     pub destroy_data: bool,

@@ -6,9 +6,11 @@ use crate::failure::{Failure, both};
 use crate::machine::{Effort, Machine};
 use crate::outputs::{Names, Outputs};
 use crate::progress::Progress;
+use crate::traces::{ROWS, ROWS_MOST, format_of_rows, info_of_target, write_rows};
 use crate::{interrupt, output};
 use ioscape_machine::error::Error as MeasureError;
-use ioscape_schema::{Document, Measurement, Workload};
+use ioscape_machine::output::Place;
+use ioscape_schema::{Document, Io, Measurement, Workload};
 use ioscape_workload::jobs::Job;
 use ioscape_workload::{Stream, iolog};
 use std::io::{BufWriter, Write};
@@ -36,13 +38,17 @@ pub fn main(args: &RunArgs) -> Result<(), Failure> {
     for job in &jobs {
         job.workload.validate().map_err(|e| Failure::Misuse(format!("job {:?}: {e}", job.name)))?;
     }
+    if let Some(path) = &args.rows {
+        format_of_rows(path)?;
+    }
     let mut outputs = names(args, &target, job_file.as_deref(), &jobs).open()?;
     let mut document = output::document(args.seed);
     let mut machine = Machine::open(&target, args.destroy_data, args.memory, interrupt::flag())?;
+    machine.keep_rows(if args.rows.is_some() { ROWS_MOST } else { 0 });
     let mut measurements = Vec::new();
-    let finished = machine
-        .start(&mut document)
-        .and_then(|()| run_all(&mut machine, &jobs, args, &mut outputs, &mut measurements));
+    let finished = machine.start(&mut document).map_err(Failure::from).and_then(|()| {
+        run_all(&mut machine, &jobs, args, &target, &mut outputs, &mut measurements)
+    });
     conclude(finished, measurements, document, args, &mut outputs)
 }
 
@@ -67,9 +73,10 @@ fn run_all(
     machine: &mut Machine,
     jobs: &[Job],
     args: &RunArgs,
+    target: &Path,
     outputs: &mut Outputs,
     measurements: &mut Vec<Measurement>,
-) -> Result<(), MeasureError> {
+) -> Result<(), Failure> {
     for (index, job) in jobs.iter().enumerate() {
         let progress = Progress::of_jobs(index, jobs.len(), &job.name);
         let cap_s = job.seconds.unwrap_or(args.seconds);
@@ -80,6 +87,9 @@ fn run_all(
         progress.done();
         write_iologs(outputs, machine.path(), &measurement, seed)?;
         measurements.push(measurement);
+        if let (Some(place), Some(measurement)) = (outputs.take(ROWS), measurements.last()) {
+            keep_rows(place, target, measurement, &machine.take_rows())?;
+        }
     }
     Ok(())
 }
@@ -89,7 +99,8 @@ fn names(args: &RunArgs, target: &Path, job_file: Option<&Path>, jobs: &[Job]) -
     let processes = jobs.iter().map(|job| job.workload.process_num).max().unwrap_or(1);
     let logs = args.fio_iolog.iter().flat_map(|path| (0..processes).map(|p| iolog_path(path, p)));
     let names = Names::of(&args.out).reads("the job file", job_file);
-    names.reads("the target", [target]).writes(IOLOG, logs)
+    let rows = args.rows.iter().flat_map(|path| (0..jobs.len()).map(|job| numbered(path, job)));
+    names.reads("the target", [target]).writes(IOLOG, logs).writes(ROWS, rows)
 }
 
 /// `FILE`, `FILE.1`, `FILE.2`, ...
@@ -99,6 +110,27 @@ fn iolog_path(path: &Path, process: u32) -> PathBuf {
         place.push(format!(".{process}"));
     }
     place.into()
+}
+
+/// Writes the measured requests of a job.
+fn keep_rows(
+    place: Place,
+    target: &Path,
+    measurement: &Measurement,
+    rows: &[Io],
+) -> Result<(), Failure> {
+    let lacking = measurement.ios.saturating_sub(rows.len() as u64);
+    let info = info_of_target(target, measurement.workload.unique_bytes, lacking);
+    write_rows(place, rows, &info)
+}
+
+/// The place of what belongs to job `index`: as it was named for the first, with a number before the ending for others.
+fn numbered(path: &Path, index: usize) -> PathBuf {
+    let ending = path.extension().unwrap_or_default().to_string_lossy();
+    match index {
+        0 => path.to_path_buf(),
+        _ => path.with_extension(format!("{}.{ending}", index + 1)),
+    }
 }
 
 /// Writes the first requests of each stream, as many as were measured, one file per process.
@@ -126,22 +158,22 @@ fn write_iologs(
 
 /// Writes and prints the document, whole or partial, and says how it ended.
 fn conclude(
-    finished: Result<(), MeasureError>,
+    finished: Result<(), Failure>,
     measurements: Vec<Measurement>,
     mut document: Document,
     args: &RunArgs,
     outputs: &mut Outputs,
 ) -> Result<(), Failure> {
-    document.interrupted = matches!(finished, Err(MeasureError::Interrupted));
+    document.interrupted = matches!(finished, Err(Failure::Interrupted(_)));
     let results = measurements.len();
     if finished.is_err() && results == 0 {
-        return finished.map_err(Failure::from);
+        return finished;
     }
     document.outcome = Some(measurements.into());
     let poured = outputs.pour(&document, args.out.json);
-    let finished = finished.map_err(|e| {
+    let finished = finished.map_err(|failure| {
         let place = outputs.place();
-        Failure::of_measure(&e, &format!("; the {results} finished results are {place}"))
+        failure.with(&format!("; the {results} finished results are {place}"))
     });
     both(finished, poured)
 }

@@ -5,7 +5,7 @@ use crate::drives::Target;
 use crate::failure::Failure;
 use crate::outputs::Names;
 use crate::progress::Progress;
-use crate::traces::{Output, Rows, format_of_rows};
+use crate::traces::{Output, ROWS, Rows, format_of_rows};
 use crate::{drives, output};
 use ioscape_machine::output::Place;
 use ioscape_schema::{Io, SimulatedCell, Simulation, SimulationAgreement, TraceInfo};
@@ -15,9 +15,6 @@ use ioscape_simulate::{
     Drive, Job, Options, Replayed, jobs, nvram, replay, replay_into, rows, ssd, summary,
 };
 use std::sync::atomic::{AtomicUsize, Ordering};
-
-/// The rows by the name of their argument.
-const ROWS: &str = "--rows";
 
 /// Rows that are written at once.
 const ROWS_AT_ONCE: usize = 1 << 16;

@@ -5,7 +5,7 @@ mod files;
 mod output;
 
 pub use files::Files;
-pub use output::{Output, format_of_rows};
+pub use output::{Output, ROWS, ROWS_MOST, format_of_rows, info_of_target, write_rows};
 
 use crate::args::RowsArgs;
 use crate::failure::Failure;

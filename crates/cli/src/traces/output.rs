@@ -3,6 +3,7 @@
 use crate::failure::Failure;
 use crate::outputs::{Names, RESULT};
 use ioscape_machine::output::{Draft, Place};
+use ioscape_schema::{Device, Io, TraceInfo};
 use ioscape_trace::{OutFormat, Writer};
 use std::fs::File;
 use std::io::{self, BufWriter, Seek};
@@ -10,6 +11,42 @@ use std::path::Path;
 
 /// Bytes gathered before they are written.
 const BUFFER: usize = 1 << 20;
+
+/// Rows beside a result, by the name of their argument.
+pub const ROWS: &str = "--rows";
+
+/// Most requests that a command keeps in memory, to write them as rows when all is done.
+pub const ROWS_MOST: usize = 1 << 22;
+
+/// Note that counts the requests for which there was no room; a reader of the trace makes a warning of it.
+const WITHOUT_ROOM: &str = "requests after the last row";
+
+/// What holds for the rows of real I/O, on one device that is called as its target: of `bytes` bytes, and with `lacking`
+/// requests after the last row.
+pub fn info_of_target(target: &Path, bytes: u64, lacking: u64) -> TraceInfo {
+    let name = crate::text::printable(&target.display().to_string());
+    let device = Device { name, capacity_bytes: Some(bytes), ..Device::default() };
+    let lacks = (lacking > 0).then(|| (WITHOUT_ROOM.to_owned(), lacking.to_string()));
+    TraceInfo {
+        format: "measurement".to_owned(),
+        devices: vec![device],
+        notes: lacks.into_iter().collect(),
+        ..TraceInfo::default()
+    }
+}
+
+/// Writes rows in the order of arrival as a whole trace.
+///
+/// # Errors
+/// The name ends with neither `.csv` nor `.parquet`, or the place cannot be written.
+pub fn write_rows(place: Place, rows: &[Io], info: &TraceInfo) -> Result<(), Failure> {
+    let failed = |e: ioscape_trace::Error| Failure::Failed(e.to_string());
+    let format = format_of_rows(place.path())?;
+    let (file, mut writer) = Output::with_columns(place, format, &[])?;
+    writer.rows(rows, info).map_err(failed)?;
+    writer.finish(info).map_err(failed)?;
+    file.keep().map(drop)
+}
 
 /// The format of the rows that a command writes beside its result, by the ending of the name.
 ///

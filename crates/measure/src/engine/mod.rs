@@ -10,6 +10,7 @@ pub(crate) mod uring;
 
 pub(crate) use fault::{Action, Fault, action};
 
+use crate::worker::rows::Keep;
 use crate::worker::stream::Stream;
 use ioscape_schema::Request;
 
@@ -24,10 +25,10 @@ pub(crate) trait Perform {
 }
 
 /// Issues requests from `source` until the conductor stops the run: the hot loop of all engines but `io_uring`.
-pub(crate) fn drive<E: Perform, S: FnMut() -> Request>(
+pub(crate) fn drive<E: Perform, S: FnMut() -> Request, K: Keep>(
     engine: &mut E,
     source: &mut S,
-    stream: &mut Stream<'_>,
+    stream: &mut Stream<'_, K>,
 ) -> Result<(), Fault> {
     while stream.goes_on() {
         let request = source();

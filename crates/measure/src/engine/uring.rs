@@ -6,6 +6,7 @@
 
 use crate::engine::buffer::{Buffer, Stamp};
 use crate::engine::{Action, Fault, action};
+use crate::worker::rows::Keep;
 use crate::worker::stream::Stream;
 use io_uring::{IoUring, cqueue, opcode, squeue, types};
 use ioscape_schema::{Op, Request};
@@ -65,10 +66,10 @@ impl Uring {
     }
 
     /// Keeps as many requests in flight as there are slots until the conductor stops the run, then waits for the rest.
-    pub(crate) fn drive<S: FnMut() -> Request>(
+    pub(crate) fn drive<S: FnMut() -> Request, K: Keep>(
         &mut self,
         source: &mut S,
-        stream: &mut Stream<'_>,
+        stream: &mut Stream<'_, K>,
     ) -> Result<(), Fault> {
         while stream.goes_on() {
             self.fill(source, stream)?;
@@ -84,10 +85,10 @@ impl Uring {
     }
 
     /// Gives every free slot a request.
-    fn fill<S: FnMut() -> Request>(
+    fn fill<S: FnMut() -> Request, K: Keep>(
         &mut self,
         source: &mut S,
-        stream: &Stream<'_>,
+        stream: &Stream<'_, K>,
     ) -> Result<(), Fault> {
         while let Some(index) = self.free.pop() {
             let slot = &mut self.slots[usize::from(index)];
@@ -148,7 +149,7 @@ impl Uring {
     }
 
     /// Takes all completions; returns how many requests were finished.
-    fn reap(&mut self, stream: &mut Stream<'_>) -> Result<u32, Fault> {
+    fn reap<K: Keep>(&mut self, stream: &mut Stream<'_, K>) -> Result<u32, Fault> {
         let now = stream.clock.raw();
         let mut finished = 0;
         for completion in self.ring.completion() {

@@ -47,6 +47,8 @@ pub struct Replayed {
     pub lateness_ns: Option<Distribution>,
     /// Whether it was stopped.
     pub interrupted: bool,
+    /// The first requests in the order of their arrival, as they went: `queued_ns` is when they were due.
+    pub rows: Vec<Io>,
 }
 
 /// What the threads of a replay share.
@@ -127,6 +129,7 @@ struct Found {
     late: Counters,
     refused: u64,
     last_ns: u64,
+    rows: Vec<Io>,
 }
 
 /// Counts a thread as done whatever ends it.
@@ -147,6 +150,7 @@ fn work<S: FnMut() -> Option<Io>>(mut hand: Hand, shared: &Shared<'_, S>) -> Fou
         late: Counters::new(),
         refused: 0,
         last_ns: 0,
+        rows: Vec::new(),
     };
     shared.ready.wait();
     let start = *shared.start.get_or_init(|| shared.clock.raw());
@@ -156,18 +160,23 @@ fn work<S: FnMut() -> Option<Io>>(mut hand: Hand, shared: &Shared<'_, S>) -> Fou
         let Some(io) = next else { break };
         hand.prepare(&io);
         if let Some(speed) = shared.options.speed {
-            let due_ns = (io.queued_ns as f64 / speed) as u64;
+            let due_ns = due_ns(&io, speed);
             if !sleep_until(due_ns, &since, &shared.stop) {
                 break;
             }
             found.late.add(0, since().saturating_sub(due_ns));
         }
-        shared.issued.fetch_add(1, Ordering::Relaxed);
+        let number = shared.issued.fetch_add(1, Ordering::Relaxed);
         let issued_ns = since();
         let done = hand.carry_out(&io);
         found.last_ns = since();
         match done {
             Ok(Some(kind)) => {
+                if number < shared.options.rows_most as u64 {
+                    let due_ns = shared.options.speed.map(|speed| due_ns(&io, speed));
+                    let queued_ns = due_ns.unwrap_or(issued_ns).min(issued_ns);
+                    found.rows.push(Io { queued_ns, issued_ns, completed_ns: found.last_ns, ..io });
+                }
                 let bytes = u64::from(io.request.len);
                 found.counters[kind as usize].add(bytes, found.last_ns.saturating_sub(issued_ns));
             }
@@ -180,6 +189,11 @@ fn work<S: FnMut() -> Option<Io>>(mut hand: Hand, shared: &Shared<'_, S>) -> Fou
         }
     }
     found
+}
+
+/// When a request is to be issued.
+fn due_ns(io: &Io, speed: f64) -> u64 {
+    (io.queued_ns as f64 / speed) as u64
 }
 
 /// Whether the time came before the replay was stopped.
@@ -209,6 +223,8 @@ fn summary(done: &[Found], options: &ReplayOptions, interrupted: bool) -> Replay
         bytes: all.bytes,
         response_time_ns: all.response_time(),
     };
+    let mut rows: Vec<Io> = done.iter().flat_map(|found| found.rows.iter().copied()).collect();
+    rows.sort_by_key(|io| (io.queued_ns, io.issued_ns));
     let kinds = counters.iter().zip(NAMES).filter(|(one, _)| one.ios > 0);
     Replayed {
         kinds: kinds.map(kind).collect(),
@@ -216,6 +232,7 @@ fn summary(done: &[Found], options: &ReplayOptions, interrupted: bool) -> Replay
         elapsed_ns: done.iter().map(|found| found.last_ns).max().unwrap_or(0),
         lateness_ns: options.speed.map(|_| late.distribution()),
         interrupted,
+        rows,
     }
 }
 

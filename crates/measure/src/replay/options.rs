@@ -15,4 +15,6 @@ pub struct ReplayOptions {
     pub largest: u32,
     /// Whether anything is written.
     pub writes: bool,
+    /// Most requests that are kept one by one; 0 keeps none.
+    pub rows_most: usize,
 }

@@ -11,7 +11,8 @@ fn io(op: Op, ms: u64, offset: u64, len: u32) -> Io {
 }
 
 fn options(speed: Option<f64>) -> ReplayOptions {
-    ReplayOptions { speed, in_flight: 3, access: Access::Buffered, largest: 8192, writes: true }
+    let (access, rows_most) = (Access::Buffered, 3);
+    ReplayOptions { speed, in_flight: 3, access, largest: 8192, writes: true, rows_most }
 }
 
 fn replay(rows: Vec<Io>, options: &ReplayOptions, watch: &ReplayWatch) -> (Vec<u8>, Replayed) {
@@ -48,6 +49,10 @@ fn every_request_goes_to_its_place_and_not_before_its_time() {
     assert_eq!(late.bins.iter().map(|bin| bin.1).sum::<u64>(), 5);
     assert!(done.elapsed_ns >= 15_000_000, "{} ns: the last was due after 15 ms", done.elapsed_ns);
     assert!(!done.interrupted);
+    // As many rows as were asked for, each due at half its time.
+    let told: Vec<_> = done.rows.iter().map(|io| (io.queued_ns, io.request.offset)).collect();
+    assert_eq!(told, [(0, 4096), (2_500_000, 0), (5_000_000, 65536)]);
+    assert!(done.rows.iter().all(|io| io.issued_ns >= io.queued_ns && io.physical_ns() > 0));
 }
 
 #[test]

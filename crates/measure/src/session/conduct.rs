@@ -8,17 +8,21 @@ use crate::conductor::failure;
 use crate::conductor::watched::{READY, Watched};
 use crate::worker::meter::processor_ns;
 use crate::worker::report::{Cost, REPORT_WORDS, Report};
+use crate::worker::rows::{self, ROW_WORDS};
 use crate::worker::run::{Plan, carry_out};
 use ioscape_machine::crew::{Crew, DONE};
 use ioscape_machine::error::{Death, Error};
 use ioscape_machine::load::Load;
 use ioscape_machine::shared::{Shared, phase};
 use ioscape_schema::tally::{self, Looks};
-use ioscape_schema::{Request, Stop, Tally, Witness, Workers, Workload};
+use ioscape_schema::{Io, Request, Stop, Tally, Witness, Workers, Workload};
 use std::time::{Duration, Instant};
 
 /// Least time a worker gets to finish what is in flight.
 const GRACE_S: f64 = 10.0;
+
+/// Rows take at most this part of a limited memory.
+const MEMORY_SHARE: u64 = 32;
 
 /// Progress is told this often.
 const TELL: Duration = Duration::from_millis(200);
@@ -43,6 +47,8 @@ pub(super) struct Trial {
     pub(super) counted: Witness,
     /// Share of the set in the file cache before the measured part.
     pub(super) resident_before: Option<f64>,
+    /// The measured requests, when they were asked for.
+    pub(super) rows: Vec<Io>,
 }
 
 impl Trial {
@@ -128,7 +134,9 @@ impl Session {
         S: FnMut() -> Request + Send,
     {
         let path = self.target.path();
-        let shared = Shared::new(workload.process_num as usize, REPORT_WORDS)
+        let streams_num = workload.process_num as usize;
+        let words = REPORT_WORDS + ROW_WORDS * self.rows_of_a_stream(options, streams_num);
+        let shared = Shared::new(streams_num, words)
             .map_err(|e| Error::io("get shared memory for", path, e))?;
         let plan = Plan {
             shared: &shared,
@@ -162,6 +170,15 @@ impl Session {
     }
 }
 
+impl Session {
+    /// Rows that each of `streams` may keep: together they take a small part of a limited memory only.
+    fn rows_of_a_stream(&self, options: &RunOptions, streams: usize) -> usize {
+        let room = self.options.memory_limit.map_or(u64::MAX, |limit| limit / MEMORY_SHARE);
+        let fit = usize::try_from(room).unwrap_or(usize::MAX) / (8 * ROW_WORDS);
+        options.rows_most.min(fit) / streams.max(1)
+    }
+}
+
 /// Length of a slice: a run of the least length has enough of them for a confidence interval.
 fn slice_s(options: &RunOptions) -> f64 {
     (options.min_s / 15.0).min(options.warm_min_s / 10.0).clamp(0.004, 0.05)
@@ -189,6 +206,12 @@ impl Run<'_> {
         let in_flight =
             u64::from(workload.process_num) * u64::from(workload.queue_depth) * buffer_bytes as u64;
         let reports = self.finish(in_flight as f64, tally::mean(&rates))?;
+        let words = |i: usize| self.shared.report(i).get(REPORT_WORDS..).unwrap_or_default();
+        let streams = reports.iter().enumerate().map(|(i, report)| (report, words(i)));
+        let rows = match self.options.rows_most {
+            0 => Vec::new(),
+            _ => rows::collect(streams, workload, &self.session.clock),
+        };
         let [own_after, _] = processor_ns(libc::RUSAGE_SELF);
         let workers_ns: u64 = reports.iter().map(|r| r.cost.user_ns).sum();
         let own_s = (workers_ns + own_after.saturating_sub(own_before)) as f64 / 1e9;
@@ -211,6 +234,7 @@ impl Run<'_> {
             load,
             counted,
             resident_before,
+            rows,
         })
     }
 

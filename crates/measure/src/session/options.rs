@@ -58,6 +58,9 @@ pub struct RunOptions {
     pub touch_cap_s: f64,
     /// The measured part ends when half the 95 % confidence interval over the throughput is below this.
     pub confidence: f64,
+    /// Most measured requests that are kept one by one for [`Session::take_rows`](super::Session::take_rows); 0 keeps
+    /// none, which costs nothing.
+    pub rows_most: usize,
     /// Set to stop soon: the run ends with [`Error::Interrupted`](ioscape_machine::error::Error::Interrupted).
     pub interrupt: Arc<AtomicBool>,
     /// Called a few times a second.
@@ -74,6 +77,7 @@ impl Default for RunOptions {
             warm_noisy_s: 1.0,
             touch_cap_s: 60.0,
             confidence: 0.03,
+            rows_most: 0,
             interrupt: Arc::default(),
             on_progress: None,
         }

@@ -94,8 +94,9 @@ impl Session {
         self.check(workload, buffer_bytes)?;
         let (_, overhead_ns) = self.calibrate()?;
         let preparation = self.prepare(workload, options)?;
-        let trial = self.conduct(workload, buffer_bytes, options, &streams)?;
+        let mut trial = self.conduct(workload, buffer_bytes, options, &streams)?;
         let mut measurement = self.summarize(workload, options, &preparation, &trial, overhead_ns);
+        self.rows = std::mem::take(&mut trial.rows);
         measurement.cost_s = begin.elapsed().as_secs_f64();
         Ok(measurement)
     }

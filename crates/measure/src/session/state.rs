@@ -6,7 +6,7 @@ use ioscape_machine::clock::Clock;
 use ioscape_machine::error::Error;
 use ioscape_machine::target::Target;
 use ioscape_machine::witness::Sources;
-use ioscape_schema::Access;
+use ioscape_schema::{Access, Io};
 use std::fs::File;
 
 /// One target, its memory limit, and what was done to it so far.
@@ -33,6 +33,8 @@ pub struct Session {
     pub(super) dirty: bool,
     /// The clock's properties, and the harness's own cost per request in nanoseconds.
     pub(super) calibration: Option<(ioscape_schema::environment::Clock, f64)>,
+    /// The measured requests of the run before, where they were asked for.
+    pub(super) rows: Vec<Io>,
 }
 
 impl Session {
@@ -58,6 +60,7 @@ impl Session {
             last_set,
             dirty,
             calibration,
+            rows: Vec::new(),
         })
     }
 
@@ -69,5 +72,12 @@ impl Session {
     /// The largest set that fits, in bytes.
     pub fn max_unique_bytes(&self) -> u64 {
         self.target.capacity_bytes()
+    }
+
+    /// The measured requests of the last run in the order of arrival, the first at time 0: `process` is the number of the
+    /// stream from 1, offsets lie within the set, the times are the run's clock. Empty unless
+    /// [`RunOptions::rows_most`](super::RunOptions::rows_most) asked for them.
+    pub fn take_rows(&mut self) -> Vec<Io> {
+        std::mem::take(&mut self.rows)
     }
 }

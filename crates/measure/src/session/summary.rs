@@ -38,6 +38,7 @@ impl Session {
         m.warnings.extend(preparation.warnings.iter().cloned());
         m.warnings.extend(traps_of(self, workload));
         m.warnings.extend(doubts_of_time(&m, options, trial));
+        m.warnings.extend(doubt_of_rows(&m, options, trial.rows.len()));
         let mut disturbances = doubts_of_others(trial);
         disturbances.extend(witness::doubt_of_waiting(&m));
         m.disturbed = !disturbances.is_empty();
@@ -121,6 +122,17 @@ fn doubts_of_time(m: &Measurement, options: &RunOptions, trial: &Trial) -> Vec<W
         doubts.push(Warning::new(WarningKind::NotSteady, message));
     }
     doubts
+}
+
+/// Rows for which there was no room.
+fn doubt_of_rows(m: &Measurement, options: &RunOptions, kept: usize) -> Option<Warning> {
+    (options.rows_most > 0 && (kept as u64) < m.ios).then(|| {
+        let message = format!(
+            "rows were kept of the first {kept} of {} measured requests: measure for a shorter time to keep all",
+            m.ios
+        );
+        Warning::new(WarningKind::TraceIncomplete, message)
+    })
 }
 
 fn doubts_of_others(trial: &Trial) -> Vec<Warning> {

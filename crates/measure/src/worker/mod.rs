@@ -2,6 +2,7 @@
 
 pub(crate) mod meter;
 pub(crate) mod report;
+pub(crate) mod rows;
 pub(crate) mod run;
 pub(crate) mod stream;
 pub(crate) mod task;

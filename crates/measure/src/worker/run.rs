@@ -8,7 +8,8 @@ use crate::engine::psync::Psync;
 use crate::engine::uring::Uring;
 use crate::engine::{Action, Fault, drive};
 use crate::worker::meter::Meter;
-use crate::worker::report::Report;
+use crate::worker::report::{REPORT_WORDS, Report};
+use crate::worker::rows::{Keep, Rows};
 use crate::worker::stream::Stream;
 use ioscape_machine::cgroup::MemoryGroup;
 use ioscape_machine::clock::Clock;
@@ -26,7 +27,7 @@ const STACK_BYTES: usize = 512 << 10;
 
 /// All that the workers of a run need to know.
 pub(crate) struct Plan<'a> {
-    /// Memory shared with the conductor.
+    /// Memory shared with the conductor; the words of a stream behind its report are for its rows.
     pub(crate) shared: &'a Shared,
     /// What the I/O goes to.
     pub(crate) target: &'a Target,
@@ -136,18 +137,32 @@ where
         // The kernel's usual slack of 50 us would make short thinking several times as long.
         let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
     }
-    let mut stream = Stream::new(plan.shared, index as usize, plan.clock.clone(), meter, think_ns);
-    let outcome = run_engine(plan, index, &mut stream, make(index));
+    match plan.shared.report(index as usize).get(REPORT_WORDS..) {
+        None | Some([]) => run_and_report(plan, index, meter, make(index), ()),
+        Some(words) => run_and_report(plan, index, meter, make(index), Rows::new(words)),
+    }
+}
+
+fn run_and_report<S: FnMut() -> Request, K: Keep>(
+    plan: &Plan<'_>,
+    index: u32,
+    meter: &Meter,
+    source: S,
+    kept: K,
+) -> i32 {
+    let (clock, think_ns) = (plan.clock.clone(), plan.workload.think_time_ns);
+    let mut stream = Stream::new(plan.shared, index as usize, clock, meter, think_ns, kept);
+    let outcome = run_engine(plan, index, &mut stream, source);
     let report = stream.report_mut();
     report.fault = outcome.err();
     report.store(plan.shared.report(index as usize));
     if report.fault.is_some() { FAULTED } else { DONE }
 }
 
-fn run_engine<S: FnMut() -> Request>(
+fn run_engine<S: FnMut() -> Request, K: Keep>(
     plan: &Plan<'_>,
     index: u32,
-    stream: &mut Stream<'_>,
+    stream: &mut Stream<'_, K>,
     mut source: S,
 ) -> Result<(), Fault> {
     let number = u64::from(index) << 32;

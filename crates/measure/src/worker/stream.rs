@@ -2,14 +2,15 @@
 
 use crate::worker::meter::{Meter, RunDelay};
 use crate::worker::report::Report;
+use crate::worker::rows::Keep;
 use ioscape_machine::clock::Clock;
 use ioscape_machine::shared::{Live, Shared, bump, phase};
 use ioscape_schema::Request;
 use rustix::thread::{NanosleepRelativeResult, Timespec, nanosleep};
 use std::sync::atomic::Ordering;
 
-/// The state of one stream inside its worker.
-pub(crate) struct Stream<'a> {
+/// The state of one stream inside its worker, which keeps its requests or, with `()`, only counts them.
+pub(crate) struct Stream<'a, K = ()> {
     /// The clock all response times are taken from.
     pub(crate) clock: Clock,
     shared: &'a Shared,
@@ -22,9 +23,10 @@ pub(crate) struct Stream<'a> {
     think: Option<Timespec>,
     think_ns: u64,
     report: Report,
+    kept: K,
 }
 
-impl<'a> Stream<'a> {
+impl<'a, K: Keep> Stream<'a, K> {
     /// Stream number `index` of the run, in the thread that carries it out.
     pub(crate) fn new(
         shared: &'a Shared,
@@ -32,12 +34,26 @@ impl<'a> Stream<'a> {
         clock: Clock,
         meter: &'a Meter,
         think_ns: u64,
+        kept: K,
     ) -> Self {
         let live = &shared.live()[index];
         let think = (think_ns > 0).then(|| timespec(think_ns));
         let (seen, began) = (phase::PREPARE, 0);
         let (delay, delayed_ns, report) = (RunDelay::of_this_thread(), None, Report::new());
-        Self { clock, shared, live, meter, delay, delayed_ns, seen, began, think, think_ns, report }
+        Self {
+            clock,
+            shared,
+            live,
+            meter,
+            delay,
+            delayed_ns,
+            seen,
+            began,
+            think,
+            think_ns,
+            report,
+            kept,
+        }
     }
 
     /// Says that the stream is ready, and waits for the start.
@@ -63,6 +79,7 @@ impl<'a> Stream<'a> {
         self.seen = phase;
         if phase == phase::MEASURE {
             self.report.counters.iter_mut().for_each(|c| c.clear());
+            self.kept.clear();
             self.meter.begin();
             self.delayed_ns = self.delay.ns();
             self.report.started = true;
@@ -94,6 +111,7 @@ impl<'a> Stream<'a> {
         }
         let (op, bytes) = (request.op as usize, u64::from(request.len));
         self.report.counters[op].add(bytes, self.clock.nanos_between(issued, completed));
+        self.kept.keep(request, issued, completed);
         bump(&self.live.bytes[op], bytes);
     }
 

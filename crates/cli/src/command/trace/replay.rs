@@ -4,8 +4,11 @@ use crate::args::ReplayArgs;
 use crate::failure::Failure;
 use crate::outputs::Names;
 use crate::progress::Progress;
-use crate::traces::{self, Files, Rows};
+use crate::traces::{
+    self, Files, ROWS, ROWS_MOST, Rows, format_of_rows, info_of_target, write_rows,
+};
 use crate::{interrupt, output};
+use ioscape_machine::output::Place;
 use ioscape_machine::{Clock, Target, TargetOptions, environment, traps};
 use ioscape_measure::replay::{self, ReplayOptions, ReplayWatch, Replayed};
 use ioscape_measure::session::{Phase, RunOptions, Session, SessionOptions};
@@ -27,8 +30,12 @@ const LATE_NS: f64 = 10e6;
 /// # Errors
 /// A trace that cannot be read, a target that is refused, and requests that fail; what was done before an interruption is kept.
 pub fn main(args: &ReplayArgs) -> Result<(), Failure> {
+    if let Some(path) = &args.kept_rows {
+        format_of_rows(path)?;
+    }
     let names = Names::of(&args.out).reads("the trace", [&args.trace]);
-    let mut outputs = names.reads("the target", [&args.target]).open()?;
+    let names = names.reads("the target", [&args.target]);
+    let mut outputs = names.writes(ROWS, &args.kept_rows).open()?;
     let mut document = output::document(0);
     // A refused target is told before a long trace is read.
     let stop = interrupt::flag();
@@ -52,20 +59,45 @@ pub fn main(args: &ReplayArgs) -> Result<(), Failure> {
         access,
         largest: survey.largest.saturating_add(2 * align as u32),
         writes: survey.writes,
+        rows_most: if args.kept_rows.is_some() { ROWS_MOST } else { 0 },
     };
     document.environment = environment::capture(session.target(), None);
     traps(session.target(), access).into_iter().for_each(|doubt| document.warn(doubt));
     ioscape_trace::doubts(&info).into_iter().for_each(|doubt| document.warn(doubt));
-    let done = issue(&mut files, args, &mut placement, session.target(), &options, &survey, &stop)?;
+    let mut done =
+        issue(&mut files, args, &mut placement, session.target(), &options, &survey, &stop)?;
     document.interrupted = done.interrupted;
+    let rows = std::mem::take(&mut done.rows);
     let result = result(args, &options, &survey, &placement, done);
     doubts(&result).into_iter().for_each(|doubt| document.warn(doubt));
+    if let Some(place) = outputs.take(ROWS) {
+        keep_rows(place, args, &result, &rows, &info)?
+            .into_iter()
+            .for_each(|doubt| document.warn(doubt));
+    }
     document.outcome = Some(result.into());
     outputs.pour(&document, args.out.json)?;
     if document.interrupted {
         return Err(Failure::Interrupted("interrupted: what was replayed is told".to_owned()));
     }
     Ok(())
+}
+
+/// Writes the requests as they went to the target; the doubt when there was no room for all.
+fn keep_rows(
+    place: Place,
+    args: &ReplayArgs,
+    result: &TraceReplay,
+    rows: &[Io],
+    trace: &TraceInfo,
+) -> Result<Option<Warning>, Failure> {
+    let lacking = result.ios().saturating_sub(rows.len() as u64);
+    let commands = trace.commands.clone();
+    let info = TraceInfo { commands, ..info_of_target(&args.target, result.target_bytes, lacking) };
+    write_rows(place, rows, &info)?;
+    let told =
+        || format!("rows were kept of the first {} of {} requests", rows.len(), result.ios());
+    Ok((lacking > 0).then(|| Warning::new(WarningKind::TraceIncomplete, told()).at("trace_replay")))
 }
 
 /// What is told of it.
