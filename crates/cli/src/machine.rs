@@ -19,7 +19,7 @@ const LAYOUT_TRIAL: u64 = 1 << 30;
 
 /// How long to measure one workload.
 #[derive(Clone, Copy, Debug)]
-pub struct Effort {
+pub struct RunLength {
     /// At least this long, in seconds.
     pub min_s: f64,
     /// At most this long, in seconds.
@@ -102,7 +102,7 @@ impl Machine {
     /// The layout failed or was interrupted.
     pub fn layout_rate(&mut self, most: u64) -> Result<Option<f64>, MeasureError> {
         let trial = LAYOUT_TRIAL.min(most);
-        let options = self.options(Effort { min_s: 0.0, cap_s: 0.0 });
+        let options = self.options(RunLength { min_s: 0.0, cap_s: 0.0 });
         // The first touch of memory and of a new file is several times slower than all that follows.
         self.session.layout(trial / 2, &options)?;
         let started = Instant::now();
@@ -117,10 +117,10 @@ impl Machine {
     /// # Errors
     /// The layout failed or was interrupted.
     pub fn layout(&mut self, bytes: u64) -> Result<(), MeasureError> {
-        self.session.layout(bytes, &self.options(Effort { min_s: 0.0, cap_s: 0.0 }))
+        self.session.layout(bytes, &self.options(RunLength { min_s: 0.0, cap_s: 0.0 }))
     }
 
-    fn options(&self, effort: Effort) -> RunOptions {
+    fn options(&self, effort: RunLength) -> RunOptions {
         RunOptions {
             min_s: effort.min_s,
             cap_s: effort.cap_s,
@@ -148,7 +148,7 @@ impl Machine {
     pub fn measure(
         &mut self,
         workload: &Workload,
-        effort: Effort,
+        effort: RunLength,
         seed: u64,
         progress: Option<&Progress>,
     ) -> Result<Measurement, MeasureError> {

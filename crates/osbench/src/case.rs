@@ -2,7 +2,7 @@
 
 use super::toolchain::Toolchain;
 use super::waiting::Waiting;
-use ioscape_schema::{OsRule, OsUnit, Place};
+use ioscape_schema::{Locality, OsRule, OsUnit};
 use std::cell::Cell;
 use std::io;
 use std::path::PathBuf;
@@ -59,7 +59,7 @@ pub(crate) struct Case {
     /// Nanoseconds that a batch shall take.
     pub(crate) batch_ns: u64,
     /// Which of the directories it uses.
-    pub(crate) place: Option<(usize, Place)>,
+    pub(crate) place: Option<(usize, Locality)>,
     /// Whether the process stays on one processor.
     pub(crate) pinned: bool,
     /// Share of the usual time that it gets.
@@ -126,7 +126,7 @@ impl Case {
     }
 
     /// The same, with files in a directory, which may sleep until storage or a server answers.
-    pub(crate) fn at(mut self, place: (usize, Place)) -> Self {
+    pub(crate) fn at(mut self, place: (usize, Locality)) -> Self {
         self.place = Some(place);
         self.sleeping()
     }

@@ -1,7 +1,7 @@
 //! `create-delete`: the life of a temporary file (Ousterhout 1990, section 11, Table 10).
 
 use super::case::{Case, Op, wrong};
-use ioscape_schema::{OsRule, Place};
+use ioscape_schema::{Locality, OsRule};
 use rustix::fs::{CWD, Mode, OFlags};
 use std::ffi::CStr;
 use std::io;
@@ -12,7 +12,7 @@ const BLOCK: usize = 16 << 10;
 const NAME: &CStr = c"ctmp";
 
 /// The cases; of them `no data` counts.
-pub(crate) fn cases(place: (usize, Place)) -> Vec<Case> {
+pub(crate) fn cases(place: (usize, Locality)) -> Vec<Case> {
     // One byte less than the name says, as in the original, so that the reader ends at a short read.
     let sizes = [("no data", 0), ("10 KB", 10 * 1024 - 1), ("100 KB", 100 * 1024 - 1)];
     let mut all = Vec::new();

@@ -35,7 +35,7 @@ use ioscape_machine::environment;
 use ioscape_machine::error::Error;
 use ioscape_machine::load::Snapshot;
 use ioscape_machine::target::{Target, TargetOptions};
-use ioscape_schema::{Environment, MabProof, OsResults, OsRule, Place};
+use ioscape_schema::{Environment, Locality, MabProof, OsResults, OsRule};
 use process::Ended;
 use result::Gathered;
 use std::cell::Cell;
@@ -51,7 +51,7 @@ const MORE_ROUNDS: [usize; 8] = [1, 1, 1, 2, 3, 6, 6, 6];
 
 /// What the user asks for.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct OsOptions {
     /// Names of the benchmarks to run; all if empty.
     pub only: Vec<String>,
     /// Directories that file benchmarks run in: one, or a local and a remote one.
@@ -70,7 +70,7 @@ pub struct Options {
     pub interrupt: Arc<AtomicBool>,
 }
 
-impl Options {
+impl OsOptions {
     /// A full run: some minutes.
     pub fn full() -> Self {
         Self {
@@ -93,7 +93,7 @@ impl Options {
 
 /// How far a run is.
 #[derive(Clone, Copy, Debug)]
-pub struct Step<'a> {
+pub struct RunProgress<'a> {
     /// Processes that are done.
     pub done: usize,
     /// Processes in all.
@@ -135,12 +135,12 @@ pub fn names() -> Vec<&'static str> {
 /// A directory that the user named, with a workspace in it.
 struct Home {
     workspace: Workspace,
-    place: Place,
+    place: Locality,
     in_memory: bool,
 }
 
 /// All cases, in the order in which they are shown.
-fn catalog(caches: &[u64], places: &[(usize, Place)]) -> Vec<Case> {
+fn catalog(caches: &[u64], places: &[(usize, Locality)]) -> Vec<Case> {
     let mut all = dhrystone::cases();
     all.extend(mab::kernel::cases());
     all.extend(getpid::cases());
@@ -166,13 +166,16 @@ fn catalog(caches: &[u64], places: &[(usize, Place)]) -> Vec<Case> {
 ///
 /// # Errors
 /// A directory is refused, before anything is measured; what happens later is part of the outcome.
-pub fn run(options: &Options, progress: &mut dyn FnMut(Step<'_>)) -> Result<Outcome, Error> {
+pub fn run(
+    options: &OsOptions,
+    progress: &mut dyn FnMut(RunProgress<'_>),
+) -> Result<Outcome, Error> {
     let begun = Instant::now();
     let (homes, environment) = open(options)?;
     let cpus = machine::processors();
     let cpu = cpus.last().copied().unwrap_or(0);
     let (caches, told) = machine::caches(cpu);
-    let places: Vec<(usize, Place)> =
+    let places: Vec<(usize, Locality)> =
         homes.iter().enumerate().map(|(index, home)| (index, home.place)).collect();
     let mut cases = catalog(&caches, &places);
     cases.retain(|case| options.only.is_empty() || options.only.iter().any(|n| n == case.name));
@@ -218,14 +221,17 @@ fn is_directory(path: &Path) -> Result<(), Error> {
 }
 
 /// Checks the directories and makes a workspace in each.
-fn open(options: &Options) -> Result<(Vec<Home>, Environment), Error> {
+fn open(options: &OsOptions) -> Result<(Vec<Home>, Environment), Error> {
     let mut homes: Vec<Home> = Vec::new();
     let mut environment = Environment::default();
     for directory in &options.directories {
         is_directory(directory)?;
         let target = Target::open(directory, &TargetOptions::default())?;
-        let place =
-            if target.file_system().is_network_or_fuse { Place::Remote } else { Place::Local };
+        let place = if target.file_system().is_network_or_fuse {
+            Locality::Remote
+        } else {
+            Locality::Local
+        };
         if homes.iter().any(|home| home.place == place) {
             let kind = target.file_system().name.clone();
             return Err(Error::target(
@@ -249,7 +255,7 @@ fn open(options: &Options) -> Result<(Vec<Home>, Environment), Error> {
 
 /// A run under way.
 struct Bench<'a> {
-    options: &'a Options,
+    options: &'a OsOptions,
     cases: Vec<Case>,
     scene: Scene,
     homes: Vec<Home>,
@@ -262,7 +268,7 @@ struct Bench<'a> {
 impl Bench<'_> {
     /// Runs every case once per round, each round in another order; then again those that the processor was slowed for, in
     /// [`MORE_ROUNDS`], while there is time.
-    fn all_rounds(&mut self, progress: &mut dyn FnMut(Step<'_>)) -> Result<(), Error> {
+    fn all_rounds(&mut self, progress: &mut dyn FnMut(RunProgress<'_>)) -> Result<(), Error> {
         let whole = |case: &Case| case.rule == OsRule::Single;
         let firsts: Vec<usize> = (0..self.cases.len())
             .filter(|&i| i == 0 || !one_run(&self.cases[i - 1], &self.cases[i]))
@@ -302,13 +308,13 @@ impl Bench<'_> {
         &mut self,
         index: usize,
         (done, of): (usize, usize),
-        progress: &mut dyn FnMut(Step<'_>),
+        progress: &mut dyn FnMut(RunProgress<'_>),
     ) -> Result<(), Error> {
         if self.options.interrupt.load(Ordering::Relaxed) {
             return Err(Error::Interrupted);
         }
         let case = &self.cases[index];
-        progress(Step { done, of, name: case.name, case: &case.case });
+        progress(RunProgress { done, of, name: case.name, case: &case.case });
         if self.gathered[index].refused() {
             return Ok(());
         }

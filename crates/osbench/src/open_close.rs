@@ -1,14 +1,14 @@
 //! `open-close`: one file opened and closed again and again (Ousterhout 1990, section 10, Table 9).
 
 use super::case::{Case, Op};
-use ioscape_schema::Place;
+use ioscape_schema::Locality;
 use rustix::fs::{CWD, Mode, OFlags};
 use std::ffi::CStr;
 use std::fs;
 use std::io;
 
 /// The cases; of them `foo` counts.
-pub(crate) fn cases(place: (usize, Place)) -> Vec<Case> {
+pub(crate) fn cases(place: (usize, Locality)) -> Vec<Case> {
     let short = Case::new(
         "open-close",
         "foo",

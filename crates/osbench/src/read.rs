@@ -2,7 +2,7 @@
 
 use super::case::{Case, Op, not_here, wrong};
 use ioscape_machine::cache;
-use ioscape_schema::{OsBenchmark, OsRule, Place, Warning, WarningKind};
+use ioscape_schema::{Locality, OsBenchmark, OsRule, Warning, WarningKind};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 
@@ -22,7 +22,7 @@ enum Filled {
 }
 
 /// The cases; of them `file cache` counts.
-pub(crate) fn cases(caches: &[u64], place: (usize, Place)) -> Vec<Case> {
+pub(crate) fn cases(caches: &[u64], place: (usize, Locality)) -> Vec<Case> {
     // So large that what is read is in no processor cache, as in the original.
     let last = caches.last().copied().unwrap_or(32 << 20);
     let large = (2 * last).clamp(16 << 20, 1 << 30).next_multiple_of(BLOCK);

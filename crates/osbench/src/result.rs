@@ -4,7 +4,9 @@ use super::case::Case;
 use super::estimate::{self, Batch, Number};
 use super::{getpid, mab, read};
 use ioscape_machine::load::Snapshot;
-use ioscape_schema::{Contamination, OsBenchmark, OsResults, OsRule, Place, Warning, WarningKind};
+use ioscape_schema::{
+    Contamination, Locality, OsBenchmark, OsResults, OsRule, Warning, WarningKind,
+};
 
 /// Fewer clean batches than this share are a doubt.
 const CLEAN_LEAST: f64 = 0.25;
@@ -156,7 +158,7 @@ pub(crate) fn doubt(results: &mut OsResults, caches_told: bool) {
 }
 
 /// Attaches to the cases that force data to storage at `place` that there is none.
-pub(crate) fn doubt_storage(results: &mut OsResults, place: Place) {
+pub(crate) fn doubt_storage(results: &mut OsResults, place: Locality) {
     let here = |one: &&mut OsBenchmark| one.place == Some(place);
     for one in results.benchmarks.iter_mut().filter(here) {
         if one.name == "fsync" || one.case.ends_with("fsync") {
@@ -272,13 +274,13 @@ mod tests {
             ..OsBenchmark::default()
         };
         let benchmarks = vec![
-            one("fsync", "4 KB overwritten", Place::Local),
-            one("create-delete", "no data, fsync", Place::Local),
-            one("create-delete", "no data", Place::Local),
-            one("fsync", "4 KB overwritten", Place::Remote),
+            one("fsync", "4 KB overwritten", Locality::Local),
+            one("create-delete", "no data, fsync", Locality::Local),
+            one("create-delete", "no data", Locality::Local),
+            one("fsync", "4 KB overwritten", Locality::Remote),
         ];
         let mut results = OsResults { benchmarks, ..OsResults::default() };
-        doubt_storage(&mut results, Place::Local);
+        doubt_storage(&mut results, Locality::Local);
         let counts: Vec<usize> = results.benchmarks.iter().map(|b| b.warnings.len()).collect();
         assert_eq!(counts, [1, 1, 0, 0]);
     }

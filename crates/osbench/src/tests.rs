@@ -3,19 +3,19 @@
 use super::*;
 use std::collections::BTreeSet;
 
-fn short(only: &[&str], directory: &std::path::Path) -> Options {
-    Options {
+fn short(only: &[&str], directory: &std::path::Path) -> OsOptions {
+    OsOptions {
         only: only.iter().map(|&name| name.to_owned()).collect(),
         directories: vec![directory.to_owned()],
         processes: 6,
         process_ns: 3_000_000,
-        ..Options::full()
+        ..OsOptions::full()
     }
 }
 
 #[test]
 fn every_name_has_cases_and_every_case_a_name() {
-    let cases = catalog(&[32 << 10, 1 << 20], &[(0, Place::Local)]);
+    let cases = catalog(&[32 << 10, 1 << 20], &[(0, Locality::Local)]);
     let found: BTreeSet<&str> = cases.iter().map(|case| case.name).collect();
     assert_eq!(found, names().into_iter().collect());
     for table in &ioscape_schema::os::paper::TABLES {
@@ -55,7 +55,7 @@ fn a_short_run_measures_and_cleans_up() {
     }
     assert_eq!(std::fs::read_dir(home.path()).unwrap().count(), 0);
     let files = outcome.results.benchmarks.iter().find(|one| one.name == "open-close").unwrap();
-    assert_eq!(files.place, Some(Place::Local));
+    assert_eq!(files.place, Some(Locality::Local));
 }
 
 #[test]

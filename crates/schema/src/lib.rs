@@ -51,7 +51,7 @@ pub use evaluation::{
 };
 pub use io::{Device, Io, IoFlags, IoType, Op, Partition, Request, TraceInfo};
 pub use measurement::{Direction, Measurement, ResponseTime, Stop};
-pub use os::{Contamination, MabProof, OsBenchmark, OsResults, OsRule, OsSystem, OsUnit, Place};
+pub use os::{Contamination, Locality, MabProof, OsBenchmark, OsResults, OsRule, OsSystem, OsUnit};
 pub use outcome::{Outcome, SystemComparison, ValidationRun};
 pub use prediction::{
     Cheapest, Choice, Comparison, ErrorBin, ErrorFigures, Prediction, RefusedStep, Validation,

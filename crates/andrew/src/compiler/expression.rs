@@ -3,7 +3,7 @@
 use super::Fault;
 use super::ir::{Binary, Inst, Reg, Target};
 use super::lex::Kind;
-use super::operand::{Operand, Place};
+use super::operand::{Location, Operand};
 use super::parse::{Parser, Symbol};
 use super::types::Type;
 use std::rc::Rc;
@@ -40,7 +40,7 @@ impl Parser {
     /// An expression whose value is known now.
     pub(super) fn known(&mut self) -> Result<i32, Fault> {
         match self.deeper(Self::conditional)?.place {
-            Place::Constant(value) => Ok(value),
+            Location::Constant(value) => Ok(value),
             _ => Err(self.fault("a constant is needed here")),
         }
     }
@@ -68,7 +68,7 @@ impl Parser {
         if !self.accept("?") {
             return Ok(test);
         }
-        if let Place::Constant(value) = test.place {
+        if let Location::Constant(value) = test.place {
             // Both sides are read; the code of the one not taken is dropped.
             let first = self.dropped_unless(value != 0, Self::expression)?;
             self.expect(":")?;
@@ -156,7 +156,7 @@ impl Parser {
         a: &Operand,
         b: &Operand,
     ) -> Result<Operand, Fault> {
-        if let (Place::Constant(x), Place::Constant(y)) = (&a.place, &b.place) {
+        if let (Location::Constant(x), Location::Constant(y)) = (&a.place, &b.place) {
             let value = op.fold(*x, *y).ok_or_else(|| self.fault("a division by zero"))?;
             return Ok(Operand::constant(value));
         }
@@ -233,8 +233,8 @@ impl Parser {
             "!" => self.combine(Binary::Equal, &operand, &zero),
             "&" => {
                 let kind = operand.kind.clone().pointer();
-                if let Place::Symbol(name, offset) = operand.place {
-                    return Ok(Operand { kind, place: Place::Address(name, offset) });
+                if let Location::Symbol(name, offset) = operand.place {
+                    return Ok(Operand { kind, place: Location::Address(name, offset) });
                 }
                 let reg = self.address(&operand)?;
                 Ok(Operand::reg(kind, reg))
@@ -260,7 +260,7 @@ impl Parser {
             // A function that is pointed to is called through the same register.
             Some(Type::Function(_)) => Ok(Operand::reg(kind.clone(), reg)),
             Some(inner) if *inner != Type::Void => {
-                Ok(Operand { kind: inner.clone(), place: Place::Memory(reg, 0) })
+                Ok(Operand { kind: inner.clone(), place: Location::Memory(reg, 0) })
             }
             _ => Err(self.fault("this does not point to a value")),
         }
@@ -269,10 +269,10 @@ impl Parser {
     fn cast(&mut self, kind: Type, operand: Operand) -> Result<Operand, Fault> {
         match (&kind, &operand.place) {
             (Type::Void, _) => Ok(Operand { kind, place: operand.place }),
-            (Type::Char, Place::Constant(value)) => {
-                Ok(Operand { kind, place: Place::Constant(value & 255) })
+            (Type::Char, Location::Constant(value)) => {
+                Ok(Operand { kind, place: Location::Constant(value & 255) })
             }
-            (Type::Int | Type::Pointer(_), Place::Constant(_) | Place::Address(..)) => {
+            (Type::Int | Type::Pointer(_), Location::Constant(_) | Location::Address(..)) => {
                 Ok(Operand { kind, place: operand.place })
             }
             (kind, _) if kind.is_scalar() => {
@@ -336,9 +336,9 @@ impl Parser {
         };
         let by = member.offset as i32;
         let place = match operand.place {
-            Place::Slot(slot, offset) => Place::Slot(slot, offset + by),
-            Place::Memory(base, offset) => Place::Memory(base, offset + by),
-            Place::Symbol(symbol, offset) => Place::Symbol(symbol, offset + by),
+            Location::Slot(slot, offset) => Location::Slot(slot, offset + by),
+            Location::Memory(base, offset) => Location::Memory(base, offset + by),
+            Location::Symbol(symbol, offset) => Location::Symbol(symbol, offset + by),
             _ => return Err(self.fault("this struct is nowhere")),
         };
         Ok(Operand { kind: member.kind, place })
@@ -351,7 +351,7 @@ impl Parser {
             _ => return Err(self.fault("this is no function")),
         };
         let target = match (&function.kind, &function.place) {
-            (Type::Function(_), Place::Symbol(name, 0)) => Target::Name(Rc::clone(name)),
+            (Type::Function(_), Location::Symbol(name, 0)) => Target::Name(Rc::clone(name)),
             _ => Target::Address(self.value(&function)?.0),
         };
         let mut args = Vec::new();
@@ -364,7 +364,7 @@ impl Parser {
         }
         let to = (result != Type::Void).then(|| self.reg());
         self.emit(Inst::Call { to, target, args });
-        Ok(to.map_or(Operand { kind: Type::Void, place: Place::Constant(0) }, |reg| {
+        Ok(to.map_or(Operand { kind: Type::Void, place: Location::Constant(0) }, |reg| {
             Operand::reg(result, reg)
         }))
     }
@@ -379,7 +379,7 @@ impl Parser {
                 }
                 let (name, size) = self.string(bytes);
                 let kind = Type::Array(Rc::new(Type::Char), size);
-                Ok(Operand { kind, place: Place::Symbol(name, 0) })
+                Ok(Operand { kind, place: Location::Symbol(name, 0) })
             }
             Kind::Mark("(") => {
                 let inner = self.expression()?;
@@ -394,13 +394,13 @@ impl Parser {
     fn named(&mut self, name: Rc<str>) -> Result<Operand, Fault> {
         match self.lookup(&name).cloned() {
             Some(Symbol::Constant(value)) => Ok(Operand::constant(value)),
-            Some(Symbol::Local(slot, kind)) => Ok(Operand { kind, place: Place::Slot(slot, 0) }),
-            Some(Symbol::Global(kind)) => Ok(Operand { kind, place: Place::Symbol(name, 0) }),
+            Some(Symbol::Local(slot, kind)) => Ok(Operand { kind, place: Location::Slot(slot, 0) }),
+            Some(Symbol::Global(kind)) => Ok(Operand { kind, place: Location::Symbol(name, 0) }),
             Some(Symbol::Type(_)) => Err(self.fault(format!("{name} is a type"))),
             // A function that nobody declared gives an int, as in the C of 1989.
             None if *self.peek() == Kind::Mark("(") => {
                 let kind = Type::Function(Rc::new(Type::Int));
-                Ok(Operand { kind, place: Place::Symbol(name, 0) })
+                Ok(Operand { kind, place: Location::Symbol(name, 0) })
             }
             None => Err(self.fault(format!("{name} is not declared"))),
         }

@@ -4,7 +4,7 @@ use super::Fault;
 use super::declare::{Declarator, Storage};
 use super::ir::{Datum, Function, Global, Inst, Module};
 use super::lex::{Kind, Token};
-use super::operand::{Operand, Place};
+use super::operand::{Location, Operand};
 use super::parse::{Parser, Symbol, Targets};
 use super::types::Type;
 use std::collections::HashMap;
@@ -122,10 +122,10 @@ impl Parser {
         let value: Operand = self.expression()?;
         let constant_place = matches!(value.kind, Type::Array(..) | Type::Function(_));
         let datum = match value.place {
-            Place::Constant(value) if *kind == Type::Char => Datum::Bytes(vec![value as u8]),
-            Place::Constant(value) => Datum::Word(value),
-            Place::Address(name, offset) => Datum::Address(name, offset),
-            Place::Symbol(name, offset) if constant_place => Datum::Address(name, offset),
+            Location::Constant(value) if *kind == Type::Char => Datum::Bytes(vec![value as u8]),
+            Location::Constant(value) => Datum::Word(value),
+            Location::Address(name, offset) => Datum::Address(name, offset),
+            Location::Symbol(name, offset) if constant_place => Datum::Address(name, offset),
             _ => return Err(self.fault("a first value must be known")),
         };
         data.push(datum);

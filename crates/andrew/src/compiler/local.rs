@@ -4,7 +4,7 @@ use super::Fault;
 use super::declare::Declarator;
 use super::ir::SlotInfo;
 use super::lex::Kind;
-use super::operand::{Operand, Place};
+use super::operand::{Location, Operand};
 use super::parse::{Parser, Symbol};
 use super::types::Type;
 
@@ -26,7 +26,7 @@ impl Parser {
                 if self.accept("=") {
                     let value = self.expression()?;
                     let (from, _) = self.value(&value)?;
-                    self.store(&Operand { kind, place: Place::Slot(slot, 0) }, from)?;
+                    self.store(&Operand { kind, place: Location::Slot(slot, 0) }, from)?;
                 }
             }
             if *self.peek() != Kind::Mark(";") {

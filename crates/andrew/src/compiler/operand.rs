@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 /// Where a value is.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Place {
+pub(super) enum Location {
     /// Known.
     Constant(i32),
     /// In a register.
@@ -29,18 +29,18 @@ pub(super) struct Operand {
     /// Its type.
     pub(super) kind: Type,
     /// Where it is.
-    pub(super) place: Place,
+    pub(super) place: Location,
 }
 
 impl Operand {
     /// A value in a register.
     pub(super) fn reg(kind: Type, reg: Reg) -> Self {
-        Self { kind, place: Place::Reg(reg) }
+        Self { kind, place: Location::Reg(reg) }
     }
 
     /// A known int.
     pub(super) fn constant(value: i32) -> Self {
-        Self { kind: Type::Int, place: Place::Constant(value) }
+        Self { kind: Type::Int, place: Location::Constant(value) }
     }
 }
 
@@ -62,18 +62,18 @@ impl Parser {
     /// The address of what is in memory.
     pub(super) fn address(&mut self, operand: &Operand) -> Result<Reg, Fault> {
         let (base, offset) = match operand.place.clone() {
-            Place::Slot(slot, offset) => {
+            Location::Slot(slot, offset) => {
                 let to = self.reg();
                 self.emit(Inst::SlotAddress { to, slot });
                 (to, offset)
             }
-            Place::Memory(base, offset) => (base, offset),
-            Place::Symbol(name, offset) | Place::Address(name, offset) => {
+            Location::Memory(base, offset) => (base, offset),
+            Location::Symbol(name, offset) | Location::Address(name, offset) => {
                 let to = self.reg();
                 self.emit(Inst::Symbol { to, name, offset });
                 (to, 0)
             }
-            Place::Constant(_) | Place::Reg(_) => {
+            Location::Constant(_) | Location::Reg(_) => {
                 return Err(self.fault("this has no address"));
             }
         };
@@ -93,10 +93,10 @@ impl Parser {
             }
             (Type::Function(_), _) => Ok((self.address(operand)?, operand.kind.clone().pointer())),
             (Type::Struct(_), _) => Err(self.fault("structs cannot be values here")),
-            (kind, Place::Constant(value)) => Ok((self.constant(value), kind.clone())),
-            (kind, Place::Reg(reg)) => Ok((reg, kind.clone())),
-            (kind, Place::Address(..)) => Ok((self.address(operand)?, kind.clone())),
-            (kind, Place::Slot(slot, 0)) if self.function.slots[slot as usize].scalar => {
+            (kind, Location::Constant(value)) => Ok((self.constant(value), kind.clone())),
+            (kind, Location::Reg(reg)) => Ok((reg, kind.clone())),
+            (kind, Location::Address(..)) => Ok((self.address(operand)?, kind.clone())),
+            (kind, Location::Slot(slot, 0)) if self.function.slots[slot as usize].scalar => {
                 let to = self.reg();
                 self.emit(Inst::LoadSlot { to, slot });
                 Ok((to, kind.clone()))
@@ -111,11 +111,11 @@ impl Parser {
     }
 
     /// A base register and an offset for something in memory.
-    fn based(&mut self, operand: &Operand, place: Place) -> Result<(Reg, i32), Fault> {
+    fn based(&mut self, operand: &Operand, place: Location) -> Result<(Reg, i32), Fault> {
         match place {
-            Place::Memory(base, offset) => Ok((base, offset)),
-            Place::Slot(slot, offset) => {
-                let whole = Operand { kind: operand.kind.clone(), place: Place::Slot(slot, 0) };
+            Location::Memory(base, offset) => Ok((base, offset)),
+            Location::Slot(slot, offset) => {
+                let whole = Operand { kind: operand.kind.clone(), place: Location::Slot(slot, 0) };
                 Ok((self.address(&whole)?, offset))
             }
             _ => Ok((self.address(operand)?, 0)),
@@ -130,10 +130,10 @@ impl Parser {
         let byte = operand.kind == Type::Char;
         let from = if byte { self.narrow(from) } else { from };
         match operand.place.clone() {
-            Place::Slot(slot, 0) if self.function.slots[slot as usize].scalar => {
+            Location::Slot(slot, 0) if self.function.slots[slot as usize].scalar => {
                 self.emit(Inst::StoreSlot { from, slot });
             }
-            place @ (Place::Slot(..) | Place::Memory(..) | Place::Symbol(..)) => {
+            place @ (Location::Slot(..) | Location::Memory(..) | Location::Symbol(..)) => {
                 let (base, offset) = self.based(operand, place)?;
                 self.emit(Inst::Store { from, base, offset, byte });
             }

@@ -221,7 +221,8 @@ impl Probe for MachineProbe<'_> {
     type Error = MeasureError;
 
     fn measure(&mut self, request: &ProbeRequest) -> Result<Measurement, MeasureError> {
-        let effort = machine::Effort { min_s: request.limits.min_s, cap_s: request.limits.cap_s };
+        let effort =
+            machine::RunLength { min_s: request.limits.min_s, cap_s: request.limits.cap_s };
         self.machine.measure(&request.workload, effort, self.document.seed, Some(&self.progress))
     }
 

@@ -7,7 +7,7 @@ use crate::outputs::Names;
 use crate::progress::Progress;
 use crate::{interrupt, output};
 use ioscape_machine::error::Error as MeasureError;
-use ioscape_osbench::{Options, Outcome, Program};
+use ioscape_osbench::{OsOptions, Outcome, Program};
 use ioscape_schema::{Warning, WarningKind};
 use std::process::ExitCode;
 
@@ -42,13 +42,13 @@ fn program() -> Option<Program> {
 pub fn main(args: &OsArgs) -> Result<(), Failure> {
     check_names(&args.only)?;
     let mut outputs = Names::of(&args.out).open()?;
-    let options = Options {
+    let options = OsOptions {
         only: args.only.clone(),
         directories: args.directories.clone(),
         program: program(),
         compiler: args.compiler.clone(),
         interrupt: interrupt::flag(),
-        ..if args.quick { Options::quick() } else { Options::full() }
+        ..if args.quick { OsOptions::quick() } else { OsOptions::full() }
     };
     let mut document = output::document(0);
     let progress = Progress::of_steps(1);

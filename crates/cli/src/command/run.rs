@@ -3,7 +3,7 @@
 use crate::args::{RunArgs, WorkloadArgs};
 use crate::asked::{described_twice, jobs_of};
 use crate::failure::{Failure, both};
-use crate::machine::{Effort, Machine};
+use crate::machine::{Machine, RunLength};
 use crate::outputs::{Names, Outputs};
 use crate::progress::Progress;
 use crate::traces::{ROWS, ROWS_MOST, format_of_rows, info_of_target, write_rows};
@@ -80,7 +80,7 @@ fn run_all(
     for (index, job) in jobs.iter().enumerate() {
         let progress = Progress::of_jobs(index, jobs.len(), &job.name);
         let cap_s = job.seconds.unwrap_or(args.seconds);
-        let effort = Effort { min_s: cap_s.min(1.0), cap_s };
+        let effort = RunLength { min_s: cap_s.min(1.0), cap_s };
         let seed = job.seed.unwrap_or(args.seed);
         let mut measurement = machine.measure(&job.workload, effort, seed, Some(&progress))?;
         measurement.name = Some(job.name.clone());

@@ -2,7 +2,7 @@
 
 use crate::args::ValidateArgs;
 use crate::failure::Failure;
-use crate::machine::{Effort, Machine};
+use crate::machine::{Machine, RunLength};
 use crate::outputs::Names;
 use crate::progress::Progress;
 use crate::save::{self, Keeper};
@@ -194,7 +194,7 @@ impl Work<'_> {
                 }
             };
             progress.advance(spent_s(), left_s.max(0.0), next.step.purpose.word());
-            let effort = Effort { min_s: next.min_s, cap_s: next.cap_s };
+            let effort = RunLength { min_s: next.min_s, cap_s: next.cap_s };
             let (workload, seed) = (&next.step.workload, self.document.seed);
             match machine.measure(workload, effort, seed, Some(&progress)) {
                 Ok(measurement) => run.record(measurement),

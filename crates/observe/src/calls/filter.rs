@@ -28,15 +28,15 @@ enum To {
 
 /// One instruction whose ends are not yet placed.
 #[derive(Clone, Copy)]
-enum Step {
+enum Instruction {
     Load(u32),
     Equal(u32, To, To),
     AtLeast(u32, To, To),
     AnyBit(u32, To, To),
 }
 
-fn steps(architecture: u32) -> Vec<Step> {
-    use Step::{AnyBit, AtLeast, Equal, Load};
+fn steps(architecture: u32) -> Vec<Instruction> {
+    use Instruction::{AnyBit, AtLeast, Equal, Load};
     let mut steps = vec![
         Load(PROCESSOR),
         Equal(architecture, To::Next, To::Pass),
@@ -73,13 +73,13 @@ pub(super) fn program() -> Option<Vec<sock_filter>> {
         .enumerate()
         .map(|(at, &step)| {
             let (code, k, yes, no) = match step {
-                Step::Load(place) => {
+                Instruction::Load(place) => {
                     let code = (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16;
                     return sock_filter { code, jt: 0, jf: 0, k: place };
                 }
-                Step::Equal(value, yes, no) => (compare(libc::BPF_JEQ), value, yes, no),
-                Step::AtLeast(value, yes, no) => (compare(libc::BPF_JGE), value, yes, no),
-                Step::AnyBit(bits, yes, no) => (compare(libc::BPF_JSET), bits, yes, no),
+                Instruction::Equal(value, yes, no) => (compare(libc::BPF_JEQ), value, yes, no),
+                Instruction::AtLeast(value, yes, no) => (compare(libc::BPF_JGE), value, yes, no),
+                Instruction::AnyBit(bits, yes, no) => (compare(libc::BPF_JSET), bits, yes, no),
             };
             sock_filter { code, jt: jump(at, yes), jf: jump(at, no), k }
         })

@@ -13,7 +13,7 @@ pub(crate) mod waited;
 
 use super::case::{Case, Program, not_here};
 use super::toolchain::{Named, Toolchain};
-use ioscape_schema::{MabProof, OsRule, Place};
+use ioscape_schema::{Locality, MabProof, OsRule};
 use std::fs;
 use std::io;
 use std::path::Path;
@@ -107,7 +107,7 @@ const COLD_CASES: [(&str, &str); 5] = [
 ];
 
 /// All cases, warm ones first; of them `total` counts.
-pub(crate) fn cases(place: (usize, Place)) -> Vec<Case> {
+pub(crate) fn cases(place: (usize, Locality)) -> Vec<Case> {
     let case = |name: String, teaches| {
         let ready = |_: &_| Err(not_here("it is run as a whole"));
         Case::new(NAME, name, teaches, ready).by(OsRule::Single).unpinned().at(place)
@@ -141,7 +141,7 @@ pub(crate) fn run(setting: &Setting<'_>) -> io::Result<Run> {
     }
     let compiler = setting.compiler.unwrap_or("cc");
     let target = if setting.compiler.is_some() { "objects" } else { "wm" };
-    let under = Under { setting, waited: Waited::new()? };
+    let under = RunUnderWay { setting, waited: Waited::new()? };
     let one = under.timed(|| under.directories())?;
     under.forget(&files, "src")?;
     let two = under.timed(|| under.copies(&files))?;
@@ -164,12 +164,12 @@ pub(crate) fn run(setting: &Setting<'_>) -> io::Result<Run> {
 }
 
 /// A run under way.
-struct Under<'a> {
+struct RunUnderWay<'a> {
     setting: &'a Setting<'a>,
     waited: Waited,
 }
 
-impl Under<'_> {
+impl RunUnderWay<'_> {
     /// Time of a phase, but what others had of the processors meanwhile.
     fn timed(&self, work: impl FnOnce() -> io::Result<()>) -> io::Result<u64> {
         let (start, before) = (Instant::now(), self.waited.total_ns()?);

@@ -32,7 +32,7 @@ fn every_case_has_its_value() {
     assert_eq!(run.values(false), [1.0, 2.0, 3.0, 4.0, 10.0, 5.0, 15.0]);
     assert_eq!(run.values(true), [2.0, 4.0, 10.0, 5.0, 15.0]);
     let (cold, warm): (Vec<Case>, Vec<Case>) =
-        cases((0, Place::Local)).into_iter().partition(is_cold);
+        cases((0, Locality::Local)).into_iter().partition(is_cold);
     assert_eq!((warm.len(), cold.len()), (run.values(false).len(), run.values(true).len()));
     assert_eq!((warm[6].case.as_str(), cold[4].case.as_str()), ("total", "total, cold"));
 }

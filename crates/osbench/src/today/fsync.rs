@@ -1,7 +1,7 @@
 //! `fsync`: until one written block is on storage.
 
 use crate::case::{Case, Op};
-use ioscape_schema::{OsRule, Place};
+use ioscape_schema::{Locality, OsRule};
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
@@ -10,7 +10,7 @@ use std::os::unix::fs::FileExt;
 const BLOCK: usize = 4096;
 
 /// The only case.
-pub(crate) fn cases(place: (usize, Place)) -> Vec<Case> {
+pub(crate) fn cases(place: (usize, Locality)) -> Vec<Case> {
     let teaches = "Overwriting 4 KB and waiting until they are on storage: the price of a promise to keep data.";
     vec![
         Case::new("fsync", "4 KB overwritten", teaches, |_| operation())

@@ -13,7 +13,7 @@ mod uring;
 pub(crate) use fork::NOTHING;
 
 use super::case::Case;
-use ioscape_schema::Place;
+use ioscape_schema::Locality;
 
 /// Names of these benchmarks, in the order in which they are shown.
 pub(crate) const NAMES: [&str; 10] = [
@@ -42,7 +42,7 @@ pub(crate) fn cases() -> Vec<Case> {
 }
 
 /// The cases in a directory.
-pub(crate) fn file_cases(place: (usize, Place)) -> Vec<Case> {
+pub(crate) fn file_cases(place: (usize, Locality)) -> Vec<Case> {
     let mut all = names::cases(place);
     all.extend(fsync::cases(place));
     all

@@ -1,13 +1,13 @@
 //! `stat` and `rename`: file names without file contents.
 
 use crate::case::{Case, Op};
-use ioscape_schema::{OsRule, Place};
+use ioscape_schema::{Locality, OsRule};
 use rustix::fs::{AtFlags, CWD, renameat, statat};
 use std::fs;
 use std::io;
 
 /// The cases.
-pub(crate) fn cases(place: (usize, Place)) -> Vec<Case> {
+pub(crate) fn cases(place: (usize, Locality)) -> Vec<Case> {
     let stat = "Finding a file by name and copying what is known of it: the commonest call of builds and backups.";
     let rename = "Giving a file another name, the last step of every safe save.";
     vec![

@@ -7,7 +7,7 @@ pub use tables::tables;
 use crate::plot::{Axis, Chart, Drawn, Mark, Scale, Series, Shape, Unit};
 use ioscape_schema::os::paper;
 use ioscape_schema::units::{Count, Nanos, Rate};
-use ioscape_schema::{MabProof, OsBenchmark, OsResults, OsUnit, Place};
+use ioscape_schema::{Locality, MabProof, OsBenchmark, OsResults, OsUnit};
 
 /// What this machine is called in the paper's tables.
 pub const THIS: &str = "this machine";
@@ -37,7 +37,7 @@ pub fn interval(one: &OsBenchmark) -> String {
 /// The case, and where its files are when that is not on this machine.
 pub fn case(one: &OsBenchmark) -> String {
     match one.place {
-        Some(Place::Remote) => format!("{}, remote", one.case),
+        Some(Locality::Remote) => format!("{}, remote", one.case),
         _ => one.case.clone(),
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{THIS, shown, speed, value};
 use ioscape_schema::os::paper::{self, Source, TABLES};
-use ioscape_schema::{OsResults, OsUnit, Place};
+use ioscape_schema::{Locality, OsResults, OsUnit};
 
 /// What stands in a cell of this machine's that has no value.
 const MISSING: &str = "not measured";
@@ -81,7 +81,7 @@ fn our_rows(source: &Source, results: &OsResults) -> Vec<Sorted> {
         return vec![our_row(source, results, None, "")];
     }
     let mut rows = Vec::new();
-    for place in [Place::Local, Place::Remote] {
+    for place in [Locality::Local, Locality::Remote] {
         rows.push(our_row(source, results, Some(place), ""));
         let cold = our_row(source, results, Some(place), ", cold");
         rows.extend(Some(cold).filter(|(value, _)| value.is_some()));
@@ -90,7 +90,7 @@ fn our_rows(source: &Source, results: &OsResults) -> Vec<Sorted> {
 }
 
 /// A row of the cases at `place` whose names end with `ending`.
-fn our_row(source: &Source, results: &OsResults, place: Option<Place>, ending: &str) -> Sorted {
+fn our_row(source: &Source, results: &OsResults, place: Option<Locality>, ending: &str) -> Sorted {
     let of = |case: &str| results.find(source.name, &format!("{case}{ending}"), place);
     let place = place.map_or_else(String::new, |place| format!(", {}", place.word()));
     let mut cells = vec![format!("{THIS}{place}{ending}")];
@@ -104,7 +104,7 @@ fn our_row(source: &Source, results: &OsResults, place: Option<Place>, ending: &
 /// Table 8: the Modified Andrew Benchmark's relative speeds and the remote penalty, by which it is ordered.
 fn andrew(results: &OsResults) -> Option<Table> {
     let of = |place| results.find("mab", "total", Some(place)).and_then(|one| one.mips_relative);
-    let (near, far) = (of(Place::Local), of(Place::Remote));
+    let (near, far) = (of(Locality::Local), of(Locality::Remote));
     near.or(far)?;
     let cell = |value: Option<f64>| value.map_or_else(|| MISSING.to_owned(), speed);
     let penalty = results.remote_penalty.map(|share| share * 100.0);
@@ -166,8 +166,8 @@ mod tests {
     }
 
     /// Times of the Modified Andrew Benchmark in milliseconds.
-    fn andrew_of(times: &[(&str, Place, f64)]) -> OsResults {
-        let one = |&(case, place, ms): &(&str, Place, f64)| OsBenchmark {
+    fn andrew_of(times: &[(&str, Locality, f64)]) -> OsResults {
+        let one = |&(case, place, ms): &(&str, Locality, f64)| OsBenchmark {
             name: "mab".into(),
             case: case.into(),
             place: Some(place),
@@ -182,15 +182,15 @@ mod tests {
 
     #[test]
     fn the_andrew_tables_have_places_and_cold_rows() {
-        let local = ("total", Place::Local, 400.0);
-        let all = tables(&andrew_of(&[local, ("total, cold", Place::Local, 600.0)]));
+        let local = ("total", Locality::Local, 400.0);
+        let all = tables(&andrew_of(&[local, ("total, cold", Locality::Local, 600.0)]));
         let names: Vec<&str> = ours(&all[1]).iter().map(|row| row[0].as_str()).collect();
         assert_eq!(
             names,
             ["this machine, local", "this machine, local, cold", "this machine, remote"]
         );
         assert_eq!(all[2].rows[0], [THIS, "0.32", MISSING, MISSING]);
-        let all = tables(&andrew_of(&[local, ("total", Place::Remote, 500.0)]));
+        let all = tables(&andrew_of(&[local, ("total", Locality::Remote, 500.0)]));
         let at = all[2].rows.iter().position(|row| row[0] == THIS).unwrap();
         assert_eq!(all[2].rows[at], [THIS, "0.32", "0.31", "25"]);
         let penalty = |at: usize| all[2].rows[at][3].parse::<f64>().unwrap();

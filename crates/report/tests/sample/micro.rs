@@ -1,6 +1,6 @@
 //! Sample of a document of micro-benchmarks: a machine of today, with a case that could not be measured.
 
-use ioscape_schema::os::{Contamination, OsBenchmark, OsResults, OsUnit, Place};
+use ioscape_schema::os::{Contamination, Locality, OsBenchmark, OsResults, OsUnit};
 use ioscape_schema::{Document, Environment, MabProof, SCHEMA, Warning, WarningKind};
 
 fn case(name: &str, case: &str, value: f64, unit: OsUnit) -> OsBenchmark {
@@ -20,7 +20,7 @@ fn case(name: &str, case: &str, value: f64, unit: OsUnit) -> OsBenchmark {
 /// Results of a few benchmarks.
 pub fn os_results() -> OsResults {
     let mut remote = case("open-close", "foo", 310e3, OsUnit::Nanos);
-    remote.place = Some(Place::Remote);
+    remote.place = Some(Locality::Remote);
     let mut fast = case("getpid", "C library", 1.2, OsUnit::Nanos);
     fast.warnings.push(Warning::new(WarningKind::Trap, super::HOSTILE));
     let missing = OsBenchmark {

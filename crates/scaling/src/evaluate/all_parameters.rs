@@ -1,8 +1,8 @@
 //! The first try of section 7: all parameters at their 75 % performance point at once.
 
 use super::axis::Axis;
+use super::exploration::{Exploration, Need};
 use super::probe::Probe;
-use super::session::{Need, Session};
 use super::sweep::{Refine, Sweep};
 use crate::judge::curve::PERFORMS_WELL;
 use crate::judge::points::positive;
@@ -76,28 +76,28 @@ fn log_throughput(range: &FocalRange, value: f64) -> f64 {
 
 /// Scales all parameters: sweeps each with the others at their focal points until none of these moves any more.
 pub(crate) fn all_parameters<P: Probe>(
-    session: &mut Session<'_, P>,
+    exploration: &mut Exploration<'_, P>,
     start: &Workload,
 ) -> Result<(), P::Error> {
-    session.begin(Phase::AllParameters);
+    exploration.begin(Phase::AllParameters);
     let mut focal = start.clone();
-    if let Some(first) = session.state.levels.regions.first() {
+    if let Some(first) = exploration.state.levels.regions.first() {
         focal.unique_bytes = first.focal.unique_bytes;
     }
     for step in 0..STEPS {
         let before = focal.clone();
         let mut ranges = Vec::new();
         for parameter in Parameter::ALL {
-            if !session.has_time_for(BETWEEN + 2) {
-                session.skip(Phase::AllParameters);
+            if !exploration.has_time_for(BETWEEN + 2) {
+                exploration.skip(Phase::AllParameters);
                 return Ok(());
             }
-            let Some(range) = range(session, step, parameter, &focal)? else { return Ok(()) };
+            let Some(range) = range(exploration, step, parameter, &focal)? else { return Ok(()) };
             focal = focal.with(parameter, range.focal);
             ranges.push(range);
         }
         let settled = ranges.iter().all(|r: &FocalRange| is_settled(r, before.get(r.parameter)));
-        session.found_all_parameters(AllParameters { focal: focal.clone(), settled, ranges });
+        exploration.found_all_parameters(AllParameters { focal: focal.clone(), settled, ranges });
         if settled {
             break;
         }
@@ -107,12 +107,12 @@ pub(crate) fn all_parameters<P: Probe>(
 
 /// One curve and its range; `None` when nothing could be measured.
 fn range<P: Probe>(
-    session: &mut Session<'_, P>,
+    exploration: &mut Exploration<'_, P>,
     step: usize,
     parameter: Parameter,
     focal: &Workload,
 ) -> Result<Option<FocalRange>, P::Error> {
-    let mut axis = Axis::new(&session.options, parameter, focal.unique_bytes);
+    let mut axis = Axis::new(&exploration.options, parameter, focal.unique_bytes);
     if parameter == Parameter::UniqueBytes {
         axis = axis.from(4.0 * focal.size_mean as f64);
     }
@@ -125,12 +125,12 @@ fn range<P: Probe>(
         points: POINTS,
         grid_need: Need::Ordinary,
     };
-    session.sweep(&sweep, &axis.grid(BETWEEN))?;
-    let Some(well) = performing_well(&axis, &session.state.evidence.throughputs(key)) else {
+    exploration.sweep(&sweep, &axis.grid(BETWEEN))?;
+    let Some(well) = performing_well(&axis, &exploration.state.evidence.throughputs(key)) else {
         return Ok(None);
     };
     let value = axis.round(least_restrictive(parameter, well));
-    let curve = session.state.evidence.curve(key);
+    let curve = exploration.state.evidence.curve(key);
     Ok(Some(FocalRange { parameter, focal: value, performs_well: well, curve }))
 }
 

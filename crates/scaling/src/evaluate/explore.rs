@@ -1,8 +1,8 @@
 //! The evaluation itself: phase after phase, from the pilot to repeated rounds.
 
+use super::exploration::{Exploration, Need};
 use super::options::EvaluationOptions;
 use super::probe::{Interrupted, Probe, TimeLimits};
-use super::session::{Need, Session};
 use super::{all_parameters, pilot, region_curves, rounds, set_sizes};
 use crate::judge::borders::SetBorder;
 use crate::model::next_points;
@@ -24,50 +24,50 @@ pub fn explore<P: Probe>(
     options: &EvaluationOptions,
     probe: &mut P,
 ) -> Result<Evaluation, Interrupted<P::Error>> {
-    let mut session = Session::new(options, probe);
-    match phases(&mut session) {
-        Ok(()) => Ok(session.into_evaluation()),
-        Err(error) => Err(Interrupted { error, partial: Box::new(session.into_evaluation()) }),
+    let mut exploration = Exploration::new(options, probe);
+    match phases(&mut exploration) {
+        Ok(()) => Ok(exploration.into_evaluation()),
+        Err(error) => Err(Interrupted { error, partial: Box::new(exploration.into_evaluation()) }),
     }
 }
 
-fn phases<P: Probe>(session: &mut Session<'_, P>) -> Result<(), P::Error> {
-    pilot::pilot(session)?;
-    let focal = pilot::focal(session)?;
-    set_sizes::set_sizes(session, &focal)?;
+fn phases<P: Probe>(exploration: &mut Exploration<'_, P>) -> Result<(), P::Error> {
+    pilot::pilot(exploration)?;
+    let focal = pilot::focal(exploration)?;
+    set_sizes::set_sizes(exploration, &focal)?;
     // What no curve shows comes before the curves, which can do with fewer points.
-    extras(session)?;
-    region_curves::region_curves(session)?;
-    if session.options.all_parameters {
-        all_parameters::all_parameters(session, &focal)?;
+    extras(exploration)?;
+    region_curves::region_curves(exploration)?;
+    if exploration.options.all_parameters {
+        all_parameters::all_parameters(exploration, &focal)?;
     }
-    interactions(session)?;
-    session.begin(Phase::Rounds);
-    rounds::finish(session)?;
-    set_sizes::settle_again(session);
+    interactions(exploration)?;
+    exploration.begin(Phase::Rounds);
+    rounds::finish(exploration)?;
+    set_sizes::settle_again(exploration);
     Ok(())
 }
 
 /// Points off the curves where the model that will predict from this evaluation is least sure (self-scaling paper, future
 /// work: "feeding back information from predicted performance into which focal points are chosen").
-fn interactions<P: Probe>(session: &mut Session<'_, P>) -> Result<(), P::Error> {
-    session.begin(Phase::Interactions);
-    let (bounds, seed) = (session.options.bounds, session.options.seed);
-    let count = session.allotment.points(Phase::Interactions);
-    for workload in next_points(session.so_far(), &bounds, count, seed) {
-        let Some(id) = session.point(&Purpose::Interaction, &workload, Need::Ordinary)? else {
-            session.skip(Phase::Interactions);
+fn interactions<P: Probe>(exploration: &mut Exploration<'_, P>) -> Result<(), P::Error> {
+    exploration.begin(Phase::Interactions);
+    let (bounds, seed) = (exploration.options.bounds, exploration.options.seed);
+    let count = exploration.allotment.points(Phase::Interactions);
+    for workload in next_points(exploration.so_far(), &bounds, count, seed) {
+        let Some(id) = exploration.point(&Purpose::Interaction, &workload, Need::Ordinary)? else {
+            exploration.skip(Phase::Interactions);
             break;
         };
-        session.state.evidence.extra.push(id);
+        exploration.state.evidence.extra.push(id);
     }
     Ok(())
 }
 
 /// Probes that no curve needs but a finding: synchronous writes, and writes that go on until a flush.
-fn extras<P: Probe>(session: &mut Session<'_, P>) -> Result<(), P::Error> {
-    session.begin(Phase::Findings);
-    let Some(first) = session.state.levels.regions.first() else { return Ok(()) };
+fn extras<P: Probe>(exploration: &mut Exploration<'_, P>) -> Result<(), P::Error> {
+    exploration.begin(Phase::Findings);
+    let Some(first) = exploration.state.levels.regions.first() else { return Ok(()) };
     let writes = Workload { read_frac: 0.0, ..first.focal.clone() };
     if writes.access != Access::Buffered {
         return Ok(());
@@ -75,41 +75,45 @@ fn extras<P: Probe>(session: &mut Session<'_, P>) -> Result<(), P::Error> {
     if writes.engine != Engine::Mmap {
         let access = Access::Dsync;
         let synchronous = Workload { access, direct_above_bytes: None, ..writes.clone() };
-        let limits = session.allotment.limits;
-        if !session.extra(&Purpose::SynchronousWrites, &synchronous, limits)? {
-            session.skip(Phase::Findings);
+        let limits = exploration.allotment.limits;
+        if !exploration.extra(&Purpose::SynchronousWrites, &synchronous, limits)? {
+            exploration.skip(Phase::Findings);
         }
     }
-    flush(session, &writes)
+    flush(exploration, &writes)
 }
 
 /// The set that writes go to while a flush is waited for, in bytes: half of what the cache holds for writes, since a flush
 /// disturbs the more the more there is to write (Unix I/O paper, section 4.2), but no more than shows it.
-fn flush_set<P: Probe>(session: &Session<'_, P>, focal: u64) -> u64 {
-    let end = session.state.levels.regions.first().map_or(0.0, |r| r.range[1]);
+fn flush_set<P: Probe>(exploration: &Exploration<'_, P>, focal: u64) -> u64 {
+    let end = exploration.state.levels.regions.first().map_or(0.0, |r| r.range[1]);
     let of_writes = |b: &&SetBorder| b.border.operation == BorderOperation::Write;
-    let first = session.state.levels.borders.iter().find(of_writes).map(|b| b.border.unique_bytes);
+    let first =
+        exploration.state.levels.borders.iter().find(of_writes).map(|b| b.border.unique_bytes);
     let half = (end.min(first.unwrap_or(end)) / 2.0).min(FLUSH_SET_MOST);
     // Whole blocks, whatever the alignment.
     focal.max((half as u64) >> 20 << 20)
 }
 
-fn flush<P: Probe>(session: &mut Session<'_, P>, writes: &Workload) -> Result<(), P::Error> {
-    let Some(limits) = session.allotment.flush else {
-        if let Some(interval_s) = session.options.flush_interval_s {
+fn flush<P: Probe>(
+    exploration: &mut Exploration<'_, P>,
+    writes: &Workload,
+) -> Result<(), P::Error> {
+    let Some(limits) = exploration.allotment.flush else {
+        if let Some(interval_s) = exploration.options.flush_interval_s {
             let reason = format!(
                 "flushing was not observed: it shows after {interval_s:.0} s, too long for this time budget"
             );
-            session.shorten(Phase::Findings, reason);
+            exploration.shorten(Phase::Findings, reason);
         }
         return Ok(());
     };
     let TimeLimits { min_s, .. } = limits;
     let writes =
-        Workload { unique_bytes: flush_set(session, writes.unique_bytes), ..writes.clone() };
-    if !session.extra(&Purpose::Flush, &writes, limits)? {
+        Workload { unique_bytes: flush_set(exploration, writes.unique_bytes), ..writes.clone() };
+    if !exploration.extra(&Purpose::Flush, &writes, limits)? {
         let reason = format!("flushing was not observed: no {min_s:.0} s were left for it");
-        session.shorten(Phase::Findings, reason);
+        exploration.shorten(Phase::Findings, reason);
     }
     Ok(())
 }

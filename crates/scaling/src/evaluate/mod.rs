@@ -7,6 +7,7 @@ mod all_parameters;
 mod allotment;
 mod axis;
 mod costs;
+mod exploration;
 mod explore;
 mod options;
 mod pilot;
@@ -15,7 +16,6 @@ mod probe;
 mod region_curves;
 mod replay;
 mod rounds;
-mod session;
 mod set_sizes;
 mod sweep;
 

@@ -1,9 +1,9 @@
 //! The pilot: a coarse sweep of set sizes, then of request sizes and processes, that set the focal vector.
 
 use super::axis::Axis;
+use super::exploration::{Exploration, Need};
 use super::probe::Probe;
 use super::rounds;
-use super::session::{Need, Session};
 use super::sweep::{Refine, Sweep};
 use crate::judge::borders::{Gate, borders};
 use crate::judge::focal::{geometric_mean, half_way, half_way_processes};
@@ -23,51 +23,52 @@ const SIZE_SHARE: f64 = 1.0 / 16.0;
 /// Ratio to the nominal request size within which the focal one is replaced by the nominal: no curve distinguishes them.
 const NEAR: f64 = 1.3;
 /// Sweeps `unique_bytes` with the papers' nominal mix, ascending so that the file only grows.
-pub(crate) fn pilot<P: Probe>(session: &mut Session<'_, P>) -> Result<(), P::Error> {
-    session.begin(Phase::Pilot);
-    let axis = Axis::new(&session.options, Parameter::UniqueBytes, 0);
-    let count = axis.steps(4.0).len().min(session.allotment.points(Phase::Pilot));
-    let most_s = PILOT_MOST * session.options.budget_s;
+pub(crate) fn pilot<P: Probe>(exploration: &mut Exploration<'_, P>) -> Result<(), P::Error> {
+    exploration.begin(Phase::Pilot);
+    let axis = Axis::new(&exploration.options, Parameter::UniqueBytes, 0);
+    let count = axis.steps(4.0).len().min(exploration.allotment.points(Phase::Pilot));
+    let most_s = PILOT_MOST * exploration.options.budget_s;
     let mut last_costs = (0.0, 0.0);
     for (index, value) in axis.grid(count.saturating_sub(2)).into_iter().enumerate() {
-        let workload = session.options.nominal(value as u64);
+        let workload = exploration.options.nominal(value as u64);
         // Costs that grow with the set are expected to go on growing; laying out is paid once and counted apart.
         let growth = (last_costs.1 / f64::max(last_costs.0, 1e-3)).clamp(1.0, 4.0);
-        let expected_s = session.layout_s(workload.unique_bytes)
-            + if index < 2 { session.usual_cost_s() } else { last_costs.1 * growth };
-        let is_too_long = index >= 2 && session.spent_s() + expected_s > most_s;
+        let expected_s = exploration.layout_s(workload.unique_bytes)
+            + if index < 2 { exploration.usual_cost_s() } else { last_costs.1 * growth };
+        let is_too_long = index >= 2 && exploration.spent_s() + expected_s > most_s;
         let purpose = CurveKey::Pilot.into();
         let id = if is_too_long {
             None
         } else {
-            session.point_at_cost(&purpose, &workload, Need::Essential, expected_s)?
+            exploration.point_at_cost(&purpose, &workload, Need::Essential, expected_s)?
         };
         let Some(id) = id else {
-            limit_set(session, value);
+            limit_set(exploration, value);
             break;
         };
-        session.state.evidence.put(CurveKey::Pilot, value, id);
-        last_costs = (last_costs.1, session.cost_s(id));
+        exploration.state.evidence.put(CurveKey::Pilot, value, id);
+        last_costs = (last_costs.1, exploration.cost_s(id));
     }
-    let ids: Vec<PointId> = session.state.evidence.ids(CurveKey::Pilot);
-    rounds::repair(session, &ids, Need::Ordinary).map(|_| ())
+    let ids: Vec<PointId> = exploration.state.evidence.ids(CurveKey::Pilot);
+    rounds::repair(exploration, &ids, Need::Ordinary).map(|_| ())
 }
 
 /// Gives up the sets that would take too long, and says so.
-fn limit_set<P: Probe>(session: &mut Session<'_, P>, left_out: f64) {
-    let largest = session.state.evidence.throughputs(CurveKey::Pilot).last().map(|p| p.0 as u64);
-    let [low, high] = &mut session.options.bounds.unique_bytes;
+fn limit_set<P: Probe>(exploration: &mut Exploration<'_, P>, left_out: f64) {
+    let largest =
+        exploration.state.evidence.throughputs(CurveKey::Pilot).last().map(|p| p.0 as u64);
+    let [low, high] = &mut exploration.options.bounds.unique_bytes;
     *high = largest.unwrap_or(*low);
     let reason = format!(
         "sets of {} and more would have taken too much of the time budget; give a longer one to reach them",
         Bytes(left_out)
     );
-    session.shorten(Phase::Pilot, reason);
+    exploration.shorten(Phase::Pilot, reason);
 }
 
 /// Representative sets of the provisional regions: the pilot's points nearest to where a focal point would be.
-fn levels<P: Probe>(session: &Session<'_, P>) -> Vec<u64> {
-    let samples = session.state.evidence.samples(CurveKey::Pilot);
+fn levels<P: Probe>(exploration: &Exploration<'_, P>) -> Vec<u64> {
+    let samples = exploration.state.evidence.samples(CurveKey::Pilot);
     let Some((first, last)) = samples.first().zip(samples.last()) else { return Vec::new() };
     let found = borders(&samples, &[], BorderOperation::Mixed, Gate::PILOT);
     let ranges = regions(&found, first.unique_bytes, last.unique_bytes);
@@ -89,34 +90,35 @@ fn levels<P: Probe>(session: &Session<'_, P>) -> Vec<u64> {
 /// Finds the one focal request size and number of processes for all regions; only `unique_bytes` will differ.
 ///
 /// The workload returned has the focal mix; its `unique_bytes` is the smallest region's.
-pub(crate) fn focal<P: Probe>(session: &mut Session<'_, P>) -> Result<Workload, P::Error> {
-    session.begin(Phase::Focal);
-    let mut levels = levels(session);
+pub(crate) fn focal<P: Probe>(exploration: &mut Exploration<'_, P>) -> Result<Workload, P::Error> {
+    exploration.begin(Phase::Focal);
+    let mut levels = levels(exploration);
     if levels.is_empty() {
-        levels.push(session.options.bounds.unique_bytes[0]);
+        levels.push(exploration.options.bounds.unique_bytes[0]);
     }
-    let nominal = session.options.nominal(levels[0]);
-    let step = session.allotment.size_step;
-    let sizes = focal_sweeps(session, &levels, &nominal, Parameter::SizeMean, step)?;
+    let nominal = exploration.options.nominal(levels[0]);
+    let step = exploration.allotment.size_step;
+    let sizes = focal_sweeps(exploration, &levels, &nominal, Parameter::SizeMean, step)?;
     let sizes: Vec<f64> = sizes.iter().filter_map(|curve| half_way(curve)).collect();
     let size = geometric_mean(&sizes).unwrap_or(nominal.size_mean as f64);
-    let axis = Axis::new(&session.options, Parameter::SizeMean, levels[0]);
+    let axis = Axis::new(&exploration.options, Parameter::SizeMean, levels[0]);
     let most = (levels[0] as f64 * SIZE_SHARE / 4096.0).floor().max(1.0) * 4096.0;
     let size = axis.round(axis.round(size).min(most).max(axis.round(4096.0)));
     // So near, the pilot's points serve as the curve's.
     let near = (size / nominal.size_mean as f64).ln().abs() < NEAR.ln();
     let size = if near { nominal.size_mean as f64 } else { size };
     let template = nominal.with(Parameter::SizeMean, size);
-    let processes = focal_sweeps(session, &levels, &template, Parameter::ProcessNum, step.sqrt())?;
+    let processes =
+        focal_sweeps(exploration, &levels, &template, Parameter::ProcessNum, step.sqrt())?;
     let processes: Vec<f64> = processes.iter().map(|curve| half_way_processes(curve)).collect();
-    let axis = Axis::new(&session.options, Parameter::ProcessNum, levels[0]);
+    let axis = Axis::new(&exploration.options, Parameter::ProcessNum, levels[0]);
     let process_num = axis.round(geometric_mean(&processes).unwrap_or(axis.low));
     Ok(template.with(Parameter::ProcessNum, process_num))
 }
 
 /// One coarse curve of `parameter` per level.
 fn focal_sweeps<P: Probe>(
-    session: &mut Session<'_, P>,
+    exploration: &mut Exploration<'_, P>,
     levels: &[u64],
     template: &Workload,
     parameter: Parameter,
@@ -125,7 +127,7 @@ fn focal_sweeps<P: Probe>(
     let mut curves = Vec::new();
     for (level, &unique_bytes) in levels.iter().enumerate() {
         let key = CurveKey::Focal { level, parameter };
-        let axis = Axis::new(&session.options, parameter, unique_bytes);
+        let axis = Axis::new(&exploration.options, parameter, unique_bytes);
         let sweep = Sweep {
             key,
             axis,
@@ -134,8 +136,8 @@ fn focal_sweeps<P: Probe>(
             points: usize::MAX,
             grid_need: Need::Ordinary,
         };
-        session.sweep(&sweep, &axis.steps(step))?;
-        curves.push(session.state.evidence.throughputs(key));
+        exploration.sweep(&sweep, &axis.steps(step))?;
+        curves.push(exploration.state.evidence.throughputs(key));
     }
     Ok(curves)
 }

@@ -1,8 +1,8 @@
 //! The four other curves around the focal vector of every region.
 
 use super::axis::Axis;
+use super::exploration::{Exploration, Need};
 use super::probe::Probe;
-use super::session::{Need, Session};
 use super::sweep::{Refine, Sweep};
 use crate::phase::Phase;
 use ioscape_schema::{CurveKey, Parameter};
@@ -12,31 +12,33 @@ const ORDER: [Parameter; 4] =
     [Parameter::SizeMean, Parameter::SeqFrac, Parameter::ProcessNum, Parameter::ReadFrac];
 
 /// Measures all curves of all regions; every region gets an equal share of the time.
-pub(crate) fn region_curves<P: Probe>(session: &mut Session<'_, P>) -> Result<(), P::Error> {
-    session.begin(Phase::Curves);
-    let count = session.state.levels.regions.len();
+pub(crate) fn region_curves<P: Probe>(
+    exploration: &mut Exploration<'_, P>,
+) -> Result<(), P::Error> {
+    exploration.begin(Phase::Curves);
+    let count = exploration.state.levels.regions.len();
     for index in 0..count {
-        session.begin_part(count - index);
-        let sweeps = sweeps(session, index);
+        exploration.begin_part(count - index);
+        let sweeps = sweeps(exploration, index);
         // Ends and focal point of all four curves before any of them is refined.
         for sweep in &sweeps {
-            session.sweep_grid(sweep, &grid(sweep))?;
+            exploration.sweep_grid(sweep, &grid(sweep))?;
         }
         for sweep in &sweeps {
-            session.sweep_refine(sweep)?;
+            exploration.sweep_refine(sweep)?;
         }
     }
     Ok(())
 }
 
-fn sweeps<P: Probe>(session: &Session<'_, P>, index: usize) -> Vec<Sweep> {
-    let focal = &session.state.levels.regions[index].focal;
+fn sweeps<P: Probe>(exploration: &Exploration<'_, P>, index: usize) -> Vec<Sweep> {
+    let focal = &exploration.state.levels.regions[index].focal;
     let sweep = |parameter| Sweep {
         key: CurveKey::Region { region: index, parameter },
-        axis: Axis::new(&session.options, parameter, focal.unique_bytes),
+        axis: Axis::new(&exploration.options, parameter, focal.unique_bytes),
         template: focal.clone(),
         refine: Refine::Bends,
-        points: session.allotment.curve_points,
+        points: exploration.allotment.curve_points,
         grid_need: Need::Essential,
     };
     ORDER.into_iter().map(sweep).collect()

@@ -1,9 +1,9 @@
 //! The three `unique_bytes` curves, their borders, and the regions these make.
 
 use super::axis::Axis;
+use super::exploration::{Exploration, Need};
 use super::probe::Probe;
 use super::rounds;
-use super::session::{Need, Session};
 use super::sweep::{Refine, Sweep};
 use crate::judge::document::found_late;
 use crate::judge::levels::{Levels, RegionState, borders_of, found, reconsider};
@@ -33,38 +33,38 @@ const NEAR: f64 = 1.4;
 
 /// Measures all three curves with the focal mix and finds borders and regions.
 pub(crate) fn set_sizes<P: Probe>(
-    session: &mut Session<'_, P>,
+    exploration: &mut Exploration<'_, P>,
     focal: &Workload,
 ) -> Result<(), P::Error> {
     for (phase, operation, read_frac) in CURVES {
-        session.begin(phase);
+        exploration.begin(phase);
         let key = CurveKey::UniqueBytes(operation);
-        let axis = Axis::new(&session.options, Parameter::UniqueBytes, 0)
+        let axis = Axis::new(&exploration.options, Parameter::UniqueBytes, 0)
             .from(4.0 * focal.size_mean as f64);
         let sweep = Sweep {
             key,
             axis,
             template: template(focal, operation, read_frac),
             refine: Refine::Cliffs,
-            points: session.allotment.points(phase),
+            points: exploration.allotment.points(phase),
             grid_need: Need::Ordinary,
         };
-        if operation == BorderOperation::Mixed || session.has_time_for(2) {
-            let grid = grid(session, &axis, operation, sweep.points);
-            session.sweep(&sweep, &grid)?;
-            confirm(session, operation)?;
+        if operation == BorderOperation::Mixed || exploration.has_time_for(2) {
+            let grid = grid(exploration, &axis, operation, sweep.points);
+            exploration.sweep(&sweep, &grid)?;
+            confirm(exploration, operation)?;
         } else {
-            session.skip(phase);
+            exploration.skip(phase);
         }
-        settle(session, focal);
+        settle(exploration, focal);
     }
     // A region that a passing disturbance made would be measured for nothing: a part of the time for the regions'
     // curves is well spent on making sure of the regions themselves.
-    session.begin(Phase::Curves);
-    session.begin_part(3);
-    let ids = session.state.evidence.result_points();
-    if rounds::repair(session, &ids, Need::Ordinary)? {
-        settle(session, focal);
+    exploration.begin(Phase::Curves);
+    exploration.begin_part(3);
+    let ids = exploration.state.evidence.result_points();
+    if rounds::repair(exploration, &ids, Need::Ordinary)? {
+        settle(exploration, focal);
     }
     Ok(())
 }
@@ -82,13 +82,13 @@ fn template(focal: &Workload, operation: BorderOperation, read_frac: f64) -> Wor
 
 /// Where a curve begins: the pilot's points for the mixed curve, both ends and the borders known so far for the others.
 fn grid<P: Probe>(
-    session: &Session<'_, P>,
+    exploration: &Exploration<'_, P>,
     axis: &Axis,
     operation: BorderOperation,
     points: usize,
 ) -> Vec<f64> {
     let mut values = if operation == BorderOperation::Mixed {
-        let pilot = session.state.evidence.throughputs(CurveKey::Pilot);
+        let pilot = exploration.state.evidence.throughputs(CurveKey::Pilot);
         let changes = |a: usize, b: usize| (pilot[a].1 / pilot[b].1).ln().abs() > FLAT;
         let tells = |&i: &usize| {
             points >= WHOLE_GRID
@@ -97,7 +97,7 @@ fn grid<P: Probe>(
         };
         (0..pilot.len()).filter(tells).map(|i| pilot[i].0).collect()
     } else {
-        let known = session.state.levels.borders.iter().flat_map(|b| b.gap);
+        let known = exploration.state.levels.borders.iter().flat_map(|b| b.gap);
         let coarse = axis.grid(points / 4);
         known.chain(coarse).collect::<Vec<f64>>()
     };
@@ -119,25 +119,25 @@ fn grid<P: Probe>(
 
 /// Repeats the points next to each border; a border that rests on a single outlier vanishes.
 fn confirm<P: Probe>(
-    session: &mut Session<'_, P>,
+    exploration: &mut Exploration<'_, P>,
     operation: BorderOperation,
 ) -> Result<(), P::Error> {
-    let curve = session
+    let curve = exploration
         .state
         .evidence
         .curves
         .get(&CurveKey::UniqueBytes(operation))
         .cloned()
         .unwrap_or_default();
-    let has_time = session.allotment.points(session.phase) >= WHOLE_GRID;
-    for border in borders_of(&session.state.evidence, operation) {
+    let has_time = exploration.allotment.points(exploration.phase) >= WHOLE_GRID;
+    for border in borders_of(&exploration.state.evidence, operation) {
         let before = curve.iter().filter(|p| p.0 <= border.gap[0]).count();
         let beside = curve.iter().filter(|p| border.gap.contains(&p.0)).map(|p| p.1);
         let beside: Vec<PointId> = beside.collect();
         let speeds: Vec<f64> =
-            beside.iter().map(|&id| session.state.evidence.points.throughput(id)).collect();
+            beside.iter().map(|&id| exploration.state.evidence.points.throughput(id)).collect();
         let is_unsure =
-            |&id: &PointId| session.state.evidence.points.kept(id).relative_error() > UNSURE;
+            |&id: &PointId| exploration.state.evidence.points.kept(id).relative_error() > UNSURE;
         let is_alone =
             before < ALONE || curve.len() - before < ALONE || beside.iter().any(is_unsure);
         let is_mild = has_time && speeds.len() == 2 && speeds[0] < MILD * speeds[1];
@@ -153,29 +153,29 @@ fn confirm<P: Probe>(
             repeated.extend(curve.iter().filter(near).map(|p| p.1));
         }
         for id in repeated {
-            session.again(id, need)?;
+            exploration.again(id, need)?;
         }
     }
     Ok(())
 }
 
-fn settle<P: Probe>(session: &mut Session<'_, P>, focal: &Workload) {
-    let (borders, ranges) = found(&session.state.evidence, session.unique_bytes_range());
-    let axis =
-        Axis::new(&session.options, Parameter::UniqueBytes, 0).from(4.0 * focal.size_mean as f64);
+fn settle<P: Probe>(exploration: &mut Exploration<'_, P>, focal: &Workload) {
+    let (borders, ranges) = found(&exploration.state.evidence, exploration.unique_bytes_range());
+    let axis = Axis::new(&exploration.options, Parameter::UniqueBytes, 0)
+        .from(4.0 * focal.size_mean as f64);
     let state = |index: usize| {
         let unique_bytes = axis.round(focal_unique_bytes(&ranges, index)) as u64;
         RegionState { range: ranges[index], focal: Workload { unique_bytes, ..focal.clone() } }
     };
     let regions = (0..ranges.len()).map(state).collect();
-    session.state.levels = Levels { borders, regions };
+    exploration.state.levels = Levels { borders, regions };
 }
 
 /// Looks at the borders again after the repeated rounds; the regions keep their focal vectors.
-pub(crate) fn settle_again<P: Probe>(session: &mut Session<'_, P>) {
-    let range = session.unique_bytes_range();
-    let new = reconsider(&mut session.state.evidence, &mut session.state.levels, range);
+pub(crate) fn settle_again<P: Probe>(exploration: &mut Exploration<'_, P>) {
+    let range = exploration.unique_bytes_range();
+    let new = reconsider(&mut exploration.state.evidence, &mut exploration.state.levels, range);
     if new > 0 {
-        session.shorten(Phase::Rounds, found_late(new));
+        exploration.shorten(Phase::Rounds, found_late(new));
     }
 }

@@ -1,9 +1,9 @@
 //! The adaptive curve: a coarse grid, then points where the curve is not yet resolved.
 
 use super::axis::Axis;
+use super::exploration::{Exploration, Need};
 use super::probe::Probe;
 use super::rounds;
-use super::session::{Need, Session};
 use crate::judge::points::positive;
 use crate::phase::Phase;
 use ioscape_schema::{CurveKey, Workload};
@@ -94,7 +94,7 @@ fn crossing(points: &[(f64, f64)], i: usize) -> f64 {
     if crosses && width > 0.02 { width } else { 0.0 }
 }
 
-impl<P: Probe> Session<'_, P> {
+impl<P: Probe> Exploration<'_, P> {
     fn sweep_point(&mut self, sweep: &Sweep, value: f64, need: Need) -> Result<bool, P::Error> {
         let workload = sweep.template.clone().with(sweep.axis.parameter, value);
         let Some(id) = self.point(&sweep.key.into(), &workload, need)? else {

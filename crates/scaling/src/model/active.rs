@@ -1,6 +1,6 @@
 //! Active sampling: which further workloads would reduce the default model's uncertainty most.
 
-use super::place::Place;
+use super::input::ModelInput;
 use super::predict::Predict as _;
 use super::random::random_workloads;
 use super::system_model::Model;
@@ -29,7 +29,7 @@ pub fn next_points(
     let workloads = random_workloads(bounds, model.base(), CANDIDATES, seed);
     let workloads: Vec<Workload> =
         workloads.into_iter().filter(|w| model.throughput(w).is_finite()).collect();
-    let places: Vec<Place> = workloads.iter().map(Place::of).collect();
+    let places: Vec<ModelInput> = workloads.iter().map(ModelInput::of).collect();
     let mut covariance = hierarchy.posterior().covariances(&places);
     let noise = hierarchy.noise().max(0.02).powi(2);
     let weights: Vec<f64> =

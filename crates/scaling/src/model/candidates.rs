@@ -1,6 +1,6 @@
 //! Which borders of `unique_bytes` reads and writes may each have, before the structural model is fitted.
 
-use super::place::Observation;
+use super::input::Observation;
 use ioscape_schema::{BorderOperation, Evaluation, Point, Region};
 
 /// Most borders per operation: more are noise.

@@ -1,7 +1,7 @@
 //! The most probable parameters of the structural model: observations weighed against prior knowledge.
 
+use super::input::{ModelInput, Observation};
 use super::parameters::Layout;
-use super::place::{Observation, Place};
 use nalgebra::{DMatrix, DVector};
 
 /// Step of the numerical derivatives; all parameters are logarithms, logits or exponents of order 1.
@@ -54,7 +54,7 @@ impl Prior {
 }
 
 /// Derivatives of the log throughput at `place` by every parameter.
-pub(super) fn gradient(layout: &Layout, theta: &[f64], place: &Place) -> Vec<f64> {
+pub(super) fn gradient(layout: &Layout, theta: &[f64], place: &ModelInput) -> Vec<f64> {
     let mut moved = theta.to_vec();
     let here = layout.log_throughput(theta, place);
     (0..theta.len())

@@ -1,6 +1,6 @@
 //! The default model: levels of the hierarchy, corrected where measurements say so, with calibrated intervals.
 
-use super::place::{Observation, Place, observations};
+use super::input::{ModelInput, Observation, observations};
 use super::predict::Estimate;
 use super::residual::{LeftOut, Posterior};
 use super::structure::structure;
@@ -72,7 +72,7 @@ impl HierarchyModel {
         self.noise
     }
 
-    pub(super) fn estimate(&self, place: &Place) -> Estimate {
+    pub(super) fn estimate(&self, place: &ModelInput) -> Estimate {
         let (log_throughput, variance) = self.posterior.at(place);
         let sd = (variance + self.noise * self.noise).sqrt();
         let calibration = calibration(&self.scores, place.scaled(Parameter::UniqueBytes));

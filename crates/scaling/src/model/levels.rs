@@ -11,8 +11,8 @@
 //! next level. Under uniform random access `kept` is the onset; a cache that thrashes keeps less. One request at
 //! a level costs `overhead·(1 - saving·q) + S·byte` seconds, over the speed-up of `p` processes.
 
+use super::input::ModelInput;
 use super::parameters::{AdviceParameters, BorderParameters, Layout, LevelParameters};
-use super::place::Place;
 
 fn logistic(x: f64) -> f64 {
     1.0 / (1.0 + (-x).exp())
@@ -26,7 +26,7 @@ fn step(x: f64) -> f64 {
 
 impl Layout {
     /// The prediction of `theta` for `place`.
-    pub(super) fn outcome(&self, theta: &[f64], place: &Place) -> Outcome {
+    pub(super) fn outcome(&self, theta: &[f64], place: &ModelInput) -> Outcome {
         let mut demands = Vec::with_capacity(self.components());
         for (operation, fraction) in
             [place.read_frac, 1.0 - place.read_frac].into_iter().enumerate()
@@ -39,7 +39,7 @@ impl Layout {
     fn push_demands(
         &self,
         theta: &[f64],
-        place: &Place,
+        place: &ModelInput,
         operation: usize,
         fraction: f64,
         demands: &mut Vec<Demand>,
@@ -76,7 +76,7 @@ impl Layout {
     }
 
     /// What advice changes at `place`: ln(cost) at the device, and the logit of the share kept.
-    fn advised(&self, theta: &[f64], place: &Place, operation: usize) -> [f64; 2] {
+    fn advised(&self, theta: &[f64], place: &ModelInput, operation: usize) -> [f64; 2] {
         if place.advised && operation == 0 {
             let AdviceParameters { ln_cost, logit_kept } = self.advice().of(theta);
             [ln_cost, logit_kept]
@@ -86,7 +86,7 @@ impl Layout {
     }
 
     /// Natural logarithm of the throughput in bytes per second.
-    pub(super) fn log_throughput(&self, theta: &[f64], place: &Place) -> f64 {
+    pub(super) fn log_throughput(&self, theta: &[f64], place: &ModelInput) -> f64 {
         self.outcome(theta, place).log_throughput
     }
 }
@@ -109,7 +109,7 @@ struct Demand {
 }
 
 /// Seconds per byte of one level for one process, at a set of `size` = ln(bytes over the reference).
-fn cost(level: &LevelParameters<f64>, place: &Place, size: f64) -> f64 {
+fn cost(level: &LevelParameters<f64>, place: &ModelInput, size: f64) -> f64 {
     let interleaved = place.process_num.powf(-level.ln_interleaving.exp());
     let saved = logistic(level.logit_saving) * place.seq_frac * interleaved;
     let overhead = (level.ln_overhead_s + level.overhead_growth * size).exp() * (1.0 - saved);
@@ -181,7 +181,7 @@ mod tests {
     #[test]
     fn reads_behind_the_border_pay_for_what_misses_and_writes_for_all() {
         let (layout, theta) = simple();
-        let mut place = Place {
+        let mut place = ModelInput {
             unique_bytes: 128e6,
             size_mean: 1e4,
             read_frac: 1.0,

@@ -1,7 +1,7 @@
 //! The paper's model: the throughput at the focal vector times the shape of every parameter, region by region.
 
+use super::input::{ModelInput, Observation, observations};
 use super::pchip::Pchip;
-use super::place::{Observation, Place, observations};
 use super::predict::{Estimate, ModelError, Predict};
 use ioscape_schema::{Evaluation, Parameter, Point, Region, Workload};
 
@@ -13,13 +13,13 @@ const HALF_WIDTH: f64 = 0.5;
 struct Shape {
     parameter: Parameter,
     curve: Pchip,
-    focal: Place,
+    focal: ModelInput,
 }
 
 impl Shape {
     /// Over the share of reads it is the time per byte that is smooth (linear, where operations do not interfere); over all
     /// others ln(throughput).
-    fn new(parameter: Parameter, observations: &[Observation], focal: Place) -> Self {
+    fn new(parameter: Parameter, observations: &[Observation], focal: ModelInput) -> Self {
         let ordinate = |log: f64| if parameter == Parameter::ReadFrac { (-log).exp() } else { log };
         let points =
             observations.iter().map(|o| (o.place.scaled(parameter), ordinate(o.log_throughput)));
@@ -27,13 +27,13 @@ impl Shape {
     }
 
     /// ln(throughput) on the curve; `None` without points.
-    fn log_throughput(&self, place: &Place) -> Option<f64> {
+    fn log_throughput(&self, place: &ModelInput) -> Option<f64> {
         let ordinate = self.curve.at(place.scaled(self.parameter))?;
         Some(if self.parameter == Parameter::ReadFrac { -ordinate.ln() } else { ordinate })
     }
 
     /// ln of the throughput over that at the focal value; 0 for a curve without points.
-    fn log_ratio(&self, place: &Place) -> f64 {
+    fn log_ratio(&self, place: &ModelInput) -> f64 {
         let here = self.log_throughput(place);
         let ratio = here.and_then(|here| Some(here - self.log_throughput(&self.focal)?));
         ratio.filter(|ratio| ratio.is_finite()).unwrap_or(0.0)
@@ -55,7 +55,7 @@ fn usable(points: &[Point]) -> Vec<Observation> {
 
 impl Shapes {
     fn new(evaluation: &Evaluation, region: &Region) -> Option<Self> {
-        let focal = Place::of(&region.focal);
+        let focal = ModelInput::of(&region.focal);
         let [from, to] = region.unique_bytes;
         let mut across = usable(&evaluation.unique_bytes_curve);
         across.retain(|o| (from..=to).contains(&o.place.unique_bytes));
@@ -107,19 +107,19 @@ impl ProductModel {
         if errors.len() < 5 { HALF_WIDTH } else { errors[rank.min(errors.len()) - 1] }
     }
 
-    fn log_throughput(&self, place: &Place) -> f64 {
+    fn log_throughput(&self, place: &ModelInput) -> f64 {
         let holds = |shapes: &&Shapes| place.unique_bytes <= shapes.to;
         let region = self.regions.iter().find(holds).or(self.regions.last());
         region.map_or(0.0, |r| r.focal + r.shapes.iter().map(|s| s.log_ratio(place)).sum::<f64>())
     }
 
-    pub(super) fn estimate(&self, place: &Place) -> Estimate {
+    pub(super) fn estimate(&self, place: &ModelInput) -> Estimate {
         Estimate { log_throughput: self.log_throughput(place), half_width: self.half_width }
     }
 }
 
 impl Predict for ProductModel {
     fn throughput(&self, workload: &Workload) -> f64 {
-        self.log_throughput(&Place::of(workload)).exp()
+        self.log_throughput(&ModelInput::of(workload)).exp()
     }
 }

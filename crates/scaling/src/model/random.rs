@@ -68,7 +68,7 @@ pub fn bounds_of(evaluation: &Evaluation) -> Bounds {
         size_mean: [u64::MAX, 1],
         process_num: [u32::MAX, 1],
     };
-    for (point, _) in super::place::points(evaluation) {
+    for (point, _) in super::input::points(evaluation) {
         let w = &point.measurement.workload;
         let wider = |[low, high]: [u64; 2], v: u64| [low.min(v), high.max(v)];
         bounds.unique_bytes = wider(bounds.unique_bytes, w.unique_bytes);

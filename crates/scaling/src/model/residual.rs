@@ -7,7 +7,7 @@
 //! one posterior holds both; leave-one-out residuals come in closed form (ibid., equations 5.10 to 5.12).
 
 use super::fit::{gradient, weight};
-use super::place::{Observation, Place};
+use super::input::{ModelInput, Observation};
 use super::structure::Structure;
 use ioscape_schema::Parameter;
 use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
@@ -42,7 +42,7 @@ pub(super) struct Amplitudes {
 /// A place as the posterior sees it.
 #[derive(Clone, Debug)]
 struct Features {
-    place: Place,
+    place: ModelInput,
     /// Share of the time that each component takes.
     shares: Vec<f64>,
     /// Derivatives by the parameters, times the root of their prior covariance.
@@ -105,7 +105,12 @@ struct Prepared {
     noise: Vec<f64>,
 }
 
-fn features(s: &Structure, root: &DMatrix<f64>, offset: &DVector<f64>, place: &Place) -> Features {
+fn features(
+    s: &Structure,
+    root: &DMatrix<f64>,
+    offset: &DVector<f64>,
+    place: &ModelInput,
+) -> Features {
     let outcome = s.layout.outcome(s.theta.as_slice(), place);
     let mut slopes = DVector::from_vec(gradient(&s.layout, s.theta.as_slice(), place));
     slopes.apply(|slope| *slope = slope.clamp(-STEEPEST, STEEPEST));
@@ -206,7 +211,7 @@ impl Posterior {
         self.amplitudes
     }
 
-    fn features(&self, place: &Place) -> Features {
+    fn features(&self, place: &ModelInput) -> Features {
         features(&self.structure, &self.root, &self.offset, place)
     }
 
@@ -217,14 +222,14 @@ impl Posterior {
     }
 
     /// Share of the time at `place` that is spent where the smallest sets are served.
-    pub(super) fn near_share(&self, place: &Place) -> f64 {
+    pub(super) fn near_share(&self, place: &ModelInput) -> f64 {
         let Structure { layout, theta, .. } = &self.structure;
         let shares = layout.outcome(theta.as_slice(), place).shares;
         shares.iter().zip(layout.near_components()).filter(|(_, near)| *near).map(|(s, _)| s).sum()
     }
 
     /// Mean and variance of ln(throughput) at `place`, noise of a single run not included.
-    pub(super) fn at(&self, place: &Place) -> (f64, f64) {
+    pub(super) fn at(&self, place: &ModelInput) -> (f64, f64) {
         let here = self.features(place);
         let cross =
             DVector::from_fn(self.known.len(), |i, _| self.covariance(&here, &self.known[i]));
@@ -233,7 +238,7 @@ impl Posterior {
     }
 
     /// How much ln(throughput) at `place` changes when an onset lies elsewhere within its bounds: what linearization misses.
-    pub(super) fn step(&self, place: &Place) -> f64 {
+    pub(super) fn step(&self, place: &ModelInput) -> f64 {
         let Structure { layout, theta, onsets, .. } = &self.structure;
         let here = layout.log_throughput(theta.as_slice(), place);
         let moved = onsets.iter().flat_map(|&(i, sd)| {
@@ -247,7 +252,7 @@ impl Posterior {
     }
 
     /// Covariance of ln(throughput) at `places`, given all observations.
-    pub(super) fn covariances(&self, places: &[Place]) -> DMatrix<f64> {
+    pub(super) fn covariances(&self, places: &[ModelInput]) -> DMatrix<f64> {
         let here: Vec<Features> = places.iter().map(|place| self.features(place)).collect();
         let (n, m) = (self.known.len(), here.len());
         let cross = DMatrix::from_fn(n, m, |i, j| self.covariance(&self.known[i], &here[j]));

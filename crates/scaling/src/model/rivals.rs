@@ -1,6 +1,6 @@
 //! The paper's rivals: interpolation on an orthogonal sample, and a benchmark that yields a single number.
 
-use super::place::{Observation, Place};
+use super::input::{ModelInput, Observation};
 use super::predict::{ModelError, Predict};
 use crate::bounds::Bounds;
 use ioscape_schema::{Measurement, Parameter, Workload};
@@ -75,7 +75,7 @@ impl OrthogonalModel {
 
 impl Predict for OrthogonalModel {
     fn throughput(&self, workload: &Workload) -> f64 {
-        let place = Place::of(workload);
+        let place = ModelInput::of(workload);
         let mut corners = vec![(0usize, 1.0f64)];
         for (i, parameter) in Parameter::ALL.into_iter().enumerate() {
             let [low, high] = self.ranges[i];

@@ -2,8 +2,8 @@
 
 use super::candidates::{Borders, Guess, candidates, with_one_more};
 use super::fit::{Prior, fit, occam};
+use super::input::Observation;
 use super::parameters::{BorderParameters, Layout, LevelParameters};
-use super::place::Observation;
 use ioscape_schema::Evaluation;
 use nalgebra::DVector;
 

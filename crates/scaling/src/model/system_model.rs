@@ -1,7 +1,7 @@
 //! The model of one system, as users ask it: the default one or the paper's product.
 
 use super::hierarchy::HierarchyModel;
-use super::place::{Place, base, observations, same_kind};
+use super::input::{ModelInput, base, observations, same_kind};
 use super::predict::{Estimate, ModelError, Predict};
 use super::product::ProductModel;
 use ioscape_schema::{Evaluation, Parameter, Prediction, Workload};
@@ -125,7 +125,7 @@ impl Model {
     /// Whether some parameter of `workload` lies outside the measured range, or its engine, access, advice, queue depth, think time
     /// or size distribution differs from what was measured.
     pub fn extrapolates(&self, workload: &Workload) -> bool {
-        let place = Place::of(workload);
+        let place = ModelInput::of(workload);
         let outside = Parameter::ALL.iter().zip(&self.measured).any(|(parameter, [low, high])| {
             let value = place.scaled(*parameter);
             value < low - 1e-9 || value > high + 1e-9
@@ -150,7 +150,7 @@ impl Model {
     }
 
     /// How far `place` lies outside the measured ranges, in widths of the range of the worst parameter.
-    fn distance_outside(&self, place: &Place) -> f64 {
+    fn distance_outside(&self, place: &ModelInput) -> f64 {
         let outside = Parameter::ALL.iter().zip(&self.measured).map(|(parameter, [low, high])| {
             let value = place.scaled(*parameter);
             (low - value).max(value - high).max(0.0) / (high - low).max(1.0)
@@ -159,7 +159,7 @@ impl Model {
     }
 
     fn estimate(&self, workload: &Workload) -> Estimate {
-        let place = Place::of(workload);
+        let place = ModelInput::of(workload);
         let mut estimate = match &self.kind {
             Kind::Hierarchy(model) => model.estimate(&place),
             Kind::Product(model) => model.estimate(&place),

@@ -6,14 +6,14 @@ use serde::{Deserialize, Serialize};
 /// Where the files of a benchmark are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Place {
+pub enum Locality {
     /// On a file system of this machine.
     Local,
     /// On a file system whose data comes from a server or another program.
     Remote,
 }
 
-impl Place {
+impl Locality {
     /// The word in tables and files.
     pub fn word(self) -> &'static str {
         match self {
@@ -80,7 +80,7 @@ pub struct OsBenchmark {
     pub case: String,
     /// Where its files are; absent where no files are used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub place: Option<Place>,
+    pub place: Option<Locality>,
     /// The value; absent when it could not be measured, and `not_measured` then says why.
     #[serde(
         default,

@@ -2,7 +2,7 @@
 //!
 //! The files are in `reference/ousterhout/` of the repository, with their source.
 
-use super::benchmark::{OsBenchmark, OsUnit, Place};
+use super::benchmark::{Locality, OsBenchmark, OsUnit};
 
 /// MIPS rating of the MicroVAX II, on which every relative speed is 1 (Table 1).
 pub const MVAX2_MIPS: f64 = 0.9;
@@ -162,11 +162,11 @@ pub struct Row {
 
 impl Row {
     /// Where the files are; absent where no files are used.
-    pub fn place(&self) -> Option<Place> {
+    pub fn place(&self) -> Option<Locality> {
         match self.storage {
             "" => None,
-            "Local" => Some(Place::Local),
-            _ => Some(Place::Remote),
+            "Local" => Some(Locality::Local),
+            _ => Some(Locality::Remote),
         }
     }
 
@@ -227,8 +227,8 @@ impl Source {
     }
 
     /// The MVAX2's value that speeds at `place` are relative to: MVAX2 NFS for remote places, else MVAX2 (Local).
-    pub fn base(&self, place: Option<Place>) -> Option<f64> {
-        let remote = place == Some(Place::Remote);
+    pub fn base(&self, place: Option<Locality>) -> Option<f64> {
+        let remote = place == Some(Locality::Remote);
         let rows = self.rows();
         let mut ours = rows.iter().filter(|row| row.hardware == "MVAX2");
         ours.find(|row| (row.storage == "NFS") == remote).map(|row| row.value)
@@ -236,7 +236,7 @@ impl Source {
 
     /// The paper's MIPS-relative speed of a machine rated `mips` whose value is `value` (section 4): for times
     /// (T(MVAX2)/T) / (MIPS/0.9), for throughputs the inverse ratio.
-    pub fn speed(&self, value: f64, place: Option<Place>, mips: f64) -> Option<f64> {
+    pub fn speed(&self, value: f64, place: Option<Locality>, mips: f64) -> Option<f64> {
         let base = self.base(place)?;
         let faster = if self.unit == OsUnit::Nanos { base / value } else { value / base };
         Some(faster / (mips / MVAX2_MIPS)).filter(|speed| speed.is_finite() && *speed > 0.0)
@@ -353,7 +353,7 @@ fn andrew_off() -> Vec<Disagreement> {
     let runs = table.rows();
     let total = |row: &Andrew, remote: bool| {
         let mine = |one: &&Row| one.hardware == row.hardware && one.os == row.os;
-        let there = |one: &&Row| (one.place() == Some(Place::Remote)) == remote;
+        let there = |one: &&Row| (one.place() == Some(Locality::Remote)) == remote;
         runs.iter().filter(mine).find(there)
     };
     let past = andrew();

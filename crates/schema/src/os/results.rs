@@ -1,6 +1,6 @@
 //! All results of the operating-system micro-benchmarks, and their rating against the VAX-11/780.
 
-use super::benchmark::{OsBenchmark, Place};
+use super::benchmark::{Locality, OsBenchmark};
 use super::paper::{self, geometric_mean};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -81,7 +81,7 @@ pub struct OsResults {
 
 impl OsResults {
     /// The case of a benchmark, at a place if it has one.
-    pub fn find(&self, name: &str, case: &str, place: Option<Place>) -> Option<&OsBenchmark> {
+    pub fn find(&self, name: &str, case: &str, place: Option<Locality>) -> Option<&OsBenchmark> {
         self.benchmarks.iter().find(|one| {
             one.name == name && one.case == case && (place.is_none() || one.place == place)
         })
@@ -108,7 +108,7 @@ impl OsResults {
         self.in_geometric_mean = without.len() as u32;
         let total = |place| self.find("mab", "total", Some(place)).and_then(|one| one.value);
         self.remote_penalty =
-            total(Place::Local).zip(total(Place::Remote)).map(|(near, far)| far / near - 1.0);
+            total(Locality::Local).zip(total(Locality::Remote)).map(|(near, far)| far / near - 1.0);
     }
 }
 
@@ -118,7 +118,8 @@ mod tests {
     use crate::os::OsUnit;
 
     fn case(name: &str, case: &str, value: f64, unit: OsUnit) -> OsBenchmark {
-        let place = matches!(name, "mab" | "open-close" | "create-delete").then_some(Place::Local);
+        let place =
+            matches!(name, "mab" | "open-close" | "create-delete").then_some(Locality::Local);
         let (name, case) = (name.to_owned(), case.to_owned());
         OsBenchmark { name, case, place, value: Some(value), unit, ..OsBenchmark::default() }
     }
@@ -172,11 +173,11 @@ mod tests {
         results.rate(Some(18.0));
         assert_eq!(results.remote_penalty, None);
         let mut far = case("mab", "total", 186e9, OsUnit::Nanos);
-        far.place = Some(Place::Remote);
+        far.place = Some(Locality::Remote);
         results.benchmarks.push(far);
         results.rate(Some(18.0));
         assert_eq!(results.remote_penalty, Some(0.5));
-        let far = results.find("mab", "total", Some(Place::Remote)).unwrap();
+        let far = results.find("mab", "total", Some(Locality::Remote)).unwrap();
         assert!((far.mips_relative.unwrap() - 0.46).abs() < 0.006, "against MVAX2 over NFS");
     }
 

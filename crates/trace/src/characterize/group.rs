@@ -1,6 +1,6 @@
 //! The five parameters of one group of requests.
 
-use super::place::{Fit, Place};
+use super::position::{Fit, RequestPosition};
 use crate::analyze::blocks::{BlockSize, touched};
 use crate::analyze::log_histogram::{FineHistogram, LogHistogram};
 use crate::analyze::sketch::Sketch;
@@ -44,7 +44,7 @@ impl Group {
     }
 
     /// Takes in a request.
-    pub fn update(&mut self, io: &Io, place: Place, size: BlockSize) {
+    pub fn update(&mut self, io: &Io, place: RequestPosition, size: BlockSize) {
         let op = io.request.op;
         self.sizes.add(u64::from(io.request.len));
         self.reads += u64::from(op == Op::Read);

@@ -1,14 +1,14 @@
 //! A trace as a workload of five parameters: overall, by disk, by process and by window of time, with how good the likeness is.
 
 mod group;
-mod place;
+mod position;
 
 use crate::analyze::blocks::BlockSize;
 use crate::analyze::disk_name;
 use group::Group;
 use ioscape_schema::{Io, Op, TraceCharacterization, TraceInfo, TraceTraits};
-pub use place::Fit;
-use place::Place;
+pub use position::Fit;
+use position::RequestPosition;
 use rustc_hash::FxHashMap;
 
 /// Most groups of one kind that are told apart; what belongs to further ones counts in the whole only.
@@ -87,11 +87,11 @@ impl Characterizer {
         }
     }
 
-    fn place(&mut self, io: &Io) -> Place {
+    fn place(&mut self, io: &Io) -> RequestPosition {
         let key = (io.process, io.device);
         // Beyond any number of real streams memory matters more than their sequences.
         if self.streams.len() >= 1 << 20 && !self.streams.contains_key(&key) {
-            return Place { follows: false, before: None, ended_run: 0 };
+            return RequestPosition { follows: false, before: None, ended_run: 0 };
         }
         let stream = self.streams.entry(key).or_default();
         let before = stream.before.replace(io.request.op);
@@ -99,7 +99,7 @@ impl Characterizer {
         let ended_run = if follows { 0 } else { stream.run };
         stream.run = if follows { stream.run + 1 } else { 1 };
         stream.end = io.end();
-        Place { follows, before, ended_run }
+        RequestPosition { follows, before, ended_run }
     }
 
     /// The workloads; `name` is what the user calls the trace, and `fit` says how near each is to the model: the one measure

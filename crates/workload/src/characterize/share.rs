@@ -38,7 +38,7 @@ pub(super) struct Share {
 
 /// What the count itself does not tell.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Beside {
+pub(super) struct ShareContext {
     pub(super) unique_bytes: u64,
     /// Requests that have none before them which they could follow.
     pub(super) firsts: u64,
@@ -86,7 +86,7 @@ impl Share {
     }
 
     /// The parameters.
-    pub(super) fn traits(&self, beside: &Beside) -> Traits {
+    pub(super) fn traits(&self, beside: &ShareContext) -> Traits {
         let requests = self.requests.max(1) as f64;
         let pairs = self.requests.saturating_sub(beside.firsts).max(1) as f64;
         let read_frac = self.reads as f64 / requests;
@@ -129,10 +129,10 @@ impl Share {
 
     /// What is left of a process's time in its I/O phase when its requests, its syncs and the tracing are taken away: so
     /// that `process_num` processes issue as many requests in the time that at least one was active.
-    fn think_ns(&self, beside: &Beside) -> u64 {
+    fn think_ns(&self, beside: &ShareContext) -> u64 {
         let requests = self.requests.max(1) as f64;
         let each = |sum: f64| sum / requests;
-        let Beside { cost, stops_per_request: stops, .. } = beside;
+        let ShareContext { cost, stops_per_request: stops, .. } = beside;
         let waits = each(self.response_ns as f64 + self.sync_ns as f64);
         // The first request of a phase has no pause before it: so few that it does not matter.
         let other_stops = (stops - each(self.requests as f64 + self.syncs as f64)).max(0.0);

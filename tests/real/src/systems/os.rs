@@ -3,13 +3,13 @@
 use super::{Checks, network};
 use crate::check::{between, equal};
 use crate::lab::Lab;
-use ioscape_schema::{OsResults, Place};
+use ioscape_schema::{Locality, OsResults};
 
 /// Round trip of the cable, in nanoseconds: 0.25 ms each way.
 const ROUND_TRIP_NS: f64 = 500_000.0;
 
 /// Time of a case at a place.
-fn value(results: &OsResults, name: &str, case: &str, place: Place) -> Option<f64> {
+fn value(results: &OsResults, name: &str, case: &str, place: Locality) -> Option<f64> {
     results.find(name, case, Some(place))?.value
 }
 
@@ -20,13 +20,13 @@ pub fn remote(lab: &Lab) -> Checks {
     let document =
         lab.command(&format!("os --quick --only {only} --dir w --dir mnt/ssh --json"))?;
     let results = document.os().ok_or("the result holds no micro-benchmarks")?;
-    let far = |name, case| value(results, name, case, Place::Remote);
-    let ratio = |name, case| Some(far(name, case)? / value(results, name, case, Place::Local)?);
+    let far = |name, case| value(results, name, case, Locality::Remote);
+    let ratio = |name, case| Some(far(name, case)? / value(results, name, case, Locality::Local)?);
     let measured = |name: &str| {
         let cases = results
             .benchmarks
             .iter()
-            .filter(|one| one.name == name && one.place == Some(Place::Remote));
+            .filter(|one| one.name == name && one.place == Some(Locality::Remote));
         cases
             .filter(|one| one.value.is_none())
             .map(|one| one.case.as_str())

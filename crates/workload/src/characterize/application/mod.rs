@@ -1,7 +1,7 @@
 //! A whole application: its calls on many files by many processes, reduced in one pass to the workloads of five parameters.
 
 use super::phases::{Activity, Phases};
-use super::share::{Beside, Neighbours, Share};
+use super::share::{Neighbours, Share, ShareContext};
 use super::touched::Touched;
 use ioscape_schema::{FileCall, Op, TracingCost, Traits};
 use std::cmp::Reverse;
@@ -124,7 +124,7 @@ impl Application {
     pub fn finish(mut self, cost: TracingCost, calls_traced: u64) -> Portrait {
         self.end_runs();
         let stops_per_request = calls_traced as f64 / self.overall.requests().max(1) as f64;
-        let beside = |unique_bytes: u64, firsts: usize, activity: Activity| Beside {
+        let beside = |unique_bytes: u64, firsts: usize, activity: Activity| ShareContext {
             unique_bytes,
             firsts: firsts as u64,
             activity,

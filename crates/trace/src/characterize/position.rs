@@ -7,7 +7,7 @@ pub type Fit = fn(&RequestCounts, &Workload) -> ModelFit;
 
 /// What the place of a request in its stream tells.
 #[derive(Clone, Copy, Debug)]
-pub struct Place {
+pub struct RequestPosition {
     /// Whether it begins where the one before ended.
     pub follows: bool,
     /// The kind of the one before.

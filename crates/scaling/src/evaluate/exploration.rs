@@ -34,7 +34,7 @@ pub(crate) struct State {
 }
 
 /// The evaluation under way.
-pub(crate) struct Session<'a, P: Probe> {
+pub(crate) struct Exploration<'a, P: Probe> {
     pub options: EvaluationOptions,
     pub allotment: Allotment,
     pub state: State,
@@ -55,7 +55,7 @@ pub(crate) struct Session<'a, P: Probe> {
     laid_out: u64,
 }
 
-impl<'a, P: Probe> Session<'a, P> {
+impl<'a, P: Probe> Exploration<'a, P> {
     pub(crate) fn new(options: &EvaluationOptions, probe: &'a mut P) -> Self {
         let options = options.normalized();
         let evaluation = Evaluation {

@@ -10,7 +10,7 @@ const PLAUSIBLE: std::ops::Range<f64> = 1e-6..1e18;
 
 /// The five parameters as plain numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Place {
+pub(super) struct ModelInput {
     /// Size of the set, in bytes, at least 1.
     pub(super) unique_bytes: f64,
     /// Mean request size, in bytes, at least 1.
@@ -25,7 +25,7 @@ pub(super) struct Place {
     pub(super) advised: bool,
 }
 
-impl Place {
+impl ModelInput {
     /// The place of `workload`; what no workload may have is moved to the nearest that it may.
     pub(super) fn of(workload: &Workload) -> Self {
         let fraction = |value: f64| if value.is_finite() { value.clamp(0.0, 1.0) } else { 0.5 };
@@ -61,7 +61,7 @@ impl Place {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Observation {
     /// Where.
-    pub(super) place: Place,
+    pub(super) place: ModelInput,
     /// Natural logarithm of the throughput in bytes per second.
     pub(super) log_throughput: f64,
     /// Standard deviation of that logarithm within the run.
@@ -79,7 +79,7 @@ impl Observation {
         }
         let sd = measurement.relative_error() / 1.96;
         Some(Self {
-            place: Place::of(&measurement.workload),
+            place: ModelInput::of(&measurement.workload),
             log_throughput: throughput.ln(),
             sd: if sd.is_finite() { sd.clamp(0.0, 1.0) } else { 0.0 },
             extra: false,
@@ -141,7 +141,7 @@ pub(super) fn observations(evaluation: &Evaluation) -> Vec<Observation> {
         }
     }
     let on_curves = found.len();
-    let mut others: Vec<(Place, Vec<Observation>)> = Vec::new();
+    let mut others: Vec<(ModelInput, Vec<Observation>)> = Vec::new();
     for probe in evaluation.probes.iter().filter(|probe| !probe.measurement.disturbed) {
         if !same_kind(&probe.measurement.workload, base) {
             continue;
