@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::traces::Whole;
 use ioscape_simulate::replay::by_device;
-use ioscape_simulate::{Drive, Extent, Parameters, drives, ssd};
+use ioscape_simulate::{Drive, Extent, Parameters, disksim, drives, ssd};
 use std::path::Path;
 
 fn misuse(error: impl std::fmt::Display) -> Failure {
@@ -33,8 +33,8 @@ pub fn parameters(name: &str) -> Result<Parameters, Failure> {
             known.join(", ")
         )));
     }
-    if name.ends_with(".diskspecs") {
-        return disksim(Path::new(name));
+    if disksim::is_description(name) {
+        return described(Path::new(name));
     }
     let text = read(Path::new(name))?;
     if ssd::Parameters::describes(&text) {
@@ -43,14 +43,22 @@ pub fn parameters(name: &str) -> Result<Parameters, Failure> {
     Parameters::parse(&text, name).map_err(misuse)
 }
 
-/// DiskSim's parameter files, found beside each other.
-fn disksim(path: &Path) -> Result<Parameters, Failure> {
-    let folder = path.parent().unwrap_or(Path::new("."));
+/// The drive that one of DiskSim's parameter files describes together with those beside it.
+fn described(path: &Path) -> Result<Parameters, Failure> {
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    let unreadable = |e: std::io::Error| {
+        Failure::Misuse(format!("cannot read the files beside {}: {e}", path.display()))
+    };
+    let beside = std::fs::read_dir(folder).map_err(unreadable)?;
+    let names = beside.filter_map(|entry| entry.ok()?.file_name().into_string().ok()).collect();
     let open = |name: &str| {
         std::fs::read_to_string(folder.join(name)).map_err(|e| format!("cannot be read: {e}"))
     };
-    let specs = ioscape_simulate::disksim::read(&read(path)?, &path.display().to_string(), &open)
-        .map_err(misuse)?;
+    let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
+    let specs = disksim::read(&name, &disksim::Folder { names, open: &open }).map_err(misuse)?;
     if !specs.left_out.is_empty() {
         crate::output::tell(&format!("Not simulated: {}", specs.left_out.join(", ")));
     }

@@ -178,8 +178,13 @@ fn points(one: &Absorption, pick: fn(&AbsorptionPoint) -> f64) -> Vec<Mark> {
 /// What the agreement says, in a sentence.
 pub fn agreement(simulation: &Simulation) -> Option<String> {
     let a = simulation.agreement.as_ref()?;
+    let of = match simulation.cells.as_slice() {
+        [first, _, ..] => format!(" ({})", policy(first)),
+        _ => String::new(),
+    };
+    let apart = if a.rms_ns > 0.0 { format!(", rms {}", Nanos(a.rms_ns)) } else { String::new() };
     Some(format!(
-        "Recorded physical times of {} requests: mean {}, simulated {}; demerit {:.2} %. Request by request, over {} requests soon after another: median error {}, {:.1} % within 1 ms.",
+        "Recorded physical times of {} requests: mean {}, simulated{of} {}; demerit {:.2} %{apart}. Request by request, over {} requests soon after another: median error {}, {:.1} % within 1 ms.",
         a.requests,
         Nanos(a.measured_mean_ns),
         Nanos(a.simulated_mean_ns),

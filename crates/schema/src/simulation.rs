@@ -90,6 +90,9 @@ pub struct SimulationAgreement {
     pub measured_mean_ns: f64,
     /// Mean of the simulated times.
     pub simulated_mean_ns: f64,
+    /// Root mean square distance of the distributions; 0 in files of before it was kept.
+    #[serde(default)]
+    pub rms_ns: f64,
     /// Root mean square distance of the distributions as a share of the measured mean; blind to single requests.
     pub demerit: f64,
     /// Requests soon after another, predicted one by one from the recorded state of the disk: how many.
@@ -100,7 +103,7 @@ pub struct SimulationAgreement {
     pub paired_within_1ms: f64,
     /// Distribution of the recorded times, as in a cell.
     pub measured_distribution: Vec<[f64; 2]>,
-    /// Distribution of the simulated times of the same requests, issued as recorded.
+    /// Distribution of the simulated times of the same requests, in the first combination.
     pub simulated_distribution: Vec<[f64; 2]>,
 }
 

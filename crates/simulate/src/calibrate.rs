@@ -5,6 +5,7 @@
 //! free run. The first alone would leave the mean wrong, the second alone cannot see rotation.
 
 use crate::Error;
+use crate::command::DiskOptions;
 use crate::compare::{Agreement, agreement};
 use crate::drive::{Drive, Parameters};
 use crate::replay::{Arrivals, Job, Options, Simulated, one_step, replay};
@@ -39,17 +40,21 @@ pub fn judge(drive: &Drive, jobs: &[Job]) -> Fit {
     let free_run = replay(drive, jobs, &options);
     let simulated: Vec<u64> = free_run.rows.iter().map(Simulated::physical_ns).collect();
     let free = agreement(&measured, &simulated);
-    let predicted = one_step(drive, jobs);
+    let (paired, bounded_ns) = paired(drive, disk, jobs);
+    Fit { free, paired, cost_ns: bounded_ns + WEIGHT * free.rms_ns }
+}
+
+/// How well requests soon after another are predicted one by one, and the mean of their errors, each counted up to a bound.
+pub fn paired(drive: &Drive, disk: DiskOptions, jobs: &[Job]) -> (Agreement, f64) {
+    let predicted = one_step(drive, disk, jobs);
     let short = |i: &usize| {
         jobs[*i].io.issued_ns.saturating_sub(jobs[*i - 1].io.completed_ns) < SHORT_GAP_NS
     };
     let rows: Vec<usize> = (1..jobs.len()).filter(short).collect();
-    let pick = |times: &[u64]| rows.iter().map(|&i| times[i]).collect::<Vec<u64>>();
-    let (left, right) = (pick(&measured), pick(&predicted));
-    let paired = agreement(&left, &right);
+    let left: Vec<u64> = rows.iter().map(|&i| jobs[i].io.physical_ns()).collect();
+    let right: Vec<u64> = rows.iter().map(|&i| predicted[i]).collect();
     let bounded: u64 = left.iter().zip(&right).map(|(a, b)| a.abs_diff(*b).min(BOUND_NS)).sum();
-    let mean = bounded as f64 / rows.len().max(1) as f64;
-    Fit { free, paired, cost_ns: mean + WEIGHT * free.rms_ns }
+    (agreement(&left, &right), bounded as f64 / rows.len().max(1) as f64)
 }
 
 impl fmt::Display for Fit {
@@ -209,7 +214,7 @@ fn skew_cost(parameters: &Parameters, jobs: &[Job], name: &str) -> Result<f64, E
     let drive = parameters.build()?;
     let layout = &drive.mechanism.layout;
     let cylinder = |block: u64| layout.tracks()[layout.place(block).track].cylinder;
-    let predicted = one_step(&drive, jobs);
+    let predicted = one_step(&drive, drive.buffer.usual(), jobs);
     let (mut sum, mut count) = (0, 0u64);
     for (pair, predicted) in jobs.windows(2).zip(&predicted[1.min(predicted.len())..]) {
         let [before, job] = pair else { continue };

@@ -16,6 +16,8 @@ pub struct Reach {
     last: u64,
     /// Whether blocks leave the buffer once they are delivered.
     forgets: bool,
+    /// Whether reading stops amidst a sector.
+    stops_in_sector: bool,
 }
 
 impl Reach {
@@ -27,6 +29,7 @@ impl Reach {
             room,
             last: drive.mechanism.layout.blocks(),
             forgets: drive.buffer.forgets_delivered,
+            stops_in_sector: drive.buffer.stops_in_sector,
         }
     }
 
@@ -36,6 +39,7 @@ impl Reach {
         let stop = match self.to {
             _ if end >= self.last => end,
             ReadAheadTo::Buffer => self.last,
+            ReadAheadTo::OwnTrack => layout.track_of(end - 1)[1],
             ReadAheadTo::Cylinder => layout.cylinder_end(end - 1),
             ReadAheadTo::Track => {
                 let [begin, stop] = layout.track_of(end);
@@ -147,7 +151,11 @@ impl ReadAhead {
                 let sector_end =
                     run.begin_ns + (now_ns.saturating_sub(run.begin_ns) / per + 1) * per;
                 // Waiting for the track's first sector can be given up, switching to it cannot.
-                free_ns = if now_ns < run.begin_ns { run.ready_ns.max(now_ns) } else { sector_end };
+                free_ns = match now_ns < run.begin_ns {
+                    true => run.ready_ns.max(now_ns),
+                    false if self.reach.stops_in_sector => now_ns,
+                    false => sector_end,
+                };
                 break;
             }
             free_ns = run.end_ns;

@@ -382,8 +382,8 @@ fn stations<'a>(drive: &'a Drive, jobs: &[Job], options: &Options) -> Vec<Statio
 /// so that that request's recorded completion was right. Gives the predicted physical times in nanoseconds, job by job;
 /// the jobs are those of one disk in the order they went to it, and a prediction far (seconds) after the request before
 /// it has lost the platter's angle.
-pub fn one_step(drive: &Drive, jobs: &[Job]) -> Vec<u64> {
-    let mut disk = Disk::new(drive, drive.buffer.usual());
+pub fn one_step(drive: &Drive, options: DiskOptions, jobs: &[Job]) -> Vec<u64> {
+    let mut disk = Disk::new(drive, options);
     let mut predicted = Vec::with_capacity(jobs.len());
     for job in jobs {
         let done = disk.serve(job.io.issued_ns, job.command);

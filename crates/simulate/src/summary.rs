@@ -1,10 +1,11 @@
 //! A replay as what a result file keeps of it: means, quantiles and distributions.
 
 use crate::cache::Destage;
-use crate::calibrate::Fit;
+use crate::calibrate::paired;
 use crate::command::WriteCache;
+use crate::compare::agreement;
 use crate::drive::Drive;
-use crate::replay::{Arrivals, Job, Options, Replayed, Simulated, replay};
+use crate::replay::{Job, Options, Replayed, Simulated, replay};
 use crate::schedule::SCHEDULERS;
 use ioscape_schema::{
     Counters, Op, SimulatedCell, SimulatedOperations, SimulatedParts, SimulationAgreement,
@@ -104,39 +105,44 @@ pub fn flash_cell(model: &crate::ssd::Model, run: &Replayed) -> SimulatedCell {
     }
 }
 
-/// What is kept of a comparison with the recorded times of `jobs`.
-pub fn agreement(drive: &Drive, jobs: &[Job], fit: &Fit) -> SimulationAgreement {
-    let disk = drive.buffer.usual();
-    let options = Options { disk, arrivals: Arrivals::Issued, ..Options::default() };
-    let simulated = replay(drive, jobs, &options).rows.iter().map(Simulated::physical_ns).collect();
-    SimulationAgreement {
-        requests: fit.free.count as u64,
-        measured_mean_ns: fit.free.measured_mean_ns,
-        simulated_mean_ns: fit.free.simulated_mean_ns,
-        demerit: fit.free.demerit,
-        paired_requests: fit.paired.count as u64,
-        paired_median_ns: fit.paired.paired_median_ns,
-        paired_within_1ms: fit.paired.within_1ms,
-        measured_distribution: distribution(jobs.iter().map(|j| j.io.physical_ns()).collect()),
-        simulated_distribution: distribution(simulated),
-    }
-}
-
-/// The agreement with the recorded times, for the device with most requests; `None` when the trace has none.
-pub fn busiest_agreement(drive: &Drive, jobs: &[Job]) -> Option<SimulationAgreement> {
+/// The agreement of a replay with these options with the recorded times, for the device with most requests; `None` when the
+/// trace has none.
+pub fn busiest_agreement(
+    drive: &Drive,
+    jobs: &[Job],
+    options: &Options,
+) -> Option<SimulationAgreement> {
     let mut counts = std::collections::BTreeMap::new();
     for job in jobs {
         *counts.entry(job.disk).or_insert(0u64) += 1;
     }
     let (&disk, _) =
         counts.iter().max_by_key(|(disk, count)| (**count, std::cmp::Reverse(**disk)))?;
+    let of_disk = |job: &Job| job.disk == disk;
     let mut one: Vec<Job> =
-        jobs.iter().filter(|j| j.disk == disk).map(|j| Job { disk: 0, ..*j }).collect();
-    if one.iter().all(|j| j.io.physical_ns() == 0) {
+        jobs.iter().filter(|j| of_disk(j)).map(|j| Job { disk: 0, ..*j }).collect();
+    let measured: Vec<u64> = one.iter().map(|j| j.io.physical_ns()).collect();
+    if measured.iter().all(|&ns| ns == 0) {
         return None;
     }
+    let run = replay(drive, jobs, options);
+    let rows = jobs.iter().zip(&run.rows).filter(|(job, _)| of_disk(job));
+    let simulated: Vec<u64> = rows.map(|(_, row)| row.physical_ns()).collect();
+    let free = agreement(&measured, &simulated);
     one.sort_by_key(|j| j.io.issued_ns);
-    Some(agreement(drive, &one, &crate::calibrate::judge(drive, &one)))
+    let (paired, _) = paired(drive, options.disk, &one);
+    Some(SimulationAgreement {
+        requests: free.count as u64,
+        measured_mean_ns: free.measured_mean_ns,
+        simulated_mean_ns: free.simulated_mean_ns,
+        rms_ns: free.rms_ns,
+        demerit: free.demerit,
+        paired_requests: paired.count as u64,
+        paired_median_ns: paired.paired_median_ns,
+        paired_within_1ms: paired.within_1ms,
+        measured_distribution: distribution(measured),
+        simulated_distribution: distribution(simulated),
+    })
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ pub struct SimulateArgs {
     /// Block traces, in any format that can be read; - is standard input
     #[arg(required = true)]
     pub trace: Vec<PathBuf>,
-    /// A drive by name, its parameter file (.toml), or a DiskSim file (.diskspecs)
+    /// A drive by name, its parameter file (.toml), or a DiskSim file (.parv, .diskspecs, .model or .seek)
     #[arg(long, value_name = "NAME | FILE")]
     pub drive: String,
     /// Write cache at the disk: none, immediate or nvram:SIZE [default: as the drive]

@@ -94,11 +94,12 @@ fn on_disk(
 ) -> Result<(Found, Replayed), Failure> {
     let cells = combinations(&args.choices(), drive).map_err(Failure::Misuse)?;
     progress.doing(&format!("{} requests, {} combinations", all.len(), cells.len()));
+    let agreement = cells.first().and_then(|first| summary::busiest_agreement(drive, all, first));
     let first = cells.first().filter(|_| args.rows.is_some());
     let found = Found {
         status: drive.status,
         cells: run_all(drive, all, &cells, threads(args)),
-        agreement: summary::busiest_agreement(drive, all),
+        agreement,
     };
     Ok((found, first.map(|first| replay(drive, all, first)).unwrap_or_default()))
 }

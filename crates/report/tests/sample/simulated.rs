@@ -68,6 +68,7 @@ pub fn simulation() -> Simulation {
             nvram("satf", 128, 6.9),
         ],
         agreement: Some(SimulationAgreement {
+            rms_ns: 534_600.0,
             requests: 1000,
             measured_mean_ns: 25.1 * MS,
             simulated_mean_ns: 25.0 * MS,

@@ -116,6 +116,11 @@ impl Disk<'_> {
         self.free_ns.max(ready)
     }
 
+    /// When everything written is on the medium, what is on its way there included.
+    pub(super) fn flushed(&mut self, ready: u64) -> u64 {
+        if self.destaging.is_none() && self.buffer.is_empty() { ready } else { self.drain(ready) }
+    }
+
     /// When everything in the buffer is on the medium.
     pub(super) fn drain(&mut self, ready: u64) -> u64 {
         while !self.buffer.is_empty() {

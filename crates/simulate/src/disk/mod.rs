@@ -42,18 +42,22 @@ impl Disk<'_> {
         let mut so_far = Parts { overhead_ns, ..Parts::default() };
         self.traffic.written += command.count;
         let ready = now_ns + overhead_ns;
+        if drive.buffer.flushes_first && command.block != self.write_end {
+            so_far.waited_ns = self.flushed(ready) - ready;
+        }
+        let ready = ready + so_far.waited_ns;
         if self.ahead.is_some() {
             self.stop_reading_ahead(ready);
         }
         if drive.buffer.segments > 0 {
             self.segments.forget(asked);
-            if !drive.buffer.own_write_segment {
+            if !drive.buffer.own_write_segment && !drive.buffer.forgets_written {
                 self.segments.keep([command.block, command.block + command.count]);
             }
         }
         let (at_ns, half) = if buffered {
             let roomy = self.make_room(ready, command);
-            so_far.waited_ns = roomy - ready;
+            so_far.waited_ns += roomy - ready;
             (roomy, Half::Buffered { so_far })
         } else {
             self.traffic.absorbed += self.buffer.discard(command.block, command.count);
@@ -63,7 +67,7 @@ impl Disk<'_> {
             } else {
                 self.idle(ready)
             };
-            so_far.waited_ns = start - ready;
+            so_far.waited_ns += start - ready;
             (now_ns + data_after_ns, Half::Through { so_far, start_ns: start, after_ns })
         };
         self.half = Some((command, half));

@@ -10,6 +10,9 @@ impl Disk<'_> {
     #[inline]
     pub(super) fn begin_read(&mut self, now_ns: u64, command: Command) -> BusNeed {
         let asked = [command.block, command.count];
+        if self.drive.buffer.flushes_first {
+            self.flushed(now_ns);
+        }
         let mut parts = Parts::default();
         let media_end_ns = if self.buffer.holds(command.block, command.count) {
             self.hit(&mut parts);

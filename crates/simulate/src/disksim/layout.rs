@@ -9,6 +9,9 @@ pub struct Found {
     pub zones: Vec<Zone>,
     /// Order of tracks.
     pub order: TrackOrder,
+    /// Defects of every zone that were moved: sectors, or tracks where those are spared, counted from the zone's first, and
+    /// where they are now.
+    pub defects: Vec<Vec<[u64; 2]>>,
 }
 
 fn whole(block: &Block, key: &str) -> Result<u64, String> {
@@ -40,14 +43,19 @@ pub fn layout(block: &Block, heads: u16) -> Result<Found, String> {
     let scheme = whole(block, "Sparing scheme used")?;
     let range = whole(block, "Rangesize for sparing").unwrap_or(1);
     let Some(Value::List(all)) = block.get("Zones") else { return Err("no Zones".into()) };
-    let mut zones = Vec::new();
+    let (mut zones, mut defects) = (Vec::new(), Vec::new());
     for value in all {
         let Value::Block(zone) = value else {
             return Err("Zones holds something else than zones".into());
         };
         zones.push(self::zone(zone, heads, scheme, range)?);
+        let moved = numbers(zone, "defects")?;
+        if moved.len() % 2 > 0 {
+            return Err(format!("\"defects\": {} numbers are no pairs", moved.len()));
+        }
+        defects.push(moved.chunks_exact(2).map(|pair| [pair[0], pair[1]]).collect());
     }
-    Ok(Found { zones, order })
+    Ok(Found { zones, order, defects })
 }
 
 /// One zone. Sparing schemes by their numbers in DiskSim: 1 by tracks at the end of the zone, 2 and 4 by sectors at the end
@@ -66,11 +74,10 @@ fn zone(block: &Block, heads: u16, scheme: u64, range: u64) -> Result<Zone, Stri
         unused_at_front: whole(block, "Empty space at zone front")?,
         ..Zone::default()
     };
-    if numbers(block, "defects")?.iter().any(|_| true) {
-        return Err("remapped defects are not read; give them as remaps in a drive file".into());
-    }
     let spares = whole(block, "Number of spares")?;
-    let slips = numbers(block, "slips")?;
+    let mut slips = numbers(block, "slips")?;
+    slips.sort_unstable();
+    slips.dedup();
     let cylinders = u64::from(zone.last_cylinder.saturating_sub(zone.first_cylinder)) + 1;
     let all = cylinders * u64::from(heads) * u64::from(zone.sectors_per_track);
     let spare_sectors = u32::try_from(spares).map_err(|e| e.to_string())?;

@@ -1,10 +1,14 @@
-//! Parameter files of DiskSim 4.0 (`.diskspecs`, `.model`, `.seek`; CMU-PDL-08-101), read as drives.
+//! Parameter files of DiskSim 4.0 (`.parv`, `.diskspecs`, `.model`, `.seek`; CMU-PDL-08-101), read as drives.
 
+mod bed;
+mod folder;
 mod layout;
+mod left_out;
 mod parse;
 mod specs;
 mod trace;
 
+pub use folder::{Folder, is_description};
 pub use specs::{Specs, read};
 pub use trace::{Validated, validation_trace};
 

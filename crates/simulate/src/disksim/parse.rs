@@ -1,4 +1,5 @@
-//! The notation of DiskSim's files: `kind name { key = value, … }`, lists in brackets, `source FILE`, comments after `#`.
+//! The notation of DiskSim's files: `kind name { key = value, … }`, lists in brackets, comments after `#`; and between the
+//! blocks `source FILE`, `instantiate [ names ] as NAME` and `topology kind name [ … ]`.
 
 use crate::Error;
 
@@ -43,6 +44,35 @@ impl Block {
     }
 }
 
+/// A component of a topology with the components behind it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Component {
+    /// What it is, such as `disksim_bus`.
+    pub kind: String,
+    /// The name it was instantiated by.
+    pub name: String,
+    /// What is connected behind it.
+    pub behind: Vec<Component>,
+}
+
+/// What a file says.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Contents {
+    /// Its blocks.
+    pub blocks: Vec<Block>,
+    /// The files it takes in.
+    pub sources: Vec<String>,
+    /// Names of components, each with the name of the block that describes it.
+    pub instances: Vec<(String, String)>,
+    /// The components that nothing is in front of.
+    pub topology: Vec<Component>,
+}
+
+/// Whether a text has this word, such as the name of a file.
+pub fn mentions(text: &str, word: &str) -> bool {
+    words(text).iter().any(|(each, _)| *each == word)
+}
+
 /// Blocks within blocks at most.
 const DEPTH_MOST: usize = 16;
 
@@ -52,18 +82,34 @@ struct Cursor<'a> {
     at: usize,
 }
 
-/// The blocks of a file.
+/// What a file says.
 ///
 /// # Errors
 /// Notation that is broken, with its line.
-pub fn parse(text: &str, name: &str) -> Result<Vec<Block>, Error> {
+pub fn parse(text: &str, name: &str) -> Result<Contents, Error> {
     let mut cursor = Cursor { name, words: words(text), at: 0 };
-    let mut blocks = Vec::new();
-    while cursor.at < cursor.words.len() {
-        let head = cursor.until(&["{"])?;
-        blocks.push(cursor.block(&head, 0)?);
+    let mut found = Contents::default();
+    while let Some(word) = cursor.peek() {
+        match word {
+            "source" => {
+                cursor.at += 1;
+                found.sources.push(cursor.word("the name of a file")?);
+            }
+            "instantiate" => {
+                cursor.at += 1;
+                cursor.instances(&mut found.instances)?;
+            }
+            "topology" => {
+                cursor.at += 1;
+                found.topology.push(cursor.component(0)?);
+            }
+            _ => {
+                let head = cursor.until(&["{"])?;
+                found.blocks.push(cursor.block(&head, 0)?);
+            }
+        }
     }
-    Ok(blocks)
+    Ok(found)
 }
 
 /// Words and signs with their lines.
@@ -116,6 +162,51 @@ impl Cursor<'_> {
             self.at += 1;
         }
         Err(self.wrong(&format!("the file ends before {}", signs.join(" or "))))
+    }
+
+    /// The next word.
+    fn word(&mut self, what: &str) -> Result<String, Error> {
+        let word = self.peek().map(str::to_owned);
+        let word = word.ok_or_else(|| self.wrong(&format!("the file ends before {what}")))?;
+        self.at += 1;
+        Ok(word)
+    }
+
+    /// `[ name name .. name ] as NAME`, names separated by commas or by nothing.
+    fn instances(&mut self, found: &mut Vec<(String, String)>) -> Result<(), Error> {
+        self.take("[")?;
+        let mut names = Vec::new();
+        loop {
+            match self.word("]")?.as_str() {
+                "]" => break,
+                "," => {}
+                name => names.push(name.to_owned()),
+            }
+        }
+        self.take("as")?;
+        let of = self.word("the name of a block")?;
+        found.extend(names.into_iter().map(|name| (name, of.clone())));
+        Ok(())
+    }
+
+    /// `kind name [ components ]`.
+    fn component(&mut self, depth: usize) -> Result<Component, Error> {
+        if depth > DEPTH_MOST {
+            return Err(self.wrong("too many components behind components"));
+        }
+        let (kind, name) = (self.word("a kind of component")?, self.word("its name")?);
+        let mut component = Component { kind, name, behind: Vec::new() };
+        self.take("[")?;
+        loop {
+            match self.peek() {
+                Some("]") => {
+                    self.at += 1;
+                    return Ok(component);
+                }
+                Some(",") => self.at += 1,
+                _ => component.behind.push(self.component(depth + 1)?),
+            }
+        }
     }
 
     fn block(&mut self, head: &[String], depth: usize) -> Result<Block, Error> {
@@ -182,7 +273,7 @@ mod tests {
     #[test]
     fn blocks_lists_and_comments_are_read() {
         let text = "disk D one { # hello\n Model = source d.model,\n Zones = [ z { a b = 1.5 }, z { } ], last = [ 1, 2,3 ]\n}";
-        let blocks = parse(text, "d").unwrap();
+        let blocks = parse(text, "d").unwrap().blocks;
         assert_eq!((blocks[0].kind.as_str(), blocks[0].name.as_str()), ("disk", "D one"));
         assert_eq!(blocks[0].get("Model"), Some(&Value::Source("d.model".into())));
         let Some(Value::List(zones)) = blocks[0].get("Zones") else { panic!("a list") };
@@ -191,8 +282,28 @@ mod tests {
     }
 
     #[test]
+    fn a_test_bed_is_read_with_its_components() {
+        let text = "source a.diskspecs\ninstantiate [ d0, d1 ] as D\ntopology disksim_bus b [ disksim_disk d0 [] disksim_disk d1 [ ] ]";
+        let found = parse(text, "p").unwrap();
+        assert_eq!(found.sources, ["a.diskspecs"]);
+        let both = [("d0".to_owned(), "D".to_owned()), ("d1".to_owned(), "D".to_owned())];
+        assert_eq!(found.instances, both);
+        let behind: Vec<&str> = found.topology[0].behind.iter().map(|c| c.name.as_str()).collect();
+        assert_eq!((found.topology[0].kind.as_str(), behind), ("disksim_bus", vec!["d0", "d1"]));
+        assert!(mentions(text, "a.diskspecs") && !mentions(text, "diskspecs"));
+    }
+
+    #[test]
     fn broken_notation_is_refused_with_its_line() {
-        for text in ["disk {\n a = 1\n", "disk {\n a\n}", "disk {\n a = 1 2 3\n}", "disk"] {
+        for text in [
+            "disk {\n a = 1\n",
+            "disk {\n a\n}",
+            "disk {\n a = 1 2 3\n}",
+            "disk",
+            "topology a b [ c",
+            "instantiate [ a",
+            "source",
+        ] {
             assert!(parse(text, "d").unwrap_err().to_string().contains("line"), "{text}");
         }
     }

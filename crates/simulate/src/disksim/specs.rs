@@ -1,13 +1,17 @@
-//! A `.diskspecs` file with the `.model` and `.seek` files it names, as parameters of a drive.
+//! A drive's description as parameters of a drive.
 
-use super::layout::layout;
-use super::parse::{Block, Value, parse};
+use super::bed::TestBed;
+use super::folder::Folder;
+use super::layout;
+use super::left_out::left_out;
+use super::parse::{Block, Contents, Value, parse};
 use crate::Error;
 use crate::command::DiskOptions;
 use crate::drive::{
     BufferParameters, BusParameters, BusTransfer, ControllerParameters, MechanismParameters,
     Parameters, ReadAheadTo, ScatteredWrite, Status,
 };
+use crate::layout::{Layout, Remap, TrackOrder, Zone};
 use crate::seek::SeekCurve;
 use std::collections::BTreeMap;
 
@@ -25,90 +29,108 @@ pub struct Specs {
 /// Bytes of DiskSim's blocks.
 const SECTOR: u32 = 512;
 
-/// Keys that are read, or say nothing about one command at a time on an idle bus.
-const KNOWN: [&str; 43] = [
-    "Model",
-    "Per-request overhead time",
-    "Time scale for overheads",
-    "Bulk sector transfer time",
-    "Print stats",
-    "Avg sectors per cylinder",
-    "Max queue length",
-    "Scheduler",
-    "Never disconnect",
-    "Hold bus entire read xfer",
-    "Hold bus entire write xfer",
-    "Number of buffer segments",
-    "Segment size (in blks)",
-    "High (read) water mark",
-    "Set watermark by reqsize",
-    "Calc sector by sector",
-    "Enable caching in buffer",
-    "Buffer continuous read",
-    "Maximum read-ahead (blks)",
-    "Fast write level",
-    "Immediate buffer read",
-    "Immediate buffer write",
-    "Combine seq writes",
-    "Stop prefetch in sector",
-    "Write hit stop prefetch",
-    "Read directly to buffer",
-    "Immed transfer partial hit",
-    "Read completion overhead",
-    "Write completion overhead",
-    "Allow read hits on write data",
-    "Use separate write segment",
-    "Read-ahead on idle hit",
-    "Read any free blocks",
-    "Data preparation overhead",
-    "First reselect overhead",
-    "Other reselect overhead",
-    "Extra write disconnect",
-    "Extradisc command overhead",
-    "Extradisc disconnect overhead",
-    "Extradisc inter-disconnect delay",
-    "Extradisc seek delta",
-    "Minimum seek delay",
-    "Read-ahead over requested",
-];
-
-/// Beginnings of further keys that are read.
-const OVERHEADS: [&str; 4] =
-    ["Read hit over.", "Read miss over.", "Write hit over.", "Write miss over."];
-
-/// Reads a `.diskspecs` file; `open` gives the text of the files it names.
+/// Reads the description that the file `name` of a folder belongs to.
 ///
 /// # Errors
 /// Notation that is broken, keys that are missing or not known, values that cannot be.
-pub fn read(
-    text: &str,
-    name: &str,
-    open: &dyn Fn(&str) -> Result<String, String>,
-) -> Result<Specs, Error> {
+pub fn read(name: &str, folder: &Folder<'_>) -> Result<Specs, Error> {
     let wrong = |why: String| Error::parameter(name, why);
-    let blocks = parse(text, name)?;
-    let disk = blocks
-        .iter()
-        .find(|b| b.kind == "disksim_disk")
-        .ok_or_else(|| wrong("no block disksim_disk".into()))?;
-    let file = |path: &str| open(path).map_err(|why| wrong(format!("{path}: {why}")));
-    let model = match disk.get("Model") {
-        Some(Value::Block(block)) => block.clone(),
-        Some(Value::Source(path)) => {
-            let found = parse(&file(path)?, path)?;
-            found
-                .into_iter()
-                .find(|b| b.kind == "dm_disk")
-                .ok_or_else(|| wrong(format!("{path}: no block dm_disk")))?
-        }
-        _ => return Err(wrong("Model is missing".into())),
-    };
+    let all = folder.contents(&folder.head(name)?)?;
+    let bed = TestBed::of(&all, name, folder)?;
+    let model = model(bed.disk, &all, name, folder)?;
     let mechanism = block(&model, "Mechanical Model").map_err(wrong)?;
-    let curve = seek(mechanism, &file)?;
-    let parameters = parameters(disk, &model, mechanism, curve).map_err(wrong)?;
+    let curve = seek(mechanism, &|path| folder.text(path, name))?;
+    let mut left_out = left_out(&bed, &model);
+    let mut parameters = parameters(&bed, &model, mechanism, curve).map_err(wrong)?;
+    count_blocks(&mut parameters, &model, &mut left_out)?;
     let options = parameters.buffer.usual();
-    let left_out = left_out(disk);
     Ok(Specs { parameters, options, left_out })
+}
+
+/// The block of a drive's mechanism and layout: in the drive's own, in a file of its own, or a block of the same files.
+fn model(disk: &Block, all: &Contents, name: &str, folder: &Folder<'_>) -> Result<Block, Error> {
+    let is_model = |block: &&Block| block.kind == "dm_disk";
+    match disk.get("Model") {
+        Some(Value::Block(block)) => Ok(block.clone()),
+        Some(Value::Source(path)) => {
+            let found = parse(&folder.text(path, name)?, path)?;
+            let model = found.blocks.iter().find(is_model).cloned();
+            model.ok_or_else(|| Error::parameter(path, "no block dm_disk"))
+        }
+        Some(Value::Word(word)) => {
+            let model = all.blocks.iter().filter(is_model).find(|block| block.name == *word);
+            model.cloned().ok_or_else(|| Error::parameter(name, format!("no dm_disk {word}")))
+        }
+        _ => Err(Error::parameter(name, "Model is missing")),
+    }
+}
+
+/// The blocks on defects that were moved. Where whole tracks are spared, all blocks of a track move with it; a defect that
+/// holds no block moves nothing.
+fn remaps(parameters: &Parameters, tracks: &Layout, model: &Block) -> Result<Vec<Remap>, String> {
+    let found = layout::layout(block(model, "Layout Model")?, parameters.heads)?;
+    let by_track = block(model, "Layout Model")?.number("Sparing scheme used") == Some(1.0);
+    let mut remaps = Vec::new();
+    for (zone, defects) in found.zones.iter().zip(&found.defects) {
+        let sectors = u64::from(zone.sectors_per_track);
+        let (times, each) = if by_track { (sectors, sectors) } else { (1, 1) };
+        for [from, to] in defects {
+            for nth in 0..each {
+                let place = |at: u64| sector_at(parameters, zone, at.saturating_mul(times) + nth);
+                let (from, to) = (place(*from)?, place(*to)?);
+                let [cylinder, head, sector] = from;
+                if let Some(block) = tracks.block_at(cylinder, head as u16, sector) {
+                    let [cylinder, head, sector] = to;
+                    remaps.push(Remap { block, cylinder, head: head as u16, sector });
+                }
+            }
+        }
+    }
+    remaps.sort_by_key(|remap| remap.block);
+    remaps.dedup_by_key(|remap| remap.block);
+    Ok(remaps)
+}
+
+/// Cylinder, head and sector of the `at`-th sector of a zone, spares and defects counted.
+fn sector_at(parameters: &Parameters, zone: &Zone, at: u64) -> Result<[u32; 3], String> {
+    let (sectors, heads) = (u64::from(zone.sectors_per_track), u64::from(parameters.heads));
+    let (track, sector) = (at / sectors, (at % sectors) as u32);
+    let last = u64::from(zone.last_cylinder - zone.first_cylinder);
+    if track / heads > last {
+        return Err(format!("\"defects\": the zone has no sector {at}"));
+    }
+    let cylinder = zone.first_cylinder + (track / heads) as u32;
+    let head = (track % heads) as u32;
+    let runs_down = match parameters.track_order {
+        TrackOrder::Rising => false,
+        TrackOrder::Serpentine => (cylinder - zone.first_cylinder) % 2 == 1,
+        TrackOrder::SerpentineByNumber => cylinder % 2 == 1,
+    };
+    let head = if runs_down { u32::from(parameters.heads) - 1 - head } else { head };
+    Ok([cylinder, head, sector])
+}
+
+/// Holds the number of blocks against the one that is stated, and numbers no more than that.
+fn count_blocks(
+    parameters: &mut Parameters,
+    model: &Block,
+    left_out: &mut Vec<String>,
+) -> Result<(), Error> {
+    let layout = parameters.build()?.mechanism.layout;
+    let moved = remaps(parameters, &layout, model).map_err(|e| Error::parameter(&model.name, e))?;
+    parameters.remaps = moved;
+    let ends = parameters.zones.iter().map(|zone| zone.last_cylinder.saturating_add(1)).max();
+    if ends.map(f64::from) != model.number("Number of cylinders") {
+        let end = ends.unwrap_or(0);
+        left_out.push(format!("Number of cylinders: by Last cylinder number it is {end}"));
+    }
+    let stated = model.number("Block count").map_or(layout.blocks(), |count| count as u64);
+    if stated > layout.blocks() {
+        left_out.push(format!("Block count {stated}: the zones hold {}", layout.blocks()));
+    } else if stated > 0 && stated < layout.blocks() {
+        parameters.blocks = Some(stated);
+    }
+    Ok(())
 }
 
 fn number(block: &Block, key: &str) -> f64 {
@@ -124,15 +146,6 @@ fn block<'a>(within: &'a Block, key: &str) -> Result<&'a Block, String> {
 
 fn needed(block: &Block, key: &str) -> Result<f64, String> {
     block.number(key).ok_or_else(|| format!("{key:?} is missing"))
-}
-
-/// What a file says that is not simulated: keys not known here whose value is not 0.
-fn left_out(disk: &Block) -> Vec<String> {
-    let is_known = |key: &str| KNOWN.contains(&key) || OVERHEADS.iter().any(|o| key.starts_with(o));
-    let told = disk.fields.iter().filter(|(key, value, _)| {
-        !is_known(key) && !matches!(value, Value::Number(number) if *number == 0.0)
-    });
-    told.map(|(key, _, line)| format!("{key} (line {line})")).collect()
 }
 
 fn seek(
@@ -195,13 +208,14 @@ fn table(text: &str) -> Result<SeekCurve, String> {
 }
 
 fn parameters(
-    disk: &Block,
+    bed: &TestBed<'_>,
     model: &Block,
     mechanism: &Block,
     seek: SeekCurve,
 ) -> Result<Parameters, String> {
+    let disk = bed.disk;
     let heads = needed(model, "Number of data surfaces")? as u16;
-    let layout = layout(block(model, "Layout Model")?, heads)?;
+    let layout = layout::layout(block(model, "Layout Model")?, heads)?;
     let rpm = needed(mechanism, "Rotation speed (in rpms)")?;
     let on_arrival = |key: &str| number(disk, key) > 0.0;
     Ok(Parameters {
@@ -227,49 +241,58 @@ fn parameters(
             write_on_arrival: on_arrival("Immediate buffer write"),
         },
         controller: controller(disk),
-        bus: bus(disk),
+        bus: bus(bed),
         buffer: buffer(disk),
         sources: BTreeMap::from([("all".to_owned(), "DiskSim parameter files".to_owned())]),
     })
 }
 
 fn controller(disk: &Block) -> ControllerParameters {
-    let of = |key: &str| number(disk, key);
+    let scale = disk.number("Time scale for overheads").unwrap_or(1.0);
+    let of = |key: &str| scale * number(disk, key);
+    // Every request pays it before anything else begins.
+    let before = |key: &str| of("Per-request overhead time") + of(key);
     let scattered = ScatteredWrite {
-        seek_after_ms: of("Extradisc command overhead") + of("Extradisc seek delta"),
-        data_after_ms: of("Extradisc command overhead")
+        seek_after_ms: before("Extradisc command overhead") + of("Extradisc seek delta"),
+        data_after_ms: before("Extradisc command overhead")
             + of("Extradisc disconnect overhead")
             + of("Extradisc inter-disconnect delay")
             + of("First reselect overhead"),
         reconnect_ms: of("Other reselect overhead"),
     };
     ControllerParameters {
-        read_before_ms: of("Read miss over. after read"),
+        read_before_ms: before("Read miss over. after read"),
         read_after_ms: of("Read completion overhead"),
-        write_before_ms: of("Write miss over. after read"),
+        write_before_ms: before("Write miss over. after read"),
         write_after_ms: of("Write completion overhead"),
-        read_hit_before_ms: Some(of("Read hit over. after read")),
-        read_before_after_write_ms: Some(of("Read miss over. after write")),
-        write_before_after_write_ms: Some(of("Write miss over. after write")),
-        read_hit_before_after_write_ms: Some(of("Read hit over. after write")),
-        write_hit_before_ms: Some(of("Write hit over. after read")),
-        write_hit_before_after_write_ms: Some(of("Write hit over. after write")),
+        read_hit_before_ms: Some(before("Read hit over. after read")),
+        read_before_after_write_ms: Some(before("Read miss over. after write")),
+        write_before_after_write_ms: Some(before("Write miss over. after write")),
+        read_hit_before_after_write_ms: Some(before("Read hit over. after write")),
+        write_hit_before_ms: Some(before("Write hit over. after read")),
+        write_hit_before_after_write_ms: Some(before("Write hit over. after write")),
         read_reconnect_ms: of("First reselect overhead"),
         write_reconnect_ms: of("First reselect overhead"),
         scattered_write: (of("Extra write disconnect") > 0.0).then_some(scattered),
     }
 }
 
-/// Time of a block on the bus of the files' own test beds: `Bulk sector transfer time`; other buses are given elsewhere.
-fn bus(disk: &Block) -> BusParameters {
-    let each_ms = number(disk, "Bulk sector transfer time");
-    let rate = if each_ms > 0.0 { f64::from(SECTOR) / each_ms * 1e3 } else { 1e12 };
+/// The bus: a block takes as long as the slower of bus and drive needs for it.
+fn bus(bed: &TestBed<'_>) -> BusParameters {
+    let disk = bed.disk;
+    let of_bus = |key: &str| bed.bus.map_or(0.0, |bus| number(bus, key));
+    let rate = |key: &str| {
+        let each_ms = of_bus(key).max(number(disk, "Bulk sector transfer time"));
+        if each_ms > 0.0 { f64::from(SECTOR) / each_ms * 1e3 } else { NO_TIME_BYTES_PER_S }
+    };
+    let scale = disk.number("Time scale for overheads").unwrap_or(1.0);
     BusParameters {
-        name: "SCSI".to_owned(),
-        to_host_bytes_per_s: rate,
-        to_drive_bytes_per_s: rate,
+        name: bed.bus.map_or("SCSI", |bus| bus.name.as_str()).to_owned(),
+        to_host_bytes_per_s: rate("Read block transfer time"),
+        to_drive_bytes_per_s: rate("Write block transfer time"),
         // Preparing data comes before every transfer, whoever waits for it.
-        arbitration_ms: number(disk, "Data preparation overhead"),
+        arbitration_ms: scale * number(disk, "Data preparation overhead")
+            + of_bus("Arbitration time"),
         transfer: BusTransfer::Overlapped,
         read_water_mark: number(disk, "High (read) water mark"),
         write_lead: if number(disk, "Extra write disconnect") > 0.0 {
@@ -280,6 +303,9 @@ fn bus(disk: &Block) -> BusParameters {
     }
 }
 
+/// The rate of a bus whose blocks take no time.
+const NO_TIME_BYTES_PER_S: f64 = 1e12;
+
 /// Blocks of a write that must have come before writing begins, in drives with the extra disconnect (DiskSim's rule).
 const EXTRA_DISCONNECT_LEAD: [[u64; 2]; 2] = [[1, 10], [45, 15]];
 
@@ -288,25 +314,31 @@ fn buffer(disk: &Block) -> BufferParameters {
     if segment == 0 {
         return BufferParameters::default();
     }
-    let segments = number(disk, "Number of buffer segments").clamp(1.0, 1024.0) as u32;
     let is = |key: &str| number(disk, key) > 0.0;
+    let caches = is("Enable caching in buffer");
+    let segments = number(disk, "Number of buffer segments").clamp(1.0, 1024.0) as u32;
     BufferParameters {
         bytes: u64::from(segments).saturating_mul(segment),
-        read_ahead: is("Buffer continuous read") && is("Enable caching in buffer"),
+        read_ahead: is("Buffer continuous read") && caches,
         immediate_reporting: is("Fast write level"),
         read_ahead_to: match number(disk, "Buffer continuous read") as u32 {
-            2 | 4 => ReadAheadTo::Track,
-            3 => ReadAheadTo::Cylinder,
+            1 => ReadAheadTo::OwnTrack,
+            2 | 3 => ReadAheadTo::Cylinder,
+            4 => ReadAheadTo::Track,
             _ => ReadAheadTo::Buffer,
         },
         read_ahead_blocks: disk
             .number("Maximum read-ahead (blks)")
             .filter(|blocks| *blocks >= 1.0)
             .map(|blocks| blocks as u64),
-        segments,
-        own_write_segment: is("Use separate write segment") && segments > 1,
+        segments: if caches { segments } else { 0 },
+        own_write_segment: is("Use separate write segment") && caches && segments > 1,
         reads_from_arrival: is("Read any free blocks"),
-        forgets_delivered: is("Read-ahead over requested"),
-        read_ahead_after_hit: is("Read-ahead on idle hit"),
+        // 1: what is read ahead may take its room; -1: its room is free as soon as the host has it.
+        forgets_delivered: number(disk, "Read-ahead over requested") != 0.0,
+        forgets_written: disk.number("Allow read hits on write data") == Some(0.0),
+        stops_in_sector: is("Stop prefetch in sector"),
+        flushes_first: is("Fast write level"),
+        read_ahead_after_hit: is("Read-ahead on idle hit") && caches,
     }
 }

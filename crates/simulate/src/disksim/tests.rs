@@ -1,17 +1,167 @@
-//! Tests of DiskSim's files that are broken.
+//! Tests of DiskSim's files: broken ones, defects, the others of one description, and keys that neither act nor are named.
 
+use super::parse::{Value, parse};
 use super::*;
+use crate::replay::{Arrivals, Job, Options, replay};
+use crate::{Command, Error};
+use ioscape_schema::Io;
+use std::collections::BTreeMap;
+
+/// A drive whose keys all have the values that are simulated.
+const WHOLE: &str = include_str!("whole.diskspecs");
+const MODEL: &str = include_str!("whole.model");
+const BED: &str = include_str!("whole.parv");
+
+fn read_all(name: &str, files: &BTreeMap<&str, String>) -> Result<Specs, Error> {
+    let open = |name: &str| files.get(name).cloned().ok_or_else(|| "not there".to_owned());
+    let names = files.keys().map(|name| (*name).to_owned()).collect();
+    read(name, &Folder { names, open: &open })
+}
+
+fn whole(disk: &str, model: &str, bed: &str) -> Result<Specs, Error> {
+    let files = [("a.diskspecs", disk), ("a.model", model), ("a.parv", bed)];
+    read_all("a.diskspecs", &files.map(|(name, text)| (name, text.to_owned())).into())
+}
+
 #[test]
 fn broken_files_are_refused() {
-    let none = |_: &str| Err("not there".to_owned());
     for (text, word) in [
         ("x y { }", "disksim_disk"),
         ("disksim_disk d { }", "Model"),
         ("disksim_disk d { Model = source gone.model }", "gone.model"),
     ] {
-        assert!(read(text, "f", &none).unwrap_err().to_string().contains(word), "{text}");
+        let files = BTreeMap::from([("f.diskspecs", text.to_owned())]);
+        let error = read_all("f.diskspecs", &files).unwrap_err().to_string();
+        assert!(error.contains(word), "{text}: {error}");
     }
     assert!(validation_trace("R Hit 5 1 2.0", "t", 10).is_err());
     assert!(validation_trace("R Hit 9 2 2.0 1.0", "t", 10).is_err());
     assert_eq!(validation_trace("R Hit 5 1 2.0 1.0\n\n", "t", 10).unwrap().jobs.len(), 1);
+}
+
+#[test]
+fn the_bus_is_found_in_the_test_bed_and_its_lack_is_told() {
+    let found = whole(WHOLE, MODEL, BED).unwrap();
+    assert_eq!(found.parameters.bus.to_host_bytes_per_s, 512.0 / 0.2 * 1e3);
+    assert_eq!(found.parameters.bus.to_drive_bytes_per_s, 512.0 / 0.25 * 1e3);
+    assert_eq!(found.left_out, Vec::<String>::new());
+    let alone = [("a.diskspecs", WHOLE), ("a.model", MODEL)];
+    let alone = read_all("a.diskspecs", &alone.map(|(n, t)| (n, t.to_owned())).into()).unwrap();
+    assert!(alone.left_out[0].contains(".parv"), "{:?}", alone.left_out);
+    let two = [("a.diskspecs", WHOLE), ("a.model", MODEL), ("b.parv", BED), ("c.parv", BED)];
+    let error = read_all("a.model", &two.map(|(n, t)| (n, t.to_owned())).into()).unwrap_err();
+    assert!(error.to_string().contains("b.parv and c.parv"), "{error}");
+}
+
+/// Requests of all kinds: near and far, after reads and writes, close together and far apart; then reads that come back to
+/// three, four, five and six places.
+fn jobs(blocks: u64) -> Vec<Job> {
+    let mut jobs = Vec::new();
+    let mut at = 0;
+    for n in 0..900u64 {
+        at += [300_000, 40_000_000, 2_000_000][(n % 3) as usize];
+        let (block, write) = if n >= 600 {
+            (n % (3 + (n - 600) / 75) * 17_000 + n % 2 * 140, false)
+        } else if n >= 480 {
+            // What was written is read, and then what lies before something that was read.
+            let place = n / 4 * 7919 % (blocks / 3) + 40;
+            (place + [0, 0, 40_000, 39_994][(n % 4) as usize] % (blocks / 2), n % 4 == 0)
+        } else if n % 4 == 0 {
+            (n * 104_729 % (blocks - 64), n / 6 % 2 == 1)
+        } else {
+            ((n / 4 * 7919 + n % 4 * 8) % (blocks - 64), n / 6 % 2 == 1)
+        };
+        // Some writes are synchronous: the buffer does not take those.
+        let count = [8, 4, 60][(n % 7 / 3) as usize];
+        let command = Command { block, count, write, synchronous: n % 5 == 0 };
+        let row = n as u32;
+        let io = Io { queued_ns: at, issued_ns: at, completed_ns: at, ..Io::default() };
+        jobs.push(Job { row, disk: 0, io, command });
+    }
+    jobs
+}
+
+fn digits(specs: &Specs) -> String {
+    let drive = specs.parameters.build().unwrap();
+    let run = |arrivals| {
+        let options = Options { disk: specs.options, arrivals, ..Options::default() };
+        format!("{:?}", replay(&drive, &jobs(drive.mechanism.layout.blocks()), &options))
+    };
+    run(Arrivals::Queued) + &run(Arrivals::Closed)
+}
+
+/// Keys that say how DiskSim calculates and reports, what it calls a thing, and what another key of the same block replaces.
+const NO_PART_OF_A_DRIVE: [&str; 9] = [
+    "Print stats",
+    "Avg sectors per cylinder",
+    "Cylinder mapping strategy",
+    "Maximum concat size",
+    "Single cylinder seek time",
+    "Average seek time",
+    "Full strobe seek time",
+    "type",
+    "Arbitration type",
+];
+
+#[test]
+fn every_key_that_is_changed_changes_the_times_or_is_named() {
+    let mut silent = Vec::new();
+    let usual = digits(&whole(WHOLE, MODEL, BED).unwrap());
+    for (index, text) in [WHOLE, MODEL, BED].into_iter().enumerate() {
+        for (number, line) in text.lines().enumerate() {
+            let Some((key, value)) = line.split_once(" = ") else { continue };
+            let Ok(value) = value.trim().trim_end_matches(',').parse::<f64>() else { continue };
+            let key = key.trim();
+            if NO_PART_OF_A_DRIVE.contains(&key) {
+                continue;
+            }
+            let changed = |to: f64| {
+                let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+                lines[number] = format!("{key} = {to},");
+                let mut texts = [WHOLE, MODEL, BED].map(str::to_owned);
+                texts[index] = lines.join("\n");
+                whole(&texts[0], &texts[1], &texts[2])
+            };
+            let to = if value == 0.0 {
+                1.0
+            } else if value == 1.0 {
+                0.0
+            } else {
+                2.0 * value + 1.0
+            };
+            match changed(to) {
+                Err(error) => assert!(error.to_string().len() > 20, "{key}: {error}"),
+                Ok(specs) => {
+                    let named = specs.left_out.iter().any(|one| one.contains(key));
+                    if !named && digits(&specs) == usual {
+                        silent.push(format!("{key} = {to}"));
+                    }
+                }
+            }
+        }
+    }
+    assert!(silent.is_empty(), "neither digits nor words: {silent:?}");
+}
+
+#[test]
+fn defects_and_slips_are_simulated_in_any_order() {
+    let model = MODEL.replacen("slips = []", "slips = [ 900, 20, 400 ]", 1);
+    let sorted = MODEL.replacen("slips = []", "slips = [ 20, 400, 900 ]", 1);
+    let slipped = whole(WHOLE, &model, BED).unwrap();
+    assert_eq!(slipped.parameters, whole(WHOLE, &sorted, BED).unwrap().parameters);
+    // Sectors 70 and 71 of the zone are replaced by the last two of its first two cylinders, which are spares.
+    let model = MODEL.replacen("defects = []", "defects = [ 71, 798, 70, 799 ]", 1);
+    let moved = whole(WHOLE, &model, BED).unwrap().parameters;
+    let places: Vec<_> =
+        moved.remaps.iter().map(|r| (r.block, r.cylinder, r.head, r.sector)).collect();
+    assert_eq!(places, [(70, 1, 3, 99), (71, 1, 3, 98)]);
+    let layout = moved.build().unwrap().mechanism.layout;
+    assert_eq!((layout.place(70).slot, layout.place(72).slot), (99, 72));
+}
+
+#[test]
+fn the_fixture_is_whole() {
+    let found = parse(WHOLE, "whole").unwrap();
+    assert!(found.blocks[0].fields.len() > 60);
+    assert!(matches!(found.blocks[0].get("Model"), Some(Value::Source(_))));
 }

@@ -153,6 +153,8 @@ pub enum ReadAheadTo {
     Buffer,
     /// To the end of the cylinder.
     Cylinder,
+    /// To the end of the track.
+    OwnTrack,
     /// To the end of the track, and of the next one too when the data held began on an earlier track.
     Track,
 }
@@ -185,6 +187,16 @@ pub struct BufferParameters {
     /// Whether what a read asked for is forgotten when the host has it, to read ahead into its room.
     #[serde(default, skip_serializing_if = "is_default")]
     pub forgets_delivered: bool,
+    /// Whether what was written is forgotten once it is on the medium, so that no read finds it in the buffer.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub forgets_written: bool,
+    /// Whether reading ahead stops amidst a sector for a command that needs the arm, not at the sector's end.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub stops_in_sector: bool,
+    /// Whether everything written goes to the medium before any command but a write that follows it without a gap
+    /// (DiskSim's "fast write": CMU-PDL-08-101).
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub flushes_first: bool,
     /// Whether a read that finds its data in the buffer makes an idle drive read on behind them.
     #[serde(default, skip_serializing_if = "is_default")]
     pub read_ahead_after_hit: bool,

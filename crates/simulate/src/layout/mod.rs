@@ -54,6 +54,16 @@ struct Band {
 /// A part of the fraction of a nanosecond that sector times are kept in: angles are right to 1 ns over a track.
 const FRACTION: u32 = 20;
 
+/// The zones with their slips in the order of their sectors: files list them in the order they were found.
+fn in_order(zones: &[Zone]) -> Vec<Zone> {
+    let mut zones = zones.to_vec();
+    for zone in &mut zones {
+        zone.slips.sort_unstable();
+        zone.slipped_tracks.sort_unstable();
+    }
+    zones
+}
+
 /// The table of all tracks.
 #[derive(Clone, Debug)]
 pub struct Layout {
@@ -61,7 +71,8 @@ pub struct Layout {
     bands: Vec<Band>,
     /// (track, slot) that the numbering slips past, in order.
     slips: Vec<(u32, u32)>,
-    remaps: Vec<Remap>,
+    /// Moved blocks and where they lie, by block.
+    remaps: Vec<(u64, Place)>,
     blocks: u64,
     cylinders: u32,
     rotation_ns: u64,
@@ -75,12 +86,14 @@ impl Layout {
     /// # Errors
     /// A sentence naming the zone when zones overlap, a skew is longer than a track, or nothing is left for data.
     pub fn new(plan: &Plan<'_>) -> Result<Self, String> {
+        let zones = in_order(plan.zones);
+        let plan = &Plan { zones: &zones, ..plan.clone() };
         check(plan)?;
         let mut layout = Self {
             tracks: Vec::new(),
             bands: Vec::new(),
             slips: Vec::new(),
-            remaps: plan.remaps.to_vec(),
+            remaps: Vec::new(),
             blocks: 0,
             cylinders: plan.cylinders,
             rotation_ns: plan.rotation_ns,
@@ -100,21 +113,26 @@ impl Layout {
             }
             layout.blocks = most;
         }
-        layout.remaps.sort_by_key(|r| r.block);
-        for remap in &layout.remaps {
-            let track = layout.find(remap.cylinder, remap.head).map(|at| &layout.tracks[at]);
-            let sectors = track.map_or(0, |t| plan.zones[usize::from(t.zone)].sectors_per_track);
-            if remap.block >= layout.blocks || remap.sector >= sectors {
-                return Err(format!(
-                    "remap of block {}: no such block, track or sector",
-                    remap.block
-                ));
-            }
-        }
-        if let Some(twice) = layout.remaps.windows(2).find(|pair| pair[0].block == pair[1].block) {
-            return Err(format!("block {} is moved twice", twice[0].block));
+        layout.remaps =
+            plan.remaps.iter().map(|r| layout.moved(r, plan)).collect::<Result<_, _>>()?;
+        layout.remaps.sort_by_key(|(block, _)| *block);
+        if let Some(twice) = layout.remaps.windows(2).find(|pair| pair[0].0 == pair[1].0) {
+            return Err(format!("block {} is moved twice", twice[0].0));
         }
         Ok(layout)
+    }
+
+    /// A moved block and its place.
+    fn moved(&self, remap: &Remap, plan: &Plan<'_>) -> Result<(u64, Place), String> {
+        let track = self.find(remap.cylinder, remap.head).filter(|&at| {
+            remap.sector < plan.zones[usize::from(self.tracks[at].zone)].sectors_per_track
+        });
+        match track {
+            Some(track) if remap.block < self.blocks => {
+                Ok((remap.block, Place { track, slot: remap.sector, left: 1 }))
+            }
+            _ => Err(format!("remap of block {}: no such block, track or sector", remap.block)),
+        }
     }
 
     /// Numbers the blocks of one zone.
@@ -235,9 +253,15 @@ impl Layout {
     }
 
     fn remapped(&self, block: u64) -> Option<Place> {
-        let at = self.remaps.binary_search_by_key(&block, |r| r.block).ok()?;
-        let remap = &self.remaps[at];
-        Some(Place { track: self.find(remap.cylinder, remap.head)?, slot: remap.sector, left: 1 })
+        let at = self.remaps.binary_search_by_key(&block, |(moved, _)| *moved).ok()?;
+        Some(self.remaps[at].1)
+    }
+
+    /// The block whose place, but for remaps, is this sector.
+    pub fn block_at(&self, cylinder: u32, head: u16, sector: u32) -> Option<u64> {
+        let track = self.find(cylinder, head)?;
+        let index = (0..self.blocks_of(track)).find(|&i| self.slot(track, i as u32) == sector)?;
+        Some(self.tracks[track].first_block + index)
     }
 
     /// Blocks from `block` on that lie one after the other, `left` at most: up to the next moved block.
@@ -245,9 +269,9 @@ impl Layout {
         if self.remaps.is_empty() {
             return left;
         }
-        let after = self.remaps.partition_point(|r| r.block <= block);
+        let after = self.remaps.partition_point(|(moved, _)| *moved <= block);
         match self.remaps.get(after) {
-            Some(next) => left.min((next.block - block).min(u64::from(u32::MAX)) as u32),
+            Some((next, _)) => left.min((next - block).min(u64::from(u32::MAX)) as u32),
             None => left,
         }
     }

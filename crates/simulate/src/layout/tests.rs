@@ -42,7 +42,7 @@ fn zones_skews_and_spares_put_blocks_where_they_belong() {
 
 #[test]
 fn numbering_slips_past_defects_and_follows_moved_blocks() {
-    let slipped = Zone { slips: vec![2, 3, 25], ..zone(0, 9, 10) };
+    let slipped = Zone { slips: vec![25, 2, 3], ..zone(0, 9, 10) };
     let moved = Remap { block: 40, cylinder: 9, head: 2, sector: 9 };
     let layout = layout(&[slipped], &[moved]).unwrap();
     assert_eq!(layout.blocks(), 297);

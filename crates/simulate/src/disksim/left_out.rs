@@ -1,0 +1,206 @@
+//! What a description says that is not simulated: every key that neither acts nor has the value that is simulated, by name.
+
+use super::bed::TestBed;
+use super::parse::{Block, Value};
+
+/// How a key is dealt with.
+enum Dealt {
+    /// It acts, whatever its value.
+    Acts,
+    /// It is simulated as if it had this value.
+    As(f64),
+    /// It acts, but any value but these is simulated as one of them.
+    Among([f64; 2]),
+    /// It acts, but for values from this one on it does not act as it should.
+    Below(f64),
+}
+
+use Dealt::{Acts, Among, As, Below};
+
+/// Keys of a `disksim_disk`; what is not here is simulated as if it were 0.
+const OF_DISKS: [(&str, Dealt); 50] = [
+    ("Model", Acts),
+    ("Per-request overhead time", Acts),
+    ("Time scale for overheads", Acts),
+    ("Bulk sector transfer time", Acts),
+    ("Scheduler", Acts),
+    // They say how DiskSim calculates and reports, and nothing of the drive.
+    ("Print stats", Acts),
+    ("Avg sectors per cylinder", Acts),
+    ("Hold bus entire read xfer", As(1.0)),
+    ("Allow read hits on write data", Acts),
+    ("Max queue length", As(1.0)),
+    ("Number of buffer segments", Acts),
+    ("Maximum number of write segments", As(1.0)),
+    ("Segment size (in blks)", Acts),
+    ("Use separate write segment", Acts),
+    ("High (read) water mark", Acts),
+    ("Set watermark by reqsize", As(1.0)),
+    ("Calc sector by sector", As(1.0)),
+    ("Enable caching in buffer", Below(2.0)),
+    ("Buffer continuous read", Acts),
+    ("Maximum read-ahead (blks)", Acts),
+    ("Read-ahead over requested", Acts),
+    ("Read-ahead on idle hit", Acts),
+    ("Read any free blocks", Acts),
+    // Level 1 reports only writes that follow one another early; it is simulated as level 2.
+    ("Fast write level", Among([0.0, 2.0])),
+    ("Immediate buffer read", Below(2.0)),
+    ("Immediate buffer write", Below(2.0)),
+    ("Combine seq writes", As(1.0)),
+    ("Stop prefetch in sector", Acts),
+    ("Write hit stop prefetch", As(1.0)),
+    ("Read directly to buffer", As(1.0)),
+    ("Immed transfer partial hit", As(1.0)),
+    ("Read hit over. after read", Acts),
+    ("Read hit over. after write", Acts),
+    ("Read miss over. after read", Acts),
+    ("Read miss over. after write", Acts),
+    ("Write hit over. after read", Acts),
+    ("Write hit over. after write", Acts),
+    ("Write miss over. after read", Acts),
+    ("Write miss over. after write", Acts),
+    ("Read completion overhead", Acts),
+    ("Write completion overhead", Acts),
+    ("Data preparation overhead", Acts),
+    ("First reselect overhead", Acts),
+    ("Other reselect overhead", Acts),
+    ("Extra write disconnect", Acts),
+    ("Extradisc command overhead", Acts),
+    ("Extradisc disconnect overhead", Acts),
+    ("Extradisc inter-disconnect delay", Acts),
+    ("Extradisc seek delta", Acts),
+    ("Minimum seek delay", Acts),
+];
+
+/// Keys of a drive's own queue: it holds one request, so only what delays that one matters.
+const OF_QUEUES: [(&str, Dealt); 3] = [
+    ("Scheduling policy", As(1.0)),
+    ("Cylinder mapping strategy", Acts),
+    ("Maximum concat size", Acts),
+];
+
+/// Keys of the buses and controllers in front of the drive's bus; what is not here is simulated as if it were 0.
+const OF_OTHERS: [(&str, Dealt); 6] = [
+    ("type", As(1.0)),
+    ("Arbitration type", Acts),
+    ("Print stats", Acts),
+    // The host's queue is chosen by the options of the command.
+    ("Scheduler", Acts),
+    ("Use queueing in subsystem", Acts),
+    ("Stat definition file", Acts),
+];
+
+/// Keys of the drive's bus.
+const OF_BUSES: [(&str, Dealt); 6] = [
+    ("type", Acts),
+    ("Arbitration type", Acts),
+    ("Arbitration time", Acts),
+    ("Read block transfer time", Acts),
+    ("Write block transfer time", Acts),
+    ("Print stats", Acts),
+];
+
+/// Keys of a `dm_disk`, of a layout `dm_layout_g1` and its zones, and of a `dm_mech_g1`.
+const OF_MODELS: [(&str, Dealt); 30] = [
+    ("Number of data surfaces", Acts),
+    ("Number of cylinders", Acts),
+    ("Block count", Acts),
+    ("Layout Model", Acts),
+    ("Mechanical Model", Acts),
+    ("LBN-to-PBN mapping scheme", Acts),
+    ("Sparing scheme used", Acts),
+    ("Rangesize for sparing", Acts),
+    ("Zones", Acts),
+    ("First cylinder number", Acts),
+    ("Last cylinder number", Acts),
+    ("Blocks per track", Acts),
+    ("Offset of first block", Acts),
+    ("Empty space at zone front", Acts),
+    ("Skew for track switch", Acts),
+    ("Skew for cylinder switch", Acts),
+    ("Number of spares", Acts),
+    ("slips", Acts),
+    ("defects", Acts),
+    ("Access time type", Acts),
+    ("Seek type", Acts),
+    ("Single cylinder seek time", Acts),
+    ("Average seek time", Acts),
+    ("Full strobe seek time", Acts),
+    ("Full seek curve", Acts),
+    ("Add. write settling delay", Acts),
+    ("HPL seek equation values", Acts),
+    ("First ten seek times", Acts),
+    ("Head switch time", Acts),
+    ("Rotation speed (in rpms)", Acts),
+];
+
+/// What is left out of a drive, its model and its test bed: keys with their lines.
+pub fn left_out(bed: &TestBed<'_>, model: &Block) -> Vec<String> {
+    let mut found = of_block(bed.disk, &OF_DISKS);
+    if let Some(Value::Block(queue)) = bed.disk.get("Scheduler") {
+        found.extend(of_block(queue, &OF_QUEUES));
+    }
+    found.extend(of_block(model, &OF_MODELS));
+    if let Some(Value::Block(layout)) = model.get("Layout Model") {
+        found.extend(of_block(layout, &OF_MODELS));
+        let zones = match layout.get("Zones") {
+            Some(Value::List(all)) => all.as_slice(),
+            _ => &[],
+        };
+        for zone in zones {
+            if let Value::Block(zone) = zone {
+                found.extend(of_block(zone, &OF_MODELS));
+            }
+        }
+    }
+    if let Some(Value::Block(mechanism)) = model.get("Mechanical Model") {
+        found.extend(of_block(mechanism, &OF_MODELS));
+        found.extend(of_mechanism(mechanism));
+    }
+    match bed.bus {
+        Some(bus) => found.extend(of_block(bus, &OF_BUSES)),
+        None => found.push("time on the bus (no .parv beside the file gives its rate)".to_owned()),
+    }
+    for block in &bed.before {
+        let named = of_block(block, &OF_OTHERS).into_iter();
+        found.extend(named.map(|what| format!("{what} of {}", block.name)));
+    }
+    if bed.drives > 1 {
+        found.push(format!("all but one of {} drives", bed.drives));
+    }
+    found
+}
+
+fn of_block(block: &Block, known: &[(&str, Dealt)]) -> Vec<String> {
+    let told = block.fields.iter().filter(|(key, value, _)| {
+        let dealt = known.iter().find(|(name, _)| name == key).map_or(&As(0.0), |(_, d)| d);
+        match (dealt, value) {
+            (Acts, _) => false,
+            (As(one), Value::Number(number)) => number != one,
+            (Among(these), Value::Number(number)) => !these.contains(number),
+            (Below(end), Value::Number(number)) => number >= end,
+            _ => true,
+        }
+    });
+    told.map(|(key, _, line)| format!("{key} (line {line})")).collect()
+}
+
+/// Kinds of seek and of access that are simulated as other kinds.
+fn of_mechanism(block: &Block) -> Vec<String> {
+    let simulated = [
+        ("Access time type", "trackSwitchPlusRotation"),
+        ("Seek type", "extracted hpl hplplus10 threepoint_curve constant"),
+    ];
+    let told = block.fields.iter().filter(|(key, value, _)| {
+        let of = simulated.iter().find(|(name, _)| name == key);
+        of.is_some_and(|(_, kinds)| {
+            !matches!(value, Value::Word(kind) if kinds.split(' ').any(|known| known == kind))
+        })
+    });
+    told.map(|(key, value, line)| match value {
+        Value::Word(kind) => format!("{key} {kind} (line {line})"),
+        _ => format!("{key} (line {line})"),
+    })
+    .collect()
+}
