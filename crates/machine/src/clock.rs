@@ -79,7 +79,7 @@ pub fn doubt(measured: &ioscape_schema::environment::Clock) -> Option<Warning> {
         Warning::new(
             WarningKind::Clock,
             format!(
-                "the clock steps by {:.0} ns and costs {:.0} ns a reading: response times of cached requests are too coarse to trust",
+                "the clock advances in steps of {:.0} ns and costs {:.0} ns per reading: too coarse for response times of cached requests",
                 measured.precision_ns, measured.cost_ns
             ),
         )

@@ -27,7 +27,7 @@ pub fn judge(system: &FileSystemInfo, access: Access, aligned: bool) -> Vec<Warn
         doubts.push(Warning::new(
             WarningKind::CountersSilent,
             format!(
-                "{name} gets its data from a server or another program, which the kernel's counters of storage reads leave out: hits and misses of the file cache cannot be told apart"
+                "{name} gets its data from a server or another program, whose reads the kernel's storage counters omit: file cache hits cannot be distinguished from misses"
             ),
         ));
     }

@@ -57,7 +57,9 @@ impl Blocks {
             black_box(base);
         }
         if places.iter().any(|place| self.memory[self.to + place] != self.round) {
-            return Err(wrong("the copy did not arrive: it was optimised away or cut short"));
+            return Err(wrong(
+                "the destination does not hold the source: the copy was optimised away or cut short",
+            ));
         }
         Ok(())
     }
@@ -69,7 +71,7 @@ fn touched(source: &[u8]) -> io::Result<()> {
     match source.chunks(page).filter(|page| page.iter().all(|byte| *byte == 0)).count() {
         0 => Ok(()),
         zeros => Err(wrong(format!(
-            "{zeros} pages of the source were never written: they are one page of zeros in the cache"
+            "{zeros} pages of the source were never written: the kernel maps them all to one page of zeros"
         ))),
     }
 }
@@ -101,7 +103,7 @@ fn streaming_copy() -> io::Result<Copy> {
     #[cfg(target_arch = "x86_64")]
     return Ok(streaming);
     #[cfg(not(target_arch = "x86_64"))]
-    Err(not_here("streaming stores are written for x86-64 only"))
+    Err(not_here("streaming stores are implemented for x86-64 only"))
 }
 
 /// Block size for a cache of `bytes`: source and destination together fill half of it.
@@ -118,9 +120,9 @@ pub(crate) fn cases(caches: &[u64]) -> Vec<Case> {
     }
     // Source and destination together are four times the last cache.
     let past = caches.last().map_or(64 << 20, |last| (2 * last).clamp(16 << 20, 1 << 30));
-    let teaches = "Copying memory that is in no cache: the bandwidth that buffers, messages and files are moved with.";
+    let teaches = "Copying memory that is in no cache: the bandwidth available for buffers, messages and files.";
     all.push(case("memory".to_owned(), past, false, teaches).effort(3.0));
-    let teaches = "The same with stores that go past the caches: what the library could gain.";
+    let teaches = "The same with stores that bypass the caches: what the library could gain.";
     all.push(case("memory, streaming stores".to_owned(), past, true, teaches).effort(3.0));
     all
 }

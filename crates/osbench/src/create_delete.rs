@@ -17,7 +17,7 @@ pub(crate) fn cases(place: (usize, Locality)) -> Vec<Case> {
     let sizes = [("no data", 0), ("10 KB", 10 * 1024 - 1), ("100 KB", 100 * 1024 - 1)];
     let mut all = Vec::new();
     for (name, bytes) in sizes {
-        let teaches = "Creating, writing, reading and deleting a temporary file that need never reach the disk.";
+        let teaches = "Creating, writing, reading and deleting a temporary file, which need never reach the disk.";
         all.push(case(name.to_owned(), bytes, false, teaches));
     }
     for (name, bytes) in sizes {
@@ -60,5 +60,9 @@ fn life(buffer: &mut [u8], bytes: usize, forced: bool) -> io::Result<()> {
     }
     drop(file);
     rustix::fs::unlink(NAME)?;
-    if found == bytes { Ok(()) } else { Err(wrong(format!("{found} of {bytes} bytes came back"))) }
+    if found == bytes {
+        Ok(())
+    } else {
+        Err(wrong(format!("only {found} of {bytes} bytes were read back")))
+    }
 }

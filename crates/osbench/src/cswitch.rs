@@ -16,7 +16,7 @@ pub(crate) fn cases() -> Vec<Case> {
     let one = Case::new(
         "cswitch",
         "same CPU",
-        "Two context switches and four calls on pipes: what handing over to another process costs.",
+        "Two context switches and four calls on pipes: the cost of handing over to another process.",
         |scene| operation(scene, Some(scene.cpu), Some(scene.cpu)),
     );
     let two = Case::new(
@@ -28,7 +28,7 @@ pub(crate) fn cases() -> Vec<Case> {
     let free = Case::new(
         "cswitch",
         "unpinned",
-        "Where the scheduler puts the two: often the dearer way.",
+        "Both where the scheduler places them: often the more expensive way.",
         |scene| operation(scene, None, None),
     );
     // Across processors each of them is free half of the time, so that others get in between more often.
@@ -45,7 +45,7 @@ pub(crate) fn other(scene: &Scene) -> io::Result<usize> {
 pub(crate) fn round_trip(to: &OwnedFd, from: &OwnedFd) -> io::Result<()> {
     let mut byte = [b'a'];
     if rustix::io::write(to, &byte)? != 1 || rustix::io::read(from, &mut byte)? != 1 {
-        return Err(wrong("the other process went away"));
+        return Err(wrong("the other process ended"));
     }
     Ok(())
 }

@@ -95,7 +95,7 @@ impl Globals {
 
 /// The only case.
 pub(crate) fn cases() -> Vec<Case> {
-    let teaches = "How fast the processor computes without the operating system: the yardstick of every relative speed.";
+    let teaches = "How fast the processor computes without the operating system: the reference for every relative speed.";
     let mut case = Case::new("dhrystone", "2.1", teaches, |_| operation()).effort(1.5);
     case.unit = OsUnit::PerS;
     vec![case]

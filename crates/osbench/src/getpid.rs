@@ -15,7 +15,7 @@ pub(crate) fn cases() -> Vec<Case> {
         Case::new(
             "getpid",
             "system call",
-            "Entering and leaving the kernel: the least any system call costs.",
+            "Entering and leaving the kernel: the minimum cost of any system call.",
             |_| operation(|| bare(libc::SYS_getpid)),
         ),
         Case::new(
@@ -27,7 +27,7 @@ pub(crate) fn cases() -> Vec<Case> {
         Case::new(
             "getpid",
             "getppid",
-            "The call that perf and lmbench take for the null call; it takes a lock more.",
+            "The call that perf and lmbench use as the null call; it takes one more lock.",
             |_| operation(|| bare(libc::SYS_getppid)),
         ),
     ]
@@ -90,7 +90,7 @@ pub(crate) fn cached(bare_ns: f64, library_ns: f64) -> Option<Warning> {
         Warning::new(
             WarningKind::Trap,
             format!(
-                "the C library answers getpid in user space ({library_ns:.1} ns against {bare_ns:.1} ns for the system call): only the bare system call enters the kernel, and only it counts"
+                "the C library answers getpid in user space ({library_ns:.1} ns instead of {bare_ns:.1} ns for the system call): only the bare system call enters the kernel, so only it counts"
             ),
         )
     })

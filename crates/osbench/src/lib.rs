@@ -214,7 +214,7 @@ fn is_directory(path: &Path) -> Result<(), Error> {
         Ok(found) if found.is_dir() => Ok(()),
         Ok(_) => Err(Error::target(path, "is not a directory: name a directory")),
         Err(why) => {
-            let text = format!("cannot be looked at ({why}): name a directory that exists");
+            let text = format!("cannot be examined ({why}): name an existing directory");
             Err(Error::target(path, text))
         }
     }
@@ -237,7 +237,7 @@ fn open(options: &OsOptions) -> Result<(Vec<Home>, Environment), Error> {
             return Err(Error::target(
                 directory,
                 format!(
-                    "is on a {} file system ({kind}) as the other one is: give one local directory and one on a network file system",
+                    "is on a {} file system ({kind}) like the other one: give one local directory and one on a network file system",
                     place.word()
                 ),
             ));

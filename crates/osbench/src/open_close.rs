@@ -12,19 +12,19 @@ pub(crate) fn cases(place: (usize, Locality)) -> Vec<Case> {
     let short = Case::new(
         "open-close",
         "foo",
-        "Finding a file by name, checking it, and giving it a descriptor.",
+        "Looking up a file by name, checking permissions and allocating a descriptor.",
         |_| operation(c"foo", OFlags::RDONLY),
     );
     let long = Case::new(
         "open-close",
         "a/b/c/foo",
-        "The same three directories down: what each part of a path costs.",
+        "The same three directories down: the cost of each path component.",
         |_| operation(c"a/b/c/foo", OFlags::RDONLY),
     );
     let path = Case::new(
         "open-close",
         "foo, O_PATH",
-        "The name alone, without opening the file behind it.",
+        "The lookup alone, without opening the file.",
         |_| operation(c"foo", OFlags::PATH),
     );
     [short, long, path].map(|case| case.at(place).effort(1.5)).into()

@@ -66,7 +66,7 @@ pub(crate) fn run(
         Some((_, Death::Exit(DONE))) => Ended::Measured(read_batches(shared.report(0))),
         Some((_, Death::Exit(FAULTED))) => Ended::Refused(read_message(shared.report(0))),
         Some((_, death)) => Ended::Refused(format!("its process {death}")),
-        None => Ended::Refused("its process ended without a trace".to_owned()),
+        None => Ended::Refused("its process ended without reporting".to_owned()),
     })
 }
 

@@ -39,13 +39,13 @@ pub(crate) fn cases(caches: &[u64], place: (usize, Locality)) -> Vec<Case> {
             "file cache",
             large,
             Filled::ReadAgain,
-            "Entering the kernel and copying from the file cache: memory bandwidth again.",
+            "Entering the kernel and copying from the file cache: mostly memory bandwidth.",
         ),
         case(
             "file cache, as written",
             large,
             Filled::Written,
-            "The same file left in the cache by the writes of 16 KB that made it: small groups of pages cost.",
+            "The same file as writes of 16 KB left it in the cache: the cost of small folios.",
         ),
         case(
             "level 2 cache",
@@ -95,9 +95,7 @@ fn fill(bytes: u64, filled: Filled) -> io::Result<File> {
 /// Refuses a file that is not in the cache; where the kernel does not tell, it is taken to be.
 fn cached(resident: Option<u64>, bytes: u64) -> io::Result<()> {
     match resident {
-        Some(0) if bytes > 0 => {
-            Err(not_here("this file system does not keep files in the file cache"))
-        }
+        Some(0) if bytes > 0 => Err(not_here("this file system does not use the file cache")),
         Some(there) if (there as f64) < bytes as f64 * 0.98 => Err(wrong(format!(
             "only {there} of {bytes} bytes of the file stayed in the file cache: memory is short"
         ))),
@@ -113,7 +111,7 @@ pub(crate) fn doubts(all: &[OsBenchmark]) -> Option<Warning> {
         Warning::new(
             WarningKind::Trap,
             format!(
-                "the same file is read {:.1} times as fast when it came into the cache by reading than by writes of 16 KB, whose page groups are small; the faster way counts",
+                "the same file is read {:.1} times as fast if it came into the cache by reading instead of by writes of 16 KB, which leave small folios; the faster case counts",
                 again / written
             ),
         )

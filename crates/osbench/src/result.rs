@@ -96,7 +96,7 @@ pub(crate) fn benchmark(case: &Case, found: Gathered, fastest_ns: u64) -> OsBenc
         (values, set_aside) = (Vec::new(), Vec::new());
     }
     let value = estimate::median(&values);
-    let untold = || "the run ended before it".to_owned();
+    let untold = || "the run ended before this case".to_owned();
     OsBenchmark {
         name: case.name.to_owned(),
         case: case.case.clone(),
@@ -130,7 +130,7 @@ pub(crate) fn doubt(results: &mut OsResults, caches_told: bool) {
     let all = &mut results.benchmarks;
     if results.mab.as_ref().is_some_and(|proof| !proof.whole) {
         for one in all.iter_mut().filter(|one| one.name == mab::NAME) {
-            let text = "what was compiled is not the known program: work was left out, and this does not count";
+            let text = "the compiled program is not the known one: work was left out, so this does not count";
             one.warnings.push(Warning::new(WarningKind::Trap, text));
         }
     }
@@ -145,7 +145,7 @@ pub(crate) fn doubt(results: &mut OsResults, caches_told: bool) {
     }
     for one in all.iter_mut() {
         if !caches_told && one.name == "bcopy" {
-            let text = "the kernel does not tell the sizes of the caches: usual ones were taken";
+            let text = "the kernel does not report the cache sizes: typical ones are assumed";
             one.warnings.push(Warning::new(WarningKind::Unsupported, text));
         }
         one.warnings.extend(contaminated(one));
@@ -162,7 +162,7 @@ pub(crate) fn doubt_storage(results: &mut OsResults, place: Locality) {
     let here = |one: &&mut OsBenchmark| one.place == Some(place);
     for one in results.benchmarks.iter_mut().filter(here) {
         if one.name == "fsync" || one.case.ends_with("fsync") {
-            let text = "this file system lies in memory: nothing is forced anywhere";
+            let text = "this file system is in memory: fsync writes nothing to storage";
             one.warnings.push(Warning::new(WarningKind::Trap, text));
         }
     }
@@ -174,9 +174,9 @@ fn contaminated(one: &OsBenchmark) -> Option<Warning> {
     let stolen = steal_frac.is_some_and(|share| share > STEAL_MOST);
     let slowed = one.contamination.slowed_frac.is_some_and(|share| share > SLOWED_MOST);
     let why = match (dirty, stolen, slowed) {
-        (true, ..) => "others took the processor in most batches",
-        (_, true, _) => "the hypervisor took a part of the time",
-        (.., true) => "the processor was slower than at its fastest in most processes",
+        (true, ..) => "other programs used the processor in most batches",
+        (_, true, _) => "the hypervisor took part of the time",
+        (.., true) => "the processor was slower than its best in most processes",
         _ => return None,
     };
     one.value?;

@@ -34,7 +34,7 @@ impl Pipes {
         match ready {
             -1 => Err(io::Error::last_os_error()),
             n if n as usize == self.full => Ok(()),
-            n => Err(wrong(format!("{n} pipes are said to be readable, {} are", self.full))),
+            n => Err(wrong(format!("{n} pipes are reported readable, but {} are", self.full))),
         }
     }
 }
@@ -42,11 +42,11 @@ impl Pipes {
 /// The cases; of them `10 full` counts.
 pub(crate) fn cases() -> Vec<Case> {
     let cost =
-        "What asking after ten readable pipes costs; the descriptor set is copied for every call.";
+        "The cost of asking for ten readable pipes; the descriptor set is copied for every call.";
     let empty = "The same when there is nothing to read.";
     let one = "The same for a single pipe: the fixed part of the cost.";
-    let listed = "The same question to poll, which takes a list instead of a bit set.";
-    let remembered = "The same to epoll, which remembers the list; ready ones are queued again, so that it is dearer when all are ready.";
+    let listed = "The same with poll, which takes a list instead of a bit set.";
+    let remembered = "The same with epoll, which remembers the list; ready descriptors are queued again, so it costs more when all are ready.";
     vec![
         Case::new("select", "1 empty", one, |_| select(Pipes::new(1, 0)?)),
         Case::new("select", "10 empty", empty, |_| select(Pipes::new(10, 0)?)),

@@ -29,7 +29,7 @@ impl Workspace {
         let digits = RandomState::new().hash_one(std::process::id());
         let path = directory.join(format!("{PREFIX}{digits:016x}"));
         let refused = |e: std::io::Error| {
-            Error::target(directory, format!("takes no directory ({e}): name another one"))
+            Error::target(directory, format!("cannot hold a new directory ({e}): name another one"))
         };
         fs::create_dir(&path).map_err(refused)?;
         let lock = File::open(&path).map_err(|e| Error::io("open", &path, e))?;

@@ -160,7 +160,7 @@ impl Default for Workload {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum WorkloadError {
     /// A fraction is not between 0 and 1.
-    #[error("{name} is {value}, but a fraction is from 0 to 1")]
+    #[error("{name} is {value}, but a fraction must be from 0 to 1")]
     Fraction {
         /// Which parameter.
         name: &'static str,
@@ -220,7 +220,7 @@ pub enum WorkloadError {
     MappedAccess,
     /// Some requests are to bypass the cache, but the engine or the access cannot choose.
     #[error(
-        "direct_above_bytes lets each request go through the file cache or past it, which needs the psync engine and buffered access"
+        "direct_above_bytes chooses buffered or direct I/O for each request, which needs the psync engine and buffered access"
     )]
     Discovered,
 }

@@ -75,7 +75,7 @@ impl ReachLimits {
         let memory = self.memory().unwrap_or(0);
         if !self.direct && largest < memory / 4 * 5 {
             messages.push(format!(
-                "the largest set, {}, is not well past the memory of {}: the file cache may end beyond it; free space, --max-unique-bytes or --budget limit it",
+                "the largest set, {}, is not well past the memory of {}: the file cache may be larger; free space, --max-unique-bytes or --budget limit it",
                 Bytes(largest as f64),
                 Bytes(memory as f64)
             ));

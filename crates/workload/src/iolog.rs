@@ -24,7 +24,7 @@ pub fn write_fio_iolog(
     let unreadable = |c: char| c.is_whitespace() || c.is_control();
     if file_name.is_empty() || file_name.len() > NAME_MAX || file_name.contains(unreadable) {
         let problem = format!(
-            "file name {file_name:?} cannot stand in a fio log: give 1 to {NAME_MAX} bytes without blanks"
+            "file name {file_name:?} cannot be written to a fio log: use 1 to {NAME_MAX} bytes without blanks"
         );
         return Err(Error::new(ErrorKind::InvalidInput, problem));
     }

@@ -65,7 +65,7 @@ pub fn create(directory: OwnedFd, path: &Path) -> Result<(File, Scratch), Error>
     }
     Err(Error::target(
         path,
-        "every random name for a scratch file is taken: look into this directory",
+        "every random name tried for a scratch file exists already: check this directory",
     ))
 }
 
@@ -76,9 +76,10 @@ fn uncreatable(path: &Path, error: rustix::io::Errno) -> Error {
         Errno::IO | Errno::NOSPC | Errno::DQUOT | Errno::NFILE | Errno::MFILE | Errno::STALE => {
             Error::io("make a scratch file in", path, error)
         }
-        _ => {
-            Error::target(path, format!("takes no scratch file ({error}): name another directory"))
-        }
+        _ => Error::target(
+            path,
+            format!("cannot hold a scratch file ({error}): name another directory"),
+        ),
     }
 }
 

@@ -65,7 +65,10 @@ pub(super) fn launch(start: &Start<'_>) -> Result<Launched, Error> {
         .map(|word| CString::new(word.as_bytes()))
         .collect::<Result<_, _>>()
         .map_err(|_| {
-            Error::target(name, "an argument holds a zero byte, which no program can be given")
+            Error::target(
+                name,
+                "an argument holds a zero byte, which cannot be passed to a program",
+            )
         })?;
     let mut pointers: Vec<*const libc::c_char> = words.iter().map(|word| word.as_ptr()).collect();
     pointers.push(std::ptr::null());

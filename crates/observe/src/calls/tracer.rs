@@ -239,8 +239,8 @@ impl<'a> Tracer<'a> {
             Err(error) if error.raw_os_error() == Some(libc::ESRCH) => {}
             Err(error) => {
                 return Err(Error::Unsupported {
-                    what: "telling calls apart".into(),
-                    why: format!("PTRACE_GET_SYSCALL_INFO: {error}; Linux 5.3 or newer has it"),
+                    what: "identifying traced calls".into(),
+                    why: format!("PTRACE_GET_SYSCALL_INFO: {error}; it needs Linux 5.3 or newer"),
                 });
             }
         }

@@ -47,7 +47,7 @@ impl RecordedDisk {
         let path = Path::new("/sys/class/block").join(name.trim_start_matches("/dev/"));
         let found = text::read(path.join("dev")).and_then(|dev| text::pair(&dev));
         let device = found.and_then(BlockDevice::at).ok_or_else(|| {
-            Error::target(Path::new(name), "no such block device: /sys/class/block names them all")
+            Error::target(Path::new(name), "no such block device: /sys/class/block lists them")
         })?;
         Ok(Self::of(&device.disk()))
     }

@@ -175,7 +175,7 @@ fn tracefs() -> Result<(PathBuf, bool), Error> {
         (Err(e), _) => Err(refused(Path::new(PLACES[0]), &e.into())),
         (Ok(()), None) => Err(Error::Unsupported {
             what: "recording block I/O".to_owned(),
-            why: "this kernel's tracing has no instances".to_owned(),
+            why: "this kernel's tracefs does not support instances".to_owned(),
         }),
     }
 }

@@ -33,12 +33,12 @@ pub(super) fn drop_contents(files: &[Named<String>], root: &Path) -> io::Result<
 fn judge(had: u64, kept: u64, whole: u64) -> io::Result<()> {
     if had == 0 {
         return Err(not_here(
-            "this file system does not keep files in the file cache: the other run is a cold one already",
+            "this file system does not use the file cache: the warm run is already a cold one",
         ));
     }
     if kept as f64 > whole as f64 * KEPT_MOST {
         return Err(not_here(format!(
-            "{kept} of {whole} bytes of the tree stay in the file cache, as on a file system in memory: it cannot be cold"
+            "{kept} of {whole} bytes of the tree stay in the file cache, as on a file system in memory: a cold run is impossible"
         )));
     }
     Ok(())

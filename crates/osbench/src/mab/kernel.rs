@@ -16,7 +16,7 @@ const BYTES: usize = 4 << 10;
 
 /// The only case.
 pub(crate) fn cases() -> Vec<Case> {
-    let teaches = "The built-in compiler on a small source in memory: where two machines differ otherwise in it than in Dhrystone, the rating misleads by as much.";
+    let teaches = "The built-in compiler on a small source in memory: if two machines differ more or less in it than in Dhrystone, the rating is off by that factor.";
     let mut case = Case::new(NAME, "one source in memory", teaches, |scene| match &scene.program {
         Some(Program { toolchain, .. }) => operation(*toolchain),
         None => Err(not_here("there is no compiler")),
@@ -53,7 +53,7 @@ fn operation(tools: &'static dyn Toolchain) -> io::Result<Op> {
     Ok(Box::new(move |count| {
         for _ in 0..count {
             if object(tools, black_box(&texts), &name)? != known {
-                return Err(wrong("the compiler made something else of the same source"));
+                return Err(wrong("the compiler's output for the same source changed"));
             }
         }
         Ok(())

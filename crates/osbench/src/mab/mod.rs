@@ -80,36 +80,36 @@ const WARM_CASES: [(&str, &str); 7] = [
     ("copy files", "Phase II: seventy files, a process for each."),
     (
         "look at files",
-        "Phase III: the state of every file, a process for each, then all of them by one.",
+        "Phase III: the attributes of every file, a process for each, then one process for all.",
     ),
-    ("read files", "Phase IV: every file read twice, a process for each time."),
+    ("read files", "Phase IV: every file read twice, by a process each time."),
     ("copy", "Phases I to IV: small files and processes."),
     ("compile", "Phase V: seventeen sources compiled, two libraries, one link; mostly computing."),
-    ("total", "A day's work of a programmer in small: files, processes and computing together."),
+    ("total", "A programmer's day in miniature: files, processes and computing together."),
 ];
 
 /// Those of cold runs: the phases that read contents, and the sums.
 const COLD_CASES: [(&str, &str); 5] = [
     (
         "copy files",
-        "Phase II with the sources not in the file cache: what a first use of files pays.",
+        "Phase II with the sources not in the file cache: the cost of using files for the first time.",
     ),
     (
         "read files",
-        "Phase IV with the copies not in the file cache, but for the second of the two times.",
+        "Phase IV with the copies not in the file cache, except for the second reading.",
     ),
     ("copy", "Phases I to IV, each file fetched from storage when it is first read in a phase."),
     (
         "compile",
-        "Phase V with sources and headers fetched from storage once: little beside computing.",
+        "Phase V with sources and headers fetched from storage once: little compared with computing.",
     ),
-    ("total", "The whole with a file cache that forgets between phases: how much the cache saves."),
+    ("total", "The whole with a file cache emptied between phases: how much the cache saves."),
 ];
 
 /// All cases, warm ones first; of them `total` counts.
 pub(crate) fn cases(place: (usize, Locality)) -> Vec<Case> {
     let case = |name: String, teaches| {
-        let ready = |_: &_| Err(not_here("it is run as a whole"));
+        let ready = |_: &_| Err(not_here("it is only run as a whole"));
         Case::new(NAME, name, teaches, ready).by(OsRule::Single).unpinned().at(place)
     };
     let warm = WARM_CASES.into_iter().map(|(name, teaches)| case(name.to_owned(), teaches));

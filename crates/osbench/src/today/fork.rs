@@ -12,7 +12,7 @@ pub(crate) const NOTHING: &str = "nothing";
 /// The cases.
 pub(crate) fn cases() -> Vec<Case> {
     let fork = "A copy of this process that ends at once: page tables and kernel structures copied and freed.";
-    let exec = "The same with a new program in it: what a shell pays for every command.";
+    let exec = "The same with a new program in it: the cost of every command in a shell.";
     vec![
         Case::new("process", "fork", fork, |_| operation(None)),
         Case::new("process", "fork and exec", exec, |scene| match &scene.program {

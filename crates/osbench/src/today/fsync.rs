@@ -11,7 +11,8 @@ const BLOCK: usize = 4096;
 
 /// The only case.
 pub(crate) fn cases(place: (usize, Locality)) -> Vec<Case> {
-    let teaches = "Overwriting 4 KB and waiting until they are on storage: the price of a promise to keep data.";
+    let teaches =
+        "Overwriting 4 KB and waiting until they are on storage: the price of durability.";
     vec![
         Case::new("fsync", "4 KB overwritten", teaches, |_| operation())
             .at(place)

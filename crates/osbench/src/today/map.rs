@@ -12,7 +12,7 @@ const LEN: usize = 64 << 10;
 /// The only case.
 pub(crate) fn cases() -> Vec<Case> {
     let teaches =
-        "Making and dissolving a mapping: what allocators pay for memory that they give back.";
+        "Mapping and unmapping memory: the cost for allocators of returning memory to the kernel.";
     vec![Case::new("mmap", "64 KB, untouched", teaches, |_| operation())]
 }
 

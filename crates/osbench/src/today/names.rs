@@ -8,8 +8,8 @@ use std::io;
 
 /// The cases.
 pub(crate) fn cases(place: (usize, Locality)) -> Vec<Case> {
-    let stat = "Finding a file by name and copying what is known of it: the commonest call of builds and backups.";
-    let rename = "Giving a file another name, the last step of every safe save.";
+    let stat = "Looking up a file by name and copying its attributes: the most frequent call of builds and backups.";
+    let rename = "Renaming a file, the last step of every atomic save.";
     vec![
         Case::new("stat", "foo", stat, |_| look()).at(place),
         Case::new("rename", "foo to bar", rename, |_| swap()).at(place).by(OsRule::Mean),

@@ -9,7 +9,8 @@ static HANDLED: AtomicU64 = AtomicU64::new(0);
 
 /// The only case.
 pub(crate) fn cases() -> Vec<Case> {
-    let teaches = "A signal sent, a handler entered and left: the kernel's way to call a program.";
+    let teaches =
+        "Sending a signal, entering and leaving its handler: how the kernel calls into a program.";
     vec![Case::new("signal", "to oneself", teaches, |_| operation())]
 }
 

@@ -11,9 +11,8 @@ use std::os::unix::net::UnixStream;
 
 /// The cases.
 pub(crate) fn cases() -> Vec<Case> {
-    let unix =
-        "The round trip of cswitch through a socket pair: what a local service costs per request.";
-    let tcp = "The same through TCP on the loopback device: the network's code without a network.";
+    let unix = "The round trip of cswitch through a socket pair: the cost of a request to a local service.";
+    let tcp = "The same through TCP on the loopback device: the network stack without a network.";
     vec![
         Case::new("socket", "unix, same CPU", unix, |scene| {
             let (mine, theirs) = UnixStream::pair()?;

@@ -17,7 +17,8 @@ const OVER: u32 = 2;
 pub(crate) fn cases() -> Vec<Case> {
     let one =
         "Handing over to another thread and back: two switches without a change of address space.";
-    let two = "The same across processors: what locks cost that are passed from one to another.";
+    let two =
+        "The same across processors: the cost of passing a lock from one processor to another.";
     // On one processor the process's own clock holds both threads.
     let same = |scene: &Scene| Ok(operation(scene.cpu)?.0);
     let apart = |scene: &Scene| {

@@ -10,9 +10,8 @@ const TOGETHER: u32 = 32;
 
 /// The cases.
 pub(crate) fn cases() -> Vec<Case> {
-    let one =
-        "Submitting one request and taking its completion: the floor under every io_uring figure.";
-    let many = "The same per request when 32 go at once: one entry into the kernel shared by all.";
+    let one = "Submitting one request and taking its completion: the lower bound of every io_uring figure.";
+    let many = "The same per request for 32 at once: they share one entry into the kernel.";
     vec![
         Case::new("io-uring", "no-op", one, |_| operation(1)),
         Case::new("io-uring", "no-op, 32 at once", many, |_| operation(TOGETHER)),
@@ -21,7 +20,7 @@ pub(crate) fn cases() -> Vec<Case> {
 
 fn operation(together: u32) -> io::Result<Op> {
     let mut ring = IoUring::new(TOGETHER)
-        .map_err(|error| not_here(format!("this kernel gives no io_uring: {error}")))?;
+        .map_err(|error| not_here(format!("io_uring is not available: {error}")))?;
     Ok(Box::new(move |count| {
         let mut left = count;
         while left > 0 {

@@ -13,7 +13,7 @@ pub fn doubt_of_steadiness(warm_up_s: f64) -> Warning {
 pub fn doubt_of_confidence(m: &Measurement, confidence: f64) -> Option<Warning> {
     (m.stop == Stop::TimeCap && m.relative_error() > confidence).then(|| {
         let message = format!(
-            "the throughput is known to {:.0} % only, not to the {:.0} % aimed at, when time was up",
+            "when time was up the throughput was known only to {:.0} %, not to the {:.0} % aimed for",
             100.0 * m.relative_error(),
             100.0 * confidence
         );
@@ -25,7 +25,7 @@ pub fn doubt_of_confidence(m: &Measurement, confidence: f64) -> Option<Warning> 
 pub fn doubt_of_io_share(m: &Measurement) -> Option<Warning> {
     (m.io_limited == Some(false)).then(|| {
         let message = format!(
-            "only {:.0} % of the time went to I/O: the figure says more about this program than about the system",
+            "only {:.0} % of the time was spent in I/O: the figure says more about this program than about the system",
             100.0 * m.io_time_frac
         );
         Warning::new(WarningKind::NotIoLimited, message)

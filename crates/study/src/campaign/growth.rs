@@ -23,7 +23,7 @@ pub fn growth_in_threads(result: &CampaignResult) -> Vec<String> {
         let name = result.columns[column].name();
         let parts = parts.join(", ");
         (!parts.is_empty()).then(|| {
-            format!("{name}: {many} threads instead of {few} multiply the throughput by {parts}.")
+            format!("{name}: {many} threads instead of {few} multiply throughput by {parts}.")
         })
     };
     (0..result.columns.len()).filter_map(sentence).collect()

@@ -20,8 +20,7 @@ pub fn pieces_of_aged_files(result: &CampaignResult) -> Vec<String> {
             .filter_map(|count| Some(part(pieces(result, column, *count)?, *count)))
             .collect();
         let name = result.columns[column].name();
-        (!parts.is_empty())
-            .then(|| format!("{name}: pieces that a file lies in: {}.", parts.join(", ")))
+        (!parts.is_empty()).then(|| format!("{name}: fragments per file: {}.", parts.join(", ")))
     };
     (0..result.columns.len()).filter_map(sentence).collect()
 }
@@ -30,7 +29,7 @@ fn part(pieces: f64, written: f64) -> String {
     if written == 1.0 {
         format!("{pieces} written alone")
     } else {
-        format!("{pieces} as one of {written} written in turns")
+        format!("{pieces} if {written} are written alternately")
     }
 }
 

@@ -66,7 +66,7 @@ impl Columns {
     /// One doubt for every place without a column, in a campaign called `name`.
     pub fn doubts(&self, name: &str) -> Vec<Warning> {
         let doubt = |label: &String| {
-            let text = format!("{label} is left out: none of the methods of {name} is for it");
+            let text = format!("{label} is left out: no method of {name} applies to it");
             Warning::new(WarningKind::Unsupported, text)
         };
         self.left_out.iter().map(doubt).collect()

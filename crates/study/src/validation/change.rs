@@ -22,7 +22,7 @@ pub fn changed(there: &Environment, here: &Environment) -> Option<Warning> {
     let found: Vec<String> = both.into_iter().filter_map(differs).collect();
     (!found.is_empty()).then(|| {
         let message = format!(
-            "this is not the system that was evaluated ({}): part of the errors may come from the difference",
+            "this is not the system that was evaluated ({}): some of the error may come from the difference",
             found.join(", ")
         );
         Warning::new(WarningKind::DifferentKinds, message)

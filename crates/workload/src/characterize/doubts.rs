@@ -70,18 +70,18 @@ fn unseen_io(overall: &Traits, unseen: &Unseen) -> Vec<Warning> {
     let mapped = unseen.mapped_bytes as f64;
     if mapped > (overall.bytes as f64 * MAPPED_SHARE_MAX).max(1.0) {
         messages.push(format!(
-            "{} of files were mapped into memory: loads and stores there are not seen",
+            "{} of files were mapped into memory: loads and stores there are not counted",
             Bytes(mapped)
         ));
     }
     if unseen.async_calls > 0 {
         messages.push(format!(
-            "io_uring_setup or io_submit was called {} times: requests issued that way are not seen",
+            "io_uring_setup or io_submit was called {} times: requests issued that way are not counted",
             unseen.async_calls
         ));
     }
     if let Some(program) = &unseen.program_32_bit {
-        messages.push(format!("{program} is a 32-bit program: its calls are not seen"));
+        messages.push(format!("{program} is a 32-bit program: its calls are not counted"));
     }
     let doubt = |message: String| Warning::new(WarningKind::CallsUnseen, message);
     messages.into_iter().map(doubt).collect()
@@ -101,14 +101,14 @@ fn poor_fit(overall: &Traits) -> Vec<Warning> {
         let worst =
             distances.into_iter().max_by(|a, b| a.0.total_cmp(&b.0)).map_or("", |one| one.1);
         messages.push(format!(
-            "the five parameters describe it poorly: {worst} are far from the model's (goodness {:.2})",
+            "the five parameters describe it poorly: {worst} differ much from the model's (goodness {:.2})",
             overall.goodness
         ));
     }
     let waited_s = overall.syncs as f64 * overall.sync_time_ns / 1e9;
     if waited_s > overall.active_s * SYNC_SHARE_MAX && overall.access == Access::Buffered {
         messages.push(format!(
-            "it waited {} for dirty pages ({} calls of fsync and the like), which a workload of five parameters does not do",
+            "it waited {} for dirty pages ({} calls of fsync and the like), which a workload of five parameters does not model",
             Nanos(waited_s * 1e9),
             overall.syncs
         ));

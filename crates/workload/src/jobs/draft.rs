@@ -32,10 +32,8 @@ impl Draft {
             }
             let field = self.apply(&setting)?;
             if !given.insert(field) {
-                let message = format!(
-                    "{} says again what another key of this table says: keep one",
-                    setting.key
-                );
+                let message =
+                    format!("{} repeats another key of this table: keep one", setting.key);
                 return Err(setting.fails(setting.key, message));
             }
             self.starts.insert(field, setting.start);

@@ -52,7 +52,7 @@ pub fn plan(job: &VxJob, file_bytes: Option<u64>) -> Result<VxPlan, VxError> {
     };
     if range == 0 {
         return fail(format!(
-            "{} needs to know how much: give iocount (an empty or new file has no size to go by)",
+            "{} needs an amount: give iocount (an empty or new file has no size to use)",
             job.workload
         ));
     }
