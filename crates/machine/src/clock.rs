@@ -71,7 +71,7 @@ impl Default for Clock {
     }
 }
 
-/// The doubt that a clock `measured` like this casts on response times, if any.
+/// The warning about response times that a clock `measured` like this calls for, if any.
 pub fn doubt(measured: &ioscape_schema::environment::Clock) -> Option<Warning> {
     let coarse = measured.precision_ns.max(measured.cost_ns);
     // Nothing above zero means that the clock did not move at all.

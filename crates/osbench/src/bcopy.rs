@@ -1,4 +1,4 @@
-//! `bcopy`: copying memory, in each cache and past all of them (Ousterhout 1990, section 7, Table 5).
+//! `bcopy`: copying memory, in each cache and beyond all of them (Ousterhout 1990, section 7, Table 5).
 #![expect(
     unsafe_code,
     reason = "copies between two parts of one allocation, by pointer and by streaming stores"
@@ -82,7 +82,7 @@ unsafe fn library(to: *mut u8, from: *const u8, len: usize) {
     unsafe { std::ptr::copy_nonoverlapping(from, to, len) }
 }
 
-/// Stores that go past the caches.
+/// Stores that bypass the caches.
 #[cfg(target_arch = "x86_64")]
 unsafe fn streaming(to: *mut u8, from: *const u8, len: usize) {
     use std::arch::x86_64::{__m128i, _mm_load_si128, _mm_sfence, _mm_stream_si128};

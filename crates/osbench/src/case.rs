@@ -1,4 +1,4 @@
-//! A case of a benchmark: what it measures, how its numbers are made, and how its operation is made ready.
+//! A case of a benchmark: what it measures, how its numbers are made, and how its operation is prepared.
 
 use super::toolchain::Toolchain;
 use super::waiting::Waiting;
@@ -10,13 +10,13 @@ use std::path::PathBuf;
 /// Shorter than a scheduler's time slice, so that many batches are not interrupted; longer than 1000 clock steps.
 const BATCH_NS: u64 = 1_000_000;
 
-/// Performs as many operations as told; made ready in the fresh process that runs it.
+/// Performs as many operations as told; prepared in the fresh process that runs it.
 pub(crate) type Op = Box<dyn FnMut(u64) -> io::Result<()>>;
 
-/// Makes an operation ready; an [`io::ErrorKind::Unsupported`] says that the case is not measurable here.
+/// Prepares an operation; an [`io::ErrorKind::Unsupported`] says that the case is not measurable here.
 pub(crate) type Ready = Box<dyn Fn(&Scene) -> io::Result<Op>>;
 
-/// Where a fresh process finds itself.
+/// The surroundings of a fresh process.
 #[derive(Clone, Debug)]
 pub(crate) struct Scene {
     /// A new, empty directory that is also the current one; empty path for cases without files.
@@ -27,7 +27,7 @@ pub(crate) struct Scene {
     pub(crate) other_cpu: Option<usize>,
     /// This program and the words that make it do one step of a benchmark.
     pub(crate) program: Option<Program>,
-    /// The thread that takes turns with the case, where there is one; noted by the case when it is made ready.
+    /// The thread that alternates with the case, where there is one; noted by the case when it is made ready.
     pub(crate) partner: Cell<Option<u32>>,
 }
 
@@ -54,9 +54,9 @@ pub(crate) struct Case {
     pub(crate) bytes_per_op: u64,
     /// How a process's number is made.
     pub(crate) rule: OsRule,
-    /// How it tells that others had the processor.
+    /// How it tells that other programs used the processor.
     pub(crate) waiting: Waiting,
-    /// Nanoseconds that a batch shall take.
+    /// Target length of a batch, in nanoseconds.
     pub(crate) batch_ns: u64,
     /// Which of the directories it uses.
     pub(crate) place: Option<(usize, Locality)>,

@@ -88,7 +88,7 @@ fn operation(scene: &Scene, mine: Option<usize>, partners: Option<usize>) -> io:
     }))
 }
 
-/// Refuses processors that are not the same, or not different, as meant.
+/// Refuses processors that are not the same, or not different, as intended.
 fn as_meant(mine: u8, partners: u8, same: bool) -> io::Result<()> {
     if (mine == partners) == same {
         return Ok(());
@@ -127,7 +127,7 @@ mod tests {
             ioscape_machine::testing::skipped("one processor only");
             return;
         }
-        // The fault on purpose: the partner elsewhere than the case says.
+        // The injected fault: the partner elsewhere than the case says.
         let spread = std::thread::spawn(move || {
             pin(cpus[0]).unwrap();
             let mine = rustix::thread::sched_getcpu() as u8;

@@ -2,14 +2,14 @@
 
 use ioscape_schema::OsRule;
 
-/// A batch during which others had the processor for more than this share of its time is not clean.
+/// A batch during which other programs used the processor for more than this share of its time is not clean.
 const CLEAN_WAIT: f64 = 0.002;
 
 /// A batch before or after which the processor computed slower than at its fastest in the run by more than this factor is not clean
 /// either. Beside a neighbour on the core the factor is 1.2 to 1.5; without one, pieces differ by some per cent.
 const PACE_MOST: f64 = 1.1;
 
-/// Fewer clean batches than this share of all, and others' time is taken off instead; with fewer at full pace a process was slowed.
+/// Fewer clean batches than this share of all, and others' time is taken off instead; with fewer at full speed a process was slowed.
 const CLEAN_LEAST: f64 = 0.1;
 
 /// Fewest batches that a number may come from.
@@ -25,9 +25,9 @@ pub(crate) struct Batch {
     pub(crate) ns: u64,
     /// Its operations.
     pub(crate) ops: u64,
-    /// How long others had the processor meanwhile; absent where the kernel does not tell.
+    /// How long other programs used the processor meanwhile; absent where the kernel does not report it.
     pub(crate) delay_ns: Option<u64>,
-    /// How long a fixed piece of computing took just before or after, whichever was longer.
+    /// How long a fixed computation took just before or after, whichever was longer.
     pub(crate) pace_ns: u64,
 }
 
@@ -36,17 +36,17 @@ impl Batch {
         self.ns as f64 / self.ops as f64
     }
 
-    /// Whether nobody else had the processor; `None` where the kernel does not tell.
+    /// Whether no other program used the processor; `None` where the kernel does not report it.
     fn is_alone(self) -> Option<bool> {
         Some(self.delay_ns? as f64 <= self.ns as f64 * CLEAN_WAIT)
     }
 
-    /// Whether the processor computed as fast as it can, which is `fastest_ns` for the fixed piece.
+    /// Whether the processor computed as fast as it can, which is `fastest_ns` for the fixed computation.
     fn at_full_pace(self, fastest_ns: u64) -> bool {
         self.pace_ns as f64 <= fastest_ns as f64 * PACE_MOST
     }
 
-    /// Time per operation without what others had of the processor.
+    /// Time per operation without the processor time others took.
     fn own_per_op(self) -> f64 {
         self.ns.saturating_sub(self.delay_ns.unwrap_or(0)).max(1) as f64 / self.ops as f64
     }
@@ -65,7 +65,7 @@ pub(crate) struct Number {
     pub(crate) slowed: bool,
 }
 
-/// How long the fixed piece of computing took at the best of a process: its lower decile, for a neighbour on the core may be there
+/// How long the fixed computation took at best in a process: its lower decile, for a neighbour on the core may be there
 /// nearly all of the time.
 pub(crate) fn pace(batches: &[Batch]) -> Option<u64> {
     let mut all: Vec<u64> = batches.iter().map(|batch| batch.pace_ns).collect();
@@ -73,7 +73,7 @@ pub(crate) fn pace(batches: &[Batch]) -> Option<u64> {
     all.get(all.len() / 10).copied()
 }
 
-/// The batches, each with the longest that the fixed piece took within a batch before and after it: a neighbour that pauses for
+/// The batches, each with the longest that the fixed computation took within a batch before and after it: a neighbour that pauses for
 /// microseconds may be missed beside one batch, but hardly four times in a row.
 fn seen_longer(batches: Vec<Batch>) -> Vec<Batch> {
     let paces: Vec<u64> = batches.iter().map(|batch| batch.pace_ns).collect();
@@ -107,7 +107,7 @@ fn clean_quartile(batches: &[Batch], fastest_ns: u64) -> Option<f64> {
     lower_quartile(fast.into_iter().chain(rest).map(Batch::own_per_op).collect())
 }
 
-/// The number of one process, where the fixed piece of computing took `fastest_ns` at the best of the run; `None` without batches.
+/// The number of one process, where the fixed computation took `fastest_ns` at best in the run; `None` without batches.
 pub(crate) fn number(batches: &[Batch], rule: OsRule, fastest_ns: u64) -> Option<Number> {
     let batches: Vec<Batch> = batches.iter().copied().filter(|b| b.ns > 0 && b.ops > 0).collect();
     let batches = seen_longer(batches);

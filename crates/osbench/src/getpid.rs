@@ -84,7 +84,7 @@ fn bare(number: libc::c_long) -> i64 {
     i64::from(unsafe { libc::syscall(number) })
 }
 
-/// The doubt that the library's function is answered in user space, as HP-UX's was (Table 2), from both times.
+/// The warning that the library answers the function in user space, as HP-UX's was (Table 2), from both times.
 pub(crate) fn cached(bare_ns: f64, library_ns: f64) -> Option<Warning> {
     (library_ns < bare_ns * USER_SPACE).then(|| {
         Warning::new(
@@ -96,7 +96,7 @@ pub(crate) fn cached(bare_ns: f64, library_ns: f64) -> Option<Warning> {
     })
 }
 
-/// Looks at all results for this trap.
+/// Checks all results for this trap.
 pub(crate) fn doubts(all: &[OsBenchmark]) -> Option<Warning> {
     let value = |case: &str| all.iter().find(|b| b.name == "getpid" && b.case == case)?.value;
     cached(value("system call")?, value("C library")?)
@@ -107,7 +107,7 @@ mod tests {
     use super::*;
     use std::time::Instant;
 
-    /// The least time of a call over many batches.
+    /// The minimum time of a call over many batches.
     fn least_ns(mut op: Op) -> f64 {
         let mut one = || {
             let start = Instant::now();

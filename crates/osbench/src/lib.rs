@@ -1,7 +1,7 @@
 //! The operating-system micro-benchmarks of Ousterhout (1990), and more of today's, by one method.
 //!
-//! Every case runs in several fresh processes, in turns with all others and in a new order each time, in new directories.
-//! A process runs short batches and comes to one number by the rule that its case names; the value is the median over
+//! Every case runs in several fresh processes, alternating with all others in a new order each time, in new directories.
+//! A process runs short batches and yields one number by the rule that its case names; the value is the median over
 //! processes, with a distribution-free interval. How far others disturbed it is part of the result.
 
 mod bcopy;
@@ -45,7 +45,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 use workspace::Workspace;
 
-/// Rounds in which processes are repeated that the processor was slowed for: of the cases with fewer than so many processes at full
+/// Rounds in which processes are repeated whose processor was slowed: of the cases with fewer than this many processes at full
 /// pace. First those that have none; six are needed for an interval of their own.
 const MORE_ROUNDS: [usize; 8] = [1, 1, 1, 2, 3, 6, 6, 6];
 
@@ -208,7 +208,7 @@ pub fn run(
     Ok(Outcome { results, environment, finished })
 }
 
-/// Refuses what is no directory, in words that speak of directories only.
+/// Refuses anything but a directory, in words that speak of directories only.
 fn is_directory(path: &Path) -> Result<(), Error> {
     match std::fs::metadata(path) {
         Ok(found) if found.is_dir() => Ok(()),
@@ -261,12 +261,12 @@ struct Bench<'a> {
     homes: Vec<Home>,
     gathered: Vec<Gathered>,
     proof: Option<MabProof>,
-    /// Least time of the fixed piece of computing that any process had most of the time.
+    /// Least time of the fixed computation that any process had most of the time.
     fastest_ns: u64,
 }
 
 impl Bench<'_> {
-    /// Runs every case once per round, each round in another order; then again those that the processor was slowed for, in
+    /// Runs every case once per round, each round in another order; then again those whose processor was slowed, in
     /// [`MORE_ROUNDS`], while there is time.
     fn all_rounds(&mut self, progress: &mut dyn FnMut(RunProgress<'_>)) -> Result<(), Error> {
         let whole = |case: &Case| case.rule == OsRule::Single;
@@ -298,7 +298,7 @@ impl Bench<'_> {
         Ok(())
     }
 
-    /// Whether fewer processes than wanted ran at full pace.
+    /// Whether fewer processes than wanted ran at full speed.
     fn lacks(&self, index: usize, wanted: usize) -> bool {
         self.gathered[index].at_full_pace(&self.cases[index], self.fastest_ns) < wanted
     }
@@ -342,7 +342,7 @@ impl Bench<'_> {
         let ns = (self.options.process_ns as f64 * case.effort) as u64;
         let ended = process::run(case, &scene, ns, &self.options.interrupt);
         if case.place.is_some() {
-            // The workspace goes as a whole in the end; a directory that stays until then harms nobody.
+            // The workspace is removed as a whole at the end; a directory that stays until then does no harm.
             let _ = std::fs::remove_dir_all(&scene.directory);
         }
         match ended? {

@@ -1,4 +1,4 @@
-//! What of the machine shapes the micro-benchmarks: processors, caches, mitigations, settings.
+//! What of the machine affects the micro-benchmarks: processors, caches, mitigations, settings.
 
 use ioscape_machine::text;
 use ioscape_schema::OsSystem;
@@ -43,7 +43,7 @@ fn size(text: &str) -> Option<u64> {
     digits.parse::<u64>().ok()?.checked_mul(1 << shift).filter(|bytes| *bytes > 0)
 }
 
-/// Mitigations in force and settings, as far as the kernel tells.
+/// Mitigations in force and settings, as far as the kernel reports them.
 pub(crate) fn system(cpu: usize, caches: &[u64]) -> OsSystem {
     let folder = Path::new("/sys/devices/system/cpu/vulnerabilities");
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();

@@ -7,7 +7,7 @@ use std::time::Instant;
 /// Rounds of the loop: some microseconds.
 const ROUNDS: u64 = 3000;
 
-/// Nanoseconds that a fixed piece of computing takes now; the lesser of two, so that one interruption is not seen.
+/// Nanoseconds that a fixed computation takes now; the lesser of two, so that one interruption does not show.
 pub(crate) fn pace_ns() -> u64 {
     let one = || {
         let start = Instant::now();

@@ -3,7 +3,7 @@
 use ioscape_machine::crew::Crew;
 use std::io;
 
-/// A process that lives as long as this value, or as its maker.
+/// A process that lives as long as this value, or as its parent.
 #[derive(Debug)]
 pub(crate) struct Partner {
     crew: Crew,

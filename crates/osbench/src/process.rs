@@ -1,4 +1,4 @@
-//! Runs one case in a fresh process: made ready, warmed up, then short batches until its time is over.
+//! Runs one case in a fresh process: prepared, warmed up, then short batches until its time is over.
 
 use super::case::{Case, Op, Scene};
 use super::estimate::Batch;
@@ -70,7 +70,7 @@ pub(crate) fn run(
     })
 }
 
-/// Goes where the scene says and makes the case ready.
+/// Enters the scene's directory and prepares the case.
 fn enter(case: &Case, scene: &Scene) -> io::Result<Op> {
     if case.pinned {
         pin(scene.cpu)?;
@@ -81,7 +81,7 @@ fn enter(case: &Case, scene: &Scene) -> io::Result<Op> {
     (case.ready)(scene)
 }
 
-/// Ties this thread to a processor.
+/// Pins this thread to a processor.
 pub(crate) fn pin(cpu: usize) -> io::Result<()> {
     let mut set = rustix::thread::CpuSet::new();
     set.set(cpu);
@@ -92,7 +92,7 @@ fn nanos(from: Instant) -> u64 {
     u64::try_from(from.elapsed().as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// Finds how many operations fill a batch, and warms up on the way.
+/// Finds how many operations fill a batch, and warms up meanwhile.
 fn calibrate(op: &mut Op, ns: u64, batch_ns: u64) -> io::Result<u64> {
     let mut ops = 1u64;
     let begun = Instant::now();

@@ -15,9 +15,9 @@ const FOLIO: f64 = 1.2;
 /// How the file came into the cache.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Filled {
-    /// Written, dropped, and read again from its beginning: the kernel chooses the size of its page groups.
+    /// Written, dropped, and read again from its beginning: the kernel chooses the size of its folios.
     ReadAgain,
-    /// Written in blocks of 16 KB, which may leave it in small groups of pages.
+    /// Written in blocks of 16 KB, which may leave it in small folios.
     Written,
 }
 
@@ -92,7 +92,7 @@ fn fill(bytes: u64, filled: Filled) -> io::Result<File> {
     Ok(file)
 }
 
-/// Refuses a file that is not in the cache; where the kernel does not tell, it is taken to be.
+/// Refuses a file that is not in the cache; where the kernel does not report it, it is taken to be.
 fn cached(resident: Option<u64>, bytes: u64) -> io::Result<()> {
     match resident {
         Some(0) if bytes > 0 => Err(not_here("this file system does not use the file cache")),
@@ -103,7 +103,7 @@ fn cached(resident: Option<u64>, bytes: u64) -> io::Result<()> {
     }
 }
 
-/// The doubt that small groups of pages cast on reads of files written in small pieces, from both results.
+/// The warning about reads of files whose writes left small folios, from both results.
 pub(crate) fn doubts(all: &[OsBenchmark]) -> Option<Warning> {
     let value = |case: &str| all.iter().find(|b| b.name == "read" && b.case == case)?.value;
     let (again, written) = (value("file cache")?, value("file cache, as written")?);

@@ -1,4 +1,4 @@
-//! From the numbers of all processes to a case's result, with its doubts.
+//! From the numbers of all processes to a case's result, with its warnings.
 
 use super::case::Case;
 use super::estimate::{self, Batch, Number};
@@ -8,13 +8,13 @@ use ioscape_schema::{
     Contamination, Locality, OsBenchmark, OsResults, OsRule, Warning, WarningKind,
 };
 
-/// Fewer clean batches than this share are a doubt.
+/// Fewer clean batches than this share raise a warning.
 const CLEAN_LEAST: f64 = 0.25;
 
-/// A hypervisor that takes more than this share of time is a doubt.
+/// A hypervisor that takes more than this share of time raises a warning.
 const STEAL_MOST: f64 = 0.05;
 
-/// More slowed processes than this share are a doubt.
+/// More slowed processes than this share raise a warning.
 const SLOWED_MOST: f64 = 0.5;
 
 /// What the processes of a case came to so far.
@@ -33,7 +33,7 @@ impl Gathered {
         self.processes.push(batches);
     }
 
-    /// Processes that were not slowed, where the fixed piece of computing took `fastest_ns` at the best of the run.
+    /// Processes that were not slowed, where the fixed computation took `fastest_ns` at best in the run.
     pub(crate) fn at_full_pace(&self, case: &Case, fastest_ns: u64) -> usize {
         let numbers =
             self.processes.iter().filter_map(|p| estimate::number(p, case.rule, fastest_ns));
@@ -76,7 +76,7 @@ impl Gathered {
     }
 }
 
-/// The result of a case, where the fixed piece of computing took `fastest_ns` at the best of the run. Processes that were slowed count
+/// The result of a case, where the fixed computation took `fastest_ns` at best in the run. Processes that were slowed count
 /// only where there is no other: they form a second heap a fifth or more away, so that one of the others is nearer than the median of all.
 pub(crate) fn benchmark(case: &Case, found: Gathered, fastest_ns: u64) -> OsBenchmark {
     let numbers: Vec<Number> = found

@@ -1,4 +1,4 @@
-//! How long others had the processor while a case ran.
+//! How long other programs used the processor while a case ran.
 #![expect(
     unsafe_code,
     reason = "the processor clock of another process, and the times of ended children"
@@ -8,7 +8,7 @@ use std::fs::File;
 use std::mem::MaybeUninit;
 use std::os::unix::fs::FileExt;
 
-/// How a case tells that others had the processor.
+/// How a case tells that other programs used the processor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Waiting {
     /// The case, with its children and its partner, keeps one processor busy: whatever time they did not compute, others had it.
@@ -17,7 +17,7 @@ pub(crate) enum Waiting {
     Queued,
 }
 
-/// Reads, before and after a batch, what tells how long others had the processor.
+/// Reads, before and after a batch, what shows how long other programs used the processor.
 #[derive(Debug)]
 pub(crate) enum Meter {
     /// Clock of the partner's processor time, if there is a partner.
@@ -41,7 +41,7 @@ impl Meter {
         }
     }
 
-    /// The state now, in nanoseconds, to be held against a later one; `None` where the kernel does not tell.
+    /// The state now, in nanoseconds, to be compared with a later one; `None` where the kernel does not report it.
     pub(crate) fn read(&self) -> Option<u64> {
         match self {
             Self::Busy(partner) => {
@@ -56,7 +56,7 @@ impl Meter {
         }
     }
 
-    /// How long others had the processor in `passed` nanoseconds between two readings.
+    /// How long other programs used the processor in `passed` nanoseconds between two readings.
     pub(crate) fn waited(
         &self,
         before: Option<u64>,

@@ -50,7 +50,7 @@ pub struct CampaignSample {
     pub throughput_bytes_per_s: f64,
     /// System and user seconds.
     pub cpu_s: f64,
-    /// Fragments of all files read or written (`FIEMAP`); absent where not told.
+    /// Fragments of all files read or written (`FIEMAP`); absent where not recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fragments: Option<u64>,
 }

@@ -3,7 +3,7 @@
 use crate::{CampaignSetting, VxJob};
 use serde::{Deserialize, Serialize};
 
-/// How the files of a run come about.
+/// How the files of a run are created.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Prepare {
@@ -12,7 +12,7 @@ pub enum Prepare {
     Written,
     /// They do not exist: the run makes them.
     Fresh,
-    /// They are written in turns, in pieces of `age_piece`, so that their extents interleave.
+    /// They are written alternately, in pieces of `age_piece`, so that their extents interleave.
     Aged,
 }
 
@@ -39,11 +39,11 @@ pub struct CellPlan {
     pub job: VxJob,
     /// Users, one file each.
     pub files: u32,
-    /// Files that there are.
+    /// Files that exist.
     pub files_written: u32,
     /// Size of each, in bytes.
     pub file_bytes: u64,
-    /// How they come about.
+    /// How they are created.
     pub prepare: Prepare,
     /// Pieces of aged files, in bytes.
     pub age_piece: u64,

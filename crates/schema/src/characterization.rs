@@ -10,11 +10,11 @@ pub struct FileCall {
     pub process: u32,
     /// Number of the file, from 0, in order of first use.
     pub file: u32,
-    /// What was moved; a length of 0 is a wait for the file's dirty pages (`fsync` and its like).
+    /// What was moved; a length of 0 is a wait for the file's dirty pages (`fsync` and the like).
     pub request: Request,
     /// Whether the file was opened so that its writes reach storage before they return (`O_SYNC`, `O_DSYNC`).
     pub is_synchronous: bool,
-    /// Whether the file was opened to go past the file cache (`O_DIRECT`).
+    /// Whether the file was opened to bypass the file cache (`O_DIRECT`).
     pub is_direct: bool,
     /// When the call began, from the beginning of the recording.
     pub issued_ns: u64,
@@ -38,11 +38,11 @@ pub struct RequestCounts {
     pub requests: u64,
     /// Those that read.
     pub reads: u64,
-    /// Those that begin where the request before them in their thread of addresses ended.
+    /// Those that begin where the request before them in their stream ended.
     pub followers: u64,
     /// Requests that have one of the same process before them.
     pub pairs: u64,
-    /// Those of the pairs of which one reads and one writes.
+    /// Pairs of which one reads and the other writes.
     pub changes: u64,
     /// Sizes in bytes and how many requests have each, kept within one percent.
     pub sizes: Vec<(u64, u64)>,
@@ -59,7 +59,7 @@ pub struct ModelFit {
     pub size_distance: f64,
     /// Distance of the lengths of sequential runs from geometric ones.
     pub run_distance: f64,
-    /// Distance of the share of neighbours of different kinds, read and write, from 2 r (1 - r).
+    /// Distance of the share of successive requests of different kinds, read and write, from 2 r (1 - r).
     pub mix_distance: f64,
 }
 
@@ -93,7 +93,7 @@ pub struct Traits {
     pub process_num: u32,
     /// Mean time that a process spends between two requests.
     pub think_time_ns: u64,
-    /// How the requests reach storage, as far as the open flags tell.
+    /// How the requests reach storage, as far as the open flags show.
     pub access: Access,
     /// 1 less the largest of the three distances below: 1 is a workload of the model itself, 0 nothing like it.
     #[serde(deserialize_with = "crate::range::fraction")]
@@ -102,7 +102,7 @@ pub struct Traits {
     pub size_distance: f64,
     /// The same for the lengths of sequential runs, which are geometric in the model.
     pub run_distance: f64,
-    /// How far the share of neighbours of different kinds, read and write, is from the model's 2 r (1 - r).
+    /// How far the share of successive requests of different kinds, read and write, is from the model's 2 r (1 - r).
     pub mix_distance: f64,
     /// Fraction of requests that start where the same process's previous request to any file ended.
     pub strict_seq_frac: f64,
@@ -139,7 +139,7 @@ impl Traits {
     }
 }
 
-/// What kind of file a name stands for.
+/// What kind of file a name denotes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FileKind {
@@ -155,7 +155,7 @@ pub enum FileKind {
 /// One file of an application.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FileTraits {
-    /// Path at its first use; ` (deleted)` follows where it had no name any more.
+    /// Path at its first use; ` (deleted)` follows where it no longer had a name.
     pub path: String,
     /// Regular file or block device.
     pub kind: FileKind,

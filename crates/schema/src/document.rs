@@ -17,7 +17,7 @@ pub struct Tool {
     pub version: String,
 }
 
-/// A result file: where, when and how it came about, and its outcome.
+/// A result file: where, when and how it was made, and its outcome.
 ///
 /// In JSON the keys of the outcome stand beside the others.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -37,9 +37,9 @@ pub struct Document {
     pub interrupted: bool,
     /// The machine.
     pub environment: Environment,
-    /// Doubts about the whole.
+    /// Warnings about the whole.
     pub warnings: Vec<Warning>,
-    /// What was found out; `None` when the run ended before that, or a newer ioscape wrote an outcome of a kind unknown here.
+    /// What was found; `None` when the run ended before that, or a newer ioscape wrote an outcome of a kind unknown here.
     #[serde(flatten)]
     pub outcome: Option<Outcome>,
 }

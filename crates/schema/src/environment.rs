@@ -12,7 +12,7 @@ pub struct Clock {
     pub cost_ns: f64,
 }
 
-/// What the result was measured on. Absent fields could not be found out.
+/// What the result was measured on. Absent fields could not be determined.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Environment {
     /// Kernel name and release.

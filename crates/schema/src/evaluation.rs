@@ -74,7 +74,7 @@ impl RegionCurves {
         }
     }
 
-    /// The same, to change.
+    /// The same, mutable.
     pub fn get_mut(&mut self, parameter: Parameter) -> Option<&mut Vec<Point>> {
         match parameter {
             Parameter::UniqueBytes => None,
@@ -147,7 +147,7 @@ pub struct Findings {
     pub read_cache_bytes: Option<Bounded>,
     /// Effective file-cache size for writes, in bytes: the first border of pure writes.
     pub write_cache_bytes: Option<Bounded>,
-    /// Write policy; absent when it was not found out.
+    /// Write policy; absent when it could not be determined.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub write_policy: Option<WritePolicy>,
     /// Undisturbed over mean write throughput in the cache: 1 when flushing costs nothing.
@@ -290,7 +290,7 @@ pub struct Evaluation {
     pub regions: Vec<Region>,
     /// The borders between levels of the hierarchy.
     pub borders: Vec<Border>,
-    /// Workloads off all curves, measured where the prediction was least sure; `value` is their `unique_bytes`.
+    /// Workloads off all curves, measured where the prediction was least certain; `value` is their `unique_bytes`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub extra: Vec<Point>,
     /// What it means.
@@ -320,7 +320,7 @@ impl Evaluation {
         self.probes.iter().rev().find(|p| p.purpose == *purpose).map(|p| &p.measurement)
     }
 
-    /// The doubts of all probes together: one warning of each kind, with how many points it concerns.
+    /// The warnings of all probes: one of each kind, with how many points it concerns.
     pub fn doubts(&self) -> Vec<Warning> {
         let mut seen: Vec<(Warning, usize)> = Vec::new();
         for warning in self.probes.iter().flat_map(|p| &p.measurement.warnings) {

@@ -29,11 +29,11 @@ bitflags::bitflags! {
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
     #[serde(transparent)]
     pub struct IoFlags: u32 {
-        /// Somebody waits for it (`REQ_SYNC`, or HP-UX's synchronous).
+        /// A process waits for it (`REQ_SYNC`, or HP-UX's synchronous).
         const SYNC = 1;
-        /// Declared asynchronous by a trace that tells; absent together with `SYNC` means not told.
+        /// Declared asynchronous by a trace that records it; absent together with `SYNC` means not recorded.
         const ASYNC = 1 << 1;
-        /// Metadata, by the file system's own word (`REQ_META`).
+        /// Metadata, as the file system says (`REQ_META`).
         const META = 1 << 2;
         /// Read ahead of what was asked (`REQ_RAHEAD`).
         const READ_AHEAD = 1 << 3;
@@ -41,7 +41,7 @@ bitflags::bitflags! {
         const FUA = 1 << 4;
         /// The cache of the device is flushed before it (`REQ_PREFLUSH`); with length 0 a flush alone.
         const FLUSH = 1 << 5;
-        /// The bytes are given back to the device (`REQ_OP_DISCARD`), an operation of kind write.
+        /// The bytes are released to the device (`REQ_OP_DISCARD`), an operation of kind write.
         const DISCARD = 1 << 6;
         /// To or from swap space (`REQ_SWAP`).
         const SWAP = 1 << 7;
@@ -104,7 +104,7 @@ impl IoType {
 
 /// One completed request with its times (Q, D and C of the block layer's event names).
 ///
-/// What a source does not tell stays at the default: `queue_length` 0, `io_type` unknown, `process` 0.
+/// What a source does not record stays at the default: `queue_length` 0, `io_type` unknown, `process` 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Io {
     /// What was asked.
@@ -119,7 +119,7 @@ pub struct Io {
     pub completed_ns: u64,
     /// Index of the device in the trace's table of devices.
     pub device: u16,
-    /// Partition (HP-UX section) of the device, 0 when the source does not tell.
+    /// Partition (HP-UX section) of the device, 0 when the source does not record it.
     pub partition: u16,
     /// Requests in the device's queue when this one arrived, itself included; 0 when not recorded.
     pub queue_length: u32,
@@ -160,10 +160,10 @@ impl Io {
 pub struct Device {
     /// Name as the source gives it: `vda`, `disk 0`, `usr_0`.
     pub name: String,
-    /// Size of a sector in bytes, 0 when not told.
+    /// Size of a sector in bytes, 0 when not recorded.
     #[serde(default)]
     pub sector_bytes: u32,
-    /// Capacity in bytes, when told.
+    /// Capacity in bytes, when recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub capacity_bytes: Option<u64>,
     /// Partitions that the source names.
@@ -185,7 +185,7 @@ pub struct Partition {
 pub struct TraceInfo {
     /// Format it was read from: `hp-srt`, `blktrace`, `msr`, `parquet`.
     pub format: String,
-    /// Time of `queued_ns` 0 in nanoseconds since 1970, when told.
+    /// Time of `queued_ns` 0 in nanoseconds since 1970, when recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started_unix_ns: Option<i64>,
     /// Devices; [`Io::device`] is an index.

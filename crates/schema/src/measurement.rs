@@ -47,7 +47,7 @@ pub struct Direction {
     pub response_time_ns: ResponseTime,
 }
 
-/// One workload, measured: how much, how fast, how sure, at what cost.
+/// One workload, measured: how much, how fast, how certain, at what cost.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Measurement {
     /// Name of the job, where the user gave one.
@@ -110,7 +110,7 @@ pub struct Measurement {
         deserialize_with = "crate::range::fraction"
     )]
     pub resident_frac: Option<f64>,
-    /// What the kernel says beside the throughput.
+    /// What the kernel says in addition to the throughput.
     #[serde(default, skip_serializing_if = "Witness::is_silent")]
     pub witness: Witness,
     /// Processors that other programs kept busy in user mode during the measured part, on average.
@@ -119,7 +119,7 @@ pub struct Measurement {
     /// Whether load by others, stolen time or drift disturbed the run.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub disturbed: bool,
-    /// Doubts about this run.
+    /// Warnings about this run.
     #[serde(default)]
     pub warnings: Vec<Warning>,
 }

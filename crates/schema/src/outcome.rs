@@ -1,4 +1,4 @@
-//! The outcome of a command: what a result file holds besides where, when and how it came about.
+//! The outcome of a command: what a result file holds besides where, when and how it was made.
 
 use crate::{
     CampaignResult, Characterization, Cheapest, Comparison, Evaluation, Measurement, OsResults,
@@ -7,7 +7,7 @@ use crate::{
 };
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-/// What one command found out; each kind has its own key in the file.
+/// What one command found; each kind has its own key in the file.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
     /// `measurements`: results of single runs.

@@ -1,4 +1,4 @@
-//! What a replay of a trace on a real target found: how late it was, and how long the requests took there.
+//! What a replay of a trace on a real target found: how late it was, and how long requests took there.
 
 use crate::{Access, Distribution, ResponseTime};
 use serde::{Deserialize, Serialize};
@@ -7,21 +7,21 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReplayTiming {
-    /// When they arrived in the trace, at so many times its speed.
+    /// When they arrived in the trace, at this multiple of its speed.
     Speed(f64),
-    /// As soon as there is room among those in flight.
+    /// As soon as fewer than the limit are in flight.
     #[default]
     AsFastAsPossible,
 }
 
-/// How the addresses of a trace that is larger than the target are brought into it.
+/// How the addresses of a trace that is larger than the target are mapped into it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReplayFit {
     /// What lies beyond the end continues from the beginning; distances stay as they are.
     #[default]
     Wrap,
-    /// All addresses shrink by the same factor; sequential requests do not stay so.
+    /// All addresses are scaled by the same factor; sequential requests do not stay sequential.
     Scale,
 }
 
@@ -32,7 +32,7 @@ pub struct ReplayedKind {
     pub kind: String,
     /// Completed requests.
     pub ios: u64,
-    /// Bytes they moved or gave back.
+    /// Bytes they moved or discarded.
     pub bytes: u64,
     /// From issue to completion, in nanoseconds.
     pub response_time_ns: ResponseTime,
@@ -55,15 +55,15 @@ pub struct TraceReplay {
     pub access: Access,
     /// Most requests in flight.
     pub in_flight: u32,
-    /// How addresses beyond the target were brought into it.
+    /// How addresses beyond the target were mapped.
     pub fit: ReplayFit,
     /// Requests that went to another place than in the trace because the target is smaller.
     pub moved: u64,
-    /// Requests whose bounds were rounded to what direct I/O takes.
+    /// Requests whose bounds were rounded to what direct I/O needs.
     pub rounded: u64,
-    /// Discards that the target does not take; they were left out.
+    /// Discards that the target does not support; they were left out.
     pub refused: u64,
-    /// By kind, those that there were.
+    /// By kind, those that occurred.
     pub kinds: Vec<ReplayedKind>,
     /// From the first arrival to the last, at the speed asked for.
     pub span_ns: u64,

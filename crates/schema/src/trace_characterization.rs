@@ -35,7 +35,7 @@ pub struct TraceTraits {
     pub size_distance: f64,
     /// The same for the lengths of sequential runs, which are geometric in the model.
     pub run_distance: f64,
-    /// How far the share of neighbours of different kinds, read and write, is from the model's 2 r (1 - r).
+    /// How far the share of successive requests of different kinds, read and write, is from the model's 2 r (1 - r).
     pub mix_distance: f64,
     /// Requests that move data.
     pub requests: u64,

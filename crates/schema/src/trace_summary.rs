@@ -64,7 +64,7 @@ pub struct TraceSummary {
     pub latency_map: Option<HeatMap>,
     /// Addresses over time, one picture per disk.
     pub address_maps: Vec<AddressMap>,
-    /// Doubts.
+    /// Warnings.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<Warning>,
 }

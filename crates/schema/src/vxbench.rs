@@ -210,7 +210,7 @@ impl VxJob {
         self.workload.writes() || self.remove || self.trunc || self.reservation.is_some()
     }
 
-    /// Whether requests go past the file cache, by either way of asking for that.
+    /// Whether requests bypass the file cache, by either way of asking for that.
     pub fn is_direct(&self) -> bool {
         self.direct || self.direct_above.is_some_and(|above| self.iosize > above)
     }
@@ -285,7 +285,7 @@ pub struct VxRun {
     pub files: Vec<VxFile>,
     /// All of them together.
     pub total: VxFigures,
-    /// Doubts.
+    /// Warnings.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<Warning>,
 }

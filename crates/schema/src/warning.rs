@@ -1,9 +1,9 @@
-//! Doubts about a result: stored in it, and shown; never only a line on the screen.
+//! Warnings about a result: stored in it and shown, never only a line on the screen.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// What kind of doubt it is; scripts match on this.
+/// What kind of warning it is; scripts match on this.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WarningKind {
@@ -72,7 +72,7 @@ pub enum WarningKind {
     Other,
 }
 
-/// One doubt: its kind, a sentence for people, and what it is about.
+/// One warning: its kind, a sentence for people, and what it is about.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Warning {
     /// The kind, for scripts.

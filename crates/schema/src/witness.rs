@@ -1,4 +1,4 @@
-//! What the kernel says of a run beside its throughput: where the bytes came from, and what held the workers up.
+//! What the kernel says of a run in addition to its throughput: where the bytes came from, and what held the workers up.
 
 use serde::{Deserialize, Serialize};
 

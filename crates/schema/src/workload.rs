@@ -46,7 +46,7 @@ pub enum Access {
     /// Through the file cache.
     #[default]
     Buffered,
-    /// `O_DIRECT`: past the file cache.
+    /// `O_DIRECT`: bypassing the file cache.
     Direct,
     /// `O_DSYNC`: every write reaches stable storage before it returns.
     Dsync,

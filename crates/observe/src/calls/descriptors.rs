@@ -19,7 +19,7 @@ pub(super) struct Description {
     pub(super) appends: bool,
     /// Whether writes reach storage before they return.
     pub(super) is_synchronous: bool,
-    /// Whether it goes past the file cache.
+    /// Whether it bypasses the file cache.
     pub(super) is_direct: bool,
 }
 

@@ -137,7 +137,7 @@ impl Drop for Instance {
     }
 }
 
-/// Removes the instances of recorders that were killed. One whose recorder lives where its number is not seen from here has its
+/// Removes the instances of recorders that were killed. One whose recorder lives where its number does not show from here has its
 /// buffers open, and the kernel keeps it.
 fn remove_abandoned(instances: &Path) {
     for entry in std::fs::read_dir(instances).into_iter().flatten().flatten() {

@@ -29,7 +29,7 @@ pub(super) fn drop_contents(files: &[Named<String>], root: &Path) -> io::Result<
     judge(had, kept, whole)
 }
 
-/// Refuses what is no cold run, of bytes in the file cache before and after dropping `whole` of them.
+/// Refuses anything but a cold run, of bytes in the file cache before and after dropping `whole` of them.
 fn judge(had: u64, kept: u64, whole: u64) -> io::Result<()> {
     if had == 0 {
         return Err(not_here(

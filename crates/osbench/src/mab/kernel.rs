@@ -1,5 +1,5 @@
 //! `compiler`: the built-in compiler on one source in memory, without files or processes: integer work of another kind than
-//! Dhrystone's, beside it to judge the rating by.
+//! Dhrystone's, to check the rating with.
 
 use crate::case::{Case, Op, Program, not_here, wrong};
 use crate::toolchain::Toolchain;

@@ -1,8 +1,8 @@
 //! The Modified Andrew Benchmark (Ousterhout 1990, section 9, Tables 7 and 8).
 //!
-//! Five phases on a tree of sources: make directories, copy every file, look at every file's state, read every file, and
+//! Five phases on a tree of sources: make directories, copy every file, stat every file, read every file, and
 //! compile. As in the original there is a process for every file and step, and the compiler, which the caller gives, is the same everywhere.
-//! Beside the run of the original, whose files are in the file cache when they are read, there is a cold one.
+//! Besides the original's run, whose files are in the file cache when they are read, there is a cold one.
 
 mod cold;
 pub(crate) mod kernel;
@@ -74,7 +74,7 @@ fn proof(tools: &dyn Toolchain, products: &[Named<Vec<u8>>], compiler: Option<&s
     }
 }
 
-/// The cases of warm runs, and what each teaches.
+/// The cases of warm runs, and what each tells.
 const WARM_CASES: [(&str, &str); 7] = [
     ("make directories", "Phase I: twenty directories by five commands."),
     ("copy files", "Phase II: seventy files, a process for each."),
@@ -170,7 +170,7 @@ struct RunUnderWay<'a> {
 }
 
 impl RunUnderWay<'_> {
-    /// Time of a phase, but what others had of the processors meanwhile.
+    /// Time of a phase less the processor time others took.
     fn timed(&self, work: impl FnOnce() -> io::Result<()>) -> io::Result<u64> {
         let (start, before) = (Instant::now(), self.waited.total_ns()?);
         work()?;

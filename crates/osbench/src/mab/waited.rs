@@ -1,4 +1,4 @@
-//! What others had of the processors while the benchmark's processes ran: each tells it at its end, to the file that is its standard
+//! The processor time others took while the benchmark's processes ran: each reports it when it ends, to the file that is its standard
 //! input.
 
 use crate::waiting::{Meter, Waiting};
@@ -35,7 +35,7 @@ impl Waited {
     }
 }
 
-/// Tells what others had while this process was ready to run, if its standard input is such a file.
+/// Tells the time others took while this process was ready to run, if its standard input is such a file.
 pub(crate) fn tell() {
     // Only a file in memory has seals.
     if fcntl_get_seals(io::stdin()).is_ok()

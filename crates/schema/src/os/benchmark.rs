@@ -42,25 +42,25 @@ pub enum OsUnit {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OsRule {
-    /// Lower quartile of the batches in which nobody else had the processor and it ran at full pace; where those are few, of what all
-    /// took less what others had.
+    /// Lower quartile of the batches in which no other program used the processor and it ran at full speed; where those are few, of
+    /// all batches' time less what others took.
     #[default]
     CleanQuartile,
     /// Lower quartile of all batches: for operations that sleep, so that waiting is part of them.
     Quartile,
-    /// All time, but what others had of the processor, over all operations: for work that the kernel defers and does in bursts.
+    /// All time less the processor time others took, over all operations: for work that the kernel defers and does in bursts.
     Mean,
-    /// One run of the whole benchmark is one number, less what others had of the processors.
+    /// One run of the whole benchmark is one number, less the processor time others took.
     Single,
 }
 
 /// How far others disturbed a measurement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Contamination {
-    /// Share of batches in which nobody else had the processor; absent where the kernel does not tell.
+    /// Share of batches in which no other program used the processor; absent where the kernel does not report it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clean_frac: Option<f64>,
-    /// Time that others had the processor over the time measured; absent where the kernel does not tell.
+    /// Time that other programs used the processor over the time measured; absent where the kernel does not report it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run_delay_frac: Option<f64>,
     /// Share of all processors' time that the hypervisor took meanwhile.
@@ -112,10 +112,10 @@ pub struct OsBenchmark {
     /// Why there is no value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub not_measured: Option<String>,
-    /// What the case teaches, in one sentence.
+    /// What the case tells, in one sentence.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub teaches: String,
-    /// Doubts about this case.
+    /// Warnings about this case.
     #[serde(default)]
     pub warnings: Vec<Warning>,
 }

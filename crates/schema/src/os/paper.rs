@@ -12,7 +12,7 @@ pub const MVAX2_MIPS: f64 = 0.9;
 pub struct Source {
     /// Number in the paper.
     pub number: u8,
-    /// What it shows, shortly.
+    /// What it shows, in short.
     pub title: &'static str,
     /// The file's text.
     csv: &'static str,
@@ -254,7 +254,7 @@ pub struct Andrew {
     pub local: &'static str,
     /// Relative speed with remote files.
     pub remote: &'static str,
-    /// Time that remote files take more, in per cent.
+    /// Extra time that remote files take, in per cent.
     pub penalty: &'static str,
 }
 

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 /// Dhrystones per second that count as one MIPS: the VAX-11/780 (Weicker's list, Dhrystone 1.1 and 2.1).
 pub const DHRYSTONES_PER_MIPS: f64 = 1757.0;
 
-/// What of the system shapes these numbers, as found.
+/// What of the system affects these numbers, as found.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct OsSystem {
     /// State of each known processor weakness and its mitigation.
@@ -68,7 +68,7 @@ pub struct OsResults {
     pub remote_penalty: Option<f64>,
     /// Every case.
     pub benchmarks: Vec<OsBenchmark>,
-    /// What of the system shapes the numbers.
+    /// What of the system affects the numbers.
     #[serde(default)]
     pub system: OsSystem,
     /// Proof of work of the Modified Andrew Benchmark.

@@ -1,4 +1,4 @@
-//! Doubts that follow from a tally alone, real or simulated.
+//! Warnings that follow from a tally alone, real or simulated.
 
 use crate::{Measurement, Stop, Warning, WarningKind};
 

@@ -3,7 +3,7 @@
 use super::interval::{Interval, interval};
 use crate::Stop;
 
-/// How long a measured part may last, and how sure it should be.
+/// How long a measured part may last, and how certain it should be.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StopRule {
     /// Least length, in seconds.

@@ -1,9 +1,9 @@
-//! How far ageing went: in how many pieces the files lie that were written in turns.
+//! How far ageing went: in how many pieces the files lie that were written alternately.
 
 use crate::ratio::median;
 use ioscape_schema::{CampaignResult, CampaignRow};
 
-/// Name of the parameter that says how many files were written in turns.
+/// Name of the parameter that says how many files were written alternately.
 const WRITTEN: &str = "files_written";
 /// Name of the parameter that says how many of them were read.
 const READ: &str = "files";
@@ -37,7 +37,7 @@ fn value(row: &CampaignRow, name: &str) -> Option<f64> {
     row.setting(name).map(|setting| setting.value)
 }
 
-/// Median pieces of one file over all rows and runs with `written` files written in turns, rounded.
+/// Median pieces of one file over all rows and runs with `written` files written alternately, rounded.
 fn pieces(result: &CampaignResult, column: usize, written: f64) -> Option<f64> {
     let rows = result.rows.iter().filter(|row| value(row, WRITTEN) == Some(written));
     let each = rows.flat_map(|row| {

@@ -51,7 +51,7 @@ pub struct Settings {
     pub file_size: Option<String>,
     /// Files read or written at the same time, one user each.
     pub files: Option<u32>,
-    /// Files that there are; at least `files`.
+    /// Files that exist; at least `files`.
     pub files_written: Option<u32>,
     /// Streams on each file, which share its requests out.
     pub threads: Option<u32>,

@@ -44,7 +44,7 @@ struct Process {
 ///
 /// `process_num` is the mean number of processes that are in their I/O phase while at least one is. A phase lasts from a
 /// request to the last one before a pause of ten seconds. With `think_time_ns`, the rest of a process's phase, a closed
-/// system of so many processes issues as many requests per second as the application did, if its requests take as long.
+/// system of this many processes issues as many requests per second as the application did, if its requests take as long.
 /// A traced device has another measure of both, for its requests have no process that waits: `trace::characterize`.
 ///
 /// Memory: about 100 bytes for every 2 MiB of a file in which something was touched, twice if by one of the first 4096
