@@ -161,7 +161,7 @@ mod tests {
         }
         for fault in [removed as Copy, halved] {
             let error = Blocks::new(4096).unwrap().copy(fault, 5).unwrap_err();
-            assert!(error.to_string().contains("did not arrive"), "{error}");
+            assert!(error.to_string().contains("does not hold the source"), "{error}");
         }
     }
 

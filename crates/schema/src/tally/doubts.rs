@@ -13,7 +13,7 @@ pub fn doubt_of_steadiness(warm_up_s: f64) -> Warning {
 pub fn doubt_of_confidence(m: &Measurement, confidence: f64) -> Option<Warning> {
     (m.stop == Stop::TimeCap && m.relative_error() > confidence).then(|| {
         let message = format!(
-            "when time was up the throughput was known only to {:.0} %, not to the {:.0} % aimed for",
+            "when time was up the throughput was known to {:.0} % only, not to the {:.0} % aimed for",
             100.0 * m.relative_error(),
             100.0 * confidence
         );
