@@ -201,7 +201,7 @@ fn what_cannot_be_predicted_is_refused() {
     refused(&["compare", &a, &empty, "--at-least", "5GB/s"], &["--price"]);
 }
 
-/// The evaluation with a space so small that its corners are measured in no time.
+/// The evaluation with a space so small that its corners are measured instantly.
 fn tiny() -> Document {
     let (document, mut evaluation) = small_evaluation();
     let settings = evaluation.settings.as_mut().expect("settings");

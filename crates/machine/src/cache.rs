@@ -1,4 +1,4 @@
-//! The kernel's file cache: what of a file is in it, and how to get it out.
+//! The kernel's file cache: which parts of a file it holds, and how to drop them.
 #![allow(unsafe_code, reason = "cachestat and mincore have no safe wrapper")]
 
 use crate::error::Error;
@@ -21,7 +21,7 @@ pub fn page_size() -> u64 {
     rustix::param::page_size() as u64
 }
 
-/// How many of `len` bytes from `offset` are in the file cache, in whole pages; absent where the kernel cannot tell.
+/// How many of `len` bytes from `offset` are in the file cache, in whole pages; absent where the kernel cannot say.
 ///
 /// `file` must belong to this user or be writable by it: the kernel hides the cache of other people's files.
 pub fn resident_bytes(file: &impl AsFd, offset: u64, len: u64) -> Option<u64> {

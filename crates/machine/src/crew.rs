@@ -1,4 +1,4 @@
-//! Worker processes: forked, sheltered from what happens to the conductor, watched, and buried.
+//! Worker processes: forked, protected from signals meant for the conductor, watched, and reaped.
 #![expect(unsafe_code, reason = "fork, signal and _exit")]
 
 use crate::error::Death;
@@ -133,7 +133,7 @@ fn fork_one(body: impl FnOnce() -> i32) -> io::Result<Pid> {
             let code =
                 catch_unwind(AssertUnwindSafe(
                     || {
-                        if shelter(conductor) { body() } else { ORPHANED }
+                        if set_up(conductor) { body() } else { ORPHANED }
                     },
                 ));
             leave(code.unwrap_or(PANICKED))
@@ -148,7 +148,7 @@ pub fn leave(code: i32) -> ! {
     unsafe { libc::_exit(code) }
 }
 
-/// Lets panics of workers pass without a word: their exit code tells. Done before the fork, because a worker that changed the
+/// Silences panics of workers: their exit code tells. Done before the fork, because a worker that changed the
 /// hook would wait for ever if a thread of the conductor was panicking at that moment.
 fn silence_workers() {
     static ONCE: Once = Once::new();
@@ -162,8 +162,8 @@ fn silence_workers() {
     });
 }
 
-/// Ties this worker's life to the conductor's and leaves it the decision about interrupts; false if it is gone already.
-fn shelter(conductor: Pid) -> bool {
+/// Ties this worker's life to the conductor's and ignores interrupts, which are the conductor's to handle; false if it is gone already.
+fn set_up(conductor: Pid) -> bool {
     IS_WORKER.store(true, Ordering::Relaxed);
     // Failures would only make the worker less tidy.
     let _ = rustix::process::set_parent_process_death_signal(Some(Signal::KILL));

@@ -71,10 +71,10 @@ struct Attributes {
     pad: [u8; 8],
 }
 
-/// Hands the extents of `file` to `take`, a batch at a time, until they end or it wants no more.
+/// Hands the extents of `file` to `take`, a batch at a time, until they end or it asks for no more.
 ///
 /// # Errors
-/// The file system does not tell, or the call failed.
+/// The file system does not report it, or the call failed.
 fn batches(file: &File, flags: u32, mut take: impl FnMut(&[RawExtent]) -> bool) -> io::Result<()> {
     let mut start = 0;
     loop {
@@ -106,7 +106,7 @@ fn batches(file: &File, flags: u32, mut take: impl FnMut(&[RawExtent]) -> bool) 
 /// The extents of `file` in the order of their places, after its dirty data got theirs.
 ///
 /// # Errors
-/// The file system does not tell, or the call failed.
+/// The file system does not report it, or the call failed.
 pub fn extents(file: &File) -> io::Result<Vec<Extent>> {
     let mut found: Vec<Extent> = Vec::new();
     batches(file, SYNC, |batch| {
@@ -120,11 +120,11 @@ pub fn extents(file: &File) -> io::Result<Vec<Extent>> {
     Ok(found)
 }
 
-/// First byte on the device and length of those parts of `file` that have a place there now; as many as the file system tells,
+/// First byte on the device and length of those parts of `file` that have a place there now; as many as the file system reports,
 /// about `most` at the most.
 pub fn places(file: &File, most: usize) -> Vec<(u64, u64)> {
     let mut found = Vec::new();
-    // What is not told is not known; what was told before stays.
+    // What is not reported is not known; what was reported before stays.
     let _ = batches(file, 0, |batch| {
         let placed = batch.iter().filter(|extent| extent.flags & NOWHERE == 0);
         found.extend(placed.map(|extent| (extent.physical, extent.length)));
@@ -140,7 +140,7 @@ pub fn fragments(extents: &[Extent]) -> u64 {
     (extents.len() - joints) as u64
 }
 
-/// Gives `file` an extent size in bytes, and sees that it has it.
+/// Gives `file` an extent size in bytes, and checks that it took effect.
 ///
 /// # Errors
 /// The file system has no extent sizes, or not this one.

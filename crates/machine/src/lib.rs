@@ -1,4 +1,4 @@
-//! The real machine: processes, shared memory, control groups, clock, targets, cache control, and what the kernel tells of
+//! The real machine: processes, shared memory, control groups, clock, targets, cache control, and what the kernel says about
 //! itself. All that measures stands on it.
 //!
 //! What is written is never anything but a scratch file of our own making, a file or device that the user named

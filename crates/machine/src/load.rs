@@ -1,7 +1,7 @@
 //! How busy other programs and the hypervisor keep the machine.
 //!
 //! Others are judged by the machine's user time less our own, since the kernel writes our pages back in system time of its
-//! own threads, which must not count as somebody else's load.
+//! own threads, which must not count as load by others.
 
 use crate::text;
 
@@ -55,9 +55,9 @@ impl Snapshot {
         }
     }
 
-    /// What others did since `earlier`, given the user seconds of our own processes meanwhile.
+    /// What other programs did since `earlier`, given the user seconds of our own processes meanwhile.
     ///
-    /// The counters move in steps of 10 ms, so that intervals well below a second tell little.
+    /// The counters move in steps of 10 ms, so that intervals well below a second say little.
     pub fn since(&self, earlier: &Self, own_user_s: f64, elapsed_s: f64) -> Load {
         let share = |part: f64, whole: f64| if whole > 0.0 { (part / whole).max(0.0) } else { 0.0 };
         let stalled = |now: Option<u64>, then: Option<u64>| {

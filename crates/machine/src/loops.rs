@@ -1,7 +1,7 @@
-//! File systems on loop devices, made for a measurement and taken down again on every way out.
+//! File systems on loop devices, made for a measurement and removed however it ends.
 //!
 //! Nothing of them outlives this process, even if it is killed: their files have no name, the devices let go of them when
-//! nobody has them open any more, and the mounts are in a mount namespace of our own.
+//! no process has them open any more, and the mounts are in a mount namespace of our own.
 
 use crate::error::Error;
 use crate::namespace;

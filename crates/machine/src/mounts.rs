@@ -16,7 +16,7 @@ pub struct FileSystemInfo {
     pub source: String,
     /// Major and minor number of the device, of the first one if there are many; major 0 if there is none.
     pub device: (u32, u32),
-    /// Whether data comes from a server or a user-space program, so that the kernel's I/O counters do not see it.
+    /// Whether data comes from a server or a user-space program, so that the kernel's I/O counters miss it.
     pub is_network_or_fuse: bool,
     /// Whether a block device of this machine is below.
     pub has_device: bool,

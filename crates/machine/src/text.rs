@@ -1,4 +1,4 @@
-//! Reads the small text files in which the kernel tells about itself.
+//! Reads the small text files in which the kernel describes itself.
 
 use std::path::Path;
 

@@ -9,7 +9,7 @@ pub fn traps(target: &Target, access: Access) -> Vec<Warning> {
     judge(target.file_system(), access, target.direct_align().is_some())
 }
 
-/// The same from facts: `aligned` tells whether the kernel gives an alignment for direct I/O.
+/// The same from facts: `aligned` says whether the kernel gives an alignment for direct I/O.
 pub fn judge(system: &FileSystemInfo, access: Access, aligned: bool) -> Vec<Warning> {
     let mut doubts = Vec::new();
     let name = &system.name;

@@ -1,4 +1,4 @@
-//! What the kernel counts beside the throughput of a run: a snapshot at its beginning, one at its end, and the difference.
+//! What the kernel counts in addition to the throughput of a run: a snapshot at its beginning, one at its end, and the difference.
 //!
 //! A snapshot reads six to ten small files; two are taken per run, at its two ends. Residency is asked apart, since it costs
 //! milliseconds per GiB of the set. Workers count themselves what concerns them alone: their waiting, their faults, their reads.

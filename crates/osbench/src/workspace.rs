@@ -75,7 +75,7 @@ fn is_ours(name: &str) -> bool {
         .is_some_and(|d| d.len() == 16 && d.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f')))
 }
 
-/// Removes such directories that nobody holds a lock on; where there are no locks, none.
+/// Removes such directories that are not locked; where there are no locks, none.
 fn sweep(directory: &Path) {
     for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
         let is_directory = entry.file_type().is_ok_and(|kind| kind.is_dir());

@@ -2,7 +2,7 @@
 //!
 //! Everything here is a function of its inputs: the crate touches no disk, file or clock. Time is the sum of
 //! the costs that the probe reports. See [`explore()`] for the evaluation, [`plan()`] for what it is going to
-//! do, and [`Replay`] for continuing an interrupted one.
+//! do, and [`RecordedProbe`] for continuing an interrupted one.
 //!
 //! After P. M. Chen and D. A. Patterson, "A New Approach to I/O Performance Evaluation: Self-Scaling I/O Benchmarks,
 //! Predicted I/O Performance", ACM Transactions on Computer Systems 12(4), 1994 ("self-scaling paper"), and
@@ -21,7 +21,7 @@ pub mod workload_sets;
 pub use bounds::Bounds;
 pub use evaluate::{
     EvaluationOptions, INTERACTIONS, Interrupted, OptionsError, Plan, PlannedPhase, Probe,
-    ProbeRequest, Progress, Replay, TimeLimits, explore, plan,
+    ProbeRequest, Progress, RecordedProbe, TimeLimits, explore, plan,
 };
 pub use judge::{findings, judge};
 pub use phase::Phase;

@@ -2,7 +2,7 @@
 
 mod machines;
 
-use ioscape_scaling::{EvaluationOptions, Phase, Replay, explore, plan};
+use ioscape_scaling::{EvaluationOptions, Phase, RecordedProbe, explore, plan};
 use ioscape_schema::{Access, Evaluation, Parameter, Point, Workload, WritePolicy};
 use machines::{Level, MIB, Machine, hierarchy, is_dsync, mix, options, shape, steps};
 
@@ -93,24 +93,24 @@ fn an_interrupted_evaluation_resumes_to_the_same_result() {
         machine.fails_at = None;
         let options =
             EvaluationOptions { budget_s: 120.0, all_parameters: true, ..options(1024.0 * MIB) };
-        let mut replay = Replay::new(stored.probes, machine);
-        let resumed = explore(&options, &mut replay).unwrap();
-        assert_eq!(replay.left(), 0);
+        let mut probe = RecordedProbe::new(stored.probes, machine);
+        let resumed = explore(&options, &mut probe).unwrap();
+        assert_eq!(probe.left(), 0);
         assert_eq!(resumed, whole, "interrupted at probe {fails_at} of {count}");
     }
 }
 
 #[test]
-fn another_question_ends_the_replay() {
+fn another_question_ends_the_recorded_answers() {
     let (whole, _) = evaluate(120.0, None);
     let mut log = whole.unwrap().probes;
     log[10].purpose = "something else".into();
-    let mut replay = Replay::new(log, Machine::new(6, file_cache));
+    let mut probe = RecordedProbe::new(log, Machine::new(6, file_cache));
     let options =
         EvaluationOptions { budget_s: 120.0, all_parameters: true, ..options(1024.0 * MIB) };
-    let evaluation = explore(&options, &mut replay).unwrap();
-    assert_eq!(replay.left(), 0);
-    let machine = replay.into_inner();
+    let evaluation = explore(&options, &mut probe).unwrap();
+    assert_eq!(probe.left(), 0);
+    let machine = probe.into_inner();
     assert_eq!(machine.asked, evaluation.probes.len() - 10);
 }
 

@@ -224,7 +224,7 @@ pub struct Characterization {
     pub memory_limit_bytes: Option<u64>,
     /// Calls that stopped for the recorder.
     pub calls_traced: u64,
-    /// Calls that read or wrote something else than regular files and block devices, by what it was.
+    /// Calls that read or wrote something else than regular files and block devices, by its kind.
     #[serde(default, skip_serializing_if = "std::collections::BTreeMap::is_empty")]
     pub elsewhere: std::collections::BTreeMap<String, u64>,
     /// What tracing adds to the times.

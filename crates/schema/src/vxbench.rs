@@ -265,7 +265,7 @@ pub struct VxFile {
     /// Size after the run, in bytes; absent if the file was removed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size_bytes: Option<u64>,
-    /// Extents after the run (`FIEMAP`); absent where the file system does not tell.
+    /// Extents after the run (`FIEMAP`); absent where the file system does not report it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub extents: Option<u64>,
     /// Multiple that direct I/O needed here, in bytes.

@@ -17,7 +17,7 @@ pub(crate) struct AliasTable {
 impl AliasTable {
     /// Builds the table from values and their probabilities, which sum to 1; probabilities come out within 2^-32.
     ///
-    /// No outcome at all is read as the certain value 1, so that drawing needs no check.
+    /// No outcome at all counts as the certain value 1, so that drawing needs no check.
     pub(crate) fn new(outcomes: &[(u32, f64)]) -> Self {
         let mut columns: Vec<Column> = outcomes
             .iter()

@@ -10,7 +10,7 @@ use crate::save::{Keeper, Work};
 use crate::{interrupt, output};
 use ioscape_machine::TargetFacts;
 use ioscape_machine::error::Error as MeasureError;
-use ioscape_scaling::{EvaluationOptions, Plan, Probe, ProbeRequest, Replay};
+use ioscape_scaling::{EvaluationOptions, Plan, Probe, ProbeRequest, RecordedProbe};
 use ioscape_schema::units::Bytes;
 use ioscape_schema::{Access, Document, Evaluation, Measurement, Settings, WarningKind, Workload};
 use ioscape_study::frame::{EvaluationFrame, KnownWriters};
@@ -247,7 +247,7 @@ fn explore(
     let progress = Progress::of_evaluation(options.budget_s);
     let known = log.len();
     let probe = MachineProbe { machine, document: &mut *document, frame, keeper, progress, known };
-    let mut probe = Replay::new(log, probe);
+    let mut probe = RecordedProbe::new(log, probe);
     let outcome = ioscape_scaling::explore(options, &mut probe);
     let probe = probe.into_inner();
     probe.progress.done();

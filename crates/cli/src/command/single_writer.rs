@@ -13,7 +13,7 @@ pub fn processors() -> u32 {
     std::thread::available_parallelism().map_or(1, usize::from) as u32
 }
 
-/// What was found out, and why the rest was not.
+/// What was found, and why the rest was not.
 #[derive(Debug, Default)]
 pub struct Diagnosis {
     /// Buffered and direct writers.

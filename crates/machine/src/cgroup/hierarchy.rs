@@ -22,7 +22,7 @@ impl Version {
         }
     }
 
-    /// Name of the file that tells what is charged to a group.
+    /// Name of the file with what is charged to a group.
     pub fn usage_file(self) -> &'static str {
         match self {
             Self::V1 => "memory.usage_in_bytes",

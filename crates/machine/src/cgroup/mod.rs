@@ -217,7 +217,7 @@ fn enable(parent: &Path) -> io::Result<Controller> {
     }
 }
 
-/// Undoes [`enable`]; fails quietly if somebody else made groups there meanwhile.
+/// Undoes [`enable`]; fails silently if another program has made groups there since.
 fn restore(enabled_in: Option<&Path>) {
     if let Some(parent) = enabled_in {
         let _ = put(&parent.join("cgroup.subtree_control"), "-memory");
@@ -254,7 +254,7 @@ fn try_join(procs: &File) -> io::Result<()> {
     let status = loop {
         match rustix::process::waitpid(Some(child), rustix::process::WaitOptions::empty()) {
             Err(rustix::io::Errno::INTR) => {}
-            // Somebody had us ignore the deaths of children; a refusal then shows when the first worker joins.
+            // This process was started with SIGCHLD ignored; a refusal then shows when the first worker joins.
             Err(rustix::io::Errno::CHILD) => return Ok(()),
             other => break other?,
         }

@@ -1,9 +1,9 @@
-//! What the machine itself runs in: a hypervisor, a container, or nothing.
+//! What the machine itself runs in: a hypervisor, a container, or neither.
 
 use crate::text;
 use std::path::Path;
 
-/// Hypervisor and container, such as `kvm` or `kvm, docker`; `none` where nothing gives one away.
+/// Hypervisor and container, such as `kvm` or `kvm, docker`; `none` where nothing indicates one.
 pub(super) fn detect() -> Option<String> {
     let found: Vec<&str> = [hypervisor(), container()].into_iter().flatten().collect();
     Some(if found.is_empty() { "none".to_owned() } else { found.join(", ") })

@@ -1,11 +1,11 @@
-//! Which file a name means, so that two names of one file are known as such.
+//! Which file a name means, so that two names of one file are recognised.
 
 use std::ffi::OsString;
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// What tells files apart, whatever they are called.
+/// What identifies a file, whatever its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Identity {
     /// A file that exists, by device and inode.
@@ -20,7 +20,7 @@ impl Identity {
         Self::Inode(found.dev(), found.ino())
     }
 
-    /// Of what `path` leads to; absent where that cannot be found out.
+    /// Of what `path` leads to; absent where that cannot be determined.
     pub fn of(path: &Path) -> Option<Self> {
         if let Ok(found) = std::fs::metadata(path) {
             return Some(Self::of_file(&found));

@@ -29,7 +29,7 @@ pub enum End {
 /// A link in the middle may be ours or root's. The last one must be ours, unless it leads to a device or pipe.
 ///
 /// # Errors
-/// [`Error::Target`]: a part does not exist or cannot be looked at, a link of another user, or a loop of links.
+/// [`Error::Target`]: a part does not exist or cannot be examined, a link of another user, or a loop of links.
 pub fn follow(path: &Path) -> Result<End, Error> {
     let refused = |why: String| Error::target(path, why);
     let mut real = match path.is_absolute() {

@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 /// How long a named pipe may be without a reader.
 const READER: Duration = Duration::from_secs(10);
 
-/// Names tried for a result that nobody named.
+/// Names tried for a result without a given name.
 const NAMES_MOST: u32 = 1000;
 
 /// How an output may be written.
@@ -125,7 +125,7 @@ impl Place {
         let file = match number {
             1 => io::stdout().as_fd().try_clone_to_owned(),
             2 => io::stderr().as_fd().try_clone_to_owned(),
-            // Opened anew: the number is the user's, and the descriptor is not ours to take.
+            // Opened again: the number is the user's, and the descriptor is not ours to take.
             _ => File::options().append(true).open(link).map(OwnedFd::from),
         };
         let file = file.map_err(|_| closed())?;
@@ -145,7 +145,7 @@ impl Place {
         Ok(Self { path: path.to_owned(), kind, leftovers: Vec::new() })
     }
 
-    /// What the user calls the place; for a result that nobody named, the name it was given.
+    /// What the user calls the place; for a result without a given name, the name it was given.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -179,7 +179,7 @@ impl Place {
     /// Begins to write.
     ///
     /// # Errors
-    /// The folder or device does not take it, or nobody reads the pipe.
+    /// The folder or device does not accept it, or no process reads the pipe.
     pub fn begin(&self) -> io::Result<Draft> {
         match &self.kind {
             Kind::Name(slot) => slot.draft(),
@@ -188,7 +188,7 @@ impl Place {
         }
     }
 
-    /// Ends the writing: what was written stands in its place now. Its size in bytes; 0 where it is written through.
+    /// Ends the writing: what was written is now in its place. Its size in bytes; 0 where it is written through.
     ///
     /// # Errors
     /// The bytes or the name could not be stored, or the file in that place was replaced by another program.

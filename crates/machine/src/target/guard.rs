@@ -1,4 +1,4 @@
-//! Reasons to refuse a block device or file whose data may be destroyed: somebody is using it.
+//! Reasons to refuse a block device or file whose data may be destroyed: it is in use.
 
 use crate::device::BlockDevice;
 use crate::mounts::{self, Mount};
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 /// Why the device at `path` is in use; absent if nothing is known to use it.
 ///
-/// Looks at mounts, swap space, devices built on it and loop devices, for the device itself, its partitions and the disk
+/// Checks mounts, swap space, devices built on it and loop devices, for the device itself, its partitions and the disk
 /// it is part of. What other mount namespaces use is left to the exclusive open that follows.
 pub fn device_in_use(path: &Path, number: (u32, u32)) -> Option<String> {
     let Some(device) = BlockDevice::at(number) else {

@@ -1,7 +1,7 @@
 //! What the I/O goes to, and what is refused for the safety of data.
 //!
 //! A directory gets a scratch file of our own. A file or block device that exists is taken only with permission to destroy
-//! its data, and only if nobody is seen to use it. Everything is checked before anything is touched.
+//! its data, and only if it is not seen to be in use. Everything is checked before anything is touched.
 
 pub mod guard;
 pub(crate) mod scratch;
@@ -55,7 +55,7 @@ impl Drop for Target {
     }
 }
 
-/// Gives a lock up: a process forked meanwhile has a copy of the descriptor and would hold it as long as it lives.
+/// Gives a lock up: a process forked meanwhile has a copy of the descriptor and would keep it as long as it lives.
 pub fn unlock(file: &File) {
     // Where there are no locks, there is none to give up.
     let _ = rustix::fs::flock(file, FlockOperation::Unlock);

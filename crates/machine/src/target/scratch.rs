@@ -1,4 +1,4 @@
-//! Scratch files: made and locked by us, removed when done, and swept up later if their maker was killed.
+//! Scratch files: made and locked by us, removed when done, and swept up later if their creator was killed.
 
 use crate::error::Error;
 use rustix::fs::{AtFlags, FileType, FlockOperation, Mode, OFlags};
@@ -12,7 +12,7 @@ use std::path::Path;
 /// What the name of every scratch file begins with; 16 hexadecimal digits follow.
 const PREFIX: &str = ".ioscape-scratch-";
 
-/// On a file system shared with other machines a lock may be seen here only, so that age decides: this many seconds.
+/// On a file system shared with other machines a lock may be seen here only, so age decides: this many seconds.
 const REMOTE_AGE_S: i64 = 86_400;
 
 /// A name in a directory that is removed on drop, if dropped by the process that made it.
@@ -109,9 +109,9 @@ impl Drop for Scratch {
     }
 }
 
-/// Removes scratch files whose maker is dead from `directory` and gives their names.
+/// Removes scratch files whose creator has ended from `directory` and gives their names.
 ///
-/// Only regular files of our own user that bear a scratch name and that nobody holds a lock on; where `shared` with other
+/// Only regular files of our own user that bear a scratch name and that are not locked; where `shared` with other
 /// machines, also only those not written for a day.
 pub fn sweep(directory: &OwnedFd, shared: bool) -> Vec<String> {
     let Ok(entries) = rustix::fs::Dir::read_from(directory) else { return Vec::new() };

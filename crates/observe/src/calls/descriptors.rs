@@ -11,7 +11,7 @@ pub(super) type Shared<T> = Rc<RefCell<T>>;
 /// An open file description: what descriptors made by `dup` and `fork` have in common.
 #[derive(Debug)]
 pub(super) struct Description {
-    /// What it stands for.
+    /// What it refers to.
     pub(super) target: Target,
     /// Where the next call without an offset begins.
     pub(super) position: u64,
@@ -37,7 +37,7 @@ impl Description {
 pub(super) struct Descriptors(HashMap<i32, Shared<Description>>);
 
 impl Descriptors {
-    /// The description behind `fd` of thread `tid`: as known, or as `/proc` tells now.
+    /// The description behind `fd` of thread `tid`: as known, or as `/proc` says now.
     pub(super) fn get(&mut self, files: &mut Files, tid: i32, fd: i32) -> Shared<Description> {
         if let Some(known) = self.0.get(&fd) {
             return Rc::clone(known);

@@ -1,4 +1,4 @@
-//! Which file a descriptor of another process stands for, by what `/proc` tells.
+//! Which file a descriptor of another process refers to, from `/proc`.
 
 use ioscape_machine::text;
 use ioscape_schema::FileKind;
@@ -6,7 +6,7 @@ use rustix::fs::{AtFlags, CWD, FileType, StatxFlags};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-/// Files told apart; all later ones are counted together, so that memory stays bounded.
+/// Files listed separately; all later ones are counted together, so that memory stays bounded.
 const FILES_MOST: usize = 100_000;
 
 /// File systems that the kernel makes up as it is asked: their files are no data of anybody (`linux/magic.h`).
@@ -38,7 +38,7 @@ pub struct TracedFile {
     pub mapped_bytes: u64,
 }
 
-/// What a descriptor stands for.
+/// What a descriptor refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Target {
     /// The counted file of this number.
@@ -74,7 +74,7 @@ impl Files {
         self.list.get_mut(number as usize)
     }
 
-    /// What descriptor `fd` of thread `tid` stands for.
+    /// What descriptor `fd` of thread `tid` refers to.
     pub(super) fn identify(&mut self, tid: i32, fd: i32) -> Target {
         let link = format!("/proc/{tid}/fd/{fd}");
         let wanted = StatxFlags::BASIC_STATS | StatxFlags::BTIME;

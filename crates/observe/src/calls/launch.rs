@@ -1,4 +1,4 @@
-//! Starts the command so that nothing of it goes unseen: it is attached to before it becomes the program.
+//! Starts the command so that nothing is missed: the tracer attaches before the program is executed.
 #![allow(unsafe_code, reason = "fork, exec and the filter have no safe form")]
 
 use super::{filter, ptrace};
@@ -11,7 +11,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// Calls that do nothing, made before the program begins, to learn what tracing costs.
+/// Calls that do nothing, made before the program begins, to measure what tracing costs.
 const TRIALS: usize = 200;
 
 /// First byte of the child's report: the filter is in place.

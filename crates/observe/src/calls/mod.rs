@@ -35,9 +35,9 @@ use threads::{LiveThreads, send};
 pub use files::TracedFile;
 pub use threads::TracedProcess;
 
-/// The terminal has told the command of a Ctrl-C itself; others are told by us after this time.
+/// The terminal sends Ctrl-C to the command itself; other processes get it from us after this time.
 const PATIENCE: Duration = Duration::from_millis(300);
-/// A command that goes on for so long after an interrupt is killed.
+/// A command that runs this long after an interrupt is killed.
 const GRACE: Duration = Duration::from_secs(3);
 
 /// How a command is recorded.
@@ -55,7 +55,7 @@ pub struct CallOptions {
     pub interrupt: Arc<AtomicBool>,
 }
 
-/// What is known of a recording beside its calls.
+/// What is known of a recording besides its calls.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recording {
     /// The files, by [`FileCall::file`].
@@ -70,7 +70,7 @@ pub struct Recording {
     pub elapsed_ns: u64,
     /// Calls that stopped for the recorder.
     pub calls_traced: u64,
-    /// Calls on something else than counted files, by what it was.
+    /// Calls on anything but counted files, by its kind.
     pub elsewhere: BTreeMap<&'static str, u64>,
     /// What tracing adds to the times.
     pub cost: TracingCost,

@@ -1,6 +1,6 @@
-//! Which system calls are watched, by the numbers this processor gives them.
+//! Which system calls are traced, by the numbers this processor gives them.
 
-/// A watched call, by what it does to files.
+/// A traced call, by what it does to files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Call {
     /// `read`, `readv`: at the file's own position.

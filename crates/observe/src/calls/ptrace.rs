@@ -1,4 +1,4 @@
-//! The kernel's tracing interface, `ptrace(2)`, in words: stops told apart, and processes set going again.
+//! The kernel's tracing interface, `ptrace(2)`, with names: kinds of stops, and resuming processes.
 #![allow(unsafe_code, reason = "ptrace and waitpid have no safe form")]
 
 use std::io;
@@ -6,7 +6,7 @@ use std::io;
 /// `PTRACE_EVENT_STOP`, which the C library's headers leave out.
 const EVENT_STOP: i32 = 128;
 
-/// Everything asked of the kernel: follow children, show watched calls, and leave nobody behind.
+/// Everything asked of the kernel: follow children, stop at traced calls, and leave no process behind.
 const OPTIONS: i32 = libc::PTRACE_O_EXITKILL
     | libc::PTRACE_O_TRACESYSGOOD
     | libc::PTRACE_O_TRACEFORK
@@ -26,7 +26,7 @@ pub(super) enum Stop {
     Signal(i32),
     /// It was suspended by job control together with its whole process.
     Suspended,
-    /// It has just been attached, or goes on after a suspension.
+    /// It has just been attached, or resumes after a suspension.
     Attached,
     /// It made a process or thread.
     Birth,
@@ -102,7 +102,7 @@ pub(super) fn listen(pid: i32) {
     let _ = request(libc::PTRACE_LISTEN as _, pid, 0, 0);
 }
 
-/// The number that comes with an event: the child's of a birth, the former thread's of an exec.
+/// The number that comes with an event: the child's after a fork, the former thread's after an exec.
 pub(super) fn message(pid: i32) -> Option<i32> {
     let mut value: libc::c_ulong = 0;
     request(libc::PTRACE_GETEVENTMSG as _, pid, 0, &raw mut value as usize).ok()?;

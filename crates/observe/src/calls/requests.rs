@@ -281,7 +281,7 @@ fn advance(description: &mut Description, tid: i32, fd: i32, len: u64, appends: 
     begin
 }
 
-/// The same descriptors for a new owner who goes his own way from here.
+/// The same descriptors for a new owner, independent from here on.
 pub(super) fn parted(descriptors: &Shared<Descriptors>) -> Shared<Descriptors> {
     Rc::new(std::cell::RefCell::new(descriptors.borrow().clone()))
 }

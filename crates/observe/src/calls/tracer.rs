@@ -39,7 +39,7 @@ pub(super) struct Tracer<'a> {
     ending: Option<Ending>,
 }
 
-/// What came of a command that was followed to its end.
+/// How a command ended that was followed to its end.
 pub(super) struct Followed<'a> {
     pub(super) launched: Launched,
     pub(super) ledger: Ledger<'a>,

@@ -143,14 +143,14 @@ pub(crate) fn run(setting: &Setting<'_>) -> io::Result<Run> {
     let target = if setting.compiler.is_some() { "objects" } else { "wm" };
     let under = RunUnderWay { setting, waited: Waited::new()? };
     let one = under.timed(|| under.directories())?;
-    under.forget(&files, "src")?;
+    under.drop_from_cache(&files, "src")?;
     let two = under.timed(|| under.copies(&files))?;
     let three = under.timed(|| under.all(&[&["find", "testfs1", "ls"], &["du", "testfs1"]]))?;
-    under.forget(&files, "testfs1")?;
+    under.drop_from_cache(&files, "testfs1")?;
     let four = under.timed(|| {
         under.all(&[&["find", "testfs1", "grep", "kangaroo"], &["find", "testfs1", "wc"]])
     })?;
-    under.forget(&files, "testfs1")?;
+    under.drop_from_cache(&files, "testfs1")?;
     let five = under.timed(|| {
         let told = |e| match setting.compiler {
             Some(command) => io::Error::other(format!("{e}, with the compiler {command:?}")),
@@ -179,7 +179,7 @@ impl RunUnderWay<'_> {
     }
 
     /// Drops the contents of a tree from the file cache, where the run is a cold one.
-    fn forget(&self, files: &[Named<String>], folder: &str) -> io::Result<()> {
+    fn drop_from_cache(&self, files: &[Named<String>], folder: &str) -> io::Result<()> {
         let Setting { directory, cold, .. } = self.setting;
         if *cold { cold::drop_contents(files, &directory.join(folder)) } else { Ok(()) }
     }

@@ -51,7 +51,7 @@ pub fn speed(value: f64) -> String {
     }
 }
 
-/// Share of batches that others left alone; empty where the kernel does not tell.
+/// Share of batches that others left alone; empty where the kernel does not report it.
 pub fn clean(one: &OsBenchmark) -> String {
     one.contamination.clean_frac.map_or_else(String::new, |share| format!("{:.0} %", share * 100.0))
 }

@@ -15,7 +15,7 @@ const FLUSH_SET_MOST: f64 = 256.0 * 1_048_576.0;
 /// Evaluates whatever is behind `probe` (self-scaling paper, sections 6 to 8).
 ///
 /// The course depends on the options and the probe's answers alone, time on the sum of their `cost_s`; so an
-/// interrupted evaluation continues with [`Replay`](crate::evaluate::Replay). At most `budget_s` and one point are spent.
+/// interrupted evaluation continues with [`RecordedProbe`](crate::evaluate::RecordedProbe). At most `budget_s` and one point are spent.
 /// `target` and `settings` of the result are the caller's to fill in.
 ///
 /// # Errors

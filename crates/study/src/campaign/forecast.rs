@@ -1,4 +1,4 @@
-//! What a campaign will take: its rows, their space, and the time at the pace of each place.
+//! What a campaign will take: its rows, their space, and the time at the speed of each place.
 
 use super::room::FileSet;
 use ioscape_schema::units::{Bytes, Rate, Seconds};
@@ -11,7 +11,7 @@ pub struct Pace {
     pub write_bytes_per_s: f64,
     /// Reading from the device, in bytes per second.
     pub read_bytes_per_s: f64,
-    /// What any run takes beside its requests, in seconds.
+    /// What any run takes in addition to its requests, in seconds.
     pub run_s: f64,
 }
 
@@ -64,7 +64,7 @@ impl Work {
         all
     }
 
-    /// How long it takes at this pace, in seconds.
+    /// How long it takes at this speed, in seconds.
     pub fn seconds(&self, pace: &Pace) -> f64 {
         self.written_bytes / pace.write_bytes_per_s
             + self.read_bytes / pace.read_bytes_per_s

@@ -3,7 +3,7 @@
 use crate::ratio::paired_ratio;
 use ioscape_schema::{CampaignResult, CampaignRow};
 
-/// Name of the parameter whose growth is told.
+/// Name of the parameter whose growth is described.
 const THREADS: &str = "threads";
 /// Nothing is said of a ratio whose interval's ends are further apart than this.
 const WIDE: f64 = 100.0;

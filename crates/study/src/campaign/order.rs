@@ -43,7 +43,7 @@ pub fn budget_spent(schedule: Schedule, step: usize) -> Warning {
     Warning::new(WarningKind::BudgetSpent, message)
 }
 
-/// The order in which a row's columns are measured in a round: another one each time, so that no column always follows the same
+/// The order in which a row's columns are measured in a round: a different one each time, so that no column always follows the same
 /// other one, whose pages or dirty blocks it would inherit.
 fn order(columns: usize, round: usize, row: usize) -> Vec<usize> {
     let draw = |column: usize| {

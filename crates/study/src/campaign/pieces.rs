@@ -9,7 +9,7 @@ const WRITTEN: &str = "files_written";
 const READ: &str = "files";
 
 /// A sentence for every column: the pieces of a file (`FIEMAP`, median of the runs) for each number of files that were written in
-/// turns. Empty where that number does not vary, or where the file system does not tell.
+/// turns. Empty where that number does not vary, or where the file system does not report it.
 pub fn pieces_of_aged_files(result: &CampaignResult) -> Vec<String> {
     let mut counts: Vec<f64> = result.rows.iter().filter_map(|row| value(row, WRITTEN)).collect();
     counts.sort_by(f64::total_cmp);

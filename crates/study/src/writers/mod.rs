@@ -1,6 +1,6 @@
 //! Do concurrent writers to one file of a file system wait for one another?
 //!
-//! One writer, several on one preallocated file, and several on a file each are measured in turns. What several gain on a
+//! One writer, several on one preallocated file, and several on a file each are measured alternately. What several gain on a
 //! file each is what the machine can give; what they lack on one file is the file system's single-writer lock, the effect
 //! that Quick I/O avoids (VERITAS 1996, pp. 32-35).
 

@@ -5,7 +5,7 @@ use super::throughputs::Throughputs;
 use crate::ratio::{PairedRatio, median, paired_ratio};
 use ioscape_schema::WriterScaling;
 
-/// Least gain of several writers on a file each, over one writer, from which anything can be told.
+/// Least gain of several writers on a file each, over one writer, from which anything can be concluded.
 const GAIN_MIN: f64 = 1.25;
 
 /// What the verdict rests on: three ratios of runs of the same rounds, each with its 95 % interval.

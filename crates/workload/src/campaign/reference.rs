@@ -1,4 +1,4 @@
-//! Reference numbers beside a campaign: CSV with the source in its first line, after `# `.
+//! Reference numbers to compare a campaign with: CSV with the source in its first line, after `# `.
 
 use super::CampaignError;
 use ioscape_schema::CampaignReference;

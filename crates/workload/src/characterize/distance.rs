@@ -1,4 +1,4 @@
-//! How far what was seen is from what the model would generate: distances between cumulative distributions.
+//! How far the observed requests are from what the model would generate: distances between cumulative distributions.
 
 use crate::sizes::{Grid, probabilities};
 use ioscape_schema::{SizeDistribution, Workload};
@@ -65,7 +65,7 @@ impl Histogram {
         self.0.iter().map(|(&value, &count)| (value, count)).collect()
     }
 
-    /// The size distribution that is nearest to the sizes seen, beside the other parameters of `workload`, and its
+    /// The size distribution that is nearest to the sizes seen, with the other parameters of `workload`, and its
     /// distance.
     pub(super) fn nearest(&self, workload: &Workload) -> (SizeDistribution, f64) {
         use SizeDistribution::{Bernoulli, Exponential, Fixed, Normal};

@@ -1,4 +1,4 @@
-//! What is doubtful about an application's workload: I/O that calls do not show, a poor fit, and the cost of watching.
+//! What is doubtful about an application's workload: I/O that calls do not show, a poor fit, and the cost of tracing.
 
 use ioscape_schema::units::{Bytes, Nanos};
 use ioscape_schema::{Access, Characterization, Traits, Warning, WarningKind};

@@ -8,7 +8,7 @@ const PAUSE_NS: u64 = 10_000_000_000;
 pub(super) struct Phases(Vec<(u64, u64)>);
 
 impl Phases {
-    /// Takes in a request; requests come in the order of their completions.
+    /// Adds a request; requests arrive in the order of their completions.
     pub(super) fn add(&mut self, issued_ns: u64, completed_ns: u64) {
         match self.0.last_mut() {
             Some((_, end)) if issued_ns.saturating_sub(*end) <= PAUSE_NS => {

@@ -36,7 +36,7 @@ pub(super) struct Share {
     runs: Histogram,
 }
 
-/// What the count itself does not tell.
+/// What the counts alone do not show.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ShareContext {
     pub(super) unique_bytes: u64,

@@ -19,7 +19,7 @@ pub(super) struct Draft {
 }
 
 impl Draft {
-    /// Takes over the settings of one table, in the order written; `named` allows a name.
+    /// Applies the settings of one table, in the order written; `named` allows a name.
     pub(super) fn apply_all(
         &mut self,
         settings: Vec<Setting<'_>>,
@@ -41,7 +41,7 @@ impl Draft {
         Ok(())
     }
 
-    /// Takes over one setting and tells the field it is for.
+    /// Applies one setting and returns the field it is for.
     fn apply(&mut self, setting: &Setting<'_>) -> Result<&'static str, JobError> {
         let workload = &mut self.workload;
         Ok(match setting.key {
@@ -77,7 +77,7 @@ impl Draft {
         })
     }
 
-    /// The same for the settings that tell how the workload is carried out.
+    /// The same for the settings that say how the workload is carried out.
     fn apply_how(&mut self, setting: &Setting<'_>) -> Result<&'static str, JobError> {
         let workload = &mut self.workload;
         Ok(match setting.key {

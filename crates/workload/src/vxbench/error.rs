@@ -48,7 +48,7 @@ pub enum VxError {
     Contradiction(String),
 }
 
-/// Shows ` (did you mean "read"?)`, or nothing.
+/// Shows ` (did you mean "read"?)`, or neither.
 struct Nearest<'a>(&'a Option<&'static str>);
 
 impl std::fmt::Display for Nearest<'_> {

@@ -1,4 +1,4 @@
-//! What does not go together in a job of `vxbench`: refused before anything is opened.
+//! Options that contradict each other in a job of `vxbench`: refused before anything is opened.
 
 use super::error::VxError;
 use ioscape_schema::{VxJob, VxWorkload};

@@ -79,7 +79,7 @@ pub fn count(told: &mut TraceFile, first_ns: &mut Option<u64>, batch: &[Io]) {
     }
 }
 
-/// Puts what is told of the trace into the document, with its doubts.
+/// Puts what is told of the trace into the document, with its warnings.
 pub fn finish(document: &mut Document, mut told: TraceFile, info: TraceInfo) {
     told.info = info;
     ioscape_trace::doubts(&told.info).into_iter().for_each(|doubt| document.warn(doubt));

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 /// Distinct bytes are counted in pages of so many bytes, as the file cache does.
 const PAGE_BYTES: u64 = 4096;
 
-/// Processes that are told apart in the result; all later ones count in the whole and in the files only.
+/// Processes listed separately in the result; all later ones count in the whole and in the files only.
 const PROCESSES_MOST: u32 = 4096;
 
 /// Files and processes that are listed one by one.
@@ -74,7 +74,7 @@ pub struct Portrait {
 }
 
 impl Application {
-    /// Takes in the next call; calls come in the order of their completions.
+    /// Adds the next call; calls arrive in the order of their completions.
     pub fn record(&mut self, call: &FileCall) {
         let process = self.processes.entry(call.process).or_default();
         let in_detail = call.process < PROCESSES_MOST;

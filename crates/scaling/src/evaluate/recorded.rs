@@ -10,12 +10,12 @@ use std::collections::VecDeque;
 /// it asks the logged questions again in the same order, and continues where it was interrupted. From the first
 /// question that differs from the log, the rest of the log is ignored.
 #[derive(Debug)]
-pub struct Replay<P> {
+pub struct RecordedProbe<P> {
     log: VecDeque<Logged>,
     inner: P,
 }
 
-impl<P> Replay<P> {
+impl<P> RecordedProbe<P> {
     /// A probe over `inner` that knows the answers in `log`, in the order they were given.
     pub fn new(log: Vec<Logged>, inner: P) -> Self {
         Self { log: log.into(), inner }
@@ -40,7 +40,7 @@ fn same(a: &Workload, b: &Workload) -> bool {
         && Workload { read_frac: b.read_frac, seq_frac: b.seq_frac, ..a.clone() } == *b
 }
 
-impl<P: Probe> Probe for Replay<P> {
+impl<P: Probe> Probe for RecordedProbe<P> {
     type Error = P::Error;
 
     fn measure(&mut self, request: &ProbeRequest) -> Result<Measurement, Self::Error> {
