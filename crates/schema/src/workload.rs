@@ -413,7 +413,7 @@ mod tests {
         let bad = Workload { read_frac: 1.5, ..Workload::default() };
         assert_eq!(
             bad.validate().unwrap_err().to_string(),
-            "read_frac is 1.5, but a fraction is from 0 to 1"
+            "read_frac is 1.5, but a fraction must be from 0 to 1"
         );
         let nan = Workload { seq_frac: f64::NAN, ..Workload::default() };
         assert!(nan.validate().is_err());

@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn the_most_threads_are_held_against_the_fewest() {
+    fn the_most_threads_are_compared_with_the_fewest() {
         let rows = vec![
             row("64k", 1.0, [100.0, 200.0]),
             row("64k", 32.0, [300.0, 600.0]),
@@ -98,7 +98,7 @@ mod tests {
         assert_eq!(
             growth_in_threads(&table(rows)),
             [
-                "xfs quick: 32 threads instead of 1 multiply the throughput by 3.00 with iosize 64k (3.00 to 3.00), \
+                "xfs quick: 32 threads instead of 1 multiply throughput by 3.00 with iosize 64k (3.00 to 3.00), \
                  1.00 with iosize 1M (1.00 to 1.00)."
             ]
         );

@@ -74,17 +74,17 @@ mod tests {
     }
 
     #[test]
-    fn pieces_are_told_of_one_file_for_each_number_written() {
+    fn pieces_are_given_of_one_file_for_each_number_written() {
         let columns = ["xfs", "nfs"]
             .map(|place| CampaignColumn { place: place.into(), ..CampaignColumn::default() });
         let rows = vec![row(2.0, 1.0, &[16, 16]), row(1.0, 1.0, &[1]), row(2.0, 2.0, &[32, 34])];
         let table = CampaignResult { columns: columns.into(), rows, ..CampaignResult::default() };
         assert_eq!(
             pieces_of_aged_files(&table),
-            ["xfs: pieces that a file lies in: 1 written alone, 16 as one of 2 written in turns."]
+            ["xfs: fragments per file: 1 written alone, 16 if 2 are written alternately."]
         );
         let bare = CampaignRow { settings: Vec::new(), ..row(1.0, 1.0, &[9]) };
         let table = CampaignResult { rows: vec![bare], ..table };
-        assert!(pieces_of_aged_files(&table).is_empty(), "no files were written in turns");
+        assert!(pieces_of_aged_files(&table).is_empty(), "no files were written alternately");
     }
 }

@@ -166,7 +166,7 @@ mod tests {
             Columns::new(&[place("xfs", false), place("raw", true)], &[method("a", false)]);
         let said = columns.doubts("t");
         assert_eq!(said.len(), 1);
-        assert_eq!(said[0].message, "raw is left out: none of the methods of t is for it");
+        assert_eq!(said[0].message, "raw is left out: no method of t applies to it");
     }
 
     #[test]

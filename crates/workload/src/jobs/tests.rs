@@ -101,11 +101,11 @@ fn values_of_the_wrong_kind_are_refused_with_place_and_remedy() {
         ),
         (
             "seq_frac = -0.5",
-            "3, column 12: job \"j\": seq_frac is -0.5, but a fraction is from 0 to 1",
+            "3, column 12: job \"j\": seq_frac is -0.5, but a fraction must be from 0 to 1",
         ),
         (
             "seq_frac = nan",
-            "3, column 12: job \"j\": seq_frac is NaN, but a fraction is from 0 to 1",
+            "3, column 12: job \"j\": seq_frac is NaN, but a fraction must be from 0 to 1",
         ),
         (
             "processes = 1.5",
@@ -168,7 +168,7 @@ fn keys_are_checked() {
     );
     assert_eq!(
         refused_line("processes = 1\nprocess_num = 2"),
-        "line 4, column 15: job \"j\": process_num says again what another key of this table says: keep one"
+        "line 4, column 15: job \"j\": process_num repeats another key of this table: keep one"
     );
     assert_eq!(
         refusal("[jobs]\n"),
