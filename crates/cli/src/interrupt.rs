@@ -6,15 +6,23 @@ use std::sync::atomic::AtomicBool;
 /// Exit code of the second Ctrl-C.
 const AT_ONCE: i32 = 130;
 
-/// Sets the returned flag on SIGINT, SIGTERM and SIGHUP.
+/// Sets the returned flag on SIGINT, SIGTERM and SIGHUP; on those only that are not ignored already, as after `nohup`.
 pub fn flag() -> Arc<AtomicBool> {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
     let flag = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM, SIGHUP] {
+    let ignored = ignored();
+    for signal in [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|s| ignored >> (s - 1) & 1 == 0) {
         // Registration fails only for signals that cannot be caught; then the default action stands.
         let _ =
             signal_hook::flag::register_conditional_shutdown(signal, AT_ONCE, Arc::clone(&flag));
         let _ = signal_hook::flag::register(signal, Arc::clone(&flag));
     }
     flag
+}
+
+/// The signals that this process ignores, the first one in the lowest bit.
+fn ignored() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
 }

@@ -12,13 +12,13 @@ mod output;
 mod outputs;
 mod progress;
 mod recognise;
+mod resume;
 mod save;
 mod systems;
 mod text;
 mod traces;
 
-use args::{Cli, Command};
-use clap::Parser;
+use args::Command;
 use std::ffi::OsString;
 use std::path::Path;
 use std::process::ExitCode;
@@ -27,19 +27,19 @@ fn main() -> ExitCode {
     if let Some(code) = command::os::step() {
         return code;
     }
-    let cli = match Cli::try_parse_from(words()) {
-        Ok(cli) => cli,
+    let (cli, typed) = match args::parse(words()) {
+        Ok(parsed) => parsed,
         Err(error) => return failure::of_arguments(&error),
     };
     let done = match cli.command {
-        Command::Evaluate(args) => command::evaluate::main(&args),
+        Command::Evaluate(args) => command::evaluate::main(&args, &typed),
         Command::Run(args) => command::run::main(&args),
         Command::Predict(args) => command::predict::main(&args),
         Command::Compare(args) => command::compare::main(&args),
-        Command::Validate(args) => command::validate::main(&args),
+        Command::Validate(args) => command::validate::main(&args, &typed),
         Command::Characterize(args) => command::characterize::main(&args),
         Command::Vxbench(args) => command::vxbench::main(&args),
-        Command::Campaign(args) => command::campaign::main(&args),
+        Command::Campaign(args) => command::campaign::main(&args, &typed),
         Command::Os(args) => command::os::main(&args),
         Command::Trace(args) => command::trace::main(&args),
         Command::Simulate(args) => command::simulate::main(&args),

@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::text::printable;
 use ioscape_schema::{Document, SCHEMA, Tool};
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 
 /// An empty document that says who wrote it, when, and by which command.
@@ -75,11 +75,32 @@ pub fn show(document: &Document, as_json: bool) -> Result<(), Failure> {
     print(&text)
 }
 
+/// Largest file that is read as a text, in bytes.
+const TEXT_MOST: u64 = 256 << 20;
+
+/// Reads a file as a text; no endless one, and none that is no text from the beginning.
+///
+/// # Errors
+/// It cannot be read, is no text, or is larger than any text that belongs here.
+pub fn read_text(path: &Path) -> io::Result<String> {
+    let no_text = |why: &str| io::Error::new(io::ErrorKind::InvalidData, why);
+    let mut file = std::fs::File::open(path)?;
+    let mut bytes = Vec::new();
+    Read::by_ref(&mut file).take(4096).read_to_end(&mut bytes)?;
+    if bytes.contains(&0) {
+        return Err(no_text("it holds binary data, not text"));
+    }
+    file.take(TEXT_MOST).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > TEXT_MOST {
+        return Err(no_text("it is larger than 256 MiB"));
+    }
+    String::from_utf8(bytes).map_err(|_| no_text("it holds bytes that are not UTF-8"))
+}
+
 /// Reads a result file and checks it.
 pub fn read_result(path: &Path) -> Result<Document, Failure> {
     let name = path.display().to_string();
-    let text = std::fs::read_to_string(path)
-        .map_err(|e| Failure::Misuse(format!("cannot read {name}: {e}")))?;
+    let text = read_text(path).map_err(|e| Failure::Misuse(format!("cannot read {name}: {e}")))?;
     ioscape_report::from_json(&text, &name).map_err(|e| Failure::Misuse(e.to_string()))
 }
 

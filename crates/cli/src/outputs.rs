@@ -185,6 +185,17 @@ impl Outputs {
         self.make(what, |draft| draft.file().write_all(text.as_bytes()))
     }
 
+    /// Saves a document that will be replaced by a later one, where that is possible.
+    ///
+    /// # Errors
+    /// The place does not take it.
+    pub fn save(&mut self, document: &Document) -> Result<(), Failure> {
+        match self.get(RESULT).is_some_and(|place| place.is_replaced()) {
+            true => self.text(RESULT, &output::json(document)?),
+            false => Ok(()),
+        }
+    }
+
     /// Writes a finished document to the files asked for, and prints it as JSON or as a summary. It is printed whatever
     /// happens to the files; where one cannot be written the document goes to another place, which is named.
     ///

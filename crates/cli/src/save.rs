@@ -117,7 +117,7 @@ impl Keeper {
         mut document: Document,
         finished: Result<(), Failure>,
     ) -> Result<(), Failure> {
-        document.interrupted = matches!(finished, Err(Failure::Interrupted(_)));
+        document.interrupted = finished.is_err();
         for doubt in document.evaluation().map(Evaluation::doubts).unwrap_or_default() {
             document.warn(doubt);
         }

@@ -69,4 +69,41 @@ pub struct Environment {
     /// Load average over one minute before the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub load_before: Option<f64>,
+    /// Machine, target and options by name, of work that can be continued: what must be the same when it is. Names of
+    /// options begin with `--`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub identity: BTreeMap<String, String>,
+}
+
+impl Environment {
+    /// How `now` is not what this was, one phrase for each difference: in what both know of machine and target, and in the
+    /// options that `now` names.
+    pub fn identity_differences(&self, now: &BTreeMap<String, String>) -> Vec<String> {
+        let differs = |(name, now): (&String, &String)| match self.identity.get(name) {
+            Some(was) if was != now => Some(format!("{name} was {was} and is {now}")),
+            None if name.starts_with("--") => Some(format!("{name} was not given and is {now}")),
+            _ => None,
+        };
+        now.iter().filter_map(differs).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn differences_are_named() {
+        let map = |pairs: &[(&str, &str)]| {
+            pairs.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect()
+        };
+        let identity = map(&[("memory", "1"), ("--seed", "1"), ("target", "/a")]);
+        let was = Environment { identity, ..Environment::default() };
+        let differences = |now| was.identity_differences(&map(now));
+        assert!(differences(&[("memory", "1"), ("--seed", "1"), ("machine", "x")]).is_empty());
+        assert_eq!(
+            differences(&[("target", "/b"), ("--direct", "true")]),
+            ["--direct was not given and is true", "target was /a and is /b"]
+        );
+    }
 }

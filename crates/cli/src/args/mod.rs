@@ -10,6 +10,7 @@ mod result;
 mod rows;
 mod simulate;
 mod trace;
+mod typed;
 mod value;
 mod vxbench;
 mod workload;
@@ -29,6 +30,7 @@ pub use result::ResultArgs;
 pub use rows::RowsArgs;
 pub use simulate::{CalibrateArgs, SimulateArgs};
 pub use trace::{ExportArgs, ImportArgs, RecordArgs, TraceArgs, TraceCommand};
+pub use typed::{Typed, parse};
 pub use vxbench::VxbenchArgs;
 pub use workload::{WaysArgs, WorkloadArgs};
 

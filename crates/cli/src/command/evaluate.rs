@@ -1,18 +1,20 @@
 //! `ioscape evaluate`: the self-scaling evaluation of a real target, saved after every point.
 
 use super::single_writer;
-use crate::args::EvaluateArgs;
+use crate::args::{EvaluateArgs, Typed};
 use crate::failure::Failure;
 use crate::machine::{self, Machine};
 use crate::outputs::Names;
 use crate::progress::Progress;
 use crate::save::{Keeper, Work};
-use crate::{interrupt, output};
+use crate::{interrupt, output, resume};
 use ioscape_machine::TargetFacts;
 use ioscape_machine::error::Error as MeasureError;
 use ioscape_scaling::{EvaluationOptions, Plan, Probe, ProbeRequest, RecordedProbe};
 use ioscape_schema::units::Bytes;
-use ioscape_schema::{Access, Document, Evaluation, Measurement, Settings, WarningKind, Workload};
+use ioscape_schema::{
+    Access, Document, Environment, Evaluation, Measurement, Settings, WarningKind, Workload,
+};
 use ioscape_study::frame::{EvaluationFrame, KnownWriters};
 use ioscape_study::reach::{PROCESS_MAX, ReachLimits};
 use ioscape_study::writers::WriterEffort;
@@ -27,12 +29,16 @@ const EXPLORING: f64 = 0.96;
 ///
 /// # Errors
 /// Misuse before anything is touched; failures and interruptions with everything measured saved and named.
-pub fn main(args: &EvaluateArgs) -> Result<(), Failure> {
+pub fn main(args: &EvaluateArgs, typed: &Typed) -> Result<(), Failure> {
     if let Some(name) = args.target.to_str().and_then(|target| target.strip_prefix("sim:")) {
         return super::evaluate_sim::main(args, name, names(args).open()?);
     }
     let earlier = args.resume.as_deref().map(output::read_result).transpose()?;
     let outputs = names(args).open()?;
+    let mut begun_as = Environment::default();
+    let here = resume::identity([("target".to_owned(), &*args.target)], Default::default());
+    let before = args.resume.as_deref().zip(earlier.as_ref().map(|found| &found.environment));
+    resume::held_against(before, here, typed, &mut begun_as)?;
     base(args, None).validate().map_err(|e| Failure::Misuse(e.to_string()))?;
     if args.dry_run {
         return dry_run(args);
@@ -44,6 +50,7 @@ pub fn main(args: &EvaluateArgs) -> Result<(), Failure> {
     let flag = interrupt::flag();
     let mut machine = Machine::open(&args.target, args.destroy_data, memory, Arc::clone(&flag))?;
     machine.start(&mut document)?;
+    document.environment.identity = begun_as.identity;
     let (settings, writers, log) = match &earlier {
         Some(earlier) => continued(earlier, &mut document, args)?,
         None => fresh(args, &mut machine, &mut document, begun, &flag)?,
@@ -54,7 +61,18 @@ pub fn main(args: &EvaluateArgs) -> Result<(), Failure> {
     options.validate().map_err(|e| Failure::Misuse(e.to_string()))?;
     announce(&ioscape_scaling::plan(&options), settings);
     let mut keeper = Keeper::new(Work::Evaluation, outputs, &args.out, &document)?;
+    if earlier.is_none() {
+        document
+            .warnings
+            .iter()
+            .for_each(|doubt| output::tell(&format!("Note: {}", doubt.message)));
+    }
     let finished = explore(&options, &frame, log, machine, &mut document, &mut keeper);
+    let measured = document.evaluation().is_some_and(|found| found.points_measured > 0);
+    if finished.is_ok() && !measured {
+        let why = "no point was measured within the budget: give a longer --budget";
+        return keeper.end(document, Err(Failure::Failed(why.to_owned())));
+    }
     keeper.conclude(document, finished)
 }
 
@@ -66,7 +84,10 @@ fn names(args: &EvaluateArgs) -> Names {
 /// Prints the plan on standard output and touches nothing.
 fn dry_run(args: &EvaluateArgs) -> Result<(), Failure> {
     let look = machine::look(&args.target, args.destroy_data)?;
-    let settings = settings_of(args, &look, &limits(args, &look, None));
+    check_room(args, &look)?;
+    let limits = limits(args, &look, None);
+    limits.doubts().iter().for_each(|doubt| output::tell(&format!("Note: {}", doubt.message)));
+    let settings = settings_of(args, &look, &limits);
     let plan = ioscape_scaling::plan(&EvaluationOptions::of_settings(&settings, args.seed));
     output::print(&plan.describe(&settings))
 }
@@ -133,13 +154,7 @@ fn fresh(
     interrupt: &Arc<AtomicBool>,
 ) -> Result<Beginning, Failure> {
     let look = machine.look();
-    if args.max_unique_bytes.is_some_and(|asked| asked > look.capacity_bytes) {
-        return Err(Failure::Misuse(format!(
-            "--max-unique-bytes is more than {} has room for: at most {} (half of the free space); give a smaller size",
-            args.target.display(),
-            Bytes(look.capacity_bytes as f64)
-        )));
-    }
+    check_room(args, &look)?;
     let [_, wished] = limits(args, &look, None).unique_bytes();
     let limits = limits(args, &look, machine.layout_rate(wished)?);
     let mut settings = settings_of(args, &look, &limits);
@@ -151,6 +166,18 @@ fn fresh(
 }
 
 /// Finds out whether concurrent writers to one file wait for one another, where files can be made and the time allows.
+/// Refuses sets that the target has no room for.
+fn check_room(args: &EvaluateArgs, look: &TargetFacts) -> Result<(), Failure> {
+    if args.max_unique_bytes.is_some_and(|asked| asked > look.capacity_bytes) {
+        return Err(Failure::Misuse(format!(
+            "--max-unique-bytes is more than {} has room for: at most {} (half of the free space); give a smaller size",
+            args.target.display(),
+            Bytes(look.capacity_bytes as f64)
+        )));
+    }
+    Ok(())
+}
+
 fn writers(
     args: &EvaluateArgs,
     layout_rate: Option<f64>,

@@ -6,7 +6,6 @@ use crate::failure::{Failure, both};
 use crate::outputs::Names;
 use crate::progress::Progress;
 use crate::{interrupt, output};
-use ioscape_machine::error::Error as MeasureError;
 use ioscape_osbench::{OsOptions, Outcome, Program};
 use ioscape_schema::{Warning, WarningKind};
 use std::process::ExitCode;
@@ -59,7 +58,7 @@ pub fn main(args: &OsArgs) -> Result<(), Failure> {
     let Outcome { mut results, environment, finished } = outcome?;
     results.rate(args.mips);
     document.environment = environment;
-    document.interrupted = matches!(finished, Err(MeasureError::Interrupted));
+    document.interrupted = finished.is_err();
     if let Err(error) = &finished {
         document
             .warn(Warning::new(WarningKind::Interrupted, format!("the run is partial: {error}")));

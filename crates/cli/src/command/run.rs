@@ -47,7 +47,7 @@ pub fn main(args: &RunArgs) -> Result<(), Failure> {
     machine.keep_rows(if args.rows.is_some() { ROWS_MOST } else { 0 });
     let mut measurements = Vec::new();
     let finished = machine.start(&mut document).map_err(Failure::from).and_then(|()| {
-        run_all(&mut machine, &jobs, args, &target, &mut outputs, &mut measurements)
+        run_all(&mut machine, &jobs, args, &target, &mut outputs, &document, &mut measurements)
     });
     conclude(finished, measurements, document, args, &mut outputs)
 }
@@ -75,6 +75,7 @@ fn run_all(
     args: &RunArgs,
     target: &Path,
     outputs: &mut Outputs,
+    document: &Document,
     measurements: &mut Vec<Measurement>,
 ) -> Result<(), Failure> {
     for (index, job) in jobs.iter().enumerate() {
@@ -87,6 +88,7 @@ fn run_all(
         progress.done();
         write_iologs(outputs, machine.path(), &measurement, seed)?;
         measurements.push(measurement);
+        save(outputs, document, measurements);
         if let (Some(place), Some(measurement)) = (outputs.take(ROWS), measurements.last()) {
             keep_rows(place, target, measurement, &machine.take_rows())?;
         }
@@ -110,6 +112,15 @@ fn iolog_path(path: &Path, process: u32) -> PathBuf {
         place.push(format!(".{process}"));
     }
     place.into()
+}
+
+/// Saves what is finished, where a later saving replaces it.
+fn save(outputs: &mut Outputs, document: &Document, measurements: &[Measurement]) {
+    let outcome = Some(measurements.to_vec().into());
+    let so_far = Document { outcome, interrupted: true, ..document.clone() };
+    if let Err(failure) = outputs.save(&so_far) {
+        output::tell(&format!("ioscape: cannot save the results so far: {failure}"));
+    }
 }
 
 /// Writes the measured requests of a job.
@@ -164,7 +175,7 @@ fn conclude(
     args: &RunArgs,
     outputs: &mut Outputs,
 ) -> Result<(), Failure> {
-    document.interrupted = matches!(finished, Err(Failure::Interrupted(_)));
+    document.interrupted = finished.is_err();
     let results = measurements.len();
     if finished.is_err() && results == 0 {
         return finished;

@@ -1,13 +1,13 @@
 //! `ioscape validate`: measures random workloads over the evaluated space and shows how far off their predictions were.
 
-use crate::args::ValidateArgs;
+use crate::args::{Typed, ValidateArgs};
 use crate::failure::Failure;
 use crate::machine::{Machine, RunLength};
 use crate::outputs::Names;
 use crate::progress::Progress;
 use crate::save::{self, Keeper};
 use crate::systems::System;
-use crate::{interrupt, output};
+use crate::{interrupt, output, resume};
 use ioscape_machine::error::Error as MeasureError;
 use ioscape_scaling::model::{
     ModelKind, OrthogonalModel, Predict, SinglePointModel, Validated, bounds_of, orthogonal_sample,
@@ -15,7 +15,8 @@ use ioscape_scaling::model::{
 };
 use ioscape_schema::units::{Bytes, Seconds};
 use ioscape_schema::{
-    Document, Evaluation, Measurement, Outcome, ValidationLog, ValidationRun, Warning, WarningKind,
+    Document, Environment, Evaluation, Measurement, Outcome, ValidationLog, ValidationRun, Warning,
+    WarningKind,
 };
 use ioscape_study::validation::{Schedule, ValidationProgress, ValidationSample, changed};
 use std::path::{Path, PathBuf};
@@ -28,12 +29,16 @@ const BUDGET_S: f64 = 1200.0;
 ///
 /// # Errors
 /// Misuse before anything is touched; failures and interruptions with everything measured saved and named.
-pub fn main(args: &ValidateArgs) -> Result<(), Failure> {
+pub fn main(args: &ValidateArgs, typed: &Typed) -> Result<(), Failure> {
     let system = System::read(&args.result, ModelKind::Default)?;
     let names =
         Names::of(&args.out).reads("the result", [&args.result]).reads("--resume", &args.resume);
     let outputs = names.reads("the target", [&args.target]).open()?;
     let earlier = read_earlier(args)?;
+    let mut begun_as = Environment::default();
+    let here = resume::identity([("target".to_owned(), &*args.target)], Default::default());
+    let before = earlier.as_ref().map(|found| (&*found.path, &found.environment));
+    resume::held_against(before, here, &typed.without(&["--budget"]), &mut begun_as)?;
     let limit = system.evaluation.settings.as_ref().and_then(|s| s.memory_limit_bytes);
     let log = log(earlier.as_ref(), args, limit);
     let mut document = output::document(args.seed);
@@ -50,6 +55,7 @@ pub fn main(args: &ValidateArgs) -> Result<(), Failure> {
     let mut machine = Machine::open(&args.target, args.destroy_data, memory, interrupt::flag())?;
     check_room(&machine, run.schedule(), args)?;
     machine.start(&mut document)?;
+    document.environment.identity = begun_as.identity;
     // What a growing file still has to write would slow the first round of every larger set.
     machine.layout(run.schedule().largest_set())?;
     let there = &system.document.environment;
@@ -81,6 +87,7 @@ struct Earlier {
     path: PathBuf,
     seed: u64,
     started_at: String,
+    environment: Environment,
     log: ValidationLog,
     measured: Vec<Measurement>,
 }
@@ -89,7 +96,7 @@ struct Earlier {
 fn read_earlier(args: &ValidateArgs) -> Result<Option<Earlier>, Failure> {
     let Some(path) = &args.resume else { return Ok(None) };
     let found = output::read_result(path)?;
-    let Document { seed, started_at, outcome, .. } = found;
+    let Document { seed, started_at, environment, outcome, .. } = found;
     let run = match outcome {
         Some(Outcome::Validation(run)) => *run,
         _ => ValidationRun::default(),
@@ -102,7 +109,14 @@ fn read_earlier(args: &ValidateArgs) -> Result<Option<Earlier>, Failure> {
         let there = format!("the file is about {:?}, not {:?}", log.target, args.target);
         return Err(misuse(path, &there));
     }
-    Ok(Some(Earlier { path: path.clone(), seed, started_at, log, measured: run.measurements }))
+    Ok(Some(Earlier {
+        path: path.clone(),
+        seed,
+        started_at,
+        environment,
+        log,
+        measured: run.measurements,
+    }))
 }
 
 impl Earlier {

@@ -1,5 +1,6 @@
 //! The machine as far as it matters to its I/O.
 
+pub mod identity;
 mod virtualization;
 
 use crate::cgroup;

@@ -5,17 +5,17 @@ mod forecast;
 mod places;
 
 use super::single_writer;
-use crate::args::{CampaignAction, CampaignArgs, CampaignRunArgs};
+use crate::args::{CampaignAction, CampaignArgs, CampaignRunArgs, Typed};
 use crate::failure::Failure;
 use crate::outputs::Names;
 use crate::progress::Progress;
 use crate::save::{Keeper, Work};
-use crate::{interrupt, output};
+use crate::{interrupt, output, resume};
 use cells::Cells;
 use ioscape_machine::Clock;
-use ioscape_machine::environment;
+use ioscape_machine::environment::{self, identity};
 use ioscape_schema::units::Bytes;
-use ioscape_schema::{CampaignResult, Document, RowPlan, Warning, WarningKind};
+use ioscape_schema::{CampaignResult, Document, Environment, RowPlan, Warning, WarningKind};
 use ioscape_study::campaign::{
     Columns, MethodColumns, Schedule, budget_spent, continued, has_concurrent_writers, limited,
     record, sentences,
@@ -30,11 +30,11 @@ use std::time::Instant;
 ///
 /// # Errors
 /// Misuse before anything is touched; failures with all finished cells saved.
-pub fn main(args: &CampaignArgs) -> Result<(), Failure> {
+pub fn main(args: &CampaignArgs, typed: &Typed) -> Result<(), Failure> {
     match &args.action {
         CampaignAction::List => output::print(&list()?),
         CampaignAction::Show { name } => output::print(&text(name)?),
-        CampaignAction::Run(args) => run(args),
+        CampaignAction::Run(args) => run(args, typed),
     }
 }
 
@@ -50,7 +50,7 @@ fn text(name: &str) -> Result<String, Failure> {
     if let Some(shipped) = Shipped::find(name) {
         return Ok(shipped.text.to_owned());
     }
-    std::fs::read_to_string(name).map_err(|error| {
+    output::read_text(name.as_ref()).map_err(|error| {
         let names: Vec<&str> = SHIPPED.iter().map(|one| one.name).collect();
         Failure::Misuse(format!(
             "{name} is neither a campaign nor a campaign file ({error}): choose from {}",
@@ -59,7 +59,7 @@ fn text(name: &str) -> Result<String, Failure> {
     })
 }
 
-fn run(args: &CampaignRunArgs) -> Result<(), Failure> {
+fn run(args: &CampaignRunArgs, typed: &Typed) -> Result<(), Failure> {
     let misuse = |error: CampaignError| Failure::Misuse(format!("{}: {error}", args.name));
     let mut campaign = Campaign::parse(&text(&args.name)?).map_err(misuse)?;
     campaign.rounds = args.rounds.unwrap_or(campaign.rounds);
@@ -70,18 +70,24 @@ fn run(args: &CampaignRunArgs) -> Result<(), Failure> {
         let rows = rows(&campaign, args.max_file_size.unwrap_or(u64::MAX))?;
         return forecast::print(args, &campaign, &rows, &interrupt);
     }
-    let mut places = Places::open(args)?;
-    let most = args.max_file_size.unwrap_or_else(|| places.max_file_bytes(&whole));
-    let rows = rows(&campaign, most)?;
+    let earlier = args.resume.as_deref().map(output::read_result).transpose()?;
     let mut document = output::document(1);
+    held_against(args, typed, earlier.as_ref(), &mut document)?;
+    let mut places = Places::open(args)?;
+    let begun_with = document.environment.identity.get(LARGEST_FILE).and_then(|n| n.parse().ok());
+    let most = args.max_file_size.or(begun_with);
+    let most = most.unwrap_or_else(|| places.max_file_bytes(&whole));
+    document.environment.identity.insert(LARGEST_FILE.to_owned(), most.to_string());
+    let rows = rows(&campaign, most)?;
     if let Some(file_system) = places.all.first().map(|place| &place.file_system) {
-        document.environment = environment::capture_on(file_system);
+        let identity = std::mem::take(&mut document.environment.identity);
+        document.environment = Environment { identity, ..environment::capture_on(file_system) };
     }
     document.environment.clock = Clock::new().measure();
     limited(&whole, most).into_iter().for_each(|doubt| document.warn(doubt));
     let columns = columns(args, &campaign, &places)?;
     columns.doubts(&args.name).into_iter().for_each(|doubt| document.warn(doubt));
-    let mut result = begun(args, columns.table(&rows, empty(args, &campaign)))?;
+    let mut result = begun(args, earlier, columns.table(&rows, empty(args, &campaign)))?;
     let mut keeper = Keeper::new(Work::Campaign, outputs, &args.out, &document)?;
     let mut cells = Cells { interrupt, destroy_data: args.destroy_data };
     let work = Table { args, columns: &columns, rows: &rows };
@@ -130,14 +136,41 @@ fn empty(args: &CampaignRunArgs, campaign: &Campaign) -> CampaignResult {
 }
 
 /// The table to fill: `fresh`, or the one that is to be continued.
-fn begun(args: &CampaignRunArgs, fresh: CampaignResult) -> Result<CampaignResult, Failure> {
-    let Some(path) = &args.resume else { return Ok(fresh) };
+fn begun(
+    args: &CampaignRunArgs,
+    earlier: Option<Document>,
+    fresh: CampaignResult,
+) -> Result<CampaignResult, Failure> {
+    let (Some(path), Some(found)) = (&args.resume, earlier) else { return Ok(fresh) };
     let misuse = |text: &str| Failure::Misuse(format!("--resume {}: {text}", path.display()));
-    let found = output::read_result(path)?;
     let found = found.campaign().ok_or_else(|| misuse("the file holds no campaign to continue"))?;
     continued(found.clone(), fresh).ok_or_else(|| {
         misuse("the file holds a campaign with other rows or columns: give the same name, places and limits")
     })
+}
+
+/// Name of the size, in bytes, that the free space allowed when the campaign was begun.
+const LARGEST_FILE: &str = "largest file";
+
+/// Refuses to continue another campaign, or this one elsewhere or with other options.
+fn held_against(
+    args: &CampaignRunArgs,
+    typed: &Typed,
+    earlier: Option<&Document>,
+    document: &mut Document,
+) -> Result<(), Failure> {
+    let text = format!("{:016x}", identity::hash(text(&args.name)?.as_bytes()));
+    let file = [("campaign file".to_owned(), text)].into();
+    let label = |number: usize| match args.places.len() {
+        1 => "place".to_owned(),
+        _ => format!("place {}", number + 1),
+    };
+    let places = args.places.iter().enumerate().map(|(n, path)| (label(n), path.as_path()));
+    let before = args.resume.as_deref().zip(earlier.map(|found| &found.environment));
+    // More rounds and more time only add to what is there.
+    let options = typed.without(&["--rounds", "--budget"]);
+    let here = resume::identity(places, file);
+    resume::held_against(before, here, &options, &mut document.environment)
 }
 
 /// What the command reads and writes.

@@ -1,0 +1,269 @@
+//! Faults while something runs: what was measured is kept and named, and nothing goes on where it must not.
+
+mod common;
+
+use common::{Ran, ioscape, path, read, run, scratch_of, skipped};
+use ioscape_schema::Document;
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// Longest time to wait for what is certain to come.
+const PATIENCE: Duration = Duration::from_secs(300);
+
+fn document(file: &Path) -> Option<Document> {
+    serde_json::from_str(&fs::read_to_string(file).ok()?).ok()
+}
+
+/// A short job and one that does not end.
+fn two_jobs(folder: &Path) -> PathBuf {
+    let jobs = folder.join("jobs.toml");
+    let text = "[defaults]\nunique_bytes = \"1M\"\n[[job]]\nname = \"short\"\nseconds = 0.1\n\
+                [[job]]\nname = \"endless\"\nseconds = 1000\nread_frac = 0\naccess = \"dsync\"\nthink_time = \"100ms\"\n";
+    fs::write(&jobs, text).expect("a job file");
+    jobs
+}
+
+/// Starts both jobs and waits until the result of the first is saved.
+fn begun(folder: &Path, result: &Path, temporary: &Path) -> Child {
+    let jobs = two_jobs(folder);
+    let mut command = ioscape(&["run", path(folder), path(&jobs), "-o", path(result)]);
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = command.env("TMPDIR", temporary).spawn().expect("it starts");
+    wait_until(|| {
+        document(result).is_some_and(|found| found.measurements().map(Vec::len) == Some(1))
+    });
+    child
+}
+
+fn wait_until(done: impl Fn() -> bool) {
+    let begun = Instant::now();
+    while !done() {
+        assert!(begun.elapsed() < PATIENCE, "it never came");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+fn signal(child: &Child, name: &str) {
+    let status = Command::new("kill").args(["-s", name, &child.id().to_string()]).status();
+    assert!(status.expect("kill runs").success());
+}
+
+fn end_of(child: Child) -> Ran {
+    let ended = child.wait_with_output().expect("it ends");
+    Ran {
+        code: ended.status.code(),
+        out: String::from_utf8_lossy(&ended.stdout).into_owned(),
+        err: String::from_utf8_lossy(&ended.stderr).into_owned(),
+    }
+}
+
+/// The summary is printed, the cause told, and the result in `temporary`, under the name that is told.
+fn rescued(ran: &Ran, temporary: &Path) {
+    assert!(ran.out.contains("B/s"), "the summary: {}", ran.out);
+    let found = scratch_of(temporary);
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(ran.err.contains(path(&found[0])), "{}", ran.err);
+    let document = document(&found[0]).expect("a result");
+    assert!(document.interrupted && document.measurements().map(Vec::len) == Some(1));
+}
+
+#[test]
+fn a_job_that_is_done_is_saved_before_the_next_ends() {
+    let (folder, temporary) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let result = folder.path().join("r.json");
+    let child = begun(folder.path(), &result, temporary.path());
+    signal(&child, "KILL");
+    assert_eq!(end_of(child).code, None);
+    assert!(document(&result).is_some_and(|found| found.interrupted));
+    let swept = run(&["run", path(folder.path()), "--unique-bytes", "1M", "--seconds", "100ms"]);
+    swept.ended(0).says(&["left behind"]);
+    assert_eq!(scratch_of(folder.path()), Vec::<PathBuf>::new());
+}
+
+#[test]
+fn a_result_folder_that_is_deleted_loses_nothing() {
+    let (folder, temporary) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let results = folder.path().join("results");
+    fs::create_dir(&results).unwrap();
+    let child = begun(folder.path(), &results.join("r.json"), temporary.path());
+    fs::remove_dir_all(&results).unwrap();
+    signal(&child, "INT");
+    let ran = end_of(child).ended(130).says(&["r.json", "No such file"]);
+    rescued(&ran, temporary.path());
+}
+
+#[test]
+fn a_result_folder_that_becomes_read_only_loses_nothing() {
+    let (folder, temporary) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let results = folder.path().join("results");
+    fs::create_dir(&results).unwrap();
+    let mount = |words: &[&str]| {
+        let ended = Command::new(words[0]).args(&words[1..]).arg(&results).output();
+        ended.is_ok_and(|ended| ended.status.success())
+    };
+    if !mount(&["mount", "-t", "tmpfs", "none"]) {
+        return skipped("a tmpfs cannot be mounted here");
+    }
+    let child = begun(folder.path(), &results.join("r.json"), temporary.path());
+    let is_read_only = mount(&["mount", "-o", "remount,ro"]);
+    signal(&child, "INT");
+    let ran = end_of(child);
+    assert!(mount(&["umount"]) && is_read_only);
+    let ran = ran.ended(130).says(&["r.json", "Read-only file system"]);
+    rescued(&ran, temporary.path());
+}
+
+/// A short evaluation in `folder` that is interrupted.
+fn interrupted(folder: &Path, result: &Path) {
+    let mut command = ioscape(&["evaluate", path(folder), "--budget", "60s", "-o", path(result)]);
+    command.args(["--max-unique-bytes", "16M", "--seed", "7"]).stdin(Stdio::null());
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+    let has_probes = |found: Document| found.evaluation().is_some_and(|e| e.probes.len() >= 2);
+    wait_until(|| document(result).is_some_and(has_probes));
+    signal(&child, "INT");
+    end_of(child).ended(130);
+}
+
+#[test]
+fn an_evaluation_goes_on_only_as_and_where_it_began() {
+    let folder = tempfile::tempdir().unwrap();
+    let result = folder.path().join("r.json");
+    interrupted(folder.path(), &result);
+    let before = read(&result);
+    let resume = |more: &[&str]| {
+        run(&[&["evaluate", path(folder.path()), "--resume", path(&result)], more].concat())
+    };
+    let (name, kept) = (path(&result), path(folder.path()));
+    for (option, was, now) in [
+        ("--budget", "60s", "30s"),
+        ("--seed", "7", "8"),
+        ("--max-unique-bytes", "16M", "8M"),
+        ("--size-dist", "normal", "fixed"),
+    ] {
+        let said = format!("{option} was {was} and is {now}");
+        resume(&[option, now]).ended(2).says(&[&said, name]);
+    }
+    resume(&["--direct"]).ended(2).says(&["--direct was false and is true"]);
+    resume(&["--memory", "1G"]).ended(2).says(&["--memory was not given"]);
+    let change = |from: &str, to: &str| {
+        assert!(before.contains(from), "{from} in {before}");
+        fs::write(&result, before.replace(from, to)).unwrap();
+    };
+    change("\"machine\": \"", "\"machine\": \"0");
+    resume(&[]).ended(2).says(&["machine was 0"]);
+    change("\"memory\": \"", "\"memory\": \"9");
+    resume(&[]).ended(2).says(&["memory was 9"]);
+    change("\"target's file system number\": \"", "\"target's file system number\": \"f00");
+    resume(&[]).ended(2).says(&["target's file system number was f00"]);
+    change("\"target's mount options\": \"", "\"target's mount options\": \"ro,");
+    resume(&[]).ended(2).says(&["target's mount options was ro,"]);
+    fs::write(&result, &before).unwrap();
+    let other = tempfile::tempdir().unwrap();
+    let elsewhere = ["evaluate", path(other.path()), "--resume", name];
+    run(&elsewhere).ended(2).says(&[kept, path(other.path()), "target's inode"]);
+    assert_eq!(read(&result), before);
+    resume(&["--seed", "7", "-o", name]).ended(0);
+    assert!(document(&result).is_some_and(|found| !found.interrupted));
+}
+
+#[test]
+fn a_campaign_goes_on_only_as_and_where_it_began() {
+    let folder = tempfile::tempdir().unwrap();
+    let in_folder = |name: &str| path(&folder.path().join(name)).to_owned();
+    let (campaign, result) = (in_folder("c.toml"), in_folder("r.json"));
+    let shown = run(&["campaign", "show", "aged-reads"]).ended(0).out;
+    fs::write(&campaign, &shown).unwrap();
+    let base = ["campaign", "run", &campaign, path(folder.path()), "--max-file-size", "1M"];
+    let whole = [&base[..], &["--rounds", "1", "-o", &result]].concat();
+    run(&whole).ended(0);
+    let resume = |campaign: &str, more: &[&str]| {
+        let words = ["campaign", "run", campaign, path(folder.path()), "--resume", &result];
+        run(&[&words[..], more].concat())
+    };
+    let said = "--max-file-size was 1M and is 4M";
+    resume(&campaign, &["--max-file-size", "4M"]).ended(2).says(&[said]);
+    fs::write(&campaign, format!("{shown}\n# edited\n")).unwrap();
+    resume(&campaign, &[]).ended(2).says(&["campaign file was"]);
+    fs::write(&campaign, &shown).unwrap();
+    resume(&campaign, &["-o", &result]).ended(0);
+}
+
+#[test]
+fn words_that_are_no_text_are_no_panic() {
+    let folder = tempfile::tempdir().unwrap();
+    let odd = OsStr::from_bytes(b"odd-\xff");
+    let mut command =
+        ioscape(&["run", path(folder.path()), "--unique-bytes", "1M", "--seconds", "100ms", "-o"]);
+    command.arg(folder.path().join(odd));
+    Ran::of(command).ended(0);
+    assert!(folder.path().join(odd).exists());
+    for words in [&["report"][..], &["evaluate"], &["trace", "analyze"], &["campaign", "run"]] {
+        let mut command = ioscape(words);
+        command.arg(odd);
+        Ran::of(command).ended(2);
+    }
+}
+
+#[test]
+fn escapes_in_names_are_not_passed_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let evil = folder.path().join("a\u{1b}]0;title\u{7}.json");
+    let ran = run(&["evaluate", "sim:hp-730", "--points", "60", "-o", path(&evil)]).ended(0);
+    let ran = ran.says(&["Result: "]);
+    assert!(!ran.err.contains('\u{1b}') && !ran.out.contains('\u{1b}'), "{:?}", ran.err);
+    let ran = run(&["report", path(&evil), "-o", path(&evil)]).ended(2);
+    assert!(!ran.err.contains('\u{1b}'), "{:?}", ran.err);
+}
+
+#[test]
+fn endless_files_are_refused_at_once() {
+    let ran = run(&["report", "/dev/zero"]).ended(2).says(&["/dev/zero", "binary"]);
+    assert_eq!(ran.err.lines().count(), 1, "{}", ran.err);
+    run(&["campaign", "run", "/dev/zero", "."]).ended(2).says(&["/dev/zero", "binary"]);
+    run(&["evaluate", ".", "--resume", "/dev/zero"]).ended(2).says(&["/dev/zero", "binary"]);
+}
+
+#[test]
+fn nohup_is_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let result = folder.path().join("r.json");
+    let jobs = two_jobs(folder.path());
+    let mut command = Command::new("sh");
+    command.args(["-c", "trap '' HUP INT; exec \"$@\"", "sh"]);
+    let inner = ioscape(&["run", path(folder.path()), path(&jobs), "-o", path(&result)]);
+    command.arg(inner.get_program()).args(inner.get_args());
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("it starts");
+    wait_until(|| document(&result).is_some());
+    signal(&child, "HUP");
+    signal(&child, "INT");
+    std::thread::sleep(Duration::from_secs(1));
+    assert!(child.try_wait().expect("it can be asked").is_none(), "it goes on");
+    signal(&child, "TERM");
+    end_of(child).ended(130);
+}
+
+#[test]
+fn nothing_measured_is_no_success() {
+    let folder = tempfile::tempdir().unwrap();
+    let result = folder.path().join("r.json");
+    let words = ["evaluate", path(folder.path()), "--max-unique-bytes", "4M", "-o", path(&result)];
+    let ran = run(&[&words[..], &["--budget", "1ms"]].concat()).ended(1);
+    ran.says(&["no point was measured", "--budget"]);
+    assert!(document(&result).is_some_and(|found| found.interrupted));
+}
+
+#[test]
+fn a_plan_says_what_it_cannot_do() {
+    let folder = tempfile::tempdir().unwrap();
+    let dry = |size: &str| {
+        run(&["evaluate", path(folder.path()), "--dry-run", "--max-unique-bytes", size])
+    };
+    dry("100000T").ended(2).says(&["room", "free space"]);
+    dry("4M").ended(0).says(&["not well past the memory"]);
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "nothing is touched");
+}
