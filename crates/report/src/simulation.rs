@@ -2,7 +2,7 @@
 
 use crate::plot::{Axis, Chart, Drawn, Mark, Scale, Series, Shape, Unit};
 use ioscape_schema::units::{Bytes, Nanos};
-use ioscape_schema::{Absorption, AbsorptionPoint, SimulatedCell, Simulation};
+use ioscape_schema::{HostCacheAbsorption, HostCachePoint, SimulatedCell, Simulation};
 
 /// Colours of series that have no meaning of their own.
 const CLASSES: [&str; 5] = ["r1", "r2", "r3", "r4", "r5"];
@@ -145,8 +145,8 @@ pub fn by_size(simulation: &Simulation, elapsed: bool) -> Option<Chart> {
 }
 
 /// Intervals whose writes a cache at the host takes (figure 17).
-pub fn intervals(all: &[Absorption]) -> Chart {
-    let of = |one: &Absorption| points(one, |p| p.intervals);
+pub fn intervals(all: &[HostCacheAbsorption]) -> Chart {
+    let of = |one: &HostCacheAbsorption| points(one, |p| p.intervals);
     let series = all.iter().enumerate();
     let series: Vec<Series> =
         series.map(|(index, one)| line(words(&one.writes), index, Drawn::Both, of(one))).collect();
@@ -155,7 +155,7 @@ pub fn intervals(all: &[Absorption]) -> Chart {
 }
 
 /// Writes that a cache at the host takes (figure 18).
-pub fn absorbed(all: &[Absorption]) -> Chart {
+pub fn absorbed(all: &[HostCacheAbsorption]) -> Chart {
     let Some(one) = all.first() else { return intervals(all) };
     let series = vec![
         line("total".into(), 0, Drawn::Both, points(one, |p| p.total)),
@@ -169,9 +169,9 @@ fn words(writes: &str) -> String {
     writes.replace('_', " ")
 }
 
-fn points(one: &Absorption, pick: fn(&AbsorptionPoint) -> f64) -> Vec<Mark> {
+fn points(one: &HostCacheAbsorption, pick: fn(&HostCachePoint) -> f64) -> Vec<Mark> {
     let title =
-        |p: &AbsorptionPoint| format!("{}: {:.1} %", Bytes(p.cache_bytes as f64), 100.0 * pick(p));
+        |p: &HostCachePoint| format!("{}: {:.1} %", Bytes(p.cache_bytes as f64), 100.0 * pick(p));
     one.points.iter().map(|p| mark(p.cache_bytes as f64, pick(p), title(p))).collect()
 }
 

@@ -60,7 +60,7 @@ pub use prediction::{
 pub use purpose::{CurveKey, Purpose};
 pub use replay::{ReplayFit, ReplayTiming, ReplayedKind, TraceReplay};
 pub use simulation::{
-    Absorption, AbsorptionPoint, SimulatedCell, SimulatedOperations, SimulatedParts,
+    HostCacheAbsorption, HostCachePoint, SimulatedCell, SimulatedOperations, SimulatedParts,
     SimulatedTimes, Simulation, SimulationAgreement,
 };
 pub use tally::{Counters, RowTally, StopRule, Tally};

@@ -109,7 +109,7 @@ pub struct SimulationAgreement {
 
 /// One size of a write cache at the host.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct AbsorptionPoint {
+pub struct HostCachePoint {
     /// Its size.
     pub cache_bytes: u64,
     /// Share of the intervals with writes in which it takes all of them (figure 17 of Ruemmler & Wilkes 1993).
@@ -120,9 +120,11 @@ pub struct AbsorptionPoint {
     pub overwrites: f64,
 }
 
-/// Writes that a non-volatile cache at the host absorbs when it is emptied at the end of every interval.
+/// What a non-volatile cache at the host of each given size absorbs, emptied at the end of every interval: an exact
+/// simulation of caches that fill in the order of first writes. The summary of a trace asks the wider question of how
+/// much an interval writes ([`Absorption`](crate::trace_summary::Absorption)), whose shares are lower bounds of these.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Absorption {
+pub struct HostCacheAbsorption {
     /// Which writes: `all`, `metadata` or `user_data`.
     pub writes: String,
     /// Length of an interval.
@@ -130,7 +132,7 @@ pub struct Absorption {
     /// Intervals with such writes.
     pub intervals: u64,
     /// By size.
-    pub points: Vec<AbsorptionPoint>,
+    pub points: Vec<HostCachePoint>,
 }
 
 /// The result of `ioscape simulate`.
@@ -155,5 +157,5 @@ pub struct Simulation {
     pub agreement: Option<SimulationAgreement>,
     /// Writes absorbed at the host.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub absorption: Vec<Absorption>,
+    pub absorption: Vec<HostCacheAbsorption>,
 }

@@ -1,7 +1,7 @@
 //! Non-volatile memory at the host: how many writes it absorbs, for all sizes in one pass (Ruemmler & Wilkes 1993,
 //! "Non-volatile write caching at the host", figures 17 and 18).
 
-use ioscape_schema::{Absorption, AbsorptionPoint, Io, IoType, Op};
+use ioscape_schema::{HostCacheAbsorption, HostCachePoint, Io, IoType, Op};
 use std::collections::BTreeMap;
 
 /// Length of an interval in the paper.
@@ -10,7 +10,7 @@ pub const INTERVAL_NS: u64 = 30_000_000_000;
 /// Sizes of caches at the host (figures 17 and 18): powers of two, and one and a half times each.
 const HOST_CACHES: std::ops::RangeInclusive<u32> = 12..=24;
 
-/// Bytes that absorption is told apart by: that of the smallest fragments of the traced file systems.
+/// Unit in which written bytes are counted: the smallest fragments of the traced file systems.
 const GRAIN: u64 = 1024;
 
 /// What one interval wrote: the order in which grains were first touched.
@@ -39,7 +39,7 @@ pub fn absorption(
     name: &str,
     keep: impl Fn(&Io) -> bool,
     sizes: &[u64],
-) -> Absorption {
+) -> HostCacheAbsorption {
     let mut all = Histogram::default();
     let (mut interval, mut number) = (Interval::default(), 0);
     for io in rows {
@@ -63,7 +63,7 @@ pub fn absorption(
         }
     }
     close(&mut interval, &mut all);
-    Absorption {
+    HostCacheAbsorption {
         writes: name.to_owned(),
         interval_s: INTERVAL_NS as f64 / 1e9,
         intervals: all.intervals_with_writes,
@@ -79,11 +79,11 @@ fn close(interval: &mut Interval, all: &mut Histogram) {
     }
 }
 
-fn points(all: &Histogram, sizes: &[u64]) -> Vec<AbsorptionPoint> {
+fn points(all: &Histogram, sizes: &[u64]) -> Vec<HostCachePoint> {
     let up_to = |counts: &BTreeMap<u64, u64>, size: u64, of: u64| {
         counts.range(..=size / GRAIN).map(|(_, n)| n).sum::<u64>() as f64 / of.max(1) as f64
     };
-    let point = |&cache_bytes: &u64| AbsorptionPoint {
+    let point = |&cache_bytes: &u64| HostCachePoint {
         cache_bytes,
         intervals: up_to(&all.intervals, cache_bytes, all.intervals_with_writes),
         total: up_to(&all.total, cache_bytes, all.written),
@@ -93,7 +93,7 @@ fn points(all: &Histogram, sizes: &[u64]) -> Vec<AbsorptionPoint> {
 }
 
 /// What caches of 4 KiB to 24 MiB at the host absorb: of all writes, of metadata and of users' data, where there are any.
-pub fn absorption_at_host(rows: &[Io]) -> Vec<Absorption> {
+pub fn absorption_at_host(rows: &[Io]) -> Vec<HostCacheAbsorption> {
     let sizes: Vec<u64> =
         HOST_CACHES.flat_map(|power| [1u64 << power, 3u64 << (power - 1)]).collect();
     let all = absorption(rows, "all", |_| true, &sizes);
@@ -159,7 +159,7 @@ mod tests {
         let found = absorption(&rows, "all", |_| true, &[1 << 10, 2 << 10, 4 << 10]);
         assert_eq!(found.intervals, 2);
         let of =
-            |pick: fn(&AbsorptionPoint) -> f64| found.points.iter().map(pick).collect::<Vec<_>>();
+            |pick: fn(&HostCachePoint) -> f64| found.points.iter().map(pick).collect::<Vec<_>>();
         assert_eq!(of(|p| p.intervals), [0.5, 0.5, 1.0]);
         assert_eq!(of(|p| p.total), [2.0 / 7.0, 4.0 / 7.0, 1.0]);
         assert_eq!(of(|p| p.overwrites), [0.0, 1.0 / 7.0, 2.0 / 7.0]);

@@ -2,8 +2,8 @@
 
 use super::document_of;
 use ioscape_schema::{
-    Absorption, AbsorptionPoint, Document, SimulatedCell, SimulatedOperations, SimulatedParts,
-    SimulatedTimes, Simulation, SimulationAgreement,
+    Document, HostCacheAbsorption, HostCachePoint, SimulatedCell, SimulatedOperations,
+    SimulatedParts, SimulatedTimes, Simulation, SimulationAgreement,
 };
 
 const MS: f64 = 1e6;
@@ -79,12 +79,12 @@ pub fn simulation() -> Simulation {
             measured_distribution: distribution(25.1),
             simulated_distribution: distribution(25.0),
         }),
-        absorption: vec![Absorption {
+        absorption: vec![HostCacheAbsorption {
             writes: "all".into(),
             interval_s: 30.0,
             intervals: 120,
             points: [8u64, 64, 512]
-                .map(|kilobytes| AbsorptionPoint {
+                .map(|kilobytes| HostCachePoint {
                     cache_bytes: kilobytes << 10,
                     intervals: 0.3 + kilobytes as f64 / 800.0,
                     total: 0.2 + kilobytes as f64 / 900.0,

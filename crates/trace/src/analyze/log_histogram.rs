@@ -112,13 +112,15 @@ impl<const BITS: u32> LogHistogram<BITS> {
         if self.count == 0 { 0.0 } else { self.count_to(value) as f64 / self.count as f64 }
     }
 
-    /// The value below or at which more than `share` of all values lie, as the upper bound of its bin; 0 without values.
+    /// The least value at or below which `share` of all values lie, as the upper bound of its bin; 0 without values.
+    ///
+    /// The rank is that of `ioscape_schema::tally` and of the HDR histogram: the product rounded up, at least 1.
     pub fn quantile(&self, share: f64) -> u64 {
-        let rank = (self.count as f64 * share) as u64;
+        let rank = ((self.count as f64 * share).ceil() as u64).max(1);
         let mut below = 0;
         for (index, count) in self.bins.iter().enumerate() {
             below += count;
-            if below > rank {
+            if below >= rank {
                 return Self::upper(index).min(self.most);
             }
         }
@@ -159,7 +161,7 @@ mod tests {
         let mut seen = LogHistogram::<5>::default();
         (0..=63u64).for_each(|v| seen.add(v));
         assert_eq!(seen.bins().collect::<Vec<_>>(), (0..64).map(|v| (v, 1)).collect::<Vec<_>>());
-        assert_eq!((seen.quantile(0.5), seen.mean(), seen.count_to(9)), (32, 31.5, 10));
+        assert_eq!((seen.quantile(0.5), seen.mean(), seen.count_to(9)), (31, 31.5, 10));
         let mut seen = LogHistogram::<5>::default();
         seen.add(u64::MAX);
         assert_eq!(seen.quantile(0.9), u64::MAX);
