@@ -3,7 +3,7 @@
 use ioscape_schema::{TraceInfo, Warning, WarningKind};
 
 /// Notes that count something that is not whole, and what that means.
-const COUNTS: [(&str, &str); 5] = [
+const COUNTS: [(&str, &str); 6] = [
     (
         "completions without a beginning",
         "requests completed whose arrival and issue are not in the trace; they have no row",
@@ -11,6 +11,10 @@ const COUNTS: [(&str, &str); 5] = [
     (
         "requests without a completion",
         "requests were issued whose completion is not in the trace; they have no row",
+    ),
+    (
+        "bytes not read",
+        "bytes were passed over behind broken records, to where the next whole one begins",
     ),
     (
         "rows out of order",
@@ -46,8 +50,13 @@ pub fn doubts(info: &TraceInfo) -> Vec<Warning> {
             doubts.push(Warning::new(WarningKind::TraceIncomplete, format!("{count} {meaning}")));
         }
     }
-    if let Some(text) = info.notes.get("times") {
-        doubts.push(Warning::new(WarningKind::TraceIncomplete, text.clone()));
+    for note in ["times", "damage"] {
+        if let Some(text) = info.notes.get(note) {
+            doubts.push(Warning::new(WarningKind::TraceIncomplete, text.clone()));
+        }
+    }
+    if let Some(text) = info.notes.get("operations") {
+        doubts.insert(0, Warning::new(WarningKind::OperationsUnknown, text.clone()));
     }
     doubts
 }

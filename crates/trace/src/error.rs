@@ -24,6 +24,14 @@ pub enum Error {
         /// The names of the formats that are known.
         known: String,
     },
+    /// Several formats fit, which mean different things.
+    #[error("{name} is ambiguous: its lines can be {formats}; name the format with --format")]
+    Ambiguous {
+        /// The file.
+        name: String,
+        /// The formats that fit, with what they differ in.
+        formats: String,
+    },
     /// The head of the file is broken; nothing was read.
     #[error("{name}: {reason}")]
     Header {

@@ -130,11 +130,37 @@ fn cloudphysics_as_text() {
 
 #[test]
 fn five_numbers_are_told_apart() {
-    let rows = [(0, 0, R, 65_536, 4096), (12_500_000, 0, W, 512, 1024)];
+    let rows = [(0, 0, R, 65_536, 65_536), (12_500_000, 0, W, 512, 1024)];
     let disks = ["disk 0", "disk 1"];
-    holds("replayer", b"0.0 0 65536 4096 1\n12.5 1 512 1024 0\n", &rows, &disks);
-    holds("disksim", b"0.0 0 128 8 1\n12.5 1 1 2 0\n", &rows, &disks);
-    holds("ssdsim", b"1000 0 128 8 1\n12501000 1 1 2 0\n", &rows, &disks);
+    holds("replayer", b"0.0 0 65536 65536 1\n12.5 1 512 1024 0\n", &rows, &disks);
+    holds("disksim", b"0.0 0 128 128 1\n12.5 1 1 2 0\n", &rows, &disks);
+    holds("ssdsim", b"1000 0 128 128 1\n12501000 1 1 2 0\n", &rows, &disks);
+    // Sectors that are multiples of 512, in nanoseconds that would be days.
+    let rows = [(0, 0, R, 65_536 * 512, 512 * 1024), (2_400_000_000, 0, W, 0, 512 * 512)];
+    holds("ssdsim", b"0 0 65536 1024 1\n2400000000 1 0 512 0\n", &rows, &disks);
+}
+
+#[test]
+fn five_numbers_that_cannot_be_told_apart_ask_for_the_format() {
+    let sentence = |text: &[u8]| read(text, &ReadOptions::default()).unwrap_err().to_string();
+    let [millis, any] =
+        [&b"0.0 0 65536 1024 1\n12.5 1 512 512 0\n"[..], b"0 0 65536 1024 1\n9000 1 512 512 0\n"];
+    let told = sentence(millis);
+    assert!(told.contains("ambiguous: its lines can be replayer (milliseconds and bytes) or disksim (milliseconds and sectors); name the format with --format"), "{told}");
+    assert!(
+        sentence(any).contains("or ssdsim (nanoseconds and sectors) or disksim"),
+        "{}",
+        sentence(any)
+    );
+    // Odd sectors leave the unit of the times open.
+    let told = sentence(b"0 0 3 1 1\n9000 1 512 512 0\n");
+    assert!(told.contains("can be ssdsim (nanoseconds and sectors) or disksim"), "{told}");
+    let named =
+        |format: &str| ReadOptions { format: Some(format.parse().unwrap()), skip_bad: false };
+    let bytes = |format| {
+        read(millis, &named(format)).unwrap().0.iter().map(|io| io.request.len).sum::<u32>()
+    };
+    assert_eq!((bytes("replayer"), bytes("disksim")), (1536, 1536 * 512));
 }
 
 #[test]

@@ -155,7 +155,7 @@ fn further_columns_stand_behind_the_schemas_and_are_passed_over() {
             let last = file.get_row_iter(None).unwrap().nth(1).unwrap().unwrap();
             let names: Vec<&String> = last.get_column_iter().map(|(name, _)| name).collect();
             assert_eq!(names[14..], ["seek_ns", "cached"]);
-            assert_eq!((last.get_ulong(14).unwrap(), last.get_ulong(15).unwrap()), (80, 1));
+            assert_eq!((last.get_long(14).unwrap(), last.get_long(15).unwrap()), (80, 1));
         }
         let (back, told) = read(bytes);
         assert_eq!((back, told), (rows.clone(), info()), "{format:?}");

@@ -2,6 +2,7 @@
 
 use ioscape_machine::error::Error;
 use rustix::process::{Pid, Signal, kill_process};
+use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus};
 
@@ -34,10 +35,12 @@ impl RecordedCommand {
         self.ended.is_some()
     }
 
-    /// How it ended, if it did so badly: a sentence.
-    pub fn complaint(&self) -> Option<String> {
+    /// How it ended, if it did so badly: its exit code, as a shell gives it, and a sentence.
+    pub fn complaint(&self) -> Option<(u8, String)> {
         let status = self.ended.filter(|status| !status.success())?;
-        Some(format!("the recorded command ended with {status}"))
+        let code = status.code().or_else(|| status.signal().map(|signal| 128 + signal));
+        let code = code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1);
+        Some((code, format!("the recorded command ended with {status}")))
     }
 
     /// Asks it to end.
@@ -93,7 +96,11 @@ mod tests {
         assert!(!long.has_ended());
         long.ask_to_end();
         wait(&mut long);
-        assert!(long.complaint().is_some_and(|text| text.contains("signal")));
+        let complaint = long.complaint();
+        assert!(complaint.is_some_and(|(code, text)| code == 143 && text.contains("signal")));
+        let mut bad = start(&["sh", "-c", "exit 7"]).unwrap().unwrap();
+        wait(&mut bad);
+        assert_eq!(bad.complaint().map(|(code, _)| code), Some(7));
         let mut longer = start(&["sleep", "1000"]).unwrap().unwrap();
         longer.kill();
         assert!(longer.has_ended());

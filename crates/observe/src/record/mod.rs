@@ -156,6 +156,11 @@ fn drain(pipe: &mut Pipe, chunk: &mut [u8]) -> Result<u64, Error> {
     }
 }
 
+/// The number of the calling thread, as the kernel's events name it.
+pub fn this_thread() -> u32 {
+    rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs()
+}
+
 /// A file without a name: it vanishes with the recorder.
 fn spool(folder: &Path) -> Result<File, Error> {
     File::options()

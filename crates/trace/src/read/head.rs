@@ -47,17 +47,27 @@ impl<'a> Head<'a> {
 
     /// The beginning of a source that was looked at.
     pub fn of_bytes(bytes: &'a [u8]) -> Self {
-        let whole = match bytes.len() {
-            HEAD.. => memchr::memrchr(b'\n', bytes).unwrap_or(0),
-            all => all,
-        };
-        let lines = bytes[..whole].split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii_end);
-        let lines = lines.filter(|line| !line.is_empty()).take(LINES).collect();
+        let lines = lines(bytes).take(LINES).collect();
         Self { bytes, lines }
+    }
+
+    /// All lines at hand, not only the first.
+    pub fn all_lines(&self) -> Vec<&'a [u8]> {
+        lines(self.bytes).collect()
     }
 
     /// Whether the bytes cannot be text.
     pub fn is_binary(&self) -> bool {
         self.bytes.contains(&0)
     }
+}
+
+/// The whole lines that are neither empty nor comments, without their ends.
+fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let whole = match bytes.len() {
+        HEAD.. => memchr::memrchr(b'\n', bytes).unwrap_or(0),
+        all => all,
+    };
+    let lines = bytes[..whole].split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii_end);
+    lines.filter(|line| !line.is_empty() && !line.starts_with(b"#"))
 }

@@ -4,7 +4,7 @@ use super::decode::{BATCH, Decode, Epoch};
 use super::head::{Head, Likeness};
 use super::input::{Input, LONGEST};
 use super::source::Opened;
-use super::tables::{Bad, Sink, Tables};
+use super::tables::{Bad, Sink, Tables, passed_over};
 use crate::error::{Error, Place};
 use ioscape_schema::{Io, TraceInfo};
 
@@ -12,7 +12,7 @@ use ioscape_schema::{Io, TraceInfo};
 pub(crate) trait Pieces: Send {
     /// Bytes of a record; 0 for lines.
     const RECORD: usize = 0;
-    /// Whether a first line without any digit is passed over as a header.
+    /// Whether comments, which begin with #, and a first line without any digit, which names the fields, are passed over.
     const HEADER: bool = true;
 
     /// Takes one line without its end, or one record; adds what rows there are.
@@ -54,9 +54,7 @@ impl<P: Pieces> Cutter<P> {
             && let Some((piece, length)) = first(&bytes[at..], P::RECORD)
         {
             *count += 1;
-            let header =
-                P::HEADER && *count == 1 && P::RECORD == 0 && !piece.iter().any(u8::is_ascii_digit);
-            let taken = if header || (P::RECORD == 0 && piece.is_empty()) {
+            let taken = if is_passed_over::<P>(piece, *count) {
                 Ok(())
             } else {
                 pieces.piece(piece, &mut Sink { rows: into, tables })
@@ -77,6 +75,24 @@ impl<P: Pieces> Cutter<P> {
         }
     }
 
+    /// Leaves a line behind that has no end within what memory may hold.
+    fn pass_over_line(&mut self) -> Result<bool, Error> {
+        let from = self.input.position();
+        loop {
+            let bytes = self.input.at_hand();
+            let end = memchr::memchr(b'\n', bytes);
+            let length = bytes.len();
+            self.input.consume(end.map_or(length, |end| end + 1));
+            if end.is_some() || !self.input.more()? {
+                break;
+            }
+        }
+        self.count += 1;
+        self.tables.info.skipped += 1;
+        passed_over(&mut self.tables.info, self.input.position() - from);
+        Ok(true)
+    }
+
     /// The last piece, which has no end of line, and what was held back.
     fn rest(&mut self, into: &mut Vec<Io>) -> Result<(), Error> {
         self.ended = true;
@@ -87,7 +103,7 @@ impl<P: Pieces> Cutter<P> {
         let taken = match rest.trim_ascii_end() {
             _ if rest.is_empty() => Ok(()),
             _ if P::RECORD > 0 => Err("the file ends within a record".into()),
-            [] => Ok(()),
+            line if is_passed_over::<P>(line, self.count + 1) => Ok(()),
             line => self.pieces.piece(line, &mut sink),
         };
         self.count += 1;
@@ -148,6 +164,12 @@ fn first(bytes: &[u8], record: usize) -> Option<(&[u8], usize)> {
     Some((line.strip_suffix(b"\r").unwrap_or(line), end + 1))
 }
 
+/// Whether a line is none of the format's own: empty, a comment, or a first line of names.
+fn is_passed_over<P: Pieces>(line: &[u8], number: u64) -> bool {
+    let is_name = || number == 1 && !line.iter().any(u8::is_ascii_digit);
+    P::RECORD == 0 && (line.is_empty() || P::HEADER && (line.starts_with(b"#") || is_name()))
+}
+
 fn place<P: Pieces>(number: u64, byte: u64) -> Place {
     if P::RECORD == 0 { Place::Line(number) } else { Place::Record { number, byte } }
 }
@@ -159,6 +181,9 @@ impl<P: Pieces> Decode for Cutter<P> {
         }
         if self.block(into)? {
             return Ok(true);
+        }
+        if self.input.at_hand().len() > LONGEST && self.skip_bad {
+            return self.pass_over_line();
         }
         if self.input.at_hand().len() > LONGEST {
             let reason = format!("a line longer than {LONGEST} bytes");

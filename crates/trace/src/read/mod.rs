@@ -1,5 +1,6 @@
 //! Traces in: bytes of any known format become rows in the order of their arrival.
 
+mod damage;
 mod decode;
 mod decompress;
 mod events;

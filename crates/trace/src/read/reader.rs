@@ -1,5 +1,6 @@
 //! The reader: finds the format, decodes, orders, and hands out batches.
 
+use super::damage::Damage;
 use super::decode::{BATCH, Decode, Epoch};
 use super::formats::Format;
 use super::ordered::{Merged, Ordered};
@@ -22,6 +23,8 @@ pub struct Reader {
     /// Time of the first row in the decoder's own time.
     base_ns: Option<u64>,
     info: TraceInfo,
+    /// What compressed sources turn out to be.
+    damages: Vec<Damage>,
 }
 
 /// Opens a trace of one or several files: the CPUs' files of one `blktrace` recording, or traces that are merged by time.
@@ -33,8 +36,10 @@ pub struct Reader {
 pub fn open(sources: Vec<Source>, options: &ReadOptions) -> Result<Reader, Error> {
     // One recording may have many files: those of a format are opened together.
     let mut by_format: Vec<(Format, Vec<Opened>)> = Vec::new();
+    let mut damages = Vec::new();
     for source in sources {
-        let mut opened = source::open(source)?;
+        let (mut opened, damaged) = source::open(source, options.skip_bad)?;
+        damages.push(damaged);
         let format = match options.format {
             Some(format) => format,
             None => Format::of(&mut opened)?,
@@ -48,7 +53,7 @@ pub fn open(sources: Vec<Source>, options: &ReadOptions) -> Result<Reader, Error
     for (format, opened) in by_format {
         decoders.extend(format.open(opened, options.skip_bad)?);
     }
-    Ok(Reader::new(one(decoders)?))
+    Ok(Reader { damages, ..Reader::new(one(decoders)?) })
 }
 
 fn one(mut decoders: Vec<Box<dyn Decode>>) -> Result<Box<dyn Decode>, Error> {
@@ -66,7 +71,7 @@ impl Reader {
     /// Reads what `decoder` decodes.
     pub(crate) fn new(decoder: Box<dyn Decode>) -> Self {
         let info = decoder.info().clone();
-        Self { rows: Ordered::new(decoder), base_ns: None, info }
+        Self { rows: Ordered::new(decoder), base_ns: None, info, damages: Vec::new() }
     }
 
     /// Replaces the rows in `into` by the next ones, at most [`BATCH`]; `false` when there are no more.
@@ -103,6 +108,10 @@ impl Reader {
                 self.info.started_unix_ns = offset.checked_add(base);
             }
             _ => {}
+        }
+        let damages: Vec<String> = self.damages.iter().filter_map(Damage::told).collect();
+        if !damages.is_empty() {
+            self.info.notes.insert("damage".to_owned(), damages.join("; "));
         }
         if self.rows.order.late > 0 {
             let late = self.rows.order.late.to_string();

@@ -1,10 +1,13 @@
 //! Where the bytes of a trace come from: named streams that the caller opened.
 
+use super::damage::{Damage, Taken, UpToDamage};
 use super::decompress;
 use super::head::Head;
 use super::input::Input;
 use crate::error::Error;
 use std::io::{self, Read, Seek, SeekFrom};
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 /// Bytes that can be read from any place.
 pub trait ReadSeek: Read + Seek + Send {}
@@ -88,16 +91,19 @@ impl Opened {
     }
 }
 
-/// Looks at the first bytes and unpacks what is compressed.
-pub(crate) fn open(source: Source) -> Result<Opened, Error> {
+/// Looks at the first bytes and unpacks what is compressed; with `skip_bad` up to where it is damaged.
+pub(crate) fn open(source: Source, skip_bad: bool) -> Result<(Opened, Damage), Error> {
     let Source { name, bytes } = source;
     let failed = |source: io::Error| Error::Read { name: name.clone(), source };
+    let damage = Damage::default();
+    let mut length = None;
     let bytes: Box<dyn Read + Send> = match bytes {
         Bytes::Stream(bytes) => bytes,
         Bytes::File(mut file) => {
+            length = Some(file.seek(SeekFrom::End(0)).map_err(failed)?);
             file.seek(SeekFrom::Start(0)).map_err(failed)?;
             if head(&mut file).map_err(failed)?.starts_with(PARQUET) {
-                return Ok(Opened::Parquet(name, file));
+                return Ok((Opened::Parquet(name, file), damage));
             }
             file.seek(SeekFrom::Start(0)).map_err(failed)?;
             Box::new(file)
@@ -109,10 +115,16 @@ pub(crate) fn open(source: Source) -> Result<Opened, Error> {
         let reason = "Parquet can be read from a file only: it is read from its end".to_owned();
         return Err(Error::Header { name, reason });
     }
-    let compressed = decompress::is_compressed(&head);
-    let whole = Box::new(io::Cursor::new(head.clone()).chain(bytes));
-    let bytes = if compressed { decompress::unpack(&head, whole).map_err(failed)? } else { whole };
-    Ok(Opened::Input(Input::new(name, bytes)))
+    let whole = io::Cursor::new(head.clone()).chain(bytes);
+    if !decompress::is_compressed(&head) {
+        return Ok((Opened::Input(Input::new(name, Box::new(whole))), damage));
+    }
+    let taken = Arc::new(AtomicU64::new(0));
+    let counted = Box::new(Taken::new(whole, Arc::clone(&taken)));
+    let bytes = decompress::unpack(&head, counted).map_err(failed)?;
+    let told = damage.clone();
+    let bytes = UpToDamage { name: name.clone(), bytes, taken, length, skip_bad, damage: told };
+    Ok((Opened::Input(Input::new(name, Box::new(bytes))), damage))
 }
 
 fn head(bytes: &mut dyn Read) -> io::Result<Vec<u8>> {

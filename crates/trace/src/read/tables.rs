@@ -107,6 +107,22 @@ impl Tables {
     }
 }
 
+/// Notes, once, that the source tells no operations.
+#[inline]
+pub(crate) fn without_operations(sink: &mut Sink<'_>) {
+    if sink.rows.is_empty() && !sink.tables.info.notes.contains_key("operations") {
+        let text =
+            "the format does not tell what reads and what writes: all requests count as reads";
+        sink.tables.info.notes.insert("operations".to_owned(), text.to_owned());
+    }
+}
+
+/// Adds bytes that had to be passed over to find the next record.
+pub(crate) fn passed_over(info: &mut TraceInfo, bytes: u64) {
+    let note = info.notes.entry("bytes not read".to_owned()).or_default();
+    *note = (note.parse().unwrap_or(0) + bytes).to_string();
+}
+
 /// `w106` of `folder/w106.vscsi.gz`.
 fn stem(source: &str) -> &str {
     let file = source.rsplit('/').next().unwrap_or(source);

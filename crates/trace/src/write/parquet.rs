@@ -1,10 +1,10 @@
-//! Parquet: typed columns with units in their names, packed with LZ4; the tables are in the file's metadata.
+//! Parquet: typed columns with units in their names, packed with Snappy: what every reader has; the tables are in the file's metadata.
 
 use super::encode::Encode;
 use crate::columns::{self, ALL, SORTED, TABLES};
 use crate::error::Error;
 use ioscape_schema::{Io, TraceInfo};
-use parquet::basic::{Compression, Encoding, LogicalType, Repetition, Type as Physical};
+use parquet::basic::{Compression, Encoding, Repetition, Type as Physical};
 use parquet::data_type::{BoolType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::KeyValue;
@@ -17,30 +17,24 @@ use std::sync::Arc;
 /// Rows of a group.
 const GROUP: usize = 1 << 18;
 
-/// The physical type and the bits of a column of unsigned numbers.
-fn kind(column: &str) -> (Physical, i8) {
+/// The physical type of a column: signed and wide enough for every value, for many readers know no unsigned numbers.
+fn kind(column: &str) -> Physical {
     match column {
-        columns::IS_WRITE => (Physical::BOOLEAN, 0),
-        columns::QUEUED | columns::ISSUED | columns::COMPLETED | columns::OFFSET => {
-            (Physical::INT64, 64)
-        }
-        columns::DEVICE | columns::PARTITION | columns::ERROR => (Physical::INT32, 16),
-        columns::TYPE => (Physical::INT32, 8),
-        _ => (Physical::INT32, 32),
+        columns::IS_WRITE => Physical::BOOLEAN,
+        columns::DEVICE | columns::PARTITION | columns::ERROR | columns::TYPE => Physical::INT32,
+        _ => Physical::INT64,
     }
 }
 
 fn schema(more: &[&str]) -> Result<Type, ParquetError> {
-    let field = |(name, (physical, bits)): (&&str, (Physical, i8))| {
-        let logical = (bits > 0).then_some(LogicalType::integer(bits, false));
+    let field = |(name, physical): (&&str, Physical)| {
         Type::primitive_type_builder(name, physical)
             .with_repetition(Repetition::REQUIRED)
-            .with_logical_type(logical)
             .build()
             .map(Arc::new)
     };
     let own = ALL.iter().map(|name| (name, kind(name)));
-    let others = more.iter().map(|name| (name, (Physical::INT64, 64)));
+    let others = more.iter().map(|name| (name, Physical::INT64));
     let fields = own.chain(others).map(field).collect::<Result<Vec<_>, _>>()?;
     Type::group_type_builder("trace").with_fields(fields).build()
 }
@@ -48,7 +42,7 @@ fn schema(more: &[&str]) -> Result<Type, ParquetError> {
 /// Times grow a little from row to row and are packed as differences; what repeats is packed as a dictionary.
 fn properties() -> WriterProperties {
     let mut builder = WriterProperties::builder()
-        .set_compression(Compression::LZ4_RAW)
+        .set_compression(Compression::SNAPPY)
         .set_created_by(concat!("ioscape ", env!("CARGO_PKG_VERSION")).to_owned());
     for column in [columns::QUEUED, columns::ISSUED, columns::COMPLETED] {
         let path = ColumnPath::from(column);
@@ -113,7 +107,7 @@ fn write_column<W: Write + Send>(
 ) -> Result<(), ParquetError> {
     let Some(mut writer) = group.next_column()? else { return Ok(()) };
     let values = rows.iter().map(|io| columns::get(column, io));
-    match kind(ALL[column]).0 {
+    match kind(ALL[column]) {
         Physical::INT64 => {
             let values: Vec<i64> = values.map(|value| value as i64).collect();
             writer.typed::<Int64Type>().write_batch(&values, None, None)?;

@@ -9,7 +9,7 @@ use crate::traces::Output;
 use crate::{interrupt, output};
 use ioscape_observe::record::{
     BUFFER_BYTES, BlockRange, Holds, RecordOptions, RecordedCommand, RecordedDisk, Recorder,
-    Recording, of_file_system,
+    Recording, of_file_system, this_thread,
 };
 use ioscape_schema::units::Bytes;
 use ioscape_schema::{Device, Io, IoType, Partition, TraceFile, TraceInfo};
@@ -33,7 +33,6 @@ pub fn record(args: &RecordArgs) -> Result<(), Failure> {
     let disks = disks(args)?;
     let (file, writer) = Output::new(Names::new(args.force), &args.output, OutFormat::Parquet)?;
     let interrupted = interrupt::flag();
-    let before = maps(&disks);
     let spool =
         args.output.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let options = RecordOptions {
@@ -42,18 +41,25 @@ pub fn record(args: &RecordArgs) -> Result<(), Failure> {
         spool: spool.to_path_buf(),
     };
     let mut recorder = Recorder::start(&options)?;
+    output::tell("recording");
     let command = RecordedCommand::start(&args.command)?;
-    gather(&mut recorder, command, args.seconds, &interrupted)?;
+    // The file systems are looked at beside the recording, which their maps, of seconds to make, would delay.
+    let (ended, (before, mapper)) = std::thread::scope(|scope| {
+        let mapper = scope.spawn(|| (maps(&disks), this_thread()));
+        let ended = gather(&mut recorder, command, args.seconds, &interrupted);
+        (ended, mapper.join().unwrap_or((Vec::new(), u32::MAX)))
+    });
+    let ended = ended?;
     document.interrupted = interrupted.load(Ordering::Relaxed);
     let recording = recorder.stop()?;
     let after = maps(&disks);
-    let own = (recording.process, recording.own.clone());
+    let (own, processes) = (recording.own.clone(), [recording.process, mapper]);
     let (mut reader, numbers) = rows(recording)?;
     let journals: Vec<u32> =
         disks.iter().filter(|disk| disk.has_journal()).map(|disk| disk.number).collect();
     let maps = Maps {
-        own: own.1,
-        process: own.0,
+        own,
+        processes,
         maps: [typed(&after, &numbers, &journals), typed(&before, &numbers, &journals)],
         numbers,
     };
@@ -65,7 +71,7 @@ pub fn record(args: &RecordArgs) -> Result<(), Failure> {
         let text = format!("interrupted; what was recorded until then is in {place}");
         return Err(Failure::Interrupted(text));
     }
-    Ok(())
+    ended.map_or(Ok(()), |(code, text)| Err(Failure::Command { code, text }))
 }
 
 /// Writes the rows, with the types of their blocks and without the recorder's own.
@@ -118,13 +124,13 @@ fn disks(args: &RecordArgs) -> Result<Vec<RecordedDisk>, Failure> {
 }
 
 /// Gathers until the command has ended, the time is over, or the user interrupts, which ends the command; the recording is kept
-/// in any case.
+/// in any case. A command that ended badly: its exit code, as a shell gives it, and a sentence.
 fn gather(
     recorder: &mut Recorder,
     mut command: Option<RecordedCommand>,
     seconds: Option<f64>,
     interrupted: &AtomicBool,
-) -> Result<(), Failure> {
+) -> Result<Option<(u8, String)>, Failure> {
     let started = Instant::now();
     let progress = seconds.map_or_else(Progress::of_rows, Progress::of_evaluation);
     let mut asked_to_end: Option<Instant> = None;
@@ -159,10 +165,7 @@ fn gather(
         std::thread::sleep(LOOK);
     }
     progress.done();
-    if let Some(complaint) = command.and_then(|command| command.complaint()) {
-        output::tell(&complaint);
-    }
-    Ok(())
+    Ok(command.and_then(|command| command.complaint()))
 }
 
 /// What the blocks of all file systems on the disks hold.
@@ -197,7 +200,8 @@ fn typed(ranges: &[BlockRange], numbers: &[u32], journals: &[u32]) -> BlockTypes
 /// What is known of blocks and of the recorder's own doings.
 struct Maps {
     numbers: Vec<u32>,
-    process: u32,
+    /// The threads that record and look around.
+    processes: [u32; 2],
     own: Vec<(u32, u64, u64)>,
     maps: [BlockTypes; 2],
 }
@@ -207,7 +211,7 @@ impl Maps {
     fn is_own(&self, io: &Io) -> bool {
         let disk = self.numbers.get(usize::from(io.device)).copied();
         let at = io.request.offset;
-        io.process == self.process
+        self.processes.contains(&io.process)
             || io.request.len > 0
                 && self
                     .own

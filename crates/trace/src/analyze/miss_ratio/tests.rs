@@ -53,7 +53,7 @@ fn made_up(kind: u64, seed: u64) -> Vec<u64> {
     let unit = |i: u64| (random(0, i) >> 11) as f64 / (1u64 << 53) as f64;
     let skewed = |i: u64, power: f64| (unit(i).powf(power) * blocks as f64) as u64;
     let any = |i: u64| random(0, i) % blocks;
-    let one_in = |n: u64, i: u64| random(1, i) % n == 0;
+    let one_in = |n: u64, i: u64| random(1, i).is_multiple_of(n);
     let mut used: Vec<u64> = Vec::new();
     let mut next = |i: u64| match kind {
         0 => any(i),
@@ -63,7 +63,7 @@ fn made_up(kind: u64, seed: u64) -> Vec<u64> {
         4 => i % blocks,
         5 if one_in(10, i) => any(i),
         5 => any(i) % (blocks / 10),
-        6 if i / 10_000 % 2 == 0 => i % blocks,
+        6 if (i / 10_000).is_multiple_of(2) => i % blocks,
         6 => skewed(i, 3.0),
         7 => (i / 5_000) * blocks / 20 + any(i) % (blocks / 20),
         8 => {

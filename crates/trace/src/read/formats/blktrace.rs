@@ -6,7 +6,7 @@ use crate::read::events::{Event, Kind, Pairing};
 use crate::read::head::{Head, Likeness};
 use crate::read::input::Input;
 use crate::read::source::Opened;
-use crate::read::tables::{Sink, Tables};
+use crate::read::tables::{Sink, Tables, passed_over};
 use ioscape_schema::{Io, IoFlags, Op, TraceInfo};
 use rustc_hash::FxHashMap;
 
@@ -243,7 +243,9 @@ impl Blktrace {
                 return Err(cpu.input.bad_record(place, reason));
             }
             self.tables.info.skipped += 1;
+            let from = cpu.input.position();
             resynchronize(&mut cpu.input)?;
+            passed_over(&mut self.tables.info, cpu.input.position() - from);
         }
     }
 

@@ -10,7 +10,7 @@ use crate::read::input::Input;
 use crate::read::lines::{Pieces, cut_rest};
 use crate::read::row::at;
 use crate::read::source::Opened;
-use crate::read::tables::{Bad, Sink};
+use crate::read::tables::{Bad, Sink, without_operations};
 use crate::read::text::sectors;
 use ioscape_schema::{Op, Request};
 
@@ -75,7 +75,10 @@ impl<const SIZE: usize> Pieces for Lcs<SIZE> {
             _ => (u64::from(word(record, 12)), 16),
         };
         let (op, device) = match SIZE {
-            24 => (Op::Read, sink.tables.only_device()?),
+            24 => {
+                without_operations(sink);
+                (Op::Read, sink.tables.only_device()?)
+            }
             _ => {
                 let [op, tenant @ ..] = bytes::<4>(record, after);
                 let number = u32::from_le_bytes([tenant[0], tenant[1], tenant[2], 0]);

@@ -11,6 +11,7 @@ mod csv;
 mod disksim;
 mod fio;
 mod fiu;
+mod five_numbers;
 mod lcs;
 mod msr;
 mod oracle;
@@ -41,7 +42,7 @@ type LooksLike = fn(&Head<'_>) -> Likeness;
 type Open = fn(Name, Vec<Opened>, bool) -> Result<Vec<Box<dyn Decode>>, Error>;
 
 /// The formats. The first that is certain is taken; if none is, the one that can read the most of the first lines, and of
-/// those the first.
+/// those the first, unless they differ in the units of their numbers only.
 static FORMATS: [(Name, LooksLike, Open); 22] = [
     ("parquet", parquet::looks_like, parquet::open),
     ("hp-srt", srt::looks_like, srt::open),
@@ -62,10 +63,9 @@ static FORMATS: [(Name, LooksLike, Open); 22] = [
     ("spc", fits::<spc::Spc>, cut::<spc::Spc>),
     ("fiu", fits::<fiu::Fiu>, cut::<fiu::Fiu>),
     ("disksim-validate", fits::<disksim::Validate>, cut::<disksim::Validate>),
-    // Three formats of five numbers. Bytes are multiples of sectors; nanoseconds have no point; DiskSim may have anything.
-    ("replayer", replayer::looks_like, cut::<replayer::Replayer>),
-    ("ssdsim", fits::<ssdsim::SsdSim>, cut::<ssdsim::SsdSim>),
-    ("disksim", fits::<disksim::Ascii>, cut::<disksim::Ascii>),
+    ("replayer", five_numbers::like_replayer, cut::<replayer::Replayer>),
+    ("ssdsim", five_numbers::like_ssdsim, cut::<ssdsim::SsdSim>),
+    ("disksim", five_numbers::like_disksim, cut::<disksim::Ascii>),
 ];
 
 /// A trace format that can be read: a row of the registry.
@@ -93,17 +93,39 @@ impl Format {
     /// # Errors
     /// Bytes that cannot be read, and bytes that look like no format.
     pub(crate) fn of(opened: &mut Opened) -> Result<Self, Error> {
-        let unknown = Error::Unknown { name: opened.name().to_owned(), known: Self::names() };
+        let name = opened.name().to_owned();
         let head = opened.head()?;
-        let mut best = (0, None);
+        let mut best = (0, Vec::new());
         for (index, (_, looks_like, _)) in FORMATS.iter().enumerate() {
             match looks_like(&head) {
                 Likeness::Certain => return Ok(Self(index)),
-                Likeness::Lines(count) if count > best.0 => best = (count, Some(Self(index))),
+                Likeness::Lines(count) if count > best.0 => best = (count, vec![Self(index)]),
+                Likeness::Lines(count) if count > 0 && count == best.0 => best.1.push(Self(index)),
                 Likeness::Lines(_) => {}
             }
         }
-        best.1.filter(|_| 2 * best.0 >= head.lines.len()).ok_or(unknown)
+        match best.1[..] {
+            [one, ref others @ ..] if 2 * best.0 >= head.lines.len() => {
+                // Formats of different fields are tried in an order that tells them apart; units cannot be told by any.
+                let in_units = |other: &&Self| one.units().is_some() && other.units().is_some();
+                let alike = others.iter().filter(in_units);
+                let formats: Vec<String> =
+                    [&one].into_iter().chain(alike).map(Self::described).collect();
+                if formats.len() < 2 {
+                    return Ok(one);
+                }
+                Err(Error::Ambiguous { name, formats: formats.join(" or ") })
+            }
+            _ => Err(Error::Unknown { name, known: Self::names() }),
+        }
+    }
+
+    fn units(self) -> Option<&'static str> {
+        five_numbers::units(self.name())
+    }
+
+    fn described(&self) -> String {
+        format!("{} ({})", self.name(), self.units().unwrap_or_default())
     }
 
     /// The decoders of sources of this format.

@@ -6,7 +6,7 @@ use crate::read::decode::Epoch;
 use crate::read::head::{Head, Likeness};
 use crate::read::lines::Pieces;
 use crate::read::row::at;
-use crate::read::tables::{Bad, Sink};
+use crate::read::tables::{Bad, Sink, without_operations};
 use crate::read::text::sectors;
 use ioscape_schema::{Op, Request};
 
@@ -54,6 +54,7 @@ impl Pieces for OracleGeneral {
             return Err("a request that ends beyond 2^64 bytes".into());
         }
         let device = sink.tables.only_device()?;
+        without_operations(sink);
         sink.rows.push(at(time_ns, request, device));
         Ok(())
     }

@@ -1,21 +1,10 @@
 //! The trace replayer of Heimdall and IODA: `time_ms disk offset size op`, bytes; 1 is a read (its README.md).
 
 use crate::read::decode::Epoch;
-use crate::read::head::{Head, Likeness};
-use crate::read::lines::{Pieces, rows_of};
+use crate::read::lines::Pieces;
 use crate::read::row::at;
 use crate::read::tables::{Bad, Sink};
-use crate::read::text::{SECTOR, decimal, field, five_words, one_is_read, request, whole};
-use ioscape_schema::Io;
-
-/// Offsets and lengths of the lines that can be rows are whole sectors.
-pub(super) fn looks_like(head: &Head<'_>) -> Likeness {
-    let (count, rows) = rows_of::<Replayer>(&head.lines);
-    let in_sectors = |io: &Io| {
-        io.request.offset.is_multiple_of(SECTOR) && u64::from(io.request.len).is_multiple_of(SECTOR)
-    };
-    if rows.iter().all(in_sectors) { Likeness::Lines(count) } else { Likeness::NONE }
-}
+use crate::read::text::{decimal, field, five_words, one_is_read, request, whole};
 
 /// Parser of its lines.
 #[derive(Default)]

@@ -77,6 +77,11 @@ pub(super) enum Column {
 impl Column {
     /// The column of a row group of `rows` rows.
     pub fn open(span: Arc<Span>, chunk: &ColumnChunkMetaData, rows: usize) -> Result<Self> {
+        if chunk.num_values() != rows as i64 {
+            return Err(ParquetError::General(
+                "a column with another number of values than rows".to_owned(),
+            ));
+        }
         if chunk.column_descr().max_rep_level() > 0 || chunk.column_descr().max_def_level() > 1 {
             return Err(ParquetError::General("a column of lists".to_owned()));
         }
@@ -116,6 +121,8 @@ impl Column {
             }
             (columns::LENGTH, Self::Word(of)) => each(of, rows, |io, v| io.request.len = v as u32),
             (columns::PROCESS, Self::Word(of)) => each(of, rows, |io, v| io.process = v as u32),
+            (columns::LENGTH, Self::Long(of)) => words(of, rows, |io, v| io.request.len = v),
+            (columns::PROCESS, Self::Long(of)) => words(of, rows, |io, v| io.process = v),
             (columns::IS_WRITE, Self::Bool(of)) => each(of, rows, |io, v| {
                 io.request.op = if v { Op::Write } else { Op::Read };
             }),
@@ -134,6 +141,16 @@ where
 {
     rows.iter_mut().zip(&of.values).for_each(|(io, value)| put(io, *value));
     true
+}
+
+/// As [`each`], of values that must fit into 32 bits.
+fn words(of: &Values<Int64Type>, rows: &mut [Io], put: impl Fn(&mut Io, u32)) -> bool {
+    let mut beyond = 0;
+    rows.iter_mut().zip(&of.values).for_each(|(io, value)| {
+        beyond |= *value as u64 >> 32;
+        put(io, *value as u32);
+    });
+    beyond == 0
 }
 
 fn checked(values: impl Iterator<Item = u64>, column: usize, rows: &mut [Io]) -> bool {

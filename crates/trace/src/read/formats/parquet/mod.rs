@@ -11,7 +11,7 @@ use crate::read::source::{Opened, PARQUET, ReadSeek};
 use bytes::{File, Span};
 use column::Column;
 use ioscape_schema::{Io, TraceInfo};
-use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
+use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData, ParquetMetaDataReader};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
@@ -38,7 +38,7 @@ pub(super) fn looks_like(head: &Head<'_>) -> Likeness {
 pub(super) fn open(
     format: &str,
     sources: Vec<Opened>,
-    _skip_bad: bool,
+    skip_bad: bool,
 ) -> Result<Vec<Box<dyn Decode>>, Error> {
     let decoder = |source| -> Result<Box<dyn Decode>, Error> {
         let (name, file) = match source {
@@ -47,7 +47,7 @@ pub(super) fn open(
                 return Err(input.bad_header("does not begin as a Parquet file does"));
             }
         };
-        Ok(Box::new(Columns::new(format, name, file)?))
+        Ok(Box::new(Columns { skip_bad, ..Columns::new(format, name, file)? }))
     };
     sources.into_iter().map(decoder).collect()
 }
@@ -66,6 +66,8 @@ struct Columns {
     latest_ns: u64,
     sorted: bool,
     info: TraceInfo,
+    /// Leave the rest of a damaged row group out.
+    skip_bad: bool,
 }
 
 impl Columns {
@@ -114,6 +116,7 @@ impl Columns {
             sorted,
             info,
             name,
+            skip_bad: false,
         })
     }
 
@@ -124,6 +127,7 @@ impl Columns {
         };
         self.next_group += 1;
         let rows = usize::try_from(group.num_rows()).unwrap_or(0);
+        self.left = rows;
         let chunks = self.places.map(|place| place.and_then(|p| group.columns().get(p)));
         let mut opened = Vec::with_capacity(chunks.len());
         for chunk in chunks {
@@ -131,6 +135,9 @@ impl Columns {
                 opened.push(None);
                 continue;
             };
+            if !is_sound(chunk) {
+                return Err(self.broken(DAMAGED.to_owned()));
+            }
             let (from, length) = chunk.byte_range();
             if length > MOST_GROUP as u64 || chunk.uncompressed_size() > MOST_GROUP {
                 return Err(self.broken("a row group of more than 1 GiB".to_owned()));
@@ -141,7 +148,6 @@ impl Columns {
             opened.push(Some(column.map_err(|e| self.broken(e.to_string()))?));
         }
         self.group = opened;
-        self.left = rows;
         Ok(true)
     }
 
@@ -200,6 +206,13 @@ impl Columns {
     }
 }
 
+/// Whether places and lengths can be ones: the library takes them for granted.
+fn is_sound(chunk: &ColumnChunkMetaData) -> bool {
+    let places = [Some(chunk.data_page_offset()), chunk.dictionary_page_offset()];
+    let lengths = [chunk.compressed_size(), chunk.uncompressed_size(), chunk.num_values()];
+    places.into_iter().flatten().chain(lengths).all(|number| number >= 0)
+}
+
 /// What holds for rows of a file without a column: no issue or completion of their own.
 fn default(number: usize, rows: &mut [Io]) -> bool {
     match ALL[number] {
@@ -212,8 +225,17 @@ fn default(number: usize, rows: &mut [Io]) -> bool {
 
 impl Decode for Columns {
     fn decode(&mut self, into: &mut Vec<Io>) -> Result<bool, Error> {
-        let damaged = self.broken(DAMAGED.to_owned());
-        guarded(damaged, || self.next(into))
+        let (damaged, had) = (self.broken(DAMAGED.to_owned()), into.len());
+        match guarded(damaged, || self.next(into)) {
+            Err(Error::Record { .. }) if self.skip_bad => {
+                into.truncate(had);
+                self.info.skipped += self.left as u64;
+                self.rows += self.left as u64;
+                (self.left, self.group) = (0, Vec::new());
+                Ok(true)
+            }
+            other => other,
+        }
     }
 
     fn info(&self) -> &TraceInfo {

@@ -9,6 +9,7 @@ use crate::read::decode::{BATCH, Decode, Epoch};
 use crate::read::head::{Head, Likeness};
 use crate::read::input::Input;
 use crate::read::source::Opened;
+use crate::read::tables::passed_over;
 use header::{Header, MAGIC};
 use ioscape_schema::{Device, Io, IoFlags, IoType, Op, Request, TraceInfo};
 use std::collections::BTreeMap;
@@ -20,6 +21,8 @@ const LONGEST_RECORD: usize = 4096;
 /// `id` of a short I/O record; a suspect one carries flags more.
 const SHORT_IO: u32 = 1;
 const SUSPECT_IO: u32 = 4;
+/// Latest version of a record that is known.
+const LATEST_VERSION: u32 = 7;
 /// First record version with process, logical volume and byte offset.
 const LONG_VERSION: u32 = 7;
 
@@ -93,10 +96,9 @@ impl Srt {
             return self.broken(place, "the file ends within a record").map(|()| Step::Other);
         }
         let (size, id) = (word(head, 0) as usize, word(head, 1));
-        if !(RECORD_HEADER..=LONGEST_RECORD).contains(&size) {
-            // Nothing after a wrong size can be trusted.
-            self.ended = true;
-            return self.broken(place, &format!("a record of {size} bytes")).map(|()| Step::End);
+        if !is_header(head) {
+            let told = self.broken(place, &format!("a record of {size} bytes"));
+            return told.and_then(|()| self.resynchronize()).map(|()| Step::Other);
         }
         let record = self.input.peek(size)?;
         let row = match id & 0xffff {
@@ -111,6 +113,23 @@ impl Srt {
             Ok(None) => Ok(Step::Other),
             Err(reason) => self.broken(place, reason).map(|()| Step::Other),
         }
+    }
+
+    /// Passes over bytes until two records in a row may begin, or the last one does, and counts them.
+    fn resynchronize(&mut self) -> Result<(), Error> {
+        let from = self.input.position();
+        self.input.consume(1);
+        loop {
+            let at_hand = self.input.peek(2 * LONGEST_RECORD)?;
+            if at_hand.is_empty() || begins_records(at_hand) {
+                break;
+            }
+            let near = 1..at_hand.len().saturating_sub(2 * LONGEST_RECORD).max(2);
+            let found = near.clone().find(|&at| begins_records(&at_hand[at..]));
+            self.input.consume(found.unwrap_or(near.end));
+        }
+        passed_over(&mut self.info, self.input.position() - from);
+        Ok(())
     }
 
     /// The row with its device's index.
@@ -165,6 +184,24 @@ impl Decode for Srt {
     fn epoch(&self) -> Epoch {
         if self.unix { Epoch::Unix } else { Epoch::Start }
     }
+}
+
+/// Whether a record may begin here: its size is one, and it is an I/O.
+fn is_header(bytes: &[u8]) -> bool {
+    bytes.len() >= RECORD_HEADER
+        && (RECORD_HEADER..=LONGEST_RECORD).contains(&(word(bytes, 0) as usize))
+}
+
+/// Whether a whole I/O record may begin here, and behind it another one or the end.
+fn begins_records(bytes: &[u8]) -> bool {
+    let is_io = |bytes: &[u8]| {
+        is_header(bytes)
+            && matches!(word(bytes, 1) & 0xffff, SHORT_IO | SUSPECT_IO)
+            && word(bytes, 1) >> 16 <= LATEST_VERSION
+            && word(bytes, 3) < 1_000_000
+    };
+    let size = word(bytes, 0) as usize;
+    is_io(bytes) && bytes.get(size..).is_some_and(|next| next.is_empty() || is_io(next))
 }
 
 /// The `index`th word of a record.

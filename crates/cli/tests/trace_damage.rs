@@ -1,0 +1,216 @@
+//! Traces that are damaged, cut off or ambiguous: what was not read is said, and nothing is guessed.
+
+#![allow(clippy::print_stderr)]
+
+use assert_cmd::Command;
+use serde_json::Value;
+use std::fmt::Write as _;
+use std::path::Path;
+
+/// Runs `ioscape trace analyze` with these words on the trace `bytes`.
+fn analyze(words: &[&str], name: &str, bytes: &[u8]) -> assert_cmd::assert::Assert {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join(name), bytes).expect("the trace is written");
+    let mut command = Command::cargo_bin("ioscape").expect("the command is built");
+    command.current_dir(folder.path()).args(["trace", "analyze"]).args(words).arg(name).assert()
+}
+
+/// The requests that were analysed, and all doubts.
+fn found(words: &[&str], name: &str, bytes: &[u8]) -> (u64, String) {
+    let done = analyze(&[&["--json"], words].concat(), name, bytes).success();
+    let document: Value = serde_json::from_slice(&done.get_output().stdout).expect("a document");
+    let doubts = document["warnings"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let doubts: Vec<&str> = doubts.iter().filter_map(|doubt| doubt["message"].as_str()).collect();
+    (document["trace_summary"]["ios"].as_u64().unwrap_or(0), doubts.join("\n"))
+}
+
+/// What the command says when it fails with this exit code.
+fn refused(words: &[&str], name: &str, bytes: &[u8], code: i32) -> String {
+    let done = analyze(words, name, bytes).code(code);
+    let told = String::from_utf8_lossy(&done.get_output().stderr).into_owned();
+    assert!(!told.contains("panicked") && told.trim().lines().count() == 1, "{told}");
+    told
+}
+
+/// `count` requests in MSR's notation that do not compress well.
+fn msr(count: u64) -> String {
+    let mut text = String::new();
+    for n in 0..count {
+        let x = n.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 20;
+        let time = 128_166_372_000_000_000 + n * 10_000;
+        let _ = writeln!(text, "{time},host,0,Read,{},4096,{}", x % (1 << 40), x % 100_000);
+    }
+    text
+}
+
+#[test]
+fn after_a_broken_record_of_srt_the_next_whole_one_is_found() {
+    let mut bytes = b"$$TR_IOREC-1.3 (x)\0\nversion = 1.3;\n\x0c".to_vec();
+    let header = bytes.len();
+    for n in 0..400u32 {
+        let words = [56, 1, n, 0, 100, 9000, 8192, n * 32, 0, 0, 0, 1, 1 << 16, 1];
+        words.iter().for_each(|word: &u32| bytes.extend(word.to_be_bytes()));
+    }
+    assert_eq!(found(&[], "w.srt", &bytes), (400, String::new()));
+    bytes[header + 100 * 56..][..4].copy_from_slice(&[0xff; 4]);
+    assert!(refused(&[], "w.srt", &bytes, 1).contains("record 101"));
+    let (ios, doubts) = found(&["--skip-bad"], "w.srt", &bytes);
+    assert_eq!(ios, 399, "{doubts}");
+    assert!(
+        doubts.contains("1 broken records were left out")
+            && doubts.contains("56 bytes were passed over"),
+        "{doubts}"
+    );
+}
+
+/// The bytes as a program packs them, or `None`, said loudly, where there is no such program.
+fn packed(program: &str, bytes: &[u8]) -> Option<Vec<u8>> {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("t");
+    std::fs::write(&path, bytes).expect("the bytes are written");
+    let done = std::process::Command::new(program).arg("-c").arg(&path).output();
+    match done {
+        Ok(done) if done.status.success() => Some(done.stdout),
+        _ => {
+            eprintln!("SKIPPED: {program} cannot be run");
+            None
+        }
+    }
+}
+
+#[test]
+fn what_is_packed_is_read_up_to_the_damage() {
+    let text = msr(60_000);
+    for program in ["gzip", "bzip2", "xz"] {
+        let Some(whole) = packed(program, text.as_bytes()) else { continue };
+        let cut = &whole[..whole.len() / 2];
+        let told = refused(&[], "t.packed", cut, 1);
+        assert!(told.contains("--skip-bad reads up to there"), "{program}: {told}");
+        let (ios, doubts) = found(&["--skip-bad"], "t.packed", cut);
+        assert!((10_000..50_000).contains(&ios), "{program}: {ios}");
+        assert!(
+            doubts.contains("is cut off at compressed byte") && doubts.contains("cannot be told"),
+            "{program}: {doubts}"
+        );
+        let mut broken = whole.clone();
+        broken[whole.len() / 2..][..64].fill(0xa5);
+        // gzip has one checksum at its end: until then it may unpack to nonsense.
+        let (ios, doubts) = found(&["--skip-bad"], "t.packed", &broken);
+        assert!((10_000..55_000).contains(&ios), "{program}: {ios} {doubts}");
+        assert!(doubts.contains("damaged") && doubts.contains("wrong"), "{program}: {doubts}");
+    }
+}
+
+/// The MSR trace as this program's Parquet.
+fn parquet(count: u64) -> Vec<u8> {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("t.csv"), msr(count)).expect("the trace is written");
+    let mut command = Command::cargo_bin("ioscape").expect("the command is built");
+    command.current_dir(folder.path()).args(["trace", "import", "t.csv", "-o", "t.parquet"]);
+    command.assert().success();
+    std::fs::read(folder.path().join("t.parquet")).expect("the trace")
+}
+
+#[test]
+fn damaged_parquet_is_one_sentence_and_its_rest_is_counted() {
+    let whole = parquet(20_000);
+    assert_eq!(found(&[], "t.parquet", &whole).0, 20_000);
+    // Every kind of place: pages, and the metadata at the end.
+    let end = whole.len();
+    for (at, code) in [(end / 2, 1), (end - 40, 2), (end - 6, 2)] {
+        let mut broken = whole.clone();
+        broken[at..at + 4].iter_mut().for_each(|byte| *byte ^= 0xff);
+        let done = analyze(&[], "t.parquet", &broken);
+        let output = done.get_output().clone();
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!told.contains("panicked"), "{at}: {told}");
+        if !output.status.success() {
+            assert_eq!(output.status.code(), Some(code), "{at}: {told}");
+            assert_eq!(told.trim().lines().count(), 1, "{told}");
+        }
+    }
+    let mut broken = whole.clone();
+    broken[4..64].fill(0xff);
+    let told = refused(&[], "t.parquet", &broken, 1);
+    assert!(told.contains("--skip-bad"), "{told}");
+    let done = analyze(&["--skip-bad"], "t.parquet", &broken).code(2);
+    let told = String::from_utf8_lossy(&done.get_output().stderr).into_owned();
+    assert!(told.contains("the trace holds no requests"), "its one group is left out: {told}");
+}
+
+#[test]
+fn parquet_of_earlier_versions_still_opens() {
+    let path =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../trace/tests/sample/unsigned-lz4.parquet");
+    let old = std::fs::read(path).expect("the sample");
+    assert_eq!(found(&[], "old.parquet", &old), (3, String::new()));
+}
+
+#[test]
+fn lines_that_fit_formats_of_other_units_ask_for_the_format() {
+    let text = b"0.0 0 65536 1024 1\n12.5 1 512 512 0\n";
+    let told = refused(&[], "five.txt", text, 2);
+    assert!(
+        told.contains("five.txt is ambiguous")
+            && told.contains(
+                "replayer (milliseconds and bytes) or disksim (milliseconds and sectors)"
+            )
+            && told.contains("--format"),
+        "{told}"
+    );
+    assert_eq!(found(&["--format", "disksim"], "five.txt", text).0, 2);
+}
+
+#[test]
+fn comments_before_the_events_of_blkparse_are_passed_over() {
+    let text = b"# recorded on host x, 3 runs\n#\n  8,0    1        1     0.000000000   42  Q   R 8 + 8 [fio]\n\
+        8,0    1        2     0.000001000   42  D   R 8 + 8 [fio]\n  8,0    1        3     0.000501000    0  C   R 8 + 8 [0]\n";
+    assert_eq!(found(&[], "blk.txt", text), (1, String::new()));
+}
+
+#[test]
+fn a_format_without_operations_says_so_first() {
+    let record = |n: u32| {
+        [
+            &n.to_le_bytes()[..],
+            &u64::from(n % 7).to_le_bytes(),
+            &4096u32.to_le_bytes(),
+            &(-1i64).to_le_bytes(),
+        ]
+        .concat()
+    };
+    let bytes: Vec<u8> = (0..100).flat_map(record).collect();
+    let done = analyze(&[], "t.oracleGeneral", &bytes).success();
+    let told = String::from_utf8_lossy(&done.get_output().stdout).into_owned();
+    let doubt = told.find("does not tell what reads and what writes").expect("the doubt");
+    assert!(doubt < told.find("Requests: 100").expect("the numbers"), "{told}");
+    assert!(
+        told.find("have no completion times")
+            .is_some_and(|at| at < told.find("Requests:").expect("numbers"))
+    );
+}
+
+#[test]
+fn a_recording_says_when_it_has_begun_and_passes_the_exit_code_on() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut command = Command::cargo_bin("ioscape").expect("the command is built");
+    command.current_dir(folder.path()).args([
+        "trace",
+        "record",
+        "-o",
+        "t.parquet",
+        "--",
+        "sh",
+        "-c",
+        "exit 7",
+    ]);
+    let done = command.output().expect("it runs");
+    let told = String::from_utf8_lossy(&done.stderr).into_owned();
+    if told.contains("tracefs") {
+        eprintln!("SKIPPED: {told}");
+        return;
+    }
+    assert!(told.contains("recording\n"), "{told}");
+    assert_eq!(done.status.code(), Some(7), "{told}");
+    assert!(folder.path().join("t.parquet").exists(), "the recording is kept");
+}

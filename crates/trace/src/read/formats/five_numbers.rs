@@ -1,0 +1,76 @@
+//! Lines of five numbers, which three formats have, in different units: replayer, ssdsim and disksim.
+//!
+//! What their numbers are must follow from the numbers themselves. Where it does not, all that are possible are named.
+
+use super::disksim::Ascii;
+use super::replayer::Replayer;
+use super::ssdsim::SsdSim;
+use crate::read::head::{Head, Likeness};
+use crate::read::lines::{Pieces, rows_of};
+use crate::read::text::SECTOR;
+use ioscape_schema::Io;
+
+/// No request is longer: kernels and disks take 32 MiB at most, and traces hold what they were given.
+const LONGEST: u32 = 16 << 20;
+/// No disk of these traces is larger.
+const LARGEST: u64 = 1 << 47;
+/// Mean times between two requests that are possible.
+const GAPS_NS: std::ops::RangeInclusive<f64> = 100.0..=600e9;
+
+/// The units of a format's numbers, where only they tell it from others.
+pub(super) fn units(format: &str) -> Option<&'static str> {
+    match format {
+        "replayer" => Some("milliseconds and bytes"),
+        "ssdsim" => Some("nanoseconds and sectors"),
+        "disksim" => Some("milliseconds and sectors"),
+        _ => None,
+    }
+}
+
+/// Milliseconds and bytes.
+pub(super) fn like_replayer(head: &Head<'_>) -> Likeness {
+    likeness(head, 0)
+}
+
+/// Nanoseconds and sectors.
+pub(super) fn like_ssdsim(head: &Head<'_>) -> Likeness {
+    likeness(head, 1)
+}
+
+/// Milliseconds and sectors.
+pub(super) fn like_disksim(head: &Head<'_>) -> Likeness {
+    likeness(head, 2)
+}
+
+fn likeness(head: &Head<'_>, which: usize) -> Likeness {
+    let all = [read::<Replayer>(head), read::<SsdSim>(head), read::<Ascii>(head)];
+    if possible(&all)[which] { Likeness::Lines(all[which].0) } else { Likeness::NONE }
+}
+
+/// How many of the first lines a format can read, and the rows of all lines at hand.
+fn read<P: Pieces + Default>(head: &Head<'_>) -> (usize, Vec<Io>) {
+    (rows_of::<P>(&head.lines).0, rows_of::<P>(&head.all_lines()).1)
+}
+
+/// Which of the three formats the lines can be of.
+fn possible(all: &[(usize, Vec<Io>); 3]) -> [bool; 3] {
+    let most = all.iter().map(|one| one.0).max().unwrap_or(0);
+    let mut possible = [0, 1, 2].map(|which| most > 0 && all[which].0 == most);
+    // Bytes are whole sectors.
+    let whole = |io: &Io| (io.request.offset | u64::from(io.request.len)).is_multiple_of(SECTOR);
+    possible[0] &= all[0].1.iter().all(whole);
+    // Bytes taken for sectors make requests and disks that nobody has.
+    let too_large = |io: &Io| io.request.len > LONGEST || io.end() > LARGEST;
+    if possible[0] && all[1..].iter().any(|(_, rows)| rows.iter().any(too_large)) {
+        possible = [true, false, false];
+    }
+    // So do milliseconds taken for nanoseconds, and the other way round.
+    let in_time = [0, 1, 2].map(|which| possible[which] && is_gap_possible(&all[which].1));
+    if in_time.contains(&true) { in_time } else { possible }
+}
+
+fn is_gap_possible(rows: &[Io]) -> bool {
+    let (Some(first), Some(last)) = (rows.first(), rows.last()) else { return false };
+    let gaps = (rows.len() - 1) as f64;
+    gaps == 0.0 || GAPS_NS.contains(&(last.queued_ns.saturating_sub(first.queued_ns) as f64 / gaps))
+}
