@@ -1,9 +1,13 @@
 //! A trace on another device: how much room it needs, and where each of its requests goes.
 
-use ioscape_schema::{Io, Op, ReplayFit};
+use ioscape_schema::units::Bytes;
+use ioscape_schema::{Io, Op, ReplayFit, TraceReplay, Warning, WarningKind};
 
 /// Devices of a trace lie side by side on the target, each from a multiple of this on.
 const STEP: u64 = 1 << 20;
+
+/// Lateness of one in a hundred requests from which on a replay did not keep up, in nanoseconds.
+const LATE_NS: f64 = 10e6;
 
 /// What has to be known of a trace before it is replayed: found in a first pass over it.
 #[derive(Clone, Debug, Default)]
@@ -138,6 +142,40 @@ impl Placement {
         let place = within.min(target - len);
         (place, place != start)
     }
+}
+
+/// What limits the meaning of a replay.
+pub fn doubts(result: &TraceReplay) -> Vec<Warning> {
+    let mut doubts = Vec::new();
+    let mut doubt = |kind, text: String| doubts.push(Warning::new(kind, text).at("trace_replay"));
+    if result.moved > 0 {
+        let (trace, target) = (Bytes(result.trace_bytes as f64), Bytes(result.target_bytes as f64));
+        doubt(
+            WarningKind::SetLimited,
+            format!(
+                "{} requests went to other places than in the trace, whose devices need {trace} where the target has {target}: name a larger target, or one disk with --disk",
+                result.moved
+            ),
+        );
+    }
+    if result.rounded > 0 {
+        let text = "requests were made larger to the bounds that direct I/O takes here: --buffered takes any";
+        doubt(WarningKind::Unsupported, format!("{} {text}", result.rounded));
+    }
+    if result.refused > 0 {
+        let text = "discards or zeroings were left out: the target takes none";
+        doubt(WarningKind::Unsupported, format!("{} {text}", result.refused));
+    }
+    if let Some(late) = result.lateness_ns.as_ref().filter(|late| late.p99 > LATE_NS) {
+        doubt(
+            WarningKind::NotSteady,
+            format!(
+                "the replay did not keep up: one request in a hundred was issued {:.0} ms late or more; allow more --in-flight, or lower --speed",
+                late.p99 / 1e6
+            ),
+        );
+    }
+    doubts
 }
 
 #[cfg(test)]

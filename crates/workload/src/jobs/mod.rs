@@ -39,8 +39,11 @@
 mod draft;
 mod error;
 mod setting;
+mod written;
 
 pub use error::JobError;
+
+pub use written::job_file;
 
 use crate::jobs::draft::Draft;
 use crate::jobs::error::position;

@@ -5,11 +5,9 @@ use crate::failure::{Failure, both};
 use crate::output;
 use crate::outputs::Names;
 use crate::traces::{self, Rows};
-use ioscape_schema::Workload;
-use ioscape_schema::{TraceCharacterization, TraceTraits};
 use ioscape_trace::characterize::Characterizer;
 use ioscape_workload::characterize::fit;
-use std::fmt::Write as _;
+use ioscape_workload::jobs::job_file;
 
 /// The job file by the name of its argument.
 const JOBS: &str = "--jobs";
@@ -35,7 +33,7 @@ pub fn main(args: &CharacterizeTraceArgs) -> Result<(), Failure> {
         rows.check()?;
         return Err(Failure::Misuse("no request of the trace moves data".to_owned()));
     }
-    let written = outputs.text(JOBS, &jobs(&found));
+    let written = outputs.text(JOBS, &job_file(&found));
     document.interrupted = rows.interrupted();
     document.outcome = Some(found.into());
     both(written, outputs.pour(&document, trace.out.json))?;
@@ -45,53 +43,11 @@ pub fn main(args: &CharacterizeTraceArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A job file of the workloads: the whole first, then disks, processes and windows.
-fn jobs(found: &TraceCharacterization) -> String {
-    let mut out = format!(
-        "# The workloads of five parameters nearest to {}.\n",
-        crate::text::printable(&found.name)
-    );
-    let rest = found.disks.iter().chain(&found.processes).chain(&found.windows);
-    for traits in [&found.overall].into_iter().chain(rest) {
-        job(&mut out, traits);
-    }
-    out
-}
-
-fn job(out: &mut String, traits: &TraceTraits) {
-    let Workload { unique_bytes, size_mean, read_frac, seq_frac, process_num, .. } =
-        traits.workload;
-    // A JSON string is a TOML string as well.
-    let name = serde_json::Value::from(crate::text::printable(&traits.name));
-    let (distribution, access) = (traits.workload.size_distribution, traits.workload.access);
-    let _ = write!(
-        out,
-        "\n[[job]] # goodness {:.2}\nname = {name}\nunique_bytes = {unique_bytes}\nsize_mean = {size_mean}\n\
-         size_dist = \"{distribution}\"\nread_frac = {read_frac}\nseq_frac = {seq_frac}\nprocesses = {process_num}\n\
-         access = \"{access}\"\n",
-        traits.goodness
-    );
-    if traits.workload.think_time_ns > 0 {
-        let _ = writeln!(out, "think_time = \"{}ns\"", traits.workload.think_time_ns);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ioscape_schema::{Io, Op, Request, SizeDistribution, TraceInfo};
+    use ioscape_schema::{Io, Op, Request, SizeDistribution, TraceInfo, TraceTraits};
     use ioscape_trace::analyze::mix::mix;
-    use ioscape_workload::parse_jobs;
-
-    #[test]
-    fn the_job_file_is_read_back() {
-        let workload = Workload { think_time_ns: 1500, seq_frac: 0.25, ..Workload::default() };
-        let overall = TraceTraits { name: "a \"b\"\n".into(), workload, ..TraceTraits::default() };
-        let found = TraceCharacterization { overall, ..TraceCharacterization::default() };
-        let jobs = parse_jobs(&jobs(&found)).unwrap();
-        assert_eq!(jobs[0].workload, found.overall.workload);
-        assert_eq!(jobs[0].name, "a \"b\"\u{fffd}");
-    }
 
     fn io(index: u64, op: Op, offset: u64, len: u32) -> Io {
         let queued_ns = index * 1_000_000;

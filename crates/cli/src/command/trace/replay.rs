@@ -14,7 +14,7 @@ use ioscape_measure::replay::{self, ReplayOptions, ReplayWatch, Replayed};
 use ioscape_measure::session::{Phase, RunOptions, Session, SessionOptions};
 use ioscape_schema::units::{Bytes, Count};
 use ioscape_schema::{Access, Io, ReplayTiming, TraceInfo, TraceReplay, Warning, WarningKind};
-use ioscape_trace::replay::{Placement, Survey};
+use ioscape_trace::replay::{Placement, Survey, doubts};
 use std::slice;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -22,8 +22,6 @@ use std::sync::mpsc::{Receiver, sync_channel};
 
 /// Batches of requests that wait for their time.
 const AHEAD: usize = 8;
-/// Lateness of one in a hundred requests from which on a replay did not keep up, in nanoseconds.
-const LATE_NS: f64 = 10e6;
 
 /// Runs the command.
 ///
@@ -234,38 +232,4 @@ fn feed(batches: Receiver<Vec<Io>>) -> impl FnMut() -> Option<Io> + Send {
             batch = batches.recv().ok()?.into_iter();
         }
     }
-}
-
-/// What limits the meaning of a replay.
-fn doubts(result: &TraceReplay) -> Vec<Warning> {
-    let mut doubts = Vec::new();
-    let mut doubt = |kind, text: String| doubts.push(Warning::new(kind, text).at("trace_replay"));
-    if result.moved > 0 {
-        let (trace, target) = (Bytes(result.trace_bytes as f64), Bytes(result.target_bytes as f64));
-        doubt(
-            WarningKind::SetLimited,
-            format!(
-                "{} requests went to other places than in the trace, whose devices need {trace} where the target has {target}: name a larger target, or one disk with --disk",
-                result.moved
-            ),
-        );
-    }
-    if result.rounded > 0 {
-        let text = "requests were made larger to the bounds that direct I/O takes here: --buffered takes any";
-        doubt(WarningKind::Unsupported, format!("{} {text}", result.rounded));
-    }
-    if result.refused > 0 {
-        let text = "discards or zeroings were left out: the target takes none";
-        doubt(WarningKind::Unsupported, format!("{} {text}", result.refused));
-    }
-    if let Some(late) = result.lateness_ns.as_ref().filter(|late| late.p99 > LATE_NS) {
-        doubt(
-            WarningKind::NotSteady,
-            format!(
-                "the replay did not keep up: one request in a hundred was issued {:.0} ms late or more; allow more --in-flight, or lower --speed",
-                late.p99 / 1e6
-            ),
-        );
-    }
-    doubts
 }
