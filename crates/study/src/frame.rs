@@ -75,7 +75,7 @@ mod tests {
         let frame = EvaluationFrame { target: "/srv".into(), settings: settings.clone(), writers };
         let made = frame.around(Evaluation::default());
         assert_eq!((&*made.target, &made.settings), ("/srv", &Some(settings)));
-        assert_eq!(made.findings.sentences, [one.sentence.clone()]);
+        assert_eq!(made.findings.sentences, std::slice::from_ref(&one.sentence));
         let known = KnownWriters::of(&made);
         assert_eq!((known.found, known.left_out), (vec![one], Some(why)));
     }
