@@ -293,3 +293,44 @@ fn the_verdict_is_about_the_options_that_were_given() {
     assert!(same.demerit < 1e-3, "a trace made with these options: {}", same.demerit);
     assert!(verdict(&[]).demerit > 0.1, "and not with those of the drive");
 }
+
+#[test]
+fn requests_beyond_a_drive_can_be_wrapped_and_times_scaled() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("host_0.csv");
+    let mut lines = String::new();
+    for n in 0..50u64 {
+        let (time, offset) =
+            (128_166_372_000_000_000 + n * 300_000, n * 99_999_995_904 / 4096 * 4096);
+        let _ = writeln!(lines, "{time},host,0,Read,{offset},4096,200000");
+    }
+    std::fs::write(&path, lines).expect("a trace can be written");
+    let run = ioscape().arg("simulate").arg(&path).args(["--drive", "hp-c2200a"]).assert().code(2);
+    let told = String::from_utf8_lossy(&run.get_output().stderr).into_owned();
+    assert!(told.contains("--wrap"), "{told}");
+    let elapsed = |more: &[&str]| {
+        let out = simulate(&path, &[&["--wrap"], more].concat());
+        let document: Document = serde_json::from_slice(&out).expect("a document");
+        document.simulation().expect("a simulation").cells[0].elapsed.all.mean_ns
+    };
+    assert!(elapsed(&["--scale-time", "0.1"]) > 3.0 * elapsed(&[]));
+}
+
+#[test]
+fn a_drive_that_does_not_explain_its_trace_is_not_called_calibrated() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let trace = trace(folder.path());
+    let fitted = folder.path().join("fitted.toml");
+    let run = ioscape()
+        .arg("calibrate")
+        .arg(&trace)
+        .args(["--drive", "hp-c2200a", "--rounds", "0", "--keep-skews", "-o"])
+        .arg(&fitted)
+        .assert()
+        .success();
+    // Every request of this trace took 20 ms: no disk is like that.
+    let told = String::from_utf8_lossy(&run.get_output().stderr).into_owned();
+    assert!(told.contains("not calibrated: the demerit"), "{told}");
+    let text = std::fs::read_to_string(&fitted).expect("a drive");
+    assert!(text.contains("status = \"not-calibrated\""), "{text}");
+}

@@ -41,6 +41,12 @@ pub struct SimulateArgs {
     /// What of the trace.
     #[command(flatten)]
     pub of_trace: RowsArgs,
+    /// Requests beyond the drive's capacity go on from its beginning
+    #[arg(long)]
+    pub wrap: bool,
+    /// Put arrivals FACTOR times as far apart: 0.5 doubles the load
+    #[arg(long, value_name = "FACTOR", value_parser = factor)]
+    pub scale_time: Option<f64>,
     /// All disks share one bus
     #[arg(long)]
     pub shared_bus: bool,
@@ -82,6 +88,12 @@ pub struct CalibrateArgs {
     /// Replace FILE even if it is no result of ioscape
     #[arg(long)]
     pub force: bool,
+}
+
+/// A factor of times.
+fn factor(text: &str) -> Result<f64, String> {
+    let factor = text.parse::<f64>().ok().filter(|f| (1e-6..=1e6).contains(f));
+    factor.ok_or_else(|| format!("{text:?} is no factor between 1e-6 and 1e6"))
 }
 
 impl SimulateArgs {

@@ -7,9 +7,9 @@ use crate::progress::Progress;
 use crate::recognise::FITTED_DRIVE;
 use crate::traces::Rows;
 use crate::{drives, interrupt, output};
-use ioscape_simulate::calibrate::{Search, calibrate, compare};
+use ioscape_simulate::calibrate::{Search, calibrate, verdict};
 use ioscape_simulate::replay::by_device;
-use ioscape_simulate::{Job, Status, jobs};
+use ioscape_simulate::{Job, jobs};
 use std::cell::Cell;
 use std::sync::atomic::Ordering;
 
@@ -50,10 +50,9 @@ pub fn main(args: &CalibrateArgs) -> Result<(), Failure> {
     all.sort_by_key(|j| j.io.issued_ns);
     let (first, second) = all.split_at(all.len() / 2);
     let search = Search { rounds: args.rounds, skews: !args.keep_skews, ..Search::default() };
-    let mut fitted = with_progress(&start, first, search)?;
-    fitted.status = Status::Calibrated;
+    let fitted = with_progress(&start, first, search)?;
     let failed = |e: ioscape_simulate::Error| Failure::Failed(e.to_string());
-    let summary = compare(&start, &fitted, [first, second]).map_err(failed)?;
+    let (mut fitted, summary) = verdict(&start, fitted, [first, second]).map_err(failed)?;
     fitted.sources.insert("calibration".to_owned(), summary.join("; "));
     let text = format!("{FITTED_DRIVE}.\n{}", fitted.text().map_err(misuse)?);
     for line in &summary {

@@ -12,8 +12,9 @@ use ioscape_schema::{Io, SimulatedCell, Simulation, SimulationAgreement, TraceIn
 use ioscape_simulate::combinations::combinations;
 use ioscape_simulate::drive::Status;
 use ioscape_simulate::{
-    Drive, Job, Options, Replayed, jobs, nvram, replay, replay_into, rows, ssd, summary,
+    Drive, Extent, Job, Options, Replayed, jobs, nvram, replay, replay_into, rows, ssd, summary,
 };
+use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Rows that are written at once.
@@ -30,12 +31,16 @@ pub fn main(args: &SimulateArgs) -> Result<(), Failure> {
     let names = Names::of(&args.out).reads("the trace", &args.trace);
     let mut outputs = names.reads("--drive", [&args.drive]).writes(ROWS, &args.rows).open()?;
     let target = drives::target(&args.drive)?;
-    let trace = Rows::open(&args.trace, &args.of_trace)?.all()?;
+    let mut trace = Rows::open(&args.trace, &args.of_trace)?.all()?;
     let progress = Progress::of_jobs(0, 1, "simulate");
     let devices = drives::devices(&trace);
     let extent = target.extent();
     drives::check_sectors(&trace, &devices, extent)?;
-    let all = jobs(&trace.rows, &devices, extent).map_err(|e| Failure::Misuse(e.to_string()))?;
+    fitted(args, &mut trace.rows, extent);
+    let all = jobs(&trace.rows, &devices, extent).map_err(|e| {
+        let wrap = if e.to_string().contains("beyond") { ", or give --wrap" } else { "" };
+        Failure::Misuse(format!("{e}{wrap}"))
+    })?;
     if all.is_empty() {
         return Err(Failure::Misuse("no request of the trace moves data on these devices".into()));
     }
@@ -98,7 +103,7 @@ fn on_disk(
     let first = cells.first().filter(|_| args.rows.is_some());
     let found = Found {
         status: drive.status,
-        cells: run_all(drive, all, &cells, threads(args)),
+        cells: run_all(drive, all, &cells, threads(args))?,
         agreement,
     };
     Ok((found, first.map(|first| replay(drive, all, first)).unwrap_or_default()))
@@ -138,20 +143,89 @@ fn threads(args: &SimulateArgs) -> usize {
 }
 
 /// Simulates all combinations on several threads; the result does not depend on how many.
-fn run_all(drive: &Drive, jobs: &[Job], cells: &[Options], threads: usize) -> Vec<SimulatedCell> {
+fn run_all(
+    drive: &Drive,
+    jobs: &[Job],
+    cells: &[Options],
+    threads: usize,
+) -> Result<Vec<SimulatedCell>, Failure> {
+    each(cells, threads, |options, run| {
+        replay_into(drive, jobs, options, run);
+        summary::cell(drive, options, run)
+    })
+}
+
+/// What `work` makes of every combination, in their order; one that panics fails all, by its number, once the others are done.
+fn each<T: Send>(
+    cells: &[Options],
+    threads: usize,
+    work: impl Fn(&Options, &mut Replayed) -> T + Sync,
+) -> Result<Vec<T>, Failure> {
     let next = AtomicUsize::new(0);
-    let work = || {
+    let worker = || {
         let (mut done, mut run) = (Vec::new(), Replayed::default());
-        while let Some(options) = cells.get(next.fetch_add(1, Ordering::Relaxed)) {
-            replay_into(drive, jobs, options, &mut run);
-            done.push((options, summary::cell(drive, options, &run)));
+        loop {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            let Some(options) = cells.get(at) else { return done };
+            let one = AssertUnwindSafe(|| work(options, &mut run));
+            done.push((at, std::panic::catch_unwind(one).ok()));
         }
-        done
     };
     let mut found = std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..threads.min(cells.len())).map(|_| scope.spawn(work)).collect();
+        let workers: Vec<_> = (0..threads.min(cells.len())).map(|_| scope.spawn(worker)).collect();
         workers.into_iter().filter_map(|worker| worker.join().ok()).flatten().collect::<Vec<_>>()
     });
-    found.sort_by_key(|(options, _)| cells.iter().position(|cell| cell == *options));
-    found.into_iter().map(|(_, cell)| cell).collect()
+    found.sort_by_key(|(at, _)| *at);
+    let failed: Vec<String> =
+        found.iter().filter(|(_, one)| one.is_none()).map(|(at, _)| (at + 1).to_string()).collect();
+    if !failed.is_empty() || found.len() < cells.len() {
+        return Err(Failure::Failed(format!(
+            "combination {} of {} failed: no result is written (this is a defect of ioscape)",
+            failed.join(", "),
+            cells.len()
+        )));
+    }
+    Ok(found.into_iter().filter_map(|(_, one)| one).collect())
+}
+
+/// The rows as the drive can take them: with `--wrap` offsets beyond it go on from its beginning, with `--scale-time`
+/// arrivals are that many times as far apart.
+fn fitted(args: &SimulateArgs, rows: &mut [Io], drive: Extent<'_>) {
+    let capacity = drive.blocks * u64::from(drive.sector_bytes);
+    let mut wrapped = 0u64;
+    for io in rows.iter_mut() {
+        let (offset, len) = (io.request.offset, u64::from(io.request.len));
+        if args.wrap && offset.saturating_add(len) > capacity && len <= capacity {
+            let room = capacity - len + u64::from(drive.sector_bytes);
+            io.request.offset =
+                offset % room / u64::from(drive.sector_bytes) * u64::from(drive.sector_bytes);
+            wrapped += 1;
+        }
+        if let Some(factor) = args.scale_time {
+            let moved = (io.queued_ns as f64 * factor) as u64;
+            io.issued_ns = moved + io.issued_ns.saturating_sub(io.queued_ns);
+            io.completed_ns = moved + io.completed_ns.saturating_sub(io.queued_ns);
+            io.queued_ns = moved;
+        }
+    }
+    if wrapped > 0 {
+        output::tell(&format!("{wrapped} requests beyond {} were wrapped", drive.name));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_combination_that_panics_is_told_and_not_left_out() {
+        let cells = vec![Options::default(); 5];
+        let count = AtomicUsize::new(0);
+        let all = each(&cells, 2, |_, _| count.fetch_add(1, Ordering::Relaxed)).ok();
+        assert_eq!(all.map(|all| all.len()), Some(5));
+        let count = AtomicUsize::new(0);
+        let failed = each(&cells, 1, |_, _| assert_ne!(count.fetch_add(1, Ordering::Relaxed), 2));
+        let Err(Failure::Failed(text)) = failed else { panic!("the third panicked") };
+        assert!(text.starts_with("combination 3 of 5"), "{text}");
+    }
 }

@@ -40,12 +40,23 @@ impl Disk<'_> {
         let chosen = self.choose(start, oldest);
         self.buffer.remove(chosen.block);
         let asked = [chosen.block, chosen.count];
-        let access =
-            self.drive.mechanism.access(&mut self.arm, start, Feed::default(), asked, true);
+        let feed = self.feed(&chosen);
+        let access = self.drive.mechanism.access(&mut self.arm, start, feed, asked, true);
         self.free_ns = access.end_ns;
         self.traffic.destaged += chosen.count;
         self.destaging = Some(Destaging { dirty: chosen, access });
         true
+    }
+
+    /// How the data of a stretch come: a drive that flushes first moves its arm while they do.
+    fn feed(&self, dirty: &Dirty) -> Feed {
+        match self.drive.buffer.flushes_first {
+            true => {
+                let each = self.drive.bus.to_drive;
+                Feed { from_ns: dirty.arrived_ns, each, whole: false, lead: 1 }
+            }
+            false => Feed::default(),
+        }
     }
 
     /// Which stretch is written next.

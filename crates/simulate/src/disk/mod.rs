@@ -144,8 +144,11 @@ impl Disk<'_> {
                 Done { completed_ns: self.free_ns + after_ns, parts }
             }
             Half::Buffered { so_far } => {
-                self.advance(bus_end);
-                self.traffic.absorbed += self.buffer.insert(command.block, command.count, bus_end);
+                let from_ns = granted_ns + drive.bus.arbitration_ns;
+                let arrived_ns = if drive.buffer.flushes_first { from_ns } else { bus_end };
+                self.advance(arrived_ns);
+                self.traffic.absorbed +=
+                    self.buffer.insert(command.block, command.count, arrived_ns);
                 self.write_end = command.block + command.count;
                 let after = drive.controller.write_hit_after_ns;
                 let parts = Parts {

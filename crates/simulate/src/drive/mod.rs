@@ -16,6 +16,8 @@ mod check;
 pub enum Status {
     /// Fitted to measured times of the very drive.
     Calibrated,
+    /// Fitted to measured times that it does not explain well enough.
+    NotCalibrated,
     /// Taken from publications, compared with no measured times.
     FromPublishedParameters,
     /// Stands for a kind of drive, not for a product.
@@ -27,6 +29,7 @@ impl Status {
     pub fn words(self) -> &'static str {
         match self {
             Self::Calibrated => "calibrated",
+            Self::NotCalibrated => "not calibrated",
             Self::FromPublishedParameters => "from published parameters",
             Self::Generic => "generic",
         }
