@@ -1,0 +1,282 @@
+//! Random worlds: how often the judgement is right, says so within its bounds, or says that it cannot tell.
+//!
+//! Seeds below 1000 are for tuning; 1000 to 1999 are held out. `IOSCAPE_WORLDS=1000..2000` chooses other seeds.
+#![allow(clippy::disallowed_methods, reason = "the seeds are chosen by the environment")]
+#![allow(clippy::print_stdout, reason = "the figures are what the test is for")]
+
+mod world;
+
+use ioscape_scaling::explore;
+use ioscape_schema::{Border, BorderOperation, Evaluation, Region, RegionFinding};
+use std::collections::BTreeMap;
+use world::{Counters, Overflow, World, Writes};
+
+/// A gain between these bounds may be called none: the sentences' 1.2 with a little room.
+const NONE: f64 = 1.25;
+/// A true effect of this size should be told.
+const PLAIN: f64 = 1.5;
+
+/// What became of one statement.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Outcome {
+    True,
+    False,
+    /// Not told, though the effect is plain.
+    Withheld,
+    /// Not told, and hard to tell.
+    Open,
+}
+
+#[derive(Default)]
+struct Tally {
+    /// Sentences by kind.
+    sentences: BTreeMap<&'static str, [usize; 4]>,
+    regions: [usize; 3],
+    /// Reported borders: all, those near a true one, those of these whose bounds hold it.
+    borders: [usize; 3],
+    missed: usize,
+    widths: Vec<f64>,
+    false_ones: Vec<String>,
+}
+
+/// Where a border of one kind of requests may be said to be, with the factor that a soft end leaves open.
+fn true_borders(world: &World, operation: BorderOperation) -> Vec<[f64; 2]> {
+    let ends = match operation {
+        BorderOperation::Write => world.writes.clone(),
+        BorderOperation::Read => world.reads.clone(),
+        BorderOperation::Mixed => [&world.reads[..], &world.writes[..]].concat(),
+    };
+    let place = |end: &world::End| {
+        let to = if end.is(Overflow::Soft) { 2.0 } else { 1.0 };
+        [end.bytes, end.bytes * to]
+    };
+    ends.iter().map(place).collect()
+}
+
+impl Tally {
+    fn sentence(&mut self, world: &World, kind: &'static str, outcome: Outcome, text: &str) {
+        self.sentences.entry(kind).or_default()[outcome as usize] += 1;
+        if outcome == Outcome::False {
+            self.false_ones.push(format!(
+                "seed {} {:?} {:?} noise {:.2}: {text}",
+                world.seed, world.counters, world.policy, world.noise
+            ));
+        }
+    }
+
+    fn border(&mut self, world: &World, border: &Border) {
+        let near = |[low, high]: &[f64; 2]| {
+            border.unique_bytes > low / 1.4 && border.unique_bytes < high * 1.4
+        };
+        let holds =
+            |[low, high]: &[f64; 2]| border.low <= high * 1.001 && border.high >= low / 1.001;
+        let truths = true_borders(world, border.operation);
+        self.borders[0] += 1;
+        if let Some(truth) = truths.iter().find(|t| near(t)) {
+            self.borders[1] += 1;
+            self.borders[2] += usize::from(holds(truth));
+            if world.counters != Counters::Silent {
+                self.widths.push((border.high - border.low) / border.unique_bytes);
+            }
+        }
+    }
+
+    fn gain(&mut self, world: &World, kind: &'static str, truth: f64, said: [bool; 3], text: &str) {
+        let [more, less, alike] = said;
+        let outcome = if more || less || alike {
+            let is_true = (more && truth > 1.0)
+                || (less && truth < 1.0)
+                || (alike && truth < NONE && truth > NONE.recip());
+            if is_true { Outcome::True } else { Outcome::False }
+        } else if truth > PLAIN || truth < PLAIN.recip() {
+            Outcome::Withheld
+        } else {
+            Outcome::Open
+        };
+        self.sentence(world, kind, outcome, text);
+    }
+
+    fn regions(&mut self, world: &World, evaluation: &Evaluation) {
+        let text = &evaluation.findings.sentences[0];
+        let right = evaluation.regions.len() == world.regions();
+        let told = !text.contains("cannot be told");
+        self.regions[if !told { 2 } else { usize::from(!right) }] += 1;
+        let outcome = match (told, right) {
+            (true, true) => Outcome::True,
+            (true, false) => Outcome::False,
+            (false, _) if world.is_plain() => Outcome::Withheld,
+            (false, _) => Outcome::Open,
+        };
+        let text = format!("{text} (true: {:?} {:?})", world.reads, world.writes);
+        self.sentence(world, "regions", outcome, &text);
+    }
+
+    fn cache(&mut self, world: &World, evaluation: &Evaluation, operation: BorderOperation) {
+        let words = if operation == BorderOperation::Read { "for reads" } else { "for writes" };
+        let short = if operation == BorderOperation::Read { "of reads" } else { "of writes" };
+        let about = |s: &&String| {
+            let is_about = s.contains(words)
+                || s.contains(short)
+                || s.contains("whether writes are slower beyond");
+            is_about
+                && (s.contains("file cache")
+                    || s.contains("cache border")
+                    || s.contains("is the same for all")
+                    || s.contains("whether"))
+        };
+        let Some(text) = evaluation.findings.sentences.iter().find(about) else { return };
+        let truths = true_borders(world, operation);
+        let found = match operation {
+            BorderOperation::Read => evaluation.findings.read_cache_bytes,
+            _ => evaluation.findings.write_cache_bytes,
+        };
+        let outcome = match (found, truths.first()) {
+            (Some(f), Some([low, high])) if f.low <= high * 1.1 && f.high >= low / 1.1 => {
+                Outcome::True
+            }
+            (Some(_), _) => Outcome::False,
+            (None, truth) if text.contains("cannot be told") => {
+                if truth.is_some() && world.is_plain() { Outcome::Withheld } else { Outcome::Open }
+            }
+            (None, None) => Outcome::True,
+            (None, Some(_)) => Outcome::False,
+        };
+        let text = format!("{text} (true: {truths:?})");
+        self.sentence(world, "cache", outcome, &text);
+    }
+
+    fn region_findings(&mut self, world: &World, evaluation: &Evaluation) {
+        let findings = &evaluation.findings;
+        let said = |f: &RegionFinding, what: &str| {
+            let is = |s: &&String| s.starts_with(&format!("In {},", f.region)) && s.contains(what);
+            findings.sentences.iter().find(is).cloned().unwrap_or_default()
+        };
+        let region = |f: &RegionFinding| -> Region {
+            evaluation.regions.iter().find(|r| r.name == f.region).unwrap().clone()
+        };
+        for f in &findings.sequential_gain {
+            let (text, mut at) = (said(f, "sequential"), region(f).focal);
+            at.seq_frac = 1.0;
+            let fast = world.law(&at);
+            at.seq_frac = 0.0;
+            let ways = ["faster than random", "slower than random", "does not matter"];
+            let ways = ways.map(|w| {
+                text.replace(parenthesis(&text), "").contains(w) && !text.contains("cannot be told")
+            });
+            self.gain(world, "sequential", fast / world.law(&at), ways, &text);
+        }
+        for f in &findings.write_to_read_ratio {
+            let (text, mut at) = (said(f, "reads"), region(f).focal);
+            at.read_frac = 0.0;
+            let writes = world.law(&at);
+            at.read_frac = 1.0;
+            let plain = text.replace(parenthesis(&text), "");
+            let ways = ["faster than reads", "faster than writes", "about equally"];
+            let ways = ways.map(|w| plain.contains(w) && !text.contains("cannot be told"));
+            self.gain(world, "writes to reads", writes / world.law(&at), ways, &text);
+        }
+        for f in &findings.concurrency_gain {
+            let (text, mut at) = (said(f, "process"), region(f).focal);
+            at.process_num = 8;
+            let many = world.law(&at);
+            at.process_num = 1;
+            let told = !text.contains("cannot be told");
+            let ways = [
+                text.contains("faster") && !text.contains("no faster") && told,
+                false,
+                text.contains("no faster") && told,
+            ];
+            self.gain(world, "concurrency", many / world.law(&at), ways, &text);
+        }
+    }
+
+    fn policy(&mut self, world: &World, evaluation: &Evaluation) {
+        use ioscape_schema::WritePolicy::{Mixed, NotCached, WriteCancelling, WriteThrough};
+        let has_cache = !world.reads.is_empty();
+        let outcome = match evaluation.findings.write_policy {
+            Some(WriteThrough) => world.policy == Writes::Through,
+            Some(WriteCancelling) => world.policy != Writes::Through && has_cache,
+            Some(NotCached) => !has_cache,
+            Some(Mixed) => false,
+            None => {
+                self.sentence(world, "policy", Outcome::Open, "");
+                return;
+            }
+        };
+        let text = format!("{:?}", evaluation.findings.write_policy);
+        let outcome = if outcome { Outcome::True } else { Outcome::False };
+        self.sentence(world, "policy", outcome, &text);
+    }
+
+    fn judge(&mut self, world: &World, evaluation: &Evaluation) {
+        self.regions(world, evaluation);
+        self.cache(world, evaluation, BorderOperation::Read);
+        self.cache(world, evaluation, BorderOperation::Write);
+        self.region_findings(world, evaluation);
+        self.policy(world, evaluation);
+        let of_storage = || evaluation.borders.iter().filter(|b| !b.in_memory);
+        of_storage().for_each(|border| self.border(world, border));
+        for operation in [BorderOperation::Read, BorderOperation::Write] {
+            let found = of_storage().filter(|b| b.operation == operation).count();
+            self.missed += true_borders(world, operation).len().saturating_sub(found);
+        }
+    }
+
+    fn share(&self, outcome: Outcome) -> f64 {
+        let all: usize = self.sentences.values().flatten().sum();
+        let of: usize = self.sentences.values().map(|counts| counts[outcome as usize]).sum();
+        of as f64 / all.max(1) as f64
+    }
+
+    fn print(&mut self) {
+        self.widths.sort_by(f64::total_cmp);
+        let [right, wrong, untold] = self.regions;
+        println!("regions: {right} right, {wrong} wrong, {untold} not told");
+        let [all, near, held] = self.borders;
+        println!(
+            "borders: {all} reported, {near} near a true one, {held} of these hold it within their bounds ({:.1} %); {} missed",
+            100.0 * held as f64 / near.max(1) as f64,
+            self.missed
+        );
+        let width = self.widths.get(self.widths.len() / 2).copied().unwrap_or(0.0);
+        println!("median width of the bounds, with witnesses: {:.1} %", 100.0 * width);
+        for (kind, [yes, no, withheld, open]) in &self.sentences {
+            println!(
+                "{kind}: {yes} true, {no} false, {withheld} withheld, {open} hard to tell and not told"
+            );
+        }
+        println!(
+            "all sentences: {:.2} % false, {:.1} % withheld",
+            100.0 * self.share(Outcome::False),
+            100.0 * self.share(Outcome::Withheld)
+        );
+    }
+}
+
+/// The first text in parentheses, which holds figures and no verdict.
+fn parenthesis(text: &str) -> &str {
+    let from = text.find(" (").unwrap_or(text.len());
+    let to = text[from..].find(')').map_or(text.len(), |to| from + to + 1);
+    if from == to { "\u{0}" } else { &text[from..to] }
+}
+
+fn seeds() -> std::ops::Range<u64> {
+    let chosen = std::env::var("IOSCAPE_WORLDS").unwrap_or_else(|_| "0..60".into());
+    let (from, to) = chosen.split_once("..").expect("IOSCAPE_WORLDS is two seeds: 0..1000");
+    from.parse().unwrap()..to.parse().unwrap()
+}
+
+#[test]
+fn worlds_are_judged_rightly_or_not_at_all() {
+    let mut tally = Tally::default();
+    for seed in seeds() {
+        let mut world = World::new(seed);
+        let evaluation = explore(&world.options(), &mut world).unwrap();
+        tally.judge(&world, &evaluation);
+    }
+    tally.print();
+    if std::env::var_os("IOSCAPE_WORLDS_FALSE").is_some() {
+        tally.false_ones.iter().for_each(|text| println!("FALSE {text}"));
+    }
+    assert!(tally.share(Outcome::False) < 0.05, "{:#?}", tally.false_ones);
+}

@@ -1,0 +1,306 @@
+//! Random made-up systems in virtual time: a storage hierarchy whose truth is known, and everything that makes measuring it hard.
+
+use ioscape_scaling::{Bounds, EvaluationOptions, Probe, ProbeRequest, Progress};
+use ioscape_schema::{
+    Access, Direction, Evaluation, Measurement, Purpose, ResponseTime, Stop, Witness, Workload,
+};
+use rand::{RngExt, SeedableRng};
+use rand_distr::{Distribution, StandardNormal};
+use rand_pcg::Pcg32;
+
+pub const MIB: f64 = 1048576.0;
+const GIB: f64 = 1024.0 * MIB;
+
+/// How requests miss a level that the set outgrows.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Overflow {
+    /// Uniformly random requests over LRU: a share C/U hits.
+    Random,
+    /// None hits.
+    Thrash,
+    /// The level ends gradually over a factor of two.
+    Soft,
+}
+
+/// What a level's end does: where it is, the time per byte it adds, and how.
+#[derive(Clone, Copy, Debug)]
+pub struct End {
+    pub bytes: f64,
+    added_s: f64,
+    overflow: Overflow,
+}
+
+/// What the kernel says beside throughput.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Counters {
+    Full,
+    Older,
+    Silent,
+}
+
+/// How writes relate to reads.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Writes {
+    AsReads,
+    DirtyLimit,
+    Through,
+}
+
+#[derive(Clone, Debug)]
+pub struct World {
+    pub seed: u64,
+    pub largest: f64,
+    pub reads: Vec<End>,
+    pub writes: Vec<End>,
+    pub policy: Writes,
+    pub counters: Counters,
+    pub noise: f64,
+    memory_s: f64,
+    write_cost: f64,
+    decline: f64,
+    sequential: f64,
+    bursts: f64,
+    drift: (f64, f64, f64),
+    budget_s: f64,
+    burst_ratio: f64,
+    number: u64,
+    clock_s: f64,
+}
+
+fn log_uniform(random: &mut Pcg32, low: f64, high: f64) -> f64 {
+    (low.ln() + random.random::<f64>() * (high / low).ln()).exp()
+}
+
+/// Ends of levels from `first` bytes on, well apart, each level 1.3 to 500 times slower than the one before.
+fn ends(random: &mut Pcg32, count: usize, largest: f64, memory: impl Fn(f64) -> f64) -> Vec<End> {
+    let overflow = match random.random_range(0..10) {
+        0..6 => Overflow::Random,
+        6..8 => Overflow::Thrash,
+        _ => Overflow::Soft,
+    };
+    let mut places: Vec<f64> = Vec::new();
+    while places.len() < count {
+        let place = log_uniform(random, 24.0 * MIB, largest / 1.7);
+        if places.iter().all(|p| (p / place).ln().abs() > 2.5f64.ln()) {
+            places.push(place);
+        }
+    }
+    places.sort_by(f64::total_cmp);
+    let mut time = places.first().map_or(0.0, |&p| memory(p));
+    let mut end = |bytes| {
+        let slower = log_uniform(random, 1.3, 500.0).min((1e-6 / time).max(1.3));
+        let added_s = time * (slower - 1.0);
+        time += added_s;
+        End { bytes, added_s, overflow }
+    };
+    places.into_iter().map(&mut end).collect()
+}
+
+impl End {
+    pub fn is(&self, overflow: Overflow) -> bool {
+        self.overflow == overflow
+    }
+}
+
+impl World {
+    pub fn new(seed: u64) -> Self {
+        let mut random = Pcg32::seed_from_u64(seed);
+        let r = &mut random;
+        let largest = log_uniform(r, 2.0 * GIB, 64.0 * GIB);
+        let decline = r.random::<f64>() * 0.43;
+        let memory_s = log_uniform(r, 1.0 / 12e9, 1.0 / 3e9);
+        let memory = |bytes: f64| memory_s * (bytes.min(GIB) / GIB).powf(decline);
+        let count = [0, 1, 1, 1, 1, 2, 2, 3][r.random_range(0..8)];
+        let reads = ends(r, count, largest, memory);
+        let policy = match r.random_range(0..10) {
+            0..6 => Writes::AsReads,
+            6..8 if count == 1 && reads[0].bytes > 100.0 * MIB => Writes::DirtyLimit,
+            8.. if count > 0 => Writes::Through,
+            _ => Writes::AsReads,
+        };
+        let mut writes = if policy == Writes::Through { Vec::new() } else { reads.clone() };
+        if policy == Writes::DirtyLimit {
+            writes[0].bytes *= log_uniform(r, 0.1, 0.5);
+            writes[0].overflow = Overflow::Thrash;
+        }
+        let counters = match r.random_range(0..10) {
+            0..4 => Counters::Full,
+            4..6 => Counters::Older,
+            _ => Counters::Silent,
+        };
+        let drift = if r.random_bool(0.2) {
+            (r.random::<f64>() * 300.0, r.random::<f64>() * 120.0, 0.5 + 0.4 * r.random::<f64>())
+        } else {
+            (0.0, 0.0, 1.0)
+        };
+        Self {
+            seed,
+            largest,
+            decline,
+            memory_s,
+            reads,
+            writes,
+            policy,
+            counters,
+            write_cost: 1.0 + r.random::<f64>(),
+            noise: log_uniform(r, 0.02, 0.3),
+            sequential: if r.random_bool(0.3) { 1.0 } else { log_uniform(r, 0.5, 3.0) },
+            bursts: if r.random_bool(0.3) { 0.1 } else { 0.0 },
+            drift,
+            budget_s: if r.random_bool(0.5) { 600.0 } else { 180.0 },
+            burst_ratio: 1.0 + r.random::<f64>(),
+            number: 0,
+            clock_s: 0.0,
+        }
+    }
+
+    pub fn options(&self) -> EvaluationOptions {
+        EvaluationOptions {
+            bounds: Bounds {
+                unique_bytes: [1 << 20, self.largest as u64],
+                size_mean: [4 << 10, 1 << 20],
+                process_num: [1, 8],
+            },
+            base: Workload::default(),
+            budget_s: self.budget_s,
+            seed: self.seed,
+            all_parameters: false,
+            interactions: 0,
+            points_max: None,
+            typical_cost_s: 2.5,
+            flush_interval_s: None,
+            layout_bytes_per_s: None,
+        }
+    }
+
+    /// Seconds per byte in memory, for a set of `bytes`: processor caches make small sets faster, up to 20-fold.
+    fn memory(&self, bytes: f64) -> f64 {
+        let first = self.reads.first().map_or(f64::INFINITY, |end| end.bytes);
+        self.memory_s * (bytes.min(first).min(GIB) / GIB).powf(self.decline)
+    }
+
+    fn time(&self, ends: &[End], bytes: f64) -> f64 {
+        let missed = |end: &End| match end.overflow {
+            Overflow::Random => (1.0 - end.bytes / bytes).max(0.0),
+            Overflow::Thrash => f64::from(u8::from(bytes > end.bytes)),
+            Overflow::Soft => ((bytes / end.bytes).log2()).clamp(0.0, 1.0),
+        };
+        self.memory(bytes) + ends.iter().map(|end| end.added_s * missed(end)).sum::<f64>()
+    }
+
+    fn storage_s(&self) -> f64 {
+        self.time(&self.reads, 1e18)
+    }
+
+    /// Throughput without noise, in bytes per second.
+    pub fn law(&self, workload: &Workload) -> f64 {
+        let bytes = workload.unique_bytes as f64;
+        let reads = self.time(&self.reads, bytes);
+        let writes = match self.policy {
+            Writes::Through => self.storage_s(),
+            _ => self.write_cost * self.time(&self.writes, bytes),
+        };
+        let writes = if workload.access == Access::Dsync { 1.5 * self.storage_s() } else { writes };
+        let size = workload.size_mean as f64;
+        let processes = f64::from(workload.process_num);
+        let shape = 2.0 * size / (size + 32768.0) * (processes / (processes + 0.5) * 1.5);
+        let sequential = 1.0 + (self.sequential - 1.0) * workload.seq_frac;
+        shape * sequential / (workload.read_frac * reads + (1.0 - workload.read_frac) * writes)
+    }
+
+    /// Whether what lies behind a border of reads and writes is one place: the regions there are.
+    pub fn regions(&self) -> usize {
+        let dirty = usize::from(self.policy == Writes::DirtyLimit);
+        1 + self.reads.len() + dirty
+    }
+
+    /// Whether every border is far from the noise: at least twice as slow at the largest set, with noise below 10 %.
+    pub fn is_plain(&self) -> bool {
+        let slow = |ends: &[End], at: f64| self.time(ends, self.largest) / self.time(ends, at);
+        let plain = |ends: &[End]| ends.iter().all(|end| slow(ends, end.bytes) > 2.0);
+        self.noise < 0.1 && plain(&self.reads) && plain(&self.writes)
+    }
+
+    fn witness(&self, random: &mut Pcg32, m: &mut Measurement) {
+        let bytes = m.workload.unique_bytes as f64;
+        let first = self.reads.first().map_or(f64::INFINITY, |end| end.bytes);
+        let error = 1.0 + 0.01 * gauss(random);
+        let share = if bytes <= first { 1.0 } else { (first / bytes * error).clamp(0.0, 1.0) };
+        let in_memory =
+            share >= 1.0 && (self.policy != Writes::Through || m.workload.read_frac == 1.0);
+        m.cpu_system_s = if in_memory { m.elapsed_s } else { 0.4 * m.elapsed_s };
+        if self.counters == Counters::Silent {
+            return;
+        }
+        let reads = m.workload.read_frac * m.bytes as f64;
+        m.resident_frac = Some(share);
+        m.storage_read_bytes = Some((reads * (1.0 - share)) as u64);
+        if self.counters == Counters::Full {
+            m.witness = Witness {
+                resident_frac: Some([share, share]),
+                storage_read_bytes: m.storage_read_bytes,
+                ..Witness::default()
+            };
+        }
+    }
+}
+
+fn gauss(random: &mut Pcg32) -> f64 {
+    StandardNormal.sample(random)
+}
+
+impl Probe for World {
+    type Error = String;
+
+    fn measure(&mut self, request: &ProbeRequest) -> Result<Measurement, String> {
+        let mut random = Pcg32::new(self.seed, self.number);
+        self.number += 1;
+        let workload = &request.workload;
+        let mut throughput = self.law(workload) * (self.noise * gauss(&mut random)).exp();
+        let mut disturbed = false;
+        if random.random_bool(self.bursts) {
+            throughput /= log_uniform(&mut random, 1.5, 4.0);
+            disturbed = random.random_bool(0.7);
+        }
+        let (from, length, factor) = self.drift;
+        if (from..from + length).contains(&self.clock_s) {
+            throughput *= factor;
+        }
+        let cost_s = 0.2 + 1.2 * request.limits.cap_s;
+        self.clock_s += cost_s;
+        // A run sees a part of the noise within itself; the rest is between runs.
+        let within = 1.0 + self.noise;
+        let response = (1e9 * workload.size_mean as f64 / throughput) as u64;
+        let mut measurement = Measurement {
+            ios: (throughput / workload.size_mean as f64) as u64,
+            bytes: throughput as u64,
+            elapsed_s: 1.0,
+            throughput_bytes_per_s: throughput,
+            throughput_ci95: [throughput / within, throughput * within],
+            response_time_ns: ResponseTime {
+                p50: response,
+                max: response * 4,
+                ..ResponseTime::default()
+            },
+            read: (workload.read_frac > 0.0).then(|| Direction {
+                bytes: (throughput * workload.read_frac) as u64,
+                ..Direction::default()
+            }),
+            write: (workload.read_frac < 1.0).then(|| Direction {
+                bytes: (throughput * (1.0 - workload.read_frac)) as u64,
+                ..Direction::default()
+            }),
+            io_time_frac: 1.0,
+            cost_s,
+            disturbed,
+            ..Measurement::empty(workload.clone(), Stop::Confident)
+        };
+        self.witness(&mut random, &mut measurement);
+        if request.purpose == Purpose::Flush {
+            measurement.burst_ratio = Some(self.burst_ratio);
+        }
+        Ok(measurement)
+    }
+
+    fn progress(&mut self, _: &Evaluation, _: &Progress) {}
+}
