@@ -67,16 +67,16 @@ impl Failure {
     }
 
     /// Tells the user and gives the exit code.
-    pub fn report(&self) -> ExitCode {
+    pub fn report(&self) -> u8 {
         let code = match self {
-            Self::OutputClosed => return ExitCode::SUCCESS,
+            Self::OutputClosed => return 0,
             Self::Misuse(_) => MISUSE,
             Self::Failed(_) => FAILED,
             Self::Interrupted(_) => INTERRUPTED,
             Self::Command { code, .. } => *code,
         };
         let _ = writeln!(io::stderr(), "ioscape: {}", crate::text::printable(&self.to_string()));
-        ExitCode::from(code)
+        code
     }
 }
 
@@ -119,5 +119,5 @@ pub fn of_arguments(error: &clap::Error) -> ExitCode {
         .take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more information"))
         .filter(|line| !line.is_empty())
         .collect();
-    Failure::Misuse(format!("{} (see --help)", sentence.join(" "))).report()
+    ExitCode::from(Failure::Misuse(format!("{} (see --help)", sentence.join(" "))).report())
 }

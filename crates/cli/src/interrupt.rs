@@ -1,5 +1,6 @@
 //! Ctrl-C: the first ends the work and keeps all finished results, the second ends the program at once.
 
+use ioscape_machine::keeper;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -8,8 +9,13 @@ const AT_ONCE: i32 = 130;
 
 /// Sets the returned flag on SIGINT, SIGTERM and SIGHUP; on those only that are not ignored already, as after `nohup`.
 pub fn flag() -> Arc<AtomicBool> {
-    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
     let flag = Arc::new(AtomicBool::new(false));
+    if keeper::is_kept() {
+        // The keeper passes the first one on, and ends the program at the second.
+        let _ = signal_hook::flag::register(SIGUSR1, Arc::clone(&flag));
+        return flag;
+    }
     let ignored = ignored();
     for signal in [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|s| ignored >> (s - 1) & 1 == 0) {
         // Registration fails only for signals that cannot be caught; then the default action stands.

@@ -31,23 +31,43 @@ fn main() -> ExitCode {
         Ok(parsed) => parsed,
         Err(error) => return failure::of_arguments(&error),
     };
-    let done = match cli.command {
-        Command::Evaluate(args) => command::evaluate::main(&args, &typed),
+    let command = cli.command;
+    ExitCode::from(match command.storage() {
+        Some(place) => {
+            let tell = |text: &str| output::tell(&text::printable(text));
+            ioscape_machine::keeper::keep(&place.display().to_string(), tell, || {
+                carry_out(command, &typed)
+            })
+        }
+        None => carry_out(command, &typed),
+    })
+}
+
+/// Carries the command out, tells how it ended, and gives the exit code.
+fn carry_out(command: Command, typed: &args::Typed) -> u8 {
+    let done = match command {
+        Command::Evaluate(args) => command::evaluate::main(&args, typed),
         Command::Run(args) => command::run::main(&args),
         Command::Predict(args) => command::predict::main(&args),
         Command::Compare(args) => command::compare::main(&args),
-        Command::Validate(args) => command::validate::main(&args, &typed),
+        Command::Validate(args) => command::validate::main(&args, typed),
         Command::Characterize(args) => command::characterize::main(&args),
         Command::Vxbench(args) => command::vxbench::main(&args),
-        Command::Campaign(args) => command::campaign::main(&args, &typed),
+        Command::Campaign(args) => command::campaign::main(&args, typed),
         Command::Os(args) => command::os::main(&args),
         Command::Trace(args) => command::trace::main(&args),
         Command::Simulate(args) => command::simulate::main(&args),
         Command::Calibrate(args) => command::calibrate::main(&args),
         Command::Report(args) => command::report::main(&args),
     };
+    for path in ioscape_machine::target::abandoned() {
+        let path = text::printable(&path.display().to_string());
+        output::tell(&format!(
+            "{path} is left behind, since its file system does not answer: the next run there removes it"
+        ));
+    }
     match done {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(()) => 0,
         Err(failure) => failure.report(),
     }
 }

@@ -2,6 +2,8 @@
 #![expect(unsafe_code, reason = "fork, signal and _exit")]
 
 use crate::error::Death;
+use crate::keeper::silence;
+use crate::stuck::Stuck;
 use rustix::process::{Pid, Resource, Rlimit, Signal, WaitOptions, WaitStatus};
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -22,7 +24,10 @@ const PANICKED: i32 = 4;
 const ORPHANED: i32 = 5;
 
 /// How long the kernel may take to end a killed process before it counts as hung.
-const BURIAL: Duration = Duration::from_secs(3);
+const BURIAL: Duration = Duration::from_secs(2);
+
+/// A worker that was blocked no longer than this runs.
+const RUNS: Duration = Duration::from_secs(2);
 
 /// Whether this process is a worker.
 static IS_WORKER: AtomicBool = AtomicBool::new(false);
@@ -32,12 +37,15 @@ static IS_WORKER: AtomicBool = AtomicBool::new(false);
 struct Child {
     pid: Pid,
     death: Option<Death>,
+    stuck: Stuck,
 }
 
 /// All worker processes of one run; those still alive are killed when it is dropped.
 #[derive(Debug, Default)]
 pub struct Crew {
     children: Vec<Child>,
+    /// Whether those alive were killed, so that those still alive then are held by the kernel.
+    killed: bool,
 }
 
 impl Crew {
@@ -50,7 +58,8 @@ impl Crew {
         let mut crew = Self::default();
         for number in 0..count {
             let pid = fork_one(|| body(number))?;
-            crew.children.push(Child { pid, death: None });
+            let stuck = Stuck::watch(pid.as_raw_nonzero().get().unsigned_abs());
+            crew.children.push(Child { pid, death: None, stuck });
         }
         Ok(crew)
     }
@@ -98,19 +107,34 @@ impl Crew {
         true
     }
 
+    /// For how long all workers that live have been blocked in the kernel, as far as this was asked meanwhile.
+    pub fn held(&mut self) -> Duration {
+        let mut least = None;
+        for child in self.children.iter_mut().filter(|c| c.death.is_none()) {
+            let held = child.stuck.held();
+            least = Some(least.unwrap_or(held).min(held));
+            // One that runs is enough; there may be hundreds.
+            if held < RUNS {
+                break;
+            }
+        }
+        least.unwrap_or(Duration::ZERO)
+    }
+
     /// Kills those still alive and waits a little for their end; whether all have ended.
     pub fn kill(&mut self) -> bool {
         for child in self.children.iter().filter(|c| c.death.is_none()) {
             // It can only be gone already.
             let _ = rustix::process::kill_process(child.pid, Signal::KILL);
         }
+        self.killed = true;
         self.wait(BURIAL, || false)
     }
 }
 
 impl Drop for Crew {
     fn drop(&mut self) {
-        if self.first_alive().is_some() {
+        if self.first_alive().is_some() && !self.killed {
             self.kill();
         }
     }
@@ -165,6 +189,8 @@ fn silence_workers() {
 /// Ties this worker's life to the conductor's and ignores interrupts, which are the conductor's to handle; false if it is gone already.
 fn set_up(conductor: Pid) -> bool {
     IS_WORKER.store(true, Ordering::Relaxed);
+    // Workers say nothing, and one that the kernel holds must not keep the reader of our outputs waiting.
+    silence();
     // Failures would only make the worker less tidy.
     let _ = rustix::process::set_parent_process_death_signal(Some(Signal::KILL));
     let _ =

@@ -13,6 +13,7 @@ pub mod environment;
 pub mod error;
 pub mod extents;
 mod facts;
+pub mod keeper;
 pub mod load;
 pub mod loops;
 pub mod memory;
@@ -20,6 +21,7 @@ pub mod mounts;
 pub mod namespace;
 pub mod output;
 pub mod shared;
+pub mod stuck;
 pub mod target;
 #[doc(hidden)]
 pub mod testing;

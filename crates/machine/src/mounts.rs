@@ -94,7 +94,7 @@ pub fn table() -> Vec<Mount> {
 }
 
 /// The mount that an absolute `path` without links lies on: the last one whose point is its longest prefix.
-fn by_path(table: &[Mount], path: &Path) -> Option<Mount> {
+pub(crate) fn by_path(table: &[Mount], path: &Path) -> Option<Mount> {
     let covering = table.iter().filter(|mount| path.starts_with(&mount.point));
     covering.max_by_key(|mount| mount.point.components().count()).cloned()
 }

@@ -6,13 +6,13 @@ use jiff::tz::TimeZone;
 use std::time::Duration;
 
 /// In every quick run: they must hold, and take seconds.
-const ALWAYS: &[&str] = &["disk-model", "faults"];
+const ALWAYS: &[&str] = &["disk-model", "faults", "lost-writes"];
 
 /// The parts of the quick run, one for each day in turn; each takes up to eight minutes on two processors.
 pub const QUICK: &[&[&str]] = &[
     &["fio", "memcg-64", "write-through", "nfs-like"],
     &["vxbench", "memcg-512", "write-back", "dux-like"],
-    &["tmpfs", "sprite", "four-arms"],
+    &["hang", "tmpfs", "sprite", "four-arms"],
     &["fast", "flush", "sort"],
     &["one-arm", "tpc-b"],
 ];

@@ -3,7 +3,7 @@
 use super::result::ResultArgs;
 use super::value::{bytes, seconds};
 use clap::{Args, Subcommand};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// `ioscape campaign`.
 #[derive(Debug, Args)]
@@ -11,6 +11,16 @@ pub struct CampaignArgs {
     /// What to do with campaigns.
     #[command(subcommand)]
     pub action: CampaignAction,
+}
+
+impl CampaignArgs {
+    /// The first place that is measured.
+    pub fn measured_on(&self) -> Option<&Path> {
+        match &self.action {
+            CampaignAction::Run(args) => args.places.first().map(PathBuf::as_path),
+            CampaignAction::List | CampaignAction::Show { .. } => None,
+        }
+    }
 }
 
 /// What to do with campaigns.

@@ -17,7 +17,7 @@ mod workload;
 
 use clap::{Args, Parser, Subcommand};
 use ioscape_schema::{Engine, SizeDistribution, Workers};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use value::{bytes, real_engine, seconds};
 
 pub use analyze::{AnalyzeArgs, CharacterizeArgs as CharacterizeTraceArgs};
@@ -76,6 +76,22 @@ pub enum Command {
     Calibrate(Box<CalibrateArgs>),
     /// Turn result files into HTML pages, SVG pictures or CSV
     Report(ReportArgs),
+}
+
+impl Command {
+    /// The storage that the command does I/O on, where it does: the first place, or that of its first file.
+    pub fn storage(&self) -> Option<&Path> {
+        let places = match self {
+            Self::Evaluate(args) => std::slice::from_ref(&args.target),
+            Self::Validate(args) => std::slice::from_ref(&args.target),
+            Self::Run(args) => &args.places,
+            Self::Vxbench(args) => &args.files,
+            Self::Campaign(args) => return args.measured_on(),
+            Self::Trace(args) => return args.replayed_on(),
+            _ => return None,
+        };
+        Some(places.first().map_or(Path::new("."), PathBuf::as_path))
+    }
 }
 
 /// `ioscape evaluate`.

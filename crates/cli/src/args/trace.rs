@@ -6,7 +6,7 @@ use super::rows::{ChoiceArgs, RowsArgs};
 use super::value::{bytes, seconds};
 use clap::{Args, Subcommand};
 use ioscape_trace::{Format, OutFormat};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// `ioscape trace`.
 #[derive(Debug, Args)]
@@ -14,6 +14,16 @@ pub struct TraceArgs {
     /// What to do with traces.
     #[command(subcommand)]
     pub command: TraceCommand,
+}
+
+impl TraceArgs {
+    /// The target of a replay.
+    pub fn replayed_on(&self) -> Option<&Path> {
+        match &self.command {
+            TraceCommand::Replay(args) => Some(&args.target),
+            _ => None,
+        }
+    }
 }
 
 /// The commands for traces.

@@ -24,7 +24,7 @@ pub fn step() -> Option<ExitCode> {
     let program = program()?;
     Some(match ioscape_osbench::step(&program, &words) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) => Failure::from(error).report(),
+        Err(error) => ExitCode::from(Failure::from(error).report()),
     })
 }
 

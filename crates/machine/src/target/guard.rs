@@ -30,7 +30,11 @@ pub fn device_in_use(path: &Path, number: (u32, u32)) -> Option<String> {
     if let Some(holder) = related.iter().flat_map(BlockDevice::holders).next() {
         return Some(format!("is part of {holder}: name that device, or take it apart first"));
     }
-    let backs = |file: &Path| mounts::block_number(file).is_some_and(|n| numbers.contains(&n));
+    let table = mounts::table();
+    let backs = |file: &Path| {
+        lies_in_memory(&table, file)
+            && mounts::block_number(file).is_some_and(|n| numbers.contains(&n))
+    };
     loop_on(backs).map(|name| attached(path, &name))
 }
 
@@ -43,7 +47,10 @@ pub fn file_in_use(path: &Path) -> Option<String> {
     if swap_files().iter().any(|swap| same(swap) == Some(true)) {
         return Some("is swap space: run swapoff first".into());
     }
-    loop_on(|file| same(file) == Some(true)).map(|name| attached(path, &name))
+    let table = mounts::table();
+    let near = |file: &Path| on_same_file_system(&table, path, file);
+    loop_on(|file| file == path || (near(file) && same(file) == Some(true)))
+        .map(|name| attached(path, &name))
 }
 
 fn attached(path: &Path, name: &str) -> String {
@@ -56,7 +63,9 @@ fn attached(path: &Path, name: &str) -> String {
 /// The first mount of one of the devices `numbers`.
 fn mounted<'a>(table: &'a [Mount], numbers: &[(u32, u32)]) -> Option<&'a Mount> {
     table.iter().find(|mount| {
-        let sources = mounts::source_devices(&mount.source);
+        // The source of a network or FUSE mount may be a path on it, and asking for it would wait for its server.
+        let asks = !mounts::is_network_or_fuse(&mount.kind) || mount.source.starts_with("/dev/");
+        let sources = if asks { mounts::source_devices(&mount.source) } else { Vec::new() };
         numbers.iter().any(|number| *number == mount.device || sources.contains(number))
     })
 }
@@ -69,6 +78,19 @@ fn swap_files() -> Vec<PathBuf> {
 fn parse_swaps(table: &str) -> Vec<PathBuf> {
     let names = table.lines().skip(1).filter_map(|line| line.split_whitespace().next());
     names.map(|name| PathBuf::from(mounts::unescape(name))).collect()
+}
+
+/// Whether both paths lie on one file system. Others are not even looked at, since one that hangs would hold us.
+fn on_same_file_system(table: &[Mount], path: &Path, other: &Path) -> bool {
+    let device = |path| mounts::by_path(table, path).map(|mount| mount.device);
+    device(path).is_some_and(|ours| device(other) == Some(ours))
+}
+
+/// Whether `path` lies where device nodes do: on a file system in memory, which never hangs, or on the root's.
+fn lies_in_memory(table: &[Mount], path: &Path) -> bool {
+    let memory = |mount: &Mount| ["devtmpfs", "tmpfs", "ramfs"].contains(&mount.kind.as_str());
+    mounts::by_path(table, path)
+        .is_some_and(|mount| memory(&mount) || mount.point == Path::new("/"))
 }
 
 /// The loop device whose backing file satisfies `is_ours`.
@@ -96,6 +118,19 @@ mod tests {
         let table = mounts::parse("27 1 8:2 / / rw - ext4 /dev/sda2 rw\n");
         assert!(mounted(&table, &[(8, 0), (8, 1), (8, 2)]).is_some());
         assert!(mounted(&table, &[(8, 0), (8, 1)]).is_none());
+    }
+
+    #[test]
+    fn file_systems_that_may_hang_are_not_asked() {
+        let table = mounts::parse(
+            "27 1 8:2 / / rw - ext4 /dev/sda2 rw\n6 27 0:6 / /dev rw - devtmpfs none rw\n\
+             41 27 0:50 / /far rw - fuse.sshfs /far/self rw\n42 27 8:2 /x /again rw - ext4 /dev/sda2 rw\n",
+        );
+        let same = |a: &str, b: &str| on_same_file_system(&table, Path::new(a), Path::new(b));
+        assert!(same("/home/a", "/again/a") && !same("/home/a", "/far/a"));
+        let node = |path: &str| lies_in_memory(&table, Path::new(path));
+        assert!(node("/dev/sdb") && node("/srv/node") && !node("/far/image"));
+        assert!(mounted(&table, &[(8, 9)]).is_none(), "the source on /far is left alone");
     }
 
     #[test]

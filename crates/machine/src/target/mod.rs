@@ -15,6 +15,7 @@ use crate::mounts::{self, FileSystemInfo, raw_device};
 use ioscape_schema::Access;
 use rustix::fs::{AtFlags, FlockOperation, StatxFlags};
 use scratch::Scratch;
+pub use scratch::abandoned;
 use std::fs::{File, FileType, Metadata, OpenOptions};
 use std::io::{self, Seek, SeekFrom};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};

@@ -1,4 +1,5 @@
 //! Scratch files: made and locked by us, removed when done, and swept up later if their creator was killed.
+#![allow(unsafe_code, reason = "fork, to remove a file on a file system that may hang")]
 
 use crate::error::Error;
 use rustix::fs::{AtFlags, FileType, FlockOperation, Mode, OFlags};
@@ -7,7 +8,9 @@ use std::fs::File;
 use std::hash::{BuildHasher, RandomState};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 /// What the name of every scratch file begins with; 16 hexadecimal digits follow.
 const PREFIX: &str = ".ioscape-scratch-";
@@ -15,11 +18,23 @@ const PREFIX: &str = ".ioscape-scratch-";
 /// On a file system shared with other machines a lock may be seen here only, so age decides: this many seconds.
 const REMOTE_AGE_S: i64 = 86_400;
 
+/// How long the removal may take; then the file is left behind, since the file system does not answer.
+const REMOVAL: Duration = Duration::from_millis(1500);
+
+/// Scratch files that this process could not remove.
+static ABANDONED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// Scratch files whose removal did not end in time; the next run in their directory removes them.
+pub fn abandoned() -> Vec<PathBuf> {
+    ABANDONED.lock().unwrap_or_else(PoisonError::into_inner).clone()
+}
+
 /// A name in a directory that is removed on drop, if dropped by the process that made it.
 #[derive(Debug)]
 pub struct Scratch {
     directory: OwnedFd,
     name: String,
+    path: PathBuf,
     inode: u64,
     creator: u32,
 }
@@ -55,7 +70,8 @@ pub fn create(directory: OwnedFd, path: &Path) -> Result<(File, Scratch), Error>
             Err(error) => return Err(uncreatable(path, error)),
         };
         let state = rustix::fs::fstat(&file).map_err(|error| Error::io("examine", path, error))?;
-        let scratch = Scratch { directory, name, inode: state.st_ino, creator: std::process::id() };
+        let (inode, creator) = (state.st_ino, std::process::id());
+        let scratch = Scratch { path: path.join(&name), directory, name, inode, creator };
         // Between creation and lock another process may take it for a leftover and remove it.
         let kept = lock(&file) != Some(false) && scratch.is_linked();
         if kept {
@@ -95,6 +111,13 @@ impl Scratch {
             .is_ok_and(|found| found.st_ino == self.inode)
     }
 
+    /// Removes the file, if the name still stands for it.
+    fn remove(&self) {
+        if self.is_linked() {
+            let _ = rustix::fs::unlinkat(&self.directory, &self.name, AtFlags::empty());
+        }
+    }
+
     fn into_directory(self, path: &Path) -> Result<OwnedFd, Error> {
         self.directory.try_clone().map_err(|error| Error::io("open", path, error))
     }
@@ -103,10 +126,38 @@ impl Scratch {
 impl Drop for Scratch {
     fn drop(&mut self) {
         // A forked worker has a copy of this value and must not remove the file of its parent.
-        if self.creator == std::process::id() && self.is_linked() {
-            let _ = rustix::fs::unlinkat(&self.directory, &self.name, AtFlags::empty());
+        if self.creator == std::process::id() && !in_child(|| self.remove(), REMOVAL) {
+            ABANDONED.lock().unwrap_or_else(PoisonError::into_inner).push(self.path.clone());
         }
     }
+}
+
+/// Does `work` in a child process; whether it ended within `patience`. `work` must not allocate.
+fn in_child(work: impl Fn(), patience: Duration) -> bool {
+    // SAFETY: the child makes system calls and leaves without running destructors: no allocation, no lock.
+    let child = unsafe { libc::fork() };
+    if child == 0 {
+        work();
+        // SAFETY: always sound; it ends the child.
+        unsafe { libc::_exit(0) };
+    }
+    let Some(child) = rustix::process::Pid::from_raw(child).filter(|_| child > 0) else {
+        work();
+        return true;
+    };
+    let begin = Instant::now();
+    let mut pause = Duration::from_micros(200);
+    let options = rustix::process::WaitOptions::NOHANG;
+    while let Ok(None) | Err(rustix::io::Errno::INTR) =
+        rustix::process::waitpid(Some(child), options)
+    {
+        if begin.elapsed() > patience {
+            return false;
+        }
+        std::thread::sleep(pause);
+        pause = (pause * 2).min(Duration::from_millis(20));
+    }
+    true
 }
 
 /// Removes scratch files whose creator has ended from `directory` and gives their names.
@@ -162,6 +213,17 @@ mod tests {
         assert!(sweep(&open(dir.path()), false).is_empty(), "a live one is kept");
         drop(scratch);
         assert!(!path.exists());
+    }
+
+    #[test]
+    fn work_that_does_not_end_is_left_behind() {
+        assert!(in_child(|| {}, Duration::from_secs(600)));
+        let sleeps = || {
+            // SAFETY: it has no preconditions.
+            unsafe { libc::sleep(5) };
+        };
+        assert!(!in_child(sleeps, Duration::from_millis(10)));
+        assert!(abandoned().is_empty());
     }
 
     #[test]

@@ -9,7 +9,7 @@ mod options;
 pub use options::ReplayOptions;
 
 use crate::conductor::failure;
-use crate::engine::Fault;
+use crate::engine::{Action, Fault};
 use hand::{Hand, KINDS};
 use ioscape_machine::cache;
 use ioscape_machine::clock::Clock;
@@ -105,6 +105,14 @@ where
     let fault = shared.fault.lock().unwrap_or_else(PoisonError::into_inner).take();
     match fault {
         Some(fault) => Err(failure::from_fault(fault, target.path())),
+        None if options.writes => {
+            // Pages lost on the way to storage are reported to those who had the file open.
+            rustix::fs::fdatasync(&file).map_err(|error| {
+                let fault = Fault::new(Action::Sync, error.raw_os_error());
+                failure::from_fault(fault, target.path())
+            })?;
+            Ok(summary(&done, options, watch.interrupt.load(Ordering::Relaxed)))
+        }
         None => Ok(summary(&done, options, watch.interrupt.load(Ordering::Relaxed))),
     }
 }

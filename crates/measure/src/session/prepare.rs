@@ -10,6 +10,7 @@ use ioscape_machine::crew::{Crew, DONE};
 use ioscape_machine::error::{Death, Error};
 use ioscape_machine::memory::memory;
 use ioscape_machine::shared::{Shared, phase};
+use ioscape_machine::stuck::HELD;
 use ioscape_schema::units::Bytes;
 use ioscape_schema::{Access, Engine, Warning, WarningKind, Workload};
 use std::sync::atomic::Ordering;
@@ -82,19 +83,32 @@ impl Session {
         }
         if workload.access == Access::Direct {
             if fresh {
-                self.evict()?;
+                self.evict(options)?;
             }
         } else {
-            self.evict_foreign_pages(workload.unique_bytes, &mut preparation)?;
+            self.evict_foreign_pages(workload.unique_bytes, options, &mut preparation)?;
             self.touch(workload.unique_bytes, options, &mut preparation)?;
         }
         self.dirty = workload.read_frac < 1.0;
         Ok(preparation)
     }
 
-    fn evict(&mut self) -> Result<(), Error> {
+    fn evict(&mut self, options: &RunOptions) -> Result<(), Error> {
         self.touched = 0;
-        cache::evict(&self.file)
+        self.do_task(&Task::Evict, options, None).1
+    }
+
+    /// After `workload`: what it wrote reaches storage, or its loss is its failure.
+    pub(super) fn settle(
+        &mut self,
+        workload: &Workload,
+        options: &RunOptions,
+    ) -> Result<(), Error> {
+        if workload.read_frac < 1.0 && workload.engine != Engine::Null {
+            self.do_task(&Task::Flush, options, None).1?;
+            self.dirty = false;
+        }
+        Ok(())
     }
 
     /// Share of the first `bytes` of the target that is in the file cache, where the kernel can tell.
@@ -115,13 +129,14 @@ impl Session {
     fn evict_foreign_pages(
         &mut self,
         bytes: u64,
+        options: &RunOptions,
         preparation: &mut Preparation,
     ) -> Result<(), Error> {
         let Some(limit) = self.group.as_ref().map(|g| g.limit_bytes()) else { return Ok(()) };
         let allowed = limit + limit / 50 + (4 << 20);
         let resident = |s: &Self| cache::resident_bytes(&s.file, 0, bytes).unwrap_or(0);
         if resident(self) > allowed {
-            self.evict()?;
+            self.evict(options)?;
             let left = resident(self);
             if left > allowed {
                 let message = format!(
@@ -211,7 +226,7 @@ impl Session {
         let begin = Instant::now();
         let (name, total) = match task {
             Task::Layout(range) => (Phase::Layout, range.end - range.start),
-            Task::Flush => (Phase::Flush, 0),
+            Task::Flush | Task::Evict => (Phase::Flush, 0),
             Task::Touch(range) => (Phase::Touch, range.end - range.start),
         };
         while !crew.wait(LOOK, || options.is_interrupted()) {
@@ -219,6 +234,10 @@ impl Session {
                 shared.set_phase(phase::STOP);
                 crew.kill();
                 return Err(Error::Interrupted);
+            }
+            if crew.held() > HELD {
+                crew.kill();
+                return Err(Error::Worker { process: 0, death: Death::Hung });
             }
             if cap.is_some_and(|cap| begin.elapsed() > cap) {
                 shared.set_phase(phase::STOP);

@@ -74,7 +74,8 @@ impl Session {
     /// the largest request any of them makes.
     ///
     /// The set is laid out, flushed and touched as needed; then the workload warms up until its rate is steady and is
-    /// measured until the confidence interval of its throughput is narrow enough.
+    /// measured until the confidence interval of its throughput is narrow enough. At the end what it wrote is flushed, so
+    /// that pages lost on the way to storage are its failure.
     ///
     /// # Errors
     /// The workload is impossible here, the set cannot be laid out, a request fails, a worker dies, or the user
@@ -97,6 +98,7 @@ impl Session {
         let mut trial = self.conduct(workload, buffer_bytes, options, &streams)?;
         let mut measurement = self.summarize(workload, options, &preparation, &trial, overhead_ns);
         self.rows = std::mem::take(&mut trial.rows);
+        self.settle(workload, options)?;
         measurement.cost_s = begin.elapsed().as_secs_f64();
         Ok(measurement)
     }

@@ -30,7 +30,7 @@ use std::time::Duration;
 use worker::{Plan, STREAM_WORDS};
 
 /// Time that interrupted workers get to finish what is in flight.
-const GRACE: Duration = Duration::from_secs(10);
+const GRACE: Duration = Duration::from_millis(1500);
 
 /// How often progress is told.
 const TELL: Duration = Duration::from_millis(200);
@@ -143,8 +143,14 @@ where
     let threads = job.nthreads.max(1) as usize;
     let path_of = |stream: usize| opened[stream / threads].named.as_path();
     let interrupt = &*watch.interrupt;
-    let watched = Watched { crew, shared: &shared, interrupt, grace: GRACE, path_of: &path_of };
-    await_streams(watched, watch)?;
+    let watched =
+        |crew| Watched { crew, shared: &shared, interrupt, grace: GRACE, path_of: &path_of };
+    await_streams(watched(crew), watch)?;
+    if job.workload.writes() {
+        let crew = Crew::fork(1, |_| worker::write_back(&plan))
+            .map_err(|e| Error::io("fork a worker for", &first.named, e))?;
+        await_streams(watched(crew), watch)?;
+    }
     (0..streams)
         .map(|index| {
             let words = shared.report(index);

@@ -4,6 +4,7 @@
 use crate::engine::buffer::{Buffer, fill, mix};
 use crate::engine::{Action, Fault};
 use crate::worker::run::{errno, join, report_failure};
+use ioscape_machine::cache;
 use ioscape_machine::cgroup::MemoryGroup;
 use ioscape_machine::crew::DONE;
 use ioscape_machine::shared::{Shared, phase};
@@ -22,8 +23,10 @@ const BLOCK_BYTES: usize = 1 << 20;
 pub(crate) enum Task {
     /// Write incompressible bytes to this range, then see them on storage.
     Layout(Range<u64>),
-    /// Write dirty pages to storage.
+    /// Write dirty pages to storage, and see that none was lost since the target was opened.
     Flush,
+    /// The same, then drop the pages from the cache.
+    Evict,
     /// Read this range once, in order.
     Touch(Range<u64>),
 }
@@ -47,7 +50,12 @@ pub(crate) fn carry_out(
                 lay_out(&file, range.clone(), shared, seed)?;
                 sync(&file)
             }
-            Task::Flush => sync(&file),
+            // A lost page is reported once for every open file, so the one that was open all the time is asked too.
+            Task::Flush => sync(target.file()).and_then(|()| sync(&file)),
+            Task::Evict => {
+                sync(target.file())?;
+                cache::evict(&file).map_err(|e| Fault::new(Action::Sync, errno(&e)))
+            }
             Task::Touch(range) => touch(&file, range.clone(), shared),
         }
     };

@@ -1,10 +1,13 @@
-//! A disk that fails in the middle: exit code 1, one sentence, and everything measured so far saved and named.
+//! A disk that fails in the middle, hangs, or loses what was written: one sentence in time, the right exit code, and
+//! everything measured so far saved and named.
 
 use super::Checks;
-use crate::check::{Check, equal};
+use crate::check::{Check, between, equal};
 use crate::disk::Parameters;
 use crate::lab::Lab;
+use crate::lab::storage::{Disk, FileSystem};
 use ioscape_schema::Document;
+use std::time::{Duration, Instant};
 
 /// Evaluates a simulated disk without a kernel cache and has it fail after some points.
 fn fails(lab: &Lab, fault: &str, word: &str) -> Result<Vec<Check>, String> {
@@ -44,4 +47,93 @@ pub fn in_the_middle(lab: &Lab) -> Checks {
     let mut checks = fails(lab, "eio_read 0 99999999999", "Input/output error")?;
     checks.extend(fails(lab, "enospc 1048576", "No space left on device")?);
     Ok(checks)
+}
+
+/// Seconds within which a hang is to be told, and within which an interrupted run is to end.
+const TOLD_S: f64 = 30.0;
+const ENDED_S: f64 = 5.0;
+
+/// Longest wait for something that is to come, in seconds.
+const PATIENCE_S: u32 = 90;
+
+/// A run on a directory whose disk stops to answer after two seconds, while the set is written.
+fn hung_run(lab: &Lab, disk: &Disk) -> Result<(), String> {
+    let run = format!(
+        "'{}' run mnt/hg --unique-bytes 150M --read-frac 0 --seconds 2s > w/hang.out 2> w/hang.err",
+        lab.binary()
+    );
+    // The number of the command itself, whose end gives the exit code.
+    let alone = "(eval \"$RUN &\"; echo $! > w/hang.pid; wait $!; echo $? > w/hang.code)";
+    lab.shell(&format!("rm -f w/hang.*; RUN=\"{run}\"; {alone} < /dev/null > /dev/null 2>&1 &"))?;
+    std::thread::sleep(Duration::from_secs(2));
+    disk.order("hang 1")
+}
+
+/// Seconds until `condition`, a line of shell, holds.
+fn seconds_until(lab: &Lab, condition: &str) -> Result<f64, String> {
+    let begin = Instant::now();
+    lab.shell(&format!(
+        "for i in $(seq {PATIENCE_S}0); do {condition} && exit 0; sleep .1; done; exit 1"
+    ))
+    .map_err(|why| format!("{condition}: not within {PATIENCE_S} s {why}"))?;
+    Ok(begin.elapsed().as_secs_f64())
+}
+
+/// What the next run says and leaves when the disk answers again.
+fn after_the_hang(lab: &Lab, disk: &Disk) -> Result<Vec<Check>, String> {
+    disk.order("hang 0")?;
+    // What the kernel held ends now.
+    std::thread::sleep(Duration::from_secs(3));
+    let next = format!(
+        "'{}' run mnt/hg --unique-bytes 1M --seconds 100ms > /dev/null 2> w/next.err; echo $?",
+        lab.binary()
+    );
+    let code = lab.shell(&next)?;
+    let left = lab.shell("ls -A mnt/hg | grep -c ioscape-scratch || true")?;
+    Ok(vec![equal("the next run: exit code", "0", &code), equal("scratch files left", "0", &left)])
+}
+
+/// A disk that stops answering: told in time, and Ctrl-C ends the run whatever the kernel holds.
+pub fn that_hangs(lab: &Lab) -> Checks {
+    let mut up = lab.up();
+    let slow = Parameters { size_mib: 512.0, bandwidth_mb_s: 30.0, ..Parameters::default() };
+    let (disk, _) = up.disk_with("hg", FileSystem::Ext4, &slow)?;
+    hung_run(lab, &disk)?;
+    let told = seconds_until(lab, "grep -q 'does not answer' w/hang.err")?;
+    let ended = seconds_until(lab, "test -s w/hang.code")?;
+    let mut checks = vec![
+        between("a hang is told after (s)", 1.0, TOLD_S, Some(told)),
+        between("and the run ends after another (s)", 0.0, 2.0 * ENDED_S, Some(ended)),
+        equal("its exit code", "1", &lab.shell("cat w/hang.code")?),
+    ];
+    checks.extend(after_the_hang(lab, &disk)?);
+    hung_run(lab, &disk)?;
+    lab.shell("sleep 1; kill -TERM $(cat w/hang.pid)")?;
+    let ended = seconds_until(lab, "test -s w/hang.code")?;
+    checks.push(between("after SIGTERM the run ends within (s)", 0.0, ENDED_S, Some(ended)));
+    checks.push(equal("with exit code", "130", &lab.shell("cat w/hang.code")?));
+    checks.extend(after_the_hang(lab, &disk)?);
+    Ok(checks)
+}
+
+/// Writes that the cache took and the disk then lost are the failure of the run, long after each of them succeeded.
+pub fn lost_writes(lab: &Lab) -> Checks {
+    let mut up = lab.up();
+    let disk = up.disk("lw", &Parameters { size_mib: 128.0, ..Parameters::default() })?;
+    let device = up.loop_device(&disk.file())?;
+    let run = format!(
+        "'{}' run {} --destroy-data --unique-bytes 32M --read-frac 0 --seconds 4s > /dev/null 2> w/lost.err",
+        lab.binary(),
+        device.display()
+    );
+    let inject =
+        format!("(sleep 2; echo 'eio_write 0 99999999999' > {}) &", disk.orders().display());
+    let code = lab.shell(&format!("{inject} {run}; echo $?"))?;
+    disk.order("clear")?;
+    let told = lab.shell("tail -1 w/lost.err")?;
+    let says = if told.contains("write back") && told.contains("error") { "yes" } else { "no" };
+    Ok(vec![
+        equal("lost writes: exit code", "1", &code),
+        equal("lost writes: the sentence says what", "yes", says),
+    ])
 }

@@ -101,6 +101,20 @@ pub const ALL: &[System] = &[
         run: faults::in_the_middle,
     },
     System {
+        name: "hang",
+        truth: "a disk that stops answering below a file system",
+        packages: &["e2fsprogs"],
+        must_hold: true,
+        run: faults::that_hangs,
+    },
+    System {
+        name: "lost-writes",
+        truth: "a disk that loses what the file cache took",
+        packages: &[],
+        must_hold: true,
+        run: faults::lost_writes,
+    },
+    System {
         name: "tmpfs",
         truth: "one region",
         packages: &[],

@@ -1,0 +1,246 @@
+//! A keeper for commands that touch storage: a process that touches none itself, so that it can end when it is told to.
+//!
+//! A process that is blocked in the kernel cannot be killed, and its shell waits for it. So the work is done in a child; the
+//! keeper passes interruptions on, says so when the child is held, and leaves a child behind that does not end.
+#![expect(unsafe_code, reason = "fork, signal masks and waiting for signals have no safe wrapper")]
+
+use crate::shared::Shared;
+use crate::stuck::{HELD, Stuck};
+use rustix::process::{Pid, Signal, WaitOptions, WaitStatus};
+use std::mem::MaybeUninit;
+use std::os::fd::AsFd;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// Exit code after an interruption, as of a shell after SIGINT.
+const INTERRUPTED: u8 = 130;
+
+/// A worker gets so long to end after an interruption: five seconds less what the rest takes.
+const GRACE: Duration = Duration::from_millis(4300);
+
+/// Signals closer together than this are one: `timeout` sends it to the process and then to its group.
+const ONE: Duration = Duration::from_millis(300);
+
+/// How often the child is looked at.
+const LOOK_S: i64 = 1;
+
+/// Whether this process is kept by another.
+static KEPT: AtomicBool = AtomicBool::new(false);
+
+/// Whether this process has a keeper, which passes interruptions on as SIGUSR1.
+pub fn is_kept() -> bool {
+    KEPT.load(Ordering::Relaxed)
+}
+
+/// Does `work` in a child process and gives its exit code; in the child too, which is to end with it at once.
+///
+/// The first SIGINT, SIGTERM or SIGHUP reaches the child as SIGUSR1; a second one, or a child that has not ended 4.3 s after
+/// the first, ends the wait. `subject` is what the sentences name, and `tell` takes them. Where no process can be made,
+/// `work` is done in this one. Call it before there are other threads.
+pub fn keep(subject: &str, tell: impl Fn(&str), work: impl FnOnce() -> u8) -> u8 {
+    let Ok(shared) = Shared::new(0, 0) else { return work() };
+    let (signals, before) = block();
+    let keeper = rustix::process::getpid();
+    // SAFETY: there is one thread, so that the child may do whatever its parent might.
+    match unsafe { libc::fork() } {
+        0 => {
+            unblock_child_ends();
+            KEPT.store(true, Ordering::Relaxed);
+            // Failure would only leave a child behind whose keeper was killed.
+            let _ = rustix::process::set_parent_process_death_signal(Some(Signal::KILL));
+            if rustix::process::getppid() != Some(keeper) {
+                return INTERRUPTED;
+            }
+            let code = work();
+            close_outputs();
+            shared.header().progress.store(1 + u64::from(code), Ordering::Release);
+            code
+        }
+        child => match Pid::from_raw(child).filter(|_| child > 0) {
+            Some(child) => Keeper::of(child, subject, &shared).wait(&signals, tell),
+            None => {
+                restore(&before);
+                work()
+            }
+        },
+    }
+}
+
+/// The keeper's view of its child.
+struct Keeper<'a> {
+    child: Pid,
+    subject: &'a str,
+    shared: &'a Shared,
+    stuck: Stuck,
+    asked: Option<Instant>,
+    finished: Option<Instant>,
+    complained: bool,
+}
+
+impl<'a> Keeper<'a> {
+    fn of(child: Pid, subject: &'a str, shared: &'a Shared) -> Self {
+        let stuck = Stuck::watch(child.as_raw_nonzero().get().unsigned_abs());
+        let (asked, finished, complained) = (None, None, false);
+        Self { child, subject, shared, stuck, asked, finished, complained }
+    }
+
+    fn wait(mut self, signals: &libc::sigset_t, tell: impl Fn(&str)) -> u8 {
+        loop {
+            let signal = next(signals);
+            match rustix::process::waitpid(Some(self.child), WaitOptions::NOHANG) {
+                Ok(Some((_, status))) => return self.ended(status, tell),
+                Ok(None) | Err(rustix::io::Errno::INTR) => {}
+                Err(_) => return INTERRUPTED,
+            }
+            if signal.is_some_and(|signal| signal != libc::SIGCHLD) && self.interrupt() {
+                return self.abandon(INTERRUPTED);
+            }
+            if let Some(code) = self.overdue(&tell) {
+                return self.abandon(code);
+            }
+        }
+    }
+
+    /// Passes the first interruption on; whether this is another one.
+    fn interrupt(&mut self) -> bool {
+        if let Some(asked) = self.asked {
+            return asked.elapsed() > ONE;
+        }
+        self.asked = Some(Instant::now());
+        let _ = rustix::process::kill_process(self.child, Signal::USR1);
+        false
+    }
+
+    /// The exit code if the child is not to be waited for any longer; complains of a child that is held.
+    fn overdue(&mut self, tell: &impl Fn(&str)) -> Option<u8> {
+        let done = self.shared.header().progress.load(Ordering::Acquire);
+        if done > 0 && self.finished.is_none() {
+            self.finished = Some(Instant::now());
+        }
+        let code = if done > 0 { (done - 1) as u8 } else { INTERRUPTED };
+        if self.asked.is_some_and(|asked| asked.elapsed() > GRACE) {
+            tell(&format!(
+                "process {} did not end within 5 s: the kernel holds it in a call on {}; it is left behind, what was saved is \
+                 kept, and the next run removes its scratch file",
+                self.child.as_raw_nonzero(),
+                self.subject
+            ));
+            return Some(code);
+        }
+        if self.finished.is_some_and(|finished| finished.elapsed() > HELD) {
+            tell(&format!(
+                "all is done, but the kernel still holds process {} in a call on {}: it is left behind",
+                self.child.as_raw_nonzero(),
+                self.subject
+            ));
+            return Some(code);
+        }
+        if self.stuck.held() > HELD && !self.complained && self.finished.is_none() {
+            self.complained = true;
+            tell(&format!(
+                "a call of the kernel on {} has not returned for {} s: the device or server below does not answer (see the \
+                 kernel log); Ctrl-C gives up and keeps what was measured",
+                self.subject,
+                HELD.as_secs()
+            ));
+        }
+        None
+    }
+
+    /// Leaves the child to its end.
+    fn abandon(&self, code: u8) -> u8 {
+        let _ = rustix::process::kill_process(self.child, Signal::KILL);
+        code
+    }
+
+    fn ended(&self, status: WaitStatus, tell: impl Fn(&str)) -> u8 {
+        match (status.exit_status(), status.terminating_signal()) {
+            (Some(code), _) => code as u8,
+            // It had not yet begun to listen.
+            (None, Some(libc::SIGUSR1)) if self.asked.is_some() => INTERRUPTED,
+            (None, signal) => {
+                let signal = signal.unwrap_or(0);
+                let memory = if signal == libc::SIGKILL {
+                    ", most often because memory ran out"
+                } else {
+                    ""
+                };
+                tell(&format!("the working process was killed by signal {signal}{memory}"));
+                128_u8.wrapping_add(signal as u8)
+            }
+        }
+    }
+}
+
+/// An empty set of signals.
+fn empty() -> libc::sigset_t {
+    let mut set = MaybeUninit::uninit();
+    // SAFETY: `sigemptyset` makes the whole set that it is given.
+    unsafe {
+        libc::sigemptyset(set.as_mut_ptr());
+        set.assume_init()
+    }
+}
+
+/// Blocks what the keeper waits for; the set, and the mask before. What is ignored stays so (`nohup`).
+fn block() -> (libc::sigset_t, libc::sigset_t) {
+    let (mut set, mut before) = (empty(), empty());
+    let heeded = |signal: &libc::c_int| *signal == libc::SIGCHLD || !is_ignored(*signal);
+    for signal in
+        [libc::SIGCHLD, libc::SIGINT, libc::SIGTERM, libc::SIGHUP].iter().filter(|s| heeded(s))
+    {
+        // SAFETY: `set` is a set, and all of them are signals.
+        unsafe { libc::sigaddset(&mut set, *signal) };
+    }
+    // SAFETY: both are sets; the mask of this thread alone changes.
+    unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, &set, &mut before) };
+    (set, before)
+}
+
+fn is_ignored(signal: libc::c_int) -> bool {
+    // SAFETY: all-zero is a valid `sigaction`; without a new one the kernel only writes the present one.
+    unsafe {
+        let mut present: libc::sigaction = std::mem::zeroed();
+        libc::sigaction(signal, std::ptr::null(), &mut present) == 0
+            && present.sa_sigaction == libc::SIG_IGN
+    }
+}
+
+fn restore(mask: &libc::sigset_t) {
+    // SAFETY: `mask` is a set; the old one is not asked for.
+    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, mask, std::ptr::null_mut()) };
+}
+
+/// The child hears of interruptions from its keeper alone, but of its own children as usual.
+fn unblock_child_ends() {
+    let mut set = empty();
+    // SAFETY: as in `block`.
+    unsafe {
+        libc::sigaddset(&mut set, libc::SIGCHLD);
+        libc::pthread_sigmask(libc::SIG_UNBLOCK, &set, std::ptr::null_mut());
+    }
+}
+
+/// The next of the signals, or none for a second.
+fn next(signals: &libc::sigset_t) -> Option<libc::c_int> {
+    let patience = libc::timespec { tv_sec: LOOK_S, tv_nsec: 0 };
+    // SAFETY: `signals` is a set of blocked signals; what is known of the signal is not asked for.
+    let signal = unsafe { libc::sigtimedwait(signals, std::ptr::null_mut(), &patience) };
+    (signal > 0).then_some(signal)
+}
+
+/// Lets go of the outputs, so that nobody waits for more from a process that the kernel holds at its very end.
+fn close_outputs() {
+    use std::io::Write;
+    let _ = (std::io::stdout().flush(), std::io::stderr().flush());
+    silence();
+}
+
+/// Turns standard input, output and error to nothing.
+pub(crate) fn silence() {
+    if let Ok(nothing) = std::fs::File::options().read(true).write(true).open("/dev/null") {
+        let _ = rustix::stdio::dup2_stdin(nothing.as_fd());
+        let _ = rustix::stdio::dup2_stdout(nothing.as_fd());
+        let _ = rustix::stdio::dup2_stderr(nothing.as_fd());
+    }
+}

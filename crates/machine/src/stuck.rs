@@ -1,0 +1,126 @@
+//! Whether a process is held by the kernel: blocked in one call that neither ends nor can be killed.
+
+use crate::text;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// A process that has been blocked for so long without once waking up counts as held.
+///
+/// Slow devices wake those who wait for many pages again and again; a device that answers nothing for so long is reported.
+pub const HELD: Duration = Duration::from_secs(20);
+
+/// How often a process is looked at, which takes some 50 us.
+const EVERY: Duration = Duration::from_secs(1);
+
+/// Where a process waits for the answer of a FUSE server: interruptible at first, but not by what is left once it was asked.
+const FUSE_WAIT: &str = "request_wait_answer";
+
+/// Watches one process.
+#[derive(Debug)]
+pub struct Stuck {
+    tasks: PathBuf,
+    /// How often it is looked at.
+    every: Duration,
+    looked: Instant,
+    switches: u64,
+    since: Instant,
+}
+
+/// What the kernel shows of a process at one moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Moment {
+    /// How often its threads gave up the processor.
+    switches: u64,
+    /// Whether one of them waits where a signal cannot reach it.
+    blocked: bool,
+}
+
+impl Stuck {
+    /// Watches the process of this number from now on.
+    pub fn watch(process: u32) -> Self {
+        let tasks = PathBuf::from(format!("/proc/{process}/task"));
+        let now = Instant::now();
+        Self { tasks, every: EVERY, looked: now, switches: u64::MAX, since: now }
+    }
+
+    /// For how long it has been blocked in one call, as far as this was asked meanwhile: a second more at most, since it is
+    /// looked at once a second only.
+    pub fn held(&mut self) -> Duration {
+        if self.looked.elapsed() < self.every {
+            return self.since.elapsed();
+        }
+        self.looked = Instant::now();
+        let now = look(&self.tasks);
+        if !now.blocked || now.switches != self.switches {
+            (self.switches, self.since) = (now.switches, Instant::now());
+        }
+        self.since.elapsed()
+    }
+}
+
+fn look(tasks: &Path) -> Moment {
+    let threads = std::fs::read_dir(tasks).into_iter().flatten().flatten();
+    threads.fold(Moment::default(), |sum, thread| {
+        let place = thread.path();
+        let status = text::read(place.join("status")).unwrap_or_default();
+        let in_fuse = || text::read(place.join("wchan")).is_some_and(|w| w.contains(FUSE_WAIT));
+        Moment {
+            switches: sum.switches.saturating_add(switches(&status)),
+            blocked: sum.blocked || is_uninterruptible(&status) || in_fuse(),
+        }
+    })
+}
+
+/// Whether the state in a `status` file is uninterruptible sleep (proc_pid_status(5)).
+fn is_uninterruptible(status: &str) -> bool {
+    let state = status.lines().find_map(|line| line.strip_prefix("State:"));
+    state.is_some_and(|state| state.trim_start().starts_with('D'))
+}
+
+/// Voluntary and other context switches in a `status` file.
+fn switches(status: &str) -> u64 {
+    let count = |name| text::field(status, name).unwrap_or(0);
+    count("voluntary_ctxt_switches") + count("nonvoluntary_ctxt_switches")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const STATUS: &str = "Name:\tdd\nUmask:\t0022\nState:\tD (disk sleep)\nTgid:\t77\nvoluntary_ctxt_switches:\t150\nnonvoluntary_ctxt_switches:\t12\n";
+
+    #[test]
+    fn a_status_file_tells_state_and_switches() {
+        assert!(is_uninterruptible(STATUS));
+        assert_eq!(switches(STATUS), 162);
+        assert!(!is_uninterruptible(&STATUS.replace("D (disk", "S (disk")));
+        assert!(!is_uninterruptible(""));
+    }
+
+    #[test]
+    fn only_a_blocked_process_that_never_wakes_is_held() {
+        let directory = tempfile::tempdir().unwrap();
+        let thread = directory.path().join("1");
+        std::fs::create_dir(&thread).unwrap();
+        let mut stuck =
+            Stuck { tasks: directory.path().into(), every: Duration::ZERO, ..Stuck::watch(1) };
+        let mut held = |status: &str| {
+            std::fs::write(thread.join("status"), status).unwrap();
+            std::thread::sleep(Duration::from_millis(5));
+            stuck.held() >= Duration::from_millis(5)
+        };
+        assert!(!held(STATUS), "seen for the first time");
+        assert!(held(STATUS));
+        assert!(!held(&STATUS.replace("150", "151")), "it woke meanwhile");
+        assert!(!held(&STATUS.replace("State:\tD", "State:\tR")));
+        assert!(!held(&STATUS.replace("State:\tD", "State:\tR")), "it runs");
+    }
+
+    #[test]
+    fn a_process_that_sleeps_can_be_ended() {
+        let mut own = Stuck::watch(std::process::id());
+        own.held();
+        assert!(own.held() < HELD);
+        assert_eq!(look(Path::new("/proc/0/task")), Moment::default(), "no such process");
+    }
+}
