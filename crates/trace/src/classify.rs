@@ -24,6 +24,8 @@ pub struct BlockTypes {
     in_use: Vec<TypedRange>,
     /// Devices with a journal.
     journals: Vec<u16>,
+    /// Devices whose metadata among the files can only tell where a file's blocks are.
+    extents: Vec<u16>,
 }
 
 impl BlockTypes {
@@ -36,7 +38,7 @@ impl BlockTypes {
         let journals = certain.iter().filter(|range| range.io_type == IoType::Journal);
         let mut journals: Vec<u16> = journals.map(|range| range.device).collect();
         journals.dedup();
-        let mut this = Self { certain, in_use, journals };
+        let mut this = Self { certain, in_use, journals, extents: Vec::new() };
         for list in [&mut this.certain, &mut this.in_use] {
             list.sort_by_key(|range| (range.device, range.from, std::cmp::Reverse(range.to)));
         }
@@ -63,6 +65,15 @@ impl BlockTypes {
         self
     }
 
+    /// Says that the file systems on these devices keep all their metadata at known places but for what tells where a file's
+    /// blocks are, as ext2, ext3 and ext4 do. Others, such as XFS without a reverse map, have trees of free space, inodes and
+    /// headers there too, which a map of what is in use does not tell apart.
+    #[must_use]
+    pub fn with_extents(mut self, devices: impl IntoIterator<Item = u16>) -> Self {
+        self.extents.extend(devices);
+        self
+    }
+
     /// Whether a journal is known to be on the device.
     fn has_journal(&self, device: u16) -> bool {
         self.journals.contains(&device)
@@ -80,8 +91,9 @@ impl BlockTypes {
 /// What the blocks of `io` hold, by maps of which the first counts most: blocks that one says are free may be told by
 /// another, taken earlier.
 ///
-/// Certain places of the map come first. Where it only says "in use", ext4 marks its own blocks (`REQ_META`): those that
-/// its journal's thread writes are the journal, others say where a file's blocks are; what is not marked is a file's.
+/// Certain places of the map come first. Where it only says "in use", file systems mark their own blocks (`REQ_META`): those
+/// that ext4's journal's thread writes are the journal; others say where a file's blocks are, on devices where they can be
+/// nothing else ([`BlockTypes::with_extents`]), and are unknown elsewhere. What is not marked is a file's.
 pub fn classify(io: &Io, command: &str, maps: &[&BlockTypes]) -> IoType {
     if io.flags.contains(IoFlags::SWAP) {
         return IoType::Swap;
@@ -102,7 +114,10 @@ pub fn classify(io: &Io, command: &str, maps: &[&BlockTypes]) -> IoType {
         Some(io_type) if io_type != IoType::Unknown => io_type,
         _ if !known => IoType::Unknown,
         _ if io.flags.contains(IoFlags::META) && journals => IoType::Journal,
-        _ if io.flags.contains(IoFlags::META) => IoType::Indirect,
+        _ if io.flags.contains(IoFlags::META) => {
+            let extents = maps.iter().any(|map| map.extents.contains(&io.device));
+            if extents { IoType::Indirect } else { IoType::Unknown }
+        }
         _ => IoType::UserData,
     }
 }
@@ -126,6 +141,11 @@ mod tests {
             range(16_384, 20_480, IoType::Directory),
         ]);
         let before = BlockTypes::new([range(2 << 20, 3 << 20, IoType::Directory)]);
+        let now = now.with_extents([0]);
+        let xfs = BlockTypes::new([range(8192, 1 << 20, IoType::Unknown)]);
+        let (tree, file) = (io(20_480, IoFlags::META), io(20_480, IoFlags::empty()));
+        assert_eq!(classify(&tree, "xfsaild/sda1", &[&xfs]), IoType::Unknown, "a tree of any kind");
+        assert_eq!(classify(&file, "cp", &[&xfs]), IoType::UserData);
         let maps = [&now, &before];
         let (meta, plain) = (IoFlags::META, IoFlags::empty());
         for (offset, flags, command, io_type) in [

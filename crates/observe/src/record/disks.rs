@@ -90,6 +90,16 @@ impl RecordedDisk {
         })
     }
 
+    /// Whether all file systems on it are of the family of ext2, whose metadata among the files can only say where a file's
+    /// blocks are.
+    pub fn is_ext(&self) -> bool {
+        let mounted = self.mounted();
+        !mounted.is_empty()
+            && mounted
+                .iter()
+                .all(|one| matches!(one.file_system.as_str(), "ext2" | "ext3" | "ext4"))
+    }
+
     /// The file systems on this disk, each once.
     fn mounted(&self) -> Vec<Mounted> {
         let table = text::read("/proc/self/mountinfo").unwrap_or_default();

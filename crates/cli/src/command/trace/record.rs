@@ -55,14 +55,12 @@ pub fn record(args: &RecordArgs) -> Result<(), Failure> {
     let after = maps(&disks);
     let (own, processes) = (recording.own.clone(), [recording.process, mapper]);
     let (mut reader, numbers) = rows(recording)?;
-    let journals: Vec<u32> =
-        disks.iter().filter(|disk| disk.has_journal()).map(|disk| disk.number).collect();
-    let maps = Maps {
-        own,
-        processes,
-        maps: [typed(&after, &numbers, &journals), typed(&before, &numbers, &journals)],
-        numbers,
+    let those = |is: fn(&RecordedDisk) -> bool| -> Vec<u32> {
+        disks.iter().filter(|disk| is(disk)).map(|disk| disk.number).collect()
     };
+    let [journals, extents] = [those(RecordedDisk::has_journal), those(RecordedDisk::is_ext)];
+    let typed = |ranges: &[BlockRange]| typed(ranges, &numbers, [&journals, &extents]);
+    let maps = Maps { own, processes, maps: [typed(&after), typed(&before)], numbers };
     let (told, info) = keep(&mut reader, &maps, &args.output, file, writer)?;
     convert::finish(&mut document, told, info);
     output::show(&document, args.json)?;
@@ -175,8 +173,8 @@ fn maps(disks: &[RecordedDisk]) -> Vec<BlockRange> {
     mounts.flat_map(|mount| of_file_system(&mount).unwrap_or_default()).collect()
 }
 
-/// The ranges with the indices of the devices; `journals` are the disks with one.
-fn typed(ranges: &[BlockRange], numbers: &[u32], journals: &[u32]) -> BlockTypes {
+/// The ranges with the indices of the devices; of the disks those with a journal, and those with extents only among the files.
+fn typed(ranges: &[BlockRange], numbers: &[u32], [journals, extents]: [&[u32]; 2]) -> BlockTypes {
     let io_type = |holds| match holds {
         Holds::Superblock => IoType::Superblock,
         Holds::Bitmap => IoType::Bitmap,
@@ -193,8 +191,10 @@ fn typed(ranges: &[BlockRange], numbers: &[u32], journals: &[u32]) -> BlockTypes
         let io_type = io_type(range.holds);
         Some(TypedRange { device: index(range.disk)?, from: range.from, to: range.to, io_type })
     };
-    let journals = journals.iter().filter_map(|disk| index(*disk));
-    BlockTypes::new(ranges.iter().filter_map(range)).with_journals(journals)
+    let indices = |disks: &[u32]| disks.iter().filter_map(|disk| index(*disk)).collect::<Vec<_>>();
+    BlockTypes::new(ranges.iter().filter_map(range))
+        .with_journals(indices(journals))
+        .with_extents(indices(extents))
 }
 
 /// What is known of blocks and of the recorder's own doings.
