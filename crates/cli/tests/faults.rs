@@ -267,3 +267,40 @@ fn a_plan_says_what_it_cannot_do() {
     dry("4M").ended(0).says(&["not well past the memory"]);
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "nothing is touched");
 }
+
+#[test]
+fn a_file_that_a_database_holds_is_not_destroyed() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, ready) = (folder.path().join("db"), folder.path().join("ready"));
+    fs::write(&file, vec![7u8; 1 << 20]).unwrap();
+    let script = "import fcntl,sys,time\nf=open(sys.argv[1],'r+b')\nfcntl.lockf(f,fcntl.LOCK_EX,1,4096)\nopen(sys.argv[2],'w')\ntime.sleep(600)";
+    let mut python = Command::new("python3");
+    let Ok(mut holder) = python.args(["-c", script]).args([&file, &ready]).spawn() else {
+        return skipped("no python3 to hold a lock");
+    };
+    wait_until(|| ready.exists());
+    let refused = run(&["run", path(&file), "--destroy-data", "--unique-bytes", "64k"]);
+    let _ = holder.kill();
+    let _ = holder.wait();
+    refused.ended(2).says(&["db", "is locked by process", "python3"]);
+    assert_eq!(fs::read(&file).unwrap(), vec![7u8; 1 << 20]);
+}
+
+#[test]
+fn a_folder_of_a_killed_campaign_is_swept_by_any_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let left = folder.path().join(".ioscape-folder-a1B2c3D4");
+    let words = ["campaign", "run", "aged-reads", path(folder.path()), "--max-file-size", "64M"];
+    let mut command = ioscape(&words);
+    command.current_dir(folder.path()).stdin(Stdio::null()).stdout(Stdio::null());
+    let mut child = command.stderr(Stdio::null()).spawn().expect("it starts");
+    let folders = || scratch_of(folder.path()).into_iter().filter(|p| p.is_dir()).count();
+    wait_until(|| folders() == 1);
+    signal(&child, "KILL");
+    let _ = child.wait();
+    fs::create_dir(&left).unwrap();
+    assert_eq!(folders(), 2, "a killed process cannot clean up");
+    let swept = run(&["run", path(folder.path()), "--unique-bytes", "1M", "--seconds", "100ms"]);
+    swept.ended(0).says(&["left behind"]);
+    assert_eq!(folders(), 0);
+}

@@ -5,11 +5,11 @@
 
 use crate::error::Error;
 use crate::namespace;
+use crate::target::ScratchFolder;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use tempfile::TempDir;
 
 /// Kinds that can be made, with the program that makes them and its arguments.
 const KINDS: [(&str, &[&str]); 5] = [
@@ -23,7 +23,7 @@ const KINDS: [(&str, &[&str]); 5] = [
 /// A loop device with or without a mounted file system, or a mounted memory file system.
 pub struct MadeFileSystem {
     device: Option<PathBuf>,
-    mount: Option<TempDir>,
+    mount: Option<ScratchFolder>,
     mounted: bool,
     // The device lets go of its file when this is closed, which is last.
     _held: Option<File>,
@@ -42,7 +42,7 @@ impl MadeFileSystem {
     /// The mount point, or the device itself.
     pub fn path(&self) -> &Path {
         let device = || self.device.as_deref().unwrap_or(Path::new(""));
-        self.mount.as_ref().map_or_else(device, TempDir::path)
+        self.mount.as_ref().map_or_else(device, ScratchFolder::path)
     }
 
     /// Makes a file system of `kind` (ext4, xfs, btrfs, tmpfs, or raw for a bare device) and `bytes`, on a loop device
@@ -75,7 +75,7 @@ impl MadeFileSystem {
     }
 
     fn mount(&mut self, kind: &str, bytes: u64) -> Result<(), String> {
-        let mount = tempfile::Builder::new().prefix("ioscape-").tempdir();
+        let mount = ScratchFolder::new_in(&std::env::temp_dir());
         let mount = mount.map_err(|e| e.to_string())?;
         let size = format!("size={bytes}");
         let words: Vec<&OsStr> = match &self.device {

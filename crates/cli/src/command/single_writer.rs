@@ -2,6 +2,7 @@
 
 use super::vxbench::run;
 use crate::failure::Failure;
+use ioscape_machine::target::ScratchFolder;
 use ioscape_measure::vxbench::Watch;
 use ioscape_schema::{Document, WriterScaling};
 use ioscape_study::writers::{Arm, Experiment, WriterEffort, Writing};
@@ -33,7 +34,7 @@ pub fn diagnose(
     mut document: Option<&mut Document>,
 ) -> Result<Diagnosis, Failure> {
     let refused = |e| Failure::Misuse(format!("cannot make files in {}: {e}", folder.display()));
-    let scratch = tempfile::Builder::new().prefix(".ioscape-vxbench-").tempdir_in(folder);
+    let scratch = ScratchFolder::new_in(folder);
     let scratch = scratch.map_err(refused)?;
     let file_system = ioscape_measure::vxbench::place(scratch.path())?.0.name;
     let mut diagnosis = Diagnosis::default();

@@ -3,10 +3,13 @@
 //! A directory gets a scratch file of our own. A file or block device that exists is taken only with permission to destroy
 //! its data, and only if it is not seen to be in use. Everything is checked before anything is touched.
 
+mod folder;
 pub mod guard;
 pub(crate) mod scratch;
 #[cfg(test)]
 mod tests;
+
+pub use folder::ScratchFolder;
 
 use crate::device::BlockDevice;
 use crate::error::Error;
@@ -54,6 +57,17 @@ impl Drop for Target {
     fn drop(&mut self) {
         unlock(&self.file);
     }
+}
+
+/// Who holds a lock of the POSIX kind on a part of `file`, as databases do; absent if nobody is seen to.
+pub fn locked_by(file: &File) -> Option<String> {
+    let all = rustix::process::Flock::from(rustix::process::FlockType::WriteLock);
+    let held = rustix::process::fcntl_getlk(file, &all).ok()??;
+    let Some(id) = held.pid.map(|pid| pid.as_raw_nonzero().get()) else {
+        return Some("is locked by another program: end it first".to_owned());
+    };
+    let name = crate::text::read(format!("/proc/{id}/comm")).unwrap_or_default();
+    Some(format!("is locked by process {id} ({}): end it first", name.trim()))
 }
 
 /// Gives a lock up: a process forked meanwhile has a copy of the descriptor and would keep it as long as it lives.
@@ -141,6 +155,9 @@ impl Target {
         let busy = rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive);
         if busy == Err(rustix::io::Errno::WOULDBLOCK) {
             return Err(Error::target(&path, "is locked by another program: wait for it to end"));
+        }
+        if let Some(reason) = locked_by(&file) {
+            return Err(Error::target(&path, reason));
         }
         let size = file.seek(SeekFrom::End(0)).map_err(|e| Error::io("examine", &path, e))?;
         if size < SIZE_LEAST {

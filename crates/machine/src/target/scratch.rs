@@ -6,7 +6,7 @@ use rustix::fs::{AtFlags, FileType, FlockOperation, Mode, OFlags};
 use std::ffi::OsStr;
 use std::fs::File;
 use std::hash::{BuildHasher, RandomState};
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -14,6 +14,11 @@ use std::time::{Duration, Instant};
 
 /// What the name of every scratch file begins with; 16 hexadecimal digits follow.
 const PREFIX: &str = ".ioscape-scratch-";
+
+/// What the name of every scratch folder begins with; letters and digits follow.
+pub const FOLDER_PREFIX: &str = ".ioscape-folder-";
+/// How many letters and digits.
+pub const FOLDER_RANDOM: usize = 8;
 
 /// On a file system shared with other machines a lock may be seen here only, so age decides: this many seconds.
 const REMOTE_AGE_S: i64 = 86_400;
@@ -46,7 +51,7 @@ fn is_scratch_name(name: &[u8]) -> bool {
 }
 
 /// Locks `file` for us; `None` where the file system has no locks, `Some(false)` if another holds it.
-fn lock(file: &impl AsFd) -> Option<bool> {
+pub fn lock(file: &impl AsFd) -> Option<bool> {
     match rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive) {
         Ok(()) => Some(true),
         Err(rustix::io::Errno::WOULDBLOCK) => Some(false),
@@ -166,10 +171,34 @@ fn in_child(work: impl Fn(), patience: Duration) -> bool {
 /// machines, also only those not written for a day.
 pub fn sweep(directory: &OwnedFd, shared: bool) -> Vec<String> {
     let Ok(entries) = rustix::fs::Dir::read_from(directory) else { return Vec::new() };
-    let names = entries.flatten().filter(|entry| is_scratch_name(entry.file_name().to_bytes()));
-    let names = names.map(|e| OsStr::from_bytes(e.file_name().to_bytes()).to_owned());
-    let removed = names.filter(|name| remove_leftover(directory, name, shared).is_some());
+    let names = entries.flatten().map(|e| OsStr::from_bytes(e.file_name().to_bytes()).to_owned());
+    let remove = |name: &OsStr| match name.as_bytes() {
+        bytes if is_scratch_name(bytes) => remove_leftover(directory, name, shared),
+        bytes if is_folder_name(bytes) && !shared => remove_folder(directory, name),
+        _ => None,
+    };
+    let removed = names.filter(|name| remove(name).is_some());
     removed.map(|name| name.to_string_lossy().into_owned()).collect()
+}
+
+/// Whether `name` is one that scratch folders have.
+fn is_folder_name(name: &[u8]) -> bool {
+    let Some(random) = name.strip_prefix(FOLDER_PREFIX.as_bytes()) else { return false };
+    random.len() == FOLDER_RANDOM && random.iter().all(u8::is_ascii_alphanumeric)
+}
+
+fn remove_folder(directory: &OwnedFd, name: &OsStr) -> Option<()> {
+    let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::RDONLY | OFlags::CLOEXEC;
+    let folder = rustix::fs::openat(directory, name, flags, Mode::empty()).ok()?;
+    let state = rustix::fs::fstat(&folder).ok()?;
+    let parent = rustix::fs::fstat(directory).ok()?;
+    let ours = state.st_uid == rustix::process::geteuid().as_raw();
+    // What is mounted on it is not ours to empty.
+    if !ours || state.st_dev != parent.st_dev || lock(&folder) != Some(true) {
+        return None;
+    }
+    let path = Path::new("/proc/self/fd").join(directory.as_raw_fd().to_string()).join(name);
+    std::fs::remove_dir_all(path).ok()
 }
 
 fn remove_leftover(directory: &OwnedFd, name: &OsStr, shared: bool) -> Option<()> {

@@ -4,6 +4,7 @@ use crate::args::CampaignRunArgs;
 use crate::command::vxbench::run;
 use crate::failure::Failure;
 use crate::output;
+use ioscape_machine::target::ScratchFolder;
 use ioscape_measure::vxbench::Watch;
 use ioscape_schema::units::Seconds;
 use ioscape_schema::{RowPlan, VxWorkload};
@@ -48,7 +49,7 @@ pub fn print(
 
 /// Writes and reads a small file; `None` where that cannot be done, as on a device, which a dry run leaves alone.
 fn trial(place: &Path, interrupt: &Arc<AtomicBool>) -> Result<Option<Pace>, Failure> {
-    let folder = tempfile::Builder::new().prefix(".ioscape-trial-").tempdir_in(place);
+    let folder = ScratchFolder::new_in(place);
     let Ok(folder) = folder else { return Ok(None) };
     let path = folder.path().join("file");
     let watch = Watch { interrupt: Arc::clone(interrupt), on_progress: None };

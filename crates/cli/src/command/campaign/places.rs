@@ -4,11 +4,11 @@ use crate::args::CampaignRunArgs;
 use crate::failure::Failure;
 use ioscape_machine::FileSystemInfo;
 use ioscape_machine::loops::{MadeFileSystem, hide_mounts};
+use ioscape_machine::target::ScratchFolder;
 use ioscape_measure::vxbench;
 use ioscape_schema::RowPlan;
 use ioscape_study::campaign::{FileSet, PlaceColumns, max_file_bytes};
 use std::path::{Path, PathBuf};
-use tempfile::TempDir;
 
 /// A place to measure at.
 pub struct CampaignPlace {
@@ -19,7 +19,7 @@ pub struct CampaignPlace {
     /// File system or device.
     pub file_system: FileSystemInfo,
     /// Scratch directory; absent on a device.
-    pub folder: Option<TempDir>,
+    pub folder: Option<ScratchFolder>,
     /// Free space at the beginning, in bytes.
     pub free_bytes: u64,
     /// Whether it was made for this campaign.
@@ -90,11 +90,9 @@ impl CampaignPlace {
     ) -> Result<Self, Failure> {
         let (file_system, free_bytes) = vxbench::place(path)?;
         let folder = match path.is_dir() {
-            true => Some(
-                tempfile::Builder::new().prefix(".ioscape-campaign-").tempdir_in(path).map_err(
-                    |e| Failure::Misuse(format!("cannot make files in {}: {e}", path.display())),
-                )?,
-            ),
+            true => Some(ScratchFolder::new_in(path).map_err(|e| {
+                Failure::Misuse(format!("cannot make files in {}: {e}", path.display()))
+            })?),
             false => None,
         };
         let label = label.map_or_else(|| file_system.name.clone(), str::to_owned);

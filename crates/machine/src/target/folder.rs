@@ -1,0 +1,75 @@
+//! Scratch folders: locked by their maker, removed when done, and swept up by the next run if their maker was killed.
+
+use super::scratch::{self, lock};
+use std::fs::File;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::Path;
+use tempfile::TempDir;
+
+/// A folder of our own, removed with all that is in it when dropped.
+#[derive(Debug)]
+pub struct ScratchFolder {
+    // Removed before the lock is given up.
+    folder: TempDir,
+    _lock: File,
+}
+
+impl ScratchFolder {
+    /// Makes a folder in `parent`; removes those there whose makers were killed.
+    ///
+    /// # Errors
+    /// The folder cannot be made.
+    pub fn new_in(parent: &Path) -> io::Result<Self> {
+        if let Ok(open) = File::open(parent) {
+            scratch::sweep(&OwnedFd::from(open), false);
+        }
+        let mut tries = 3;
+        loop {
+            let folder = tempfile::Builder::new()
+                .prefix(scratch::FOLDER_PREFIX)
+                .rand_bytes(scratch::FOLDER_RANDOM)
+                .tempdir_in(parent)?;
+            // Between creation and lock another process may take it for a leftover and remove it.
+            match File::open(folder.path()) {
+                Ok(held) if lock(&held) != Some(false) => {
+                    return Ok(Self { folder, _lock: held });
+                }
+                _ if tries > 0 => tries -= 1,
+                Ok(_) => return Err(io::Error::other("it is locked by another program")),
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        self.folder.path()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_of_the_dead_are_swept_and_those_of_the_living_kept() {
+        let parent = tempfile::tempdir().unwrap();
+        let dead = parent.path().join(".ioscape-folder-a1B2c3D4");
+        std::fs::create_dir_all(dead.join("below")).unwrap();
+        std::fs::write(dead.join("below/file"), "x").unwrap();
+        let others = [".ioscape-folder-a1B2c3D", ".ioscape-folder-a1B2c3D4.x", "ioscape-a1B2c3D4"];
+        for name in others {
+            std::fs::create_dir(parent.path().join(name)).unwrap();
+        }
+        let link = parent.path().join(".ioscape-folder-linklink");
+        std::os::unix::fs::symlink(parent.path().join(others[2]), &link).unwrap();
+        let living = ScratchFolder::new_in(parent.path()).unwrap();
+        assert!(!dead.exists());
+        drop(ScratchFolder::new_in(parent.path()).unwrap());
+        assert!(living.path().exists() && link.symlink_metadata().is_ok());
+        assert!(others.iter().all(|name| parent.path().join(name).exists()));
+        drop(living);
+        assert_eq!(std::fs::read_dir(parent.path()).unwrap().count(), 4);
+    }
+}
