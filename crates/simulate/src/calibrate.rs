@@ -47,13 +47,13 @@ impl Fit {
         if self.paired.count == 0 {
             return Some("no held-out request comes soon after another".to_owned());
         }
-        if !(self.free.demerit <= DEMERIT_MOST) {
+        if self.free.demerit > DEMERIT_MOST {
             let most = 100.0 * DEMERIT_MOST;
             return Some(format!(
                 "the demerit of the held-out requests is {demerit:.2} %, over {most} %"
             ));
         }
-        if !(self.paired.within_1ms >= WITHIN_1MS_LEAST) {
+        if self.paired.within_1ms < WITHIN_1MS_LEAST {
             let least = 100.0 * WITHIN_1MS_LEAST;
             return Some(format!(
                 "{within:.1} % of the held-out requests are within 1 ms, under {least} %"
