@@ -44,7 +44,7 @@ fn times_that_a_trace_does_not_tell_are_absent_and_that_is_said_first() {
     {
         assert!(
             !told[told.find("Requests:").expect("numbers")..]
-                .split("Doubts")
+                .split("\nWarnings")
                 .next()
                 .is_some_and(|tables| tables.contains(absent)),
             "{absent}: {told}"
