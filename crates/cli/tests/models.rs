@@ -115,7 +115,7 @@ fn predictions_are_consistent_and_say_where_they_are_guesses() {
     assert!(predicted.warnings[0].message.contains("database (500 MiB)"));
     assert!(std::fs::read_to_string(&page).expect("the page").contains("extrapolated"));
     let table = String::from_utf8(stdout(&both[..4])).expect("text");
-    assert!(table.contains("scientific_write") && table.contains("Doubts"), "{table}");
+    assert!(table.contains("scientific_write") && table.contains("Warnings"), "{table}");
 }
 
 #[test]
