@@ -191,6 +191,13 @@ fn mounted(folder: &Path, process: &str) -> Vec<String> {
     naming(&mounts, folder)
 }
 
+/// The process that does the work of `process`, which only keeps it: the mounts are seen by it alone.
+fn child_of(process: &str) -> String {
+    let children = std::fs::read_to_string(format!("/proc/{process}/task/{process}/children"));
+    let children = children.expect("the kernel lists children");
+    children.split_whitespace().next().expect("it has a child").to_owned()
+}
+
 /// Files in `folder` below loop devices.
 fn attached(folder: &Path) -> Vec<String> {
     let loops = says("losetup", &["--list", "--noheadings", "--output", "BACK-FILE"]);
@@ -228,7 +235,8 @@ fn an_interrupted_campaign_takes_down_all_that_it_made() {
         }
         assert_eq!(attached(folder.path()).len(), 2, "ext4 and raw have their files there");
         let process = child.id().to_string();
-        assert_eq!(mounted(mounts.path(), &process).len(), 2, "ext4 and tmpfs are mounted");
+        let worker = child_of(&process);
+        assert_eq!(mounted(mounts.path(), &worker).len(), 2, "ext4 and tmpfs are mounted");
         let status = Command::new("kill").args(["-s", signal, &process]).status();
         assert!(status.expect("kill runs").success());
         let output = child.wait_with_output().expect("it ends");
