@@ -63,7 +63,7 @@ fn misuse_is_told_in_a_sentence() {
     for (words, sentence) in [
         (&["os", "--only", "getpit"][..], "\"getpit\" is no benchmark: choose from"),
         (&["os", "--dir", "/proc"], "/proc"),
-        (&["os", "--dir", "/nonexistent"], "name a directory that exists"),
+        (&["os", "--dir", "/nonexistent"], "name an existing directory"),
         (&["os", "--dir", "/tmp", "--dir", "/tmp"], "network file system"),
         (&["os", "--mips", "0"], "a rating is a number above 0"),
         (&["os-step", "nonsense"], "for the program's own use"),
