@@ -24,7 +24,6 @@ pub mod tally;
 pub mod trace_characterization;
 pub mod trace_file;
 pub mod trace_summary;
-mod trace_traits;
 pub mod units;
 mod views;
 pub mod vxbench;

@@ -1,6 +1,5 @@
 //! What an analysis of a block trace found: the tables and figures of Ruemmler & Wilkes 1993, and today's beside them.
 
-pub use crate::trace_traits::{TraceCharacterization, TraceTraits};
 use crate::{Distribution, IoType, Op, TraceInfo, Warning};
 use serde::{Deserialize, Serialize};
 
