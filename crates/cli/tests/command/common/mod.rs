@@ -1,5 +1,4 @@
 //! What tests of the command share: running it, as this user or another, and looking at what it said.
-#![allow(dead_code, reason = "each test file uses a part of it")]
 
 use assert_cmd::cargo::cargo_bin;
 use std::os::unix::process::CommandExt;

@@ -1,11 +1,9 @@
 //! What is written is read back: everything from this project's own formats, what they can tell from others'.
 
-mod memory;
-
+use crate::memory::Memory;
 use bytes::Bytes;
 use ioscape_schema::{Device, Io, IoFlags, IoType, Op, Partition, Request, TraceInfo};
 use ioscape_trace::{OutFormat, ReadOptions, Source, Writer, open};
-use memory::Memory;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::RowAccessor;
 use proptest::prelude::*;

@@ -1,8 +1,6 @@
 //! Faults while something runs: what was measured is kept and named, and nothing goes on where it must not.
 
-mod common;
-
-use common::{Ran, ioscape, path, read, run, scratch_of, skipped};
+use crate::common::{Ran, ioscape, path, read, run, scratch_of, skipped};
 use ioscape_schema::Document;
 use std::ffi::OsStr;
 use std::fs;

@@ -1,8 +1,6 @@
 //! Outputs: nothing is destroyed that is no result of ours, and what was measured is not lost when it cannot be written.
 
-mod common;
-
-use common::{Ran, ioscape, path, read, run, scratch_of, user_or_skip};
+use crate::common::{Ran, ioscape, path, read, run, scratch_of, user_or_skip};
 use std::fs;
 use std::io::Read;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt, chown, symlink};
@@ -87,7 +85,7 @@ fn block_devices_and_folders_are_no_outputs() {
             let refused = run(&["trace", "import", &trace, "--force", "-o", path(&device)]);
             refused.ended(2).says(&["block device"]);
         }
-        None => common::skipped("no block device here"),
+        None => crate::common::skipped("no block device here"),
     }
 }
 
@@ -216,7 +214,7 @@ fn links_of_others_are_not_followed() {
     let (link, real) = (folder.path().join("link"), folder.path().join("real.csv"));
     symlink(&real, &link).unwrap();
     if std::os::unix::fs::lchown(&link, Some(NOBODY), Some(NOBODY)).is_err() {
-        return common::skipped("only root can give a link to another user");
+        return crate::common::skipped("only root can give a link to another user");
     }
     for force in [&[][..], &["--force"]] {
         let command = ["trace", "export", &trace, "--format", "csv", "-o", path(&link)];

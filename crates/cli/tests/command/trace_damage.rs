@@ -1,7 +1,5 @@
 //! Traces that are damaged, cut off or ambiguous: what was not read is said, and nothing is guessed.
 
-#![allow(clippy::print_stderr)]
-
 use assert_cmd::Command;
 use serde_json::Value;
 use std::fmt::Write as _;

@@ -1,0 +1,21 @@
+//! The command as users run it. One binary, so that it is linked once.
+#![allow(clippy::print_stderr, reason = "tests that are skipped say so")]
+
+mod characterize;
+mod common;
+mod faults;
+mod interrupt;
+mod loops;
+mod misuse;
+mod models;
+mod one_row;
+mod os;
+mod outputs;
+mod simulate;
+mod trace;
+mod trace_analysis;
+mod trace_damage;
+mod trace_input;
+mod trace_replay;
+mod trace_truth;
+mod vxbench;

@@ -1,0 +1,7 @@
+//! Traces in every format: what is read, written and refused. One binary, so that it is linked once.
+
+mod events;
+mod formats;
+mod hostile;
+mod memory;
+mod round_trip;
