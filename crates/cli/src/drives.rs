@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::traces::Whole;
-use ioscape_simulate::replay::by_device;
+use ioscape_simulate::simulate::by_device;
 use ioscape_simulate::{Drive, Extent, Parameters, disksim, drives, ssd};
 use std::path::Path;
 

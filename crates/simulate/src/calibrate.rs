@@ -8,8 +8,8 @@ use crate::Error;
 use crate::command::DiskOptions;
 use crate::compare::{Agreement, agreement};
 use crate::drive::{Drive, Parameters, Status};
-use crate::replay::{Arrivals, Job, Options, Simulated, one_step, replay};
 use crate::seek::SeekCurve;
+use crate::simulate::{Arrivals, Configuration, Job, SimulatedRequest, one_step, simulate};
 use std::fmt;
 
 /// Requests that come later than this after the one before say nothing of the angle.
@@ -67,9 +67,9 @@ impl Fit {
 pub fn judge(drive: &Drive, jobs: &[Job]) -> Fit {
     let measured: Vec<u64> = jobs.iter().map(|j| j.io.physical_ns()).collect();
     let disk = drive.buffer.usual();
-    let options = Options { disk, arrivals: Arrivals::Issued, ..Options::default() };
-    let free_run = replay(drive, jobs, &options);
-    let simulated: Vec<u64> = free_run.rows.iter().map(Simulated::physical_ns).collect();
+    let options = Configuration { disk, arrivals: Arrivals::Issued, ..Configuration::default() };
+    let free_run = simulate(drive, jobs, &options);
+    let simulated: Vec<u64> = free_run.rows.iter().map(SimulatedRequest::physical_ns).collect();
     let free = agreement(&measured, &simulated);
     let (paired, bounded_ns) = paired(drive, disk, jobs);
     Fit { free, paired, cost_ns: bounded_ns + WEIGHT * free.rms_ns }
@@ -268,7 +268,7 @@ const CYLINDER_SKEW: &str = "zones.cylinder_skew";
 fn skew_cost(parameters: &Parameters, jobs: &[Job], name: &str) -> Result<f64, Error> {
     let drive = parameters.build()?;
     let layout = &drive.mechanism.layout;
-    let cylinder = |block: u64| layout.tracks()[layout.place(block).track].cylinder;
+    let cylinder = |block: u64| layout.tracks()[layout.locate(block).track].cylinder;
     let predicted = one_step(&drive, drive.buffer.usual(), jobs);
     let (mut sum, mut count) = (0, 0u64);
     for (pair, predicted) in jobs.windows(2).zip(&predicted[1.min(predicted.len())..]) {

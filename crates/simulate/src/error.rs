@@ -23,7 +23,7 @@ pub enum Error {
     },
     /// A combination of options that has no meaning.
     #[error("{0}")]
-    Options(String),
+    Configuration(String),
 }
 
 impl Error {

@@ -18,11 +18,11 @@ pub mod layout;
 pub mod mechanism;
 pub mod nvram;
 pub mod read_ahead;
-pub mod replay;
 pub mod rows;
 pub mod schedule;
 pub mod seek;
 pub mod segments;
+pub mod simulate;
 pub mod ssd;
 pub mod summary;
 pub mod system;
@@ -35,7 +35,8 @@ pub use compare::{Agreement, agreement};
 pub use disk::Disk;
 pub use drive::{Drive, Parameters, Status};
 pub use error::Error;
-pub use replay::{
-    Arrivals, Extent, Job, Options, Replayed, Simulated, jobs, one_step, replay, replay_into,
-};
 pub use schedule::{SCHEDULERS, Scheduler};
+pub use simulate::{
+    Arrivals, Configuration, Extent, Job, SimulatedRequest, SimulatedTrace, jobs, one_step,
+    simulate, simulate_into,
+};

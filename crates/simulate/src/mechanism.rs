@@ -1,6 +1,6 @@
 //! The moving parts: where arm, head and platter are, and how long an access takes from there.
 
-use crate::layout::{Layout, Place};
+use crate::layout::{Layout, SectorAddress};
 
 /// Where the arm is, and how the platter's angle follows from the time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -142,15 +142,15 @@ impl Mechanism {
         [block, count]: [u64; 2],
         write: bool,
     ) -> Access {
-        let place = self.layout.place(block);
+        let address = self.layout.locate(block);
         let least_ns = if write { self.write_seek_least_ns } else { 0 };
-        let seek_ns = self.seek_to(arm, place.track, write).max(least_ns);
+        let seek_ns = self.seek_to(arm, address.track, write).max(least_ns);
         let there = start_ns + seek_ns;
-        settle_on(arm, &self.layout, place.track);
+        settle_on(arm, &self.layout, address.track);
         let on_arrival = if write { self.write_on_arrival } else { self.read_on_arrival };
-        let together = u64::from(self.layout.together(block, place.left));
+        let together = u64::from(self.layout.together(block, address.left));
         if !on_arrival && (1..=together).contains(&count) {
-            return self.within_track(arm, seek_ns, feed, &place, [there, count]);
+            return self.within_track(arm, seek_ns, feed, &address, [there, count]);
         }
         let mut runs = self.runs(arm, there, feed, [block, count], write);
         let Some(first) = runs.next() else {
@@ -178,10 +178,10 @@ impl Mechanism {
         arm: &Arm,
         seek_ns: u64,
         feed: Feed,
-        place: &Place,
+        address: &SectorAddress,
         [there, count]: [u64; 2],
     ) -> Access {
-        let (track, slot) = (place.track, place.slot);
+        let (track, slot) = (address.track, address.slot);
         let from = there.max(feed.ready_ns(0, count));
         let begin_ns = from + self.wait(arm, from, self.layout.angle_ns(track, slot));
         let after = self.layout.slot_after(track, slot, count as u32);
@@ -231,7 +231,7 @@ impl Mechanism {
             return access.end_ns + setup_ns + ((asked[1] * each) >> 20);
         }
         let mut arm = *arm;
-        settle_on(&mut arm, &self.layout, self.layout.place(asked[0]).track);
+        settle_on(&mut arm, &self.layout, self.layout.locate(asked[0]).track);
         let there = access.end_ns - access.transfer_ns - access.rotation_ns;
         let mut drained = 0;
         for run in self.runs(&arm, there, Feed::default(), asked, false) {
@@ -261,16 +261,16 @@ impl Mechanism {
             if at == end {
                 return None;
             }
-            let place = self.layout.place(at);
-            let ready_ns = now + self.seek_to(&arm, place.track, write);
-            settle_on(&mut arm, &self.layout, place.track);
-            let count = u64::from(self.layout.together(at, place.left)).min(end - at);
+            let address = self.layout.locate(at);
+            let ready_ns = now + self.seek_to(&arm, address.track, write);
+            settle_on(&mut arm, &self.layout, address.track);
+            let count = u64::from(self.layout.together(at, address.left)).min(end - at);
             let from = ready_ns.max(feed.ready_ns(at - block, count));
             let begin_ns =
-                from + self.wait(&arm, from, self.layout.angle_ns(place.track, place.slot));
-            let after = self.layout.slot_after(place.track, place.slot, count as u32);
-            let passed_ns = begin_ns + self.layout.span_ns(place.track, after - place.slot);
-            let sector_ns = self.layout.span_ns(place.track, 1);
+                from + self.wait(&arm, from, self.layout.angle_ns(address.track, address.slot));
+            let after = self.layout.slot_after(address.track, address.slot, count as u32);
+            let passed_ns = begin_ns + self.layout.span_ns(address.track, after - address.slot);
+            let sector_ns = self.layout.span_ns(address.track, 1);
             let end_ns = self.fed_ns(&feed, [at - block, count], passed_ns, sector_ns);
             let run = Run {
                 block: at,
@@ -278,7 +278,7 @@ impl Mechanism {
                 begin_ns,
                 end_ns,
                 ready_ns,
-                track: place.track,
+                track: address.track,
             };
             (at, now) = (at + count, end_ns);
             Some(run)
@@ -288,18 +288,18 @@ impl Mechanism {
     /// Seek and rotation to the first sector, for schedulers that ask.
     #[inline]
     pub fn positioning_ns(&self, arm: &Arm, now_ns: u64, block: u64, write: bool) -> u64 {
-        let place = self.layout.place(block);
-        let seek = self.seek_to(arm, place.track, write);
-        let angle = self.layout.angle_ns(place.track, place.slot);
+        let address = self.layout.locate(block);
+        let seek = self.seek_to(arm, address.track, write);
+        let angle = self.layout.angle_ns(address.track, address.slot);
         seek + self.wait(arm, now_ns + seek, angle)
     }
 
     /// The phase with which the sector before `block + count` ends under the head at `end_ns`.
     pub fn phase_after(&self, [block, count]: [u64; 2], end_ns: u64) -> u64 {
-        let place = self.layout.place(block + count.max(1) - 1);
+        let address = self.layout.locate(block + count.max(1) - 1);
         let rotation = self.layout.rotation_ns();
-        let angle =
-            self.layout.angle_ns(place.track, place.slot) + self.layout.span_ns(place.track, 1);
+        let angle = self.layout.angle_ns(address.track, address.slot)
+            + self.layout.span_ns(address.track, 1);
         (angle + rotation - end_ns % rotation) % rotation
     }
 }

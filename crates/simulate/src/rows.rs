@@ -1,13 +1,13 @@
-//! Simulated requests as rows of a trace, with further columns that say where their time at the disk went.
+//! SimulatedRequest requests as rows of a trace, with further columns that say where their time at the disk went.
 
-use crate::replay::{Replayed, Simulated};
+use crate::simulate::{SimulatedRequest, SimulatedTrace};
 use ioscape_schema::TraceInfo;
 
-/// Names of the columns that a simulation adds to those of a trace, as [`Simulated::columns`] gives them.
+/// Names of the columns that a simulation adds to those of a trace, as [`SimulatedRequest::columns`] gives them.
 pub const COLUMNS: [&str; 8] =
     ["row", "wait_ns", "overhead_ns", "bus_ns", "seek_ns", "rotation_ns", "transfer_ns", "cached"];
 
-impl Simulated {
+impl SimulatedRequest {
     /// The values of [`COLUMNS`].
     pub fn columns(&self) -> [u64; COLUMNS.len()] {
         let parts = &self.parts;
@@ -24,7 +24,7 @@ impl Simulated {
     }
 }
 
-impl Replayed {
+impl SimulatedTrace {
     /// Puts the rows in the order of arrival, as those of a trace are: several disks of a closed system arrive in another
     /// order than recorded.
     pub fn sort_by_arrival(&mut self) {
@@ -57,19 +57,21 @@ mod tests {
             transfer_ns: 6,
             cached: true,
         };
-        let row = Simulated { row: 9, parts, ..Simulated::default() };
+        let row = SimulatedRequest { row: 9, parts, ..SimulatedRequest::default() };
         assert_eq!(row.columns(), [9, 1, 2, 3, 4, 5, 6, 1]);
     }
 
     #[test]
     fn rows_are_put_in_the_order_of_arrival() {
-        let row = |row, queued_ns| Simulated {
+        let row = |row, queued_ns| SimulatedRequest {
             row,
             io: Io { queued_ns, ..Io::default() },
-            ..Simulated::default()
+            ..SimulatedRequest::default()
         };
-        let mut run =
-            Replayed { rows: vec![row(0, 5), row(1, 2), row(2, 5)], ..Replayed::default() };
+        let mut run = SimulatedTrace {
+            rows: vec![row(0, 5), row(1, 2), row(2, 5)],
+            ..SimulatedTrace::default()
+        };
         run.sort_by_arrival();
         assert_eq!(run.rows.iter().map(|r| r.row).collect::<Vec<_>>(), [1, 0, 2]);
     }

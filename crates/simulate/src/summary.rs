@@ -1,12 +1,12 @@
-//! A replay as what a result file keeps of it: means, quantiles and distributions.
+//! A simulation as what a result file keeps of it: means, quantiles and distributions.
 
 use crate::cache::Destage;
 use crate::calibrate::paired;
 use crate::command::WriteCache;
 use crate::compare::agreement;
 use crate::drive::Drive;
-use crate::replay::{Job, Options, Replayed, Simulated, replay};
 use crate::schedule::SCHEDULERS;
+use crate::simulate::{Configuration, Job, SimulatedRequest, SimulatedTrace, simulate};
 use ioscape_schema::{
     Counters, Op, SimulatedCell, SimulatedOperations, SimulatedParts, SimulationAgreement,
 };
@@ -14,7 +14,10 @@ use ioscape_schema::{
 /// Points of a distribution that is kept.
 const DISTRIBUTION: usize = 100;
 
-fn operations(rows: &[Simulated], time: fn(&Simulated) -> u64) -> SimulatedOperations {
+fn operations(
+    rows: &[SimulatedRequest],
+    time: fn(&SimulatedRequest) -> u64,
+) -> SimulatedOperations {
     let [mut read, mut write] = [Counters::new(), Counters::new()];
     for row in rows {
         let one = if row.io.request.op == Op::Write { &mut write } else { &mut read };
@@ -41,10 +44,11 @@ pub fn distribution(mut times: Vec<u64>) -> Vec<[f64; 2]> {
     points
 }
 
-fn parts(rows: &[Simulated]) -> SimulatedParts {
+fn parts(rows: &[SimulatedRequest]) -> SimulatedParts {
     let count = rows.len().max(1) as f64;
-    let mean =
-        |part: fn(&Simulated) -> u64| rows.iter().map(|o| part(o) as f64).sum::<f64>() / count;
+    let mean = |part: fn(&SimulatedRequest) -> u64| {
+        rows.iter().map(|o| part(o) as f64).sum::<f64>() / count
+    };
     SimulatedParts {
         queue_ns: mean(|o| o.io.issued_ns.saturating_sub(o.io.queued_ns)),
         wait_ns: mean(|o| o.parts.waited_ns),
@@ -56,8 +60,8 @@ fn parts(rows: &[Simulated]) -> SimulatedParts {
     }
 }
 
-/// What is kept of one replay.
-pub fn cell(drive: &Drive, options: &Options, run: &Replayed) -> SimulatedCell {
+/// What is kept of one simulation.
+pub fn cell(drive: &Drive, options: &Configuration, run: &SimulatedTrace) -> SimulatedCell {
     let scheduler = SCHEDULERS.iter().find(|(_, known)| *known == options.scheduler);
     let (cache, destage, cache_bytes) = match options.disk.cache {
         WriteCache::None => ("none", None, None),
@@ -77,40 +81,44 @@ pub fn cell(drive: &Drive, options: &Options, run: &Replayed) -> SimulatedCell {
         destage: destage.map(str::to_owned),
         cache_bytes,
         read_ahead: options.disk.read_ahead,
-        physical: operations(&run.rows, Simulated::physical_ns),
-        elapsed: operations(&run.rows, Simulated::elapsed_ns),
+        physical: operations(&run.rows, SimulatedRequest::physical_ns),
+        elapsed: operations(&run.rows, SimulatedRequest::elapsed_ns),
         parts: parts(&run.rows),
         written_bytes: run.traffic.written * sector,
         absorbed_bytes: run.traffic.absorbed * sector,
-        physical_distribution: distribution(run.rows.iter().map(Simulated::physical_ns).collect()),
+        physical_distribution: distribution(
+            run.rows.iter().map(SimulatedRequest::physical_ns).collect(),
+        ),
     }
 }
 
-/// What is kept of a replay against a solid-state drive: it has a write buffer of its own, and takes requests as they come.
-pub fn flash_cell(model: &crate::ssd::Model, run: &Replayed) -> SimulatedCell {
+/// What is kept of a simulation against a solid-state drive: it has a write buffer of its own, and takes requests as they come.
+pub fn flash_cell(model: &crate::ssd::Model, run: &SimulatedTrace) -> SimulatedCell {
     let (traffic, block) = (&run.traffic, 512);
     SimulatedCell {
         scheduler: "no host queue".to_owned(),
         cache: "write buffer".to_owned(),
         cache_bytes: Some(model.buffer_pages as u64 * model.page_blocks * block),
-        physical: operations(&run.rows, Simulated::physical_ns),
-        elapsed: operations(&run.rows, Simulated::elapsed_ns),
+        physical: operations(&run.rows, SimulatedRequest::physical_ns),
+        elapsed: operations(&run.rows, SimulatedRequest::elapsed_ns),
         parts: parts(&run.rows),
         written_bytes: traffic.written * block,
         absorbed_bytes: traffic.absorbed * block,
         write_amplification: (traffic.written > 0)
             .then(|| traffic.destaged as f64 / traffic.written as f64),
-        physical_distribution: distribution(run.rows.iter().map(Simulated::physical_ns).collect()),
+        physical_distribution: distribution(
+            run.rows.iter().map(SimulatedRequest::physical_ns).collect(),
+        ),
         ..SimulatedCell::default()
     }
 }
 
-/// The agreement of a replay with these options with the recorded times, for the device with most requests; `None` when the
+/// The agreement of a simulation with these options with the recorded times, for the device with most requests; `None` when the
 /// trace has none.
 pub fn busiest_agreement(
     drive: &Drive,
     jobs: &[Job],
-    options: &Options,
+    options: &Configuration,
 ) -> Option<SimulationAgreement> {
     let mut counts = std::collections::BTreeMap::new();
     for job in jobs {
@@ -125,7 +133,7 @@ pub fn busiest_agreement(
     if measured.iter().all(|&ns| ns == 0) {
         return None;
     }
-    let run = replay(drive, jobs, options);
+    let run = simulate(drive, jobs, options);
     let rows = jobs.iter().zip(&run.rows).filter(|(job, _)| of_disk(job));
     let simulated: Vec<u64> = rows.map(|(_, row)| row.physical_ns()).collect();
     let free = agreement(&measured, &simulated);

@@ -2,7 +2,7 @@
 
 use ioscape_schema::{Io, Op, Request};
 use ioscape_simulate::calibrate::{Search, calibrate, judge};
-use ioscape_simulate::{Arrivals, Options, Parameters, drives, jobs, replay};
+use ioscape_simulate::{Arrivals, Configuration, Parameters, drives, jobs, simulate};
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::Rng;
 
@@ -24,8 +24,8 @@ fn recorded(truth: &Parameters) -> Vec<ioscape_simulate::Job> {
         })
         .collect();
     let mut all = jobs(&rows, &[0], &drive).unwrap();
-    let closed = Options { arrivals: Arrivals::Closed, ..Options::default() };
-    let run = replay(&drive, &all, &closed);
+    let closed = Configuration { arrivals: Arrivals::Closed, ..Configuration::default() };
+    let run = simulate(&drive, &all, &closed);
     for (job, row) in all.iter_mut().zip(&run.rows) {
         job.io = Io { queued_ns: row.io.issued_ns, ..row.io };
     }

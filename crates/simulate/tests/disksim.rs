@@ -4,7 +4,9 @@ mod data;
 
 use data::data;
 use ioscape_simulate::disksim::{Folder, Specs, read, validation_trace};
-use ioscape_simulate::{Arrivals, Options, Parameters, Simulated, agreement, drives, replay};
+use ioscape_simulate::{
+    Arrivals, Configuration, Parameters, SimulatedRequest, agreement, drives, simulate,
+};
 
 fn text(path: &str) -> Option<String> {
     data(&format!("disk-validation/{path}")).map(|b| String::from_utf8_lossy(&b).into_owned())
@@ -26,10 +28,14 @@ fn rms(stem: &str) -> Option<(f64, f64, f64)> {
     let drive = specs.parameters.build().unwrap();
     let trace = text(&format!("{stem}.trace"))?;
     let jobs = validation_trace(&trace, stem, drive.mechanism.layout.blocks()).unwrap().jobs;
-    let options = Options { disk: specs.options, arrivals: Arrivals::Closed, ..Options::default() };
-    let run = replay(&drive, &jobs, &options);
+    let options = Configuration {
+        disk: specs.options,
+        arrivals: Arrivals::Closed,
+        ..Configuration::default()
+    };
+    let run = simulate(&drive, &jobs, &options);
     let measured: Vec<u64> = jobs.iter().map(|j| j.io.completed_ns - j.io.issued_ns).collect();
-    let simulated: Vec<u64> = run.rows.iter().map(Simulated::physical_ns).collect();
+    let simulated: Vec<u64> = run.rows.iter().map(SimulatedRequest::physical_ns).collect();
     let found = agreement(&measured, &simulated);
     Some((found.rms_ns / 1e6, found.measured_mean_ns / 1e6, found.simulated_mean_ns / 1e6))
 }

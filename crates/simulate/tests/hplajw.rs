@@ -7,8 +7,8 @@ use ioscape_simulate::cache::{Destage, Freeing};
 use ioscape_simulate::calibrate::{Search, calibrate, judge};
 use ioscape_simulate::nvram::{absorption, overwritten_in_lru};
 use ioscape_simulate::{
-    DiskOptions, Job, Options, Parameters, Replayed, Scheduler, Simulated, WriteCache, drives,
-    jobs, replay,
+    Configuration, DiskOptions, Job, Parameters, Scheduler, SimulatedRequest, SimulatedTrace,
+    WriteCache, drives, jobs, simulate,
 };
 
 /// The trace's first disk in the order of arrivals, with the disk's parameters.
@@ -32,7 +32,7 @@ fn hplajw_is_explained_by_its_disk() {
 }
 
 /// Mean times of reads or writes, in milliseconds.
-fn mean(run: &Replayed, write: bool, time: fn(&Simulated) -> u64) -> f64 {
+fn mean(run: &SimulatedTrace, write: bool, time: fn(&SimulatedRequest) -> u64) -> f64 {
     let times = run
         .rows
         .iter()
@@ -47,7 +47,11 @@ fn write_caches_show_the_findings_of_the_paper() {
     let drive = parameters.build().unwrap();
     let run = |cache| {
         let disk = DiskOptions { cache, ..DiskOptions::default() };
-        replay(&drive, &jobs, &Options { disk, scheduler: Scheduler::CScan, ..Options::default() })
+        simulate(
+            &drive,
+            &jobs,
+            &Configuration { disk, scheduler: Scheduler::CScan, ..Configuration::default() },
+        )
     };
     let nvram = |kilobytes: u64, destage, freeing| {
         run(WriteCache::Nvram { bytes: kilobytes << 10, destage, freeing })
@@ -56,8 +60,8 @@ fn write_caches_show_the_findings_of_the_paper() {
     let whole = Freeing::WholeWrite;
     let [small, small_satf] = [Destage::Fcfs, Destage::Satf].map(|d| nvram(8, d, whole));
     let [large, large_satf] = [Destage::Fcfs, Destage::Satf].map(|d| nvram(128, d, whole));
-    let physical = |run, write| mean(run, write, Simulated::physical_ns);
-    let elapsed = |run| mean(run, true, Simulated::elapsed_ns);
+    let physical = |run, write| mean(run, write, SimulatedRequest::physical_ns);
+    let elapsed = |run| mean(run, true, SimulatedRequest::elapsed_ns);
     // 128 KB cut the time of writes threefold, and reads become a little slower, by less than 4 %.
     assert!(physical(&none, true) / physical(&large, true) > 3.0);
     for run in [&small, &small_satf, &large, &large_satf] {

@@ -8,7 +8,7 @@ use crate::recognise::FITTED_DRIVE;
 use crate::traces::Rows;
 use crate::{drives, interrupt, output};
 use ioscape_simulate::calibrate::{Search, calibrate, verdict};
-use ioscape_simulate::replay::by_device;
+use ioscape_simulate::simulate::by_device;
 use ioscape_simulate::{Job, jobs};
 use std::cell::Cell;
 use std::sync::atomic::Ordering;

@@ -12,7 +12,8 @@ use ioscape_schema::{Io, SimulatedCell, Simulation, SimulationAgreement, TraceIn
 use ioscape_simulate::combinations::combinations;
 use ioscape_simulate::drive::Status;
 use ioscape_simulate::{
-    Drive, Extent, Job, Options, Replayed, jobs, nvram, replay, replay_into, rows, ssd, summary,
+    Configuration, Drive, Extent, Job, SimulatedTrace, jobs, nvram, rows, simulate, simulate_into,
+    ssd, summary,
 };
 use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -70,7 +71,7 @@ pub fn main(args: &SimulateArgs) -> Result<(), Failure> {
 }
 
 /// Writes simulated rows as a trace.
-fn write_rows(place: Place, mut run: Replayed, info: &TraceInfo) -> Result<(), Failure> {
+fn write_rows(place: Place, mut run: SimulatedTrace, info: &TraceInfo) -> Result<(), Failure> {
     let failed = |e: ioscape_trace::Error| Failure::Failed(e.to_string());
     let format = format_of_rows(place.path())?;
     let (file, mut writer) = Output::with_columns(place, format, &rows::COLUMNS)?;
@@ -96,7 +97,7 @@ fn on_disk(
     drive: &Drive,
     all: &[Job],
     progress: &Progress,
-) -> Result<(Found, Replayed), Failure> {
+) -> Result<(Found, SimulatedTrace), Failure> {
     let cells = combinations(&args.choices(), drive).map_err(Failure::Misuse)?;
     progress.doing(&format!("{} requests, {} combinations", all.len(), cells.len()));
     let agreement = cells.first().and_then(|first| summary::busiest_agreement(drive, all, first));
@@ -106,7 +107,7 @@ fn on_disk(
         cells: run_all(drive, all, &cells, threads(args))?,
         agreement,
     };
-    Ok((found, first.map(|first| replay(drive, all, first)).unwrap_or_default()))
+    Ok((found, first.map(|first| simulate(drive, all, first)).unwrap_or_default()))
 }
 
 /// A solid-state drive has a write buffer of its own and no need of a host's order: nothing of either can be chosen.
@@ -115,7 +116,7 @@ fn on_flash(
     model: &ssd::Model,
     all: &[Job],
     progress: &Progress,
-) -> Result<(Found, Replayed), Failure> {
+) -> Result<(Found, SimulatedTrace), Failure> {
     let chosen = [
         ("--cache", args.cache.is_some()),
         ("--destage", args.destage.is_some()),
@@ -132,7 +133,7 @@ fn on_flash(
         )));
     }
     progress.doing(&format!("{} requests", all.len()));
-    let run = ssd::replay(model, all, args.arrivals);
+    let run = ssd::simulate(model, all, args.arrivals);
     let cells = vec![summary::flash_cell(model, &run)];
     Ok((Found { status: model.status, cells, agreement: None }, run))
 }
@@ -146,24 +147,24 @@ fn threads(args: &SimulateArgs) -> usize {
 fn run_all(
     drive: &Drive,
     jobs: &[Job],
-    cells: &[Options],
+    cells: &[Configuration],
     threads: usize,
 ) -> Result<Vec<SimulatedCell>, Failure> {
     each(cells, threads, |options, run| {
-        replay_into(drive, jobs, options, run);
+        simulate_into(drive, jobs, options, run);
         summary::cell(drive, options, run)
     })
 }
 
 /// What `work` makes of every combination, in their order; one that panics fails all, by its number, once the others are done.
 fn each<T: Send>(
-    cells: &[Options],
+    cells: &[Configuration],
     threads: usize,
-    work: impl Fn(&Options, &mut Replayed) -> T + Sync,
+    work: impl Fn(&Configuration, &mut SimulatedTrace) -> T + Sync,
 ) -> Result<Vec<T>, Failure> {
     let next = AtomicUsize::new(0);
     let worker = || {
-        let (mut done, mut run) = (Vec::new(), Replayed::default());
+        let (mut done, mut run) = (Vec::new(), SimulatedTrace::default());
         loop {
             let at = next.fetch_add(1, Ordering::Relaxed);
             let Some(options) = cells.get(at) else { return done };
@@ -219,7 +220,7 @@ mod tests {
 
     #[test]
     fn a_combination_that_panics_is_told_and_not_left_out() {
-        let cells = vec![Options::default(); 5];
+        let cells = vec![Configuration::default(); 5];
         let count = AtomicUsize::new(0);
         let all = each(&cells, 2, |_, _| count.fetch_add(1, Ordering::Relaxed)).ok();
         assert_eq!(all.map(|all| all.len()), Some(5));

@@ -5,7 +5,7 @@ mod choice;
 pub use choice::{CacheChoice, Sweep, arrivals, cache, destage, freeing, scheduler, sweep, switch};
 
 use crate::cache::{Destage, Freeing};
-use crate::{Arrivals, DiskOptions, Drive, Options, Scheduler, WriteCache};
+use crate::{Arrivals, Configuration, DiskOptions, Drive, Scheduler, WriteCache};
 
 /// Most combinations.
 const CELLS_MOST: usize = 4096;
@@ -42,12 +42,12 @@ struct Values {
 /// All combinations of what is swept, in the order of the values.
 ///
 /// # Errors
-/// Options that contradict each other or have nothing to act upon, and more combinations than are simulated.
-pub fn combinations(chosen: &Choices, drive: &Drive) -> Result<Vec<Options>, String> {
+/// Choices that contradict each other or have nothing to act upon, and more combinations than are simulated.
+pub fn combinations(chosen: &Choices, drive: &Drive) -> Result<Vec<Configuration>, String> {
     let values = values(chosen, drive)?;
     check_caches(chosen, &values, drive)?;
     let freeing = chosen.freeing.unwrap_or_default();
-    let mut all: Vec<Options> = Vec::new();
+    let mut all: Vec<Configuration> = Vec::new();
     for &scheduler in &values.schedulers {
         for &read_ahead in &values.read_ahead {
             for &destage in &values.destages {
@@ -55,7 +55,7 @@ pub fn combinations(chosen: &Choices, drive: &Drive) -> Result<Vec<Options>, Str
                     let cache = write_cache(cache, destage, freeing);
                     let disk = DiskOptions { read_ahead, cache };
                     let (arrivals, shared_bus) = (chosen.arrivals, chosen.shared_bus);
-                    let options = Options { disk, scheduler, arrivals, shared_bus };
+                    let options = Configuration { disk, scheduler, arrivals, shared_bus };
                     // Without a non-volatile cache the order of destaging makes no difference.
                     if !all.contains(&options) {
                         all.push(options);

@@ -65,7 +65,7 @@ impl Disk<'_> {
             return oldest;
         };
         let mechanism = &self.drive.mechanism;
-        let sector = mechanism.layout.span_ns(mechanism.layout.place(oldest.block).track, 1);
+        let sector = mechanism.layout.span_ns(mechanism.layout.locate(oldest.block).track, 1);
         let cost = |dirty: &Dirty| {
             let position = mechanism.positioning_ns(&self.arm, start, dirty.block, true);
             (position + sector * dirty.count) / dirty.count

@@ -87,7 +87,7 @@ impl Disk<'_> {
             return block;
         }
         let layout = &self.drive.mechanism.layout;
-        let sector_ns = layout.span_ns(layout.place(block).track, 1).max(1);
+        let sector_ns = layout.span_ns(layout.locate(block).track, 1).max(1);
         let passed = access.rotation_ns / sector_ns;
         block.saturating_sub(passed).max(layout.track_of(block)[0])
     }

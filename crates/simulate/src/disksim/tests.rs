@@ -2,7 +2,7 @@
 
 use super::parse::{Value, parse};
 use super::*;
-use crate::replay::{Arrivals, Job, Options, replay};
+use crate::simulate::{Arrivals, Configuration, Job, simulate};
 use crate::{Command, Error};
 use ioscape_schema::Io;
 use std::collections::BTreeMap;
@@ -84,8 +84,8 @@ fn jobs(blocks: u64) -> Vec<Job> {
 fn digits(specs: &Specs) -> String {
     let drive = specs.parameters.build().unwrap();
     let run = |arrivals| {
-        let options = Options { disk: specs.options, arrivals, ..Options::default() };
-        format!("{:?}", replay(&drive, &jobs(drive.mechanism.layout.blocks()), &options))
+        let options = Configuration { disk: specs.options, arrivals, ..Configuration::default() };
+        format!("{:?}", simulate(&drive, &jobs(drive.mechanism.layout.blocks()), &options))
     };
     run(Arrivals::Queued) + &run(Arrivals::Closed)
 }
@@ -156,7 +156,7 @@ fn defects_and_slips_are_simulated_in_any_order() {
         moved.remaps.iter().map(|r| (r.block, r.cylinder, r.head, r.sector)).collect();
     assert_eq!(places, [(70, 1, 3, 99), (71, 1, 3, 98)]);
     let layout = moved.build().unwrap().mechanism.layout;
-    assert_eq!((layout.place(70).slot, layout.place(72).slot), (99, 72));
+    assert_eq!((layout.locate(70).slot, layout.locate(72).slot), (99, 72));
 }
 
 #[test]

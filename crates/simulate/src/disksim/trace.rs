@@ -2,7 +2,7 @@
 
 use crate::Error;
 use crate::command::Command;
-use crate::replay::Job;
+use crate::simulate::Job;
 use ioscape_schema::{Io, Op, Request};
 
 /// Bytes of a block of DiskSim.

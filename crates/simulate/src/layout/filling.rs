@@ -10,7 +10,7 @@ pub(super) struct Filling<'a> {
     /// Sectors that still may hold data on this cylinder, or on those that share their spares.
     room: u64,
     /// Sectors counted so far, as slips count them.
-    place: u64,
+    sector: u64,
     /// Tracks so far.
     tracks: u64,
     /// Blocks that the zone may still number.
@@ -23,7 +23,7 @@ impl<'a> Filling<'a> {
     pub(super) fn new(zone: &'a Zone) -> Self {
         let usable = zone.sectors_per_track - zone.spares_per_track;
         let left = zone.blocks.unwrap_or(u64::MAX);
-        Self { zone, usable, room: 0, place: 0, tracks: 0, left, slip: 0 }
+        Self { zone, usable, room: 0, sector: 0, tracks: 0, left, slip: 0 }
     }
 
     pub(super) fn begin_range(&mut self, heads: usize) {
@@ -46,18 +46,18 @@ impl<'a> Filling<'a> {
             let here = u64::from(self.usable).min(self.room);
             (here, here)
         };
-        let front = self.zone.unused_at_front.saturating_sub(self.place).min(usable);
+        let front = self.zone.unused_at_front.saturating_sub(self.sector).min(usable);
         let mut lost = 0;
         while let Some(&slip) =
-            self.zone.slips.get(self.slip).filter(|&&s| s < self.place + counted)
+            self.zone.slips.get(self.slip).filter(|&&s| s < self.sector + counted)
         {
             self.slip += 1;
-            if slip >= self.place + front {
-                slips.push((track, (slip - self.place) as u32));
+            if slip >= self.sector + front {
+                slips.push((track, (slip - self.sector) as u32));
                 lost += 1;
             }
         }
-        self.place += counted;
+        self.sector += counted;
         let good = (usable - front).saturating_sub(lost);
         let blocks = if self.zone.slips_within_cylinder { good.min(self.room) } else { good };
         self.room = self.room.saturating_sub(if self.zone.slips_within_cylinder {
@@ -78,8 +78,8 @@ impl<'a> Filling<'a> {
         if self.zone.blocks.is_some_and(|promised| blocks < promised) {
             return Err(format!("it holds {blocks} blocks, fewer than are promised"));
         }
-        if self.zone.slips.last().is_some_and(|&slip| slip >= self.place) {
-            return Err(format!("a slip lies beyond its {} sectors", self.place));
+        if self.zone.slips.last().is_some_and(|&slip| slip >= self.sector) {
+            return Err(format!("a slip lies beyond its {} sectors", self.sector));
         }
         if self.zone.slipped_tracks.last().is_some_and(|&track| track >= self.tracks) {
             return Err(format!("a slipped track lies beyond its {} tracks", self.tracks));

@@ -29,9 +29,9 @@ pub struct Track {
     slipped: bool,
 }
 
-/// A place on the disk.
+/// Where a block is on the disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct SectorAddress {
     /// Index into the tracks.
     pub track: usize,
     /// Sector on the track.
@@ -72,7 +72,7 @@ pub struct Layout {
     /// (track, slot) that the numbering slips past, in order.
     slips: Vec<(u32, u32)>,
     /// Moved blocks and where they lie, by block.
-    remaps: Vec<(u64, Place)>,
+    remaps: Vec<(u64, SectorAddress)>,
     blocks: u64,
     cylinders: u32,
     rotation_ns: u64,
@@ -122,14 +122,14 @@ impl Layout {
         Ok(layout)
     }
 
-    /// A moved block and its place.
-    fn moved(&self, remap: &Remap, plan: &Plan<'_>) -> Result<(u64, Place), String> {
+    /// A moved block and where it is now.
+    fn moved(&self, remap: &Remap, plan: &Plan<'_>) -> Result<(u64, SectorAddress), String> {
         let track = self.find(remap.cylinder, remap.head).filter(|&at| {
             remap.sector < plan.zones[usize::from(self.tracks[at].zone)].sectors_per_track
         });
         match track {
             Some(track) if remap.block < self.blocks => {
-                Ok((remap.block, Place { track, slot: remap.sector, left: 1 }))
+                Ok((remap.block, SectorAddress { track, slot: remap.sector, left: 1 }))
             }
             _ => Err(format!("remap of block {}: no such block, track or sector", remap.block)),
         }
@@ -214,9 +214,9 @@ impl Layout {
         next.saturating_sub(self.tracks[track].first_block)
     }
 
-    /// The place of a block that the disk has.
+    /// Where a block of the disk is.
     #[inline]
-    pub fn place(&self, block: u64) -> Place {
+    pub fn locate(&self, block: u64) -> SectorAddress {
         if let Some(moved) = self.remapped(block) {
             return moved;
         }
@@ -234,25 +234,25 @@ impl Layout {
         }
         let index = (block - self.tracks[track].first_block) as u32;
         let left = self.blocks_of(track) as u32 - index;
-        Place { track, slot: self.slot(track, index), left }
+        SectorAddress { track, slot: self.slot(track, index), left }
     }
 
     /// First block of a block's track and the block after its last.
     pub fn track_of(&self, block: u64) -> [u64; 2] {
-        let place = self.place(block);
-        let first = self.tracks[place.track].first_block;
-        [first, first + self.blocks_of(place.track)]
+        let address = self.locate(block);
+        let first = self.tracks[address.track].first_block;
+        [first, first + self.blocks_of(address.track)]
     }
 
     /// The block after the last of a block's cylinder.
     pub fn cylinder_end(&self, block: u64) -> u64 {
-        let track = self.place(block).track;
+        let track = self.locate(block).track;
         let cylinder = self.tracks[track].cylinder;
         let after = self.tracks[track..].iter().find(|t| t.cylinder != cylinder);
         after.map_or(self.blocks, |t| t.first_block)
     }
 
-    fn remapped(&self, block: u64) -> Option<Place> {
+    fn remapped(&self, block: u64) -> Option<SectorAddress> {
         let at = self.remaps.binary_search_by_key(&block, |(moved, _)| *moved).ok()?;
         Some(self.remaps[at].1)
     }

@@ -30,14 +30,14 @@ fn zones_skews_and_spares_put_blocks_where_they_belong() {
     let inner = Zone { spares_per_cylinder: 5, offset: 4, ..zone(5, 9, 8) };
     let layout = layout(&[outer, inner], &[]).unwrap();
     assert_eq!(layout.blocks(), 5 * 3 * 10 + 5 * (3 * 8 - 5));
-    let place = layout.place(25);
-    assert_eq!((place.track, place.slot, place.left), (2, 5, 5));
+    let address = layout.locate(25);
+    assert_eq!((address.track, address.slot, address.left), (2, 5, 5));
     // Fourth track: two track skews and one cylinder skew of twelve sectors: 13 mod 12.
     assert_eq!(layout.angle_ns(3, 0), 10_000_000 / 12);
-    let second = layout.place(150);
+    let second = layout.locate(150);
     assert_eq!((layout.tracks()[second.track].cylinder, second.slot), (5, 0));
     assert_eq!(layout.angle_ns(second.track, 0), 5_000_000);
-    assert_eq!(layout.place(150 + 18).left, 1, "five spares at the end of the cylinder");
+    assert_eq!(layout.locate(150 + 18).left, 1, "five spares at the end of the cylinder");
 }
 
 #[test]
@@ -46,11 +46,11 @@ fn numbering_slips_past_defects_and_follows_moved_blocks() {
     let moved = Remap { block: 40, cylinder: 9, head: 2, sector: 9 };
     let layout = layout(&[slipped], &[moved]).unwrap();
     assert_eq!(layout.blocks(), 297);
-    let slots: Vec<u32> = (0..10).map(|b| layout.place(b).slot).collect();
+    let slots: Vec<u32> = (0..10).map(|b| layout.locate(b).slot).collect();
     assert_eq!(slots, [0, 1, 4, 5, 6, 7, 8, 9, 0, 1]);
     assert_eq!(layout.slot_after(0, 1, 1), 2);
     assert_eq!(layout.slot_after(0, 1, 2), 5, "two sectors are passed over");
-    let away = layout.place(40);
+    let away = layout.locate(40);
     assert_eq!((layout.tracks()[away.track].cylinder, away.slot, away.left), (9, 9, 1));
     assert_eq!((layout.together(39, 8), layout.together(41, 8)), (1, 8));
 }
@@ -134,10 +134,10 @@ proptest! {
         let layout = layout(&[zone], &[]).unwrap();
         let mut last = (0, 0);
         for block in 0..layout.blocks() {
-            let place = layout.place(block);
-            let here = (place.track, place.slot + 1);
-            prop_assert!(here > last && place.slot < sectors - spares, "{block}: {place:?}");
-            prop_assert!(place.left > 0);
+            let address = layout.locate(block);
+            let here = (address.track, address.slot + 1);
+            prop_assert!(here > last && address.slot < sectors - spares, "{block}: {address:?}");
+            prop_assert!(address.left > 0);
             last = here;
         }
     }
@@ -148,7 +148,7 @@ fn spares_may_lie_at_the_end_of_a_zone_and_defects_may_take_whole_tracks() {
     let ended = Zone { slipped_tracks: vec![1, 4], blocks: Some(200), ..zone(0, 9, 10) };
     let layout = layout(&[ended], &[]).unwrap();
     assert_eq!(layout.blocks(), 200);
-    let tracks: Vec<usize> = [0, 10, 20, 30, 199].map(|b| layout.place(b).track).to_vec();
+    let tracks: Vec<usize> = [0, 10, 20, 30, 199].map(|b| layout.locate(b).track).to_vec();
     assert_eq!(tracks, [0, 2, 3, 5, 21]);
     let within = Zone {
         spares_per_cylinder: 3,
@@ -158,8 +158,8 @@ fn spares_may_lie_at_the_end_of_a_zone_and_defects_may_take_whole_tracks() {
     };
     let layout = self::layout(&[within], &[]).unwrap();
     assert_eq!(layout.blocks(), 270, "spares make up for slips");
-    assert_eq!((layout.place(4).slot, layout.place(26).slot), (5, 7));
-    assert_eq!((layout.place(27).track, layout.place(28).slot), (3, 2));
+    assert_eq!((layout.locate(4).slot, layout.locate(26).slot), (5, 7));
+    assert_eq!((layout.locate(27).track, layout.locate(28).slot), (3, 2));
 }
 
 #[test]
@@ -174,8 +174,8 @@ fn cylinders_may_share_their_spares() {
     let layout = layout(&[shared], &[]).unwrap();
     // Two full ranges of four cylinders, and half of one whose spares are where it would have ended.
     assert_eq!(layout.blocks(), 2 * (120 - 7) + 60);
-    assert_eq!((layout.place(112).track, layout.place(112).slot), (11, 3));
-    assert_eq!((layout.place(113).track, layout.place(113).slot), (12, 0));
+    assert_eq!((layout.locate(112).track, layout.locate(112).slot), (11, 3));
+    assert_eq!((layout.locate(113).track, layout.locate(113).slot), (12, 0));
     assert_eq!((layout.track_of(35), layout.cylinder_end(35)), ([30, 40], 60));
 }
 

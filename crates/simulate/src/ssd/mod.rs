@@ -8,12 +8,12 @@ mod ftl;
 mod run;
 
 pub use ftl::{Ftl, Programmed};
-pub use run::{Ssd, replay};
+pub use run::{Ssd, simulate};
 
 use crate::Error;
 use crate::drive::Status;
-use crate::replay::Extent;
 use crate::seek::nanoseconds;
+use crate::simulate::Extent;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 

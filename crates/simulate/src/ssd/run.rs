@@ -2,7 +2,7 @@
 
 use super::{Filled, Ftl, Model};
 use crate::command::{Command, Done, Parts, Traffic};
-use crate::replay::{Arrivals, Job, Replayed, Simulated};
+use crate::simulate::{Arrivals, Job, SimulatedRequest, SimulatedTrace};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
@@ -166,9 +166,9 @@ impl<'a> Ssd<'a> {
     }
 }
 
-/// Replays jobs against solid-state drives, one for every disk of the trace; requests go to the drive when they come, many
+/// Simulates jobs on solid-state drives, one for every disk of the trace; requests go to the drive when they come, many
 /// at a time, but one at a time in a closed system.
-pub fn replay(model: &Model, jobs: &[Job], arrivals: Arrivals) -> Replayed {
+pub fn simulate(model: &Model, jobs: &[Job], arrivals: Arrivals) -> SimulatedTrace {
     let count = jobs.iter().map(|j| usize::from(j.disk) + 1).max().unwrap_or(0);
     let mut drives: Vec<(Ssd<'_>, [u64; 2])> =
         (0..count).map(|_| (Ssd::new(model), [0, 0])).collect();
@@ -176,7 +176,7 @@ pub fn replay(model: &Model, jobs: &[Job], arrivals: Arrivals) -> Replayed {
     if arrivals == Arrivals::Issued {
         order.sort_by_key(|&at| jobs[at].io.issued_ns);
     }
-    let mut rows = vec![Simulated::default(); jobs.len()];
+    let mut rows = vec![SimulatedRequest::default(); jobs.len()];
     for at in order {
         let job = &jobs[at];
         let (drive, [free_ns, before_ns]) = &mut drives[usize::from(job.disk)];
@@ -188,9 +188,9 @@ pub fn replay(model: &Model, jobs: &[Job], arrivals: Arrivals) -> Replayed {
         let done = drive.serve(now, job.command);
         (*free_ns, *before_ns) = (done.completed_ns, job.io.completed_ns);
         let queued_ns = if arrivals == Arrivals::Issued { job.io.queued_ns } else { now };
-        rows[at] = Simulated::new(job, queued_ns, now, done);
+        rows[at] = SimulatedRequest::new(job, queued_ns, now, done);
     }
     let traffic =
         drives.iter().fold(Traffic::default(), |sum, (drive, _)| sum.plus(&drive.traffic));
-    Replayed { rows, traffic }
+    SimulatedTrace { rows, traffic }
 }

@@ -89,7 +89,7 @@ impl<'a> Host<'a> {
     /// The set is larger than the drive.
     pub fn new(system: &SystemParameters, drive: &'a Drive, bytes: u64) -> Result<Self, Error> {
         if bytes > drive.capacity_bytes() || bytes.div_ceil(BLOCK) >= u64::from(u32::MAX) {
-            return Err(Error::Options(format!(
+            return Err(Error::Configuration(format!(
                 "a set of {bytes} bytes is larger than the drive {}",
                 drive.name
             )));

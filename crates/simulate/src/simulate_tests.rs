@@ -1,4 +1,4 @@
-//! Replays with answers known in closed form.
+//! Simulations with answers known in closed form.
 
 use super::*;
 use crate::WriteCache;
@@ -54,9 +54,9 @@ fn waiting_is_that_of_a_single_server_with_constant_service() {
             })
             .collect();
         let jobs = jobs(&rows, &[0], &drive).unwrap();
-        let run = replay(&drive, &jobs, &Options::default());
+        let run = simulate(&drive, &jobs, &Configuration::default());
         let waited = mean(run.rows.iter().map(|o| o.io.issued_ns - o.io.queued_ns));
-        let service = mean(run.rows.iter().map(Simulated::physical_ns));
+        let service = mean(run.rows.iter().map(SimulatedRequest::physical_ns));
         let truth = load * (service / 5e6) / (2.0 * (1.0 - load * (service / 5e6))) * service;
         assert!((waited / truth - 1.0).abs() < 0.02, "load {load}: {waited} for {truth}");
     }
@@ -70,7 +70,7 @@ fn random_reads_take_the_mean_seek_and_half_a_rotation() {
         .map(|i| io(Op::Read, dice.below(20_000) * 512, 512, i * 100 * MS + dice.below(10 * MS)))
         .collect();
     let jobs = jobs(&rows, &[0], &drive).unwrap();
-    let run = replay(&drive, &jobs, &Options::default());
+    let run = simulate(&drive, &jobs, &Configuration::default());
     let seek = mean(run.rows.iter().map(|o| o.parts.seek_ns));
     let rotation = mean(run.rows.iter().map(|o| o.parts.rotation_ns));
     // Distance d with probability 2(N-d)/N²; none with 1/N, when half of the heads differ.
@@ -88,7 +88,7 @@ fn a_long_read_runs_at_the_rate_of_the_medium() {
     let drive = testing::simple();
     let whole = [io(Op::Read, 0, 20_000 * 512, 0)];
     let jobs = jobs(&whole, &[0], &drive).unwrap();
-    let run = replay(&drive, &jobs, &Options::default());
+    let run = simulate(&drive, &jobs, &Configuration::default());
     // 200 tracks of a rotation, 100 track skews of 10 and 99 cylinder skews of 20 sectors between them.
     let truth = 200 * 10 * MS + 100 * MS + 99 * 2 * MS;
     assert!(run.rows[0].parts.transfer_ns.abs_diff(truth) < truth / 1000);
@@ -108,8 +108,8 @@ fn parts_add_up_and_requests_never_overlap() {
         .collect();
     let jobs = jobs(&rows, &[0], &drive).unwrap();
     for (_, scheduler) in crate::schedule::SCHEDULERS {
-        let run = replay(&drive, &jobs, &Options { scheduler, ..Options::default() });
-        let mut order: Vec<&Simulated> = run.rows.iter().collect();
+        let run = simulate(&drive, &jobs, &Configuration { scheduler, ..Configuration::default() });
+        let mut order: Vec<&SimulatedRequest> = run.rows.iter().collect();
         order.sort_by_key(|o| o.io.issued_ns);
         for pair in order.windows(2) {
             assert!(pair[1].io.issued_ns >= pair[0].io.completed_ns);
@@ -139,8 +139,8 @@ fn better_schedulers_give_shorter_times_under_load() {
         .collect();
     let jobs = jobs(&rows, &[0], &drive).unwrap();
     let time = |scheduler| {
-        let run = replay(&drive, &jobs, &Options { scheduler, ..Options::default() });
-        mean(run.rows.iter().map(Simulated::physical_ns))
+        let run = simulate(&drive, &jobs, &Configuration { scheduler, ..Configuration::default() });
+        mean(run.rows.iter().map(SimulatedRequest::physical_ns))
     };
     let (fcfs, look, sstf, satf) = (
         time(Scheduler::Fcfs),
@@ -159,7 +159,8 @@ fn disks_on_one_bus_wait_for_each_other() {
     let second = Io { device: 1, ..io(Op::Read, 0, 512, 0) };
     let jobs = jobs(&[io(Op::Read, 0, 512, 0), second], &[0, 1], &drive).unwrap();
     let both = |shared_bus| {
-        let run = replay(&drive, &jobs, &Options { shared_bus, ..Options::default() });
+        let run =
+            simulate(&drive, &jobs, &Configuration { shared_bus, ..Configuration::default() });
         run.rows.iter().map(|o| o.io.completed_ns).collect::<Vec<_>>()
     };
     assert_eq!(both(false), [4 * MS + MS / 10; 2]);
@@ -167,14 +168,18 @@ fn disks_on_one_bus_wait_for_each_other() {
 }
 
 #[test]
-fn a_closed_replay_keeps_the_think_times() {
+fn a_closed_system_keeps_the_think_times() {
     let drive = constant(5.0);
     let row = |queued: u64, completed: u64| Io {
         completed_ns: completed * MS,
         ..io(Op::Read, 0, 512, queued * MS)
     };
     let jobs = jobs(&[row(2, 10), row(13, 30), row(25, 40)], &[0], &drive).unwrap();
-    let run = replay(&drive, &jobs, &Options { arrivals: Arrivals::Closed, ..Options::default() });
+    let run = simulate(
+        &drive,
+        &jobs,
+        &Configuration { arrivals: Arrivals::Closed, ..Configuration::default() },
+    );
     let starts: Vec<u64> = run.rows.iter().map(|o| o.io.issued_ns / MS).collect();
     assert_eq!(starts, [2, 2 + 5 + 3, 10 + 5], "think times are 2, 3 and none");
 }
@@ -233,15 +238,15 @@ fn the_short_way_without_queues_gives_the_same_rows() {
             [(WriteCache::None, false), (WriteCache::Immediate, true), (nvram, false)]
         {
             let disk = DiskOptions { read_ahead, cache };
-            let options = Options { disk, arrivals, ..Options::default() };
+            let options = Configuration { disk, arrivals, ..Configuration::default() };
             let (mut left, mut right) = (Vec::new(), Vec::new());
             let short = in_order(&drive, &jobs, &options, &mut left);
             let long = by_events(&drive, &jobs, &options, &mut right);
             assert_eq!((short, left), (long, right));
-            // Memory of another replay leaves no trace.
-            let mut run = replay(&drive, &jobs[..jobs.len() / 2], &Options::default());
-            replay_into(&drive, &jobs, &options, &mut run);
-            assert_eq!(run, replay(&drive, &jobs, &options));
+            // Memory of another simulation leaves no trace.
+            let mut run = simulate(&drive, &jobs[..jobs.len() / 2], &Configuration::default());
+            simulate_into(&drive, &jobs, &options, &mut run);
+            assert_eq!(run, simulate(&drive, &jobs, &options));
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Requests simulated a second on one core: the plain disk, and the whole model with caches and a scheduler; and the time
 //! of the sweep behind figure 16 of Ruemmler & Wilkes (1993), where the trace is at hand.
 //!
-//! `cargo bench -p ioscape-simulate --bench replay`. Fastest of several rounds, since other programs only slow it down.
+//! `cargo bench -p ioscape-simulate --bench simulate`. Fastest of several rounds, since other programs only slow it down.
 //! DiskSim 4.0 simulates 0.08 to 0.35 million requests a second on a core of the same kind (a million synthetic requests on
 //! an Atlas 10K, and hplajw).
 #![expect(clippy::print_stdout, reason = "a benchmark prints its table")]
@@ -10,7 +10,7 @@
 use ioscape_schema::{Io, Op, Request};
 use ioscape_simulate::cache::{Destage, Freeing};
 use ioscape_simulate::{
-    DiskOptions, Options, Replayed, Scheduler, WriteCache, drives, jobs, replay_into,
+    Configuration, DiskOptions, Scheduler, SimulatedTrace, WriteCache, drives, jobs, simulate_into,
 };
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::Rng;
@@ -44,16 +44,17 @@ fn main() {
         destage: Destage::Satf,
         freeing: Freeing::WholeWrite,
     };
-    let whole = Options {
+    let whole = Configuration {
         disk: DiskOptions { read_ahead: true, cache },
         scheduler: Scheduler::CScan,
-        ..Options::default()
+        ..Configuration::default()
     };
-    for (name, options) in [("plain disk, FCFS", Options::default()), ("whole model", whole)] {
-        let (mut fastest, mut run) = (f64::INFINITY, Replayed::default());
+    for (name, options) in [("plain disk, FCFS", Configuration::default()), ("whole model", whole)]
+    {
+        let (mut fastest, mut run) = (f64::INFINITY, SimulatedTrace::default());
         for _ in 0..ROUNDS {
             let begun = Instant::now();
-            replay_into(&drive, black_box(&jobs), &options, &mut run);
+            simulate_into(&drive, black_box(&jobs), &options, &mut run);
             black_box(&run);
             fastest = fastest.min(begun.elapsed().as_secs_f64());
         }
@@ -67,7 +68,7 @@ fn figure_16() {
     let Some(rows) = data::hplajw() else { return };
     let Some(drive) = drives::find("hp-c2200a").and_then(|p| p.build().ok()) else { return };
     let Ok(jobs) = jobs(&rows, &[0, 1], &drive) else { return };
-    let mut run = Replayed::default();
+    let mut run = SimulatedTrace::default();
     let begun = Instant::now();
     for kilobytes in (3..13).map(|power| 1u64 << power) {
         let nvram = |destage| WriteCache::Nvram {
@@ -79,11 +80,12 @@ fn figure_16() {
             [WriteCache::None, WriteCache::Immediate, nvram(Destage::Fcfs), nvram(Destage::Satf)];
         for cache in caches {
             let disk = DiskOptions { read_ahead: false, cache };
-            let options = Options { disk, scheduler: Scheduler::CScan, ..Options::default() };
-            replay_into(&drive, &jobs, &options, &mut run);
+            let options =
+                Configuration { disk, scheduler: Scheduler::CScan, ..Configuration::default() };
+            simulate_into(&drive, &jobs, &options, &mut run);
             black_box(&run);
         }
     }
     let seconds = begun.elapsed().as_secs_f64();
-    println!("figure 16            {seconds:>6.2} s for 40 replays of {} requests", jobs.len());
+    println!("figure 16            {seconds:>6.2} s for 40 simulations of {} requests", jobs.len());
 }

@@ -1,4 +1,4 @@
-//! A trace replayed against disks on a bus: host queues, the bus, and a row for every request.
+//! A trace simulated on disks on a bus: host queues, the bus, and a row for every request.
 
 use crate::Error;
 use crate::command::{BusNeed, Command, DiskOptions, Done, Parts, Traffic};
@@ -31,9 +31,9 @@ impl Arrivals {
     }
 }
 
-/// What is simulated.
+/// What is simulated: disks, host and the times of arrival.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Options {
+pub struct Configuration {
     /// The disks.
     pub disk: DiskOptions,
     /// The host's order.
@@ -59,7 +59,7 @@ pub struct Job {
 
 /// One simulated request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Simulated {
+pub struct SimulatedRequest {
     /// Row of the trace, from 0.
     pub row: u32,
     /// That row with the times of the simulation.
@@ -68,7 +68,7 @@ pub struct Simulated {
     pub parts: Parts,
 }
 
-impl Simulated {
+impl SimulatedRequest {
     /// The job with the times of the simulation; what the trace tells of queue and completion holds no longer.
     #[inline]
     pub(crate) fn new(job: &Job, queued_ns: u64, issued_ns: u64, done: Done) -> Self {
@@ -88,11 +88,11 @@ impl Simulated {
     }
 }
 
-/// A finished replay.
+/// A simulated trace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Replayed {
+pub struct SimulatedTrace {
     /// A row per request, in the order of the jobs.
-    pub rows: Vec<Simulated>,
+    pub rows: Vec<SimulatedRequest>,
     /// What the disks wrote.
     pub traffic: Traffic,
 }
@@ -240,17 +240,22 @@ impl Station<'_> {
     }
 }
 
-/// Replays jobs.
+/// Simulates jobs.
 ///
 /// Everything happens in the order of time, then of disks: the same jobs give the same rows on every machine.
-pub fn replay(drive: &Drive, jobs: &[Job], options: &Options) -> Replayed {
-    let mut run = Replayed::default();
-    replay_into(drive, jobs, options, &mut run);
+pub fn simulate(drive: &Drive, jobs: &[Job], options: &Configuration) -> SimulatedTrace {
+    let mut run = SimulatedTrace::default();
+    simulate_into(drive, jobs, options, &mut run);
     run
 }
 
-/// The same as [`replay`] into the memory of an earlier replay: getting new memory for the rows takes as long as simulating.
-pub fn replay_into(drive: &Drive, jobs: &[Job], options: &Options, run: &mut Replayed) {
+/// The same as [`simulate()`] into the memory of an earlier simulation: getting new memory for the rows takes as long as simulating.
+pub fn simulate_into(
+    drive: &Drive,
+    jobs: &[Job],
+    options: &Configuration,
+    run: &mut SimulatedTrace,
+) {
     let sorted = || jobs.is_sorted_by_key(|j| j.io.issued_ns);
     let ordered = options.arrivals != Arrivals::Issued || sorted();
     run.rows.clear();
@@ -271,7 +276,12 @@ struct Lane<'a> {
 
 /// Disks that share nothing and keep the order of arrival need no queue: each job begins when it has come and the one
 /// before it is complete.
-fn in_order(drive: &Drive, jobs: &[Job], options: &Options, rows: &mut Vec<Simulated>) -> Traffic {
+fn in_order(
+    drive: &Drive,
+    jobs: &[Job],
+    options: &Configuration,
+    rows: &mut Vec<SimulatedRequest>,
+) -> Traffic {
     let count = jobs.iter().map(|j| usize::from(j.disk) + 1).max().unwrap_or(0);
     let lane = |_| Lane { disk: Disk::new(drive, options.disk), free_ns: 0, before_ns: 0 };
     let mut lanes: Vec<Lane<'_>> = (0..count).map(lane).collect();
@@ -292,9 +302,14 @@ fn in_order(drive: &Drive, jobs: &[Job], options: &Options, rows: &mut Vec<Simul
 }
 
 /// Host queues in any order, and buses that disks share.
-fn by_events(drive: &Drive, jobs: &[Job], options: &Options, rows: &mut Vec<Simulated>) -> Traffic {
+fn by_events(
+    drive: &Drive,
+    jobs: &[Job],
+    options: &Configuration,
+    rows: &mut Vec<SimulatedRequest>,
+) -> Traffic {
     let mut stations = stations(drive, jobs, options);
-    rows.resize(jobs.len(), Simulated::default());
+    rows.resize(jobs.len(), SimulatedRequest::default());
     let mut bus_free = 0;
     while let Some(at) = earliest(&stations) {
         let station = &mut stations[at];
@@ -336,12 +351,12 @@ fn simulated(
     issued_ns: u64,
     done: Done,
     arrivals: Arrivals,
-) -> Simulated {
+) -> SimulatedRequest {
     let queued_ns = match arrivals {
         Arrivals::Closed => arrival_ns,
         Arrivals::Queued | Arrivals::Issued => job.io.queued_ns,
     };
-    Simulated::new(job, queued_ns, issued_ns, done)
+    SimulatedRequest::new(job, queued_ns, issued_ns, done)
 }
 
 /// The disk that acts next: the first of the earliest.
@@ -353,7 +368,7 @@ fn earliest(stations: &[Station<'_>]) -> Option<usize> {
     (0..stations.len()).min_by_key(|&at| stations[at].at_ns)
 }
 
-fn stations<'a>(drive: &'a Drive, jobs: &[Job], options: &Options) -> Vec<Station<'a>> {
+fn stations<'a>(drive: &'a Drive, jobs: &[Job], options: &Configuration) -> Vec<Station<'a>> {
     let count = jobs.iter().map(|j| usize::from(j.disk) + 1).max().unwrap_or(0);
     let mut stations: Vec<Station<'a>> = (0..count)
         .map(|_| Station {
@@ -400,5 +415,5 @@ pub fn one_step(drive: &Drive, options: DiskOptions, jobs: &[Job]) -> Vec<u64> {
 }
 
 #[cfg(test)]
-#[path = "replay_tests.rs"]
+#[path = "simulate_tests.rs"]
 mod tests;
