@@ -3,7 +3,7 @@
 use crate::args::ResultArgs;
 use crate::failure::{Failure, both};
 use crate::{output, recognise};
-use ioscape_machine::output::{Draft, Identity, Place, PlaceOptions};
+use ioscape_machine::output::{Destination, DestinationOptions, Draft, Identity};
 use ioscape_schema::Document;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -57,11 +57,14 @@ impl Names {
     /// # Errors
     /// Misuse: a place that cannot be written, a file that is no result of ours, or one file named twice.
     pub fn open(self) -> Result<Outputs, Failure> {
-        let options =
-            PlaceOptions { force: self.force, is_ours: &recognise::is_result, unnamed: false };
-        let mut places: Vec<(&'static str, Place)> = Vec::new();
+        let options = DestinationOptions {
+            force: self.force,
+            is_ours: &recognise::is_result,
+            unnamed: false,
+        };
+        let mut places: Vec<(&'static str, Destination)> = Vec::new();
         for (what, path) in &self.writes {
-            let place = Place::open(path, options)?;
+            let place = Destination::open(path, options)?;
             self.check(what, &place, &places)?;
             tell_leftovers(&place);
             places.push((what, place));
@@ -73,8 +76,8 @@ impl Names {
     fn check(
         &self,
         what: &'static str,
-        place: &Place,
-        others: &[(&'static str, Place)],
+        place: &Destination,
+        others: &[(&'static str, Destination)],
     ) -> Result<(), Failure> {
         let Some(identity) = place.identity() else { return Ok(()) };
         let other = others.iter().find(|(_, other)| other.identity().as_ref() == Some(&identity));
@@ -94,7 +97,7 @@ impl Names {
     }
 }
 
-fn one_file(what: &str, place: &Place, other: &str, path: &Path) -> Failure {
+fn one_file(what: &str, place: &Destination, other: &str, path: &Path) -> Failure {
     Failure::Misuse(format!(
         "{what} {} and {other} {} are one file, which the result would destroy: name another for {what}",
         place.path().display(),
@@ -102,29 +105,30 @@ fn one_file(what: &str, place: &Place, other: &str, path: &Path) -> Failure {
     ))
 }
 
-fn tell_leftovers(place: &Place) {
+fn tell_leftovers(place: &Destination) {
     for name in place.leftovers() {
         output::tell(&format!("removed {name}, left behind by an earlier run that was killed"));
     }
 }
 
 /// Opens a place whose name is ours.
-pub fn unnamed(path: &Path) -> Result<Place, Failure> {
-    let options = PlaceOptions { force: false, is_ours: &recognise::is_result, unnamed: true };
-    let place = Place::open(path, options)?;
+pub fn unnamed(path: &Path) -> Result<Destination, Failure> {
+    let options =
+        DestinationOptions { force: false, is_ours: &recognise::is_result, unnamed: true };
+    let place = Destination::open(path, options)?;
     tell_leftovers(&place);
     Ok(place)
 }
 
 /// Writes all of `text` into `place`, or nothing where files are replaced.
-pub fn write(place: &mut Place, text: &str) -> io::Result<()> {
+pub fn write(place: &mut Destination, text: &str) -> io::Result<()> {
     let draft = place.begin()?;
     draft.file().write_all(text.as_bytes())?;
     place.keep(draft).map(drop)
 }
 
 /// Where a result goes that cannot be written where it should: the first of these folders that takes it.
-pub fn elsewhere(name: &Path, text: &str) -> Option<Place> {
+pub fn elsewhere(name: &Path, text: &str) -> Option<Destination> {
     let home = std::env::var_os("HOME").map(PathBuf::from);
     let folders = [Some(std::env::temp_dir()), Some("/tmp".into()), home, Some("/var/tmp".into())];
     let mut places = folders.into_iter().flatten().filter_map(|f| unnamed(&f.join(name)).ok());
@@ -134,28 +138,28 @@ pub fn elsewhere(name: &Path, text: &str) -> Option<Place> {
 /// The places of all outputs.
 #[derive(Debug, Default)]
 pub struct Outputs {
-    places: Vec<(&'static str, Place)>,
+    places: Vec<(&'static str, Destination)>,
 }
 
 impl Outputs {
     /// The outputs of this name, in order.
-    pub fn all(&mut self, what: &str) -> impl Iterator<Item = &mut Place> {
+    pub fn all(&mut self, what: &str) -> impl Iterator<Item = &mut Destination> {
         self.places.iter_mut().filter(move |(name, _)| *name == what).map(|(_, place)| place)
     }
 
     /// The first output of this name.
-    pub fn get(&mut self, what: &str) -> Option<&mut Place> {
+    pub fn get(&mut self, what: &str) -> Option<&mut Destination> {
         self.all(what).next()
     }
 
     /// Takes the first output of this name away.
-    pub fn take(&mut self, what: &str) -> Option<Place> {
+    pub fn take(&mut self, what: &str) -> Option<Destination> {
         let at = self.places.iter().position(|(name, _)| *name == what)?;
         Some(self.places.remove(at).1)
     }
 
     /// Adds a place, which takes the place of earlier ones of this name.
-    pub fn set(&mut self, what: &'static str, place: Place) {
+    pub fn set(&mut self, what: &'static str, place: Destination) {
         self.places.retain(|(name, _)| *name != what);
         self.places.push((what, place));
     }

@@ -5,7 +5,7 @@ use crate::failure::{Failure, both};
 use crate::output;
 use crate::outputs::{self, Outputs, PAGE, RESULT};
 use ioscape_machine::error::Error as MeasureError;
-use ioscape_machine::output::Place;
+use ioscape_machine::output::Destination;
 use ioscape_schema::{Document, Evaluation, Warning, WarningKind};
 
 /// What is measured, and kept on the way.
@@ -34,7 +34,7 @@ pub struct Keeper {
     work: Work,
     outputs: Outputs,
     /// Where it is saved on the way, if not in the place of the result.
-    copy: Option<Place>,
+    copy: Option<Destination>,
     /// The document itself on standard output instead of the summary.
     json: bool,
 }
@@ -157,7 +157,7 @@ impl Keeper {
 }
 
 /// A place for a file that nobody named: in the current directory, or that of temporary files.
-fn unnamed(document: &Document, ending: &str) -> Result<Place, Failure> {
+fn unnamed(document: &Document, ending: &str) -> Result<Destination, Failure> {
     let name = output::default_path(document, ending);
     outputs::unnamed(&name).or_else(|_| outputs::unnamed(&std::env::temp_dir().join(name)))
 }

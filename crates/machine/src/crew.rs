@@ -24,7 +24,7 @@ const PANICKED: i32 = 4;
 const ORPHANED: i32 = 5;
 
 /// How long the kernel may take to end a killed process before it counts as hung.
-const BURIAL: Duration = Duration::from_secs(2);
+const KILL_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// A worker that was blocked no longer than this runs.
 const RUNS: Duration = Duration::from_secs(2);
@@ -128,7 +128,7 @@ impl Crew {
             let _ = rustix::process::kill_process(child.pid, Signal::KILL);
         }
         self.killed = true;
-        self.wait(BURIAL, || false)
+        self.wait(KILL_TIMEOUT, || false)
     }
 }
 

@@ -7,13 +7,13 @@
 
 mod made_up;
 
-use ioscape_trace::analyze::{Analysis, Options};
+use ioscape_trace::analyze::{Analysis, AnalysisOptions};
 use made_up::{BATCH, MadeUp, cpu_s, info, peak_mib};
 use std::error::Error;
 
 fn analyse(millions: u64) {
     let mut made = MadeUp::new();
-    let mut analysis = Analysis::new(&Options::default());
+    let mut analysis = Analysis::new(&AnalysisOptions::default());
     let (mut rows, mut spent) = (Vec::with_capacity(BATCH), 0.0);
     loop {
         made.fill(&mut rows, millions * 1_000_000);

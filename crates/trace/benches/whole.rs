@@ -8,7 +8,7 @@
 
 mod made_up;
 
-use ioscape_trace::analyze::{Analysis, Options};
+use ioscape_trace::analyze::{Analysis, AnalysisOptions};
 use ioscape_trace::{Source, open};
 use made_up::{children_cpu_s, cpu_s, peak_mib, write_blktrace, write_msr, write_parquet};
 use std::error::Error;
@@ -28,7 +28,7 @@ fn measure(path: &Path) -> Result<(), Box<dyn Error>> {
     let mut batch = Vec::new();
     let mut analysis: Option<Analysis> = None;
     while reader.next_batch(&mut batch)? {
-        let new = || Analysis::new(&Options::default().beginning(reader.info()));
+        let new = || Analysis::new(&AnalysisOptions::default().beginning(reader.info()));
         analysis.get_or_insert_with(new).update(&batch);
     }
     let summary = analysis.ok_or("an empty trace")?.finish("made up", reader.info());

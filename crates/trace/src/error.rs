@@ -41,12 +41,12 @@ pub enum Error {
         reason: String,
     },
     /// One record is broken.
-    #[error("{name}, {place}: {reason}; --skip-bad leaves such records out and counts them")]
+    #[error("{name}, {position}: {reason}; --skip-bad leaves such records out and counts them")]
     Record {
         /// The file.
         name: String,
         /// The line, or the record and its byte.
-        place: Place,
+        position: FilePosition,
         /// What is wrong with it.
         reason: String,
     },
@@ -57,7 +57,7 @@ pub enum Error {
 
 /// Where in a file something is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum FilePosition {
     /// A line of text, counted from 1.
     Line(u64),
     /// A record counted from 1 and its first byte.
@@ -69,7 +69,7 @@ pub enum Place {
     },
 }
 
-impl std::fmt::Display for Place {
+impl std::fmt::Display for FilePosition {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Line(line) => write!(f, "line {line}"),

@@ -16,7 +16,7 @@ pub mod write;
 
 pub use classify::{BlockTypes, TypedRange, classify};
 pub use doubts::doubts;
-pub use error::{Error, Place};
+pub use error::{Error, FilePosition};
 pub use read::{Format, ReadOptions, Reader, Source, needs_file, open};
 pub use select::Selection;
 pub use wanted::Wanted;

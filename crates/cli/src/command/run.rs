@@ -9,7 +9,7 @@ use crate::progress::Progress;
 use crate::traces::{ROWS, ROWS_MOST, format_of_rows, info_of_target, write_rows};
 use crate::{interrupt, output};
 use ioscape_machine::error::Error as MeasureError;
-use ioscape_machine::output::Place;
+use ioscape_machine::output::Destination;
 use ioscape_schema::{Document, Io, Measurement, Workload};
 use ioscape_workload::jobs::Job;
 use ioscape_workload::{Stream, iolog};
@@ -125,7 +125,7 @@ fn save(outputs: &mut Outputs, document: &Document, measurements: &[Measurement]
 
 /// Writes the measured requests of a job.
 fn keep_rows(
-    place: Place,
+    place: Destination,
     target: &Path,
     measurement: &Measurement,
     rows: &[Io],

@@ -7,7 +7,7 @@ use crate::outputs::Names;
 use crate::progress::Progress;
 use crate::traces::{Output, ROWS, Rows, format_of_rows};
 use crate::{drives, output};
-use ioscape_machine::output::Place;
+use ioscape_machine::output::Destination;
 use ioscape_schema::{Io, SimulatedCell, Simulation, SimulationAgreement, TraceInfo};
 use ioscape_simulate::combinations::combinations;
 use ioscape_simulate::drive::Status;
@@ -71,7 +71,11 @@ pub fn main(args: &SimulateArgs) -> Result<(), Failure> {
 }
 
 /// Writes simulated rows as a trace.
-fn write_rows(place: Place, mut run: SimulatedTrace, info: &TraceInfo) -> Result<(), Failure> {
+fn write_rows(
+    place: Destination,
+    mut run: SimulatedTrace,
+    info: &TraceInfo,
+) -> Result<(), Failure> {
     let failed = |e: ioscape_trace::Error| Failure::Failed(e.to_string());
     let format = format_of_rows(place.path())?;
     let (file, mut writer) = Output::with_columns(place, format, &rows::COLUMNS)?;

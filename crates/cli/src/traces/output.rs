@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::outputs::{Names, RESULT};
-use ioscape_machine::output::{Draft, Place};
+use ioscape_machine::output::{Destination, Draft};
 use ioscape_schema::{Device, Io, TraceInfo};
 use ioscape_trace::{OutFormat, Writer};
 use std::fs::File;
@@ -39,7 +39,7 @@ pub fn info_of_target(target: &Path, bytes: u64, lacking: u64) -> TraceInfo {
 ///
 /// # Errors
 /// The name ends with neither `.csv` nor `.parquet`, or the place cannot be written.
-pub fn write_rows(place: Place, rows: &[Io], info: &TraceInfo) -> Result<(), Failure> {
+pub fn write_rows(place: Destination, rows: &[Io], info: &TraceInfo) -> Result<(), Failure> {
     let failed = |e: ioscape_trace::Error| Failure::Failed(e.to_string());
     let format = format_of_rows(place.path())?;
     let (file, mut writer) = Output::with_columns(place, format, &[])?;
@@ -65,7 +65,7 @@ pub fn format_of_rows(path: &Path) -> Result<OutFormat, Failure> {
 
 /// A trace file being written: it takes its name only when it is whole.
 pub struct Output {
-    place: Place,
+    place: Destination,
     rows: Rows,
 }
 
@@ -102,7 +102,7 @@ impl Output {
     /// # Errors
     /// The place cannot be written.
     pub fn with_columns(
-        place: Place,
+        place: Destination,
         format: OutFormat,
         more: &'static [&'static str],
     ) -> Result<(Self, Writer), Failure> {

@@ -40,19 +40,19 @@ pub fn follow(path: &Path) -> Result<End, Error> {
     if path.as_os_str().as_encoded_bytes().ends_with(b"/") {
         return Err(refused("is a directory: name a file".to_owned()));
     }
-    let mut ahead = steps(path);
+    let mut ahead = parts(path);
     let mut links = 0;
-    while let Some(step) = ahead.pop() {
-        let at = match &step {
-            Step::Up => {
+    while let Some(part) = ahead.pop() {
+        let at = match &part {
+            PathPart::Up => {
                 real.pop();
                 continue;
             }
-            Step::Root => {
+            PathPart::Root => {
                 real = PathBuf::from("/");
                 continue;
             }
-            Step::Into(name) => real.join(name),
+            PathPart::Into(name) => real.join(name),
         };
         let is_last = ahead.is_empty();
         if let Some(number) = descriptor(&at).filter(|_| is_last) {
@@ -67,7 +67,7 @@ pub fn follow(path: &Path) -> Result<End, Error> {
                 trust(&at, &found, is_last).map_err(refused)?;
                 let to = std::fs::read_link(&at)
                     .map_err(|e| refused(format!("{} cannot be read: {e}", at.display())))?;
-                ahead.extend(steps(&to));
+                ahead.extend(parts(&to));
             }
             Err(e) if is_last && e.kind() == io::ErrorKind::NotFound => real = at,
             Err(e) => {
@@ -85,22 +85,22 @@ pub fn follow(path: &Path) -> Result<End, Error> {
     }
 }
 
-/// A step on the way along a path.
-enum Step {
+/// One part of a path, as it is followed.
+enum PathPart {
     Root,
     Up,
     Into(OsString),
 }
 
-/// The steps of a path, the first one last.
-fn steps(path: &Path) -> Vec<Step> {
-    let step = |part: Component| match part {
-        Component::RootDir => Some(Step::Root),
-        Component::ParentDir => Some(Step::Up),
-        Component::Normal(name) => Some(Step::Into(name.to_owned())),
+/// The parts of a path, the first one last.
+fn parts(path: &Path) -> Vec<PathPart> {
+    let part_of = |part: Component| match part {
+        Component::RootDir => Some(PathPart::Root),
+        Component::ParentDir => Some(PathPart::Up),
+        Component::Normal(name) => Some(PathPart::Into(name.to_owned())),
         Component::CurDir | Component::Prefix(_) => None,
     };
-    path.components().rev().filter_map(step).collect()
+    path.components().rev().filter_map(part_of).collect()
 }
 
 /// The descriptor that a path stands for by its name.

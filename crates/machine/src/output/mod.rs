@@ -3,9 +3,9 @@
 //! A regular file is replaced whole or not at all; anything else is written through. Nothing is replaced that is not a
 //! result of ours, unless the user says so, and no symbolic link of another user is followed.
 
+mod destination;
 mod identity;
 mod links;
-mod place;
 
+pub use destination::{Destination, DestinationOptions, Draft};
 pub use identity::Identity;
-pub use place::{Draft, Place, PlaceOptions};

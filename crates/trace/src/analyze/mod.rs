@@ -5,10 +5,10 @@
 //!
 //! ```
 //! use ioscape_schema::{Io, TraceInfo};
-//! use ioscape_trace::analyze::{Analysis, Options};
+//! use ioscape_trace::analyze::{Analysis, AnalysisOptions};
 //!
 //! let rows: Vec<Io> = (0..100).map(|i| Io { queued_ns: i * 1000, ..Io::default() }).collect();
-//! let options = Options::default();
+//! let options = AnalysisOptions::default();
 //! let mut whole = Analysis::new(&options);
 //! whole.update(&rows[..40]);
 //! let mut later = Analysis::part(&options);
@@ -62,7 +62,7 @@ use ioscape_schema::{Io, TraceInfo};
 use latency_over_time::LatencyOverTime;
 use miss_ratio::StackDistances;
 pub use names::disk_name;
-pub use options::Options;
+pub use options::AnalysisOptions;
 use partitions::Partitions;
 use processes::Processes;
 use rates::Rates;
@@ -82,7 +82,7 @@ const STRIDE: usize = 128;
 /// All analyses of a trace or of a part of it.
 #[derive(Clone, Debug)]
 pub struct Analysis {
-    options: Options,
+    options: AnalysisOptions,
     head_most: usize,
     ios: u64,
     first_ns: Option<u64>,
@@ -104,17 +104,17 @@ pub struct Analysis {
 
 impl Analysis {
     /// An analysis from the beginning of a trace.
-    pub fn new(options: &Options) -> Self {
+    pub fn new(options: &AnalysisOptions) -> Self {
         Self::with_head(options, 0)
     }
 
     /// An analysis of a later part, to be merged into that of what comes before.
-    pub fn part(options: &Options) -> Self {
+    pub fn part(options: &AnalysisOptions) -> Self {
         Self::with_head(options, HEAD)
     }
 
-    fn with_head(options: &Options, head_most: usize) -> Self {
-        let Options { origin_ns, exact_blocks, .. } = *options;
+    fn with_head(options: &AnalysisOptions, head_most: usize) -> Self {
+        let AnalysisOptions { origin_ns, exact_blocks, .. } = *options;
         let size = options.blocks();
         Self {
             options: options.clone(),

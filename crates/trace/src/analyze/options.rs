@@ -6,7 +6,7 @@ use ioscape_schema::TraceInfo;
 
 /// What holds for a whole analysis; parts that are merged share it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Options {
+pub struct AnalysisOptions {
     /// Size of a block in figures that count blocks, a power of two from 512 on, or else the one below; the paper's is 8 KiB.
     pub block_bytes: u64,
     /// Where the blocks of caches and of sets begin; Figures 12 and 13 always count by [`BlockAlign::Request`].
@@ -19,7 +19,7 @@ pub struct Options {
     pub exact_blocks: usize,
 }
 
-impl Default for Options {
+impl Default for AnalysisOptions {
     fn default() -> Self {
         Self {
             block_bytes: 8192,
@@ -31,7 +31,7 @@ impl Default for Options {
     }
 }
 
-impl Options {
+impl AnalysisOptions {
     /// With the time of day at which the trace begins, when the trace tells it.
     #[must_use]
     pub fn beginning(mut self, info: &TraceInfo) -> Self {

@@ -39,13 +39,15 @@ fn rows() -> impl Strategy<Value = Vec<Io>> {
 }
 
 fn of(rows: &[Io]) -> Analysis {
-    let mut analysis = Analysis::new(&Options { origin_ns: 3_000_000_007, ..Options::default() });
+    let mut analysis =
+        Analysis::new(&AnalysisOptions { origin_ns: 3_000_000_007, ..AnalysisOptions::default() });
     analysis.update(rows);
     analysis
 }
 
 fn part(rows: &[Io]) -> Analysis {
-    let mut analysis = Analysis::part(&Options { origin_ns: 3_000_000_007, ..Options::default() });
+    let mut analysis =
+        Analysis::part(&AnalysisOptions { origin_ns: 3_000_000_007, ..AnalysisOptions::default() });
     analysis.update(rows);
     analysis
 }

@@ -1,6 +1,6 @@
 //! A stream with a view of what comes next, by lines or by records.
 
-use crate::error::{Error, Place};
+use crate::error::{Error, FilePosition};
 use std::io::Read;
 
 /// Bytes fetched at once.
@@ -88,7 +88,7 @@ impl Input {
     }
 
     /// A record error of this source.
-    pub fn bad_record(&self, place: Place, reason: impl Into<String>) -> Error {
-        Error::Record { name: self.name.clone(), place, reason: reason.into() }
+    pub fn bad_record(&self, position: FilePosition, reason: impl Into<String>) -> Error {
+        Error::Record { name: self.name.clone(), position, reason: reason.into() }
     }
 }

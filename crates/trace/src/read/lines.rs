@@ -5,7 +5,7 @@ use super::head::{Head, Likeness};
 use super::input::{Input, LONGEST};
 use super::source::Opened;
 use super::tables::{Bad, Sink, Tables, passed_over};
-use crate::error::{Error, Place};
+use crate::error::{Error, FilePosition};
 use ioscape_schema::{Io, TraceInfo};
 
 /// A format of pieces: lines or records.
@@ -61,7 +61,7 @@ impl<P: Pieces> Cutter<P> {
             };
             if let Err(reason) = taken {
                 if !*skip_bad {
-                    bad = Some((place::<P>(*count, start + at as u64), reason));
+                    bad = Some((position::<P>(*count, start + at as u64), reason));
                     break;
                 }
                 tables.info.skipped += 1;
@@ -70,7 +70,7 @@ impl<P: Pieces> Cutter<P> {
         }
         input.consume(at);
         match bad {
-            Some((place, reason)) => Err(self.input.bad_record(place, reason)),
+            Some((position, reason)) => Err(self.input.bad_record(position, reason)),
             None => Ok(at > 0),
         }
     }
@@ -109,7 +109,7 @@ impl<P: Pieces> Cutter<P> {
         self.count += 1;
         if let Err(reason) = taken {
             if !self.skip_bad {
-                return Err(self.input.bad_record(place::<P>(self.count, start), reason));
+                return Err(self.input.bad_record(position::<P>(self.count, start), reason));
             }
             sink.tables.info.skipped += 1;
         }
@@ -170,8 +170,8 @@ fn is_passed_over<P: Pieces>(line: &[u8], number: u64) -> bool {
     P::RECORD == 0 && (line.is_empty() || P::HEADER && (line.starts_with(b"#") || is_name()))
 }
 
-fn place<P: Pieces>(number: u64, byte: u64) -> Place {
-    if P::RECORD == 0 { Place::Line(number) } else { Place::Record { number, byte } }
+fn position<P: Pieces>(number: u64, byte: u64) -> FilePosition {
+    if P::RECORD == 0 { FilePosition::Line(number) } else { FilePosition::Record { number, byte } }
 }
 
 impl<P: Pieces> Decode for Cutter<P> {
@@ -187,7 +187,7 @@ impl<P: Pieces> Decode for Cutter<P> {
         }
         if self.input.at_hand().len() > LONGEST {
             let reason = format!("a line longer than {LONGEST} bytes");
-            return Err(self.input.bad_record(Place::Line(self.count + 1), reason));
+            return Err(self.input.bad_record(FilePosition::Line(self.count + 1), reason));
         }
         if !self.input.more()? {
             self.rest(into)?;

@@ -6,12 +6,12 @@
 use crate::data;
 use ioscape_schema::trace_summary::TraceSummary;
 use ioscape_schema::{IoType, Op};
-use ioscape_trace::analyze::{Analysis, Options};
+use ioscape_trace::analyze::{Analysis, AnalysisOptions};
 
 fn summary() -> Option<TraceSummary> {
     let (rows, info) =
         data::rows(&["hplajw/ajw.1week.srt"], &ioscape_trace::ReadOptions::default())?;
-    let mut analysis = Analysis::new(&Options::default().beginning(&info));
+    let mut analysis = Analysis::new(&AnalysisOptions::default().beginning(&info));
     rows.chunks(8192).for_each(|batch| analysis.update(batch));
     Some(analysis.finish("hplajw", &info))
 }

@@ -2,7 +2,7 @@
 
 use crate::data;
 use ioscape_trace::ReadOptions;
-use ioscape_trace::analyze::{Analysis, Options};
+use ioscape_trace::analyze::{Analysis, AnalysisOptions};
 
 /// Traces of five sources.
 const TRACES: [&str; 6] = [
@@ -23,8 +23,11 @@ fn sampled_curves_hold_the_exact_one_in_nine_of_ten() {
         for draw in 0..5u64 {
             let place = if draw == 0 { 41 << 40 } else { 1 << 40 };
             rows.iter_mut().for_each(|io| io.request.offset += place);
-            let options =
-                Options { block_bytes: 4096, exact_blocks: 1 << 22, ..Options::default() };
+            let options = AnalysisOptions {
+                block_bytes: 4096,
+                exact_blocks: 1 << 22,
+                ..AnalysisOptions::default()
+            };
             let mut analysis = Analysis::new(&options);
             rows.chunks(8192).for_each(|batch| analysis.update(batch));
             let found = analysis.finish(name, &info).miss_ratio.curves;

@@ -1,7 +1,7 @@
 //! Every format that is read: a small trace of its own, found by its content, row by row.
 
 use ioscape_schema::{Io, IoFlags, Op, TraceInfo};
-use ioscape_trace::{Error, Format, Place, ReadOptions, Source, open};
+use ioscape_trace::{Error, FilePosition, Format, ReadOptions, Source, open};
 use std::io::Cursor;
 
 fn read(bytes: &[u8], options: &ReadOptions) -> Result<(Vec<Io>, TraceInfo), Error> {
@@ -231,7 +231,7 @@ fn libcachesims_own_format() {
 fn broken_lines_are_named_or_skipped() {
     let text = b"0,8,512,r,0.0\n0,8,512,q,0.1\n\n0,8,512,w,0.2\n0,8,99999999999,w,0.3\n";
     let error = read(text, &ReadOptions::default()).unwrap_err();
-    assert!(matches!(error, Error::Record { place: Place::Line(2), .. }), "{error}");
+    assert!(matches!(error, Error::Record { position: FilePosition::Line(2), .. }), "{error}");
     assert!(error.to_string().contains("line 2: the opcode \"q\" cannot be"), "{error}");
     let (rows, info) =
         read(text, &ReadOptions { skip_bad: true, ..ReadOptions::default() }).unwrap();

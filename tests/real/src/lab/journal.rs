@@ -111,9 +111,9 @@ impl Journal {
 mod tests {
     use super::*;
 
-    struct Place(PathBuf);
+    struct TestFolder(PathBuf);
 
-    impl Place {
+    impl TestFolder {
         fn new(name: &str) -> Self {
             let name = format!("ioscape-real-journal-{name}-{}", std::process::id());
             let path = std::env::temp_dir().join(name);
@@ -127,7 +127,7 @@ mod tests {
         }
     }
 
-    impl Drop for Place {
+    impl Drop for TestFolder {
         fn drop(&mut self) {
             let _ = fs::remove_dir_all(&self.0);
         }
@@ -135,30 +135,30 @@ mod tests {
 
     #[test]
     fn a_later_run_undoes_what_a_killed_one_left_newest_first() {
-        let place = Place::new("killed");
-        let file = place.0.join("undo");
+        let folder = TestFolder::new("killed");
+        let file = folder.0.join("undo");
         let (first, _) = Journal::open(&file).unwrap();
-        first.note(place.make("outer")).unwrap();
-        let done = first.note(place.make("done")).unwrap();
-        first.note(place.make("outer/inner")).unwrap();
+        first.note(folder.make("outer")).unwrap();
+        let done = first.note(folder.make("done")).unwrap();
+        first.note(folder.make("outer/inner")).unwrap();
         first.undo(done);
         std::mem::forget(first);
-        assert!(!place.0.join("done").exists());
+        assert!(!folder.0.join("done").exists());
         let (_, left) = Journal::open(&file).unwrap();
         assert_eq!(left, 2);
-        assert!(!place.0.join("outer").exists(), "the inner one went first");
+        assert!(!folder.0.join("outer").exists(), "the inner one went first");
         assert_eq!(Journal::open(&file).unwrap().1, 0);
     }
 
     #[test]
     fn nothing_is_begun_once_the_run_is_interrupted() {
-        let place = Place::new("interrupted");
-        let (journal, _) = Journal::open(&place.0.join("undo")).unwrap();
-        let kept = journal.note(place.make("kept")).unwrap();
-        journal.note(place.make("gone")).unwrap();
+        let folder = TestFolder::new("interrupted");
+        let (journal, _) = Journal::open(&folder.0.join("undo")).unwrap();
+        let kept = journal.note(folder.make("kept")).unwrap();
+        journal.note(folder.make("gone")).unwrap();
         journal.forget(kept);
         journal.close();
-        assert!(place.0.join("kept").exists() && !place.0.join("gone").exists());
-        assert!(journal.is_closed() && journal.note(place.make("late")).is_err());
+        assert!(folder.0.join("kept").exists() && !folder.0.join("gone").exists());
+        assert!(journal.is_closed() && journal.note(folder.make("late")).is_err());
     }
 }

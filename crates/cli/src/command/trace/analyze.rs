@@ -6,7 +6,7 @@ use crate::output;
 use crate::outputs::Names;
 use crate::traces::{self, Rows};
 use ioscape_schema::Io;
-use ioscape_trace::analyze::{Analysis, Options};
+use ioscape_trace::analyze::{Analysis, AnalysisOptions};
 use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -28,12 +28,12 @@ pub fn main(args: &AnalyzeArgs) -> Result<(), Failure> {
     while more && first.is_empty() {
         more = rows.next(&mut first)?;
     }
-    let options = Options {
+    let options = AnalysisOptions {
         block_bytes: trace.block,
         block_align: args.block_align,
         interleave_bytes: args.interleave,
         exact_blocks: args.exact_blocks,
-        ..Options::default()
+        ..AnalysisOptions::default()
     };
     let options = options.beginning(rows.info());
     let threads = args.threads.map_or_else(
@@ -59,7 +59,11 @@ pub fn main(args: &AnalyzeArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-fn alone(rows: &mut Rows, mut batch: Vec<Io>, options: &Options) -> Result<Analysis, Failure> {
+fn alone(
+    rows: &mut Rows,
+    mut batch: Vec<Io>,
+    options: &AnalysisOptions,
+) -> Result<Analysis, Failure> {
     let mut analysis = Analysis::new(options);
     analysis.update(&batch);
     while rows.next(&mut batch)? {
@@ -77,7 +81,7 @@ type Part = (usize, Analysis, Vec<Io>);
 fn shared(
     rows: &mut Rows,
     first: Vec<Io>,
-    options: &Options,
+    options: &AnalysisOptions,
     workers: usize,
 ) -> Result<Analysis, Failure> {
     let (give, segments) = sync_channel::<Segment>(workers);
@@ -94,7 +98,7 @@ fn shared(
     })
 }
 
-fn work(segments: &Mutex<Receiver<Segment>>, parts: &Sender<Part>, options: &Options) {
+fn work(segments: &Mutex<Receiver<Segment>>, parts: &Sender<Part>, options: &AnalysisOptions) {
     loop {
         let next = segments.lock().unwrap_or_else(PoisonError::into_inner).recv();
         let Ok((number, rows)) = next else { return };
@@ -110,7 +114,7 @@ fn work(segments: &Mutex<Receiver<Segment>>, parts: &Sender<Part>, options: &Opt
 fn pour(
     rows: &mut Rows,
     first: Vec<Io>,
-    options: &Options,
+    options: &AnalysisOptions,
     give: SyncSender<Segment>,
     parts: &Receiver<Part>,
 ) -> Result<Analysis, Failure> {

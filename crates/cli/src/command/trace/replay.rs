@@ -8,7 +8,7 @@ use crate::traces::{
     self, Files, ROWS, ROWS_MOST, Rows, format_of_rows, info_of_target, write_rows,
 };
 use crate::{interrupt, output};
-use ioscape_machine::output::Place;
+use ioscape_machine::output::Destination;
 use ioscape_machine::{Clock, Target, TargetOptions, environment, traps};
 use ioscape_measure::replay::{self, ReplayOptions, ReplayWatch, Replayed};
 use ioscape_measure::session::{Phase, RunOptions, Session, SessionOptions};
@@ -83,7 +83,7 @@ pub fn main(args: &ReplayArgs) -> Result<(), Failure> {
 
 /// Writes the requests as they went to the target; the doubt when there was no room for all.
 fn keep_rows(
-    place: Place,
+    place: Destination,
     args: &ReplayArgs,
     result: &TraceReplay,
     rows: &[Io],

@@ -1,6 +1,6 @@
 //! blktrace's binary records (`blktrace_api.h`), versions 7 and 8: one stream for each CPU, merged by time.
 
-use crate::error::{Error, Place};
+use crate::error::{Error, FilePosition};
 use crate::read::decode::{BATCH, Decode, Epoch};
 use crate::read::events::{Event, Kind, Pairing};
 use crate::read::head::{Head, Likeness};
@@ -233,14 +233,14 @@ impl Blktrace {
                 cpu.next = Some(record);
                 return Ok(());
             }
-            let place = Place::Record { number: cpu.records, byte: cpu.input.position() };
+            let position = FilePosition::Record { number: cpu.records, byte: cpu.input.position() };
             let reason = if found.is_some() {
                 "the file ends within a record"
             } else {
                 "no record begins here"
             };
             if !self.skip_bad {
-                return Err(cpu.input.bad_record(place, reason));
+                return Err(cpu.input.bad_record(position, reason));
             }
             self.tables.info.skipped += 1;
             let from = cpu.input.position();
@@ -268,8 +268,9 @@ impl Blktrace {
         count_lost(&record, &mut cpu.sequence, &mut self.tables.info);
         if let Err(reason) = taken {
             if !self.skip_bad {
-                let place = Place::Record { number: cpu.records, byte: cpu.input.position() };
-                return Err(cpu.input.bad_record(place, reason));
+                let position =
+                    FilePosition::Record { number: cpu.records, byte: cpu.input.position() };
+                return Err(cpu.input.bad_record(position, reason));
             }
             self.tables.info.skipped += 1;
         }

@@ -4,7 +4,7 @@ mod bytes;
 mod column;
 
 use crate::columns::{self, ALL, SORTED, TABLES};
-use crate::error::{Error, Place};
+use crate::error::{Error, FilePosition};
 use crate::read::decode::{BATCH, Decode, Epoch};
 use crate::read::head::{Head, Likeness};
 use crate::read::source::{Opened, PARQUET, ReadSeek};
@@ -152,8 +152,8 @@ impl Columns {
     }
 
     fn broken(&self, reason: String) -> Error {
-        let place = Place::Record { number: self.rows + 1, byte: 0 };
-        Error::Record { name: self.name.clone(), place, reason }
+        let position = FilePosition::Record { number: self.rows + 1, byte: 0 };
+        Error::Record { name: self.name.clone(), position, reason }
     }
 
     /// The next rows of the open group.

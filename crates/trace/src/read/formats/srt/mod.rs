@@ -4,7 +4,7 @@
 
 mod header;
 
-use crate::error::{Error, Place};
+use crate::error::{Error, FilePosition};
 use crate::read::decode::{BATCH, Decode, Epoch};
 use crate::read::head::{Head, Likeness};
 use crate::read::input::Input;
@@ -82,23 +82,23 @@ impl Srt {
         Ok(Self { input, skip_bad, header, devices, info, records: 0, unix: false, ended: false })
     }
 
-    /// The next record: its row, `None` at the end or for a record of another kind.
-    fn record(&mut self) -> Result<Step, Error> {
+    /// Reads the next record.
+    fn record(&mut self) -> Result<Record, Error> {
         let byte = self.input.position();
         let head = self.input.peek(RECORD_HEADER)?;
         if head.is_empty() {
-            return Ok(Step::End);
+            return Ok(Record::End);
         }
         self.records += 1;
-        let place = Place::Record { number: self.records, byte };
+        let position = FilePosition::Record { number: self.records, byte };
         if head.len() < RECORD_HEADER {
             self.input.consume(RECORD_HEADER);
-            return self.broken(place, "the file ends within a record").map(|()| Step::Other);
+            return self.broken(position, "the file ends within a record").map(|()| Record::Other);
         }
         let (size, id) = (word(head, 0) as usize, word(head, 1));
         if !is_header(head) {
-            let told = self.broken(place, &format!("a record of {size} bytes"));
-            return told.and_then(|()| self.resynchronize()).map(|()| Step::Other);
+            let told = self.broken(position, &format!("a record of {size} bytes"));
+            return told.and_then(|()| self.resynchronize()).map(|()| Record::Other);
         }
         let record = self.input.peek(size)?;
         let row = match id & 0xffff {
@@ -109,9 +109,9 @@ impl Srt {
         self.unix |= id >> 16 >= LONG_VERSION;
         self.input.consume(size);
         match row {
-            Ok(Some((io, disk))) => self.placed(io, disk, place),
-            Ok(None) => Ok(Step::Other),
-            Err(reason) => self.broken(place, reason).map(|()| Step::Other),
+            Ok(Some((io, disk))) => self.placed(io, disk, position),
+            Ok(None) => Ok(Record::Other),
+            Err(reason) => self.broken(position, reason).map(|()| Record::Other),
         }
     }
 
@@ -133,30 +133,30 @@ impl Srt {
     }
 
     /// The row with its device's index.
-    fn placed(&mut self, io: Io, disk: u32, place: Place) -> Result<Step, Error> {
+    fn placed(&mut self, io: Io, disk: u32, position: FilePosition) -> Result<Record, Error> {
         if let Some(&device) = self.devices.get(&disk) {
-            return Ok(Step::Row(Io { device, ..io }));
+            return Ok(Record::Row(Io { device, ..io }));
         }
         let Ok(device) = u16::try_from(self.info.devices.len()) else {
-            return self.broken(place, "more than 65,535 devices").map(|()| Step::Other);
+            return self.broken(position, "more than 65,535 devices").map(|()| Record::Other);
         };
         self.devices.insert(disk, device);
         let name = self.header.name(disk);
         self.info.devices.push(Device { name, ..Device::default() });
-        Ok(Step::Row(Io { device, ..io }))
+        Ok(Record::Row(Io { device, ..io }))
     }
 
-    fn broken(&mut self, place: Place, reason: &str) -> Result<(), Error> {
+    fn broken(&mut self, position: FilePosition, reason: &str) -> Result<(), Error> {
         if self.skip_bad {
             self.info.skipped += 1;
             return Ok(());
         }
-        Err(self.input.bad_record(place, reason))
+        Err(self.input.bad_record(position, reason))
     }
 }
 
-/// What one record was.
-enum Step {
+/// What was read: a row, a record of another kind, or the end of the trace.
+enum Record {
     Row(Io),
     Other,
     End,
@@ -169,9 +169,9 @@ impl Decode for Srt {
                 return Ok(false);
             }
             match self.record()? {
-                Step::Row(io) => into.push(io),
-                Step::Other => {}
-                Step::End => self.ended = true,
+                Record::Row(io) => into.push(io),
+                Record::Other => {}
+                Record::End => self.ended = true,
             }
         }
         Ok(true)

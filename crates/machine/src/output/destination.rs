@@ -1,4 +1,4 @@
-//! A place that an output goes to: vetted before the work begins, written when it is done.
+//! Where an output goes: vetted before the work begins, written when it is done.
 
 use super::identity::Identity;
 use super::links::{self, End};
@@ -23,7 +23,7 @@ const NAMES_MOST: u32 = 1000;
 
 /// How an output may be written.
 #[derive(Clone, Copy)]
-pub struct PlaceOptions<'a> {
+pub struct DestinationOptions<'a> {
     /// A file that is no result of ours may be replaced (`--force`).
     pub force: bool,
     /// Whether an existing file is a result of ours, by what it holds.
@@ -32,9 +32,9 @@ pub struct PlaceOptions<'a> {
     pub unnamed: bool,
 }
 
-/// A place for one output.
+/// Where one output goes: a file, a pipe, a device or an open descriptor.
 #[derive(Debug)]
-pub struct Place {
+pub struct Destination {
     path: PathBuf,
     kind: Kind,
     leftovers: Vec<String>,
@@ -61,7 +61,7 @@ struct Slot {
     unnamed: bool,
 }
 
-/// An output being written; without [`Place::keep`] nothing of it stays where files are replaced.
+/// An output being written; without [`Destination::keep`] nothing of it stays where files are replaced.
 #[derive(Debug)]
 pub struct Draft {
     file: File,
@@ -76,12 +76,12 @@ impl Draft {
     }
 }
 
-impl Place {
+impl Destination {
     /// Vets `path` as an output; nothing is written yet but the trial of an empty file.
     ///
     /// # Errors
     /// [`Error::Target`] with the reason of the refusal.
-    pub fn open(path: &Path, options: PlaceOptions) -> Result<Self, Error> {
+    pub fn open(path: &Path, options: DestinationOptions) -> Result<Self, Error> {
         let (folder_path, name) = match links::follow(path)? {
             End::Descriptor(number) => return Self::descriptor(path, number),
             End::Entry { folder, name } => (folder, name),
@@ -145,7 +145,7 @@ impl Place {
         Ok(Self { path: path.to_owned(), kind, leftovers: Vec::new() })
     }
 
-    /// What the user calls the place; for a result without a given name, the name it was given.
+    /// The name that the user gave; for a result without a given name, the name it was given.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -320,7 +320,12 @@ fn umask() -> Option<u32> {
 }
 
 /// Refuses to replace a file that is another's, or no result of ours.
-fn vet(path: &Path, found: &Stat, file: Option<&File>, options: PlaceOptions) -> Result<(), Error> {
+fn vet(
+    path: &Path,
+    found: &Stat,
+    file: Option<&File>,
+    options: DestinationOptions,
+) -> Result<(), Error> {
     let us = rustix::process::geteuid();
     if !us.is_root() && found.st_uid != us.as_raw() {
         let why =
@@ -388,15 +393,15 @@ mod tests {
     use std::io::Write;
     use std::os::unix::fs::{MetadataExt, PermissionsExt};
 
-    fn options(force: bool) -> PlaceOptions<'static> {
+    fn options(force: bool) -> DestinationOptions<'static> {
         let is_ours = &|file: &File| io::read_to_string(file).is_ok_and(|t| t.starts_with("ours"));
-        PlaceOptions { force, is_ours, unnamed: false }
+        DestinationOptions { force, is_ours, unnamed: false }
     }
 
-    fn write(place: &mut Place, text: &str) -> io::Result<u64> {
-        let draft = place.begin()?;
+    fn write(destination: &mut Destination, text: &str) -> io::Result<u64> {
+        let draft = destination.begin()?;
         draft.file().write_all(text.as_bytes())?;
-        place.keep(draft)
+        destination.keep(draft)
     }
 
     #[test]
@@ -406,13 +411,13 @@ mod tests {
         std::fs::write(&path, "ours").unwrap();
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
         let before = path.metadata().unwrap().ino();
-        let mut place = Place::open(&path, options(false)).unwrap();
+        let mut destination = Destination::open(&path, options(false)).unwrap();
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1, "the trial leaves nothing");
-        drop(place.begin().unwrap());
+        drop(destination.begin().unwrap());
         assert_eq!(std::fs::read(&path).unwrap(), b"ours", "a draft that is dropped is no result");
-        assert_eq!(write(&mut place, "ours: more").unwrap(), 10);
+        assert_eq!(write(&mut destination, "ours: more").unwrap(), 10);
         assert_ne!(path.metadata().unwrap().ino(), before, "a new file took its place");
-        assert_eq!(write(&mut place, "ours: again").unwrap(), 11);
+        assert_eq!(write(&mut destination, "ours: again").unwrap(), 11);
         let after = path.metadata().unwrap();
         assert_eq!(after.mode() & 0o7777, 0o600);
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
@@ -423,9 +428,9 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("a");
         std::fs::write(&path, "precious").unwrap();
-        let refused = Place::open(&path, options(false)).unwrap_err();
+        let refused = Destination::open(&path, options(false)).unwrap_err();
         assert!(refused.is_misuse() && refused.to_string().contains("--force"), "{refused}");
-        write(&mut Place::open(&path, options(true)).unwrap(), "new").unwrap();
+        write(&mut Destination::open(&path, options(true)).unwrap(), "new").unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), b"new");
     }
 
@@ -433,14 +438,14 @@ mod tests {
     fn what_came_meanwhile_is_not_replaced() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("a");
-        let mut place = Place::open(&path, options(true)).unwrap();
+        let mut destination = Destination::open(&path, options(true)).unwrap();
         std::fs::write(&path, "precious").unwrap();
-        assert!(write(&mut place, "new").is_err());
+        assert!(write(&mut destination, "new").is_err());
         assert_eq!(std::fs::read(&path).unwrap(), b"precious");
-        let mut place = Place::open(&path, options(true)).unwrap();
+        let mut destination = Destination::open(&path, options(true)).unwrap();
         std::fs::write(dir.path().join("b"), "other").unwrap();
         std::fs::rename(dir.path().join("b"), &path).unwrap();
-        assert!(write(&mut place, "new").is_err());
+        assert!(write(&mut destination, "new").is_err());
         assert_eq!(std::fs::read(&path).unwrap(), b"other");
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1, "no draft is left");
     }
@@ -449,24 +454,25 @@ mod tests {
     fn results_without_a_name_find_one_each() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("a.ioscape.json");
-        let own = PlaceOptions { unnamed: true, ..options(false) };
-        let mut places = [(); 3].map(|()| Place::open(&path, own).unwrap());
-        for place in &mut places {
-            write(place, "ours").unwrap();
-            write(place, "ours").unwrap();
+        let own = DestinationOptions { unnamed: true, ..options(false) };
+        let mut destinations = [(); 3].map(|()| Destination::open(&path, own).unwrap());
+        for destination in &mut destinations {
+            write(destination, "ours").unwrap();
+            write(destination, "ours").unwrap();
         }
-        let names = places.each_ref().map(|p| p.path().file_name().unwrap().to_owned());
+        let names = destinations.each_ref().map(|p| p.path().file_name().unwrap().to_owned());
         assert_eq!(names, ["a.ioscape.json", "a-2.ioscape.json", "a-3.ioscape.json"]);
-        places[1].remove();
+        destinations[1].remove();
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 2);
     }
 
     #[test]
     fn devices_are_written_through_and_block_devices_are_not() {
-        let mut full = Place::open(Path::new("/dev/full"), options(true)).unwrap();
+        let mut full = Destination::open(Path::new("/dev/full"), options(true)).unwrap();
         assert!(!full.is_replaced() && full.identity().is_none());
         assert_eq!(write(&mut full, "x").unwrap_err().raw_os_error(), Some(libc::ENOSPC));
-        write(&mut Place::open(Path::new("/dev/null"), options(false)).unwrap(), "x").unwrap();
+        write(&mut Destination::open(Path::new("/dev/null"), options(false)).unwrap(), "x")
+            .unwrap();
         assert!(refused_kind(FileType::BlockDevice).contains("destroy"));
     }
 }
