@@ -59,6 +59,8 @@ fn carry_out(command: Command, typed: &args::Typed) -> u8 {
         Command::Simulate(args) => command::simulate::main(&args),
         Command::Calibrate(args) => command::calibrate::main(&args),
         Command::Report(args) => command::report::main(&args),
+        Command::Completions(args) => command::install::completions(&args),
+        Command::Man(args) => command::install::man(&args),
     };
     for path in ioscape_machine::target::abandoned() {
         let path = text::printable(&path.display().to_string());

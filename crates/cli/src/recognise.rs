@@ -13,13 +13,16 @@ const RESULT: &str = r#""schema":"ioscape/"#;
 /// What every page says in its head.
 const PAGE: &str = r#"<meta name="generator" content="ioscape "#;
 /// How texts begin that are made to be read by this program again.
-const TEXTS: [&str; 3] =
-    ["# ioscape trace ", "# The workloads of five parameters nearest to ", FITTED_DRIVE];
+const TEXTS: [&str; 4] =
+    ["# ioscape trace ", "# The workloads of five parameters nearest to ", FITTED_DRIVE, MANUAL];
 
 /// First words of a drive that was fitted.
 pub const FITTED_DRIVE: &str = "# Fitted by ioscape calibrate";
 
-/// Whether `file` holds a result: a document, a page, a trace, rows, jobs, or a fitted drive.
+/// First words of a manual page.
+pub const MANUAL: &str = ".\\\" Made by ioscape man";
+
+/// Whether `file` holds a result: a document, a page, a trace, rows, jobs, a fitted drive, or a manual page.
 ///
 /// Traces in the formats of other programs look the same whoever wrote them, and are none.
 pub fn is_result(file: &File) -> bool {

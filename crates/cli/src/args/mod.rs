@@ -3,6 +3,7 @@
 mod analyze;
 mod campaign;
 mod characterize;
+mod install;
 mod models;
 mod os;
 mod replay;
@@ -23,6 +24,7 @@ use value::{bytes, real_engine, seconds};
 pub use analyze::{AnalyzeArgs, CharacterizeArgs as CharacterizeTraceArgs};
 pub use campaign::{CampaignAction, CampaignArgs, CampaignRunArgs};
 pub use characterize::CharacterizeArgs;
+pub use install::{CompletionsArgs, ManArgs};
 pub use models::{AskedArgs, CompareArgs, PredictArgs, Price, ValidateArgs};
 pub use os::OsArgs;
 pub use replay::ReplayArgs;
@@ -76,6 +78,10 @@ pub enum Command {
     Calibrate(Box<CalibrateArgs>),
     /// Turn result files into HTML pages, SVG pictures or CSV
     Report(ReportArgs),
+    /// Print the completions of the command line for a shell
+    Completions(CompletionsArgs),
+    /// Write the manual pages into a directory
+    Man(ManArgs),
 }
 
 impl Command {

@@ -6,6 +6,7 @@ pub mod characterize;
 pub mod compare;
 pub mod evaluate;
 pub mod evaluate_sim;
+pub mod install;
 pub mod os;
 pub mod predict;
 pub mod report;

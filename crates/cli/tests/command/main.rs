@@ -4,6 +4,7 @@
 mod characterize;
 mod common;
 mod faults;
+mod install;
 mod interrupt;
 mod loops;
 mod misuse;

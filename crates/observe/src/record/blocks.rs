@@ -86,7 +86,7 @@ struct FsmapHead {
 }
 
 /// `_IOWR('X', 59, struct fsmap_head)`: the size is that of the head without the answer.
-const GETFSMAP: libc::c_ulong = 0xc0c0_583b;
+const GETFSMAP: libc::Ioctl = 0xc0c0_583b_u32 as libc::Ioctl;
 /// The owner is a word of its own, not an inode; the last range.
 const OF_SPECIAL: u32 = 0x10;
 const OF_ATTRIBUTES: u32 = 0x2;

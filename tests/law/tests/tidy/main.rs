@@ -2,6 +2,7 @@
 
 mod circles;
 mod functions;
+mod msrv;
 mod sources;
 mod star;
 

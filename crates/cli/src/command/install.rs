@@ -1,0 +1,51 @@
+//! `ioscape completions` and `ioscape man`: what packages install beside the program.
+
+use crate::args::{Cli, CompletionsArgs, ManArgs};
+use crate::failure::Failure;
+use crate::output;
+use crate::outputs::{self, Names};
+use crate::recognise::MANUAL;
+use clap::{Command, CommandFactory};
+use clap_mangen::Man;
+use std::io;
+
+/// What the outputs are called in messages.
+const PAGE: &str = "the manual page";
+
+/// Prints the completions.
+///
+/// # Errors
+/// Standard output does not take them.
+pub fn completions(args: &CompletionsArgs) -> Result<(), Failure> {
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut Cli::command(), "ioscape", &mut script);
+    output::print(&String::from_utf8_lossy(&script))
+}
+
+/// Writes one manual page for each command.
+///
+/// # Errors
+/// A file that is not ours is in the way, or the directory cannot be written.
+pub fn man(args: &ManArgs) -> Result<(), Failure> {
+    let mut program = Cli::command().disable_help_subcommand(true);
+    program.build();
+    let mut pages = Vec::new();
+    render(&program, &mut pages).map_err(|e| Failure::of_write("the manual pages", &e))?;
+    let paths = pages.iter().map(|(name, _)| args.directory.join(name));
+    let mut outputs = Names::new(args.force).writes(PAGE, paths).open()?;
+    for (place, (_, page)) in outputs.all(PAGE).zip(&pages) {
+        outputs::write(place, page)
+            .map_err(|e| Failure::of_write(&place.path().display().to_string(), &e))?;
+    }
+    Ok(())
+}
+
+/// The pages of a command and of those below it, by file name.
+fn render(command: &Command, pages: &mut Vec<(String, String)>) -> io::Result<()> {
+    let man = Man::new(command.clone());
+    let name = man.get_filename();
+    let mut page = Vec::new();
+    man.render(&mut page)?;
+    pages.push((name, format!("{MANUAL}\n{}", String::from_utf8_lossy(&page))));
+    command.get_subcommands().try_for_each(|below| render(below, pages))
+}
