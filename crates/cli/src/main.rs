@@ -12,6 +12,7 @@ mod output;
 mod outputs;
 mod progress;
 mod recognise;
+mod remedy;
 mod resume;
 mod save;
 mod systems;

@@ -2,9 +2,9 @@
 
 use crate::asked::Asked;
 use crate::failure::Failure;
-use crate::output;
-use ioscape_scaling::model::{Model, ModelKind, bounds_of, extrapolations, predict};
-use ioscape_schema::{Document, Evaluation, Outcome, Prediction, Warning, WarningKind};
+use crate::{output, remedy};
+use ioscape_scaling::model::{Model, ModelKind, OtherKind, bounds_of, extrapolations, predict};
+use ioscape_schema::{Document, Evaluation, Outcome, Prediction, Warning, WarningKind, Workload};
 use ioscape_study::comparison::EvaluatedSystem;
 use std::path::{Path, PathBuf};
 
@@ -84,7 +84,7 @@ impl System {
     /// Predicts all workloads, under this system's name.
     ///
     /// # Errors
-    /// A workload that cannot be on a system of this kind.
+    /// A workload that cannot be on a system of this kind, or of a kind that was never measured there.
     pub fn predict(&self, asked: &[Asked]) -> Result<Vec<Prediction>, Failure> {
         let one = |one: &Asked| {
             let workload = one.on(self.model.base());
@@ -93,9 +93,21 @@ impl System {
                 Failure::Misuse(format!("{label} cannot be run as {} was: {e}", self.name))
             })?;
             let (name, system) = (one.name.clone(), self.name.clone());
-            Ok(Prediction { name, system, ..predict(&self.model, &workload) })
+            let predicted = predict(&self.model, &workload)
+                .map_err(|other| self.refused(label, &workload, &other))?;
+            Ok(Prediction { name, system, ..predicted })
         };
         asked.iter().map(one).collect()
+    }
+
+    /// A workload of a kind that was never asked of this system, and the command that would measure it.
+    fn refused(&self, label: &str, workload: &Workload, other: &OtherKind) -> Failure {
+        let target = &self.evaluation.target;
+        let measure = match remedy::command(target, self.memory_limit_bytes(), workload) {
+            Some(command) => format!("measure it with `{command}`"),
+            None => "a simulated system has only what its file describes".to_owned(),
+        };
+        Failure::Misuse(format!("{label} is not predicted: {other}: {measure}"))
     }
 
     /// What is doubtful about this system's predictions.

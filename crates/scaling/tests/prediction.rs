@@ -112,7 +112,7 @@ fn a_prediction_obeys_little_and_says_when_it_extrapolates() {
             size_mean: 8192,
             ..Workload::default()
         };
-        let p = predict(&model, &inside);
+        let p = predict(&model, &inside).unwrap();
         assert!((p.iops * 8192.0 / p.throughput_bytes_per_s - 1.0).abs() < 1e-9);
         assert!((p.response_time_ns * p.iops / 1e9 - 4.0).abs() < 1e-6);
         assert!(
@@ -124,12 +124,14 @@ fn a_prediction_obeys_little_and_says_when_it_extrapolates() {
         let others = [
             Workload { unique_bytes: 1 << 34, ..inside.clone() },
             Workload { process_num: 64, ..inside.clone() },
-            Workload { think_time_ns: 1_000_000, ..inside.clone() },
         ];
         for outside in others {
-            let far = predict(&model, &outside);
+            let far = predict(&model, &outside).unwrap();
             assert!(far.extrapolated && width(&far) > width(&p), "{outside:?}");
         }
+        let thinks = Workload { think_time_ns: 1_000_000, ..inside.clone() };
+        let refused = predict(&model, &thinks).unwrap_err();
+        assert_eq!(refused.differences[0].setting, "think time");
     }
 }
 
@@ -213,7 +215,7 @@ proptest! {
         for kind in [ModelKind::Default, ModelKind::Product] {
             let Ok(model) = Model::of_kind(kind, &evaluation) else { continue };
             for workload in random_workloads(&BOUNDS, &Workload::default(), 10, 1) {
-                let p = predict(&model, &workload);
+                let p = predict(&model, &workload).unwrap();
                 prop_assert!(p.throughput_bytes_per_s.is_finite() && p.throughput_bytes_per_s > 0.0, "{:?}", p);
                 prop_assert!(p.interval90[0] <= p.interval90[1] && p.interval90[1].is_finite(), "{:?}", p);
             }

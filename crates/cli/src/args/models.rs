@@ -134,7 +134,7 @@ fn as_evaluated(arg: Arg) -> Arg {
     }
     let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
     let what = help.split(" [default").next().unwrap_or_default();
-    let shown = format!("{what} [default: as evaluated]");
+    let shown = format!("{what} [default: as evaluated; anything else is refused]");
     arg.help(shown)
 }
 

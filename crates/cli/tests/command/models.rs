@@ -171,6 +171,53 @@ fn evaluations_of_different_kinds_are_compared_with_a_doubt() {
 }
 
 #[test]
+fn what_was_not_asked_of_the_system_is_refused_with_the_command_that_measures_it() {
+    let folder = Folder::new();
+    let a = folder.put("a.json", &small());
+    for (asked, says) in [
+        (&["--direct"][..], ["access direct", "ioscape evaluate /srv/data --direct"]),
+        (&["--dsync"], ["access dsync", "ioscape run /srv/data --unique-bytes 64M"]),
+        (&["--engine", "mmap"], ["engine mmap", "--engine mmap"]),
+        (&["--size-dist", "fixed"], ["size distribution fixed", "--size-dist fixed"]),
+        (&["--advice", "random"], ["advice random", "ioscape run"]),
+        (&["--think-time", "1ms"], ["think time 1000000 ns", "--think-time 1000000ns"]),
+        (&["--engine", "io_uring", "--queue-depth", "32"], ["queue depth 32", "--queue-depth 32"]),
+    ] {
+        refused(&[&["predict", &a], asked].concat(), &says);
+    }
+    let same = ["--engine", "psync", "--size-dist", "normal", "--queue-depth", "1"];
+    stdout(&[&["predict", &a], &same[..]].concat());
+    let jobs = folder.put_text("jobs.toml", "[[job]]\nname = \"log\"\naccess = \"dsync\"\n");
+    refused(&["predict", &a, "--workloads", &jobs], &["log is not predicted", "--dsync"]);
+}
+
+#[test]
+fn a_document_that_lacks_the_keys_was_measured_by_default() {
+    let folder = Folder::new();
+    let mut value: serde_json::Value = serde_json::from_str(SMALL).expect("JSON");
+    forget(
+        &mut value,
+        &["access", "engine", "queue_depth", "size_distribution", "workers", "advice"],
+    );
+    let old = folder.put_text("old.json", &value.to_string());
+    let same = ["--size-dist", "normal", "--queue-depth", "1", "--workers", "processes"];
+    stdout(&[&["predict", &old], &same[..]].concat());
+    refused(&["predict", &old, "--direct"], &["evaluated with access buffered"]);
+}
+
+/// Removes every one of `keys` from all objects of `value`.
+fn forget(value: &mut serde_json::Value, keys: &[&str]) {
+    match value {
+        serde_json::Value::Object(map) => {
+            map.retain(|key, _| !keys.contains(&key.as_str()));
+            map.values_mut().for_each(|inner| forget(inner, keys));
+        }
+        serde_json::Value::Array(all) => all.iter_mut().for_each(|inner| forget(inner, keys)),
+        _ => {}
+    }
+}
+
+#[test]
 fn what_cannot_be_predicted_is_refused() {
     let folder = Folder::new();
     let a = folder.put("a.json", &small());

@@ -3,24 +3,17 @@
 use super::system_model::Model;
 use crate::bounds::Bounds;
 use ioscape_schema::units::Bytes;
-use ioscape_schema::{Parameter, Prediction, Warning, WarningKind, Workload};
+use ioscape_schema::{Parameter, Prediction, Warning, WarningKind};
 
-/// One doubt per parameter that some of `predictions` have outside what `model` was made from, within `bounds`; and one for
-/// workloads of another kind.
+/// One doubt per parameter that some of `predictions` have outside what `model` was made from, within `bounds`.
 pub fn extrapolations(model: &Model, bounds: &Bounds, predictions: &[Prediction]) -> Vec<Warning> {
-    let mut found: Vec<String> =
-        Parameter::ALL.into_iter().filter_map(|p| outside(model, bounds, predictions, p)).collect();
-    found.extend(other_kind(model, predictions));
+    let found = Parameter::ALL.into_iter().filter_map(|p| outside(model, bounds, predictions, p));
     let doubt = |what: String| {
         let message =
             format!("{what}: predictions there are extrapolated, and their intervals are guesses");
         Warning::new(WarningKind::Extrapolated, message)
     };
-    found.into_iter().map(doubt).collect()
-}
-
-fn name(prediction: &Prediction) -> &str {
-    prediction.name.as_deref().unwrap_or("the workload")
+    found.map(doubt).collect()
 }
 
 /// The predictions whose `parameter` lies outside what was measured.
@@ -42,22 +35,6 @@ fn outside(
     let covered = covered(bounds, parameter);
     (!names.is_empty()).then(|| {
         format!("{parameter} of {} lies outside what was measured{covered}", names.join(", "))
-    })
-}
-
-/// The predictions of workloads that differ in more than the five parameters.
-fn other_kind(model: &Model, predictions: &[Prediction]) -> Option<String> {
-    let inside = model.base();
-    let five = |w: Workload, p: Parameter| w.with(p, inside.get(p));
-    let is_other = |p: &&Prediction| {
-        model.extrapolates(&Parameter::ALL.into_iter().fold(p.workload.clone(), five))
-    };
-    let names: Vec<&str> = predictions.iter().filter(is_other).map(name).collect();
-    (!names.is_empty()).then(|| {
-        format!(
-            "{} differs in engine, access, workers, queue depth, think time, advice or size distribution from what was measured",
-            names.join(", ")
-        )
     })
 }
 

@@ -1,5 +1,6 @@
 //! Where a workload lies in the five-parameter space, and what was observed there.
 
+use super::kind::same_kind;
 use ioscape_schema::{Advice, Evaluation, Measurement, Parameter, Point, Workload};
 
 /// Most observations a model learns from; the cost grows with their third power.
@@ -93,17 +94,6 @@ impl Observation {
         observation.sd = observation.sd.max(spread.min(1.0) / rounds.sqrt());
         Some(observation)
     }
-}
-
-/// Whether two workloads differ in the five parameters and in their advice only: the searches for cache sizes advise the kernel
-/// not to read ahead, and the model knows how much that matters.
-pub(super) fn same_kind(a: &Workload, b: &Workload) -> bool {
-    a.engine == b.engine
-        && a.access == b.access
-        && a.workers == b.workers
-        && a.queue_depth == b.queue_depth
-        && a.think_time_ns == b.think_time_ns
-        && a.size_distribution == b.size_distribution
 }
 
 /// The points of every curve, then the extra points.

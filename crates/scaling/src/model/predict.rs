@@ -1,5 +1,6 @@
 //! What every model has: a throughput for any workload, an interval, and a reason when there is none.
 
+use super::kind::OtherKind;
 use ioscape_schema::Workload;
 
 /// Anything that predicts the throughput of a workload.
@@ -11,6 +12,9 @@ pub trait Predict {
 /// Why an evaluation yields no model.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ModelError {
+    /// It is asked about a workload of a kind that was never measured.
+    #[error(transparent)]
+    OtherKind(#[from] OtherKind),
     /// There is nothing to learn from.
     #[error(
         "the evaluation of {target} holds no region with a measured throughput, so nothing can be predicted: run `ioscape evaluate` to its end"

@@ -1,7 +1,8 @@
 //! The model of one system, as users ask it: the default one or the paper's product.
 
 use super::hierarchy::HierarchyModel;
-use super::input::{ModelInput, base, observations, same_kind};
+use super::input::{ModelInput, base, observations};
+use super::kind::{OtherKind, differences};
 use super::predict::{Estimate, ModelError, Predict};
 use super::product::ProductModel;
 use ioscape_schema::{Evaluation, Parameter, Prediction, Workload};
@@ -122,19 +123,25 @@ impl Model {
         }
     }
 
-    /// Whether some parameter of `workload` lies outside the measured range, or its engine, access, advice, queue depth, think time
-    /// or size distribution differs from what was measured.
+    /// Whether some parameter of `workload` lies outside the measured range.
     pub fn extrapolates(&self, workload: &Workload) -> bool {
         let place = ModelInput::of(workload);
-        let outside = Parameter::ALL.iter().zip(&self.measured).any(|(parameter, [low, high])| {
+        Parameter::ALL.iter().zip(&self.measured).any(|(parameter, [low, high])| {
             let value = place.scaled(*parameter);
             value < low - 1e-9 || value > high + 1e-9
-        });
-        outside || !self.alike(workload)
+        })
     }
 
-    fn alike(&self, workload: &Workload) -> bool {
-        same_kind(workload, &self.base) && workload.advice == self.base.advice
+    /// Whether the system was ever asked for workloads of this kind.
+    ///
+    /// # Errors
+    /// Engine, access, advice, queue depth, think time, workers, alignment or size distribution differ from what was measured.
+    pub fn knows(&self, workload: &Workload) -> Result<(), OtherKind> {
+        let differences = differences(workload, &self.base);
+        match differences.is_empty() {
+            true => Ok(()),
+            false => Err(OtherKind { target: self.target.clone(), differences }),
+        }
     }
 
     /// The workload whose engine, access and other settings the model holds for.
@@ -165,9 +172,6 @@ impl Model {
             Kind::Product(model) => model.estimate(&place),
         };
         estimate.half_width += self.distance_outside(&place);
-        if !self.alike(workload) {
-            estimate.half_width += std::f64::consts::LN_2;
-        }
         estimate
     }
 }
@@ -182,14 +186,18 @@ impl Predict for Model {
 ///
 /// Throughput comes from the model, requests per second from the mean size, and the mean response time from Little's
 /// law: `process_num · queue_depth` requests are in flight, less the time spent thinking.
-pub fn predict(model: &Model, workload: &Workload) -> Prediction {
+///
+/// # Errors
+/// A workload of a kind that was never measured, as of [`Model::knows`].
+pub fn predict(model: &Model, workload: &Workload) -> Result<Prediction, OtherKind> {
+    model.knows(workload)?;
     let Estimate { log_throughput, half_width } = model.estimate(workload);
     let throughput = log_throughput.exp();
     let iops = throughput / (workload.size_mean as f64).max(1.0);
     let in_flight = f64::from(workload.process_num.max(1)) * f64::from(workload.queue_depth.max(1));
     let unique_bytes = workload.unique_bytes as f64;
     let region = model.regions.iter().find(|(_, to)| unique_bytes <= *to).or(model.regions.last());
-    Prediction {
+    Ok(Prediction {
         name: None,
         system: model.target.clone(),
         workload: workload.clone(),
@@ -199,5 +207,5 @@ pub fn predict(model: &Model, workload: &Workload) -> Prediction {
         response_time_ns: (in_flight / iops * 1e9 - workload.think_time_ns as f64).max(0.0),
         region: region.map(|(name, _)| name.clone()).unwrap_or_default(),
         extrapolated: model.extrapolates(workload),
-    }
+    })
 }

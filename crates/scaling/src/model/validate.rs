@@ -1,9 +1,11 @@
 //! Predictions compared with measurements (self-scaling paper, section 9, figures 12 to 15 and 24).
 
+use super::kind::OtherKind;
 use super::predict::{ModelError, Predict};
 use super::system_model::{Model, predict};
 use ioscape_schema::{
-    ErrorBin, ErrorFigures, Evaluation, Measurement, Parameter, Validation, ValidationPoint,
+    ErrorBin, ErrorFigures, Evaluation, Measurement, Parameter, Prediction, Validation,
+    ValidationPoint,
 };
 use std::collections::BTreeMap;
 
@@ -106,7 +108,8 @@ fn bins(points: &[ValidationPoint], errors: &[f64], parameter: Parameter) -> Vec
 /// median of a workload's rounds. Measurements without a positive throughput are left out.
 ///
 /// # Errors
-/// [`ModelError::Empty`](ModelError::Empty) when the evaluation yields no model.
+/// [`ModelError::Empty`](ModelError::Empty) when the evaluation yields no model, and [`ModelError::OtherKind`] when a measured
+/// workload is of a kind that it never asked for.
 pub fn validate(
     evaluation: &Evaluation,
     rivals: &[(&str, &dyn Predict)],
@@ -115,7 +118,7 @@ pub fn validate(
     let (model, product) = (Model::new(evaluation)?, Model::product(evaluation)?);
     let usable =
         |m: &Measurement| m.throughput_bytes_per_s.is_finite() && m.throughput_bytes_per_s > 0.0;
-    let points: Vec<ValidationPoint> = validated
+    let points = validated
         .iter()
         .filter(|v| usable(&v.measurement))
         .map(|v| {
@@ -126,27 +129,30 @@ pub fn validate(
             let again = v.repeated.iter().filter(|m| usable(m)).map(|m| m.throughput_bytes_per_s);
             let rounds: Vec<f64> =
                 std::iter::once(v.measurement.throughput_bytes_per_s).chain(again).collect();
-            ValidationPoint {
-                prediction: predict(&model, workload),
+            Ok(ValidationPoint {
+                prediction: predict(&model, workload)?,
                 measurement: v.measurement.clone(),
                 repeated_bytes_per_s: rounds.get(1).copied(),
                 rounds_bytes_per_s: rounds,
                 near_border: near_border(evaluation, workload.unique_bytes as f64),
                 models: others.chain([products]).collect(),
-            }
+            })
         })
-        .collect();
-    Ok(summary(&model, &product, points))
+        .collect::<Result<_, ModelError>>()?;
+    summary(&product, points)
 }
 
-fn summary(model: &Model, product: &Model, points: Vec<ValidationPoint>) -> Validation {
+fn summary(product: &Model, points: Vec<ValidationPoint>) -> Result<Validation, ModelError> {
     let mut models = BTreeMap::new();
-    let both = [model, product].map(|m| {
-        let all: Vec<_> = points.iter().map(|p| predict(m, &p.measurement.workload)).collect();
-        let intervals = Some(all.iter().map(|p| p.interval90).collect());
-        let predicted = all.iter().map(|p| p.throughput_bytes_per_s).collect();
-        Column { points: &points, predicted, intervals }
-    });
+    let products: Vec<Prediction> = points
+        .iter()
+        .map(|p| predict(product, &p.measurement.workload))
+        .collect::<Result<_, OtherKind>>()?;
+    let column = |all: &mut dyn Iterator<Item = &Prediction>| {
+        let (predicted, intervals) = all.map(|p| (p.throughput_bytes_per_s, p.interval90)).unzip();
+        Column { points: &points, predicted, intervals: Some(intervals) }
+    };
+    let both = [column(&mut points.iter().map(|p| &p.prediction)), column(&mut products.iter())];
     let errors: Vec<f64> = both[0].errors().collect();
     for (name, column) in ["default", "product"].into_iter().zip(&both) {
         models.insert(name.to_owned(), column.figures());
@@ -163,12 +169,13 @@ fn summary(model: &Model, product: &Model, points: Vec<ValidationPoint>) -> Vali
         .filter_map(|p| Some(error(p.repeated_bytes_per_s?, p.measurement.throughput_bytes_per_s)))
         .collect();
     let by_parameter = Parameter::ALL.into_iter().map(|p| (p, bins(&points, &errors, p))).collect();
-    Validation {
+    let errors_of_default = both[0].figures();
+    Ok(Validation {
         workloads: points.len() as u32,
-        errors: both[0].figures(),
+        errors: errors_of_default,
         repeatability_error: (!repeated.is_empty()).then(|| quantile(repeated, 0.5)),
         models,
         by_parameter,
         points,
-    }
+    })
 }

@@ -1,0 +1,145 @@
+//! The command that would measure what no result knows.
+
+use ioscape_schema::{Access, Advice, Engine, SizeDistribution, Workers, Workload};
+
+/// The command that measures `workload` on `target` under a memory limit: an evaluation where one can be made of such
+/// workloads, else a run of this one. `None` for a simulated system, which has only what its file describes.
+pub fn command(target: &str, memory: Option<u64>, workload: &Workload) -> Option<String> {
+    let simulated = target.starts_with("sim:");
+    let evaluates = can_be_evaluated(workload, simulated);
+    if simulated && !evaluates {
+        return None;
+    }
+    let mut words = vec!["ioscape".to_owned(), if evaluates { "evaluate" } else { "run" }.into()];
+    words.push(shell_word(target));
+    words.extend(memory.map(|bytes| format!("--memory {}", size(bytes))));
+    words.extend(way(workload));
+    if !evaluates {
+        words.extend(only_run(workload));
+    }
+    Some(words.join(" "))
+}
+
+fn can_be_evaluated(w: &Workload, simulated: bool) -> bool {
+    let plain = w.queue_depth == 1 && w.think_time_ns == 0 && w.align_bytes.is_none();
+    let engine = match simulated {
+        true => w.engine == Engine::Sim && w.workers == Workers::Processes,
+        false => !matches!(w.engine, Engine::Null | Engine::Sim),
+    };
+    plain && engine && w.access != Access::Dsync && w.advice == Advice::Normal
+}
+
+/// The options that `evaluate` and `run` share, where they are not the default.
+fn way(w: &Workload) -> Vec<String> {
+    let default = Workload::default();
+    let mut words = Vec::new();
+    if w.access == Access::Direct {
+        words.push("--direct".to_owned());
+    }
+    if !matches!(w.engine, Engine::Psync | Engine::Sim) {
+        words.push(format!("--engine {}", w.engine));
+    }
+    if w.workers != default.workers {
+        words.push(format!("--workers {}", w.workers));
+    }
+    if w.size_distribution != SizeDistribution::Normal {
+        words.push(format!("--size-dist {}", w.size_distribution));
+    }
+    words.extend(w.direct_above_bytes.map(|bytes| format!("--direct-above {}", size(bytes))));
+    words
+}
+
+/// The options that only `run` has.
+fn only_run(w: &Workload) -> Vec<String> {
+    let mut words = vec![
+        format!("--unique-bytes {}", size(w.unique_bytes)),
+        format!("--size-mean {}", size(w.size_mean)),
+        format!("--read-frac {}", w.read_frac),
+        format!("--seq-frac {}", w.seq_frac),
+        format!("--processes {}", w.process_num),
+    ];
+    if w.access == Access::Dsync {
+        words.push("--dsync".to_owned());
+    }
+    if w.queue_depth > 1 {
+        words.push(format!("--queue-depth {}", w.queue_depth));
+    }
+    if w.think_time_ns > 0 {
+        words.push(format!("--think-time {}ns", w.think_time_ns));
+    }
+    words.extend(w.align_bytes.map(|bytes| format!("--align {}", size(bytes))));
+    if w.advice != Advice::Normal {
+        words.push(format!("--advice {}", w.advice));
+    }
+    words
+}
+
+/// A size as options take it, with the largest suffix that leaves a whole number.
+fn size(bytes: u64) -> String {
+    let units = [(30, "G"), (20, "M"), (10, "k")];
+    let whole = units.iter().find(|(shift, _)| bytes > 0 && bytes.is_multiple_of(1 << shift));
+    whole.map_or_else(|| bytes.to_string(), |(shift, unit)| format!("{}{unit}", bytes >> shift))
+}
+
+/// `text` as one word of a shell.
+fn shell_word(text: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-:+@%".contains(c);
+    match !text.is_empty() && text.chars().all(plain) {
+        true => text.to_owned(),
+        false => format!("'{}'", text.replace('\'', r"'\''")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::{Cli, Command};
+    use clap::Parser;
+
+    fn typed(workload: &Workload) -> Command {
+        let words = command("/srv/data", Some(512 << 20), workload).expect("a command");
+        Cli::try_parse_from(words.split(' ')).expect("a command that can be typed").command
+    }
+
+    #[test]
+    fn what_can_be_evaluated_is_and_all_else_is_run() {
+        let base = Workload::default();
+        let direct = Workload {
+            access: Access::Direct,
+            workers: Workers::Threads,
+            size_distribution: SizeDistribution::Fixed,
+            ..base.clone()
+        };
+        let Command::Evaluate(args) = typed(&direct) else { panic!("another command") };
+        assert!(args.direct && args.memory == Some(512 << 20) && args.engine.is_none());
+        assert_eq!(
+            (args.workers, args.size_dist),
+            (Some(Workers::Threads), SizeDistribution::Fixed)
+        );
+        let others = [
+            Workload { access: Access::Dsync, ..base.clone() },
+            Workload { queue_depth: 32, engine: Engine::IoUring, ..base.clone() },
+            Workload { advice: Advice::Random, unique_bytes: 12_345_678, ..base.clone() },
+            Workload { think_time_ns: 1500, align_bytes: Some(512), ..base },
+        ];
+        for other in others {
+            let Command::Run(args) = typed(&other) else { panic!("another command") };
+            assert_eq!(args.workload.on(Workload::default()), other);
+        }
+    }
+
+    #[test]
+    fn a_simulated_system_has_what_its_file_describes() {
+        let sim = Workload { engine: Engine::Sim, ..Workload::default() };
+        let direct = Workload { access: Access::Direct, ..sim.clone() };
+        let said = command("sim:sprite", None, &direct);
+        assert_eq!(said.as_deref(), Some("ioscape evaluate sim:sprite --direct"));
+        assert_eq!(command("sim:sprite", None, &Workload { queue_depth: 8, ..sim }), None);
+    }
+
+    #[test]
+    fn a_target_is_one_word_of_a_shell() {
+        assert_eq!(shell_word("/a b/it's"), r"'/a b/it'\''s'");
+        assert_eq!(shell_word("/mnt/data-1.x"), "/mnt/data-1.x");
+    }
+}

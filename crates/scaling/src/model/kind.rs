@@ -1,0 +1,124 @@
+//! What an evaluation asked of a system beside the five parameters: a model answers for workloads of that kind alone.
+
+use ioscape_schema::Workload;
+
+/// A setting beside the five parameters in which a workload differs from everything that was measured.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KindDifference {
+    /// The setting, in words.
+    pub setting: &'static str,
+    /// What the workload asks for.
+    pub asked: String,
+    /// What was measured.
+    pub measured: String,
+}
+
+/// A workload of a kind that was never measured: nothing is known of its speed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{} was never measured on {target}, which was evaluated with {}", self.asked(), self.measured())]
+pub struct OtherKind {
+    /// The evaluation's target.
+    pub target: String,
+    /// Every difference, at least one.
+    pub differences: Vec<KindDifference>,
+}
+
+impl OtherKind {
+    fn asked(&self) -> String {
+        self.settings(|one| &one.asked)
+    }
+
+    fn measured(&self) -> String {
+        self.settings(|one| &one.measured)
+    }
+
+    /// The settings that differ, each with the value that `of` picks, in words.
+    fn settings(&self, of: impl Fn(&KindDifference) -> &String) -> String {
+        let each: Vec<String> =
+            self.differences.iter().map(|one| format!("{} {}", one.setting, of(one))).collect();
+        each.join(", ")
+    }
+}
+
+/// Every setting beside the five parameters and the advice in which `asked` differs from `measured`.
+fn differences_in_mechanism(asked: &Workload, measured: &Workload) -> Vec<KindDifference> {
+    let bytes =
+        |limit: Option<u64>| limit.map_or("none".to_owned(), |bytes| format!("{bytes} bytes"));
+    let of = |w: &Workload| {
+        [
+            ("access", w.access.to_string()),
+            ("engine", w.engine.to_string()),
+            ("size distribution", w.size_distribution.to_string()),
+            ("queue depth", w.queue_depth.to_string()),
+            ("workers", w.workers.to_string()),
+            ("think time", format!("{} ns", w.think_time_ns)),
+            ("alignment", bytes(w.align_bytes).replace("none", "by size")),
+            ("direct I/O above", bytes(w.direct_above_bytes)),
+        ]
+    };
+    let both = of(asked).into_iter().zip(of(measured));
+    both.filter(|((_, asked), (_, measured))| asked != measured)
+        .map(|((setting, asked), (_, measured))| KindDifference { setting, asked, measured })
+        .collect()
+}
+
+/// Every setting beside the five parameters in which `asked` differs from `measured`.
+pub(super) fn differences(asked: &Workload, measured: &Workload) -> Vec<KindDifference> {
+    let mut found = differences_in_mechanism(asked, measured);
+    if asked.advice != measured.advice {
+        let (asked, measured) = (asked.advice.to_string(), measured.advice.to_string());
+        found.push(KindDifference { setting: "advice", asked, measured });
+    }
+    found
+}
+
+/// Whether two workloads differ in the five parameters and in their advice only: the searches for cache sizes advise the
+/// kernel not to read ahead, and the model knows how much that matters.
+pub(super) fn same_kind(a: &Workload, b: &Workload) -> bool {
+    differences_in_mechanism(a, b).is_empty()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ioscape_schema::{Access, Advice, Engine, SizeDistribution};
+
+    #[test]
+    fn every_setting_beside_the_five_parameters_is_a_kind_of_its_own() {
+        let base = Workload::default();
+        let kinds = [
+            Workload { access: Access::Direct, ..base.clone() },
+            Workload { engine: Engine::Mmap, ..base.clone() },
+            Workload { size_distribution: SizeDistribution::Fixed, ..base.clone() },
+            Workload { queue_depth: 32, engine: Engine::IoUring, ..base.clone() },
+            Workload { advice: Advice::Random, ..base.clone() },
+            Workload { think_time_ns: 1, ..base.clone() },
+            Workload { align_bytes: Some(512), ..base.clone() },
+            Workload { direct_above_bytes: Some(1 << 18), ..base.clone() },
+        ];
+        for other in &kinds {
+            assert!(!differences(other, &base).is_empty(), "{other:?}");
+        }
+        let five = Workload {
+            unique_bytes: 1,
+            size_mean: 1,
+            read_frac: 0.0,
+            seq_frac: 0.0,
+            process_num: 9,
+            ..base.clone()
+        };
+        assert_eq!(differences(&five, &base), []);
+        assert!(same_kind(&kinds[4], &base), "advice is part of the model");
+    }
+
+    #[test]
+    fn the_refusal_names_both_sides() {
+        let asked = Workload { access: Access::Direct, queue_depth: 8, ..Workload::default() };
+        let differences = differences(&asked, &Workload::default());
+        let refusal = OtherKind { target: "/srv".into(), differences };
+        assert_eq!(
+            refusal.to_string(),
+            "access direct, queue depth 8 was never measured on /srv, which was evaluated with access buffered, queue depth 1"
+        );
+    }
+}
