@@ -1,6 +1,7 @@
 //! How a command fails: one sentence, and an exit code.
 
 use ioscape_machine::error::Error as MeasureError;
+use ioscape_schema::text::inert;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
@@ -75,7 +76,7 @@ impl Failure {
             Self::Interrupted(_) => INTERRUPTED,
             Self::Command { code, .. } => *code,
         };
-        let _ = writeln!(io::stderr(), "ioscape: {}", crate::text::printable(&self.to_string()));
+        let _ = writeln!(io::stderr(), "ioscape: {}", inert(&self.to_string()));
         code
     }
 }

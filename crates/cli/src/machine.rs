@@ -6,6 +6,7 @@ use crate::progress::Progress;
 use ioscape_machine::error::Error as MeasureError;
 use ioscape_machine::{Target, TargetFacts, TargetOptions};
 use ioscape_measure::session::{RunOptions, Session, SessionOptions};
+use ioscape_schema::text::inert;
 use ioscape_schema::units::Bytes;
 use ioscape_schema::{Document, Io, Measurement, Warning, WarningKind, Workload};
 use ioscape_workload::{Stream, largest_request};
@@ -55,7 +56,7 @@ impl Machine {
     ) -> Result<Self, Failure> {
         let target = Target::open(path, &TargetOptions { destroy_data, write_needed: true })?;
         for name in target.leftovers() {
-            let name = crate::text::printable(name);
+            let name = inert(name);
             output::tell(&format!("removed {name}, left behind by an earlier run that was killed"));
         }
         let session = Session::new(target, SessionOptions { memory_limit, seed: 0 })?;

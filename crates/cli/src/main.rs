@@ -6,20 +6,18 @@ mod asked;
 mod command;
 mod drives;
 mod failure;
-mod interrupt;
 mod machine;
 mod output;
 mod outputs;
 mod progress;
-mod recognise;
 mod remedy;
 mod resume;
 mod save;
 mod systems;
-mod text;
 mod traces;
 
 use args::Command;
+use ioscape_schema::text::inert;
 use std::ffi::OsString;
 use std::path::Path;
 use std::process::ExitCode;
@@ -35,7 +33,7 @@ fn main() -> ExitCode {
     let command = cli.command;
     ExitCode::from(match command.storage() {
         Some(place) => {
-            let tell = |text: &str| output::tell(&text::printable(text));
+            let tell = |text: &str| output::tell(&inert(text));
             ioscape_machine::keeper::keep(&place.display().to_string(), tell, || {
                 carry_out(command, &typed)
             })
@@ -64,9 +62,10 @@ fn carry_out(command: Command, typed: &args::Typed) -> u8 {
         Command::Man(args) => command::install::man(&args),
     };
     for path in ioscape_machine::target::abandoned() {
-        let path = text::printable(&path.display().to_string());
+        let path = path.display().to_string();
         output::tell(&format!(
-            "{path} is left behind, since its file system does not answer: the next run there removes it"
+            "{} is left behind, since its file system does not answer: the next run there removes it",
+            inert(&path)
         ));
     }
     match done {

@@ -1,7 +1,7 @@
 //! Where results go: standard output, and files that are written whole or not at all.
 
 use crate::failure::Failure;
-use crate::text::printable;
+use ioscape_schema::text::inert;
 use ioscape_schema::{Document, SCHEMA, Tool};
 use std::io::{self, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
@@ -28,7 +28,7 @@ pub fn print(text: &str) -> Result<(), Failure> {
 
 /// Tells the user something on standard error.
 pub fn tell(text: &str) {
-    let lines: Vec<String> = text.lines().map(printable).collect();
+    let lines: Vec<_> = text.lines().map(inert).collect();
     tell_styled(&lines.join("\n"));
 }
 

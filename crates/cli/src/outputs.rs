@@ -2,7 +2,7 @@
 
 use crate::args::ResultArgs;
 use crate::failure::{Failure, both};
-use crate::{output, recognise};
+use crate::output;
 use ioscape_machine::output::{Destination, DestinationOptions, Draft, Identity};
 use ioscape_schema::Document;
 use std::io::{self, Write};
@@ -57,11 +57,7 @@ impl Names {
     /// # Errors
     /// Misuse: a place that cannot be written, a file that is no result of ours, or one file named twice.
     pub fn open(self) -> Result<Outputs, Failure> {
-        let options = DestinationOptions {
-            force: self.force,
-            is_ours: &recognise::is_result,
-            unnamed: false,
-        };
+        let options = DestinationOptions { force: self.force, unnamed: false };
         let mut places: Vec<(&'static str, Destination)> = Vec::new();
         for (what, path) in &self.writes {
             let place = Destination::open(path, options)?;
@@ -113,8 +109,7 @@ fn tell_leftovers(place: &Destination) {
 
 /// Opens a place whose name is ours.
 pub fn unnamed(path: &Path) -> Result<Destination, Failure> {
-    let options =
-        DestinationOptions { force: false, is_ours: &recognise::is_result, unnamed: true };
+    let options = DestinationOptions { force: false, unnamed: true };
     let place = Destination::open(path, options)?;
     tell_leftovers(&place);
     Ok(place)

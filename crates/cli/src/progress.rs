@@ -1,6 +1,7 @@
 //! What the user sees while waiting: one bar on a terminal, nothing in a pipe.
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use ioscape_schema::text::inert;
 use ioscape_schema::units::{Count, Seconds};
 use std::io::IsTerminal;
 use std::time::Duration;
@@ -29,7 +30,7 @@ impl Progress {
 
     /// For one of several jobs.
     pub fn of_jobs(index: usize, count: usize, name: &str) -> Self {
-        let name = crate::text::printable(name);
+        let name = inert(name).into_owned();
         let progress = Self::new(1, "{spinner} {prefix} {msg} [{elapsed}]");
         progress.bar.set_prefix(format!("{}/{count} {name}:", index + 1));
         progress
@@ -54,7 +55,7 @@ impl Progress {
 
     /// For a file of `bytes` bytes that is worked through.
     pub fn of_bytes(bytes: u64, name: &str) -> Self {
-        let name = crate::text::printable(name);
+        let name = inert(name).into_owned();
         let progress = Self::new(bytes, "[{bar:30}] {percent:>3} % {prefix} {wide_msg}");
         progress.bar.set_prefix(name);
         progress

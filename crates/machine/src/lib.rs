@@ -13,6 +13,7 @@ pub mod environment;
 pub mod error;
 pub mod extents;
 mod facts;
+pub mod interrupt;
 pub mod keeper;
 pub mod load;
 pub mod loops;

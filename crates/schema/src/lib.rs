@@ -21,6 +21,7 @@ mod range;
 pub mod replay;
 pub mod simulation;
 pub mod tally;
+pub mod text;
 pub mod trace_characterization;
 pub mod trace_file;
 pub mod trace_summary;

@@ -4,9 +4,10 @@ use crate::args::CalibrateArgs;
 use crate::failure::Failure;
 use crate::outputs::{Names, RESULT};
 use crate::progress::Progress;
-use crate::recognise::FITTED_DRIVE;
 use crate::traces::Rows;
-use crate::{drives, interrupt, output};
+use crate::{drives, output};
+use ioscape_machine::interrupt;
+use ioscape_schema::text::DRIVE_MARK;
 use ioscape_simulate::calibrate::{Search, calibrate, verdict};
 use ioscape_simulate::simulate::by_device;
 use ioscape_simulate::{Job, jobs};
@@ -54,7 +55,7 @@ pub fn main(args: &CalibrateArgs) -> Result<(), Failure> {
     let failed = |e: ioscape_simulate::Error| Failure::Failed(e.to_string());
     let (mut fitted, summary) = verdict(&start, fitted, [first, second]).map_err(failed)?;
     fitted.sources.insert("calibration".to_owned(), summary.join("; "));
-    let text = format!("{FITTED_DRIVE}.\n{}", fitted.text().map_err(misuse)?);
+    let text = format!("{DRIVE_MARK}.\n{}", fitted.text().map_err(misuse)?);
     for line in &summary {
         output::tell(line);
     }

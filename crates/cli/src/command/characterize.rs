@@ -2,9 +2,10 @@
 
 use crate::args::CharacterizeArgs;
 use crate::failure::{Failure, both};
+use crate::output;
 use crate::outputs::{Names, Outputs};
-use crate::{interrupt, output};
 use ioscape_machine::environment;
+use ioscape_machine::interrupt;
 use ioscape_observe::calls::{CallOptions, Recording, record};
 use ioscape_schema::{Characterization, Document, Ending, FileTraits, ProcessTraits, Traits};
 use ioscape_workload::characterize::{Unseen, doubts};

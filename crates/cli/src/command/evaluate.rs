@@ -7,9 +7,10 @@ use crate::machine::{self, Machine};
 use crate::outputs::Names;
 use crate::progress::Progress;
 use crate::save::{Keeper, Work};
-use crate::{interrupt, output, resume};
+use crate::{output, resume};
 use ioscape_machine::TargetFacts;
 use ioscape_machine::error::Error as MeasureError;
+use ioscape_machine::interrupt;
 use ioscape_scaling::{EvaluationOptions, Plan, Probe, ProbeRequest, RecordedProbe};
 use ioscape_schema::units::Bytes;
 use ioscape_schema::{

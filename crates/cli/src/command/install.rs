@@ -4,9 +4,9 @@ use crate::args::{Cli, CompletionsArgs, ManArgs};
 use crate::failure::Failure;
 use crate::output;
 use crate::outputs::{self, Names};
-use crate::recognise::MANUAL;
 use clap::{Command, CommandFactory};
 use clap_mangen::Man;
+use ioscape_schema::text::MANUAL_MARK;
 use std::io;
 
 /// What the outputs are called in messages.
@@ -46,6 +46,6 @@ fn render(command: &Command, pages: &mut Vec<(String, String)>) -> io::Result<()
     let name = man.get_filename();
     let mut page = Vec::new();
     man.render(&mut page)?;
-    pages.push((name, format!("{MANUAL}\n{}", String::from_utf8_lossy(&page))));
+    pages.push((name, format!("{MANUAL_MARK}\n{}", String::from_utf8_lossy(&page))));
     command.get_subcommands().try_for_each(|below| render(below, pages))
 }

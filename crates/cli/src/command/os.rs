@@ -3,9 +3,10 @@
 use crate::andrew::Andrew;
 use crate::args::OsArgs;
 use crate::failure::{Failure, both};
+use crate::output;
 use crate::outputs::Names;
 use crate::progress::Progress;
-use crate::{interrupt, output};
+use ioscape_machine::interrupt;
 use ioscape_osbench::{OsOptions, Outcome, Program};
 use ioscape_schema::{Warning, WarningKind};
 use std::process::ExitCode;

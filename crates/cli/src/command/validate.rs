@@ -7,8 +7,9 @@ use crate::outputs::Names;
 use crate::progress::Progress;
 use crate::save::{self, Keeper};
 use crate::systems::System;
-use crate::{interrupt, output, resume};
+use crate::{output, resume};
 use ioscape_machine::error::Error as MeasureError;
+use ioscape_machine::interrupt;
 use ioscape_scaling::model::{
     ModelKind, OrthogonalModel, Predict, SinglePointModel, Validated, bounds_of, orthogonal_sample,
     random_workloads, single_point_workload, validate,

@@ -1,7 +1,7 @@
 //! The files of a trace: opened once, and whatever they are, readable as the formats need it.
 
 use crate::failure::Failure;
-use crate::interrupt;
+use ioscape_machine::interrupt;
 use ioscape_trace::{Source, needs_file};
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};

@@ -9,8 +9,8 @@ pub use output::{Output, ROWS, ROWS_MOST, format_of_rows, info_of_target, write_
 
 use crate::args::RowsArgs;
 use crate::failure::Failure;
-use crate::interrupt;
 use crate::progress::Progress;
+use ioscape_machine::interrupt;
 use ioscape_schema::units::Count;
 use ioscape_schema::{Io, TraceInfo};
 use ioscape_trace::{Error, ReadOptions, Reader, Selection, Wanted};

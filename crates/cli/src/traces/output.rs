@@ -3,6 +3,7 @@
 use crate::failure::Failure;
 use crate::outputs::{Names, RESULT};
 use ioscape_machine::output::{Destination, Draft};
+use ioscape_schema::text::inert;
 use ioscape_schema::{Device, Io, TraceInfo};
 use ioscape_trace::{OutFormat, Writer};
 use std::fs::File;
@@ -24,7 +25,7 @@ const WITHOUT_ROOM: &str = "requests after the last row";
 /// What holds for the rows of real I/O, on one device that is called as its target: of `bytes` bytes, and with `lacking`
 /// requests after the last row.
 pub fn info_of_target(target: &Path, bytes: u64, lacking: u64) -> TraceInfo {
-    let name = crate::text::printable(&target.display().to_string());
+    let name = inert(&target.display().to_string()).into_owned();
     let device = Device { name, capacity_bytes: Some(bytes), ..Device::default() };
     let lacks = (lacking > 0).then(|| (WITHOUT_ROOM.to_owned(), lacking.to_string()));
     TraceInfo {

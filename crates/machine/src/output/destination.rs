@@ -2,6 +2,7 @@
 
 use super::identity::Identity;
 use super::links::{self, End};
+use super::recognise::is_result;
 use crate::error::Error;
 use crate::target::scratch::{self, Scratch};
 use crate::target::unlock;
@@ -22,12 +23,10 @@ const READER: Duration = Duration::from_secs(10);
 const NAMES_MOST: u32 = 1000;
 
 /// How an output may be written.
-#[derive(Clone, Copy)]
-pub struct DestinationOptions<'a> {
+#[derive(Clone, Copy, Debug, Default)]
+pub struct DestinationOptions {
     /// A file that is no result of ours may be replaced (`--force`).
     pub force: bool,
-    /// Whether an existing file is a result of ours, by what it holds.
-    pub is_ours: &'a dyn Fn(&File) -> bool,
     /// The name is ours, not the user's: if there is such a file, another name is found.
     pub unnamed: bool,
 }
@@ -332,7 +331,7 @@ fn vet(
             "belongs to another user, and would be yours after it is replaced: choose another name";
         return Err(Error::target(path, why));
     }
-    let is_ours = || file.is_some_and(|file| (options.is_ours)(file));
+    let is_ours = || file.is_some_and(is_result);
     if options.force || options.unnamed || found.st_size == 0 || is_ours() {
         return Ok(());
     }
@@ -390,12 +389,12 @@ fn connected(path: &Path) -> io::Result<File> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ioscape_schema::text::TRACE_MARK;
     use std::io::Write;
     use std::os::unix::fs::{MetadataExt, PermissionsExt};
 
-    fn options(force: bool) -> DestinationOptions<'static> {
-        let is_ours = &|file: &File| io::read_to_string(file).is_ok_and(|t| t.starts_with("ours"));
-        DestinationOptions { force, is_ours, unnamed: false }
+    fn options(force: bool) -> DestinationOptions {
+        DestinationOptions { force, unnamed: false }
     }
 
     fn write(destination: &mut Destination, text: &str) -> io::Result<u64> {
@@ -408,16 +407,20 @@ mod tests {
     fn a_result_is_replaced_and_keeps_its_mode() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("a");
-        std::fs::write(&path, "ours").unwrap();
+        std::fs::write(&path, TRACE_MARK).unwrap();
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
         let before = path.metadata().unwrap().ino();
         let mut destination = Destination::open(&path, options(false)).unwrap();
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1, "the trial leaves nothing");
         drop(destination.begin().unwrap());
-        assert_eq!(std::fs::read(&path).unwrap(), b"ours", "a draft that is dropped is no result");
-        assert_eq!(write(&mut destination, "ours: more").unwrap(), 10);
+        assert_eq!(
+            std::fs::read(&path).unwrap(),
+            TRACE_MARK.as_bytes(),
+            "a draft that is dropped is no result"
+        );
+        assert_eq!(write(&mut destination, "# ioscape trace 1").unwrap(), 17);
         assert_ne!(path.metadata().unwrap().ino(), before, "a new file took its place");
-        assert_eq!(write(&mut destination, "ours: again").unwrap(), 11);
+        assert_eq!(write(&mut destination, "# ioscape trace 22").unwrap(), 18);
         let after = path.metadata().unwrap();
         assert_eq!(after.mode() & 0o7777, 0o600);
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
@@ -457,8 +460,8 @@ mod tests {
         let own = DestinationOptions { unnamed: true, ..options(false) };
         let mut destinations = [(); 3].map(|()| Destination::open(&path, own).unwrap());
         for destination in &mut destinations {
-            write(destination, "ours").unwrap();
-            write(destination, "ours").unwrap();
+            write(destination, TRACE_MARK).unwrap();
+            write(destination, TRACE_MARK).unwrap();
         }
         let names = destinations.each_ref().map(|p| p.path().file_name().unwrap().to_owned());
         assert_eq!(names, ["a.ioscape.json", "a-2.ioscape.json", "a-3.ioscape.json"]);

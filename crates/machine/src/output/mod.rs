@@ -6,6 +6,8 @@
 mod destination;
 mod identity;
 mod links;
+mod recognise;
 
 pub use destination::{Destination, DestinationOptions, Draft};
 pub use identity::Identity;
+pub use recognise::is_result;

@@ -6,6 +6,7 @@ use crate::outcome::{
     render::{Render, Section},
 };
 use crate::text::{esc, short_time};
+use ioscape_schema::text::PAGE_MARK;
 use ioscape_schema::units::Bytes;
 use ioscape_schema::{Document, Environment};
 use std::fmt::Write as _;
@@ -69,7 +70,7 @@ fn head(out: &mut String, document: &Document) {
 <html lang="en"><head><meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="{policy}; base-uri 'none'; form-action 'none'">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="referrer" content="no-referrer"><meta name="generator" content="ioscape {}">
+<meta name="referrer" content="no-referrer">{PAGE_MARK}{}">
 <title>{title} - ioscape</title><style>{STYLE}</style></head><body>"#,
         esc(&document.tool.version)
     );

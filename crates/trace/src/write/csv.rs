@@ -3,6 +3,7 @@
 use super::encode::Encode;
 use crate::columns::{self, ALL};
 use crate::error::Error;
+use ioscape_schema::text::TRACE_MARK;
 use ioscape_schema::{Io, TraceInfo};
 use std::borrow::Cow;
 use std::io::Write;
@@ -25,7 +26,7 @@ impl<W: Write> Csv<W> {
         self.begun = true;
         let json = serde_json::to_string(info).map_err(|e| Error::Write(e.into()))?;
         let names = [&ALL, self.more].concat().join(",");
-        writeln!(self.out, "# ioscape trace {json}\n{names}").map_err(Error::Write)
+        writeln!(self.out, "{TRACE_MARK}{json}\n{names}").map_err(Error::Write)
     }
 
     fn row(&mut self, io: &Io, more: &[u64], info: &TraceInfo) -> std::io::Result<()> {

@@ -1,12 +1,13 @@
 //! The workloads that a trace was found to be, as a job file.
 
+use ioscape_schema::text::{JOBS_MARK, inert};
 use ioscape_schema::{TraceCharacterization, TraceTraits, Workload};
 use std::fmt::Write as _;
 
 /// A job file of the workloads: the whole first, then disks, processes and windows.
 pub fn job_file(found: &TraceCharacterization) -> String {
-    let name = printable(&found.name);
-    let mut out = format!("# The workloads of five parameters nearest to {name}.\n");
+    let name = inert(&found.name);
+    let mut out = format!("{JOBS_MARK}{name}.\n");
     let rest = found.disks.iter().chain(&found.processes).chain(&found.windows);
     for traits in [&found.overall].into_iter().chain(rest) {
         job(&mut out, traits);
@@ -14,15 +15,10 @@ pub fn job_file(found: &TraceCharacterization) -> String {
     out
 }
 
-/// Text without control characters: names come from outside, and a comment ends with its line.
-fn printable(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
-}
-
 fn job(out: &mut String, traits: &TraceTraits) {
     let Workload { unique_bytes, size_mean, read_frac, seq_frac, process_num, .. } =
         traits.workload;
-    let name = toml::Value::from(printable(&traits.name));
+    let name = toml::Value::from(&*inert(&traits.name));
     let (distribution, access) = (traits.workload.size_distribution, traits.workload.access);
     // Writing into a string cannot fail.
     let _ = write!(
@@ -49,6 +45,6 @@ mod tests {
         let found = TraceCharacterization { overall, ..TraceCharacterization::default() };
         let jobs = parse_jobs(&job_file(&found)).unwrap();
         assert_eq!(jobs[0].workload, found.overall.workload);
-        assert_eq!(jobs[0].name, "a \"b\"\u{fffd}");
+        assert_eq!(jobs[0].name, "a \"b\"\\n");
     }
 }

@@ -10,10 +10,11 @@ use crate::failure::Failure;
 use crate::outputs::Names;
 use crate::progress::Progress;
 use crate::save::{Keeper, Work};
-use crate::{interrupt, output, resume};
+use crate::{output, resume};
 use cells::Cells;
 use ioscape_machine::Clock;
 use ioscape_machine::environment::{self, identity};
+use ioscape_machine::interrupt;
 use ioscape_schema::units::Bytes;
 use ioscape_schema::{CampaignResult, Document, Environment, RowPlan, Warning, WarningKind};
 use ioscape_study::campaign::{

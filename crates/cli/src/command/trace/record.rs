@@ -3,10 +3,11 @@
 use super::convert;
 use crate::args::RecordArgs;
 use crate::failure::Failure;
+use crate::output;
 use crate::outputs::Names;
 use crate::progress::Progress;
 use crate::traces::Output;
-use crate::{interrupt, output};
+use ioscape_machine::interrupt;
 use ioscape_observe::record::{
     BUFFER_BYTES, BlockRange, Holds, RecordOptions, RecordedCommand, RecordedDisk, Recorder,
     Recording, of_file_system, this_thread,

@@ -2,12 +2,13 @@
 
 use crate::args::ReplayArgs;
 use crate::failure::Failure;
+use crate::output;
 use crate::outputs::Names;
 use crate::progress::Progress;
 use crate::traces::{
     self, Files, ROWS, ROWS_MOST, Rows, format_of_rows, info_of_target, write_rows,
 };
-use crate::{interrupt, output};
+use ioscape_machine::interrupt;
 use ioscape_machine::output::Destination;
 use ioscape_machine::{Clock, Target, TargetOptions, environment, traps};
 use ioscape_measure::replay::{self, ReplayOptions, ReplayWatch, Replayed};

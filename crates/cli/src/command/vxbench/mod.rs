@@ -7,9 +7,10 @@ pub use job::{run, watch};
 
 use crate::args::VxbenchArgs;
 use crate::failure::Failure;
+use crate::output;
 use crate::outputs::Names;
 use crate::progress::Progress;
-use crate::{interrupt, output};
+use ioscape_machine::interrupt;
 use ioscape_schema::Vxbench;
 use ioscape_workload::vxbench::parse;
 

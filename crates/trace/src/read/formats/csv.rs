@@ -6,11 +6,12 @@ use crate::read::head::{Head, Likeness};
 use crate::read::lines::Pieces;
 use crate::read::tables::{Bad, Sink};
 use crate::read::text::{request, whole, wrong};
+use ioscape_schema::text::TRACE_MARK;
 use ioscape_schema::{Io, TraceInfo};
 use std::borrow::Cow;
 
 /// What a file begins with; the tables follow as JSON.
-const MAGIC: &[u8] = b"# ioscape trace ";
+const MAGIC: &[u8] = TRACE_MARK.as_bytes();
 
 /// Columns without which there is no row.
 const NEEDED: [&str; 4] = [columns::QUEUED, columns::IS_WRITE, columns::OFFSET, columns::LENGTH];

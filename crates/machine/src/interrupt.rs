@@ -1,6 +1,6 @@
 //! Ctrl-C: the first ends the work and keeps all finished results, the second ends the program at once.
 
-use ioscape_machine::keeper;
+use crate::keeper;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 

@@ -1,5 +1,8 @@
 //! Whether a file is a result of this program, by what it holds.
 
+use ioscape_schema::text::{
+    DRIVE_MARK, JOBS_MARK, MANUAL_MARK, PAGE_MARK, RESULT_MARK, TRACE_MARK,
+};
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 
@@ -8,19 +11,8 @@ const HEAD: u64 = 4096;
 /// Bytes looked at at the end of a Parquet file, where it says who wrote it.
 const TAIL: u64 = 64 << 10;
 
-/// What every result file says in its first lines, without spaces.
-const RESULT: &str = r#""schema":"ioscape/"#;
-/// What every page says in its head.
-const PAGE: &str = r#"<meta name="generator" content="ioscape "#;
-/// How texts begin that are made to be read by this program again.
-const TEXTS: [&str; 4] =
-    ["# ioscape trace ", "# The workloads of five parameters nearest to ", FITTED_DRIVE, MANUAL];
-
-/// First words of a drive that was fitted.
-pub const FITTED_DRIVE: &str = "# Fitted by ioscape calibrate";
-
-/// First words of a manual page.
-pub const MANUAL: &str = ".\\\" Made by ioscape man";
+/// First words of the texts that are recognised by them.
+const TEXTS: [&str; 4] = [TRACE_MARK, JOBS_MARK, DRIVE_MARK, MANUAL_MARK];
 
 /// Whether `file` holds a result: a document, a page, a trace, rows, jobs, a fitted drive, or a manual page.
 ///
@@ -39,8 +31,8 @@ fn looks_ours(mut file: &File) -> io::Result<bool> {
     }
     let head = String::from_utf8_lossy(&head);
     let tight: String = head.chars().filter(|c| !c.is_whitespace()).collect();
-    let is_document = tight.starts_with('{') && tight.contains(RESULT);
-    Ok(is_document || head.contains(PAGE) || TEXTS.iter().any(|text| head.starts_with(text)))
+    let is_document = tight.starts_with('{') && tight.contains(RESULT_MARK);
+    Ok(is_document || head.contains(PAGE_MARK) || TEXTS.iter().any(|text| head.starts_with(text)))
 }
 
 fn part(file: &File, most: u64) -> io::Result<Vec<u8>> {
@@ -63,9 +55,8 @@ mod tests {
 
     #[test]
     fn results_are_told_from_other_files() {
-        let document = crate::output::document(1);
-        assert!(is_ours(ioscape_report::json(&document).unwrap().as_bytes()));
-        assert!(is_ours(ioscape_report::html(&document).as_bytes()));
+        assert!(is_ours(b"{\n  \"schema\": \"ioscape/1\",\n"));
+        assert!(is_ours(format!("<!DOCTYPE html><head>{PAGE_MARK}0.1.0\">").as_bytes()));
         assert!(is_ours(b"PAR1....ioscape 0.1.0....PAR1"));
         assert!(is_ours(b"# ioscape trace {}\n"));
         for other in ["", "{}", "[]", "{\"a\": 1}", "PAR1 parquet-mr PAR1", "<!DOCTYPE html>", "x"]
