@@ -30,6 +30,7 @@ fn main() -> ExitCode {
         Ok(parsed) => parsed,
         Err(error) => return failure::of_arguments(&error),
     };
+    output::display(cli.display);
     let command = cli.command;
     ExitCode::from(match command.storage() {
         Some(place) => {
@@ -58,6 +59,7 @@ fn carry_out(command: Command, typed: &args::Typed) -> u8 {
         Command::Simulate(args) => command::simulate::main(&args),
         Command::Calibrate(args) => command::calibrate::main(&args),
         Command::Report(args) => command::report::main(&args),
+        Command::Doctor(args) => command::doctor::main(&args),
         Command::Completions(args) => command::install::completions(&args),
         Command::Man(args) => command::install::man(&args),
     };

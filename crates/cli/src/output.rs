@@ -1,10 +1,12 @@
 //! Where results go: standard output, and files that are written whole or not at all.
 
+use crate::args::{Colour, DisplayArgs};
 use crate::failure::Failure;
 use ioscape_schema::text::inert;
 use ioscape_schema::{Document, SCHEMA, Tool};
 use std::io::{self, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 /// An empty document that says who wrote it, when, and by which command.
 pub fn document(seed: u64) -> Document {
@@ -26,8 +28,24 @@ pub fn print(text: &str) -> Result<(), Failure> {
         .map_err(|e| Failure::of_write("standard output", &e))
 }
 
-/// Tells the user something on standard error.
+/// How the user wants output to look; set once, before anything is written.
+static DISPLAY: OnceLock<DisplayArgs> = OnceLock::new();
+
+/// Sets how output looks.
+pub fn display(asked: DisplayArgs) {
+    let _ = DISPLAY.set(asked);
+}
+
+/// How output looks.
+pub fn displayed() -> DisplayArgs {
+    DISPLAY.get().copied().unwrap_or_default()
+}
+
+/// Tells the user something on standard error, unless nothing but results and failures is wanted.
 pub fn tell(text: &str) {
+    if displayed().quiet {
+        return;
+    }
     let lines: Vec<_> = text.lines().map(inert).collect();
     tell_styled(&lines.join("\n"));
 }
@@ -48,8 +66,14 @@ pub fn style_beside() -> ioscape_report::Style {
 }
 
 fn style_of(terminal: bool) -> ioscape_report::Style {
-    let width = if terminal { terminal_width() } else { 100 };
-    let colour = terminal && std::env::var_os("NO_COLOR").is_none();
+    let asked = displayed();
+    let width = asked.width.map_or(if terminal { terminal_width() } else { 100 }, usize::from);
+    let colour = match asked.color {
+        Colour::Always => true,
+        Colour::Never => false,
+        // An empty value counts as none, as no-color.org says.
+        Colour::Auto => terminal && std::env::var_os("NO_COLOR").is_none_or(|no| no.is_empty()),
+    };
     let unicode = ["LC_ALL", "LC_CTYPE", "LANG"]
         .iter()
         .filter_map(|name| std::env::var(name).ok())

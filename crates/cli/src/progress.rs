@@ -1,5 +1,6 @@
 //! What the user sees while waiting: one bar on a terminal, nothing in a pipe.
 
+use crate::output;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use ioscape_schema::text::inert;
 use ioscape_schema::units::{Count, Seconds};
@@ -14,7 +15,7 @@ pub struct Progress {
 
 impl Progress {
     fn new(length: u64, template: &str) -> Self {
-        let target = if std::io::stderr().is_terminal() {
+        let target = if std::io::stderr().is_terminal() && !output::displayed().quiet {
             ProgressDrawTarget::stderr_with_hz(8)
         } else {
             ProgressDrawTarget::hidden()
@@ -45,7 +46,7 @@ impl Progress {
     pub fn step(&self, done: usize, of: usize, doing: &str) {
         self.bar.set_length(of.max(1) as u64);
         self.bar.set_position(done as u64);
-        self.bar.set_message(doing.to_owned());
+        self.say(doing);
     }
 
     /// For an evaluation of about `seconds`.
@@ -64,7 +65,7 @@ impl Progress {
     /// `bytes` are worked through; `doing` says what came of it.
     pub fn reached(&self, bytes: u64, doing: &str) {
         self.bar.set_position(bytes);
-        self.bar.set_message(doing.to_owned());
+        self.say(doing);
     }
 
     /// `spent_s` of the evaluation's time are over, about `left_s` are left; `doing` says what comes.
@@ -72,7 +73,7 @@ impl Progress {
         self.bar.set_length((spent_s + left_s).ceil().max(1.0) as u64);
         self.bar.set_position(spent_s as u64);
         self.bar.set_prefix(format!("about {} left,", Seconds(left_s)));
-        self.bar.set_message(doing.to_owned());
+        self.say(doing);
     }
 
     /// For a trace whose length is not known beforehand.
@@ -85,9 +86,17 @@ impl Progress {
         self.bar.set_message(format!("{} requests", Count(count as f64)));
     }
 
+    /// Shows what is being done; as a line of its own where there is no bar and the user wants to see it.
+    fn say(&self, what: &str) {
+        if output::displayed().verbose && self.bar.is_hidden() && self.bar.message() != what {
+            output::tell(what);
+        }
+        self.bar.set_message(what.to_owned());
+    }
+
     /// What is being done within the current step.
     pub fn doing(&self, what: &str) {
-        self.bar.set_message(what.to_owned());
+        self.say(what);
     }
 
     /// Takes the bar away.

@@ -9,6 +9,7 @@ pub mod cgroup;
 pub mod clock;
 pub mod crew;
 pub mod device;
+pub mod doctor;
 pub mod environment;
 pub mod error;
 pub mod extents;

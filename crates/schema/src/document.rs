@@ -1,9 +1,10 @@
 //! The document: one result file, the same on disk and on standard output.
 
 use crate::{
-    CampaignResult, Characterization, Cheapest, Comparison, Environment, Evaluation, Measurement,
-    OsResults, Outcome, Prediction, Simulation, SystemComparison, TraceCharacterization, TraceFile,
-    TraceReplay, TraceSummary, Validation, ValidationLog, ValidationRun, Vxbench, Warning,
+    CampaignResult, Characterization, Cheapest, Comparison, Doctor, Environment, Evaluation,
+    Measurement, OsResults, Outcome, Prediction, Simulation, SystemComparison,
+    TraceCharacterization, TraceFile, TraceReplay, TraceSummary, Validation, ValidationLog,
+    ValidationRun, Vxbench, Warning,
 };
 use serde::{Deserialize, Serialize};
 
@@ -86,6 +87,7 @@ struct File {
     trace_files: Option<Vec<TraceFile>>,
     trace_replay: Option<TraceReplay>,
     simulation: Option<Simulation>,
+    doctor: Option<Doctor>,
 }
 
 impl File {
@@ -109,6 +111,7 @@ impl File {
             self.trace_files.take().map(Outcome::from),
             self.trace_replay.take().map(Outcome::from),
             self.simulation.take().map(Outcome::from),
+            self.doctor.take().map(Outcome::from),
         ];
         all.into_iter().flatten().collect()
     }

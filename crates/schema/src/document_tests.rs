@@ -84,6 +84,7 @@ fn shapes() -> Vec<(&'static str, Vec<(&'static str, Value)>)> {
         ("vxbench", vec![("vxbench", default::<Vxbench>())]),
         ("campaign", vec![("campaign", default::<CampaignResult>())]),
         ("os", vec![("os", default::<OsResults>())]),
+        ("doctor", vec![("doctor", default::<Doctor>())]),
         ("trace_summary", vec![("trace_summary", default::<TraceSummary>())]),
         (
             "trace_characterization",

@@ -8,6 +8,7 @@ pub mod campaign;
 mod campaign_plan;
 pub mod characterization;
 pub mod distribution;
+pub mod doctor;
 pub mod document;
 pub mod environment;
 pub mod evaluation;
@@ -43,6 +44,7 @@ pub use characterization::{
     RequestCounts, TracingCost, Traits,
 };
 pub use distribution::Distribution;
+pub use doctor::{Check, CheckState, Doctor};
 pub use document::{Document, SCHEMA, Tool};
 pub use environment::Environment;
 pub use evaluation::{

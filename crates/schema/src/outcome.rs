@@ -1,8 +1,8 @@
 //! The outcome of a command: what a result file holds besides where, when and how it was made.
 
 use crate::{
-    CampaignResult, Characterization, Cheapest, Comparison, Evaluation, Measurement, OsResults,
-    Prediction, Simulation, TraceCharacterization, TraceFile, TraceReplay, TraceSummary,
+    CampaignResult, Characterization, Cheapest, Comparison, Doctor, Evaluation, Measurement,
+    OsResults, Prediction, Simulation, TraceCharacterization, TraceFile, TraceReplay, TraceSummary,
     Validation, ValidationLog, Vxbench,
 };
 use serde::ser::{Serialize, SerializeMap, Serializer};
@@ -38,6 +38,8 @@ pub enum Outcome {
     TraceReplay(Box<TraceReplay>),
     /// `simulation`: a simulation of disks.
     Simulation(Box<Simulation>),
+    /// `doctor`: what the machine allows.
+    Doctor(Doctor),
 }
 
 /// Systems compared on the same workloads.
@@ -80,6 +82,7 @@ impl Serialize for Outcome {
             Self::TraceFiles(all) => map.serialize_entry(key, all)?,
             Self::TraceReplay(one) => map.serialize_entry(key, one)?,
             Self::Simulation(one) => map.serialize_entry(key, one)?,
+            Self::Doctor(one) => map.serialize_entry(key, one)?,
         }
         map.end()
     }
@@ -128,6 +131,7 @@ macro_rules! kinds {
             trace_files: TraceFiles(Vec<TraceFile>),
             trace_replay: TraceReplay(TraceReplay),
             simulation: Simulation(Simulation),
+            doctor: Doctor(Doctor),
         );
     };
 }

@@ -2,9 +2,9 @@
 
 use crate::outcome::kinds;
 use crate::{
-    CampaignResult, Characterization, Document, Evaluation, Measurement, OsResults, Outcome,
-    Prediction, Simulation, SystemComparison, TraceCharacterization, TraceFile, TraceReplay,
-    TraceSummary, ValidationRun, Vxbench,
+    CampaignResult, Characterization, Doctor, Document, Evaluation, Measurement, OsResults,
+    Outcome, Prediction, Simulation, SystemComparison, TraceCharacterization, TraceFile,
+    TraceReplay, TraceSummary, ValidationRun, Vxbench,
 };
 
 macro_rules! views {

@@ -3,6 +3,8 @@
 mod analyze;
 mod campaign;
 mod characterize;
+mod display;
+mod doctor;
 mod install;
 mod models;
 mod os;
@@ -24,6 +26,8 @@ use value::{bytes, real_engine, seconds};
 pub use analyze::{AnalyzeArgs, CharacterizeArgs as CharacterizeTraceArgs};
 pub use campaign::{CampaignAction, CampaignArgs, CampaignRunArgs};
 pub use characterize::CharacterizeArgs;
+pub use display::{Colour, DisplayArgs};
+pub use doctor::DoctorArgs;
 pub use install::{CompletionsArgs, ManArgs};
 pub use models::{AskedArgs, CompareArgs, PredictArgs, Price, ValidateArgs};
 pub use os::OsArgs;
@@ -47,6 +51,9 @@ pub struct Cli {
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
+    /// How the summary and the messages look.
+    #[command(flatten)]
+    pub display: DisplayArgs,
 }
 
 /// The commands.
@@ -78,6 +85,8 @@ pub enum Command {
     Calibrate(Box<CalibrateArgs>),
     /// Turn result files into HTML pages, SVG pictures or CSV
     Report(ReportArgs),
+    /// Find out what this machine allows, what is missing and what to do
+    Doctor(DoctorArgs),
     /// Print the completions of the command line for a shell
     Completions(CompletionsArgs),
     /// Write the manual pages into a directory
@@ -91,6 +100,7 @@ impl Command {
             Self::Evaluate(args) => std::slice::from_ref(&args.target),
             Self::Validate(args) => std::slice::from_ref(&args.target),
             Self::Run(args) => &args.places,
+            Self::Doctor(args) => std::slice::from_ref(&args.directory),
             Self::Vxbench(args) => &args.files,
             Self::Campaign(args) => return args.measured_on(),
             Self::Trace(args) => return args.replayed_on(),

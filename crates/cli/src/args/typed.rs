@@ -7,8 +7,19 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 
 /// Options that are no part of what is measured.
-const BESIDE: [&str; 7] =
-    ["--output", "--html", "--force", "--json", "--resume", "--dry-run", "--destroy-data"];
+const BESIDE: [&str; 11] = [
+    "--output",
+    "--html",
+    "--force",
+    "--json",
+    "--resume",
+    "--dry-run",
+    "--destroy-data",
+    "--quiet",
+    "--verbose",
+    "--color",
+    "--width",
+];
 
 /// Options by name with their values as words.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

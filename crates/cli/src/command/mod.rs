@@ -4,6 +4,7 @@ pub mod calibrate;
 pub mod campaign;
 pub mod characterize;
 pub mod compare;
+pub mod doctor;
 pub mod evaluate;
 pub mod evaluate_sim;
 pub mod install;

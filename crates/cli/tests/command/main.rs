@@ -3,6 +3,7 @@
 
 mod characterize;
 mod common;
+mod doctor;
 mod faults;
 mod install;
 mod interrupt;

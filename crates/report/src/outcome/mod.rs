@@ -3,6 +3,7 @@
 mod campaign;
 mod characterization;
 mod comparison;
+mod doctor;
 mod evaluation;
 mod measurements;
 mod os;
@@ -36,6 +37,7 @@ fn renderer(outcome: &Outcome) -> &dyn Render {
         Outcome::TraceFiles(all) => all,
         Outcome::TraceReplay(one) => &**one,
         Outcome::Simulation(one) => &**one,
+        Outcome::Doctor(one) => one,
     }
 }
 

@@ -3,6 +3,7 @@
 pub mod campaign;
 pub mod characterization;
 mod chart;
+pub mod doctor;
 pub mod evaluation;
 mod ink;
 pub mod models;

@@ -1,0 +1,38 @@
+//! Options of every command: how summaries and messages look.
+
+use clap::{Args, ValueEnum};
+
+/// When a summary is coloured.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Colour {
+    /// On a terminal, unless NO_COLOR is set
+    #[default]
+    Auto,
+    /// Also in a pipe
+    Always,
+    /// Not at all
+    Never,
+}
+
+/// How summaries and messages look.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub struct DisplayArgs {
+    /// Say nothing on standard error but why it failed
+    #[arg(short, long, global = true, help_heading = "Display")]
+    pub quiet: bool,
+    /// Say every step in a line of its own, also without a terminal
+    #[arg(short, long, global = true, conflicts_with = "quiet", help_heading = "Display")]
+    pub verbose: bool,
+    /// Colours of the summary; NO_COLOR turns them off too
+    #[arg(
+        long,
+        value_name = "WHEN",
+        default_value = "auto",
+        global = true,
+        help_heading = "Display"
+    )]
+    pub color: Colour,
+    /// Columns of the summary [default: those of the terminal, or 100]
+    #[arg(long, value_name = "N", global = true, help_heading = "Display", value_parser = clap::value_parser!(u16).range(40..=1000))]
+    pub width: Option<u16>,
+}

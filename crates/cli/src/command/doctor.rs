@@ -1,0 +1,24 @@
+//! `ioscape doctor`: what this machine allows, what is missing and what to do.
+
+use crate::args::DoctorArgs;
+use crate::failure::{Failure, both};
+use crate::output;
+use crate::outputs::Names;
+use ioscape_machine::{doctor, environment};
+
+/// Runs the command.
+///
+/// # Errors
+/// Nothing can be measured here, or the result cannot be written.
+pub fn main(args: &DoctorArgs) -> Result<(), Failure> {
+    let mut outputs = Names::of(&args.out).open()?;
+    let found = doctor::examine(&args.directory);
+    let verdict = match found.can_measure() {
+        true => Ok(()),
+        false => Err(Failure::Failed(format!("nothing can be measured in {}", found.directory))),
+    };
+    let mut document = output::document(0);
+    document.environment = environment::machine(None);
+    document.outcome = Some(found.into());
+    both(verdict, outputs.pour(&document, args.out.json))
+}

@@ -1,0 +1,232 @@
+//! What the kernel allows this process: control groups, io_uring, tracing, counters, clock.
+
+use crate::cgroup::{self, MemoryGroup};
+use crate::memory::memory;
+use crate::text;
+use ioscape_schema::units::Bytes;
+use ioscape_schema::{Check, CheckState};
+use rustix::fs::Access;
+use std::path::Path;
+
+/// Limit of the control group that is made as a trial.
+const TRIAL_LIMIT: u64 = 64 << 20;
+/// Bits of capabilities (`linux/capability.h`).
+const SYS_PTRACE: u32 = 19;
+const SYS_ADMIN: u32 = 21;
+/// Capabilities that something in ioscape asks for.
+const CAPABILITIES: [(u32, &str); 2] =
+    [(SYS_PTRACE, "CAP_SYS_PTRACE"), (SYS_ADMIN, "CAP_SYS_ADMIN")];
+/// Clock sources that are read without leaving the processor, or almost.
+const FAST_CLOCKS: [&str; 5] =
+    ["tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arch_sys_counter", "riscv_clocksource"];
+
+/// The checks.
+pub fn checks() -> Vec<Check> {
+    vec![
+        memory_limit(),
+        control_groups(),
+        io_uring(),
+        tracefs(),
+        ptrace(),
+        loops(),
+        accounting(),
+        pressure(),
+        perf(),
+        huge_pages(),
+        clock(),
+        capabilities(),
+    ]
+}
+
+fn memory_limit() -> Check {
+    let show = |bytes: u64| Bytes(bytes as f64).to_string();
+    let check = |found: String| Check::works("memory", "the size of the file cache", found);
+    match cgroup::enclosing_limit() {
+        None => check(show(memory().total)),
+        Some(limit) => check(format!("{}, of which this process may use {}", show(memory().total), show(limit)))
+            .but(CheckState::Limited, "a control group limits the file cache too: results are of the limit, not of the machine"),
+    }
+}
+
+fn control_groups() -> Check {
+    let check = |found: String| Check::works("control groups", "--memory", found);
+    match MemoryGroup::create(TRIAL_LIMIT) {
+        Ok(_) => check("a group with a memory limit was made and removed".to_owned()),
+        Err(error) => check(error.to_string()).but(
+            CheckState::Missing,
+            "run as root, or under `systemd-run --user --scope -p Delegate=yes`; in a container see docs/install.md",
+        ),
+    }
+}
+
+#[allow(unsafe_code, reason = "io_uring_setup has no safe wrapper")]
+fn io_uring() -> Check {
+    let check =
+        |found: String| Check::works("io_uring", "--engine io_uring, queue depths above 1", found);
+    let mut parameters = rustix::io_uring::io_uring_params::default();
+    // SAFETY: the parameters are a valid structure of zeros; the ring is closed at once and shares no memory.
+    match unsafe { rustix::io_uring::io_uring_setup(1, &mut parameters) } {
+        Ok(_) => check("a ring was made and closed".to_owned()),
+        Err(error) => check(format!("io_uring_setup: {}", std::io::Error::from(error))).but(
+            CheckState::Missing,
+            "sysctl kernel.io_uring_disabled=0; in a container a seccomp filter that allows it; else --engine psync --processes N",
+        ),
+    }
+}
+
+fn may(path: &Path, access: Access) -> bool {
+    rustix::fs::access(path, access).is_ok()
+}
+
+fn tracefs() -> Check {
+    let check = |found: &str| Check::works("tracefs", "trace record", found);
+    let places = ["/sys/kernel/tracing/instances", "/sys/kernel/debug/tracing/instances"];
+    match places.iter().find(|place| Path::new(place).exists()) {
+        Some(place) if may(Path::new(place), Access::WRITE_OK) => check(place),
+        Some(place) => check(&format!("{place} may not be written by this user"))
+            .but(CheckState::Missing, "run as root"),
+        None => match (has(SYS_ADMIN), text::read("/proc/filesystems")) {
+            (true, Some(known)) if known.contains("tracefs") => {
+                check("not mounted; `trace record` mounts it")
+            }
+            (true, _) => check("the kernel has no tracefs").but(
+                CheckState::Missing,
+                "a kernel with CONFIG_FTRACE and CONFIG_BLK_DEV_IO_TRACE",
+            ),
+            (false, _) => check("not mounted, or not visible to this user")
+                .but(CheckState::Missing, "run as root"),
+        },
+    }
+}
+
+fn ptrace() -> Check {
+    let check = |found: &str| Check::works("system call tracing", "characterize", found);
+    match text::read_number("/proc/sys/kernel/yama/ptrace_scope") {
+        None => check("the kernel sets no limit on ptrace"),
+        Some(3) => check("kernel.yama.ptrace_scope = 3: nobody may trace")
+            .but(CheckState::Missing, "set it to 2 or less at the next start of the machine"),
+        Some(2) if !has(SYS_PTRACE) => {
+            check("kernel.yama.ptrace_scope = 2: only administrators may trace")
+                .but(CheckState::Missing, "run as root, or sysctl kernel.yama.ptrace_scope=1")
+        }
+        Some(scope) => check(&format!("kernel.yama.ptrace_scope = {scope}")),
+    }
+}
+
+fn loops() -> Check {
+    let check = |found: &str| Check::works("loop devices", "campaign run --fs", found);
+    let control = Path::new("/dev/loop-control");
+    match (control.exists(), may(control, Access::READ_OK | Access::WRITE_OK)) {
+        (true, true) => check("/dev/loop-control can be opened"),
+        (true, false) => check("/dev/loop-control may not be opened by this user")
+            .but(CheckState::Missing, "run as root"),
+        (false, _) => {
+            check("no /dev/loop-control").but(CheckState::Missing, "modprobe loop, as root")
+        }
+    }
+}
+
+fn accounting() -> Check {
+    let check = |found: &str| {
+        Check::works("I/O accounting", "bytes that reached storage, per process", found)
+    };
+    match text::read("/proc/self/io").is_some_and(|io| text::field(&io, "read_bytes").is_some()) {
+        true => check("/proc/self/io"),
+        false => check("/proc/self/io cannot be read")
+            .but(CheckState::Missing, "a kernel with CONFIG_TASK_IO_ACCOUNTING"),
+    }
+}
+
+fn pressure() -> Check {
+    let check =
+        |found: &str| Check::works("pressure", "recognizing runs that others disturbed", found);
+    match text::read("/proc/pressure/io") {
+        Some(_) => check("/proc/pressure"),
+        None => check("/proc/pressure cannot be read").but(
+            CheckState::Limited,
+            "start the kernel with psi=1; until then load and steal time alone are witnesses",
+        ),
+    }
+}
+
+fn perf() -> Check {
+    let check =
+        |found: &str| Check::works("perf", "nothing in ioscape; perf(1) beside a run", found);
+    match text::read("/proc/sys/kernel/perf_event_paranoid")
+        .and_then(|level| level.parse::<i32>().ok())
+    {
+        None => check("the kernel has no perf events")
+            .but(CheckState::Missing, "a kernel with CONFIG_PERF_EVENTS"),
+        Some(level) if level <= 1 => check(&format!("kernel.perf_event_paranoid = {level}")),
+        Some(level) => {
+            check(&format!("kernel.perf_event_paranoid = {level}: no kernel events without root"))
+                .but(CheckState::Limited, "sysctl kernel.perf_event_paranoid=1")
+        }
+    }
+}
+
+fn huge_pages() -> Check {
+    let setting = text::read("/sys/kernel/mm/transparent_hugepage/enabled");
+    let found =
+        setting.map_or("the kernel has none".to_owned(), |line| format!("transparent: {line}"));
+    Check::works("huge pages", "comparing results: they change the cost of mapped I/O", found)
+}
+
+fn clock() -> Check {
+    let check = |found: &str| Check::works("clock", "timing every request", found);
+    match text::read("/sys/devices/system/clocksource/clocksource0/current_clocksource") {
+        Some(source) if FAST_CLOCKS.contains(&source.as_str()) => check(&source),
+        Some(source) => check(&source).but(
+            CheckState::Limited,
+            "readings of this clock source are slow; the result says what each one costs",
+        ),
+        None => check("the kernel does not tell")
+            .but(CheckState::Limited, "the result says what a reading of the clock costs"),
+    }
+}
+
+/// The set that is in force for this process, one bit each.
+fn effective_capabilities() -> Option<u64> {
+    let status = text::read("/proc/self/status")?;
+    let line = status.lines().find_map(|line| line.strip_prefix("CapEff:"))?;
+    u64::from_str_radix(line.trim(), 16).ok()
+}
+
+/// Whether a capability is in force for this process.
+fn has(bit: u32) -> bool {
+    effective_capabilities().is_some_and(|set| set & (1 << bit) != 0)
+}
+
+fn capabilities() -> Check {
+    let (held, lacking): (Vec<_>, Vec<_>) = CAPABILITIES.iter().partition(|(bit, _)| has(*bit));
+    let names =
+        |all: &[&(u32, &str)]| all.iter().map(|(_, name)| *name).collect::<Vec<_>>().join(", ");
+    let check = |found: String| Check::works("capabilities", "what needs root above", found);
+    if lacking.is_empty() {
+        return check(names(&held));
+    }
+    let found = match held.is_empty() {
+        true => "none of those that matter".to_owned(),
+        false => format!("{}; not {}", names(&held), names(&lacking)),
+    };
+    check(found).but(CheckState::Limited, "run as root for what is missing above")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_check_says_what_was_found_and_what_to_do() {
+        let all = checks();
+        assert_eq!(all.len(), 12);
+        for check in &all {
+            assert!(!check.found.is_empty() && !check.needed_for.is_empty(), "{check:?}");
+            assert_eq!(check.state == CheckState::Works, check.advice.is_none(), "{check:?}");
+        }
+        let mut names: Vec<&str> = all.iter().map(|check| check.name.as_str()).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), 12);
+    }
+}
