@@ -230,11 +230,19 @@ mod tests {
         Cli::command().debug_assert();
     }
 
-    /// The command lines of a page: those that stand alone on a line, without the remark behind them.
+    /// The command lines of a page's code blocks, without the remark behind them, pipes and redirections.
     fn commands(page: &str) -> Vec<Vec<&str>> {
-        let words = |line| str::split(line, '#').next().unwrap_or_default().split_whitespace();
-        let alone = page.lines().filter(|line| line.trim_start().starts_with("ioscape "));
-        alone.map(|line| words(line).collect()).collect()
+        let mut fenced = false;
+        let mut found = Vec::new();
+        for line in page.lines() {
+            fenced ^= line.trim_start().starts_with("```");
+            let is_code = fenced || line.starts_with("    ");
+            if is_code && line.trim_start().starts_with("ioscape ") {
+                let alone = line.split(['#', '|', '>', '&']).next().unwrap_or_default();
+                found.push(alone.split_whitespace().collect());
+            }
+        }
+        found
     }
 
     #[test]
