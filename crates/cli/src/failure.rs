@@ -41,6 +41,9 @@ impl Failure {
     /// A failure of the machine side, with what else the user should know.
     pub fn of_measure(error: &MeasureError, saved: &str) -> Self {
         match error {
+            MeasureError::Output { source, .. } if source.kind() == io::ErrorKind::BrokenPipe => {
+                Self::OutputClosed
+            }
             MeasureError::Interrupted => Self::Interrupted(format!("interrupted{saved}")),
             other if other.is_misuse() => Self::Misuse(format!("{other}{saved}")),
             other => Self::Failed(format!("{other}{saved}")),

@@ -3,9 +3,10 @@
 use crate::args::ResultArgs;
 use crate::failure::{Failure, both};
 use crate::output;
-use crate::outputs::{self, Outputs, PAGE, RESULT};
+use crate::outputs::{self, PAGE, RESULT};
 use ioscape_machine::error::Error as MeasureError;
 use ioscape_machine::output::Destination;
+use ioscape_machine::output::Outputs;
 use ioscape_schema::{Document, Evaluation, Warning, WarningKind};
 
 /// What is measured, and kept on the way.
@@ -60,7 +61,7 @@ impl Keeper {
         // A pipe takes the result once.
         let saved_there = outputs.get(RESULT).is_some_and(|place| place.is_replaced());
         let name = output::default_path(document, "ioscape.json");
-        let aside = || outputs::unnamed(&std::env::temp_dir().join(name));
+        let aside = || Destination::open_unnamed(&std::env::temp_dir().join(name), output::tell);
         let copy = if saved_there { None } else { Some(aside()?) };
         Ok(Self { work, outputs, copy, json: asked.json })
     }
@@ -78,17 +79,14 @@ impl Keeper {
     pub fn save_document(&mut self, document: &Document) {
         let Ok(text) = output::json(document) else { return };
         let Some(place) = self.copy.as_mut().or(self.outputs.get(RESULT)) else { return };
-        let Err(error) = outputs::write(place, &text) else { return };
-        let place = place.path().display().to_string();
+        let Err(error) = place.text(&text) else { return };
         let name = output::default_path(document, "ioscape.json");
-        match outputs::elsewhere(&name, &text) {
+        match Destination::elsewhere(&name, &text, output::tell) {
             Some(copy) => {
                 let copy = self.copy.insert(copy).path().display();
-                output::tell(&format!(
-                    "ioscape: cannot write {place}: {error}; what is measured is saved in {copy}"
-                ));
+                output::tell(&format!("ioscape: {error}; what is measured is saved in {copy}"));
             }
-            None => output::tell(&format!("ioscape: cannot save the results so far: {error}")),
+            None => output::tell(&format!("ioscape: {error}: the results so far are not saved")),
         }
     }
 
@@ -126,7 +124,7 @@ impl Keeper {
             // What can be continued is kept, whether a result file was asked for or not.
             self.save_document(&document);
         }
-        let written = self.outputs.document(&document);
+        let written = outputs::write(&mut self.outputs, &document);
         let shown = output::show(&document, self.json);
         self.name_places(whole && written.is_ok());
         let finished = finished.map_err(|failure| failure.with(&self.saved()));
@@ -159,5 +157,7 @@ impl Keeper {
 /// A place for a file that nobody named: in the current directory, or that of temporary files.
 fn unnamed(document: &Document, ending: &str) -> Result<Destination, Failure> {
     let name = output::default_path(document, ending);
-    outputs::unnamed(&name).or_else(|_| outputs::unnamed(&std::env::temp_dir().join(name)))
+    let beside = std::env::temp_dir().join(&name);
+    let opened = Destination::open_unnamed(&name, output::tell);
+    Ok(opened.or_else(|_| Destination::open_unnamed(&beside, output::tell))?)
 }

@@ -44,6 +44,14 @@ pub enum Error {
         /// The system's answer.
         source: io::Error,
     },
+    /// An output could not be written.
+    #[error("cannot write {}: {source}", .path.display())]
+    Output {
+        /// Where it should go.
+        path: PathBuf,
+        /// The system's answer.
+        source: io::Error,
+    },
     /// This system lacks what an option needs.
     #[error("{what} is not possible here: {why}")]
     Unsupported {

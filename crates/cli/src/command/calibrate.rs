@@ -2,7 +2,7 @@
 
 use crate::args::CalibrateArgs;
 use crate::failure::Failure;
-use crate::outputs::{Names, RESULT};
+use crate::outputs::{self, RESULT};
 use crate::progress::Progress;
 use crate::traces::Rows;
 use crate::{drives, output};
@@ -22,7 +22,7 @@ const JOBS_LEAST: usize = 200;
 /// # Errors
 /// A trace without measured times or too short, one that does not fit the drive, and output that cannot be written.
 pub fn main(args: &CalibrateArgs) -> Result<(), Failure> {
-    let names = Names::new(args.force).reads("the trace", &args.trace);
+    let names = outputs::names(args.force).reads("the trace", &args.trace);
     let names = names.reads("--drive", [&args.drive]);
     let mut outputs = names.writes(RESULT, &args.output).open()?;
     let misuse = |e: ioscape_simulate::Error| Failure::Misuse(e.to_string());
@@ -60,7 +60,7 @@ pub fn main(args: &CalibrateArgs) -> Result<(), Failure> {
         output::tell(line);
     }
     match &args.output {
-        Some(_) => outputs.text(RESULT, &text),
+        Some(_) => Ok(outputs.text(RESULT, &text)?),
         None => output::print(&text),
     }
 }

@@ -3,9 +3,10 @@
 use crate::args::CharacterizeArgs;
 use crate::failure::{Failure, both};
 use crate::output;
-use crate::outputs::{Names, Outputs};
+use crate::outputs;
 use ioscape_machine::environment;
 use ioscape_machine::interrupt;
+use ioscape_machine::output::Outputs;
 use ioscape_observe::calls::{CallOptions, Recording, record};
 use ioscape_schema::{Characterization, Document, Ending, FileTraits, ProcessTraits, Traits};
 use ioscape_workload::characterize::{Unseen, doubts};
@@ -16,7 +17,7 @@ use ioscape_workload::{Application, Portrait};
 /// # Errors
 /// The command cannot be run or traced, or it failed itself: then its exit code is passed on.
 pub fn main(args: &CharacterizeArgs) -> Result<(), Failure> {
-    let mut outputs = Names::of(&args.out).open()?;
+    let mut outputs = outputs::names_of(&args.out).open()?;
     let mut document = output::document(0);
     let options = CallOptions {
         below: args.below.clone(),
@@ -102,7 +103,7 @@ fn pour(
     args: &CharacterizeArgs,
     outputs: &mut Outputs,
 ) -> Result<(), Failure> {
-    let written = outputs.document(document);
+    let written = outputs::write(outputs, document);
     if args.out.json {
         return both(written, output::show(document, true));
     }

@@ -3,7 +3,7 @@
 use crate::args::{CompareArgs, Price};
 use crate::asked::{asked, paper};
 use crate::failure::Failure;
-use crate::outputs::Names;
+use crate::outputs;
 use crate::systems::System;
 use crate::{output, systems};
 use ioscape_schema::{Document, Prediction, SystemComparison};
@@ -18,7 +18,7 @@ pub fn main(args: &CompareArgs) -> Result<(), Failure> {
     if asked.is_empty() {
         asked = paper();
     }
-    let names = Names::of(&args.out).reads("the result", &args.results);
+    let names = outputs::names_of(&args.out).reads("the result", &args.results);
     let mut outputs = names.reads("--workloads", &args.asked.workloads).open()?;
     let systems = systems::read(&args.results, args.model)?;
     let prices = prices(&systems, &args.prices)?;
@@ -37,7 +37,7 @@ pub fn main(args: &CompareArgs) -> Result<(), Failure> {
             .for_each(|doubt| document.warn(doubt));
     }
     fill(&mut document, &predictions, prices.as_deref(), args.at_least);
-    outputs.pour(&document, args.out.json)
+    outputs::pour(&mut outputs, &document, args.out.json)
 }
 
 /// The price of every system in order; `None` when no price is given at all.

@@ -3,7 +3,7 @@
 use crate::args::DoctorArgs;
 use crate::failure::{Failure, both};
 use crate::output;
-use crate::outputs::Names;
+use crate::outputs;
 use ioscape_machine::{doctor, environment};
 
 /// Runs the command.
@@ -11,7 +11,7 @@ use ioscape_machine::{doctor, environment};
 /// # Errors
 /// Nothing can be measured here, or the result cannot be written.
 pub fn main(args: &DoctorArgs) -> Result<(), Failure> {
-    let mut outputs = Names::of(&args.out).open()?;
+    let mut outputs = outputs::names_of(&args.out).open()?;
     let found = doctor::examine(&args.directory);
     let verdict = match found.can_measure() {
         true => Ok(()),
@@ -20,5 +20,5 @@ pub fn main(args: &DoctorArgs) -> Result<(), Failure> {
     let mut document = output::document(0);
     document.environment = environment::machine(None);
     document.outcome = Some(found.into());
-    both(verdict, outputs.pour(&document, args.out.json))
+    both(verdict, outputs::pour(&mut outputs, &document, args.out.json))
 }

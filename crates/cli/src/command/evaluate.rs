@@ -4,13 +4,14 @@ use super::single_writer;
 use crate::args::{EvaluateArgs, Typed};
 use crate::failure::Failure;
 use crate::machine::{self, Machine};
-use crate::outputs::Names;
+use crate::outputs;
 use crate::progress::Progress;
 use crate::save::{Keeper, Work};
 use crate::{output, resume};
 use ioscape_machine::TargetFacts;
 use ioscape_machine::error::Error as MeasureError;
 use ioscape_machine::interrupt;
+use ioscape_machine::output::Names;
 use ioscape_scaling::{EvaluationOptions, Plan, Probe, ProbeRequest, RecordedProbe};
 use ioscape_schema::units::Bytes;
 use ioscape_schema::{
@@ -79,7 +80,7 @@ pub fn main(args: &EvaluateArgs, typed: &Typed) -> Result<(), Failure> {
 
 /// What the command reads and writes.
 fn names(args: &EvaluateArgs) -> Names {
-    Names::of(&args.out).reads("the target", [&args.target]).reads("--resume", &args.resume)
+    outputs::names_of(&args.out).reads("the target", [&args.target]).reads("--resume", &args.resume)
 }
 
 /// Prints the plan on standard output and touches nothing.

@@ -2,10 +2,10 @@
 
 use crate::args::EvaluateArgs;
 use crate::failure::Failure;
-use crate::outputs::Outputs;
 use crate::progress::Progress;
 use crate::save::{Keeper, Work};
 use crate::{drives, output};
+use ioscape_machine::output::Outputs;
 use ioscape_scaling::{Bounds, EvaluationOptions, Probe, ProbeRequest, explore};
 use ioscape_schema::{Access, Document, Engine, Evaluation, Measurement, Workload};
 use ioscape_simulate::Drive;

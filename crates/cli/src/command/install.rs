@@ -3,7 +3,7 @@
 use crate::args::{Cli, CompletionsArgs, ManArgs};
 use crate::failure::Failure;
 use crate::output;
-use crate::outputs::{self, Names};
+use crate::outputs::{self};
 use clap::{Command, CommandFactory};
 use clap_mangen::Man;
 use ioscape_schema::text::MANUAL_MARK;
@@ -32,10 +32,9 @@ pub fn man(args: &ManArgs) -> Result<(), Failure> {
     let mut pages = Vec::new();
     render(&program, &mut pages).map_err(|e| Failure::of_write("the manual pages", &e))?;
     let paths = pages.iter().map(|(name, _)| args.directory.join(name));
-    let mut outputs = Names::new(args.force).writes(PAGE, paths).open()?;
+    let mut outputs = outputs::names(args.force).writes(PAGE, paths).open()?;
     for (place, (_, page)) in outputs.all(PAGE).zip(&pages) {
-        outputs::write(place, page)
-            .map_err(|e| Failure::of_write(&place.path().display().to_string(), &e))?;
+        place.text(page)?;
     }
     Ok(())
 }

@@ -4,7 +4,7 @@ use crate::andrew::Andrew;
 use crate::args::OsArgs;
 use crate::failure::{Failure, both};
 use crate::output;
-use crate::outputs::Names;
+use crate::outputs;
 use crate::progress::Progress;
 use ioscape_machine::interrupt;
 use ioscape_osbench::{OsOptions, Outcome, Program};
@@ -41,7 +41,7 @@ fn program() -> Option<Program> {
 /// Misuse before anything is measured; failures with all finished cases saved.
 pub fn main(args: &OsArgs) -> Result<(), Failure> {
     check_names(&args.only)?;
-    let mut outputs = Names::of(&args.out).open()?;
+    let mut outputs = outputs::names_of(&args.out).open()?;
     let options = OsOptions {
         only: args.only.clone(),
         directories: args.directories.clone(),
@@ -66,9 +66,9 @@ pub fn main(args: &OsArgs) -> Result<(), Failure> {
     }
     let measured = results.benchmarks.iter().filter(|one| one.value.is_some()).count();
     document.outcome = Some(results.into());
-    let poured = outputs.pour(&document, args.out.json);
+    let poured = outputs::pour(&mut outputs, &document, args.out.json);
     let finished = finished.map_err(|error| {
-        let place = outputs.place();
+        let place = outputs::place(&mut outputs);
         Failure::of_measure(&error, &format!("; what {measured} cases have so far is {place}"))
     });
     both(finished, poured)

@@ -3,7 +3,7 @@
 use crate::args::PredictArgs;
 use crate::asked::{Asked, asked};
 use crate::failure::Failure;
-use crate::outputs::Names;
+use crate::outputs;
 use crate::systems::System;
 use crate::{output, systems};
 use ioscape_schema::Document;
@@ -20,11 +20,11 @@ pub fn main(args: &PredictArgs) -> Result<(), Failure> {
                 .to_owned(),
         ));
     }
-    let names = Names::of(&args.out).reads("the result", &args.results);
+    let names = outputs::names_of(&args.out).reads("the result", &args.results);
     let mut outputs = names.reads("--workloads", &args.asked.workloads).open()?;
     let systems = systems::read(&args.results, args.model)?;
     let document = predicted(&systems, &asked, args)?;
-    outputs.pour(&document, args.out.json)
+    outputs::pour(&mut outputs, &document, args.out.json)
 }
 
 fn predicted(systems: &[System], asked: &[Asked], args: &PredictArgs) -> Result<Document, Failure> {

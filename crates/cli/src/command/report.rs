@@ -3,7 +3,7 @@
 use crate::args::ReportArgs;
 use crate::failure::Failure;
 use crate::output;
-use crate::outputs::{self, Names};
+use crate::outputs::{self};
 use ioscape_schema::Document;
 use std::path::{Path, PathBuf};
 
@@ -18,11 +18,10 @@ pub fn main(args: &ReportArgs) -> Result<(), Failure> {
     let documents: Vec<Document> =
         args.results.iter().map(|path| output::read_result(path)).collect::<Result<_, _>>()?;
     let pages = args.output.iter().flat_map(|path| (0..documents.len()).map(|i| numbered(path, i)));
-    let names = Names::new(args.force).reads("the result", &args.results);
+    let names = outputs::names(args.force).reads("the result", &args.results);
     let mut outputs = names.writes(PAGES, pages).open()?;
     for (page, document) in outputs.all(PAGES).zip(&documents) {
-        outputs::write(page, &ioscape_report::html(document))
-            .map_err(|e| Failure::of_write(&page.path().display().to_string(), &e))?;
+        page.text(&ioscape_report::html(document))?;
     }
     for document in &documents {
         if args.csv {

@@ -5,12 +5,13 @@ use crate::asked::{described_twice, jobs_of};
 use crate::failure::{Failure, both};
 use crate::machine::{Machine, RunLength};
 use crate::output;
-use crate::outputs::{Names, Outputs};
+use crate::outputs;
 use crate::progress::Progress;
 use crate::traces::{ROWS, ROWS_MOST, format_of_rows, info_of_target, write_rows};
 use ioscape_machine::error::Error as MeasureError;
 use ioscape_machine::interrupt;
 use ioscape_machine::output::Destination;
+use ioscape_machine::output::{Names, Outputs};
 use ioscape_schema::{Document, Io, Measurement, Workload};
 use ioscape_workload::jobs::Job;
 use ioscape_workload::{Stream, iolog};
@@ -101,7 +102,7 @@ fn run_all(
 fn names(args: &RunArgs, target: &Path, job_file: Option<&Path>, jobs: &[Job]) -> Names {
     let processes = jobs.iter().map(|job| job.workload.process_num).max().unwrap_or(1);
     let logs = args.fio_iolog.iter().flat_map(|path| (0..processes).map(|p| iolog_path(path, p)));
-    let names = Names::of(&args.out).reads("the job file", job_file);
+    let names = outputs::names_of(&args.out).reads("the job file", job_file);
     let rows = args.rows.iter().flat_map(|path| (0..jobs.len()).map(|job| numbered(path, job)));
     names.reads("the target", [target]).writes(IOLOG, logs).writes(ROWS, rows)
 }
@@ -119,7 +120,7 @@ fn iolog_path(path: &Path, process: u32) -> PathBuf {
 fn save(outputs: &mut Outputs, document: &Document, measurements: &[Measurement]) {
     let outcome = Some(measurements.to_vec().into());
     let so_far = Document { outcome, interrupted: true, ..document.clone() };
-    if let Err(failure) = outputs.save(&so_far) {
+    if let Err(failure) = outputs::save(outputs, &so_far) {
         output::tell(&format!("ioscape: cannot save the results so far: {failure}"));
     }
 }
@@ -156,14 +157,11 @@ fn write_iologs(
     let each = (measurement.ios / u64::from(workload.process_num)).clamp(1, IOLOG_MOST);
     for (process, place) in (0..workload.process_num).zip(outputs.all(IOLOG)) {
         let requests = Stream::new(workload, seed, process).take(each as usize);
-        let written = place.begin().and_then(|draft| {
+        place.write(|draft| {
             let mut out = BufWriter::new(draft.file());
             iolog::write_fio_iolog(&mut out, &target.display().to_string(), requests)?;
-            out.flush()?;
-            drop(out);
-            place.keep(draft)
-        });
-        written.map_err(|e| MeasureError::io("write", place.path(), e))?;
+            out.flush()
+        })?;
     }
     Ok(())
 }
@@ -182,9 +180,9 @@ fn conclude(
         return finished;
     }
     document.outcome = Some(measurements.into());
-    let poured = outputs.pour(&document, args.out.json);
+    let poured = outputs::pour(outputs, &document, args.out.json);
     let finished = finished.map_err(|failure| {
-        let place = outputs.place();
+        let place = outputs::place(outputs);
         failure.with(&format!("; the {results} finished results are {place}"))
     });
     both(finished, poured)

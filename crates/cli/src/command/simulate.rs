@@ -3,7 +3,7 @@
 use crate::args::SimulateArgs;
 use crate::drives::Target;
 use crate::failure::Failure;
-use crate::outputs::Names;
+use crate::outputs;
 use crate::progress::Progress;
 use crate::traces::{Output, ROWS, Rows, format_of_rows};
 use crate::{drives, output};
@@ -29,7 +29,7 @@ pub fn main(args: &SimulateArgs) -> Result<(), Failure> {
     if let Some(path) = &args.rows {
         format_of_rows(path)?;
     }
-    let names = Names::of(&args.out).reads("the trace", &args.trace);
+    let names = outputs::names_of(&args.out).reads("the trace", &args.trace);
     let mut outputs = names.reads("--drive", [&args.drive]).writes(ROWS, &args.rows).open()?;
     let target = drives::target(&args.drive)?;
     let mut trace = Rows::open(&args.trace, &args.of_trace)?.all()?;
@@ -67,7 +67,7 @@ pub fn main(args: &SimulateArgs) -> Result<(), Failure> {
     };
     document.outcome = Some(simulation.into());
     progress.done();
-    outputs.pour(&document, args.out.json)
+    outputs::pour(&mut outputs, &document, args.out.json)
 }
 
 /// Writes simulated rows as a trace.

@@ -3,7 +3,7 @@
 use crate::args::{Typed, ValidateArgs};
 use crate::failure::Failure;
 use crate::machine::{Machine, RunLength};
-use crate::outputs::Names;
+use crate::outputs;
 use crate::progress::Progress;
 use crate::save::{self, Keeper};
 use crate::systems::System;
@@ -32,8 +32,9 @@ const BUDGET_S: f64 = 1200.0;
 /// Misuse before anything is touched; failures and interruptions with everything measured saved and named.
 pub fn main(args: &ValidateArgs, typed: &Typed) -> Result<(), Failure> {
     let system = System::read(&args.result, ModelKind::Default)?;
-    let names =
-        Names::of(&args.out).reads("the result", [&args.result]).reads("--resume", &args.resume);
+    let names = outputs::names_of(&args.out)
+        .reads("the result", [&args.result])
+        .reads("--resume", &args.resume);
     let outputs = names.reads("the target", [&args.target]).open()?;
     let earlier = read_earlier(args)?;
     let mut begun_as = Environment::default();

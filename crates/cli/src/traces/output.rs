@@ -1,13 +1,13 @@
 //! Trace files written whole or not at all.
 
 use crate::failure::Failure;
-use crate::outputs::{Names, RESULT};
+use crate::outputs::RESULT;
+use ioscape_machine::output::Names;
 use ioscape_machine::output::{Destination, Draft};
 use ioscape_schema::text::inert;
 use ioscape_schema::{Device, Io, TraceInfo};
 use ioscape_trace::{OutFormat, Writer};
-use std::fs::File;
-use std::io::{self, BufWriter, Seek};
+use std::io::BufWriter;
 use std::path::Path;
 
 /// Bytes gathered before they are written.
@@ -66,82 +66,52 @@ pub fn format_of_rows(path: &Path) -> Result<OutFormat, Failure> {
 
 /// A trace file being written: it takes its name only when it is whole.
 pub struct Output {
-    place: Destination,
-    rows: Rows,
-}
-
-/// Where the rows go for now.
-enum Rows {
-    /// Into the file that will have the name.
-    Draft(Draft),
-    /// Aside: some formats go back to what they wrote, and a pipe cannot.
-    Aside(File),
-}
-
-impl Rows {
-    fn file(&self) -> &File {
-        match self {
-            Self::Draft(draft) => draft.file(),
-            Self::Aside(file) => file,
-        }
-    }
+    destination: Destination,
+    draft: Draft,
 }
 
 impl Output {
     /// Vets `path` beside what else the command reads and writes, and begins a trace there.
     ///
     /// # Errors
-    /// The place is refused or cannot be written.
+    /// The path is refused or cannot be written.
     pub fn new(names: Names, path: &Path, format: OutFormat) -> Result<(Self, Writer), Failure> {
-        let place = names.writes(RESULT, [path]).open()?.take(RESULT);
-        let place = place.ok_or_else(|| Failure::Failed("no place to write".to_owned()))?;
-        Self::with_columns(place, format, &[])
+        let opened = names.writes(RESULT, [path]).open()?.take(RESULT);
+        let destination = opened.ok_or_else(|| Failure::Failed("nothing to write".to_owned()))?;
+        Self::with_columns(destination, format, &[])
     }
 
     /// Begins a trace with further columns of these names behind those of a trace.
     ///
     /// # Errors
-    /// The place cannot be written.
+    /// The destination cannot be written.
     pub fn with_columns(
-        place: Destination,
+        destination: Destination,
         format: OutFormat,
         more: &'static [&'static str],
     ) -> Result<(Self, Writer), Failure> {
-        let begun = || -> io::Result<(Rows, File)> {
-            let rows = match place.is_replaced() {
-                true => Rows::Draft(place.begin()?),
-                false => Rows::Aside(tempfile::tempfile()?),
-            };
-            let file = rows.file().try_clone()?;
-            Ok((rows, file))
-        };
-        let (rows, file) =
-            begun().map_err(|e| Failure::of_write(&place.path().display().to_string(), &e))?;
-        let buffered = BufWriter::with_capacity(BUFFER, file);
-        let writer = Writer::with_columns(format, buffered, more)
+        let name = destination.path().display().to_string();
+        let failed = |e| Failure::of_write(&name, &e);
+        // Some formats go back to what they wrote.
+        let draft = destination.begin_seekable().map_err(failed)?;
+        let file = draft.file().try_clone().map_err(failed)?;
+        let writer = Writer::with_columns(format, BufWriter::with_capacity(BUFFER, file), more)
             .map_err(|e| Failure::Failed(e.to_string()))?;
-        Ok((Self { place, rows }, writer))
+        Ok((Self { destination, draft }, writer))
     }
 
     /// The file's name.
     pub fn path(&self) -> &Path {
-        self.place.path()
+        self.destination.path()
     }
 
     /// Gives the file its name; its size in bytes.
     ///
     /// # Errors
-    /// The place cannot be written.
+    /// The destination cannot be written.
     pub fn keep(self) -> Result<u64, Failure> {
-        let Self { mut place, rows } = self;
-        let kept = match rows {
-            Rows::Draft(draft) => place.keep(draft),
-            Rows::Aside(mut file) => file.rewind().and_then(|()| {
-                let draft = place.begin()?;
-                let bytes = io::copy(&mut file, &mut draft.file())?;
-                place.keep(draft).map(|_| bytes)
-            }),
-        };
-        kept.map_err(|e| Failure::of_write(&place.path().display().to_string(), &e))
+        let Self { mut destination, draft } = self;
+        let kept = destination.keep(draft);
+        kept.map_err(|e| Failure::of_write(&destination.path().display().to_string(), &e))
     }
 }

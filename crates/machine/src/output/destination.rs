@@ -11,7 +11,7 @@ use rustix::fs::{AtFlags, FileType, Mode, OFlags, RenameFlags, Stat};
 use rustix::io::Errno;
 use std::ffi::OsString;
 use std::fs::File;
-use std::io;
+use std::io::{self, Seek};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -66,9 +66,15 @@ pub struct Draft {
     file: File,
     // Its drop removes the file, unless that got its name.
     scratch: Option<Scratch>,
+    /// Whether the file is a temporary one, to be copied to where it goes.
+    aside: bool,
 }
 
 impl Draft {
+    fn through(file: File) -> Self {
+        Self { file, scratch: None, aside: false }
+    }
+
     /// The file to write into.
     pub fn file(&self) -> &File {
         &self.file
@@ -182,16 +188,32 @@ impl Destination {
     pub fn begin(&self) -> io::Result<Draft> {
         match &self.kind {
             Kind::Name(slot) => slot.draft(),
-            Kind::Through(real, _) => Ok(Draft { file: connected(real)?, scratch: None }),
-            Kind::Descriptor(file) => Ok(Draft { file: file.try_clone()?.into(), scratch: None }),
+            Kind::Through(real, _) => Ok(Draft::through(connected(real)?)),
+            Kind::Descriptor(file) => Ok(Draft::through(file.try_clone()?.into())),
         }
     }
 
-    /// Ends the writing: what was written is now in its place. Its size in bytes; 0 where it is written through.
+    /// Begins to write for a writer that goes back to what it wrote, which a pipe does not let it: there the bytes wait in
+    /// a temporary file.
+    ///
+    /// # Errors
+    /// As of [`Self::begin`].
+    pub fn begin_seekable(&self) -> io::Result<Draft> {
+        match self.is_replaced() {
+            true => self.begin(),
+            false => Ok(Draft { aside: true, ..Draft::through(tempfile::tempfile()?) }),
+        }
+    }
+
+    /// Ends the writing: what was written is now in its place. Its size in bytes; 0 where it was written through at once.
     ///
     /// # Errors
     /// The bytes or the name could not be stored, or the file in that place was replaced by another program.
-    pub fn keep(&mut self, draft: Draft) -> io::Result<u64> {
+    pub fn keep(&mut self, mut draft: Draft) -> io::Result<u64> {
+        if draft.aside {
+            draft.file.rewind()?;
+            return io::copy(&mut draft.file, &mut self.begin()?.file);
+        }
         let Kind::Name(slot) = &mut self.kind else { return Ok(0) };
         let bytes = slot.keep(draft)?;
         if slot.unnamed {
@@ -218,7 +240,7 @@ impl Slot {
             Error::Io { source, .. } => source,
             other => io::Error::other(other),
         })?;
-        Ok(Draft { file, scratch: Some(scratch) })
+        Ok(Draft { file, scratch: Some(scratch), aside: false })
     }
 
     fn look(&self) -> Option<Stat> {
@@ -230,7 +252,7 @@ impl Slot {
     }
 
     fn keep(&mut self, draft: Draft) -> io::Result<u64> {
-        let Draft { file, scratch } = draft;
+        let Draft { file, scratch, .. } = draft;
         let Some(scratch) = scratch else { return Ok(0) };
         if let Some(earlier) = &self.present
             && self.look().is_some()
@@ -387,95 +409,5 @@ fn connected(path: &Path) -> io::Result<File> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use ioscape_schema::text::TRACE_MARK;
-    use std::io::Write;
-    use std::os::unix::fs::{MetadataExt, PermissionsExt};
-
-    fn options(force: bool) -> DestinationOptions {
-        DestinationOptions { force, unnamed: false }
-    }
-
-    fn write(destination: &mut Destination, text: &str) -> io::Result<u64> {
-        let draft = destination.begin()?;
-        draft.file().write_all(text.as_bytes())?;
-        destination.keep(draft)
-    }
-
-    #[test]
-    fn a_result_is_replaced_and_keeps_its_mode() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("a");
-        std::fs::write(&path, TRACE_MARK).unwrap();
-        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
-        let before = path.metadata().unwrap().ino();
-        let mut destination = Destination::open(&path, options(false)).unwrap();
-        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1, "the trial leaves nothing");
-        drop(destination.begin().unwrap());
-        assert_eq!(
-            std::fs::read(&path).unwrap(),
-            TRACE_MARK.as_bytes(),
-            "a draft that is dropped is no result"
-        );
-        assert_eq!(write(&mut destination, "# ioscape trace 1").unwrap(), 17);
-        assert_ne!(path.metadata().unwrap().ino(), before, "a new file took its place");
-        assert_eq!(write(&mut destination, "# ioscape trace 22").unwrap(), 18);
-        let after = path.metadata().unwrap();
-        assert_eq!(after.mode() & 0o7777, 0o600);
-        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
-    }
-
-    #[test]
-    fn what_is_not_ours_needs_force() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("a");
-        std::fs::write(&path, "precious").unwrap();
-        let refused = Destination::open(&path, options(false)).unwrap_err();
-        assert!(refused.is_misuse() && refused.to_string().contains("--force"), "{refused}");
-        write(&mut Destination::open(&path, options(true)).unwrap(), "new").unwrap();
-        assert_eq!(std::fs::read(&path).unwrap(), b"new");
-    }
-
-    #[test]
-    fn what_came_meanwhile_is_not_replaced() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("a");
-        let mut destination = Destination::open(&path, options(true)).unwrap();
-        std::fs::write(&path, "precious").unwrap();
-        assert!(write(&mut destination, "new").is_err());
-        assert_eq!(std::fs::read(&path).unwrap(), b"precious");
-        let mut destination = Destination::open(&path, options(true)).unwrap();
-        std::fs::write(dir.path().join("b"), "other").unwrap();
-        std::fs::rename(dir.path().join("b"), &path).unwrap();
-        assert!(write(&mut destination, "new").is_err());
-        assert_eq!(std::fs::read(&path).unwrap(), b"other");
-        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1, "no draft is left");
-    }
-
-    #[test]
-    fn results_without_a_name_find_one_each() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("a.ioscape.json");
-        let own = DestinationOptions { unnamed: true, ..options(false) };
-        let mut destinations = [(); 3].map(|()| Destination::open(&path, own).unwrap());
-        for destination in &mut destinations {
-            write(destination, TRACE_MARK).unwrap();
-            write(destination, TRACE_MARK).unwrap();
-        }
-        let names = destinations.each_ref().map(|p| p.path().file_name().unwrap().to_owned());
-        assert_eq!(names, ["a.ioscape.json", "a-2.ioscape.json", "a-3.ioscape.json"]);
-        destinations[1].remove();
-        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 2);
-    }
-
-    #[test]
-    fn devices_are_written_through_and_block_devices_are_not() {
-        let mut full = Destination::open(Path::new("/dev/full"), options(true)).unwrap();
-        assert!(!full.is_replaced() && full.identity().is_none());
-        assert_eq!(write(&mut full, "x").unwrap_err().raw_os_error(), Some(libc::ENOSPC));
-        write(&mut Destination::open(Path::new("/dev/null"), options(false)).unwrap(), "x")
-            .unwrap();
-        assert!(refused_kind(FileType::BlockDevice).contains("destroy"));
-    }
-}
+#[path = "destination_tests.rs"]
+mod tests;

@@ -6,8 +6,10 @@
 mod destination;
 mod identity;
 mod links;
+mod names;
 mod recognise;
 
 pub use destination::{Destination, DestinationOptions, Draft};
 pub use identity::Identity;
+pub use names::{Names, Outputs, Tell};
 pub use recognise::is_result;

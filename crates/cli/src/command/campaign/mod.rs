@@ -7,7 +7,7 @@ mod places;
 use super::single_writer;
 use crate::args::{CampaignAction, CampaignArgs, CampaignRunArgs, Typed};
 use crate::failure::Failure;
-use crate::outputs::Names;
+use crate::outputs;
 use crate::progress::Progress;
 use crate::save::{Keeper, Work};
 use crate::{output, resume};
@@ -15,6 +15,7 @@ use cells::Cells;
 use ioscape_machine::Clock;
 use ioscape_machine::environment::{self, identity};
 use ioscape_machine::interrupt;
+use ioscape_machine::output::Names;
 use ioscape_schema::units::Bytes;
 use ioscape_schema::{CampaignResult, Document, Environment, RowPlan, Warning, WarningKind};
 use ioscape_study::campaign::{
@@ -176,7 +177,7 @@ fn held_against(
 
 /// What the command reads and writes.
 fn names(args: &CampaignRunArgs) -> Names {
-    let names = Names::of(&args.out).reads("the campaign", [&args.name]);
+    let names = outputs::names_of(&args.out).reads("the campaign", [&args.name]);
     names.reads("--resume", &args.resume).reads("the place", &args.places)
 }
 

@@ -3,7 +3,7 @@
 use crate::args::AnalyzeArgs;
 use crate::failure::Failure;
 use crate::output;
-use crate::outputs::Names;
+use crate::outputs;
 use crate::traces::{self, Rows};
 use ioscape_schema::Io;
 use ioscape_trace::analyze::{Analysis, AnalysisOptions};
@@ -20,7 +20,7 @@ const SEGMENT: usize = 1 << 19;
 /// A trace that cannot be read, a choice that holds nothing, and output that cannot be written.
 pub fn main(args: &AnalyzeArgs) -> Result<(), Failure> {
     let trace = &args.trace;
-    let mut outputs = Names::of(&trace.out).reads("the trace", &trace.traces).open()?;
+    let mut outputs = outputs::names_of(&trace.out).reads("the trace", &trace.traces).open()?;
     let mut rows = Rows::open(&trace.traces, &trace.rows)?;
     let mut document = output::document(0);
     let mut first = Vec::new();
@@ -52,7 +52,7 @@ pub fn main(args: &AnalyzeArgs) -> Result<(), Failure> {
     document.interrupted = rows.interrupted();
     document.warnings.clone_from(&summary.warnings);
     document.outcome = Some(summary.into());
-    outputs.pour(&document, trace.out.json)?;
+    outputs::pour(&mut outputs, &document, trace.out.json)?;
     if rows.interrupted() {
         return Err(Failure::Interrupted("interrupted: what was read is analysed".to_owned()));
     }

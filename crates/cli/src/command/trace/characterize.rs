@@ -3,7 +3,7 @@
 use crate::args::CharacterizeTraceArgs;
 use crate::failure::{Failure, both};
 use crate::output;
-use crate::outputs::Names;
+use crate::outputs;
 use crate::traces::{self, Rows};
 use ioscape_trace::characterize::Characterizer;
 use ioscape_workload::characterize::fit;
@@ -18,7 +18,7 @@ const JOBS: &str = "--jobs";
 /// A trace that cannot be read, a choice that holds nothing, and output that cannot be written.
 pub fn main(args: &CharacterizeTraceArgs) -> Result<(), Failure> {
     let trace = &args.trace;
-    let names = Names::of(&trace.out).reads("the trace", &trace.traces);
+    let names = outputs::names_of(&trace.out).reads("the trace", &trace.traces);
     let mut outputs = names.writes(JOBS, &args.jobs).open()?;
     let mut document = output::document(0);
     let mut rows = Rows::open(&trace.traces, &trace.rows)?;
@@ -36,7 +36,7 @@ pub fn main(args: &CharacterizeTraceArgs) -> Result<(), Failure> {
     let written = outputs.text(JOBS, &job_file(&found));
     document.interrupted = rows.interrupted();
     document.outcome = Some(found.into());
-    both(written, outputs.pour(&document, trace.out.json))?;
+    both(written.map_err(Failure::from), outputs::pour(&mut outputs, &document, trace.out.json))?;
     if rows.interrupted() {
         return Err(Failure::Interrupted("interrupted: what was read is described".to_owned()));
     }

@@ -3,7 +3,7 @@
 use crate::args::{ExportArgs, ImportArgs, RowsArgs};
 use crate::failure::Failure;
 use crate::output;
-use crate::outputs::Names;
+use crate::outputs;
 use crate::traces::{Output, Rows};
 use ioscape_schema::{Document, Io, Op, TraceFile, TraceInfo};
 use ioscape_trace::{Error, OutFormat, Writer};
@@ -17,7 +17,7 @@ use std::slice;
 pub fn import(args: &ImportArgs) -> Result<(), Failure> {
     let text = args.output.extension().is_some_and(|e| e.eq_ignore_ascii_case("csv"));
     let format = if text { OutFormat::Csv } else { OutFormat::Parquet };
-    let names = Names::new(args.force).reads("the trace", &args.inputs);
+    let names = outputs::names(args.force).reads("the trace", &args.inputs);
     let file = Output::new(names, &args.output, format)?;
     convert(&args.inputs, &args.rows, file, format, args.json)
 }
@@ -28,7 +28,7 @@ pub fn import(args: &ImportArgs) -> Result<(), Failure> {
 /// A trace that cannot be read, or a file that cannot be written.
 pub fn export(args: &ExportArgs) -> Result<(), Failure> {
     let rows = RowsArgs { format: args.input_format, choice: args.choice.clone() };
-    let names = Names::new(args.force).reads("the trace", [&args.trace]);
+    let names = outputs::names(args.force).reads("the trace", [&args.trace]);
     let file = Output::new(names, &args.output, args.format)?;
     convert(slice::from_ref(&args.trace), &rows, file, args.format, args.json)
 }

@@ -4,7 +4,7 @@ use super::convert;
 use crate::args::RecordArgs;
 use crate::failure::Failure;
 use crate::output;
-use crate::outputs::Names;
+use crate::outputs;
 use crate::progress::Progress;
 use crate::traces::Output;
 use ioscape_machine::interrupt;
@@ -32,7 +32,7 @@ const PATIENCE: Duration = Duration::from_secs(3);
 pub fn record(args: &RecordArgs) -> Result<(), Failure> {
     let mut document = output::document(0);
     let disks = disks(args)?;
-    let (file, writer) = Output::new(Names::new(args.force), &args.output, OutFormat::Parquet)?;
+    let (file, writer) = Output::new(outputs::names(args.force), &args.output, OutFormat::Parquet)?;
     let interrupted = interrupt::flag();
     let spool =
         args.output.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));

@@ -3,7 +3,7 @@
 use crate::args::ReplayArgs;
 use crate::failure::Failure;
 use crate::output;
-use crate::outputs::Names;
+use crate::outputs;
 use crate::progress::Progress;
 use crate::traces::{
     self, Files, ROWS, ROWS_MOST, Rows, format_of_rows, info_of_target, write_rows,
@@ -32,7 +32,7 @@ pub fn main(args: &ReplayArgs) -> Result<(), Failure> {
     if let Some(path) = &args.kept_rows {
         format_of_rows(path)?;
     }
-    let names = Names::of(&args.out).reads("the trace", [&args.trace]);
+    let names = outputs::names_of(&args.out).reads("the trace", [&args.trace]);
     let names = names.reads("the target", [&args.target]);
     let mut outputs = names.writes(ROWS, &args.kept_rows).open()?;
     let mut document = output::document(0);
@@ -75,7 +75,7 @@ pub fn main(args: &ReplayArgs) -> Result<(), Failure> {
             .for_each(|doubt| document.warn(doubt));
     }
     document.outcome = Some(result.into());
-    outputs.pour(&document, args.out.json)?;
+    outputs::pour(&mut outputs, &document, args.out.json)?;
     if document.interrupted {
         return Err(Failure::Interrupted("interrupted: what was replayed is told".to_owned()));
     }

@@ -5,9 +5,10 @@ use crate::args::VxbenchArgs;
 use crate::command::single_writer;
 use crate::failure::Failure;
 use crate::output;
-use crate::outputs::Outputs;
+use crate::outputs;
 use crate::progress::Progress;
 use ioscape_machine::interrupt;
+use ioscape_machine::output::Outputs;
 use ioscape_schema::{Vxbench, Warning, WarningKind};
 use ioscape_study::writers::WriterEffort;
 use std::path::Path;
@@ -30,5 +31,5 @@ pub fn main(args: &VxbenchArgs, folder: &Path, outputs: &mut Outputs) -> Result<
     let single_writer = diagnosis.found;
     let vxbench = Vxbench { show: args.show(), single_writer, ..Vxbench::default() };
     document.outcome = Some(vxbench.into());
-    outputs.pour(&document, args.out.json)
+    outputs::pour(outputs, &document, args.out.json)
 }

@@ -8,7 +8,7 @@ pub use job::{run, watch};
 use crate::args::VxbenchArgs;
 use crate::failure::Failure;
 use crate::output;
-use crate::outputs::Names;
+use crate::outputs;
 use crate::progress::Progress;
 use ioscape_machine::interrupt;
 use ioscape_schema::Vxbench;
@@ -19,7 +19,7 @@ use ioscape_workload::vxbench::parse;
 /// # Errors
 /// Misuse before anything is touched; a failed or interrupted run.
 pub fn main(args: &VxbenchArgs) -> Result<(), Failure> {
-    let mut outputs = Names::of(&args.out).reads("the file", &args.files).open()?;
+    let mut outputs = outputs::names_of(&args.out).reads("the file", &args.files).open()?;
     if let Some(folder) = &args.diagnose {
         return diagnose::main(args, folder, &mut outputs);
     }
@@ -33,5 +33,5 @@ pub fn main(args: &VxbenchArgs) -> Result<(), Failure> {
     document.warnings.extend(run.warnings.iter().cloned());
     let vxbench = Vxbench { show: args.show(), runs: vec![run], ..Vxbench::default() };
     document.outcome = Some(vxbench.into());
-    outputs.pour(&document, args.out.json)
+    outputs::pour(&mut outputs, &document, args.out.json)
 }

@@ -1,0 +1,187 @@
+//! The outputs of a command: vetted together with what it reads before the work begins, written when it is done.
+
+use super::destination::{Destination, DestinationOptions, Draft};
+use super::identity::Identity;
+use crate::error::Error;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// Tells the user something beside the result.
+pub type Tell = fn(&str);
+
+/// What a command reads and writes, each with the name of its argument.
+#[derive(Debug)]
+pub struct Names {
+    force: bool,
+    tell: Tell,
+    reads: Vec<(&'static str, PathBuf)>,
+    writes: Vec<(&'static str, PathBuf)>,
+    continues: Option<(&'static str, &'static str)>,
+}
+
+impl Names {
+    /// Of a command with no outputs yet; `force` allows to replace any file, and `tell` is told of leftovers that are removed.
+    pub fn new(force: bool, tell: Tell) -> Self {
+        Self { force, tell, reads: Vec::new(), writes: Vec::new(), continues: None }
+    }
+
+    /// Also reads, or works on, `paths`; `-` is standard input.
+    pub fn reads(
+        mut self,
+        what: &'static str,
+        paths: impl IntoIterator<Item = impl AsRef<Path>>,
+    ) -> Self {
+        self.reads.extend(paths.into_iter().map(|path| (what, path.as_ref().to_owned())));
+        self
+    }
+
+    /// Also writes `paths`.
+    pub fn writes(
+        mut self,
+        what: &'static str,
+        paths: impl IntoIterator<Item = impl AsRef<Path>>,
+    ) -> Self {
+        self.writes.extend(paths.into_iter().map(|path| (what, path.as_ref().to_owned())));
+        self
+    }
+
+    /// The output `what` holds all that was read as `read`, so it may take its place.
+    #[must_use]
+    pub fn continuing(self, what: &'static str, read: &'static str) -> Self {
+        Self { continues: Some((what, read)), ..self }
+    }
+
+    /// Vets all outputs.
+    ///
+    /// # Errors
+    /// [`Error::Target`]: a place that cannot be written, a file that is no result of ours, or one file named twice.
+    pub fn open(self) -> Result<Outputs, Error> {
+        let options = DestinationOptions { force: self.force, unnamed: false };
+        let mut all: Vec<(&'static str, Destination)> = Vec::new();
+        for (what, path) in &self.writes {
+            let destination = Destination::open(path, options)?;
+            self.check(what, &destination, &all)?;
+            destination.tell_leftovers(self.tell);
+            all.push((what, destination));
+        }
+        Ok(Outputs { all })
+    }
+
+    /// Refuses what is another output too, or something that is read.
+    fn check(
+        &self,
+        what: &'static str,
+        destination: &Destination,
+        others: &[(&'static str, Destination)],
+    ) -> Result<(), Error> {
+        let Some(identity) = destination.identity() else { return Ok(()) };
+        let other = others.iter().find(|(_, other)| other.identity().as_ref() == Some(&identity));
+        if let Some((other, path)) = other {
+            return Err(one_file(what, destination, other, path.path()));
+        }
+        let same = |path: &Path| {
+            let path = if path.as_os_str() == "-" { Path::new("/proc/self/fd/0") } else { path };
+            Identity::of(path).as_ref() == Some(&identity)
+        };
+        let continues = |read: &'static str| self.continues == Some((what, read));
+        match self.reads.iter().find(|(read, path)| !continues(read) && same(path)) {
+            Some((read, path)) => Err(one_file(what, destination, read, path)),
+            None => Ok(()),
+        }
+    }
+}
+
+fn one_file(what: &str, destination: &Destination, other: &str, path: &Path) -> Error {
+    let why = format!(
+        "is one file with {other} {}, which the result would destroy: name another for {what}",
+        path.display()
+    );
+    Error::target(destination.path(), why)
+}
+
+/// Where all outputs of a command go.
+#[derive(Debug, Default)]
+pub struct Outputs {
+    all: Vec<(&'static str, Destination)>,
+}
+
+impl Outputs {
+    /// The outputs of this name, in order.
+    pub fn all(&mut self, what: &str) -> impl Iterator<Item = &mut Destination> {
+        self.all.iter_mut().filter(move |(name, _)| *name == what).map(|(_, one)| one)
+    }
+
+    /// The first output of this name.
+    pub fn get(&mut self, what: &str) -> Option<&mut Destination> {
+        self.all(what).next()
+    }
+
+    /// Takes the first output of this name away.
+    pub fn take(&mut self, what: &str) -> Option<Destination> {
+        let at = self.all.iter().position(|(name, _)| *name == what)?;
+        Some(self.all.remove(at).1)
+    }
+
+    /// Adds an output in place of earlier ones of this name.
+    pub fn set(&mut self, what: &'static str, destination: Destination) {
+        self.all.retain(|(name, _)| *name != what);
+        self.all.push((what, destination));
+    }
+
+    /// Writes a text, if an output of this name was asked for.
+    ///
+    /// # Errors
+    /// [`Error::Output`].
+    pub fn text(&mut self, what: &str, text: &str) -> Result<(), Error> {
+        self.get(what).map_or(Ok(()), |destination| destination.text(text))
+    }
+}
+
+impl Destination {
+    /// Writes what `content` makes, or nothing where files are replaced; its size in bytes, as of [`Self::keep`].
+    ///
+    /// # Errors
+    /// [`Error::Output`].
+    pub fn write(&mut self, content: impl FnOnce(&Draft) -> io::Result<()>) -> Result<u64, Error> {
+        let written = self.begin().and_then(|draft| {
+            content(&draft)?;
+            self.keep(draft)
+        });
+        written.map_err(|source| Error::Output { path: self.path().to_owned(), source })
+    }
+
+    /// Writes a text as [`Self::write`] does.
+    ///
+    /// # Errors
+    /// [`Error::Output`].
+    pub fn text(&mut self, text: &str) -> Result<(), Error> {
+        self.write(|draft| draft.file().write_all(text.as_bytes())).map(drop)
+    }
+
+    /// Opens an output that nobody named: where `path` is taken, it gets another name.
+    ///
+    /// # Errors
+    /// As of [`Self::open`].
+    pub fn open_unnamed(path: &Path, tell: Tell) -> Result<Self, Error> {
+        let opened = Self::open(path, DestinationOptions { force: false, unnamed: true })?;
+        opened.tell_leftovers(tell);
+        Ok(opened)
+    }
+
+    /// Writes a text that does not go where it should under `name` into the first of several folders that takes it.
+    pub fn elsewhere(name: &Path, text: &str, tell: Tell) -> Option<Self> {
+        let home = std::env::var_os("HOME").map(PathBuf::from);
+        let folders =
+            [Some(std::env::temp_dir()), Some("/tmp".into()), home, Some("/var/tmp".into())];
+        folders.into_iter().flatten().find_map(|folder| {
+            let mut one = Self::open_unnamed(&folder.join(name), tell).ok()?;
+            one.text(text).ok().map(|()| one)
+        })
+    }
+
+    fn tell_leftovers(&self, tell: Tell) {
+        for name in self.leftovers() {
+            tell(&format!("removed {name}, left behind by an earlier run that was killed"));
+        }
+    }
+}
