@@ -1,6 +1,7 @@
 //! How a command fails: one sentence, and an exit code.
 
 use ioscape_machine::error::Error as MeasureError;
+use ioscape_schema::VerifyReport;
 use ioscape_schema::text::inert;
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -93,6 +94,11 @@ pub fn both(first: Result<(), Failure>, second: Result<(), Failure>) -> Result<(
         (Ok(()), second) => second,
         (first, Ok(())) => first,
     }
+}
+
+/// Fails where one of the reports tells of blocks that do not hold what was written to them; the first is told.
+pub fn verdict<'a>(mut reports: impl Iterator<Item = &'a VerifyReport>) -> Result<(), Failure> {
+    reports.find_map(VerifyReport::failure).map_or(Ok(()), |text| Err(Failure::Failed(text)))
 }
 
 impl From<MeasureError> for Failure {

@@ -25,6 +25,8 @@ pub struct RunLength {
     pub min_s: f64,
     /// At most this long, in seconds.
     pub cap_s: f64,
+    /// Whether the data is verified.
+    pub verify: bool,
 }
 
 /// Looks at a target without leaving anything behind.
@@ -103,7 +105,7 @@ impl Machine {
     /// The layout failed or was interrupted.
     pub fn layout_rate(&mut self, most: u64) -> Result<Option<f64>, MeasureError> {
         let trial = LAYOUT_TRIAL.min(most);
-        let options = self.options(RunLength { min_s: 0.0, cap_s: 0.0 });
+        let options = self.options(RunLength { min_s: 0.0, cap_s: 0.0, verify: false });
         // The first touch of memory and of a new file is several times slower than all that follows.
         self.session.layout(trial / 2, &options)?;
         let started = Instant::now();
@@ -118,7 +120,8 @@ impl Machine {
     /// # Errors
     /// The layout failed or was interrupted.
     pub fn layout(&mut self, bytes: u64) -> Result<(), MeasureError> {
-        self.session.layout(bytes, &self.options(RunLength { min_s: 0.0, cap_s: 0.0 }))
+        self.session
+            .layout(bytes, &self.options(RunLength { min_s: 0.0, cap_s: 0.0, verify: false }))
     }
 
     fn options(&self, effort: RunLength) -> RunOptions {
@@ -127,6 +130,7 @@ impl Machine {
             cap_s: effort.cap_s,
             warm_noisy_s: effort.cap_s / 2.0,
             rows_most: self.rows_most,
+            verify: effort.verify,
             interrupt: Arc::clone(&self.interrupt),
             ..RunOptions::default()
         }

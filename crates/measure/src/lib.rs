@@ -5,7 +5,9 @@ mod conductor;
 mod engine;
 pub mod replay;
 pub mod session;
+mod verify;
 pub mod vxbench;
 mod worker;
 
 pub use session::{Phase, Progress, RunOptions, Session, SessionOptions};
+pub use verify::Ledger;

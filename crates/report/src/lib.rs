@@ -20,6 +20,7 @@ mod simulation;
 mod terminal;
 mod text;
 mod trace;
+mod verify;
 
 #[cfg(test)]
 #[path = "../tests/sample/mod.rs"]

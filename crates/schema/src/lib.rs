@@ -27,6 +27,7 @@ pub mod trace_characterization;
 pub mod trace_file;
 pub mod trace_summary;
 pub mod units;
+pub mod verify;
 mod views;
 pub mod vxbench;
 pub mod warning;
@@ -69,6 +70,7 @@ pub use tally::{Counters, RowTally, StopRule, Tally};
 pub use trace_characterization::{TraceCharacterization, TraceTraits};
 pub use trace_file::TraceFile;
 pub use trace_summary::TraceSummary;
+pub use verify::{VerifyFinding, VerifyKind, VerifyReport};
 pub use vxbench::{
     VxFigures, VxFile, VxJob, VxRun, VxShow, VxUsers, VxWorkload, Vxbench, WriterScaling,
 };

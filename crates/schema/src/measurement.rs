@@ -1,6 +1,6 @@
 //! What one run of one workload yields.
 
-use crate::{Warning, Witness, Workload};
+use crate::{VerifyReport, Warning, Witness, Workload};
 use serde::{Deserialize, Serialize};
 
 /// Why a run ended.
@@ -119,6 +119,9 @@ pub struct Measurement {
     /// Whether load by others, stolen time or drift disturbed the run.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub disturbed: bool,
+    /// What verifying its data found, where it was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verify: Option<VerifyReport>,
     /// Warnings about this run.
     #[serde(default)]
     pub warnings: Vec<Warning>,
@@ -153,6 +156,7 @@ impl Measurement {
             witness: Witness::default(),
             other_cpu: None,
             disturbed: false,
+            verify: None,
             warnings: Vec::new(),
         }
     }

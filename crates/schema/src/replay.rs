@@ -1,6 +1,6 @@
 //! What a replay of a trace on a real target found: how late it was, and how long requests took there.
 
-use crate::{Access, Distribution, ResponseTime};
+use crate::{Access, Distribution, ResponseTime, VerifyReport};
 use serde::{Deserialize, Serialize};
 
 /// When requests are issued.
@@ -75,6 +75,9 @@ pub struct TraceReplay {
     /// Mean time from arrival to completion in the trace, of the same requests; absent when it does not tell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recorded_mean_ns: Option<f64>,
+    /// What verifying the data found, where it was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verify: Option<VerifyReport>,
 }
 
 impl TraceReplay {

@@ -1,6 +1,6 @@
 //! The work of `vxbench`: exact-work I/O on named files, as a white paper of VERITAS (1996, pp. 5-7) describes it, and its results.
 
-use crate::{ResponseTime, Warning};
+use crate::{ResponseTime, VerifyReport, Warning};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -161,6 +161,9 @@ pub struct VxJob {
     pub cold: bool,
     /// An option that the system cannot honour is a warning instead of an error.
     pub best_effort: bool,
+    /// Every block that is written carries its place, the number of its write and a checksum, which reads check.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub verify: bool,
 }
 
 impl Default for VxJob {
@@ -200,6 +203,7 @@ impl Default for VxJob {
             trim: false,
             cold: false,
             best_effort: false,
+            verify: false,
         }
     }
 }
@@ -285,6 +289,9 @@ pub struct VxRun {
     pub files: Vec<VxFile>,
     /// All of them together.
     pub total: VxFigures,
+    /// What verifying the data found, where it was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verify: Option<VerifyReport>,
     /// Warnings.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<Warning>,

@@ -186,6 +186,9 @@ pub struct RunArgs {
     /// jobs each one to a file of its own (FILE.2.parquet ...)
     #[arg(long, value_name = "FILE")]
     pub rows: Option<PathBuf>,
+    /// Check that every block holds what was written to it last, in every read and once more at the end
+    #[arg(long)]
+    pub verify: bool,
     /// Seed of all random choices
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,

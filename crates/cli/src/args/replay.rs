@@ -33,6 +33,9 @@ pub struct ReplayArgs {
     /// Largest scratch file in a directory [default: what the trace needs, at most half of the free space]
     #[arg(long, value_name = "SIZE", value_parser = bytes)]
     pub size: Option<u64>,
+    /// Check that every block holds what was written to it last, in every read and once more at the end
+    #[arg(long)]
+    pub verify: bool,
     /// What of the trace.
     #[command(flatten)]
     pub rows: RowsArgs,

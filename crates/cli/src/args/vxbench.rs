@@ -110,6 +110,9 @@ pub struct VxbenchArgs {
     /// Turn options that this system cannot honour into warnings
     #[arg(long)]
     pub best_effort: bool,
+    /// Check that every block holds what was written to it last, in every read and once more at the end
+    #[arg(long, conflicts_with = "diagnose")]
+    pub verify: bool,
     /// Allow the data of existing files and devices to be overwritten
     #[arg(long)]
     pub destroy_data: bool,
@@ -142,6 +145,7 @@ impl VxbenchArgs {
             direct_above: self.direct_above.clone(),
             cold: self.cold,
             best_effort: self.best_effort,
+            verify: self.verify,
         }
     }
 

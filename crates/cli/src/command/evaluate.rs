@@ -250,8 +250,11 @@ impl Probe for MachineProbe<'_> {
     type Error = MeasureError;
 
     fn measure(&mut self, request: &ProbeRequest) -> Result<Measurement, MeasureError> {
-        let effort =
-            machine::RunLength { min_s: request.limits.min_s, cap_s: request.limits.cap_s };
+        let effort = machine::RunLength {
+            min_s: request.limits.min_s,
+            cap_s: request.limits.cap_s,
+            verify: false,
+        };
         self.machine.measure(&request.workload, effort, self.document.seed, Some(&self.progress))
     }
 

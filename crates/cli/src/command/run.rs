@@ -2,7 +2,7 @@
 
 use crate::args::{RunArgs, WorkloadArgs};
 use crate::asked::{described_twice, jobs_of};
-use crate::failure::{Failure, both};
+use crate::failure::{Failure, both, verdict};
 use crate::machine::{Machine, RunLength};
 use crate::output;
 use crate::outputs;
@@ -67,7 +67,7 @@ fn places(places: &[PathBuf]) -> Result<(PathBuf, Option<PathBuf>), Failure> {
 
 fn from_flags(args: &RunArgs) -> Job {
     let workload = args.workload.on(Workload::default());
-    Job { name: "run".to_owned(), workload, seconds: None, seed: None }
+    Job { name: "run".to_owned(), workload, seconds: None, seed: None, verify: None }
 }
 
 /// Runs the jobs in order; the measurements hold what is finished when one fails.
@@ -83,7 +83,8 @@ fn run_all(
     for (index, job) in jobs.iter().enumerate() {
         let progress = Progress::of_jobs(index, jobs.len(), &job.name);
         let cap_s = job.seconds.unwrap_or(args.seconds);
-        let effort = RunLength { min_s: cap_s.min(1.0), cap_s };
+        let verify = args.verify || job.verify.unwrap_or(false);
+        let effort = RunLength { min_s: cap_s.min(1.0), cap_s, verify };
         let seed = job.seed.unwrap_or(args.seed);
         let mut measurement = machine.measure(&job.workload, effort, seed, Some(&progress))?;
         measurement.name = Some(job.name.clone());
@@ -179,11 +180,12 @@ fn conclude(
     if finished.is_err() && results == 0 {
         return finished;
     }
+    let verified = verdict(measurements.iter().filter_map(|one| one.verify.as_ref()));
     document.outcome = Some(measurements.into());
     let poured = outputs::pour(outputs, &document, args.out.json);
     let finished = finished.map_err(|failure| {
         let place = outputs::place(outputs);
         failure.with(&format!("; the {results} finished results are {place}"))
     });
-    both(finished, poured)
+    both(finished, both(poured, verified))
 }

@@ -210,7 +210,7 @@ impl Work<'_> {
                 }
             };
             progress.advance(spent_s(), left_s.max(0.0), next.step.purpose.word());
-            let effort = RunLength { min_s: next.min_s, cap_s: next.cap_s };
+            let effort = RunLength { min_s: next.min_s, cap_s: next.cap_s, verify: false };
             let (workload, seed) = (&next.step.workload, self.document.seed);
             match machine.measure(workload, effort, seed, Some(&progress)) {
                 Ok(measurement) => run.record(measurement),

@@ -20,4 +20,5 @@ mod trace_damage;
 mod trace_input;
 mod trace_replay;
 mod trace_truth;
+mod verify;
 mod vxbench;

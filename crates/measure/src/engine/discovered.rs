@@ -1,30 +1,32 @@
 //! Discovered direct I/O: the size of each request decides whether it bypasses the file cache (VERITAS 1996, p. 19).
 
+use crate::engine::buffer::Stamp;
+use crate::engine::content::Content;
 use crate::engine::psync::Psync;
 use crate::engine::{Fault, Perform};
 use ioscape_schema::Request;
 
 /// Two ways to the same file.
-pub(crate) struct Discovered {
-    buffered: Psync,
-    direct: Psync,
+pub(crate) struct Discovered<C: Content = Stamp> {
+    buffered: Psync<C>,
+    direct: Psync<C>,
     /// Requests larger than this, in bytes, are direct.
     above: u64,
 }
 
-impl Discovered {
+impl<C: Content> Discovered<C> {
     /// An engine that sends requests of more than `above` bytes through `direct` and all others through `buffered`.
-    pub(crate) fn new(buffered: Psync, direct: Psync, above: u64) -> Self {
+    pub(crate) fn new(buffered: Psync<C>, direct: Psync<C>, above: u64) -> Self {
         Self { buffered, direct, above }
     }
 
     #[inline]
-    fn choose(&mut self, request: &Request) -> &mut Psync {
+    fn choose(&mut self, request: &Request) -> &mut Psync<C> {
         if u64::from(request.len) > self.above { &mut self.direct } else { &mut self.buffered }
     }
 }
 
-impl Perform for Discovered {
+impl<C: Content> Perform for Discovered<C> {
     #[inline]
     fn prepare(&mut self, request: &Request) {
         self.choose(request).prepare(request);
@@ -34,13 +36,18 @@ impl Perform for Discovered {
     fn perform(&mut self, request: &Request) -> Result<(), Fault> {
         self.choose(request).perform(request)
     }
+
+    #[inline]
+    fn conclude(&mut self, request: &Request) {
+        self.choose(request).conclude(request);
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::engine::Action;
-    use crate::engine::buffer::{Buffer, Stamp};
+    use crate::engine::buffer::Buffer;
     use ioscape_schema::Op;
     use std::fs::File;
     use std::io::Write;

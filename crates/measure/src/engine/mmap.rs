@@ -2,6 +2,7 @@
 #![expect(unsafe_code, reason = "a mapping of a file that only workers of this session change")]
 
 use crate::engine::buffer::{Buffer, Stamp};
+use crate::engine::content::Content;
 use crate::engine::{Action, Fault, Perform, action};
 use ioscape_schema::{Op, Request};
 use rustix::mm::{MapFlags, ProtFlags};
@@ -9,21 +10,22 @@ use std::fs::File;
 use std::ptr::NonNull;
 
 /// A mapping of the set and the buffer of one stream.
-pub(crate) struct Mmap {
+pub(crate) struct Mmap<C: Content = Stamp> {
     base: NonNull<u8>,
     len: u64,
     buffer: Buffer,
-    stamp: Stamp,
+    content: C,
+    flight: C::Flight,
 }
 
-impl Mmap {
+impl<C: Content> Mmap<C> {
     /// Maps the first `len` bytes of `file`, for stores too if `write`.
     pub(crate) fn new(
         file: &File,
         len: u64,
         write: bool,
         buffer: Buffer,
-        stamp: Stamp,
+        content: C,
     ) -> Result<Self, Fault> {
         let protection = if write { ProtFlags::READ | ProtFlags::WRITE } else { ProtFlags::READ };
         let size = usize::try_from(len).map_err(|_| Fault::new(Action::Map, libc::ENOMEM))?;
@@ -33,7 +35,7 @@ impl Mmap {
         }
         .map_err(|errno| Fault::new(Action::Map, errno.raw_os_error()))?;
         let base = NonNull::new(base.cast()).ok_or(Fault::new(Action::Map, libc::ENOMEM))?;
-        Ok(Self { base, len, buffer, stamp })
+        Ok(Self { base, len, buffer, content, flight: C::Flight::default() })
     }
 
     /// Tells the kernel how the mapping will be used; a kernel that takes no advice goes without.
@@ -44,10 +46,15 @@ impl Mmap {
     }
 }
 
-impl Perform for Mmap {
+impl<C: Content> Perform for Mmap<C> {
     #[inline]
     fn prepare(&mut self, request: &Request) {
-        self.stamp.prepare(request, &mut self.buffer);
+        self.content.prepare(request, &mut self.buffer, &mut self.flight);
+    }
+
+    #[inline]
+    fn conclude(&mut self, request: &Request) {
+        self.content.conclude(request, &self.buffer, &self.flight);
     }
 
     #[inline]
@@ -73,7 +80,7 @@ impl Perform for Mmap {
     }
 }
 
-impl Drop for Mmap {
+impl<C: Content> Drop for Mmap<C> {
     fn drop(&mut self) {
         // SAFETY: the mapping is ours and nothing refers into it any more.
         // Failure would only leave the mapping in place.

@@ -1,6 +1,7 @@
 //! How requests reach the kernel: one module per engine, and the loop that drives those with one request at a time.
 
 pub(crate) mod buffer;
+pub(crate) mod content;
 pub(crate) mod discovered;
 pub(crate) mod fault;
 pub(crate) mod mmap;
@@ -22,6 +23,10 @@ pub(crate) trait Perform {
 
     /// Carries out the whole request, in several calls if the kernel moves less at a time.
     fn perform(&mut self, request: &Request) -> Result<(), Fault>;
+
+    /// Looks at what the request moved, which does not belong to the response time either.
+    #[inline]
+    fn conclude(&mut self, _request: &Request) {}
 }
 
 /// Issues requests from `source` until the conductor stops the run: the hot loop of all engines but `io_uring`.
@@ -37,6 +42,7 @@ pub(crate) fn drive<E: Perform, S: FnMut() -> Request, K: Keep>(
         engine.perform(&request)?;
         let completed = stream.clock.raw();
         stream.record(&request, issued, completed);
+        engine.conclude(&request);
         stream.think(1);
     }
     Ok(())

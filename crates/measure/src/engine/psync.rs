@@ -1,24 +1,36 @@
 //! The engine of the papers: `pread` and `pwrite`, one request at a time.
 
 use crate::engine::buffer::{Buffer, Stamp};
+use crate::engine::content::Content;
 use crate::engine::{Fault, Perform, action};
 use ioscape_schema::{Op, Request};
 use rustix::io::{Errno, ReadWriteFlags, pread, preadv2, pwrite, pwritev2};
 use std::fs::File;
 use std::io::{IoSlice, IoSliceMut};
+use std::ops::Range;
 
 /// An open file and the buffer of one stream.
-pub(crate) struct Psync {
+pub(crate) struct Psync<C: Content = Stamp> {
     file: File,
     buffer: Buffer,
-    stamp: Stamp,
+    content: C,
+    flight: C::Flight,
     flags: ReadWriteFlags,
 }
 
-impl Psync {
+impl<C: Content> Psync<C> {
     /// An engine on `file` for requests of up to the size of `buffer`.
-    pub(crate) fn new(file: File, buffer: Buffer, stamp: Stamp) -> Self {
-        Self { file, buffer, stamp, flags: ReadWriteFlags::empty() }
+    pub(crate) fn new(file: File, buffer: Buffer, content: C) -> Self {
+        let (flight, flags) = (C::Flight::default(), ReadWriteFlags::empty());
+        Self { file, buffer, content, flight, flags }
+    }
+
+    /// Does `change`, something else than a write that changes `range`.
+    pub(crate) fn disturb<T>(&mut self, range: &Range<u64>, change: impl FnOnce() -> T) -> T {
+        self.content.disturb(range);
+        let done = change();
+        self.content.disturbed(range);
+        done
     }
 
     /// The same with `flags` on every request (`preadv2` and `pwritev2`).
@@ -71,10 +83,15 @@ impl Psync {
     }
 }
 
-impl Perform for Psync {
+impl<C: Content> Perform for Psync<C> {
     #[inline]
     fn prepare(&mut self, request: &Request) {
-        self.stamp.prepare(request, &mut self.buffer);
+        self.content.prepare(request, &mut self.buffer, &mut self.flight);
+    }
+
+    #[inline]
+    fn conclude(&mut self, request: &Request) {
+        self.content.conclude(request, &self.buffer, &self.flight);
     }
 
     #[inline]

@@ -5,6 +5,7 @@
 )]
 
 use crate::engine::buffer::{Buffer, Stamp};
+use crate::engine::content::Content;
 use crate::engine::{Action, Fault, action};
 use crate::worker::rows::Keep;
 use crate::worker::stream::Stream;
@@ -15,32 +16,34 @@ use std::io;
 use std::os::fd::AsRawFd;
 
 /// One place in the queue: its buffer and what is in flight in it.
-struct Slot {
+struct Slot<F> {
     buffer: Buffer,
     request: Request,
     /// Bytes of the request that short transfers have moved already.
     done: u32,
     issued: u64,
+    /// What its content is checked against.
+    flight: F,
 }
 
 /// A ring, its slots, and which of them wait for what.
-pub(crate) struct Uring {
+pub(crate) struct Uring<C: Content = Stamp> {
     // Declared before the slots, so that it is dropped first: the kernel lets go of the buffers before they are freed.
     ring: IoUring,
-    slots: Vec<Slot>,
+    slots: Vec<Slot<C::Flight>>,
     /// Slots without a request.
     free: Vec<u16>,
     /// Slots whose request has to be submitted, for the first time or again.
     unsubmitted: Vec<u16>,
     registered: bool,
-    stamp: Stamp,
+    content: C,
     // The ring holds the registered file; this keeps its description alive for plain opcodes alike.
     _file: File,
 }
 
-impl Uring {
+impl<C: Content> Uring<C> {
     /// A ring on `file` with one slot per buffer; to be made by the thread that drives it.
-    pub(crate) fn new(file: File, buffers: Vec<Buffer>, stamp: Stamp) -> Result<Self, Fault> {
+    pub(crate) fn new(file: File, buffers: Vec<Buffer>, content: C) -> Result<Self, Fault> {
         let fault = |e: io::Error| Fault::new(Action::Ring, e.raw_os_error().unwrap_or(libc::EIO));
         let depth = buffers.len().clamp(1, 32768) as u32;
         let ring = make_ring(depth).map_err(fault)?;
@@ -55,9 +58,15 @@ impl Uring {
         let request = Request { op: Op::Read, offset: 0, len: 0 };
         let slots = buffers
             .into_iter()
-            .map(|buffer| Slot { buffer, request, done: 0, issued: 0 })
+            .map(|buffer| Slot {
+                buffer,
+                request,
+                done: 0,
+                issued: 0,
+                flight: C::Flight::default(),
+            })
             .collect();
-        Ok(Self { ring, slots, free, unsubmitted: Vec::new(), registered, stamp, _file: file })
+        Ok(Self { ring, slots, free, unsubmitted: Vec::new(), registered, content, _file: file })
     }
 
     /// Whether the kernel took the buffers for registered I/O; it refuses where too little memory may be locked.
@@ -98,7 +107,7 @@ impl Uring {
                 let Request { op, offset, .. } = slot.request;
                 return Err(Fault::at(action(op), offset, libc::EINVAL));
             };
-            self.stamp.prepare(&slot.request, bytes);
+            self.content.prepare(&slot.request, bytes, &mut slot.flight);
             slot.issued = stream.clock.raw();
             self.unsubmitted.push(index);
         }
@@ -157,6 +166,7 @@ impl Uring {
             let Some(slot) = self.slots.get_mut(usize::from(index)) else { continue };
             if progress(slot, &completion)? {
                 stream.record(&slot.request, slot.issued, now);
+                self.content.conclude(&slot.request, &slot.buffer, &slot.flight);
                 self.free.push(index);
                 finished += 1;
             } else {
@@ -169,7 +179,7 @@ impl Uring {
 
 /// Accounts a completion to its slot; true when the whole request is done, false when the rest must be submitted.
 #[inline]
-fn progress(slot: &mut Slot, completion: &cqueue::Entry) -> Result<bool, Fault> {
+fn progress<F>(slot: &mut Slot<F>, completion: &cqueue::Entry) -> Result<bool, Fault> {
     let Request { op, offset, len } = slot.request;
     let place = offset + u64::from(slot.done);
     match completion.result() {

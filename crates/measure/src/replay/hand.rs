@@ -1,7 +1,8 @@
 //! What one thread of a replay does with a request: reading, writing, flushing, giving back.
 
 use super::options::ReplayOptions;
-use crate::engine::buffer::{Buffer, Stamp};
+use crate::engine::buffer::Buffer;
+use crate::engine::content::Content;
 use crate::engine::psync::Psync;
 use crate::engine::{Action, Fault, Perform};
 use ioscape_machine::error::Error;
@@ -45,17 +46,18 @@ pub(super) fn kind(io: &Io) -> Kind {
 }
 
 /// A file of its own and a buffer.
-pub(super) struct Hand {
+pub(super) struct Hand<C: Content> {
     file: File,
-    engine: Psync,
+    engine: Psync<C>,
     longest: u32,
 }
 
-impl Hand {
+impl<C: Content> Hand<C> {
     pub(super) fn new(
         target: &Target,
         options: &ReplayOptions,
         number: usize,
+        content: C,
     ) -> Result<Self, Error> {
         let open = || target.open_file(options.access, options.writes);
         let longest = options.largest.clamp(1, MOST_BUFFER).next_multiple_of(4096);
@@ -64,11 +66,14 @@ impl Hand {
             let none = io::Error::from_raw_os_error(libc::ENOMEM);
             Error::io("get memory for the I/O on", target.path(), none)
         })?;
-        Ok(Self { file: open()?, engine: Psync::new(open()?, buffer, Stamp::new(seed)), longest })
+        Ok(Self { file: open()?, engine: Psync::new(open()?, buffer, content), longest })
     }
 
     /// Gets ready what does not belong to the response time.
     pub(super) fn prepare(&mut self, io: &Io) {
+        if !matches!(kind(io), Kind::Read | Kind::Write) {
+            return;
+        }
         let len = io.request.len.min(self.longest);
         self.engine.prepare(&Request { len, ..io.request });
     }
@@ -103,21 +108,42 @@ impl Hand {
         while left > 0 {
             part.len = left.min(self.longest);
             self.engine.perform(&part)?;
-            part.offset += u64::from(part.len);
             left -= part.len;
+            if C::CHECKS && left > 0 {
+                self.engine.conclude(&part);
+                self.engine.prepare(&Request {
+                    offset: part.offset + u64::from(part.len),
+                    len: left.min(self.longest),
+                    ..part
+                });
+            }
+            part.offset += u64::from(part.len);
         }
         Ok(())
     }
 
-    fn give_back(&self, io: &Io) -> Result<Option<Kind>, Fault> {
+    /// Looks at what the last part of a request moved, which does not belong to the response time.
+    pub(super) fn conclude(&mut self, io: &Io) {
+        if !matches!(kind(io), Kind::Read | Kind::Write) {
+            return;
+        }
+        let before = (io.request.len - 1) / self.longest * self.longest;
+        let (offset, len) = (io.request.offset + u64::from(before), io.request.len - before);
+        self.engine.conclude(&Request { offset, len, ..io.request });
+    }
+
+    fn give_back(&mut self, io: &Io) -> Result<Option<Kind>, Fault> {
         let how = if io.flags.contains(IoFlags::ZEROES) {
             FallocateFlags::ZERO_RANGE
         } else {
             FallocateFlags::PUNCH_HOLE
         };
         let Request { offset, len, .. } = io.request;
+        let range = offset..offset.saturating_add(u64::from(len));
         let flags = how | FallocateFlags::KEEP_SIZE;
-        match rustix::fs::fallocate(&self.file, flags, offset, u64::from(len)) {
+        let file = &self.file;
+        let give = || rustix::fs::fallocate(file, flags, offset, u64::from(len));
+        match self.engine.disturb(&range, give) {
             Ok(()) => Ok(Some(Kind::Discard)),
             Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL) => Ok(None),
             Err(e) => Err(Fault::at(Action::Write, offset, e.raw_os_error())),

@@ -9,13 +9,17 @@ mod options;
 pub use options::ReplayOptions;
 
 use crate::conductor::failure;
+use crate::engine::buffer::Stamp;
+use crate::engine::content::Content;
 use crate::engine::{Action, Fault};
+use crate::verify::read_back::read_back;
+use crate::verify::{Ledger, NoteBook, Sealed};
 use hand::{Hand, KINDS};
 use ioscape_machine::cache;
 use ioscape_machine::clock::Clock;
 use ioscape_machine::error::Error;
 use ioscape_machine::target::Target;
-use ioscape_schema::{Counters, Distribution, Io, ReplayedKind};
+use ioscape_schema::{Access, Counters, Distribution, Io, ReplayedKind, VerifyReport};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
@@ -79,6 +83,53 @@ pub fn run<S>(
 where
     S: FnMut() -> Option<Io> + Send,
 {
+    run_with(target, options, clock, watch, source, |number| Stamp::new(number as u64))
+}
+
+/// The same; every block that is written carries what it takes to check it, reads check those that `ledger` knows of, and all of
+/// them are read back at the end unless the replay was stopped.
+///
+/// # Errors
+/// As of [`run`]; what is found in the blocks is no failure.
+pub fn run_verified<S>(
+    target: &Target,
+    ledger: &Ledger,
+    options: &ReplayOptions,
+    clock: &Clock,
+    watch: &ReplayWatch,
+    source: S,
+) -> Result<(Replayed, VerifyReport), Error>
+where
+    S: FnMut() -> Option<Io> + Send,
+{
+    let notes = NoteBook::new(options.in_flight.max(1) as usize)
+        .map_err(|error| Error::io("get shared memory for", target.path(), error))?;
+    let sealed = |number| Sealed::new(ledger, notes.of(number));
+    let done = run_with(target, options, clock, watch, source, sealed)?;
+    let file = target.open_file(Access::Buffered, false)?;
+    if !done.interrupted {
+        cache::evict(&file)?;
+        notes.at_end().cached(cache::resident_bytes(&file, 0, ledger.bytes()));
+        let goes_on = |_| !watch.interrupt.load(Ordering::Relaxed);
+        read_back(&file, ledger, notes.at_end(), goes_on)
+            .map_err(|fault| failure::from_fault(fault, target.path()))?;
+    }
+    let name = |_| target.path().display().to_string();
+    Ok((done, notes.report(ledger.block_bytes, name)))
+}
+
+fn run_with<S, C>(
+    target: &Target,
+    options: &ReplayOptions,
+    clock: &Clock,
+    watch: &ReplayWatch,
+    source: S,
+    content: impl Fn(usize) -> C,
+) -> Result<Replayed, Error>
+where
+    S: FnMut() -> Option<Io> + Send,
+    C: Content + Send,
+{
     let file = target.open_file(options.access, options.writes)?;
     cache::evict(&file)?;
     let threads = options.in_flight.max(1) as usize;
@@ -94,7 +145,7 @@ where
         working: AtomicUsize::new(threads),
     };
     // Opened before any thread waits for the others.
-    let hands = (0..threads).map(|number| Hand::new(target, options, number));
+    let hands = (0..threads).map(|number| Hand::new(target, options, number, content(number)));
     let hands = hands.collect::<Result<Vec<_>, _>>()?;
     let done = std::thread::scope(|scope| {
         let run = |hand| scope.spawn(|| work(hand, &shared));
@@ -149,7 +200,7 @@ impl Drop for Working<'_> {
     }
 }
 
-fn work<S: FnMut() -> Option<Io>>(mut hand: Hand, shared: &Shared<'_, S>) -> Found {
+fn work<S: FnMut() -> Option<Io>, C: Content>(mut hand: Hand<C>, shared: &Shared<'_, S>) -> Found {
     let _working = Working(&shared.working);
     // The kernel may else wake a sleeper 50 us late, to wake others with it; where it refuses, that is part of the lateness.
     let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
@@ -166,7 +217,10 @@ fn work<S: FnMut() -> Option<Io>>(mut hand: Hand, shared: &Shared<'_, S>) -> Fou
     while !shared.stop.load(Ordering::Relaxed) {
         let next = (shared.source.lock().unwrap_or_else(PoisonError::into_inner))();
         let Some(io) = next else { break };
-        hand.prepare(&io);
+        // What is checked must not count as under way while it waits for its time.
+        if !C::CHECKS {
+            hand.prepare(&io);
+        }
         if let Some(speed) = shared.options.speed {
             let due_ns = due_ns(&io, speed);
             if !sleep_until(due_ns, &since, &shared.stop) {
@@ -175,9 +229,13 @@ fn work<S: FnMut() -> Option<Io>>(mut hand: Hand, shared: &Shared<'_, S>) -> Fou
             found.late.add(0, since().saturating_sub(due_ns));
         }
         let number = shared.issued.fetch_add(1, Ordering::Relaxed);
+        if C::CHECKS {
+            hand.prepare(&io);
+        }
         let issued_ns = since();
         let done = hand.carry_out(&io);
         found.last_ns = since();
+        hand.conclude(&io);
         match done {
             Ok(Some(kind)) => {
                 if number < shared.options.rows_most as u64 {

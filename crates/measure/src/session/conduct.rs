@@ -146,6 +146,7 @@ impl Session {
             clock: &self.clock,
             group: self.group.as_ref(),
             seed: self.options.seed,
+            verify: self.ledger.as_ref().zip(self.notes.as_ref()),
         };
         let forked = match workload.workers {
             Workers::Processes => {

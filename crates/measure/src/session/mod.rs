@@ -6,6 +6,7 @@ mod prepare;
 mod run;
 mod state;
 mod summary;
+mod verify;
 mod warm_up;
 mod witness;
 

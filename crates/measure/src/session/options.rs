@@ -27,6 +27,8 @@ pub enum Phase {
     WarmUp,
     /// The workload runs and counts.
     Measure,
+    /// All blocks are read back and checked.
+    ReadBack,
 }
 
 /// How far a part of a run is.
@@ -61,6 +63,9 @@ pub struct RunOptions {
     /// Most measured requests that are kept one by one for [`Session::take_rows`](super::Session::take_rows); 0 keeps
     /// none, which costs nothing.
     pub rows_most: usize,
+    /// Whether every block carries what it takes to check it, reads check it, and all blocks are read back at the end; costs
+    /// nothing where not.
+    pub verify: bool,
     /// Set to stop soon: the run ends with [`Error::Interrupted`](ioscape_machine::error::Error::Interrupted).
     pub interrupt: Arc<AtomicBool>,
     /// Called a few times a second.
@@ -78,6 +83,7 @@ impl Default for RunOptions {
             touch_cap_s: 60.0,
             confidence: 0.03,
             rows_most: 0,
+            verify: false,
             interrupt: Arc::default(),
             on_progress: None,
         }

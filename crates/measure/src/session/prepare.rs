@@ -3,8 +3,9 @@
 use super::options::{Phase, RunOptions};
 use super::state::Session;
 use crate::conductor::failure;
+use crate::verify::Ledger;
 use crate::worker::report::REPORT_WORDS;
-use crate::worker::task::{self, Task};
+use crate::worker::task::{self, Site, Task};
 use ioscape_machine::cache;
 use ioscape_machine::crew::{Crew, DONE};
 use ioscape_machine::error::{Death, Error};
@@ -93,7 +94,7 @@ impl Session {
         Ok(preparation)
     }
 
-    fn evict(&mut self, options: &RunOptions) -> Result<(), Error> {
+    pub(super) fn evict(&mut self, options: &RunOptions) -> Result<(), Error> {
         self.touched = 0;
         self.do_task(&Task::Evict, options, None).1
     }
@@ -193,7 +194,7 @@ impl Session {
     }
 
     /// Has a worker do `task` for at most `cap`; the bytes it did, and whether it did well.
-    fn do_task(
+    pub(super) fn do_task(
         &self,
         task: &Task,
         options: &RunOptions,
@@ -204,9 +205,16 @@ impl Session {
             Ok(shared) => shared,
             Err(error) => return (0, Err(Error::io("get shared memory for", path, error))),
         };
-        let group = self.group.as_ref();
         let forked = Crew::fork(1, |_| {
-            task::carry_out(task, &shared, &self.target, group, self.options.seed)
+            let site = Site {
+                shared: &shared,
+                target: &self.target,
+                group: self.group.as_ref(),
+                seed: self.options.seed,
+                ledger: self.ledger.as_ref(),
+                notes: self.notes.as_ref(),
+            };
+            task::carry_out(task, &site)
         });
         let outcome = match forked {
             Ok(crew) => self.watch_task(task, crew, &shared, options, cap),
@@ -228,6 +236,7 @@ impl Session {
             Task::Layout(range) => (Phase::Layout, range.end - range.start),
             Task::Flush | Task::Evict => (Phase::Flush, 0),
             Task::Touch(range) => (Phase::Touch, range.end - range.start),
+            Task::ReadBack => (Phase::ReadBack, self.ledger.as_ref().map_or(0, Ledger::bytes)),
         };
         while !crew.wait(LOOK, || options.is_interrupted()) {
             if options.is_interrupted() {

@@ -75,7 +75,7 @@ impl Session {
     ///
     /// The set is laid out, flushed and touched as needed; then the workload warms up until its rate is steady and is
     /// measured until the confidence interval of its throughput is narrow enough. At the end what it wrote is flushed, so
-    /// that pages lost on the way to storage are its failure.
+    /// that pages lost on the way to storage are its failure. What verifying finds is no failure but part of the measurement.
     ///
     /// # Errors
     /// The workload is impossible here, the set cannot be laid out, a request fails, a worker dies, or the user
@@ -94,11 +94,13 @@ impl Session {
         let begin = Instant::now();
         self.check(workload, buffer_bytes)?;
         let (_, overhead_ns) = self.calibrate()?;
+        self.begin_verify(workload, options.verify)?;
         let preparation = self.prepare(workload, options)?;
         let mut trial = self.conduct(workload, buffer_bytes, options, &streams)?;
         let mut measurement = self.summarize(workload, options, &preparation, &trial, overhead_ns);
         self.rows = std::mem::take(&mut trial.rows);
         self.settle(workload, options)?;
+        measurement.verify = self.end_verify(options)?;
         measurement.cost_s = begin.elapsed().as_secs_f64();
         Ok(measurement)
     }

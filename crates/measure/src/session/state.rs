@@ -1,6 +1,7 @@
 //! The state of a session: its target, its memory limit, and what was done to the target so far.
 
 use super::options::SessionOptions;
+use crate::verify::{Ledger, NoteBook};
 use ioscape_machine::cgroup::MemoryGroup;
 use ioscape_machine::clock::Clock;
 use ioscape_machine::error::Error;
@@ -35,6 +36,10 @@ pub struct Session {
     pub(super) calibration: Option<(ioscape_schema::environment::Clock, f64)>,
     /// The measured requests of the run before, where they were asked for.
     pub(super) rows: Vec<Io>,
+    /// What the blocks of the set hold, while all writes to them are known.
+    pub(super) ledger: Option<Ledger>,
+    /// What the present run finds in them, if it is verified.
+    pub(super) notes: Option<NoteBook>,
 }
 
 impl Session {
@@ -61,6 +66,8 @@ impl Session {
             dirty,
             calibration,
             rows: Vec::new(),
+            ledger: None,
+            notes: None,
         })
     }
 
@@ -72,6 +79,11 @@ impl Session {
     /// The largest set that fits, in bytes.
     pub fn max_unique_bytes(&self) -> u64 {
         self.target.capacity_bytes()
+    }
+
+    /// What is known of the blocks, since [`Self::keep_ledger`] and as long as all writes to them are known.
+    pub fn ledger(&self) -> Option<&Ledger> {
+        self.ledger.as_ref()
     }
 
     /// The measured requests of the last run in the order of arrival, the first at time 0: `process` is the number of the

@@ -19,6 +19,10 @@ const STEAL_MAX: f64 = 0.05;
 /// Difference between measured response time and Little's law that is still believed.
 const LITTLE_MAX: f64 = 0.10;
 
+/// What verification does to the figures.
+const VERIFIED: &str = "checksums were made and checked between the requests: the throughput includes the time for that, the response \
+                        times do not; measure without --verify to learn the speed";
+
 impl Session {
     /// Sums up a run.
     pub(super) fn summarize(
@@ -43,7 +47,11 @@ impl Session {
         disturbances.extend(witness::doubt_of_waiting(&m));
         m.disturbed = !disturbances.is_empty();
         m.warnings.extend(disturbances);
-        m.warnings.extend(doubt_of_little(&m, overhead_ns));
+        match options.verify {
+            false => m.warnings.extend(doubt_of_little(&m, overhead_ns)),
+            // The time between two requests is then not the harness's alone.
+            true => m.warnings.push(Warning::new(WarningKind::Verified, VERIFIED)),
+        }
         m.warnings.extend(self.doubt_of_dropped_pages(&m, preparation));
         if preparation.cached && trial.began_slowly {
             m.warnings.push(Warning::new(

@@ -6,6 +6,7 @@ mod files;
 mod reserve;
 #[cfg(test)]
 mod tests;
+mod verified;
 mod worker;
 
 pub use files::{Extent, Files, Look, look, place};
@@ -24,9 +25,11 @@ use ioscape_schema::{
 };
 use reserve::Honesty;
 use std::ops::Range;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+use verified::Verified;
 use worker::{Plan, STREAM_WORDS};
 
 /// Time that interrupted workers get to finish what is in flight.
@@ -77,6 +80,7 @@ where
     S: Iterator<Item = Request>,
 {
     files::check_memory(job, files.opened.len())?;
+    let verified = Verified::of(&files.opened, job)?;
     let mut warnings = Vec::new();
     let mut honesty = Honesty::new(job, &mut warnings);
     let direct: Vec<bool> =
@@ -84,17 +88,30 @@ where
     for one in &files.opened {
         honesty.prepare(one)?;
     }
+    let shared = shared(&files.opened, job)?;
     let cached = |one: &Opened| cache::resident_bytes(&one.file, 0, one.extent.range_bytes);
     let before: Vec<Option<u64>> = files.opened.iter().map(cached).collect();
-    let told = conduct(&files.opened, &direct, job, clock, watch, &requests)?;
+    let run = Plan {
+        shared: &shared,
+        files: &files.opened,
+        direct: &direct,
+        job,
+        clock,
+        verify: verified.as_ref().map(Verified::parts),
+    };
+    let told = conduct(&run, watch, &requests)?;
     for (one, before) in files.opened.iter().zip(before).filter(|_| job.is_direct()) {
         warnings.extend(not_direct(one, before, cached(one)));
+    }
+    if verified.is_some() {
+        watched(&run, watch, 1, |_| worker::read_all_back(&run))?;
     }
     let mut honesty = Honesty::new(job, &mut warnings);
     for one in &files.opened {
         honesty.finish(one)?;
     }
     let mut outcome = VxRun { job: job.clone(), warnings, ..VxRun::default() };
+    outcome.verify = verified.map(|verified| verified.report(&files.opened));
     let threads = job.nthreads.max(1) as usize;
     for ((one, streams), direct) in files.opened.iter().zip(told.chunks(threads)).zip(direct) {
         outcome.files.push(summary(one, streams, job, clock, direct)?);
@@ -119,39 +136,29 @@ fn groups(job: &VxJob, users: u32) -> Vec<Range<u32>> {
         .collect()
 }
 
-fn conduct<F, S>(
-    opened: &[Opened],
-    direct: &[bool],
-    job: &VxJob,
-    clock: &Clock,
-    watch: &Watch,
-    requests: &F,
-) -> Result<Vec<StreamOutcome>, Error>
+/// Memory for all streams.
+fn shared(opened: &[Opened], job: &VxJob) -> Result<Shared, Error> {
+    let streams = opened.len() * job.nthreads.max(1) as usize;
+    let path = opened.first().map_or(Path::new(""), |one| &one.named);
+    Shared::new(streams, STREAM_WORDS).map_err(|e| Error::io("get shared memory for", path, e))
+}
+
+fn conduct<F, S>(plan: &Plan<'_>, watch: &Watch, requests: &F) -> Result<Vec<StreamOutcome>, Error>
 where
     F: Fn(u32, u32) -> S + Sync,
     S: Iterator<Item = Request>,
 {
-    let Some(first) = opened.first() else { return Ok(Vec::new()) };
-    let groups = groups(job, opened.len() as u32);
-    let streams = opened.len() * job.nthreads.max(1) as usize;
-    let shared = Shared::new(streams, STREAM_WORDS)
-        .map_err(|e| Error::io("get shared memory for", &first.named, e))?;
-    let plan = Plan { shared: &shared, files: opened, direct, job, clock };
-    let body = |number: u32| worker::carry_out(&plan, groups[number as usize].clone(), requests);
-    let crew = Crew::fork(groups.len() as u32, body)
-        .map_err(|e| Error::io("fork workers for", &first.named, e))?;
-    let threads = job.nthreads.max(1) as usize;
-    let path_of = |stream: usize| opened[stream / threads].named.as_path();
-    let interrupt = &*watch.interrupt;
-    let watched =
-        |crew| Watched { crew, shared: &shared, interrupt, grace: GRACE, path_of: &path_of };
-    await_streams(watched(crew), watch)?;
-    if job.workload.writes() {
-        let crew = Crew::fork(1, |_| worker::write_back(&plan))
-            .map_err(|e| Error::io("fork a worker for", &first.named, e))?;
-        await_streams(watched(crew), watch)?;
+    let (opened, job, shared) = (plan.files, plan.job, plan.shared);
+    if opened.is_empty() {
+        return Ok(Vec::new());
     }
-    (0..streams)
+    let groups = groups(job, opened.len() as u32);
+    let body = |number: u32| worker::carry_out(plan, groups[number as usize].clone(), requests);
+    watched(plan, watch, groups.len() as u32, body)?;
+    if job.workload.writes() {
+        watched(plan, watch, 1, |_| worker::write_back(plan))?;
+    }
+    (0..shared.streams())
         .map(|index| {
             let words = shared.report(index);
             let report = Report::load(&words[..REPORT_WORDS]);
@@ -162,6 +169,21 @@ where
                 .ok_or(dead)
         })
         .collect()
+}
+
+/// Has `number` workers do `body`, and waits until they are done.
+fn watched(
+    plan: &Plan<'_>,
+    watch: &Watch,
+    number: u32,
+    body: impl Fn(u32) -> i32,
+) -> Result<(), Error> {
+    let threads = plan.job.nthreads.max(1) as usize;
+    let path_of = |stream: usize| plan.files[stream / threads].named.as_path();
+    let crew =
+        Crew::fork(number, body).map_err(|e| Error::io("fork workers for", path_of(0), e))?;
+    let (shared, interrupt) = (plan.shared, &*watch.interrupt);
+    await_streams(Watched { crew, shared, interrupt, grace: GRACE, path_of: &path_of }, watch)
 }
 
 /// Lets all streams go when they are ready, and waits until they are done.

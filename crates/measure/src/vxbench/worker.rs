@@ -2,12 +2,17 @@
 
 use super::files::Opened;
 use crate::engine::buffer::{Buffer, HUGE, Stamp, mix};
+use crate::engine::content::Content;
 use crate::engine::discovered::Discovered;
 use crate::engine::mmap::Mmap;
 use crate::engine::psync::Psync;
 use crate::engine::{Action, Fault, Perform};
+use crate::verify::read_back::read_back;
+use crate::verify::{Ledger, NoteBook, Sealed};
 use crate::worker::meter::ThreadTime;
 use crate::worker::report::{Cost, REPORT_WORDS, Report};
+use crate::worker::run::errno;
+use ioscape_machine::cache;
 use ioscape_machine::clock::Clock;
 use ioscape_machine::crew::{DONE, FAULTED, leave};
 use ioscape_machine::shared::{Shared, bump, phase};
@@ -42,6 +47,8 @@ pub(crate) struct Plan<'a> {
     pub(crate) job: &'a VxJob,
     /// The clock, calibrated by the conductor.
     pub(crate) clock: &'a Clock,
+    /// What the blocks of each file must hold and where it is noted what they hold, if that is verified.
+    pub(crate) verify: Option<(&'a [Ledger], &'a NoteBook)>,
 }
 
 /// Whether the file system below `file` takes requests that leave nothing in the cache.
@@ -147,6 +154,26 @@ pub(crate) fn write_back(plan: &Plan<'_>) -> i32 {
     DONE
 }
 
+/// Drops the files from the file cache, reads all that was written to them back, and checks it.
+pub(crate) fn read_all_back(plan: &Plan<'_>) -> i32 {
+    let Some((ledgers, notes)) = plan.verify else { return DONE };
+    let evicted = |one: &Opened| {
+        cache::evict(&one.file).map_err(|e| Fault::new(Action::Sync, errno(&e)))?;
+        Ok(cache::resident_bytes(&one.file, 0, one.extent.range_bytes))
+    };
+    let check = |one: &Opened, ledger| {
+        notes.at_end().cached(evicted(one)?);
+        let goes_on = |_| plan.shared.phase() != phase::STOP;
+        read_back(&one.file, ledger, notes.at_end(), goes_on)
+    };
+    for ((one, ledger), user) in plan.files.iter().zip(ledgers).zip(0..) {
+        if let Err(fault) = check(one, ledger) {
+            return report_failure(plan, user * plan.job.nthreads.max(1), fault);
+        }
+    }
+    DONE
+}
+
 /// Leaves a report that holds nothing but a fault; returns the exit code that goes with it.
 fn report_failure(plan: &Plan<'_>, index: u32, fault: Fault) -> i32 {
     let report = Report { fault: Some(fault), ..Report::new() };
@@ -184,6 +211,26 @@ impl Stream<'_> {
         F: Fn(u32, u32) -> S,
         S: Iterator<Item = Request>,
     {
+        let Some((ledgers, notes)) = self.plan.verify else {
+            let seed = self.plan.job.rand_seed ^ (u64::from(self.index) << 32);
+            return self.run_with(ways, make, || Stamp::new(seed));
+        };
+        let ledger = &ledgers[(self.index / self.plan.job.nthreads.max(1)) as usize];
+        let notes = notes.of(self.index as usize);
+        self.run_with(ways, make, || Sealed::new(ledger, notes))
+    }
+
+    /// Carries out the stream's requests, which move what `content` makes.
+    fn run_with<F, S, C: Content>(
+        &mut self,
+        ways: &Ways,
+        make: &F,
+        content: impl Fn() -> C,
+    ) -> Result<(), Fault>
+    where
+        F: Fn(u32, u32) -> S,
+        S: Iterator<Item = Request>,
+    {
         let (job, threads) = (self.plan.job, self.plan.job.nthreads.max(1));
         let ways = ways.share()?;
         if job.reserve_only {
@@ -195,14 +242,14 @@ impl Stream<'_> {
         let (user, thread) = (self.index / threads, self.index % threads);
         let repeat = || (0..job.nrep.max(1)).flat_map(|_| make(user, thread));
         if job.workload.is_mapped() {
-            let mut engine = self.mapped(&ways.main)?;
+            let mut engine = self.mapped(&ways.main, content())?;
             return self.drive(&mut engine, repeat(), sync.as_ref());
         }
-        let main = self.psync(ways.main)?;
+        let main = self.psync(ways.main, content())?;
         let main = if ways.dontcache { main.with_flags(DONTCACHE) } else { main };
         match (job.direct_above, ways.direct) {
             (Some(above), Some(direct)) => {
-                let mut engine = Discovered::new(main, self.psync(direct)?, above);
+                let mut engine = Discovered::new(main, self.psync(direct, content())?, above);
                 self.drive(&mut engine, repeat(), sync.as_ref())
             }
             _ => {
@@ -212,14 +259,14 @@ impl Stream<'_> {
         }
     }
 
-    fn psync(&self, file: File) -> Result<Psync, Fault> {
-        Ok(Psync::new(file, self.buffer()?, self.stamp()))
+    fn psync<C: Content>(&self, file: File, content: C) -> Result<Psync<C>, Fault> {
+        Ok(Psync::new(file, self.buffer()?, content))
     }
 
-    fn mapped(&self, file: &File) -> Result<Mmap, Fault> {
+    fn mapped<C: Content>(&self, file: &File, content: C) -> Result<Mmap<C>, Fault> {
         let (job, user) = (self.plan.job, (self.index / self.plan.job.nthreads.max(1)) as usize);
         let len = self.plan.files[user].extent.range_bytes;
-        let engine = Mmap::new(file, len, job.workload.writes(), self.buffer()?, self.stamp())?;
+        let engine = Mmap::new(file, len, job.workload.writes(), self.buffer()?, content)?;
         if job.random {
             engine.advise(rustix::mm::Advice::Random);
         }
@@ -227,10 +274,6 @@ impl Stream<'_> {
             engine.advise(rustix::mm::Advice::Sequential);
         }
         Ok(engine)
-    }
-
-    fn stamp(&self) -> Stamp {
-        Stamp::new(self.plan.job.rand_seed ^ (u64::from(self.index) << 32))
     }
 
     fn buffer(&self) -> Result<Buffer, Fault> {
@@ -283,6 +326,7 @@ impl Stream<'_> {
             let (op, bytes) = (request.op as usize, u64::from(request.len));
             self.report.counters[op].add(bytes, clock.nanos_between(issued, completed));
             bump(&live.bytes[op], bytes);
+            engine.conclude(&request);
         }
         if let Some(file) = sync {
             rustix::fs::fsync(file).map_err(|e| Fault::new(Action::Sync, e.raw_os_error()))?;

@@ -1,12 +1,14 @@
 //! What a worker does in a run: make itself ready, wait for the start, issue its streams' requests, report.
 
 use crate::engine::buffer::{Buffer, Stamp, mix};
+use crate::engine::content::Content;
 use crate::engine::discovered::Discovered;
 use crate::engine::mmap::Mmap;
 use crate::engine::null::Null;
 use crate::engine::psync::Psync;
 use crate::engine::uring::Uring;
 use crate::engine::{Action, Fault, drive};
+use crate::verify::{Ledger, NoteBook, Sealed};
 use crate::worker::meter::Meter;
 use crate::worker::report::{REPORT_WORDS, Report};
 use crate::worker::rows::{Keep, Rows};
@@ -41,6 +43,8 @@ pub(crate) struct Plan<'a> {
     pub(crate) group: Option<&'a MemoryGroup>,
     /// What the written bytes are made from.
     pub(crate) seed: u64,
+    /// What the blocks must hold and where it is noted what they hold, if that is verified.
+    pub(crate) verify: Option<(&'a Ledger, &'a NoteBook)>,
 }
 
 impl Plan<'_> {
@@ -152,41 +156,50 @@ fn run_and_report<S: FnMut() -> Request, K: Keep>(
 ) -> i32 {
     let (clock, think_ns) = (plan.clock.clone(), plan.workload.think_time_ns);
     let mut stream = Stream::new(plan.shared, index as usize, clock, meter, think_ns, kept);
-    let outcome = run_engine(plan, index, &mut stream, source);
+    let number = u64::from(index) << 32;
+    let outcome = match plan.verify {
+        None => run_engine(plan, index, &mut stream, source, |salt| {
+            Stamp::new(plan.seed ^ salt ^ number)
+        }),
+        Some((ledger, notes)) => run_engine(plan, index, &mut stream, source, |_| {
+            Sealed::new(ledger, notes.of(index as usize))
+        }),
+    };
     let report = stream.report_mut();
     report.fault = outcome.err();
     report.store(plan.shared.report(index as usize));
     if report.fault.is_some() { FAULTED } else { DONE }
 }
 
-fn run_engine<S: FnMut() -> Request, K: Keep>(
+/// Runs the workload's engine; `content` makes what its requests move, another one for another salt.
+fn run_engine<S: FnMut() -> Request, K: Keep, C: Content>(
     plan: &Plan<'_>,
     index: u32,
     stream: &mut Stream<'_, K>,
     mut source: S,
+    content: impl Fn(u64) -> C,
 ) -> Result<(), Fault> {
     let number = u64::from(index) << 32;
-    let stamp = Stamp::new(plan.seed ^ number);
     let access = plan.workload.access;
     match plan.workload.engine {
         Engine::Psync => {
-            let way = |access, stamp| -> Result<Psync, Fault> {
-                Ok(Psync::new(plan.open(access)?, plan.buffer(number)?, stamp))
+            let way = |access, salt| -> Result<Psync<C>, Fault> {
+                Ok(Psync::new(plan.open(access)?, plan.buffer(number)?, content(salt)))
             };
             let Some(above) = plan.workload.direct_above_bytes else {
-                let mut engine = way(access, stamp)?;
+                let mut engine = way(access, 0)?;
                 stream.wait_for_start();
                 return drive(&mut engine, &mut source, stream);
             };
-            let direct = way(Access::Direct, Stamp::new(!plan.seed ^ number))?;
-            let mut engine = Discovered::new(way(access, stamp)?, direct, above);
+            let direct = way(Access::Direct, u64::MAX)?;
+            let mut engine = Discovered::new(way(access, 0)?, direct, above);
             stream.wait_for_start();
             drive(&mut engine, &mut source, stream)
         }
         Engine::IoUring => {
             let depth = u64::from(plan.workload.queue_depth);
             let buffers = (0..depth).map(|i| plan.buffer(number | i)).collect::<Result<_, _>>()?;
-            let mut engine = Uring::new(plan.open(access)?, buffers, stamp)?;
+            let mut engine = Uring::new(plan.open(access)?, buffers, content(0))?;
             stream.report_mut().unregistered = !engine.is_registered();
             stream.wait_for_start();
             engine.drive(&mut source, stream)
@@ -194,7 +207,7 @@ fn run_engine<S: FnMut() -> Request, K: Keep>(
         Engine::Mmap => {
             let (set, write) = (plan.workload.unique_bytes, plan.writes());
             let file = plan.open(access)?;
-            let mut engine = Mmap::new(&file, set, write, plan.buffer(number)?, stamp)?;
+            let mut engine = Mmap::new(&file, set, write, plan.buffer(number)?, content(0))?;
             stream.wait_for_start();
             drive(&mut engine, &mut source, stream)
         }

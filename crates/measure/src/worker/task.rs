@@ -3,6 +3,8 @@
 
 use crate::engine::buffer::{Buffer, fill, mix};
 use crate::engine::{Action, Fault};
+use crate::verify::read_back::read_back;
+use crate::verify::{Ledger, NoteBook, seal_all};
 use crate::worker::run::{errno, join, report_failure};
 use ioscape_machine::cache;
 use ioscape_machine::cgroup::MemoryGroup;
@@ -29,16 +31,29 @@ pub(crate) enum Task {
     Evict,
     /// Read this range once, in order.
     Touch(Range<u64>),
+    /// Read all blocks that are known back and check them.
+    ReadBack,
 }
 
-/// Carries out `task`; how far it is goes to the shared header, a failure to the report of stream 0.
-pub(crate) fn carry_out(
-    task: &Task,
-    shared: &Shared,
-    target: &Target,
-    group: Option<&MemoryGroup>,
-    seed: u64,
-) -> i32 {
+/// What a task works on.
+pub(crate) struct Site<'a> {
+    /// How far it is goes to the header, a failure to the report of stream 0.
+    pub(crate) shared: &'a Shared,
+    /// The target.
+    pub(crate) target: &'a Target,
+    /// The memory limit.
+    pub(crate) group: Option<&'a MemoryGroup>,
+    /// What the set is made from.
+    pub(crate) seed: u64,
+    /// What the blocks must hold, if that is known.
+    pub(crate) ledger: Option<&'a Ledger>,
+    /// Where it is noted what they hold.
+    pub(crate) notes: Option<&'a NoteBook>,
+}
+
+/// Carries out `task`.
+pub(crate) fn carry_out(task: &Task, site: &Site<'_>) -> i32 {
+    let Site { shared, target, group, seed, ledger, notes } = *site;
     let work = || {
         join(group)?;
         let write = matches!(task, Task::Layout(_));
@@ -47,7 +62,7 @@ pub(crate) fn carry_out(
             .map_err(|e| Fault::new(Action::Open, errno(&e)))?;
         match task {
             Task::Layout(range) => {
-                lay_out(&file, range.clone(), shared, seed)?;
+                lay_out(&file, range.clone(), shared, seed, ledger)?;
                 sync(&file)
             }
             // A lost page is reported once for every open file, so the one that was open all the time is asked too.
@@ -57,6 +72,13 @@ pub(crate) fn carry_out(
                 cache::evict(&file).map_err(|e| Fault::new(Action::Sync, errno(&e)))
             }
             Task::Touch(range) => touch(&file, range.clone(), shared),
+            Task::ReadBack => {
+                let Some((ledger, notes)) = ledger.zip(notes) else { return Ok(()) };
+                read_back(&file, ledger, notes.at_end(), |done| {
+                    shared.header().progress.store(done, Ordering::Relaxed);
+                    shared.phase() != phase::STOP
+                })
+            }
         }
     };
     match work() {
@@ -88,17 +110,37 @@ fn each_block(
     Ok(())
 }
 
-fn lay_out(file: &File, range: Range<u64>, shared: &Shared, seed: u64) -> Result<(), Fault> {
+fn lay_out(
+    file: &File,
+    range: Range<u64>,
+    shared: &Shared,
+    seed: u64,
+    ledger: Option<&Ledger>,
+) -> Result<(), Fault> {
     let mut buffer = buffer()?;
     each_block(range, shared, |place, len| {
         fill(&mut buffer[..len], mix(seed) ^ place);
-        match pwrite(file, &buffer[..len], place) {
-            Ok(0) => Err(Fault::at(Action::Write, place, libc::ENOSPC)),
-            Ok(written) => Ok(written),
-            Err(Errno::INTR) => Ok(0),
-            Err(errno) => Err(Fault::at(Action::Write, place, errno.raw_os_error())),
+        if let Some(ledger) = ledger {
+            let piece = place..place + len as u64;
+            seal_all(ledger, &piece, &mut buffer[..len], ledger.lay_out(&piece));
         }
+        write_whole(file, &buffer[..len], place).map(|()| len)
     })
+}
+
+/// Writes all of `bytes`, in several calls if the kernel takes less at a time.
+fn write_whole(file: &File, bytes: &[u8], place: u64) -> Result<(), Fault> {
+    let mut done = 0;
+    while done < bytes.len() {
+        let place = place + done as u64;
+        match pwrite(file, &bytes[done..], place) {
+            Ok(0) => return Err(Fault::at(Action::Write, place, libc::ENOSPC)),
+            Ok(written) => done += written,
+            Err(Errno::INTR) => {}
+            Err(errno) => return Err(Fault::at(Action::Write, place, errno.raw_os_error())),
+        }
+    }
+    Ok(())
 }
 
 fn touch(file: &File, range: Range<u64>, shared: &Shared) -> Result<(), Fault> {

@@ -3,6 +3,7 @@
 use super::tables::table;
 use crate::replay::{lateness, lead, recorded};
 use crate::text::esc;
+use crate::verify;
 use ioscape_schema::TraceReplay;
 use ioscape_schema::units::{Bytes, Count, Nanos};
 
@@ -24,5 +25,5 @@ pub fn section(replay: &TraceReplay) -> String {
         row.extend([times.p50, times.p99, times.max].map(|ns| Nanos(ns as f64).to_string()));
         row
     });
-    out + &table("runs", &head, rows)
+    out + &table("runs", &head, rows) + &verify::html(replay.verify.as_ref(), "")
 }

@@ -2,6 +2,7 @@
 
 use super::tables::table;
 use crate::text::{esc, fine_seconds};
+use crate::verify;
 use ioscape_schema::units::{Bytes, Rate};
 use ioscape_schema::{VxFigures, VxRun, Vxbench};
 
@@ -20,6 +21,7 @@ pub fn vxbench(result: &Vxbench) -> String {
             },
             users(run)
         );
+        out += &verify::html(run.verify.as_ref(), "");
     }
     if !result.single_writer.is_empty() {
         out += "<h2>Concurrent writers</h2><ul>";

@@ -3,8 +3,13 @@
 use super::render::{PlacedWarning, Render, Section};
 use crate::terminal::{Style, tables};
 use crate::text::{mix, run_name};
-use crate::{csv, html};
+use crate::{csv, html, verify};
 use ioscape_schema::Measurement;
+
+/// Which of several runs one is.
+fn which(all: &[Measurement], run: &Measurement, number: usize) -> String {
+    if all.len() == 1 { String::new() } else { format!(" of run {}", run_name(number, run)) }
+}
 
 impl Render for Vec<Measurement> {
     fn kind(&self) -> &'static str {
@@ -22,11 +27,19 @@ impl Render for Vec<Measurement> {
         if self.is_empty() {
             return String::new();
         }
-        format!("\n{}", tables::runs(self, style))
+        let told = self
+            .iter()
+            .zip(1..)
+            .map(|(run, n)| verify::text(run.verify.as_ref(), &which(self, run, n), style));
+        format!("\n{}{}", tables::runs(self, style), told.collect::<String>())
     }
 
     fn sections(&self) -> Vec<Section> {
-        vec![Section::new("runs", "Runs", html::sections::runs(self))]
+        let told = self
+            .iter()
+            .zip(1..)
+            .map(|(run, n)| verify::html(run.verify.as_ref(), &which(self, run, n)));
+        vec![Section::new("runs", "Runs", html::sections::runs(self) + &told.collect::<String>())]
     }
 
     fn csv(&self) -> Option<String> {

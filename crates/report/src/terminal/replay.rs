@@ -3,6 +3,7 @@
 use super::ink::Style;
 use super::tables::{Column, table};
 use crate::replay::{lateness, lead, recorded};
+use crate::verify;
 use ioscape_schema::TraceReplay;
 use ioscape_schema::units::{Bytes, Count, Nanos};
 
@@ -29,5 +30,5 @@ pub fn text(replay: &TraceReplay, style: &Style) -> String {
     if let Some(words) = recorded(replay) {
         out += &style.paragraph("  ", "  ", &words);
     }
-    out
+    out + &verify::text(replay.verify.as_ref(), "", style)
 }

@@ -2,6 +2,7 @@
 
 use super::ink::Style;
 use crate::text::fine_seconds;
+use crate::verify;
 use ioscape_schema::{VxFigures, VxRun, VxShow, Vxbench};
 
 /// Columns of the names before the colon.
@@ -12,6 +13,7 @@ pub fn text(vxbench: &Vxbench, style: &Style) -> String {
     let mut out = String::new();
     for run in &vxbench.runs {
         out += &lines(run, vxbench.show, style);
+        out += &verify::text(run.verify.as_ref(), "", style);
     }
     if !vxbench.single_writer.is_empty() {
         out += &format!("{}\n", style.heading("Concurrent writers"));

@@ -6,7 +6,7 @@ use ioscape_schema::{Workload, WorkloadError};
 use std::collections::{BTreeMap, BTreeSet};
 
 const KEYS: &str = "name, unique_bytes, size_mean, size_dist, read_frac, seq_frac, processes, queue_depth, think_time, \
-                    think_time_ns, align, engine, access, direct_above, workers, advice, seconds or seed";
+                    think_time_ns, align, engine, access, direct_above, workers, advice, seconds, seed or verify";
 
 /// What is known of a job so far, and at which byte of the file each value was given.
 #[derive(Clone, Debug, Default)]
@@ -15,6 +15,7 @@ pub(super) struct Draft {
     pub(super) workload: Workload,
     pub(super) seconds: Option<f64>,
     pub(super) seed: Option<u64>,
+    pub(super) verify: Option<bool>,
     starts: BTreeMap<&'static str, usize>,
 }
 
@@ -122,6 +123,10 @@ impl Draft {
             "seed" => {
                 self.seed = Some(setting.seed()?);
                 "seed"
+            }
+            "verify" => {
+                self.verify = Some(setting.truth()?);
+                "verify"
             }
             _ => return Err(setting.unknown(KEYS)),
         })

@@ -63,6 +63,8 @@ pub struct Job {
     pub seconds: Option<f64>,
     /// Seed of its random choices; absent: that of the program.
     pub seed: Option<u64>,
+    /// Whether its data is verified; absent: as the program decides.
+    pub verify: Option<bool>,
 }
 
 /// Reads a job file: the jobs in the order written, each with a valid workload.
@@ -132,7 +134,8 @@ impl JobTable<'_> {
             return Err(self.header.fails("name", message));
         }
         draft.validate(&self.header)?;
-        Ok(Job { name, workload: draft.workload, seconds: draft.seconds, seed: draft.seed })
+        let Draft { workload, seconds, seed, verify, .. } = draft;
+        Ok(Job { name, workload, seconds, seed, verify })
     }
 }
 

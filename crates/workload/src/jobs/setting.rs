@@ -143,6 +143,11 @@ impl Setting<'_> {
         text.parse().map_err(|error: String| self.fails(self.key, format!("{}: {error}", self.key)))
     }
 
+    /// `true` or `false`.
+    pub(super) fn truth(&self) -> Result<bool, JobError> {
+        self.value.as_bool().ok_or_else(|| self.must("be true or false"))
+    }
+
     /// Text that is not empty.
     pub(super) fn name(&self) -> Result<String, JobError> {
         let name = self.value.as_str().filter(|name| !name.trim().is_empty());

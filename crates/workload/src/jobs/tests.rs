@@ -34,6 +34,7 @@ workers = "threads"
 advice = "random"
 seconds = 2.5
 seed = 18446744073709551615
+verify = true
 
 [[job]]
 name = "other spellings"
@@ -62,7 +63,10 @@ seconds = "2m"
         advice: Advice::Random,
     };
     let (name, seed) = ("all".to_owned(), Some(u64::MAX));
-    assert_eq!(jobs[0], Job { name, workload: expected, seconds: Some(2.5), seed });
+    assert_eq!(
+        jobs[0],
+        Job { name, workload: expected, seconds: Some(2.5), seed, verify: Some(true) }
+    );
     let expected = Workload {
         size_distribution: SizeDistribution::Fixed,
         process_num: 16,
@@ -164,7 +168,7 @@ fn keys_are_checked() {
         refused_line("reed_frac = 1"),
         "line 3, column 1: job \"j\" has the unknown key \"reed_frac\": use name, unique_bytes, size_mean, \
          size_dist, read_frac, seq_frac, processes, queue_depth, think_time, think_time_ns, align, engine, access, \
-         direct_above, workers, advice, seconds or seed"
+         direct_above, workers, advice, seconds, seed or verify"
     );
     assert_eq!(
         refused_line("processes = 1\nprocess_num = 2"),

@@ -49,6 +49,8 @@ pub struct VxWords {
     pub cold: bool,
     /// `--best-effort`.
     pub best_effort: bool,
+    /// `--verify`.
+    pub verify: bool,
 }
 
 const SUBOPTIONS: [&str; 12] = [
@@ -83,6 +85,7 @@ pub fn parse(words: &VxWords) -> Result<VxJob, VxError> {
         lock_buffers: words.lock_buffers,
         cold: words.cold,
         best_effort: words.best_effort,
+        verify: words.verify,
         ..VxJob::default()
     };
     suboptions(&mut job, &words.suboptions)?;

@@ -2,7 +2,7 @@
 
 use super::cache::DeviceCache;
 use super::counters::Counters;
-use super::faults::{Fault, Faults};
+use super::faults::{Fault, Faults, Lie};
 use super::mechanism::Mechanism;
 use super::parameters::Parameters;
 
@@ -103,6 +103,11 @@ impl Device {
         Fate::Answered { at_ns, done }
     }
 
+    /// What really becomes of a write that is said to be done.
+    pub fn lie(&self, request: &Request) -> Option<Lie> {
+        self.faults.lie(request.offset, request.length)
+    }
+
     /// When the cache or the arms are done with a request.
     fn served(&mut self, request: Request, now_ns: u64) -> u64 {
         let Request { write, offset, length } = request;
@@ -136,6 +141,10 @@ impl Device {
                 self.faults.unwritable = Some((number(first)?, number(last)?));
             }
             ["enospc", from] => self.faults.full_from = Some(number(from)?),
+            [lie @ ("corrupt" | "drop" | "misplace" | "tear"), first, last] => {
+                let range = (number(first)?, number(last)?);
+                self.faults.lie = Lie::named(lie).map(|lie| (lie, range));
+            }
             ["short", flag] => self.faults.short = number(flag)? != 0,
             ["hang", flag] => {
                 self.faults.hang = number(flag)? != 0;
@@ -156,7 +165,7 @@ impl Device {
 }
 
 /// The orders that a disk follows.
-pub const ORDERS: &str = "set NAME VALUE, eio_read FIRST LAST, eio_write FIRST LAST, enospc BYTE, short 0|1, hang 0|1, clear, untimed, timed, reset, die";
+pub const ORDERS: &str = "set NAME VALUE, eio_read FIRST LAST, eio_write FIRST LAST, enospc BYTE, corrupt|drop|misplace|tear FIRST LAST, short 0|1, hang 0|1, clear, untimed, timed, reset, die";
 
 #[cfg(test)]
 mod tests {

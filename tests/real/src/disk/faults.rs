@@ -9,6 +9,46 @@ pub enum Fault {
     NoSpace,
 }
 
+/// What becomes of writes that are said to be done, and are not as they were asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lie {
+    /// One bit is changed.
+    Corrupt,
+    /// Nothing is stored.
+    Drop,
+    /// All is stored 1 MiB before its place.
+    Misplace,
+    /// All but the last 2 KiB is stored.
+    Tear,
+}
+
+impl Lie {
+    /// The lie of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Some(match name {
+            "corrupt" => Self::Corrupt,
+            "drop" => Self::Drop,
+            "misplace" => Self::Misplace,
+            "tear" => Self::Tear,
+            _ => return None,
+        })
+    }
+
+    /// Where a write to `offset` is stored, and what is left of it in `data`.
+    pub fn spoil(self, offset: u64, data: &mut Vec<u8>) -> u64 {
+        match self {
+            Self::Corrupt => {
+                let middle = data.len() / 2;
+                data[middle..].first_mut().into_iter().for_each(|byte| *byte ^= 16);
+            }
+            Self::Drop => data.clear(),
+            Self::Misplace => return offset.saturating_sub(1 << 20),
+            Self::Tear => data.truncate(data.len().saturating_sub(2048)),
+        }
+        offset
+    }
+}
+
 /// Bytes from the first to the last.
 type Range = (u64, u64);
 
@@ -25,6 +65,8 @@ pub struct Faults {
     pub short: bool,
     /// Whether requests are not answered.
     pub hang: bool,
+    /// Bytes of which the disk says that they are written.
+    pub lie: Option<(Lie, Range)>,
 }
 
 /// Largest request that is never shortened, in bytes.
@@ -43,6 +85,12 @@ impl Faults {
         } else {
             None
         }
+    }
+
+    /// What really becomes of a write.
+    pub fn lie(&self, offset: u64, length: u64) -> Option<Lie> {
+        let (lie, (first, last)) = self.lie?;
+        (offset <= last && offset + length > first).then_some(lie)
     }
 
     /// How many bytes of a request are done.
@@ -72,6 +120,25 @@ mod tests {
         assert_eq!(faults.meets(true, 0, 4096), None);
         assert_eq!(faults.meets(true, 0, 4097), Some(Fault::NoSpace));
         assert_eq!(faults.meets(false, 8192, 4096), None);
+    }
+
+    #[test]
+    fn lies_change_what_is_stored_and_where() {
+        let faults = Faults { lie: Some((Lie::Drop, (4096, 8191))), ..Faults::default() };
+        assert_eq!([faults.lie(0, 4096), faults.lie(0, 4097)], [None, Some(Lie::Drop)]);
+        for (name, offset, stored) in [
+            ("corrupt", 4 << 20, 8192),
+            ("drop", 4 << 20, 0),
+            ("misplace", 3 << 20, 8192),
+            ("tear", 4 << 20, 6144),
+        ] {
+            let mut data = vec![7; 8192];
+            assert_eq!(Lie::named(name).unwrap().spoil(4 << 20, &mut data), offset, "{name}");
+            assert_eq!(data.len(), stored, "{name}");
+            let changed = data.iter().filter(|byte| **byte != 7).count();
+            assert_eq!(changed, usize::from(name == "corrupt"));
+        }
+        assert_eq!(Lie::named("truth"), None);
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! one that hangs keeps its orders from being heard.
 
 use super::device::{Device, Effect, Fate, Request as DiskRequest};
-use super::faults::Fault;
+use super::faults::{Fault, Lie};
 use super::parameters::Parameters;
 use super::store::Store;
 use super::timer::Timer;
@@ -58,16 +58,26 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Disk {
     fn submit(self: &Arc<Self>, request: DiskRequest, asker: Asker) {
-        match locked(&self.device).submit(request, self.timer.now_ns()) {
+        let (fate, lie) = {
+            let mut device = locked(&self.device);
+            (device.submit(request, self.timer.now_ns()), device.lie(&request))
+        };
+        match fate {
             Fate::Held => locked(&self.held).push((request, asker)),
             Fate::Answered { at_ns, done } => {
                 let disk = Arc::clone(self);
-                self.timer.at(at_ns, Box::new(move || disk.answer(request, asker, done)));
+                self.timer.at(at_ns, Box::new(move || disk.answer(request, asker, done, lie)));
             }
         }
     }
 
-    fn answer(&self, request: DiskRequest, asker: Asker, done: Result<u64, Fault>) {
+    fn answer(
+        &self,
+        request: DiskRequest,
+        asker: Asker,
+        done: Result<u64, Fault>,
+        lie: Option<Lie>,
+    ) {
         let result = done.map_err(|fault| match fault {
             Fault::Io => Errno::EIO,
             Fault::NoSpace => Errno::ENOSPC,
@@ -82,7 +92,9 @@ impl Disk {
             }
             Asker::Writer(reply, data) => {
                 let write = |length: u64| {
-                    self.store.write(request.offset, &data[..length as usize]).map(|()| length)
+                    let mut data = data[..length as usize].to_vec();
+                    let place = lie.map_or(request.offset, |l| l.spoil(request.offset, &mut data));
+                    self.store.write(place, &data).map(|()| length)
                 };
                 match result.and_then(|length| write(length).map_err(Errno::from)) {
                     Ok(length) => reply.written(length as u32),

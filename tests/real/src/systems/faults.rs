@@ -6,7 +6,7 @@ use crate::check::{Check, between, equal};
 use crate::disk::Parameters;
 use crate::lab::Lab;
 use crate::lab::storage::{Disk, FileSystem};
-use ioscape_schema::Document;
+use ioscape_schema::{Document, VerifyKind};
 use std::time::{Duration, Instant};
 
 /// Evaluates a simulated disk without a kernel cache and has it fail after some points.
@@ -143,4 +143,73 @@ pub fn lost_writes(lab: &Lab) -> Checks {
         equal("lost writes: exit code", "1", &code),
         equal("lost writes: the sentence says what", "yes", says),
     ])
+}
+
+/// Runs two verified jobs on a disk that has no kernel cache; `lie` is told to the disk before them or between them. The exit code
+/// and the counts of what was found.
+fn verified(
+    lab: &Lab,
+    disk: &Disk,
+    lie: &str,
+    between: bool,
+) -> Result<(String, Document), String> {
+    let jobs = "[defaults]\nunique_bytes = \"8M\"\nsize_mean = \"4k\"\nsize_dist = \"fixed\"\nverify = true\n\
+                read_frac = 0.5\nseconds = 1\n[[job]]\nname = \"before\"\n[[job]]\nname = \"after\"\n";
+    std::fs::write(lab.path("w/verify.toml"), jobs).map_err(|e| format!("verify.toml: {e}"))?;
+    let result = lab.path("results/verify.ioscape.json").display().to_string();
+    let tell = format!("echo '{lie}' > {}", disk.orders().display());
+    let wait = format!("until grep -q before {result} 2>/dev/null; do sleep .05; done");
+    let inject = match between {
+        true => format!("({wait}; {tell}) > /dev/null 2>&1 &"),
+        false => format!("{tell};"),
+    };
+    let run = format!(
+        "'{}' run {} w/verify.toml --destroy-data -o {result} > w/verify.out 2> w/verify.err",
+        lab.binary(),
+        disk.file().display()
+    );
+    let code = lab.shell(&format!("rm -f {result}; {inject} {run}; echo $?"))?;
+    disk.order("clear")?;
+    let text = std::fs::read_to_string(&result).map_err(|e| format!("{result}: {e}"))?;
+    serde_json::from_str(&text).map(|saved| (code, saved)).map_err(|e| format!("{result}: {e}"))
+}
+
+/// A disk that says that a write is done though it is not, or not as it was asked for: verification finds and locates it.
+pub fn lies(lab: &Lab) -> Checks {
+    let mut up = lab.up();
+    let fast = Parameters {
+        size_mib: 16.0,
+        direct_io: 1.0,
+        bandwidth_mb_s: 500.0,
+        ..Parameters::default()
+    };
+    let disk = up.disk("vf", &fast)?;
+    let mut checks = Vec::new();
+    let spoiled = 4 << 20..5 << 20;
+    for (lie, between, kind) in [
+        ("clear", false, None),
+        ("corrupt 4194304 5242879", false, Some(VerifyKind::Corrupt)),
+        ("drop 4194304 5242879", false, Some(VerifyKind::Lost)),
+        ("drop 4194304 5242879", true, Some(VerifyKind::Stale)),
+        ("misplace 5242880 6291455", false, Some(VerifyKind::Misplaced)),
+        ("tear 4194304 5242879", true, Some(VerifyKind::Torn)),
+    ] {
+        let (code, saved) = verified(lab, &disk, lie, between)?;
+        let runs = saved.measurements().cloned().unwrap_or_default();
+        let reports: Vec<_> = runs.iter().filter_map(|run| run.verify.as_ref()).collect();
+        let wrong: u64 = reports.iter().map(|report| report.wrong_blocks()).sum();
+        let when = if between { ", between two jobs" } else { "" };
+        let name = |what: &str| format!("{lie}{when}: {what}");
+        let Some(kind) = kind else {
+            checks.push(equal(&name("exit code"), "0", &code));
+            checks.push(equal(&name("wrong blocks"), "0", &wrong.to_string()));
+            continue;
+        };
+        checks.push(equal(&name("exit code"), "1", &code));
+        let mut found = reports.iter().flat_map(|report| &report.findings);
+        let here = found.any(|one| one.kind == kind && spoiled.contains(&one.offset));
+        let told = if here { "yes" } else { "no" };
+        checks.push(equal(&name(&format!("told as {} and located", kind.word())), "yes", told));
+    }
+    Ok(checks)
 }

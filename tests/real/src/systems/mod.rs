@@ -115,6 +115,13 @@ pub const ALL: &[System] = &[
         run: faults::lost_writes,
     },
     System {
+        name: "verify",
+        truth: "a disk that corrupts, drops, misplaces and tears writes",
+        packages: &[],
+        must_hold: true,
+        run: faults::lies,
+    },
+    System {
         name: "tmpfs",
         truth: "one region",
         packages: &[],

@@ -1,7 +1,7 @@
 //! `ioscape trace replay`: a first pass finds what the trace needs, a second one issues its requests.
 
 use crate::args::ReplayArgs;
-use crate::failure::Failure;
+use crate::failure::{Failure, both, verdict};
 use crate::output;
 use crate::outputs;
 use crate::progress::Progress;
@@ -14,12 +14,20 @@ use ioscape_machine::{Clock, Target, TargetOptions, environment, traps};
 use ioscape_measure::replay::{self, ReplayOptions, ReplayWatch, Replayed};
 use ioscape_measure::session::{Phase, RunOptions, Session, SessionOptions};
 use ioscape_schema::units::{Bytes, Count};
-use ioscape_schema::{Access, Io, ReplayTiming, TraceInfo, TraceReplay, Warning, WarningKind};
+use ioscape_schema::{
+    Access, Io, ReplayTiming, TraceInfo, TraceReplay, VerifyReport, Warning, WarningKind,
+};
 use ioscape_trace::replay::{Placement, Survey, doubts};
 use std::slice;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{Receiver, sync_channel};
+
+/// Least size of a scratch file.
+const LEAST_BYTES: u64 = 1 << 20;
+
+/// Blocks that are checked: what the places of block traces are multiples of.
+const SECTOR: u64 = 512;
 
 /// Batches of requests that wait for their time.
 const AHEAD: usize = 8;
@@ -45,12 +53,16 @@ pub fn main(args: &ReplayArgs) -> Result<(), Failure> {
     let (survey, info) = survey(&mut files, args)?;
     let target = Target::open(&args.target, &allowed(survey.writes))?;
     let mut session = Session::new(target, SessionOptions::default())?;
-    let size = room(&mut session, &survey, args, &stop)?;
     let access = if args.buffered { Access::Buffered } else { Access::Direct };
     let align = match access {
         Access::Direct => u64::from(session.target().direct_align().unwrap_or(512)),
         _ => 1,
     };
+    if args.verify {
+        let most = survey.bytes().max(LEAST_BYTES).saturating_add(2 * align);
+        session.keep_ledger(most.min(session.max_unique_bytes()), SECTOR)?;
+    }
+    let size = room(&mut session, &survey, args, &stop)?;
     let mut placement = Placement::new(&survey, size, align, args.fit);
     let options = ReplayOptions {
         speed: (!args.as_fast_as_possible).then_some(args.speed),
@@ -63,11 +75,12 @@ pub fn main(args: &ReplayArgs) -> Result<(), Failure> {
     document.environment = environment::capture(session.target(), None);
     traps(session.target(), access).into_iter().for_each(|doubt| document.warn(doubt));
     ioscape_trace::doubts(&info).into_iter().for_each(|doubt| document.warn(doubt));
-    let mut done =
-        issue(&mut files, args, &mut placement, session.target(), &options, &survey, &stop)?;
+    let (mut done, verify) =
+        issue(&mut files, args, &mut placement, &session, &options, &survey, &stop)?;
     document.interrupted = done.interrupted;
     let rows = std::mem::take(&mut done.rows);
-    let result = result(args, &options, &survey, &placement, done);
+    let result = TraceReplay { verify, ..result(args, &options, &survey, &placement, done) };
+    let verified = verdict(result.verify.iter());
     doubts(&result).into_iter().for_each(|doubt| document.warn(doubt));
     if let Some(place) = outputs.take(ROWS) {
         keep_rows(place, args, &result, &rows, &info)?
@@ -75,7 +88,7 @@ pub fn main(args: &ReplayArgs) -> Result<(), Failure> {
             .for_each(|doubt| document.warn(doubt));
     }
     document.outcome = Some(result.into());
-    outputs::pour(&mut outputs, &document, args.out.json)?;
+    both(outputs::pour(&mut outputs, &document, args.out.json), verified)?;
     if document.interrupted {
         return Err(Failure::Interrupted("interrupted: what was replayed is told".to_owned()));
     }
@@ -125,6 +138,7 @@ fn result(
         elapsed_ns: done.elapsed_ns,
         lateness_ns: done.lateness_ns,
         recorded_mean_ns: survey.elapsed_mean_ns(),
+        verify: None,
     }
 }
 
@@ -154,7 +168,7 @@ fn room(
     if !session.target().is_scratch() {
         return Ok(capacity);
     }
-    let size = args.size.unwrap_or(u64::MAX).min(survey.bytes().max(1 << 20)).min(capacity);
+    let size = args.size.unwrap_or(u64::MAX).min(survey.bytes().max(LEAST_BYTES)).min(capacity);
     let progress = Progress::of_bytes(size, "laying out");
     let told = progress.clone();
     let options = RunOptions {
@@ -176,11 +190,11 @@ fn issue(
     files: &mut Files,
     args: &ReplayArgs,
     placement: &mut Placement,
-    target: &Target,
+    session: &Session,
     options: &ReplayOptions,
     survey: &Survey,
     stop: &Arc<AtomicBool>,
-) -> Result<Replayed, Failure> {
+) -> Result<(Replayed, Option<VerifyReport>), Failure> {
     let mut rows = Rows::of(files, &args.rows)?;
     // One bar is enough.
     rows.done();
@@ -196,7 +210,18 @@ fn issue(
     let (give, take) = sync_channel::<Vec<Io>>(AHEAD);
     let clock = Clock::new();
     let (read, done) = std::thread::scope(|scope| {
-        let issuing = scope.spawn(|| replay::run(target, options, &clock, &watch, feed(take)));
+        let source = feed(take);
+        let issuing = scope.spawn(|| match session.ledger() {
+            None => {
+                let done = replay::run(session.target(), options, &clock, &watch, source);
+                done.map(|done| (done, None))
+            }
+            Some(ledger) => {
+                let target = session.target();
+                replay::run_verified(target, ledger, options, &clock, &watch, source)
+                    .map(|(done, report)| (done, Some(report)))
+            }
+        });
         let mut read = Ok(());
         loop {
             let mut batch = Vec::new();

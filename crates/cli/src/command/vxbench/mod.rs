@@ -6,7 +6,7 @@ mod job;
 pub use job::{run, watch};
 
 use crate::args::VxbenchArgs;
-use crate::failure::Failure;
+use crate::failure::{Failure, both, verdict};
 use crate::output;
 use crate::outputs;
 use crate::progress::Progress;
@@ -31,7 +31,8 @@ pub fn main(args: &VxbenchArgs) -> Result<(), Failure> {
     let run = run(&job, &args.files, args.destroy_data, &watch, Some(&mut document))?;
     progress.done();
     document.warnings.extend(run.warnings.iter().cloned());
+    let verified = verdict(run.verify.iter());
     let vxbench = Vxbench { show: args.show(), runs: vec![run], ..Vxbench::default() };
     document.outcome = Some(vxbench.into());
-    outputs::pour(&mut outputs, &document, args.out.json)
+    both(outputs::pour(&mut outputs, &document, args.out.json), verified)
 }

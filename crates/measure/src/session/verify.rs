@@ -1,0 +1,80 @@
+//! Verifying a run: what the blocks of the set must hold, and reading all of them back at the end.
+
+use super::options::RunOptions;
+use super::state::Session;
+use crate::verify::block::Owner;
+use crate::verify::{Ledger, NoteBook, block_bytes, new_run};
+use crate::worker::task::Task;
+use ioscape_machine::error::Error;
+use ioscape_schema::{Engine, VerifyReport, Workload};
+
+impl Session {
+    /// Before a run: knows what every block of its set holds, if it is to be verified; what is there already and was not written
+    /// to be checked is laid out anew.
+    pub(super) fn begin_verify(&mut self, workload: &Workload, verify: bool) -> Result<(), Error> {
+        self.notes = None;
+        if !verify {
+            // Writes that nobody keeps account of.
+            let writes = workload.read_frac < 1.0 && workload.engine != Engine::Null;
+            self.ledger = self.ledger.take().filter(|_| !writes);
+            return Ok(());
+        }
+        if workload.engine == Engine::Null {
+            let why = "it moves no bytes; choose another engine".into();
+            return Err(Error::Unsupported { what: "verifying the null engine".into(), why });
+        }
+        let block = block_bytes(workload.align())?;
+        if workload.direct_above_bytes.is_some() && block < 4096 {
+            // Direct and buffered writes to one page at a time destroy one another: open(2), NOTES.
+            let why = "requests need multiples of 4096 bytes then; give --align 4k".into();
+            let what = "verifying discovered direct I/O".into();
+            return Err(Error::Unsupported { what, why });
+        }
+        self.keep_ledger(workload.unique_bytes, block)?;
+        let notes = NoteBook::new(workload.process_num as usize);
+        self.notes = Some(notes.map_err(|e| self.no_memory(e))?);
+        Ok(())
+    }
+
+    /// From now on it is known what each block of the first `bytes` of the target holds.
+    ///
+    /// # Errors
+    /// No memory, or `block_bytes` is too small.
+    pub fn keep_ledger(&mut self, bytes: u64, block_bytes: u64) -> Result<(), Error> {
+        let fits = |l: &Ledger| l.block_bytes == block_bytes && l.bytes() + block_bytes > bytes;
+        if self.ledger.as_ref().is_some_and(fits) {
+            return Ok(());
+        }
+        let owner = Owner { run: new_run(), file: 0 };
+        let ledger = Ledger::new(bytes, block_bytes, owner).map_err(|e| self.no_memory(e))?;
+        self.ledger = Some(ledger);
+        (self.laid_out, self.touched) = (0, 0);
+        Ok(())
+    }
+
+    fn no_memory(&self, error: std::io::Error) -> Error {
+        Error::io("get shared memory for", self.target.path(), error)
+    }
+
+    /// After a run that was verified: drops the set from the file cache, reads it back, and tells all that was found.
+    pub(super) fn end_verify(
+        &mut self,
+        options: &RunOptions,
+    ) -> Result<Option<VerifyReport>, Error> {
+        let Some(bytes) = self.ledger.as_ref().filter(|_| self.notes.is_some()).map(Ledger::bytes)
+        else {
+            return Ok(None);
+        };
+        self.evict(options)?;
+        let cached = self.resident_frac(bytes);
+        self.do_task(&Task::ReadBack, options, None).1?;
+        let name = |_| self.target.path().display().to_string();
+        let told = self.ledger.as_ref().zip(self.notes.as_ref());
+        let report = told.map(|(ledger, notes)| VerifyReport {
+            from_storage_frac: cached.map(|frac| 1.0 - frac),
+            ..notes.report(ledger.block_bytes, name)
+        });
+        self.notes = None;
+        Ok(report)
+    }
+}

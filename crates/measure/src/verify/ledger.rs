@@ -1,0 +1,200 @@
+//! Which write every block of a file holds, as all workers know it, and which blocks are being written.
+//!
+//! Each block has a word in shared memory: the number of its last write, and how many writes to it are under way. A block is
+//! judged only if none was while it was read. What two requests wrote at the same time may hold either, or parts of both, so it is
+//! not judged until the next write alone.
+
+use super::block::Owner;
+use ioscape_machine::shared::Shared;
+use std::io;
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Where the count of writes under way begins in a word; below it is the number of the last write.
+const UNDER_WAY: u32 = 48;
+const ONE: u64 = 1 << UNDER_WAY;
+const NUMBER: u64 = ONE - 1;
+
+/// Number of the write that laid the file out; 0 stands for content that is not known.
+const LAID_OUT: u64 = 1;
+
+/// What a word said before a request was issued.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Entry(u64);
+
+impl Entry {
+    /// The write that the block must hold, if that can be told.
+    pub(crate) fn write(self) -> Option<u64> {
+        (self.0 >> UNDER_WAY == 0 && self.0 != 0).then_some(self.0)
+    }
+}
+
+/// Which write every block of a file holds, and which blocks are being written: known to all workers.
+#[derive(Debug)]
+pub struct Ledger {
+    words: Shared,
+    /// Whose blocks they are.
+    pub(crate) owner: Owner,
+    /// Size of a block, a power of two.
+    pub(crate) block_bytes: u64,
+}
+
+impl Ledger {
+    /// A ledger for the first `bytes` of a file, none of which is known yet.
+    ///
+    /// # Errors
+    /// No memory.
+    pub(crate) fn new(bytes: u64, block_bytes: u64, owner: Owner) -> io::Result<Self> {
+        let blocks =
+            usize::try_from(bytes / block_bytes).map_err(|_| io::ErrorKind::OutOfMemory)?;
+        let words = Shared::new(1, 1 + blocks)?;
+        words.report(0)[0].store(LAID_OUT, Ordering::Relaxed);
+        Ok(Self { words, owner, block_bytes })
+    }
+
+    fn entries(&self) -> &[AtomicU64] {
+        &self.words.report(0)[1..]
+    }
+
+    /// Bytes that it knows of.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.entries().len() as u64 * self.block_bytes
+    }
+
+    /// The blocks that `range` touches.
+    fn touched(&self, range: &Range<u64>) -> Range<usize> {
+        let end = range.end.div_ceil(self.block_bytes).min(self.entries().len() as u64);
+        (range.start / self.block_bytes).min(end) as usize..end as usize
+    }
+
+    /// The places of the blocks that lie in `range` as a whole.
+    pub(crate) fn whole(&self, range: &Range<u64>) -> impl Iterator<Item = u64> + use<> {
+        let first = range.start.next_multiple_of(self.block_bytes);
+        let step = self.block_bytes as usize;
+        (first..range.end.min(self.bytes()) / self.block_bytes * self.block_bytes).step_by(step)
+    }
+
+    /// What is known of the block at `place`.
+    #[inline]
+    pub(crate) fn entry(&self, place: u64) -> Entry {
+        let word = self.entries().get((place / self.block_bytes) as usize);
+        Entry(word.map_or(0, |word| word.load(Ordering::Acquire)))
+    }
+
+    /// What is laid out at `range` has the number that this returns.
+    pub(crate) fn lay_out(&self, range: &Range<u64>) -> u64 {
+        for place in self.whole(range) {
+            self.entries()[(place / self.block_bytes) as usize].store(LAID_OUT, Ordering::Release);
+        }
+        LAID_OUT
+    }
+
+    /// A write to `range` is about to be issued: its number.
+    pub(crate) fn begin(&self, range: &Range<u64>) -> u64 {
+        let number = self.words.report(0)[0].fetch_add(1, Ordering::Relaxed) + 1;
+        for (word, block) in self.words_of(range) {
+            let is_whole = range.start <= block && block + self.block_bytes <= range.end;
+            let alone = if is_whole { number } else { 0 };
+            change(word, |old| {
+                let number = if old >> UNDER_WAY == 0 { alone } else { 0 };
+                ((old & !NUMBER) + ONE) | number
+            });
+        }
+        number
+    }
+
+    /// The write to `range` that was begun last by the same worker is done.
+    pub(crate) fn end(&self, range: &Range<u64>) {
+        for (word, _) in self.words_of(range) {
+            word.fetch_sub(ONE, Ordering::AcqRel);
+        }
+    }
+
+    /// What `range` holds is no longer known.
+    pub(crate) fn forget(&self, range: &Range<u64>) {
+        for (word, _) in self.words_of(range) {
+            change(word, |old| old & !NUMBER);
+        }
+    }
+
+    /// A block was found wrong: it is told once, not at every read. Whether this caller is the one to tell.
+    pub(crate) fn condemn(&self, place: u64, entry: Entry) -> bool {
+        let word = self.entries().get((place / self.block_bytes) as usize);
+        let swap = |word: &AtomicU64| {
+            word.compare_exchange(entry.0, 0, Ordering::AcqRel, Ordering::Relaxed).is_ok()
+        };
+        word.is_some_and(swap)
+    }
+
+    fn words_of(&self, range: &Range<u64>) -> impl Iterator<Item = (&AtomicU64, u64)> {
+        let touched = self.touched(range);
+        let places = (touched.start as u64..).map(|block| block * self.block_bytes);
+        self.entries()[touched].iter().zip(places)
+    }
+}
+
+fn change(word: &AtomicU64, how: impl Fn(u64) -> u64) {
+    // The closure always gives a value, so the update cannot fail.
+    let _ = word.fetch_update(Ordering::AcqRel, Ordering::Acquire, |old| Some(how(old)));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ledger() -> Ledger {
+        Ledger::new(10 * 4096 + 100, 4096, Owner { run: 1, file: 0 }).unwrap()
+    }
+
+    #[test]
+    fn a_block_is_known_after_one_write_alone() {
+        let ledger = ledger();
+        assert_eq!(ledger.bytes(), 40960);
+        assert_eq!(ledger.entry(4096).write(), None, "nothing is known at first");
+        assert_eq!(ledger.lay_out(&(0..40960)), 1);
+        let number = ledger.begin(&(4096..12288));
+        assert_eq!(number, 2);
+        assert_eq!(ledger.entry(4096).write(), None, "it is being written");
+        assert_eq!(ledger.entry(0).write(), Some(1));
+        ledger.end(&(4096..12288));
+        assert_eq!(
+            [4096, 8192, 12288].map(|at| ledger.entry(at).write()),
+            [Some(2), Some(2), Some(1)]
+        );
+    }
+
+    #[test]
+    fn what_two_wrote_at_a_time_is_unknown_until_the_next_write() {
+        let ledger = ledger();
+        let (first, second) = (0..8192, 4096..8192);
+        ledger.begin(&first);
+        ledger.begin(&second);
+        ledger.end(&first);
+        assert_eq!(ledger.entry(4096).write(), None);
+        ledger.end(&second);
+        assert_eq!(ledger.entry(4096).write(), None);
+        assert_eq!(ledger.entry(0).write(), Some(2));
+        let number = ledger.begin(&second);
+        ledger.end(&second);
+        assert_eq!(ledger.entry(4096).write(), Some(number));
+    }
+
+    #[test]
+    fn parts_and_what_was_given_back_are_unknown_and_places_beyond_are_ignored() {
+        let ledger = ledger();
+        ledger.lay_out(&(0..40960));
+        let part = 100..8192;
+        ledger.begin(&part);
+        ledger.end(&part);
+        assert_eq!([0, 4096].map(|at| ledger.entry(at).write()), [None, Some(2)]);
+        ledger.forget(&(8000..8300));
+        assert_eq!([4096, 8192, 12288].map(|at| ledger.entry(at).write()), [None, None, Some(1)]);
+        let beyond = 36864..1 << 40;
+        ledger.begin(&beyond);
+        ledger.end(&beyond);
+        assert_eq!(ledger.whole(&(100..1 << 50)).last(), Some(36864));
+        let entry = ledger.entry(36864);
+        assert!(ledger.condemn(36864, entry) && !ledger.condemn(36864, entry));
+        assert_eq!(ledger.entry(36864).write(), None);
+    }
+}

@@ -1,0 +1,41 @@
+//! Verification: every block that is written carries its place, the number of its write and a checksum; reads check them, and at
+//! the end all blocks are read back.
+
+pub(crate) mod block;
+pub(crate) mod ledger;
+pub(crate) mod notes;
+pub(crate) mod read_back;
+mod sealed;
+
+pub use ledger::Ledger;
+pub(crate) use notes::NoteBook;
+pub(crate) use sealed::{Sealed, seal_all};
+
+use ioscape_machine::error::Error;
+
+/// The block of requests that are multiples of `align` bytes.
+///
+/// # Errors
+/// They are multiples of too little: a block would have no room for what makes it checkable.
+pub(crate) fn block_bytes(align: u64) -> Result<u64, Error> {
+    let block = 1u64 << align.max(1).trailing_zeros().min(12);
+    debug_assert!(block <= block::MOST_BYTES);
+    if block >= block::LEAST_BYTES {
+        return Ok(block);
+    }
+    Err(Error::Unsupported {
+        what: "verification".into(),
+        why: format!(
+            "requests are multiples of {block} bytes, but a block that can be checked has at least {}: give larger or \
+             rounder sizes",
+            block::LEAST_BYTES
+        ),
+    })
+}
+
+/// A number that no other run has.
+pub(crate) fn new_run() -> u64 {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::Realtime);
+    let process = u64::from(std::process::id()) << 32;
+    crate::engine::buffer::mix(time.tv_sec as u64 ^ ((time.tv_nsec as u64) << 20) ^ process)
+}

@@ -1,0 +1,157 @@
+//! What each stream found out about the data, and how it passes from a worker to the conductor through shared words.
+
+use super::block::Wrong;
+use ioscape_machine::shared::{Shared, bump};
+use ioscape_schema::{VerifyFinding, VerifyKind, VerifyReport};
+use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Findings that a stream tells one by one.
+const FINDINGS: usize = 16;
+/// Findings that a report tells one by one.
+const TOLD: usize = 20;
+/// What cannot be told.
+const UNTOLD: u64 = u64::MAX;
+/// Words of a finding: kind, offset, expected, found, its place, its file and the file it was found in.
+const FINDING_WORDS: usize = 7;
+/// Words before the counts of the kinds.
+const SUMS: usize = 2;
+const FIRST: usize = SUMS + VerifyKind::ALL.len();
+const WORDS: usize = FIRST + FINDINGS * FINDING_WORDS;
+
+/// Areas for a number of streams, and one more for what is read back at the end.
+#[derive(Debug)]
+pub(crate) struct NoteBook(Shared);
+
+/// The area of one stream, which alone writes to it: blocks checked, blocks not judged (or, of the reading back, cached bytes), blocks
+/// of each kind, findings.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Notes<'a>(&'a [AtomicU64]);
+
+impl NoteBook {
+    /// Areas for `streams` streams and the reading back.
+    ///
+    /// # Errors
+    /// No memory.
+    pub(crate) fn new(streams: usize) -> io::Result<Self> {
+        Shared::new(streams + 1, WORDS).map(Self)
+    }
+
+    /// The area of stream `index`.
+    pub(crate) fn of(&self, index: usize) -> Notes<'_> {
+        Notes(self.0.report(index))
+    }
+
+    /// The area of the reading back.
+    pub(crate) fn at_end(&self) -> Notes<'_> {
+        self.of(self.0.streams() - 1)
+    }
+
+    /// All that was noted on blocks of `block_bytes`; `name` gives the name of a file.
+    pub(crate) fn report(&self, block_bytes: u64, name: impl Fn(usize) -> String) -> VerifyReport {
+        let mut report = VerifyReport { block_bytes, ..VerifyReport::default() };
+        let end = self.0.streams() - 1;
+        for index in 0..=end {
+            let words = self.0.report(index);
+            let load = |at: usize| words[at].load(Ordering::Relaxed);
+            if index == end {
+                report.read_back_blocks = load(0);
+                let cached = load(1) as f64 / (report.read_back_blocks * block_bytes).max(1) as f64;
+                report.from_storage_frac =
+                    (load(1) != UNTOLD).then_some((1.0 - cached).clamp(0.0, 1.0));
+            } else {
+                report.checked_blocks += load(0);
+                report.unjudged_blocks += load(1);
+            }
+            for (at, kind) in (SUMS..).zip(VerifyKind::ALL) {
+                *report.count_mut(kind) += load(at);
+            }
+            let told = words[FIRST..].chunks_exact(FINDING_WORDS);
+            report.findings.extend(told.map_while(|words| finding(words, index == end, &name)));
+        }
+        report.findings.truncate(TOLD);
+        report
+    }
+}
+
+fn finding(
+    words: &[AtomicU64],
+    at_end: bool,
+    name: impl Fn(usize) -> String,
+) -> Option<VerifyFinding> {
+    let [kind, offset, expected_write, write, place, file, found_in] =
+        std::array::from_fn(|at| words[at].load(Ordering::Relaxed));
+    let kind = *VerifyKind::ALL.get((kind as usize).checked_sub(1)?)?;
+    let misplaced = kind == VerifyKind::Misplaced;
+    Some(VerifyFinding {
+        kind,
+        file: name(found_in as usize),
+        offset,
+        expected_write,
+        found_write: (write > 0).then_some(write),
+        found_offset: misplaced.then_some(place),
+        found_file: (misplaced && file != found_in).then(|| name(file as usize)),
+        at_end,
+    })
+}
+
+impl Notes<'_> {
+    /// A block was checked.
+    #[inline]
+    pub(crate) fn checked(&self) {
+        bump(&self.0[0], 1);
+    }
+
+    /// A block could not be judged.
+    #[inline]
+    pub(crate) fn unjudged(&self) {
+        bump(&self.0[1], 1);
+    }
+
+    /// Of what is about to be read back so many bytes are in the file cache, where that can be told.
+    pub(crate) fn cached(&self, bytes: Option<u64>) {
+        bump(&self.0[1], bytes.unwrap_or(UNTOLD));
+    }
+
+    /// The block at `offset` of `file` should hold write `expected` but is wrong.
+    #[cold]
+    pub(crate) fn found(&self, file: u32, offset: u64, expected: u64, wrong: &Wrong) {
+        let number = VerifyKind::ALL.iter().position(|kind| *kind == wrong.kind).unwrap_or(0);
+        bump(&self.0[SUMS + number], 1);
+        let mut places = self.0[FIRST..].chunks_exact(FINDING_WORDS);
+        let Some(free) = places.find(|words| words[0].load(Ordering::Relaxed) == 0) else { return };
+        let Wrong { write, place, file: of, .. } = *wrong;
+        let values =
+            [number as u64 + 1, offset, expected, write, place, u64::from(of), u64::from(file)];
+        free.iter().zip(values).for_each(|(word, value)| word.store(value, Ordering::Relaxed));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_are_of_all_and_the_first_findings_are_told() {
+        let book = NoteBook::new(2).unwrap();
+        let wrong = Wrong { kind: VerifyKind::Misplaced, write: 5, place: 4096, file: 1 };
+        for n in 0..30 {
+            book.of(1).found(0, n * 4096, 9, &wrong);
+            book.of(1).checked();
+        }
+        book.of(0).unjudged();
+        book.at_end().checked();
+        let torn = Wrong { kind: VerifyKind::Torn, write: 3, place: 0, file: 0 };
+        book.at_end().found(0, 0, 4, &torn);
+        let report = book.report(4096, |file| format!("f{file}"));
+        assert_eq!((report.misplaced, report.torn, report.wrong_blocks()), (30, 1, 31));
+        assert_eq!((report.checked_blocks, report.unjudged_blocks), (30, 1));
+        assert_eq!(report.read_back_blocks, 1);
+        assert_eq!(report.findings.len(), FINDINGS + 1);
+        let first = &report.findings[0];
+        assert_eq!((first.found_offset, first.found_write), (Some(4096), Some(5)));
+        assert_eq!((first.file.as_str(), first.found_file.as_deref()), ("f0", Some("f1")));
+        assert!(report.findings[FINDINGS].at_end);
+        assert_eq!(report.findings[FINDINGS].found_file, None);
+    }
+}

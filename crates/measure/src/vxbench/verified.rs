@@ -1,0 +1,60 @@
+//! Verification of a `vxbench` run: which jobs can be verified, and what is known of the blocks of each file.
+
+use super::files::Opened;
+use crate::verify::block::Owner;
+use crate::verify::{Ledger, NoteBook, block_bytes, new_run};
+use ioscape_machine::error::Error;
+use ioscape_schema::{VerifyReport, VxJob};
+
+/// What the files of a run must hold, and what was found.
+pub(super) struct Verified {
+    ledgers: Vec<Ledger>,
+    notes: NoteBook,
+}
+
+impl Verified {
+    /// For the files of `job`, if that is to be verified; nothing is known of them yet.
+    ///
+    /// # Errors
+    /// The job cannot be verified, or there is no memory.
+    pub(super) fn of(files: &[Opened], job: &VxJob) -> Result<Option<Self>, Error> {
+        if !job.verify {
+            return Ok(None);
+        }
+        let reason = match job {
+            _ if !job.workload.writes() || job.reserve_only => {
+                Some("it writes nothing, and what others wrote carries no checksums")
+            }
+            _ if job.append => Some("with -o append the kernel chooses the place of each write"),
+            _ => None,
+        };
+        if let Some(why) = reason {
+            let what = format!("--verify with -w {}", job.workload);
+            return Err(Error::Unsupported { what, why: why.into() });
+        }
+        let (block, run) = (block_bytes(job.iosize)?, new_run());
+        let ledger = |(file, one): (u32, &Opened)| {
+            Ledger::new(one.extent.range_bytes, block, Owner { run, file })
+                .map_err(|e| Error::io("get shared memory for", &one.named, e))
+        };
+        let ledgers = (0..).zip(files).map(ledger).collect::<Result<_, _>>()?;
+        let notes = NoteBook::new(files.len() * job.nthreads.max(1) as usize);
+        let path = files.first().map(|one| one.named.clone()).unwrap_or_default();
+        let notes = notes.map_err(|e| Error::io("get shared memory for", &path, e))?;
+        Ok(Some(Self { ledgers, notes }))
+    }
+
+    /// What the workers need of it.
+    pub(super) fn parts(&self) -> (&[Ledger], &NoteBook) {
+        (&self.ledgers, &self.notes)
+    }
+
+    /// All that was found.
+    pub(super) fn report(&self, files: &[Opened]) -> VerifyReport {
+        let block = self.ledgers.first().map_or(0, |ledger| ledger.block_bytes);
+        let name = |file: usize| {
+            files.get(file).map_or_else(String::new, |one| one.named.display().to_string())
+        };
+        self.notes.report(block, name)
+    }
+}

@@ -1,0 +1,72 @@
+//! What verification found, for every format: a sentence, and the blocks that are wrong.
+
+use crate::html::tables::table as html_table;
+use crate::terminal::Style;
+use crate::terminal::tables::{Column, table};
+use crate::text::esc;
+use ioscape_schema::{VerifyFinding, VerifyReport};
+
+/// Heads of the table of findings.
+const HEAD: [&str; 4] = ["Found", "File", "Byte", "What"];
+
+fn cells(finding: &VerifyFinding) -> [String; 4] {
+    let what = finding.sentence();
+    [finding.kind.word().to_owned(), finding.file.clone(), finding.offset.to_string(), what]
+}
+
+/// As text, under `name` where there are several; empty where nothing was verified.
+pub fn text(report: Option<&VerifyReport>, name: &str, style: &Style) -> String {
+    let Some(report) = report else { return String::new() };
+    let sentence = format!("Verification{name}: {}", report.sentence());
+    let mut out = format!("\n{}", style.paragraph("", "  ", &sentence));
+    if !report.findings.is_empty() {
+        let rows: Vec<_> = report.findings.iter().map(cells).collect();
+        let column = |at: usize| {
+            let cells = rows.iter().map(|row| row[at].clone()).collect::<Vec<_>>().into_iter();
+            if at == 2 { Column::numbers(HEAD[at], cells) } else { Column::words(HEAD[at], cells) }
+        };
+        let columns: Vec<_> = (0..HEAD.len()).map(column).collect();
+        out += &table(&columns.iter().collect::<Vec<_>>(), style);
+    }
+    out
+}
+
+/// On the page; empty where nothing was verified.
+pub fn html(report: Option<&VerifyReport>, name: &str) -> String {
+    let Some(report) = report else { return String::new() };
+    let sentence = esc(&report.sentence());
+    let mut out = format!("<h3>Verification{}</h3><p>{sentence}</p>", esc(name));
+    if !report.findings.is_empty() {
+        out += &html_table("", &HEAD, report.findings.iter().map(|one| cells(one).to_vec()));
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ioscape_schema::VerifyKind;
+
+    #[test]
+    fn findings_are_located_in_both_formats_and_names_do_nothing() {
+        let finding = VerifyFinding {
+            kind: VerifyKind::Misplaced,
+            file: "/a<b>\u{1b}".into(),
+            offset: 4096,
+            expected_write: 3,
+            found_write: Some(2),
+            found_offset: Some(8192),
+            found_file: None,
+            at_end: false,
+        };
+        let mut report =
+            VerifyReport { checked_blocks: 9, misplaced: 1, ..VerifyReport::default() };
+        report.findings.push(finding);
+        let text = text(Some(&report), " of run 1", &Style::default());
+        assert!(text.contains("Verification of run 1:") && text.contains("4096"), "{text}");
+        assert!(!text.contains('\u{1b}') && text.contains("byte 8192"), "{text}");
+        let page = html(Some(&report), "");
+        assert!(page.contains("misplaced") && !page.contains("<b>"), "{page}");
+        assert_eq!(html(None, ""), "");
+    }
+}
