@@ -78,6 +78,45 @@ pub fn load_average() -> Option<f64> {
     text::read("/proc/loadavg")?.split(' ').next()?.parse().ok()
 }
 
+/// How one processor spent its time, in seconds since start.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct CpuTimes {
+    /// Its number.
+    pub number: usize,
+    /// In user mode, low priority included.
+    pub user_s: f64,
+    /// In the kernel, interrupts included.
+    pub system_s: f64,
+    /// With nothing to run.
+    pub idle_s: f64,
+    /// Taken by the hypervisor.
+    pub steal_s: f64,
+}
+
+/// The times of each processor that is switched on, in steps of 10 ms; none where the kernel does not tell.
+pub fn cpus() -> Vec<CpuTimes> {
+    let ticks = rustix::param::clock_ticks_per_second() as f64;
+    each_processor(&text::read("/proc/stat").unwrap_or_default(), ticks)
+}
+
+/// The lines `cpu0`, `cpu1`, ... of `/proc/stat`, whose unit is 1/`ticks` seconds (proc_stat(5)).
+fn each_processor(stat: &str, ticks: f64) -> Vec<CpuTimes> {
+    let one = |line: &str| {
+        let mut words = line.strip_prefix("cpu")?.split_whitespace();
+        let number = words.next()?.parse().ok()?;
+        let all: Vec<f64> = words.map(|word| word.parse::<f64>().unwrap_or(0.0) / ticks).collect();
+        let [user, nice, system, idle, iowait, irq, softirq, steal] = *all.first_chunk()?;
+        Some(CpuTimes {
+            number,
+            user_s: user + nice,
+            system_s: system + irq + softirq,
+            idle_s: idle + iowait,
+            steal_s: steal,
+        })
+    };
+    stat.lines().filter(|line| !line.starts_with("cpu ")).filter_map(one).collect()
+}
+
 /// The times in the first line of `/proc/stat`, whose unit is 1/`ticks` seconds (proc_stat(5)).
 fn processors(stat: &str, ticks: f64) -> Snapshot {
     let line = stat.lines().find_map(|line| line.strip_prefix("cpu ")).unwrap_or_default();
@@ -120,6 +159,17 @@ mod tests {
         assert!((snapshot.total_s - 2963.77).abs() < 1e-6);
         assert_eq!(processors("", 100.0), Snapshot::default());
         assert_eq!(processors("cpu  x y", 100.0), Snapshot::default());
+    }
+
+    #[test]
+    fn each_processor_has_a_line() {
+        let stat = format!("{STAT}cpu3 100 50 20 500 30 4 6 7 0 0\nintr 5\n");
+        let all = each_processor(&stat, 100.0);
+        assert_eq!(all.iter().map(|cpu| cpu.number).collect::<Vec<_>>(), [0, 3]);
+        let third = all[1];
+        assert_eq!((third.user_s, third.idle_s, third.steal_s), (1.5, 5.3, 0.07));
+        assert!((third.system_s - 0.3).abs() < 1e-12);
+        assert!(each_processor("", 100.0).is_empty() && !cpus().is_empty());
     }
 
     #[test]

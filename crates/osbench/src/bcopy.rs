@@ -116,14 +116,18 @@ pub(crate) fn cases(caches: &[u64]) -> Vec<Case> {
     let mut all = Vec::new();
     for (level, &bytes) in (1..).zip(caches) {
         let name = format!("level {level} cache");
-        all.push(case(name, half(bytes), false, "Copying within this cache."));
+        let one = case(name, half(bytes), false, "Copying within this cache.");
+        // From the third level on, caches are shared by several cores.
+        all.push(if level > 2 { one.sharing() } else { one });
     }
     // Source and destination together are four times the last cache.
     let past = caches.last().map_or(64 << 20, |last| (2 * last).clamp(16 << 20, 1 << 30));
     let teaches = "Copying memory that is in no cache: the bandwidth available for buffers, messages and files.";
-    all.push(case("memory".to_owned(), past, false, teaches).effort(3.0));
+    all.push(case("memory".to_owned(), past, false, teaches).sharing().effort(3.0));
     let teaches = "The same with stores that bypass the caches: what the library could gain.";
-    all.push(case("memory, streaming stores".to_owned(), past, true, teaches).effort(3.0));
+    all.push(
+        case("memory, streaming stores".to_owned(), past, true, teaches).sharing().effort(3.0),
+    );
     all
 }
 

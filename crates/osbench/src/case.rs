@@ -10,6 +10,9 @@ use std::path::PathBuf;
 /// Shorter than a scheduler's time slice, so that many batches are not interrupted; longer than 1000 clock steps.
 const BATCH_NS: u64 = 1_000_000;
 
+/// Nanoseconds of a batch that others disturb easily: some round trips.
+const SHORT_NS: u64 = 200_000;
+
 /// Performs as many operations as told; prepared in the fresh process that runs it.
 pub(crate) type Op = Box<dyn FnMut(u64) -> io::Result<()>>;
 
@@ -17,7 +20,7 @@ pub(crate) type Op = Box<dyn FnMut(u64) -> io::Result<()>>;
 pub(crate) type Ready = Box<dyn Fn(&Scene) -> io::Result<Op>>;
 
 /// The surroundings of a fresh process.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Scene {
     /// A new, empty directory that is also the current one; empty path for cases without files.
     pub(crate) directory: PathBuf,
@@ -56,6 +59,11 @@ pub(crate) struct Case {
     pub(crate) rule: OsRule,
     /// How it tells that other programs used the processor.
     pub(crate) waiting: Waiting,
+    /// Whether it shares memory, the last cache, storage or a second processor with programs on other processors, so that
+    /// a process counts only if there were none. What shares the core alone is judged by the fixed computation.
+    pub(crate) shares: bool,
+    /// Whether it uses the scene's other processor too.
+    pub(crate) on_two: bool,
     /// Target length of a batch, in nanoseconds.
     pub(crate) batch_ns: u64,
     /// Which of the directories it uses.
@@ -85,6 +93,8 @@ impl Case {
             bytes_per_op: 1,
             rule: OsRule::CleanQuartile,
             waiting: Waiting::Busy,
+            shares: false,
+            on_two: false,
             batch_ns: BATCH_NS,
             place: None,
             pinned: true,
@@ -106,6 +116,19 @@ impl Case {
         self
     }
 
+    /// The same, for an operation that depends on what programs on other processors do.
+    pub(crate) fn sharing(mut self) -> Self {
+        self.shares = true;
+        self
+    }
+
+    /// The same, for two processes that alternate on two processors: each of them is free half of the time, so that others get in
+    /// between more often than on one, and batches are short.
+    pub(crate) fn across_two(mut self) -> Self {
+        self.on_two = true;
+        self.sleeping().sharing().batches_of(SHORT_NS)
+    }
+
     /// The same, in batches of another length.
     pub(crate) fn batches_of(mut self, ns: u64) -> Self {
         self.batch_ns = ns;
@@ -115,7 +138,7 @@ impl Case {
     /// The same, wherever the scheduler puts it.
     pub(crate) fn unpinned(mut self) -> Self {
         self.pinned = false;
-        self
+        self.sharing()
     }
 
     /// The same, as a rate of an operation that moves `bytes`.
@@ -128,7 +151,7 @@ impl Case {
     /// The same, with files in a directory, which may sleep until storage or a server answers.
     pub(crate) fn at(mut self, place: (usize, Locality)) -> Self {
         self.place = Some(place);
-        self.sleeping()
+        self.sleeping().sharing()
     }
 
     /// The same, with another share of the time.

@@ -7,9 +7,6 @@ use ioscape_schema::OsRule;
 use std::io;
 use std::os::fd::OwnedFd;
 
-/// Nanoseconds of a batch that others disturb easily: some round trips.
-pub(crate) const SHORT_NS: u64 = 200_000;
-
 /// The cases: both processes on one processor, which counts and is the only one with two context switches, as on the
 /// machines of 1990; on two; and wherever the scheduler puts them.
 pub(crate) fn cases() -> Vec<Case> {
@@ -29,11 +26,9 @@ pub(crate) fn cases() -> Vec<Case> {
         "cswitch",
         "unpinned",
         "Both where the scheduler places them: often the more expensive way.",
-        |scene| operation(scene, None, None),
+        |scene| other(scene).and_then(|_| operation(scene, None, None)),
     );
-    // Across processors each of them is free half of the time, so that others get in between more often.
-    let two = two.sleeping().batches_of(SHORT_NS);
-    vec![one, two, free.sleeping().by(OsRule::Quartile).unpinned()]
+    vec![one, two.across_two(), free.sleeping().by(OsRule::Quartile).unpinned()]
 }
 
 /// Another processor than the scene's.
@@ -102,13 +97,7 @@ mod tests {
     use super::*;
 
     fn alone() -> Scene {
-        Scene {
-            directory: std::path::PathBuf::new(),
-            cpu: 0,
-            other_cpu: None,
-            program: None,
-            partner: std::cell::Cell::new(None),
-        }
+        Scene::default()
     }
 
     #[test]

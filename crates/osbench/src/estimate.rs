@@ -9,11 +9,14 @@ const CLEAN_WAIT: f64 = 0.002;
 /// either. Beside a neighbour on the core the factor is 1.2 to 1.5; without one, pieces differ by some per cent.
 const PACE_MOST: f64 = 1.1;
 
-/// Fewer clean batches than this share of all, and others' time is taken off instead; with fewer at full speed a process was slowed.
-const CLEAN_LEAST: f64 = 0.1;
+/// Fewer clean batches than this, and a process was disturbed.
+const BATCHES_LEAST: usize = 3;
 
-/// Fewest batches that a number may come from.
-const BATCHES_LEAST: f64 = 3.0;
+/// With fewer batches at full speed than this share, a process was slowed.
+const FULL_PACE_LEAST: f64 = 0.1;
+
+/// A mean over all batches holds with no more of others' time than this share, which is taken off.
+const DELAY_MOST: f64 = 0.1;
 
 /// Probability that an interval must hold the median with.
 const CONFIDENCE: f64 = 0.95;
@@ -61,8 +64,23 @@ pub(crate) struct Number {
     pub(crate) clean_frac: Option<f64>,
     /// Others' time over time measured.
     pub(crate) run_delay_frac: Option<f64>,
-    /// Whether the processor was slower than at its fastest in nearly all batches, so that other processes count instead.
-    pub(crate) slowed: bool,
+    /// Why the number does not count, and is kept as evidence only.
+    pub(crate) flaw: Option<Flaw>,
+}
+
+/// What is wrong with the number of a process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Flaw {
+    /// A quota of processor time stopped it.
+    Throttled,
+    /// Other programs used its processor, so that too little ran undisturbed.
+    Interrupted,
+    /// Other programs ran that shared memory, storage or a second processor with it.
+    Others,
+    /// Some program waited for memory.
+    Memory,
+    /// Its processor was slower than at its fastest in the run.
+    Slowed,
 }
 
 /// How long the fixed computation took at best in a process: its lower decile, for a neighbour on the core may be there
@@ -83,28 +101,31 @@ fn seen_longer(batches: Vec<Batch>) -> Vec<Batch> {
     all.map(|(at, batch)| Batch { pace_ns: longest(at), ..batch }).collect()
 }
 
-/// Whether so many batches can stand for all of `count`.
-fn enough(some: usize, count: usize) -> bool {
-    some as f64 >= (count as f64 * CLEAN_LEAST).max(BATCHES_LEAST)
-}
-
 /// The lower quartile: noise only ever adds time, and a minimum would pick the luckiest batch.
 fn lower_quartile(mut values: Vec<f64>) -> Option<f64> {
     values.sort_by(f64::total_cmp);
     values.get((values.len().max(1) - 1) / 4).copied()
 }
 
-/// The lower quartile of the clean batches; where they are few, of all batches' own time.
-fn clean_quartile(batches: &[Batch], fastest_ns: u64) -> Option<f64> {
-    let clean = batches.iter().filter(|b| b.is_alone() == Some(true) && b.at_full_pace(fastest_ns));
-    let clean: Vec<f64> = clean.map(|b| b.per_op()).collect();
-    if enough(clean.len(), batches.len()) {
-        return lower_quartile(clean);
+/// Which batches no other program disturbed: not themselves, and not by what it left in the caches just before.
+fn alone(batches: &[Batch]) -> Vec<bool> {
+    let undisturbed = |at: usize| batches[at].is_alone() != Some(false);
+    (0..batches.len()).map(|at| undisturbed(at) && (at == 0 || undisturbed(at - 1))).collect()
+}
+
+/// The lower quartile of the clean batches. Where they are too few, that of all batches less what others took, with the flaw: what an
+/// interruption costs beyond its own time is not known, so that this number is evidence and no result.
+fn clean_quartile(batches: &[Batch], fastest_ns: u64) -> Option<(f64, Option<Flaw>)> {
+    let undisturbed = batches.iter().zip(alone(batches)).filter(|(_, alone)| *alone);
+    let undisturbed: Vec<Batch> = undisturbed.map(|(batch, _)| *batch).collect();
+    let clean = undisturbed.iter().filter(|batch| batch.at_full_pace(fastest_ns));
+    let clean: Vec<f64> = clean.map(|batch| batch.per_op()).collect();
+    if clean.len() >= BATCHES_LEAST {
+        return Some((lower_quartile(clean)?, None));
     }
-    let (fast, slow): (Vec<Batch>, Vec<Batch>) =
-        batches.iter().partition(|b| b.at_full_pace(fastest_ns));
-    let rest = if enough(fast.len(), batches.len()) { Vec::new() } else { slow };
-    lower_quartile(fast.into_iter().chain(rest).map(Batch::own_per_op).collect())
+    let few = undisturbed.len() < BATCHES_LEAST;
+    let flaw = if few { Flaw::Interrupted } else { Flaw::Slowed };
+    Some((lower_quartile(batches.iter().map(|b| b.own_per_op()).collect())?, Some(flaw)))
 }
 
 /// The number of one process, where the fixed computation took `fastest_ns` at best in the run; `None` without batches.
@@ -114,19 +135,24 @@ pub(crate) fn number(batches: &[Batch], rule: OsRule, fastest_ns: u64) -> Option
     let (ns, ops) = batches.iter().fold((0, 0), |(ns, ops), b| (ns + b.ns, ops + b.ops));
     let count = batches.len() as f64;
     let told = batches.iter().all(|b| b.delay_ns.is_some()) && !batches.is_empty();
-    let alone = batches.iter().filter(|b| b.is_alone() == Some(true)).count() as f64;
-    let fast = batches.iter().filter(|b| b.at_full_pace(fastest_ns)).count();
+    let undisturbed = batches.iter().filter(|b| b.is_alone() == Some(true)).count() as f64;
+    let fast = batches.iter().filter(|b| b.at_full_pace(fastest_ns)).count() as f64;
+    let slowed = (fast < (count * FULL_PACE_LEAST).max(1.0)).then_some(Flaw::Slowed);
     let delay: u64 = batches.iter().filter_map(|b| Some(b.delay_ns?.min(b.ns))).sum();
-    let ns_per_op = match rule {
-        OsRule::CleanQuartile => clean_quartile(&batches, fastest_ns),
-        OsRule::Quartile => lower_quartile(batches.iter().map(|b| b.per_op()).collect()),
-        OsRule::Mean | OsRule::Single => (ops > 0).then(|| (ns - delay) as f64 / ops as f64),
-    }?;
+    let waited = (delay as f64 > ns as f64 * DELAY_MOST).then_some(Flaw::Interrupted);
+    let (ns_per_op, flaw) = match rule {
+        OsRule::CleanQuartile => clean_quartile(&batches, fastest_ns)?,
+        OsRule::Quartile => (lower_quartile(batches.iter().map(|b| b.per_op()).collect())?, None),
+        OsRule::Mean | OsRule::Single if ops > 0 => {
+            ((ns - delay) as f64 / ops as f64, waited.or(slowed))
+        }
+        OsRule::Mean | OsRule::Single => return None,
+    };
     Some(Number {
         ns_per_op,
-        clean_frac: told.then(|| alone / count),
+        clean_frac: told.then(|| undisturbed / count),
         run_delay_frac: told.then(|| delay as f64 / ns.max(1) as f64),
-        slowed: (fast as f64) < (count * CLEAN_LEAST).max(1.0),
+        flaw,
     })
 }
 
@@ -174,20 +200,36 @@ mod tests {
         batches.extend(vec![batch(5000, 4000); 60]);
         let clean = number(&batches, OsRule::CleanQuartile, 10).unwrap();
         assert_eq!((clean.ns_per_op, clean.clean_frac), (100.0, Some(0.25)));
+        assert!(clean.flaw.is_none() && clean.run_delay_frac.unwrap() > 0.7);
         let mean = number(&batches, OsRule::Mean, 10).unwrap();
-        assert_eq!(mean.ns_per_op, 100.0, "the mean leaves out what others had");
-        assert!(clean.run_delay_frac.unwrap() > 0.7);
+        assert_eq!((mean.ns_per_op, mean.flaw), (100.0, Some(Flaw::Interrupted)));
+        batches.truncate(21);
+        let mean = number(&batches[..20], OsRule::Mean, 10).unwrap();
+        assert_eq!((mean.ns_per_op, mean.flaw), (100.0, None));
     }
 
     #[test]
-    fn with_few_clean_batches_others_time_is_taken_off() {
+    fn a_number_of_interrupted_batches_is_no_result() {
         let mut batches = vec![batch(900, 0); 2];
         batches.extend((1..=98).map(|i| batch(2000 + i, 1000)));
         let found = number(&batches, OsRule::CleanQuartile, 10).unwrap();
         // The 25th of 100: two of 90 ns, then from 100.1 ns on.
-        assert_eq!((found.ns_per_op, found.clean_frac), (102.3, Some(0.02)));
+        assert_eq!((found.ns_per_op, found.flaw), (102.3, Some(Flaw::Interrupted)));
+        assert_eq!(found.clean_frac, Some(0.02));
         let all = number(&batches, OsRule::Quartile, 10).unwrap();
         assert_eq!(all.ns_per_op, 202.3);
+    }
+
+    #[test]
+    fn what_an_interruption_leaves_in_the_caches_is_not_clean() {
+        // After each interruption a batch fills the caches again, and one more is undisturbed.
+        let cycle = [batch(9000, 8000), batch(1500, 0), batch(1000, 0)];
+        let batches: Vec<Batch> = cycle.into_iter().cycle().take(30).collect();
+        let found = number(&batches, OsRule::CleanQuartile, 10).unwrap();
+        assert_eq!((found.ns_per_op, found.flaw), (100.0, None));
+        let batches: Vec<Batch> = cycle[..2].iter().copied().cycle().take(30).collect();
+        let found = number(&batches, OsRule::CleanQuartile, 10).unwrap();
+        assert_eq!(found.flaw, Some(Flaw::Interrupted));
     }
 
     #[test]
@@ -196,9 +238,9 @@ mod tests {
         let mut batches: Vec<Batch> = (0..80).map(|_| slow(1500)).collect();
         batches.extend(vec![batch(2000, 0); 30]);
         let found = number(&batches, OsRule::CleanQuartile, 10).unwrap();
-        assert_eq!((found.ns_per_op, found.slowed), (200.0, false), "not by their own time");
-        let found = number(&batches[..88], OsRule::CleanQuartile, 10).unwrap();
-        assert_eq!((found.ns_per_op, found.slowed), (150.0, true), "better than none");
+        assert_eq!((found.ns_per_op, found.flaw), (200.0, None), "not by their own time");
+        let found = number(&batches[..82], OsRule::CleanQuartile, 10).unwrap();
+        assert_eq!(found.flaw, Some(Flaw::Slowed));
         assert_eq!((pace(&batches), pace(&batches[..88])), (Some(10), Some(16)));
         assert_eq!(pace(&[]), None);
     }
@@ -219,6 +261,7 @@ mod tests {
             (1..=9).map(|i| Batch { ns: i * 100, ops: 1, delay_ns: None, pace_ns: 10 }).collect();
         let found = number(&batches, OsRule::CleanQuartile, 10).unwrap();
         assert_eq!((found.ns_per_op, found.clean_frac, found.run_delay_frac), (300.0, None, None));
+        assert_eq!(found.flaw, None);
         assert_eq!(number(&[], OsRule::Quartile, 10), None);
     }
 

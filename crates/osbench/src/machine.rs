@@ -55,6 +55,7 @@ pub(crate) fn system(cpu: usize, caches: &[u64]) -> OsSystem {
         settings: settings(cpu),
         caches_bytes: caches.to_vec(),
         pinned_cpu: u32::try_from(cpu).ok(),
+        second_cpu: None,
     }
 }
 

@@ -1,6 +1,6 @@
 //! Runs one case in a fresh process: prepared, warmed up, then short batches until its time is over.
 
-use super::case::{Case, Op, Scene};
+use super::case::{Case, Op, Scene, wrong};
 use super::estimate::Batch;
 use super::pace::pace_ns;
 use super::waiting::Meter;
@@ -19,6 +19,12 @@ const WORDS: usize = 1 + 4 * BATCHES;
 
 /// Longest that a process may take in all, in turns of a second, so that a machine that was suspended counts once.
 const PATIENCE: u32 = 300;
+
+/// How many times the time that it measures a process may take where others use its processor.
+const PATIENCE_TO_MEASURE: u64 = 6;
+
+/// The same while it finds out how long an operation takes.
+const PATIENCE_TO_CALIBRATE: u64 = 100;
 
 /// The delay that stands for one that the kernel does not tell.
 const UNTOLD: u64 = u64::MAX;
@@ -92,51 +98,76 @@ fn nanos(from: Instant) -> u64 {
     u64::try_from(from.elapsed().as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// Finds how many operations fill a batch, and warms up meanwhile.
-fn calibrate(op: &mut Op, ns: u64, batch_ns: u64) -> io::Result<u64> {
-    let mut ops = 1u64;
+/// One batch: its time, and how much of it others used the processor, as far as the kernel tells.
+struct Timed {
+    passed_ns: u64,
+    waited_ns: Option<u64>,
+}
+
+impl Timed {
+    fn of(op: &mut Op, ops: u64, meter: &Meter) -> io::Result<Self> {
+        let before = meter.read();
+        let start = Instant::now();
+        op(ops)?;
+        let passed_ns = nanos(start);
+        Ok(Self { passed_ns, waited_ns: meter.waited(before, meter.read(), passed_ns) })
+    }
+
+    /// Time that was not others', at least 1.
+    fn own_ns(&self) -> u64 {
+        self.passed_ns.saturating_sub(self.waited_ns.unwrap_or(0)).max(1)
+    }
+}
+
+/// Finds how many operations fill a batch, by the case's own time: an interruption must not pass for a long operation. Warms up
+/// meanwhile.
+fn calibrate(op: &mut Op, (ns, batch_ns): (u64, u64), meter: &Meter) -> io::Result<u64> {
+    let (mut ops, mut spent) = (1u64, 0u64);
     let begun = Instant::now();
     loop {
         let mut least = u64::MAX;
         for _ in 0..3 {
-            let start = Instant::now();
-            op(ops)?;
-            least = least.min(nanos(start)).max(1);
-            if least > ns {
-                return Ok(1);
-            }
+            let own = Timed::of(op, ops, meter)?.own_ns();
+            spent = spent.saturating_add(own);
+            least = least.min(own);
         }
-        let fitting = (ops as f64 * batch_ns as f64 / least as f64).ceil() as u64;
+        if least > ns {
+            return Ok(1);
+        }
+        let fitting = (ops as f64 * batch_ns as f64 / least as f64).ceil().max(1.0) as u64;
         if least >= batch_ns / 4 {
-            if nanos(begun) > ns / 8 {
-                return Ok(fitting.max(1));
+            if spent > ns / 8 {
+                return Ok(fitting);
             }
-            ops = fitting.max(1);
+            ops = fitting;
         } else {
             ops = fitting.min(ops.saturating_mul(8)).max(ops + 1);
+        }
+        if nanos(begun) > ns.saturating_mul(PATIENCE_TO_CALIBRATE) {
+            return Err(wrong(
+                "no batch ran long enough undisturbed to learn how long one operation takes",
+            ));
         }
     }
 }
 
-/// Runs batches of `batch_ns` for about `ns` and reports them.
+/// Runs batches of `batch_ns` until the case has had `ns` for itself, or its patience is over, and reports them.
 fn batches(
     op: &mut Op,
     (ns, batch_ns): (u64, u64),
     meter: &Meter,
     report: &[AtomicU64],
 ) -> io::Result<()> {
-    let ops = calibrate(op, ns, batch_ns)?;
+    let ops = calibrate(op, (ns, batch_ns), meter)?;
     let begun = Instant::now();
-    let mut count = 0;
+    let (mut count, mut own) = (0, 0u64);
     let mut pace_before = pace_ns();
-    while count < BATCHES && (count < 3 || nanos(begun) < ns) {
-        let before = meter.read();
-        let start = Instant::now();
-        op(ops)?;
-        let passed = nanos(start);
-        let waited = meter.waited(before, meter.read(), passed);
+    while count < BATCHES && (count < 3 || own < ns && nanos(begun) < ns * PATIENCE_TO_MEASURE) {
+        let timed = Timed::of(op, ops, meter)?;
+        own = own.saturating_add(timed.own_ns());
         let pace_after = pace_ns();
-        let words = [passed, ops, waited.unwrap_or(UNTOLD), pace_before.max(pace_after)];
+        let waited = timed.waited_ns.unwrap_or(UNTOLD);
+        let words = [timed.passed_ns, ops, waited, pace_before.max(pace_after)];
         pace_before = pace_after;
         for (slot, word) in report[1 + 4 * count..].iter().zip(words) {
             slot.store(word, Ordering::Relaxed);
@@ -186,17 +217,6 @@ mod tests {
     use super::*;
     use crate::case::not_here;
 
-    fn scene() -> Scene {
-        let directory = std::path::PathBuf::new();
-        Scene {
-            directory,
-            cpu: 0,
-            other_cpu: None,
-            program: None,
-            partner: std::cell::Cell::new(None),
-        }
-    }
-
     fn spin(rounds: u64) {
         for i in 0..rounds {
             std::hint::black_box(i);
@@ -212,19 +232,39 @@ mod tests {
             }))
         });
         let case = case.unpinned();
-        let ended = run(&case, &scene(), 20_000_000, &AtomicBool::new(false)).unwrap();
+        let ended = run(&case, &Scene::default(), 20_000_000, &AtomicBool::new(false)).unwrap();
         let Ended::Measured(batches) = ended else { panic!("{ended:?}") };
         assert!(batches.len() >= 3);
         assert!(batches.iter().all(|b| b.ns > 0 && b.ops == batches[0].ops));
     }
 
     #[test]
+    fn a_calibration_survives_interruptions() {
+        // Each of the first tries of a short operation takes much longer than it computes, as one that is preempted does.
+        let case = Case::new("x", "", "", |_| {
+            let mut tries = 0;
+            Ok(Box::new(move |n| {
+                tries += 1;
+                if tries <= 9 {
+                    std::thread::sleep(Duration::from_millis(30));
+                }
+                spin(n * 100);
+                Ok(())
+            }))
+        });
+        let flag = AtomicBool::new(false);
+        let ended = run(&case.unpinned(), &Scene::default(), 20_000_000, &flag).unwrap();
+        let Ended::Measured(batches) = ended else { panic!("{ended:?}") };
+        assert!(batches[0].ops > 1, "batches of one operation");
+    }
+
+    #[test]
     fn refusals_arrive_as_sentences() {
         let refuse = Case::new("x", "", "", |_| Err(not_here("there is one processor only")));
-        let ended = run(&refuse.unpinned(), &scene(), 1, &AtomicBool::new(false)).unwrap();
+        let ended = run(&refuse.unpinned(), &Scene::default(), 1, &AtomicBool::new(false)).unwrap();
         assert!(matches!(&ended, Ended::Refused(why) if why == "there is one processor only"));
         let dies = Case::new("x", "", "", |_| panic!("on purpose"));
-        let ended = run(&dies.unpinned(), &scene(), 1, &AtomicBool::new(false)).unwrap();
+        let ended = run(&dies.unpinned(), &Scene::default(), 1, &AtomicBool::new(false)).unwrap();
         assert!(matches!(&ended, Ended::Refused(why) if why.contains("exit code")), "{ended:?}");
     }
 
@@ -237,7 +277,7 @@ mod tests {
                 }
             }))
         });
-        let ended = run(&endless.unpinned(), &scene(), 1, &AtomicBool::new(true));
+        let ended = run(&endless.unpinned(), &Scene::default(), 1, &AtomicBool::new(true));
         assert!(matches!(ended, Err(Error::Interrupted)));
     }
 }

@@ -21,7 +21,6 @@ pub fn step(program: &Program, words: &[OsString]) -> Result<(), Error> {
         [name, rest @ ..] => {
             let place = rest.last().unwrap_or(name);
             let done = mab::steps::step(program, &words).ok_or_else(unknown)?;
-            mab::waited::tell();
             done.map_err(|error| Error::io("do a step of a benchmark with", place.as_ref(), error))
         }
         [] => Err(unknown()),

@@ -1,7 +1,10 @@
 //! Whole runs of the micro-benchmarks, short ones.
 
+use super::rounds::{MORE_ROUNDS, order};
 use super::*;
 use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 fn short(only: &[&str], directory: &std::path::Path) -> OsOptions {
     OsOptions {
@@ -48,10 +51,14 @@ fn a_short_run_measures_and_cleans_up() {
     assert!((7 * 6..=7 * most).contains(&steps), "{steps}");
     for one in &outcome.results.benchmarks {
         let (counted, all) = (one.processes.len(), one.processes.len() + one.set_aside.len());
-        assert!((6..=most).contains(&all) && counted >= 1, "{}: {:?}", one.name, one.not_measured);
-        let value = one.value.unwrap();
+        assert!((6..=most).contains(&all), "{}: {:?}", one.name, one.not_measured);
+        // Where other programs run beside this test there may be no value, but then there is a reason.
+        let Some(value) = one.value else {
+            assert!(counted == 0 && one.not_measured.as_ref().is_some_and(|why| why.len() > 20));
+            continue;
+        };
         let [low, high] = one.ci95.unwrap();
-        assert!(0.0 < low && low <= value && value <= high);
+        assert!(counted >= 3 && 0.0 < low && low <= value && value <= high);
     }
     assert_eq!(std::fs::read_dir(home.path()).unwrap().count(), 0);
     let files = outcome.results.benchmarks.iter().find(|one| one.name == "open-close").unwrap();

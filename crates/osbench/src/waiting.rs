@@ -66,7 +66,8 @@ impl Meter {
         let told = after?.saturating_sub(before?);
         Some(match self {
             Self::Busy(_) => passed.saturating_sub(told),
-            Self::Queued { .. } => told,
+            // Two partners that wait at the same time wait once.
+            Self::Queued { .. } => told.min(passed),
         })
     }
 }
@@ -99,7 +100,7 @@ fn time_of(clock: libc::clockid_t) -> Option<u64> {
 }
 
 /// Processor time of children that were waited for.
-fn ended_children() -> Option<u64> {
+pub(crate) fn ended_children() -> Option<u64> {
     let mut usage = MaybeUninit::<libc::rusage>::uninit();
     // SAFETY: as above.
     let usage = unsafe {
@@ -135,6 +136,7 @@ mod tests {
         assert_eq!(busy.waited(Some(5), Some(500), 100), Some(0));
         let queued = Meter::Queued { counts: Vec::new(), threads: 0 };
         assert_eq!(queued.waited(Some(5), Some(15), 100), Some(10));
+        assert_eq!(queued.waited(Some(5), Some(305), 100), Some(100), "never more than elapsed");
         assert_eq!(queued.waited(None, Some(15), 100), None);
     }
 

@@ -56,10 +56,11 @@ pub fn main(args: &OsArgs) -> Result<(), Failure> {
         progress.step(step.done, step.of, &format!("{}: {}", step.name, step.case));
     });
     progress.done();
-    let Outcome { mut results, environment, finished } = outcome?;
+    let Outcome { mut results, environment, warnings, finished } = outcome?;
     results.rate(args.mips);
     document.environment = environment;
     document.interrupted = finished.is_err();
+    warnings.into_iter().for_each(|warning| document.warn(warning));
     if let Err(error) = &finished {
         document
             .warn(Warning::new(WarningKind::Interrupted, format!("the run is partial: {error}")));

@@ -25,20 +25,35 @@ fn the_andrew_benchmark_does_all_of_its_work() {
     assert_eq!(os["mab"]["whole"], true, "{}", os["mab"]);
     assert_eq!((os["mab"]["files"].as_u64(), os["mab"]["compiles"].as_u64()), (Some(70), Some(17)));
     let all = os["benchmarks"].as_array().unwrap();
+    // Beside other programs there is no value, but what the runs took is told all the same.
+    let times = |one: &Value, key: &str| -> Vec<f64> {
+        one[key].as_array().into_iter().flatten().filter_map(Value::as_f64).collect()
+    };
     let value = |case: &str| {
         let one = all.iter().find(|one| one["case"] == case).unwrap();
-        assert_eq!(one["processes"].as_array().unwrap().len(), 6, "{one}");
-        one["value"].as_f64().unwrap()
+        let mut runs = [times(one, "processes"), times(one, "set_aside")].concat();
+        // On a machine that is busy enough the time ends before six runs.
+        assert!((1..=6).contains(&runs.len()), "{one}");
+        runs.sort_by(f64::total_cmp);
+        one["value"].as_f64().unwrap_or_else(|| {
+            assert!(
+                one["not_measured"].as_str().is_some_and(|why| why.contains("processes")),
+                "{one}"
+            );
+            runs[runs.len() / 2]
+        })
     };
     let cold = all.iter().find(|one| one["case"] == "total, cold").unwrap();
-    match cold["not_measured"].as_str() {
-        Some(why) => assert!(why.contains("file cache"), "{why}"),
+    match cold["not_measured"].as_str().filter(|why| why.contains("file cache")) {
+        Some(_) => assert!(times(cold, "set_aside").is_empty(), "{cold}"),
         None => assert!(value("total, cold") > value("copy, cold")),
     }
     assert!(value("copy") > value("copy files") && value("total") > value("compile"));
     let total = all.iter().find(|one| one["case"] == "total").unwrap();
     let speed = 1416e9 / value("total") / (100.0 / 0.9);
-    assert!((total["mips_relative"].as_f64().unwrap() / speed - 1.0).abs() < 1e-9);
+    let told = total["mips_relative"].as_f64();
+    assert_eq!(told.is_some(), total["value"].is_f64(), "no speed without a value");
+    assert!(told.is_none_or(|told| (told / speed - 1.0).abs() < 1e-9));
     assert_eq!(std::fs::read_dir(home.path()).unwrap().count(), 0, "nothing stays behind");
 }
 
@@ -52,10 +67,15 @@ fn results_are_written_and_read_again() {
         .args(["-o", &result, "--html", &page])
         .assert()
         .success()
-        .stdout(predicate::str::contains("system call").and(predicate::str::contains("MIPS")));
+        .stdout(predicate::str::contains("system call").and(predicate::str::contains("dhrystone")));
     ioscape(&["report", &result]).assert().success().stdout(predicate::str::contains("getppid"));
+    let document: Value = serde_json::from_str(&std::fs::read_to_string(&result).unwrap()).unwrap();
+    let all = document["os"]["benchmarks"].as_array().unwrap();
+    let measured = |case: &str| all.iter().any(|one| one["case"] == case && one["value"].is_f64());
     let text = std::fs::read_to_string(&page).unwrap();
-    assert!(text.contains("Table 2.") && text.contains("this machine"));
+    assert_eq!(text.contains("Table 2."), measured("system call"), "a table needs a value");
+    assert_eq!(text.contains("Table 1."), measured("2.1"));
+    assert_eq!(text.contains("this machine"), measured("system call") || measured("2.1"));
 }
 
 #[test]
@@ -72,4 +92,71 @@ fn misuse_is_told_in_a_sentence() {
         ioscape(words).assert().code(2).stderr(predicate::str::contains(sentence));
     }
     ioscape(&["os-step", "cp", "/nonexistent/a", "/nonexistent/b"]).assert().code(1);
+}
+
+/// Programs that compute on every processor; they end with this value.
+struct BusyLoops(Vec<std::process::Child>);
+
+impl BusyLoops {
+    fn start() -> Self {
+        let cpus = std::thread::available_parallelism().map_or(1, usize::from);
+        let one = |_| {
+            let mut shell = std::process::Command::new("sh");
+            shell.args(["-c", "while :; do :; done"]).spawn().unwrap()
+        };
+        Self((0..cpus).map(one).collect())
+    }
+}
+
+impl Drop for BusyLoops {
+    fn drop(&mut self) {
+        for child in &mut self.0 {
+            // One that has ended by itself is no matter.
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+#[test]
+fn a_starved_run_has_reasons_and_no_numbers() {
+    let home = tempfile::tempdir().unwrap();
+    let place = home.path().to_str().unwrap();
+    let loops = BusyLoops::start();
+    let program = assert_cmd::cargo::cargo_bin("ioscape");
+    let mut command = std::process::Command::new("nice");
+    command.args(["-n", "19"]).arg(program).args(["os", "--quick", "--json", "--dir", place]);
+    let output = command.args(["--only", "getpid,cswitch"]).output().unwrap();
+    drop(loops);
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let all = document["os"]["benchmarks"].as_array().unwrap();
+    for one in all {
+        assert!(one["value"].is_null(), "a core that never was alone has no speed: {one}");
+        let why = one["not_measured"].as_str().unwrap();
+        let known = ["other programs", "one processor", "ended before", "ran long enough"];
+        assert!(known.iter().any(|words| why.contains(words)), "{why}");
+    }
+    assert!(all.len() == 6 && document["os"]["geometric_mean_mips_relative"].is_null());
+}
+
+#[test]
+fn one_processor_has_no_second_one() {
+    let home = tempfile::tempdir().unwrap();
+    let place = home.path().to_str().unwrap();
+    let program = assert_cmd::cargo::cargo_bin("ioscape");
+    let mut command = std::process::Command::new("taskset");
+    command.args(["-c", "0"]).arg(program).args(["os", "--quick", "--json", "--dir", place]);
+    let Ok(output) = command.args(["--only", "cswitch"]).output() else {
+        eprintln!("SKIPPED: taskset is not installed");
+        return;
+    };
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    for one in document["os"]["benchmarks"].as_array().unwrap() {
+        let case = one["case"].as_str().unwrap();
+        if matches!(case, "two CPUs" | "unpinned") {
+            assert!(one["not_measured"].as_str().unwrap().contains("one processor only"), "{one}");
+        }
+    }
+    assert_eq!(document["os"]["system"]["pinned_cpu"], 0);
+    assert!(document["os"]["system"]["second_cpu"].is_null());
 }

@@ -5,8 +5,11 @@
 #![allow(unsafe_code, reason = "fork, to try whether a process may join")]
 
 mod hierarchy;
+mod quota;
 #[cfg(test)]
 mod tests;
+
+pub use quota::Quota;
 
 use crate::error::Error;
 use crate::memory::memory;

@@ -5,7 +5,7 @@ use crate::case::Program;
 use std::collections::HashMap;
 use std::fs;
 use std::io;
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::time::SystemTime;
 
 /// Rules may depend on one another this deep.
@@ -99,9 +99,7 @@ impl Makefile {
 fn run(program: &Program, command: &str) -> io::Result<()> {
     let words: Vec<&str> = command.split_whitespace().collect();
     match words.split_first() {
-        Some((name, rest)) if !OWN.contains(name) => {
-            wait(Command::new(name).args(rest), Stdio::null(), name)
-        }
+        Some((name, rest)) if !OWN.contains(name) => wait(Command::new(name).args(rest), name),
         Some(_) => spawn(program, &words),
         None => Ok(()),
     }

@@ -9,7 +9,6 @@ pub(crate) mod kernel;
 mod make;
 mod spawn;
 pub(crate) mod steps;
-pub(crate) mod waited;
 
 use super::case::{Case, Program, not_here};
 use super::toolchain::{Named, Toolchain};
@@ -19,7 +18,6 @@ use std::io;
 use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
-use waited::Waited;
 
 /// Trees that get directories; only the first one is filled, as in the original.
 const TREES: u32 = 5;
@@ -141,7 +139,7 @@ pub(crate) fn run(setting: &Setting<'_>) -> io::Result<Run> {
     }
     let compiler = setting.compiler.unwrap_or("cc");
     let target = if setting.compiler.is_some() { "objects" } else { "wm" };
-    let under = RunUnderWay { setting, waited: Waited::new()? };
+    let under = RunUnderWay { setting };
     let one = under.timed(|| under.directories())?;
     under.drop_from_cache(&files, "src")?;
     let two = under.timed(|| under.copies(&files))?;
@@ -166,16 +164,14 @@ pub(crate) fn run(setting: &Setting<'_>) -> io::Result<Run> {
 /// A run under way.
 struct RunUnderWay<'a> {
     setting: &'a Setting<'a>,
-    waited: Waited,
 }
 
 impl RunUnderWay<'_> {
-    /// Time of a phase less the processor time others took.
+    /// Time of a phase.
     fn timed(&self, work: impl FnOnce() -> io::Result<()>) -> io::Result<u64> {
-        let (start, before) = (Instant::now(), self.waited.total_ns()?);
+        let start = Instant::now();
         work()?;
-        let passed = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        Ok(passed.saturating_sub(self.waited.total_ns()?.saturating_sub(before)))
+        Ok(u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX))
     }
 
     /// Drops the contents of a tree from the file cache, where the run is a cold one.
@@ -189,7 +185,7 @@ impl RunUnderWay<'_> {
         let Setting { program, directory, .. } = self.setting;
         let mut command = Command::new(&program.path);
         command.args(&program.first).args(words).current_dir(directory.join(folder));
-        spawn::wait(&mut command, self.waited.stdin()?, words[0])
+        spawn::wait(&mut command, words[0])
     }
 
     fn all(&self, commands: &[&[&str]]) -> io::Result<()> {

@@ -8,12 +8,12 @@ use std::process::{Command, Stdio};
 pub(crate) fn spawn(program: &Program, words: &[&str]) -> io::Result<()> {
     let mut command = Command::new(&program.path);
     command.args(&program.first).args(words);
-    wait(&mut command, Stdio::inherit(), words.first().unwrap_or(&""))
+    wait(&mut command, words.first().unwrap_or(&""))
 }
 
 /// Runs a command whose output nobody reads.
-pub(super) fn wait(command: &mut Command, stdin: Stdio, name: &str) -> io::Result<()> {
-    let status = command.stdin(stdin).stdout(Stdio::null()).status()?;
+pub(super) fn wait(command: &mut Command, name: &str) -> io::Result<()> {
+    let status = command.stdin(Stdio::null()).stdout(Stdio::null()).status()?;
     if status.success() {
         Ok(())
     } else {

@@ -14,11 +14,12 @@ pub(crate) fn cases() -> Vec<Case> {
     let fork = "A copy of this process that ends at once: page tables and kernel structures copied and freed.";
     let exec = "The same with a new program in it: the cost of every command in a shell.";
     vec![
-        Case::new("process", "fork", fork, |_| operation(None)),
+        Case::new("process", "fork", fork, |_| operation(None)).sharing(),
         Case::new("process", "fork and exec", exec, |scene| match &scene.program {
             Some(program) => operation(Some(words(program, NOTHING)?)),
             None => Err(not_here("there is no program to execute")),
-        }),
+        })
+        .sharing(),
     ]
 }
 

@@ -56,13 +56,7 @@ mod tests {
     #[test]
     fn every_case_performs_its_operation() {
         let home = tempfile::tempdir().unwrap();
-        let scene = Scene {
-            directory: home.path().to_owned(),
-            cpu: 0,
-            other_cpu: None,
-            program: None,
-            partner: std::cell::Cell::new(None),
-        };
+        let scene = Scene { directory: home.path().to_owned(), ..Scene::default() };
         for case in cases() {
             // What needs another program, or a kernel with more, may say so; nothing else may fail.
             match (case.ready)(&scene).and_then(|mut op| op(3)) {

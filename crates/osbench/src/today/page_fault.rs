@@ -12,7 +12,7 @@ const PAGES: usize = 1024;
 /// The only case.
 pub(crate) fn cases() -> Vec<Case> {
     let teaches = "The first touch of a new page: a trap into the kernel, zeroing a page, a page-table entry.";
-    vec![Case::new("page-fault", "anonymous page", teaches, |_| operation())]
+    vec![Case::new("page-fault", "anonymous page", teaches, |_| operation()).sharing()]
 }
 
 fn operation() -> io::Result<Op> {

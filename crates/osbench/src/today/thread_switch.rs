@@ -1,7 +1,7 @@
 //! Switching between two threads that wait for each other on a futex.
 
 use crate::case::{Case, Op, Scene};
-use crate::cswitch::{SHORT_NS, other};
+use crate::cswitch::other;
 use crate::process::pin;
 use rustix::thread::futex;
 use std::io;
@@ -28,7 +28,7 @@ pub(crate) fn cases() -> Vec<Case> {
     };
     vec![
         Case::new("thread-switch", "futex, same CPU", one, same),
-        Case::new("thread-switch", "futex, two CPUs", two, apart).sleeping().batches_of(SHORT_NS),
+        Case::new("thread-switch", "futex, two CPUs", two, apart).across_two(),
     ]
 }
 

@@ -16,15 +16,28 @@ pub fn text(results: &OsResults, style: &Style) -> String {
     if !measured.is_empty() {
         out += &format!("\n{}", benchmarks(&measured, style));
     }
-    for one in missing {
-        let why = one.not_measured.as_deref().unwrap_or_default();
-        let text = format!("{} {}: {why}", one.name, case(one));
+    for (why, cases) in by_reason(&missing) {
+        let text = format!("{}: {why}", cases.join(", "));
         out += &style.paragraph("Not measured: ", "  ", &text);
     }
     if let Some(proof) = &results.mab {
         out += &format!("\n{}", style.paragraph("", "  ", &os::proof(proof)));
     }
     out
+}
+
+/// The reasons why cases have no value, each once with its cases, in the order of the first ones.
+fn by_reason<'a>(missing: &[&'a OsBenchmark]) -> Vec<(&'a str, Vec<String>)> {
+    let mut all: Vec<(&str, Vec<String>)> = Vec::new();
+    for one in missing {
+        let why = one.not_measured.as_deref().unwrap_or_default();
+        let name = format!("{} {}", one.name, case(one));
+        match all.iter_mut().find(|(known, _)| *known == why) {
+            Some((_, cases)) => cases.push(name),
+            None => all.push((why, vec![name])),
+        }
+    }
+    all
 }
 
 fn benchmarks(all: &[&OsBenchmark], style: &Style) -> String {
@@ -43,4 +56,26 @@ fn benchmarks(all: &[&OsBenchmark], style: &Style) -> String {
         Column::numbers("Clean", all.iter().map(|one| clean(one))),
     ];
     table(&columns.iter().collect::<Vec<_>>(), style)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reason_of_many_cases_stands_once() {
+        let one = |name: &str, why: &str| OsBenchmark {
+            name: name.into(),
+            case: "x".into(),
+            not_measured: Some(why.into()),
+            ..OsBenchmark::default()
+        };
+        let all = [one("a", "busy"), one("b", "one processor"), one("c", "busy")];
+        let found = by_reason(&all.iter().collect::<Vec<_>>());
+        let expected = [
+            ("busy", vec!["a x".to_owned(), "c x".to_owned()]),
+            ("one processor", vec!["b x".to_owned()]),
+        ];
+        assert_eq!(found, expected);
+    }
 }

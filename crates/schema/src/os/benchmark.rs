@@ -42,15 +42,16 @@ pub enum OsUnit {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OsRule {
-    /// Lower quartile of the batches in which no other program used the processor and it ran at full speed; where those are few, of
-    /// all batches' time less what others took.
+    /// Lower quartile of the batches in which no other program used the processor and it ran at full speed; a process with too few of
+    /// them does not count.
     #[default]
     CleanQuartile,
     /// Lower quartile of all batches: for operations that sleep, so that waiting is part of them.
     Quartile,
-    /// All time less the processor time others took, over all operations: for work that the kernel defers and does in bursts.
+    /// All time less the processor time others took, over all operations: for work that the kernel defers and does in bursts. A process
+    /// in which others took a tenth or more does not count.
     Mean,
-    /// One run of the whole benchmark is one number, less the processor time others took.
+    /// One run of the whole benchmark is one number; it counts if no other programs were there.
     Single,
 }
 
@@ -69,6 +70,13 @@ pub struct Contamination {
     /// Share of processes during which the processor computed slower than at its fastest in the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slowed_frac: Option<f64>,
+    /// Processors that other programs kept busy besides those that the case uses: the median over processes; absent where the kernel does
+    /// not report it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub other_cpus: Option<f64>,
+    /// Share of the time in which a quota kept the control group off the processors; may be above 1 where several are nested.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub throttled_frac: Option<f64>,
 }
 
 /// One case of one benchmark.
@@ -103,7 +111,7 @@ pub struct OsBenchmark {
     /// The number of every fresh process that counts.
     #[serde(default)]
     pub processes: Vec<f64>,
-    /// The numbers of processes that do not count, for the processor was slowed meanwhile; empty where no other was left.
+    /// The numbers of processes that do not count, for they were disturbed: evidence, and no results.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub set_aside: Vec<f64>,
     /// How far others disturbed it.

@@ -23,6 +23,9 @@ pub struct OsSystem {
     /// The processor that pinned benchmarks ran on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pinned_cpu: Option<u32>,
+    /// The processor that benchmarks on two processors used in addition.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub second_cpu: Option<u32>,
 }
 
 /// Proof that the Modified Andrew Benchmark did all of its work.

@@ -1,4 +1,4 @@
-//! Control groups with a memory limit: a page cache of known size for a program that is not the command under test.
+//! Control groups: with a memory limit, for a page cache of known size, and with a quota of processor time.
 
 use super::Up;
 use super::undo::Undo;
@@ -17,17 +17,16 @@ impl Group {
     }
 }
 
-/// Where groups are made, and the file of their limit (cgroups(7)).
-fn hierarchy(mounts: &str) -> Option<(PathBuf, &'static str)> {
+/// Where groups with a controller are made, and whether in a hierarchy of its own, of version 1 (cgroups(7)).
+fn hierarchy(mounts: &str, controller: &str) -> Option<(PathBuf, bool)> {
     let table = || mounts.lines().map(|line| line.split(' ').collect::<Vec<_>>());
     let is_v1 = |words: &[&str]| {
         words.get(2) == Some(&"cgroup")
-            && words.get(3).is_some_and(|options| options.split(',').any(|o| o == "memory"))
+            && words.get(3).is_some_and(|options| options.split(',').any(|o| o == controller))
     };
-    let v1 =
-        table().find(|words| is_v1(words)).map(|words| (words[1].into(), "memory.limit_in_bytes"));
+    let v1 = table().find(|words| is_v1(words)).map(|words| (words[1].into(), true));
     let v2 = || table().find(|words| words.get(2) == Some(&"cgroup2"));
-    v1.or_else(|| v2().map(|words| (words[1].into(), "memory.max")))
+    v1.or_else(|| v2().map(|words| (words[1].into(), false)))
 }
 
 impl Up<'_> {
@@ -36,30 +35,57 @@ impl Up<'_> {
     /// # Errors
     /// One sentence if the machine has no such groups.
     pub fn memory_group(&mut self, name: &str, mib: u32) -> Result<Group, String> {
+        let bytes = (u64::from(mib) << 20).to_string();
+        let limits = |v1| vec![(if v1 { "memory.limit_in_bytes" } else { "memory.max" }, &*bytes)];
+        self.group(name, "memory", limits)
+    }
+
+    /// A group whose members may use `percent` of one processor together, in periods of a tenth of a second.
+    ///
+    /// # Errors
+    /// One sentence if the machine has no such groups.
+    pub fn quota_group(&mut self, name: &str, percent: u32) -> Result<Group, String> {
+        let us = (percent * 1000).to_string();
+        let both = format!("{us} 100000");
+        let limits = |v1| match v1 {
+            true => vec![("cpu.cfs_period_us", "100000"), ("cpu.cfs_quota_us", &*us)],
+            false => vec![("cpu.max", &*both)],
+        };
+        self.group(name, "cpu", limits)
+    }
+
+    fn group<'a>(
+        &mut self,
+        name: &str,
+        controller: &str,
+        limits: impl FnOnce(bool) -> Vec<(&'a str, &'a str)>,
+    ) -> Result<Group, String> {
         let mounts = fs::read_to_string("/proc/self/mounts").map_err(|e| format!("mounts: {e}"))?;
-        let (root, limit) =
-            hierarchy(&mounts).ok_or("no control groups with a memory controller are mounted")?;
-        if limit == "memory.max" {
-            self.enable(&root.join("cgroup.subtree_control"))?;
+        let (root, is_v1) = hierarchy(&mounts, controller).ok_or_else(|| {
+            format!("no control groups with the controller {controller} are mounted")
+        })?;
+        if !is_v1 {
+            self.enable(&root.join("cgroup.subtree_control"), controller)?;
         }
         let directory = root.join(format!("ioscape-real-{name}"));
         let fails = |e: std::io::Error| format!("{}: {e}", directory.display());
         self.note(Undo::RemoveGroup(directory.clone()))?;
         fs::create_dir_all(&directory).map_err(fails)?;
-        let bytes = u64::from(mib) << 20;
-        fs::write(directory.join(limit), bytes.to_string()).map_err(fails)?;
+        for (file, text) in limits(is_v1) {
+            fs::write(directory.join(file), text).map_err(fails)?;
+        }
         Ok(Group { directory })
     }
 
-    /// Switches the memory controller on for the groups below.
-    fn enable(&mut self, control: &Path) -> Result<(), String> {
+    /// Switches a controller on for the groups below.
+    fn enable(&mut self, control: &Path, controller: &str) -> Result<(), String> {
         let fails = |e: std::io::Error| format!("{}: {e}", control.display());
         let on = fs::read_to_string(control).map_err(fails)?;
-        if on.split_whitespace().any(|name| name == "memory") {
+        if on.split_whitespace().any(|name| name == controller) {
             return Ok(());
         }
-        self.note(Undo::Write { path: control.to_owned(), text: "-memory".to_owned() })?;
-        fs::write(control, "+memory").map_err(fails)
+        self.note(Undo::Write { path: control.to_owned(), text: format!("-{controller}") })?;
+        fs::write(control, format!("+{controller}")).map_err(fails)
     }
 }
 
@@ -71,11 +97,12 @@ mod tests {
     fn the_first_version_is_taken_where_it_has_the_controller() {
         let v2 = "cgroup2 /sys/fs/cgroup cgroup2 rw 0 0";
         let mixed = "cgroup /c/cpu cgroup rw,cpu 0 0\ncgroup /c/memory cgroup rw,memory 0 0\n";
-        let found =
-            |text: &str| hierarchy(text).map(|(path, file)| (path.display().to_string(), file));
-        assert_eq!(found(v2), Some(("/sys/fs/cgroup".into(), "memory.max")));
+        let found = |text: &str| {
+            hierarchy(text, "memory").map(|(path, v1)| (path.display().to_string(), v1))
+        };
+        assert_eq!(found(v2), Some(("/sys/fs/cgroup".into(), false)));
         let both = format!("{v2}\n{mixed}");
-        assert_eq!(found(&both), Some(("/c/memory".into(), "memory.limit_in_bytes")));
+        assert_eq!(found(&both), Some(("/c/memory".into(), true)));
         assert_eq!(found("proc /proc proc rw 0 0"), None);
     }
 }

@@ -228,6 +228,14 @@ impl Up<'_> {
         Ok(())
     }
 
+    /// Starts a program that runs beside the command under test until the system is taken down.
+    ///
+    /// # Errors
+    /// It cannot be started.
+    pub fn beside(&mut self, name: &str, words: &[&str]) -> Result<(), String> {
+        self.start(name, words)
+    }
+
     fn log(&self, name: &str) -> PathBuf {
         self.lab.path(&format!("w/{name}.log"))
     }

@@ -10,6 +10,7 @@ mod network;
 mod os;
 mod policy;
 mod prediction;
+mod starved;
 mod vxbench;
 
 use crate::check::{Check, Outcome};
@@ -260,6 +261,13 @@ pub const ALL: &[System] = &[
         packages: &["fuse3", "iproute2", "openssh-sftp-server", "socat", "sshfs"],
         must_hold: false,
         run: prediction::network,
+    },
+    System {
+        name: "os-starved",
+        truth: "the micro-benchmarks on a machine that starves them: each number within 5 % of the quiet one, or none and a reason",
+        packages: &[],
+        must_hold: false,
+        run: starved::os,
     },
     System {
         name: "os-remote",

@@ -1,0 +1,254 @@
+//! What other programs did on the machine while a process of a case ran.
+//!
+//! The counters of `/proc/stat` move in steps of 10 ms, a process of a case takes 50 ms or more. So they tell a processor that was busy
+//! from one that was idle, and no more is asked of them.
+
+use super::case::{Case, Scene};
+use super::waiting::ended_children;
+use ioscape_machine::cgroup::Quota;
+use ioscape_machine::load::{self, CpuTimes};
+use ioscape_machine::text;
+use ioscape_schema::OsRule;
+use std::time::Instant;
+
+/// Others that used the remaining processors for more than this share of the time were there.
+const OTHERS_MOST: f64 = 0.1;
+
+/// The same in a run of a whole benchmark, which has no batches to choose the undisturbed ones from.
+const OTHERS_MOST_WHOLE: f64 = 0.03;
+
+/// Counters this far apart may mean nothing: one of their steps, or two where the case's own time is taken off.
+const STEP_S: f64 = 0.0101;
+
+/// Some task that waited for memory for more than this share of the time disturbed.
+const STALL_MOST: f64 = 0.01;
+
+/// Neighbouring processors that were idle for this share of a process leave it many undisturbed moments.
+const IDLE_LEAST: f64 = 0.5;
+
+/// The machine's counters at one moment.
+#[derive(Clone, Debug)]
+struct Moment {
+    at: Instant,
+    cpus: Vec<CpuTimes>,
+    throttled_s: f64,
+    /// Processor time of the conductor's children that ended.
+    children_s: f64,
+    stalled_s: f64,
+}
+
+/// What other programs did while one process of a case ran.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Background {
+    pub(crate) elapsed_s: f64,
+    /// Processor seconds of other programs, on the processors that the case does not use; on all for a case that is not pinned.
+    /// Absent where the kernel does not tell.
+    pub(crate) others_s: Option<f64>,
+    /// Idle seconds of each processor that may share the core with the pinned one.
+    pub(crate) neighbours_idle_s: Vec<f64>,
+    /// Seconds in which a quota kept this process or others of its control group off the processors.
+    pub(crate) throttled_s: f64,
+    /// Seconds in which some task waited for memory.
+    pub(crate) stalled_s: f64,
+    /// Processor seconds that the hypervisor took, and those of all processors.
+    pub(crate) steal_s: f64,
+    pub(crate) total_s: f64,
+}
+
+impl Background {
+    /// Processors that others kept busy, on average.
+    pub(crate) fn others(&self) -> Option<f64> {
+        self.others_s.map(|busy| busy / self.elapsed_s.max(1e-9))
+    }
+
+    /// Whether other programs were there that share memory, storage or a second processor with the case.
+    pub(crate) fn has_others(&self, case: &Case) -> bool {
+        let share = if case.rule == OsRule::Single { OTHERS_MOST_WHOLE } else { OTHERS_MOST };
+        let steps = if case.pinned { STEP_S } else { 2.0 * STEP_S };
+        self.others_s.is_some_and(|busy| busy > (self.elapsed_s * share).max(steps))
+    }
+
+    /// Whether the neighbouring processors were idle so much that the fastest of many computations had the core for itself; `true` where
+    /// there are none, or the kernel does not tell.
+    pub(crate) fn was_alone(&self) -> bool {
+        self.neighbours_idle_s.iter().all(|idle| *idle >= self.elapsed_s * IDLE_LEAST)
+    }
+
+    /// Whether memory was short.
+    pub(crate) fn lacks_memory(&self) -> bool {
+        self.stalled_s > self.elapsed_s * STALL_MOST
+    }
+}
+
+/// Looks at the machine before and after each process.
+#[derive(Clone, Debug)]
+pub(crate) struct Observer {
+    /// The processor that pinned cases run on.
+    cpu: usize,
+    /// The one that cases on two processors use in addition.
+    second: Option<usize>,
+    /// Processors that may share the core with the pinned one: those that the kernel names, or all others where it names none, for a
+    /// virtual machine often hides them.
+    neighbours: Vec<usize>,
+    /// The tightest quota on this process.
+    pub(crate) quota: Option<Quota>,
+}
+
+impl Observer {
+    pub(crate) fn new(scene: &Scene) -> Self {
+        let all: Vec<usize> = load::cpus().iter().map(|cpu| cpu.number).collect();
+        let named = siblings(scene.cpu);
+        let others = all.into_iter().filter(|&other| other != scene.cpu);
+        let neighbours = others.filter(|other| named.is_empty() || named.contains(other));
+        Self {
+            cpu: scene.cpu,
+            second: scene.other_cpu,
+            neighbours: neighbours.collect(),
+            quota: Quota::find(),
+        }
+    }
+
+    /// Runs `work`, and tells what others did meanwhile from where `case` uses the processors.
+    pub(crate) fn beside<T>(&self, case: &Case, work: impl FnOnce() -> T) -> (T, Background) {
+        let before = self.now();
+        let done = work();
+        (done, self.between(case, &before, &self.now()))
+    }
+
+    fn now(&self) -> Moment {
+        let stall = text::read("/proc/pressure/memory").unwrap_or_default();
+        let total = stall.lines().next().and_then(|line| line.rsplit_once("total="));
+        Moment {
+            at: Instant::now(),
+            cpus: load::cpus(),
+            throttled_s: self.quota.as_ref().map_or(0.0, Quota::throttled_s),
+            children_s: ended_children().unwrap_or(0) as f64 / 1e9,
+            stalled_s: total.and_then(|(_, us)| us.parse::<f64>().ok()).unwrap_or(0.0) / 1e6,
+        }
+    }
+
+    fn between(&self, case: &Case, before: &Moment, after: &Moment) -> Background {
+        let passed = |cpu: &CpuTimes, of: fn(&CpuTimes) -> f64| {
+            let then = before.cpus.iter().find(|one| one.number == cpu.number);
+            then.map_or(0.0, |then| (of(cpu) - of(then)).max(0.0))
+        };
+        let sum = |of: fn(&CpuTimes) -> f64| -> f64 {
+            after.cpus.iter().map(|cpu| passed(cpu, of)).sum()
+        };
+        // The kernel does a case's I/O in system time of its own threads.
+        let busy: fn(&CpuTimes) -> f64 = match case.place {
+            Some(_) if case.pinned => |cpu| cpu.user_s,
+            _ => |cpu| cpu.user_s + cpu.system_s,
+        };
+        let own = |number| number == self.cpu || case.on_two && Some(number) == self.second;
+        let elsewhere = after.cpus.iter().filter(|cpu| !own(cpu.number));
+        let others_s = if case.pinned {
+            elsewhere.map(|cpu| passed(cpu, busy)).sum()
+        } else {
+            (sum(busy) - (after.children_s - before.children_s)).max(0.0)
+        };
+        let idle = |number: &usize| {
+            let cpu = after.cpus.iter().find(|cpu| cpu.number == *number);
+            cpu.map_or(0.0, |cpu| passed(cpu, |cpu| cpu.idle_s))
+        };
+        Background {
+            elapsed_s: after.at.duration_since(before.at).as_secs_f64(),
+            others_s: (!after.cpus.is_empty()).then_some(others_s),
+            neighbours_idle_s: self.neighbours.iter().map(idle).collect(),
+            throttled_s: (after.throttled_s - before.throttled_s).max(0.0),
+            stalled_s: (after.stalled_s - before.stalled_s).max(0.0),
+            steal_s: sum(|cpu| cpu.steal_s),
+            total_s: sum(|cpu| cpu.user_s + cpu.system_s + cpu.idle_s + cpu.steal_s),
+        }
+    }
+}
+
+/// The other hardware threads of a processor's core, as far as the kernel names them: `0,64` or `2-3`.
+fn siblings(cpu: usize) -> Vec<usize> {
+    let path = format!("/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list");
+    listed(&text::read(path).unwrap_or_default()).into_iter().filter(|&one| one != cpu).collect()
+}
+
+/// The numbers of a list as the kernel writes them.
+fn listed(text: &str) -> Vec<usize> {
+    let ends = |part: &str| {
+        let (from, to) = part.split_once('-').unwrap_or((part, part));
+        Some(from.trim().parse::<usize>().ok()?..=to.trim().parse::<usize>().ok()?)
+    };
+    text.split(',').filter_map(ends).flatten().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::case::not_here;
+
+    fn observer(quota: Option<Quota>) -> Observer {
+        Observer { cpu: 1, second: Some(0), neighbours: vec![0, 2], quota }
+    }
+
+    fn moment(at: Instant, times: [(f64, f64, f64); 3], children_s: f64) -> Moment {
+        let cpu = |(number, (user_s, system_s, idle_s))| CpuTimes {
+            number,
+            user_s,
+            system_s,
+            idle_s,
+            steal_s: 0.0,
+        };
+        let cpus = times.into_iter().enumerate().map(cpu).collect();
+        Moment { at, cpus, throttled_s: 0.0, children_s, stalled_s: 0.0 }
+    }
+
+    /// A tenth of a second: the pinned processor 1 computes, 0 computes half of the time, 2 is idle.
+    fn tenth(case: &Case) -> Background {
+        let start = Instant::now();
+        let end = start + std::time::Duration::from_millis(100);
+        let before = moment(start, [(5.0, 1.0, 9.0); 3], 3.0);
+        let after = moment(end, [(5.04, 1.01, 9.05), (5.09, 1.01, 9.0), (5.0, 1.0, 9.1)], 3.1);
+        observer(None).between(case, &before, &after)
+    }
+
+    fn case() -> Case {
+        Case::new("x", "y", "", |_| Err(not_here("no")))
+    }
+
+    #[test]
+    fn the_processors_of_a_case_are_its_own() {
+        let near = |found: Option<f64>, s: f64| assert!((found.unwrap() - s).abs() < 1e-9, "{s}");
+        near(tenth(&case()).others_s, 0.05);
+        near(tenth(&case().at((0, ioscape_schema::Locality::Local))).others_s, 0.04);
+        near(tenth(&case().across_two()).others_s, 0.0);
+        near(tenth(&case().unpinned()).others_s, 0.05);
+        let found = tenth(&case());
+        assert!(found.has_others(&case()) && !found.lacks_memory());
+        assert!((found.others().unwrap() - 0.5).abs() < 1e-6);
+        assert!(!tenth(&case().across_two()).has_others(&case()));
+    }
+
+    #[test]
+    fn a_neighbour_that_hardly_rests_leaves_no_undisturbed_moment() {
+        let one = |idle: [f64; 2]| {
+            let neighbours_idle_s = idle.to_vec();
+            Background { elapsed_s: 1.0, neighbours_idle_s, ..Background::default() }.was_alone()
+        };
+        assert!(one([0.6, 0.9]) && !one([0.2, 0.9]) && !one([0.0, 0.0]));
+        assert!(Background::default().was_alone(), "one processor has no neighbour");
+        let seen = tenth(&case());
+        assert!(seen.was_alone() && seen.neighbours_idle_s.len() == 2);
+    }
+
+    #[test]
+    fn lists_of_processors_are_read() {
+        assert_eq!(listed("0,64"), [0, 64]);
+        assert_eq!(listed("2-3\n"), [2, 3]);
+        assert!(listed("").is_empty());
+    }
+
+    #[test]
+    fn the_machine_is_observed() {
+        let scene = Scene { cpu: 0, ..Scene::default() };
+        let observer = Observer::new(&scene);
+        let (answer, found) = observer.beside(&case(), || 7);
+        assert!(answer == 7 && found.elapsed_s >= 0.0 && found.others_s.is_some());
+    }
+}

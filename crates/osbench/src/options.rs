@@ -1,0 +1,61 @@
+//! What the user asks of a run, and what a run tells while it is under way.
+
+use super::case::Program;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// What the user asks for.
+#[derive(Clone, Debug)]
+pub struct OsOptions {
+    /// Names of the benchmarks to run; all if empty.
+    pub only: Vec<String>,
+    /// Directories that file benchmarks run in: one, or a local and a remote one.
+    pub directories: Vec<PathBuf>,
+    /// Fresh processes per case.
+    pub processes: u32,
+    /// After this time nothing is repeated for the processor's sake, and after twice this time the run ends; in seconds.
+    pub repeat_until_s: f64,
+    /// Time that a process measures, in nanoseconds, before the case's own share.
+    pub process_ns: u64,
+    /// This program and the words that make it do one step of a benchmark.
+    pub program: Option<Program>,
+    /// Command of the compiler that the Modified Andrew Benchmark uses; the built-in one if none.
+    pub compiler: Option<String>,
+    /// Set to end early; what is measured is kept.
+    pub interrupt: Arc<AtomicBool>,
+}
+
+impl OsOptions {
+    /// A full run: some minutes.
+    pub fn full() -> Self {
+        Self {
+            only: Vec::new(),
+            directories: vec![PathBuf::from(".")],
+            processes: 12,
+            repeat_until_s: 270.0,
+            process_ns: 150_000_000,
+            program: None,
+            compiler: None,
+            interrupt: Arc::default(),
+        }
+    }
+
+    /// A quick run: below a minute, with wider intervals.
+    pub fn quick() -> Self {
+        Self { processes: 6, repeat_until_s: 55.0, process_ns: 45_000_000, ..Self::full() }
+    }
+}
+
+/// How far a run is.
+#[derive(Clone, Copy, Debug)]
+pub struct RunProgress<'a> {
+    /// Processes that are done.
+    pub done: usize,
+    /// Processes in all.
+    pub of: usize,
+    /// Benchmark and case of the next one.
+    pub name: &'a str,
+    /// Case of the next one.
+    pub case: &'a str,
+}
