@@ -2,7 +2,9 @@
 
 use crate::failure::Failure;
 use crate::traces::Whole;
+use ioscape_schema::Io;
 use ioscape_simulate::simulate::by_device;
+use ioscape_simulate::system::Storage;
 use ioscape_simulate::{Drive, Extent, Parameters, disksim, drives, ssd};
 use std::path::Path;
 
@@ -76,6 +78,11 @@ pub enum Target {
 impl Target {
     /// What a trace must fit.
     pub fn extent(&self) -> Extent<'_> {
+        self.storage().extent()
+    }
+
+    /// As what a system stores its data on.
+    pub fn storage(&self) -> Storage<'_> {
         match self {
             Self::Disk(drive) => (&**drive).into(),
             Self::Flash(model) => (&**model).into(),
@@ -85,7 +92,13 @@ impl Target {
 
 /// The disk or solid-state drive of a name or file.
 pub fn target(name: &str) -> Result<Target, Failure> {
-    let flash = |parameters: ssd::Parameters| {
+    target_filled(name, None)
+}
+
+/// The same, with a solid-state drive that holds this at first.
+pub fn target_filled(name: &str, filled: Option<ssd::Filled>) -> Result<Target, Failure> {
+    let flash = |mut parameters: ssd::Parameters| {
+        parameters.filled = filled.unwrap_or(parameters.filled);
         let model = parameters.build().map_err(|e| at(name, &e))?;
         Ok(Target::Flash(Box::new(model)))
     };
@@ -97,6 +110,11 @@ pub fn target(name: &str) -> Result<Target, Failure> {
         if ssd::Parameters::describes(&text) {
             return flash(ssd::Parameters::parse(&text, name).map_err(misuse)?);
         }
+    }
+    if filled.is_some() {
+        return Err(Failure::Misuse(format!(
+            "--precondition is for solid-state drives: {name} is a disk"
+        )));
     }
     drive(name).map(|drive| Target::Disk(Box::new(drive)))
 }
@@ -128,6 +146,23 @@ pub fn device_name(trace: &Whole, device: u16) -> String {
 /// The devices asked for; all of them unasked.
 pub fn devices(trace: &Whole) -> Vec<u16> {
     trace.asked.clone().unwrap_or_else(|| by_device(&trace.rows).into_keys().collect())
+}
+
+/// Says how many requests of these devices the drive does nothing with.
+pub fn tell_left_out(trace: &Whole, devices: &[u16], drive: Extent<'_>) {
+    if drive.has_flash {
+        return;
+    }
+    let idle = trace.rows.iter().filter(|io| !io.moves_data() && devices.contains(&io.device));
+    let (discards, flushes): (Vec<&Io>, Vec<&Io>) = idle.partition(|io| io.request.len > 0);
+    if discards.len() + flushes.len() > 0 {
+        crate::output::tell(&format!(
+            "Not simulated: {} discards and {} flushes (to {}, a disk without a volatile write cache, they are nothing to do)",
+            discards.len(),
+            flushes.len(),
+            drive.name
+        ));
+    }
 }
 
 /// Refuses a trace whose sectors are not made of the drive's.

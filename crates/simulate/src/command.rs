@@ -95,6 +95,8 @@ pub struct Traffic {
     pub absorbed: u64,
     /// Reads that the buffer answered.
     pub read_hits: u64,
+    /// Blocks of a solid-state drive's buffer that were not yet in the cells at the end.
+    pub held: u64,
 }
 
 impl Traffic {
@@ -105,6 +107,7 @@ impl Traffic {
             destaged: self.destaged + other.destaged,
             absorbed: self.absorbed + other.absorbed,
             read_hits: self.read_hits + other.read_hits,
+            held: self.held + other.held,
         }
     }
 }

@@ -106,12 +106,21 @@ pub struct Extent<'a> {
     pub sector_bytes: u32,
     /// Blocks.
     pub blocks: u64,
+    /// Whether it acts on discards and flushes.
+    pub has_flash: bool,
+}
+
+impl Extent<'_> {
+    /// Bytes of all blocks.
+    pub fn bytes(&self) -> u64 {
+        self.blocks * u64::from(self.sector_bytes)
+    }
 }
 
 impl<'a> From<&'a Drive> for Extent<'a> {
     fn from(drive: &'a Drive) -> Self {
         let blocks = drive.mechanism.layout.blocks();
-        Self { name: &drive.name, sector_bytes: drive.sector_bytes, blocks }
+        Self { name: &drive.name, sector_bytes: drive.sector_bytes, blocks, has_flash: false }
     }
 }
 
@@ -124,7 +133,7 @@ pub fn by_device(rows: &[Io]) -> BTreeMap<u16, u64> {
     counts
 }
 
-/// Turns the rows of a trace into jobs for a drive; flushes and discards move nothing and are left out. `devices` are the
+/// Turns the rows of a trace into jobs for a drive; flushes and discards are left out where they do nothing. `devices` are the
 /// trace's devices that are simulated, in the order of their disks.
 ///
 /// # Errors
@@ -139,7 +148,7 @@ pub fn jobs<'a>(
     let mut jobs = Vec::with_capacity(rows.len());
     let mut last_ns = 0;
     for (index, io) in rows.iter().enumerate() {
-        if !io.moves_data() {
+        if !io.moves_data() && !drive.has_flash {
             continue;
         }
         let Some(disk) = devices.iter().position(|&d| d == io.device) else { continue };

@@ -104,8 +104,8 @@ pub fn flash_cell(model: &crate::ssd::Model, run: &SimulatedTrace) -> SimulatedC
         parts: parts(&run.rows),
         written_bytes: traffic.written * block,
         absorbed_bytes: traffic.absorbed * block,
-        write_amplification: (traffic.written > 0)
-            .then(|| traffic.destaged as f64 / traffic.written as f64),
+        write_amplification: (traffic.written > traffic.held)
+            .then(|| traffic.destaged as f64 / (traffic.written - traffic.held) as f64),
         physical_distribution: distribution(
             run.rows.iter().map(SimulatedRequest::physical_ns).collect(),
         ),

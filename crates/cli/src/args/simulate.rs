@@ -5,8 +5,10 @@ use super::rows::RowsArgs;
 use clap::Args;
 use ioscape_simulate::cache::{Destage, Freeing};
 use ioscape_simulate::combinations::{
-    CacheChoice, Choices, Sweep, arrivals, cache, destage, freeing, scheduler, sweep, switch,
+    CacheChoice, Choices, Sweep, arrivals, cache, destage, freeing, precondition, scheduler, sweep,
+    switch,
 };
+use ioscape_simulate::ssd::Filled;
 use ioscape_simulate::{Arrivals, Scheduler};
 use std::path::PathBuf;
 
@@ -47,6 +49,10 @@ pub struct SimulateArgs {
     /// Put arrivals FACTOR times as far apart: 0.5 doubles the load
     #[arg(long, value_name = "FACTOR", value_parser = factor)]
     pub scale_time: Option<f64>,
+    /// What a solid-state drive holds at first: empty, full (written once, in order) or steady-state (written at random
+    /// for long) [default: as its file says]
+    #[arg(long, value_name = "STATE", value_parser = precondition)]
+    pub precondition: Option<Filled>,
     /// All disks share one bus
     #[arg(long)]
     pub shared_bus: bool,

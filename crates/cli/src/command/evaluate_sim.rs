@@ -8,8 +8,7 @@ use crate::{drives, output};
 use ioscape_machine::output::Outputs;
 use ioscape_scaling::{Bounds, EvaluationOptions, Probe, ProbeRequest, explore};
 use ioscape_schema::{Access, Document, Engine, Evaluation, Measurement, Workload};
-use ioscape_simulate::Drive;
-use ioscape_simulate::system::{self, Host, SystemParameters};
+use ioscape_simulate::system::{self, Host, Storage, SystemParameters};
 use std::path::Path;
 
 /// What a point costs of the budget, in seconds: as many points are measured as on a real machine in that time.
@@ -25,11 +24,11 @@ const PROCESS_MOST: u32 = 8;
 pub fn main(args: &EvaluateArgs, name: &str, outputs: Outputs) -> Result<(), Failure> {
     refuse_real(args)?;
     let system = read(name)?;
-    let drive = drives::drive(&system.drive).map_err(|failure| match failure {
+    let drive = drives::target(&system.drive).map_err(|failure| match failure {
         Failure::Misuse(why) => Failure::Misuse(format!("{name}: {why}")),
         other => other,
     })?;
-    let options = options(args, &system, &drive)?;
+    let options = options(args, &system, drive.storage())?;
     if args.dry_run {
         let plan = ioscape_scaling::plan(&options);
         let points: u32 = plan.phases.iter().map(|phase| phase.points as u32).sum();
@@ -41,7 +40,8 @@ pub fn main(args: &EvaluateArgs, name: &str, outputs: Outputs) -> Result<(), Fai
     let mut document = output::document(args.seed);
     let keeper = Keeper::new(Work::Evaluation, outputs, &args.out, &document)?;
     let progress = Progress::of_evaluation(options.budget_s);
-    let mut probe = Simulated { system: &system, drive: &drive, document: &document, progress };
+    let mut probe =
+        Simulated { system: &system, storage: drive.storage(), document: &document, progress };
     let evaluation = match explore(&options, &mut probe) {
         Ok(evaluation) => evaluation,
         Err(stopped) => return Err(Failure::Failed(stopped.error.to_string())),
@@ -87,15 +87,15 @@ fn read(name: &str) -> Result<SystemParameters, Failure> {
 fn options(
     args: &EvaluateArgs,
     system: &SystemParameters,
-    drive: &Drive,
+    storage: Storage<'_>,
 ) -> Result<EvaluationOptions, Failure> {
     let [least, most] = system.unique_bytes;
-    let (most, capacity) =
-        (args.max_unique_bytes.unwrap_or(most) >> 12 << 12, drive.capacity_bytes());
+    let extent = storage.extent();
+    let (most, capacity) = (args.max_unique_bytes.unwrap_or(most) >> 12 << 12, extent.bytes());
     if most > capacity {
         return Err(Failure::Misuse(format!(
             "sets of up to {most} bytes do not fit the {capacity} bytes of {}, the drive of {}: give --max-unique-bytes or correct unique_bytes",
-            drive.name, system.name
+            extent.name, system.name
         )));
     }
     let access = if args.direct { Access::Direct } else { Access::Buffered };
@@ -128,7 +128,7 @@ fn options(
 /// A simulated system as a probe.
 struct Simulated<'a> {
     system: &'a SystemParameters,
-    drive: &'a Drive,
+    storage: Storage<'a>,
     document: &'a Document,
     progress: Progress,
 }
@@ -138,7 +138,7 @@ impl Probe for Simulated<'_> {
 
     fn measure(&mut self, request: &ProbeRequest) -> Result<Measurement, Self::Error> {
         let workload = &request.workload;
-        let mut host = Host::new(self.system, self.drive, workload.unique_bytes)?;
+        let mut host = Host::new(self.system, self.storage, workload.unique_bytes)?;
         let mut streams = ioscape_workload::streams(workload, self.document.seed);
         let next = |process: usize| streams[process].request();
         Ok(system::measure(self.system, &mut host, workload, next, self.cost_s(request)))

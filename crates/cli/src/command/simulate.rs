@@ -31,12 +31,13 @@ pub fn main(args: &SimulateArgs) -> Result<(), Failure> {
     }
     let names = outputs::names_of(&args.out).reads("the trace", &args.trace);
     let mut outputs = names.reads("--drive", [&args.drive]).writes(ROWS, &args.rows).open()?;
-    let target = drives::target(&args.drive)?;
+    let target = drives::target_filled(&args.drive, args.precondition)?;
     let mut trace = Rows::open(&args.trace, &args.of_trace)?.all()?;
     let progress = Progress::of_jobs(0, 1, "simulate");
     let devices = drives::devices(&trace);
     let extent = target.extent();
     drives::check_sectors(&trace, &devices, extent)?;
+    drives::tell_left_out(&trace, &devices, extent);
     fitted(args, &mut trace.rows, extent);
     let all = jobs(&trace.rows, &devices, extent).map_err(|e| {
         let wrap = if e.to_string().contains("beyond") { ", or give --wrap" } else { "" };

@@ -199,6 +199,46 @@ fn a_solid_state_drive_takes_a_trace_and_nothing_meant_for_disks() {
     assert!(String::from_utf8_lossy(&told).contains("--cache is for disks"));
 }
 
+/// A trace of our own columns: 200 writes of 4 KiB, each followed by a flush, and a discard at the end.
+fn flushed_writes(folder: &Path) -> PathBuf {
+    let mut text = String::from("# ioscape trace {\"format\":\"made\",\"devices\":[]}\n");
+    text.push_str("queued_ns,is_write,offset_bytes,length_bytes,flags\n");
+    for n in 0..200u64 {
+        let at = n * 10_000_000;
+        let _ = writeln!(text, "{at},1,{},4096,", n * 4096);
+        let _ = writeln!(text, "{at},1,0,0,flush");
+    }
+    text.push_str("2000000000,1,0,409600,discard\n");
+    let path = folder.join("flushed.csv");
+    std::fs::write(&path, text).expect("a trace can be written");
+    path
+}
+
+#[test]
+fn flushes_and_discards_act_on_flash_and_are_told_of_on_disks() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let trace = flushed_writes(folder.path());
+    let run = |more: &[&str]| {
+        ioscape().arg("simulate").arg(&trace).args(more).arg("--json").assert().success()
+    };
+    let flash = run(&["--drive", "generic-ssd", "--precondition", "empty"]);
+    let document: Document =
+        serde_json::from_slice(&flash.get_output().stdout).expect("a document");
+    let simulation = document.simulation().expect("a simulation");
+    // Every flushed page fills a batch of eight.
+    assert_eq!(simulation.requests, 401);
+    assert_eq!(simulation.cells[0].write_amplification, Some(8.0));
+    let disk = run(&["--drive", "hp-c2247a"]);
+    let told = String::from_utf8_lossy(&disk.get_output().stderr).into_owned();
+    assert!(told.contains("Not simulated: 1 discards and 200 flushes"), "{told}");
+    ioscape()
+        .arg("simulate")
+        .arg(&trace)
+        .args(["--drive", "hp-c2247a", "--precondition", "full"])
+        .assert()
+        .code(2);
+}
+
 #[test]
 fn options_without_effect_are_refused() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -1,6 +1,7 @@
 //! The values that can be chosen or varied in a simulation, and how they are written.
 
 use crate::cache::{Destage, Freeing};
+use crate::ssd::Filled;
 use crate::{Arrivals, SCHEDULERS, Scheduler};
 use ioscape_schema::units::parse_bytes;
 
@@ -64,6 +65,16 @@ pub fn freeing(text: &str) -> Result<Freeing, String> {
 /// The text is none of them.
 pub fn switch(text: &str) -> Result<bool, String> {
     one_of(text, &[("on", true), ("off", false)])
+}
+
+/// Reads what a solid-state drive holds at first: `empty`, `full` or `steady-state`.
+///
+/// # Errors
+/// The text is none of them.
+pub fn precondition(text: &str) -> Result<Filled, String> {
+    let known =
+        [("empty", Filled::Empty), ("full", Filled::Full), ("steady-state", Filled::SteadyState)];
+    one_of(text, &known)
 }
 
 /// Reads when requests arrive: `queued`, `issued` or `closed`.

@@ -2,7 +2,9 @@
 
 mod choice;
 
-pub use choice::{CacheChoice, Sweep, arrivals, cache, destage, freeing, scheduler, sweep, switch};
+pub use choice::{
+    CacheChoice, Sweep, arrivals, cache, destage, freeing, precondition, scheduler, sweep, switch,
+};
 
 use crate::cache::{Destage, Freeing};
 use crate::{Arrivals, Configuration, DiskOptions, Drive, Scheduler, WriteCache};

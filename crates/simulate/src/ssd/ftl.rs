@@ -1,6 +1,8 @@
 //! The translation layer: where every logical page lies, and greedy garbage collection.
 
 use super::Flash;
+use super::filling::Filling;
+use super::map::{Entry, Map};
 
 /// What programming one page came to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -11,47 +13,70 @@ pub struct Programmed {
     pub erased: u32,
 }
 
+/// Mark in a block's count of pages in use: it is open or free, and is not collected.
+const NOT_CLOSED: u16 = 1 << 15;
+
 /// A die's blocks.
 #[derive(Clone, Debug)]
 struct Die {
-    /// First of its blocks.
-    first: u32,
-    /// The block that is being written, and the pages written in it.
+    /// The block that is being written, by its number on the die, and the pages written in it.
     open: u32,
     filled: u32,
     /// Erased blocks.
     free: Vec<u32>,
 }
 
-/// The map between logical and physical pages. Numbers are kept plus one, so that memory never touched says "nothing".
+/// The map between logical and physical pages. A logical page always lives on the same die.
 #[derive(Clone, Debug)]
 pub struct Ftl {
-    physical: Vec<u32>,
-    logical: Vec<u32>,
-    /// Pages in use of every block.
+    map: Map,
+    filling: Filling,
+    /// Pages in use of every block, with [`NOT_CLOSED`].
     valid: Vec<u16>,
+    /// Logical pages by place, of blocks that were written since the beginning; the others are empty.
+    written: Vec<Vec<u32>>,
     dies: Vec<Die>,
+    pages: u32,
     pages_per_block: u32,
     blocks_per_die: u32,
 }
 
+/// The logical page with this number on a die.
+fn page(number: u32, dies: u32, die: u32) -> u32 {
+    u32::try_from(u64::from(number) * u64::from(dies) + u64::from(die)).unwrap_or(u32::MAX)
+}
+
 impl Ftl {
-    /// Erased chips that are to hold so many logical pages.
-    pub fn new(flash: &Flash, pages: u32) -> Self {
+    /// Chips that hold this at first.
+    pub fn new(flash: &Flash, filling: Filling) -> Self {
         let dies = flash.channels * flash.dies_per_channel;
-        let blocks = dies * flash.blocks_per_die;
-        let die = |n: u32| {
-            let first = n * flash.blocks_per_die;
-            let free = (first + 1..first + flash.blocks_per_die).rev().collect();
-            Die { first, open: first, filled: 0, free }
-        };
+        let pages = filling.pages();
+        let (all, used) = (flash.blocks_per_die, filling.blocks());
+        let blocks = dies as usize * all as usize;
+        let (mut valid, mut written) = (Vec::with_capacity(blocks), vec![Vec::new(); blocks]);
+        let mut at_work = Vec::new();
+        for die in 0..dies {
+            let first = valid.len();
+            valid.extend(filling.counts(die));
+            valid.resize(first + all as usize, NOT_CLOSED);
+            let (open, filled) = filling.open(die);
+            if open < used {
+                let at = first + open as usize;
+                valid[at] |= NOT_CLOSED;
+                written[at] = filling.held(open).map(|n| page(n, dies, die)).collect();
+                written[at].resize(filled as usize, u32::MAX);
+            }
+            at_work.push(Die { open, filled, free: (open + 1..all).rev().collect() });
+        }
         Self {
-            physical: vec![0; pages as usize],
-            logical: vec![0; blocks as usize * flash.pages_per_block as usize],
-            valid: vec![0; blocks as usize],
-            dies: (0..dies).map(die).collect(),
+            map: Map::new(pages),
+            filling,
+            valid,
+            written,
+            dies: at_work,
+            pages,
             pages_per_block: flash.pages_per_block,
-            blocks_per_die: flash.blocks_per_die,
+            blocks_per_die: all,
         }
     }
 
@@ -61,18 +86,38 @@ impl Ftl {
         page as usize % self.dies.len()
     }
 
-    /// Whether a page was ever written.
+    /// Physical number of a place of a die's block.
+    fn physical(&self, die: usize, block: u32, place: u32) -> u32 {
+        (die as u32 * self.blocks_per_die + block) * self.pages_per_block + place
+    }
+
+    /// The physical page that holds a page; `None` when it was never written, or discarded.
     #[inline]
-    pub fn holds(&self, page: u32) -> bool {
-        self.physical[page as usize] > 0
+    pub fn place(&self, page: u32) -> Option<u32> {
+        match self.map.get(page) {
+            Entry::First => self.filling.place(page),
+            Entry::Nowhere => None,
+            Entry::At(physical) => Some(physical),
+        }
+    }
+
+    /// Puts a page into the map.
+    fn set(&mut self, page: u32, physical: Option<u32>) {
+        self.map.set(page, physical, |other| self.filling.place(other));
+    }
+
+    /// Takes a page's old copy out of use.
+    fn invalidate(&mut self, page: u32) {
+        if let Some(old) = self.place(page) {
+            self.valid[(old / self.pages_per_block) as usize] -= 1;
+        }
     }
 
     /// Writes a page anew.
     pub fn program(&mut self, page: u32) -> Programmed {
-        if let Some(old) = self.physical[page as usize].checked_sub(1) {
-            self.valid[(old / self.pages_per_block) as usize] -= 1;
-            self.logical[old as usize] = 0;
-        }
+        self.invalidate(page);
+        // Until it is written, garbage collection must not find it.
+        self.set(page, None);
         let die = self.die(page);
         let mut done = Programmed::default();
         while self.dies[die].filled == self.pages_per_block {
@@ -82,36 +127,91 @@ impl Ftl {
         done
     }
 
-    fn append(&mut self, die: usize, page: u32) {
+    /// Leaves places of a die's open block unused: what is programmed together but not filled. Gives the places left in it.
+    pub fn skip(&mut self, die: usize, places: u32) -> u32 {
         let at = &mut self.dies[die];
-        let physical = at.open * self.pages_per_block + at.filled;
-        at.filled += 1;
-        self.valid[at.open as usize] += 1;
-        self.physical[page as usize] = physical + 1;
-        self.logical[physical as usize] = page + 1;
+        at.filled = (at.filled + places).min(self.pages_per_block);
+        let block = die * self.blocks_per_die as usize + at.open as usize;
+        self.written[block].resize(at.filled as usize, u32::MAX);
+        self.pages_per_block - at.filled
+    }
+
+    /// Forgets pages: their copies are garbage.
+    pub fn discard(&mut self, pages: std::ops::Range<u32>) {
+        let (mut page, end) = (pages.start, pages.end.min(self.pages));
+        while page < end {
+            if Map::is_whole_piece(page, end) {
+                for one in page..page + Map::piece() {
+                    self.invalidate(one);
+                }
+                self.map.clear_piece(page);
+                page += Map::piece();
+            } else {
+                self.invalidate(page);
+                self.set(page, None);
+                page += 1;
+            }
+        }
+    }
+
+    fn append(&mut self, die: usize, page: u32) {
+        let (open, filled) = (self.dies[die].open, self.dies[die].filled);
+        let block = die * self.blocks_per_die as usize + open as usize;
+        self.dies[die].filled += 1;
+        self.valid[block] += 1;
+        self.written[block].push(page);
+        self.set(page, Some(self.physical(die, open, filled)));
     }
 
     /// Opens an erased block; when it was the last, the block with fewest pages in use moves there and is erased.
     fn open_block(&mut self, die: usize, done: &mut Programmed) {
         let Some(open) = self.dies[die].free.pop() else { return };
-        let is_last = self.dies[die].free.is_empty();
+        let first = die * self.blocks_per_die as usize;
+        self.valid[first + self.dies[die].open as usize] &= !NOT_CLOSED;
+        self.valid[first + open as usize] = NOT_CLOSED;
+        self.written[first + open as usize].clear();
         (self.dies[die].open, self.dies[die].filled) = (open, 0);
-        if !is_last {
-            return;
+        if self.dies[die].free.is_empty() {
+            self.collect(die, done);
         }
-        let first = self.dies[die].first;
-        let others = (first..first + self.blocks_per_die).filter(|&b| b != open);
-        let Some(victim) = others.min_by_key(|&b| self.valid[b as usize]) else { return };
-        let pages = victim * self.pages_per_block..(victim + 1) * self.pages_per_block;
-        for physical in pages {
-            if let Some(page) = self.logical[physical as usize].checked_sub(1) {
-                self.logical[physical as usize] = 0;
-                self.append(die, page);
-                done.moved += 1;
-            }
+    }
+
+    /// Moves what is in use of the block with the fewest such pages to the open block, and erases it.
+    fn collect(&mut self, die: usize, done: &mut Programmed) {
+        let first = die * self.blocks_per_die as usize;
+        let blocks = &self.valid[first..first + self.blocks_per_die as usize];
+        let victims = blocks.iter().enumerate().filter(|(_, count)| **count < NOT_CLOSED);
+        let Some((victim, _)) = victims.min_by_key(|(_, count)| **count) else { return };
+        for page in self.in_use(die, victim as u32) {
+            self.append(die, page);
+            done.moved += 1;
         }
-        self.valid[victim as usize] = 0;
+        self.valid[first + victim] = NOT_CLOSED;
+        self.written[first + victim] = Vec::new();
         done.erased += 1;
-        self.dies[die].free.push(victim);
+        self.dies[die].free.push(victim as u32);
+    }
+
+    /// Logical pages that a closed block holds.
+    fn in_use(&self, die: usize, block: u32) -> Vec<u32> {
+        let dies = self.dies.len() as u32;
+        let written = &self.written[die * self.blocks_per_die as usize + block as usize];
+        let held: Vec<u32> = if written.is_empty() {
+            self.filling.held(block).map(|n| page(n, dies, die as u32)).collect()
+        } else {
+            written.clone()
+        };
+        let here = |(place, page): (usize, u32)| {
+            let is_here = page < self.pages
+                && self.place(page) == Some(self.physical(die, block, place as u32));
+            is_here.then_some(page)
+        };
+        held.into_iter().enumerate().filter_map(here).collect()
+    }
+
+    /// Pages in use of the closed blocks of the first die.
+    pub(super) fn closed_counts(&self) -> Vec<u16> {
+        let blocks = &self.valid[..self.blocks_per_die as usize];
+        blocks.iter().copied().filter(|count| *count < NOT_CLOSED).collect()
     }
 }

@@ -1,14 +1,21 @@
-//! A simple NAND solid-state drive: channels, dies, a page-mapped translation layer with greedy garbage collection, and a
-//! write buffer. Its parameter file; [`Ssd`] is the drive at work.
+//! A NAND solid-state drive: channels, dies, a page-mapped translation layer with greedy garbage collection, and a write
+//! buffer. Its parameter file; [`Ssd`] is the drive at work.
 //!
-//! Dies and channels serve in the order of arrival; a logical page always lives on the same die (pages are striped over
-//! dies by number), so every die collects its own garbage.
+//! A logical page always lives on the same die (pages are striped over dies by number), so every die collects its own
+//! garbage. Reads go before programs and erases, and suspend them where the flash can.
 
+mod buffer;
+mod dies;
+mod filling;
 mod ftl;
+mod map;
+mod precondition;
 mod run;
+mod simulate;
 
 pub use ftl::{Ftl, Programmed};
-pub use run::{Ssd, simulate};
+pub use run::Ssd;
+pub use simulate::simulate;
 
 use crate::Error;
 use crate::drive::Status;
@@ -20,8 +27,8 @@ use std::collections::BTreeMap;
 /// Bytes of a block that traces count in.
 const SECTOR_BYTES: u32 = 512;
 
-/// Most physical pages: a bound for memory of 2 GB.
-const PAGES_MOST: u64 = 1 << 28;
+/// Most physical pages: they are counted in 32 bits.
+const PAGES_MOST: u64 = (1 << 32) - (1 << 16);
 
 /// Chips and how they are arranged.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -33,13 +40,22 @@ pub struct Flash {
     pub dies_per_channel: u32,
     /// Erase blocks of a die.
     pub blocks_per_die: u32,
-    /// Pages of an erase block.
+    /// Pages of an erase block, all planes together.
     pub pages_per_block: u32,
     /// Bytes of a page, the unit of mapping.
     pub page_bytes: u32,
-    /// Reading a page from the cells, in milliseconds.
+    /// Bytes that are sensed or programmed at once on a plane; absent: a page.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cell_page_bytes: Option<u32>,
+    /// Planes of a die, which sense and program together; absent: 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub planes_per_die: Option<u32>,
+    /// Suspending a program or an erase for a read, in milliseconds; absent: reads wait for its end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub suspend_ms: Option<f64>,
+    /// Sensing from the cells, in milliseconds.
     pub read_ms: f64,
-    /// Programming a page, in milliseconds.
+    /// Programming, in milliseconds.
     pub program_ms: f64,
     /// Erasing a block, in milliseconds.
     pub erase_ms: f64,
@@ -57,6 +73,9 @@ pub struct Controller {
     pub link_bytes_per_s: f64,
     /// Bytes of writes that are held, and reported complete, before they are programmed.
     pub write_buffer_bytes: u64,
+    /// Whether the buffer keeps its contents without power, so that a flush has nothing to do.
+    #[serde(default)]
+    pub power_loss_protection: bool,
 }
 
 /// What the drive holds when a run begins.
@@ -68,6 +87,8 @@ pub enum Filled {
     Empty,
     /// Every page was written once, in order.
     Full,
+    /// Pages were written at random for long: garbage collection costs what it always will.
+    SteadyState,
 }
 
 /// A solid-state drive's parameter file.
@@ -110,8 +131,12 @@ pub struct Model {
     pub filled: Filled,
     /// Pages of the write buffer.
     pub buffer_pages: usize,
+    /// Pages that a die programs at once.
+    pub batch_pages: u32,
+    power_loss_protection: bool,
     command_ns: u64,
     read_ns: u64,
+    suspend_ns: Option<u64>,
     program_ns: u64,
     erase_ns: u64,
     channel_page_ns: u64,
@@ -149,7 +174,10 @@ impl Parameters {
             flash,
             filled: self.filled,
             buffer_pages: (controller.write_buffer_bytes / u64::from(flash.page_bytes)) as usize,
+            batch_pages: flash.batch_pages(),
+            power_loss_protection: controller.power_loss_protection,
             command_ns: nanoseconds(controller.command_ms),
+            suspend_ns: flash.suspend_ms.map(nanoseconds),
             read_ns: nanoseconds(flash.read_ms),
             program_ns: nanoseconds(flash.program_ms),
             erase_ns: nanoseconds(flash.erase_ms),
@@ -163,6 +191,12 @@ impl Parameters {
         if flash.page_bytes == 0 || !flash.page_bytes.is_multiple_of(SECTOR_BYTES) {
             return Err(format!("flash.page_bytes: {} is no multiple of 512", flash.page_bytes));
         }
+        if !flash.cell_page_bytes.unwrap_or(flash.page_bytes).is_multiple_of(flash.page_bytes) {
+            return Err("flash.cell_page_bytes: it must hold whole pages of page_bytes".into());
+        }
+        if flash.batch_pages() == 0 || flash.batch_pages() > flash.pages_per_block {
+            return Err("flash: planes_per_die and cell_page_bytes give more pages than a block has, or none".into());
+        }
         let page = u64::from(flash.page_bytes);
         if self.capacity_bytes == 0 || !self.capacity_bytes.is_multiple_of(page) {
             return Err(format!("capacity_bytes: {} is no whole pages", self.capacity_bytes));
@@ -171,6 +205,7 @@ impl Parameters {
             ("flash.read_ms", flash.read_ms),
             ("flash.program_ms", flash.program_ms),
             ("flash.erase_ms", flash.erase_ms),
+            ("flash.suspend_ms", flash.suspend_ms.unwrap_or(0.0)),
             ("controller.command_ms", self.controller.command_ms),
         ] {
             if !(0.0..4000.0).contains(&ms) {
@@ -198,7 +233,7 @@ impl Parameters {
         let counts =
             [flash.channels, flash.dies_per_channel, flash.blocks_per_die, flash.pages_per_block];
         let pages = counts.iter().fold(1u64, |all, &n| all.saturating_mul(u64::from(n)));
-        if pages == 0 || pages > PAGES_MOST || flash.pages_per_block > u32::from(u16::MAX) {
+        if pages == 0 || pages > PAGES_MOST || flash.pages_per_block >= 1 << 15 {
             return Err(format!("flash: {pages} pages; from 1 to {PAGES_MOST} are possible"));
         }
         let dies = u64::from(flash.channels) * u64::from(flash.dies_per_channel);
@@ -211,6 +246,14 @@ impl Parameters {
             ));
         }
         Ok(())
+    }
+}
+
+impl Flash {
+    /// Pages that a die senses or programs at once.
+    pub fn batch_pages(&self) -> u32 {
+        let cells = self.cell_page_bytes.unwrap_or(self.page_bytes) / self.page_bytes.max(1);
+        cells.saturating_mul(self.planes_per_die.unwrap_or(1))
     }
 }
 
@@ -228,7 +271,12 @@ impl Model {
 
 impl<'a> From<&'a Model> for Extent<'a> {
     fn from(model: &'a Model) -> Self {
-        Self { name: &model.name, sector_bytes: SECTOR_BYTES, blocks: model.blocks }
+        Self {
+            name: &model.name,
+            sector_bytes: SECTOR_BYTES,
+            blocks: model.blocks,
+            has_flash: true,
+        }
     }
 }
 

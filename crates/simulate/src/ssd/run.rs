@@ -1,123 +1,129 @@
-//! A solid-state drive at work: when dies, channels, link and write buffer are free.
+//! A solid-state drive at work: link, write buffer, channels and dies.
+//!
+//! Reads are served as they come; everything else happens in the time they leave, and is accounted for when it is looked
+//! at. A write that waits for room, or a flush, looks ahead to the time when it is done: reads that come in between no
+//! longer delay it, but what is programmed after it.
 
-use super::{Filled, Ftl, Model};
+use super::buffer::Buffer;
+use super::dies::{Channel, Event, Task};
+use super::precondition::filling;
+use super::{Ftl, Model};
 use crate::command::{Command, Done, Parts, Traffic};
-use crate::simulate::{Arrivals, Job, SimulatedRequest, SimulatedTrace};
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::ops::Range;
 
 /// A solid-state drive and its state.
 #[derive(Clone, Debug)]
 pub struct Ssd<'a> {
     model: &'a Model,
     ftl: Ftl,
-    die_free_ns: Vec<u64>,
-    channel_free_ns: Vec<u64>,
-    link_free_ns: u64,
-    /// When the pages in the write buffer are programmed, with their numbers.
-    programmed: BinaryHeap<Reverse<(u64, u32)>>,
-    /// Pages in the write buffer, and when the last copy of each is programmed.
-    buffered: BTreeMap<u32, u64>,
-    /// Counts, in blocks of 512 bytes; `destaged` includes what garbage collection moved.
-    pub traffic: Traffic,
+    channels: Vec<Channel>,
+    /// Until when the link carries data to the host, and to the drive.
+    to_host_ns: u64,
+    to_drive_ns: u64,
+    buffer: Buffer,
+    /// Commands so far.
+    commands: u64,
+    traffic: Traffic,
 }
 
 impl<'a> Ssd<'a> {
     /// A drive at rest.
     pub fn new(model: &'a Model) -> Self {
-        let mut ftl = Ftl::new(&model.flash, model.pages());
-        if model.filled == Filled::Full {
-            for page in 0..model.pages() {
-                ftl.program(page);
-            }
-        }
+        let flash = &model.flash;
         Self {
             model,
-            ftl,
-            die_free_ns: vec![0; model.dies() as usize],
-            channel_free_ns: vec![0; model.flash.channels as usize],
-            link_free_ns: 0,
-            programmed: BinaryHeap::new(),
-            buffered: BTreeMap::new(),
+            ftl: Ftl::new(flash, filling(flash, model.pages(), model.filled)),
+            channels: (0..flash.channels).map(|_| Channel::new(flash.dies_per_channel)).collect(),
+            to_host_ns: 0,
+            to_drive_ns: 0,
+            buffer: Buffer::new(model.buffer_pages),
+            commands: 0,
             traffic: Traffic::default(),
         }
     }
 
-    /// Carries out a command that comes at `now_ns`, beside those that are still in progress.
+    /// What was written so far, in blocks of 512 bytes; `destaged` includes what garbage collection moved.
+    pub fn traffic(&self) -> Traffic {
+        Traffic { held: self.buffer.waiting() * self.model.page_blocks, ..self.traffic }
+    }
+
+    /// Carries out a read or write that comes at `now_ns`, beside those that are still in progress.
     pub fn serve(&mut self, now_ns: u64, command: Command) -> Done {
         let count = command.count.min(self.model.blocks.saturating_sub(command.block));
         let command = Command { count, ..command };
-        self.release(now_ns);
+        self.commands += 1;
         if command.write { self.write(now_ns, command) } else { self.read(now_ns, command) }
     }
 
     /// Numbers of the pages that a command touches.
-    fn pages(&self, command: Command) -> std::ops::Range<u32> {
+    fn pages(&self, command: Command) -> Range<u32> {
         let first = command.block / self.model.page_blocks;
         let end = (command.block + command.count).div_ceil(self.model.page_blocks);
         first as u32..end as u32
     }
 
-    fn channel(&self, die: usize) -> usize {
-        die % self.channel_free_ns.len()
+    /// Channel of a page, and which of the channel's dies it is on.
+    #[inline]
+    fn die(&self, page: u32) -> (usize, usize) {
+        let (die, channels) = (self.ftl.die(page), self.channels.len());
+        (die % channels, die / channels)
     }
 
     fn read(&mut self, now_ns: u64, command: Command) -> Done {
-        let started = now_ns + self.model.command_ns;
+        let model = self.model;
+        let started = now_ns + model.command_ns;
         let (mut ready, mut waited_ns) = (started, 0);
         let mut cached = true;
         for page in self.pages(command) {
-            if self.buffered.contains_key(&page) || !self.ftl.holds(page) {
+            let (channel, die) = self.die(page);
+            self.advance(channel, started);
+            if self.buffer.holds(page) {
                 continue;
             }
+            let Some(physical) = self.ftl.place(page) else { continue };
             cached = false;
-            let sensed = self.sense(started, page);
-            waited_ns = waited_ns.max(sensed - started - self.model.read_ns);
-            let channel = self.channel(self.ftl.die(page));
-            let free = &mut self.channel_free_ns[channel];
-            *free = sensed.max(*free) + self.model.channel_page_ns;
-            ready = ready.max(*free);
+            let group = physical / model.batch_pages;
+            let at = &mut self.channels[channel];
+            let sensed = at.sense(started, die, group, self.commands, model);
+            waited_ns = waited_ns.max(sensed - started - model.read_ns);
+            ready = ready.max(at.carry(sensed, model));
         }
         self.traffic.read_hits += u64::from(cached);
-        let link = ready.max(self.link_free_ns);
-        self.link_free_ns = link + command.count * self.model.link_block_ns;
+        let link = ready.max(self.to_host_ns);
+        self.to_host_ns = link + command.count * model.link_block_ns;
         let parts = Parts {
             waited_ns,
-            overhead_ns: self.model.command_ns,
-            bus_ns: self.link_free_ns - ready,
+            overhead_ns: model.command_ns,
+            bus_ns: self.to_host_ns - ready,
             transfer_ns: ready - started - waited_ns,
             cached,
             ..Parts::default()
         };
-        Done { completed_ns: self.link_free_ns, parts }
-    }
-
-    /// Reads a page from the cells of its die; gives the time when it is done.
-    fn sense(&mut self, from_ns: u64, page: u32) -> u64 {
-        let free = &mut self.die_free_ns[self.ftl.die(page)];
-        *free = from_ns.max(*free) + self.model.read_ns;
-        *free
+        Done { completed_ns: self.to_host_ns, parts }
     }
 
     fn write(&mut self, now_ns: u64, command: Command) -> Done {
         let started = now_ns + self.model.command_ns;
-        let first_bit = started.max(self.link_free_ns);
-        let (mut at, mut waited_ns) = (first_bit, 0);
+        let (mut at, mut waited_ns) = (started.max(self.to_drive_ns), 0);
         let end = command.block + command.count;
         for page in self.pages(command) {
             let low = u64::from(page) * self.model.page_blocks;
             let blocks = end.min(low + self.model.page_blocks) - command.block.max(low);
             at += blocks * self.model.link_block_ns;
-            self.release(at);
-            while self.programmed.len() >= self.model.buffer_pages {
-                let Some(&Reverse((done, _))) = self.programmed.peek() else { break };
-                waited_ns += done.saturating_sub(at);
-                at = at.max(done);
-                self.release(at);
+            let room = self.make_room(at, page);
+            waited_ns += room - at;
+            at = room;
+            let in_part = blocks < self.model.page_blocks
+                && !self.buffer.holds(page)
+                && self.ftl.place(page).is_some();
+            if self.buffer.take(page, in_part) {
+                self.traffic.absorbed += blocks;
+            } else {
+                let (channel, die) = self.die(page);
+                self.channels[channel].wait(die, page);
             }
-            self.program(at, page, blocks < self.model.page_blocks);
         }
-        self.link_free_ns = at;
+        self.to_drive_ns = at;
         self.traffic.written += command.count;
         let parts = Parts {
             waited_ns,
@@ -129,68 +135,130 @@ impl<'a> Ssd<'a> {
         Done { completed_ns: at, parts }
     }
 
-    /// Sends a buffered page to its die. A page of which only a part is new is read before.
-    fn program(&mut self, from_ns: u64, page: u32, in_part: bool) {
-        let die = self.ftl.die(page);
-        let old_ns = if in_part && self.ftl.holds(page) && !self.buffered.contains_key(&page) {
-            self.sense(from_ns, page)
-        } else {
-            from_ns
-        };
-        let channel = self.channel(die);
-        let free = &mut self.channel_free_ns[channel];
-        *free = old_ns.max(*free) + self.model.channel_page_ns;
-        let come = *free;
-        let model = self.model;
-        let done = self.ftl.program(page);
-        let garbage_ns = u64::from(done.moved) * (model.read_ns + model.program_ns)
-            + u64::from(done.erased) * model.erase_ns;
-        let free = &mut self.die_free_ns[die];
-        *free = come.max(*free) + garbage_ns + model.program_ns;
-        self.programmed.push(Reverse((*free, page)));
-        self.buffered.insert(page, *free);
-        self.traffic.destaged += u64::from(1 + done.moved) * model.page_blocks;
-    }
-
-    /// Gives back the room of what is programmed by `now_ns`.
-    fn release(&mut self, now_ns: u64) {
-        while let Some(&Reverse((done, page))) = self.programmed.peek() {
-            if done > now_ns {
-                return;
-            }
-            self.programmed.pop();
-            if self.buffered.get(&page) == Some(&done) {
-                self.buffered.remove(&page);
+    /// The time, from `at_ns` on, when the buffer can take a page.
+    fn make_room(&mut self, at_ns: u64, page: u32) -> u64 {
+        let (channel, _) = self.die(page);
+        self.advance(channel, at_ns);
+        if self.buffer.is_waiting(page) || !self.buffer.is_full() {
+            return at_ns;
+        }
+        for channel in 0..self.channels.len() {
+            self.advance(channel, at_ns);
+        }
+        let mut at = at_ns;
+        while self.buffer.is_full() && !self.buffer.is_waiting(page) {
+            match self.next() {
+                Some((next, channel, die)) => {
+                    at = at.max(next);
+                    self.step(next, channel, die);
+                }
+                None => self.hurry_fullest(),
             }
         }
+        at
     }
-}
 
-/// Simulates jobs on solid-state drives, one for every disk of the trace; requests go to the drive when they come, many
-/// at a time, but one at a time in a closed system.
-pub fn simulate(model: &Model, jobs: &[Job], arrivals: Arrivals) -> SimulatedTrace {
-    let count = jobs.iter().map(|j| usize::from(j.disk) + 1).max().unwrap_or(0);
-    let mut drives: Vec<(Ssd<'_>, [u64; 2])> =
-        (0..count).map(|_| (Ssd::new(model), [0, 0])).collect();
-    let mut order: Vec<usize> = (0..jobs.len()).collect();
-    if arrivals == Arrivals::Issued {
-        order.sort_by_key(|&at| jobs[at].io.issued_ns);
+    /// The next thing that happens on any channel.
+    fn next(&self) -> Option<(u64, usize, usize)> {
+        let channels = self.channels.iter().enumerate();
+        channels.filter_map(|(n, c)| c.next(self.model).map(|(at, die)| (at, n, die))).min()
     }
-    let mut rows = vec![SimulatedRequest::default(); jobs.len()];
-    for at in order {
-        let job = &jobs[at];
-        let (drive, [free_ns, before_ns]) = &mut drives[usize::from(job.disk)];
-        let now = match arrivals {
-            Arrivals::Queued => job.io.queued_ns,
-            Arrivals::Issued => job.io.issued_ns,
-            Arrivals::Closed => *free_ns + job.io.queued_ns.saturating_sub(*before_ns),
+
+    /// No die has enough pages for a whole program: the one with most pages programs what it has.
+    fn hurry_fullest(&mut self) {
+        let dies = self.model.flash.dies_per_channel as usize;
+        let all = (0..self.channels.len()).flat_map(|c| (0..dies).map(move |d| (c, d)));
+        if let Some((channel, die)) = all.max_by_key(|&(c, d)| self.channels[c].waiting(d)) {
+            self.channels[channel].hurry(die);
+        }
+    }
+
+    /// Does what is done on a channel by `now_ns`.
+    fn advance(&mut self, channel: usize, now_ns: u64) {
+        while let Some((at, die)) = self.channels[channel].next(self.model) {
+            if at > now_ns {
+                break;
+            }
+            self.step(at, channel, die);
+        }
+        self.channels[channel].pass(now_ns);
+    }
+
+    fn step(&mut self, at_ns: u64, channel: usize, die: usize) {
+        match self.channels[channel].step(at_ns, die, self.model) {
+            Event::Programmed(pages) => pages.into_iter().for_each(|page| self.buffer.end(page)),
+            Event::Takes(die, pages) => self.program(channel, die, pages),
+            Event::Other => {}
+        }
+    }
+
+    /// Puts buffered pages where they will be, with the garbage collection that this needs before.
+    fn program(&mut self, channel: usize, die: usize, pages: Vec<u32>) {
+        let (mut moved, mut erased, mut partial) = (0, 0, 0);
+        for &page in &pages {
+            partial += u32::from(self.buffer.begin(page) == Some(true));
+            let done = self.ftl.program(page);
+            moved += done.moved;
+            erased += done.erased;
+        }
+        // Cells are programmed a batch at a time; what is not filled is lost.
+        let batch = self.model.batch_pages;
+        let left = self.ftl.skip(die * self.channels.len() + channel, batch - pages.len() as u32);
+        let pieces = (0..moved.div_ceil(batch)).map(|n| Task::Move(batch.min(moved - n * batch)));
+        let erases = (0..erased).map(|_| Task::Erase);
+        self.traffic.destaged += u64::from(batch + moved) * self.model.page_blocks;
+        let program = Task::Program(pages, partial);
+        self.channels[channel].put(die, pieces.chain(erases), left / batch, program);
+    }
+
+    /// Forgets what lies in these blocks (TRIM); pages of which only a part is named are kept.
+    pub fn discard(&mut self, now_ns: u64, block: u64, count: u64) -> Done {
+        let end = block.saturating_add(count).min(self.model.blocks);
+        let pages = block.div_ceil(self.model.page_blocks)..end / self.model.page_blocks;
+        let started = now_ns + self.model.command_ns;
+        if !pages.is_empty() {
+            let pages = pages.start as u32..pages.end as u32;
+            for channel in 0..self.channels.len() {
+                self.advance(channel, started);
+            }
+            for page in self.buffer.discard(pages.clone()) {
+                let (channel, die) = self.die(page);
+                self.channels[channel].forget(die, page);
+            }
+            self.ftl.discard(pages);
+        }
+        let parts = Parts { overhead_ns: self.model.command_ns, cached: true, ..Parts::default() };
+        Done { completed_ns: started, parts }
+    }
+
+    /// Programs all that is in the buffer; done at once where the buffer keeps its contents without power.
+    pub fn flush(&mut self, now_ns: u64) -> Done {
+        let started = now_ns + self.model.command_ns;
+        let mut done = started;
+        if !self.model.power_loss_protection {
+            for channel in 0..self.channels.len() {
+                self.advance(channel, started);
+                done = done.max(self.drain(channel));
+            }
+        }
+        let parts = Parts {
+            waited_ns: done - started,
+            overhead_ns: self.model.command_ns,
+            ..Parts::default()
         };
-        let done = drive.serve(now, job.command);
-        (*free_ns, *before_ns) = (done.completed_ns, job.io.completed_ns);
-        let queued_ns = if arrivals == Arrivals::Issued { job.io.queued_ns } else { now };
-        rows[at] = SimulatedRequest::new(job, queued_ns, now, done);
+        Done { completed_ns: done, parts }
     }
-    let traffic =
-        drives.iter().fold(Traffic::default(), |sum, (drive, _)| sum.plus(&drive.traffic));
-    SimulatedTrace { rows, traffic }
+
+    /// Empties what waits for a channel; gives the time when it is done.
+    fn drain(&mut self, channel: usize) -> u64 {
+        let dies = 0..self.model.flash.dies_per_channel as usize;
+        dies.clone().for_each(|die| self.channels[channel].hurry(die));
+        let mut done = 0;
+        while dies.clone().any(|die| self.channels[channel].is_hurried(die)) {
+            let Some((at, die)) = self.channels[channel].next(self.model) else { break };
+            self.step(at, channel, die);
+            done = at;
+        }
+        done
+    }
 }

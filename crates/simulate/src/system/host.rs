@@ -11,6 +11,8 @@ use crate::command::Command;
 use crate::disk::Disk;
 use crate::drive::Drive;
 use crate::seek::nanoseconds;
+use crate::simulate::Extent;
+use crate::ssd::{Model, Ssd};
 
 /// Most blocks that are written to a disk in one command.
 const RUN_BLOCKS: u32 = 16;
@@ -30,8 +32,10 @@ fn per_block(bytes_per_s: f64) -> u64 {
 /// What is below a file cache.
 #[derive(Clone, Debug)]
 enum Lower<'a> {
-    /// A disk of its own.
+    /// A disk of its own, and its sectors in a block.
     Disk(Box<Disk<'a>>, u64),
+    /// A solid-state drive, and its sectors in a block.
+    Flash(Box<Ssd<'a>>, u64),
     /// A server.
     Server(Box<Host<'a>>, Wire),
 }
@@ -52,6 +56,48 @@ struct Policy {
     flush_ns: Option<u64>,
     lock: bool,
     ahead_blocks: u32,
+}
+
+/// What a system stores its data on.
+#[derive(Clone, Copy, Debug)]
+pub enum Storage<'a> {
+    /// A disk.
+    Disk(&'a Drive),
+    /// A solid-state drive.
+    Flash(&'a Model),
+}
+
+impl<'a> From<&'a Drive> for Storage<'a> {
+    fn from(drive: &'a Drive) -> Self {
+        Self::Disk(drive)
+    }
+}
+
+impl<'a> From<&'a Model> for Storage<'a> {
+    fn from(model: &'a Model) -> Self {
+        Self::Flash(model)
+    }
+}
+
+impl<'a> Storage<'a> {
+    /// What it is called, and the bytes it holds.
+    pub fn extent(&self) -> Extent<'a> {
+        match *self {
+            Self::Disk(drive) => drive.into(),
+            Self::Flash(model) => model.into(),
+        }
+    }
+
+    /// It at rest.
+    fn at_rest(&self) -> Lower<'a> {
+        let sectors = BLOCK / u64::from(self.extent().sector_bytes);
+        match *self {
+            Self::Disk(drive) => {
+                Lower::Disk(Box::new(Disk::new(drive, drive.buffer.usual())), sectors)
+            }
+            Self::Flash(model) => Lower::Flash(Box::new(Ssd::new(model)), sectors),
+        }
+    }
 }
 
 /// A host and its state.
@@ -87,16 +133,21 @@ impl<'a> Host<'a> {
     ///
     /// # Errors
     /// The set is larger than the drive.
-    pub fn new(system: &SystemParameters, drive: &'a Drive, bytes: u64) -> Result<Self, Error> {
-        if bytes > drive.capacity_bytes() || bytes.div_ceil(BLOCK) >= u64::from(u32::MAX) {
+    pub fn new(
+        system: &SystemParameters,
+        storage: impl Into<Storage<'a>>,
+        bytes: u64,
+    ) -> Result<Self, Error> {
+        let storage = storage.into();
+        let extent = storage.extent();
+        if bytes > extent.bytes() || bytes.div_ceil(BLOCK) >= u64::from(u32::MAX) {
             return Err(Error::Configuration(format!(
                 "a set of {bytes} bytes is larger than the drive {}",
-                drive.name
+                extent.name
             )));
         }
         let blocks = bytes.div_ceil(BLOCK).max(1) as u32;
-        let disk = Disk::new(drive, drive.buffer.usual());
-        let disk = Lower::Disk(Box::new(disk), BLOCK / u64::from(drive.sector_bytes));
+        let disk = storage.at_rest();
         let (lower, own) = match (&system.wire, &system.server_cache, &system.server_processor) {
             (Some(wire), Some(cache), Some(processor)) => {
                 let server = Self::with(processor, cache, blocks, disk);
@@ -285,6 +336,18 @@ impl<'a> Host<'a> {
                 let at = now_ns.max(disk.last_completed_ns());
                 let need = disk.begin(at, Command { block, count, write, synchronous: true });
                 disk.finish(need.at_ns, need).completed_ns
+            }
+            Lower::Flash(ssd, sectors) => {
+                let block = u64::from(first) * *sectors;
+                let count = u64::from(count) * *sectors;
+                let command = Command { block, count, write, synchronous: true };
+                let done = ssd.serve(now_ns, command).completed_ns;
+                // Whoever asks for a write to be on storage has the buffer of the drive flushed.
+                if write && access == Access::Synchronous {
+                    ssd.flush(done).completed_ns
+                } else {
+                    done
+                }
             }
             Lower::Server(server, wire) => {
                 let (mut now, mut block, end) = (now_ns, first, first + count);

@@ -7,7 +7,7 @@ pub mod measure;
 pub mod parameters;
 pub mod run;
 
-pub use host::Host;
+pub use host::{Host, Storage};
 pub use measure::measure;
 pub use parameters::{SHIPPED, SystemParameters, find};
 pub use run::{Course, Ran, run};

@@ -204,6 +204,7 @@ pub const SHIPPED: &[(&str, &str)] = &[
     ("hp-730-no-flush", include_str!("../../../../systems/hp-730-no-flush.toml")),
     ("sparc-nfs", include_str!("../../../../systems/sparc-nfs.toml")),
     ("hp-dux", include_str!("../../../../systems/hp-dux.toml")),
+    ("generic-nvme", include_str!("../../../../systems/generic-nvme.toml")),
 ];
 
 /// A shipped system.

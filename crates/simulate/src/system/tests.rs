@@ -2,7 +2,7 @@
 
 use super::host::{Access, BLOCK};
 use super::*;
-use crate::drives;
+use crate::{drives, ssd};
 use ioscape_schema::{Op, Request, StopRule, Workload};
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::Rng;
@@ -56,7 +56,8 @@ fn shipped_systems_are_valid_and_name_their_sources() {
     for (name, text) in SHIPPED {
         let system = SystemParameters::parse(text, name).unwrap();
         assert_eq!(&system.name, name);
-        assert!(drives::find(&system.drive).is_some(), "{name}");
+        let known = drives::find(&system.drive).is_some() || ssd::find(&system.drive).is_some();
+        assert!(known, "{name}: no drive {}", system.drive);
         let table: toml::Table = text.parse().unwrap();
         for key in table.keys().filter(|k| !["name", "title", "sources"].contains(&k.as_str())) {
             assert!(system.sources.contains_key(key), "{name}: where does {key} come from?");
@@ -109,6 +110,34 @@ fn cached_writes_over_a_network_beat_those_that_go_through() {
     // Figure 6: reads differ by the hardware, about sixfold; writes by a factor of a hundred.
     assert!(on(&dux, 0.0) > 50.0 * on(&nfs, 0.0));
     assert!((3.0..15.0).contains(&(on(&dux, 1.0) / on(&nfs, 1.0))));
+}
+
+#[test]
+fn a_solid_state_drive_serves_processes_beside_one_another_and_flushes_what_is_synchronous() {
+    let system = find("generic-nvme").unwrap();
+    let model = ssd::find(&system.drive).unwrap().build().unwrap();
+    let speed = |processes: u32, write: bool, access| {
+        let mut host = Host::new(&system, &model, 1 << 30).unwrap();
+        let mut dice = Pcg64Mcg::new(9);
+        let op = if write { Op::Write } else { Op::Read };
+        let next = |_| Request { op, offset: place(&mut dice, 1 << 30, 4096), len: 4096 };
+        let course = Course {
+            warm_min_ns: 0,
+            warm_cap_ns: 0,
+            rule: StopRule { min_s: 0.1, cap_s: 0.1, confidence: 0.03 },
+            period_ns: None,
+            requests_least: 100,
+            requests_most: 100_000,
+        };
+        let ran = run(&mut host, processes, next, 0, access, &course);
+        ran.tally.measurement(&Workload::default(), 0.0).throughput_bytes_per_s
+    };
+    let direct = speed(1, false, Access::Direct);
+    // Call, command, sensing, channel and link, and the copy.
+    let truth = 4096.0 / (1.5e-6 + 10e-6 + 50e-6 + 5.12e-6 + 1.28e-6 + 4096.0 / 10e9);
+    assert!((direct / truth - 1.0).abs() < 0.01, "{direct} for {truth}");
+    assert!(speed(8, false, Access::Direct) > 6.0 * direct);
+    assert!(speed(1, true, Access::Synchronous) < 0.05 * speed(1, true, Access::Direct));
 }
 
 #[test]

@@ -1,0 +1,253 @@
+//! Dies and their channel: reads in the order they come, and programs, moves and erases in the time that reads leave.
+
+use super::Model;
+use std::collections::VecDeque;
+
+/// Work of a die for which no read waits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Task {
+    /// Garbage collection reads and programs so many pages.
+    Move(u32),
+    /// A block is erased.
+    Erase,
+    /// Buffered pages are programmed together; so many of them are read before, since only a part is new.
+    Program(Vec<u32>, u32),
+}
+
+impl Task {
+    /// Time on the channel, and in the cells.
+    fn times_ns(&self, model: &Model) -> (u64, u64) {
+        match self {
+            // Pages in use lie scattered: planes sense together, but seldom more than one page each.
+            Self::Move(pages) => {
+                let planes = model.flash.planes_per_die.unwrap_or(1);
+                let senses = u64::from(pages.div_ceil(planes));
+                let carried = 2 * u64::from(*pages) * model.channel_page_ns;
+                (carried, senses * model.read_ns + model.program_ns)
+            }
+            Self::Erase => (0, model.erase_ns),
+            Self::Program(pages, partial) => {
+                let partial = u64::from(*partial);
+                let carried = (pages.len() as u64 + partial) * model.channel_page_ns;
+                (carried, partial * model.read_ns + model.program_ns)
+            }
+        }
+    }
+}
+
+/// One die.
+#[derive(Clone, Debug, Default)]
+struct Die {
+    /// Until when reads sense.
+    reads_end_ns: u64,
+    /// Until when its other work is accounted for.
+    clock_ns: u64,
+    /// The first of `tasks` has begun, and this is left of it.
+    left_ns: Option<u64>,
+    tasks: VecDeque<Task>,
+    /// Garbage collection that must be done before the open block is full.
+    owed: VecDeque<Task>,
+    /// Buffered pages that no task has taken yet.
+    waiting: VecDeque<u32>,
+    /// How many of them may not wait for others to be programmed together with.
+    urgent: usize,
+    /// What the last read sensed: physical pages that are sensed together, for which command, and when that was done.
+    sensed: (u32, u64, u64),
+}
+
+/// The dies of one channel.
+#[derive(Clone, Debug)]
+pub struct Channel {
+    dies: Vec<Die>,
+    /// Until when it carries what was read.
+    reads_end_ns: u64,
+    /// Until when it carries what is to be programmed, if no read comes.
+    writes_end_ns: u64,
+}
+
+/// Something that a channel did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// A die is free and takes these pages of the buffer; the caller answers with [`Channel::put`].
+    Takes(usize, Vec<u32>),
+    /// These pages are in the cells.
+    Programmed(Vec<u32>),
+    /// Something that nobody waits for.
+    Other,
+}
+
+impl Channel {
+    /// A channel of so many dies, all at rest.
+    pub fn new(dies: u32) -> Self {
+        Self { dies: vec![Die::default(); dies as usize], reads_end_ns: 0, writes_end_ns: 0 }
+    }
+
+    /// Adds a page to those that wait for a die.
+    pub fn wait(&mut self, die: usize, page: u32) {
+        self.dies[die].waiting.push_back(page);
+    }
+
+    /// Takes a page back that waits for a die.
+    pub fn forget(&mut self, die: usize, page: u32) {
+        let die = &mut self.dies[die];
+        die.waiting.retain(|&other| other != page);
+        die.urgent = die.urgent.min(die.waiting.len());
+    }
+
+    /// Pages that wait for a die.
+    pub fn waiting(&self, die: usize) -> usize {
+        self.dies[die].waiting.len()
+    }
+
+    /// Has all that waits for a die programmed, in however small parts.
+    pub fn hurry(&mut self, die: usize) {
+        self.dies[die].urgent = self.dies[die].waiting.len();
+    }
+
+    /// Whether a die still has work that a flush waits for.
+    pub fn is_hurried(&self, die: usize) -> bool {
+        let die = &self.dies[die];
+        die.urgent > 0 || !die.tasks.is_empty()
+    }
+
+    /// Adds a program to a die, and the garbage collection that it called for; that is spread over the programs, `left` of
+    /// them, until the next is called for, and over idle time.
+    pub fn put(
+        &mut self,
+        die: usize,
+        garbage: impl IntoIterator<Item = Task>,
+        left: u32,
+        program: Task,
+    ) {
+        let die = &mut self.dies[die];
+        die.owed.extend(garbage);
+        let now = die.owed.len().div_ceil(left as usize + 1);
+        die.tasks.extend(die.owed.drain(..now));
+        die.tasks.push_back(program);
+    }
+
+    /// The next thing that happens beside reads, and when; the lowest die among equals.
+    pub fn next(&self, model: &Model) -> Option<(u64, usize)> {
+        let batch = model.batch_pages as usize;
+        let times = self.dies.iter().enumerate();
+        times.filter_map(|(n, die)| Some((die.next_ns(batch)?, n))).min()
+    }
+
+    /// Lets the next thing happen, at the time and on the die that [`next`](Self::next) gave.
+    pub fn step(&mut self, at_ns: u64, die: usize, model: &Model) -> Event {
+        let one = &mut self.dies[die];
+        one.clock_ns = one.clock_ns.max(at_ns);
+        if one.left_ns.take().is_some() {
+            return match one.tasks.pop_front() {
+                Some(Task::Program(pages, _)) => Event::Programmed(pages),
+                _ => Event::Other,
+            };
+        }
+        let batch = model.batch_pages as usize;
+        if one.tasks.is_empty() && (one.waiting.len() >= batch || one.urgent > 0) {
+            let count = one.waiting.len().min(batch);
+            one.urgent = one.urgent.saturating_sub(count);
+            return Event::Takes(die, one.waiting.drain(..count).collect());
+        }
+        if one.tasks.is_empty() {
+            one.tasks.extend(one.owed.pop_front());
+        }
+        let Some(task) = one.tasks.front() else { return Event::Other };
+        let (transfer_ns, cells_ns) = task.times_ns(model);
+        let begins = at_ns.max(if transfer_ns > 0 { self.writes_end_ns } else { 0 });
+        if transfer_ns > 0 {
+            self.writes_end_ns = begins + transfer_ns;
+        }
+        one.left_ns = Some(begins - at_ns + transfer_ns + cells_ns);
+        Event::Other
+    }
+
+    /// Accounts for the time until `now_ns`, before which nothing more happens.
+    pub fn pass(&mut self, now_ns: u64) {
+        for die in &mut self.dies {
+            let from = die.clock_ns.max(die.reads_end_ns);
+            if let Some(left) = die.left_ns.as_mut().filter(|left| **left > 0) {
+                *left -= now_ns.saturating_sub(from).min(*left);
+            }
+            die.clock_ns = die.clock_ns.max(now_ns);
+        }
+    }
+
+    /// Senses a page that a read needs; gives the time when it is in the die's register. Pages of one `group` are sensed
+    /// together for one command.
+    pub fn sense(
+        &mut self,
+        from_ns: u64,
+        die: usize,
+        group: u32,
+        command: u64,
+        model: &Model,
+    ) -> u64 {
+        let die = &mut self.dies[die];
+        if die.sensed.0 == group && die.sensed.1 == command {
+            return die.sensed.2;
+        }
+        let mut start = from_ns.max(die.reads_end_ns);
+        if die.left_ns.is_some() {
+            start += die.stop(start, model.suspend_ns);
+        }
+        die.reads_end_ns = start + model.read_ns;
+        die.give(from_ns, die.reads_end_ns);
+        die.sensed = (group, command, die.reads_end_ns);
+        die.reads_end_ns
+    }
+
+    /// Carries a page to the controller; gives the time when it is there.
+    pub fn carry(&mut self, from_ns: u64, model: &Model) -> u64 {
+        let start = from_ns.max(self.reads_end_ns);
+        self.reads_end_ns = start + model.channel_page_ns;
+        if self.writes_end_ns > start {
+            // What is programmed gives way.
+            self.writes_end_ns += model.channel_page_ns;
+        }
+        self.reads_end_ns
+    }
+}
+
+impl Die {
+    fn next_ns(&self, batch: usize) -> Option<u64> {
+        let free = self.clock_ns.max(self.reads_end_ns);
+        match self.left_ns {
+            Some(0) => Some(self.clock_ns),
+            Some(left) => Some(free + left),
+            None => {
+                let has_work = !self.tasks.is_empty() || !self.owed.is_empty();
+                let is_due = has_work || self.waiting.len() >= batch || self.urgent > 0;
+                is_due.then_some(free)
+            }
+        }
+    }
+
+    /// How long a read waits for the task in progress: until it is suspended, or to its end where it cannot be.
+    fn stop(&mut self, now_ns: u64, suspend_ns: Option<u64>) -> u64 {
+        // A series of reads suspends once.
+        let is_suspended = self.reads_end_ns >= now_ns && self.reads_end_ns > self.clock_ns;
+        let left = self.left_ns.unwrap_or(0);
+        match suspend_ns {
+            _ if is_suspended => 0,
+            Some(suspend_ns) => suspend_ns.min(left),
+            None => {
+                self.left_ns = Some(0);
+                self.clock_ns = self.clock_ns.max(now_ns + left);
+                left
+            }
+        }
+    }
+
+    /// Gives the time between two instants to reads: if work was accounted for in it, that work takes longer.
+    fn give(&mut self, from_ns: u64, until_ns: u64) {
+        let stolen = self.clock_ns.min(until_ns).saturating_sub(from_ns);
+        if stolen == 0 {
+            return;
+        }
+        match &mut self.left_ns {
+            Some(0) | None => {}
+            Some(left) => *left += stolen,
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! What a drive holds before a run begins, computed and not stored: a terabyte that nobody has written to takes no memory.
+
+use super::Flash;
+
+/// The first state of every die: how many pages each of its blocks holds, and which.
+#[derive(Clone, Debug)]
+pub struct Filling {
+    dies: u32,
+    /// Pages that the first die holds; others hold as many or one fewer.
+    share: u32,
+    pages: u32,
+    /// First page, in the order of writing, of every block that holds data, and the end.
+    starts: Vec<u32>,
+    /// Whether the order of writing has nothing to do with the pages' numbers, and the last block is still being written.
+    scattered: bool,
+    blocks_per_die: u32,
+    pages_per_block: u32,
+}
+
+/// Pages that live on the first die; others have as many or one fewer.
+pub fn share(flash: &Flash, pages: u32) -> u32 {
+    pages.div_ceil(flash.channels * flash.dies_per_channel)
+}
+
+impl Filling {
+    /// Chips that hold so many logical pages; `counts` says how many pages the blocks of a die have in use, `scattered`
+    /// whether the order of writing has nothing to do with the pages' numbers and the last block is still being written.
+    pub fn new(flash: &Flash, pages: u32, counts: &[u16], scattered: bool) -> Self {
+        let mut starts = vec![0];
+        starts.extend(counts.iter().scan(0, |sum, &count| {
+            *sum += u32::from(count);
+            Some(*sum)
+        }));
+        let dies = flash.channels * flash.dies_per_channel;
+        let share = share(flash, pages);
+        let Flash { blocks_per_die, pages_per_block, .. } = *flash;
+        Self { dies, share, pages, starts, scattered, blocks_per_die, pages_per_block }
+    }
+
+    /// Logical pages.
+    pub fn pages(&self) -> u32 {
+        self.pages
+    }
+
+    /// The block that a die is writing, by its number on the die, and the places of it that are taken; dies are at
+    /// different points of their blocks.
+    pub fn open(&self, die: u32) -> (u32, u32) {
+        let used = self.blocks();
+        if !self.scattered || used == 0 {
+            return (used, 0);
+        }
+        let taken = self.starts[used as usize] - self.starts[used as usize - 1];
+        let left = u64::from(self.pages_per_block - taken);
+        (used - 1, taken + (left * u64::from(die) / u64::from(self.dies)) as u32)
+    }
+
+    /// Blocks of a die that hold data.
+    pub fn blocks(&self) -> u32 {
+        self.starts.len() as u32 - 1
+    }
+
+    /// Pages in use of each of them on this die.
+    pub fn counts(&self, die: u32) -> Vec<u16> {
+        let mut counts: Vec<u16> =
+            self.starts.windows(2).map(|pair| (pair[1] - pair[0]) as u16).collect();
+        let last = self.share.saturating_sub(1);
+        if self.share > 0
+            && u64::from(last) * u64::from(self.dies) + u64::from(die) >= u64::from(self.pages)
+            && let Some((block, _)) = self.locate(last)
+        {
+            counts[block as usize] -= 1;
+        }
+        counts
+    }
+
+    /// The physical page where a logical page was at first.
+    pub fn place(&self, page: u32) -> Option<u32> {
+        let (block, place) = self.locate(page / self.dies).filter(|_| page < self.pages)?;
+        let block = page % self.dies * self.blocks_per_die + block;
+        Some(block * self.pages_per_block + place)
+    }
+
+    /// Block and place in it of a die's page by its number on that die; `None` when the drive began empty.
+    fn locate(&self, number: u32) -> Option<(u32, u32)> {
+        if self.blocks() == 0 {
+            return None;
+        }
+        let at = if self.scattered { permuted(number, self.share, false) } else { number };
+        let block = self.starts.partition_point(|&start| start <= at) as u32 - 1;
+        Some((block, at - self.starts[block as usize]))
+    }
+
+    /// The pages that a block held at first: their numbers on the die, in the order of their places.
+    pub fn held(&self, block: u32) -> impl Iterator<Item = u32> + use<'_> {
+        let block = block as usize;
+        let range = self.starts.get(block + 1).map_or(0..0, |&end| self.starts[block]..end);
+        range.map(|at| if self.scattered { permuted(at, self.share, true) } else { at })
+    }
+}
+
+/// Keys of the rounds.
+const KEYS: [u32; 4] = [0x9e37_79b9, 0x85eb_ca6b, 0xc2b2_ae35, 0x27d4_eb2f];
+
+/// A permutation of the numbers below `count`, or its inverse: a Feistel network over the next power of four, walked until
+/// the number is below `count` (Black & Rogaway 2002, "Ciphers with arbitrary finite domains", cycle walking).
+fn permuted(number: u32, count: u32, inverse: bool) -> u32 {
+    let bits = (32 - count.saturating_sub(1).leading_zeros()).max(2).div_ceil(2);
+    let mask = (1u32 << bits) - 1;
+    let mixed = |half: u32, key: u32| {
+        (half ^ key).wrapping_mul(0x2c1b_3c6d).rotate_left(13).wrapping_mul(key) >> 7
+    };
+    let mut at = u64::from(number);
+    loop {
+        let (mut left, mut right) = ((at >> bits) as u32, at as u32 & mask);
+        for round in 0..KEYS.len() {
+            if inverse {
+                let key = KEYS[KEYS.len() - 1 - round];
+                (left, right) = (right ^ (mixed(left, key) & mask), left);
+            } else {
+                (left, right) = (right, left ^ (mixed(right, KEYS[round]) & mask));
+            }
+        }
+        at = u64::from(left) << bits | u64::from(right);
+        if at < u64::from(count) {
+            return at as u32;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_permutation_is_undone_by_its_inverse() {
+        for count in [1, 2, 3, 17, 1000, 70_000] {
+            let mut seen = vec![false; count as usize];
+            for number in 0..count {
+                let other = permuted(number, count, false);
+                assert!(
+                    !std::mem::replace(&mut seen[other as usize], true),
+                    "{count}: {other} twice"
+                );
+                assert_eq!(permuted(other, count, true), number);
+            }
+        }
+    }
+}

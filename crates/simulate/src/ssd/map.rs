@@ -1,0 +1,86 @@
+//! The map from logical to physical pages, in memory only where it differs from the first state.
+
+/// Pages of a piece of the map.
+const PIECE: usize = 64;
+/// A piece that is as it was at first.
+const FIRST: u32 = u32::MAX;
+/// A piece that holds nothing.
+const NOTHING: u32 = u32::MAX - 1;
+/// A page that holds nothing.
+const NOWHERE: u32 = u32::MAX;
+
+/// What the map says of a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Entry {
+    /// Nothing was changed: it is where it was at first.
+    First,
+    /// Nowhere: never written, or discarded.
+    Nowhere,
+    /// At this physical page.
+    At(u32),
+}
+
+/// Physical pages by logical page.
+#[derive(Clone, Debug)]
+pub struct Map {
+    /// For every piece, where in `held` it is.
+    pieces: Vec<u32>,
+    held: Vec<[u32; PIECE]>,
+}
+
+impl Map {
+    /// A map of so many pages, all where they were at first.
+    pub fn new(pages: u32) -> Self {
+        Self { pieces: vec![FIRST; (pages as usize).div_ceil(PIECE)], held: Vec::new() }
+    }
+
+    /// Where a page is.
+    #[inline]
+    pub fn get(&self, page: u32) -> Entry {
+        match self.pieces[page as usize / PIECE] {
+            FIRST => Entry::First,
+            NOTHING => Entry::Nowhere,
+            piece => match self.held[piece as usize][page as usize % PIECE] {
+                NOWHERE => Entry::Nowhere,
+                physical => Entry::At(physical),
+            },
+        }
+    }
+
+    /// Puts a page at a physical page, or nowhere; `first` says where a page was at first.
+    pub fn set(&mut self, page: u32, physical: Option<u32>, first: impl Fn(u32) -> Option<u32>) {
+        let (piece, place) = (page as usize / PIECE, page as usize % PIECE);
+        let at = self.pieces[piece];
+        if at >= NOTHING {
+            let mut entries = [NOWHERE; PIECE];
+            if at == FIRST {
+                let base = (piece * PIECE) as u32;
+                for (offset, entry) in entries.iter_mut().enumerate() {
+                    *entry = first(base + offset as u32).unwrap_or(NOWHERE);
+                }
+            }
+            self.pieces[piece] = self.held.len() as u32;
+            self.held.push(entries);
+        }
+        self.held[self.pieces[piece] as usize][place] = physical.unwrap_or(NOWHERE);
+    }
+
+    /// Says that none of the pages that share a piece with `page` is anywhere.
+    pub fn clear_piece(&mut self, page: u32) {
+        let piece = page as usize / PIECE;
+        match self.pieces[piece] {
+            FIRST | NOTHING => self.pieces[piece] = NOTHING,
+            held => self.held[held as usize] = [NOWHERE; PIECE],
+        }
+    }
+
+    /// Whether a piece begins at `page` and ends before `end`.
+    pub fn is_whole_piece(page: u32, end: u32) -> bool {
+        (page as usize).is_multiple_of(PIECE) && page as usize + PIECE <= end as usize
+    }
+
+    /// Pages of a piece.
+    pub const fn piece() -> u32 {
+        PIECE as u32
+    }
+}

@@ -1,0 +1,93 @@
+//! Preconditioning: what a drive holds when a run begins.
+
+use super::filling::{Filling, share};
+use super::{Filled, Flash, Ftl};
+use rand_pcg::Pcg64Mcg;
+use rand_pcg::rand_core::Rng;
+
+/// Blocks of the small die on which the steady state is found, and the most pages of each.
+const SAMPLE_BLOCKS: u32 = 256;
+const SAMPLE_PAGES: u32 = 128;
+
+/// Times that die is overwritten before its state is taken.
+const OVERWRITES: u32 = 6;
+
+/// The state that `filled` names, of chips that hold so many logical pages.
+pub fn filling(flash: &Flash, pages: u32, filled: Filled) -> Filling {
+    let share = share(flash, pages);
+    let counts = match filled {
+        Filled::Empty => Vec::new(),
+        Filled::Full => in_order(share, flash.pages_per_block),
+        Filled::SteadyState => steady(flash, share),
+    };
+    Filling::new(flash, pages, &counts, filled == Filled::SteadyState)
+}
+
+/// Whole blocks, and a last one with the rest.
+fn in_order(share: u32, pages_per_block: u32) -> Vec<u16> {
+    let whole = share / pages_per_block;
+    let mut counts = vec![pages_per_block as u16; whole as usize];
+    let rest = share % pages_per_block;
+    counts.extend((rest > 0).then_some(rest as u16));
+    counts
+}
+
+/// Pages in use of the blocks of a die after random writes without end, the one that is being written last: found on a
+/// small die with the same share of spare blocks, and repeated.
+fn steady(flash: &Flash, share: u32) -> Vec<u16> {
+    let closed = flash.blocks_per_die - 2;
+    let sample = closed.min(SAMPLE_BLOCKS);
+    let per_block = flash.pages_per_block.min(SAMPLE_PAGES);
+    let room = u64::from(closed) * u64::from(flash.pages_per_block);
+    let held = u64::from(share) * u64::from(sample) * u64::from(per_block) / room;
+    let small = Flash {
+        channels: 1,
+        dies_per_channel: 1,
+        blocks_per_die: sample + 2,
+        pages_per_block: per_block,
+        ..*flash
+    };
+    let held = held as u32;
+    let mut ftl = Ftl::new(&small, filling(&small, held, Filled::Full));
+    let mut dice = Pcg64Mcg::new(1);
+    for _ in 0..u64::from(held) * u64::from(OVERWRITES) {
+        ftl.program(((u128::from(dice.next_u64()) * u128::from(held)) >> 64) as u32);
+    }
+    let found = ftl.closed_counts();
+    let grown = |count: u16| (u32::from(count) * flash.pages_per_block / per_block) as u16;
+    let mut counts: Vec<u16> =
+        (0..closed as usize).map(|at| grown(found[at % found.len()])).collect();
+    // The block that is being written begins with what was moved there.
+    let moved = counts.iter().copied().min().unwrap_or(0);
+    balance(&mut counts, share - u32::from(moved), flash.pages_per_block as u16);
+    counts.push(moved);
+    counts
+}
+
+/// Moves counts up or down, one page at a time, until they add up to `share`.
+fn balance(counts: &mut [u16], share: u32, most: u16) {
+    let mut sum: i64 = counts.iter().map(|&count| i64::from(count)).sum();
+    let share = i64::from(share);
+    while sum != share {
+        for count in counts.iter_mut() {
+            if sum < share && *count < most {
+                (*count, sum) = (*count + 1, sum + 1);
+            } else if sum > share && *count > 0 {
+                (*count, sum) = (*count - 1, sum - 1);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_are_balanced_within_bounds() {
+        let mut counts = vec![64, 0, 10, 63];
+        balance(&mut counts, 140, 64);
+        assert_eq!(counts.iter().map(|&c| u32::from(c)).sum::<u32>(), 140);
+        assert!(counts.iter().all(|&c| c <= 64));
+    }
+}
