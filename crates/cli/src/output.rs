@@ -12,7 +12,11 @@ use std::sync::OnceLock;
 pub fn document(seed: u64) -> Document {
     Document {
         schema: SCHEMA.to_owned(),
-        tool: Tool { version: env!("CARGO_PKG_VERSION").to_owned() },
+        tool: Tool {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            commit: option_env!("IOSCAPE_COMMIT").map(str::to_owned),
+        },
+        host: (!displayed().anonymous).then(ioscape_machine::environment::host),
         command: std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect(),
         seed,
         started_at: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),

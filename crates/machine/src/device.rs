@@ -69,6 +69,48 @@ impl BlockDevice {
         self.directory.join("stat")
     }
 
+    /// What the disk itself says below `device`, by the first of these names that is there and not empty.
+    fn told(&self, names: &[&str]) -> Option<String> {
+        let directory = self.disk().directory.join("device");
+        names
+            .iter()
+            .filter_map(|name| text::read(directory.join(name)))
+            .find(|told| !told.is_empty())
+    }
+
+    /// Vendor and model, as the drive gives them; absent for drives that have none, as virtio's.
+    pub fn model(&self) -> Option<String> {
+        let model = self.told(&["model", "name"])?;
+        // Of a PCI device, and so of NVMe, `vendor` is a number that says less than the model.
+        let vendor =
+            self.told(&["vendor"]).filter(|vendor| !vendor.starts_with("0x") && vendor != "ATA");
+        Some(vendor.map_or_else(|| model.clone(), |vendor| format!("{vendor} {model}")))
+    }
+
+    /// Revision of the drive's firmware.
+    pub fn firmware(&self) -> Option<String> {
+        self.told(&["firmware_rev", "rev", "fwrev"])
+    }
+
+    /// Speed of the link to the drive: of PCI Express with its width, or of SATA.
+    pub fn link(&self) -> Option<String> {
+        if let Some(speed) = self.told(&["device/current_link_speed"]) {
+            let width = self.told(&["device/current_link_width"]);
+            return Some(width.map_or_else(|| speed.clone(), |width| format!("{speed} x{width}")));
+        }
+        let disk = self.disk();
+        let port = disk.directory.ancestors().find(|above| {
+            let name = above.file_name().unwrap_or_default().to_string_lossy();
+            name.strip_prefix("ata").is_some_and(|n| n.parse::<u32>().is_ok())
+        })?;
+        let links = std::fs::read_dir(port).ok()?.flatten().map(|entry| entry.path());
+        let mut speeds = links.filter_map(|link| {
+            let name = link.file_name()?.to_owned();
+            text::read(link.join("ata_link").join(name).join("sata_spd"))
+        });
+        speeds.find(|speed| !speed.is_empty() && !speed.starts_with('<'))
+    }
+
     /// A setting of the disk's queue, such as `scheduler`.
     pub fn queue(&self, setting: &str) -> Option<String> {
         text::read(self.disk().directory.join("queue").join(setting))
@@ -114,6 +156,38 @@ mod tests {
         assert_eq!(related(0), [0, 1, 2]);
         assert_eq!(related(1), [0, 1]);
         assert!(BlockDevice::below(sys.path(), (8, 9)).is_none());
+    }
+
+    #[test]
+    fn drives_say_who_they_are() {
+        let sys = tempfile::tempdir().unwrap();
+        let make = |path: &str, files: &[(&str, &str)]| {
+            let folder = sys.path().join(path);
+            fs::create_dir_all(&folder).unwrap();
+            files.iter().for_each(|(name, text)| fs::write(folder.join(name), text).unwrap());
+        };
+        make("pci0/nvme0/nvme0n1/device", &[("model", "Fast 1 \n"), ("firmware_rev", "F1\n")]);
+        let link = [("current_link_speed", "16.0 GT/s PCIe\n"), ("current_link_width", "4\n")];
+        make("pci0/nvme0/nvme0n1/device/device", &link);
+        let drive = |path: &str| BlockDevice { number: (1, 0), directory: sys.path().join(path) };
+        let fast = drive("pci0/nvme0/nvme0n1");
+        assert_eq!(fast.model().as_deref(), Some("Fast 1"));
+        assert_eq!(fast.firmware().as_deref(), Some("F1"));
+        assert_eq!(fast.link().as_deref(), Some("16.0 GT/s PCIe x4"));
+        make(
+            "ata7/host6/block/sda/device",
+            &[("vendor", "ATA"), ("model", "Disk 2"), ("rev", "A0")],
+        );
+        make("ata7/link7/ata_link/link7", &[("sata_spd", "6.0 Gbps\n")]);
+        let disk = drive("ata7/host6/block/sda");
+        assert_eq!(
+            (disk.model().as_deref(), disk.firmware().as_deref()),
+            (Some("Disk 2"), Some("A0"))
+        );
+        assert_eq!(disk.link().as_deref(), Some("6.0 Gbps"));
+        make("virtio/vda", &[]);
+        let none = drive("virtio/vda");
+        assert_eq!((none.model(), none.firmware(), none.link()), (None, None, None));
     }
 
     #[test]

@@ -48,7 +48,13 @@ fn mark(parameter: Parameter, point: &Point) -> Mark {
 }
 
 /// A curve as a series.
-fn series(name: &str, class: &str, shape: Shape, parameter: Parameter, points: &[Point]) -> Series {
+pub fn series(
+    name: &str,
+    class: &str,
+    shape: Shape,
+    parameter: Parameter,
+    points: &[Point],
+) -> Series {
     let marks = points.iter().map(|point| mark(parameter, point)).collect();
     let (name, class) = (name.to_owned(), class.to_owned());
     Series { name, class, shape, drawn: Drawn::Both, marks }
@@ -75,7 +81,7 @@ pub fn x_axis(parameter: Parameter, series: &[Series]) -> Axis {
 }
 
 /// Throughput against `parameter`, log on both axes where the parameter is.
-fn chart(label: String, parameter: Parameter, series: Vec<Series>) -> Chart {
+pub fn chart(label: String, parameter: Parameter, series: Vec<Series>) -> Chart {
     let y = Axis {
         label: "throughput".to_owned(),
         scale: Scale::Linear,

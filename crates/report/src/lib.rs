@@ -12,6 +12,7 @@ mod figures;
 mod html;
 mod os;
 mod outcome;
+mod overlay;
 mod plot;
 mod ranges;
 mod ratios;
@@ -26,5 +27,7 @@ mod verify;
 #[path = "../tests/sample/mod.rs"]
 mod sample;
 
-pub use document::{NotFinite, ReadError, csv, from_json, html, json, landscape_svg, terminal};
+pub use document::{
+    NotFinite, ReadError, csv, from_json, html, joint_html, json, landscape_svg, terminal,
+};
 pub use terminal::Style;

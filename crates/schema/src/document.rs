@@ -16,6 +16,9 @@ pub const SCHEMA: &str = "ioscape/1";
 pub struct Tool {
     /// Version of ioscape.
     pub version: String,
+    /// Commit that it was built from, as git describes it; absent when it was not built in a clone for release.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
 }
 
 /// A result file: where, when and how it was made, and its outcome.
@@ -36,6 +39,9 @@ pub struct Document {
     pub started_at: String,
     /// Whether the run was interrupted and holds only what was finished.
     pub interrupted: bool,
+    /// Name of the machine; absent in results that leave it out (`--anonymous`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host: Option<String>,
     /// The machine.
     pub environment: Environment,
     /// Warnings about the whole.
@@ -68,6 +74,7 @@ struct File {
     seed: u64,
     started_at: String,
     interrupted: bool,
+    host: Option<String>,
     environment: Environment,
     #[serde(default)]
     warnings: Vec<Warning>,
@@ -153,6 +160,7 @@ impl TryFrom<File> for Document {
             seed,
             started_at,
             interrupted,
+            host,
             environment,
             warnings,
             ..
@@ -165,6 +173,7 @@ impl TryFrom<File> for Document {
             seed,
             started_at,
             interrupted,
+            host,
             environment,
             warnings,
             outcome,

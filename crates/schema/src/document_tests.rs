@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 fn file(keys: &[(&str, Value)]) -> Value {
     let mut file = serde_json::to_value(Document {
         schema: SCHEMA.into(),
-        tool: Tool { version: "0.1.0".into() },
+        tool: Tool { version: "0.1.0".into(), ..Tool::default() },
         command: vec!["ioscape".into()],
         seed: u64::MAX,
         ..Document::default()

@@ -18,7 +18,7 @@ pub struct Environment {
     /// Kernel name and release.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kernel: Option<String>,
-    /// Host name is left out on purpose: results are shared. Processor model.
+    /// Processor model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_model: Option<String>,
     /// Processors this process may run on.
@@ -45,6 +45,18 @@ pub struct Environment {
     /// Block device below it, such as `vda`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device: Option<String>,
+    /// Vendor and model of the device, as it gives them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device_model: Option<String>,
+    /// Its firmware.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device_firmware: Option<String>,
+    /// Speed of its link, such as `16.0 GT/s PCIe x4` or `6.0 Gbps`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device_link: Option<String>,
+    /// Parameters of the kernel command line about mitigations of processor weaknesses, such as `mitigations=off`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mitigations: Option<String>,
     /// I/O scheduler of the device.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scheduler: Option<String>,

@@ -32,6 +32,9 @@ pub struct DisplayArgs {
         help_heading = "Display"
     )]
     pub color: Colour,
+    /// Leave the name of this machine out of the result
+    #[arg(long, global = true, help_heading = "Display")]
+    pub anonymous: bool,
     /// Columns of the summary [default: those of the terminal, or 100]
     #[arg(long, value_name = "N", global = true, help_heading = "Display", value_parser = clap::value_parser!(u16).range(40..=1000))]
     pub width: Option<u16>,

@@ -206,7 +206,7 @@ pub struct ReportArgs {
     /// Result files
     #[arg(required = true)]
     pub results: Vec<PathBuf>,
-    /// The page to write; with several results, one page each, numbered
+    /// The page to write; with several results, one page that shows them side by side
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Replace FILE even if it is no result of ioscape

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 
 /// Options that are no part of what is measured.
-const BESIDE: [&str; 11] = [
+const BESIDE: [&str; 12] = [
     "--output",
     "--html",
     "--force",
@@ -19,6 +19,7 @@ const BESIDE: [&str; 11] = [
     "--verbose",
     "--color",
     "--width",
+    "--anonymous",
 ];
 
 /// Options by name with their values as words.

@@ -20,6 +20,7 @@ use ioscape_schema::{
 use ioscape_study::frame::{EvaluationFrame, KnownWriters};
 use ioscape_study::reach::{PROCESS_MAX, ReachLimits};
 use ioscape_study::writers::WriterEffort;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
@@ -57,7 +58,7 @@ pub fn main(args: &EvaluateArgs, typed: &Typed) -> Result<(), Failure> {
         Some(earlier) => continued(earlier, &mut document, args)?,
         None => fresh(args, &mut machine, &mut document, begun, &flag)?,
     };
-    let frame = EvaluationFrame { target: args.target.display().to_string(), settings, writers };
+    let frame = EvaluationFrame { target: resolved(&args.target), settings, writers };
     let settings = &frame.settings;
     let options = EvaluationOptions::of_settings(settings, document.seed);
     options.validate().map_err(|e| Failure::Misuse(e.to_string()))?;
@@ -76,6 +77,12 @@ pub fn main(args: &EvaluateArgs, typed: &Typed) -> Result<(), Failure> {
         return keeper.end(document, Err(Failure::Failed(why.to_owned())));
     }
     keeper.conclude(document, finished)
+}
+
+/// The target by its whole path, which still means something elsewhere.
+fn resolved(target: &Path) -> String {
+    let whole = std::fs::canonicalize(target);
+    whole.unwrap_or_else(|_| target.to_owned()).display().to_string()
 }
 
 /// What the command reads and writes.

@@ -3,12 +3,12 @@
 use crate::args::ReportArgs;
 use crate::failure::Failure;
 use crate::output;
-use crate::outputs::{self};
+use crate::outputs;
 use ioscape_schema::Document;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-/// The pages by the name of their argument.
-const PAGES: &str = "-o";
+/// The page by the name of its argument.
+const PAGE: &str = "-o";
 
 /// Runs the command.
 ///
@@ -17,11 +17,10 @@ const PAGES: &str = "-o";
 pub fn main(args: &ReportArgs) -> Result<(), Failure> {
     let documents: Vec<Document> =
         args.results.iter().map(|path| output::read_result(path)).collect::<Result<_, _>>()?;
-    let pages = args.output.iter().flat_map(|path| (0..documents.len()).map(|i| numbered(path, i)));
     let names = outputs::names(args.force).reads("the result", &args.results);
-    let mut outputs = names.writes(PAGES, pages).open()?;
-    for (page, document) in outputs.all(PAGES).zip(&documents) {
-        page.text(&ioscape_report::html(document))?;
+    let mut outputs = names.writes(PAGE, args.output.as_deref()).open()?;
+    if let Some(place) = outputs.get(PAGE) {
+        place.text(&page(&args.results, &documents))?;
     }
     for document in &documents {
         if args.csv {
@@ -37,24 +36,16 @@ pub fn main(args: &ReportArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// `report.html`, `report-2.html`, ...
-fn numbered(path: &Path, index: usize) -> PathBuf {
-    if index == 0 {
-        return path.to_path_buf();
+/// The page of one result, or one page of them all, each called after its file.
+fn page(paths: &[PathBuf], documents: &[Document]) -> String {
+    if let [one] = documents {
+        return ioscape_report::html(one);
     }
-    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-    let ending = path.extension().map_or(String::new(), |e| format!(".{}", e.to_string_lossy()));
-    path.with_file_name(format!("{stem}-{}{ending}", index + 1))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn further_pages_are_numbered() {
-        let path = Path::new("out/page.html");
-        assert_eq!(numbered(path, 0), path);
-        assert_eq!(numbered(path, 1), Path::new("out/page-2.html"));
-    }
+    let names = paths.iter().map(|path| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        name.strip_suffix(".json")
+            .map_or(name.clone(), |n| n.trim_end_matches(".ioscape").to_owned())
+    });
+    let named: Vec<(String, &Document)> = names.zip(documents).collect();
+    ioscape_report::joint_html(&named, env!("CARGO_PKG_VERSION"))
 }

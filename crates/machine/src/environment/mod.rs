@@ -35,6 +35,9 @@ pub fn capture_on(file_system: &FileSystemInfo) -> Environment {
         file_system: known(&file_system.name),
         mount_options: known(&file_system.mount_options),
         device: device.as_ref().map(BlockDevice::name),
+        device_model: device.as_ref().and_then(BlockDevice::model),
+        device_firmware: device.as_ref().and_then(BlockDevice::firmware),
+        device_link: device.as_ref().and_then(BlockDevice::link),
         scheduler: queue("scheduler").and_then(|line| chosen(&line)),
         rotational: queue("rotational").map(|flag| flag == "1"),
         read_ahead_bytes: queue("read_ahead_kb").and_then(kib),
@@ -55,11 +58,45 @@ pub fn machine(memory_limit: Option<u64>) -> Environment {
         cpu_count: std::thread::available_parallelism().ok().and_then(|n| n.get().try_into().ok()),
         memory_bytes: Some(memory().total).filter(|bytes| *bytes > 0),
         memory_limit_bytes: memory_limit.into_iter().chain(cgroup::enclosing_limit()).min(),
+        mitigations: text::read("/proc/cmdline").and_then(|line| mitigations(&line)),
         vm_dirty: vm_dirty(),
         virtualization: virtualization::detect(),
         load_before: load::load_average(),
         ..Environment::default()
     }
+}
+
+/// Name of this machine.
+pub fn host() -> String {
+    rustix::system::uname().nodename().to_string_lossy().into_owned()
+}
+
+/// Parameters of a kernel command line about mitigations (kernel-parameters.txt of Linux 6.12).
+fn mitigations(line: &str) -> Option<String> {
+    const NAMES: [&str; 18] = [
+        "mitigations",
+        "nopti",
+        "pti",
+        "nospectre_v1",
+        "nospectre_v2",
+        "spectre_v2",
+        "spectre_v2_user",
+        "spectre_bhi",
+        "spec_store_bypass_disable",
+        "nospec_store_bypass_disable",
+        "l1tf",
+        "mds",
+        "tsx_async_abort",
+        "mmio_stale_data",
+        "retbleed",
+        "srbds",
+        "spec_rstack_overflow",
+        "gather_data_sampling",
+    ];
+    let kernel = line.split(" -- ").next().unwrap_or_default().split_whitespace();
+    let of_these = |word: &&str| NAMES.contains(&word.split('=').next().unwrap_or_default());
+    let found: Vec<&str> = kernel.filter(of_these).collect();
+    (!found.is_empty()).then(|| found.join(" "))
 }
 
 fn kib(text: String) -> Option<u64> {
@@ -116,6 +153,13 @@ mod tests {
         let arm = "processor\t: 0\nCPU part\t: 0xd0c\n\nModel\t\t: Raspberry Pi\n";
         assert_eq!(cpu_model(arm).as_deref(), Some("Raspberry Pi"));
         assert_eq!(cpu_model("processor: 0"), None);
+    }
+
+    #[test]
+    fn mitigations_are_told_from_other_parameters() {
+        let line = "quiet mitigations=auto,nosmt root=/dev/sda1 nopti -- mds=off";
+        assert_eq!(mitigations(line).as_deref(), Some("mitigations=auto,nosmt nopti"));
+        assert_eq!(mitigations("quiet ptitle=1"), None);
     }
 
     #[test]

@@ -2,12 +2,14 @@
 
 mod csv;
 mod finite;
+mod joint;
 mod json;
 mod page;
 mod svg;
 mod terminal;
 
 pub use csv::csv;
+pub use joint::joint_html;
 pub use json::{NotFinite, ReadError, from_json, json};
 pub use page::html;
 pub use svg::landscape_svg;

@@ -23,7 +23,7 @@ const SCRIPT_HASH: &str = "mfltcpXgbW1OUMclXf7GnA57NsBmE0hvr9iE6Qvz3Fg=";
 /// everything without scripts; the script adds values on hover and a legend that hides lines.
 pub fn html(document: &Document) -> String {
     let mut out = String::with_capacity(1 << 19);
-    head(&mut out, document);
+    head(&mut out, &outcome::subject(document), &document.tool.version);
     let sections = sections(document);
     header(&mut out, document, &sections);
     out.push_str("<main>");
@@ -32,8 +32,13 @@ pub fn html(document: &Document) -> String {
     }
     out.push_str("</main>");
     footer(&mut out, document);
-    let _ = writeln!(out, "<script>{SCRIPT}</script></body></html>");
+    end(&mut out);
     out
+}
+
+/// The script and the end of the page.
+pub fn end(out: &mut String) {
+    let _ = writeln!(out, "<script>{SCRIPT}</script></body></html>");
 }
 
 fn sections(document: &Document) -> Vec<Section> {
@@ -46,22 +51,24 @@ fn sections(document: &Document) -> Vec<Section> {
     all
 }
 
-fn machine(document: &Document) -> String {
+/// The machine of a document.
+pub fn machine(document: &Document) -> String {
     if document.environment == Environment::default() {
         return String::new();
     }
     tables::machine(&document.environment)
 }
 
-/// All warnings: of the whole, then of parts of the outcome.
-fn warnings(document: &Document) -> String {
+/// All warnings of a document: of the whole, then of parts of the outcome.
+pub fn warnings(document: &Document) -> String {
     let whole = document.warnings.iter().map(|warning| (warning.place.clone(), warning));
     let parts = outcome::of(document).map(Render::warnings).unwrap_or_default();
     tables::warnings(whole.chain(parts))
 }
 
-fn head(out: &mut String, document: &Document) {
-    let title = esc(&outcome::subject(document));
+/// The beginning of a page with this title, written by this version of ioscape.
+pub fn head(out: &mut String, title: &str, version: &str) {
+    let title = esc(title);
     let policy =
         format!("default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{SCRIPT_HASH}'");
     let _ = write!(
@@ -72,7 +79,7 @@ fn head(out: &mut String, document: &Document) {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="referrer" content="no-referrer">{PAGE_MARK}{}">
 <title>{title} - ioscape</title><style>{STYLE}</style></head><body>"#,
-        esc(&document.tool.version)
+        esc(version)
     );
 }
 
@@ -103,6 +110,7 @@ fn facts(document: &Document) -> Vec<String> {
     let Environment { file_system, device, kernel, memory_bytes, memory_limit_bytes, .. } =
         &document.environment;
     let mut facts = vec![short_time(&document.started_at)];
+    facts.extend(document.host.clone());
     facts.extend(outcome::of(document).and_then(Render::fact));
     match (file_system, device) {
         (Some(file_system), Some(device)) => facts.push(format!("{file_system} on {device}")),
@@ -116,11 +124,20 @@ fn facts(document: &Document) -> Vec<String> {
     facts
 }
 
+/// Version and, where it is known, commit of the program that wrote the document.
+fn version(document: &Document) -> String {
+    let commit = document.tool.commit.as_ref();
+    commit.map_or_else(
+        || document.tool.version.clone(),
+        |c| format!("{} ({c})", document.tool.version),
+    )
+}
+
 fn footer(out: &mut String, document: &Document) {
     let _ = write!(
         out,
         "<footer><p>ioscape {} &middot; {} &middot; seed {}</p><p><code>{}</code></p></footer>",
-        esc(&document.tool.version),
+        esc(&version(document)),
         esc(&document.schema),
         document.seed,
         esc(&crate::text::command(&document.command))

@@ -24,7 +24,48 @@ fn pages() -> Vec<String> {
         Document::default(),
         Document { outcome: Some(Outcome::Measurements(Vec::new())), ..Document::default() },
     ];
-    documents.iter().chain(&sample::hostile()).map(html).collect()
+    let mut pages: Vec<String> = documents.iter().chain(&sample::hostile()).map(html).collect();
+    pages.push(joint());
+    pages
+}
+
+/// All kinds of results on one page, hostile ones among them.
+fn joint() -> String {
+    let mut documents =
+        vec![sample::evaluated(), sample::with_all_parameters(), sample::measured()];
+    documents.extend(sample::hostile());
+    let names = ["a", "b", "<script>alert(1)</script>"].into_iter().cycle();
+    let named: Vec<(String, &Document)> = names.map(str::to_owned).zip(&documents).collect();
+    super::super::joint_html(&named, "0.1.0")
+}
+
+#[test]
+fn systems_stand_side_by_side() {
+    let documents = [sample::evaluated(), sample::with_all_parameters(), sample::measured()];
+    let names = ["here", "there", "runs"].map(str::to_owned);
+    let named: Vec<(String, &Document)> = names.into_iter().zip(&documents).collect();
+    let page = super::super::joint_html(&named, "0.1.0");
+    let section = |id: &str| {
+        let begin = page.split(&format!("<section id=\"{id}\">")).nth(1).expect("the section");
+        begin.split("</section>").next().unwrap().to_owned()
+    };
+    let landscapes = section("landscapes");
+    for name in ["here", "there"] {
+        assert!(landscapes.contains(&format!("<li data-name=\"{name}\"")), "{name}");
+        assert!(section("findings").contains(&format!("<th scope=\"col\">{name}</th>")));
+    }
+    // Three mixes, and for each a table of the points of both systems.
+    assert_eq!(landscapes.matches("<figure").count(), 3);
+    assert_eq!(landscapes.matches("<details>").count(), 3);
+    assert_eq!(landscapes.matches("<td>here</td>").count(), 75);
+    assert!(
+        section("runs").contains("<td>runs</td>") && !section("runs").contains("<td>here</td>")
+    );
+    assert!(page.matches("<figure").count() >= 20 && page.len() < 2 << 20, "{}", page.len());
+    for (index, name) in ["here", "there", "runs"].iter().enumerate() {
+        let link = format!("<a href=\"#result-{}\">{name}</a>", index + 1);
+        assert!(page.contains(&link), "{link}");
+    }
 }
 
 /// The tags of a page without its style and script: name and whether it closes.

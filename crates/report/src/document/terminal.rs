@@ -24,6 +24,7 @@ pub fn terminal(document: &Document, style: &Style) -> String {
 
 fn header(document: &Document, style: &Style) -> String {
     let mut facts = vec![short_time(&document.started_at)];
+    facts.extend(document.host.clone());
     facts.extend(outcome::of(document).and_then(Render::fact));
     let Environment { file_system, device, kernel, memory_limit_bytes, .. } = &document.environment;
     facts.extend(file_system.clone());

@@ -31,7 +31,7 @@ impl Figure<'_> {
         }
         let _ = write!(
             out,
-            r#"<div class="bar"><figcaption><h3>{}</h3><p>{}</p></figcaption>"#,
+            r##"<div class="bar"><figcaption><h3>{} <a class="anchor" href="#figure-{id}" aria-label="link to this figure">#</a></h3><p>{}</p></figcaption>"##,
             self.title, self.caption
         );
         if choice {

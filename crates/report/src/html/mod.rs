@@ -4,6 +4,7 @@ pub mod campaign;
 pub mod characterization;
 pub mod figure;
 pub mod findings;
+pub mod joint;
 pub mod models;
 pub mod os;
 pub mod replay;

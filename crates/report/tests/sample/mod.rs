@@ -217,7 +217,7 @@ fn undoubted() -> Evaluation {
 fn document() -> Document {
     Document {
         schema: SCHEMA.into(),
-        tool: Tool { version: "0.1.0".into() },
+        tool: Tool { version: "0.1.0".into(), ..Tool::default() },
         command: ["ioscape", "evaluate", HOSTILE, "--budget", "10m"].map(String::from).into(),
         seed: 1994,
         started_at: "2026-11-05T14:03:27Z".into(),

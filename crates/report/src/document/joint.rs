@@ -1,0 +1,131 @@
+//! Several documents as one page: systems side by side first, then each result on its own.
+
+use super::page;
+use crate::html::joint;
+use crate::html::section::Section;
+use crate::outcome::{self, render::Render};
+use crate::overlay::EvaluatedSystem;
+use crate::text::{esc, inert};
+use ioscape_schema::Document;
+use std::fmt::Write as _;
+
+/// Several documents, each with its name, as one page of HTML that is as self-contained as that of one; `version` is that of
+/// the program that writes it.
+///
+/// Figures have a line for each evaluated system and a table of their values behind them.
+pub fn joint_html(named: &[(String, &Document)], version: &str) -> String {
+    let named = unique(named);
+    let evaluated = named.iter().filter_map(|(name, document)| {
+        Some(EvaluatedSystem { name, evaluation: document.evaluation()? })
+    });
+    let evaluated: Vec<EvaluatedSystem> = evaluated.collect();
+    let mut sections = vec![
+        Section::new("systems", "Systems", joint::systems(&named)),
+        Section::new("findings", "Findings", joint::findings(&evaluated)),
+        Section::new("landscapes", "Landscapes", joint::landscapes(&evaluated)),
+        Section::new("parameters", "Parameters", joint::parameters(&evaluated)),
+        Section::new("runs", "Runs", joint::runs(&named)),
+    ];
+    sections.retain(|section| !section.body.is_empty());
+    let title = format!("{} results", named.len());
+    let mut out = String::with_capacity(1 << 20);
+    page::head(&mut out, &title, version);
+    header(&mut out, &title, &sections, &named);
+    out.push_str("<main>");
+    for section in &sections {
+        let _ = write!(out, r#"<section id="{}">{}</section>"#, section.id, section.body);
+    }
+    for (index, (name, document)) in named.iter().enumerate() {
+        out += &result(index, name, document);
+    }
+    let _ = write!(out, "</main><footer><p>ioscape {}</p></footer>", esc(version));
+    page::end(&mut out);
+    out
+}
+
+/// The same with names of which no two are equal.
+fn unique<'a>(named: &[(String, &'a Document)]) -> Vec<(String, &'a Document)> {
+    let mut all: Vec<(String, &Document)> = Vec::new();
+    for (name, document) in named {
+        let name = inert(name).into_owned();
+        let taken = |tried: &str| all.iter().any(|(other, _)| other == tried);
+        let further = (2..).map(|number| format!("{name} ({number})"));
+        let free = std::iter::once(name.clone()).chain(further).find(|tried| !taken(tried));
+        all.push((free.unwrap_or(name), document));
+    }
+    all
+}
+
+fn header(out: &mut String, title: &str, sections: &[Section], named: &[(String, &Document)]) {
+    let _ = write!(
+        out,
+        r#"<header><p class="brand">ioscape, side by side</p><h1>{}</h1><nav>"#,
+        esc(title)
+    );
+    for section in sections {
+        let _ = write!(out, r##"<a href="#{}">{}</a>"##, section.id, section.name);
+    }
+    for (index, (name, _)) in named.iter().enumerate() {
+        let _ = write!(out, r##"<a href="#result-{}">{}</a>"##, index + 1, esc(name));
+    }
+    out.push_str("</nav></header>");
+}
+
+/// One result on its own, without its reference material; its identifiers begin with `result-N-`.
+fn result(index: usize, name: &str, document: &Document) -> String {
+    let number = index + 1;
+    let mut out = format!(
+        r#"<section class="result" id="result-{number}"><h2>{}: {}</h2>"#,
+        esc(name),
+        esc(&outcome::subject(document))
+    );
+    if document.interrupted {
+        out.push_str(r#"<p class="notice"><b>Interrupted.</b> This result holds only what was finished by then.</p>"#);
+    }
+    let mut bodies = outcome::of(document).map(Render::sections).unwrap_or_default();
+    bodies.push(Section::new("warnings", "Warnings", page::warnings(document)));
+    bodies.push(Section::new("machine", "Machine", page::machine(document)));
+    for section in bodies.iter().filter(|section| !section.body.is_empty()) {
+        let _ = write!(
+            out,
+            r#"<section id="result-{number}-{}">{}</section>"#,
+            section.id,
+            own(&section.body, number)
+        );
+    }
+    let command = crate::text::command(&document.command);
+    let _ = write!(out, "<p><code>{}</code></p></section>", esc(&command));
+    out
+}
+
+/// The body with identifiers that no other result on the page has. A quotation mark in a text is escaped, so that only
+/// attributes look like these.
+fn own(body: &str, number: usize) -> String {
+    let mut body = body.to_owned();
+    for attribute in [" id=\"", " for=\"", " name=\"", " href=\"#"] {
+        body = body.replace(attribute, &format!("{attribute}result-{number}-"));
+    }
+    body
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_names_are_told_apart() {
+        let document = Document::default();
+        let named = ["a", "b", "a", "a"].map(|name| (name.to_owned(), &document));
+        let names: Vec<String> = unique(&named).into_iter().map(|(name, _)| name).collect();
+        assert_eq!(names, ["a", "b", "a (2)", "a (3)"]);
+    }
+
+    #[test]
+    fn identifiers_of_a_result_are_its_own() {
+        let body =
+            r##"<figure id="x"><input name="y" data-name="z"><a href="#x">id="q"</a></figure>"##;
+        let own = own(body, 2);
+        assert!(own.contains(r#"id="result-2-x""#) && own.contains(r##"href="#result-2-x""##));
+        assert!(own.contains(r#" name="result-2-y" data-name="z""#), "{own}");
+    }
+}

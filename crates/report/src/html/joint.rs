@@ -1,0 +1,200 @@
+//! Several results on one page: who they are, their findings side by side, and figures with a line for each system.
+
+use super::figure::{Figure, hollow, legend, two_sizes};
+use super::tables::table;
+use crate::figures::{focal_point, share_y};
+use crate::outcome;
+use crate::overlay::{EvaluatedSystem, RegionEnd, over_parameter, over_sets};
+use crate::plot::{Chart, Frame, Scale, Unit};
+use crate::text::{bounded, policy, ratio, run_name, short_time};
+use ioscape_schema::units::{Bytes, Count, Rate};
+use ioscape_schema::{Bounded, Document, Evaluation, Parameter, Point, Region, RegionFinding};
+
+const NONE: &str = "\u{2013}";
+
+/// A row of a table with a column per result: its name, and its cell of one of them.
+type Row<T> = (&'static str, fn(&T) -> Option<String>);
+
+/// The rows that have something to say of at least one of `all`.
+fn known_rows<T>(rows: &[Row<T>], all: &[&T]) -> Vec<Vec<String>> {
+    let row = |(name, cell): &Row<T>| {
+        let cells: Vec<Option<String>> = all.iter().map(|one| cell(one)).collect();
+        let known = cells.iter().any(Option::is_some);
+        let cells = cells.into_iter().map(|cell| cell.unwrap_or_else(|| NONE.to_owned()));
+        known.then(|| [(*name).to_owned()].into_iter().chain(cells).collect())
+    };
+    rows.iter().filter_map(row).collect()
+}
+
+/// Machine and origin of every result, one column each.
+pub fn systems(named: &[(String, &Document)]) -> String {
+    let rows: [Row<Document>; 16] = [
+        ("Kind", |d| outcome::of(d).map(|one| one.kind().to_owned())),
+        ("About", |d| Some(outcome::subject(d))),
+        ("Started", |d| Some(short_time(&d.started_at)).filter(|text| !text.is_empty())),
+        ("Host", |d| d.host.clone()),
+        ("Kernel", |d| d.environment.kernel.clone()),
+        ("Mitigations", |d| d.environment.mitigations.clone()),
+        ("Processor", |d| d.environment.cpu_model.clone()),
+        ("Memory", |d| shown(d.environment.memory_bytes)),
+        ("Memory limit", |d| shown(d.environment.memory_limit_bytes)),
+        ("File system", |d| d.environment.file_system.clone()),
+        ("Mount options", |d| d.environment.mount_options.clone()),
+        ("Device", |d| d.environment.device.clone()),
+        ("Model", |d| d.environment.device_model.clone()),
+        ("Firmware", |d| d.environment.device_firmware.clone()),
+        ("Link", |d| d.environment.device_link.clone()),
+        ("Written by", |d| Some(format!("ioscape {}", d.tool.version))),
+    ];
+    let head: Vec<&str> = ["Property"].into_iter().chain(named.iter().map(|(n, _)| &**n)).collect();
+    let all: Vec<&Document> = named.iter().map(|(_, document)| *document).collect();
+    format!("<h2>Systems</h2>{}", table("words", &head, known_rows(&rows, &all).into_iter()))
+}
+
+fn shown(bytes: Option<u64>) -> Option<String> {
+    bytes.map(|bytes| Bytes(bytes as f64).to_string())
+}
+
+/// The findings of all evaluations in one table; their sentences stand with each result.
+pub fn findings(systems: &[EvaluatedSystem]) -> String {
+    if systems.is_empty() {
+        return String::new();
+    }
+    let all: Vec<&Evaluation> = systems.iter().map(|system| system.evaluation).collect();
+    let rows: [Row<Evaluation>; 10] = [
+        ("Cache for reads", |e| e.findings.read_cache_bytes.as_ref().map(size)),
+        ("Cache for writes", |e| e.findings.write_cache_bytes.as_ref().map(size)),
+        ("Write policy", |e| e.findings.write_policy.map(|found| policy(found).to_owned())),
+        ("Flush slowdown", |e| {
+            let found = e.findings.flush_slowdown.as_ref()?;
+            Some(bounded(&ratio(found.value), &ratio(found.low), &ratio(found.high)))
+        }),
+        ("Regions", |e| Some(e.regions.len().to_string())),
+        ("Speed in the first region", |e| speed(RegionEnd::First.of(e)?)),
+        ("Speed in the last region", |e| speed(RegionEnd::Last.of(e)?)),
+        ("Sequential over random, last region", |e| gain(e, &e.findings.sequential_gain)),
+        ("Several processes over one, last region", |e| gain(e, &e.findings.concurrency_gain)),
+        ("Writes over reads, last region", |e| gain(e, &e.findings.write_to_read_ratio)),
+    ];
+    let head = ["Finding"].into_iter().chain(systems.iter().map(|system| system.name));
+    let head: Vec<&str> = head.collect();
+    format!("<h2>Findings</h2>{}", table("words", &head, known_rows(&rows, &all).into_iter()))
+}
+
+fn size(found: &Bounded) -> String {
+    let [value, low, high] = [found.value, found.low, found.high].map(|b| Bytes(b).to_string());
+    bounded(&value, &low, &high)
+}
+
+fn speed(region: &Region) -> Option<String> {
+    focal_point(region).map(|point| Rate(point.throughput()).to_string())
+}
+
+fn gain(evaluation: &Evaluation, found: &[RegionFinding]) -> Option<String> {
+    let last = &evaluation.regions.last()?.name;
+    let one = found.iter().find(|one| one.region == *last)?;
+    Some(bounded(&ratio(one.value), &ratio(one.low), &ratio(one.high)))
+}
+
+/// A curve of an evaluation against the size of the set: identifier, heading, and where it is.
+type SetCurve = (&'static str, &'static str, fn(&Evaluation) -> &Vec<Point>);
+
+/// Throughput against the size of the set, one figure per mix.
+pub fn landscapes(systems: &[EvaluatedSystem]) -> String {
+    let curves: [SetCurve; 3] = [
+        ("mixed", "Reads and writes mixed", |e| &e.unique_bytes_curve),
+        ("reads", "Pure reads", |e| &e.unique_bytes_read_curve),
+        ("writes", "Pure writes", |e| &e.unique_bytes_write_curve),
+    ];
+    let mut out = String::new();
+    for (id, title, curve) in curves {
+        let label = format!("{title}: throughput against the size of the set, one line per system");
+        let Some(chart) = over_sets(&label, systems, curve) else { continue };
+        let figure = Figure {
+            id: &format!("sets-{id}"),
+            title,
+            caption: "Throughput against the size of the set. Each system at its own focal vector.",
+            scales: &[Scale::Log10, Scale::Linear],
+        };
+        let below = legend(&chart.series, hollow(&[&chart])) + &values(&[&chart]);
+        out += &figure
+            .html(|scale| two_sizes(&chart.clone().with_y_scale(scale), Frame::WIDE), &below);
+    }
+    if out.is_empty() { out } else { format!("<h2>Landscapes</h2>{out}") }
+}
+
+/// Throughput against the other four parameters, in the first and in the last region.
+pub fn parameters(systems: &[EvaluatedSystem]) -> String {
+    let ends = [
+        ("first", RegionEnd::First, "In the first region: the fastest level"),
+        ("last", RegionEnd::Last, "In the last region: the slowest level"),
+    ];
+    let mut out = String::new();
+    for (id, end, title) in ends {
+        let each = Parameter::ALL.into_iter().filter(|p| *p != Parameter::UniqueBytes);
+        let charts = each.filter_map(|p| Some((p, over_parameter(p, end, systems)?)));
+        let charts: Vec<(Parameter, Chart)> = charts.collect();
+        let Some((_, first)) = charts.first() else { continue };
+        let all: Vec<&Chart> = charts.iter().map(|(_, chart)| chart).collect();
+        let below = legend(&first.series, hollow(&all)) + &values(&all);
+        let figure = Figure {
+            id: &format!("region-{id}"),
+            title,
+            caption: "One parameter is varied, the others stay at each system's focal vector. The charts share their vertical axis.",
+            scales: &[Scale::Linear, Scale::Log10],
+        };
+        out += &figure.html(|scale| four(&charts, scale), &below);
+    }
+    if out.is_empty() { out } else { format!("<h2>Parameters</h2>{out}") }
+}
+
+fn four(charts: &[(Parameter, Chart)], scale: Scale) -> String {
+    let mut charts = charts.to_vec();
+    share_y(&mut charts, scale);
+    let drawn: String = charts.iter().map(|(_, chart)| chart.svg(Frame::SMALL, "")).collect();
+    format!(r#"<div class="four">{drawn}</div>"#)
+}
+
+/// All that charts show, as a table that is folded away.
+fn values(charts: &[&Chart]) -> String {
+    let rows = charts.iter().flat_map(|chart| {
+        chart.series.iter().flat_map(move |series| {
+            series.marks.iter().map(move |mark| {
+                let [low, high] = mark.range.map(|end| chart.y.unit.show(end));
+                vec![
+                    series.name.clone(),
+                    format!("{} {}", chart.x.label, chart.x.unit.show(mark.x)),
+                    chart.y.unit.show(mark.y),
+                    format!("{low} to {high}"),
+                ]
+            })
+        })
+    });
+    let head = ["System", "At", "Throughput", "Range"];
+    format!("<details><summary>Values</summary>{}</details>", table("", &head, rows))
+}
+
+/// Single runs of all results in one table.
+pub fn runs(named: &[(String, &Document)]) -> String {
+    let head =
+        ["System", "Workload", "Throughput", "95 % confidence", "IOPS", "Mean", "Median", "99 %"];
+    let rows = named.iter().flat_map(|(name, document)| {
+        let runs = document.measurements().into_iter().flatten().enumerate();
+        runs.map(move |(index, one)| {
+            let [low, high] = one.throughput_ci95;
+            let times = &one.response_time_ns;
+            let mut row = vec![name.clone(), run_name(index + 1, one)];
+            row.push(Rate(one.throughput_bytes_per_s).to_string());
+            row.push(format!("{} to {}", Rate(low), Rate(high)));
+            row.push(Count(one.iops()).to_string());
+            let times = [times.mean, times.p50 as f64, times.p99 as f64];
+            row.extend(times.map(|ns| Unit::Nanos.show(ns)));
+            row
+        })
+    });
+    let rows: Vec<Vec<String>> = rows.collect();
+    match rows.is_empty() {
+        true => String::new(),
+        false => format!("<h2>Runs</h2>{}", table("runs", &head, rows.into_iter())),
+    }
+}
