@@ -79,7 +79,7 @@ pub fn jobs_of(path: &Path) -> Result<Vec<Job>, Failure> {
     if path.extension().is_some_and(|ending| ending == "json") {
         return job_of_result(path).map(|job| vec![job]);
     }
-    let text = output::read_text(path)
+    let text = ioscape_machine::input::read_text(path)
         .map_err(|e| Failure::Misuse(format!("cannot read job file {name}: {e}")))?;
     parse_jobs(&text).map_err(|e| Failure::Misuse(format!("{name}: {e}")))
 }

@@ -13,7 +13,7 @@ fn misuse(error: impl std::fmt::Display) -> Failure {
 }
 
 fn read(path: &Path) -> Result<String, Failure> {
-    crate::output::read_text(path)
+    ioscape_machine::input::read_text(path)
         .map_err(|e| Failure::Misuse(format!("cannot read {}: {e}", path.display())))
 }
 
@@ -57,7 +57,8 @@ fn described(path: &Path) -> Result<Parameters, Failure> {
     let beside = std::fs::read_dir(folder).map_err(unreadable)?;
     let names = beside.filter_map(|entry| entry.ok()?.file_name().into_string().ok()).collect();
     let open = |name: &str| {
-        crate::output::read_text(&folder.join(name)).map_err(|e| format!("cannot be read: {e}"))
+        ioscape_machine::input::read_text(&folder.join(name))
+            .map_err(|e| format!("cannot be read: {e}"))
     };
     let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
     let specs = disksim::read(&name, &disksim::Folder { names, open: &open }).map_err(misuse)?;

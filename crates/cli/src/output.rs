@@ -2,9 +2,10 @@
 
 use crate::args::{Colour, DisplayArgs};
 use crate::failure::Failure;
+use ioscape_machine::input::read_text;
 use ioscape_schema::text::inert;
 use ioscape_schema::{Document, SCHEMA, Tool};
-use std::io::{self, IsTerminal, Read, Write};
+use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -101,28 +102,6 @@ pub fn json(document: &Document) -> Result<String, Failure> {
 pub fn show(document: &Document, as_json: bool) -> Result<(), Failure> {
     let text = if as_json { json(document)? } else { ioscape_report::terminal(document, &style()) };
     print(&text)
-}
-
-/// Largest file that is read as a text, in bytes.
-const TEXT_MOST: u64 = 256 << 20;
-
-/// Reads a file as a text; no endless one, and none that is no text from the beginning.
-///
-/// # Errors
-/// It cannot be read, is no text, or is larger than any text that belongs here.
-pub fn read_text(path: &Path) -> io::Result<String> {
-    let no_text = |why: &str| io::Error::new(io::ErrorKind::InvalidData, why);
-    let mut file = std::fs::File::open(path)?;
-    let mut bytes = Vec::new();
-    Read::by_ref(&mut file).take(4096).read_to_end(&mut bytes)?;
-    if bytes.contains(&0) {
-        return Err(no_text("it holds binary data, not text"));
-    }
-    file.take(TEXT_MOST).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > TEXT_MOST {
-        return Err(no_text("it is larger than 256 MiB"));
-    }
-    String::from_utf8(bytes).map_err(|_| no_text("it holds bytes that are not UTF-8"))
 }
 
 /// Reads a result file and checks it.

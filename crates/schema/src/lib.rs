@@ -3,6 +3,7 @@
 //! The crate does no I/O and knows no command line. Sizes are bytes, times integer nanoseconds unless a
 //! name ends in `_s`; fields carry their unit last.
 
+mod block_map;
 pub mod border;
 pub mod campaign;
 mod campaign_plan;
@@ -34,6 +35,7 @@ pub mod warning;
 pub mod witness;
 pub mod workload;
 
+pub use block_map::{BlockMap, TypedRange};
 pub use border::{Border, BorderOperation};
 pub use campaign::{
     CampaignCell, CampaignColumn, CampaignReference, CampaignResult, CampaignRow, CampaignSample,

@@ -1,19 +1,6 @@
 //! What a request's blocks hold (Table 6 of Ruemmler & Wilkes 1993): by the file system's map, the flags and the process.
 
-use ioscape_schema::{Io, IoFlags, IoType};
-
-/// A range of a device and what is there; [`IoType::Unknown`] is "in use, the map does not tell by what".
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TypedRange {
-    /// Index of the device.
-    pub device: u16,
-    /// First byte.
-    pub from: u64,
-    /// Byte after the last.
-    pub to: u64,
-    /// What is there.
-    pub io_type: IoType,
-}
+use ioscape_schema::{BlockMap, Io, IoFlags, IoType, TypedRange};
 
 /// Maps of the blocks of some devices.
 #[derive(Clone, Debug, Default)]
@@ -29,16 +16,18 @@ pub struct BlockTypes {
 }
 
 impl BlockTypes {
-    /// A map of ranges in any order; where some overlap, the smaller one counts.
-    pub fn new(ranges: impl IntoIterator<Item = TypedRange>) -> Self {
-        let (certain, in_use): (Vec<_>, Vec<_>) = ranges
+    /// Sorts a map, to be asked about bytes.
+    pub fn new(map: BlockMap) -> Self {
+        let (certain, in_use): (Vec<_>, Vec<_>) = map
+            .ranges
             .into_iter()
             .filter(|r| r.from < r.to)
             .partition(|r| r.io_type != IoType::Unknown);
         let journals = certain.iter().filter(|range| range.io_type == IoType::Journal);
         let mut journals: Vec<u16> = journals.map(|range| range.device).collect();
         journals.dedup();
-        let mut this = Self { certain, in_use, journals, extents: Vec::new() };
+        journals.extend(map.journals);
+        let mut this = Self { certain, in_use, journals, extents: map.extents };
         for list in [&mut this.certain, &mut this.in_use] {
             list.sort_by_key(|range| (range.device, range.from, std::cmp::Reverse(range.to)));
         }
@@ -56,22 +45,6 @@ impl BlockTypes {
     /// What is at a byte of a device; unknown where something is that the map does not tell.
     pub fn at(&self, device: u16, byte: u64) -> Option<IoType> {
         Self::find(&self.certain, device, byte).or_else(|| Self::find(&self.in_use, device, byte))
-    }
-
-    /// Says that file systems on these devices have a journal, which a map may not tell (ext4 has it among the files).
-    #[must_use]
-    pub fn with_journals(mut self, devices: impl IntoIterator<Item = u16>) -> Self {
-        self.journals.extend(devices);
-        self
-    }
-
-    /// Says that the file systems on these devices keep all their metadata at known places but for what tells where a file's
-    /// blocks are, as ext2, ext3 and ext4 do. Others, such as XFS without a reverse map, have trees of free space, inodes and
-    /// headers there too, which a map of what is in use does not tell apart.
-    #[must_use]
-    pub fn with_extents(mut self, devices: impl IntoIterator<Item = u16>) -> Self {
-        self.extents.extend(devices);
-        self
     }
 
     /// Whether a journal is known to be on the device.
@@ -93,7 +66,7 @@ impl BlockTypes {
 ///
 /// Certain places of the map come first. Where it only says "in use", file systems mark their own blocks (`REQ_META`): those
 /// that ext4's journal's thread writes are the journal; others say where a file's blocks are, on devices where they can be
-/// nothing else ([`BlockTypes::with_extents`]), and are unknown elsewhere. What is not marked is a file's.
+/// nothing else ([`BlockMap::extents`]), and are unknown elsewhere. What is not marked is a file's.
 pub fn classify(io: &Io, command: &str, maps: &[&BlockTypes]) -> IoType {
     if io.flags.contains(IoFlags::SWAP) {
         return IoType::Swap;
@@ -134,15 +107,20 @@ mod tests {
     #[test]
     fn places_flags_and_processes_decide() {
         let range = |from, to, io_type| TypedRange { device: 0, from, to, io_type };
-        let now = BlockTypes::new([
-            range(0, 4096, IoType::Superblock),
-            range(4096, 8192, IoType::Inode),
-            range(8192, 1 << 20, IoType::Unknown),
-            range(16_384, 20_480, IoType::Directory),
-        ]);
-        let before = BlockTypes::new([range(2 << 20, 3 << 20, IoType::Directory)]);
-        let now = now.with_extents([0]);
-        let xfs = BlockTypes::new([range(8192, 1 << 20, IoType::Unknown)]);
+        let of =
+            |ranges: &[TypedRange]| BlockMap { ranges: ranges.to_vec(), ..BlockMap::default() };
+        let ext = BlockMap {
+            extents: vec![0],
+            ..of(&[
+                range(0, 4096, IoType::Superblock),
+                range(4096, 8192, IoType::Inode),
+                range(8192, 1 << 20, IoType::Unknown),
+                range(16_384, 20_480, IoType::Directory),
+            ])
+        };
+        let now = BlockTypes::new(ext.clone());
+        let before = BlockTypes::new(of(&[range(2 << 20, 3 << 20, IoType::Directory)]));
+        let xfs = BlockTypes::new(of(&[range(8192, 1 << 20, IoType::Unknown)]));
         let (tree, file) = (io(20_480, IoFlags::META), io(20_480, IoFlags::empty()));
         assert_eq!(classify(&tree, "xfsaild/sda1", &[&xfs]), IoType::Unknown, "a tree of any kind");
         assert_eq!(classify(&file, "cp", &[&xfs]), IoType::UserData);
@@ -166,8 +144,9 @@ mod tests {
         let flush = Io { request: Request::default(), ..io(0, IoFlags::FLUSH) };
         assert_eq!(classify(&flush, "jbd2/vda-8", &maps), IoType::Journal);
         assert_eq!(classify(&flush, "kworker/0:1H", &maps), IoType::UserData, "no journal");
-        let log = BlockTypes::new([range(4 << 20, 5 << 20, IoType::Journal)]);
-        for with in [log, now.clone().with_journals([0])] {
+        let log = of(&[range(4 << 20, 5 << 20, IoType::Journal)]);
+        for with in [log, BlockMap { journals: vec![0], ..ext }] {
+            let with = BlockTypes::new(with);
             assert_eq!(classify(&flush, "kworker/0:1H", &[&with]), IoType::Journal);
         }
         assert_eq!(classify(&Io { device: 1, ..flush }, "sync", &maps), IoType::Unknown);

@@ -14,7 +14,7 @@ mod select;
 mod wanted;
 pub mod write;
 
-pub use classify::{BlockTypes, TypedRange, classify};
+pub use classify::{BlockTypes, classify};
 pub use doubts::doubts;
 pub use error::{Error, FilePosition};
 pub use read::{Format, ReadOptions, Reader, Source, needs_file, open};

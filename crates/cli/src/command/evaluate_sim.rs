@@ -74,7 +74,7 @@ fn read(name: &str) -> Result<SystemParameters, Failure> {
     if let Some(system) = system::find(name) {
         return Ok(system);
     }
-    let text = output::read_text(Path::new(name)).map_err(|e| {
+    let text = ioscape_machine::input::read_text(Path::new(name)).map_err(|e| {
         let known: Vec<&str> = system::SHIPPED.iter().map(|(name, _)| *name).collect();
         Failure::Misuse(format!(
             "sim:{name}: cannot be read ({e}), and known are {}",

@@ -8,6 +8,7 @@ use crate::progress::Progress;
 use crate::traces::{Output, ROWS, Rows, format_of_rows};
 use crate::{drives, output};
 use ioscape_machine::output::Destination;
+use ioscape_machine::parallel;
 use ioscape_schema::{Io, SimulatedCell, Simulation, SimulationAgreement, TraceInfo};
 use ioscape_simulate::combinations::combinations;
 use ioscape_simulate::drive::Status;
@@ -15,8 +16,6 @@ use ioscape_simulate::{
     Configuration, Drive, Extent, Job, SimulatedTrace, jobs, nvram, rows, simulate, simulate_into,
     ssd, summary,
 };
-use std::panic::AssertUnwindSafe;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Rows that are written at once.
 const ROWS_AT_ONCE: usize = 1 << 16;
@@ -109,7 +108,7 @@ fn on_disk(
     let first = cells.first().filter(|_| args.rows.is_some());
     let found = Found {
         status: drive.status,
-        cells: run_all(drive, all, &cells, threads(args))?,
+        cells: run_all(drive, all, &cells, args.threads)?,
         agreement,
     };
     Ok((found, first.map(|first| simulate(drive, all, first)).unwrap_or_default()))
@@ -143,55 +142,26 @@ fn on_flash(
     Ok((Found { status: model.status, cells, agreement: None }, run))
 }
 
-fn threads(args: &SimulateArgs) -> usize {
-    let here = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    args.threads.map_or(here, |n| n as usize)
-}
-
 /// Simulates all combinations on several threads; the result does not depend on how many.
 fn run_all(
     drive: &Drive,
     jobs: &[Job],
     cells: &[Configuration],
-    threads: usize,
+    threads: Option<u32>,
 ) -> Result<Vec<SimulatedCell>, Failure> {
-    each(cells, threads, |options, run| {
-        simulate_into(drive, jobs, options, run);
-        summary::cell(drive, options, run)
-    })
-}
-
-/// What `work` makes of every combination, in their order; one that panics fails all, by its number, once the others are done.
-fn each<T: Send>(
-    cells: &[Configuration],
-    threads: usize,
-    work: impl Fn(&Configuration, &mut SimulatedTrace) -> T + Sync,
-) -> Result<Vec<T>, Failure> {
-    let next = AtomicUsize::new(0);
-    let worker = || {
-        let (mut done, mut run) = (Vec::new(), SimulatedTrace::default());
-        loop {
-            let at = next.fetch_add(1, Ordering::Relaxed);
-            let Some(options) = cells.get(at) else { return done };
-            let one = AssertUnwindSafe(|| work(options, &mut run));
-            done.push((at, std::panic::catch_unwind(one).ok()));
-        }
+    let threads = threads.map_or_else(parallel::processors, |threads| threads as usize);
+    let work = |configuration: &Configuration, run: &mut SimulatedTrace| {
+        simulate_into(drive, jobs, configuration, run);
+        summary::cell(drive, configuration, run)
     };
-    let mut found = std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..threads.min(cells.len())).map(|_| scope.spawn(worker)).collect();
-        workers.into_iter().filter_map(|worker| worker.join().ok()).flatten().collect::<Vec<_>>()
-    });
-    found.sort_by_key(|(at, _)| *at);
-    let failed: Vec<String> =
-        found.iter().filter(|(_, one)| one.is_none()).map(|(at, _)| (at + 1).to_string()).collect();
-    if !failed.is_empty() || found.len() < cells.len() {
-        return Err(Failure::Failed(format!(
+    parallel::each(cells, threads, work).map_err(|failed| {
+        let numbers: Vec<String> = failed.iter().map(usize::to_string).collect();
+        Failure::Failed(format!(
             "combination {} of {} failed: no result is written (this is a defect of ioscape)",
-            failed.join(", "),
+            numbers.join(", "),
             cells.len()
-        )));
-    }
-    Ok(found.into_iter().filter_map(|(_, one)| one).collect())
+        ))
+    })
 }
 
 /// The rows as the drive can take them: with `--wrap` offsets beyond it go on from its beginning, with `--scale-time`
@@ -216,22 +186,5 @@ fn fitted(args: &SimulateArgs, rows: &mut [Io], drive: Extent<'_>) {
     }
     if wrapped > 0 {
         output::tell(&format!("{wrapped} requests beyond {} were wrapped", drive.name));
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_combination_that_panics_is_told_and_not_left_out() {
-        let cells = vec![Configuration::default(); 5];
-        let count = AtomicUsize::new(0);
-        let all = each(&cells, 2, |_, _| count.fetch_add(1, Ordering::Relaxed)).ok();
-        assert_eq!(all.map(|all| all.len()), Some(5));
-        let count = AtomicUsize::new(0);
-        let failed = each(&cells, 1, |_, _| assert_ne!(count.fetch_add(1, Ordering::Relaxed), 2));
-        let Err(Failure::Failed(text)) = failed else { panic!("the third panicked") };
-        assert!(text.starts_with("combination 3 of 5"), "{text}");
     }
 }

@@ -11,7 +11,7 @@ use std::time::Instant;
 
 /// Processors that may run writers.
 pub fn processors() -> u32 {
-    std::thread::available_parallelism().map_or(1, usize::from) as u32
+    ioscape_machine::parallel::processors() as u32
 }
 
 /// What was found, and why the rest was not.

@@ -2,10 +2,10 @@
 //! their extents (`FS_IOC_FIEMAP`); and the blocks of one file.
 #![allow(unsafe_code)]
 
-use super::disks;
+use super::disks::{self, RecordedDisk};
 use ioscape_machine::device::BlockDevice;
-use ioscape_machine::error::Error;
 use ioscape_machine::extents::places;
+use ioscape_schema::{BlockMap, IoType, TypedRange};
 use std::fs::File;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::MetadataExt;
@@ -17,40 +17,6 @@ const AT_ONCE: usize = 1024;
 const MOST_RANGES: usize = 4 << 20;
 /// Most directories whose extents are asked for.
 const MOST_DIRECTORIES: usize = 200_000;
-
-/// What a range of blocks holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Holds {
-    /// Superblocks, group descriptors, headers of allocation groups.
-    Superblock,
-    /// Bitmaps or trees of free blocks and inodes.
-    Bitmap,
-    /// Inodes.
-    Inode,
-    /// A directory.
-    Directory,
-    /// Where a file's blocks are.
-    Indirect,
-    /// The journal or log.
-    Journal,
-    /// A file's contents.
-    UserData,
-    /// Something that is in use, the map does not tell what.
-    InUse,
-}
-
-/// A range of a disk.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct BlockRange {
-    /// The disk's number, as in [`super::RecordedDisk`].
-    pub disk: u32,
-    /// First byte on the disk.
-    pub from: u64,
-    /// Byte after the last.
-    pub to: u64,
-    /// What is there.
-    pub holds: Holds,
-}
 
 /// The whole disk below a device number and where the device begins on it.
 fn place(device: u64) -> Option<(u32, u64)> {
@@ -94,50 +60,65 @@ const OF_EXTENT_MAP: u32 = 0x4;
 const OF_LAST: u32 = 0x20;
 
 /// What a special owner is: 'X' for words of XFS that ext4 shares, 'f' for ext4's own (`fs/ext4/fsmap.h`).
-fn special(owner: u64) -> Option<Holds> {
+fn special(owner: u64) -> Option<IoType> {
     match (owner >> 32, owner & 0xffff_ffff) {
         (0, 1) => None,
-        (0, 3) | (0x58, 1 | 3) | (0x66, 1 | 2) => Some(Holds::Superblock),
-        (0x58, 2) => Some(Holds::Journal),
-        (0x58, 4 | 6) | (0x66, 3 | 4) => Some(Holds::Bitmap),
-        (0x58, 5) => Some(Holds::Inode),
-        _ => Some(Holds::InUse),
+        (0, 3) | (0x58, 1 | 3) | (0x66, 1 | 2) => Some(IoType::Superblock),
+        (0x58, 2) => Some(IoType::Journal),
+        (0x58, 4 | 6) | (0x66, 3 | 4) => Some(IoType::Bitmap),
+        (0x58, 5) => Some(IoType::Inode),
+        _ => Some(IoType::Unknown),
     }
 }
 
-fn holds(found: &Fsmap) -> Option<Holds> {
+fn holds(found: &Fsmap) -> Option<IoType> {
     if found.flags & OF_SPECIAL != 0 {
         return special(found.owner);
     }
     let inner = found.flags & (OF_EXTENT_MAP | OF_ATTRIBUTES) != 0;
-    Some(if inner { Holds::Indirect } else { Holds::UserData })
+    Some(if inner { IoType::Indirect } else { IoType::UserData })
 }
 
-/// What the blocks of the file system at `mount` hold, ranges in no order, directories last; nothing where the file
-/// system tells nothing.
-///
-/// # Errors
-/// The path cannot be opened.
-pub fn of_file_system(mount: &Path) -> Result<Vec<BlockRange>, Error> {
-    let file = File::open(mount).map_err(|e| Error::io("open", mount, e))?;
-    let device = file.metadata().map_err(|e| Error::io("look at", mount, e))?.dev();
-    let Some((disk, start)) = place(device) else { return Ok(Vec::new()) };
-    let mut ranges = Vec::new();
+/// What the blocks of all file systems on `disks` hold; the devices are the indices of the disks. A file system that tells
+/// nothing leaves its blocks unknown.
+pub fn block_map(disks: &[RecordedDisk]) -> BlockMap {
+    let mut map = BlockMap::default();
+    for (device, disk) in (0..=u16::MAX).zip(disks) {
+        for mount in disk.mounts() {
+            of_file_system(&mount, device, &mut map.ranges);
+        }
+        map.journals.extend(disk.has_journal().then_some(device));
+        map.extents.extend(disk.is_ext().then_some(device));
+    }
+    map
+}
+
+/// Adds what the blocks of the file system at `mount` hold, ranges in no order, directories last.
+fn of_file_system(mount: &Path, device: u16, ranges: &mut Vec<TypedRange>) {
+    let Ok(file) = File::open(mount) else { return };
+    let Some(number) = file.metadata().ok().map(|about| about.dev()) else { return };
+    let Some((_, start)) = place(number) else { return };
+    let before = ranges.len();
     let mut low = Fsmap::default();
     loop {
         let found = fsmap(&file, low);
         let last = found.last().copied();
         for one in &found {
-            if let Some(holds) = holds(one) {
+            if let Some(io_type) = holds(one) {
                 let from = start.saturating_add(one.physical);
-                ranges.push(BlockRange { disk, from, to: from.saturating_add(one.length), holds });
+                ranges.push(TypedRange {
+                    device,
+                    from,
+                    to: from.saturating_add(one.length),
+                    io_type,
+                });
             }
         }
         match last {
             // The next answer must begin further on, or there would be no end.
             Some(last)
                 if last.flags & OF_LAST == 0
-                    && ranges.len() < MOST_RANGES
+                    && ranges.len() - before < MOST_RANGES
                     && (last.device, last.physical) > (low.device, low.physical) =>
             {
                 low = last;
@@ -145,10 +126,9 @@ pub fn of_file_system(mount: &Path) -> Result<Vec<BlockRange>, Error> {
             _ => break,
         }
     }
-    if !ranges.is_empty() {
-        directories(mount, device, (disk, start), &mut ranges);
+    if ranges.len() > before {
+        directories(mount, number, (device, start), ranges);
     }
-    Ok(ranges)
 }
 
 /// The ranges after `low`.
@@ -187,7 +167,7 @@ pub(super) fn of_file(file: &File) -> Vec<(u32, u64, u64)> {
 }
 
 /// Adds the blocks of the directories of one file system, breadth first from `top`.
-fn directories(top: &Path, device: u64, (disk, start): (u32, u64), ranges: &mut Vec<BlockRange>) {
+fn directories(top: &Path, number: u64, (device, start): (u16, u64), ranges: &mut Vec<TypedRange>) {
     let mut waiting = std::collections::VecDeque::from([top.to_path_buf()]);
     let mut seen = 0;
     while let Some(folder) = waiting.pop_front() {
@@ -198,12 +178,12 @@ fn directories(top: &Path, device: u64, (disk, start): (u32, u64), ranges: &mut 
         let Ok(file) = File::open(&folder) else { continue };
         // Asked of the open folder: the entries of a listing tell their kind, but asking each for its device takes longer than
         // all the rest.
-        if !file.metadata().is_ok_and(|metadata| metadata.dev() == device) {
+        if !file.metadata().is_ok_and(|metadata| metadata.dev() == number) {
             continue;
         }
         for (from, length) in places(&file, MOST_RANGES) {
             let (from, to) = (start + from, start + from + length);
-            ranges.push(BlockRange { disk, from, to, holds: Holds::Directory });
+            ranges.push(TypedRange { device, from, to, io_type: IoType::Directory });
         }
         for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
             if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
@@ -229,12 +209,12 @@ mod tests {
     fn owners_are_told_apart() {
         let at = |owner, flags| holds(&Fsmap { owner, flags, ..Fsmap::default() });
         assert_eq!(at(1, OF_SPECIAL), None, "free space holds nothing");
-        assert_eq!(at(0x66 << 32 | 3, OF_SPECIAL), Some(Holds::Bitmap));
-        assert_eq!(at(0x58 << 32 | 5, OF_SPECIAL), Some(Holds::Inode));
-        assert_eq!(at(2, OF_SPECIAL), Some(Holds::InUse));
+        assert_eq!(at(0x66 << 32 | 3, OF_SPECIAL), Some(IoType::Bitmap));
+        assert_eq!(at(0x58 << 32 | 5, OF_SPECIAL), Some(IoType::Inode));
+        assert_eq!(at(2, OF_SPECIAL), Some(IoType::Unknown));
         assert_eq!(
             (at(77, 0), at(77, OF_EXTENT_MAP)),
-            (Some(Holds::UserData), Some(Holds::Indirect))
+            (Some(IoType::UserData), Some(IoType::Indirect))
         );
     }
 }

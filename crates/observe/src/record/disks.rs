@@ -3,6 +3,7 @@
 use ioscape_machine::device::BlockDevice;
 use ioscape_machine::error::Error;
 use ioscape_machine::text;
+use ioscape_schema::{Device, Partition};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -76,13 +77,13 @@ impl RecordedDisk {
     }
 
     /// Where file systems on this disk are mounted.
-    pub fn mounts(&self) -> Vec<PathBuf> {
+    pub(super) fn mounts(&self) -> Vec<PathBuf> {
         let mounts = self.mounted().into_iter().map(|mounted| mounted.place);
         mounts.filter(|place| place.is_dir()).collect()
     }
 
     /// Whether a file system with a journal or log is mounted from this disk: XFS, or an ext4 that was made with one.
-    pub fn has_journal(&self) -> bool {
+    pub(super) fn has_journal(&self) -> bool {
         self.mounted().iter().any(|mounted| {
             let task = Path::new("/sys/fs/ext4").join(&mounted.device).join("journal_task");
             let journals = text::read(task).is_some_and(|task| task.trim() != "<none>");
@@ -92,7 +93,7 @@ impl RecordedDisk {
 
     /// Whether all file systems on it are of the family of ext2, whose metadata among the files can only say where a file's
     /// blocks are.
-    pub fn is_ext(&self) -> bool {
+    pub(super) fn is_ext(&self) -> bool {
         let mounted = self.mounted();
         !mounted.is_empty()
             && mounted
@@ -118,6 +119,20 @@ impl RecordedDisk {
         mounts.sort();
         mounts.dedup_by_key(|mounted| mounted.number);
         mounts
+    }
+
+    /// The disk as a trace tells it.
+    pub(super) fn device(&self) -> Device {
+        let partition = |(number, name, _): &(u16, String, u64)| Partition {
+            number: *number,
+            name: name.clone(),
+        };
+        Device {
+            name: self.name.clone(),
+            sector_bytes: self.sector_bytes,
+            capacity_bytes: self.capacity_bytes,
+            partitions: self.partitions.iter().map(partition).collect(),
+        }
     }
 
     fn of(device: &BlockDevice) -> Self {

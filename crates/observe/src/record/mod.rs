@@ -6,15 +6,19 @@
 mod blocks;
 mod command;
 mod disks;
+mod gather;
 mod instance;
+mod own;
 
-pub use blocks::of_file_system;
-pub use blocks::{BlockRange, Holds};
+pub use blocks::block_map;
 pub use command::RecordedCommand;
 pub use disks::RecordedDisk;
+pub use gather::{Gathered, gather};
+pub use own::OwnRequests;
 
 use instance::Instance;
 use ioscape_machine::error::Error;
+use ioscape_schema::TraceInfo;
 use std::fs::File;
 use std::io::{ErrorKind, Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
@@ -67,10 +71,21 @@ pub struct Recording {
     pub unix_offset_ns: i64,
     /// The disks.
     pub disks: Vec<RecordedDisk>,
-    /// Ranges of the disks that the recorder itself wrote: number of the disk, first byte, byte after the last.
-    pub own: Vec<(u32, u64, u64)>,
-    /// Numbers of the recording process, whose requests are not part of the recording.
-    pub process: u32,
+    /// The recorder's own requests, which are no part of the recording.
+    pub own: OwnRequests,
+}
+
+impl Recording {
+    /// The disks and the time, as a trace tells them.
+    pub fn info(&self) -> TraceInfo {
+        TraceInfo {
+            format: "recorded".to_owned(),
+            started_unix_ns: Some(self.unix_offset_ns),
+            devices: self.disks.iter().map(RecordedDisk::device).collect(),
+            lost_by_cpu: self.lost_by_cpu.clone(),
+            ..TraceInfo::default()
+        }
+    }
 }
 
 impl Recorder {
@@ -118,13 +133,14 @@ impl Recorder {
     pub fn stop(mut self) -> Result<Recording, Error> {
         self.instance.disable()?;
         self.drain()?;
-        let mut own = Vec::new();
+        let numbers: Vec<u32> = self.disks.iter().map(|disk| disk.number).collect();
+        let mut own = OwnRequests::of_process(std::process::id());
         let lost_by_cpu = self.instance.lost()?;
         let (header_page, formats) = self.instance.formats()?;
         for pipe in &self.pipes {
             let failed = |e| Error::io("write", &pipe.path, e);
             pipe.spool.sync_all().map_err(failed)?;
-            own.extend(blocks::of_file(&pipe.spool));
+            own.add(blocks::of_file(&pipe.spool), &numbers);
         }
         Ok(Recording {
             header_page,
@@ -134,7 +150,6 @@ impl Recorder {
             unix_offset_ns: self.unix_offset_ns,
             disks: self.disks,
             own,
-            process: std::process::id(),
         })
     }
 }

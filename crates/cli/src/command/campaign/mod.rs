@@ -52,7 +52,7 @@ fn text(name: &str) -> Result<String, Failure> {
     if let Some(shipped) = Shipped::find(name) {
         return Ok(shipped.text.to_owned());
     }
-    output::read_text(name.as_ref()).map_err(|error| {
+    ioscape_machine::input::read_text(name.as_ref()).map_err(|error| {
         let names: Vec<&str> = SHIPPED.iter().map(|one| one.name).collect();
         Failure::Misuse(format!(
             "{name} is neither a campaign nor a campaign file ({error}): choose from {}",

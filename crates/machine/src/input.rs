@@ -1,0 +1,189 @@
+//! Inputs: files, pipes and standard input, opened once and read as often as their readers need.
+
+use crate::error::Error;
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::os::fd::AsFd;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// What standard input is called.
+const STDIN: &str = "standard input";
+/// First bytes that tell whether a reader needs a file.
+const HEAD: u64 = 4;
+/// Bytes copied at once.
+const BLOCK: usize = 1 << 18;
+/// Largest file that is read as a text, in bytes.
+const TEXT_MOST: u64 = 256 << 20;
+
+/// One input, open.
+pub struct Input {
+    name: PathBuf,
+    bytes: Bytes,
+}
+
+enum Bytes {
+    /// A regular file, which can be read again and from its end.
+    File(File),
+    /// A pipe or a device, which is read once; `None` after that.
+    Stream(Option<Box<dyn Read + Send>>),
+}
+
+/// The bytes of an input from its beginning.
+pub enum Readable {
+    /// To be read in any order.
+    File(Counted<File>),
+    /// To be read in one pass.
+    Stream(Counted<Box<dyn Read + Send>>),
+}
+
+impl Input {
+    /// Opens all of `paths`; `-` is standard input.
+    ///
+    /// # Errors
+    /// A file that cannot be opened, a directory, and standard input named twice.
+    pub fn open_all(paths: &[PathBuf]) -> Result<Vec<Self>, Error> {
+        if paths.iter().filter(|path| path.as_os_str() == "-").count() > 1 {
+            return Err(once(Path::new("-")));
+        }
+        paths.iter().map(|path| Self::open(path)).collect()
+    }
+
+    fn open(path: &Path) -> Result<Self, Error> {
+        let is_stdin = path.as_os_str() == "-";
+        let name = if is_stdin { PathBuf::from(STDIN) } else { path.to_owned() };
+        let failed = |e: io::Error| Error::target(&name, format!("cannot be read: {e}"));
+        let mut file = match is_stdin {
+            true => File::from(io::stdin().as_fd().try_clone_to_owned().map_err(failed)?),
+            false => File::open(path).map_err(failed)?,
+        };
+        let about = file.metadata().map_err(failed)?;
+        if about.is_dir() {
+            return Err(Error::target(&name, "is a directory: name the files in it"));
+        }
+        // Standard input may be a file of which something was read before: only the rest counts.
+        let is_file = about.is_file() && file.stream_position().is_ok_and(|at| at == 0);
+        let bytes = if is_file { Bytes::File(file) } else { Bytes::Stream(Some(Box::new(file))) };
+        Ok(Self { name, bytes })
+    }
+
+    /// Its path, or words for standard input.
+    pub fn name(&self) -> String {
+        self.name.display().to_string()
+    }
+
+    /// Its length in bytes; `None` of a pipe.
+    pub fn length(&self) -> Option<u64> {
+        match &self.bytes {
+            Bytes::File(file) => file.metadata().ok().map(|about| about.len()),
+            Bytes::Stream(_) => None,
+        }
+    }
+
+    /// Makes it readable more than once: what comes through a pipe is kept in a temporary file without a name.
+    ///
+    /// # Errors
+    /// A pipe that cannot be read, no room for its bytes, or an interruption.
+    pub fn keep(&mut self, stop: &AtomicBool) -> Result<(), Error> {
+        if let Bytes::Stream(stream) = &mut self.bytes
+            && let Some(stream) = stream.take()
+        {
+            self.bytes = Bytes::File(spooled(&self.name, stream, stop)?);
+        }
+        Ok(())
+    }
+
+    /// The bytes from the beginning; what is read of them is added to `read`. `needs_file` says by the first bytes of a
+    /// pipe whether they are of use only in a file.
+    ///
+    /// # Errors
+    /// A file that cannot be read, a pipe that was read before, and what [`Self::keep`] can meet.
+    pub fn read(
+        &mut self,
+        needs_file: impl Fn(&[u8]) -> bool,
+        read: &Arc<AtomicU64>,
+        stop: &AtomicBool,
+    ) -> Result<Readable, Error> {
+        let failed = |e: io::Error| Error::io("read", &self.name, e);
+        if let Bytes::Stream(stream) = &mut self.bytes {
+            let mut stream = stream.take().ok_or_else(|| once(&self.name))?;
+            let mut head = Vec::new();
+            stream.by_ref().take(HEAD).read_to_end(&mut head).map_err(failed)?;
+            let is_file = needs_file(&head);
+            let whole = Box::new(io::Cursor::new(head).chain(stream));
+            if !is_file {
+                return Ok(Readable::Stream(Counted { inner: whole, read: Arc::clone(read) }));
+            }
+            self.bytes = Bytes::File(spooled(&self.name, whole, stop)?);
+        }
+        let Bytes::File(file) = &self.bytes else { return Err(once(&self.name)) };
+        let inner = file.try_clone().map_err(failed)?;
+        Ok(Readable::File(Counted { inner, read: Arc::clone(read) }))
+    }
+}
+
+fn once(name: &Path) -> Error {
+    Error::target(name, "can be read only once")
+}
+
+/// The bytes of a pipe in a temporary file without a name.
+fn spooled(
+    name: &Path,
+    mut stream: Box<dyn Read + Send>,
+    stop: &AtomicBool,
+) -> Result<File, Error> {
+    let failed = |e| Error::io("keep in a temporary file what comes from", name, e);
+    let mut file = tempfile::tempfile().map_err(failed)?;
+    let mut block = vec![0; BLOCK];
+    loop {
+        if stop.load(Ordering::Relaxed) {
+            return Err(Error::Interrupted);
+        }
+        match stream.read(&mut block) {
+            Ok(0) => return Ok(file),
+            Ok(count) => file.write_all(&block[..count]).map_err(failed)?,
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            Err(e) => return Err(Error::io("read", name, e)),
+        }
+    }
+}
+
+/// Counts what is read.
+pub struct Counted<R> {
+    inner: R,
+    read: Arc<AtomicU64>,
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let count = self.inner.read(into)?;
+        self.read.fetch_add(count as u64, Ordering::Relaxed);
+        Ok(count)
+    }
+}
+
+impl<R: Seek> Seek for Counted<R> {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.inner.seek(to)
+    }
+}
+
+/// Reads a file as a text; no endless one, and none that is no text from the beginning.
+///
+/// # Errors
+/// It cannot be read, is no text, or is larger than any text that belongs here.
+pub fn read_text(path: &Path) -> io::Result<String> {
+    let no_text = |why: &str| io::Error::new(io::ErrorKind::InvalidData, why);
+    let mut file = File::open(path)?;
+    let mut bytes = Vec::new();
+    Read::by_ref(&mut file).take(4096).read_to_end(&mut bytes)?;
+    if bytes.contains(&0) {
+        return Err(no_text("it holds binary data, not text"));
+    }
+    file.take(TEXT_MOST).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > TEXT_MOST {
+        return Err(no_text("it is larger than 256 MiB"));
+    }
+    String::from_utf8(bytes).map_err(|_| no_text("it holds bytes that are not UTF-8"))
+}

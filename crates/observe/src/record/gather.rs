@@ -1,0 +1,62 @@
+//! Gathers events while a command runs, for a time, or until the user interrupts.
+
+use super::Recorder;
+use super::command::RecordedCommand;
+use ioscape_machine::error::Error;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// Between two looks at the kernel's buffers; at 60,000 I/O per second they then hold a small part of what they can.
+const LOOK: Duration = Duration::from_millis(50);
+/// Time that a command gets to end by itself after an interruption.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// How far the gathering is.
+#[derive(Clone, Copy, Debug)]
+pub struct Gathered {
+    /// Bytes of events.
+    pub bytes: u64,
+    /// Seconds since it began.
+    pub spent_s: f64,
+}
+
+/// Gathers until the command has ended, `seconds` are over, or the user interrupts, which ends the command; the recording is
+/// kept in any case. A command that ended badly: its exit code, as a shell gives it, and a sentence.
+///
+/// # Errors
+/// The spool cannot be written.
+pub fn gather(
+    recorder: &mut Recorder,
+    mut command: Option<RecordedCommand>,
+    seconds: Option<f64>,
+    interrupted: &AtomicBool,
+    on_progress: &mut dyn FnMut(Gathered),
+) -> Result<Option<(u8, String)>, Error> {
+    let started = Instant::now();
+    let mut asked_to_end: Option<Instant> = None;
+    let mut bytes = 0;
+    loop {
+        bytes += recorder.drain()?;
+        let spent_s = started.elapsed().as_secs_f64();
+        on_progress(Gathered { bytes, spent_s });
+        let stopped = interrupted.load(Ordering::Relaxed);
+        let over = match &mut command {
+            None => stopped || seconds.is_some_and(|all| spent_s >= all),
+            Some(command) => command.has_ended(),
+        };
+        if over {
+            return Ok(command.and_then(|command| command.complaint()));
+        }
+        if let Some(command) = command.as_mut().filter(|_| stopped) {
+            match asked_to_end {
+                None => {
+                    command.ask_to_end();
+                    asked_to_end = Some(Instant::now());
+                }
+                Some(since) if since.elapsed() > PATIENCE => command.kill(),
+                Some(_) => {}
+            }
+        }
+        std::thread::sleep(LOOK);
+    }
+}

@@ -1,0 +1,67 @@
+//! The requests that the recorder itself causes.
+
+use ioscape_schema::Io;
+
+/// Tells the recorder's own requests from those that are recorded.
+#[derive(Clone, Debug, Default)]
+pub struct OwnRequests {
+    /// Threads that record and look around.
+    threads: Vec<u32>,
+    /// Index of the device, first byte, byte after the last.
+    ranges: Vec<(u16, u64, u64)>,
+}
+
+impl OwnRequests {
+    pub(super) fn of_process(process: u32) -> Self {
+        Self { threads: vec![process], ranges: Vec::new() }
+    }
+
+    /// Also counts ranges, each with the number of its disk, of which `numbers` lists all.
+    pub(super) fn add(&mut self, ranges: Vec<(u32, u64, u64)>, numbers: &[u32]) {
+        let device = |disk| u16::try_from(numbers.iter().position(|number| *number == disk)?).ok();
+        let range = |(disk, from, to)| Some((device(disk)?, from, to));
+        self.ranges.extend(ranges.into_iter().filter_map(range));
+    }
+
+    /// Also counts what this thread issues.
+    pub fn with_thread(&mut self, thread: u32) {
+        self.threads.push(thread);
+    }
+
+    /// Whether the places of the recorder's files are known.
+    pub fn has_ranges(&self) -> bool {
+        !self.ranges.is_empty()
+    }
+
+    /// Whether the recorder caused the request: by its threads, or in its files, which the kernel writes later.
+    pub fn contains(&self, io: &Io) -> bool {
+        let within = |(device, from, to): &(u16, u64, u64)| {
+            *device == io.device && (*from..*to).contains(&io.request.offset)
+        };
+        self.threads.contains(&io.process) || io.request.len > 0 && self.ranges.iter().any(within)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ioscape_schema::{Op, Request};
+
+    #[test]
+    fn threads_and_files_of_the_recorder_are_its_own() {
+        let mut own = OwnRequests::of_process(7);
+        own.add(vec![(9, 4096, 8192), (8, 0, 4096)], &[3, 9]);
+        own.with_thread(11);
+        let io = |process, device, offset, len| Io {
+            request: Request { op: Op::Write, offset, len },
+            process,
+            device,
+            ..Io::default()
+        };
+        assert!(own.contains(&io(7, 0, 0, 512)) && own.contains(&io(11, 0, 0, 512)));
+        assert!(own.contains(&io(1, 1, 8191, 512)), "written later by the kernel");
+        for other in [io(1, 1, 8192, 512), io(1, 0, 4096, 512), io(1, 1, 4096, 0)] {
+            assert!(!own.contains(&other), "{other:?}");
+        }
+    }
+}
