@@ -10,6 +10,8 @@ use std::process::ExitCode;
 const FAILED: u8 = 1;
 /// Exit code for misuse, and for what is refused for safety.
 const MISUSE: u8 = 2;
+/// Exit code of a comparison that failed its condition.
+const CONDITION: u8 = 3;
 /// Exit code after an interruption, as of a shell after SIGINT.
 const INTERRUPTED: u8 = 130;
 
@@ -22,6 +24,9 @@ pub enum Failure {
     /// It failed on the way.
     #[error("{0}")]
     Failed(String),
+    /// A comparison failed the condition that it was given.
+    #[error("{0}")]
+    Condition(String),
     /// The user interrupted; the text says where the finished results are.
     #[error("{0}")]
     Interrupted(String),
@@ -65,6 +70,7 @@ impl Failure {
         match self {
             Self::Misuse(text) => Self::Misuse(text + more),
             Self::Failed(text) => Self::Failed(text + more),
+            Self::Condition(text) => Self::Condition(text + more),
             Self::Interrupted(text) => Self::Interrupted(text + more),
             Self::Command { code, text } => Self::Command { code, text: text + more },
             Self::OutputClosed => Self::OutputClosed,
@@ -77,6 +83,7 @@ impl Failure {
             Self::OutputClosed => return 0,
             Self::Misuse(_) => MISUSE,
             Self::Failed(_) => FAILED,
+            Self::Condition(_) => CONDITION,
             Self::Interrupted(_) => INTERRUPTED,
             Self::Command { code, .. } => *code,
         };

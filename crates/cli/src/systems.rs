@@ -35,19 +35,41 @@ pub struct System {
 /// # Errors
 /// A file that cannot be read, holds no evaluation, or one that yields no model.
 pub fn read(paths: &[PathBuf], kind: ModelKind) -> Result<Vec<System>, Failure> {
-    let mut systems: Vec<System> =
-        paths.iter().map(|path| System::read(path, kind)).collect::<Result<_, _>>()?;
+    let read = paths.iter().map(|path| output::read_result(path));
+    of(paths, &read.collect::<Result<Vec<_>, _>>()?, kind)
+}
+
+/// The same of results that were read.
+///
+/// # Errors
+/// A result that holds no evaluation, or one that yields no model.
+pub fn of(
+    paths: &[PathBuf],
+    documents: &[Document],
+    kind: ModelKind,
+) -> Result<Vec<System>, Failure> {
+    let each = paths.iter().zip(documents);
+    let mut systems: Vec<System> = each
+        .map(|(path, document)| System::of(path, document.clone(), kind))
+        .collect::<Result<_, _>>()?;
     if let [only] = &mut systems[..] {
         only.name = only.evaluation.target.clone();
         return Ok(systems);
     }
-    let names: Vec<String> = systems.iter().map(|system| system.name.clone()).collect();
-    for system in &mut systems {
-        if names.iter().filter(|name| **name == system.name).count() > 1 {
-            system.name = system.path.display().to_string();
-        }
+    for (system, name) in systems.iter_mut().zip(names(paths)) {
+        system.name = name;
     }
     Ok(systems)
+}
+
+/// A name for every result: that of its file, or its whole path where files of one name are given.
+pub fn names(paths: &[PathBuf]) -> Vec<String> {
+    let stems: Vec<String> = paths.iter().map(|path| stem(path)).collect();
+    let name = |(path, own): (&PathBuf, &String)| {
+        let is_alone = stems.iter().filter(|other| *other == own).count() == 1;
+        if is_alone { own.clone() } else { path.display().to_string() }
+    };
+    paths.iter().zip(&stems).map(name).collect()
 }
 
 impl System {
@@ -56,7 +78,14 @@ impl System {
     /// # Errors
     /// As of [`read`].
     pub fn read(path: &Path, kind: ModelKind) -> Result<Self, Failure> {
-        let mut document = output::read_result(path)?;
+        Self::of(path, output::read_result(path)?, kind)
+    }
+
+    /// The system of a result that was read.
+    ///
+    /// # Errors
+    /// The result holds no evaluation, or one that yields no model.
+    pub fn of(path: &Path, mut document: Document, kind: ModelKind) -> Result<Self, Failure> {
         let file = path.display();
         let Some(Outcome::Evaluation(evaluation)) = document.outcome.take() else {
             return Err(Failure::Misuse(format!(

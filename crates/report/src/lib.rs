@@ -10,6 +10,7 @@ mod csv;
 mod document;
 mod figures;
 mod html;
+mod measured;
 mod os;
 mod outcome;
 mod overlay;

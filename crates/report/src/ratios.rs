@@ -1,9 +1,9 @@
 //! Systems compared on several workloads as one picture (self-scaling figure 17): a bar from 1 to each ratio, with its interval.
 
 use crate::plot::{Axis, Scale, Unit, text_width, ticks};
-use crate::text::{esc, inert, label, ratio, verdict};
-use ioscape_schema::Comparison;
+use crate::text::{esc, figure, inert, label, ratio, row_name, verdict};
 use ioscape_schema::units::Rate;
+use ioscape_schema::{Comparison, MeasuredComparison, MeasuredRow, Verdict};
 use std::fmt::Write as _;
 
 const STEP: f64 = 18.0;
@@ -26,53 +26,119 @@ pub fn systems(all: &[Comparison]) -> Vec<&str> {
     names
 }
 
+/// One bar: a system's ratio with its interval.
+struct Bar {
+    system: String,
+    class: String,
+    ratio: f64,
+    interval: [f64; 2],
+    is_told: bool,
+    /// What the pointer shows.
+    title: String,
+}
+
+/// Bars under their names.
+type Groups = Vec<(String, Vec<Bar>)>;
+
 /// The comparisons by workload: its name, and one row per system that is compared with the base system.
-fn groups(all: &[Comparison]) -> Vec<(String, Vec<&Comparison>)> {
-    let mut groups: Vec<(String, Vec<&Comparison>)> = Vec::new();
+fn groups(all: &[Comparison]) -> Groups {
+    let systems = systems(all);
+    let mut groups = Groups::new();
     for pair in all.chunk_by(|a, b| a.systems == b.systems) {
         for (index, one) in pair.iter().enumerate() {
             let name = label(one.name.as_ref(), index);
+            let number = systems.iter().position(|name| *name == one.systems[0]).unwrap_or(0);
+            let bar = predicted(one, class(number));
             match groups.get_mut(index).filter(|(known, _)| *known == name) {
-                Some((_, rows)) => rows.push(one),
-                None => groups.push((name, vec![one])),
+                Some((_, rows)) => rows.push(bar),
+                None => groups.push((name, vec![bar])),
             }
         }
     }
     groups
 }
 
-fn axis(all: &[Comparison]) -> Axis {
-    let ends = all.iter().flat_map(|one| [one.ratio, one.interval90[0], one.interval90[1]]);
-    let label = match all.first() {
-        Some(one) => format!("times as fast as {}", inert(&one.systems[1])),
-        None => String::new(),
-    };
+fn predicted(one: &Comparison, class: String) -> Bar {
+    let [this, other] = one.throughput_bytes_per_s.map(Rate);
+    let note = if one.extrapolated { " \u{b7} extrapolated" } else { "" };
+    let [low, high] = one.interval90;
+    let title = format!(
+        "{} \u{b7} {} ({} to {}) \u{b7} {this} against {other} \u{b7} {}{note}",
+        inert(&one.systems[0]),
+        ratio(one.ratio),
+        ratio(low),
+        ratio(high),
+        verdict(one)
+    );
+    Bar {
+        system: one.systems[0].clone(),
+        class,
+        ratio: one.ratio,
+        interval: one.interval90,
+        is_told: one.significant,
+        title,
+    }
+}
+
+fn axis(groups: &Groups, label: String) -> Axis {
+    let bars = groups.iter().flat_map(|(_, bars)| bars);
+    let ends = bars.flat_map(|bar| [bar.ratio, bar.interval[0], bar.interval[1]]);
     let range = Scale::Log10.fit(ends.chain([0.8, 1.25]));
     Axis { label, scale: Scale::Log10, unit: Unit::Number, range }
 }
 
-/// The picture, `width` units wide; empty without comparisons.
+/// The picture of predicted ratios, `width` units wide; empty without comparisons.
 pub fn svg(all: &[Comparison], width: f64, class: &str) -> String {
-    if all.is_empty() {
+    let Some(first) = all.first() else { return String::new() };
+    let label = format!("times as fast as {}", inert(&first.systems[1]));
+    drawn(&groups(all), label, width, class)
+}
+
+/// The picture of some measured rows, `width` units wide; empty without rows.
+pub fn measured(one: &MeasuredComparison, rows: &[MeasuredRow], width: f64, class: &str) -> String {
+    let bar = |row: &MeasuredRow| {
+        let [low, high] = row.ci95;
+        let [this, other] = row.values.map(|value| figure(row.metric, value));
+        let title = format!(
+            "{} ({} to {}) \u{b7} {this} against {other} \u{b7} {}",
+            ratio(row.ratio),
+            ratio(low),
+            ratio(high),
+            row.verdict.words()
+        );
+        Bar {
+            system: one.systems[0].clone(),
+            class: self::class(0),
+            ratio: row.ratio,
+            interval: row.ci95,
+            is_told: matches!(row.verdict, Verdict::Faster | Verdict::Slower),
+            title,
+        }
+    };
+    let groups: Groups = rows.iter().map(|row| (row_name(row), vec![bar(row)])).collect();
+    let label = format!("times the figure of {}", inert(&one.systems[1]));
+    drawn(&groups, label, width, class)
+}
+
+fn drawn(groups: &Groups, label: String, width: f64, class: &str) -> String {
+    if groups.is_empty() {
         return String::new();
     }
-    let (groups, systems) = (groups(all), systems(all));
     let count: usize = groups.iter().map(|(_, rows)| rows.len() + 1).sum();
     let (body, ends) = (count as f64 * STEP + 6.0, [EDGE, width - EDGE]);
-    let axis = axis(all);
+    let axis = axis(groups, label);
     let mut out = format!(
-        r#"<svg class="plot ranges {class}" viewBox="0 0 {width} {:.1}" role="img" aria-label="Ratio of throughput on every workload, logarithmic">"#,
+        r#"<svg class="plot ranges {class}" viewBox="0 0 {width} {:.1}" role="img" aria-label="Ratios, logarithmic">"#,
         body + FOOT
     );
     foot(&mut out, &axis, ends, body, width);
     let mut y = STEP;
-    for (name, rows) in &groups {
+    for (name, rows) in groups {
         let short: String = name.chars().take((width / 6.9) as usize).collect();
         let _ = write!(out, r#"<text class="job" x="0" y="{:.1}">{}</text>"#, y - 4.0, esc(&short));
         y += STEP;
         for one in rows {
-            let number = systems.iter().position(|name| *name == one.systems[0]).unwrap_or(0);
-            bar(&mut out, one, &self::class(number), &axis, ends, y - STEP / 2.0);
+            bar(&mut out, one, &axis, ends, y - STEP / 2.0);
             y += STEP;
         }
     }
@@ -103,36 +169,20 @@ fn foot(out: &mut String, axis: &Axis, [left, right]: [f64; 2], body: f64, width
     );
 }
 
-fn bar(
-    out: &mut String,
-    one: &Comparison,
-    class: &str,
-    axis: &Axis,
-    [left, right]: [f64; 2],
-    y: f64,
-) {
+fn bar(out: &mut String, one: &Bar, axis: &Axis, [left, right]: [f64; 2], y: f64) {
     let x = |value: f64| left + axis.place(value).clamp(0.0, 1.0) * (right - left);
-    let [low, high] = one.interval90;
+    let [low, high] = one.interval;
     let [base, at, from, to] = [1.0, one.ratio, low, high].map(x);
-    let point = if one.significant { "pt" } else { "pt doubt" };
-    let [this, other] = one.throughput_bytes_per_s.map(Rate);
-    let note = if one.extrapolated { " \u{b7} extrapolated" } else { "" };
-    let title = format!(
-        "{} \u{b7} {} ({} to {}) \u{b7} {this} against {other} \u{b7} {}{note}",
-        inert(&one.systems[0]),
-        ratio(one.ratio),
-        ratio(low),
-        ratio(high),
-        verdict(one)
-    );
+    let point = if one.is_told { "pt" } else { "pt doubt" };
     let _ = write!(
         out,
-        r#"<g class="series {class}" data-name="{}"><path class="thick" d="M{base:.1} {y:.1}H{at:.1}"/><path class="thin" d="M{from:.1} {y:.1}H{to:.1}M{from:.1} {:.1}v8M{to:.1} {:.1}v8"/><path class="{point}" d="M{:.1} {y:.1}a4 4 0 1 0 8 0a4 4 0 1 0 -8 0z"><title>{}</title></path></g>"#,
-        esc(&one.systems[0]),
+        r#"<g class="series {}" data-name="{}"><path class="thick" d="M{base:.1} {y:.1}H{at:.1}"/><path class="thin" d="M{from:.1} {y:.1}H{to:.1}M{from:.1} {:.1}v8M{to:.1} {:.1}v8"/><path class="{point}" d="M{:.1} {y:.1}a4 4 0 1 0 8 0a4 4 0 1 0 -8 0z"><title>{}</title></path></g>"#,
+        one.class,
+        esc(&one.system),
         y - 4.0,
         y - 4.0,
         at - 4.0,
-        esc(&title)
+        esc(&one.title)
     );
 }
 

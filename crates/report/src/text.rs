@@ -1,9 +1,10 @@
 //! Strings from outside as they may stand in a page, and the few ways in which several renderers write the same thing.
 
 pub use ioscape_schema::text::inert;
-use ioscape_schema::units::{Bytes, Count};
+use ioscape_schema::units::{Bytes, Count, Nanos, Rate};
 use ioscape_schema::{
-    BorderOperation, Comparison, Measurement, Parameter, Stop, WarningKind, Workload, WritePolicy,
+    BorderOperation, Comparison, MeasuredRow, Measurement, Metric, Parameter, Stop, Verdict,
+    WarningKind, Workload, WritePolicy,
 };
 
 /// `text` as it may stand in HTML or XML text and in a quoted attribute.
@@ -172,10 +173,31 @@ pub fn is_wide(ends: [f64; 2]) -> bool {
 
 /// What a comparison concludes on one workload.
 pub fn verdict(comparison: &Comparison) -> &'static str {
-    match (comparison.significant, comparison.ratio > 1.0) {
-        (false, _) => "unclear",
-        (true, true) => "faster",
-        (true, false) => "slower",
+    match (comparison.verdict, comparison.significant, comparison.ratio > 1.0) {
+        (Some(verdict), _, _) => verdict.words(),
+        (None, false, _) => Verdict::CannotBeTold.words(),
+        (None, true, true) => Verdict::Faster.words(),
+        (None, true, false) => Verdict::Slower.words(),
+    }
+}
+
+/// What names a measured row: its name, its workload, or both.
+pub fn row_name(row: &MeasuredRow) -> String {
+    let workload = row.workload.as_ref();
+    let described = workload.map(|w| format!("{}, {}", Bytes(w.unique_bytes as f64), mix(w)));
+    match (&row.name, described) {
+        (Some(name), Some(described)) => format!("{name}: {described}"),
+        (Some(one), None) => one.clone(),
+        (None, described) => described.unwrap_or_default(),
+    }
+}
+
+/// A figure of a metric with its unit.
+pub fn figure(metric: Metric, value: f64) -> String {
+    match metric {
+        Metric::Throughput => Rate(value).to_string(),
+        Metric::Rate => format!("{}/s", Count(value)),
+        Metric::Time => Nanos(value).to_string(),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::{
     CampaignResult, Characterization, Cheapest, Comparison, Doctor, Environment, Evaluation,
-    Measurement, OsResults, Outcome, Prediction, Simulation, SystemComparison,
+    MeasuredComparison, Measurement, OsResults, Outcome, Prediction, Simulation, SystemComparison,
     TraceCharacterization, TraceFile, TraceReplay, TraceSummary, Validation, ValidationLog,
     ValidationRun, Vxbench, Warning,
 };
@@ -83,6 +83,7 @@ struct File {
     predictions: Option<Vec<Prediction>>,
     comparison: Option<Vec<Comparison>>,
     cheapest: Option<Vec<Cheapest>>,
+    measured_comparison: Option<Vec<MeasuredComparison>>,
     validation: Option<Validation>,
     validation_log: Option<ValidationLog>,
     characterization: Option<Characterization>,
@@ -101,14 +102,13 @@ impl File {
     /// Every outcome that the keys make; a companion joins the outcome that it belongs to.
     fn outcomes(&mut self) -> Vec<Outcome> {
         let validation = self.validation();
-        let cheapest = self.cheapest.take().unwrap_or_default();
-        let compared = |comparison| SystemComparison { comparison, cheapest };
+        let compared = self.compared();
         let all = [
             validation.map(Outcome::from),
             self.measurements.take().map(Outcome::from),
             self.evaluation.take().map(Outcome::from),
             self.predictions.take().map(Outcome::from),
-            self.comparison.take().map(compared).map(Outcome::from),
+            compared.map(Outcome::from),
             self.characterization.take().map(Outcome::from),
             self.vxbench.take().map(Outcome::from),
             self.campaign.take().map(Outcome::from),
@@ -121,6 +121,19 @@ impl File {
             self.doctor.take().map(Outcome::from),
         ];
         all.into_iter().flatten().collect()
+    }
+
+    /// The comparison with its companions.
+    fn compared(&mut self) -> Option<SystemComparison> {
+        let (comparison, measured) = (self.comparison.take(), self.measured_comparison.take());
+        if comparison.is_none() && measured.is_none() {
+            return None;
+        }
+        Some(SystemComparison {
+            comparison: comparison.unwrap_or_default(),
+            cheapest: self.cheapest.take().unwrap_or_default(),
+            measured: measured.unwrap_or_default(),
+        })
     }
 
     /// The validation, which takes the measurements along.

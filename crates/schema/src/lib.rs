@@ -14,6 +14,7 @@ pub mod document;
 pub mod environment;
 pub mod evaluation;
 pub mod io;
+pub mod measured_comparison;
 pub mod measurement;
 pub mod os;
 pub mod outcome;
@@ -55,6 +56,9 @@ pub use evaluation::{
     RegionCurves, RegionFinding, Settings, SlopePoint, WritePolicy,
 };
 pub use io::{Device, Io, IoFlags, IoType, Op, Partition, Request, TraceInfo};
+pub use measured_comparison::{
+    Basis, ConditionResult, MeasuredComparison, MeasuredRow, Metric, Verdict,
+};
 pub use measurement::{Direction, Measurement, ResponseTime, Stop};
 pub use os::{Contamination, Locality, MabProof, OsBenchmark, OsResults, OsRule, OsSystem, OsUnit};
 pub use outcome::{Outcome, SystemComparison, ValidationRun};

@@ -1,9 +1,9 @@
 //! The outcome of a command: what a result file holds besides where, when and how it was made.
 
 use crate::{
-    CampaignResult, Characterization, Cheapest, Comparison, Doctor, Evaluation, Measurement,
-    OsResults, Prediction, Simulation, TraceCharacterization, TraceFile, TraceReplay, TraceSummary,
-    Validation, ValidationLog, Vxbench,
+    CampaignResult, Characterization, Cheapest, Comparison, Doctor, Evaluation, MeasuredComparison,
+    Measurement, OsResults, Prediction, Simulation, TraceCharacterization, TraceFile, TraceReplay,
+    TraceSummary, Validation, ValidationLog, Vxbench,
 };
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
@@ -16,7 +16,7 @@ pub enum Outcome {
     Evaluation(Box<Evaluation>),
     /// `predictions`: predicted performance of workloads that were not measured.
     Predictions(Vec<Prediction>),
-    /// `comparison` and `cheapest`: systems compared on the same workloads, by prediction.
+    /// `comparison`, `cheapest` and `measured_comparison`: systems compared, by prediction and by measurement.
     Comparison(SystemComparison),
     /// `validation`, `validation_log` and its `measurements`: predictions compared with measurements.
     Validation(Box<ValidationRun>),
@@ -45,10 +45,12 @@ pub enum Outcome {
 /// Systems compared on the same workloads.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SystemComparison {
-    /// The ratio of two systems, per workload and pair.
+    /// The ratio of two systems by prediction, per workload and pair; empty where nothing was predicted.
     pub comparison: Vec<Comparison>,
     /// The cheapest system that is fast enough, per workload; empty unless prices were given.
     pub cheapest: Vec<Cheapest>,
+    /// What two systems measured alike, per pair.
+    pub measured: Vec<MeasuredComparison>,
 }
 
 /// A validation, whole or as far as it came.
@@ -93,6 +95,9 @@ impl SystemComparison {
         map.serialize_entry("comparison", &self.comparison)?;
         if !self.cheapest.is_empty() {
             map.serialize_entry("cheapest", &self.cheapest)?;
+        }
+        if !self.measured.is_empty() {
+            map.serialize_entry("measured_comparison", &self.measured)?;
         }
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! What is said about workloads that were not measured: predictions, comparisons and their validation.
 
-use crate::{Measurement, Parameter, Workload};
+use crate::{Measurement, Parameter, Verdict, Workload};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -54,6 +54,9 @@ pub struct Comparison {
     pub interval90: [f64; 2],
     /// Whether the interval leaves 1 out.
     pub significant: bool,
+    /// How the first is, held against the second; absent in older results.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<Verdict>,
     /// Whether one of the predictions is extrapolated.
     pub extrapolated: bool,
     /// Bytes per second for one unit of money, of each system; absent without prices.

@@ -41,7 +41,7 @@ pub use vxbench::VxbenchArgs;
 pub use workload::{WaysArgs, WorkloadArgs};
 
 const AFTER: &str = "Results go to standard output, everything else to standard error.\n\
-Exit codes: 0 done; 1 failed (what was measured is saved); 2 misuse, or refused for safety; 130 interrupted (results saved).\n\
+Exit codes: 0 done; 1 failed (what was measured is saved); 2 misuse, or refused for safety; 3 a comparison failed its condition; 130 interrupted (results saved).\n\
 Sizes are powers of 1024: 64k, 1.5G. Times: 500ms, 30s, 10m.";
 
 /// Find out what is fast on an I/O system and why, and predict how fast a workload will be.
@@ -65,7 +65,7 @@ pub enum Command {
     Run(Box<RunArgs>),
     /// Predict how fast workloads will be on evaluated systems, without running them
     Predict(PredictArgs),
-    /// Compare evaluated systems on the same workloads, also by price
+    /// Compare results of one kind row by row, and evaluated systems on the same workloads, also by price
     Compare(CompareArgs),
     /// Measure random workloads and show how far off their predictions were
     Validate(ValidateArgs),
@@ -242,7 +242,8 @@ mod tests {
             let is_code = fenced || line.starts_with("    ");
             if is_code && line.trim_start().starts_with("ioscape ") {
                 let alone = line.split(['#', '|', '>', '&']).next().unwrap_or_default();
-                found.push(alone.split_whitespace().collect());
+                let words = alone.split_whitespace().map(|word| word.trim_matches('\''));
+                found.push(words.collect());
             }
         }
         found

@@ -6,6 +6,7 @@ use super::workload::WorkloadArgs;
 use clap::{Arg, Args};
 use ioscape_scaling::model::ModelKind;
 use ioscape_schema::units::parse_rate;
+use ioscape_study::comparison::measured::Condition;
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -69,15 +70,19 @@ impl FromStr for Price {
 #[derive(Debug, Args)]
 #[command(allow_negative_numbers = true)]
 pub struct CompareArgs {
-    /// Results of `ioscape evaluate`; all others are compared with the first
+    /// Results of one kind (runs, evaluations, validations, campaigns, vxbench or os results); all others are compared with the first
     #[arg(required = true, num_args = 2.., value_name = "RESULT")]
     pub results: Vec<PathBuf>,
-    /// The workloads; without any, the five of the paper.
+    /// The workloads that are predicted for evaluations; without any, the five of the paper.
     #[command(flatten)]
     pub asked: AskedArgs,
     /// Which model predicts: default, or product (the paper's)
     #[arg(long, value_name = "MODEL", default_value = "default")]
     pub model: ModelKind,
+    /// Fail with exit code 3 where a measured row meets this beyond chance: throughput, rate or time, < or >, and a ratio, such
+    /// as 'throughput < 0.95'
+    #[arg(long, value_name = "CONDITION")]
+    pub fail_if: Option<Condition>,
     /// Price of a system, named by its result file without extensions or by its target; once per system
     #[arg(long = "price", value_name = "NAME=N")]
     pub prices: Vec<Price>,

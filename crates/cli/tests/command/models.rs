@@ -2,7 +2,7 @@
 
 use assert_cmd::Command;
 use assert_cmd::cargo::cargo_bin;
-use ioscape_schema::{Access, Document, Evaluation, SystemComparison, Workload};
+use ioscape_schema::{Access, Document, Evaluation, SystemComparison, Verdict, Workload};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -143,7 +143,7 @@ fn a_system_twice_as_fast_is_twice_as_fast() {
     let b = folder.put("b.ioscape.json", &twice_as_fast(|_| ()));
     let prices = ["--price", "a=100", "--price", "b=400", "--at-least", "1kB/s"];
     let compared = document(&stdout(&[&["compare", &a, &b, "--json"], &prices[..]].concat()));
-    let SystemComparison { comparison: all, cheapest } =
+    let SystemComparison { comparison: all, cheapest, .. } =
         compared.comparison().expect("a comparison");
     assert_eq!(all.len(), 5);
     for one in all {
@@ -161,13 +161,66 @@ fn a_system_twice_as_fast_is_twice_as_fast() {
 }
 
 #[test]
-fn evaluations_of_different_kinds_are_compared_with_a_doubt() {
+fn evaluations_of_different_accesses_are_refused_with_the_command_that_helps() {
     let folder = Folder::new();
     let a = folder.put("a.json", &small());
     let b = folder.put("b.json", &twice_as_fast(|workload| workload.access = Access::Direct));
-    let compared = document(&stdout(&["compare", &a, &b, "--json"]));
-    let doubts: Vec<String> = compared.warnings.iter().map(ToString::to_string).collect();
-    assert!(doubts.iter().any(|d| d.contains("access direct against buffered")), "{doubts:?}");
+    refused(
+        &["compare", &a, &b],
+        &["access direct against buffered", "`ioscape evaluate /srv/data`"],
+    );
+    refused(&["compare", &b, &a], &["access buffered against direct", "--direct`"]);
+}
+
+#[test]
+fn an_evaluation_does_not_differ_from_itself() {
+    let folder = Folder::new();
+    let a = folder.put("a.json", &small());
+    let page = folder.path("c.html");
+    let asked = ["--fail-if", "throughput < 0.95", "--json", "--html", &page];
+    let compared = document(&stdout(&[&["compare", &a, &a], &asked[..]].concat()));
+    let found = compared.comparison().expect("a comparison");
+    assert_eq!((found.comparison.len(), found.measured.len()), (5, 1));
+    for one in &found.comparison {
+        assert_eq!((one.ratio, one.verdict), (1.0, Some(Verdict::NoDifference)), "{:?}", one.name);
+        assert!(0.97 < one.interval90[0] && one.interval90[1] < 1.03, "{:?}", one.interval90);
+    }
+    assert!(found.measured[0].rows.len() > 20);
+    for row in &found.measured[0].rows {
+        assert_eq!((row.ratio, row.verdict), (1.0, Verdict::NoDifference));
+    }
+    assert!(std::fs::read_to_string(&page).expect("the page").contains("as measured"));
+}
+
+#[test]
+fn a_condition_that_is_met_exits_with_3() {
+    let folder = Folder::new();
+    let a = folder.put("a.json", &twice_as_fast(|_| ()));
+    let b = folder.put("b.json", &small());
+    let fail_if = ["--fail-if", "throughput < 0.95"];
+    let slower = ioscape(&[&["compare", &a, &b], &fail_if[..]].concat())
+        .assert()
+        .code(3)
+        .get_output()
+        .clone();
+    let text = String::from_utf8(slower.stdout).expect("text");
+    assert!(text.contains("FAILED") && text.contains("slower"), "{text}");
+    stdout(&[&["compare", &b, &a], &fail_if[..]].concat());
+    refused(&["compare", &a, &b, "--fail-if", "speed < 1"], &["throughput < 0.95"]);
+    refused(&["compare", &a, &b, "--fail-if", "time > 1.1"], &["no row counts time"]);
+}
+
+#[test]
+fn results_of_different_kinds_are_refused() {
+    let folder = Folder::new();
+    let a = folder.put("a.json", &small());
+    let measurement = small_evaluation().1.unique_bytes_curve[0].measurement.clone();
+    let runs = Document { outcome: Some(vec![measurement].into()), ..small() };
+    let b = folder.put("b.json", &runs);
+    refused(&["compare", &a, &b], &["a holds an evaluation and b holds runs", "one kind"]);
+    refused(&["compare", &b, &b, "--workloads", "paper"], &["need predictions"]);
+    let same = document(&stdout(&["compare", &b, &b, "--json"]));
+    assert_eq!(same.comparison().expect("a comparison").measured[0].rows.len(), 1);
 }
 
 #[test]
@@ -237,7 +290,7 @@ fn what_cannot_be_predicted_is_refused() {
         (&newer, ["newer.json", "newer"]),
     ] {
         refused(&[&["predict", file], &paper[..]].concat(), &words);
-        refused(&["compare", &a, file], &words);
+        refused(&["compare", &a, file], &[words[0].trim_end_matches(".json")]);
         refused(&["validate", file, folder.0.path().to_str().expect("a path")], &words);
     }
     refused(&["predict", &a], &["no workload is given", "--workloads"]);

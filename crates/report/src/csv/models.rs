@@ -1,7 +1,10 @@
 //! What models say, as comma-separated values: a row per prediction, comparison, or workload of a validation.
 
 use super::rows::{line, of_workload};
-use ioscape_schema::{Comparison, Prediction, Validation, ValidationPoint, Workload};
+use crate::text::row_name;
+use ioscape_schema::{
+    Comparison, MeasuredComparison, Prediction, Validation, ValidationPoint, Workload,
+};
 
 const WORKLOAD: [&str; 10] = [
     "unique_bytes",
@@ -96,6 +99,46 @@ pub fn comparison(all: &[Comparison]) -> String {
             price(1),
         ];
         out += &row(&first, &one.workload, &[]);
+    }
+    out
+}
+
+/// A row per measured row and pair of systems.
+pub fn measured(all: &[MeasuredComparison]) -> String {
+    let head = [
+        "name",
+        "system",
+        "other_system",
+        "metric",
+        "value",
+        "other_value",
+        "rounds",
+        "other_rounds",
+        "ratio",
+        "ci95_low",
+        "ci95_high",
+        "verdict",
+    ];
+    let mut out = line(head.into_iter());
+    for one in all {
+        for row in &one.rows {
+            let [low, high] = row.ci95.map(|end| end.to_string());
+            let cells = [
+                row_name(row),
+                one.systems[0].clone(),
+                one.systems[1].clone(),
+                row.metric.word().to_owned(),
+                row.values[0].to_string(),
+                row.values[1].to_string(),
+                row.rounds[0].to_string(),
+                row.rounds[1].to_string(),
+                row.ratio.to_string(),
+                low,
+                high,
+                row.verdict.words().to_owned(),
+            ];
+            out += &line(cells.iter().map(String::as_str));
+        }
     }
     out
 }

@@ -5,6 +5,7 @@ pub mod characterization;
 pub mod figure;
 pub mod findings;
 pub mod joint;
+pub mod measured;
 pub mod models;
 pub mod os;
 pub mod replay;

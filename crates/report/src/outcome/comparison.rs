@@ -1,7 +1,8 @@
 //! Systems compared on the same workloads, and the cheapest that is fast enough.
 
 use super::render::{Render, Section};
-use crate::terminal::{Style, models as terminal};
+use crate::html::measured as html_measured;
+use crate::terminal::{Style, measured, models as terminal};
 use crate::text::listed;
 use crate::{csv::models as csv, html::models as html};
 use ioscape_schema::SystemComparison;
@@ -12,23 +13,32 @@ impl Render for SystemComparison {
     }
 
     fn subject(&self) -> Option<String> {
-        let base = &self.comparison.first()?.systems[1];
-        let systems = listed(self.comparison.iter().map(|one| one.systems[0].as_str()));
-        Some(format!("{systems} against {base}"))
+        let predicted = self.comparison.iter().map(|one| &one.systems);
+        let all: Vec<_> = predicted.chain(self.measured.iter().map(|one| &one.systems)).collect();
+        let base = &all.first()?[1];
+        let mut systems: Vec<&str> = all.iter().map(|pair| pair[0].as_str()).collect();
+        systems.sort_unstable();
+        Some(format!("{} against {base}", listed(systems.into_iter())))
     }
 
     fn text(&self, style: &Style) -> String {
-        terminal::comparison(&self.comparison, style) + &terminal::cheapest(&self.cheapest, style)
+        terminal::comparison(&self.comparison, style)
+            + &terminal::cheapest(&self.cheapest, style)
+            + &measured::text(&self.measured, style)
     }
 
     fn sections(&self) -> Vec<Section> {
         vec![
             Section::new("comparison", "Comparison", html::comparison(&self.comparison)),
             Section::new("cheapest", "Cheapest", html::cheapest(&self.cheapest)),
+            Section::new("measured", "Measured", html_measured::section(&self.measured)),
         ]
     }
 
     fn csv(&self) -> Option<String> {
-        Some(csv::comparison(&self.comparison))
+        match self.comparison.is_empty() && !self.measured.is_empty() {
+            true => Some(csv::measured(&self.measured)),
+            false => Some(csv::comparison(&self.comparison)),
+        }
     }
 }

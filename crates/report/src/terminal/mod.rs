@@ -6,6 +6,7 @@ mod chart;
 pub mod doctor;
 pub mod evaluation;
 mod ink;
+pub mod measured;
 pub mod models;
 pub mod os;
 pub mod replay;

@@ -361,7 +361,7 @@ fn tainted(document: &Document) -> Document {
 }
 
 fn taint(value: &mut serde_json::Value, key: &str) {
-    const WORDS: [&str; 12] = [
+    const WORDS: [&str; 15] = [
         "kind",
         "operation",
         "write_policy",
@@ -374,6 +374,9 @@ fn taint(value: &mut serde_json::Value, key: &str) {
         "rule",
         "schema",
         "unit",
+        "metric",
+        "basis",
+        "verdict",
     ];
     match value {
         // The place of a micro-benchmark is a word, that of a warning is not.

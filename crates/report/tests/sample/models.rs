@@ -2,8 +2,9 @@
 
 use super::{document_of, measurement};
 use ioscape_schema::{
-    Cheapest, Choice, Comparison, Document, ErrorBin, ErrorFigures, Parameter, Prediction,
-    SystemComparison, Validation, ValidationPoint, ValidationRun, Workload,
+    Basis, Cheapest, Choice, Comparison, ConditionResult, Document, ErrorBin, ErrorFigures,
+    MeasuredComparison, MeasuredRow, Metric, Parameter, Prediction, SystemComparison, Validation,
+    ValidationPoint, ValidationRun, Verdict, Workload,
 };
 
 const NAMES: [&str; 3] = ["workstation", "scientific_read", "database"];
@@ -66,6 +67,7 @@ pub fn comparison() -> SystemComparison {
         ratio: speeds[0] / speeds[1],
         interval90,
         significant: interval90[0] > 1.0,
+        verdict: None,
         extrapolated: index == 2,
         throughput_per_price: Some([speeds[0] / 120.0, speeds[1] / 80.0]),
     };
@@ -91,7 +93,35 @@ pub fn comparison() -> SystemComparison {
         cheapest(1, Some(choice("/mnt/there", 120.0, 180e6, false))),
         cheapest(2, None),
     ];
-    SystemComparison { comparison: all, cheapest: choices }
+    SystemComparison { comparison: all, cheapest: choices, measured: vec![measured()] }
+}
+
+/// What two systems measured alike: three rows of as many verdicts, one of a name that could act.
+fn measured() -> MeasuredComparison {
+    let row = |index: usize, ratio: f64, width: f64, basis, verdict| MeasuredRow {
+        name: (index > 0).then(|| format!("<{}>", NAMES[index])),
+        workload: (index < 2).then(|| workloads()[index].clone()),
+        metric: if index == 2 { Metric::Time } else { Metric::Throughput },
+        values: [ratio * 4e6, 4e6],
+        rounds: [3, 1],
+        ratio,
+        ci95: [ratio / width, ratio * width],
+        basis,
+        verdict,
+    };
+    MeasuredComparison {
+        kind: "measurements".into(),
+        systems: ["/mnt/there".into(), "here".into()],
+        environments: Default::default(),
+        rows: vec![
+            row(0, 1.01, 1.02, Basis::Rounds, Verdict::NoDifference),
+            row(1, 0.5, 1.1, Basis::SingleRun, Verdict::Slower),
+            row(2, 0.9, 1.4, Basis::Rounds, Verdict::CannotBeTold),
+        ],
+        only_in: [0, 2],
+        margin: 0.05,
+        condition: Some(ConditionResult { fail_if: "throughput < 0.95".into(), met_by: vec![1] }),
+    }
 }
 
 /// The document of this comparison.

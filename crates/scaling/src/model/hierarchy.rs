@@ -68,6 +68,11 @@ impl HierarchyModel {
         &self.posterior
     }
 
+    /// By how much each observation was missed when predicted from the others, in the observations' order.
+    pub(super) fn errors(&self) -> impl Iterator<Item = f64> {
+        self.posterior.left_out().iter().map(|left_out| left_out.error)
+    }
+
     pub(super) fn noise(&self) -> f64 {
         self.noise
     }

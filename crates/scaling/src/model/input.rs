@@ -52,7 +52,8 @@ impl ModelInput {
         if parameter.is_logarithmic() { value.ln() } else { value }
     }
 
-    fn same(&self, other: &Self) -> bool {
+    /// Whether both are the same place.
+    pub(super) fn same(&self, other: &Self) -> bool {
         self.advised == other.advised
             && Parameter::ALL.iter().all(|p| (self.scaled(*p) - other.scaled(*p)).abs() < 1e-9)
     }

@@ -12,6 +12,7 @@ mod hierarchy;
 mod input;
 mod kind;
 mod levels;
+mod pairing;
 mod parameters;
 mod pchip;
 mod predict;

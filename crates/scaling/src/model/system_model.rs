@@ -3,6 +3,7 @@
 use super::hierarchy::HierarchyModel;
 use super::input::{ModelInput, base, observations};
 use super::kind::{OtherKind, differences};
+use super::pairing::{ModelMiss, correlation};
 use super::predict::{Estimate, ModelError, Predict};
 use super::product::ProductModel;
 use ioscape_schema::{Evaluation, Parameter, Prediction, Workload};
@@ -62,6 +63,8 @@ pub struct Model {
     regions: Vec<(String, f64)>,
     /// Least and most of each parameter that was measured, in [`Parameter::ALL`]'s order, on the parameter's scale.
     measured: [[f64; 2]; 5],
+    /// By how much it missed each observation.
+    misses: Vec<ModelMiss>,
 }
 
 impl Model {
@@ -110,9 +113,18 @@ impl Model {
             let values = observations.iter().map(|o| o.place.scaled(parameter));
             values.fold([f64::INFINITY, f64::NEG_INFINITY], |[l, h], v| [l.min(v), h.max(v)])
         });
+        let places = observations.iter().map(|o| o.place);
+        let errors: Vec<f64> = match &kind {
+            Kind::Hierarchy(model) => model.errors().collect(),
+            Kind::Product(model) => observations
+                .iter()
+                .map(|o| o.log_throughput - model.estimate(&o.place).log_throughput)
+                .collect(),
+        };
+        let misses = places.zip(errors).map(|(place, error)| ModelMiss { place, error }).collect();
         let regions =
             evaluation.regions.iter().map(|r| (r.name.clone(), r.unique_bytes[1])).collect();
-        Ok(Self { kind, target: evaluation.target.clone(), base, regions, measured })
+        Ok(Self { kind, target: evaluation.target.clone(), base, regions, measured, misses })
     }
 
     /// Which kind it is.
@@ -147,6 +159,12 @@ impl Model {
     /// The workload whose engine, access and other settings the model holds for.
     pub fn base(&self) -> &Workload {
         &self.base
+    }
+
+    /// How far this model and `other` err alike, 0 to 1: what both get wrong cancels in the ratio of their predictions. A model
+    /// and itself err alike: 1; where too few workloads were measured for both: 0.
+    pub fn error_correlation(&self, other: &Self) -> f64 {
+        correlation(&self.misses, &other.misses)
     }
 
     pub(crate) fn hierarchy(&self) -> Option<&HierarchyModel> {

@@ -1,9 +1,11 @@
-//! Systems held against each other: ratios of their predictions, the cheapest that is fast enough, and how they differ.
+//! Systems held against each other: ratios of their measurements and predictions, the cheapest that is fast enough, and how they
+//! differ.
 
 mod choice;
 mod differences;
+pub mod measured;
 mod ratio;
 
 pub use choice::{Offer, cheapest, choose};
-pub use differences::{EvaluatedSystem, differences};
+pub use differences::{EvaluatedSystem, differences, other_way};
 pub use ratio::compare;

@@ -1,19 +1,39 @@
 //! Two systems on the same workload.
 
-use ioscape_schema::{Comparison, Prediction};
+use super::measured::MARGIN;
+use ioscape_schema::{Comparison, Prediction, Verdict};
 
 /// Compares two predictions of the same workload: the ratio of throughput is the first's over the second's.
 ///
-/// The interval takes the two errors as independent, so their widths on ln(throughput) add in square; the ratio is
-/// significant when the interval leaves 1 out. `prices`, where given, are in any one currency.
-pub fn compare(first: &Prediction, second: &Prediction, prices: Option<[f64; 2]>) -> Comparison {
+/// `correlation`, 0 to 1, is that of the two models' errors: what both get wrong alike cancels in the ratio, so the widths on
+/// ln(throughput) add as the sides of a triangle do. The ratio is significant when the interval leaves 1 out. `prices`, where
+/// given, are in any one currency.
+pub fn compare(
+    first: &Prediction,
+    second: &Prediction,
+    correlation: f64,
+    prices: Option<[f64; 2]>,
+) -> Comparison {
     let logs = |p: &Prediction| {
         let at = p.throughput_bytes_per_s.ln();
         [at, at - p.interval90[0].ln(), p.interval90[1].ln() - at]
     };
     let ([a, a_below, a_above], [b, b_below, b_above]) = (logs(first), logs(second));
-    let interval90 =
-        [(a - b - a_below.hypot(b_above)).exp(), (a - b + a_above.hypot(b_below)).exp()];
+    let joint = |one: f64, other: f64| {
+        (one * one + other * other - 2.0 * correlation * one * other).max(0.0).sqrt()
+    };
+    // Errors that go together move both throughputs the same way.
+    let (below, above) = match correlation > 0.0 {
+        true => (joint(a_below, b_below), joint(a_above, b_above)),
+        false => (joint(a_below, b_above), joint(a_above, b_below)),
+    };
+    let interval90 = [(a - b - below).exp(), (a - b + above).exp()];
+    let verdict = match interval90 {
+        [low, _] if low > 1.0 => Verdict::Faster,
+        [_, high] if high < 1.0 => Verdict::Slower,
+        [low, high] if low >= 1.0 - MARGIN && high <= 1.0 + MARGIN => Verdict::NoDifference,
+        _ => Verdict::CannotBeTold,
+    };
     let throughputs = [first.throughput_bytes_per_s, second.throughput_bytes_per_s];
     let usable =
         prices.filter(|prices| prices.iter().all(|price| price.is_finite() && *price > 0.0));
@@ -24,7 +44,8 @@ pub fn compare(first: &Prediction, second: &Prediction, prices: Option<[f64; 2]>
         throughput_bytes_per_s: throughputs,
         ratio: (a - b).exp(),
         interval90,
-        significant: interval90[0] > 1.0 || interval90[1] < 1.0,
+        significant: matches!(verdict, Verdict::Faster | Verdict::Slower),
+        verdict: Some(verdict),
         extrapolated: first.extrapolated || second.extrapolated,
         throughput_per_price: usable.map(|prices| [0, 1].map(|i| throughputs[i] / prices[i])),
     }
@@ -54,11 +75,22 @@ pub mod tests {
     fn widths_add_in_square_and_decide_significance() {
         let a = prediction(400.0, [400.0 / 1.2, 400.0 * 1.2]);
         let b = prediction(200.0, [100.0, 400.0]);
-        let both = compare(&a, &b, Some([100.0, 40.0]));
+        let both = compare(&a, &b, 0.0, Some([100.0, 40.0]));
         let width = 1.2f64.ln().hypot(2f64.ln()).exp();
         assert!((both.ratio - 2.0).abs() < 1e-12);
         assert!((both.interval90[1] - 2.0 * width).abs() < 1e-9 && !both.significant);
         assert_eq!(both.throughput_per_price, Some([4.0, 5.0]));
-        assert!(compare(&a, &prediction(200.0, [190.0, 210.0]), None).significant);
+        assert!(compare(&a, &prediction(200.0, [190.0, 210.0]), 0.0, None).significant);
+    }
+
+    #[test]
+    fn what_both_models_get_wrong_alike_cancels() {
+        let a = prediction(400.0, [200.0, 800.0]);
+        let same = compare(&a, &a, 1.0, None);
+        assert_eq!((same.ratio, same.interval90), (1.0, [1.0, 1.0]));
+        assert_eq!(same.verdict, Some(Verdict::NoDifference));
+        assert_eq!(compare(&a, &a, 0.0, None).verdict, Some(Verdict::CannotBeTold));
+        let half = compare(&a, &prediction(200.0, [100.0, 400.0]), 0.9, None);
+        assert_eq!(half.verdict, Some(Verdict::Faster));
     }
 }

@@ -1,0 +1,32 @@
+//! What is said beside the rows of a measured comparison.
+
+use ioscape_schema::{Basis, MeasuredComparison};
+
+/// What the columns mean, what was assumed, and how the condition ended.
+pub fn notes(one: &MeasuredComparison) -> Vec<String> {
+    let margin = one.margin * 100.0;
+    let mut notes = vec![format!(
+        "Ratio: figure over that of the other system; from, to: its 95 % interval. Chance is ruled out over all rows together; no \
+         difference: the interval lies within {margin:.0} % of 1."
+    )];
+    if one.rows.iter().any(|row| row.basis == Basis::SingleRun) {
+        notes.push(
+            "Some rows rest on a single run, so it is assumed that runs scatter as they usually do (14 %): measure in rounds to tell \
+             more, or interleaved with `ioscape ab`."
+                .to_owned(),
+        );
+    }
+    let [this, other] = one.only_in;
+    if this + other > 0 {
+        let [a, b] = &one.systems;
+        notes.push(format!("Without a counterpart: {this} of {a}'s rows, {other} of {b}'s."));
+    }
+    if let Some(condition) = &one.condition {
+        let (met, all, fail_if) = (condition.met_by.len(), one.rows.len(), &condition.fail_if);
+        notes.push(match met {
+            0 => format!("No row meets `{fail_if}` beyond chance."),
+            _ => format!("FAILED: {met} of {all} rows meet `{fail_if}` beyond chance."),
+        });
+    }
+    notes
+}

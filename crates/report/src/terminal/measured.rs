@@ -1,0 +1,36 @@
+//! What two systems measured alike, for a terminal.
+
+use super::ink::Style;
+use super::tables::{Column, table};
+use crate::measured::notes;
+use crate::text::{figure, ratio, row_name};
+use ioscape_schema::{MeasuredComparison, MeasuredRow};
+
+/// Every pair of systems: its rows, and whether the condition was kept.
+pub fn text(all: &[MeasuredComparison], style: &Style) -> String {
+    all.iter().map(|one| pair(one, style)).collect()
+}
+
+fn pair(one: &MeasuredComparison, style: &Style) -> String {
+    let [this, other] = &one.systems;
+    let heading = style.paragraph("", "  ", &format!("{this} against {other}, as measured"));
+    let mut out = format!("\n{}\n{}", style.heading(heading.trim_end()), rows(&one.rows, style));
+    for note in notes(one) {
+        out += &style.paragraph("  ", "  ", &note);
+    }
+    out
+}
+
+fn rows(all: &[MeasuredRow], style: &Style) -> String {
+    let each = |cell: fn(&MeasuredRow) -> String| all.iter().map(cell);
+    let columns = [
+        Column::words("Row", each(row_name)),
+        Column::numbers("Figure", each(|row| figure(row.metric, row.values[0]))),
+        Column::numbers("Other", each(|row| figure(row.metric, row.values[1]))),
+        Column::numbers("Ratio", each(|row| ratio(row.ratio))),
+        Column::numbers("From", each(|row| ratio(row.ci95[0]))),
+        Column::numbers("To", each(|row| ratio(row.ci95[1]))),
+        Column::words("Verdict", each(|row| row.verdict.words().to_owned())),
+    ];
+    table(&columns.iter().collect::<Vec<_>>(), style)
+}

@@ -1,0 +1,63 @@
+//! How far two models err alike: errors that they share cancel in the ratio of their predictions.
+
+use super::input::ModelInput;
+
+/// Fewest workloads that both evaluations measured, from which the correlation is told.
+const SHARED_MIN: usize = 8;
+/// Standard deviations below the estimate at which the bound lies, one-sided 95 %.
+const CAUTION: f64 = 1.645;
+
+/// By how much a model missed what was measured at one place, as ln(throughput).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct ModelMiss {
+    /// Where.
+    pub(super) place: ModelInput,
+    /// Measured minus predicted from all others.
+    pub(super) error: f64,
+}
+
+/// A lower bound, at 95 %, of the correlation of two models' errors, 0 to 1: from the errors of both at the workloads that both
+/// evaluations measured (Fisher's transformation). Too few shared workloads: 0.
+pub(super) fn correlation(first: &[ModelMiss], second: &[ModelMiss]) -> f64 {
+    let alike = |one: &ModelMiss| {
+        let found = second.iter().find(|other| other.place.same(&one.place));
+        found.map(|other| (one.error, other.error))
+    };
+    let pairs: Vec<(f64, f64)> = first.iter().filter_map(alike).collect();
+    if pairs.len() < SHARED_MIN {
+        return 0.0;
+    }
+    bound(&pairs)
+}
+
+fn bound(pairs: &[(f64, f64)]) -> f64 {
+    let sum = |of: fn(&(f64, f64)) -> f64| pairs.iter().map(of).sum::<f64>();
+    let (both, a, b) = (sum(|(a, b)| a * b), sum(|(a, _)| a * a), sum(|(_, b)| b * b));
+    if pairs.iter().all(|(a, b)| a == b) {
+        return 1.0;
+    }
+    let raw = both / (a * b).sqrt();
+    let low =
+        raw.clamp(-0.999_999, 0.999_999).atanh() - CAUTION / (pairs.len() as f64 - 3.0).sqrt();
+    let low = low.tanh();
+    if low.is_finite() { low.max(0.0) } else { 0.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_errors_are_one_and_unlike_ones_nothing() {
+        let errors: Vec<f64> = (0..40).map(|i| (f64::from(i) * 1.7).sin()).collect();
+        let with = |f: &dyn Fn(usize) -> f64| -> Vec<(f64, f64)> {
+            errors.iter().enumerate().map(|(i, e)| (*e, f(i))).collect()
+        };
+        assert_eq!(bound(&with(&|i| errors[i])), 1.0);
+        assert_eq!(bound(&with(&|i| -errors[i])), 0.0);
+        assert!(bound(&with(&|i| (i as f64 * 4.9).cos())) < 0.2);
+        let close = bound(&with(&|i| errors[i] + 0.1 * (i as f64 * 4.9).cos()));
+        assert!((0.9..1.0).contains(&close), "{close}");
+        assert_eq!(bound(&with(&|_| 0.0)), 0.0);
+    }
+}

@@ -1,0 +1,82 @@
+//! The condition under which a comparison fails: `throughput < 0.95`.
+
+use super::figures::Judged;
+use ioscape_schema::Metric;
+use std::str::FromStr;
+
+/// Fails where a metric's ratio is beyond a limit.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Condition {
+    /// As it was given.
+    pub text: String,
+    /// What it speaks of.
+    pub metric: Metric,
+    /// Whether it fails below the limit, or above it.
+    pub below: bool,
+    /// The limit of the ratio.
+    pub limit: f64,
+}
+
+/// A text that is no condition.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{0:?} is no condition: give throughput, rate or time, < or >, and a ratio above 0, such as 'throughput < 0.95'"
+)]
+pub struct ConditionError(String);
+
+impl FromStr for Condition {
+    type Err = ConditionError;
+
+    fn from_str(text: &str) -> Result<Self, ConditionError> {
+        let wrong = || ConditionError(text.to_owned());
+        let (at, below) = match (text.find('<'), text.find('>')) {
+            (Some(at), None) => (at, true),
+            (None, Some(at)) => (at, false),
+            _ => return Err(wrong()),
+        };
+        let metric = match text[..at].trim() {
+            "throughput" => Metric::Throughput,
+            "rate" => Metric::Rate,
+            "time" => Metric::Time,
+            _ => return Err(wrong()),
+        };
+        let limit: f64 = text[at + 1..].trim().parse().map_err(|_| wrong())?;
+        if !(1e-6..=1e6).contains(&limit) {
+            return Err(wrong());
+        }
+        Ok(Self { text: text.trim().to_owned(), metric, below, limit })
+    }
+}
+
+impl Condition {
+    /// The chance of seeing such a ratio where the true one is at the limit.
+    pub(super) fn chance(&self, judged: &Judged) -> f64 {
+        let beyond = judged.chance_below(self.limit.ln());
+        if self.below { beyond } else { 1.0 - beyond }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn conditions_are_read_and_others_refused() {
+        let read = |text: &str| text.parse::<Condition>();
+        let found = read("throughput<0.95").unwrap();
+        assert_eq!((found.metric, found.below, found.limit), (Metric::Throughput, true, 0.95));
+        assert!(!read(" time > 1.05 ").unwrap().below);
+        for bad in [
+            "",
+            "throughput",
+            "< 0.9",
+            "speed < 1",
+            "throughput < x",
+            "time > 0",
+            "rate <> 1",
+            "rate < nan",
+        ] {
+            assert!(read(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! Two documents of one kind compared by what they measured: every shared row as a ratio with an interval and a verdict.
+
+mod condition;
+mod figures;
+mod rows;
+
+pub use condition::{Condition, ConditionError};
+pub use figures::MARGIN;
+pub use rows::{NamedDocument, NotComparable};
+
+use figures::{Judged, judge};
+use ioscape_schema::{ConditionResult, MeasuredComparison, MeasuredRow, Metric};
+use rows::{Row, rows};
+
+/// Compares `second` with `first`: ratios are the second's figures over the first's.
+///
+/// Verdicts rule out chance over all rows together (Holm, "A simple sequentially rejective multiple test procedure", 1979), at
+/// 5 %: two equal systems get one false "faster" or "slower" in twenty comparisons, however many rows they share.
+///
+/// # Errors
+/// The documents are of different kinds, hold nothing measured, or share no row.
+pub fn compare_measured(
+    first: NamedDocument<'_>,
+    second: NamedDocument<'_>,
+    condition: Option<&Condition>,
+) -> Result<MeasuredComparison, NotComparable> {
+    let kind = rows::shared_kind(first, second)?;
+    let (base, other) = (rows(first)?, rows(second)?);
+    let pairs = paired(&base, &other);
+    if pairs.is_empty() {
+        return Err(rows::nothing_shared(first, second, &base, &other));
+    }
+    let figures: Vec<_> = pairs.iter().map(|(b, a)| [&a.figure, &b.figure]).collect();
+    let judged = judge(&figures, &pairs.iter().map(|(row, _)| row.metric).collect::<Vec<_>>());
+    let only_in = [&other, &base].map(|all| (all.len() - pairs.len()) as u32);
+    let rows: Vec<MeasuredRow> =
+        pairs.iter().zip(&judged).map(|((base, other), judged)| row(base, other, judged)).collect();
+    Ok(MeasuredComparison {
+        kind: kind.to_owned(),
+        systems: [second, first].map(|one| one.name.to_owned()),
+        environments: [second, first].map(|one| one.document.environment.clone()),
+        condition: condition.map(|condition| kept(condition, &rows, &judged)),
+        rows,
+        only_in,
+        margin: MARGIN,
+    })
+}
+
+/// The rows that both have, the first's before the second's.
+fn paired<'a>(base: &'a [Row], other: &'a [Row]) -> Vec<(&'a Row, &'a Row)> {
+    let alike = |row: &'a Row| other.iter().find(|one| one.is_like(row)).map(|one| (row, one));
+    base.iter().filter_map(alike).collect()
+}
+
+fn row(base: &Row, other: &Row, judged: &Judged) -> MeasuredRow {
+    MeasuredRow {
+        name: base.name.clone(),
+        workload: base.workload.clone(),
+        metric: base.metric,
+        values: [other.figure.value, base.figure.value],
+        rounds: [&other.figure, &base.figure].map(|figure| figure.samples.len() as u32),
+        ratio: judged.ratio(),
+        ci95: judged.ci95(),
+        basis: judged.basis,
+        verdict: judged.verdict,
+    }
+}
+
+/// Which rows meet `condition` beyond chance.
+fn kept(condition: &Condition, rows: &[MeasuredRow], judged: &[Judged]) -> ConditionResult {
+    let about: Vec<usize> =
+        (0..rows.len()).filter(|&index| rows[index].metric == condition.metric).collect();
+    let chances: Vec<f64> = about.iter().map(|&index| condition.chance(&judged[index])).collect();
+    let sure = figures::holm(&chances);
+    let met_by = about.iter().zip(sure).filter(|(_, sure)| *sure).map(|(&i, _)| i as u32);
+    ConditionResult { fail_if: condition.text.clone(), met_by: met_by.collect() }
+}
+
+/// Whether a condition can be judged: some row counts what it speaks of.
+///
+/// # Errors
+/// The metrics that there are instead.
+pub fn has_metric(rows: &[MeasuredRow], metric: Metric) -> Result<(), Vec<&'static str>> {
+    if rows.iter().any(|row| row.metric == metric) {
+        return Ok(());
+    }
+    let mut found: Vec<&str> = rows.iter().map(|row| row.metric.word()).collect();
+    found.sort_unstable();
+    found.dedup();
+    Err(found)
+}
+
+#[cfg(test)]
+mod tests;
