@@ -268,10 +268,14 @@ impl Slot {
             self.take_name(&scratch)?;
         }
         unlock(&file);
-        // The name is as lasting as the bytes where the file system can say so.
-        let _ = rustix::fs::fsync(&self.folder);
         let written = rustix::fs::fstat(&file)?;
         self.present = Some(written);
+        // The name is as lasting as the bytes; some file systems cannot say so of folders.
+        if let Err(error @ (Errno::IO | Errno::NOSPC | Errno::DQUOT)) =
+            rustix::fs::fsync(&self.folder)
+        {
+            return Err(error.into());
+        }
         Ok(written.st_size.unsigned_abs())
     }
 

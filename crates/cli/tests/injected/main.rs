@@ -1,0 +1,167 @@
+//! Every file and device call of the command fails, one in each run, in every way the kernel may answer: no result is lost, nothing
+//! is left behind, nothing else is touched, and the exit code is right.
+//!
+//! The place where faults come in is the kernel's own: a seccomp filter hands each call to this test, which lets it through or
+//! answers in the kernel's place. So the command is the one that users run, no call can be forgotten, and it costs nothing
+//! elsewhere. `IOSCAPE_FAULT=run:17:Eio` repeats one fault and shows what it said; `IOSCAPE_FAULTS=10` tries one in ten.
+#![expect(
+    clippy::print_stderr,
+    reason = "the test tells how many faults there were, and what came of one"
+)]
+
+mod fault;
+mod judge;
+mod seccomp;
+
+use fault::{Fault, Kind};
+use judge::{Case, Place};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Least number of faults that a whole run puts in.
+const LEAST: usize = 2000;
+/// Runs at a time: most of a run is waiting.
+const AT_A_TIME: usize = 6;
+
+const CASES: &[Case] = &[
+    Case {
+        name: "vxbench",
+        words: &[
+            "vxbench",
+            "-w",
+            "rand_mixed",
+            "-i",
+            "iosize=4k,iocount=8,truncup,fsync",
+            "W/file",
+            "--output",
+        ],
+        most: 900,
+    },
+    Case {
+        name: "direct",
+        words: &[
+            "vxbench",
+            "-w",
+            "write",
+            "-i",
+            "iosize=4k,iocount=8,nthreads=2",
+            "-c",
+            "direct",
+            "-r",
+            "64k",
+            "--verify",
+            "--best-effort",
+            "W/file",
+            "--output",
+        ],
+        most: 600,
+    },
+    Case { name: "campaign", words: &["campaign", "run", "F/tiny.toml", "W", "-o"], most: 900 },
+    Case {
+        name: "run",
+        words: &[
+            "run",
+            "W",
+            "--unique-bytes",
+            "64k",
+            "--size-mean",
+            "4k",
+            "--seconds",
+            "1ms",
+            "--verify",
+            "-o",
+        ],
+        most: 500,
+    },
+    Case {
+        name: "evaluate",
+        words: &["evaluate", "W", "--budget", "2s", "--max-unique-bytes", "256k", "-o"],
+        most: 150,
+    },
+];
+
+/// All faults of a case, in an order that is scattered but the same every time.
+fn faults(case: &Case, place: &Place) -> Vec<Fault> {
+    let mut all: Vec<Fault> = Vec::new();
+    for kind in Kind::ALL {
+        let calls = case.sound(place, kind);
+        all.extend((1..=calls).map(|nth| Fault { nth, kind }));
+    }
+    let scattered = |fault: &Fault| {
+        let seed = u64::from(fault.nth) << 8
+            | Kind::ALL.iter().position(|k| *k == fault.kind).unwrap_or(0) as u64;
+        (seed ^ 0x5EED)
+            .wrapping_mul(0x9E37_79B9_7F4A_7C15)
+            .rotate_left(29)
+            .wrapping_mul(0xBF58_476D_1CE4_E5B9)
+    };
+    all.sort_by_key(scattered);
+    all.truncate(case.most);
+    all
+}
+
+/// The one fault that is asked for by name.
+fn asked(case: &Case) -> Option<Fault> {
+    let text = std::env::var("IOSCAPE_FAULT").ok()?;
+    let mut words = text.split(':');
+    let name = words.next()?;
+    let nth = words.next()?.parse().ok()?;
+    let kind = words.next()?;
+    let kind = Kind::ALL.into_iter().find(|known| format!("{known:?}") == kind)?;
+    (name == case.name).then_some(Fault { nth, kind })
+}
+
+fn all_faults() -> Vec<(&'static Case, Fault)> {
+    let thinned = std::env::var("IOSCAPE_FAULTS").ok().and_then(|n| n.parse().ok()).unwrap_or(1);
+    let of = |case: &'static Case| {
+        let place = Place::new().expect("a folder");
+        let faults = faults(case, &place);
+        eprintln!("{}: {} faults", case.name, faults.len());
+        faults.into_iter().step_by(thinned).map(move |fault| (case, fault))
+    };
+    CASES.iter().flat_map(of).collect()
+}
+
+#[test]
+fn any_call_may_fail() {
+    if let Err(error) = judge::can_supervise() {
+        return eprintln!(
+            "SKIPPED: the kernel lets no program supervise another's calls here: {error}"
+        );
+    }
+    if std::env::var_os("IOSCAPE_FAULT").is_some() {
+        for case in CASES {
+            if let Some(fault) = asked(case) {
+                let place = Place::new().expect("a folder");
+                let verdict = case.judge(&place, fault, true);
+                eprintln!("{} {fault}: {verdict:?}", case.name);
+            }
+        }
+        return;
+    }
+    let faults = all_faults();
+    let (next, injected) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let wrong = Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for _ in 0..AT_A_TIME {
+            scope.spawn(|| {
+                while let Some((case, fault)) = faults.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let place = Place::new().expect("a folder");
+                    match case.judge(&place, *fault, false) {
+                        Ok(met) => injected.fetch_add(usize::from(met), Ordering::Relaxed),
+                        Err(why) => {
+                            let line = format!("{}:{fault}: {why}", case.name);
+                            wrong.lock().expect("no panic").push(line);
+                            injected.fetch_add(1, Ordering::Relaxed)
+                        }
+                    };
+                }
+            });
+        }
+    });
+    let (wrong, injected) = (wrong.into_inner().expect("no panic"), injected.into_inner());
+    eprintln!("{injected} faults put in, {} of them ended wrong", wrong.len());
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    let whole = std::env::var_os("IOSCAPE_FAULTS").is_none();
+    assert!(!whole || injected >= LEAST, "only {injected} faults of at least {LEAST} were put in");
+}
