@@ -114,6 +114,13 @@ impl From<MeasureError> for Failure {
     }
 }
 
+impl From<ioscape_simulate::Error> for Failure {
+    /// A drive, a trace or a system that cannot be simulated: nothing was done.
+    fn from(error: ioscape_simulate::Error) -> Self {
+        Self::Misuse(error.to_string())
+    }
+}
+
 /// Prints help and version as asked, and anything else as one sentence.
 pub fn of_arguments(error: &clap::Error) -> ExitCode {
     use clap::error::ErrorKind::{

@@ -6,6 +6,7 @@
 
 pub mod cache;
 pub mod calibrate;
+pub mod catalog;
 pub mod combinations;
 pub mod command;
 pub mod compare;
@@ -14,6 +15,7 @@ pub mod disksim;
 pub mod drive;
 pub mod drives;
 pub mod error;
+pub mod fit;
 pub mod layout;
 pub mod mechanism;
 pub mod nvram;

@@ -1,14 +1,17 @@
 //! `ioscape calibrate`: fits a drive to one half of a measured trace and judges it on the other.
 
 use crate::args::CalibrateArgs;
+use crate::drives::DriveFiles;
 use crate::failure::Failure;
+use crate::output;
 use crate::outputs::{self, RESULT};
 use crate::progress::Progress;
 use crate::traces::Rows;
-use crate::{drives, output};
 use ioscape_machine::interrupt;
 use ioscape_schema::text::DRIVE_MARK;
 use ioscape_simulate::calibrate::{Search, calibrate, verdict};
+use ioscape_simulate::catalog;
+use ioscape_simulate::fit::check_sectors;
 use ioscape_simulate::simulate::by_device;
 use ioscape_simulate::{Job, jobs};
 use std::cell::Cell;
@@ -26,8 +29,8 @@ pub fn main(args: &CalibrateArgs) -> Result<(), Failure> {
     let names = names.reads("--drive", [&args.drive]);
     let mut outputs = names.writes(RESULT, &args.output).open()?;
     let misuse = |e: ioscape_simulate::Error| Failure::Misuse(e.to_string());
-    let start = drives::parameters(&args.drive)?;
-    let drive = drives::build(&args.drive, &start)?;
+    let start = catalog::parameters(&args.drive, &DriveFiles)?;
+    let drive = catalog::build(&args.drive, &start)?;
     let trace = Rows::open(&args.trace, &args.of_trace)?.all()?;
     let busiest =
         by_device(&trace.rows).into_iter().max_by_key(|&(d, n)| (n, std::cmp::Reverse(d)));
@@ -40,7 +43,7 @@ pub fn main(args: &CalibrateArgs) -> Result<(), Failure> {
         Some(devices) => devices.clone(),
         None => busiest.map(|(device, _)| device).into_iter().collect(),
     };
-    drives::check_sectors(&trace, &device, (&drive).into())?;
+    check_sectors(&trace.info, &device, (&drive).into())?;
     let mut all = jobs(&trace.rows, &device, &drive).map_err(misuse)?;
     if all.len() < JOBS_LEAST || all.iter().all(|j| j.io.physical_ns() == 0) {
         return Err(Failure::Misuse(format!(

@@ -1,15 +1,16 @@
 //! `ioscape evaluate sim:SYSTEM`: the self-scaling evaluation of a simulated system, in virtual time.
 
 use crate::args::EvaluateArgs;
+use crate::drives::DriveFiles;
 use crate::failure::Failure;
+use crate::output;
 use crate::progress::Progress;
 use crate::save::{Keeper, Work};
-use crate::{drives, output};
 use ioscape_machine::output::Outputs;
 use ioscape_scaling::{Bounds, EvaluationOptions, Probe, ProbeRequest, explore};
 use ioscape_schema::{Access, Document, Engine, Evaluation, Measurement, Workload};
+use ioscape_simulate::catalog::{self, Target};
 use ioscape_simulate::system::{self, Host, Storage, SystemParameters};
-use std::path::Path;
 
 /// What a point costs of the budget, in seconds: as many points are measured as on a real machine in that time.
 const COST_S: f64 = 4.0;
@@ -23,11 +24,9 @@ const PROCESS_MOST: u32 = 8;
 /// Options that only real machines know, a system that cannot be read, and output that cannot be written.
 pub fn main(args: &EvaluateArgs, name: &str, outputs: Outputs) -> Result<(), Failure> {
     refuse_real(args)?;
-    let system = read(name)?;
-    let drive = drives::target(&system.drive).map_err(|failure| match failure {
-        Failure::Misuse(why) => Failure::Misuse(format!("{name}: {why}")),
-        other => other,
-    })?;
+    let system = catalog::system(name, &DriveFiles)?;
+    let drive = Target::named(&system.drive, None, &DriveFiles);
+    let drive = drive.map_err(|why| Failure::Misuse(format!("{name}: {why}")))?;
     let options = options(args, &system, drive.storage())?;
     if args.dry_run {
         let plan = ioscape_scaling::plan(&options);
@@ -68,20 +67,6 @@ fn refuse_real(args: &EvaluateArgs) -> Result<(), Failure> {
         ))),
         None => Ok(()),
     }
-}
-
-fn read(name: &str) -> Result<SystemParameters, Failure> {
-    if let Some(system) = system::find(name) {
-        return Ok(system);
-    }
-    let text = ioscape_machine::input::read_text(Path::new(name)).map_err(|e| {
-        let known: Vec<&str> = system::SHIPPED.iter().map(|(name, _)| *name).collect();
-        Failure::Misuse(format!(
-            "sim:{name}: cannot be read ({e}), and known are {}",
-            known.join(", ")
-        ))
-    })?;
-    SystemParameters::parse(&text, name).map_err(|e| Failure::Misuse(e.to_string()))
 }
 
 fn options(

@@ -1,20 +1,22 @@
 //! `ioscape simulate`: a trace against simulated disks, in all combinations asked for.
 
 use crate::args::SimulateArgs;
-use crate::drives::Target;
+use crate::drives::DriveFiles;
 use crate::failure::Failure;
+use crate::output;
 use crate::outputs;
 use crate::progress::Progress;
 use crate::traces::{Output, ROWS, Rows, format_of_rows};
-use crate::{drives, output};
 use ioscape_machine::output::Destination;
 use ioscape_machine::parallel;
 use ioscape_schema::{Io, SimulatedCell, Simulation, SimulationAgreement, TraceInfo};
+use ioscape_simulate::catalog::Target;
 use ioscape_simulate::combinations::combinations;
 use ioscape_simulate::drive::Status;
+use ioscape_simulate::fit::{check_sectors, device_name, fit, left_out};
 use ioscape_simulate::{
-    Configuration, Drive, Extent, Job, SimulatedTrace, jobs, nvram, rows, simulate, simulate_into,
-    ssd, summary,
+    Configuration, Drive, Job, SimulatedTrace, jobs, nvram, rows, simulate, simulate_into, ssd,
+    summary,
 };
 
 /// Rows that are written at once.
@@ -30,14 +32,19 @@ pub fn main(args: &SimulateArgs) -> Result<(), Failure> {
     }
     let names = outputs::names_of(&args.out).reads("the trace", &args.trace);
     let mut outputs = names.reads("--drive", [&args.drive]).writes(ROWS, &args.rows).open()?;
-    let target = drives::target_filled(&args.drive, args.precondition)?;
+    let target = Target::named(&args.drive, args.precondition, &DriveFiles)?;
     let mut trace = Rows::open(&args.trace, &args.of_trace)?.all()?;
     let progress = Progress::of_jobs(0, 1, "simulate");
-    let devices = drives::devices(&trace);
+    let devices = trace.devices();
     let extent = target.extent();
-    drives::check_sectors(&trace, &devices, extent)?;
-    drives::tell_left_out(&trace, &devices, extent);
-    fitted(args, &mut trace.rows, extent);
+    check_sectors(&trace.info, &devices, extent)?;
+    if let Some(what) = left_out(&trace.rows, &devices, extent) {
+        output::tell(&format!("Not simulated: {what}"));
+    }
+    let wrapped = fit(&mut trace.rows, extent, args.wrap, args.scale_time);
+    if wrapped > 0 {
+        output::tell(&format!("{wrapped} requests beyond {} were wrapped", extent.name));
+    }
     let all = jobs(&trace.rows, &devices, extent).map_err(|e| {
         let wrap = if e.to_string().contains("beyond") { ", or give --wrap" } else { "" };
         Failure::Misuse(format!("{e}{wrap}"))
@@ -58,7 +65,7 @@ pub fn main(args: &SimulateArgs) -> Result<(), Failure> {
         drive: extent.name.to_owned(),
         drive_status: found.status.words().to_owned(),
         trace: names.collect::<Vec<_>>().join(", "),
-        devices: devices.iter().map(|&d| drives::device_name(&trace, d)).collect(),
+        devices: devices.iter().map(|&d| device_name(&trace.info, d)).collect(),
         arrivals: args.arrivals.name().to_owned(),
         requests: all.len() as u64,
         cells: found.cells,
@@ -162,29 +169,4 @@ fn run_all(
             cells.len()
         ))
     })
-}
-
-/// The rows as the drive can take them: with `--wrap` offsets beyond it go on from its beginning, with `--scale-time`
-/// arrivals are that many times as far apart.
-fn fitted(args: &SimulateArgs, rows: &mut [Io], drive: Extent<'_>) {
-    let capacity = drive.blocks * u64::from(drive.sector_bytes);
-    let mut wrapped = 0u64;
-    for io in rows.iter_mut() {
-        let (offset, len) = (io.request.offset, u64::from(io.request.len));
-        if args.wrap && offset.saturating_add(len) > capacity && len <= capacity {
-            let room = capacity - len + u64::from(drive.sector_bytes);
-            io.request.offset =
-                offset % room / u64::from(drive.sector_bytes) * u64::from(drive.sector_bytes);
-            wrapped += 1;
-        }
-        if let Some(factor) = args.scale_time {
-            let moved = (io.queued_ns as f64 * factor) as u64;
-            io.issued_ns = moved + io.issued_ns.saturating_sub(io.queued_ns);
-            io.completed_ns = moved + io.completed_ns.saturating_sub(io.queued_ns);
-            io.queued_ns = moved;
-        }
-    }
-    if wrapped > 0 {
-        output::tell(&format!("{wrapped} requests beyond {} were wrapped", drive.name));
-    }
 }

@@ -11,13 +11,12 @@ use crate::{output, resume};
 use ioscape_machine::error::Error as MeasureError;
 use ioscape_machine::interrupt;
 use ioscape_scaling::model::{
-    ModelKind, OrthogonalModel, Predict, SinglePointModel, Validated, bounds_of, orthogonal_sample,
-    random_workloads, single_point_workload, validate,
+    ModelKind, Validated, bounds_of, orthogonal_sample, random_workloads, single_point_workload,
+    validate_with_rivals,
 };
 use ioscape_schema::units::{Bytes, Seconds};
 use ioscape_schema::{
-    Document, Environment, Evaluation, Measurement, Outcome, ValidationLog, ValidationRun, Warning,
-    WarningKind,
+    Document, Environment, Evaluation, Measurement, Outcome, ValidationLog, ValidationRun,
 };
 use ioscape_study::validation::{Schedule, ValidationProgress, ValidationSample, changed};
 use std::path::{Path, PathBuf};
@@ -243,39 +242,25 @@ fn conclude(
     document: &mut Document,
 ) -> Result<(), Failure> {
     run.left_out().into_iter().for_each(|doubt| document.warn(doubt));
-    let validated: Vec<Validated> = run
-        .rounds()
-        .into_iter()
-        .map(|(measurement, repeated)| Validated { measurement, repeated })
-        .collect();
+    let validated = run.rounds().into_iter();
+    let validated: Vec<Validated> =
+        validated.map(|(measurement, repeated)| Validated { measurement, repeated }).collect();
     if validated.is_empty() {
         // Without a log nothing is left to continue: what remains are runs.
         document.outcome.get_or_insert_with(|| run.measurements().into());
         return Ok(());
     }
-    let single = run.single().and_then(|one| SinglePointModel::new(one).ok());
-    let orthogonal = OrthogonalModel::new(&bounds_of(evaluation), &run.orthogonal()).ok();
-    if run.schedule().orthogonal > 0 && orthogonal.is_none() {
-        let message = "the orthogonal sample was not measured whole, so its model is not shown";
-        document.warn(Warning::new(WarningKind::Unsupported, message));
-    }
-    let mut rivals: Vec<(&str, &dyn Predict)> = Vec::new();
-    if let Some(model) = &single {
-        rivals.push(("single_point", model));
-    }
-    if let Some(model) = &orthogonal {
-        rivals.push(("orthogonal", model));
-    }
-    let validation = validate(evaluation, &rivals, &validated)
-        .map_err(|e| Failure::Failed(format!("{e}; everything measured is saved")))?;
+    let orthogonal = run.schedule().orthogonal.gt(&0).then(|| run.orthogonal());
+    let (validation, doubts) =
+        validate_with_rivals(evaluation, run.single(), orthogonal.as_deref(), &validated)
+            .map_err(|e| Failure::Failed(format!("{e}; everything measured is saved")))?;
     let partial = match document.outcome.take() {
         Some(Outcome::Validation(run)) => *run,
         _ => ValidationRun::default(),
     };
     let whole = ValidationRun { validation: Some(validation), ..partial };
     document.outcome = Some(whole.into());
-    for doubt in (Evaluation { probes: run.probes(), ..Evaluation::default() }).doubts() {
-        document.warn(doubt);
-    }
+    let probes = Evaluation { probes: run.probes(), ..Evaluation::default() };
+    doubts.into_iter().chain(probes.doubts()).for_each(|doubt| document.warn(doubt));
     Ok(())
 }

@@ -13,6 +13,7 @@ use crate::progress::Progress;
 use ioscape_machine::interrupt;
 use ioscape_schema::units::Count;
 use ioscape_schema::{Io, TraceInfo};
+use ioscape_simulate::simulate::by_device;
 use ioscape_trace::{Error, ReadOptions, Reader, Selection, Wanted};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -177,6 +178,13 @@ pub struct Whole {
     pub info: TraceInfo,
     /// The devices asked for, as they were asked for; `None` for all.
     pub asked: Option<Vec<u16>>,
+}
+
+impl Whole {
+    /// The devices asked for; all of them unasked.
+    pub fn devices(&self) -> Vec<u16> {
+        self.asked.clone().unwrap_or_else(|| by_device(&self.rows).into_keys().collect())
+    }
 }
 
 /// What the user calls a trace: its file names without their folders.

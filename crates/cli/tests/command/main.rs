@@ -21,5 +21,6 @@ mod trace_damage;
 mod trace_input;
 mod trace_replay;
 mod trace_truth;
+mod trace_workload;
 mod verify;
 mod vxbench;

@@ -31,6 +31,9 @@ pub use kind::{KindDifference, OtherKind};
 pub use predict::{ModelError, Predict};
 pub use product::ProductModel;
 pub use random::{bounds_of, random_workloads};
-pub use rivals::{OrthogonalModel, SinglePointModel, orthogonal_sample, single_point_workload};
+pub use rivals::{
+    OrthogonalModel, SinglePointModel, orthogonal_sample, single_point_workload,
+    validate_with_rivals,
+};
 pub use system_model::{Model, ModelKind, predict};
 pub use validate::{Validated, validate};

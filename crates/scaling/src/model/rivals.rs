@@ -2,8 +2,12 @@
 
 use super::input::{ModelInput, Observation};
 use super::predict::{ModelError, Predict};
+use super::random::bounds_of;
+use super::validate::{Validated, validate};
 use crate::bounds::Bounds;
-use ioscape_schema::{Measurement, Parameter, Workload};
+use ioscape_schema::{
+    Evaluation, Measurement, Parameter, Validation, Warning, WarningKind, Workload,
+};
 
 /// Values per parameter in the papers' order: three, but two for the number of processes, which makes 162 points.
 const VALUES: [usize; 5] = [3, 3, 3, 3, 2];
@@ -122,4 +126,29 @@ impl Predict for SinglePointModel {
     fn throughput(&self, _: &Workload) -> f64 {
         self.throughput
     }
+}
+
+/// Validates the default and the product model beside the rivals that could be made: the single-point benchmark's from
+/// `single`, and the orthogonal sample's, where it was asked for, from as much of it as was measured. With what is doubtful.
+///
+/// # Errors
+/// As of [`validate`].
+pub fn validate_with_rivals(
+    evaluation: &Evaluation,
+    single: Option<&Measurement>,
+    orthogonal: Option<&[Measurement]>,
+    validated: &[Validated],
+) -> Result<(Validation, Option<Warning>), ModelError> {
+    let bounds = bounds_of(evaluation);
+    let single_point = single.and_then(|one| SinglePointModel::new(one).ok());
+    let sampled = orthogonal.and_then(|sample| OrthogonalModel::new(&bounds, sample).ok());
+    let mut rivals: Vec<(&str, &dyn Predict)> = Vec::new();
+    rivals.extend(single_point.iter().map(|model| ("single_point", model as &dyn Predict)));
+    rivals.extend(sampled.iter().map(|model| ("orthogonal", model as &dyn Predict)));
+    let validation = validate(evaluation, &rivals, validated)?;
+    let doubt = (orthogonal.is_some() && sampled.is_none()).then(|| {
+        let message = "the orthogonal sample was not measured whole, so its model is not shown";
+        Warning::new(WarningKind::Unsupported, message)
+    });
+    Ok((validation, doubt))
 }

@@ -1,11 +1,13 @@
 //! The words of `vxbench` (VERITAS white paper, 1996, pp. 5-7) to a job, and the job to its requests.
 
+mod details;
 mod error;
 mod plan;
 mod rules;
 #[cfg(test)]
 mod tests;
 
+pub use details::DETAILS;
 pub use error::VxError;
 pub use plan::{VxPlan, VxRequests, plan};
 pub use rules::validate;

@@ -1,0 +1,173 @@
+//! Drives by name: those that are shipped, and those that parameter files describe.
+
+use crate::drive::{Drive, Parameters};
+use crate::error::Error;
+use crate::simulate::Extent;
+use crate::system::{self, Storage, SystemParameters};
+use crate::{disksim, drives, ssd};
+use std::path::Path;
+
+/// The files in which drives are described, as the caller reads them.
+pub trait Files {
+    /// Whether there is something at this path.
+    fn exists(&self, path: &Path) -> bool;
+
+    /// A file as a text.
+    ///
+    /// # Errors
+    /// Why it cannot be read.
+    fn text(&self, path: &Path) -> Result<String, String>;
+
+    /// The names in a folder.
+    ///
+    /// # Errors
+    /// Why it cannot be listed.
+    fn names(&self, folder: &Path) -> Result<Vec<String>, String>;
+
+    /// Takes note of what a description states and the simulation leaves out.
+    fn left_out(&self, what: &[String]);
+}
+
+/// What a trace can be simulated on.
+pub enum Target {
+    /// A disk.
+    Disk(Box<Drive>),
+    /// A solid-state drive.
+    Flash(Box<ssd::Model>),
+}
+
+impl Target {
+    /// The disk or solid-state drive of a name or file; a solid-state drive holds `filled` at first, if that is given.
+    ///
+    /// # Errors
+    /// As of [`parameters`] and [`build`]; a disk that should be filled.
+    pub fn named(
+        name: &str,
+        filled: Option<ssd::Filled>,
+        files: &dyn Files,
+    ) -> Result<Self, Error> {
+        let flash = |mut parameters: ssd::Parameters| {
+            parameters.filled = filled.unwrap_or(parameters.filled);
+            Ok(Self::Flash(Box::new(parameters.build().map_err(|e| at(name, e))?)))
+        };
+        if let Some(parameters) = ssd::find(name) {
+            return flash(parameters);
+        }
+        if name.ends_with(".toml") && files.exists(Path::new(name)) {
+            let text = read(name, files)?;
+            if ssd::Parameters::describes(&text) {
+                return flash(ssd::Parameters::parse(&text, name)?);
+            }
+        }
+        if filled.is_some() {
+            return Err(Error::Configuration(format!(
+                "--precondition is for solid-state drives: {name} is a disk"
+            )));
+        }
+        Ok(Self::Disk(Box::new(build(name, &parameters(name, files)?)?)))
+    }
+
+    /// What a trace must fit.
+    pub fn extent(&self) -> Extent<'_> {
+        self.storage().extent()
+    }
+
+    /// As what a system stores its data on.
+    pub fn storage(&self) -> Storage<'_> {
+        match self {
+            Self::Disk(drive) => (&**drive).into(),
+            Self::Flash(model) => (&**model).into(),
+        }
+    }
+}
+
+/// The simulated system of a name or file.
+///
+/// # Errors
+/// No system has that name, or its file cannot be read or is wrong.
+pub fn system(name: &str, files: &dyn Files) -> Result<SystemParameters, Error> {
+    if let Some(system) = system::find(name) {
+        return Ok(system);
+    }
+    let text = files.text(Path::new(name)).map_err(|why| {
+        let known: Vec<&str> = system::SHIPPED.iter().map(|(name, _)| *name).collect();
+        Error::Configuration(format!(
+            "sim:{name}: cannot be read ({why}), and known are {}",
+            known.join(", ")
+        ))
+    })?;
+    SystemParameters::parse(&text, name)
+}
+
+/// The parameters of a shipped disk, of a parameter file, or of one of DiskSim's files with those beside it.
+///
+/// # Errors
+/// No drive has that name, it is a solid-state drive, or its file cannot be read or is wrong.
+pub fn parameters(name: &str, files: &dyn Files) -> Result<Parameters, Error> {
+    if let Some(parameters) = drives::find(name) {
+        return Ok(parameters);
+    }
+    let flash = || {
+        Error::Configuration(format!("{name} is a solid-state drive, and a disk is needed here"))
+    };
+    if ssd::find(name).is_some() {
+        return Err(flash());
+    }
+    if !files.exists(Path::new(name)) {
+        let shipped = drives::SHIPPED.iter().chain(ssd::SHIPPED);
+        let known: Vec<&str> = shipped.map(|(name, _)| *name).collect();
+        return Err(Error::Configuration(format!(
+            "drive {name}: no such file, and no drive of that name; known are {}",
+            known.join(", ")
+        )));
+    }
+    if disksim::is_description(name) {
+        return described(Path::new(name), files);
+    }
+    let text = read(name, files)?;
+    if ssd::Parameters::describes(&text) {
+        return Err(flash());
+    }
+    Parameters::parse(&text, name)
+}
+
+/// The disk of parameters that were found under a name or in a file.
+///
+/// # Errors
+/// Parameters that contradict one another, by the name or file.
+pub fn build(name: &str, parameters: &Parameters) -> Result<Drive, Error> {
+    parameters.build().map_err(|e| at(name, e))
+}
+
+fn read(name: &str, files: &dyn Files) -> Result<String, Error> {
+    let unreadable = |why| Error::Configuration(format!("cannot read {name}: {why}"));
+    files.text(Path::new(name)).map_err(unreadable)
+}
+
+/// The drive that one of DiskSim's parameter files describes together with those beside it.
+fn described(path: &Path, files: &dyn Files) -> Result<Parameters, Error> {
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    let unreadable = |why| {
+        Error::Configuration(format!("cannot read the files beside {}: {why}", path.display()))
+    };
+    let names = files.names(folder).map_err(unreadable)?;
+    let open =
+        |name: &str| files.text(&folder.join(name)).map_err(|why| format!("cannot be read: {why}"));
+    let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
+    let specs = disksim::read(&name, &disksim::Folder { names, open: &open })?;
+    if !specs.left_out.is_empty() {
+        files.left_out(&specs.left_out);
+    }
+    Ok(specs.parameters)
+}
+
+/// What is wrong with a drive, and in which file.
+fn at(name: &str, error: Error) -> Error {
+    match error {
+        Error::Parameter { message, .. } => Error::parameter(name, message),
+        other => other,
+    }
+}
