@@ -5,6 +5,7 @@ use crate::failure::Failure;
 use crate::output;
 use ioscape_scaling::workload_sets;
 use ioscape_schema::{Access, Outcome, Parameter, Workload};
+use ioscape_workload::fio::parse_fio_jobs;
 use ioscape_workload::jobs::{Job, parse_jobs};
 use std::path::Path;
 
@@ -81,7 +82,13 @@ pub fn jobs_of(path: &Path) -> Result<Vec<Job>, Failure> {
     }
     let text = ioscape_machine::input::read_text(path)
         .map_err(|e| Failure::Misuse(format!("cannot read job file {name}: {e}")))?;
-    parse_jobs(&text).map_err(|e| Failure::Misuse(format!("{name}: {e}")))
+    let wrong = |error: &dyn std::fmt::Display| Failure::Misuse(format!("{name}: {error}"));
+    if path.extension().is_none_or(|ending| ending != "fio") {
+        return parse_jobs(&text).map_err(|e| wrong(&e));
+    }
+    let found = parse_fio_jobs(&text).map_err(|e| wrong(&e))?;
+    found.left_out.iter().for_each(|what| output::tell(&format!("Note: {name}: left out {what}")));
+    Ok(found.jobs)
 }
 
 /// The workload that an application was found to be, under the name of its program.

@@ -5,6 +5,7 @@ use crate::failure::Failure;
 use ioscape_machine::input::read_text;
 use ioscape_schema::text::inert;
 use ioscape_schema::{Document, SCHEMA, Tool};
+use ioscape_workload::fio::FioOutput;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -104,11 +105,27 @@ pub fn show(document: &Document, as_json: bool) -> Result<(), Failure> {
     print(&text)
 }
 
-/// Reads a result file and checks it.
+/// A document of what fio measured, as far as fio tells.
+fn of_fio(found: FioOutput) -> Document {
+    let started = jiff::Timestamp::from_second(found.timestamp).unwrap_or_default();
+    Document {
+        schema: SCHEMA.to_owned(),
+        tool: Tool { version: found.version.clone(), ..Tool::default() },
+        command: vec!["fio".to_owned()],
+        started_at: started.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+        outcome: Some(found.measurements.into()),
+        ..Document::default()
+    }
+}
+
+/// Reads a result file, or fio's JSON output, and checks it.
 pub fn read_result(path: &Path) -> Result<Document, Failure> {
     let name = path.display().to_string();
     let text = read_text(path).map_err(|e| Failure::Misuse(format!("cannot read {name}: {e}")))?;
-    ioscape_report::from_json(&text, &name).map_err(|e| Failure::Misuse(e.to_string()))
+    match ioscape_workload::fio::read_output(&text) {
+        Some(read) => read.map(of_fio).map_err(|e| Failure::Misuse(format!("{name}: {e}"))),
+        None => ioscape_report::from_json(&text, &name).map_err(|e| Failure::Misuse(e.to_string())),
+    }
 }
 
 /// A file name for a result nobody named: `ioscape-20260131-235959` and `ending`, in the current directory.

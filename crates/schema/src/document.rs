@@ -11,6 +11,9 @@ use serde::{Deserialize, Serialize};
 /// The schema this version writes; a reader accepts every `ioscape/N` up to its own.
 pub const SCHEMA: &str = "ioscape/1";
 
+/// The JSON Schema of a document (draft 2020-12), made from the types of this crate.
+pub const JSON_SCHEMA: &str = include_str!("document.schema.json");
+
 /// The program that wrote the document.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Tool {

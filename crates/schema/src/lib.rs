@@ -49,7 +49,7 @@ pub use characterization::{
 };
 pub use distribution::Distribution;
 pub use doctor::{Check, CheckState, Doctor};
-pub use document::{Document, SCHEMA, Tool};
+pub use document::{Document, JSON_SCHEMA, SCHEMA, Tool};
 pub use environment::Environment;
 pub use evaluation::{
     AllParameters, Bounded, Drift, Evaluation, Findings, FocalRange, Point, Probe, Region,

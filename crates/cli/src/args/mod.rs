@@ -87,6 +87,8 @@ pub enum Command {
     Report(ReportArgs),
     /// Find out what this machine allows, what is missing and what to do
     Doctor(DoctorArgs),
+    /// Print the JSON Schema of result files
+    Schema,
     /// Print the completions of the command line for a shell
     Completions(CompletionsArgs),
     /// Write the manual pages into a directory

@@ -56,8 +56,9 @@ pub fn main(args: &RunArgs) -> Result<(), Failure> {
 
 /// Tells the target from the job file.
 fn places(places: &[PathBuf]) -> Result<(PathBuf, Option<PathBuf>), Failure> {
-    let (jobs, targets): (Vec<&PathBuf>, Vec<&PathBuf>) =
-        places.iter().partition(|p| p.extension().is_some_and(|e| e == "toml" || e == "json"));
+    let (jobs, targets): (Vec<&PathBuf>, Vec<&PathBuf>) = places
+        .iter()
+        .partition(|p| p.extension().is_some_and(|e| e == "toml" || e == "json" || e == "fio"));
     if jobs.len() > 1 || targets.len() > 1 {
         return Err(Failure::Misuse("give at most one target and one job file".to_owned()));
     }

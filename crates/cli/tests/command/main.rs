@@ -6,6 +6,7 @@ mod characterize;
 mod common;
 mod doctor;
 mod faults;
+mod fio;
 mod install;
 mod interrupt;
 mod loops;

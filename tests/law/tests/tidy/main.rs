@@ -2,7 +2,9 @@
 
 mod circles;
 mod functions;
+mod links;
 mod msrv;
+mod schema;
 mod sources;
 mod star;
 

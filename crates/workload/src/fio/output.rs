@@ -1,0 +1,170 @@
+//! fio's JSON output (`--output-format=json`) as measurements.
+
+use super::options::{FioError, FioOptions};
+use ioscape_schema::{Direction, Measurement, ResponseTime, Stop, Warning, WarningKind, Workload};
+use serde_json::{Map, Value};
+
+/// What of fio's output is taken over.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FioOutput {
+    /// Version as fio writes it, such as `fio-3.33`.
+    pub version: String,
+    /// Start of the output in seconds since 1970; 0 where it is not told.
+    pub timestamp: i64,
+    /// One measurement per job.
+    pub measurements: Vec<Measurement>,
+}
+
+/// Quantile of the normal distribution for a 95 % interval.
+const Z95: f64 = 1.96;
+
+/// Reads fio's output; `None` when the text is something else.
+///
+/// Throughput is that of the whole run. Its interval comes from fio's own samples of the bandwidth (`bw_mean`, `bw_dev`), as if
+/// they were independent, which a warning in each measurement says.
+///
+/// # Errors
+/// It is fio's, but lacks what a measurement needs.
+pub fn read_output(text: &str) -> Option<Result<FioOutput, FioError>> {
+    // Warnings of fio's may stand above the JSON.
+    let begin = text.find('{')?;
+    let root: Value = serde_json::from_str(&text[begin..]).ok()?;
+    let version = root.get("fio version")?.as_str()?.to_owned();
+    let jobs = root["jobs"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let global = root["global options"].as_object();
+    let named = |job: &Value| job["jobname"].as_str().map(str::to_owned);
+    if let Some(pair) = jobs.windows(2).find(|pair| named(&pair[0]) == named(&pair[1])) {
+        let name = named(&pair[0]).unwrap_or_default();
+        let what =
+            format!("fio's job {name:?} is there once per process: run fio with --group_reporting");
+        return Some(Err(FioError::of_output(what)));
+    }
+    let measured = jobs.iter().map(|job| measurement(job, global)).collect();
+    let timestamp = root["timestamp"].as_i64().unwrap_or_default();
+    let whole = |measurements| FioOutput { version, timestamp, measurements };
+    Some(match measured {
+        Ok(_) if jobs.is_empty() => {
+            Err(FioError::of_output("fio's output holds no job".to_owned()))
+        }
+        found => found.map(whole),
+    })
+}
+
+fn measurement(job: &Value, global: Option<&Map<String, Value>>) -> Result<Measurement, FioError> {
+    let name = job["jobname"].as_str().unwrap_or("job");
+    let fails = |what: &str| FioError::of_output(format!("fio's job {name:?} {what}"));
+    let workload = workload(job, global).map_err(|what| fails(&what))?;
+    let (read, write) = (direction(&job["read"]), direction(&job["write"]));
+    let both = [read, write];
+    let sum = |of: fn(&Part) -> f64| both.iter().flatten().map(of).sum::<f64>();
+    let elapsed_s = both.iter().flatten().map(|part| part.runtime_s).fold(0.0, f64::max);
+    if elapsed_s <= 0.0 {
+        return Err(fails("moved no data"));
+    }
+    if both.iter().flatten().any(|part| part.samples < 2.0) {
+        return Err(fails(
+            "has fewer than two samples of its bandwidth, so its interval is not known: run it for longer",
+        ));
+    }
+    let (ios, bytes) = (sum(|part| part.ios), sum(|part| part.bytes));
+    let rate = bytes / elapsed_s;
+    // fio counts the samples of all processes of a group, but each is of one process: fewer are of the whole.
+    let half =
+        Z95 * sum(|part| part.variance_of_mean).sqrt() * f64::from(workload.process_num).sqrt();
+    let cpu = |key: &str| job[key].as_f64().unwrap_or_default() / 100.0 * elapsed_s;
+    let (user, system) = (cpu("usr_cpu"), cpu("sys_cpu"));
+    let shown = |part: Option<Part>| {
+        part.map(|part| Direction {
+            ios: part.ios as u64,
+            bytes: part.bytes as u64,
+            throughput_bytes_per_s: part.bytes / elapsed_s,
+            response_time_ns: part.times,
+        })
+    };
+    let slowest = both.into_iter().flatten().max_by(|a, b| a.ios.total_cmp(&b.ios));
+    let mean = sum(|part| part.times.mean * part.ios) / ios.max(1.0);
+    let times =
+        slowest.map_or_else(ResponseTime::default, |part| ResponseTime { mean, ..part.times });
+    let mut one = Measurement {
+        name: Some(name.to_owned()),
+        ios: ios as u64,
+        bytes: bytes as u64,
+        elapsed_s,
+        throughput_bytes_per_s: rate,
+        throughput_ci95: [(rate - half).max(0.0), rate + half],
+        response_time_ns: times,
+        read: shown(read),
+        write: shown(write),
+        cpu_user_s: user,
+        cpu_system_s: system,
+        cpu_ns_per_io: (user + system) * 1e9 / ios.max(1.0),
+        ..Measurement::empty(workload, Stop::TimeCap)
+    };
+    one.warnings = doubts(&one);
+    Ok(one)
+}
+
+fn doubts(one: &Measurement) -> Vec<Warning> {
+    let interval = "measured by fio: the interval takes its samples as independent, so the true one may be wider";
+    let mut all = vec![Warning::new(WarningKind::NotConfident, interval)];
+    if one.read.is_some() && one.write.is_some() {
+        let both = "percentiles are those of the more frequent of reads and writes: fio does not give them together";
+        all.push(Warning::new(WarningKind::NotConfident, both));
+    }
+    all
+}
+
+/// The workload by the options that fio repeats in its output.
+fn workload(job: &Value, global: Option<&Map<String, Value>>) -> Result<Workload, String> {
+    let mut options = FioOptions::default();
+    let own = job["job options"].as_object();
+    for (key, value) in [global, own].into_iter().flatten().flatten() {
+        let value = value.as_str().unwrap_or_default();
+        options.set(1, key, value).map_err(|e| format!("is no workload of ioscape: {}", e.what))?;
+    }
+    options.workload().ok_or_else(|| "has no size".to_owned())
+}
+
+/// The reads or the writes of a job.
+#[derive(Clone, Copy)]
+struct Part {
+    ios: f64,
+    bytes: f64,
+    runtime_s: f64,
+    samples: f64,
+    /// Of the mean bandwidth, in bytes per second, squared.
+    variance_of_mean: f64,
+    times: ResponseTime,
+}
+
+fn direction(part: &Value) -> Option<Part> {
+    let number = |key: &str| part[key].as_f64().unwrap_or_default();
+    let ios = number("total_ios");
+    if ios <= 0.0 {
+        return None;
+    }
+    let samples = number("bw_samples");
+    // `bw_dev` is in KiB per second.
+    let deviation = number("bw_dev") * 1024.0;
+    let latency = [&part["clat_ns"], &part["lat_ns"]];
+    let percentile = |key: &str| {
+        let found = latency.iter().find_map(|one| one["percentile"][key].as_u64());
+        found.unwrap_or_default()
+    };
+    let of_all = |key: &str| part["lat_ns"][key].as_f64().unwrap_or_default();
+    Some(Part {
+        ios,
+        bytes: number("io_bytes"),
+        runtime_s: number("runtime") / 1e3,
+        samples,
+        variance_of_mean: deviation * deviation / samples.max(1.0),
+        times: ResponseTime {
+            mean: of_all("mean"),
+            p50: percentile("50.000000"),
+            p90: percentile("90.000000"),
+            p99: percentile("99.000000"),
+            p999: percentile("99.900000"),
+            max: of_all("max") as u64,
+        },
+    })
+}

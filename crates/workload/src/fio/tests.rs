@@ -1,0 +1,121 @@
+//! Tests of what is taken over from fio, and of what is refused.
+
+use super::*;
+use ioscape_schema::{Access, Advice, Engine, SizeDistribution, Workers, Workload};
+
+fn jobs(text: &str) -> FioJobs {
+    parse_fio_jobs(text).unwrap_or_else(|e| panic!("{e}: {text}"))
+}
+
+fn refused(text: &str) -> String {
+    parse_fio_jobs(text).expect_err("a refusal").to_string()
+}
+
+#[test]
+fn a_job_file_becomes_workloads() {
+    let text = "; a remark\n[global]\nioengine=io_uring\ndirect=1\nruntime=30s\ntime_based\nsize=1g\n\
+        [oltp]\nrw=randrw\nrwmixread=70\nbs=8k\niodepth=16\nnumjobs=4\nthread\n\
+        [log]\nstonewall\nrw=write\nbs=64k\nfilename=/data/log\nnumjobs=2\n";
+    let found = jobs(text);
+    let [oltp, log] = &found.jobs[..] else { panic!("two jobs") };
+    assert_eq!((&*oltp.name, oltp.seconds), ("oltp", Some(30.0)));
+    let expected = Workload {
+        unique_bytes: 4 << 30,
+        size_mean: 8192,
+        size_distribution: SizeDistribution::Fixed,
+        read_frac: 0.7,
+        seq_frac: 0.0,
+        process_num: 4,
+        queue_depth: 16,
+        engine: Engine::IoUring,
+        access: Access::Direct,
+        workers: Workers::Threads,
+        ..Workload::default()
+    };
+    assert_eq!(oltp.workload, expected);
+    // One file for both processes.
+    assert_eq!((log.workload.unique_bytes, log.workload.process_num), (1 << 30, 2));
+    assert_eq!((log.workload.read_frac, log.workload.seq_frac), (0.0, 1.0));
+    assert_eq!(found.left_out.len(), 1, "{:?}", found.left_out);
+    assert!(found.left_out.iter().any(|text| text.starts_with("filename: ")));
+}
+
+#[test]
+fn fios_defaults_are_kept() {
+    let one = &jobs("[a]\nsize=16m\n").jobs[0].workload;
+    assert_eq!((one.size_mean, one.read_frac, one.seq_frac), (4096, 1.0, 1.0));
+    assert_eq!((one.engine, one.queue_depth, one.advice), (Engine::Psync, 1, Advice::Sequential));
+    let random = &jobs("[a]\nsize=16m\nrw=randwrite\niodepth=32\n").jobs[0].workload;
+    // A synchronous engine has one request in flight whatever the depth.
+    assert_eq!((random.queue_depth, random.advice), (1, Advice::Random));
+    assert_eq!(
+        jobs("[a]\nsize=1m\nrw=randread\npercentage_random=25\n").jobs[0].workload.seq_frac,
+        0.75
+    );
+}
+
+#[test]
+fn what_does_not_map_is_refused_by_name_and_line() {
+    for (text, words) in [
+        ("[a]\nsize=1g\nverify=crc32c\n", ["line 3", "verify"]),
+        ("[a]\nsize=1g\nioengine=libaio\n", ["libaio", "io_uring"]),
+        ("[a]\nsize=1g\nbs=4k,64k\n", ["bs=4k,64k", "one size"]),
+        ("[a]\nsize=4Ki\n", ["size=4Ki", "size in bytes"]),
+        ("[a]\nsize=50%\n", ["size=50%", "size in bytes"]),
+        ("[a]\nrw=randread\n", ["job \"a\"", "size is missing"]),
+        ("[a]\nsize=1g\nrw=trim\n", ["rw=trim", "randread"]),
+        ("[a]\nsize=1g\nfsync=1\n", ["fsync", "leave it out"]),
+        ("[a]\nsize=1g\n[b]\nsize=1g\n", ["job \"b\"", "stonewall"]),
+        ("[a]\nsize=${SIZE}\n", ["line 2", "variables"]),
+        ("size=1g\n", ["line 1", "[NAME]"]),
+        ("[global]\nsize=1g\n", ["no job", "[NAME]"]),
+        ("[a]\nsize=1k\nbs=4k\n", ["job \"a\"", "size_mean"]),
+        ("[a]\nsize=99999999999t\n", ["size=", "size in bytes"]),
+    ] {
+        let told = refused(text);
+        assert!(words.iter().all(|word| told.contains(word)), "{text}: {told}");
+    }
+}
+
+/// Of fio 3.33: `fio --name=j --rw=randrw --bs=4k --size=4m --runtime=2 --time_based`, shortened.
+fn output(jobs: &str) -> String {
+    format!(r#"{{"fio version": "fio-3.33", "timestamp": 1790000000, "jobs": [{jobs}]}}"#)
+}
+
+const JOB: &str = r#"{"jobname": "j", "job options": {"rw": "randrw", "bs": "4k", "size": "4m"}, "usr_cpu": 10.0, "sys_cpu": 40.0,
+  "read": {"io_bytes": 8192000, "runtime": 2000, "total_ios": 2000, "bw_mean": 4000.0, "bw_dev": 100.0, "bw_samples": 4,
+    "lat_ns": {"min": 1, "max": 9000, "mean": 1000.0}, "clat_ns": {"percentile": {"50.000000": 900, "99.000000": 5000}}},
+  "write": {"io_bytes": 4096000, "runtime": 1990, "total_ios": 1000, "bw_mean": 2000.0, "bw_dev": 0.0, "bw_samples": 4,
+    "lat_ns": {"min": 1, "max": 99000, "mean": 4000.0}, "clat_ns": {"percentile": {"50.000000": 3000}}}}"#;
+
+#[test]
+fn output_becomes_measurements() {
+    let found = read_output(&output(JOB)).expect("fio's").expect("whole");
+    assert_eq!((&*found.version, found.timestamp), ("fio-3.33", 1_790_000_000));
+    let one = &found.measurements[0];
+    assert_eq!((one.ios, one.bytes, one.elapsed_s), (3000, 12_288_000, 2.0));
+    assert_eq!(one.throughput_bytes_per_s, 6_144_000.0);
+    // 1.96 standard deviations of 100 KiB/s over the root of four samples.
+    let half = 1.96 * 102_400.0 / 2.0;
+    let [low, high] = one.throughput_ci95;
+    assert!((high - 6_144_000.0 - half).abs() < 1.0 && (6_144_000.0 - low - half).abs() < 1.0);
+    assert_eq!(one.response_time_ns.mean, 2000.0);
+    assert_eq!((one.response_time_ns.p50, one.response_time_ns.p99), (900, 5000));
+    assert_eq!(one.write.map(|w| w.response_time_ns.p50), Some(3000));
+    assert_eq!((one.cpu_user_s, one.cpu_system_s), (0.2, 0.8));
+    assert_eq!(one.workload.unique_bytes, 4 << 20);
+    assert_eq!(one.warnings.len(), 2);
+}
+
+#[test]
+fn output_that_is_none_or_says_too_little() {
+    assert!(read_output("{}").is_none() && read_output("fio: failed").is_none());
+    let told =
+        |jobs: &str| read_output(&output(jobs)).expect("fio's").expect_err("refused").to_string();
+    assert!(told("").contains("no job"));
+    let short = JOB.replace("\"bw_samples\": 4", "\"bw_samples\": 1");
+    assert!(told(&short).contains("run it for longer"));
+    assert!(told(&JOB.replace("randrw", "randtrim")).contains("rw=randtrim"));
+    let twice = format!("{JOB}, {JOB}");
+    assert!(told(&twice).contains("group_reporting"), "{}", told(&twice));
+}
