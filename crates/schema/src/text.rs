@@ -10,6 +10,8 @@ pub const PAGE_MARK: &str = r#"<meta name="generator" content="ioscape "#;
 
 /// First words of a trace written as CSV; its tables follow as JSON.
 pub const TRACE_MARK: &str = "# ioscape trace ";
+/// First words of the state of an analysis, which tells the version next.
+pub const STATE_MARK: &str = "ioscape-state ";
 
 /// First words of a job file that was made from a trace; the name of the trace follows.
 pub const JOBS_MARK: &str = "# The workloads of five parameters nearest to ";

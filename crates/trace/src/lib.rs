@@ -3,6 +3,7 @@
 pub mod analyze;
 pub mod characterize;
 pub mod classify;
+mod clock;
 mod columns;
 mod doubts;
 pub mod error;
@@ -15,6 +16,7 @@ mod wanted;
 pub mod write;
 
 pub use classify::{BlockTypes, classify};
+pub use clock::TraceClock;
 pub use doubts::doubts;
 pub use error::{Error, FilePosition};
 pub use read::{Format, ReadOptions, Reader, Source, needs_file, open};

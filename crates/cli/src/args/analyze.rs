@@ -46,7 +46,32 @@ pub struct AnalyzeArgs {
     /// Blocks up to which the miss-ratio curve is exact, at about 40 bytes each; it is sampled beyond
     #[arg(long, value_name = "N", default_value_t = 65_536)]
     pub exact_blocks: usize,
+    /// Also write all that was learned of this part of a trace to FILE (.ioscape-state), for `ioscape trace merge`
+    #[arg(long, value_name = "FILE")]
+    pub state: Option<PathBuf>,
 }
+
+/// `ioscape trace merge`.
+#[derive(Debug, Args)]
+#[command(after_help = MERGE)]
+pub struct MergeArgs {
+    /// States of the parts, in any order, from any number of machines
+    #[arg(required = true, value_name = "PART")]
+    pub parts: Vec<PathBuf>,
+    /// How the summary breaks the load down
+    #[arg(long, value_name = "process|disk|partition", default_value = "partition", value_parser = breakdown)]
+    pub by: Breakdown,
+    /// Also write the merged parts as one part, to be merged with others
+    #[arg(long, value_name = "FILE")]
+    pub state: Option<PathBuf>,
+    /// Where the result goes.
+    #[command(flatten)]
+    pub out: ResultArgs,
+}
+
+const MERGE: &str = "Parts are stretches of time of a trace, or some of its disks, each analyzed with --state. The result is that of the \
+whole trace; of parts by disk it lacks what follows from the order of the requests to all disks: times between arrivals, burstiness, \
+and the miss ratio of one cache for all.";
 
 /// `ioscape trace characterize`.
 #[derive(Debug, Args)]

@@ -23,7 +23,7 @@ use ioscape_schema::{Engine, SizeDistribution, Workers};
 use std::path::{Path, PathBuf};
 use value::{bytes, real_engine, seconds};
 
-pub use analyze::{AnalyzeArgs, CharacterizeArgs as CharacterizeTraceArgs};
+pub use analyze::{AnalyzeArgs, CharacterizeArgs as CharacterizeTraceArgs, MergeArgs};
 pub use campaign::{CampaignAction, CampaignArgs, CampaignRunArgs};
 pub use characterize::CharacterizeArgs;
 pub use display::{Colour, DisplayArgs};

@@ -1,6 +1,6 @@
 //! Options of `trace`.
 
-use super::analyze::{AnalyzeArgs, CharacterizeArgs};
+use super::analyze::{AnalyzeArgs, CharacterizeArgs, MergeArgs};
 use super::replay::ReplayArgs;
 use super::rows::{ChoiceArgs, RowsArgs};
 use super::value::{bytes, seconds};
@@ -37,6 +37,8 @@ pub enum TraceCommand {
     Export(ExportArgs),
     /// Analyze a trace in one pass: the tables and figures of Ruemmler & Wilkes 1993, and more
     Analyze(AnalyzeArgs),
+    /// Put parts of a trace together that were analyzed one by one: by time or by disk, in any order, on any number of machines
+    Merge(MergeArgs),
     /// Describe a trace by the five parameters of the workload model, for `predict` and `run`
     Characterize(CharacterizeArgs),
     /// Issue the requests of a trace on a directory, file or device: at the trace's times, faster, or as fast as possible

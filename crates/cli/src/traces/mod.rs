@@ -14,7 +14,8 @@ use ioscape_machine::interrupt;
 use ioscape_schema::units::Count;
 use ioscape_schema::{Io, TraceInfo};
 use ioscape_simulate::simulate::by_device;
-use ioscape_trace::{Error, ReadOptions, Reader, Selection, Wanted};
+use ioscape_trace::analyze::state::Asked;
+use ioscape_trace::{Error, ReadOptions, Reader, Selection, TraceClock, Wanted};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -157,6 +158,16 @@ impl Rows {
     /// What holds for the trace as a whole; complete after the last batch.
     pub fn info(&self) -> &TraceInfo {
         self.reader.info()
+    }
+
+    /// What times count from, and when the trace begins on that clock; known after the first batch.
+    pub fn clock(&self) -> (TraceClock, u64) {
+        self.reader.clock()
+    }
+
+    /// The time that was asked for.
+    pub fn asked(&self) -> Asked {
+        Asked { from_ns: self.selection.from_ns, to_ns: self.selection.to_ns }
     }
 
     /// Whether the user stopped it.

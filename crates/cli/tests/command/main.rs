@@ -20,6 +20,7 @@ mod trace;
 mod trace_analysis;
 mod trace_damage;
 mod trace_input;
+mod trace_merge;
 mod trace_replay;
 mod trace_truth;
 mod trace_workload;

@@ -1,7 +1,7 @@
 //! Whether a file is a result of this program, by what it holds.
 
 use ioscape_schema::text::{
-    DRIVE_MARK, JOBS_MARK, MANUAL_MARK, PAGE_MARK, RESULT_MARK, TRACE_MARK,
+    DRIVE_MARK, JOBS_MARK, MANUAL_MARK, PAGE_MARK, RESULT_MARK, STATE_MARK, TRACE_MARK,
 };
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -12,9 +12,9 @@ const HEAD: u64 = 4096;
 const TAIL: u64 = 64 << 10;
 
 /// First words of the texts that are recognised by them.
-const TEXTS: [&str; 4] = [TRACE_MARK, JOBS_MARK, DRIVE_MARK, MANUAL_MARK];
+const TEXTS: [&str; 5] = [TRACE_MARK, STATE_MARK, JOBS_MARK, DRIVE_MARK, MANUAL_MARK];
 
-/// Whether `file` holds a result: a document, a page, a trace, rows, jobs, a fitted drive, or a manual page.
+/// Whether `file` holds a result: a document, a page, a trace or the state of its analysis, rows, jobs, a fitted drive, or a manual page.
 ///
 /// Traces in the formats of other programs look the same whoever wrote them, and are none.
 pub fn is_result(file: &File) -> bool {

@@ -1,10 +1,13 @@
 //! How much non-volatile memory would absorb all writes of 30 seconds? (Figures 17 and 18)
 
+use super::blocks::on;
 use super::key_table::{KeyTable, Value};
 use super::log_histogram::LogHistogram;
 use super::time_series::SECOND_NS;
 use ioscape_schema::trace_summary::Absorption;
 use ioscape_schema::{Io, Op};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// Length of an interval.
@@ -29,13 +32,14 @@ impl Value for Fragments {
 }
 
 /// Fragments written in one interval.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Interval {
     number: u64,
     words: KeyTable<Fragments>,
     distinct: [u64; KINDS],
     written: [u64; KINDS],
     /// Words to be marked.
+    #[serde(skip)]
     waiting: Vec<(u64, Fragments)>,
 }
 
@@ -82,6 +86,11 @@ impl Interval {
         other.words.iter().for_each(|(key, bits)| self.mark(key, bits));
     }
 
+    /// Distinct and written fragments.
+    fn counts(&self) -> [[u64; 2]; KINDS] {
+        [0, 1].map(|kind| [self.distinct[kind], self.written[kind]])
+    }
+
     /// Whether nothing was written.
     fn is_empty(&self) -> bool {
         self.written[0] == 0
@@ -95,17 +104,23 @@ impl Interval {
 }
 
 /// Distinct bytes written in each interval of 30 seconds that has writes, over all disks: by all writes, and by those of metadata.
-#[derive(Clone, Debug, Default)]
+///
+/// A part of a trace keeps the fragments of its first and last interval, which may go on in another part, and of those between
+/// the counts: a part with other disks may add to them.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct AbsorbedWrites {
-    /// The first interval, once a second one has begun.
-    first: Option<Interval>,
+    part: bool,
+    /// Intervals of a part that may go on in another, in order.
+    open: Vec<Interval>,
     /// The interval under way; without writes while nothing is written.
     last: Interval,
+    /// Intervals of a part that are over: distinct and written fragments.
+    counts: BTreeMap<u64, [[u64; 2]; KINDS]>,
     closed: [Sums; KINDS],
 }
 
 /// What is kept of the intervals that are over.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Sums {
     kib: LogHistogram<7>,
     /// Distinct and written fragments of the intervals, each counted at the size of its interval.
@@ -124,14 +139,6 @@ impl Sums {
             self.distinct += distinct;
             self.written += written;
         }
-    }
-
-    fn merge(&mut self, later: &Self) {
-        self.kib.merge(&later.kib);
-        self.distinct_by_kib.merge(&later.distinct_by_kib);
-        self.written_by_kib.merge(&later.written_by_kib);
-        self.distinct += later.distinct;
-        self.written += later.written;
     }
 
     /// By size of a cache: what it takes of all fragments written, and of those that overwrite others, as fractions of all.
@@ -154,20 +161,35 @@ impl Sums {
     }
 }
 
-fn add(sums: &mut [Sums; KINDS], interval: &Interval) {
-    for (kind, sums) in sums.iter_mut().enumerate() {
-        sums.add(interval.distinct[kind], interval.written[kind]);
+fn add(sums: &mut [Sums; KINDS], counts: &[[u64; 2]; KINDS]) {
+    for (sums, [distinct, written]) in sums.iter_mut().zip(counts) {
+        sums.add(*distinct, *written);
     }
 }
 
+fn add_counts(mine: &mut [[u64; 2]; KINDS], theirs: &[[u64; 2]; KINDS]) {
+    let theirs = theirs.iter().flatten();
+    mine.iter_mut().flatten().zip(theirs).for_each(|(mine, theirs)| *mine += theirs);
+}
+
+/// Number of the interval of a time.
+pub fn interval_of(time_ns: u64) -> u64 {
+    time_ns / INTERVAL_NS
+}
+
 impl AbsorbedWrites {
+    /// Nothing written yet; a `part` can be merged with what comes before it, and with other disks.
+    pub fn new(part: bool) -> Self {
+        Self { part, ..Self::default() }
+    }
+
     /// Takes in the next requests; they count after [`settle`](Self::settle).
     pub fn gather(&mut self, ios: &[Io]) {
         for io in ios {
             if io.request.op == Op::Read || !io.moves_data() {
                 continue;
             }
-            let number = io.queued_ns / INTERVAL_NS;
+            let number = interval_of(io.queued_ns);
             if number != self.last.number {
                 self.last.settle();
                 self.close();
@@ -185,46 +207,89 @@ impl AbsorbedWrites {
         self.last.settle();
     }
 
+    /// Ends the interval under way.
     fn close(&mut self) {
         if self.last.is_empty() {
             return;
         }
-        if self.first.is_none() {
-            self.first = Some(std::mem::take(&mut self.last));
+        if self.part && self.open.is_empty() {
+            self.open.push(std::mem::take(&mut self.last));
             return;
         }
-        add(&mut self.closed, &self.last);
+        self.count(self.last.number, &self.last.counts());
         self.last.clear();
     }
 
-    /// Adds the later part.
-    pub fn merge(&mut self, later: Self) {
-        if later.last.is_empty() && later.first.is_none() {
-            return;
+    fn count(&mut self, number: u64, counts: &[[u64; 2]; KINDS]) {
+        if self.part {
+            add_counts(self.counts.entry(number).or_default(), counts);
+        } else {
+            add(&mut self.closed, counts);
         }
-        let (begin, rest) = match later.first {
-            Some(first) => (first, Some(later.last)),
-            None => (later.last, None),
-        };
-        if !self.last.is_empty() && self.last.number == begin.number {
-            self.last.join(&begin);
+    }
+
+    /// Adds a part whose first request comes at `begin_ns`: of the intervals before none goes on, in it or in parts that begin later.
+    pub fn merge(&mut self, mut later: Self, begin_ns: u64) {
+        later.open.push(std::mem::take(&mut later.last));
+        later.open.retain(|interval| !interval.is_empty());
+        if self.part {
+            self.reopen(interval_of(begin_ns));
+            later.open.into_iter().for_each(|interval| self.join(interval));
+            self.last =
+                if self.open.len() > 1 { self.open.pop() } else { None }.unwrap_or_default();
+        } else {
+            later.open.into_iter().for_each(|interval| self.go_on(interval));
+        }
+        for (number, counts) in &later.counts {
+            self.count(*number, counts);
+        }
+    }
+
+    /// Opens the interval under way for what comes from `begin` on, and counts what is before, but the first of all.
+    fn reopen(&mut self, begin: u64) {
+        if !self.last.is_empty() {
+            let last = std::mem::take(&mut self.last);
+            self.open.push(last);
+        }
+        let first = self.open.first().map(|interval| interval.number);
+        let over =
+            |interval: &mut Interval| interval.number < begin && Some(interval.number) != first;
+        let over: Vec<Interval> = self.open.extract_if(.., over).collect();
+        over.iter().for_each(|interval| self.count(interval.number, &interval.counts()));
+    }
+
+    fn join(&mut self, interval: Interval) {
+        match self.open.binary_search_by_key(&interval.number, |open| open.number) {
+            Ok(at) => self.open[at].join(&interval),
+            Err(at) => self.open.insert(at, interval),
+        }
+    }
+
+    /// The interval is under way, or goes on.
+    fn go_on(&mut self, interval: Interval) {
+        if !self.last.is_empty() && self.last.number == interval.number {
+            self.last.join(&interval);
         } else {
             self.close();
-            self.last = begin;
+            self.last = interval;
         }
-        if let Some(last) = rest {
-            self.close();
-            self.last = last;
-        }
-        for (mine, theirs) in self.closed.iter_mut().zip(&later.closed) {
-            mine.merge(theirs);
+    }
+
+    /// Gives the disks other numbers: `numbers` by the present ones.
+    pub fn renumber(&mut self, numbers: &[u16]) {
+        for interval in self.open.iter_mut().chain([&mut self.last]) {
+            interval.words =
+                interval.words.iter().map(|(key, word)| (on(numbers, key), word)).collect();
         }
     }
 
     /// The figures of all writes, and of those of metadata.
     pub fn finish(&self) -> Vec<Absorption> {
-        let mut sums = self.closed.clone();
-        self.first.iter().chain([&self.last]).for_each(|interval| add(&mut sums, interval));
+        let (mut sums, mut counts) = (self.closed.clone(), self.counts.clone());
+        for interval in self.open.iter().chain([&self.last]) {
+            add_counts(counts.entry(interval.number).or_default(), &interval.counts());
+        }
+        counts.values().for_each(|counts| add(&mut sums, counts));
         sums.iter().zip(["all", "metadata"]).map(|(sums, writes)| figures(sums, writes)).collect()
     }
 }

@@ -3,6 +3,7 @@
 use super::time_series::{Cell, TimeSeries};
 use ioscape_schema::trace_summary::AddressMap;
 use ioscape_schema::{Io, Op};
+use serde::{Deserialize, Serialize};
 
 /// Most columns and rows of a picture.
 const COLUMNS: usize = 240;
@@ -11,7 +12,7 @@ const ROWS: usize = 96;
 const LEAST_SHIFT: u32 = 12;
 
 /// Requests of one column by row: reads, writes.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 struct Column(Vec<[u32; 2]>);
 
 impl Column {
@@ -44,18 +45,19 @@ impl Cell for Column {
 }
 
 /// Requests of one disk by time of arrival and by first byte; rows grow with the largest address.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Addresses {
     shift: u32,
     series: TimeSeries<Column>,
 }
 
-impl Addresses {
-    /// Columns begin where the clock's steps do.
-    pub fn new(origin_ns: u64) -> Self {
-        Self { shift: LEAST_SHIFT, series: TimeSeries::new(origin_ns, COLUMNS) }
+impl Default for Addresses {
+    fn default() -> Self {
+        Self { shift: LEAST_SHIFT, series: TimeSeries::new(COLUMNS) }
     }
+}
 
+impl Addresses {
     /// Takes in the next request of the disk.
     #[inline]
     pub fn update(&mut self, io: &Io) {
@@ -84,9 +86,9 @@ impl Addresses {
         self.series.merge(later.series);
     }
 
-    /// The picture.
-    pub fn finish(&self, device: u16) -> AddressMap {
-        let (step_ns, start_ns, columns) = self.series.steps();
+    /// The picture, from `origin_ns` on.
+    pub fn finish(&self, device: u16, origin_ns: u64) -> AddressMap {
+        let (step_ns, start_ns, columns) = self.series.steps(origin_ns);
         let column = |(at, column): (usize, &Column)| {
             let filled = column.0.clone().into_iter().enumerate().filter(|row| row.1 != [0; 2]);
             filled

@@ -2,6 +2,7 @@
 
 use super::accumulate::Accumulate;
 use ioscape_schema::Io;
+use serde::{Deserialize, Serialize};
 
 /// Windows in nanoseconds, one decade apart.
 const WINDOWS_NS: [u64; 7] = [
@@ -17,7 +18,7 @@ const WINDOWS_NS: [u64; 7] = [
 const LEAST_WINDOWS: u64 = 10;
 
 /// Counts of arrivals in the windows of one width.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 struct Windows {
     /// The first window and its arrivals, once a second one has begun.
     first: Option<(u64, u64)>,
@@ -89,7 +90,7 @@ impl Windows {
 }
 
 /// Variance of the number of arrivals in windows of 1 ms to 1000 s, windows without arrivals included.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Arrivals {
     windows: [Windows; WINDOWS_NS.len()],
     arrivals: u64,

@@ -8,29 +8,32 @@ use super::queue_length::QueueLength;
 use super::write_groups::WriteGroups;
 use ioscape_schema::trace_summary::{AddressMap, DiskSummary, Load};
 use ioscape_schema::{Io, TraceInfo};
+use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
 /// Requests of a disk that are kept as they are; the analyses, which take 10 to 200 KB, begin with one more.
 const FEW: usize = 32;
 
 /// One disk: a trace may have tens of thousands, most of them nearly idle.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Disk {
-    origin_ns: u64,
     head_most: usize,
+    /// First and last arrival.
+    arrivals_ns: Option<[u64; 2]>,
     few: Vec<Io>,
     full: Option<Box<FullDisk>>,
 }
 
 impl Disk {
     /// Nothing seen yet; `head_most` arrivals are kept for a merge.
-    pub fn new(origin_ns: u64, head_most: usize) -> Self {
-        Self { origin_ns, head_most, few: Vec::new(), full: None }
+    pub fn new(head_most: usize) -> Self {
+        Self { head_most, arrivals_ns: None, few: Vec::new(), full: None }
     }
 
     /// Takes in the next request of the disk.
     #[inline]
     pub fn update(&mut self, io: &Io) {
+        self.arrivals_ns.get_or_insert([io.queued_ns; 2])[1] = io.queued_ns;
         match &mut self.full {
             Some(full) => full.update(io),
             None if self.few.len() < FEW => self.few.push(*io),
@@ -41,12 +44,15 @@ impl Disk {
     /// The analyses, begun with what was kept.
     fn grown(&mut self) -> &mut FullDisk {
         let few = std::mem::take(&mut self.few);
-        let begun = || Box::new(begun(self.origin_ns, self.head_most, &few));
+        let begun = || Box::new(begun(self.head_most, &few));
         self.full.get_or_insert_with(begun)
     }
 
     /// Adds the later part.
     pub fn merge(&mut self, later: Self) {
+        if let Some([first, last]) = later.arrivals_ns {
+            self.arrivals_ns.get_or_insert([first; 2])[1] = last;
+        }
         match later.full {
             Some(theirs) => self.grown().merge(*theirs),
             None => later.few.iter().for_each(|io| self.update(io)),
@@ -57,13 +63,18 @@ impl Disk {
     pub fn full(&self) -> Cow<'_, FullDisk> {
         match &self.full {
             Some(full) => Cow::Borrowed(full),
-            None => Cow::Owned(begun(self.origin_ns, self.head_most, &self.few)),
+            None => Cow::Owned(begun(self.head_most, &self.few)),
         }
     }
 
     /// Number of its requests.
     pub fn ios(&self) -> u64 {
         self.full.as_ref().map_or(self.few.len() as u64, |full| full.load.ios)
+    }
+
+    /// First and last arrival, once there is one.
+    pub fn arrivals_ns(&self) -> Option<[u64; 2]> {
+        self.arrivals_ns
     }
 
     /// Its distances.
@@ -80,14 +91,14 @@ impl Disk {
     }
 }
 
-fn begun(origin_ns: u64, head_most: usize, few: &[Io]) -> FullDisk {
-    let mut full = FullDisk::new(origin_ns, head_most);
+fn begun(head_most: usize, few: &[Io]) -> FullDisk {
+    let mut full = FullDisk::new(head_most);
     few.iter().for_each(|io| full.update(io));
     full
 }
 
 /// The analyses that follow one disk's requests.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct FullDisk {
     load: Load,
     queue: QueueLength,
@@ -98,13 +109,13 @@ pub struct FullDisk {
 
 impl FullDisk {
     /// Nothing seen yet.
-    fn new(origin_ns: u64, head_most: usize) -> Self {
+    fn new(head_most: usize) -> Self {
         Self {
             load: Load::default(),
-            queue: QueueLength::new(origin_ns, head_most),
+            queue: QueueLength::new(head_most),
             distance: Distance::default(),
             groups: WriteGroups::default(),
-            addresses: Addresses::new(origin_ns),
+            addresses: Addresses::default(),
         }
     }
 
@@ -147,8 +158,8 @@ impl FullDisk {
         summary
     }
 
-    /// Where its load went over time.
-    pub fn address_map(&self, device: u16) -> AddressMap {
-        self.addresses.finish(device)
+    /// Where its load went over time, from `origin_ns` on.
+    pub fn address_map(&self, device: u16, origin_ns: u64) -> AddressMap {
+        self.addresses.finish(device, origin_ns)
     }
 }

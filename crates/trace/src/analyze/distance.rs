@@ -3,6 +3,7 @@
 use super::log_histogram::LogHistogram;
 use ioscape_schema::trace_summary::{Distances, Sequential};
 use ioscape_schema::{Io, Op};
+use serde::{Deserialize, Serialize};
 
 /// Distances up to this many KiB in either direction are counted one by one.
 const NEAR_KIB: i64 = 256;
@@ -12,11 +13,12 @@ const INTERLEAVE_SHARE: f64 = 0.02;
 const INTERLEAVE_MOST_KIB: i64 = 64;
 
 /// Signed distances on one disk, nearby in whole KiB and by logarithm everywhere.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Distance {
     /// Beginning and operation of the first request, end of the last.
     bounds: Option<(u64, Op, u64)>,
     /// By operation of the later request.
+    #[serde(with = "super::long_arrays")]
     near: Box<[[u64; NEAR]; 2]>,
     adjacent: [u64; 2],
     before: LogHistogram<3>,

@@ -19,6 +19,8 @@ pub struct Limits {
     pub untracked: u64,
     /// Of processes beyond those told apart.
     pub other_processes: u64,
+    /// Whether parts with other disks of the same time were merged.
+    pub interleaved: bool,
 }
 
 /// The doubts about a finished analysis; what makes whole tables absent comes first.
@@ -69,8 +71,13 @@ pub fn doubts(limits: &Limits, summary: &TraceSummary) -> Vec<Warning> {
             "requests are of processes beyond those told apart",
         ),
     ];
+    let interleaved = limits.interleaved.then(|| {
+        let text = "parts of the same time were merged, which hold other disks: times between arrivals, burstiness and the miss ratio of one cache for all disks follow from the order of all requests, which the parts do not tell, and are left out";
+        Warning::new(SetLimited, text).at("inter_arrival_ns, burstiness, miss_ratio")
+    });
+    let first = first.into_iter().chain(interleaved);
     let of_trace = crate::doubts::doubts(&summary.info);
-    first.into_iter().chain(of_trace).chain(rest.into_iter().flatten()).collect()
+    first.chain(of_trace).chain(rest.into_iter().flatten()).collect()
 }
 
 fn doubt(count: u64, kind: WarningKind, place: &str, text: &str) -> Option<Warning> {

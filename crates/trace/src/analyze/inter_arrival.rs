@@ -3,9 +3,10 @@
 use super::accumulate::Accumulate;
 use super::log_histogram::LogHistogram;
 use ioscape_schema::{Distribution, Io};
+use serde::{Deserialize, Serialize};
 
 /// Times between arrivals over the whole system.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct InterArrival {
     bounds: Option<[u64; 2]>,
     gaps: LogHistogram,
@@ -19,6 +20,11 @@ impl InterArrival {
         self.gaps.add(gap);
         let micros = u128::from(gap / 1000);
         self.squares = self.squares.saturating_add(micros * micros);
+    }
+
+    /// The longest time between two arrivals.
+    pub fn longest_ns(&self) -> u64 {
+        self.gaps.most()
     }
 
     /// The distribution, in nanoseconds.

@@ -4,6 +4,7 @@ use super::accumulate::Accumulate;
 use super::log_histogram::LogHistogram;
 use ioscape_schema::trace_summary::{SizesOfType, TypeShare};
 use ioscape_schema::{Io, IoFlags, IoType, Op};
+use serde::{Deserialize, Serialize};
 
 const TYPES: usize = IoType::ALL.len();
 
@@ -11,12 +12,12 @@ const TYPES: usize = IoType::ALL.len();
 ///
 /// Synchronous and asynchronous are what the source flags; as in Figure 7 a request may have neither flag. Table 6 counts as
 /// synchronous what is not flagged asynchronous.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct IoTypes {
     seen: [[Seen; 2]; TYPES],
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Seen {
     sync: u64,
     asynchronous: u64,

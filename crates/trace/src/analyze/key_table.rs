@@ -5,6 +5,7 @@
 //! (requests touch runs of blocks), and [`KeyTable::fetch`] begins to read a place long before it is looked at.
 
 use branches::prefetch_read_data;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// Slots to begin with; a power of two.
 const LEAST: usize = 16;
@@ -145,6 +146,29 @@ impl<V: Value> KeyTable<V> {
     /// All keys with their values, in no order that means anything.
     pub fn iter(&self) -> impl Iterator<Item = (u64, V)> + '_ {
         self.slots.iter().filter(|s| s.value != V::NONE).map(|slot| (slot.key, slot.value))
+    }
+}
+
+impl<V: Value> FromIterator<(u64, V)> for KeyTable<V> {
+    fn from_iter<T: IntoIterator<Item = (u64, V)>>(pairs: T) -> Self {
+        let mut table = Self::default();
+        for (key, value) in pairs.into_iter().filter(|pair| pair.1 != V::NONE) {
+            table.replace(key, value);
+        }
+        table
+    }
+}
+
+impl<V: Value + Serialize> Serialize for KeyTable<V> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let pairs: Vec<(u64, V)> = self.iter().collect();
+        pairs.serialize(serializer)
+    }
+}
+
+impl<'de, V: Value + Deserialize<'de>> Deserialize<'de> for KeyTable<V> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(Vec::deserialize(deserializer)?.into_iter().collect())
     }
 }
 

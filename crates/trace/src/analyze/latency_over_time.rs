@@ -6,11 +6,12 @@ use super::rates::LoadCell;
 use super::time_series::{Cell, TimeSeries};
 use ioscape_schema::Io;
 use ioscape_schema::trace_summary::{HeatMap, Timeline};
+use serde::{Deserialize, Serialize};
 
 /// Most columns kept.
 const MOST: usize = 360;
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Column {
     load: LoadCell,
     elapsed: LogHistogram<3>,
@@ -24,20 +25,21 @@ impl Cell for Column {
 }
 
 /// Elapsed times by time of arrival, in at most 360 columns and bins of an eighth of the time.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct LatencyOverTime {
     series: TimeSeries<Column>,
 }
 
-impl LatencyOverTime {
-    /// Columns begin where the clock's steps do.
-    pub fn new(origin_ns: u64) -> Self {
-        Self { series: TimeSeries::new(origin_ns, MOST) }
+impl Default for LatencyOverTime {
+    fn default() -> Self {
+        Self { series: TimeSeries::new(MOST) }
     }
+}
 
+impl LatencyOverTime {
     /// Load and quantiles by column.
-    pub fn timeline(&self) -> Timeline {
-        let (step_ns, start_ns, cells) = self.series.steps();
+    pub fn timeline(&self, origin_ns: u64) -> Timeline {
+        let (step_ns, start_ns, cells) = self.series.steps(origin_ns);
         let step = |column: &Column| {
             let at =
                 |share| (column.elapsed.count() > 0).then(|| column.elapsed.quantile(share) as f64);
@@ -50,8 +52,8 @@ impl LatencyOverTime {
     }
 
     /// Requests by column and by powers of the square root of 2 of their elapsed time; `None` when no time is told.
-    pub fn heat_map(&self) -> Option<HeatMap> {
-        let (step_ns, start_ns, columns) = self.series.steps();
+    pub fn heat_map(&self, origin_ns: u64) -> Option<HeatMap> {
+        let (step_ns, start_ns, columns) = self.series.steps(origin_ns);
         let most = columns.iter().map(|column| column.elapsed.most()).max().filter(|&m| m > 0)?;
         // Half octaves from 1 microsecond: what is faster shares the first row.
         let mut rows_to: Vec<f64> = vec![1000.0];

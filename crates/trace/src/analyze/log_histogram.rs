@@ -1,12 +1,13 @@
 //! Counts of whole numbers in bins of equal relative width, in constant memory.
 
 use ioscape_schema::Distribution;
+use serde::{Deserialize, Serialize};
 
 /// A histogram whose bins are `2^-BITS` of their value wide: values below `2^(BITS + 1)` have a bin of their own.
 ///
 /// The same idea as HDR histograms, written here because merging, growing and reading bins are all there is to it and the
 /// bin is found in a handful of instructions.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LogHistogram<const BITS: u32 = 5> {
     bins: Vec<u64>,
     count: u64,

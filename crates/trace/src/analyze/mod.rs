@@ -4,7 +4,7 @@
 //! Memory is constant but for the table of blocks. Rows come in the order of their arrival.
 //!
 //! ```
-//! use ioscape_schema::{Io, TraceInfo};
+//! use ioscape_schema::{Device, Io, TraceInfo};
 //! use ioscape_trace::analyze::{Analysis, AnalysisOptions};
 //!
 //! let rows: Vec<Io> = (0..100).map(|i| Io { queued_ns: i * 1000, ..Io::default() }).collect();
@@ -23,6 +23,7 @@ pub mod accumulate;
 pub mod address_map;
 pub mod blocks;
 pub mod burstiness;
+pub mod device_names;
 mod disk;
 pub mod distance;
 mod doubts;
@@ -31,6 +32,7 @@ pub mod io_types;
 pub mod key_table;
 pub mod latency_over_time;
 pub mod log_histogram;
+mod long_arrays;
 pub mod miss_ratio;
 pub mod mix;
 mod names;
@@ -44,7 +46,9 @@ pub mod runs;
 pub mod set_windows;
 pub mod sketch;
 pub mod stack_distance;
+pub mod state;
 pub mod time_series;
+mod unordered;
 mod untimed;
 pub mod write_groups;
 
@@ -52,13 +56,14 @@ use absorption::AbsorbedWrites;
 use accumulate::Accumulate;
 pub use blocks::BlockAlign;
 use blocks::Blocks;
+use device_names::DeviceNames;
 use disk::{Disk, FullDisk};
 use distance::Distance;
 use doubts::{Limits, doubts};
 use inter_arrival::InterArrival;
 use io_types::IoTypes;
 use ioscape_schema::trace_summary::{Breakdown, Burstiness, TraceSummary};
-use ioscape_schema::{Io, TraceInfo};
+use ioscape_schema::{Device, Io, TraceInfo};
 use latency_over_time::LatencyOverTime;
 use miss_ratio::StackDistances;
 pub use names::disk_name;
@@ -67,6 +72,7 @@ use partitions::Partitions;
 use processes::Processes;
 use rates::Rates;
 use response_time::ResponseTime;
+use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::cmp::Reverse;
 
@@ -80,13 +86,19 @@ const HEAD: usize = 4096;
 const STRIDE: usize = 128;
 
 /// All analyses of a trace or of a part of it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Analysis {
     options: AnalysisOptions,
     head_most: usize,
+    #[serde(skip)]
+    names: DeviceNames,
     ios: u64,
     first_ns: Option<u64>,
+    last_arrival_ns: u64,
+    /// Of a completion.
     last_ns: u64,
+    /// Parts of the same time were merged, which have other disks.
+    interleaved: bool,
     errors: u64,
     disks: Vec<Option<Disk>>,
     partitions: Partitions,
@@ -114,33 +126,53 @@ impl Analysis {
     }
 
     fn with_head(options: &AnalysisOptions, head_most: usize) -> Self {
-        let AnalysisOptions { origin_ns, exact_blocks, .. } = *options;
         let size = options.blocks();
         Self {
             options: options.clone(),
             head_most,
+            names: DeviceNames::default(),
             ios: 0,
             first_ns: None,
+            last_arrival_ns: 0,
             last_ns: 0,
+            interleaved: false,
             errors: 0,
             disks: Vec::new(),
             partitions: Partitions::default(),
             response_time: ResponseTime::default(),
             inter_arrival: InterArrival::default(),
             types: IoTypes::default(),
-            rates: Rates::new(origin_ns),
-            latency: LatencyOverTime::new(origin_ns),
+            rates: Rates::default(),
+            latency: LatencyOverTime::default(),
             arrivals: burstiness::Arrivals::default(),
-            blocks: Blocks::new(size, origin_ns, head_most > 0),
-            distances: StackDistances::new(size, exact_blocks, head_most > 0),
+            blocks: Blocks::new(size, head_most > 0),
+            distances: StackDistances::new(size, options.exact_blocks, head_most > 0),
             processes: Processes::new(size),
-            absorbed: AbsorbedWrites::default(),
+            absorbed: AbsorbedWrites::new(head_most > 0),
         }
+    }
+
+    /// With devices that are named already.
+    #[must_use]
+    pub fn with_names(mut self, names: DeviceNames) -> Self {
+        self.names = names;
+        self
+    }
+
+    /// Takes in the names of the devices that the next rows may have; sampled blocks are chosen by them. Without names they are
+    /// chosen by the devices' numbers, which parts of a trace may not share.
+    pub fn name_devices(&mut self, devices: &[Device]) {
+        self.names.learn(devices);
     }
 
     /// Takes in the next rows, in the order of their arrival.
     pub fn update(&mut self, ios: &[Io]) {
-        for rows in ios.chunks(STRIDE) {
+        let origin_ns = self.options.origin_ns;
+        let mut rows = [Io::default(); STRIDE];
+        for ios in ios.chunks(STRIDE) {
+            let rows = &mut rows[..ios.len()];
+            rows.copy_from_slice(ios);
+            rows.iter_mut().for_each(|io| on_the_clock(io, origin_ns));
             self.stride(rows);
         }
     }
@@ -148,6 +180,7 @@ impl Analysis {
     fn stride(&mut self, rows: &[Io]) {
         self.ios += rows.len() as u64;
         self.first_ns = self.first_ns.or(rows.first().map(|io| io.queued_ns));
+        self.last_arrival_ns = rows.last().map_or(self.last_arrival_ns, |io| io.queued_ns);
         // The tables of blocks are far larger than the caches: what is needed of them comes while the others work.
         self.blocks.gather(rows);
         self.absorbed.gather(rows);
@@ -165,8 +198,11 @@ impl Analysis {
             self.errors += u64::from(io.error != 0);
             self.disk(io.device).update(io);
         }
-        self.processes.update_all(rows);
-        rows.iter().for_each(|io| self.distances.update(io));
+        for io in rows {
+            let device = self.names.hash(io.device);
+            self.processes.update(io, device);
+            self.distances.update(io, device);
+        }
         self.blocks.settle();
     }
 
@@ -176,12 +212,39 @@ impl Analysis {
         if index >= self.disks.len() {
             self.disks.resize_with(index + 1, || None);
         }
-        let new = || Disk::new(self.options.origin_ns, self.head_most);
+        let new = || Disk::new(self.head_most);
         self.disks[index].get_or_insert_with(new)
     }
 
+    /// Gives devices and commands other numbers: the new ones by the present ones.
+    fn renumber(&mut self, devices: &[u16], commands: &[u32]) {
+        self.processes.renumber(commands);
+        if (0..).zip(devices).all(|(at, &number)| at == number) {
+            return;
+        }
+        for (disk, &number) in std::mem::take(&mut self.disks).into_iter().zip(devices) {
+            let index = usize::from(number);
+            if disk.is_some() {
+                self.disks.resize_with(self.disks.len().max(index + 1), || None);
+                self.disks[index] = disk;
+            }
+        }
+        self.partitions.renumber(devices);
+        self.blocks.renumber(devices);
+        self.distances.renumber(devices);
+        self.absorbed.renumber(devices);
+    }
+
     /// Adds what a later [`part`](Self::part) saw, made with the same options; the result is that of one analysis over both.
+    ///
+    /// A part that begins before this one ends has other disks: what follows from the order of the requests to all disks is not
+    /// known then, and left out of the result.
     pub fn merge(&mut self, later: Self) {
+        let overlaps =
+            later.first_ns.is_some_and(|first| self.ios > 0 && first < self.last_arrival_ns);
+        self.interleaved |= later.interleaved || overlaps;
+        self.last_arrival_ns = self.last_arrival_ns.max(later.last_arrival_ns);
+        self.options.origin_ns = self.options.origin_ns.min(later.options.origin_ns);
         self.ios += later.ios;
         self.first_ns = self.first_ns.or(later.first_ns);
         self.last_ns = self.last_ns.max(later.last_ns);
@@ -201,11 +264,12 @@ impl Analysis {
         self.blocks.merge(later.blocks);
         self.distances.merge(later.distances);
         self.processes.merge(later.processes);
-        self.absorbed.merge(later.absorbed);
+        self.absorbed.merge(later.absorbed, later.first_ns.unwrap_or(0));
     }
 
     /// Everything found; `name` is what the user calls the trace.
     pub fn finish(&self, name: &str, info: &TraceInfo) -> TraceSummary {
+        let origin_ns = self.options.origin_ns;
         let disks = self.busiest();
         let mut distance = Distance::default();
         self.disks.iter().flatten().for_each(|disk| distance.add(&disk.distance()));
@@ -214,7 +278,7 @@ impl Analysis {
         let listed = disks.iter().map(|(id, disk)| disk.finish(*id, info, interleave));
         let mut listed: Vec<_> = listed.collect();
         listed.sort_by_key(|disk| disk.device);
-        let maps = disks.iter().take(MOST_MAPS).map(|(id, disk)| disk.address_map(*id));
+        let maps = disks.iter().take(MOST_MAPS).map(|(id, disk)| disk.address_map(*id, origin_ns));
         let mut maps: Vec<_> = maps.collect();
         maps.sort_by_key(|map| map.device);
         let mut summary = TraceSummary {
@@ -222,8 +286,8 @@ impl Analysis {
             info: info.clone(),
             by: Breakdown::default(),
             ios: self.ios,
-            first_ns: self.first_ns.unwrap_or(0),
-            last_ns: self.last_ns,
+            first_ns: self.first_ns.unwrap_or(origin_ns) - origin_ns,
+            last_ns: self.last_ns.saturating_sub(origin_ns),
             block_bytes: self.options.blocks().bytes(),
             partitions: self.partitions.finish(info),
             response_times: self.response_time.finish(),
@@ -231,32 +295,42 @@ impl Analysis {
             inter_arrival_ns: self.inter_arrival.finish(),
             distances: distance.finish(),
             sequential,
-            over_time: self.latency.timeline(),
-            hourly: self.rates.hourly(),
-            daily: self.rates.daily(),
+            over_time: self.latency.timeline(origin_ns),
+            hourly: self.rates.hourly(origin_ns),
+            daily: self.rates.daily(origin_ns),
             transfer_sizes: self.types.sizes(),
             overwrites: self.blocks.overwrites(),
             popularity: self.blocks.popularity(info),
             absorption: self.absorbed.finish(),
-            working_set: self.blocks.working_set(),
+            working_set: self.blocks.working_set(origin_ns),
             miss_ratio: self.distances.finish(),
-            burstiness: Burstiness {
-                dispersion: self.arrivals.dispersion(),
-                hurst: self.arrivals.hurst(),
-                inter_arrival_scv: self.inter_arrival.squared_cv(),
-            },
+            burstiness: self.burstiness(),
             processes: self.processes.finish(info),
-            latency_map: self.latency.heat_map(),
+            latency_map: self.latency.heat_map(origin_ns),
             address_maps: maps,
             warnings: Vec::new(),
             disks: listed,
         };
+        if self.interleaved {
+            unordered::forget(&mut summary);
+        }
         let timed = self.response_time.is_told();
         if !timed {
             untimed::forget(&mut summary);
         }
         summary.warnings = doubts(&self.limits(timed), &summary);
         summary
+    }
+
+    fn burstiness(&self) -> Burstiness {
+        if self.interleaved {
+            return Burstiness::default();
+        }
+        Burstiness {
+            dispersion: self.arrivals.dispersion(),
+            hurst: self.arrivals.hurst(),
+            inter_arrival_scv: self.inter_arrival.squared_cv(),
+        }
     }
 
     /// The busiest disks, in that order.
@@ -279,8 +353,16 @@ impl Analysis {
             cut: self.blocks.cut(),
             untracked: self.blocks.untracked(),
             other_processes: self.processes.others(),
+            interleaved: self.interleaved,
         }
     }
+}
+
+/// The row with its times on the clock: the trace begins at `origin_ns`.
+fn on_the_clock(io: &mut Io, origin_ns: u64) {
+    io.queued_ns = io.queued_ns.saturating_add(origin_ns);
+    io.issued_ns = io.issued_ns.saturating_add(origin_ns);
+    io.completed_ns = io.completed_ns.saturating_add(origin_ns);
 }
 
 #[cfg(test)]

@@ -3,15 +3,17 @@
 use super::blocks::{BlockAlign, BlockSize};
 use super::time_series::DAY_NS;
 use ioscape_schema::TraceInfo;
+use serde::{Deserialize, Serialize};
 
 /// What holds for a whole analysis; parts that are merged share it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AnalysisOptions {
     /// Size of a block in figures that count blocks, a power of two from 512 on, or else the one below; the paper's is 8 KiB.
     pub block_bytes: u64,
     /// Where the blocks of caches and of sets begin; Figures 12 and 13 always count by [`BlockAlign::Request`].
     pub block_align: BlockAlign,
-    /// Time of day at which the trace begins: hours and days are counted from midnight.
+    /// When `queued_ns` is 0, in nanoseconds since 1970: windows, hours and days begin where the clock's do. 0 where the trace does
+    /// not tell.
     pub origin_ns: u64,
     /// Interleave of the file system in bytes for sequential requests; `None` looks for it, 0 says there is none.
     pub interleave_bytes: Option<u64>,
@@ -32,12 +34,25 @@ impl Default for AnalysisOptions {
 }
 
 impl AnalysisOptions {
-    /// With the time of day at which the trace begins, when the trace tells it.
+    /// With the time at which the trace begins, when the trace tells it; before 1970 the time of day.
     #[must_use]
     pub fn beginning(mut self, info: &TraceInfo) -> Self {
-        let day = DAY_NS as i64;
-        self.origin_ns = info.started_unix_ns.map_or(0, |ns| ns.rem_euclid(day) as u64);
+        let time_of_day = |ns: i64| ns.rem_euclid(DAY_NS as i64) as u64;
+        let origin = |ns: i64| u64::try_from(ns).unwrap_or_else(|_| time_of_day(ns));
+        self.origin_ns = info.started_unix_ns.map_or(0, origin);
         self
+    }
+
+    /// With windows that begin where the clock's do, on which the trace begins at `origin_ns`.
+    #[must_use]
+    pub fn on_the_clock(mut self, origin_ns: u64) -> Self {
+        self.origin_ns = origin_ns;
+        self
+    }
+
+    /// Whether parts analysed by these rules and by those can be merged.
+    pub fn merges_with(&self, other: &Self) -> bool {
+        *self == Self { origin_ns: self.origin_ns, ..other.clone() }
     }
 
     /// The blocks that caches and sets are counted in.

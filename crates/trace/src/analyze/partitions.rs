@@ -4,6 +4,7 @@ use super::accumulate::Accumulate;
 use super::names::disk_name;
 use ioscape_schema::trace_summary::{Load, PartitionShare};
 use ioscape_schema::{Io, Op, TraceInfo};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Adds one request to a load.
@@ -31,7 +32,7 @@ const DEVICES: usize = 256;
 const PARTITIONS: usize = 16;
 
 /// Requests and bytes by device and partition.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Partitions {
     small: Vec<[Load; PARTITIONS]>,
     others: BTreeMap<(u16, u16), Load>,
@@ -48,6 +49,16 @@ impl Partitions {
             self.small.resize(place.0 + 1, Default::default());
         }
         &mut self.small[place.0][place.1]
+    }
+
+    /// Gives the devices other numbers: `numbers` by the present ones.
+    pub fn renumber(&mut self, numbers: &[u16]) {
+        let used = self.used();
+        *self = Self::default();
+        for ((device, partition), load) in used {
+            let device = numbers.get(usize::from(device)).copied().unwrap_or(device);
+            *self.at(device, partition) = load;
+        }
     }
 
     /// All that were used, in order.

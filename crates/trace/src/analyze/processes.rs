@@ -1,12 +1,12 @@
 //! Who issues the load, and how much of the disk does each touch?
 
-use super::accumulate::Accumulate;
-use super::blocks::{BlockSize, touched};
+use super::blocks::{BlockSize, spread, touched};
 use super::partitions::{add, count};
 use super::sketch::Sketch;
 use ioscape_schema::trace_summary::{Load, ProcessShare};
 use ioscape_schema::{Io, TraceInfo};
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 
 /// Most processes told apart; what further ones issue is counted together.
 const MOST: usize = 4096;
@@ -15,29 +15,36 @@ const LISTED: usize = 64;
 /// Processes that are found again without a search.
 const RECENT: usize = 64;
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Process {
     command: u32,
     load: Load,
+    /// Arrival of its last request.
+    last_ns: u64,
     elapsed_ns: u128,
     blocks: Sketch,
 }
 
 /// Load by process, in the order of their first request.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Processes {
     size: BlockSize,
     index: FxHashMap<u32, usize>,
     seen: Vec<(u32, Process)>,
     /// Places where processes were found last, by the low bits of their numbers.
+    #[serde(skip, default = "nowhere")]
     recent: [usize; RECENT],
     others: u64,
+}
+
+fn nowhere() -> [usize; RECENT] {
+    [0; RECENT]
 }
 
 impl Processes {
     /// Footprints are counted in blocks of that size.
     pub fn new(size: BlockSize) -> Self {
-        Self { size, index: FxHashMap::default(), seen: Vec::new(), recent: [0; RECENT], others: 0 }
+        Self { size, index: FxHashMap::default(), seen: Vec::new(), recent: nowhere(), others: 0 }
     }
 
     fn find(&mut self, number: u32) -> Option<&mut Process> {
@@ -54,6 +61,13 @@ impl Processes {
             }
         }
         Some(&mut self.seen[*recent].1)
+    }
+
+    /// Gives the commands other numbers: `numbers` by the present ones.
+    pub fn renumber(&mut self, numbers: &[u32]) {
+        for (_, process) in &mut self.seen {
+            process.command = numbers.get(process.command as usize).copied().unwrap_or(0);
+        }
     }
 
     /// Requests of processes beyond the first 4096.
@@ -77,28 +91,30 @@ impl Processes {
         };
         all.into_iter().take(LISTED).map(share).collect()
     }
-}
 
-impl Accumulate for Processes {
+    /// Takes in the next request; `device` is its device's number by name.
     #[inline]
-    fn update(&mut self, io: &Io) {
+    pub fn update(&mut self, io: &Io, device: u64) {
         let keys = touched(io, self.size);
         let Some(process) = self.find(io.process) else {
             self.others += 1;
             return;
         };
         count(&mut process.load, io);
-        process.command = io.command;
+        (process.command, process.last_ns) = (io.command, io.queued_ns);
         process.elapsed_ns += u128::from(io.elapsed_ns());
-        keys.for_each(|key| process.blocks.add(key));
+        keys.for_each(|key| process.blocks.add_spread(spread(key, device)));
     }
 
-    fn merge(&mut self, later: Self) {
+    /// Adds the later part.
+    pub fn merge(&mut self, later: Self) {
         self.others += later.others;
         for (number, theirs) in later.seen {
             match self.find(number) {
                 Some(mine) => {
-                    mine.command = theirs.command;
+                    if theirs.last_ns >= mine.last_ns {
+                        (mine.command, mine.last_ns) = (theirs.command, theirs.last_ns);
+                    }
                     add(&mut mine.load, &theirs.load);
                     mine.elapsed_ns += theirs.elapsed_ns;
                     mine.blocks.merge(&theirs.blocks);

@@ -4,12 +4,13 @@ use super::log_histogram::{FineHistogram, LogHistogram};
 use super::time_series::{Cell, DAY_NS, TimeSeries};
 use ioscape_schema::trace_summary::{DiskSummary, QueueAgreement};
 use ioscape_schema::{Io, Op};
+use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 
 /// What is kept of a request.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Arrival {
     queued_ns: u64,
     completed_ns: u64,
@@ -18,7 +19,7 @@ struct Arrival {
 }
 
 /// Sum of queue lengths and number of arrivals.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 struct Mean {
     sum: u64,
     count: u64,
@@ -36,9 +37,8 @@ impl Cell for Mean {
 /// What a part of a trace sees at its beginning depends on what was in flight before. A part therefore keeps its first
 /// arrivals (`head`) and leaves their counting to the merge. Should a request of the earlier part be in flight for longer than
 /// all of them, the arrivals behind do not see it: they are counted in `doubtful`.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct QueueLength {
-    origin_ns: u64,
     head: Vec<Arrival>,
     head_most: usize,
     in_flight: BinaryHeap<Reverse<u64>>,
@@ -55,14 +55,13 @@ pub struct QueueLength {
 
 impl QueueLength {
     /// Nothing seen yet; `head_most` arrivals are kept for a merge: 0 for what begins the trace.
-    pub fn new(origin_ns: u64, head_most: usize) -> Self {
+    pub fn new(head_most: usize) -> Self {
         Self {
-            origin_ns,
             head: Vec::new(),
             head_most,
             in_flight: BinaryHeap::new(),
             lengths: Default::default(),
-            daily: TimeSeries::new(origin_ns, 20_000),
+            daily: TimeSeries::new(20_000),
             agreement: QueueAgreement::default(),
             idle: LogHistogram::default(),
             last_completed_ns: None,
@@ -174,7 +173,7 @@ impl QueueLength {
 
     /// Fills in what a disk's summary says of its queue.
     pub fn finish(&self, summary: &mut DiskSummary) {
-        let mut all = Self::new(self.origin_ns, 0);
+        let mut all = Self::new(0);
         all.merge(self.clone());
         let [read, write] = &all.lengths;
         let mut both = read.clone();
@@ -186,7 +185,7 @@ impl QueueLength {
         let mean = |day: &Mean| (day.count > 0).then(|| day.sum as f64 / day.count as f64);
         summary.daily_queue_mean = all
             .daily
-            .in_steps_of(DAY_NS)
+            .in_steps_of(DAY_NS, 0)
             .map_or_else(Vec::new, |(_, days)| days.iter().map(mean).collect());
         summary.queue_agreement = (all.agreement.recorded > 0).then_some(all.agreement);
         summary.idle_ns = all.idle.distribution();

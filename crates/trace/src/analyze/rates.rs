@@ -5,12 +5,13 @@ use super::partitions::{add, count};
 use super::time_series::{Cell, DAY_NS, HOUR_NS, TimeSeries};
 use ioscape_schema::Io;
 use ioscape_schema::trace_summary::{Load, TimeStep, Timeline};
+use serde::{Deserialize, Serialize};
 
 /// Most steps kept: two years of hours.
 const MOST: usize = 17_568;
 
 /// Load of one step with its elapsed times.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LoadCell {
     /// Requests and bytes.
     pub load: Load,
@@ -51,31 +52,37 @@ impl Cell for LoadCell {
 }
 
 /// Requests, bytes and reads by time of arrival, in steps of the clock.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Rates {
     series: TimeSeries<LoadCell>,
 }
 
+impl Default for Rates {
+    fn default() -> Self {
+        Self { series: TimeSeries::new(MOST) }
+    }
+}
+
 impl Rates {
-    /// Hours and days begin where the clock's do: `origin_ns` is the time of day at which the trace begins.
-    pub fn new(origin_ns: u64) -> Self {
-        Self { series: TimeSeries::new(origin_ns, MOST) }
+    fn timeline(&self, step_ns: u64, origin_ns: u64) -> Timeline {
+        self.series.in_steps_of(step_ns, origin_ns).map_or_else(
+            Timeline::default,
+            |(start_ns, cells)| Timeline {
+                step_ns,
+                start_ns,
+                steps: cells.iter().map(LoadCell::step).collect(),
+            },
+        )
     }
 
-    fn timeline(&self, step_ns: u64) -> Timeline {
-        self.series.in_steps_of(step_ns).map_or_else(Timeline::default, |(start_ns, cells)| {
-            Timeline { step_ns, start_ns, steps: cells.iter().map(LoadCell::step).collect() }
-        })
-    }
-
-    /// By the hour; empty when the trace lasts for more than two years.
-    pub fn hourly(&self) -> Timeline {
-        self.timeline(HOUR_NS)
+    /// By the hour, from `origin_ns` on; empty when the trace lasts for more than two years.
+    pub fn hourly(&self, origin_ns: u64) -> Timeline {
+        self.timeline(HOUR_NS, origin_ns)
     }
 
     /// By the day.
-    pub fn daily(&self) -> Timeline {
-        self.timeline(DAY_NS)
+    pub fn daily(&self, origin_ns: u64) -> Timeline {
+        self.timeline(DAY_NS, origin_ns)
     }
 }
 

@@ -4,9 +4,10 @@ use super::accumulate::Accumulate;
 use super::log_histogram::LogHistogram;
 use ioscape_schema::trace_summary::{OpTimes, Times};
 use ioscape_schema::{Io, Op};
+use serde::{Deserialize, Serialize};
 
 /// Physical time is completion less issue, elapsed time completion less arrival; bins are 1/32 of the time wide.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct ResponseTime {
     /// By operation: physical, elapsed.
     seen: [[LogHistogram; 2]; 2],

@@ -2,9 +2,10 @@
 
 use super::log_histogram::FineHistogram;
 use ioscape_schema::trace_summary::Runs;
+use serde::{Deserialize, Serialize};
 
 /// Runs of one kind: the first and the last may continue beyond the part that was seen.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RunLengths {
     /// Length of the run that the part begins with.
     first: u64,

@@ -2,6 +2,7 @@
 
 use super::time_series::SECOND_NS;
 use ioscape_schema::trace_summary::WorkingSetWindows;
+use serde::{Deserialize, Serialize};
 
 /// Most windows of one width that are kept.
 const MOST_WINDOWS: u64 = 4000;
@@ -10,25 +11,35 @@ const WIDTHS_S: [u32; 6] = [1, 10, 60, 600, 3600, 86_400];
 /// Widths in the result, the finest that are kept.
 const LISTED: usize = 3;
 
-/// A second of the clock, counted from 1; the time of 68 years.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Moment(i32);
+/// A second of the clock, counted from 1; the time of 136 years.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Moment(u32);
 
 impl Moment {
     /// Before all seconds.
     pub const NEVER: Self = Self(0);
 
-    fn of(shifted_ns: u64) -> Self {
-        Self(i32::try_from(shifted_ns / SECOND_NS + 1).unwrap_or(i32::MAX))
+    fn of(time_ns: u64) -> Self {
+        Self(u32::try_from(time_ns / SECOND_NS + 1).unwrap_or(u32::MAX))
+    }
+
+    /// The second's number, 0 for none.
+    pub fn number(self) -> u32 {
+        self.0
+    }
+
+    /// The second of that number.
+    pub fn numbered(number: u32) -> Self {
+        Self(number)
     }
 
     fn window(self, width_s: u32) -> u32 {
-        (self.0 as u32).saturating_sub(1) / width_s
+        self.0.saturating_sub(1) / width_s
     }
 }
 
 /// Distinct blocks by window of one width.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Windows {
     first: Option<u32>,
     blocks: Vec<u64>,
@@ -52,6 +63,25 @@ impl Windows {
         self.blocks[place] += blocks;
     }
 
+    /// Adds those of another part, which may begin before.
+    fn merge(&mut self, other: Self) {
+        let Some(first) = other.first else { return };
+        self.dropped |= other.dropped;
+        let before = self.first.map_or(0, |mine| mine.saturating_sub(first));
+        if !self.dropped && u64::from(before) < MOST_WINDOWS {
+            self.blocks.splice(0..0, std::iter::repeat_n(0, before as usize));
+        } else {
+            self.dropped = true;
+        }
+        self.first = Some(self.first.map_or(first, |mine| mine.min(first)));
+        for (window, blocks) in (first..).zip(other.blocks) {
+            self.add(window, blocks);
+        }
+        if self.dropped || self.blocks.len() as u64 > MOST_WINDOWS {
+            (self.dropped, self.blocks) = (true, Vec::new());
+        }
+    }
+
     fn take_one(&mut self, window: u32) {
         let place = window.saturating_sub(self.first.unwrap_or(0)) as usize;
         if let Some(blocks) = self.blocks.get_mut(place) {
@@ -64,24 +94,21 @@ impl Windows {
 ///
 /// Windows are nested: a block that is new in one is new in all finer ones. So it is enough to count, within a second, how many
 /// widths a touch is new for.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct SetWindows {
-    origin_ns: u64,
     widths: [Windows; WIDTHS_S.len()],
-    /// The second under way and its bounds in shifted time.
+    /// The second under way and its bounds.
     now: Moment,
     bounds_ns: [u64; 2],
     /// First second of the windows under way, from the finest on.
-    begun: [i32; WIDTHS_S.len()],
+    begun: [u32; WIDTHS_S.len()],
     /// Touches of this second by the number of widths they are new for.
     new_for: [u64; WIDTHS_S.len() + 1],
 }
 
-impl SetWindows {
-    /// Windows begin where the clock's do.
-    pub fn new(origin_ns: u64) -> Self {
+impl Default for SetWindows {
+    fn default() -> Self {
         Self {
-            origin_ns,
             widths: Default::default(),
             now: Moment::NEVER,
             bounds_ns: [1, 0],
@@ -89,11 +116,12 @@ impl SetWindows {
             new_for: [0; WIDTHS_S.len() + 1],
         }
     }
+}
 
+impl SetWindows {
     /// Says what time it is now.
     #[inline]
     pub fn enter(&mut self, time_ns: u64) -> Moment {
-        let time_ns = time_ns.saturating_add(self.origin_ns);
         if time_ns < self.bounds_ns[0] || time_ns >= self.bounds_ns[1] {
             self.begin(time_ns);
         }
@@ -106,14 +134,14 @@ impl SetWindows {
         let second = time_ns / SECOND_NS;
         self.bounds_ns = [second * SECOND_NS, (second + 1).saturating_mul(SECOND_NS)];
         for (begun, width) in self.begun.iter_mut().zip(WIDTHS_S) {
-            *begun = (self.now.window(width) * width) as i32 + 1;
+            *begun = self.now.window(width) * width + 1;
         }
     }
 
     /// Counts a touch of a block that was touched last at that time.
     #[inline]
     pub fn count(&mut self, last: Moment) {
-        let new_for: i32 = self.begun.iter().map(|&begun| i32::from(last.0 < begun)).sum();
+        let new_for: u32 = self.begun.iter().map(|&begun| u32::from(last.0 < begun)).sum();
         self.new_for[new_for as usize] += 1;
     }
 
@@ -137,14 +165,7 @@ impl SetWindows {
         let mut later = later.clone();
         later.settle();
         for (mine, theirs) in self.widths.iter_mut().zip(later.widths) {
-            mine.dropped |= theirs.dropped;
-            let Some(first) = theirs.first else { continue };
-            for (window, blocks) in (first..).zip(theirs.blocks) {
-                mine.add(window, blocks);
-            }
-            if mine.dropped {
-                mine.blocks = Vec::new();
-            }
+            mine.merge(theirs);
         }
         (self.now, self.bounds_ns) = (Moment::NEVER, [1, 0]);
     }
@@ -160,8 +181,8 @@ impl SetWindows {
         }
     }
 
-    /// The three finest widths kept.
-    pub fn finish(&self, block_bytes: u64) -> Vec<WorkingSetWindows> {
+    /// The three finest widths kept, from `origin_ns` on.
+    pub fn finish(&self, block_bytes: u64, origin_ns: u64) -> Vec<WorkingSetWindows> {
         let mut all = self.clone();
         all.settle();
         let kept = all.widths.into_iter().zip(WIDTHS_S).filter(|(windows, _)| !windows.dropped);
@@ -170,7 +191,7 @@ impl SetWindows {
             let start = i128::from(windows.first?) * i128::from(window_ns);
             Some(WorkingSetWindows {
                 window_ns,
-                start_ns: i64::try_from(start - i128::from(self.origin_ns)).unwrap_or(i64::MAX),
+                start_ns: i64::try_from(start - i128::from(origin_ns)).unwrap_or(i64::MAX),
                 bytes: windows.blocks.iter().map(|&blocks| blocks * block_bytes).collect(),
             })
         });

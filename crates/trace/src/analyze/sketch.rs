@@ -1,13 +1,15 @@
 //! About how many distinct keys? A HyperLogLog sketch in a kibibyte.
 
 use super::mix::mix;
+use serde::{Deserialize, Serialize};
 
 const BITS: u32 = 10;
 const REGISTERS: usize = 1 << BITS;
 
 /// Counts distinct keys with a standard error of 3.25 % (1.04 / sqrt 1024; Flajolet and others 2007).
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sketch {
+    #[serde(with = "super::long_arrays")]
     registers: Box<[u8; REGISTERS]>,
 }
 
@@ -21,7 +23,12 @@ impl Sketch {
     /// Counts a key.
     #[inline]
     pub fn add(&mut self, key: u64) {
-        let hash = mix(key);
+        self.add_spread(mix(key));
+    }
+
+    /// Counts a key that is spread evenly over 64 bits already.
+    #[inline]
+    pub fn add_spread(&mut self, hash: u64) {
         let register = &mut self.registers[(hash >> (64 - BITS)) as usize];
         let rank = ((hash << BITS) | (1 << (BITS - 1))).leading_zeros() as u8 + 1;
         *register = (*register).max(rank);

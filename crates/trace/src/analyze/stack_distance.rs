@@ -1,6 +1,7 @@
 //! How many distinct keys were used since a key was used last: its place in an LRU stack, found in logarithmic time.
 
 use super::key_table::KeyTable;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// An LRU stack: a bit per use in the order of time, set where it is still its key's latest, and a Fenwick tree over words of it.
 #[derive(Clone, Debug, Default)]
@@ -47,6 +48,15 @@ impl Stack {
         (0..self.keys.len()).filter(live).map(|slot| self.keys[slot])
     }
 
+    /// Gives the keys other names.
+    pub fn rename(&mut self, name: impl Fn(u64) -> u64) {
+        let keys: Vec<u64> = self.keys().map(name).collect();
+        *self = Self::default();
+        keys.into_iter().for_each(|key| {
+            self.touch(key);
+        });
+    }
+
     /// Keys whose latest use is at or before that of `slot`; `slot` is live.
     fn up_to(&self, slot: u32) -> u64 {
         let word = slot as usize / 64;
@@ -84,6 +94,22 @@ impl Stack {
         }
         self.keys = kept;
         self.keys.reserve(words * 64 - self.keys.len());
+    }
+}
+
+impl Serialize for Stack {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.keys().collect::<Vec<_>>().serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Stack {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut stack = Self::default();
+        for key in Vec::deserialize(deserializer)? {
+            stack.touch(key);
+        }
+        Ok(stack)
     }
 }
 

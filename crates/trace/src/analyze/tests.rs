@@ -5,7 +5,7 @@ use ioscape_schema::{IoFlags, IoType, Op, Request};
 use proptest::prelude::*;
 
 /// Rows of two disks and three processes with overlapping requests, in order of arrival.
-fn rows() -> impl Strategy<Value = Vec<Io>> {
+pub(super) fn rows() -> impl Strategy<Value = Vec<Io>> {
     let one = (
         (0u64..40_000_000_000, 0u32..12, 0u64..2_000_000, 0u64..3_000_000_000),
         (0u16..2, 0u16..3, 0u32..3, any::<bool>()),

@@ -1,5 +1,7 @@
 //! Anything counted by equal steps of time, in constant memory: when the steps become too many they become wider.
 
+use serde::{Deserialize, Serialize};
+
 /// Widths of a step in nanoseconds: each holds a whole number of the one before, up to the hour and the day.
 pub const WIDTHS_NS: [u64; 9] = [
     1_000_000,
@@ -34,41 +36,31 @@ impl Cell for u64 {
 
 /// Steps from the first width that keeps their number within `most`, counted from the origin of the clock.
 ///
-/// Times are shifted by `origin_ns`, so that hours and days are those of the clock. Past the last width, what comes later
-/// than `most` days falls into the last step.
-#[derive(Clone, Debug, PartialEq)]
+/// Times are those of the clock, so that hours and days are too; results count from the beginning of the trace, `origin_ns` on
+/// that clock. Past the last width, what comes later than `most` days falls into the last step.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TimeSeries<C> {
-    origin_ns: u64,
     most: usize,
     width: usize,
     /// Number of the first step kept, in steps of the present width.
     first: u64,
     cells: Vec<C>,
-    /// Bounds in shifted time of the step used last.
+    /// Bounds of the step used last.
     current: [u64; 2],
     at: usize,
 }
 
 impl<C: Cell> TimeSeries<C> {
     /// An empty series of at most `most` steps.
-    pub fn new(origin_ns: u64, most: usize) -> Self {
-        Self {
-            origin_ns,
-            most: most.max(26),
-            width: 0,
-            first: 0,
-            cells: Vec::new(),
-            current: [1, 0],
-            at: 0,
-        }
+    pub fn new(most: usize) -> Self {
+        Self { most: most.max(26), width: 0, first: 0, cells: Vec::new(), current: [1, 0], at: 0 }
     }
 
     /// The step that `time_ns` falls into.
     #[inline]
     pub fn at(&mut self, time_ns: u64) -> &mut C {
-        let time = time_ns.saturating_add(self.origin_ns);
-        if time < self.current[0] || time >= self.current[1] {
-            self.find(time);
+        if time_ns < self.current[0] || time_ns >= self.current[1] {
+            self.find(time_ns);
         }
         &mut self.cells[self.at]
     }
@@ -123,7 +115,7 @@ impl<C: Cell> TimeSeries<C> {
         wide
     }
 
-    /// Adds the steps of another series with the same origin and limit.
+    /// Adds the steps of another series with the same limit.
     pub fn merge(&mut self, mut other: Self) {
         if other.cells.is_empty() {
             return;
@@ -158,19 +150,14 @@ impl<C: Cell> TimeSeries<C> {
         &mut self.cells
     }
 
-    /// Width of a step, beginning of the first one before the shift, and the steps.
-    pub fn steps(&self) -> (u64, i64, &[C]) {
+    /// Width of a step, beginning of the first one from `origin_ns` on, and the steps.
+    pub fn steps(&self, origin_ns: u64) -> (u64, i64, &[C]) {
         let width = WIDTHS_NS[self.width];
-        (width, self.start(self.first, width), &self.cells)
-    }
-
-    fn start(&self, first: u64, width: u64) -> i64 {
-        let start = i128::from(first) * i128::from(width) - i128::from(self.origin_ns);
-        i64::try_from(start).unwrap_or(i64::MAX)
+        (width, start(self.first, width, origin_ns), &self.cells)
     }
 
     /// The same in steps of `width_ns`, one of [`WIDTHS_NS`]; `None` when the present ones are wider.
-    pub fn in_steps_of(&self, width_ns: u64) -> Option<(i64, Vec<C>)> {
+    pub fn in_steps_of(&self, width_ns: u64, origin_ns: u64) -> Option<(i64, Vec<C>)> {
         let aim = WIDTHS_NS.iter().position(|&w| w == width_ns)?;
         if self.width > aim {
             return None;
@@ -180,8 +167,13 @@ impl<C: Cell> TimeSeries<C> {
             cells = self.widened(&cells, first, width);
             first /= WIDTHS_NS[width + 1] / WIDTHS_NS[width];
         }
-        Some((self.start(first, width_ns), cells))
+        Some((start(first, width_ns, origin_ns), cells))
     }
+}
+
+fn start(first: u64, width: u64, origin_ns: u64) -> i64 {
+    let start = i128::from(first) * i128::from(width) - i128::from(origin_ns);
+    i64::try_from(start).unwrap_or(i64::MAX)
 }
 
 #[cfg(test)]
@@ -190,25 +182,26 @@ mod tests {
     use proptest::prelude::*;
 
     fn of(times: &[u64], origin: u64) -> TimeSeries<u64> {
-        let mut series = TimeSeries::new(origin, 30);
-        times.iter().for_each(|&t| *series.at(t) += 1);
+        let mut series = TimeSeries::new(30);
+        times.iter().for_each(|&t| *series.at(t.saturating_add(origin)) += 1);
         series
     }
 
     #[test]
     fn steps_widen_and_hours_are_those_of_the_clock() {
-        let series = of(&[0, 5 * 60 * SECOND_NS, 2 * HOUR_NS], 3300 * SECOND_NS);
-        let (start, hours) = series.in_steps_of(HOUR_NS).unwrap();
+        let origin = 3300 * SECOND_NS;
+        let series = of(&[0, 5 * 60 * SECOND_NS, 2 * HOUR_NS], origin);
+        let (start, hours) = series.in_steps_of(HOUR_NS, origin).unwrap();
         assert_eq!((start, hours), (-3300 * SECOND_NS as i64, vec![1, 1, 1]));
-        assert_eq!(series.steps().0, 600 * SECOND_NS);
-        assert!(series.in_steps_of(60 * SECOND_NS).is_none());
+        assert_eq!(series.steps(0).0, 600 * SECOND_NS);
+        assert!(series.in_steps_of(60 * SECOND_NS, 0).is_none());
     }
 
     #[test]
     fn the_end_of_time_is_held() {
         let series = of(&[u64::MAX, 0, 1], 5);
-        assert_eq!(series.steps().2.iter().sum::<u64>(), 3);
-        assert!(series.steps().2.len() <= 60);
+        assert_eq!(series.steps(0).2.iter().sum::<u64>(), 3);
+        assert!(series.steps(0).2.len() <= 60);
     }
 
     proptest! {
@@ -224,7 +217,7 @@ mod tests {
             let mut merged = of(early, origin);
             merged.merge(of(late, origin));
             let whole = of(&times, origin);
-            prop_assert_eq!(merged.steps(), whole.steps());
+            prop_assert_eq!(merged.steps(origin), whole.steps(origin));
         }
     }
 }

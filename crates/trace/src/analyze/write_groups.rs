@@ -3,6 +3,7 @@
 use super::runs::RunLengths;
 use ioscape_schema::trace_summary::DiskSummary;
 use ioscape_schema::{Io, Op, Request};
+use serde::{Deserialize, Serialize};
 
 /// Two writes this close belong to one burst.
 pub const BURST_NS: u64 = 30_000_000;
@@ -10,7 +11,7 @@ pub const BURST_NS: u64 = 30_000_000;
 /// Groups: writes of one disk with no read between them. Bursts: writes of one disk, reads left aside, each less than 30 ms
 /// after the one before; the paper's share of writes in bursts is that of the writes that come so soon
 /// ([`Runs::following_frac`](ioscape_schema::trace_summary::Runs)).
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct WriteGroups {
     groups: RunLengths,
     bursts: RunLengths,

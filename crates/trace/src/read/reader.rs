@@ -5,6 +5,7 @@ use super::decode::{BATCH, Decode, Epoch};
 use super::formats::Format;
 use super::ordered::{Merged, Ordered};
 use super::source::{self, Opened, Source};
+use crate::clock::TraceClock;
 use crate::error::Error;
 use ioscape_schema::{Io, TraceInfo};
 
@@ -116,6 +117,16 @@ impl Reader {
         if self.rows.order.late > 0 {
             let late = self.rows.order.late.to_string();
             self.info.notes.insert("rows out of order".to_owned(), late);
+        }
+    }
+
+    /// What the rows' times count from, and when `queued_ns` 0 is on that clock; known after the first batch.
+    pub fn clock(&self) -> (TraceClock, u64) {
+        let started = self.info.started_unix_ns.and_then(|ns| u64::try_from(ns).ok());
+        match (self.rows.decoder.epoch(), started) {
+            (_, Some(started)) => (TraceClock::Unix, started),
+            (Epoch::Clock { .. }, None) => (TraceClock::Machine, self.base_ns.unwrap_or(0)),
+            _ => (TraceClock::Trace, 0),
         }
     }
 

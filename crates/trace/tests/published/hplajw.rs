@@ -121,9 +121,9 @@ fn overwrites_popularity_and_absorption() {
     let top = found.popularity.top_1_percent_capacity.expect("both disks tell their capacity");
     assert!(top > 0.90, "Figure 13: over 90 % of the writes to 1 % of the blocks: {top}");
     let [all, metadata] = &found.absorption[..] else { panic!("two rows") };
-    pinned("Figure 17, all writes in 200 KB", all.fit_200k, 0.903, 0.001);
-    pinned("Figure 17, metadata in 100 KB", metadata.fit_100k, 0.808, 0.001);
+    pinned("Figure 17, all writes in 200 KB", all.fit_200k, 0.901, 0.001);
+    pinned("Figure 17, metadata in 100 KB", metadata.fit_100k, 0.809, 0.001);
     // Figure 18: overwrites are 25 % of all writes over 63 days.
-    pinned("Figure 18", all.overwritten_frac, 0.285, 0.001);
+    pinned("Figure 18", all.overwritten_frac, 0.286, 0.001);
     assert!(found.warnings.is_empty(), "{:?}", found.warnings);
 }

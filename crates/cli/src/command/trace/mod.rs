@@ -3,6 +3,7 @@
 mod analyze;
 mod characterize;
 mod convert;
+mod merge;
 mod record;
 mod replay;
 
@@ -19,6 +20,7 @@ pub fn main(args: &TraceArgs) -> Result<(), Failure> {
         TraceCommand::Import(args) => convert::import(args),
         TraceCommand::Export(args) => convert::export(args),
         TraceCommand::Analyze(args) => analyze::main(args),
+        TraceCommand::Merge(args) => merge::main(args),
         TraceCommand::Characterize(args) => characterize::main(args),
         TraceCommand::Replay(args) => replay::main(args),
     }

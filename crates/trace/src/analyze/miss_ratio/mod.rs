@@ -2,11 +2,11 @@
 
 mod sample;
 
-use super::blocks::{BlockSize, touched};
-use super::mix::mix;
+use super::blocks::{BlockSize, on, spread, touched};
 use ioscape_schema::Io;
 use ioscape_schema::trace_summary::{MissRatio, MissRatioCurve};
 use sample::Sample;
+use serde::{Deserialize, Serialize};
 
 /// Sampling rates: one block in so many. Each is followed until it holds too many blocks.
 const ONE_IN: [u64; 4] = [1, 16, 256, 4096];
@@ -16,7 +16,7 @@ const MOST_BLOCKS: usize = 1 << 16;
 const LEAST_BLOCKS: usize = 32;
 
 /// Stack distances of all blocks touched, reads and writes alike, every miss allocating; one cache for all devices.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct StackDistances {
     size: BlockSize,
     /// Whether orders are kept that a merge into an earlier part needs.
@@ -35,12 +35,12 @@ impl StackDistances {
         Self { size, part, samples: ONE_IN.map(sample).into(), accesses: 0 }
     }
 
-    /// Takes in the next request.
+    /// Takes in the next request; `device` is its device's number by name.
     #[inline]
-    pub fn update(&mut self, io: &Io) {
+    pub fn update(&mut self, io: &Io, device: u64) {
         for key in touched(io, self.size) {
             self.accesses += 1;
-            let hash = mix(key);
+            let hash = spread(key, device);
             for sample in self.samples.iter_mut().filter(|sample| sample.is_followed()) {
                 if !sample.holds(hash) {
                     break;
@@ -58,6 +58,11 @@ impl StackDistances {
         }
     }
 
+    /// Gives the devices other numbers: `numbers` by the present ones.
+    pub fn renumber(&mut self, numbers: &[u16]) {
+        self.samples.iter_mut().for_each(|sample| sample.rename(|key| on(numbers, key)));
+    }
+
     /// The curves of the rates that hold enough blocks to say something, the finest first. A sampled one begins at a cache that
     /// holds 16 of the sampled blocks: smaller ones cannot be told apart.
     pub fn finish(&self) -> MissRatio {
@@ -70,6 +75,8 @@ impl StackDistances {
         let sizes: Vec<u64> = (0..63)
             .flat_map(|power| [1u64 << power, (1u64 << power) + ((1u64 << power) >> 1)])
             .filter(|&size| size / 2 <= blocks)
+            // The half between 1 and 2 is 1 again.
+            .skip(1)
             .collect();
         let exact = (finest.one_in() == 1).then_some(*finest);
         MissRatio { curves: kept.iter().map(|one| self.curve(one, exact, &sizes)).collect() }

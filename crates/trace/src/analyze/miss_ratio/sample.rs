@@ -2,6 +2,7 @@
 
 use crate::analyze::log_histogram::LogHistogram;
 use crate::analyze::stack_distance::Stack;
+use serde::{Deserialize, Serialize};
 
 /// Parts of the sampled blocks that are counted apart: how much they differ tells how much another sample would.
 const GROUPS: usize = 16;
@@ -15,7 +16,7 @@ const HORIZONTAL: f64 = 2.5;
 const BIN: f64 = 1.0 / 16.0;
 
 /// What is counted of one group of blocks.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Group {
     reuses: LogHistogram<4>,
     uses: u64,
@@ -29,7 +30,7 @@ impl Group {
 }
 
 /// One block in `one_in`, followed while it has at most so many.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Sample {
     one_in: u64,
     most: usize,
@@ -90,6 +91,12 @@ impl Sample {
             self.followed = false;
             (self.stack, self.firsts, self.groups) = Default::default();
         }
+    }
+
+    /// Gives the blocks other keys.
+    pub fn rename(&mut self, name: impl Fn(u64) -> u64) {
+        self.firsts.iter_mut().for_each(|first| first.0 = name(first.0));
+        self.stack.rename(name);
     }
 
     /// Adds the later part. What is first used there may have been used here: its distance is that to the blocks used here since,

@@ -1,13 +1,14 @@
 //! Miss ratios of streams whose curves are known, and how often the stated bounds hold them.
 
 use super::*;
+use crate::analyze::mix::mix;
 use ioscape_schema::Request;
 
 fn over(blocks: impl Iterator<Item = u64>) -> StackDistances {
     let mut seen = StackDistances::new(BlockSize::of(4096), 0, false);
     for block in blocks {
         let request = Request { offset: block * 4096, len: 4096, ..Request::default() };
-        seen.update(&Io { request, ..Io::default() });
+        seen.update(&Io { request, ..Io::default() }, 0);
     }
     seen
 }
@@ -89,7 +90,7 @@ fn the_bounds_of_a_sample_hold_the_exact_curve_in_nine_streams_of_ten() {
         let mut seen = StackDistances::new(BlockSize::of(4096), 1 << 17, false);
         for block in made_up(kind, seed) {
             let request = Request { offset: block * 4096, len: 4096, ..Request::default() };
-            seen.update(&Io { request, ..Io::default() });
+            seen.update(&Io { request, ..Io::default() }, 0);
         }
         let found = seen.finish();
         let [exact, sampled @ ..] = &found.curves[..] else { panic!("no curve") };

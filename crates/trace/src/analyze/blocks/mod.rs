@@ -1,73 +1,20 @@
 //! Which blocks are touched, when again, and how often? (Figures 12 and 13, working set)
 
-use super::key_table::KeyTable;
-use super::log_histogram::LogHistogram;
-use super::set_windows::{Moment, SetWindows};
-use super::time_series::{HOUR_NS, SECOND_NS};
+mod packed;
+mod size;
+
+use crate::analyze::key_table::KeyTable;
+use crate::analyze::log_histogram::LogHistogram;
+use crate::analyze::set_windows::{Moment, SetWindows};
+use crate::analyze::time_series::{HOUR_NS, SECOND_NS};
 use branches::prefetch_read_data;
 use ioscape_schema::trace_summary::{Overwrites, Popularity, WorkingSet};
 use ioscape_schema::{Io, Op, TraceInfo};
 
-/// Most blocks of one request that are counted: 64 MiB in blocks of 8 KiB.
-pub const MOST_BLOCKS: u64 = 8192;
+pub use size::{BLOCK_BITS, BlockAlign, BlockSize, MOST_BLOCKS, on, spread, touched};
 
 /// Most groups in the table: 256 GiB of data in single blocks of 8 KiB, 1 TiB in runs of four, in about 3.5 GB.
 const MOST_GROUPS: usize = 1 << 25;
-
-/// Bits of a block's number; the device is above them.
-const BLOCK_BITS: u32 = 48;
-
-/// Where the blocks of a request begin.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum BlockAlign {
-    /// At multiples of the block size on the device, as a cache has them: a request touches every block of which it has a byte.
-    #[default]
-    Aligned,
-    /// With the request: it touches as many blocks as its length fills, from the one it begins in. A file system whose blocks do
-    /// not begin at multiples of the block size so has each of them once; the reading of Ruemmler & Wilkes 1993.
-    Request,
-}
-
-/// The blocks that are counted; their size is a power of two, since each row is divided by it several times.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct BlockSize {
-    shift: u32,
-    align: BlockAlign,
-}
-
-impl BlockSize {
-    /// The largest power of two within `bytes`, from 512 on; aligned.
-    pub fn of(bytes: u64) -> Self {
-        Self { shift: bytes.clamp(512, 1 << 40).ilog2(), align: BlockAlign::Aligned }
-    }
-
-    /// The same size, with blocks that begin there.
-    #[must_use]
-    pub fn begin(self, align: BlockAlign) -> Self {
-        Self { align, ..self }
-    }
-
-    /// In bytes.
-    pub fn bytes(self) -> u64 {
-        1 << self.shift
-    }
-}
-
-/// The blocks that a request touches, as keys that hold the device.
-#[inline]
-pub fn touched(io: &Io, size: BlockSize) -> std::ops::Range<u64> {
-    if !io.moves_data() {
-        return 0..0;
-    }
-    let within = match size.align {
-        BlockAlign::Aligned => io.request.offset & (size.bytes() - 1),
-        BlockAlign::Request => 0,
-    };
-    let first = (io.request.offset >> size.shift) & ((1 << BLOCK_BITS) - 1);
-    let first = first | (u64::from(io.device) << BLOCK_BITS);
-    let number = (within + u64::from(io.request.len) + size.bytes() - 1) >> size.shift;
-    first..first.saturating_add(number.min(MOST_BLOCKS))
-}
 
 /// Neighbouring blocks kept together: what is known of them fills one line of the processor's caches.
 const GROUP: usize = 4;
@@ -130,8 +77,8 @@ pub struct Blocks {
 }
 
 impl Blocks {
-    /// Blocks of that size; windows begin where the clock's do. A `part` can be merged into what comes before.
-    pub fn new(size: BlockSize, origin_ns: u64, part: bool) -> Self {
+    /// Blocks of that size. A `part` can be merged into what comes before.
+    pub fn new(size: BlockSize, part: bool) -> Self {
         Self {
             size,
             table: KeyTable::default(),
@@ -139,7 +86,7 @@ impl Blocks {
             firsts: Vec::new(),
             part,
             tracked: 0,
-            windows: SetWindows::new(origin_ns),
+            windows: SetWindows::default(),
             delays: LogHistogram::default(),
             block_writes: 0,
             cut: 0,
@@ -305,6 +252,12 @@ impl Blocks {
         }
     }
 
+    /// Gives the devices other numbers: `numbers` by the present ones.
+    pub fn renumber(&mut self, numbers: &[u16]) {
+        let group = |key: u64| on(numbers, key << GROUP_BITS) >> GROUP_BITS;
+        self.table = self.table.iter().map(|(key, number)| (group(key), number)).collect();
+    }
+
     /// Touches of blocks that had no more place in the table.
     pub fn untracked(&self) -> u64 {
         self.untracked
@@ -366,15 +319,15 @@ impl Blocks {
         }
     }
 
-    /// Distinct bytes, in all and by windows of the three finest widths kept.
-    pub fn working_set(&self) -> WorkingSet {
+    /// Distinct bytes, in all and by windows of the three finest widths kept, from `origin_ns` on.
+    pub fn working_set(&self, origin_ns: u64) -> WorkingSet {
         let bytes = |blocks: usize| (blocks as u64).saturating_mul(self.size.bytes());
         let written = |writes: &u32| writes & WAS_WRITTEN > 0;
         WorkingSet {
             bytes: self.unique_bytes(),
             read_bytes: bytes(self.writes().filter(|writes| writes & WAS_READ > 0).count()),
             write_bytes: bytes(self.writes().filter(written).count()),
-            over_time: self.windows.finish(self.size.bytes()),
+            over_time: self.windows.finish(self.size.bytes(), origin_ns),
         }
     }
 
@@ -402,69 +355,4 @@ fn ranks(most: u64) -> Vec<u64> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use ioscape_schema::Request;
-
-    fn io(op: Op, s: u64, offset: u64, len: u32) -> Io {
-        let request = Request { op, offset, len };
-        Io { request, queued_ns: s * SECOND_NS, ..Io::default() }
-    }
-
-    #[test]
-    fn blocks_are_those_of_a_cache_or_those_of_the_request() {
-        let (offset, size) = (12_288, BlockSize::of(8192));
-        let request = size.begin(BlockAlign::Request);
-        assert_eq!(touched(&io(Op::Read, 0, offset, 8192), size), 1..3);
-        assert_eq!(touched(&io(Op::Read, 0, offset, 8192), request), 1..2);
-        assert_eq!(touched(&io(Op::Read, 0, offset, 4096), size), 1..2);
-        for size in [size, request] {
-            assert_eq!(touched(&io(Op::Read, 0, 8192, 8193), size), 1..3);
-            assert!(touched(&io(Op::Write, 0, 0, 0), size).is_empty());
-        }
-    }
-
-    #[test]
-    fn sets_are_aligned_and_overwrites_go_by_the_request() {
-        let mut seen = Blocks::new(BlockSize::of(8192), 0, false);
-        seen.update_all(&[io(Op::Write, 0, 4096, 8192), io(Op::Write, 1, 12_288, 8192)]);
-        assert_eq!(seen.working_set().write_bytes, 3 * 8192);
-        let found = seen.overwrites();
-        assert_eq!((found.block_writes, found.delay_ns.count), (2, 0));
-        let mut seen = Blocks::new(BlockSize::of(8192).begin(BlockAlign::Request), 0, false);
-        seen.update_all(&[io(Op::Write, 0, 4096, 8192), io(Op::Write, 1, 12_288, 8192)]);
-        assert_eq!(seen.working_set().write_bytes, 2 * 8192);
-    }
-
-    #[test]
-    fn a_full_table_takes_no_more_blocks_and_says_so() {
-        let mut seen = Blocks { most: 2, ..Blocks::new(BlockSize::of(8192), 0, false) };
-        let far = |b: u64| io(Op::Read, b, b * 8192 * GROUP as u64, 8192);
-        seen.update_all(&(0..4).chain(0..2).map(far).collect::<Vec<_>>());
-        assert_eq!((seen.unique_bytes(), seen.untracked()), (2 * 8192, 2));
-    }
-
-    #[test]
-    fn overwrites_popularity_and_working_set_of_a_known_stream() {
-        let mut seen = Blocks::new(BlockSize::of(8192), 0, false);
-        for (op, s, block) in [
-            (Op::Write, 0, 0),
-            (Op::Write, 1, 0),
-            (Op::Read, 2, 0),
-            (Op::Write, 31, 0),
-            (Op::Write, 31, 1),
-            (Op::Read, 31, 2),
-        ] {
-            seen.update_all(&[io(op, s, block * 8192, 8192)]);
-        }
-        let found = seen.overwrites();
-        assert_eq!((found.delay_ns.count, found.block_writes), (2, 4));
-        assert_eq!((found.delay_ns.max, found.within_1h), (30e9, 1.0));
-        let found = seen.popularity(&TraceInfo::default());
-        assert_eq!((found.blocks_written, &found.curve[..]), (2, &[(1, 0.75), (2, 1.0)][..]));
-        let set = seen.working_set();
-        assert_eq!((set.bytes, set.read_bytes, set.write_bytes), (3 * 8192, 2 * 8192, 2 * 8192));
-        let tens = &set.over_time[1];
-        assert_eq!((tens.window_ns, &tens.bytes[..]), (10 * SECOND_NS, &[8192, 0, 0, 24576][..]));
-    }
-}
+mod tests;

@@ -1,0 +1,69 @@
+//! `ioscape trace merge`: parts of a trace that were analyzed one by one, put together.
+
+use super::analyze::{STATE, write_state};
+use crate::args::MergeArgs;
+use crate::failure::Failure;
+use crate::output;
+use crate::outputs;
+use ioscape_machine::interrupt;
+use ioscape_trace::analyze::state::{Header, MAGIC, Merge, Part, StateError};
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+
+/// Runs the command.
+///
+/// # Errors
+/// States that cannot be read or do not belong together, and output that cannot be written.
+pub fn main(args: &MergeArgs) -> Result<(), Failure> {
+    let names = outputs::names_of(&args.out).writes(STATE, args.state.as_deref());
+    let mut outputs = names.reads("the part", &args.parts).open()?;
+    let mut document = output::document(0);
+    let headers: Vec<(String, Header)> =
+        args.parts.iter().map(|path| header(path)).collect::<Result<_, _>>()?;
+    if headers.iter().all(|(_, header)| header.ios == 0) {
+        return Err(Failure::Misuse("the parts hold no requests".to_owned()));
+    }
+    let mut merge = Merge::new(&headers).map_err(Failure::Misuse)?;
+    drop(headers);
+    let stop = interrupt::flag();
+    for at in merge.order().to_vec() {
+        if stop.load(Ordering::Relaxed) {
+            let text = "interrupted: some parts were not merged, so nothing was written";
+            return Err(Failure::Interrupted(text.to_owned()));
+        }
+        let path: &PathBuf = &args.parts[at];
+        merge.add(Part::read(&bytes(path)?).map_err(|e| refused(path, &e))?);
+    }
+    let mut summary = merge.finish();
+    summary.by = args.by;
+    if args.state.is_some() {
+        write_state(&mut outputs, &merge.into_part())?;
+    }
+    document.warnings.clone_from(&summary.warnings);
+    document.outcome = Some(summary.into());
+    outputs::pour(&mut outputs, &document, args.out.json)
+}
+
+fn header(path: &Path) -> Result<(String, Header), Failure> {
+    let header = Header::read(&bytes(path)?).map_err(|e| refused(path, &e))?;
+    Ok((path.display().to_string(), header))
+}
+
+/// All bytes of a state; of anything else, which may be endless, the first ones.
+fn bytes(path: &Path) -> Result<Vec<u8>, Failure> {
+    let read = || -> io::Result<Vec<u8>> {
+        let (mut file, mut bytes) = (File::open(path)?, Vec::new());
+        Read::by_ref(&mut file).take(MAGIC.len() as u64).read_to_end(&mut bytes)?;
+        if bytes == MAGIC {
+            file.read_to_end(&mut bytes)?;
+        }
+        Ok(bytes)
+    };
+    read().map_err(|e| Failure::Misuse(format!("cannot read part {}: {e}", path.display())))
+}
+
+fn refused(path: &Path, error: &StateError) -> Failure {
+    Failure::Misuse(format!("{} {error}", path.display()))
+}

@@ -1,0 +1,79 @@
+//! What a block is, and which blocks a request touches.
+
+use crate::analyze::mix::mix;
+use ioscape_schema::Io;
+use serde::{Deserialize, Serialize};
+
+/// Most blocks of one request that are counted: 64 MiB in blocks of 8 KiB.
+pub const MOST_BLOCKS: u64 = 8192;
+
+/// Bits of a block's number; the device is above them.
+pub const BLOCK_BITS: u32 = 48;
+
+/// Where the blocks of a request begin.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BlockAlign {
+    /// At multiples of the block size on the device, as a cache has them: a request touches every block of which it has a byte.
+    #[default]
+    Aligned,
+    /// With the request: it touches as many blocks as its length fills, from the one it begins in. A file system whose blocks do
+    /// not begin at multiples of the block size so has each of them once; the reading of Ruemmler & Wilkes 1993.
+    Request,
+}
+
+/// The blocks that are counted; their size is a power of two, since each row is divided by it several times.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BlockSize {
+    shift: u32,
+    align: BlockAlign,
+}
+
+impl BlockSize {
+    /// The largest power of two within `bytes`, from 512 on; aligned.
+    pub fn of(bytes: u64) -> Self {
+        Self { shift: bytes.clamp(512, 1 << 40).ilog2(), align: BlockAlign::Aligned }
+    }
+
+    /// The same size, with blocks that begin there.
+    #[must_use]
+    pub fn begin(self, align: BlockAlign) -> Self {
+        Self { align, ..self }
+    }
+
+    /// In bytes.
+    pub fn bytes(self) -> u64 {
+        1 << self.shift
+    }
+}
+
+/// The blocks that a request touches, as keys that hold the device.
+#[inline]
+pub fn touched(io: &Io, size: BlockSize) -> std::ops::Range<u64> {
+    if !io.moves_data() {
+        return 0..0;
+    }
+    let within = match size.align {
+        BlockAlign::Aligned => io.request.offset & (size.bytes() - 1),
+        BlockAlign::Request => 0,
+    };
+    let first = (io.request.offset >> size.shift) & ((1 << BLOCK_BITS) - 1);
+    let first = first | (u64::from(io.device) << BLOCK_BITS);
+    let number = (within + u64::from(io.request.len) + size.bytes() - 1) >> size.shift;
+    first..first.saturating_add(number.min(MOST_BLOCKS))
+}
+
+/// A key of the same block, or of anything else numbered within a device, when devices have other numbers: `numbers` by the present
+/// ones.
+pub fn on(numbers: &[u16], key: u64) -> u64 {
+    let device = (key >> BLOCK_BITS) as usize;
+    let number = numbers.get(device).map_or(device as u64, |&number| u64::from(number));
+    (number << BLOCK_BITS) | (key & ((1 << BLOCK_BITS) - 1))
+}
+
+/// A number that is spread evenly over the blocks of all devices, by which blocks are sampled; `device` is that of
+/// [`DeviceNames`](crate::analyze::device_names::DeviceNames).
+#[inline]
+pub fn spread(key: u64, device: u64) -> u64 {
+    mix((key & ((1 << BLOCK_BITS) - 1)) ^ device)
+}

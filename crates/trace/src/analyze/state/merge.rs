@@ -1,0 +1,98 @@
+//! Parts become one trace again: planned by their headers, merged one by one, finished.
+
+use super::order::{self, Named};
+use super::tables::Tables;
+use super::{Asked, Header, Part, TraceClock};
+use crate::analyze::Analysis;
+use ioscape_schema::{TraceInfo, TraceSummary, Warning};
+
+/// A merge under way. The parts' headers decide the order; then [`add`](Self::add) takes one part after the other, so that no more
+/// than one is in memory beside the result.
+#[derive(Debug)]
+pub struct Merge {
+    order: Vec<usize>,
+    tables: Tables,
+    warnings: Vec<Warning>,
+    headers: Vec<Header>,
+    whole: Analysis,
+    added: usize,
+}
+
+impl Merge {
+    /// Plans a merge of parts, each with what the user calls its file; their order does not matter.
+    ///
+    /// # Errors
+    /// Parts that were analysed by different rules, count time differently, or hold the same requests: a sentence that names them.
+    pub fn new(parts: &[(String, Header)]) -> Result<Self, String> {
+        let named: Vec<Named<'_>> =
+            parts.iter().map(|(name, header)| (name.as_str(), header)).collect();
+        order::check_alike(&named)?;
+        let order = order::by_time(&named);
+        let sorted: Vec<Named<'_>> = order.iter().map(|&at| named[at]).collect();
+        let headers: Vec<&Header> = sorted.iter().map(|part| part.1).collect();
+        let tables = Tables::of(&headers)?;
+        order::check_apart(&sorted, &tables)?;
+        let mut gaps: Vec<Warning> = headers.iter().flat_map(|h| h.gaps.clone()).collect();
+        gaps.extend(order::gaps(&sorted));
+        let mut options = headers[0].options.clone();
+        options.origin_ns = headers.iter().map(|h| h.options.origin_ns).min().unwrap_or(0);
+        Ok(Self {
+            warnings: gaps,
+            headers: headers.into_iter().cloned().collect(),
+            whole: Analysis::part(&options),
+            order,
+            tables,
+            added: 0,
+        })
+    }
+
+    /// The order in which the parts are to be added: indices of those that [`new`](Self::new) was given.
+    pub fn order(&self) -> &[usize] {
+        &self.order
+    }
+
+    /// Adds the next part.
+    pub fn add(&mut self, part: Part) {
+        let at = self.added.min(self.tables.devices.len().saturating_sub(1));
+        self.added += 1;
+        let mut analysis = part.analysis;
+        analysis.renumber(&self.tables.devices[at], &self.tables.commands[at]);
+        self.whole.merge(analysis);
+    }
+
+    /// What the user calls the trace: the names of the parts, each once.
+    pub fn name(&self) -> String {
+        let mut names: Vec<&str> = Vec::new();
+        for header in &self.headers {
+            if !names.contains(&header.name.as_str()) {
+                names.push(&header.name);
+            }
+        }
+        names.join(", ")
+    }
+
+    /// The tables of the trace.
+    pub fn info(&self) -> &TraceInfo {
+        &self.tables.info
+    }
+
+    /// The result of all parts.
+    pub fn finish(&self) -> TraceSummary {
+        let mut summary = self.whole.finish(&self.name(), &self.tables.info);
+        summary.warnings.extend(self.warnings.iter().cloned());
+        summary
+    }
+
+    /// The merged parts as one part, to be merged with others.
+    pub fn into_part(self) -> Part {
+        let (first, last) = (self.headers.first(), self.headers.last());
+        let clock = first.map_or(TraceClock::Trace, |header| header.clock);
+        let name = self.name();
+        let header = Header::of(&self.whole, &name, &self.tables.info, clock, &Asked::default());
+        let asked = Asked {
+            from_ns: first.and_then(|header| header.asked.from_ns),
+            to_ns: last.and_then(|header| header.asked.to_ns),
+        };
+        Part { header: Header { asked, gaps: self.warnings, ..header }, analysis: self.whole }
+    }
+}

@@ -1,0 +1,129 @@
+//! The tables of several parts as one: devices and commands by name, losses added up.
+
+use super::Header;
+use ioscape_schema::{Device, TraceInfo};
+use std::collections::HashMap;
+
+/// The tables of all parts.
+#[derive(Debug)]
+pub(super) struct Tables {
+    /// The tables as one.
+    pub info: TraceInfo,
+    /// For each part its devices in the tables of all.
+    pub devices: Vec<Vec<u16>>,
+    /// For each part its commands.
+    pub commands: Vec<Vec<u32>>,
+}
+
+/// A device by name; of one name there may be several in a part.
+type Named = (String, usize);
+
+impl Tables {
+    /// Of parts in their order. Devices come in the order of their first request, as in a trace read at once.
+    ///
+    /// # Errors
+    /// More devices than a trace can have.
+    pub fn of(parts: &[&Header]) -> Result<Self, String> {
+        let same = parts.windows(2).all(|pair| pair[0].info == pair[1].info);
+        match parts.first() {
+            Some(first) if same => Ok(Self::same(&first.info, parts.len())),
+            _ => Self::joined(parts),
+        }
+    }
+
+    /// Parts of one file: what it lost was told by each of them.
+    fn same(info: &TraceInfo, parts: usize) -> Self {
+        let devices = (0u16..=u16::MAX).zip(&info.devices).map(|(at, _)| at).collect();
+        let commands = (0u32..).zip(&info.commands).map(|(at, _)| at).collect();
+        Self { info: info.clone(), devices: vec![devices; parts], commands: vec![commands; parts] }
+    }
+
+    fn joined(parts: &[&Header]) -> Result<Self, String> {
+        let names: Vec<Vec<Named>> = parts.iter().map(|part| named(&part.info.devices)).collect();
+        let order = by_first_request(parts, &names);
+        if order.len() > usize::from(u16::MAX) + 1 {
+            return Err("more than 65,536 devices in one trace".to_owned());
+        }
+        let mut info =
+            TraceInfo { devices: vec![Device::default(); order.len()], ..TraceInfo::default() };
+        let devices = names.iter().map(|names| names.iter().map(|name| order[name]).collect());
+        let devices: Vec<Vec<u16>> = devices.collect();
+        for (part, numbers) in parts.iter().zip(&devices) {
+            for (device, &number) in part.info.devices.iter().zip(numbers) {
+                complete(&mut info.devices[usize::from(number)], device);
+            }
+            add(&mut info, &part.info);
+        }
+        let mut known: HashMap<String, u32> = HashMap::new();
+        let commands = parts.iter().map(|part| commands(part, &mut info, &mut known)).collect();
+        Ok(Self { info, devices, commands })
+    }
+}
+
+fn named(devices: &[Device]) -> Vec<Named> {
+    let mut seen: HashMap<&str, usize> = HashMap::new();
+    let each = devices.iter().map(|device| {
+        let count = seen.entry(&device.name).or_default();
+        *count += 1;
+        (device.name.clone(), *count)
+    });
+    each.collect()
+}
+
+/// The devices with their numbers: first those with requests, by the time of the first.
+fn by_first_request(parts: &[&Header], names: &[Vec<Named>]) -> HashMap<Named, u16> {
+    let mut first: HashMap<&Named, (u64, usize, usize)> = HashMap::new();
+    for (number, (part, names)) in parts.iter().zip(names).enumerate() {
+        for (at, name) in names.iter().enumerate() {
+            let stretch = part.disks.iter().find(|disk| usize::from(disk.device) == at);
+            let begun = (stretch.map_or(u64::MAX, |disk| disk.first_ns), number, at);
+            let known = first.entry(name).or_insert(begun);
+            *known = begun.min(*known);
+        }
+    }
+    let mut order: Vec<(&Named, (u64, usize, usize))> = first.into_iter().collect();
+    order.sort_by_key(|(_, begun)| *begun);
+    (0u16..=u16::MAX).zip(order).map(|(number, (name, _))| (name.clone(), number)).collect()
+}
+
+/// Takes over what another part tells of the device.
+fn complete(known: &mut Device, device: &Device) {
+    known.name.clone_from(&device.name);
+    known.sector_bytes = known.sector_bytes.max(device.sector_bytes);
+    known.capacity_bytes = known.capacity_bytes.max(device.capacity_bytes);
+    for partition in &device.partitions {
+        if !known.partitions.contains(partition) {
+            known.partitions.push(partition.clone());
+        }
+    }
+}
+
+/// Adds what a part tells of itself as a whole.
+fn add(info: &mut TraceInfo, of: &TraceInfo) {
+    info.format.clone_from(&of.format);
+    info.started_unix_ns = match (info.started_unix_ns, of.started_unix_ns) {
+        (Some(mine), Some(theirs)) => Some(mine.min(theirs)),
+        (mine, theirs) => mine.or(theirs),
+    };
+    info.skipped += of.skipped;
+    info.lost_by_cpu.resize(info.lost_by_cpu.len().max(of.lost_by_cpu.len()), 0);
+    info.lost_by_cpu.iter_mut().zip(&of.lost_by_cpu).for_each(|(all, one)| *all += one);
+    for (key, value) in &of.notes {
+        let known = info.notes.entry(key.clone()).or_default();
+        *known = match (known.parse::<u64>(), value.parse::<u64>()) {
+            (Ok(mine), Ok(theirs)) => (mine + theirs).to_string(),
+            _ if known.is_empty() => value.clone(),
+            _ => continue,
+        };
+    }
+}
+
+fn commands(part: &Header, info: &mut TraceInfo, known: &mut HashMap<String, u32>) -> Vec<u32> {
+    let each = part.info.commands.iter().map(|name| {
+        *known.entry(name.clone()).or_insert_with(|| {
+            info.commands.push(name.clone());
+            (info.commands.len() - 1) as u32
+        })
+    });
+    each.collect()
+}
