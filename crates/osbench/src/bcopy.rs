@@ -5,6 +5,8 @@
 )]
 
 use super::case::{Case, Op, not_here, wrong};
+use super::sizes::Sizes;
+use ioscape_schema::OsBenchmark;
 use std::hint::black_box;
 use std::io;
 
@@ -13,6 +15,12 @@ const LINE: usize = 64;
 
 /// Distance that keeps the blocks from the same place within a page, where stores and loads would be taken for the same.
 const APART: usize = 2048 + LINE;
+
+/// The case of blocks that no cache holds.
+const MEMORY: &str = "memory";
+
+/// A copy within a cache that several cores share is faster than one in memory by more than this factor, or the cache is not at hand.
+const FASTER: f64 = 1.05;
 
 /// A way to copy `len` bytes between blocks that do not overlap.
 type Copy = unsafe fn(to: *mut u8, from: *const u8, len: usize);
@@ -112,18 +120,17 @@ fn half(bytes: u64) -> u64 {
 }
 
 /// The cases for these caches; of them `memory` counts.
-pub(crate) fn cases(caches: &[u64]) -> Vec<Case> {
+pub(crate) fn cases(sizes: &Sizes) -> Vec<Case> {
     let mut all = Vec::new();
-    for (level, &bytes) in (1..).zip(caches) {
+    for (level, &bytes) in (1..).zip(&sizes.caches) {
         let name = format!("level {level} cache");
-        let one = case(name, half(bytes), false, "Copying within this cache.");
+        let one = case(name, Ok(half(bytes)), false, "Copying within this cache.");
         // From the third level on, caches are shared by several cores.
         all.push(if level > 2 { one.sharing() } else { one });
     }
-    // Source and destination together are four times the last cache.
-    let past = caches.last().map_or(64 << 20, |last| (2 * last).clamp(16 << 20, 1 << 30));
+    let past = sizes.block_past_caches();
     let teaches = "Copying memory that is in no cache: the bandwidth available for buffers, messages and files.";
-    all.push(case("memory".to_owned(), past, false, teaches).sharing().effort(3.0));
+    all.push(case(MEMORY.to_owned(), past.clone(), false, teaches).sharing().effort(3.0));
     let teaches = "The same with stores that bypass the caches: what the library could gain.";
     all.push(
         case("memory, streaming stores".to_owned(), past, true, teaches).sharing().effort(3.0),
@@ -131,19 +138,58 @@ pub(crate) fn cases(caches: &[u64]) -> Vec<Case> {
     all
 }
 
-fn case(name: String, len: u64, past: bool, teaches: &'static str) -> Case {
+fn case(name: String, len: Result<u64, String>, past: bool, teaches: &'static str) -> Case {
+    let moved = *len.as_ref().unwrap_or(&1);
     let ready = move |_: &_| -> io::Result<Op> {
+        let len = len.clone().map_err(not_here)?;
         let copy = if past { streaming_copy()? } else { library };
         let len = usize::try_from(len).map_err(|_| not_here("the block is too large"))?;
         let mut blocks = Blocks::new(len)?;
         Ok(Box::new(move |count| blocks.copy(copy, count)))
     };
-    Case::new("bcopy", name, teaches, ready).moving(len)
+    Case::new("bcopy", name, teaches, ready).moving(moved)
+}
+
+/// Takes the value from a shared cache's case that is no faster than memory: a virtual machine is told of caches that it has no or only a
+/// small share of.
+pub(crate) fn withdraw_absent_caches(all: &mut [OsBenchmark]) {
+    let of_copy = |one: &&OsBenchmark| one.name == "bcopy" && one.case == MEMORY;
+    let Some(memory) = all.iter().find(of_copy).and_then(|one| one.value) else { return };
+    let shared = |case: &str| {
+        let level = case.strip_prefix("level ").and_then(|rest| rest.split(' ').next());
+        level.and_then(|level| level.parse::<u32>().ok()).is_some_and(|level| level > 2)
+    };
+    for one in all.iter_mut().filter(|one| one.name == "bcopy" && shared(&one.case)) {
+        if one.value.is_some_and(|value| value <= memory * FASTER) {
+            (one.value, one.ci95) = (None, None);
+            one.set_aside.append(&mut one.processes);
+            let why = "it is no faster than a copy in memory, so this machine has no such cache for itself, whatever the kernel reports";
+            one.not_measured = Some(why.to_owned());
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_cache_that_is_as_slow_as_memory_is_none() {
+        let one = |case: &str, value: f64| OsBenchmark {
+            name: "bcopy".into(),
+            case: case.into(),
+            value: Some(value),
+            processes: vec![value; 6],
+            ..OsBenchmark::default()
+        };
+        let mut all = [one("level 2 cache", 10e9), one("level 3 cache", 10.2e9), one(MEMORY, 10e9)];
+        withdraw_absent_caches(&mut all);
+        assert!(all[0].value.is_some() && all[2].value.is_some());
+        assert!(all[1].value.is_none() && all[1].set_aside.len() == 6);
+        let mut all = [one("level 3 cache", 30e9), one(MEMORY, 10e9)];
+        withdraw_absent_caches(&mut all);
+        assert!(all[0].value.is_some());
+    }
 
     #[test]
     fn both_ways_copy_everything() {
@@ -182,8 +228,8 @@ mod tests {
 
     #[test]
     fn every_cache_and_memory_have_a_case() {
-        let names: Vec<String> =
-            cases(&[48 << 10, 1 << 20]).into_iter().map(|case| case.case).collect();
+        let sizes = Sizes { caches: vec![48 << 10, 1 << 20], ..Sizes::default() };
+        let names: Vec<String> = cases(&sizes).into_iter().map(|case| case.case).collect();
         assert_eq!(names, ["level 1 cache", "level 2 cache", "memory", "memory, streaming stores"]);
         assert_eq!(half(48 << 10), 12 << 10);
     }

@@ -3,7 +3,9 @@
 //! Written from the published algorithm (R. P. Weicker, Communications of the ACM 27(10), 1984, and its version 2 of 1988):
 //! the same sequence of assignments, procedures, comparisons and string operations, with the final values that version 2
 //! gives. As its rules ask, procedures are not inlined into one another, and results are checked, so that nothing can be
-//! optimised away. Strings are compared and copied byte by byte, by code of this file, so that no C library takes part.
+//! optimised away. As in C, strings are compared by the C library, and string constants are copied as the compiler sees fit. (By
+//! loops over bytes the same processor rates 13 % lower; with procedures inlined, against the rules, more than four times as high.)
+#![expect(unsafe_code, reason = "strcmp of the C library")]
 
 use super::case::{Case, Op, wrong};
 use ioscape_schema::OsUnit;
@@ -279,25 +281,16 @@ fn func_3(kind: Ident) -> bool {
     kind == Ident::Three
 }
 
-/// The difference of the first bytes that differ, up to the terminating zero.
+/// The sign of the difference of the first bytes that differ, up to the terminating zero.
 #[inline(never)]
 fn compare(a: &Text, b: &Text) -> i32 {
-    let mut at = 0;
-    while at < a.len() - 1 && a[at] == b[at] && a[at] != 0 {
-        at += 1;
-    }
-    i32::from(a[at]) - i32::from(b[at])
+    // SAFETY: every text of this file ends with a zero within its array.
+    unsafe { libc::strcmp(a.as_ptr().cast(), b.as_ptr().cast()) }
 }
 
-/// Copies up to the terminating zero.
-#[inline(never)]
+/// Copies a constant.
 fn copy(to: &mut Text, from: &Text) {
-    for (to, from) in to.iter_mut().zip(from) {
-        *to = *from;
-        if *from == 0 {
-            break;
-        }
-    }
+    *to = *from;
 }
 
 /// Refuses any end of the program but the one that version 2.1 prints.

@@ -24,6 +24,7 @@ mod read;
 mod result;
 mod rounds;
 mod select;
+mod sizes;
 mod step;
 mod today;
 mod toolchain;
@@ -39,6 +40,7 @@ use case::{Case, Scene};
 use ioscape_machine::error::Error;
 use ioscape_schema::{Environment, Locality, OsResults, Warning};
 use rounds::Bench;
+use sizes::Sizes;
 use std::time::Instant;
 
 /// What a run came to; with an error, as far as it came.
@@ -72,15 +74,15 @@ pub fn names() -> Vec<&'static str> {
 }
 
 /// All cases, in the order in which they are shown.
-fn catalog(caches: &[u64], places: &[(usize, Locality)]) -> Vec<Case> {
+fn catalog(sizes: &Sizes, places: &[(usize, Locality)]) -> Vec<Case> {
     let mut all = dhrystone::cases();
     all.extend(mab::kernel::cases());
     all.extend(getpid::cases());
     all.extend(cswitch::cases());
     all.extend(select::cases());
-    all.extend(bcopy::cases(caches));
+    all.extend(bcopy::cases(sizes));
     for &place in places {
-        all.extend(read::cases(caches, place));
+        all.extend(read::cases(sizes, place));
         all.extend(open_close::cases(place));
         all.extend(create_delete::cases(place));
     }
@@ -109,7 +111,8 @@ pub fn run(
     let (caches, told) = machine::caches(cpu);
     let places: Vec<(usize, Locality)> =
         homes.iter().enumerate().map(|(index, home)| (index, home.place)).collect();
-    let mut cases = catalog(&caches, &places);
+    let sizes = Sizes::find(&caches, &options.directories);
+    let mut cases = catalog(&sizes, &places);
     cases.retain(|case| options.only.is_empty() || options.only.iter().any(|n| n == case.name));
     let scene = Scene {
         cpu,
@@ -127,6 +130,7 @@ pub fn run(
         elapsed_s: begun.elapsed().as_secs_f64(),
         ..bench.results()
     };
+    bcopy::withdraw_absent_caches(&mut results.benchmarks);
     result::doubt(&mut results, told);
     in_memory.into_iter().for_each(|place| result::doubt_storage(&mut results, place));
     Ok(Outcome { results, environment, warnings, finished })

@@ -81,9 +81,21 @@ fn settings(cpu: usize) -> BTreeMap<String, String> {
         ("seccomp mode", text::field(&status, "Seccomp").map(|mode| mode.to_string())),
         ("traced by process", text::field(&status, "TracerPid").map(|pid| pid.to_string())),
         ("asked of the kernel at start", Some(asked.join(" ")).filter(|words| !words.is_empty())),
+        ("compiler of this program", Some(env!("IOSCAPE_COMPILER").to_owned())),
+        (
+            "program of a process: smallest",
+            crate::today::small_program()
+                .map(|bytes| format!("{} bytes, static, without a runtime", bytes.len())),
+        ),
+        ("program of a process: ioscape", own_size().map(|bytes| format!("{bytes} bytes"))),
         ("build", cfg!(debug_assertions).then(|| "without optimisation".to_owned())),
     ];
     known.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
+}
+
+/// Size of this program, which the steps of the Modified Andrew Benchmark execute.
+fn own_size() -> Option<u64> {
+    Some(std::fs::metadata(std::env::current_exe().ok()?).ok()?.len())
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! `read`: from the file cache, 16 KB at a time into one buffer (Ousterhout 1990, section 8, Table 6).
 
 use super::case::{Case, Op, not_here, wrong};
+use super::sizes::Sizes;
 use ioscape_machine::cache;
 use ioscape_schema::{Locality, OsBenchmark, OsRule, Warning, WarningKind};
 use std::fs::{File, OpenOptions};
@@ -13,7 +14,7 @@ pub(crate) const BLOCK: u64 = 16 << 10;
 const FOLIO: f64 = 1.2;
 
 /// How the file came into the cache.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Filled {
     /// Written, dropped, and read again from its beginning: the kernel chooses the size of its folios.
     ReadAgain,
@@ -22,34 +23,36 @@ enum Filled {
 }
 
 /// The cases; of them `file cache` counts.
-pub(crate) fn cases(caches: &[u64], place: (usize, Locality)) -> Vec<Case> {
+pub(crate) fn cases(sizes: &Sizes, place: (usize, Locality)) -> Vec<Case> {
     // So large that what is read is in no processor cache, as in the original.
-    let last = caches.last().copied().unwrap_or(32 << 20);
-    let large = (2 * last).clamp(16 << 20, 1 << 30).next_multiple_of(BLOCK);
-    let second = caches.get(1).copied().unwrap_or(1 << 20);
-    let small = (second / 2).clamp(BLOCK * 4, 16 << 20).next_multiple_of(BLOCK);
-    let case = |name: &str, bytes, filled, teaches| {
-        Case::new("read", name, teaches, move |_| operation(bytes, filled))
-            .moving(BLOCK)
-            .by(OsRule::CleanQuartile)
-            .at(place)
+    let large = sizes.file_past_caches(place.0).map(|bytes| bytes.next_multiple_of(BLOCK));
+    let second = sizes.caches.get(1).copied().unwrap_or(1 << 20);
+    let small = Ok((second / 2).clamp(BLOCK * 4, 16 << 20).next_multiple_of(BLOCK));
+    let case = |name: &str, bytes: &Result<u64, String>, filled, teaches| {
+        let bytes = bytes.clone();
+        Case::new("read", name, teaches, move |_| {
+            operation(bytes.clone().map_err(not_here)?, filled)
+        })
+        .moving(BLOCK)
+        .by(OsRule::CleanQuartile)
+        .at(place)
     };
     vec![
         case(
             "file cache",
-            large,
+            &large,
             Filled::ReadAgain,
             "Entering the kernel and copying from the file cache: mostly memory bandwidth.",
         ),
         case(
             "file cache, as written",
-            large,
+            &large,
             Filled::Written,
             "The same file as writes of 16 KB left it in the cache: the cost of small folios.",
         ),
         case(
             "level 2 cache",
-            small,
+            &small,
             Filled::ReadAgain,
             "The same with a file that stays in a processor cache: the cost of the call itself.",
         ),
@@ -73,10 +76,18 @@ fn operation(bytes: u64, filled: Filled) -> io::Result<Op> {
     }))
 }
 
-/// Makes the file in the current directory and gets all of it into the cache.
+/// The file, all of it in the cache. It lies beside the directories of the processes and is made by the first of them: writing it
+/// again for each would take most of a run.
 fn fill(bytes: u64, filled: Filled) -> io::Result<File> {
+    let path = format!("../{filled:?}-{bytes}");
+    if let Ok(file) = File::open(&path)
+        && file.metadata()?.len() == bytes
+        && cached(cache::resident_bytes(&file, 0, bytes), bytes).is_ok()
+    {
+        return Ok(file);
+    }
     let mut file =
-        OpenOptions::new().read(true).write(true).create(true).truncate(true).open("data")?;
+        OpenOptions::new().read(true).write(true).create(true).truncate(true).open(path)?;
     let block = [0x5a; BLOCK as usize];
     for _ in 0..bytes / BLOCK {
         file.write_all(&block)?;

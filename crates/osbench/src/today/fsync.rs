@@ -1,4 +1,4 @@
-//! `fsync`: until one written block is on storage.
+//! `fsync`: until one written block, or a changed name, is on storage.
 
 use crate::case::{Case, Op};
 use ioscape_schema::{Locality, OsRule};
@@ -9,16 +9,30 @@ use std::os::unix::fs::FileExt;
 /// Bytes written before each call.
 const BLOCK: usize = 4096;
 
-/// The only case.
+/// The cases.
 pub(crate) fn cases(place: (usize, Locality)) -> Vec<Case> {
     let teaches =
         "Overwriting 4 KB and waiting until they are on storage: the price of durability.";
-    vec![
-        Case::new("fsync", "4 KB overwritten", teaches, |_| operation())
-            .at(place)
-            .by(OsRule::Mean)
-            .effort(2.0),
-    ]
+    let named = "Renaming a file and waiting until its directory is on storage: the last step of an atomic save that survives a crash.";
+    let all = [
+        Case::new("fsync", "4 KB overwritten", teaches, |_| operation()),
+        Case::new("fsync", "directory, after a rename", named, |_| directory()),
+    ];
+    all.map(|case| case.at(place).by(OsRule::Mean).effort(2.0)).into()
+}
+
+fn directory() -> io::Result<Op> {
+    let here = File::open(".")?;
+    File::create("foo")?.sync_all()?;
+    let mut names = ["foo", "bar"];
+    Ok(Box::new(move |count| {
+        for _ in 0..count {
+            std::fs::rename(names[0], names[1])?;
+            names.swap(0, 1);
+            here.sync_all()?;
+        }
+        Ok(())
+    }))
 }
 
 fn operation() -> io::Result<Op> {

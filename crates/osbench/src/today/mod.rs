@@ -6,11 +6,13 @@ mod map;
 mod names;
 mod page_fault;
 mod signal;
+mod small_program;
 mod socket;
 mod thread_switch;
 mod uring;
 
 pub(crate) use fork::NOTHING;
+pub(crate) use small_program::bytes as small_program;
 
 use super::case::Case;
 use ioscape_schema::Locality;

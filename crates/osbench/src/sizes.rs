@@ -1,0 +1,123 @@
+//! How large the blocks and files are that must not fit into a cache: by the caches, as far as memory and storage allow.
+
+use ioscape_machine::cgroup;
+use ioscape_machine::memory::memory;
+use ioscape_machine::target;
+use std::fs::File;
+use std::path::Path;
+
+/// Least bytes that are taken to be past every cache.
+const PAST_LEAST: u64 = 16 << 20;
+
+/// Share of the memory at hand that a case may take.
+const MEMORY_SHARE: u64 = 4;
+
+/// Share of the free space that the files of a run may take.
+const SPACE_SHARE: u64 = 4;
+
+/// What there is to plan by.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Sizes {
+    /// Data caches from the first level on, in bytes.
+    pub(crate) caches: Vec<u64>,
+    /// Memory at hand: what the machine has available, or what a control group leaves of its limit.
+    pub(crate) memory: u64,
+    /// Free space in each directory, in the order named.
+    pub(crate) space: Vec<u64>,
+}
+
+impl Sizes {
+    /// Those of this machine for files in `directories`.
+    pub(crate) fn find(caches: &[u64], directories: &[impl AsRef<Path>]) -> Self {
+        let limit = cgroup::enclosing_limit().unwrap_or(u64::MAX);
+        let free = |path: &Path| {
+            let folder = File::open(path).ok()?;
+            Some(target::space(&folder, "").ok()?.1)
+        };
+        let space = directories.iter().map(|path| free(path.as_ref()).unwrap_or(0)).collect();
+        Self { caches: caches.to_vec(), memory: memory().available.min(limit), space }
+    }
+
+    /// The last cache.
+    fn last(&self) -> u64 {
+        self.caches.last().copied().unwrap_or(32 << 20)
+    }
+
+    /// Bytes of each of two blocks that together are twice as large as the last cache, so that what is copied has left it before it is
+    /// needed again.
+    ///
+    /// # Errors
+    /// Why there is no room for them, in words.
+    pub(crate) fn block_past_caches(&self) -> Result<u64, String> {
+        let len = self.last().max(PAST_LEAST);
+        self.fits(2 * len, "two blocks").map(|_| len)
+    }
+
+    /// Bytes of a file twice as large as the last cache, of which a run keeps two in the directory of this number.
+    ///
+    /// # Errors
+    /// Why there is no room for it, in words.
+    pub(crate) fn file_past_caches(&self, directory: usize) -> Result<u64, String> {
+        let bytes = 2 * self.last().max(PAST_LEAST / 2);
+        self.fits(2 * bytes, "two files")?;
+        let free = self.space.get(directory).copied().unwrap_or(0);
+        if 2 * bytes > free / SPACE_SHARE {
+            return Err(format!(
+                "two files past the last cache take {} MiB, more than a quarter of the free space ({} MiB)",
+                (2 * bytes) >> 20,
+                free >> 20
+            ));
+        }
+        Ok(bytes)
+    }
+
+    fn fits(&self, bytes: u64, what: &str) -> Result<(), String> {
+        if bytes <= self.memory / MEMORY_SHARE {
+            return Ok(());
+        }
+        Err(format!(
+            "{what} past the last cache, which the kernel reports with {} MiB, take {} MiB, more than a quarter of the memory at hand ({} MiB)",
+            self.last() >> 20,
+            bytes >> 20,
+            self.memory >> 20
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn machine(last_mib: u64, memory_mib: u64, space_mib: u64) -> Sizes {
+        let caches = vec![48 << 10, 1 << 20, last_mib << 20];
+        Sizes { caches, memory: memory_mib << 20, space: vec![space_mib << 20] }
+    }
+
+    #[test]
+    fn caches_decide_where_there_is_room() {
+        let sizes = machine(32, 24_000, 45_000);
+        assert_eq!(sizes.block_past_caches(), Ok(32 << 20));
+        assert_eq!(sizes.file_past_caches(0), Ok(64 << 20));
+        assert_eq!(machine(1, 24_000, 45_000).block_past_caches(), Ok(16 << 20));
+        assert_eq!(
+            machine(32, 600, 45_000).file_past_caches(0),
+            Ok(64 << 20),
+            "a group of 600 MiB"
+        );
+    }
+
+    #[test]
+    fn what_does_not_fit_is_told() {
+        let sizes = machine(480, 512, 45_000);
+        let why = sizes.block_past_caches().unwrap_err();
+        assert!(why.contains("480 MiB") && why.contains("(512 MiB)"), "{why}");
+        assert!(machine(32, 24_000, 300).file_past_caches(0).unwrap_err().contains("free space"));
+        assert!(machine(32, 24_000, 300).file_past_caches(1).is_err(), "no such directory");
+    }
+
+    #[test]
+    fn this_machine_has_memory() {
+        let sizes = Sizes::find(&[32 << 10], &[std::env::temp_dir()]);
+        assert!(sizes.memory > 0 && sizes.space[0] > 0);
+    }
+}
