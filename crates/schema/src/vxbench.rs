@@ -161,6 +161,8 @@ pub struct VxJob {
     pub cold: bool,
     /// An option that the system cannot honour is a warning instead of an error.
     pub best_effort: bool,
+    /// `--huge-buffers`: every buffer is in huge pages, where the kernel gives them, whatever its size and the caching.
+    pub huge_buffers: bool,
     /// Every block that is written carries its place, the number of its write and a checksum, which reads check.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub verify: bool,
@@ -203,6 +205,7 @@ impl Default for VxJob {
             trim: false,
             cold: false,
             best_effort: false,
+            huge_buffers: false,
             verify: false,
         }
     }
@@ -275,6 +278,9 @@ pub struct VxFile {
     /// Multiple that direct I/O needed here, in bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub direct_align: Option<u32>,
+    /// Time that the reservation (`-r`) took, in seconds; absent without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reservation_s: Option<f64>,
     /// How `noreuse` was carried out: `RWF_DONTCACHE` or `POSIX_FADV_NOREUSE`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub noreuse_by: Option<String>,

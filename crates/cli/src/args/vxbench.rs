@@ -74,6 +74,9 @@ pub struct VxbenchArgs {
     /// Check that every block holds what was written to it last, in every read and once more at the end
     #[arg(long, conflicts_with = "diagnose")]
     pub verify: bool,
+    /// Put all I/O buffers into huge pages, where the kernel gives them
+    #[arg(long)]
+    pub huge_buffers: bool,
     /// Allow the data of existing files and devices to be overwritten
     #[arg(long)]
     pub destroy_data: bool,
@@ -106,6 +109,7 @@ impl VxbenchArgs {
             direct_above: self.direct_above.clone(),
             cold: self.cold,
             best_effort: self.best_effort,
+            huge_buffers: self.huge_buffers,
             verify: self.verify,
         }
     }

@@ -26,3 +26,4 @@ mod trace_truth;
 mod trace_workload;
 mod verify;
 mod vxbench;
+mod vxbench_calls;

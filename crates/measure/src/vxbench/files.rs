@@ -336,7 +336,7 @@ fn not_for_devices(path: &Path, job: &VxJob) -> Result<(), Error> {
 /// Refuses buffers that would take more than half of the memory at hand.
 pub(crate) fn check_memory(job: &VxJob, files: usize) -> Result<(), Error> {
     let streams = u64::from(job.nthreads).saturating_mul(files as u64);
-    let both = 1 + u64::from(job.direct_above.is_some());
+    let both = 1 + u64::from(job.is_direct());
     let needed = job.iosize.saturating_mul(streams).saturating_mul(both);
     let available = memory().available;
     if needed <= available / 2 {

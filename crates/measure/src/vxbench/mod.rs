@@ -85,9 +85,8 @@ where
     let mut honesty = Honesty::new(job, &mut warnings);
     let direct: Vec<bool> =
         files.opened.iter().map(|one| honesty.direct(one)).collect::<Result<_, _>>()?;
-    for one in &files.opened {
-        honesty.prepare(one)?;
-    }
+    let reserved: Vec<Option<f64>> =
+        files.opened.iter().map(|one| honesty.prepare(one)).collect::<Result<_, _>>()?;
     let shared = shared(&files.opened, job)?;
     let cached = |one: &Opened| cache::resident_bytes(&one.file, 0, one.extent.range_bytes);
     let before: Vec<Option<u64>> = files.opened.iter().map(cached).collect();
@@ -116,6 +115,7 @@ where
     for ((one, streams), direct) in files.opened.iter().zip(told.chunks(threads)).zip(direct) {
         outcome.files.push(summary(one, streams, job, clock, direct)?);
     }
+    outcome.files.iter_mut().zip(reserved).for_each(|(file, s)| file.reservation_s = s);
     outcome.total = figures(&told, clock);
     files.keep();
     Ok(outcome)
@@ -230,8 +230,8 @@ fn summary(
         one.unlink().map_err(|error| Error::io("remove", &one.named, error))?;
         size_bytes = None;
     }
-    let by =
-        if worker::takes_dontcache(&one.file) { "RWF_DONTCACHE" } else { "POSIX_FADV_NOREUSE" };
+    let dontcache = || worker::takes_dontcache(&one.file);
+    let by = || if dontcache() { "RWF_DONTCACHE" } else { "POSIX_FADV_NOREUSE" };
     Ok(VxFile {
         path: one.named.display().to_string(),
         figures: figures(streams, clock),
@@ -239,7 +239,8 @@ fn summary(
         size_bytes,
         extents: extents.map(|found| extents::fragments(&found)),
         direct_align: direct.then(|| one.direct_align()),
-        noreuse_by: job.noreuse.then(|| by.to_owned()),
+        reservation_s: None,
+        noreuse_by: (job.noreuse && !job.workload.is_mapped()).then(|| by().to_owned()),
     })
 }
 

@@ -1,6 +1,8 @@
 //! Before and after the requests: truncation, extent size, reservation, and what the file system made of them.
 
 use super::files::Opened;
+use super::worker::takes_dontcache;
+use ioscape_machine::cache;
 use ioscape_machine::error::Error;
 use ioscape_machine::extents::{self, fragments};
 use ioscape_machine::traps;
@@ -9,6 +11,10 @@ use ioscape_schema::{Access, VxJob, Warning, WarningKind};
 use rustix::fs::FallocateFlags;
 use rustix::io::Errno;
 use std::os::unix::fs::MetadataExt;
+use std::time::Instant;
+
+/// More than this share of a file in the file cache after it was dropped, and the run is not cold.
+const KEPT_MOST: f64 = 0.05;
 
 /// Doubts collected on the way, or the error that stands for the first of them.
 pub(crate) struct Honesty<'a> {
@@ -47,13 +53,12 @@ impl<'a> Honesty<'a> {
         }
         let align = u64::from(one.direct_align());
         if !self.job.iosize.is_multiple_of(align) {
-            return Err(Error::Unsupported {
-                what: format!("{option} on {}", one.named.display()),
-                why: format!(
-                    "direct I/O on {name} needs offsets and sizes that are multiples of {align} bytes, but iosize is {}",
-                    self.job.iosize
-                ),
-            });
+            let why = format!(
+                "direct I/O on {name} needs offsets and sizes that are multiples of {align} bytes, but iosize is {}",
+                self.job.iosize
+            );
+            self.refuse(one, option, &why)?;
+            return Ok(false);
         }
         let doubts = traps::judge(&one.file_system, Access::Direct, one.says_direct());
         for doubt in doubts {
@@ -64,8 +69,9 @@ impl<'a> Honesty<'a> {
         Ok(true)
     }
 
-    /// Makes the file and its space ready for the requests.
-    pub(crate) fn prepare(&mut self, one: &Opened) -> Result<(), Error> {
+    /// Makes the file and its space ready for the requests; gives the seconds that a reservation took.
+    pub(crate) fn prepare(&mut self, one: &Opened) -> Result<Option<f64>, Error> {
+        self.noreuse(one)?;
         let fail = |verb, error: Errno| Error::io(verb, &one.named, error);
         if self.job.trunc {
             rustix::fs::ftruncate(&one.file, 0).map_err(|e| fail("truncate", e))?;
@@ -73,8 +79,11 @@ impl<'a> Honesty<'a> {
         if let Some(bytes) = self.job.extsize {
             self.extent_size(one, bytes)?;
         }
+        let mut reservation_s = None;
         if let Some(bytes) = self.job.reservation {
+            let begun = Instant::now();
             self.reserve(one, bytes)?;
+            reservation_s = Some(begun.elapsed().as_secs_f64());
         }
         if self.job.contig || self.job.align {
             self.placed(one)?;
@@ -85,8 +94,44 @@ impl<'a> Honesty<'a> {
         }
         if self.job.cold {
             one.evict()?;
+            self.gone_from_cache(one)?;
         }
-        Ok(())
+        Ok(reservation_s)
+    }
+
+    /// Sees that nothing of the file stayed in the file cache.
+    fn gone_from_cache(&mut self, one: &Opened) -> Result<(), Error> {
+        let size = one.state()?.len();
+        let Some(kept) = cache::resident_bytes(&one.file, 0, size).filter(|_| size > 0) else {
+            return Ok(());
+        };
+        if kept as f64 <= size as f64 * KEPT_MOST {
+            return Ok(());
+        }
+        let why = format!(
+            "{kept} of its {size} bytes stay in the file cache, as on a file system in memory ({}), or where another process has mapped the file",
+            one.file_system.name
+        );
+        self.refuse(one, "--cold", &why)
+    }
+
+    /// Refuses `noreuse` where the file cache keeps the data all the same.
+    fn noreuse(&mut self, one: &Opened) -> Result<(), Error> {
+        if !self.job.noreuse {
+            return Ok(());
+        }
+        if self.job.workload.is_mapped() {
+            let why = "loads and stores of a mapping always leave their pages in the file cache";
+            return self.refuse(one, "-c noreuse", why);
+        }
+        if takes_dontcache(&one.file) {
+            return Ok(());
+        }
+        let why = format!(
+            "{} on this kernel has no RWF_DONTCACHE, and POSIX_FADV_NOREUSE, which there is, keeps the pages until memory is short",
+            one.file_system.name
+        );
+        self.refuse(one, "-c noreuse", &why)
     }
 
     fn extent_size(&mut self, one: &Opened, bytes: u64) -> Result<(), Error> {
@@ -159,6 +204,10 @@ impl<'a> Honesty<'a> {
 
     /// Gives back what the file does not use, if asked, and sees that it went.
     pub(crate) fn finish(&mut self, one: &Opened) -> Result<(), Error> {
+        // Where there was no reservation, the extents came with the data.
+        if self.job.align && self.job.reservation.is_none() {
+            self.placed(one)?;
+        }
         if !self.job.trim && !self.job.noreserve {
             return Ok(());
         }

@@ -123,6 +123,82 @@ fn a_file_that_is_shorter_than_it_was_is_a_failure() {
 }
 
 #[test]
+fn what_an_option_cannot_do_is_an_error_or_with_best_effort_a_warning() {
+    let folder = folder();
+    let path = [folder.path().join("a")];
+    attempt(&job(VxWorkload::Write), &path, false).unwrap();
+    let refused = |job: &VxJob, path: &[PathBuf], words: &str| {
+        let error = attempt(job, path, true).unwrap_err();
+        assert!(error.is_misuse() && error.to_string().contains(words), "{error}");
+        let run = attempt(&VxJob { best_effort: true, ..job.clone() }, path, true).unwrap();
+        let told = run.warnings.iter().filter(|one| one.message.contains(words)).count();
+        assert_eq!(told, 1, "{words}: {:?}", run.warnings);
+    };
+    refused(&VxJob { noreuse: true, ..job(VxWorkload::MmapRead) }, &path, "-c noreuse");
+    // Extents of 64 GiB begin elsewhere, if the file system takes such a size at all.
+    let align =
+        VxJob { align: true, extsize: Some(64 << 30), best_effort: true, ..job(VxWorkload::Write) };
+    let run = attempt(&align, &path, true).unwrap();
+    assert!(run.warnings.iter().any(|one| one.message.contains("-f align")), "{:?}", run.warnings);
+    let memory = Path::new("/dev/shm");
+    if !memory.is_dir() {
+        return skipped("there is no file system in memory");
+    }
+    let folder = tempfile::tempdir_in(memory).unwrap();
+    let path = [folder.path().join("a")];
+    attempt(&job(VxWorkload::Write), &path, false).unwrap();
+    refused(&VxJob { cold: true, ..job(VxWorkload::Read) }, &path, "--cold");
+}
+
+#[test]
+fn a_file_that_another_process_maps_is_not_cold() {
+    let folder = folder();
+    let path = [folder.path().join("a")];
+    attempt(&job(VxWorkload::Write), &path, false).unwrap();
+    let cold = VxJob { cold: true, ..job(VxWorkload::Read) };
+    if let Err(error) = attempt(&cold, &path, false) {
+        return skipped(&error.to_string());
+    }
+    let file = std::fs::File::open(&path[0]).unwrap();
+    let mapped = crate::engine::mmap::Mmap::new(
+        &file,
+        8 * BLOCK,
+        false,
+        crate::engine::buffer::Buffer::new(BLOCK as usize, 1, 1).unwrap(),
+        crate::engine::buffer::Stamp::new(1),
+    );
+    let mut mapped = mapped.unwrap();
+    for i in 0..8 {
+        let request = Request { op: Op::Read, offset: i * BLOCK, len: BLOCK as u32 };
+        crate::engine::Perform::perform(&mut mapped, &request).unwrap();
+    }
+    let error = attempt(&cold, &path, false).unwrap_err();
+    assert!(error.to_string().contains("stay in the file cache"), "{error}");
+}
+
+#[test]
+fn direct_reads_reach_the_end_of_the_file() {
+    let folder = folder();
+    let path = [folder.path().join("a")];
+    std::fs::write(&path[0], vec![1; 3 * BLOCK as usize + 100]).unwrap();
+    let direct = VxJob { direct: true, iocount: Some(4), ..job(VxWorkload::Read) };
+    let size = 3 * BLOCK + 100;
+    let extent = Extent { range_bytes: size, grow_to: None, end_bytes: 0 };
+    let tail = |_: u32, _: u32| {
+        (0..4u64).map(move |i| {
+            let len = (size - i * BLOCK).min(BLOCK) as u32;
+            Request { op: Op::Read, offset: i * BLOCK, len }
+        })
+    };
+    let files = Files::open(&[(path[0].clone(), extent)], &direct, false).unwrap();
+    match run(files, &direct, &Clock::new(), &Watch::default(), tail) {
+        Ok(run) => assert_eq!((run.total.ios, run.total.bytes), (4, size)),
+        Err(Error::Unsupported { why, .. }) => skipped(&why),
+        Err(error) => panic!("{error}"),
+    }
+}
+
+#[test]
 fn removal_and_appending_do_what_they_say() {
     let folder = folder();
     let path = [folder.path().join("a")];
@@ -151,7 +227,10 @@ fn reservations_are_made_and_given_back() {
     let tries = [reserving(false, true), reserving(true, false)];
     for job in tries {
         match attempt(&job, &path, false) {
-            Ok(run) => assert_eq!((run.total.ios, run.warnings.len()), (0, 0)),
+            Ok(run) => {
+                assert_eq!((run.total.ios, run.warnings.len()), (0, 0));
+                assert!(run.files[0].reservation_s.is_some_and(|s| s > 0.0), "it is timed");
+            }
             Err(Error::Unsupported { why, .. }) => skipped(&why),
             Err(error) => panic!("{error}"),
         }

@@ -29,9 +29,6 @@ pub(crate) const STREAM_WORDS: usize = REPORT_WORDS + 2;
 /// `RWF_DONTCACHE` of linux/fs.h (kernel 6.14): the pages of the request leave the file cache when it is done.
 const DONTCACHE: ReadWriteFlags = ReadWriteFlags::from_bits_retain(0x80);
 
-/// Direct requests from this size on have their buffers in huge pages, where the kernel gives them.
-const HUGE_ABOVE: usize = 512 << 10;
-
 /// Stack of a worker thread: the hot loop is shallow.
 const STACK_BYTES: usize = 512 << 10;
 
@@ -74,10 +71,11 @@ impl Ways {
         let (one, job) = (&plan.files[user], plan.job);
         let direct = plan.direct[user];
         let mut flags = 0;
+        // The paper's way with direct requests that are not aligned (p. 19): each waits until its data is on storage.
+        let unaligned = job.direct && !job.iosize.is_multiple_of(u64::from(one.direct_align()));
         for (given, flag) in [
-            (job.direct && direct, libc::O_DIRECT),
             (job.sync, libc::O_SYNC),
-            (job.dsync, libc::O_DSYNC),
+            (job.dsync || unaligned, libc::O_DSYNC),
             (job.append, libc::O_APPEND),
         ] {
             flags |= if given { flag } else { 0 };
@@ -85,8 +83,7 @@ impl Ways {
         let write = job.workload.writes();
         let again = |flags| one.again(flags, write).map_err(fault(Action::Open));
         let main = again(flags)?;
-        let discovers = job.direct_above.is_some() && direct;
-        let direct = discovers.then(|| again(flags | libc::O_DIRECT)).transpose()?;
+        let direct = direct.then(|| again(flags | libc::O_DIRECT)).transpose()?;
         let dontcache = job.noreuse && takes_dontcache(&one.file);
         for (given, advice) in [
             (job.random, rustix::fs::Advice::Random),
@@ -247,9 +244,11 @@ impl Stream<'_> {
         }
         let main = self.psync(ways.main, content())?;
         let main = if ways.dontcache { main.with_flags(DONTCACHE) } else { main };
-        match (job.direct_above, ways.direct) {
-            (Some(above), Some(direct)) => {
-                let mut engine = Discovered::new(main, self.psync(direct, content())?, above);
+        match ways.direct {
+            // Whole blocks are direct; what is left of a file behind them has no size that direct I/O takes.
+            Some(direct) => {
+                let direct = self.psync(direct, content())?;
+                let mut engine = Discovered::new(main, direct, job.iosize.saturating_sub(1));
                 self.drive(&mut engine, repeat(), sync.as_ref())
             }
             _ => {
@@ -282,10 +281,9 @@ impl Stream<'_> {
         let (mut align, mut len) = (1, usize::try_from(job.iosize).unwrap_or(usize::MAX));
         if job.is_direct() {
             align = self.plan.files[user].direct_align() as usize;
-            // Large direct requests pin every page of their buffer, which costs what they are to save.
-            if len >= HUGE_ABOVE {
-                (align, len) = (HUGE.max(align), len.next_multiple_of(HUGE));
-            }
+        }
+        if job.huge_buffers {
+            (align, len) = (HUGE.max(align), len.next_multiple_of(HUGE));
         }
         let seed = mix(job.rand_seed) ^ u64::from(self.index);
         let buffer = Buffer::new(len, align, seed);

@@ -31,7 +31,8 @@ fn lines(run: &VxRun, show: VxShow, style: &Style) -> String {
         for (thread, one) in (1..).zip(&file.threads).filter(|_| show.per_thread) {
             out += &line(&format!("user {user} thread {thread}"), one, show, "");
         }
-        let path = format!("  {}", style.clean(&file.path));
+        let reserved = file.reservation_s.map(|s| format!(" (reserved in {} s)", fine_seconds(s)));
+        let path = format!("  {}{}", style.clean(&file.path), reserved.unwrap_or_default());
         out += &line(&format!("user {user}"), &file.figures, show, &path);
     }
     let (sum, word) = (run.total.cpu_s(), style.pick("\u{2009}+\u{2009}", " + "));

@@ -24,9 +24,9 @@ Suboptions (-i), separated by commas:
   rdpct=N        percentage of reads in rand_mixed [50]
 Open types (-o): append, sync (O_SYNC), trunc
 Cache options (-c):
-  direct   bypass the file cache (O_DIRECT)
+  direct   bypass the file cache (O_DIRECT); the rest of a file behind its last whole block goes through it
   dsync    data synchronous (O_DSYNC)
-  noreuse  leave nothing in the file cache (RWF_DONTCACHE, or else POSIX_FADV_NOREUSE)
+  noreuse  leave nothing in the file cache (RWF_DONTCACHE; --best-effort: POSIX_FADV_NOREUSE where there is none)
   random   POSIX_FADV_RANDOM, MADV_RANDOM
   seq      POSIX_FADV_SEQUENTIAL, MADV_SEQUENTIAL
 Flags (-f) for reservations (-r) and extent sizes (-e):

@@ -53,6 +53,8 @@ pub struct VxWords {
     pub best_effort: bool,
     /// `--verify`.
     pub verify: bool,
+    /// `--huge-buffers`.
+    pub huge_buffers: bool,
 }
 
 const SUBOPTIONS: [&str; 12] = [
@@ -88,6 +90,7 @@ pub fn parse(words: &VxWords) -> Result<VxJob, VxError> {
         cold: words.cold,
         best_effort: words.best_effort,
         verify: words.verify,
+        huge_buffers: words.huge_buffers,
         ..VxJob::default()
     };
     suboptions(&mut job, &words.suboptions)?;

@@ -69,6 +69,13 @@ pub fn plan(job: &VxJob, file_bytes: Option<u64>) -> Result<VxPlan, VxError> {
             job.iosize
         ));
     }
+    let reserved = job.reservation.filter(|_| job.noextend).unwrap_or(u64::MAX);
+    if job.workload.writes() && range > reserved {
+        return fail(format!(
+            "{} reaches byte {range}, past the reservation of {reserved} bytes, which -f noextend forbids: give a smaller iocount or maxfilesize",
+            job.workload
+        ));
+    }
     let end_bytes = match job.workload.writes() {
         true if job.append => size.saturating_add(range),
         true => range.max(present),
@@ -80,7 +87,7 @@ pub fn plan(job: &VxJob, file_bytes: Option<u64>) -> Result<VxPlan, VxError> {
 /// Requests of every stream: as asked, or the blocks of the range shared out.
 fn counts(job: &VxJob, range: u64) -> Vec<u64> {
     let streams = u64::from(job.nthreads);
-    let tail = !job.workload.is_random() && !job.is_direct();
+    let tail = !job.workload.is_random();
     let blocks = if tail { range.div_ceil(job.iosize) } else { range / job.iosize };
     let share = |thread: u64| (blocks + streams - 1 - thread) / streams;
     (0..streams).map(|thread| job.iocount.unwrap_or_else(|| share(thread))).collect()

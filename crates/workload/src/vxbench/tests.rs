@@ -197,3 +197,30 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn no_workload_writes_past_a_reservation_that_must_not_be_extended() {
+    for workload in ["write", "rand_write", "rand_mixed"] {
+        let asked = |suboptions: &str, existing| {
+            let words = VxWords {
+                reservation: Some("64k".into()),
+                flags: vec!["noextend".into()],
+                ..words(workload, suboptions)
+            };
+            parse(&words).and_then(|job| plan(&job, Some(existing)))
+        };
+        let error =
+            asked("iosize=4k,maxfilesize=1m", 1 << 20).or_else(|_| asked("iosize=4k", 1 << 20));
+        assert!(error.unwrap_err().to_string().contains("noextend forbids"), "{workload}");
+        assert!(asked("iosize=4k", 64 << 10).is_ok(), "{workload} within the reservation");
+    }
+}
+
+#[test]
+fn sequential_direct_requests_cover_the_tail() {
+    let words = VxWords { cache: vec!["direct".into()], ..words("read", "iosize=4k") };
+    let job = parse(&words).unwrap();
+    let plan = plan(&job, Some(10_000)).unwrap();
+    let lengths: Vec<u32> = plan.requests(&job, 0, 0).map(|request| request.len).collect();
+    assert_eq!(lengths, [4096, 4096, 1808]);
+}
