@@ -50,6 +50,7 @@ fn carry_out(command: Command, typed: &args::Typed) -> u8 {
         Command::Run(args) => command::run::main(&args),
         Command::Predict(args) => command::predict::main(&args),
         Command::Compare(args) => command::compare::main(&args),
+        Command::Ab(args) => command::ab::main(&args),
         Command::Validate(args) => command::validate::main(&args, typed),
         Command::Characterize(args) => command::characterize::main(&args),
         Command::Vxbench(args) => command::vxbench::main(&args),

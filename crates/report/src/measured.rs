@@ -5,6 +5,12 @@ use ioscape_schema::{Basis, MeasuredComparison};
 /// What the columns mean, what was assumed, and how the condition ended.
 pub fn notes(one: &MeasuredComparison) -> Vec<String> {
     let margin = one.margin * 100.0;
+    if one.rows.iter().all(|row| row.basis == Basis::Interleaved) {
+        return vec![format!(
+            "Ratio: geometric mean of the pairs; from, to: the interval that holds at all times, over all rows with 95 %. No \
+             difference: the interval lies within {margin:.0} % of 1."
+        )];
+    }
     let mut notes = vec![format!(
         "Ratio: figure over that of the other system; from, to: its 95 % interval. Chance is ruled out over all rows together; no \
          difference: the interval lies within {margin:.0} % of 1."

@@ -67,6 +67,8 @@ pub enum Basis {
     Rounds,
     /// A single run on one side or both: its own interval and what runs usually differ by.
     SingleRun,
+    /// Rounds of both in turns, compared pair by pair; the interval holds whenever the test was stopped.
+    Interleaved,
 }
 
 /// One row that both documents have.
@@ -85,6 +87,9 @@ pub struct MeasuredRow {
     pub values: [f64; 2],
     /// Rounds or processes behind each.
     pub rounds: [u32; 2],
+    /// Every round of the second and of the first, in the order taken; absent where the documents hold them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub samples: Option<[Vec<f64>; 2]>,
     /// The second system's figure over the first's.
     #[serde(deserialize_with = "crate::range::not_negative")]
     pub ratio: f64,

@@ -4,6 +4,7 @@
 //! verdict. Every verdict follows from an interval; where the interval does not decide, the verdict says so, and says what
 //! would tell.
 
+pub mod ab;
 pub mod campaign;
 pub mod comparison;
 pub mod frame;

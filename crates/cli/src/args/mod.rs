@@ -1,5 +1,6 @@
 //! The command line, parsed but not yet interpreted; nothing is opened here.
 
+mod ab;
 mod analyze;
 mod campaign;
 mod characterize;
@@ -23,6 +24,7 @@ use ioscape_schema::{Engine, SizeDistribution, Workers};
 use std::path::{Path, PathBuf};
 use value::{bytes, real_engine, seconds};
 
+pub use ab::AbArgs;
 pub use analyze::{AnalyzeArgs, CharacterizeArgs as CharacterizeTraceArgs, MergeArgs};
 pub use campaign::{CampaignAction, CampaignArgs, CampaignRunArgs};
 pub use characterize::CharacterizeArgs;
@@ -67,6 +69,8 @@ pub enum Command {
     Predict(PredictArgs),
     /// Compare results of one kind row by row, and evaluated systems on the same workloads, also by price
     Compare(CompareArgs),
+    /// Measure two directories or two job files in turns until it is certain which is faster
+    Ab(Box<AbArgs>),
     /// Measure random workloads and show how far off their predictions were
     Validate(ValidateArgs),
     /// Run a command and describe its I/O by the five parameters of the workload model
@@ -102,6 +106,7 @@ impl Command {
             Self::Evaluate(args) => std::slice::from_ref(&args.target),
             Self::Validate(args) => std::slice::from_ref(&args.target),
             Self::Run(args) => &args.places,
+            Self::Ab(args) => return Some(args.place()),
             Self::Doctor(args) => std::slice::from_ref(&args.directory),
             Self::Vxbench(args) => &args.files,
             Self::Campaign(args) => return args.measured_on(),

@@ -1,5 +1,6 @@
 //! The commands: what the arguments mean, and what is poured into what.
 
+pub mod ab;
 pub mod calibrate;
 pub mod campaign;
 pub mod characterize;

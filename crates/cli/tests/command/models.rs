@@ -2,7 +2,7 @@
 
 use assert_cmd::Command;
 use assert_cmd::cargo::cargo_bin;
-use ioscape_schema::{Access, Document, Evaluation, SystemComparison, Verdict, Workload};
+use ioscape_schema::{Access, Basis, Document, Evaluation, SystemComparison, Verdict, Workload};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -396,4 +396,41 @@ fn an_interrupted_validation_is_kept_and_goes_on() {
         assert!(points.iter().any(|point| point.measurement == *one), "measured again: {one:?}");
     }
     refused(&["validate", &a, target, "--resume", &whole], &["w.json", "nothing to continue"]);
+}
+
+#[test]
+fn arms_take_turns_until_the_verdict_is_certain() {
+    let folder = Folder::new();
+    let [a, b] = ["a", "b"].map(|name| folder.path(name));
+    std::fs::create_dir(&a).expect("a directory");
+    std::fs::create_dir(&b).expect("a directory");
+    let job = |size: &str| {
+        format!(
+            "[[job]]\nname = \"x\"\nunique_bytes = \"4M\"\nsize_mean = \"{size}\"\nread_frac = 1.0\n"
+        )
+    };
+    let [small, large] = [("small.toml", "4k"), ("large.toml", "256k")]
+        .map(|(name, size)| folder.put_text(name, &job(size)));
+    let short = ["--seconds", "100ms", "--budget", "60s", "--json"];
+    let jobs = [&["ab", &small, &large, "--dir", &a], &short[..]].concat();
+    let found = document(&stdout(&jobs)).comparison().expect("a comparison").measured[0].clone();
+    let row = &found.rows[0];
+    assert_eq!((row.name.as_deref(), row.basis), (Some("x"), Basis::Interleaved));
+    let samples = row.samples.as_ref().expect("every round");
+    assert_eq!(samples.each_ref().map(Vec::len), row.rounds.map(|count| count as usize));
+    assert_eq!(
+        row.verdict,
+        Verdict::Faster,
+        "requests of 256 KiB move more than of 4 KiB: {row:?}"
+    );
+    let places =
+        [&["ab", &a, &b, "--unique-bytes", "4M"], &short[..2], &["--budget", "3s", "--json"]]
+            .concat();
+    let found = document(&stdout(&places)).comparison().expect("a comparison").measured[0].clone();
+    assert_eq!(found.systems, [b.clone(), a.clone()]);
+    assert!(found.rows[0].rounds[0] > 0 && found.rows[0].workload.is_some());
+    refused(&["ab", &a, &small], &["not of one kind"]);
+    let two = folder.put_text("two.toml", &(job("4k") + &job("8k").replace("\"x\"", "\"y\"")));
+    refused(&["ab", &small, &two], &["1 jobs", "as many"]);
+    assert_eq!(scratch_files(Path::new(&a)), Vec::<PathBuf>::new());
 }

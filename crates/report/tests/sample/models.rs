@@ -104,6 +104,7 @@ fn measured() -> MeasuredComparison {
         metric: if index == 2 { Metric::Time } else { Metric::Throughput },
         values: [ratio * 4e6, 4e6],
         rounds: [3, 1],
+        samples: None,
         ratio,
         ci95: [ratio / width, ratio * width],
         basis,

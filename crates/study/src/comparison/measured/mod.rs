@@ -59,6 +59,7 @@ fn row(base: &Row, other: &Row, judged: &Judged) -> MeasuredRow {
         metric: base.metric,
         values: [other.figure.value, base.figure.value],
         rounds: [&other.figure, &base.figure].map(|figure| figure.samples.len() as u32),
+        samples: None,
         ratio: judged.ratio(),
         ci95: judged.ci95(),
         basis: judged.basis,

@@ -1,0 +1,59 @@
+//! Options of `ab`: the two arms, the work that both do, and how long.
+
+use super::result::ResultArgs;
+use super::value::{bytes, fraction, seconds};
+use super::workload::WorkloadArgs;
+use clap::Args;
+use std::path::{Path, PathBuf};
+
+/// `ioscape ab`.
+#[derive(Debug, Args)]
+#[command(allow_negative_numbers = true)]
+pub struct AbArgs {
+    /// The base: a directory, or a job file (.toml) or result of characterize (.json) that is run in --dir
+    #[arg(value_name = "A")]
+    pub first: PathBuf,
+    /// What is held against it, of the same kind
+    #[arg(value_name = "B")]
+    pub second: PathBuf,
+    /// Where two job files are run
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    pub dir: PathBuf,
+    /// The jobs that are run in two directories; without any, the workload of the options
+    #[arg(long, value_name = "JOB.toml")]
+    pub jobs: Option<PathBuf>,
+    /// The workload that is run in two directories.
+    #[command(flatten)]
+    pub workload: WorkloadArgs,
+    /// Longest time for all of it; it ends earlier once every verdict is certain
+    #[arg(long, value_name = "TIME", default_value = "3m", value_parser = seconds)]
+    pub budget: f64,
+    /// Longest time of one run
+    #[arg(long, value_name = "TIME", default_value = "2s", value_parser = seconds)]
+    pub seconds: f64,
+    /// Differences of less than this share are no difference
+    #[arg(long, value_name = "FRAC", default_value = "0.03", value_parser = fraction)]
+    pub margin: f64,
+    /// Run the workers in a control group with this much memory, file cache included
+    #[arg(long, value_name = "SIZE", value_parser = bytes)]
+    pub memory: Option<u64>,
+    /// Seed of all random choices
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// Where the result goes.
+    #[command(flatten)]
+    pub out: ResultArgs,
+}
+
+impl AbArgs {
+    /// Whether two job files are compared, not two directories.
+    pub fn compares_jobs(&self) -> bool {
+        let is_job = |path: &PathBuf| path.extension().is_some_and(|e| e == "toml" || e == "json");
+        is_job(&self.first) || is_job(&self.second)
+    }
+
+    /// The directory of the first arm.
+    pub fn place(&self) -> &Path {
+        if self.compares_jobs() { &self.dir } else { &self.first }
+    }
+}

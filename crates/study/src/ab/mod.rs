@@ -1,0 +1,146 @@
+//! Two ways of doing the same work, measured in turns until it is certain which is faster.
+
+mod sequential;
+
+pub use sequential::PairedTest;
+
+use ioscape_schema::{Basis, MeasuredRow, Metric, Workload};
+
+/// Which arm of a pair is measured first and which second, 0 and 1: balanced over every two pairs, so that steady drift cancels,
+/// and begun by either with equal chance.
+pub fn order(seed: u64, pair: usize) -> [usize; 2] {
+    let block = (seed ^ (pair as u64 / 2)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    let begins_second = (block >> 63 == 1) ^ (pair % 2 == 1);
+    if begins_second { [1, 0] } else { [0, 1] }
+}
+
+/// One workload on both arms.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Duel {
+    /// Its name.
+    pub name: String,
+    /// The workload of each arm.
+    pub workloads: [Workload; 2],
+    test: PairedTest,
+    samples: [Vec<f64>; 2],
+}
+
+/// All workloads, which are measured in turns.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Interleaving {
+    duels: Vec<Duel>,
+    seed: u64,
+    next: usize,
+}
+
+impl Interleaving {
+    /// The workloads by name, each with that of the first and of the second arm. Over all of them together, equal arms get a
+    /// false verdict with a chance of at most `alpha`; ratios within `margin` of 1 are no difference.
+    pub fn new(all: Vec<(String, [Workload; 2])>, alpha: f64, margin: f64, seed: u64) -> Self {
+        let alpha = alpha / all.len().max(1) as f64;
+        let duel = |(name, workloads)| Duel {
+            name,
+            workloads,
+            test: PairedTest::new(alpha, margin),
+            samples: Default::default(),
+        };
+        Self { duels: all.into_iter().map(duel).collect(), seed, next: 0 }
+    }
+
+    /// The workload whose turn it is, by its number, and the order of its arms; `None` when all verdicts are certain.
+    pub fn turn(&mut self) -> Option<(usize, [usize; 2])> {
+        let count = self.duels.len();
+        let open = |&index: &usize| self.duels[index % count].test.is_open();
+        let found = (self.next..self.next + count).find(open)? % count;
+        self.next = found + 1;
+        Some((found, order(self.seed ^ (found as u64) << 32, self.duels[found].test.pairs())))
+    }
+
+    /// A workload.
+    pub fn duel(&self, index: usize) -> &Duel {
+        &self.duels[index]
+    }
+
+    /// Records a pair of throughputs, the first arm's and the second's, when a share `spent` of the time is.
+    pub fn record(&mut self, index: usize, throughputs: [f64; 2], spent: f64) {
+        let duel = &mut self.duels[index];
+        duel.test.push(throughputs[0], throughputs[1], spent);
+        for (samples, throughput) in duel.samples.iter_mut().zip(throughputs) {
+            samples.push(throughput);
+        }
+    }
+
+    /// What is known so far, a row per workload that was measured.
+    pub fn rows(&self) -> Vec<MeasuredRow> {
+        self.duels.iter().filter(|duel| duel.test.pairs() > 0).map(Duel::row).collect()
+    }
+
+    /// In one line, how the workload that was measured last stands.
+    pub fn standing(&self, index: usize) -> String {
+        let duel = &self.duels[index];
+        let [low, high] = duel.test.interval();
+        format!(
+            "{}: {:.3} ({low:.3} to {high:.3}) after {} pairs",
+            duel.name,
+            duel.test.ratio(),
+            duel.test.pairs()
+        )
+    }
+}
+
+impl Duel {
+    fn row(&self) -> MeasuredRow {
+        let [first, second] = self.samples.each_ref().map(|samples| crate::ratio::median(samples));
+        let pairs = self.test.pairs() as u32;
+        MeasuredRow {
+            name: Some(self.name.clone()),
+            workload: (self.workloads[0] == self.workloads[1]).then(|| self.workloads[0].clone()),
+            metric: Metric::Throughput,
+            values: [second, first],
+            rounds: [pairs, pairs],
+            samples: Some([self.samples[1].clone(), self.samples[0].clone()]),
+            ratio: self.test.ratio(),
+            ci95: self.test.interval(),
+            basis: Basis::Interleaved,
+            verdict: self.test.verdict(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ioscape_schema::Verdict;
+
+    #[test]
+    fn the_order_is_balanced_over_every_two_pairs() {
+        let mut begins = 0;
+        for seed in 0..100 {
+            for pair in (0..40).step_by(2) {
+                assert_ne!(order(seed, pair), order(seed, pair + 1));
+                begins += usize::from(order(seed, pair) == [1, 0]);
+            }
+        }
+        assert!((700..1300).contains(&begins), "{begins} of 2000");
+    }
+
+    #[test]
+    fn workloads_take_turns_until_each_is_certain() {
+        let all =
+            ["quick", "slow"].map(|name| (name.to_owned(), [(); 2].map(|()| Workload::default())));
+        let mut both = Interleaving::new(all.to_vec(), 0.05, 0.03, 1);
+        let mut turns = [0; 2];
+        for round in 0..40u32 {
+            let Some((index, order)) = both.turn() else { break };
+            assert_eq!(order[0] + order[1], 1);
+            turns[index] += 1;
+            let noise: f64 = if round % 4 < 2 { 1.5 } else { 1.0 / 1.5 };
+            let pair = if index == 0 { [1e8, 2e8 * noise.min(1.01)] } else { [1e8, 1e8 * noise] };
+            both.record(index, pair, f64::from(round) / 40.0);
+        }
+        let rows = both.rows();
+        assert_eq!((rows[0].verdict, rows[1].verdict), (Verdict::Faster, Verdict::CannotBeTold));
+        assert!(turns[0] <= 12 && turns[1] >= 28, "{turns:?}");
+        assert!(rows[0].values[0] > rows[0].values[1] && rows[0].ratio > 1.9);
+    }
+}

@@ -1,0 +1,210 @@
+//! A test of paired rounds that may be looked at after every round: its error holds whenever it is stopped.
+//!
+//! The time that may be spent is known, so the error is spent over it (O'Brien and Fleming, "A multiple testing procedure for
+//! clinical trials", 1979; Jennison and Turnbull, "Group Sequential Methods", 2000, chapters 2 and 9). Where there is no
+//! difference the sum of the pairs' logarithms is a random walk that leaves a constant bound within the time with probability
+//! alpha, however often it is looked at: a Wiener process leaves +-c with probability 4(1 - Phi(c)) at most. The effects that the
+//! bound does not rule out are the repeated confidence interval. The scatter is estimated: bounds are Student's t of the
+//! same tail.
+
+use ioscape_schema::Verdict;
+use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
+
+/// Fewest pairs of a verdict: fewer tell nothing of their own scatter.
+const PAIRS_MIN: usize = 4;
+/// The smallest tail that is told from nothing.
+const TAIL_MIN: f64 = 1e-12;
+/// A bound that no finite scatter reaches.
+const BOUND_MAX: f64 = 1e6;
+
+/// The pairs of one workload so far.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PairedTest {
+    /// ln(second arm's throughput over the first's) of every pair.
+    logs: Vec<f64>,
+    /// Chance of a false verdict, 0 to 1.
+    alpha: f64,
+    /// Ratios within this of 1 are no difference.
+    margin: f64,
+    /// Share of the time that is spent, 0 to 1.
+    spent: f64,
+}
+
+impl PairedTest {
+    /// A test without pairs, of which at most a share `alpha` of all equal arms gets a false verdict.
+    pub fn new(alpha: f64, margin: f64) -> Self {
+        Self { logs: Vec::new(), alpha, margin, spent: 0.0 }
+    }
+
+    /// Adds a pair of throughputs, the first arm's and the second's, when a share `spent` of the time is; one without a
+    /// throughput says nothing and is left out.
+    pub fn push(&mut self, first: f64, second: f64, spent: f64) {
+        self.spent = self.spent.max(spent).min(1.0);
+        let log = (second / first).ln();
+        if log.is_finite() {
+            self.logs.push(log);
+        }
+    }
+
+    /// Pairs so far.
+    pub fn pairs(&self) -> usize {
+        self.logs.len()
+    }
+
+    fn mean(&self) -> f64 {
+        self.logs.iter().sum::<f64>() / self.logs.len().max(1) as f64
+    }
+
+    /// The second arm's throughput over the first's: the geometric mean of the pairs.
+    pub fn ratio(&self) -> f64 {
+        self.mean().exp()
+    }
+
+    /// Half the width of the interval on the logarithm; infinite where too few pairs say nothing.
+    fn half(&self) -> f64 {
+        let count = self.logs.len() as f64;
+        if self.logs.len() < PAIRS_MIN {
+            return f64::INFINITY;
+        }
+        let mean = self.mean();
+        let variance =
+            self.logs.iter().map(|log| (log - mean).powi(2)).sum::<f64>() / (count - 1.0);
+        self.bound(count - 1.0) * (variance / count).sqrt()
+    }
+
+    /// How many standard errors the mean may be off by now.
+    fn bound(&self, freedom: f64) -> f64 {
+        let (Ok(normal), Ok(student)) = (Normal::new(0.0, 1.0), StudentsT::new(0.0, 1.0, freedom))
+        else {
+            return BOUND_MAX;
+        };
+        let over_all_time = -normal.inverse_cdf(self.alpha / 4.0);
+        let tail = normal.cdf(-over_all_time / self.spent.sqrt());
+        if tail < TAIL_MIN { BOUND_MAX } else { -student.inverse_cdf(tail) }
+    }
+
+    /// The interval of the ratio that holds at all times with probability 1 - alpha: low and high.
+    pub fn interval(&self) -> [f64; 2] {
+        // Far beyond any real ratio, and still a finite number.
+        [-1.0, 1.0].map(|sign| (self.mean() + sign * self.half()).clamp(-100.0, 100.0).exp())
+    }
+
+    /// What can be said of the second arm so far.
+    pub fn verdict(&self) -> Verdict {
+        match self.interval() {
+            [low, _] if low > 1.0 => Verdict::Faster,
+            [_, high] if high < 1.0 => Verdict::Slower,
+            [low, high] if low >= 1.0 - self.margin && high <= 1.0 + self.margin => {
+                Verdict::NoDifference
+            }
+            _ => Verdict::CannotBeTold,
+        }
+    }
+
+    /// Whether more pairs are needed.
+    pub fn is_open(&self) -> bool {
+        self.verdict() == Verdict::CannotBeTold
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::{RngExt, SeedableRng};
+    use rand_pcg::Pcg64Mcg;
+
+    /// Virtual seconds that a pair of runs takes, and that there are.
+    const PAIR_S: f64 = 4.5;
+    const TIME_S: f64 = 180.0;
+    /// Standard deviation of ln(throughput) from one run of two seconds to the next: the repeatability of such runs on a
+    /// quiet disk is 2 to 10 %.
+    const NOISE: f64 = 0.05;
+
+    /// A machine whose speed drifts by tens of percent, and whose runs scatter; one in fifty stalls for half of its time.
+    struct Machine {
+        generator: Pcg64Mcg,
+        drift: f64,
+        noise: f64,
+        stalls: f64,
+    }
+
+    impl Machine {
+        fn new(seed: u64, noise: f64, stalls: f64) -> Self {
+            Self { generator: Pcg64Mcg::seed_from_u64(seed), drift: 0.0, noise, stalls }
+        }
+
+        fn normal(&mut self) -> f64 {
+            (0..12).map(|_| self.generator.random::<f64>()).sum::<f64>() - 6.0
+        }
+
+        fn run(&mut self, speed: f64) -> f64 {
+            let (step, noise) = (self.normal(), self.normal());
+            self.drift = 0.98 * self.drift + 0.03 * step;
+            let stalled = self.generator.random::<f64>() < self.stalls;
+            speed * (self.drift + self.noise * noise).exp() * if stalled { 0.5 } else { 1.0 }
+        }
+    }
+
+    /// The verdict within three minutes on an arm that is `factor` times as fast, and the pairs that it took.
+    fn decided(seed: u64, factor: f64, noise: f64, stalls: f64) -> (Verdict, usize) {
+        let mut machine = Machine::new(seed, noise, stalls);
+        let mut test = PairedTest::new(0.05, 0.03);
+        let mut spent_s = 0.0;
+        while test.is_open() && spent_s + PAIR_S <= TIME_S {
+            let [mut first, mut second] = [0.0; 2];
+            for arm in super::super::order(seed, test.pairs()) {
+                let speed = if arm == 0 { 1e8 } else { factor * 1e8 };
+                *[&mut first, &mut second][arm] = machine.run(speed);
+            }
+            spent_s += PAIR_S;
+            test.push(first, second, spent_s / TIME_S);
+        }
+        (test.verdict(), test.pairs())
+    }
+
+    fn share(count: u64, factor: f64, noise: f64, stalls: f64, of: fn(Verdict) -> bool) -> u64 {
+        (0..count).filter(|seed| of(decided(1000 + seed, factor, noise, stalls).0)).count() as u64
+    }
+
+    #[test]
+    fn identical_arms_are_told_apart_five_times_of_a_hundred_at_most() {
+        let differs = |verdict| matches!(verdict, Verdict::Faster | Verdict::Slower);
+        assert!(share(100, 1.0, NOISE, 0.0, differs) <= 5);
+        // Over more worlds: quieter, noisier, and with stalls.
+        for (noise, stalls) in [(0.01, 0.0), (NOISE, 0.0), (0.2, 0.0), (NOISE, 0.02)] {
+            let wrong = share(1000, 1.0, noise, stalls, differs);
+            assert!(wrong <= 50, "noise {noise}, stalls {stalls}: {wrong} of 1000");
+        }
+    }
+
+    #[test]
+    fn a_true_difference_of_five_percent_is_found_in_three_minutes() {
+        let slower = |verdict| verdict == Verdict::Slower;
+        let faster = |verdict| verdict == Verdict::Faster;
+        let found = [share(100, 0.95, NOISE, 0.0, slower), share(100, 1.05, NOISE, 0.0, faster)];
+        assert!(found.iter().all(|found| *found >= 90), "{found:?} of 100");
+    }
+
+    #[test]
+    fn equal_arms_of_a_steady_machine_show_no_difference() {
+        let equal = |verdict| verdict == Verdict::NoDifference;
+        assert!(share(100, 1.0, 0.015, 0.0, equal) >= 90);
+    }
+
+    #[test]
+    fn few_pairs_say_nothing_and_useless_ones_are_left_out() {
+        let mut test = PairedTest::new(0.05, 0.03);
+        assert_eq!((test.verdict(), test.ratio()), (Verdict::CannotBeTold, 1.0));
+        for _ in 0..3 {
+            test.push(1.0, 2.0, 0.1);
+        }
+        test.push(0.0, 0.0, 0.1);
+        test.push(f64::NAN, 1.0, 0.1);
+        assert_eq!((test.pairs(), test.verdict()), (3, Verdict::CannotBeTold));
+        assert!(test.interval().iter().all(|end| end.is_finite()));
+        for _ in 0..3 {
+            test.push(1.0, 2.0, 0.2);
+        }
+        assert_eq!(test.verdict(), Verdict::Faster, "it never varies");
+    }
+}
