@@ -1,4 +1,5 @@
-//! Fits a drive's parameters to measured times: skews by trying all of them, times by searching one after the other.
+//! Fits a drive's parameters to measured times: the rotation and the skews by the platter's phase, the seek curve by the
+//! rotations that requests waited for, and then every time by itself.
 //!
 //! What is made small is the error of each request when the angle of the platter is known from the request before
 //! ([`one_step`]), bounded so that retries and recalibrations do not count, plus the distance of the distributions in a
@@ -10,6 +11,7 @@ use crate::compare::{Agreement, agreement};
 use crate::drive::{Drive, Parameters, Status};
 use crate::seek::SeekCurve;
 use crate::simulate::{Arrivals, Configuration, Job, SimulatedRequest, one_step, simulate};
+use crate::{phase, seeks};
 use std::fmt;
 
 /// Requests that come later than this after the one before say nothing of the angle.
@@ -17,6 +19,12 @@ pub const SHORT_GAP_NS: u64 = 30_000_000;
 
 /// An error counts up to here: beyond it the drive did something else.
 const BOUND_NS: u64 = 4_000_000;
+
+/// A parameter is moved for no less than this.
+const LESS: f64 = 0.999;
+
+/// Times the seek curve is fitted, each from the one before.
+const FITS: u32 = 4;
 
 /// How the distance of the distributions is weighed against the bounded error of pairs.
 const WEIGHT: f64 = 1.0;
@@ -134,7 +142,7 @@ pub fn verdict(
     let mut lines = compare(start, &fitted, halves)?;
     let [before, mut fit] = [judge(&start.build()?, halves[1]), judge(&fitted.build()?, halves[1])];
     let mut kept = fitted;
-    if before.cost_ns <= fit.cost_ns {
+    if LESS * before.cost_ns <= fit.cost_ns {
         lines.push("the start explains the held-out half as well or better: it is kept".to_owned());
         (kept, fit) = (start.clone(), before);
     }
@@ -160,9 +168,11 @@ const fn time(name: &'static str, step: f64, at: fn(&mut Parameters) -> Option<&
     Knob { name, step, relative: false, at }
 }
 
+const ROTATION: &str = "rotation_ms";
+
 /// The times and rates that are fitted, in the order they are tried.
 const KNOBS: [Knob; 16] = [
-    Knob { name: "rotation_ms", step: 0.002, relative: true, at: |p| Some(&mut p.rotation_ms) },
+    Knob { name: ROTATION, step: 0.002, relative: true, at: |p| Some(&mut p.rotation_ms) },
     time("controller.write_before_ms", 0.4, |p| Some(&mut p.controller.write_before_ms)),
     time("controller.write_after_ms", 0.2, |p| Some(&mut p.controller.write_after_ms)),
     time("controller.read_before_ms", 0.4, |p| Some(&mut p.controller.read_before_ms)),
@@ -234,20 +244,39 @@ pub fn calibrate(
     step: &mut dyn FnMut(&str, f64) -> bool,
 ) -> Result<Parameters, Error> {
     let mut best = start.clone();
+    let mut told = false;
     if search.skews {
-        let sample = &jobs[..jobs.len().min(search.sample)];
         // Within a cylinder the track skew alone decides, so it is found first.
-        for name in [TRACK_SKEW, CYLINDER_SKEW] {
-            let cost = skew_cost(&best, sample, name)?;
-            if !step(name, cost) {
-                return Ok(best);
+        if !step("rotation_ms and zones", cost(&best, jobs)?) {
+            return Ok(best);
+        }
+        told = by_phase(&mut best, jobs)?;
+        if !told {
+            let sample = &jobs[..jobs.len().min(search.sample)];
+            for name in [TRACK_SKEW, CYLINDER_SKEW] {
+                let cost = skew_cost(&best, sample, name)?;
+                if !step(name, cost) {
+                    return Ok(best);
+                }
+                try_skews(&mut best, sample, name, cost)?;
             }
-            try_skews(&mut best, sample, name, cost)?;
         }
     }
     let mut lowest = cost(&best, jobs)?;
+    for _ in 0..search.rounds.min(FITS) {
+        if !step("seek", lowest) {
+            return Ok(best);
+        }
+        let Some(other) = seeks::fitted(&best, &best.build()?, jobs) else { break };
+        let found = cost(&other, jobs)?;
+        if found >= lowest {
+            break;
+        }
+        (lowest, best) = (found, other);
+    }
     for round in 0..search.rounds {
-        for knob in &KNOBS {
+        // A rotation that the phase tells is not traded for other errors.
+        for knob in KNOBS.iter().filter(|knob| !told || knob.name != ROTATION) {
             if !step(knob.name, lowest) {
                 return Ok(best);
             }
@@ -255,6 +284,20 @@ pub fn calibrate(
         }
     }
     Ok(best)
+}
+
+/// Takes the time of rotation and the skews that the platter's phase tells, if they explain the jobs better.
+fn by_phase(best: &mut Parameters, jobs: &[Job]) -> Result<bool, Error> {
+    let drive = best.build()?;
+    let Some(found) = phase::found(best, &drive, jobs) else { return Ok(false) };
+    if found == *best {
+        return Ok(true);
+    }
+    let is_better = cost(&found, jobs)? < judge(&drive, jobs).cost_ns;
+    if is_better {
+        *best = found;
+    }
+    Ok(is_better)
 }
 
 fn cost(parameters: &Parameters, jobs: &[Job]) -> Result<f64, Error> {
@@ -327,7 +370,7 @@ fn turn(
             let by = direction * scale * knob.step;
             *value = if knob.relative { *value * (1.0 + by) } else { (*value + by).max(0.0) };
             let cost = cost(&other, jobs)?;
-            if cost >= lowest {
+            if cost >= LESS * lowest {
                 break;
             }
             (lowest, *best) = (cost, other);

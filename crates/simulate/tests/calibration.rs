@@ -1,8 +1,10 @@
 //! A drive is found again from times that it made itself.
 
-use ioscape_schema::{Io, Op, Request};
+use ioscape_schema::{Io, IoFlags, Op, Request};
 use ioscape_simulate::calibrate::{Search, calibrate, judge};
-use ioscape_simulate::{Arrivals, Configuration, Parameters, drives, jobs, simulate};
+use ioscape_simulate::layout::Zone;
+use ioscape_simulate::seek::SeekCurve;
+use ioscape_simulate::{Arrivals, Configuration, Parameters, drives, jobs, one_step, simulate};
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::Rng;
 
@@ -52,6 +54,120 @@ fn skews_and_costs_are_found_again() {
     );
     let fit = judge(&fitted.build().unwrap(), &jobs);
     assert!(fit.paired.within_1ms > 0.97, "{:?}", fit.paired);
+}
+
+/// Random requests all over the drive, one after the other with pauses, of which this share is written synchronously.
+fn scattered(truth: &Parameters, count: u64, writes: u64) -> Vec<ioscape_simulate::Job> {
+    let drive = truth.build().unwrap();
+    let mut dice = Pcg64Mcg::new(11);
+    let blocks = drive.mechanism.layout.blocks() - 16;
+    let mut at = 0;
+    let rows: Vec<Io> = (0..count)
+        .map(|_| {
+            let op = if dice.next_u64() % 100 < writes { Op::Write } else { Op::Read };
+            let len = 512 * (1 + dice.next_u64() % 16) as u32;
+            let request = Request { op, offset: dice.next_u64() % blocks * 512, len };
+            at += 1_000_000 + dice.next_u64() % 9_000_000;
+            let flags = IoFlags::SYNC;
+            Io { request, flags, queued_ns: at, issued_ns: at, completed_ns: at, ..Io::default() }
+        })
+        .collect();
+    let mut all = jobs(&rows, &[0], &drive).unwrap();
+    let disk = drive.buffer.usual();
+    let closed = Configuration { disk, arrivals: Arrivals::Closed, ..Configuration::default() };
+    let run = simulate(&drive, &all, &closed);
+    for (job, row) in all.iter_mut().zip(&run.rows) {
+        job.io = Io { queued_ns: row.io.issued_ns, ..row.io };
+    }
+    all
+}
+
+/// A drive like the HP 97560 of which every fitted parameter is another.
+fn changed() -> Parameters {
+    let mut truth = drives::find("hp-97560").unwrap();
+    truth.rotation_ms = 14.95;
+    for (zone, skews) in truth.zones.iter_mut().zip([(10, 23), (12, 5), (7, 31)]) {
+        (zone.track_skew, zone.cylinder_skew) = skews;
+    }
+    truth.zones[1].offset = 17;
+    truth.seek =
+        SeekCurve::TwoPart { divider: 383, a: 2.8, b: 0.45, c: 8.6, e: 0.0078, short: vec![] };
+    truth.controller.read_before_ms = 2.0;
+    truth.controller.write_before_ms = 2.6;
+    truth.controller.write_after_ms = 0.3;
+    truth
+}
+
+/// Root mean square distance of two curves with their controllers' times for reads, over all distances.
+fn apart(one: &Parameters, other: &Parameters) -> f64 {
+    let [one, other] = [one, other].map(|p| {
+        let before = p.controller.read_before_ms;
+        let table = p.seek.table(p.cylinders).unwrap();
+        table[1..].iter().map(|&ns| f64::from(ns) / 1e6 + before).collect::<Vec<f64>>()
+    });
+    let squares = one.iter().zip(&other).map(|(a, b)| (a - b) * (a - b)).sum::<f64>();
+    (squares / one.len() as f64).sqrt()
+}
+
+#[test]
+fn a_drive_with_several_zones_is_found_from_a_start_that_is_wrong_in_everything() {
+    let mut start = drives::find("hp-97560").unwrap();
+    start.rotation_ms = 15.028;
+    is_found(&changed(), &start);
+}
+
+/// The C2247A has eight zones of different tracks, and measured times of the first seeks.
+#[test]
+fn zones_of_different_tracks_are_found() {
+    let start = drives::find("hp-c2247a").unwrap();
+    let mut truth = start.clone();
+    truth.rotation_ms *= 0.9957;
+    for (n, zone) in truth.zones.iter_mut().enumerate() {
+        zone.track_skew = (zone.track_skew + 5 + n as u32) % zone.sectors_per_track;
+        zone.cylinder_skew = (zone.cylinder_skew + 11 + 2 * n as u32) % zone.sectors_per_track;
+    }
+    if let SeekCurve::TwoPart { a, b, c, e, .. } = &mut truth.seek {
+        (*a, *b, *c, *e) = (*a + 0.5, *b * 1.07, *c + 0.5, *e * 1.1);
+    }
+    truth.controller.write_before_ms += 0.25;
+    is_found(&truth, &start);
+}
+
+#[expect(clippy::print_stderr, reason = "the figures are worth seeing")]
+fn is_found(truth: &Parameters, start: &Parameters) {
+    let jobs = scattered(truth, 20_000, 40);
+    let search = Search { rounds: 6, ..Search::default() };
+    let fitted = calibrate(start, &jobs, search, &mut |_, _| true).unwrap();
+    assert!((fitted.rotation_ms / truth.rotation_ms - 1.0).abs() < 1e-5, "{}", fitted.rotation_ms);
+    for (found, told) in fitted.zones.iter().zip(&truth.zones) {
+        let skews = |zone: &Zone| (zone.track_skew, zone.cylinder_skew, zone.offset);
+        assert_eq!(skews(found), skews(told));
+    }
+    let seeks = apart(&fitted, truth);
+    eprintln!("seeks {seeks} ms apart");
+    assert!(seeks < 0.02, "{seeks} ms: {:?}", fitted.seek);
+    let drive = fitted.build().unwrap();
+    let predicted = one_step(&drive, drive.buffer.usual(), &jobs);
+    let near = predicted
+        .iter()
+        .zip(&jobs)
+        .filter(|(ns, job)| ns.abs_diff(job.io.physical_ns()) <= 100_000);
+    let share = near.count() as f64 / jobs.len() as f64;
+    eprintln!("{share} within 0.1 ms");
+    assert!(share >= 0.99, "{share} within 0.1 ms");
+}
+
+#[test]
+fn a_right_start_is_not_left() {
+    let truth = changed();
+    let jobs = scattered(&truth, 6_000, 40);
+    let fitted =
+        calibrate(&truth, &jobs, Search { rounds: 3, ..Search::default() }, &mut |_, _| true)
+            .unwrap();
+    let [fit, own] = [&fitted, &truth].map(|p| judge(&p.build().unwrap(), &jobs).cost_ns);
+    assert!(fit <= own, "{fit} ns after {own}");
+    assert!(apart(&fitted, &truth) < 0.02);
+    assert_eq!(fitted.zones, truth.zones);
 }
 
 #[test]

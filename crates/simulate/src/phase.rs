@@ -1,0 +1,341 @@
+//! The time of a rotation and the skews, from the phase of the platter at the completion of requests.
+//!
+//! A request from the medium completes a fixed time after its last sector has passed the head. So with the right time of
+//! rotation and the right skews, completions less the angles of the last sectors all fall on one phase; with wrong ones
+//! they spread over the circle. How close they are is told by the length of their mean as unit vectors (Rayleigh's test of
+//! uniformity). Requests that a buffer answered only add noise.
+
+use crate::drive::{BusTransfer, Drive, Parameters};
+use crate::simulate::Job;
+use std::collections::BTreeMap;
+use std::f64::consts::TAU;
+
+/// How far from the start's time of rotation is searched, as a share.
+const RANGE: f64 = 0.01;
+
+/// Requests with which the first search is made, and with which skews are settled.
+const FIRST: usize = 240;
+const MANY: usize = 3000;
+
+/// Requests of the short parts with which the time of a rotation is settled, and how many parts.
+const PART: usize = 40;
+const PARTS: usize = 60;
+
+/// Least length of the mean vector for a phase to be believed: chance gives a third in the first search.
+const COHERENT: f64 = 0.45;
+
+/// One completed request.
+#[derive(Clone, Copy, Debug)]
+struct Mark {
+    at_ns: f64,
+    zone: usize,
+    /// End of its last sector on its track, in turns.
+    sector: f64,
+    /// Position of the track on its cylinder, and of the cylinder in its zone.
+    track: i64,
+    cylinder: i64,
+    write: bool,
+}
+
+/// Skews of a zone: of a track against the one before, and of a cylinder against the one before, in sectors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Skews {
+    track: u32,
+    cylinder: u32,
+}
+
+/// The start with the time of rotation, skews and offsets of zones that the phases of completions tell; `None` when they
+/// tell none.
+pub fn found(start: &Parameters, drive: &Drive, jobs: &[Job]) -> Option<Parameters> {
+    let (marks, missing) = marks(drive, jobs);
+    // What a read still has to cross on the bus can differ from zone to zone; a write completes a fixed time after the medium.
+    let writes = 5 * marks.iter().filter(|mark| mark.write).count() > marks.len();
+    let mut zones: Vec<Vec<Mark>> = vec![Vec::new(); start.zones.len()];
+    for mark in marks {
+        zones[mark.zone].push(mark);
+    }
+    let most = (0..zones.len()).max_by_key(|&z| zones[z].len())?;
+    let sectors = |zone: usize| start.zones[zone].sectors_per_track;
+    let first = densest(&zones[most], FIRST)?;
+    let near = start.rotation_ms * 1e6;
+    let (rotation_ns, skews) = search(first, sectors(most), near)?;
+    let settled = settled(&zones[most], sectors(most), skews, near).unwrap_or(rotation_ns);
+    let rotation_ns = refined(&zones[most], sectors(most), skews, settled);
+    let mut fitted = start.clone();
+    fitted.rotation_ms = libm::round(rotation_ns) / 1e6;
+    let mut phases = vec![None; zones.len()];
+    for (zone, marks) in zones.iter().enumerate() {
+        let some = densest(marks, MANY).unwrap_or(marks);
+        let Some((length, skews)) = best_skews(some, sectors(zone), rotation_ns) else { continue };
+        if some.len() < 40 || length < COHERENT {
+            continue;
+        }
+        let spec = &mut fitted.zones[zone];
+        spec.track_skew = skews.track;
+        let switches = u32::from(start.heads - spec.spare_tracks_per_cylinder).saturating_sub(1);
+        let all = i64::from(skews.cylinder) - i64::from(switches) * i64::from(skews.track);
+        spec.cylinder_skew = all.rem_euclid(i64::from(spec.sectors_per_track)) as u32;
+        let skipped = f64::from(missing[zone] * skews.track) / f64::from(sectors(zone));
+        phases[zone] = phase(some, sectors(zone), skews, rotation_ns, writes).map(|p| p + skipped);
+    }
+    offsets(&mut fitted, &phases, most);
+    Some(fitted)
+}
+
+/// Puts the zones at the angles to one another that their phases tell; that of the `fixed` one cannot be told.
+fn offsets(fitted: &mut Parameters, phases: &[Option<f64>], fixed: usize) {
+    let Some(origin) = phases[fixed] else { return };
+    let base =
+        f64::from(fitted.zones[fixed].offset) / f64::from(fitted.zones[fixed].sectors_per_track);
+    for (zone, phase) in phases.iter().enumerate() {
+        let Some(phase) = phase else { continue };
+        let spec = &mut fitted.zones[zone];
+        let sectors = f64::from(spec.sectors_per_track);
+        let turns = (base + phase - origin).rem_euclid(1.0);
+        spec.offset = libm::round(turns * sectors) as u32 % spec.sectors_per_track;
+    }
+}
+
+/// The requests with measured times, with where the last block of each lies when skews and offsets are left out; and how
+/// many tracks the first cylinder of each zone lacks: it is counted as if it were whole.
+fn marks(drive: &Drive, jobs: &[Job]) -> (Vec<Mark>, Vec<u32>) {
+    let layout = &drive.mechanism.layout;
+    let tracks = layout.tracks();
+    let mut places: Vec<(i64, i64)> = Vec::with_capacity(tracks.len());
+    for (at, track) in tracks.iter().enumerate() {
+        let place = match at.checked_sub(1).map(|before| (tracks[before], places[before])) {
+            Some((before, _)) if before.zone != track.zone => (0, 0),
+            Some((before, (_, cylinder))) if before.cylinder != track.cylinder => (0, cylinder + 1),
+            Some((_, (nth, cylinder))) => (nth + 1, cylinder),
+            None => (0, 0),
+        };
+        places.push(place);
+    }
+    let mut marks = Vec::with_capacity(jobs.len());
+    for job in jobs.iter().filter(|job| job.io.physical_ns() > 0 && job.command.count > 0) {
+        let address = layout.locate(job.command.block + job.command.count - 1);
+        let track = &tracks[address.track];
+        let (nth, cylinder) = places[address.track];
+        let span = layout.span_ns(address.track, address.slot + 1) as f64;
+        // What a read still has to cross on the bus after the medium.
+        let crossing = match drive.bus.transfer {
+            BusTransfer::Overlapped => drive.bus.time_ns(1, false),
+            _ => drive.bus.time_ns(job.command.count, false),
+        };
+        let after = if job.command.write { 0 } else { crossing };
+        marks.push(Mark {
+            at_ns: job.io.completed_ns.saturating_sub(after) as f64,
+            zone: usize::from(track.zone),
+            sector: span / layout.rotation_ns() as f64,
+            track: nth,
+            cylinder,
+            write: job.command.write,
+        });
+    }
+    let missing = lacking(drive);
+    for mark in marks.iter_mut().filter(|mark| mark.cylinder == 0) {
+        mark.track += i64::from(missing[mark.zone]);
+    }
+    (marks, missing)
+}
+
+/// How many tracks the first cylinder of each zone has fewer than the fullest.
+fn lacking(drive: &Drive) -> Vec<u32> {
+    let mut counts: BTreeMap<(u16, u32), u32> = BTreeMap::new();
+    for track in drive.mechanism.layout.tracks() {
+        *counts.entry((track.zone, track.cylinder)).or_insert(0) += 1;
+    }
+    let mut found: Vec<[u32; 2]> = Vec::new();
+    for ((zone, _), count) in counts {
+        match found.get_mut(usize::from(zone)) {
+            Some([_, most]) => *most = count.max(*most),
+            None => found.push([count, count]),
+        }
+    }
+    found.into_iter().map(|[first, most]| most - first).collect()
+}
+
+/// The `count` marks in a row that take the least time.
+fn densest(marks: &[Mark], count: usize) -> Option<&[Mark]> {
+    if marks.len() < count {
+        return (marks.len() >= 40).then_some(marks);
+    }
+    let span = |part: &&[Mark]| part[count - 1].at_ns - part[0].at_ns;
+    marks.windows(count).min_by(|a, b| span(a).total_cmp(&span(b)))
+}
+
+/// Unit vectors of all turns that are whole sectors.
+fn circle(sectors: u32) -> Vec<[f64; 2]> {
+    (0..sectors)
+        .map(|n| {
+            let (sin, cos) = libm::sincos(TAU * f64::from(n) / f64::from(sectors));
+            [cos, sin]
+        })
+        .collect()
+}
+
+fn times(a: [f64; 2], b: [f64; 2]) -> [f64; 2] {
+    [a[0] * b[0] - a[1] * b[1], a[0] * b[1] + a[1] * b[0]]
+}
+
+fn plus(a: [f64; 2], b: [f64; 2]) -> [f64; 2] {
+    [a[0] + b[0], a[1] + b[1]]
+}
+
+/// Completion less the sector's angle, as a unit vector.
+fn vector(mark: &Mark, origin_ns: f64, rotation_ns: f64) -> [f64; 2] {
+    let turns = (mark.at_ns - origin_ns) / rotation_ns - mark.sector;
+    let (sin, cos) = libm::sincos(TAU * (turns - libm::floor(turns)));
+    [cos, sin]
+}
+
+/// The skews with which the marks are closest, and how close they are, from 0 to 1.
+fn best_skews(marks: &[Mark], sectors: u32, rotation_ns: f64) -> Option<(f64, Skews)> {
+    let origin = marks.first()?.at_ns;
+    let circle = circle(sectors);
+    let vectors: Vec<[f64; 2]> = marks.iter().map(|m| vector(m, origin, rotation_ns)).collect();
+    let tracks: Vec<i64> = {
+        let mut all: Vec<i64> = marks.iter().map(|m| m.track).collect();
+        all.sort_unstable();
+        all.dedup();
+        all
+    };
+    let rank = |track: i64| tracks.binary_search(&track).unwrap_or(0);
+    let ranks: Vec<usize> = marks.iter().map(|m| rank(m.track)).collect();
+    let back = |by: i64| circle[(-by).rem_euclid(i64::from(sectors)) as usize];
+    let mut best: Option<(f64, Skews)> = None;
+    for cylinder in 0..sectors {
+        // Reads and writes complete different times after the medium.
+        let mut sums = vec![[[0.0; 2]; 2]; tracks.len()];
+        for ((mark, vector), &rank) in marks.iter().zip(&vectors).zip(&ranks) {
+            let turned = times(*vector, back(mark.cylinder * i64::from(cylinder)));
+            let sum = &mut sums[rank][usize::from(mark.write)];
+            *sum = plus(*sum, turned);
+        }
+        for track in 0..sectors {
+            let mut all = [[0.0; 2]; 2];
+            for (sum, &nth) in sums.iter().zip(&tracks) {
+                let by = back(nth * i64::from(track));
+                all = [plus(all[0], times(sum[0], by)), plus(all[1], times(sum[1], by))];
+            }
+            let length = all.iter().map(|v| libm::hypot(v[0], v[1])).sum::<f64>();
+            let length = length / marks.len() as f64;
+            if best.is_none_or(|(most, _)| length > most) {
+                best = Some((length, Skews { track, cylinder }));
+            }
+        }
+    }
+    best
+}
+
+/// Mean vectors of reads and writes, and how close the marks are.
+fn mean(marks: &[Mark], sectors: u32, skews: Skews, rotation_ns: f64) -> ([[f64; 2]; 2], f64) {
+    let origin = 0.0;
+    let circle = circle(sectors);
+    let mut sums = [[0.0; 2]; 2];
+    for mark in marks {
+        let by = mark.cylinder * i64::from(skews.cylinder) + mark.track * i64::from(skews.track);
+        let turned = times(
+            vector(mark, origin, rotation_ns),
+            circle[(-by).rem_euclid(i64::from(sectors)) as usize],
+        );
+        let sum = &mut sums[usize::from(mark.write)];
+        *sum = plus(*sum, turned);
+    }
+    let length = sums.iter().map(|v| libm::hypot(v[0], v[1])).sum::<f64>();
+    (sums, length / marks.len().max(1) as f64)
+}
+
+/// The angle, in turns, at which a zone would begin if its first cylinder were whole, by its reads or its writes.
+fn phase(
+    marks: &[Mark],
+    sectors: u32,
+    skews: Skews,
+    rotation_ns: f64,
+    writes: bool,
+) -> Option<f64> {
+    let (sums, _) = mean(marks, sectors, skews, rotation_ns);
+    let sum = sums[usize::from(writes)];
+    (sum != [0.0; 2]).then(|| libm::atan2(sum[1], sum[0]) / TAU)
+}
+
+/// The first search: time of rotation and skews together.
+fn search(marks: &[Mark], sectors: u32, near_ns: f64) -> Option<(f64, Skews)> {
+    let span = marks.last()?.at_ns - marks.first()?.at_ns;
+    let step = (0.35 * near_ns * near_ns / span.max(near_ns)).max(near_ns * 2e-6);
+    let steps = ((RANGE * near_ns / step) as i64).min(400);
+    let mut best: Option<(f64, f64, Skews)> = None;
+    for n in -steps..=steps {
+        let rotation_ns = near_ns + n as f64 * step;
+        let (length, skews) = best_skews(marks, sectors, rotation_ns)?;
+        if best.is_none_or(|(most, _, _)| length > most) {
+            best = Some((length, rotation_ns, skews));
+        }
+    }
+    best.filter(|(length, _, _)| *length >= COHERENT).map(|(_, rotation, skews)| (rotation, skews))
+}
+
+/// The time of rotation with which many short parts of the marks are close, each at its own phase: one part alone can be
+/// close by chance with another time, and a real spindle does not keep its phase for long.
+fn settled(marks: &[Mark], sectors: u32, skews: Skews, near_ns: f64) -> Option<f64> {
+    let span = |part: &[Mark]| part[part.len() - 1].at_ns - part[0].at_ns;
+    let mut parts: Vec<&[Mark]> = marks.chunks_exact(PART).collect();
+    parts.sort_by(|a, b| span(a).total_cmp(&span(b)));
+    parts.truncate(PARTS);
+    let longest = span(parts.last()?);
+    let step = 0.2 * near_ns * near_ns / longest.max(near_ns);
+    let steps = ((RANGE * near_ns / step) as i64).min(2000);
+    let closeness = |rotation_ns: f64| {
+        parts.iter().map(|part| mean(part, sectors, skews, rotation_ns).1).sum::<f64>()
+    };
+    let tried = (-steps..=steps).map(|n| near_ns + n as f64 * step);
+    let best = tried.map(|t| (closeness(t), t)).max_by(|a, b| a.0.total_cmp(&b.0))?;
+    Some(peak(&closeness, best.1, step))
+}
+
+/// The time of rotation from longer and longer parts of the marks, as long as they stay together.
+fn refined(marks: &[Mark], sectors: u32, skews: Skews, rotation_ns: f64) -> f64 {
+    let (mut best, mut count, mut before) = (rotation_ns, FIRST, 0.0);
+    let mut step = 0.0;
+    loop {
+        let Some(part) = densest(marks, count.min(marks.len())) else { return best };
+        let span = (part[part.len() - 1].at_ns - part[0].at_ns).max(best);
+        let fine = 0.1 * best * best / span;
+        // The first part was searched in steps of its own; later ones begin within the peak of the part before.
+        let reach = if step == 0.0 { 6 } else { libm::ceil(step / fine) as i64 + 2 };
+        let closeness = |rotation| mean(part, sectors, skews, rotation).1;
+        let tried = (-reach.min(200)..=reach.min(200)).map(|n| best + n as f64 * fine);
+        let Some((most, near)) = tried
+            .map(|rotation| (closeness(rotation), rotation))
+            .max_by(|a, b| a.0.total_cmp(&b.0))
+        else {
+            return best;
+        };
+        if most < 0.8 * before {
+            return best;
+        }
+        best = peak(&closeness, near, fine);
+        (before, step) = (most, 2.0 * fine);
+        if count >= marks.len() {
+            return best;
+        }
+        count *= 2;
+    }
+}
+
+/// The top between two steps, by halving.
+fn peak(height: &dyn Fn(f64) -> f64, near: f64, step: f64) -> f64 {
+    let (mut best, mut step) = (near, step);
+    let mut top = height(best);
+    for _ in 0..24 {
+        step /= 2.0;
+        for other in [best - step, best + step] {
+            let found = height(other);
+            if found > top {
+                (best, top) = (other, found);
+                break;
+            }
+        }
+    }
+    best
+}

@@ -1,0 +1,231 @@
+//! The seek curve and the controller's times, from the rotation that requests waited for.
+//!
+//! Once the phase of the platter is known, a request's time says exactly how long before its first sector the head would
+//! have been there if it took no time to get there. What is left after the true time is a wait between nothing and one
+//! rotation, evenly spread. So over requests with seeks of about the same length, the least and the longest wait tell how
+//! far the assumed time is off, without the error of a mean.
+
+use crate::disk::Disk;
+use crate::drive::{Drive, Parameters};
+use crate::seek::SeekCurve;
+use crate::simulate::Job;
+
+/// Groups of seeks of about the same length, and the fewest requests of one.
+const GROUPS: usize = 40;
+const GROUP_LEAST: usize = 25;
+
+/// Requests further than this from the platter's phase were not served by the medium alone, in nanoseconds.
+const OFF_PHASE_NS: f64 = 60_000.0;
+
+/// Rounds of fitting a line, and the error that counts as none, in milliseconds.
+const ROUNDS: usize = 30;
+const EXACT_MS: f64 = 0.002;
+
+/// One request that went to the medium after another.
+#[derive(Clone, Copy, Debug)]
+struct Wait {
+    distance: u32,
+    write: bool,
+    after_write: bool,
+    /// Whether the arm had neither to move nor to switch heads.
+    stays: bool,
+    /// Rotation that it waited for, if the assumed times are right.
+    wait_ns: f64,
+    /// How far its completion is from the phase of the one before.
+    off_phase_ns: f64,
+}
+
+/// `near` with times that explain the waits better; `None` when too few requests tell them.
+pub fn fitted(near: &Parameters, drive: &Drive, jobs: &[Job]) -> Option<Parameters> {
+    let rotation_ns = drive.mechanism.layout.rotation_ns() as f64;
+    let mut all = waits(drive, jobs, rotation_ns);
+    let mut fitted = near.clone();
+    let later_ns = later_writes(&all)?;
+    shift_after(&mut fitted, later_ns);
+    for wait in &mut all {
+        let from = f64::from(u8::from(wait.write)) - f64::from(u8::from(wait.after_write));
+        wait.off_phase_ns -= from * later_ns;
+        wait.wait_ns -= from * later_ns;
+    }
+    all.retain(|wait| wait.off_phase_ns.abs() < OFF_PHASE_NS);
+    let still: Vec<Wait> = all.iter().copied().filter(|wait| wait.stays).collect();
+    let mut before_ns = [0.0; 2];
+    for write in [false, true] {
+        let of_kind = still.iter().filter(|wait| wait.write == write).map(|wait| wait.wait_ns);
+        before_ns[usize::from(write)] = off(of_kind.collect(), rotation_ns).unwrap_or(0.0);
+    }
+    let mut moved: Vec<Wait> = all.into_iter().filter(|wait| wait.distance > 0).collect();
+    moved.sort_by_key(|wait| wait.distance);
+    if still.len() < 2 * GROUP_LEAST {
+        // Nothing tells the controller's time from the arm's: only how much longer writes take than reads.
+        before_ns = [0.0, longer_writes(&moved, rotation_ns)];
+    }
+    fitted.controller.read_before_ms =
+        (fitted.controller.read_before_ms + before_ns[0] / 1e6).max(0.0);
+    fitted.controller.write_before_ms =
+        (fitted.controller.write_before_ms + before_ns[1] / 1e6).max(0.0);
+    for wait in &mut moved {
+        wait.wait_ns -= before_ns[usize::from(wait.write)];
+    }
+    let points = points(&moved, drive, rotation_ns);
+    fitted.seek = curve(&near.seek, &points)?;
+    Some(fitted)
+}
+
+/// Every request behind one that the medium served too, from the recorded state of the disk.
+fn waits(drive: &Drive, jobs: &[Job], rotation_ns: f64) -> Vec<Wait> {
+    let layout = &drive.mechanism.layout;
+    let mut disk = Disk::new(drive, drive.buffer.usual());
+    let mut before: Option<&Job> = None;
+    let mut waits = Vec::new();
+    for job in jobs {
+        let done = disk.serve(job.io.issued_ns, job.command);
+        if done.parts.cached {
+            before = None;
+            continue;
+        }
+        let late_ns = job.io.completed_ns as f64 - done.completed_ns as f64;
+        if let Some(last) = before.filter(|last| last.io.completed_ns <= job.io.issued_ns) {
+            let end = last.command.block + last.command.count.max(1) - 1;
+            let [from, to] =
+                [end, job.command.block].map(|b| layout.tracks()[layout.locate(b).track]);
+            waits.push(Wait {
+                distance: from.cylinder.abs_diff(to.cylinder),
+                write: job.command.write,
+                after_write: last.command.write,
+                stays: done.parts.seek_ns == 0,
+                wait_ns: done.parts.rotation_ns as f64 + late_ns,
+                off_phase_ns: late_ns - rotation_ns * libm::round(late_ns / rotation_ns),
+            });
+        }
+        let after_media = done.completed_ns - disk.free_ns().min(done.completed_ns);
+        let media_ns = job.io.completed_ns.saturating_sub(after_media);
+        disk.resynchronize([job.command.block, job.command.count], media_ns);
+        before = Some(job);
+    }
+    waits
+}
+
+/// By how much more after the medium writes complete than reads do, beyond what is assumed; 0 where there is but one kind.
+fn later_writes(waits: &[Wait]) -> Option<f64> {
+    let changed = waits.iter().filter(|wait| wait.write != wait.after_write);
+    let mut late: Vec<f64> = changed
+        .map(|wait| if wait.write { wait.off_phase_ns } else { -wait.off_phase_ns })
+        .collect();
+    late.sort_by(f64::total_cmp);
+    if waits.is_empty() { None } else { Some(late.get(late.len() / 2).copied().unwrap_or(0.0)) }
+}
+
+/// Lets writes complete that much later, or reads earlier.
+fn shift_after(fitted: &mut Parameters, later_ns: f64) {
+    let controller = &mut fitted.controller;
+    let after = controller.write_after_ms + later_ns / 1e6;
+    controller.write_after_ms = after.max(0.0);
+    controller.read_after_ms += (-after).max(0.0);
+}
+
+/// By how much the assumed time to the first sector is too short, from the waits that are left: they lie between this and
+/// a rotation more. The rotation that holds most of them counts, so a few that waited for something else do no harm.
+fn off(mut waits: Vec<f64>, rotation_ns: f64) -> Option<f64> {
+    if waits.len() < GROUP_LEAST {
+        return None;
+    }
+    waits.sort_by(f64::total_cmp);
+    let (mut most, mut found, mut end) = (0, Vec::new(), 0);
+    for (begin, &low) in waits.iter().enumerate() {
+        while waits.get(end).is_some_and(|&high| high < low + rotation_ns) {
+            end += 1;
+        }
+        if end - begin > most {
+            (most, found) = (end - begin, Vec::new());
+        }
+        if end - begin == most {
+            found.push((low + waits[end - 1] - rotation_ns) / 2.0);
+        }
+    }
+    Some(found.iter().sum::<f64>() / found.len() as f64)
+}
+
+/// Groups of about the same distance, as large as one another.
+fn groups(waits: &[Wait]) -> impl Iterator<Item = &[Wait]> {
+    let count = (waits.len() / (2 * GROUP_LEAST)).clamp(1, GROUPS);
+    (0..count).map(move |n| &waits[n * waits.len() / count..(n + 1) * waits.len() / count])
+}
+
+/// By how much longer than assumed writes take than reads to their first sector, over seeks of the same length.
+fn longer_writes(moved: &[Wait], rotation_ns: f64) -> f64 {
+    let of_kind = |group: &[Wait], write: bool| {
+        let waits = group.iter().filter(|wait| wait.write == write).map(|wait| wait.wait_ns);
+        off(waits.collect(), rotation_ns)
+    };
+    let longer = |group| Some(of_kind(group, true)? - of_kind(group, false)?);
+    let mut found: Vec<f64> = groups(moved).filter_map(longer).collect();
+    found.sort_by(f64::total_cmp);
+    found.get(found.len() / 2).copied().unwrap_or(0.0)
+}
+
+/// Distances and their seek times in milliseconds, as the waits have them.
+fn points(moved: &[Wait], drive: &Drive, rotation_ns: f64) -> Vec<(u32, f64)> {
+    let mut points: Vec<(u32, f64)> = Vec::new();
+    for group in groups(moved) {
+        let distance = group[group.len() / 2].distance;
+        let Some(off_ns) = off(group.iter().map(|wait| wait.wait_ns).collect(), rotation_ns) else {
+            continue;
+        };
+        let assumed = f64::from(drive.mechanism.seek_ns[distance as usize]);
+        if points.last().is_none_or(|(last, _)| *last < distance) {
+            points.push((distance, (assumed + off_ns).max(0.0) / 1e6));
+        }
+    }
+    points
+}
+
+/// A curve of the same form through the points: of two parts where it had two, otherwise straight lines.
+fn curve(near: &SeekCurve, points: &[(u32, f64)]) -> Option<SeekCurve> {
+    const PART: usize = 4;
+    if points.len() < 3 {
+        return None;
+    }
+    let SeekCurve::TwoPart { short, divider, .. } = near else {
+        return Some(SeekCurve::Table { points: points.to_vec() });
+    };
+    let parts = |at: usize| {
+        let (a, b, near_error) = line(&points[..at], |d| libm::sqrt(f64::from(d)));
+        let (c, e, far_error) = line(&points[at..], f64::from);
+        (near_error + far_error, at, [a, b, c, e])
+    };
+    let cut = (PART..points.len().saturating_sub(PART)).map(parts);
+    let (_, at, [a, b, c, e]) = cut.min_by(|x, y| x.0.total_cmp(&y.0))?;
+    // Where both parts are equal between two groups they meet; otherwise the divider stays if it can.
+    let between = points[at - 1].0 + 1..points[at].0 + 1;
+    let gap = |d: u32| (a + b * libm::sqrt(f64::from(d)) - c - e * f64::from(d)).abs();
+    let met = between.clone().min_by(|x, y| gap(*x).total_cmp(&gap(*y)))?;
+    let divider = if between.contains(divider) { *divider } else { met };
+    if [a, b, c, e].iter().any(|value| !value.is_finite() || *value < 0.0) {
+        return Some(SeekCurve::Table { points: points.to_vec() });
+    }
+    Some(SeekCurve::TwoPart { divider, a, b, c, e, short: short.clone() })
+}
+
+/// The line of time against a function of the distance that has the least sum of errors, whichever their sign, so that a
+/// group that went wrong does not bend it: constant, factor, and that sum.
+fn line(points: &[(u32, f64)], of: impl Fn(u32) -> f64) -> (f64, f64, f64) {
+    let (mut constant, mut factor) = (0.0, 0.0);
+    let mut weights = vec![1.0; points.len()];
+    for _ in 0..ROUNDS {
+        let mean = |value: &dyn Fn(&(u32, f64)) -> f64| {
+            let sum = points.iter().zip(&weights).map(|(point, w)| w * value(point)).sum::<f64>();
+            sum / weights.iter().sum::<f64>()
+        };
+        let (x, y) = (mean(&|p| of(p.0)), mean(&|p| p.1));
+        let spread = mean(&|p| (of(p.0) - x) * (of(p.0) - x));
+        let common = mean(&|p| (of(p.0) - x) * (p.1 - y));
+        factor = if spread > 0.0 { common / spread } else { 0.0 };
+        constant = y - factor * x;
+        for ((distance, time), weight) in points.iter().zip(&mut weights) {
+            *weight = 1.0 / (time - constant - factor * of(*distance)).abs().max(EXACT_MS);
+        }
+    }
+    let error = |(distance, time): &(u32, f64)| (time - constant - factor * of(*distance)).abs();
+    (constant, factor, points.iter().map(error).sum())
+}
