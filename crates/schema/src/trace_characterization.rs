@@ -43,9 +43,13 @@ pub struct TraceTraits {
     pub bytes: u64,
     /// Distinct processes that issued them; 0 when the trace tells none.
     pub processes_seen: u64,
-    /// Mean elapsed time of a request in nanoseconds.
-    #[serde(deserialize_with = "crate::range::not_negative")]
-    pub response_time_ns: f64,
+    /// Mean elapsed time of a request in nanoseconds; absent where the trace tells no completions.
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "crate::range::not_negative"
+    )]
+    pub response_time_ns: Option<f64>,
     /// Time from the first arrival to the last completion in seconds.
     #[serde(deserialize_with = "crate::range::not_negative")]
     pub elapsed_s: f64,

@@ -1,6 +1,6 @@
 //! What is doubtful about a trace that was read or recorded, as warnings.
 
-use ioscape_schema::{TraceInfo, Warning, WarningKind};
+use ioscape_schema::{TraceCharacterization, TraceInfo, Warning, WarningKind};
 
 /// Notes that count something that is not whole, and what that means.
 const COUNTS: [(&str, &str); 6] = [
@@ -29,6 +29,14 @@ const COUNTS: [(&str, &str); 6] = [
         "requests are neither reads nor writes by the source; they have no row",
     ),
 ];
+
+/// The doubt about a trace's workloads where no completion is told.
+pub fn doubts_of_workloads(found: &TraceCharacterization) -> Option<Warning> {
+    let text = "requests have no completion times: process_num is taken as 1, the think time is the mean time between arrivals, and response times are left out";
+    let untimed = found.overall.requests > 0 && found.overall.response_time_ns.is_none();
+    let place = "process_num, think_time_ns, response_time_ns";
+    untimed.then(|| Warning::new(WarningKind::TimesUnknown, text).at(place))
+}
 
 /// The doubts about the trace as a whole.
 pub fn doubts(info: &TraceInfo) -> Vec<Warning> {

@@ -17,7 +17,7 @@ pub mod write;
 
 pub use classify::{BlockTypes, classify};
 pub use clock::TraceClock;
-pub use doubts::doubts;
+pub use doubts::{doubts, doubts_of_workloads};
 pub use error::{Error, FilePosition};
 pub use read::{Format, ReadOptions, Reader, Source, needs_file, open};
 pub use select::Selection;

@@ -34,6 +34,19 @@ fn alibaba(requests: impl Iterator<Item = (u64, char, u64, u64)>) -> Vec<u8> {
 }
 
 #[test]
+fn workloads_of_a_trace_without_completions_have_no_response_time() {
+    let requests = |gap: u64| alibaba((0..500).map(move |n| (0, 'R', n * gap, 4096)));
+    let done = trace(&["characterize", "--json"], "a.csv", &requests(8192)).success();
+    let found: Value = serde_json::from_slice(&done.get_output().stdout).expect("a document");
+    let overall = &found["trace_characterization"]["overall"];
+    assert!(overall["response_time_ns"].is_null(), "{overall}");
+    assert_eq!((&overall["process_num"], &overall["requests"]), (&1.into(), &500.into()));
+    assert_eq!(found["warnings"][0]["kind"], "times_unknown");
+    let told = text(trace(&["characterize"], "a.csv", &requests(8192)));
+    assert!(told.contains("requests have no completion times: process_num"), "{told}");
+}
+
+#[test]
 fn times_that_a_trace_does_not_tell_are_absent_and_that_is_said_first() {
     let trace_bytes =
         alibaba((0..500).map(|n| (0, if n % 2 == 0 { 'R' } else { 'W' }, n * 4096, 4096)));

@@ -120,7 +120,7 @@ impl Group {
             requests,
             bytes: u64::try_from(self.sizes.sum()).unwrap_or(u64::MAX),
             processes_seen: if self.told { self.processes.estimate().round() as u64 } else { 0 },
-            response_time_ns: response,
+            response_time_ns: (self.elapsed_ns > 0).then_some(response),
             elapsed_s: span / 1e9,
         }
     }

@@ -35,6 +35,7 @@ pub fn main(args: &CharacterizeTraceArgs) -> Result<(), Failure> {
     }
     let written = outputs.text(JOBS, &job_file(&found));
     document.interrupted = rows.interrupted();
+    document.warnings = ioscape_trace::doubts_of_workloads(&found).into_iter().collect();
     document.outcome = Some(found.into());
     both(written.map_err(Failure::from), outputs::pour(&mut outputs, &document, trace.out.json))?;
     if rows.interrupted() {
