@@ -1,5 +1,6 @@
 //! Comma-separated values: the rows of measured points, and of what models say.
 
 pub mod models;
+pub mod os;
 pub mod points;
 mod rows;

@@ -8,8 +8,8 @@ use ioscape_schema::Document;
 ///
 /// `curve` is `run` (one row per job of `ioscape run`), `mixed`, `read` or `write` (against `unique_bytes`),
 /// `region` (the four curves of a region) or `all_parameters`; `rounds` holds the throughput of every round,
-/// separated by spaces. A document of predictions, of a comparison or of a validation has rows of these instead, under a header
-/// of their own; one without points has the header alone. Numbers are in full precision, in the units that the JSON has.
+/// separated by spaces. A document of predictions, of a comparison, of a validation or of micro-benchmarks has rows of these instead,
+/// under a header of their own; one without points has the header alone. Numbers are in full precision, in the units that the JSON has.
 pub fn csv(document: &Document) -> String {
     outcome::of(document).and_then(Render::csv).unwrap_or_else(points::none)
 }
@@ -25,6 +25,7 @@ mod tests {
             (sample::predicted(), "response_time_ns"),
             (sample::compared(), "ratio"),
             (sample::validated(), "product_predicted_bytes_per_s"),
+            (sample::micro_benchmarks(), "not_measured"),
         ] {
             let text = csv(&document);
             let lines: Vec<&str> = text.lines().collect();

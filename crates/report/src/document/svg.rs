@@ -99,6 +99,9 @@ mod tests {
             assert!(!svg.contains("<script"));
         }
         assert!(landscape_svg(&sample::measured()).contains("no evaluation"));
+        let figure = landscape_svg(&sample::micro_benchmarks());
+        roxmltree::Document::parse(&figure).unwrap();
+        assert!(figure.contains("ten machines of 1990") && !figure.contains("no evaluation"));
         assert!(landscape_svg(&sample::evaluated()).contains("write 26 MiB"));
         assert_eq!(short(&"x".repeat(200)).chars().count(), 56);
     }

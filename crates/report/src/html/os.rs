@@ -1,7 +1,7 @@
 //! The operating-system micro-benchmarks on the page: Figure 1, every case, and the paper's tables with this machine.
 
 use super::figure::{Figure, legend, two_sizes};
-use super::tables::table;
+use super::tables::{table, table_with_own};
 use crate::os::{self, case, clean, headlines, interval, speed, value};
 use crate::plot::{Frame, Scale};
 use crate::text::esc;
@@ -18,6 +18,7 @@ pub fn summary(results: &OsResults) -> String {
         MicroVAX II of 1990 had for its rating; below 1, the operating system is slower than the processor's rating predicts.</p>"#;
     let rows = headlines(results).into_iter().map(|(name, figure)| vec![name.to_owned(), figure]);
     out += &table("words", &["Figure", "Value"], rows);
+    out += &ranking(results);
     let Some(chart) = os::figure1(results) else { return out };
     let figure = Figure {
         id: "figure-1-of-1990",
@@ -28,6 +29,24 @@ pub fn summary(results: &OsResults) -> String {
         scales: &[Scale::Log10],
     };
     out + &figure.html(|_| two_sizes(&chart, LOW), &legend(&chart.series, ""))
+}
+
+/// What is slow here, in a sentence and a table.
+fn ranking(results: &OsResults) -> String {
+    let all = os::ranking(results);
+    let Some(sentence) = os::sentence(&all) else { return String::new() };
+    let head = ["Benchmark", "Here", "Interval", "Median of 1990", "Here over 1990"];
+    let rows = all.iter().map(|one| {
+        let range = one.range.map(|[low, high]| format!("{} to {}", speed(low), speed(high)));
+        let over = speed(one.here / one.past);
+        vec![one.name.clone(), speed(one.here), range.unwrap_or_default(), speed(one.past), over]
+    });
+    format!(
+        r#"<h3>What is slow here</h3><p class="lead">{} MIPS-relative speeds, slowest first; the intervals leave out the error of the
+        rating, which all share.</p>{}"#,
+        esc(&sentence),
+        table("", &head, rows)
+    )
 }
 
 /// Every case with what it teaches, and what of the system shapes it.
@@ -80,7 +99,8 @@ pub fn of_1990(results: &OsResults) -> String {
         1990, with this machine as an additional row.</p>"#;
     for one in tables {
         let rows = one.rows.into_iter();
-        let _ = write!(out, "<h3>{}</h3>{}", esc(&one.title), table("", &one.head, rows));
+        let rows = table_with_own("", &one.head, rows, |name| name.starts_with(os::THIS));
+        let _ = write!(out, "<h3>{}</h3>{rows}", esc(&one.title));
     }
     let head = ["Table", "Configuration", "Printed", "Recomputed"];
     let wrong = paper::disagreements().into_iter().map(|one| {

@@ -9,13 +9,24 @@ use std::fmt::Write as _;
 
 /// A table of plain texts; the class `words` aligns all columns to the left.
 pub fn table(class: &str, head: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
+    table_with_own(class, head, rows, |_| false)
+}
+
+/// The same, with those rows highlighted that `is_own` chooses by their first cell.
+pub fn table_with_own(
+    class: &str,
+    head: &[&str],
+    rows: impl Iterator<Item = Vec<String>>,
+    is_own: impl Fn(&str) -> bool,
+) -> String {
     let mut out = format!(r#"<div class="scroll" tabindex="0"><table class="{class}"><thead><tr>"#);
     for name in head {
         let _ = write!(out, r#"<th scope="col">{}</th>"#, esc(name));
     }
     out.push_str("</tr></thead><tbody>");
     for row in rows {
-        out.push_str("<tr>");
+        let own = row.first().is_some_and(|cell| is_own(cell));
+        out.push_str(if own { r#"<tr class="own">"# } else { "<tr>" });
         for cell in row {
             let _ = write!(out, "<td>{}</td>", esc(&cell));
         }

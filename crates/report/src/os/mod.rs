@@ -1,13 +1,15 @@
 //! The micro-benchmarks' results beside the paper's: rows of its tables and points of its Figure 1, for all renderers.
 
+mod ranking;
 mod tables;
 
+pub use ranking::{ranking, sentence};
 pub use tables::tables;
 
 use crate::plot::{Axis, Chart, Drawn, Mark, Scale, Series, Shape, Unit};
 use ioscape_schema::os::paper;
 use ioscape_schema::units::{Count, Nanos, Rate};
-use ioscape_schema::{Locality, MabProof, OsBenchmark, OsResults, OsUnit};
+use ioscape_schema::{Locality, MabProof, OsBenchmark, OsResults, OsRule, OsUnit};
 
 /// What this machine is called in the paper's tables.
 pub const THIS: &str = "this machine";
@@ -32,6 +34,16 @@ pub fn interval(one: &OsBenchmark) -> String {
         let [low, high] = ends.map(|end| shown(one.unit, end));
         format!("{low} to {high}")
     })
+}
+
+/// The name of a rule in the result file.
+pub fn rule(rule: OsRule) -> &'static str {
+    match rule {
+        OsRule::CleanQuartile => "clean_quartile",
+        OsRule::Quartile => "quartile",
+        OsRule::Mean => "mean",
+        OsRule::Single => "single",
+    }
 }
 
 /// The case, and where its files are when that is not on this machine.

@@ -1,8 +1,10 @@
 //! The operating-system micro-benchmarks.
 
 use super::render::{PlacedWarning, Render, Section};
+use crate::csv::os as csv;
 use crate::html::os as html;
-use crate::os::case;
+use crate::os::{case, figure1};
+use crate::plot::Chart;
 use crate::terminal::{Style, os as terminal};
 use ioscape_schema::OsResults;
 
@@ -25,6 +27,14 @@ impl Render for OsResults {
             Section::new("benchmarks", "Benchmarks", html::benchmarks(self)),
             Section::new("of-1990", "Tables of 1990", html::of_1990(self)),
         ]
+    }
+
+    fn csv(&self) -> Option<String> {
+        Some(csv::results(self))
+    }
+
+    fn chart(&self) -> Option<Chart> {
+        figure1(self)
     }
 
     fn warnings(&self) -> Vec<PlacedWarning<'_>> {

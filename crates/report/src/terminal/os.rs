@@ -11,6 +11,9 @@ pub fn text(results: &OsResults, style: &Style) -> String {
     for (name, figure) in headlines(results) {
         out += &style.paragraph("  ", "      ", &format!("{name:<22}{figure}"));
     }
+    if let Some(sentence) = os::sentence(&os::ranking(results)) {
+        out += &format!("\n{}", style.paragraph("", "  ", &sentence));
+    }
     let (measured, missing): (Vec<&OsBenchmark>, Vec<&OsBenchmark>) =
         results.benchmarks.iter().partition(|one| one.value.is_some());
     if !measured.is_empty() {

@@ -1,0 +1,113 @@
+//! Which services of the operating system are slow for this processor, compared with its rating and with the machines of 1990.
+
+use super::speed;
+use ioscape_schema::os::paper::{self, Source, TABLES};
+use ioscape_schema::{Locality, OsBenchmark, OsResults, OsUnit};
+
+/// One benchmark of the paper as measured here.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rank {
+    /// The benchmark and where its files are.
+    pub name: String,
+    /// MIPS-relative speed here.
+    pub here: f64,
+    /// Its interval, without the error of the rating, which all of them share; absent without one.
+    pub range: Option<[f64; 2]>,
+    /// Median of the MIPS-relative speeds of the paper's configurations.
+    pub past: f64,
+}
+
+/// All benchmarks with a speed here, slowest first.
+pub fn ranking(results: &OsResults) -> Vec<Rank> {
+    let mut all: Vec<Rank> = TABLES.iter().flat_map(|table| of_table(table, results)).collect();
+    all.sort_by(|a, b| a.here.total_cmp(&b.here));
+    all
+}
+
+fn of_table(table: &'static Source, results: &OsResults) -> Vec<Rank> {
+    let ours = results.benchmarks.iter();
+    let ours = ours.filter(|one| one.name == table.name && one.case == table.case);
+    ours.filter_map(|one| {
+        let remote = if one.place == Some(Locality::Remote) { ", remote" } else { "" };
+        let name = format!("{}{remote}", one.name);
+        Some(Rank { name, here: one.mips_relative?, range: range(one), past: past(table, one)? })
+    })
+    .collect()
+}
+
+/// The interval of a speed that follows from the interval of its value.
+fn range(one: &OsBenchmark) -> Option<[f64; 2]> {
+    let ([low, high], value, speed) = (one.ci95?, one.value?, one.mips_relative?);
+    Some(match one.unit {
+        OsUnit::Nanos => [speed * value / high, speed * value / low],
+        _ => [speed * low / value, speed * high / value],
+    })
+}
+
+/// Median of the speeds of 1990 at the same place, by the paper's definition.
+fn past(table: &Source, one: &OsBenchmark) -> Option<f64> {
+    let rows = table.rows();
+    let same = rows.iter().filter(|row| row.place() == one.place);
+    let speed =
+        |row: &paper::Row| table.speed(row.value, row.place(), paper::mips_of(row.hardware)?);
+    let mut all: Vec<f64> = same.filter_map(speed).collect();
+    all.sort_by(f64::total_cmp);
+    all.get(all.len() / 2).copied()
+}
+
+/// The ranking in a sentence; `None` with fewer than two benchmarks. Which one is slowest is said only if its interval lies below all others.
+pub fn sentence(all: &[Rank]) -> Option<String> {
+    let (first, rest) = all.split_first().filter(|(_, rest)| !rest.is_empty())?;
+    let apart =
+        |other: &Rank| first.range.zip(other.range).is_some_and(|([_, high], [low, _])| high < low);
+    let close: Vec<&str> =
+        rest.iter().filter(|other| !apart(other)).map(|other| other.name.as_str()).collect();
+    let figures = format!(
+        "{} of what its rating predicts, where the median of 1990 was {}",
+        speed(first.here),
+        speed(first.past)
+    );
+    Some(if close.is_empty() {
+        format!("Slowest for this processor is {}: {figures}.", first.name)
+    } else {
+        format!(
+            "Lowest is {} ({figures}), but its interval does not exclude {}: which one is slowest for this processor cannot be told.",
+            first.name,
+            close.join(", ")
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample;
+
+    fn rank(name: &str, here: f64, range: Option<[f64; 2]>) -> Rank {
+        Rank { name: name.into(), here, range, past: 0.5 }
+    }
+
+    #[test]
+    fn the_slowest_comes_first_beside_its_past() {
+        let all = ranking(&sample::os_results());
+        assert!(all.len() >= 2 && all.windows(2).all(|pair| pair[0].here <= pair[1].here));
+        let getpid = all.iter().find(|one| one.name == "getpid").unwrap();
+        let [low, high] = getpid.range.unwrap();
+        assert!(low < getpid.here && getpid.here < high);
+        assert!((0.3..1.5).contains(&getpid.past), "{}", getpid.past);
+    }
+
+    #[test]
+    fn a_sentence_needs_intervals_that_are_apart() {
+        let slow = rank("cswitch", 0.03, Some([0.028, 0.032]));
+        let apart = [slow.clone(), rank("read", 0.09, Some([0.08, 0.1]))];
+        assert!(
+            sentence(&apart).unwrap().starts_with("Slowest for this processor is cswitch: 0.030")
+        );
+        let close = [slow.clone(), rank("read", 0.031, Some([0.02, 0.04]))];
+        assert!(sentence(&close).unwrap().contains("cannot be told"));
+        let without = [slow.clone(), rank("read", 0.09, None)];
+        assert!(sentence(&without).unwrap().contains("cannot be told"));
+        assert_eq!(sentence(&[slow]), None);
+    }
+}
