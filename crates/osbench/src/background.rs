@@ -4,7 +4,7 @@
 //! from one that was idle, and no more is asked of them.
 
 use super::case::{Case, Scene};
-use super::waiting::ended_children;
+use super::waiting::own_and_ended_children;
 use ioscape_machine::cgroup::Quota;
 use ioscape_machine::load::{self, CpuTimes};
 use ioscape_machine::text;
@@ -32,8 +32,8 @@ struct Moment {
     at: Instant,
     cpus: Vec<CpuTimes>,
     throttled_s: f64,
-    /// Processor time of the conductor's children that ended.
-    children_s: f64,
+    /// Processor time of the conductor, which does a part of the Modified Andrew Benchmark, and of its children that ended.
+    own_s: f64,
     stalled_s: f64,
 }
 
@@ -122,7 +122,7 @@ impl Observer {
             at: Instant::now(),
             cpus: load::cpus(),
             throttled_s: self.quota.as_ref().map_or(0.0, Quota::throttled_s),
-            children_s: ended_children().unwrap_or(0) as f64 / 1e9,
+            own_s: own_and_ended_children().unwrap_or(0) as f64 / 1e9,
             stalled_s: total.and_then(|(_, us)| us.parse::<f64>().ok()).unwrap_or(0.0) / 1e6,
         }
     }
@@ -145,7 +145,7 @@ impl Observer {
         let others_s = if case.pinned {
             elsewhere.map(|cpu| passed(cpu, busy)).sum()
         } else {
-            (sum(busy) - (after.children_s - before.children_s)).max(0.0)
+            (sum(busy) - (after.own_s - before.own_s)).max(0.0)
         };
         let idle = |number: &usize| {
             let cpu = after.cpus.iter().find(|cpu| cpu.number == *number);
@@ -187,7 +187,7 @@ mod tests {
         Observer { cpu: 1, second: Some(0), neighbours: vec![0, 2], quota }
     }
 
-    fn moment(at: Instant, times: [(f64, f64, f64); 3], children_s: f64) -> Moment {
+    fn moment(at: Instant, times: [(f64, f64, f64); 3], own_s: f64) -> Moment {
         let cpu = |(number, (user_s, system_s, idle_s))| CpuTimes {
             number,
             user_s,
@@ -196,7 +196,7 @@ mod tests {
             steal_s: 0.0,
         };
         let cpus = times.into_iter().enumerate().map(cpu).collect();
-        Moment { at, cpus, throttled_s: 0.0, children_s, stalled_s: 0.0 }
+        Moment { at, cpus, throttled_s: 0.0, own_s, stalled_s: 0.0 }
     }
 
     /// A tenth of a second: the pinned processor 1 computes, 0 computes half of the time, 2 is idle.
@@ -242,6 +242,20 @@ mod tests {
         assert_eq!(listed("0,64"), [0, 64]);
         assert_eq!(listed("2-3\n"), [2, 3]);
         assert!(listed("").is_empty());
+    }
+
+    #[test]
+    fn what_the_conductor_computes_is_not_others() {
+        let observer = Observer::new(&Scene::default());
+        let (_, found) = observer.beside(&case().unpinned(), || {
+            let begun = own_and_ended_children().unwrap();
+            while own_and_ended_children().unwrap() < begun + 300_000_000 {
+                std::hint::black_box(0);
+            }
+        });
+        // All processors together had no more than their time.
+        let most = found.total_s.max(found.elapsed_s) - 0.3;
+        assert!(found.others_s.unwrap() <= most.max(0.0) + 0.05, "{found:?}");
     }
 
     #[test]

@@ -45,9 +45,8 @@ impl Meter {
     pub(crate) fn read(&self) -> Option<u64> {
         match self {
             Self::Busy(partner) => {
-                let own = time_of(libc::CLOCK_PROCESS_CPUTIME_ID)?;
-                let others = partner.map_or(Some(0), time_of)?;
-                Some(own + others + ended_children()?)
+                let partners = partner.map_or(Some(0), time_of)?;
+                Some(own_and_ended_children()? + partners)
             }
             Self::Queued { counts, threads } if counts.len() == *threads => {
                 counts.iter().map(queued_ns).sum()
@@ -99,8 +98,13 @@ fn time_of(clock: libc::clockid_t) -> Option<u64> {
     Some(u64::try_from(time.tv_sec).ok()? * 1_000_000_000 + u64::try_from(time.tv_nsec).ok()?)
 }
 
+/// Processor time of this process and of its children that were waited for.
+pub(crate) fn own_and_ended_children() -> Option<u64> {
+    Some(time_of(libc::CLOCK_PROCESS_CPUTIME_ID)? + ended_children()?)
+}
+
 /// Processor time of children that were waited for.
-pub(crate) fn ended_children() -> Option<u64> {
+fn ended_children() -> Option<u64> {
     let mut usage = MaybeUninit::<libc::rusage>::uninit();
     // SAFETY: as above.
     let usage = unsafe {
