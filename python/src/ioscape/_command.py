@@ -1,0 +1,135 @@
+"""Runs the program and reads its document."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import sysconfig
+import types
+import typing
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from typing import Any, Optional, Union
+
+from . import _documents
+from ._documents import Document
+from .errors import ConditionFailed, Failed, Interrupted, IoscapeError, Misuse
+
+Words = Union[str, os.PathLike]
+
+_ERRORS = {2: Misuse, 3: ConditionFailed, 130: Interrupted}
+
+
+def binary() -> str:
+    """Path of the program: `IOSCAPE_BINARY`, that of this environment, or the first on the path."""
+    named = os.environ.get("IOSCAPE_BINARY")
+    if named:
+        return named
+    beside = Path(sysconfig.get_path("scripts")) / "ioscape"
+    found = str(beside) if beside.exists() else shutil.which("ioscape")
+    if found is None:
+        raise Failed("there is no program `ioscape`: install the wheel, or name it in IOSCAPE_BINARY")
+    return found
+
+
+def options(given: dict[str, Any]) -> list[str]:
+    """Keyword arguments as options: `size_mean="4k"` is `--size-mean 4k`, `direct=True` is `--direct`."""
+    words: list[str] = []
+    for name, value in given.items():
+        option = "--" + name.rstrip("_").replace("_", "-")
+        if value is None or value is False:
+            continue
+        if value is True:
+            words.append(option)
+        elif isinstance(value, (list, tuple)):
+            for one in value:
+                words += [option, str(one)]
+        elif isinstance(value, dict):
+            for key, one in value.items():
+                words += [option, f"{key}={one}"]
+        else:
+            words += [option, str(value)]
+    return words
+
+
+def document(words: list[Words], given: dict[str, Any], behind: Optional[list[str]] = None) -> Document:
+    """Runs `ioscape WORDS OPTIONS --json [-- BEHIND]` and gives its document.
+
+    Messages and progress go to this process's standard error. Ctrl-C is passed on once; the program then saves what it has.
+    """
+    line = [binary(), *map(os.fspath, words), *options(given), "--json", *(["--", *behind] if behind else [])]
+    child = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    try:
+        out, err = child.communicate()
+    except KeyboardInterrupt:
+        child.send_signal(signal.SIGINT)
+        out, err = child.communicate()
+    if err:
+        sys.stderr.write(err)
+    return _outcome(child.returncode, out, err)
+
+
+def _outcome(code: int, out: str, err: str) -> Document:
+    found = of_json(out) if out.strip() else None
+    if code == 0 and found is not None:
+        return found
+    said = [line for line in err.splitlines() if line.strip()]
+    sentence = said[-1].removeprefix("ioscape: ") if said else f"ioscape ended with {code}"
+    kind: type[IoscapeError] = _ERRORS.get(code, Failed)
+    raise kind(sentence, found)
+
+
+def of_json(text: str) -> Document:
+    """The document in a text of JSON. Keys of newer versions are left out."""
+    try:
+        value = json.loads(text)
+    except ValueError as error:
+        raise Misuse(f"this is not JSON: {error}") from None
+    if not isinstance(value, dict) or not str(value.get("schema", "")).startswith("ioscape/"):
+        raise Misuse('this is not a result of ioscape: it has no "schema"')
+    return _of_value(Document, value)
+
+
+def load(path: Words) -> Document:
+    """Reads a result file.
+
+    Raises `Misuse` where it is no result of ioscape, and `OSError` where it cannot be read.
+    """
+    return of_json(Path(path).read_text())
+
+
+_HINTS: dict[type, dict[str, Any]] = {}
+
+
+def _hints(kind: type) -> dict[str, Any]:
+    if kind not in _HINTS:
+        _HINTS[kind] = typing.get_type_hints(kind, vars(_documents))
+    return _HINTS[kind]
+
+
+def _of_value(kind: Any, value: Any) -> Any:
+    origin, inside = typing.get_origin(kind), typing.get_args(kind)
+    if value is None:
+        return None
+    if origin in (Union, types.UnionType):
+        return _of_value(inside[0], value)
+    if origin is list:
+        return [_of_value(inside[0], one) for one in value]
+    if origin is dict:
+        return {key: _of_value(inside[1], one) for key, one in value.items()}
+    if is_dataclass(kind):
+        known = _hints(kind)
+        given = {}
+        for one in fields(kind):
+            key = one.name.rstrip("_") if one.name.rstrip("_") in value else one.name
+            if key in value:
+                given[one.name] = _of_value(known[one.name], value[key])
+        try:
+            return kind(**given)
+        except TypeError as error:
+            raise Misuse(f"the result is damaged: {error}") from None
+    return value

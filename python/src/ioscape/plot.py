@@ -1,0 +1,77 @@
+"""Figures of documents with matplotlib: a line per curve, bytes per second against the parameter."""
+
+from __future__ import annotations
+
+from typing import Any, Optional
+
+from ._documents import Document, Evaluation, Point
+
+_PARAMETERS = {"size_mean": "mean request size (bytes)", "read_frac": "share of reads", "seq_frac": "share of sequential requests",
+               "process_num": "processes"}
+
+
+def _axes(axes: Optional[Any]) -> Any:
+    if axes is not None:
+        return axes
+    import matplotlib.pyplot as pyplot
+
+    return pyplot.subplots()[1]
+
+
+def _evaluation(document: Document) -> Evaluation:
+    if document.evaluation is None:
+        raise ValueError("the document holds no evaluation")
+    return document.evaluation
+
+
+def _line(axes: Any, points: list[Point], label: str) -> None:
+    values = [point.value for point in points]
+    rates = [point.measurement.throughput_bytes_per_s for point in points]
+    ends = [point.measurement.throughput_ci95 for point in points]
+    spread = [[max(rate - low, 0.0) for rate, (low, _) in zip(rates, ends)],
+              [max(high - rate, 0.0) for rate, (_, high) in zip(rates, ends)]]
+    axes.errorbar(values, rates, yerr=spread, marker="o", markersize=3, capsize=2, label=label)
+
+
+def landscape(document: Document, axes: Optional[Any] = None) -> Any:
+    """Throughput (bytes per second) against the size of the set (bytes), both logarithmic; dashed lines are borders."""
+    evaluation, axes = _evaluation(document), _axes(axes)
+    curves = {"mixed": evaluation.unique_bytes_curve, "reads": evaluation.unique_bytes_read_curve,
+              "writes": evaluation.unique_bytes_write_curve}
+    for label, points in curves.items():
+        if points:
+            _line(axes, points, label)
+    for border in evaluation.borders or []:
+        axes.axvline(border.unique_bytes, linestyle="--", linewidth=0.8, color="grey")
+    axes.set(xscale="log", yscale="log", xlabel="size of the set (bytes)", ylabel="throughput (bytes/s)", title=evaluation.target)
+    axes.legend()
+    return axes
+
+
+def curves(document: Document, parameter: str, axes: Optional[Any] = None) -> Any:
+    """Throughput (bytes per second) against `parameter`, one line per region.
+
+    `parameter` is one of size_mean, read_frac, seq_frac, process_num.
+    """
+    if parameter not in _PARAMETERS:
+        raise ValueError(f"{parameter!r} is none of {', '.join(_PARAMETERS)}")
+    evaluation, axes = _evaluation(document), _axes(axes)
+    for region in evaluation.regions or []:
+        points = getattr(region.curves, parameter)
+        if points:
+            _line(axes, points, region.name)
+    axes.set(xlabel=_PARAMETERS[parameter], ylabel="throughput (bytes/s)", title=evaluation.target)
+    axes.legend()
+    return axes
+
+
+def runs(document: Document, axes: Optional[Any] = None) -> Any:
+    """Throughput (bytes per second) of single runs with their 95 % intervals."""
+    measured, axes = document.measurements or [], _axes(axes)
+    names = [one.name or str(number) for number, one in enumerate(measured, 1)]
+    rates = [one.throughput_bytes_per_s for one in measured]
+    spread = [[max(one.throughput_bytes_per_s - one.throughput_ci95[0], 0.0) for one in measured],
+              [max(one.throughput_ci95[1] - one.throughput_bytes_per_s, 0.0) for one in measured]]
+    axes.barh(names, rates, xerr=spread)
+    axes.set(xlabel="throughput (bytes/s)")
+    return axes

@@ -1,0 +1,109 @@
+"""The functions against the real program."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+import ioscape
+from ioscape import _command
+
+ROOT = Path(__file__).resolve().parents[2]
+SMALL = ROOT / "crates/cli/tests/command/data/small.ioscape.json"
+SCHEMA = ROOT / "docs/document.schema.json"
+
+
+def test_a_run_gives_a_typed_document(tmp_path):
+    document = ioscape.run(tmp_path, unique_bytes="1M", size_mean="4k", size_dist="fixed", read_frac=1.0, seconds="200ms")
+    one = document.measurements[0]
+    assert one.workload.size_mean == 4096 and one.workload.read_frac == 1.0
+    low, high = one.throughput_ci95
+    assert low <= one.throughput_bytes_per_s <= high
+    assert one.response_time_ns.p50 <= one.response_time_ns.p99 <= one.response_time_ns.max
+    assert document.evaluation is None and document.interrupted is False
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_job_file_runs(tmp_path):
+    jobs = tmp_path / "jobs.toml"
+    jobs.write_text('[[job]]\nname = "mail"\nunique_bytes = "1M"\nseconds = 0.1\n')
+    assert [one.name for one in ioscape.run(tmp_path, jobs).measurements] == ["mail"]
+
+
+def test_failures_are_exceptions_with_the_same_sentence(tmp_path):
+    with pytest.raises(ioscape.Misuse, match="4kk"):
+        ioscape.run(tmp_path, size_mean="4kk")
+    with pytest.raises(ioscape.Failed, match="nothing can be measured") as failed:
+        ioscape.doctor("/proc")
+    assert failed.value.document.doctor.checks[0].state == "missing"
+    with pytest.raises(ioscape.Misuse, match="no result|not JSON"):
+        bad = tmp_path / "bad.json"
+        bad.write_text("no")
+        ioscape.load(bad)
+
+
+def test_predictions_and_comparisons_come_from_files():
+    predicted = ioscape.predict(SMALL, read_frac=1.0, size_mean="32k", unique_bytes="8M")
+    one = predicted.predictions[0]
+    assert one.interval90[0] <= one.throughput_bytes_per_s <= one.interval90[1]
+    with pytest.raises(ioscape.ConditionFailed) as failed:
+        ioscape.compare(SMALL, SMALL, fail_if="throughput < 1.5")
+    assert failed.value.document is not None
+
+
+def test_loading_keeps_every_number():
+    document = ioscape.load(SMALL)
+    raw = json.loads(SMALL.read_text())
+    assert document.seed == raw["seed"]
+    for name in ("unique_bytes_curve", "unique_bytes_read_curve", "unique_bytes_write_curve"):
+        ours, theirs = getattr(document.evaluation, name), raw["evaluation"][name]
+        assert [point.value for point in ours] == [point["value"] for point in theirs]
+        assert [point.measurement.ios for point in ours] == [point["measurement"]["ios"] for point in theirs]
+
+
+def test_ctrl_c_stops_the_program_and_keeps_what_was_measured(tmp_path):
+    script = (
+        "import ioscape, sys\n"
+        "try:\n    ioscape.evaluate(sys.argv[1], budget='60s', max_unique_bytes='64M')\n"
+        "except ioscape.Interrupted as told:\n    print('kept', told.document.interrupted, str(told))\n"
+    )
+    child = subprocess.Popen([sys.executable, "-c", script, str(tmp_path)], stdout=subprocess.PIPE, text=True, env=os.environ)
+    threading.Timer(8, child.send_signal, [signal.SIGINT]).start()
+    out, _ = child.communicate(timeout=60)
+    assert out.startswith("kept True"), out
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_documents_follow_the_published_schema(tmp_path):
+    jsonschema = pytest.importorskip("jsonschema")
+    schema = json.loads(SCHEMA.read_text())
+    jsonschema.Draft202012Validator.check_schema(schema)
+    validator = jsonschema.Draft202012Validator(schema)
+    validator.validate(json.loads(SMALL.read_text()))
+    for words in (["doctor", tmp_path], ["run", tmp_path, "--unique-bytes", "1M", "--seconds", "100ms"], ["predict", SMALL, "--workloads", "today"]):
+        told = subprocess.run([_command.binary(), *words, "--json"], capture_output=True, text=True, check=True)
+        validator.validate(json.loads(told.stdout))
+
+
+def test_the_dataclasses_are_those_of_the_schema():
+    sys.path.insert(0, str(ROOT / "python"))
+    import generate
+
+    assert generate.TARGET.read_text() == generate.source(), "run python generate.py"
+
+
+def test_figures_hold_every_curve():
+    pytest.importorskip("matplotlib").use("Agg")
+    from ioscape import plot
+
+    document = ioscape.load(SMALL)
+    labels = [text.get_text() for text in plot.landscape(document).get_legend().get_texts()]
+    assert labels == ["mixed", "reads", "writes"]
+    assert len(plot.curves(document, "size_mean").get_legend().get_texts()) == len(document.evaluation.regions)
+    with pytest.raises(ValueError, match="size_mean"):
+        plot.curves(document, "size")
