@@ -777,7 +777,7 @@ class MeasuredComparison:
 class MeasuredRow:
     """One row that both documents have."""
     # What the interval rests on.
-    basis: Literal['same_measurement', 'rounds', 'single_run']
+    basis: Literal['same_measurement', 'rounds', 'single_run', 'interleaved']
     # Its 95 % interval: low and high.
     ci95: list[float]
     # What `values` count.
@@ -792,6 +792,8 @@ class MeasuredRow:
     verdict: Literal['slower', 'faster', 'no_difference', 'cannot_be_told']
     # Name of the row; absent for a workload that is given by its parameters alone.
     name: Optional[str] = None
+    # Every round of the second and of the first, in the order taken; absent where the documents hold them.
+    samples: Optional[list[list[float]]] = None
     # The workload; absent where rows are something else.
     workload: Optional[Workload] = None
 
@@ -1674,8 +1676,6 @@ class TraceTraits:
     read_frac: float
     # Requests that move data.
     requests: int
-    # Mean elapsed time of a request in nanoseconds.
-    response_time_ns: float
     # The same for the lengths of sequential runs, which are geometric in the model.
     run_distance: float
     # Probability that a request starts where the same process's previous request, of either kind, ended, 0 to
@@ -1702,6 +1702,8 @@ class TraceTraits:
     engine: Optional[Literal['psync', 'io_uring', 'mmap', 'null', 'sim']] = None
     # Requests each process keeps in flight, at least 1; more than 1 needs `io_uring`.
     queue_depth: Optional[int] = None
+    # Mean elapsed time of a request in nanoseconds; absent where the trace tells no completions.
+    response_time_ns: Optional[float] = None
     # Distribution of the request sizes.
     size_distribution: Optional[Literal['normal', 'bernoulli', 'exponential', 'fixed']] = None
     # Time a process computes between two requests.
@@ -1935,6 +1937,8 @@ class VxFile:
     extents: Optional[int] = None
     # How `noreuse` was carried out: `RWF_DONTCACHE` or `POSIX_FADV_NOREUSE`.
     noreuse_by: Optional[str] = None
+    # Time that the reservation (`-r`) took, in seconds; absent without one.
+    reservation_s: Optional[float] = None
     # Size after the run, in bytes; absent if the file was removed.
     size_bytes: Optional[int] = None
     # Every stream.
@@ -1962,6 +1966,9 @@ class VxJob:
     dsync: bool
     # `-i fsync`: the time includes an `fsync` after the last write of each stream.
     fsync: bool
+    # `--huge-buffers`: every buffer is in huge pages, where the kernel gives them, whatever its size and the
+    # caching.
+    huge_buffers: bool
     # `-i iosize`: size of each request.
     iosize: int
     # `-m`: the buffers are locked in memory.
