@@ -9,6 +9,7 @@ mod signal;
 mod small_program;
 mod socket;
 mod thread_switch;
+mod timestamp;
 mod uring;
 
 pub(crate) use fork::NOTHING;
@@ -18,11 +19,12 @@ use super::case::Case;
 use ioscape_schema::Locality;
 
 /// Names of these benchmarks, in the order in which they are shown.
-pub(crate) const NAMES: [&str; 10] = [
+pub(crate) const NAMES: [&str; 11] = [
     "page-fault",
     "mmap",
     "process",
     "thread-switch",
+    "timestamp",
     "signal",
     "socket",
     "io-uring",
@@ -37,6 +39,7 @@ pub(crate) fn cases() -> Vec<Case> {
     all.extend(map::cases());
     all.extend(fork::cases());
     all.extend(thread_switch::cases());
+    all.extend(timestamp::cases());
     all.extend(signal::cases());
     all.extend(socket::cases());
     all.extend(uring::cases());
