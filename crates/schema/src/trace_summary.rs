@@ -31,6 +31,9 @@ pub struct TraceSummary {
     pub disks: Vec<DiskSummary>,
     /// What was read and written (Table 6, Figure 7).
     pub types: Vec<TypeShare>,
+    /// Requests that begin and end at multiples of sectors, pages, database blocks and RAID chunks; older results lack it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub alignment: Vec<AlignedShare>,
     /// Time between two arrivals, whatever their disks, in nanoseconds (Figure 6).
     pub inter_arrival_ns: Distribution,
     /// Where requests begin relative to the end of the one before on their disk, all disks together (Figure 9).
@@ -252,6 +255,19 @@ pub struct Runs {
     pub in_100_frac: f64,
     /// Requests by length of their run: upper bound of the length, requests.
     pub bins: Vec<(f64, u64)>,
+}
+
+/// Requests of one operation that are aligned to a size.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AlignedShare {
+    /// Read or write.
+    pub op: Op,
+    /// The size, a power of two.
+    pub unit_bytes: u64,
+    /// Requests that move data.
+    pub ios: u64,
+    /// Those that begin and end at multiples of the size.
+    pub aligned: u64,
 }
 
 /// Requests of one type and operation (Table 6, Figure 7).

@@ -169,7 +169,9 @@ fn types(trace: &TraceSummary) -> String {
     out += &rows(tables::types(trace));
     out += &printed("Table 6 of the paper: I/Os by type", &reference::table_6());
     let caption = "Figure 11 of the paper: the types with most requests.";
-    out + &figure("sizes", "Transfer sizes", caption, &charts::sizes(trace))
+    out += &figure("sizes", "Transfer sizes", caption, &charts::sizes(trace));
+    let aligned = rows(tables::alignment(trace));
+    if aligned.is_empty() { out } else { out + "<h3>Begin and end at multiples of</h3>" + &aligned }
 }
 
 fn placement(trace: &TraceSummary) -> String {

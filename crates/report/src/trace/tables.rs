@@ -237,6 +237,19 @@ pub fn types(trace: &TraceSummary) -> Rows {
     Rows::whole(head, trace.types.iter().map(row).collect())
 }
 
+/// Requests that begin and end at multiples of a size.
+pub fn alignment(trace: &TraceSummary) -> Rows {
+    let mut units: Vec<u64> = trace.alignment.iter().map(|one| one.unit_bytes).collect();
+    units.sort_unstable();
+    units.dedup();
+    let of = |unit: u64, op: Op| {
+        let found = trace.alignment.iter().find(|one| (one.unit_bytes, one.op) == (unit, op));
+        found.map_or_else(|| share(0, 0), |one| share(one.aligned, one.ios))
+    };
+    let row = |unit: &u64| vec![bytes(*unit), of(*unit, Op::Read), of(*unit, Op::Write)];
+    Rows::whole(vec!["Aligned to", "reads", "writes"], units.iter().map(row).collect())
+}
+
 /// Table 7 and the peaks of Figure 9, by disk.
 pub fn placement(trace: &TraceSummary) -> Rows {
     let row = |disk: &&DiskSummary| {

@@ -26,6 +26,7 @@ pub fn text(trace: &TraceSummary, style: &Style) -> String {
         ("Response times", tables::times(trace)),
         ("Queue lengths at arrival", tables::queues(trace)),
         ("Types", tables::types(trace)),
+        ("Alignment", tables::alignment(trace)),
         ("Placement", tables::placement(trace)),
         ("Writes", tables::writes(trace)),
         ("Compared with Ruemmler and Wilkes 1993", tables::paper(trace)),

@@ -21,6 +21,7 @@
 pub mod absorption;
 pub mod accumulate;
 pub mod address_map;
+pub mod alignment;
 pub mod blocks;
 pub mod burstiness;
 pub mod device_names;
@@ -54,6 +55,7 @@ pub mod write_groups;
 
 use absorption::AbsorbedWrites;
 use accumulate::Accumulate;
+use alignment::Alignment;
 pub use blocks::BlockAlign;
 use blocks::Blocks;
 use device_names::DeviceNames;
@@ -105,6 +107,8 @@ pub struct Analysis {
     response_time: ResponseTime,
     inter_arrival: InterArrival,
     types: IoTypes,
+    #[serde(default)]
+    alignment: Alignment,
     rates: Rates,
     latency: LatencyOverTime,
     arrivals: burstiness::Arrivals,
@@ -142,6 +146,7 @@ impl Analysis {
             response_time: ResponseTime::default(),
             inter_arrival: InterArrival::default(),
             types: IoTypes::default(),
+            alignment: Alignment::default(),
             rates: Rates::default(),
             latency: LatencyOverTime::default(),
             arrivals: burstiness::Arrivals::default(),
@@ -188,6 +193,7 @@ impl Analysis {
         self.response_time.update_all(rows);
         self.inter_arrival.update_all(rows);
         self.types.update_all(rows);
+        self.alignment.update_all(rows);
         self.rates.update_all(rows);
         self.latency.update_all(rows);
         self.arrivals.update_all(rows);
@@ -258,6 +264,7 @@ impl Analysis {
         self.response_time.merge(later.response_time);
         self.inter_arrival.merge(later.inter_arrival);
         self.types.merge(later.types);
+        self.alignment.merge(later.alignment);
         self.rates.merge(later.rates);
         self.latency.merge(later.latency);
         self.arrivals.merge(later.arrivals);
@@ -292,6 +299,7 @@ impl Analysis {
             partitions: self.partitions.finish(info),
             response_times: self.response_time.finish(),
             types: self.types.types(),
+            alignment: self.alignment.finish(),
             inter_arrival_ns: self.inter_arrival.finish(),
             distances: distance.finish(),
             sequential,
