@@ -3,7 +3,7 @@
 
 use crate::error::Death;
 use crate::keeper::silence;
-use crate::stuck::Stuck;
+use crate::stuck::{self, Stuck};
 use rustix::process::{Pid, Resource, Rlimit, Signal, WaitOptions, WaitStatus};
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -28,6 +28,9 @@ const KILL_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// A worker that was blocked no longer than this runs.
 const RUNS: Duration = Duration::from_secs(2);
+
+/// Workers whose state is asked for at a time, which takes some 20 us each.
+const LOOKED_AT: usize = 64;
 
 /// Whether this process is a worker.
 static IS_WORKER: AtomicBool = AtomicBool::new(false);
@@ -119,6 +122,13 @@ impl Crew {
             }
         }
         least.unwrap_or(Duration::ZERO)
+    }
+
+    /// The first worker that is stopped or frozen; of many only the first are looked at.
+    pub fn first_stopped(&self) -> Option<u32> {
+        let alive = self.children.iter().zip(0..).filter(|(c, _)| c.death.is_none());
+        let id = |c: &Child| c.pid.as_raw_nonzero().get().unsigned_abs();
+        alive.take(LOOKED_AT).find(|(c, _)| stuck::is_stopped(id(c))).map(|(_, i)| i)
     }
 
     /// Kills those still alive and waits a little for their end; whether all have ended.

@@ -109,6 +109,8 @@ pub enum Death {
     Exit(i32),
     /// Neither stopped nor died when told to: it hangs inside the kernel.
     Hung,
+    /// Stopped or frozen by somebody, and not let go on in time.
+    Stopped,
 }
 
 impl fmt::Display for Death {
@@ -122,6 +124,9 @@ impl fmt::Display for Death {
             ),
             Self::Signal(signal) => write!(f, "was killed by signal {signal}"),
             Self::Exit(code) => write!(f, "ended with exit code {code} and without a report"),
+            Self::Stopped => f.write_str(
+                "is stopped (SIGSTOP, a debugger, a frozen control group) and was not let go on: measure again",
+            ),
             Self::Hung => f.write_str(
                 "hangs inside the kernel and cannot be killed: the device or server below the target does not answer; see the kernel log",
             ),

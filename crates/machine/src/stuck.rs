@@ -15,6 +15,9 @@ const EVERY: Duration = Duration::from_secs(1);
 /// Where a process waits for the answer of a FUSE server: interruptible at first, but not by what is left once it was asked.
 const FUSE_WAIT: &str = "request_wait_answer";
 
+/// Where a frozen process waits, of control groups of version 2 and 1.
+const FROZEN: [&str; 2] = ["do_freezer_trap", "refrigerator"];
+
 /// Watches one process.
 #[derive(Debug)]
 pub struct Stuck {
@@ -66,15 +69,33 @@ fn look(tasks: &Path) -> Moment {
         let in_fuse = || text::read(place.join("wchan")).is_some_and(|w| w.contains(FUSE_WAIT));
         Moment {
             switches: sum.switches.saturating_add(switches(&status)),
-            blocked: sum.blocked || is_uninterruptible(&status) || in_fuse(),
+            blocked: sum.blocked
+                || (is_uninterruptible(&status) && !is_frozen(&place))
+                || in_fuse(),
         }
     })
 }
 
-/// Whether the state in a `status` file is uninterruptible sleep (proc_pid_status(5)).
+/// Whether a process is stopped (SIGSTOP, a debugger) or its control group is frozen, so that it does nothing until it is let go on.
+pub fn is_stopped(process: u32) -> bool {
+    let place = PathBuf::from(format!("/proc/{process}"));
+    let status = text::read(place.join("status")).unwrap_or_default();
+    matches!(state(&status), Some('T' | 't')) || is_frozen(&place)
+}
+
+fn is_frozen(place: &Path) -> bool {
+    let waits = text::read(place.join("wchan")).unwrap_or_default();
+    FROZEN.into_iter().any(|name| waits.contains(name))
+}
+
+/// The letter of the state in a `status` file (proc_pid_status(5)).
+fn state(status: &str) -> Option<char> {
+    status.lines().find_map(|line| line.strip_prefix("State:"))?.trim_start().chars().next()
+}
+
+/// Whether the state in a `status` file is uninterruptible sleep.
 fn is_uninterruptible(status: &str) -> bool {
-    let state = status.lines().find_map(|line| line.strip_prefix("State:"));
-    state.is_some_and(|state| state.trim_start().starts_with('D'))
+    state(status) == Some('D')
 }
 
 /// Voluntary and other context switches in a `status` file.
@@ -95,6 +116,23 @@ mod tests {
         assert_eq!(switches(STATUS), 162);
         assert!(!is_uninterruptible(&STATUS.replace("D (disk", "S (disk")));
         assert!(!is_uninterruptible(""));
+    }
+
+    #[test]
+    fn a_stopped_process_is_no_blocked_one() {
+        let mut sleeper = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        let id = sleeper.id();
+        assert!(!is_stopped(id));
+        let pid = rustix::process::Pid::from_child(&sleeper);
+        rustix::process::kill_process(pid, rustix::process::Signal::STOP).unwrap();
+        let begun = Instant::now();
+        while !is_stopped(id) {
+            assert!(begun.elapsed() < Duration::from_secs(30), "it never stopped");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        assert!(!look(&PathBuf::from(format!("/proc/{id}/task"))).blocked);
+        sleeper.kill().unwrap();
+        sleeper.wait().unwrap();
     }
 
     #[test]

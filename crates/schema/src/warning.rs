@@ -67,6 +67,8 @@ pub enum WarningKind {
     TimesUnknown,
     /// A trace does not tell what reads and what writes.
     OperationsUnknown,
+    /// Processes of the measurement were stopped or frozen for a part of it.
+    Stopped,
     /// Data was verified while the workload ran, which slows it down.
     Verified,
     /// A warning of a newer version of this program.

@@ -9,6 +9,7 @@ mod faults;
 mod fio;
 mod install;
 mod interrupt;
+mod limits;
 mod loops;
 mod misuse;
 mod models;

@@ -24,6 +24,9 @@ const GRACE_S: f64 = 10.0;
 /// Rows take at most this part of a limited memory.
 const MEMORY_SHARE: u64 = 32;
 
+/// A conductor that wakes so much later than it wanted was stopped itself.
+const STOOD_STILL: Duration = Duration::from_secs(1);
+
 /// Progress is told this often.
 const TELL: Duration = Duration::from_millis(200);
 
@@ -49,6 +52,8 @@ pub(super) struct Trial {
     pub(super) resident_before: Option<f64>,
     /// The measured requests, when they were asked for.
     pub(super) rows: Vec<Io>,
+    /// Seconds of the measured part during which workers were stopped.
+    pub(super) stopped_s: f64,
 }
 
 impl Trial {
@@ -88,6 +93,8 @@ struct Run<'a> {
     watched: Watched<'a>,
     slice: Duration,
     told: Instant,
+    /// Time that did not belong to the workers: they were stopped, or all of this program was.
+    stopped: Duration,
 }
 
 /// Reads the live counters slice by slice.
@@ -166,7 +173,15 @@ impl Session {
             grace: Duration::ZERO,
             path_of: &|_| path,
         };
-        let run = Run { session: self, options, shared: &shared, watched, slice, told };
+        let run = Run {
+            session: self,
+            options,
+            shared: &shared,
+            watched,
+            slice,
+            told,
+            stopped: Duration::ZERO,
+        };
         run.take_through(workload, buffer_bytes)
     }
 }
@@ -195,6 +210,7 @@ impl Run<'_> {
         let before = self.session.sources.snapshot();
         let [own_before, _] = processor_ns(libc::RUSAGE_SELF);
         self.shared.set_phase(phase::MEASURE);
+        self.stopped = Duration::ZERO;
         let began = Instant::now();
         let patience = Duration::from_secs_f64(self.options.cap_s.clamp(1.0, 1e6));
         let stop = match self.watched.await_all(Shared::all_started, patience) {
@@ -202,6 +218,7 @@ impl Run<'_> {
             Err(error) => Err(error),
         };
         let (stop, rates) = stop?;
+        let stopped_s = self.stopped.as_secs_f64();
         let elapsed_s = began.elapsed().as_secs_f64();
         let after = self.session.sources.snapshot();
         let in_flight =
@@ -236,14 +253,22 @@ impl Run<'_> {
             counted,
             resident_before,
             rows,
+            stopped_s,
         })
     }
 
     /// Lets one slice pass.
     fn pass(&mut self, name: Phase) -> Result<(), Error> {
+        let began = Instant::now();
         std::thread::sleep(self.slice);
+        // Who starves is late by less, and is told of by other witnesses.
+        let late = began.elapsed().saturating_sub(self.slice);
+        self.stopped += if late >= STOOD_STILL { late } else { Duration::ZERO };
         self.watched.look_after_all()?;
         if self.told.elapsed() >= TELL {
+            if self.watched.crew.first_stopped().is_some() && late < STOOD_STILL {
+                self.stopped += self.told.elapsed();
+            }
             self.told = Instant::now();
             let [read, written] = self.shared.moved();
             self.options.tell(name, read + written, 0);
@@ -293,12 +318,15 @@ impl Run<'_> {
         let grace = Duration::from_secs_f64((GRACE_S + draining_s).min(300.0));
         let options = self.options;
         if !self.watched.crew.wait(grace, || options.is_interrupted()) {
+            let stopped =
+                self.watched.crew.first_stopped().map(|process| (process, Death::Stopped));
             let process = self.watched.crew.first_alive().unwrap_or(0);
             self.watched.crew.kill();
             if options.is_interrupted() {
                 return Err(Error::Interrupted);
             }
-            return Err(Error::Worker { process, death: Death::Hung });
+            let (process, death) = stopped.unwrap_or((process, Death::Hung));
+            return Err(Error::Worker { process, death });
         }
         let target = &self.session.target;
         if let Some((process, death)) = self.watched.crew.first_dead()

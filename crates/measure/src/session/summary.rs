@@ -16,6 +16,10 @@ const OTHERS_MAX: f64 = 0.15;
 /// Share of processor time the hypervisor may take before a run counts as disturbed.
 const STEAL_MAX: f64 = 0.05;
 
+/// Shortest stop that is told, in seconds, and as a share of the run.
+const STOPPED_MIN_S: f64 = 0.15;
+const STOPPED_MIN_SHARE: f64 = 0.02;
+
 /// Difference between measured response time and Little's law that is still believed.
 const LITTLE_MAX: f64 = 0.10;
 
@@ -44,6 +48,7 @@ impl Session {
         m.warnings.extend(doubts_of_time(&m, options, trial));
         m.warnings.extend(doubt_of_rows(&m, options, trial.rows.len()));
         let mut disturbances = doubts_of_others(trial);
+        disturbances.extend(doubt_of_stopping(&mut m, trial.stopped_s));
         disturbances.extend(witness::doubt_of_waiting(&m));
         m.disturbed = !disturbances.is_empty();
         m.warnings.extend(disturbances);
@@ -160,6 +165,21 @@ fn doubts_of_others(trial: &Trial) -> Vec<Warning> {
         doubts.push(Warning::new(WarningKind::Steal, message));
     }
     doubts
+}
+
+/// Workers that were stopped: the figure holds for no time at all, so its interval reaches to what the rest of the time may have had.
+fn doubt_of_stopping(m: &mut Measurement, stopped_s: f64) -> Option<Warning> {
+    if stopped_s < STOPPED_MIN_S.max(STOPPED_MIN_SHARE * m.elapsed_s) {
+        return None;
+    }
+    let rest_s = (m.elapsed_s - stopped_s).max(STOPPED_MIN_S);
+    m.throughput_ci95[1] = m.throughput_ci95[1].max(m.bytes as f64 / rest_s);
+    let message = format!(
+        "processes of this run were stopped or frozen (SIGSTOP, a debugger, a control group, a suspended machine) for {stopped_s:.1} of \
+         {:.1} s: the throughput is too low, and how much too low cannot be told; measure again",
+        m.elapsed_s
+    );
+    Some(Warning::new(WarningKind::Stopped, message))
 }
 
 /// Requests in flight over request rate must give the measured response time and what the harness adds.

@@ -1,6 +1,7 @@
 //! House law as tests: the star of crates, no circles of files, purpose and length, and who may touch the machine.
 
 mod circles;
+mod faults;
 mod functions;
 mod links;
 mod msrv;
