@@ -278,8 +278,11 @@ fn a_file_that_a_database_holds_is_not_destroyed() {
     };
     wait_until(|| ready.exists());
     let refused = run(&["run", path(&file), "--destroy-data", "--unique-bytes", "64k"]);
+    let sub = "iosize=4k,iocount=4";
+    let vxbench = run(&["vxbench", "-w", "write", "-i", sub, "--destroy-data", path(&file)]);
     let _ = holder.kill();
     let _ = holder.wait();
+    vxbench.ended(2).says(&["db", "is locked by process", "python3"]);
     refused.ended(2).says(&["db", "is locked by process", "python3"]);
     assert_eq!(fs::read(&file).unwrap(), vec![7u8; 1 << 20]);
 }

@@ -275,6 +275,9 @@ fn existing(
     let (named, extent) = (path.to_owned(), extent.clone());
     let opened = Opened { named, file, created: false, is_device: device, file_system, extent };
     opened.lock(changes)?;
+    if let Some(reason) = changes.then(|| target::locked_by(&opened.file)).flatten() {
+        return Err(Error::target(path, reason));
+    }
     Ok(opened)
 }
 
