@@ -15,6 +15,7 @@ mod resume;
 mod save;
 mod systems;
 mod traces;
+mod what_if;
 
 use args::Command;
 use ioscape_schema::text::inert;

@@ -75,7 +75,7 @@ fn only_run(w: &Workload) -> Vec<String> {
 }
 
 /// A size as options take it, with the largest suffix that leaves a whole number.
-fn size(bytes: u64) -> String {
+pub fn size(bytes: u64) -> String {
     let units = [(30, "G"), (20, "M"), (10, "k")];
     let whole = units.iter().find(|(shift, _)| bytes > 0 && bytes.is_multiple_of(1 << shift));
     whole.map_or_else(|| bytes.to_string(), |(shift, unit)| format!("{}{unit}", bytes >> shift))

@@ -110,6 +110,11 @@ impl System {
         asked.or(self.document.environment.memory_limit_bytes)
     }
 
+    /// Memory that the caches could use: the limit, or else all that the machine had.
+    pub fn memory_bytes(&self) -> Option<u64> {
+        self.memory_limit_bytes().or(self.document.environment.memory_bytes)
+    }
+
     /// Predicts all workloads, under this system's name.
     ///
     /// # Errors

@@ -2,9 +2,11 @@
 
 mod made_up;
 
+use ioscape_scaling::Bounds;
 use ioscape_scaling::model::{
-    Model, ModelError, ModelKind, OrthogonalModel, Predict, SinglePointModel, Validated,
-    next_points, orthogonal_sample, predict, random_workloads, validate,
+    Model, ModelError, ModelKind, OrthogonalModel, Predict, SinglePointModel, Validated, WhatIf,
+    WhatIfError, WriteDone, next_points, orthogonal_sample, predict, predict_what_if,
+    random_workloads, validate,
 };
 use ioscape_schema::{BorderOperation, Evaluation, Parameter, Validation, Workload};
 use made_up::evaluation::{BOUNDS, Meter, evaluate};
@@ -222,4 +224,97 @@ proptest! {
         }
         next_points(&evaluation, &BOUNDS, 3, 1);
     }
+}
+
+/// Median errors on unseen workloads: of what `predicted` says, and of an evaluation of the true system itself.
+fn median_errors(
+    truth: &made_up::System,
+    largest: u64,
+    predicted: impl Fn(&Workload) -> f64,
+) -> [f64; 2] {
+    let own = Model::new(&evaluate(truth, 0.05, 33, 12)).unwrap();
+    let bounds = Bounds { unique_bytes: [BOUNDS.unique_bytes[0], largest], ..BOUNDS };
+    let mut both = [Vec::new(), Vec::new()];
+    for workload in random_workloads(&bounds, &Workload::default(), 100, 77) {
+        let measured = truth.throughput(&workload);
+        for (errors, said) in both.iter_mut().zip([predicted(&workload), own.throughput(&workload)])
+        {
+            errors.push((said - measured).abs() / measured);
+        }
+    }
+    both.map(|mut errors| {
+        errors.sort_by(f64::total_cmp);
+        errors[50]
+    })
+}
+
+#[test]
+#[allow(clippy::print_stdout, reason = "the figures stand in docs/prediction.md")]
+fn other_memory_is_predicted_within_a_tenth() {
+    for name in ["one cache", "dirty limit"] {
+        let here = system(name);
+        let model = Model::new(&evaluate(&here, 0.05, 31, 12)).unwrap();
+        for factor in [0.5, 2.0] {
+            let mut truth = here.clone();
+            for cache in truth.caches.iter_mut().flatten() {
+                (cache.onset, cache.kept) = (cache.onset * factor, cache.kept * factor);
+            }
+            let memory = 64u64 << 20;
+            let other = (memory as f64 * factor) as u64;
+            let what_if = WhatIf { memory_bytes: Some([memory, other]), ..WhatIf::default() };
+            let largest = (BOUNDS.unique_bytes[1] as f64 * factor.min(1.0) * 0.99) as u64;
+            let said =
+                |w: &Workload| predict_what_if(&model, &what_if, w).unwrap().throughput_bytes_per_s;
+            let [error, own] = median_errors(&truth, largest, said);
+            println!("{name}, memory x {factor}: {error:.3} against {own:.3}");
+            assert!(error <= 0.1, "{name} x {factor}: {error} against {own}");
+        }
+    }
+}
+
+#[test]
+#[allow(clippy::print_stdout, reason = "the figures stand in docs/prediction.md")]
+fn the_storage_of_another_system_is_predicted_almost_as_well() {
+    let (here, there) = (system("one cache"), system("dirty limit"));
+    let mut lender = there;
+    for levels in &mut lender.levels {
+        if let Some(made_up::Level::Disk(disk, _)) = levels.last_mut() {
+            (disk.seek_s, disk.bytes_per_s) = ([3e-4, 2e-3], 150e6);
+        }
+    }
+    let mut truth = here.clone();
+    for (levels, lent) in truth.levels.iter_mut().zip(&lender.levels) {
+        *levels.last_mut().unwrap() = *lent.last().unwrap();
+    }
+    let model = Model::new(&evaluate(&here, 0.05, 31, 12)).unwrap();
+    let storage = Some(Model::new(&evaluate(&lender, 0.05, 32, 12)).unwrap());
+    let what_if = WhatIf { storage, ..WhatIf::default() };
+    let said = |w: &Workload| predict_what_if(&model, &what_if, w).unwrap().throughput_bytes_per_s;
+    let [error, own] = median_errors(&truth, (BOUNDS.unique_bytes[1] as f64 * 0.99) as u64, said);
+    println!("other storage: {error:.3} against {own:.3}");
+    assert!(error <= 1.3 * own.max(0.05), "{error} against {own}");
+}
+
+#[test]
+fn what_no_evaluation_saw_is_not_guessed() {
+    let model = Model::new(&evaluate(&system("one cache"), 0.05, 31, 0)).unwrap();
+    let memory = |from: u64, to: u64| WhatIf {
+        memory_bytes: Some([from << 20, to << 20]),
+        ..WhatIf::default()
+    };
+    let large = Workload { unique_bytes: 1 << 29, ..Workload::default() };
+    let beyond = predict_what_if(&model, &memory(64, 16), &large).unwrap_err();
+    assert!(
+        matches!(beyond, WhatIfError::Beyond { parameter: Parameter::UniqueBytes, .. }),
+        "{beyond}"
+    );
+    let none = predict_what_if(&model, &memory(1 << 20, 2 << 20), &Workload::default());
+    assert!(matches!(none, Err(WhatIfError::NoCache(_))), "{none:?}");
+    let through = WhatIf { write_done: Some(WriteDone::Through), ..WhatIf::default() };
+    let writes = Workload { read_frac: 0.0, unique_bytes: 8 << 20, ..Workload::default() };
+    let [back, said] = [WhatIf::default(), through]
+        .map(|what_if| predict_what_if(&model, &what_if, &writes).unwrap());
+    assert!(said.throughput_bytes_per_s < back.throughput_bytes_per_s / 10.0);
+    let width = |p: &ioscape_schema::Prediction| p.interval90[1] / p.interval90[0];
+    assert!(width(&said) > width(&back), "what is borrowed widens the interval");
 }

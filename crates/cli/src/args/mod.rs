@@ -17,6 +17,7 @@ mod trace;
 mod typed;
 mod value;
 mod vxbench;
+mod what_if;
 mod workload;
 
 use clap::{Args, Parser, Subcommand};
@@ -40,6 +41,7 @@ pub use simulate::{CalibrateArgs, SimulateArgs};
 pub use trace::{ExportArgs, ImportArgs, RecordArgs, TraceArgs, TraceCommand};
 pub use typed::{Typed, parse};
 pub use vxbench::VxbenchArgs;
+pub use what_if::WhatIfArg;
 pub use workload::{WaysArgs, WorkloadArgs};
 
 const AFTER: &str = "Results go to standard output, everything else to standard error.\n\

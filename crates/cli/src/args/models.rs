@@ -2,6 +2,7 @@
 
 use super::result::ResultArgs;
 use super::value::{bytes, seconds};
+use super::what_if::WhatIfArg;
 use super::workload::WorkloadArgs;
 use clap::{Arg, Args};
 use ioscape_scaling::model::ModelKind;
@@ -35,6 +36,9 @@ pub struct PredictArgs {
     /// Which model predicts: default, or product (the paper's)
     #[arg(long, value_name = "MODEL", default_value = "default")]
     pub model: ModelKind,
+    /// The same system with memory=SIZE, storage=RESULT of another system, or write-policy=write-through or write-back
+    #[arg(long, value_name = "EXCHANGE", value_delimiter = ',')]
+    pub what_if: Vec<WhatIfArg>,
     /// Where the result goes.
     #[command(flatten)]
     pub out: ResultArgs,

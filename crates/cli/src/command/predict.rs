@@ -5,7 +5,7 @@ use crate::asked::{Asked, asked};
 use crate::failure::Failure;
 use crate::outputs;
 use crate::systems::System;
-use crate::{output, systems};
+use crate::{output, systems, what_if};
 use ioscape_schema::Document;
 
 /// Runs the command.
@@ -34,7 +34,10 @@ fn predicted(systems: &[System], asked: &[Asked], args: &PredictArgs) -> Result<
     }
     let mut all = Vec::new();
     for system in systems {
-        let predictions = system.predict(asked)?;
+        let predictions = match args.what_if.is_empty() {
+            true => system.predict(asked)?,
+            false => what_if::predict(system, asked, &args.what_if)?,
+        };
         for doubt in system.doubts(args.model, &predictions) {
             document.warn(doubt);
         }

@@ -434,3 +434,30 @@ fn arms_take_turns_until_the_verdict_is_certain() {
     refused(&["ab", &small, &two], &["1 jobs", "as many"]);
     assert_eq!(scratch_files(Path::new(&a)), Vec::<PathBuf>::new());
 }
+
+#[test]
+fn what_if_predicts_a_system_that_does_not_exist_or_says_what_would_tell() {
+    let folder = Folder::new();
+    let (mut plain, mut evaluation) = small_evaluation();
+    evaluation.settings.as_mut().expect("settings").memory_limit_bytes = Some(64 << 20);
+    plain.outcome = Some(evaluation.into());
+    let a = folder.put("a.json", &plain);
+    let asked = ["--unique-bytes", "80M", "--read-frac", "1", "--json"];
+    let with = |exchange: &str| {
+        let found =
+            document(&stdout(&[&["predict", &a, "--what-if", exchange], &asked[..]].concat()));
+        found.predictions().expect("predictions")[0].clone()
+    };
+    let own = document(&stdout(&[&["predict", &a], &asked[..]].concat()));
+    let own = own.predictions().expect("predictions")[0].clone();
+    let larger = with("memory=256M");
+    assert!(larger.throughput_bytes_per_s > 1.5 * own.throughput_bytes_per_s, "{larger:?} {own:?}");
+    assert_eq!(larger.system, "/srv/data with memory 256M");
+    let same = with(&format!("storage={a}"));
+    assert!((same.throughput_bytes_per_s / own.throughput_bytes_per_s - 1.0).abs() < 1e-6);
+    assert!(same.interval90[1] / same.interval90[0] > own.interval90[1] / own.interval90[0]);
+    let beyond = ["predict", &a, "--what-if", "memory=8M", "--unique-bytes", "80M"];
+    refused(&beyond, &["unique_bytes", "--max-unique-bytes 640M"]);
+    refused(&["predict", &a, "--what-if", "cpu=2", "--unique-bytes", "8M"], &["memory=SIZE"]);
+    refused(&["predict", &a, "--what-if", "memory=1G", "--direct"], &["access direct"]);
+}

@@ -6,6 +6,7 @@
 
 mod active;
 mod candidates;
+mod exchange;
 mod extrapolation;
 mod fit;
 mod hierarchy;
@@ -23,8 +24,10 @@ mod rivals;
 mod structure;
 mod system_model;
 mod validate;
+mod what_if;
 
 pub use active::next_points;
+pub use exchange::WriteDone;
 pub use extrapolation::extrapolations;
 pub use hierarchy::HierarchyModel;
 pub use kind::{KindDifference, OtherKind};
@@ -37,3 +40,4 @@ pub use rivals::{
 };
 pub use system_model::{Model, ModelKind, predict};
 pub use validate::{Validated, validate};
+pub use what_if::{WhatIf, WhatIfError, predict_what_if};

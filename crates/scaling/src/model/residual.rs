@@ -8,6 +8,7 @@
 
 use super::fit::{gradient, weight};
 use super::input::{ModelInput, Observation};
+use super::parameters::Layout;
 use super::structure::Structure;
 use ioscape_schema::Parameter;
 use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
@@ -204,6 +205,11 @@ impl Posterior {
     /// Every observation predicted from the others.
     pub(super) fn left_out(&self) -> &[LeftOut] {
         &self.left_out
+    }
+
+    /// The structural model's shape and most probable parameters.
+    pub(super) fn structure(&self) -> (&Layout, &[f64]) {
+        (&self.structure.layout, self.structure.theta.as_slice())
     }
 
     /// The fitted size of the residual.

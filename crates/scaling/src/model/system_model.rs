@@ -167,6 +167,16 @@ impl Model {
         correlation(&self.misses, &other.misses)
     }
 
+    /// What was evaluated, as the user named it.
+    pub fn target(&self) -> &str {
+        &self.target
+    }
+
+    /// Least and most ln(`unique_bytes`) that was measured.
+    pub(super) fn measured_sets(&self) -> [f64; 2] {
+        self.measured[0]
+    }
+
     pub(crate) fn hierarchy(&self) -> Option<&HierarchyModel> {
         match &self.kind {
             Kind::Hierarchy(model) => Some(model),
@@ -209,13 +219,19 @@ impl Predict for Model {
 /// A workload of a kind that was never measured, as of [`Model::knows`].
 pub fn predict(model: &Model, workload: &Workload) -> Result<Prediction, OtherKind> {
     model.knows(workload)?;
-    let Estimate { log_throughput, half_width } = model.estimate(workload);
+    let extrapolated = model.extrapolates(workload);
+    Ok(Prediction { extrapolated, ..prediction(model, workload, model.estimate(workload)) })
+}
+
+/// What follows from an estimate, within what was measured.
+pub(super) fn prediction(model: &Model, workload: &Workload, estimate: Estimate) -> Prediction {
+    let Estimate { log_throughput, half_width } = estimate;
     let throughput = log_throughput.exp();
     let iops = throughput / (workload.size_mean as f64).max(1.0);
     let in_flight = f64::from(workload.process_num.max(1)) * f64::from(workload.queue_depth.max(1));
     let unique_bytes = workload.unique_bytes as f64;
     let region = model.regions.iter().find(|(_, to)| unique_bytes <= *to).or(model.regions.last());
-    Ok(Prediction {
+    Prediction {
         name: None,
         system: model.target.clone(),
         workload: workload.clone(),
@@ -224,6 +240,6 @@ pub fn predict(model: &Model, workload: &Workload) -> Result<Prediction, OtherKi
         iops,
         response_time_ns: (in_flight / iops * 1e9 - workload.think_time_ns as f64).max(0.0),
         region: region.map(|(name, _)| name.clone()).unwrap_or_default(),
-        extrapolated: model.extrapolates(workload),
-    })
+        extrapolated: false,
+    }
 }

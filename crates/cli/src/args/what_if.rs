@@ -1,0 +1,48 @@
+//! What a prediction exchanges: `memory=64G`, `storage=there.json`, `write-policy=write-through`.
+
+use super::value::bytes;
+use ioscape_scaling::model::WriteDone;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+/// One exchange.
+#[derive(Clone, Debug, PartialEq)]
+pub enum WhatIfArg {
+    /// Memory in bytes.
+    Memory(u64),
+    /// A result of `ioscape evaluate` that lends its storage.
+    Storage(PathBuf),
+    /// When a write counts as done.
+    WritePolicy(WriteDone),
+}
+
+impl FromStr for WhatIfArg {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text.split_once('=') {
+            Some(("memory", size)) => bytes(size).map(Self::Memory),
+            Some(("storage", path)) if !path.is_empty() => Ok(Self::Storage(path.into())),
+            Some(("write-policy", "write-through")) => Ok(Self::WritePolicy(WriteDone::Through)),
+            Some(("write-policy", "write-back")) => Ok(Self::WritePolicy(WriteDone::Back)),
+            _ => {
+                Err("give memory=SIZE, storage=RESULT or write-policy=write-through or write-back"
+                    .to_owned())
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exchanges_are_read_and_others_refused() {
+        assert_eq!("memory=2G".parse(), Ok(WhatIfArg::Memory(2 << 30)));
+        assert_eq!("storage=a=b.json".parse(), Ok(WhatIfArg::Storage("a=b.json".into())));
+        for bad in ["", "memory", "memory=0", "storage=", "write-policy=later", "cpu=2"] {
+            assert!(bad.parse::<WhatIfArg>().is_err(), "{bad}");
+        }
+    }
+}

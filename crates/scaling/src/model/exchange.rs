@@ -1,0 +1,204 @@
+//! A system that does not exist: the levels of an evaluated one with another memory, other storage or another write policy.
+//!
+//! The structural model knows where each cache overflows and what each level costs, so both can be exchanged. What the
+//! Gaussian process knows is taken from where the evaluation was served alike: at the set that filled the same share of its memory,
+//! and for storage from the evaluation that lends it. Intervals widen by what is borrowed.
+
+use super::hierarchy::HierarchyModel;
+use super::input::ModelInput;
+use super::parameters::{Layout, LevelParameters};
+use super::predict::Estimate;
+
+/// A cache of memory overflows at a set of this share of memory at least ...
+const CACHE_LEAST: f64 = 1.0 / 20.0;
+/// ... and at most.
+const CACHE_MOST: f64 = 1.2;
+/// Standard deviation of ln(throughput) that each exchange adds: 5 % for memory, whose rule is well known; 15 % for storage,
+/// which two systems drive differently.
+const BORROWED_MEMORY: f64 = 0.05;
+const BORROWED_STORAGE: f64 = 0.15;
+/// The same for the write policy: what storage costs was seen where the kernel gathers and sorts writes, which is up to twice as
+/// fast as one by one.
+const BORROWED_POLICY: f64 = 0.4;
+/// Standard deviations that hold 90 % of a normal distribution.
+const NORMAL90: f64 = 1.645;
+
+/// When a write counts as done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WriteDone {
+    /// When storage has it.
+    Through,
+    /// When the cache has it.
+    Back,
+}
+
+/// What is exchanged.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Exchange<'a> {
+    /// Memory that the caches live in: that of the evaluation and the other, in bytes.
+    pub(super) memory: Option<[f64; 2]>,
+    /// The model of the system that lends its storage.
+    pub(super) storage: Option<&'a HierarchyModel>,
+    /// When a write counts as done.
+    pub(super) write_done: Option<WriteDone>,
+}
+
+/// Why an exchange says nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unknown {
+    /// No cache was found that memory would change.
+    Cache,
+    /// The evaluation never saw writes at the level where they would now be done.
+    Writes,
+    /// The system that lends its storage was never seen to reach it.
+    Storage,
+}
+
+/// The structural parameters after the exchange.
+#[derive(Clone, Debug)]
+pub(super) struct Exchanged<'a> {
+    here: &'a HierarchyModel,
+    exchange: Exchange<'a>,
+    layout: Layout,
+    theta: Vec<f64>,
+    /// The same by the other rule of how a cache grows with memory.
+    otherwise: Vec<f64>,
+}
+
+impl<'a> Exchanged<'a> {
+    pub(super) fn new(here: &'a HierarchyModel, exchange: Exchange<'a>) -> Result<Self, Unknown> {
+        let (layout, theta) = here.posterior().structure();
+        let mut one = Self {
+            here,
+            layout: layout.clone(),
+            theta: theta.to_vec(),
+            otherwise: theta.to_vec(),
+            exchange,
+        };
+        one.lend_storage()?;
+        one.change_memory()?;
+        one.change_policy()?;
+        Ok(one)
+    }
+
+    /// Device costs of the lender, at the lender's own reference.
+    fn lend_storage(&mut self) -> Result<(), Unknown> {
+        let Some(lender) = self.exchange.storage else { return Ok(()) };
+        let (layout, theta) = lender.posterior().structure();
+        let away = (self.layout.reference_bytes / layout.reference_bytes).ln();
+        for operation in 0..2 {
+            let (ours, theirs) = (self.layout.levels[operation], layout.levels[operation]);
+            if theirs == 1 && layout.levels[1 - operation] == 1 {
+                return Err(Unknown::Storage);
+            }
+            let lent = layout.level(operation, theirs - 1).of(theta);
+            let at = self.layout.level(operation, ours - 1);
+            for all in [&mut self.theta, &mut self.otherwise] {
+                put(all, at, &lent);
+                all[at.ln_overhead_s] += lent.overhead_growth * away;
+                all[at.ln_byte_s] += lent.byte_growth * away;
+            }
+        }
+        Ok(())
+    }
+
+    /// Caches grow with memory: as a share of it, or by what it grows; the truth lies between.
+    fn change_memory(&mut self) -> Result<(), Unknown> {
+        let Some([from, to]) = self.exchange.memory else { return Ok(()) };
+        let mut found = false;
+        for operation in 0..2 {
+            for level in 0..self.layout.levels[operation] - 1 {
+                let at = self.layout.border(operation, level).ln_onset;
+                let onset = self.theta[at].exp();
+                if !(CACHE_LEAST * from..=CACHE_MOST * from).contains(&onset) {
+                    continue;
+                }
+                found = true;
+                self.theta[at] = (onset * to / from).ln();
+                self.otherwise[at] = (onset + to - from).max(onset * to / from / 4.0).ln();
+            }
+        }
+        if found { Ok(()) } else { Err(Unknown::Cache) }
+    }
+
+    /// Writes that are done when storage has them pass every cache; those that are done when the cache has them go where reads do.
+    fn change_policy(&mut self) -> Result<(), Unknown> {
+        let Some(done) = self.exchange.write_done else { return Ok(()) };
+        let [reads, writes] = self.layout.levels;
+        if writes < 2 {
+            return Err(Unknown::Writes);
+        }
+        for level in 0..writes - 1 {
+            let at = self.layout.border(1, level);
+            let through = 0.0;
+            let read_onset =
+                (reads > 1).then(|| self.layout.border(0, level.min(reads - 2)).ln_onset);
+            for all in [&mut self.theta, &mut self.otherwise] {
+                match (done, read_onset) {
+                    (WriteDone::Through, _) => all[at.ln_onset] = through,
+                    (WriteDone::Back, Some(read)) => {
+                        all[at.ln_onset] = all[read].max(all[at.ln_onset])
+                    }
+                    (WriteDone::Back, None) => return Err(Unknown::Cache),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The set that filled the same share of the evaluation's memory, within what was measured.
+    pub(super) fn alike(&self, place: &ModelInput, measured: [f64; 2]) -> ModelInput {
+        let factor = self.exchange.memory.map_or(1.0, |[from, to]| to / from);
+        let unique_bytes = (place.unique_bytes / factor).max(measured[0].exp());
+        ModelInput { unique_bytes, ..*place }
+    }
+
+    /// The prediction at `place`, which was served like `alike` in the evaluation.
+    pub(super) fn estimate(&self, place: &ModelInput, alike: &ModelInput) -> Estimate {
+        let (layout, known) = self.here.posterior().structure();
+        let at = self.here.estimate(alike);
+        let residual = at.log_throughput - layout.log_throughput(known, alike);
+        let near = self.near(place);
+        let (mut correction, mut half) = (residual, at.half_width);
+        if let Some(lender) = self.exchange.storage {
+            let (layout, known) = lender.posterior().structure();
+            let there = lender.estimate(place);
+            let lent = there.log_throughput - layout.log_throughput(known, place);
+            correction = near * residual + (1.0 - near) * lent;
+            // Nothing is known of how the two errors go together, so they count as if they did.
+            half = near * at.half_width + (1.0 - near) * there.half_width;
+        }
+        let log = self.layout.log_throughput(&self.theta, place);
+        let other = self.layout.log_throughput(&self.otherwise, place);
+        let borrowed = self.borrowed(near);
+        Estimate {
+            log_throughput: log + correction,
+            half_width: half.hypot(other - log).hypot(NORMAL90 * borrowed),
+        }
+    }
+
+    /// Share of the time at `place` that is spent before storage.
+    pub(super) fn near(&self, place: &ModelInput) -> f64 {
+        let shares = self.layout.outcome(&self.theta, place).shares;
+        let near = shares.iter().zip(self.layout.near_components()).filter(|(_, near)| *near);
+        near.map(|(share, _)| share).sum::<f64>().clamp(0.0, 1.0)
+    }
+
+    fn borrowed(&self, near: f64) -> f64 {
+        let memory = self.exchange.memory.map_or(0.0, |_| BORROWED_MEMORY);
+        let storage = self.exchange.storage.map_or(0.0, |_| BORROWED_STORAGE * (1.0 - near));
+        let policy = self.exchange.write_done.map_or(0.0, |_| BORROWED_POLICY);
+        memory.hypot(storage).hypot(policy)
+    }
+}
+
+fn put(all: &mut [f64], at: LevelParameters<usize>, lent: &LevelParameters<f64>) {
+    all[at.ln_overhead_s] = lent.ln_overhead_s;
+    all[at.ln_byte_s] = lent.ln_byte_s;
+    all[at.logit_saving] = lent.logit_saving;
+    all[at.ln_serial] = lent.ln_serial;
+    all[at.ln_sharpness] = lent.ln_sharpness;
+    all[at.overhead_growth] = lent.overhead_growth;
+    all[at.byte_growth] = lent.byte_growth;
+    all[at.ln_interleaving] = lent.ln_interleaving;
+}

@@ -1,0 +1,105 @@
+//! Predictions for a system that does not exist: an evaluated one with another memory, other storage or another write policy.
+
+use super::exchange::{Exchange, Exchanged, Unknown, WriteDone};
+use super::input::ModelInput;
+use super::kind::OtherKind;
+use super::system_model::{Model, prediction};
+use ioscape_schema::{Parameter, Prediction, Workload};
+
+/// Share of the time before storage from which on the lender of the storage hardly matters.
+const HARDLY_REACHED: f64 = 0.95;
+
+/// What is exchanged.
+#[derive(Clone, Debug, Default)]
+pub struct WhatIf {
+    /// Memory that the evaluated workers had and that they would have, in bytes.
+    pub memory_bytes: Option<[u64; 2]>,
+    /// The system that lends its storage.
+    pub storage: Option<Model>,
+    /// When a write counts as done.
+    pub write_done: Option<WriteDone>,
+}
+
+/// Why nothing is known of an exchange.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum WhatIfError {
+    /// The workload, or the lender, is of a kind that was never measured.
+    #[error(transparent)]
+    OtherKind(#[from] OtherKind),
+    /// No model of levels could be made.
+    #[error("the levels of {0} are not known: no model of them fits its evaluation")]
+    NoLevels(String),
+    /// No cache that memory would change.
+    #[error(
+        "no cache of the size of its memory was found on {0}, so what other memory would change is not known"
+    )]
+    NoCache(String),
+    /// Writes were seen at one level only.
+    #[error(
+        "writes to {0} were seen at one level only, so what another write policy would cost is not known"
+    )]
+    NoWrites(String),
+    /// The lender's storage was never reached.
+    #[error("the evaluation of {0} never reached its storage, so it has none to lend")]
+    NoStorage(String),
+    /// The exchange asks for more than was measured.
+    #[error("{parameter} of {value} is beyond what was measured on {target}")]
+    Beyond {
+        /// The system whose evaluation does not reach.
+        target: String,
+        /// In what.
+        parameter: Parameter,
+        /// The value that would have to be measured there, in the parameter's unit.
+        value: f64,
+    },
+}
+
+/// Predicts `workload` on `model`'s system with what `what_if` exchanges.
+///
+/// # Errors
+/// Something that no evaluation saw; nothing is guessed.
+pub fn predict_what_if(
+    model: &Model,
+    what_if: &WhatIf,
+    workload: &Workload,
+) -> Result<Prediction, WhatIfError> {
+    model.knows(workload)?;
+    let levels = |one: &'_ Model| WhatIfError::NoLevels(one.target().to_owned());
+    let here = model.hierarchy().ok_or_else(|| levels(model))?;
+    let lender = what_if.storage.as_ref();
+    let storage = match lender {
+        Some(lender) => {
+            lender.knows(workload)?;
+            Some(lender.hierarchy().ok_or_else(|| levels(lender))?)
+        }
+        None => None,
+    };
+    let memory = what_if.memory_bytes.map(|both| both.map(|bytes| bytes as f64));
+    let exchange = Exchange { memory, storage, write_done: what_if.write_done };
+    let exchanged = Exchanged::new(here, exchange).map_err(|unknown| match unknown {
+        Unknown::Cache => WhatIfError::NoCache(model.target().to_owned()),
+        Unknown::Writes => WhatIfError::NoWrites(model.target().to_owned()),
+        Unknown::Storage => {
+            WhatIfError::NoStorage(lender.map_or_else(String::new, |one| one.target().to_owned()))
+        }
+    })?;
+    let place = ModelInput::of(workload);
+    let alike = exchanged.alike(&place, model.measured_sets());
+    let asked = workload.clone().with(Parameter::UniqueBytes, alike.unique_bytes);
+    within(model, &asked)?;
+    if let Some(lender) = lender.filter(|_| exchanged.near(&place) < HARDLY_REACHED) {
+        within(lender, workload)?;
+    }
+    Ok(prediction(model, workload, exchanged.estimate(&place, &alike)))
+}
+
+/// Whether all five parameters lie within what was measured.
+fn within(model: &Model, workload: &Workload) -> Result<(), WhatIfError> {
+    let outside = Parameter::ALL.into_iter().find(|parameter| {
+        model.extrapolates(&model.base().clone().with(*parameter, workload.get(*parameter)))
+    });
+    outside.map_or(Ok(()), |parameter| {
+        let (target, value) = (model.target().to_owned(), workload.get(parameter));
+        Err(WhatIfError::Beyond { target, parameter, value })
+    })
+}
