@@ -76,10 +76,10 @@ impl Started {
         Self(command.spawn().expect("it starts"))
     }
 
-    /// An endless run of one slow process in `folder`, once its workers are at work.
+    /// An endless run of one process in `folder`, once its workers are at work. It is so slow that its figure does not get known.
     fn endless(folder: &Path, more: &[&str]) -> Self {
         let started = ["run", path(folder), "--unique-bytes", "1M", "--size-mean", "4k"];
-        let slow = ["--seconds", "1000", "--think-time", "20ms"];
+        let slow = ["--seconds", "1000", "--think-time", "500ms"];
         let started = Self::of(&[&started[..], &slow[..], more].concat());
         wait_until(|| !scratch_of(folder).is_empty() && started.worker().is_some());
         // What is forked first are helpers, which are gone before the measured part.
