@@ -2,7 +2,7 @@
 
 mod machines;
 
-use ioscape_scaling::explore;
+use ioscape_scaling::{EvaluationOptions, explore};
 use ioscape_schema::{BorderOperation, Evaluation, Workload};
 use machines::{Level, MIB, Machine, hierarchy, mix, options, shape, steps};
 
@@ -19,7 +19,8 @@ fn unique(workload: &Workload) -> f64 {
 }
 
 fn evaluate(seed: u64, most_mib: f64, law: Law) -> Evaluation {
-    explore(&options(most_mib * MIB), &mut Machine::new(seed, law)).unwrap()
+    let options = EvaluationOptions { level_counts: false, ..options(most_mib * MIB) };
+    explore(&options, &mut Machine::new(seed, law)).unwrap()
 }
 
 fn found(evaluation: &Evaluation, operation: BorderOperation) -> Vec<f64> {

@@ -64,12 +64,22 @@ fn disturbed_points_are_measured_again_and_hopeless_ones_are_marked() {
     assert!(points(&evaluation).iter().any(|p| !p.measurement.warnings.is_empty()));
 }
 
+/// Interrupted at every probe, so without the costly probabilities of the number of regions.
+fn resumable(budget_s: f64) -> EvaluationOptions {
+    EvaluationOptions {
+        budget_s,
+        all_parameters: true,
+        level_counts: false,
+        ..options(1024.0 * MIB)
+    }
+}
+
 /// An evaluation of `budget_s` whose probe fails at `fails_at`.
 fn evaluate(budget_s: f64, fails_at: Option<usize>) -> (Result<Evaluation, Evaluation>, Machine) {
     let mut machine = Machine::new(5, file_cache);
     machine.fails_at = fails_at;
     machine.drift = |at_s| if (20.0..45.0).contains(&at_s) { 0.5 } else { 1.0 };
-    let options = EvaluationOptions { budget_s, all_parameters: true, ..options(1024.0 * MIB) };
+    let options = resumable(budget_s);
     let outcome = explore(&options, &mut machine).map_err(|stopped| {
         assert!(stopped.to_string().contains("failed"));
         *stopped.partial
@@ -91,10 +101,8 @@ fn an_interrupted_evaluation_resumes_to_the_same_result() {
         let text = serde_json::to_string(&partial).unwrap();
         let stored: Evaluation = serde_json::from_str(&text).unwrap();
         machine.fails_at = None;
-        let options =
-            EvaluationOptions { budget_s: 120.0, all_parameters: true, ..options(1024.0 * MIB) };
         let mut probe = RecordedProbe::new(stored.probes, machine);
-        let resumed = explore(&options, &mut probe).unwrap();
+        let resumed = explore(&resumable(120.0), &mut probe).unwrap();
         assert_eq!(probe.left(), 0);
         assert_eq!(resumed, whole, "interrupted at probe {fails_at} of {count}");
     }

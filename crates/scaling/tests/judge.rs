@@ -4,8 +4,8 @@
 
 mod machines;
 
-use ioscape_scaling::{EvaluationOptions, explore, judge};
-use ioscape_schema::{BorderOperation, Evaluation, Workload};
+use ioscape_scaling::{EvaluationOptions, explore, findings, judge};
+use ioscape_schema::{BorderOperation, Evaluation, LevelCount, Workload};
 use machines::{Level, MIB, Machine, hierarchy, mix, options, shape, steps};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -49,6 +49,50 @@ fn the_judgement_follows_from_the_log_alone() {
     emptied.unique_bytes_slope.clear();
     assert_eq!(judge(&emptied), whole);
     assert_eq!(judge(&Evaluation::default()).regions, []);
+}
+
+/// One cache over a disk.
+fn one_cache(workload: &Workload) -> f64 {
+    let levels = [Level(100.0 * MIB, 8e9), Level(1e18, 1e7)];
+    shape(workload) * hierarchy(&levels, workload.unique_bytes as f64)
+}
+
+/// No other number is told; where noise leaves a third region possible, the number is withheld, in about half of the seeds.
+#[test]
+fn a_plain_number_of_regions_is_told_or_withheld_and_never_another() {
+    let first = |seed| {
+        let found = explore(&options(1024.0 * MIB), &mut Machine::new(seed, one_cache)).unwrap();
+        found.findings.sentences[0].clone()
+    };
+    let said: Vec<String> = (0..20).map(first).collect();
+    let told = said.iter().filter(|s| s.starts_with("Performance has 2 regions")).count();
+    let withheld = said.iter().filter(|s| s.contains("cannot be told from this run: ")).count();
+    assert_eq!(told + withheld, said.len(), "{said:#?}");
+    assert!(told >= 10, "{told} of {}: {said:#?}", said.len());
+}
+
+#[test]
+fn a_number_of_regions_that_is_not_sure_is_withheld_with_its_rivals() {
+    let mut evaluation = explore(&options(1024.0 * MIB), &mut Machine::new(0, one_cache)).unwrap();
+    let count = |regions, probability| LevelCount {
+        regions,
+        probability,
+        read_borders: Vec::new(),
+        write_borders: Vec::new(),
+    };
+    let mut first = |counts| {
+        evaluation.level_counts = counts;
+        findings(&evaluation).sentences.remove(0)
+    };
+    assert!(first(vec![count(2, 0.96), count(3, 0.04)]).starts_with("Performance has 2 regions"));
+    let said = first(vec![count(3, 0.6), count(2, 0.4)]);
+    assert!(said.contains("cannot be told from this run: 3 (60 %) or 2 (40 %);"), "{said}");
+    let said = first(vec![count(3, 0.999)]);
+    assert!(
+        said.contains("cannot be told from this run: 3 (over 99 %) or 2 (under 1 %);"),
+        "{said}"
+    );
+    assert!(first(Vec::new()).starts_with("Performance has 2 regions"));
 }
 
 /// The evaluations stored with the project's data; none where the data are not at hand.

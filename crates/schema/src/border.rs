@@ -36,3 +36,19 @@ pub struct Border {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub in_memory: bool,
 }
+
+/// One number of regions, and how probable it is.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LevelCount {
+    /// Regions by the size of the set, 1 or more.
+    pub regions: u32,
+    /// 0 to 1, given everything that was measured.
+    #[serde(deserialize_with = "crate::range::not_negative")]
+    pub probability: f64,
+    /// Where levels then most probably end for reads, in bytes, ascending.
+    #[serde(default)]
+    pub read_borders: Vec<f64>,
+    /// The same for writes.
+    #[serde(default)]
+    pub write_borders: Vec<f64>,
+}

@@ -1,6 +1,8 @@
 //! The self-scaling evaluation: curves, regions, borders and what they mean.
 
-use crate::{Border, Measurement, Parameter, Purpose, Warning, Workload, WriterScaling};
+use crate::{
+    Border, LevelCount, Measurement, Parameter, Purpose, Warning, Workload, WriterScaling,
+};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -290,6 +292,9 @@ pub struct Evaluation {
     pub regions: Vec<Region>,
     /// The borders between levels of the hierarchy.
     pub borders: Vec<Border>,
+    /// How probable each number of regions is, the most probable first; empty where it was not asked.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub level_counts: Vec<LevelCount>,
     /// Workloads off all curves, measured where the prediction was least certain; `value` is their `unique_bytes`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub extra: Vec<Point>,

@@ -37,7 +37,7 @@ pub mod witness;
 pub mod workload;
 
 pub use block_map::{BlockMap, TypedRange};
-pub use border::{Border, BorderOperation};
+pub use border::{Border, BorderOperation, LevelCount};
 pub use campaign::{
     CampaignCell, CampaignColumn, CampaignReference, CampaignResult, CampaignRow, CampaignSample,
     CampaignSetting,

@@ -44,6 +44,19 @@ class AddressMap:
 
 
 @dataclass(kw_only=True)
+class AlignedShare:
+    """Requests of one operation that are aligned to a size."""
+    # Those that begin and end at multiples of the size.
+    aligned: int
+    # Requests that move data.
+    ios: int
+    # Read or write.
+    op: Literal['read', 'write']
+    # The size, a power of two.
+    unit_bytes: int
+
+
+@dataclass(kw_only=True)
 class AllParameters:
     """The first try of section 7: all parameters at their 75 % performance point at once."""
     # The focal vector that was found.
@@ -573,6 +586,8 @@ class Evaluation:
     # Workloads off all curves, measured where the prediction was least certain; `value` is their
     # `unique_bytes`.
     extra: Optional[list[Point]] = None
+    # How probable each number of regions is, the most probable first; empty where it was not asked.
+    level_counts: Optional[list[LevelCount]] = None
     # Every probe in order.
     probes: Optional[list[Probe]] = None
     # What it was asked to do.
@@ -722,6 +737,19 @@ class HostCachePoint:
     overwrites: float
     # Share of the bytes written that it takes (figure 18, total).
     total: float
+
+
+@dataclass(kw_only=True)
+class LevelCount:
+    """One number of regions, and how probable it is."""
+    # 0 to 1, given everything that was measured.
+    probability: float
+    # Regions by the size of the set, 1 or more.
+    regions: int
+    # Where levels then most probably end for reads, in bytes, ascending.
+    read_borders: Optional[list[float]] = None
+    # The same for writes.
+    write_borders: Optional[list[float]] = None
 
 
 @dataclass(kw_only=True)
@@ -1643,6 +1671,9 @@ class TraceSummary:
     types: list[TypeShare]
     # Distinct bytes touched, over time and in all.
     working_set: WorkingSet
+    # Requests that begin and end at multiples of sectors, pages, database blocks and RAID chunks; older results
+    # lack it.
+    alignment: Optional[list[AlignedShare]] = None
     # What the terminal's summary breaks the load down by.
     by: Optional[Literal['partition', 'disk', 'process']] = None
     # Response times over time.

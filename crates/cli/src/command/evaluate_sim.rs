@@ -105,6 +105,7 @@ fn options(
         typical_cost_s: COST_S.min(args.budget / 150.0),
         flush_interval_s: system.cache.flush_interval_s,
         layout_bytes_per_s: None,
+        level_counts: true,
     };
     options.validate().map_err(|e| Failure::Misuse(e.to_string()))?;
     Ok(options)

@@ -83,7 +83,8 @@ impl<'a, P: Probe> Exploration<'a, P> {
 
     /// The evaluation so far.
     pub(crate) fn into_evaluation(mut self) -> Evaluation {
-        assemble::finish(&mut self.evaluation, &self.state.evidence, &self.state.levels);
+        let counts = self.options.level_counts;
+        assemble::finish(&mut self.evaluation, &self.state.evidence, &self.state.levels, counts);
         self.evaluation
     }
 

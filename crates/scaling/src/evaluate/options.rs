@@ -36,6 +36,9 @@ pub struct EvaluationOptions {
     pub flush_interval_s: Option<f64>,
     /// How fast the set is laid out the first time it grows, in bytes per second; absent when unknown.
     pub layout_bytes_per_s: Option<f64>,
+    /// Whether to find at the end how probable each number of regions is, which takes a tenth of a second. Without it that number is
+    /// stated as the borders have it.
+    pub level_counts: bool,
 }
 
 /// Why options cannot be used as they are.
@@ -79,6 +82,7 @@ impl EvaluationOptions {
             typical_cost_s: (settings.budget_s / 150.0).clamp(0.3, 4.0),
             flush_interval_s: settings.flush_interval_s,
             layout_bytes_per_s: settings.layout_bytes_per_s,
+            level_counts: true,
         }
     }
 
@@ -174,6 +178,7 @@ pub(crate) mod tests {
             typical_cost_s: 2.5,
             flush_interval_s: None,
             layout_bytes_per_s: None,
+            level_counts: true,
         }
     }
 

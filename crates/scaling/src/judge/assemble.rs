@@ -2,13 +2,13 @@
 
 use super::evidence::Evidence;
 use super::findings;
-use super::levels::{Levels, RegionState};
+use super::levels::{Levels, RegionState, level_counts};
 use super::points::PointId;
 use ioscape_schema::{
     BorderOperation, CurveKey, Evaluation, Parameter, Point, Region, RegionCurves, SlopePoint,
 };
 
-/// Brings everything but the findings up to date.
+/// Brings everything but the findings, and the probabilities of the number of regions, up to date.
 pub(crate) fn update(evaluation: &mut Evaluation, evidence: &Evidence, levels: &Levels) {
     let unique = |operation| evidence.curve(CurveKey::UniqueBytes(operation));
     evaluation.unique_bytes_curve = unique(BorderOperation::Mixed);
@@ -28,9 +28,15 @@ pub(crate) fn update(evaluation: &mut Evaluation, evidence: &Evidence, levels: &
     evaluation.points_measured = evidence.points.len() as u32;
 }
 
-/// Brings everything up to date.
-pub(crate) fn finish(evaluation: &mut Evaluation, evidence: &Evidence, levels: &Levels) {
+/// Brings everything up to date, with the probabilities of the number of regions where `counts` asks for them.
+pub(crate) fn finish(
+    evaluation: &mut Evaluation,
+    evidence: &Evidence,
+    levels: &Levels,
+    counts: bool,
+) {
     update(evaluation, evidence, levels);
+    evaluation.level_counts = if counts { level_counts(evidence, levels) } else { Vec::new() };
     evaluation.findings = findings::findings(evaluation);
 }
 

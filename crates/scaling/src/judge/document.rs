@@ -33,7 +33,7 @@ pub fn judge(evaluation: &Evaluation) -> Evaluation {
         }
     }
     let single_writer = std::mem::take(&mut judged.findings.single_writer);
-    assemble::finish(&mut judged, &evidence, &levels);
+    assemble::finish(&mut judged, &evidence, &levels, true);
     judged.findings.single_writer = single_writer;
     judged
 }

@@ -10,13 +10,24 @@ const COMPUTING: f64 = 0.9;
 
 /// Whether a run was served from memory alone, by the kernel's counters and the processes' own time; without any of
 /// these it counts as served from storage.
-fn is_from_memory(m: &Measurement) -> bool {
+pub(crate) fn is_from_memory(m: &Measurement) -> bool {
     let is_cached = |share: Option<f64>| share.is_none_or(|share| share >= CACHED);
     let computed_s = m.cpu_user_s + m.cpu_system_s;
     is_cached(m.resident_frac)
         && is_cached(m.read_hit_frac())
         && computed_s > 0.0
         && computed_s >= COMPUTING * m.elapsed_s
+}
+
+/// Share of the time spent computing below which processes are taken to wait for storage.
+const WAITING: f64 = 0.5;
+
+/// Whether the processes of a run waited most of the time, and not for a processor.
+pub(crate) fn waits(m: &Measurement) -> bool {
+    let computed_s = m.cpu_user_s + m.cpu_system_s;
+    let ready_s = m.witness.run_delay_s.unwrap_or(0.0);
+    let available_s = m.elapsed_s * f64::from(m.workload.process_num) - ready_s;
+    computed_s > 0.0 && computed_s < WAITING * available_s
 }
 
 /// Marks the borders of one curve beyond which most points up to the next border were served from memory; `points` are

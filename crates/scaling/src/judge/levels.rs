@@ -3,9 +3,10 @@
 use super::borders::{Gate, SetBorder, borders};
 use super::evidence::Evidence;
 use super::in_memory;
+use super::posterior::posterior;
 use super::regions::{focal_unique_bytes, regions};
 use super::residency;
-use ioscape_schema::{BorderOperation, Bounded, CurveKey, Measurement, Workload};
+use ioscape_schema::{BorderOperation, Bounded, CurveKey, LevelCount, Measurement, Workload};
 
 /// Set sizes are whole pages of this size, in bytes.
 const PAGE: f64 = 4096.0;
@@ -67,6 +68,18 @@ pub(crate) fn found(evidence: &Evidence, range: [f64; 2]) -> (Vec<SetBorder>, Ve
     let of_storage: Vec<SetBorder> = all.iter().copied().filter(|b| !b.border.in_memory).collect();
     let ranges = regions(&of_storage, range[0], range[1]);
     (all, ranges)
+}
+
+/// How probable each number of regions is, the most probable first; none before the curves are there.
+pub(crate) fn level_counts(evidence: &Evidence, levels: &Levels) -> Vec<LevelCount> {
+    let is_measured = |of: BorderOperation| !evidence.ids(CurveKey::UniqueBytes(of)).is_empty();
+    let (Some(first), Some(last)) = (levels.regions.first(), levels.regions.last()) else {
+        return Vec::new();
+    };
+    if !CURVES.into_iter().any(is_measured) {
+        return Vec::new();
+    }
+    posterior(evidence, held(evidence), [first.range[0], last.range[1]]).level_counts()
 }
 
 /// Finds the levels again in evidence that has more rounds; the regions keep their focal vectors and their curves.

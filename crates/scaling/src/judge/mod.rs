@@ -19,7 +19,8 @@
 //! - [`levels::found`] and [`levels::borders_of`], while an evaluation runs: where the borders are by now, so that the next
 //!   points can be put where they are most informative;
 //! - [`levels::reconsider`], at its end: the levels by all rounds, with the focal vectors that the curves were measured at;
-//! - [`assemble::finish`]: the document, findings and sentences included, from evidence and levels;
+//! - [`assemble::finish`]: the document, findings and sentences included, from evidence and levels; here alone the posterior
+//!   over the number of levels is asked, which can only withhold that number;
 //! - [`judge()`]: the same from a stored document, whose log is the evidence. What `judge` makes of a finished evaluation is
 //!   that evaluation, which is tested; so the log holds all that a judgement may rest on.
 //!
@@ -39,10 +40,12 @@ mod in_memory;
 pub(crate) mod levels;
 pub(crate) mod points;
 mod policy;
+mod posterior;
 pub(crate) mod regions;
 mod residency;
 pub(crate) mod segment;
 mod sentences;
+mod words;
 
 pub use document::judge;
 pub use findings::findings;

@@ -4,6 +4,7 @@ use super::curve::{Repeatability, at, best, inverse, worst};
 use super::flush::is_slowed_by_flush;
 use super::policy::{Speeds, speeds, write_through_departure};
 use super::residency;
+use super::words::{bounded, factor, percent, size_within, within};
 use crate::phase::Phase;
 use ioscape_schema::units::{Bytes, Rate};
 use ioscape_schema::{
@@ -11,6 +12,10 @@ use ioscape_schema::{
     WritePolicy,
 };
 
+/// Probability from which on the number of regions counts as known.
+const SURE: f64 = 0.95;
+/// Probability from which on another number is named.
+const WORTH_SAYING: f64 = 0.02;
 /// A gain whose bounds lie within this factor counts as none.
 const GAIN: f64 = 1.2;
 /// Least factor that is worth saying.
@@ -49,13 +54,16 @@ fn regions(evaluation: &Evaluation) -> String {
         format!("{low} to {high}{speed}")
     };
     let described: Vec<String> = evaluation.regions.iter().map(describe).collect();
+    let rivals = rival_counts(evaluation, described.len());
     match described.len() {
         0 => String::new(),
         1 => {
             let operations = [BorderOperation::Read, BorderOperation::Write];
             let seen = operations.map(|o| absence(evaluation, o));
             if seen.iter().all(|a| matches!(a, Absence::Resident | Absence::Level)) {
-                format!("Performance has one region, {}.", described[0])
+                told(rivals, &described, || {
+                    format!("Performance has one region, {}.", described[0])
+                })
             } else {
                 format!(
                     "No change of level shows in sets of {}; whether there is one cannot be told from this run.",
@@ -63,10 +71,38 @@ fn regions(evaluation: &Evaluation) -> String {
                 )
             }
         }
-        n => {
+        n => told(rivals, &described, || {
             format!("Performance has {n} regions by the size of the set: {}.", described.join(", "))
-        }
+        }),
     }
+}
+
+/// The sentence, or, where other numbers of regions are too probable, that it cannot be told.
+fn told(rivals: Option<String>, seen: &[String], sentence: impl Fn() -> String) -> String {
+    let Some(rivals) = rivals else { return sentence() };
+    format!(
+        "How many regions performance has by the size of the set cannot be told from this run: {rivals}; seen so far: {}. A longer budget would tell.",
+        seen.join(", ")
+    )
+}
+
+/// The numbers of regions that are possible, with their probabilities; `None` where `found` is sure, or where no
+/// probability is known.
+fn rival_counts(evaluation: &Evaluation, found: usize) -> Option<String> {
+    let counts = &evaluation.level_counts;
+    let of = |n: usize| counts.iter().find(|c| c.regions as usize == n);
+    let own = of(found).map_or(0.0, |c| c.probability);
+    if counts.is_empty() || own >= SURE {
+        return None;
+    }
+    let likely = counts.iter().filter(|c| c.probability >= WORTH_SAYING);
+    let mut named: Vec<(usize, f64)> =
+        likely.map(|c| (c.regions as usize, c.probability)).collect();
+    if named.iter().all(|(n, _)| *n != found) {
+        named.push((found, own));
+    }
+    let said: Vec<String> = named.iter().map(|(n, p)| format!("{n} ({})", percent(*p))).collect();
+    Some(said.join(" or "))
 }
 
 fn word(operation: BorderOperation) -> &'static str {
@@ -454,28 +490,4 @@ fn drift(evaluation: &Evaluation) -> Option<String> {
         text += &format!(", and {} remain in doubt", drift.unresolved);
     }
     Some(text + ".")
-}
-
-/// A factor with the digits that its accuracy justifies.
-fn factor(value: f64) -> String {
-    match value {
-        10.0.. => format!("{value:.0}"),
-        2.0.. => format!("{value:.1}"),
-        _ => format!("{value:.2}"),
-    }
-}
-
-/// " (1.3 to 1.5)".
-fn within(by: Bounded) -> String {
-    format!(" ({} to {})", factor(by.low), factor(by.high))
-}
-
-/// "1.4 (1.3 to 1.5)".
-fn bounded(by: Bounded) -> String {
-    factor(by.value) + &within(by)
-}
-
-/// "22.4 GiB (21.9 GiB to 22.9 GiB)".
-fn size_within(size: Bounded) -> String {
-    format!("{} ({} to {})", Bytes(size.value), Bytes(size.low), Bytes(size.high))
 }

@@ -167,6 +167,7 @@ pub fn options(most: f64) -> EvaluationOptions {
         typical_cost_s: 2.5,
         flush_interval_s: None,
         layout_bytes_per_s: None,
+        level_counts: true,
     }
 }
 

@@ -162,6 +162,7 @@ pub fn explored(
         typical_cost_s: 2.0,
         flush_interval_s: None,
         layout_bytes_per_s: None,
+        level_counts: false,
     };
     let mut meter = Meter::new(system, noise, seed);
     let Ok(mut evaluation) = explore(&options, &mut meter);

@@ -170,6 +170,7 @@ impl World {
             typical_cost_s: 2.5,
             flush_interval_s: None,
             layout_bytes_per_s: None,
+            level_counts: true,
         }
     }
 

@@ -1,0 +1,332 @@
+//! The law of time per byte against the size of the set, and its most probable parameters for one curve.
+
+use nalgebra::{SMatrix, SVector};
+
+/// Most levels that end in one curve.
+pub(crate) const ENDS_MOST: usize = 4;
+/// Pieces of memory's slow decline.
+const PIECES: usize = 7;
+/// Parameters: memory's time per byte, its decline by pieces, and one time per level.
+const LEN: usize = 1 + PIECES + ENDS_MOST;
+
+type Vector = SVector<f64, LEN>;
+type Matrix = SMatrix<f64, LEN, LEN>;
+
+const MIB: f64 = 1048576.0;
+/// Where the pieces of the decline meet, in bytes: where processors' caches and the reach of their address translation end.
+const KNOTS: [f64; PIECES - 1] =
+    [16.0 * MIB, 64.0 * MIB, 128.0 * MIB, 256.0 * MIB, 512.0 * MIB, 1024.0 * MIB];
+/// Prior mean and standard deviation of the decline, change of log time per change of log set; beyond the last knot memory is even.
+const DECLINE: [f64; 2] = [0.15, 0.35];
+const DECLINE_LAST: [f64; 2] = [0.0, 0.03];
+/// Standard deviation of the difference of neighbouring pieces.
+const DECLINE_EVEN: f64 = 0.3;
+/// How far disturbed points scatter, in log time.
+const DISTURBED_BY: f64 = 0.8;
+/// Steps to the most probable parameters.
+const STEPS: usize = 8;
+/// Softness of the ends of a uniform prior.
+const EDGE: f64 = 0.25;
+/// Share of the time that storage must take, by the law, for a run that only computed to speak against it.
+const NOTICED: f64 = 0.2;
+/// Share below which a run that waited speaks against it.
+const UNNOTICED: f64 = 0.01;
+/// How much such a run speaks against it, as log odds.
+const COMPUTED: f64 = 2.5;
+
+/// How requests miss a level that the set outgrows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Overflow {
+    /// Uniformly random requests over LRU: a share C/U hits.
+    Random,
+    /// As if half of the level were lost to what is brought in vain: a share C/2U hits.
+    Partial,
+    /// None hits.
+    Thrash,
+    /// The level ends gradually over a factor of two.
+    Soft,
+}
+
+/// Where a level ends, and how.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct End {
+    /// Natural logarithm of its size in bytes.
+    pub log_bytes: f64,
+    pub overflow: Overflow,
+}
+
+/// One point of a curve.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Observed {
+    /// Natural logarithm of the set, in bytes.
+    pub log_set: f64,
+    /// Natural logarithm of the time per byte, in seconds.
+    pub log_time: f64,
+    /// Standard deviation of the latter.
+    pub sigma: f64,
+    /// Probability that something else disturbed it.
+    pub disturbed: f64,
+    /// Whether the processes computed all the time, so that storage played no part.
+    pub computed: bool,
+    /// Whether they waited most of the time, although those of smaller sets computed.
+    pub waited: bool,
+}
+
+impl Overflow {
+    pub(crate) const ALL: [Self; 4] = [Self::Random, Self::Partial, Self::Thrash, Self::Soft];
+
+    /// Share of requests that miss.
+    fn missed(self, log_set: f64, log_bytes: f64) -> f64 {
+        let beyond = log_set - log_bytes;
+        match self {
+            _ if beyond <= 0.0 => 0.0,
+            Self::Random => 1.0 - (-beyond).exp(),
+            Self::Partial => 1.0 - 0.5 * (-beyond).exp(),
+            Self::Thrash => 1.0,
+            Self::Soft => (beyond / std::f64::consts::LN_2).min(1.0),
+        }
+    }
+}
+
+/// Logarithm of the added time of a level over the time of all before it: between these everything is as likely.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Added {
+    pub low: f64,
+    pub high: f64,
+}
+
+impl Added {
+    /// Each level is 1.3 to 500 times slower than the one before.
+    pub(crate) const OWN: Self = Self { low: -1.2, high: 6.2 };
+    /// Where only a part of the requests meets it.
+    pub(crate) const DILUTED: Self = Self { low: -4.0, high: 6.2 };
+
+    /// Log density, its slope and its curvature at `x`.
+    fn density(self, x: f64) -> [f64; 3] {
+        let out = if x < self.low { x - self.low } else { (x - self.high).max(0.0) };
+        let width = self.high - self.low;
+        let curvature = if out == 0.0 { 12.0 / (width * width) } else { EDGE.powi(-2) };
+        [-width.ln() - 0.5 * (out / EDGE).powi(2), -out / (EDGE * EDGE), curvature]
+    }
+}
+
+/// How far a set reaches into each piece of the decline, from 1 MiB on.
+fn pieces(log_set: f64) -> [f64; PIECES] {
+    let mut from = MIB.ln();
+    let mut reach = [0.0; PIECES];
+    for (i, part) in reach.iter_mut().enumerate() {
+        let to = KNOTS.get(i).map_or(f64::INFINITY, |k| k.ln());
+        *part = (log_set.min(to) - from).max(0.0);
+        from = to;
+    }
+    reach
+}
+
+struct Problem<'a> {
+    points: &'a [Observed],
+    ends: &'a [End],
+    added: Added,
+    reach: Vec<[f64; PIECES]>,
+    missed: Vec<[f64; ENDS_MOST]>,
+    first: [f64; PIECES],
+}
+
+/// Gaussian prior of memory's parameters, as precision and its product with the mean.
+fn prior(level: f64) -> (Matrix, Vector) {
+    let (mut precision, mut weighted) = (Matrix::zeros(), Vector::zeros());
+    precision[(0, 0)] = 0.1;
+    weighted[0] = 0.1 * level;
+    for i in 1..=PIECES {
+        let [mean, sd] = if i == PIECES { DECLINE_LAST } else { DECLINE };
+        precision[(i, i)] += sd.powi(-2);
+        weighted[i] += mean * sd.powi(-2);
+    }
+    for i in 1..PIECES - 1 {
+        let weight = DECLINE_EVEN.powi(-2);
+        precision[(i, i)] += weight;
+        precision[(i + 1, i + 1)] += weight;
+        precision[(i, i + 1)] -= weight;
+        precision[(i + 1, i)] -= weight;
+    }
+    (precision, weighted)
+}
+
+impl<'a> Problem<'a> {
+    fn new(points: &'a [Observed], ends: &'a [End], added: Added) -> Self {
+        let first = ends.first().map_or(f64::INFINITY, |e| e.log_bytes);
+        let missed = |p: &Observed| {
+            let mut all = [0.0; ENDS_MOST];
+            for (share, end) in all.iter_mut().zip(ends) {
+                *share = end.overflow.missed(p.log_set, end.log_bytes);
+            }
+            all
+        };
+        Self {
+            points,
+            ends,
+            added,
+            reach: points.iter().map(|p| pieces(p.log_set)).collect(),
+            missed: points.iter().map(missed).collect(),
+            first: pieces(first.min(40.0)),
+        }
+    }
+
+    fn memory(theta: &Vector, reach: &[f64; PIECES]) -> f64 {
+        (theta[0] + (0..PIECES).map(|i| theta[1 + i] * reach[i]).sum::<f64>()).exp()
+    }
+
+    /// Time of memory and of all levels for a point, in seconds per byte.
+    fn times(&self, theta: &Vector, point: usize) -> (f64, [f64; ENDS_MOST]) {
+        let mut levels = [0.0; ENDS_MOST];
+        for (i, level) in levels.iter_mut().enumerate().take(self.ends.len()) {
+            *level = theta[1 + PIECES + i].exp() * self.missed[point][i];
+        }
+        (Self::memory(theta, &self.reach[point]), levels)
+    }
+
+    /// A start that goes through the points, level after level.
+    fn start(&self) -> Vector {
+        let mut theta = Vector::zeros();
+        let first = self.ends.first().map_or(f64::INFINITY, |e| e.log_bytes);
+        let in_memory = self.points.iter().filter(|p| p.log_set <= first);
+        let least = |a: f64, p: &Observed| a.min(p.log_time);
+        theta[0] = in_memory.fold(f64::INFINITY, least);
+        if !theta[0].is_finite() {
+            theta[0] = self.points.iter().fold(f64::INFINITY, least);
+        }
+        for i in 1..PIECES {
+            theta[i] = DECLINE[0];
+        }
+        theta[0] -= DECLINE[0] * self.reach[0].iter().sum::<f64>();
+        let mut before = Self::memory(&theta, &self.first);
+        for (i, end) in self.ends.iter().enumerate() {
+            let to = self.ends.get(i + 1).map_or(f64::INFINITY, |e| e.log_bytes);
+            let last =
+                self.points.iter().rposition(|p| p.log_set <= to && p.log_set > end.log_bytes);
+            let seen = last.map(|j| {
+                let (memory, levels) = self.times(&theta, j);
+                let known = memory + levels[..i].iter().sum::<f64>();
+                (self.points[j].log_time.exp() - known) / self.missed[j][i].max(0.05)
+            });
+            let time = seen.unwrap_or(before).max(0.3 * before);
+            theta[1 + PIECES + i] = time.ln();
+            before += time;
+        }
+        theta
+    }
+
+    /// Log posterior density, its gradient and its curvature (with the sign of a precision).
+    fn at(&self, theta: &Vector, prior: &(Matrix, Vector)) -> (f64, Vector, Matrix) {
+        let (mut value, mut gradient, mut precision) = (0.0, Vector::zeros(), prior.0);
+        let mut added = [0.0; ENDS_MOST];
+        for (i, time) in added.iter_mut().enumerate().take(self.ends.len()) {
+            *time = theta[1 + PIECES + i].exp();
+        }
+        for (j, point) in self.points.iter().enumerate() {
+            let memory = Self::memory(theta, &self.reach[j]);
+            let mut levels = [0.0; ENDS_MOST];
+            for (i, level) in levels.iter_mut().enumerate() {
+                *level = added[i] * self.missed[j][i];
+            }
+            let total = memory + levels.iter().sum::<f64>();
+            let residual = point.log_time - total.ln();
+            let (log_likelihood, weight) = likelihood(residual, point);
+            value += log_likelihood;
+            let mut slope = [0.0; LEN];
+            slope[0] = memory / total;
+            for i in 0..PIECES {
+                slope[1 + i] = memory / total * self.reach[j][i];
+            }
+            for i in 0..self.ends.len() {
+                slope[1 + PIECES + i] = levels[i] / total;
+            }
+            let used = 1 + PIECES + self.ends.len();
+            for a in 0..used {
+                gradient[a] += weight * residual * slope[a];
+                for b in 0..=a {
+                    precision[(a, b)] += weight * slope[a] * slope[b];
+                }
+            }
+        }
+        precision.fill_upper_triangle_with_lower_triangle();
+        value -= 0.5 * (theta.transpose() * prior.0 * theta)[(0, 0)] - theta.dot(&prior.1);
+        gradient += prior.1 - prior.0 * theta;
+        let mut before = Self::memory(theta, &self.first);
+        for i in 0..ENDS_MOST {
+            let at = 1 + PIECES + i;
+            if i >= self.ends.len() {
+                precision[(at, at)] = 1.0;
+                continue;
+            }
+            let [density, slope, curvature] = self.added.density(theta[at] - before.ln());
+            value += density;
+            gradient[at] += slope;
+            precision[(at, at)] += curvature;
+            before += theta[at].exp();
+        }
+        (value, gradient, precision)
+    }
+
+    /// Log odds against the law from runs that only computed although it has them wait for storage, and from runs that waited
+    /// although it has them served by memory.
+    fn computed(&self, theta: &Vector) -> f64 {
+        let speaks = |&j: &usize| {
+            let (memory, levels) = self.times(theta, j);
+            let storage = levels.iter().sum::<f64>();
+            let share = storage / (memory + storage);
+            let point = &self.points[j];
+            (point.computed && share > NOTICED) || (point.waited && share < UNNOTICED)
+        };
+        -COMPUTED * (0..self.points.len()).filter(speaks).count() as f64
+    }
+}
+
+/// Log likelihood of a residual, and the weight it has in the fit.
+fn likelihood(residual: f64, point: &Observed) -> (f64, f64) {
+    let &Observed { sigma, disturbed: share, .. } = point;
+    let wide = sigma + DISTURBED_BY;
+    let density = |sd: f64| (-0.5 * (residual / sd).powi(2)).exp() / sd;
+    let (usual, disturbed) = ((1.0 - share) * density(sigma), share * density(wide));
+    let all = usual + disturbed + 1e-300;
+    let weight = (usual / sigma.powi(2) + disturbed / wide.powi(2)) / all;
+    (all.ln() - 0.5 * std::f64::consts::TAU.ln(), weight)
+}
+
+/// Logarithm of the marginal likelihood of the points (Laplace's approximation at the most probable law) with levels that
+/// end at `ends`, which are in order.
+pub(crate) fn log_evidence(points: &[Observed], ends: &[End], added: Added) -> f64 {
+    if points.is_empty() {
+        return 0.0;
+    }
+    let problem = Problem::new(points, ends, added);
+    let mut theta = problem.start();
+    let prior = prior(points[0].log_time);
+    let (mut value, mut gradient, mut precision) = problem.at(&theta, &prior);
+    let mut damping = 1e-3;
+    for _ in 0..STEPS {
+        let damped = precision + Matrix::from_diagonal(&(precision.diagonal() * damping));
+        let Some(step) = damped.cholesky().map(|c| c.solve(&gradient)) else { break };
+        let largest = step.amax();
+        let step = if largest > 2.0 { step * (2.0 / largest) } else { step };
+        let there = problem.at(&(theta + step), &prior);
+        if there.0 > value {
+            let gain = there.0 - value;
+            theta += step;
+            (value, gradient, precision) = there;
+            damping = (damping * 0.2).max(1e-6);
+            if gain < 0.02 {
+                break;
+            }
+        } else {
+            damping = damping.max(1e-4) * 10.0;
+            if damping > 1e4 {
+                break;
+            }
+        }
+    }
+    let log_determinant = precision
+        .cholesky()
+        .map_or(0.0, |c| 2.0 * c.l_dirty().diagonal().iter().map(|d| d.ln()).sum::<f64>());
+    let free = 0.5 * ends.len() as f64 * std::f64::consts::TAU.ln();
+    value + free - 0.5 * log_determinant + problem.computed(&theta)
+}

@@ -1,0 +1,416 @@
+//! The most probable ends of levels for every number of levels, and how probable each number is.
+
+use super::law::{Added, ENDS_MOST, End, Observed, Overflow, log_evidence};
+use ioscape_schema::{BorderOperation, Bounded};
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
+/// Most ends of levels that are looked for.
+const MOST: usize = 4;
+/// Prior of the number of ends, 0 to [`MOST`].
+const COUNT: [f64; MOST + 1] = [0.2, 0.43, 0.23, 0.11, 0.03];
+/// Two ends are at least this factor apart: less is no region.
+const APART: f64 = 1.5;
+/// How much less probable it is that what memory holds is no border at all.
+const HELD_IS_NONE: f64 = 0.1;
+/// Standard deviations around what memory holds within which an end is its end.
+const AT_HELD: f64 = 5.0;
+/// Log odds against an end for reads in sets that memory holds.
+const WITHIN_HELD: f64 = 6.0;
+/// Steps of the search for a position, as factors.
+const STEPS: [f64; 7] = [1.6, 1.25, 1.1, 1.04, 1.015, 1.005, 1.0015];
+/// Positions at which the likelihood of one end is summed up.
+const POSITIONS: usize = 21;
+/// The positions reach over this factor to either side.
+const REACH: f64 = 2.2;
+/// A kind of overflow this much less probable than the best is left out.
+const UNLIKELY: f64 = 0.02;
+/// Standard deviation, in log time, with which the search begins.
+const BLUR: f64 = 0.3;
+/// The search stops at a number of ends that is less probable than the best one by this factor, as a logarithm.
+const HOPELESS: f64 = 9.0;
+
+/// The requests that a level ends for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Requests {
+    All,
+    Reads,
+    Writes,
+}
+
+impl Requests {
+    const ALL: [Self; 3] = [Self::All, Self::Reads, Self::Writes];
+
+    fn log_prior(self) -> f64 {
+        match self {
+            Self::All => 0.7f64.ln(),
+            Self::Reads | Self::Writes => 0.15f64.ln(),
+        }
+    }
+
+    pub(crate) fn has(self, operation: BorderOperation) -> bool {
+        match (self, operation) {
+            (Self::All, _) | (_, BorderOperation::Mixed) => true,
+            (Self::Reads, of) => of == BorderOperation::Read,
+            (Self::Writes, of) => of == BorderOperation::Write,
+        }
+    }
+}
+
+fn log_prior(overflow: Overflow) -> f64 {
+    match overflow {
+        Overflow::Random => 0.45f64.ln(),
+        Overflow::Partial => 0.1f64.ln(),
+        Overflow::Thrash => 0.3f64.ln(),
+        Overflow::Soft => 0.15f64.ln(),
+    }
+}
+
+/// Where a level ends, and for which requests.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct LevelEnd {
+    pub end: End,
+    pub of: Requests,
+}
+
+/// What the posterior rests on.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Curves {
+    /// Pure reads, pure writes and the mix.
+    pub points: [Vec<Observed>; 3],
+    /// What memory holds of a set, by its residency, in bytes.
+    pub held: Option<Bounded>,
+}
+
+/// The curves, in the order of their points.
+pub(super) const OPERATIONS: [BorderOperation; 3] =
+    [BorderOperation::Read, BorderOperation::Write, BorderOperation::Mixed];
+
+impl Curves {
+    /// The same curves as if every point were known badly.
+    fn blurred(&self) -> Self {
+        let mut blurred = self.clone();
+        for point in blurred.points.iter_mut().flatten() {
+            point.sigma = point.sigma.hypot(BLUR);
+        }
+        blurred
+    }
+
+    /// The points of one curve, in order.
+    fn of(&self, operation: BorderOperation) -> &[Observed] {
+        &self.points[OPERATIONS.iter().position(|o| *o == operation).unwrap_or_default()]
+    }
+
+    /// Log evidence of one curve.
+    fn log_evidence(&self, of: BorderOperation, ends: &[LevelEnd]) -> f64 {
+        let own: Vec<End> = ends.iter().filter(|e| e.of.has(of)).map(|e| e.end).collect();
+        let added = if of == BorderOperation::Mixed { Added::DILUTED } else { Added::OWN };
+        log_evidence(self.of(of), &own, added)
+    }
+}
+
+/// One number of ends: the most probable places, and the logarithm of its probability, not normalized.
+#[derive(Clone, Debug)]
+pub(crate) struct Hypothesis {
+    pub ends: Vec<LevelEnd>,
+    pub log_probability: f64,
+    /// Logarithm of the width of the peak, over all ends.
+    volume: f64,
+}
+
+/// Log evidence of a curve by its ends: their places, bit by bit, and their kinds.
+type Known = BTreeMap<Vec<(u64, u8)>, f64>;
+
+struct Search<'a> {
+    curves: &'a Curves,
+    /// Where ends may be, in ln(bytes).
+    range: [f64; 2],
+    /// Kinds of overflow that are tried for a new end.
+    kinds: &'a [Overflow],
+    /// Steps of the search for a position, as factors.
+    steps: &'a [f64],
+    /// Sets closer than this, in log bytes, have no place for a new end between them.
+    close: f64,
+    known: [RefCell<Known>; 3],
+}
+
+impl<'a> Search<'a> {
+    fn new(curves: &'a Curves, range: [f64; 2]) -> Self {
+        let kinds = &[Overflow::Random, Overflow::Thrash];
+        Self { curves, range, kinds, steps: &STEPS, close: 0.1, known: Default::default() }
+    }
+
+    /// A search that looks at less.
+    fn roughly(curves: &'a Curves, range: [f64; 2]) -> Self {
+        let kinds = &[Overflow::Random];
+        Self { kinds, steps: &STEPS[..3], close: 0.25, ..Self::new(curves, range) }
+    }
+
+    /// The highest peak for each number of ends, found by adding one after the other, or from the starts given.
+    fn peaks(&self, starts: &[(f64, Vec<LevelEnd>)]) -> Vec<(f64, Vec<LevelEnd>)> {
+        let mut peaks: Vec<(f64, Vec<LevelEnd>)> = vec![(self.score(&[]), Vec::new())];
+        let mut best = peaks[0].0;
+        while peaks.len() <= MOST {
+            let (_, mut all) = self.grown(&peaks[peaks.len() - 1].1);
+            all.extend(starts.get(peaks.len()).map(|s| s.1.clone()));
+            let Some(next) = self.best(all) else { break };
+            let is_hopeless = next.0 < best - HOPELESS;
+            best = best.max(next.0);
+            peaks.push(next);
+            if is_hopeless && peaks.len() > starts.len().max(3) {
+                break;
+            }
+        }
+        peaks
+    }
+
+    /// Log evidence of one curve; the same ends are asked for again and again.
+    fn curve(&self, index: usize, ends: &[LevelEnd]) -> f64 {
+        let of = OPERATIONS[index];
+        let own = ends.iter().filter(|e| e.of.has(of));
+        let key: Vec<(u64, u8)> =
+            own.map(|e| (e.end.log_bytes.to_bits(), e.end.overflow as u8)).collect();
+        if let Some(&known) = self.known[index].borrow().get(&key) {
+            return known;
+        }
+        let evidence = self.curves.log_evidence(of, ends);
+        self.known[index].borrow_mut().insert(key, evidence);
+        evidence
+    }
+
+    /// Mean and standard deviation of what memory holds, in ln(bytes).
+    fn held(&self) -> Option<[f64; 2]> {
+        let held = self.curves.held?;
+        Some([held.value.ln(), ((held.high / held.low).ln() / 3.92).max(0.004)])
+    }
+
+    /// Log prior of places, kinds and requests.
+    fn prior(&self, ends: &[LevelEnd]) -> f64 {
+        let [low, high] = self.range;
+        let even = -(high - low).max(0.1).ln();
+        let held = self.held();
+        let is_at = |e: &LevelEnd, [mean, sd]: [f64; 2]| {
+            e.of.has(BorderOperation::Read) && (e.end.log_bytes - mean).abs() < AT_HELD * sd
+        };
+        let place = |e: &LevelEnd| match held {
+            Some(held) if is_at(e, held) => {
+                let [mean, sd] = held;
+                -0.5 * ((e.end.log_bytes - mean) / sd).powi(2) - (sd * 2.5066).ln()
+            }
+            Some([mean, _]) if e.of.has(BorderOperation::Read) && e.end.log_bytes < mean => {
+                even - WITHIN_HELD
+            }
+            _ => even,
+        };
+        let none = held.is_some_and(|held| !ends.iter().any(|e| is_at(e, held)));
+        let own = |e: &LevelEnd| place(e) + log_prior(e.end.overflow) + e.of.log_prior();
+        let orders: f64 = (1..=ends.len()).map(|n| (n as f64).ln()).sum();
+        ends.iter().map(own).sum::<f64>()
+            + orders
+            + COUNT[ends.len()].ln()
+            + if none { HELD_IS_NONE.ln() } else { 0.0 }
+    }
+
+    fn is_allowed(&self, ends: &[LevelEnd]) -> bool {
+        let within = |e: &LevelEnd| (self.range[0]..=self.range[1]).contains(&e.end.log_bytes);
+        ends.iter().all(within)
+            && ends.windows(2).all(|w| w[1].end.log_bytes - w[0].end.log_bytes >= APART.ln())
+    }
+
+    fn score(&self, ends: &[LevelEnd]) -> f64 {
+        if !self.is_allowed(ends) {
+            return f64::NEG_INFINITY;
+        }
+        (0..3).map(|i| self.curve(i, ends)).sum::<f64>() + self.prior(ends)
+    }
+
+    /// Places worth a try: within each gap of the sets measured, and what memory holds.
+    ///
+    /// Each with the width of the interval it stands for, in ln(bytes).
+    fn places(&self) -> Vec<(f64, f64)> {
+        let mut sets: Vec<f64> = self.curves.points.iter().flatten().map(|p| p.log_set).collect();
+        sets.sort_by(f64::total_cmp);
+        sets.dedup_by(|b, a| *b - *a < self.close);
+        let held = |[mean, sd]: [f64; 2]| (mean, 2.5066 * sd);
+        let mut places: Vec<(f64, f64)> = self.held().into_iter().map(held).collect();
+        for pair in sets.windows(2) {
+            let parts = ((pair[1] - pair[0]) / 0.5).ceil().min(3.0);
+            let width = (pair[1] - pair[0]) / parts;
+            let at = |i: usize| (pair[0] + width * (i as f64 + 0.5), width);
+            places.extend((0..parts as usize).map(at));
+        }
+        places
+    }
+
+    /// The best few ways to add one end, and the logarithm of the likelihood of all ways summed up.
+    fn grown(&self, ends: &[LevelEnd]) -> (f64, Vec<Vec<LevelEnd>>) {
+        let without: Vec<f64> = (0..3).map(|i| self.curve(i, ends)).collect();
+        let mut found: Vec<(f64, Vec<LevelEnd>)> = Vec::new();
+        let mut sum = 0.0;
+        let mut most = f64::NEG_INFINITY;
+        for (log_bytes, width) in self.places() {
+            for &overflow in self.kinds {
+                let new = LevelEnd { end: End { log_bytes, overflow }, of: Requests::All };
+                let at = ends.partition_point(|e| e.end.log_bytes < log_bytes);
+                let mut with = ends.to_vec();
+                with.insert(at, new);
+                if !self.is_allowed(&with) {
+                    continue;
+                }
+                let own: Vec<f64> = (0..3).map(|i| self.curve(i, &with)).collect();
+                for of in Requests::ALL {
+                    with[at].of = of;
+                    let curve = |i: usize| if of.has(OPERATIONS[i]) { own[i] } else { without[i] };
+                    let score = (0..3).map(curve).sum::<f64>() + self.prior(&with);
+                    if score > most {
+                        sum *= (most - score).exp();
+                        most = score;
+                    }
+                    sum += width * (score - most).exp();
+                    found.push((score, with.clone()));
+                }
+            }
+        }
+        found.sort_by(|a, b| b.0.total_cmp(&a.0));
+        (most + f64::ln(sum), found.into_iter().take(2).map(|f| f.1).collect())
+    }
+
+    /// Takes `other` if it is more probable.
+    fn improve(&self, (score, ends): &mut (f64, Vec<LevelEnd>), other: Vec<LevelEnd>) -> bool {
+        let there = self.score(&other);
+        let is_better = there > *score + 1e-6;
+        if is_better {
+            *ends = other;
+            *score = there;
+        }
+        is_better
+    }
+
+    /// Tries other kinds of one end, and other requests it may hold for.
+    fn rename(&self, peak: &mut (f64, Vec<LevelEnd>), i: usize, of: &[Requests]) {
+        for overflow in Overflow::ALL {
+            for &of in of {
+                let mut other = peak.1.clone();
+                other[i] = LevelEnd { end: End { overflow, ..other[i].end }, of };
+                self.improve(peak, other);
+            }
+        }
+    }
+
+    /// Moves one end to and fro as long as that improves.
+    fn shift(&self, peak: &mut (f64, Vec<LevelEnd>), i: usize, step: f64) {
+        for by in [step.ln(), -step.ln()] {
+            for _ in 0..3 {
+                let mut other = peak.1.clone();
+                other[i].end.log_bytes += by;
+                if !self.improve(peak, other) {
+                    break;
+                }
+            }
+        }
+    }
+
+    /// Moves places, kinds and requests until nothing improves.
+    fn refined(&self, ends: Vec<LevelEnd>) -> (f64, Vec<LevelEnd>) {
+        let mut peak = (self.score(&ends), ends);
+        for _ in 0..2 {
+            let began = peak.0;
+            for i in 0..peak.1.len() {
+                self.rename(&mut peak, i, &Requests::ALL);
+                self.steps.iter().for_each(|&step| self.shift(&mut peak, i, step));
+            }
+            if peak.0 - began < 0.1 {
+                break;
+            }
+        }
+        peak
+    }
+
+    fn best(&self, starts: Vec<Vec<LevelEnd>>) -> Option<(f64, Vec<LevelEnd>)> {
+        starts.into_iter().map(|s| self.refined(s)).max_by(|a, b| a.0.total_cmp(&b.0))
+    }
+
+    /// Sums the likelihood of one end over its places and kinds: the logarithm of the width of the peak.
+    fn summed(&self, ends: &[LevelEnd], score: f64, i: usize) -> f64 {
+        let own = ends[i].end;
+        let moved = |log_bytes, overflow| {
+            let mut moved = ends.to_vec();
+            moved[i].end = End { log_bytes, overflow };
+            (self.score(&moved) - score).exp()
+        };
+        let is_likely =
+            |&kind: &Overflow| kind == own.overflow || moved(own.log_bytes, kind) >= UNLIKELY;
+        let kinds: Vec<Overflow> = Overflow::ALL.into_iter().filter(is_likely).collect();
+        let is_held = self.held().filter(|[mean, sd]| {
+            let distance = (own.log_bytes - mean).abs();
+            ends[i].of.has(BorderOperation::Read) && distance < AT_HELD * sd
+        });
+        let half = is_held.map_or(REACH.ln(), |[_, sd]| 4.0 * sd);
+        let (mut from, mut to) = (own.log_bytes - half, own.log_bytes + half);
+        let mut density = Vec::new();
+        // The second time where the first showed that there is something.
+        for _ in 0..2 {
+            let step = (to - from) / POSITIONS as f64;
+            let at = |n: usize| from + step * (n as f64 + 0.5);
+            let sum = |n: usize| kinds.iter().map(|&kind| moved(at(n), kind)).sum::<f64>();
+            density = (0..POSITIONS).map(|n| (at(n), step * sum(n))).collect();
+            let most = density.iter().map(|d: &(f64, f64)| d.1).fold(0.0, f64::max);
+            let counts = |d: &(f64, f64)| d.1 >= UNLIKELY / 4.0 * most;
+            let first = density.iter().find(|d| counts(d)).map_or(own.log_bytes, |d| d.0);
+            let last = density.iter().rfind(|d| counts(d)).map_or(own.log_bytes, |d| d.0);
+            from = first.min(own.log_bytes) - step;
+            to = last.max(own.log_bytes) + step;
+        }
+        let total: f64 = density.iter().map(|d| d.1).sum();
+        total.max(1e-6).ln()
+    }
+
+    /// Looks for better places of each number of ends among those of the next number with one left out.
+    fn pruned(&self, peaks: &mut [(f64, Vec<LevelEnd>)]) {
+        for count in (1..peaks.len().saturating_sub(1)).rev() {
+            let without = |i: usize| {
+                let mut ends = peaks[count + 1].1.clone();
+                ends.remove(i);
+                ends
+            };
+            let mut starts: Vec<Vec<LevelEnd>> = (0..=count).map(without).collect();
+            starts.sort_by(|a, b| self.score(b).total_cmp(&self.score(a)));
+            starts.truncate(2);
+            if let Some(better) = self.best(starts).filter(|b| b.0 > peaks[count].0) {
+                peaks[count] = better;
+            }
+        }
+    }
+
+    fn hypothesis(&self, score: f64, ends: Vec<LevelEnd>, is_hopeless: bool) -> Hypothesis {
+        if is_hopeless {
+            return Hypothesis { ends, volume: 0.0, log_probability: score - HOPELESS / 4.0 };
+        }
+        let volume: f64 = (0..ends.len()).map(|i| self.summed(&ends, score, i)).sum();
+        Hypothesis { ends, volume, log_probability: score + volume }
+    }
+}
+
+/// For each number of ends the most probable places; numbers that are hopeless are left out.
+pub(crate) fn search(curves: &Curves, range: [f64; 2]) -> Vec<Hypothesis> {
+    const { assert!(MOST <= ENDS_MOST) };
+    // Blurred, the peaks are so wide that one end after the other finds its place.
+    let blurred = curves.blurred();
+    let rough = Search::roughly(&blurred, range).peaks(&[]);
+    let search = Search::new(curves, range);
+    let mut peaks = search.peaks(&rough);
+    let best = peaks.iter().map(|p| p.0).fold(f64::NEG_INFINITY, f64::max);
+    search.pruned(&mut peaks);
+    let mut found: Vec<Hypothesis> = Vec::new();
+    for (count, (score, ends)) in peaks.into_iter().enumerate() {
+        let mut own = search.hypothesis(score, ends, score < best - HOPELESS);
+        // Where a mild end may be anywhere, no single place is probable, but all together may be.
+        let fewer = count.checked_sub(1).map(|i| &found[i]);
+        if let Some(fewer) = fewer.filter(|f| f.log_probability > best - HOPELESS) {
+            let (sum, _) = search.grown(&fewer.ends);
+            own.log_probability = own.log_probability.max(sum + fewer.volume);
+        }
+        found.push(own);
+    }
+    found
+}

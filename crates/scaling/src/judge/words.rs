@@ -1,0 +1,37 @@
+//! Numbers with their bounds in words.
+
+use ioscape_schema::Bounded;
+use ioscape_schema::units::Bytes;
+
+/// A factor with the digits that its accuracy justifies.
+pub(super) fn factor(value: f64) -> String {
+    match value {
+        10.0.. => format!("{value:.0}"),
+        2.0.. => format!("{value:.1}"),
+        _ => format!("{value:.2}"),
+    }
+}
+
+/// " (1.3 to 1.5)".
+pub(super) fn within(by: Bounded) -> String {
+    format!(" ({} to {})", factor(by.low), factor(by.high))
+}
+
+/// "1.4 (1.3 to 1.5)".
+pub(super) fn bounded(by: Bounded) -> String {
+    factor(by.value) + &within(by)
+}
+
+/// "22.4 GiB (21.9 GiB to 22.9 GiB)".
+pub(super) fn size_within(size: Bounded) -> String {
+    format!("{} ({} to {})", Bytes(size.value), Bytes(size.low), Bytes(size.high))
+}
+
+/// "97 %"; never rounded to certainty.
+pub(super) fn percent(probability: f64) -> String {
+    match probability {
+        0.99.. => "over 99 %".into(),
+        0.01.. => format!("{:.0} %", 100.0 * probability),
+        _ => "under 1 %".into(),
+    }
+}
