@@ -81,7 +81,7 @@ fn regions(evaluation: &Evaluation) -> String {
 fn told(rivals: Option<String>, seen: &[String], sentence: impl Fn() -> String) -> String {
     let Some(rivals) = rivals else { return sentence() };
     format!(
-        "How many regions performance has by the size of the set cannot be told from this run: {rivals}; seen so far: {}. A longer budget would tell.",
+        "How many regions performance has by the size of the set cannot be told from this run: {rivals}; seen so far: {}. A longer budget may tell.",
         seen.join(", ")
     )
 }
