@@ -135,7 +135,8 @@ mod tests {
             assert_eq!(order[0] + order[1], 1);
             turns[index] += 1;
             let noise: f64 = if round % 4 < 2 { 1.5 } else { 1.0 / 1.5 };
-            let pair = if index == 0 { [1e8, 2e8 * noise.clamp(0.99, 1.01)] } else { [1e8, 1e8 * noise] };
+            let pair =
+                if index == 0 { [1e8, 2e8 * noise.clamp(0.99, 1.01)] } else { [1e8, 1e8 * noise] };
             both.record(index, pair, f64::from(round) / 40.0);
         }
         let rows = both.rows();
