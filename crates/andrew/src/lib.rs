@@ -4,7 +4,10 @@
 //! invented 32-bit target, so that only the machine and its system differ. Nothing here touches a file; whoever runs the
 //! benchmark copies [`tree::files`] and calls [`toolchain`] in a process per step.
 
+mod build;
 mod compiler;
 pub mod toolchain;
 pub mod tree;
 mod words;
+
+pub use build::Andrew;

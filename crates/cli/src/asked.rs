@@ -13,7 +13,7 @@ use std::path::Path;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Asked {
     /// Its name; absent for one given by its parameters.
-    pub name: Option<String>,
+    name: Option<String>,
     workload: Workload,
     /// Whether engine, access and the like are its own; otherwise they are those of the evaluation that is asked, but for `ways`.
     whole: bool,
@@ -22,6 +22,11 @@ pub struct Asked {
 }
 
 impl Asked {
+    /// Its name; absent for one given by its parameters.
+    pub fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+
     /// The workload as it is asked of an evaluation whose workloads are like `base`.
     pub fn on(&self, base: &Workload) -> Workload {
         if self.whole {

@@ -1,6 +1,5 @@
 //! The command `ioscape`: reads the arguments, wires the crates together, and owns no idea of its own.
 
-mod andrew;
 mod args;
 mod asked;
 mod command;
@@ -10,12 +9,9 @@ mod machine;
 mod output;
 mod outputs;
 mod progress;
-mod remedy;
 mod resume;
 mod save;
-mod systems;
 mod traces;
-mod what_if;
 
 use args::Command;
 use ioscape_schema::text::inert;

@@ -1,7 +1,7 @@
 //! A case of a benchmark: what it measures, how its numbers are made, and how its operation is prepared.
 
-use super::toolchain::Toolchain;
 use super::waiting::Waiting;
+use ioscape_schema::toolchain::Toolchain;
 use ioscape_schema::{Locality, OsRule, OsUnit};
 use std::cell::Cell;
 use std::io;

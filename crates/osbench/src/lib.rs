@@ -26,15 +26,15 @@ mod rounds;
 mod select;
 mod sizes;
 mod step;
+#[cfg(test)]
+mod testing_toolchain;
 mod today;
-mod toolchain;
 mod waiting;
 mod workspace;
 
 pub use case::Program;
 pub use options::{OsOptions, RunProgress};
 pub use step::step;
-pub use toolchain::{FindHeader, Named, Toolchain};
 
 use case::{Case, Scene};
 use ioscape_machine::error::Error;

@@ -14,6 +14,7 @@ pub mod judge;
 pub mod model;
 mod phase;
 mod statistics;
+pub mod system;
 #[cfg(test)]
 mod testing;
 pub mod workload_sets;
@@ -25,3 +26,4 @@ pub use evaluate::{
 };
 pub use judge::{findings, judge};
 pub use phase::Phase;
+pub use system::System;

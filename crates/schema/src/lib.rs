@@ -25,6 +25,7 @@ pub mod replay;
 pub mod simulation;
 pub mod tally;
 pub mod text;
+pub mod toolchain;
 pub mod trace_characterization;
 pub mod trace_file;
 pub mod trace_summary;

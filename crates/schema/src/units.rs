@@ -124,6 +124,13 @@ fn scaled(value: f64, base: f64, units: &[&'static str]) -> (f64, &'static str) 
     (value, units[index])
 }
 
+/// `bytes` as [`parse_bytes`] reads it, exactly, with the largest suffix that leaves a whole number: `64M`.
+pub fn bytes_word(bytes: u64) -> String {
+    let units = [(30, "G"), (20, "M"), (10, "k")];
+    let whole = units.iter().find(|(shift, _)| bytes > 0 && bytes.is_multiple_of(1 << shift));
+    whole.map_or_else(|| bytes.to_string(), |(shift, unit)| format!("{}{unit}", bytes >> shift))
+}
+
 /// Shows bytes in powers of 1024: `64 MiB`, `1.5 GiB`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bytes(pub f64);
@@ -200,6 +207,14 @@ mod tests {
             ("2 MB", 2 << 20),
         ] {
             assert_eq!(parse_bytes(text), Ok(bytes), "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn words_of_sizes_are_read_as_the_same_sizes(whole in 1u64..1 << 20, shift in 0u32..40) {
+            let bytes = whole << shift;
+            prop_assert_eq!(parse_bytes(&bytes_word(bytes)), Ok(bytes));
         }
     }
 

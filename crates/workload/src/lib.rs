@@ -23,6 +23,7 @@
 mod alias;
 pub mod campaign;
 pub mod characterize;
+pub mod command_line;
 pub mod fio;
 pub mod iolog;
 pub mod jobs;

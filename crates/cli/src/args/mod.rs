@@ -32,7 +32,7 @@ pub use characterize::CharacterizeArgs;
 pub use display::{Colour, DisplayArgs};
 pub use doctor::DoctorArgs;
 pub use install::{CompletionsArgs, ManArgs};
-pub use models::{AskedArgs, CompareArgs, PredictArgs, Price, ValidateArgs};
+pub use models::{AskedArgs, CompareArgs, PredictArgs, ValidateArgs};
 pub use os::OsArgs;
 pub use replay::ReplayArgs;
 pub use result::ResultArgs;

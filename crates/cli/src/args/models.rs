@@ -8,8 +8,8 @@ use clap::{Arg, Args};
 use ioscape_scaling::model::ModelKind;
 use ioscape_schema::units::parse_rate;
 use ioscape_study::comparison::measured::Condition;
+use ioscape_study::comparison::price::Price;
 use std::path::PathBuf;
-use std::str::FromStr;
 
 /// Which workloads are asked about.
 #[derive(Debug, Default, Args)]
@@ -42,32 +42,6 @@ pub struct PredictArgs {
     /// Where the result goes.
     #[command(flatten)]
     pub out: ResultArgs,
-}
-
-/// What a system costs: `NAME=N`.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Price {
-    /// The system, by the name of its result file or by its target.
-    pub name: String,
-    /// Its price, in the currency that all prices are in.
-    pub amount: f64,
-}
-
-impl FromStr for Price {
-    type Err = String;
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let parts = text.rsplit_once('=').filter(|(name, _)| !name.is_empty());
-        let amount = parts.and_then(|(_, amount)| amount.parse().ok());
-        match (parts, amount) {
-            (Some((name, _)), Some(amount)) if (1e-9..1e15).contains(&amount) => {
-                Ok(Self { name: name.to_owned(), amount })
-            }
-            _ => {
-                Err("give NAME=N, the name of a result and a number above 0, such as a=120"
-                    .to_owned())
-            }
-        }
-    }
 }
 
 /// `ioscape compare`.
@@ -153,18 +127,8 @@ fn rate(text: &str) -> Result<f64, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::args::{Cli, Command};
     use clap::Parser;
-
-    #[test]
-    fn a_price_has_a_name_and_a_positive_number() {
-        let price = |text: &str| text.parse::<Price>();
-        assert_eq!(price("a=b=120"), Ok(Price { name: "a=b".into(), amount: 120.0 }));
-        for bad in ["", "a", "=3", "a=", "a=-1", "a=0", "a=nan", "a=inf", "a=1e300"] {
-            assert!(price(bad).is_err(), "{bad}");
-        }
-    }
 
     #[test]
     fn a_comparison_has_two_systems_and_a_choice_has_prices() {

@@ -118,3 +118,43 @@ impl WorkloadArgs {
         self.ways.on(self.five.on(base))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::{Cli, Command};
+    use clap::Parser;
+    use ioscape_workload::command_line::measuring;
+
+    fn typed(workload: &Workload) -> Command {
+        let words = measuring("/srv/data", Some(512 << 20), workload).expect("a command");
+        Cli::try_parse_from(words.split(' ')).expect("a command that can be typed").command
+    }
+
+    #[test]
+    fn what_can_be_evaluated_is_and_all_else_is_run() {
+        let base = Workload::default();
+        let direct = Workload {
+            access: Access::Direct,
+            workers: Workers::Threads,
+            size_distribution: SizeDistribution::Fixed,
+            ..base.clone()
+        };
+        let Command::Evaluate(args) = typed(&direct) else { panic!("another command") };
+        assert!(args.direct && args.memory == Some(512 << 20) && args.engine.is_none());
+        assert_eq!(
+            (args.workers, args.size_dist),
+            (Some(Workers::Threads), SizeDistribution::Fixed)
+        );
+        let others = [
+            Workload { access: Access::Dsync, ..base.clone() },
+            Workload { queue_depth: 32, engine: Engine::IoUring, ..base.clone() },
+            Workload { advice: Advice::Random, unique_bytes: 12_345_678, ..base.clone() },
+            Workload { think_time_ns: 1500, align_bytes: Some(512), ..base },
+        ];
+        for other in others {
+            let Command::Run(args) = typed(&other) else { panic!("another command") };
+            assert_eq!(args.workload.on(Workload::default()), other);
+        }
+    }
+}

@@ -1,11 +1,11 @@
 //! `ioscape os`: the operating-system micro-benchmarks, rated and compared with those of 1990.
 
-use crate::andrew::Andrew;
 use crate::args::OsArgs;
 use crate::failure::{Failure, both};
 use crate::output;
 use crate::outputs;
 use crate::progress::Progress;
+use ioscape_andrew::Andrew;
 use ioscape_machine::interrupt;
 use ioscape_osbench::{OsOptions, Outcome, Program};
 use ioscape_schema::{Warning, WarningKind};

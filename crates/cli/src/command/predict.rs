@@ -1,12 +1,16 @@
 //! `ioscape predict`: how fast workloads will be on evaluated systems, without running them.
 
-use crate::args::PredictArgs;
+use crate::args::{PredictArgs, WhatIfArg};
 use crate::asked::{Asked, asked};
 use crate::failure::Failure;
+use crate::output;
 use crate::outputs;
-use crate::systems::System;
-use crate::{output, systems, what_if};
-use ioscape_schema::Document;
+use ioscape_scaling::System;
+use ioscape_scaling::model::ModelKind;
+use ioscape_scaling::system::{ChangedSystem, Exchange, NotPredicted};
+use ioscape_schema::units::bytes_word;
+use ioscape_schema::{Document, Prediction};
+use ioscape_workload::command_line;
 
 /// Runs the command.
 ///
@@ -22,7 +26,9 @@ pub fn main(args: &PredictArgs) -> Result<(), Failure> {
     }
     let names = outputs::names_of(&args.out).reads("the result", &args.results);
     let mut outputs = names.reads("--workloads", &args.asked.workloads).open()?;
-    let systems = systems::read(&args.results, args.model)?;
+    let read = args.results.iter().map(|path| output::read_result(path));
+    let systems = System::all(&args.results, read.collect::<Result<_, _>>()?, args.model);
+    let systems = systems.map_err(|e| Failure::Misuse(e.to_string()))?;
     let document = predicted(&systems, &asked, args)?;
     outputs::pour(&mut outputs, &document, args.out.json)
 }
@@ -34,10 +40,7 @@ fn predicted(systems: &[System], asked: &[Asked], args: &PredictArgs) -> Result<
     }
     let mut all = Vec::new();
     for system in systems {
-        let predictions = match args.what_if.is_empty() {
-            true => system.predict(asked)?,
-            false => what_if::predict(system, asked, &args.what_if)?,
-        };
+        let predictions = of_system(system, asked, args)?;
         for doubt in system.doubts(args.model, &predictions) {
             document.warn(doubt);
         }
@@ -45,4 +48,46 @@ fn predicted(systems: &[System], asked: &[Asked], args: &PredictArgs) -> Result<
     }
     document.outcome = Some(all.into());
     Ok(document)
+}
+
+fn of_system(
+    system: &System,
+    asked: &[Asked],
+    args: &PredictArgs,
+) -> Result<Vec<Prediction>, Failure> {
+    let on_it = |one: &Asked| one.on(system.model.base());
+    if args.what_if.is_empty() {
+        let one = |one: &Asked| system.predict(one.name(), &on_it(one)).map_err(refused);
+        return asked.iter().map(one).collect();
+    }
+    let exchanges = args.what_if.iter().map(exchange).collect::<Result<_, _>>()?;
+    let changed = ChangedSystem::new(system, exchanges);
+    let changed = changed.map_err(|e| Failure::Misuse(e.to_string()))?;
+    let one = |one: &Asked| changed.predict(one.name(), &on_it(one)).map_err(refused);
+    asked.iter().map(one).collect()
+}
+
+/// The exchange that an argument names, its result file read.
+fn exchange(named: &WhatIfArg) -> Result<Exchange, Failure> {
+    Ok(match named {
+        WhatIfArg::Memory(bytes) => Exchange::Memory(*bytes),
+        WhatIfArg::Storage(path) => {
+            let system = System::of(path, output::read_result(path)?, ModelKind::Default);
+            Exchange::Storage(Box::new(system.map_err(|e| Failure::Misuse(e.to_string()))?))
+        }
+        WhatIfArg::WritePolicy(done) => Exchange::WritePolicy(*done),
+    })
+}
+
+/// Why there is no prediction, with the command that would measure what is missing.
+pub fn refused(not: NotPredicted<'_>) -> Failure {
+    let Some(missing) = not.missing else { return Failure::Misuse(not.why) };
+    let (target, memory) = (&missing.system.evaluation.target, missing.system.memory_limit_bytes());
+    let reach = missing.max_unique_bytes.map(bytes_word);
+    let reach = reach.map_or_else(String::new, |size| format!(" --max-unique-bytes {size}"));
+    let help = match command_line::measuring(target, memory, &missing.workload) {
+        Some(command) => format!("measure it with `{command}{reach}`"),
+        None => "a simulated system has only what its file describes".to_owned(),
+    };
+    Failure::Misuse(format!("{}: {help}", not.why))
 }

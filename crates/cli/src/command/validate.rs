@@ -6,10 +6,10 @@ use crate::machine::{Machine, RunLength};
 use crate::outputs;
 use crate::progress::Progress;
 use crate::save::{self, Keeper};
-use crate::systems::System;
 use crate::{output, resume};
 use ioscape_machine::error::Error as MeasureError;
 use ioscape_machine::interrupt;
+use ioscape_scaling::System;
 use ioscape_scaling::model::{
     ModelKind, Validated, bounds_of, orthogonal_sample, random_workloads, single_point_workload,
     validate_with_rivals,
@@ -30,7 +30,8 @@ const BUDGET_S: f64 = 1200.0;
 /// # Errors
 /// Misuse before anything is touched; failures and interruptions with everything measured saved and named.
 pub fn main(args: &ValidateArgs, typed: &Typed) -> Result<(), Failure> {
-    let system = System::read(&args.result, ModelKind::Default)?;
+    let system = System::of(&args.result, output::read_result(&args.result)?, ModelKind::Default);
+    let system = system.map_err(|e| Failure::Misuse(e.to_string()))?;
     let names = outputs::names_of(&args.out)
         .reads("the result", [&args.result])
         .reads("--resume", &args.resume);

@@ -1,8 +1,8 @@
 //! Cold runs: what the next phase reads is dropped from the file cache before it.
 
 use crate::case::not_here;
-use crate::toolchain::Named;
 use ioscape_machine::cache;
+use ioscape_schema::toolchain::Named;
 use std::fs::File;
 use std::io;
 use std::path::Path;

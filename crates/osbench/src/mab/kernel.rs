@@ -2,8 +2,8 @@
 //! Dhrystone's, to check the rating with.
 
 use crate::case::{Case, Op, Program, not_here, wrong};
-use crate::toolchain::Toolchain;
 use ioscape_schema::OsUnit;
+use ioscape_schema::toolchain::Toolchain;
 use std::collections::HashMap;
 use std::hint::black_box;
 use std::io;
@@ -63,14 +63,14 @@ fn operation(tools: &'static dyn Toolchain) -> io::Result<Op> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::toolchain::fake::Fake;
+    use crate::testing_toolchain::FakeToolchain;
 
     #[test]
     fn the_source_nearest_to_the_wanted_length_is_compiled() {
-        let texts: HashMap<String, String> = Fake.files().into_iter().collect();
-        assert_eq!(chosen(&Fake, &texts).unwrap(), "b.c");
-        assert_eq!(object(&Fake, &texts, "b.c").unwrap(), texts["b.c"].as_bytes());
-        assert!(object(&Fake, &texts, "c.c").is_err());
-        operation(&Fake).unwrap()(2).unwrap();
+        let texts: HashMap<String, String> = FakeToolchain.files().into_iter().collect();
+        assert_eq!(chosen(&FakeToolchain, &texts).unwrap(), "b.c");
+        assert_eq!(object(&FakeToolchain, &texts, "b.c").unwrap(), texts["b.c"].as_bytes());
+        assert!(object(&FakeToolchain, &texts, "c.c").is_err());
+        operation(&FakeToolchain).unwrap()(2).unwrap();
     }
 }

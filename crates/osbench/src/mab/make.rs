@@ -112,7 +112,7 @@ const OWN: [&str; 4] = ["cc", "ar", "ranlib", "ld"];
 mod tests {
     use super::super::steps::step;
     use super::*;
-    use crate::toolchain::fake::Fake;
+    use crate::testing_toolchain::FakeToolchain;
 
     #[test]
     fn rules_and_variables_are_read() {
@@ -128,7 +128,8 @@ mod tests {
 
     #[test]
     fn every_own_command_is_a_step() {
-        let program = Program { path: "/nonexistent".into(), first: Vec::new(), toolchain: &Fake };
+        let program =
+            Program { path: "/nonexistent".into(), first: Vec::new(), toolchain: &FakeToolchain };
         for words in [
             &["cc", "/nonexistent/x.c"][..],
             &["ar", "r", "/nonexistent/x.a"],

@@ -11,7 +11,7 @@ mod spawn;
 pub(crate) mod steps;
 
 use super::case::{Case, Program, not_here};
-use super::toolchain::{Named, Toolchain};
+use ioscape_schema::toolchain::{Named, Toolchain};
 use ioscape_schema::{Locality, MabProof, OsRule};
 use std::fs;
 use std::io;

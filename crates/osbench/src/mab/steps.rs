@@ -3,7 +3,7 @@
 use super::make;
 use super::spawn::spawn;
 use crate::case::Program;
-use crate::toolchain::{Named, Toolchain};
+use ioscape_schema::toolchain::{Named, Toolchain};
 use std::fs;
 use std::io::{self, Write};
 use std::os::unix::fs::MetadataExt;

@@ -1,27 +1,30 @@
 //! What the products of a run prove, and the cases of its values.
 
 use super::*;
-use crate::toolchain::fake::Fake;
+use crate::testing_toolchain::FakeToolchain;
 
 #[test]
 fn work_left_out_is_told() {
     let made: Vec<Named<Vec<u8>>> = ["a", "b"]
         .map(|unit| {
-            let files = Fake.files();
+            let files = FakeToolchain.files();
             let (_, text) =
                 files.into_iter().find(|(name, _)| *name == format!("{unit}.c")).unwrap();
             (format!("{unit}.o"), text.into_bytes())
         })
         .into();
-    let whole = proof(&Fake, &made, None);
+    let whole = proof(&FakeToolchain, &made, None);
     assert!(whole.whole && whole.compiler == "built in");
     assert_eq!((whole.files, whole.compiles), (3, 2));
-    assert_eq!(whole.bytes, Fake.files().iter().map(|(_, text)| text.len() as u64).sum::<u64>());
-    assert!(!proof(&Fake, &made[1..], None).whole);
+    assert_eq!(
+        whole.bytes,
+        FakeToolchain.files().iter().map(|(_, text)| text.len() as u64).sum::<u64>()
+    );
+    assert!(!proof(&FakeToolchain, &made[1..], None).whole);
     let mut shortened = made.clone();
     shortened[0].1.truncate(100);
-    assert!(!proof(&Fake, &shortened, None).whole);
-    let other = proof(&Fake, &shortened, Some("tcc"));
+    assert!(!proof(&FakeToolchain, &shortened, None).whole);
+    let other = proof(&FakeToolchain, &shortened, Some("tcc"));
     assert!(other.whole, "another compiler makes other objects");
     assert_eq!(other.compiler, "tcc");
 }

@@ -1,9 +1,10 @@
-//! Systems held against each other: ratios of their measurements and predictions, the cheapest that is fast enough, and how they
+//! Systems compared: ratios of their measurements and predictions, the cheapest that is fast enough, and how they
 //! differ.
 
 mod choice;
 mod differences;
 pub mod measured;
+pub mod price;
 mod ratio;
 
 pub use choice::{Offer, cheapest, choose};

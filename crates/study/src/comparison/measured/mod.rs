@@ -9,7 +9,7 @@ pub use figures::MARGIN;
 pub use rows::{NamedDocument, NotComparable};
 
 use figures::{Judged, judge};
-use ioscape_schema::{ConditionResult, MeasuredComparison, MeasuredRow, Metric};
+use ioscape_schema::{ConditionResult, MeasuredComparison, MeasuredRow};
 use rows::{Row, rows};
 
 /// Compares `second` with `first`: ratios are the second's figures over the first's.
@@ -18,7 +18,7 @@ use rows::{Row, rows};
 /// 5 %: two equal systems get one false "faster" or "slower" in twenty comparisons, however many rows they share.
 ///
 /// # Errors
-/// The documents are of different kinds, hold nothing measured, or share no row.
+/// The documents are of different kinds, hold nothing measured, share no row, or none that counts what `condition` speaks of.
 pub fn compare_measured(
     first: NamedDocument<'_>,
     second: NamedDocument<'_>,
@@ -35,6 +35,7 @@ pub fn compare_measured(
     let only_in = [&other, &base].map(|all| (all.len() - pairs.len()) as u32);
     let rows: Vec<MeasuredRow> =
         pairs.iter().zip(&judged).map(|((base, other), judged)| row(base, other, judged)).collect();
+    condition.map_or(Ok(()), |condition| has_metric(&rows, condition))?;
     Ok(MeasuredComparison {
         kind: kind.to_owned(),
         systems: [second, first].map(|one| one.name.to_owned()),
@@ -78,17 +79,30 @@ fn kept(condition: &Condition, rows: &[MeasuredRow], judged: &[Judged]) -> Condi
 }
 
 /// Whether a condition can be judged: some row counts what it speaks of.
-///
-/// # Errors
-/// The metrics that there are instead.
-pub fn has_metric(rows: &[MeasuredRow], metric: Metric) -> Result<(), Vec<&'static str>> {
-    if rows.iter().any(|row| row.metric == metric) {
+fn has_metric(rows: &[MeasuredRow], condition: &Condition) -> Result<(), NotComparable> {
+    if rows.iter().any(|row| row.metric == condition.metric) {
         return Ok(());
     }
     let mut found: Vec<&str> = rows.iter().map(|row| row.metric.word()).collect();
     found.sort_unstable();
     found.dedup();
-    Err(found)
+    let (condition, metric) = (condition.text.clone(), condition.metric.word());
+    Err(NotComparable::NoMetric { condition, metric, found: found.join(" and ") })
+}
+
+/// In words, the first comparison of which some row meets its condition beyond chance.
+pub fn condition_met(all: &[MeasuredComparison]) -> Option<String> {
+    all.iter().find_map(|one| {
+        let condition = one.condition.as_ref().filter(|condition| !condition.met_by.is_empty())?;
+        Some(format!(
+            "{} of {} rows of {} against {} meet `{}` beyond chance",
+            condition.met_by.len(),
+            one.rows.len(),
+            one.systems[0],
+            one.systems[1],
+            condition.fail_if
+        ))
+    })
 }
 
 #[cfg(test)]

@@ -23,16 +23,18 @@ pub struct NamedDocument<'a> {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotComparable {
     /// They are of different kinds.
-    #[error("{0} holds {1} and {2} holds {3}: only results of one kind can be compared")]
+    #[error(
+        "{0} holds {1} and {2} holds {3}: only results of one kind can be compared; measure both with the same command"
+    )]
     Kinds(String, &'static str, String, &'static str),
     /// One holds nothing that was measured in rows.
     #[error(
-        "{0} holds {1}: runs, evaluations, validations, campaigns, vxbench runs and os results can be compared"
+        "{0} holds {1}: runs, evaluations, validations, campaigns, vxbench runs and os results can be compared; measure both with `ioscape run`, or trace summaries with `ioscape trace analyze`"
     )]
     Unmeasured(String, &'static str),
     /// Their workloads were carried out in different ways.
     #[error(
-        "{first} was measured with {asked}, {second} with {measured}: their rows are not the same work"
+        "{first} was measured with {asked}, {second} with {measured}: their rows are not the same work; measure both the same way, or one against the other with `ioscape ab`"
     )]
     Ways {
         /// The first system.
@@ -45,8 +47,20 @@ pub enum NotComparable {
         measured: String,
     },
     /// They share no row.
-    #[error("{0} and {1} measured nothing alike: no row has the same name and workload in both")]
+    #[error(
+        "{0} and {1} measured nothing alike: no row has the same name and workload in both; run the same jobs on both, `ioscape run DIR JOBS.toml`"
+    )]
     NothingShared(String, String),
+    /// No row counts what the condition speaks of.
+    #[error("--fail-if {condition}: no row counts {metric}: these results have {found}")]
+    NoMetric {
+        /// The condition, as it was given.
+        condition: String,
+        /// What it speaks of.
+        metric: &'static str,
+        /// What the rows count instead.
+        found: String,
+    },
 }
 
 /// A row: what was measured, and its figure.

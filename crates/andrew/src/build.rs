@@ -1,9 +1,9 @@
-//! Pours the Modified Andrew Benchmark's tree and tools into the benchmark that runs them.
+//! The tree and its tools together, as the benchmark runs them.
 
-use ioscape_andrew::{toolchain, tree};
-use ioscape_osbench::{FindHeader, Named, Toolchain};
+use crate::{toolchain, tree};
+use ioscape_schema::toolchain::{FindHeader, Named, Toolchain};
 
-/// The tree and tools of `ioscape-andrew`.
+/// The tree of the Modified Andrew Benchmark and the tools that build it.
 #[derive(Clone, Copy, Debug)]
 pub struct Andrew;
 

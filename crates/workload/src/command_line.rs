@@ -1,10 +1,11 @@
-//! The command that would measure what no result knows.
+//! A workload as the options of `ioscape evaluate` or `ioscape run` that measure it.
 
+use ioscape_schema::units::bytes_word;
 use ioscape_schema::{Access, Advice, Engine, SizeDistribution, Workers, Workload};
 
 /// The command that measures `workload` on `target` under a memory limit: an evaluation where one can be made of such
 /// workloads, else a run of this one. `None` for a simulated system, which has only what its file describes.
-pub fn command(target: &str, memory: Option<u64>, workload: &Workload) -> Option<String> {
+pub fn measuring(target: &str, memory: Option<u64>, workload: &Workload) -> Option<String> {
     let simulated = target.starts_with("sim:");
     let evaluates = can_be_evaluated(workload, simulated);
     if simulated && !evaluates {
@@ -12,7 +13,7 @@ pub fn command(target: &str, memory: Option<u64>, workload: &Workload) -> Option
     }
     let mut words = vec!["ioscape".to_owned(), if evaluates { "evaluate" } else { "run" }.into()];
     words.push(shell_word(target));
-    words.extend(memory.map(|bytes| format!("--memory {}", size(bytes))));
+    words.extend(memory.map(|bytes| format!("--memory {}", bytes_word(bytes))));
     words.extend(way(workload));
     if !evaluates {
         words.extend(only_run(workload));
@@ -45,15 +46,15 @@ fn way(w: &Workload) -> Vec<String> {
     if w.size_distribution != SizeDistribution::Normal {
         words.push(format!("--size-dist {}", w.size_distribution));
     }
-    words.extend(w.direct_above_bytes.map(|bytes| format!("--direct-above {}", size(bytes))));
+    words.extend(w.direct_above_bytes.map(|bytes| format!("--direct-above {}", bytes_word(bytes))));
     words
 }
 
 /// The options that only `run` has.
 fn only_run(w: &Workload) -> Vec<String> {
     let mut words = vec![
-        format!("--unique-bytes {}", size(w.unique_bytes)),
-        format!("--size-mean {}", size(w.size_mean)),
+        format!("--unique-bytes {}", bytes_word(w.unique_bytes)),
+        format!("--size-mean {}", bytes_word(w.size_mean)),
         format!("--read-frac {}", w.read_frac),
         format!("--seq-frac {}", w.seq_frac),
         format!("--processes {}", w.process_num),
@@ -67,18 +68,11 @@ fn only_run(w: &Workload) -> Vec<String> {
     if w.think_time_ns > 0 {
         words.push(format!("--think-time {}ns", w.think_time_ns));
     }
-    words.extend(w.align_bytes.map(|bytes| format!("--align {}", size(bytes))));
+    words.extend(w.align_bytes.map(|bytes| format!("--align {}", bytes_word(bytes))));
     if w.advice != Advice::Normal {
         words.push(format!("--advice {}", w.advice));
     }
     words
-}
-
-/// A size as options take it, with the largest suffix that leaves a whole number.
-pub fn size(bytes: u64) -> String {
-    let units = [(30, "G"), (20, "M"), (10, "k")];
-    let whole = units.iter().find(|(shift, _)| bytes > 0 && bytes.is_multiple_of(1 << shift));
-    whole.map_or_else(|| bytes.to_string(), |(shift, unit)| format!("{}{unit}", bytes >> shift))
 }
 
 /// `text` as one word of a shell.
@@ -93,48 +87,14 @@ fn shell_word(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::args::{Cli, Command};
-    use clap::Parser;
-
-    fn typed(workload: &Workload) -> Command {
-        let words = command("/srv/data", Some(512 << 20), workload).expect("a command");
-        Cli::try_parse_from(words.split(' ')).expect("a command that can be typed").command
-    }
-
-    #[test]
-    fn what_can_be_evaluated_is_and_all_else_is_run() {
-        let base = Workload::default();
-        let direct = Workload {
-            access: Access::Direct,
-            workers: Workers::Threads,
-            size_distribution: SizeDistribution::Fixed,
-            ..base.clone()
-        };
-        let Command::Evaluate(args) = typed(&direct) else { panic!("another command") };
-        assert!(args.direct && args.memory == Some(512 << 20) && args.engine.is_none());
-        assert_eq!(
-            (args.workers, args.size_dist),
-            (Some(Workers::Threads), SizeDistribution::Fixed)
-        );
-        let others = [
-            Workload { access: Access::Dsync, ..base.clone() },
-            Workload { queue_depth: 32, engine: Engine::IoUring, ..base.clone() },
-            Workload { advice: Advice::Random, unique_bytes: 12_345_678, ..base.clone() },
-            Workload { think_time_ns: 1500, align_bytes: Some(512), ..base },
-        ];
-        for other in others {
-            let Command::Run(args) = typed(&other) else { panic!("another command") };
-            assert_eq!(args.workload.on(Workload::default()), other);
-        }
-    }
 
     #[test]
     fn a_simulated_system_has_what_its_file_describes() {
         let sim = Workload { engine: Engine::Sim, ..Workload::default() };
         let direct = Workload { access: Access::Direct, ..sim.clone() };
-        let said = command("sim:sprite", None, &direct);
+        let said = measuring("sim:sprite", None, &direct);
         assert_eq!(said.as_deref(), Some("ioscape evaluate sim:sprite --direct"));
-        assert_eq!(command("sim:sprite", None, &Workload { queue_depth: 8, ..sim }), None);
+        assert_eq!(measuring("sim:sprite", None, &Workload { queue_depth: 8, ..sim }), None);
     }
 
     #[test]

@@ -1,0 +1,109 @@
+//! Predictions for an evaluated system with something exchanged, and what would have to be measured where nothing is known.
+
+use super::{Missing, NotPredicted, System};
+use crate::model::{WhatIf, WhatIfError, WriteDone, predict_what_if};
+use ioscape_schema::units::bytes_word;
+use ioscape_schema::{Parameter, Prediction, Workload};
+
+/// Sets that show a cache are this many times the memory.
+const PAST_MEMORY: u64 = 4;
+
+/// One exchange.
+#[derive(Clone, Debug)]
+pub enum Exchange {
+    /// Other memory, in bytes.
+    Memory(u64),
+    /// The storage of another system.
+    Storage(Box<System>),
+    /// Another time at which a write counts as done.
+    WritePolicy(WriteDone),
+}
+
+/// The result of an evaluation tells no memory that could be exchanged.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0} does not say how much memory it had: evaluate it again")]
+pub struct MemoryUnknown(String);
+
+/// A system with something exchanged.
+#[derive(Clone, Debug)]
+pub struct ChangedSystem<'a> {
+    system: &'a System,
+    what_if: WhatIf,
+    lender: Option<Box<System>>,
+    name: String,
+}
+
+impl<'a> ChangedSystem<'a> {
+    /// `system` after the exchanges, which its name tells.
+    ///
+    /// # Errors
+    /// The memory is exchanged, and the evaluation does not tell how much there was.
+    pub fn new(system: &'a System, exchanges: Vec<Exchange>) -> Result<Self, MemoryUnknown> {
+        let (mut what_if, mut lender, mut named) = (WhatIf::default(), None, Vec::new());
+        for exchange in exchanges {
+            match exchange {
+                Exchange::Memory(bytes) => {
+                    let own = system.memory_bytes();
+                    let own = own.ok_or_else(|| MemoryUnknown(system.name.clone()))?;
+                    what_if.memory_bytes = Some([own, bytes]);
+                    named.push(format!("memory {}", bytes_word(bytes)));
+                }
+                Exchange::Storage(other) => {
+                    what_if.storage = Some(other.model.clone());
+                    named.push(format!("the storage of {}", other.name));
+                    lender = Some(other);
+                }
+                Exchange::WritePolicy(done) => {
+                    what_if.write_done = Some(done);
+                    named.push(format!("writes done {done:?}").to_lowercase());
+                }
+            }
+        }
+        let name = format!("{} with {}", system.name, named.join(", "));
+        Ok(Self { system, what_if, lender, name })
+    }
+
+    /// Predicts a workload under the changed system's name.
+    ///
+    /// # Errors
+    /// An exchange that the evaluations do not know enough of.
+    pub fn predict(
+        &self,
+        name: Option<&str>,
+        workload: &Workload,
+    ) -> Result<Prediction, NotPredicted<'_>> {
+        let predicted = predict_what_if(&self.system.model, &self.what_if, workload)
+            .map_err(|error| self.refused(&error, workload))?;
+        Ok(Prediction { name: name.map(str::to_owned), system: self.name.clone(), ..predicted })
+    }
+
+    fn refused(&self, error: &WhatIfError, workload: &Workload) -> NotPredicted<'_> {
+        let target = match error {
+            WhatIfError::Beyond { target, .. } | WhatIfError::NoStorage(target) => target,
+            WhatIfError::OtherKind(other) => &other.target,
+            _ => &self.system.evaluation.target,
+        };
+        let lender = self.lender.as_deref().filter(|one| one.evaluation.target == *target);
+        let system = lender.unwrap_or(self.system);
+        let max_unique_bytes = match error {
+            WhatIfError::Beyond { parameter: Parameter::UniqueBytes, value, .. } => {
+                Some(whole_mebibytes(*value))
+            }
+            WhatIfError::NoCache(_) | WhatIfError::NoWrites(_) | WhatIfError::NoStorage(_) => {
+                system.memory_bytes().map(|memory| memory.saturating_mul(PAST_MEMORY))
+            }
+            _ => None,
+        };
+        let workload = match error {
+            WhatIfError::OtherKind(_) => workload,
+            _ => system.model.base(),
+        };
+        let missing = Missing { system, workload: workload.clone(), max_unique_bytes };
+        NotPredicted { why: error.to_string(), missing: Some(Box::new(missing)) }
+    }
+}
+
+/// The next multiple of a mebibyte.
+fn whole_mebibytes(bytes: f64) -> u64 {
+    ((bytes / f64::from(1 << 20)).ceil().max(1.0) as u64) << 20
+}

@@ -1,0 +1,202 @@
+//! Evaluated systems: name, evaluation and model of a result file, and what is doubtful about predictions from it.
+
+mod changed;
+
+pub use changed::{ChangedSystem, Exchange, MemoryUnknown};
+
+use crate::model::{Model, ModelError, ModelKind, bounds_of, extrapolations, predict};
+use ioscape_schema::{Document, Evaluation, Outcome, Prediction, Warning, WarningKind, Workload};
+use std::path::{Path, PathBuf};
+
+/// A result with an evaluation, and the model made from it.
+#[derive(Clone, Debug)]
+pub struct System {
+    /// What the system is called beside others.
+    pub name: String,
+    /// The result file.
+    path: PathBuf,
+    /// What the file holds beside the evaluation.
+    pub document: Document,
+    /// The evaluation.
+    pub evaluation: Evaluation,
+    /// The model.
+    pub model: Model,
+}
+
+/// Why a result is of no use for predictions.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum SystemError {
+    /// It holds something else.
+    #[error("{0} holds no evaluation to predict from: give a result of `ioscape evaluate`")]
+    NoEvaluation(String),
+    /// No model can be made of it.
+    #[error("{file}: {source}")]
+    NoModel {
+        /// The result file.
+        file: String,
+        /// Why there is no model.
+        source: ModelError,
+    },
+}
+
+/// A workload that is not predicted.
+#[derive(Debug)]
+pub struct NotPredicted<'a> {
+    /// Why not.
+    pub why: String,
+    /// What would have to be measured first; nothing helps a workload that cannot be.
+    pub missing: Option<Box<Missing<'a>>>,
+}
+
+/// What would have to be measured before a workload could be predicted.
+#[derive(Debug)]
+pub struct Missing<'a> {
+    /// On which system.
+    pub system: &'a System,
+    /// Which workload, or one like it.
+    pub workload: Workload,
+    /// How large its set would have to be, in bytes.
+    pub max_unique_bytes: Option<u64>,
+}
+
+impl System {
+    /// The systems of several results, each with a name of its own: the target of a single one, or else the names of the files,
+    /// or their whole paths where these are the same.
+    ///
+    /// # Errors
+    /// A result without an evaluation, or with one that yields no model.
+    pub fn all(
+        paths: &[PathBuf],
+        documents: Vec<Document>,
+        kind: ModelKind,
+    ) -> Result<Vec<Self>, SystemError> {
+        let each = paths.iter().zip(documents);
+        let mut systems: Vec<Self> = each
+            .map(|(path, document)| Self::of(path, document, kind))
+            .collect::<Result<_, _>>()?;
+        if let [only] = &mut systems[..] {
+            only.name = only.evaluation.target.clone();
+            return Ok(systems);
+        }
+        for (system, name) in systems.iter_mut().zip(names(paths)) {
+            system.name = name;
+        }
+        Ok(systems)
+    }
+
+    /// The system of one result, called as its file.
+    ///
+    /// # Errors
+    /// As of [`Self::all`].
+    pub fn of(path: &Path, mut document: Document, kind: ModelKind) -> Result<Self, SystemError> {
+        let file = || path.display().to_string();
+        let Some(Outcome::Evaluation(evaluation)) = document.outcome.take() else {
+            return Err(SystemError::NoEvaluation(file()));
+        };
+        let model = Model::of_kind(kind, &evaluation)
+            .map_err(|source| SystemError::NoModel { file: file(), source })?;
+        let evaluation = *evaluation;
+        Ok(Self { name: stem(path), path: path.to_path_buf(), document, evaluation, model })
+    }
+
+    /// Whether `name` is this system's name, file or target.
+    pub fn is_called(&self, name: &str) -> bool {
+        let file = self.path.display().to_string();
+        [&self.name, &stem(&self.path), &file, &self.evaluation.target].contains(&&name.to_owned())
+    }
+
+    /// Memory that the evaluated workers could use, in bytes, when it was limited.
+    pub fn memory_limit_bytes(&self) -> Option<u64> {
+        let asked = self.evaluation.settings.as_ref().and_then(|s| s.memory_limit_bytes);
+        asked.or(self.document.environment.memory_limit_bytes)
+    }
+
+    /// Memory that the caches could use, in bytes: the limit, or else all that the machine had.
+    pub fn memory_bytes(&self) -> Option<u64> {
+        self.memory_limit_bytes().or(self.document.environment.memory_bytes)
+    }
+
+    /// Predicts a workload under this system's name.
+    ///
+    /// # Errors
+    /// A workload that cannot be on a system of this kind, or of a kind that was never measured there.
+    pub fn predict(
+        &self,
+        name: Option<&str>,
+        workload: &Workload,
+    ) -> Result<Prediction, NotPredicted<'_>> {
+        let label = name.unwrap_or("the workload");
+        workload.validate().map_err(|e| NotPredicted {
+            why: format!("{label} cannot be run as {} was: {e}", self.name),
+            missing: None,
+        })?;
+        let predicted = predict(&self.model, workload).map_err(|other| NotPredicted {
+            why: format!("{label} is not predicted: {other}"),
+            missing: Some(Box::new(Missing {
+                system: self,
+                workload: workload.clone(),
+                max_unique_bytes: None,
+            })),
+        })?;
+        let (name, system) = (name.map(str::to_owned), self.name.clone());
+        Ok(Prediction { name, system, ..predicted })
+    }
+
+    /// What is doubtful about predictions by this system's model, where one of `kind` was asked for.
+    pub fn doubts(&self, kind: ModelKind, predictions: &[Prediction]) -> Vec<Warning> {
+        let mut doubts = Vec::new();
+        if self.document.interrupted {
+            let message = "the evaluation was interrupted: predictions rest on the finished part";
+            doubts.push(Warning::new(WarningKind::Interrupted, message));
+        }
+        if self.model.kind() != kind {
+            let message = format!(
+                "the {kind} model does not fit this evaluation: the {} model predicts instead",
+                self.model.kind()
+            );
+            doubts.push(Warning::new(WarningKind::Unsupported, message));
+        }
+        let bounds = bounds_of(&self.evaluation);
+        doubts.extend(extrapolations(&self.model, &bounds, predictions));
+        doubts.into_iter().map(|doubt| doubt.at(self.name.clone())).collect()
+    }
+}
+
+/// A name for every result: that of its file, or its whole path where files of one name are given.
+pub fn names(paths: &[PathBuf]) -> Vec<String> {
+    let stems: Vec<String> = paths.iter().map(|path| stem(path)).collect();
+    let name = |(path, own): (&PathBuf, &String)| {
+        let is_alone = stems.iter().filter(|other| *other == own).count() == 1;
+        if is_alone { own.clone() } else { path.display().to_string() }
+    };
+    paths.iter().zip(&stems).map(name).collect()
+}
+
+/// Name of a result file without its folder and its endings: `here` of `out/here.ioscape.json`.
+fn stem(path: &Path) -> String {
+    let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
+    let plain = name.strip_suffix(".json").unwrap_or(&name);
+    plain.strip_suffix(".ioscape").unwrap_or(plain).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn systems_are_called_by_their_files() {
+        for (path, name) in
+            [("out/a.ioscape.json", "a"), ("b.json", "b"), ("c", "c"), ("x.y.ioscape.json", "x.y")]
+        {
+            assert_eq!(stem(Path::new(path)), name);
+        }
+        assert_eq!(names(&["a/x.json".into(), "b.json".into()]), ["x", "b"]);
+        assert_eq!(names(&["a/x.json".into(), "x.json".into()]), ["a/x.json", "x.json"]);
+    }
+
+    #[test]
+    fn a_result_of_another_kind_is_refused() {
+        let error = System::of(Path::new("a.json"), Document::default(), ModelKind::Default);
+        assert!(matches!(error, Err(SystemError::NoEvaluation(file)) if file == "a.json"));
+    }
+}
