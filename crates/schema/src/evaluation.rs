@@ -325,10 +325,11 @@ impl Evaluation {
         self.probes.iter().rev().find(|p| p.purpose == *purpose).map(|p| &p.measurement)
     }
 
-    /// The warnings of all probes: one of each kind, with how many points it concerns.
+    /// The warnings of all probes: one of each kind, with how many measurements it concerns. A measurement may have several of
+    /// a kind and counts once.
     pub fn doubts(&self) -> Vec<Warning> {
         let mut seen: Vec<(Warning, usize)> = Vec::new();
-        for warning in self.probes.iter().flat_map(|p| &p.measurement.warnings) {
+        for warning in self.probes.iter().flat_map(|p| one_of_each_kind(&p.measurement.warnings)) {
             match seen.iter_mut().find(|(w, _)| w.kind == warning.kind) {
                 Some((_, count)) => *count += 1,
                 None => seen.push((warning.clone(), 1)),
@@ -347,6 +348,14 @@ impl Evaluation {
     }
 }
 
+/// The first warning of each kind.
+fn one_of_each_kind(warnings: &[Warning]) -> impl Iterator<Item = &Warning> {
+    let is_first = |(at, one): &(usize, &Warning)| {
+        warnings[..*at].iter().all(|earlier| earlier.kind != one.kind)
+    };
+    warnings.iter().enumerate().filter(is_first).map(|(_, one)| one)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -363,7 +372,7 @@ mod tests {
         };
         let probes = vec![
             probe(&[WarningKind::Steal, WarningKind::NotSteady]),
-            probe(&[WarningKind::Steal]),
+            probe(&[WarningKind::Steal, WarningKind::Steal]),
             probe(&[]),
         ];
         let doubts = Evaluation { probes, ..Evaluation::default() }.doubts();

@@ -20,7 +20,7 @@ pub fn text(results: &OsResults, style: &Style) -> String {
         out += &format!("\n{}", benchmarks(&measured, style));
     }
     for (why, cases) in by_reason(&missing) {
-        let text = format!("{}: {why}", cases.join(", "));
+        let text = format!("{}: {}", cases.join(", "), why.text());
         out += &style.paragraph("Not measured: ", "  ", &text);
     }
     if let Some(proof) = &results.mab {
@@ -29,18 +29,42 @@ pub fn text(results: &OsResults, style: &Style) -> String {
     out
 }
 
-/// The reasons why cases have no value, each once with its cases, in the order of the first ones.
-fn by_reason<'a>(missing: &[&'a OsBenchmark]) -> Vec<(&'a str, Vec<String>)> {
-    let mut all: Vec<(&str, Vec<String>)> = Vec::new();
+/// Why some cases have no value.
+struct Reason<'a> {
+    /// The sentence of the first of them.
+    why: &'a str,
+    /// Whether the others differ from it in their numbers alone.
+    numbers_differ: bool,
+}
+
+impl Reason<'_> {
+    fn text(&self) -> String {
+        let example = if self.numbers_differ { "for example " } else { "" };
+        format!("{example}{}", self.why)
+    }
+}
+
+/// The reasons why cases have no value, each once with its cases, in the order of the first ones. Sentences that differ in
+/// their numbers alone are one reason: on a busy machine nearly every case has other numbers.
+fn by_reason<'a>(missing: &[&'a OsBenchmark]) -> Vec<(Reason<'a>, Vec<String>)> {
+    let mut all: Vec<(Reason<'a>, Vec<String>)> = Vec::new();
     for one in missing {
         let why = one.not_measured.as_deref().unwrap_or_default();
         let name = format!("{} {}", one.name, case(one));
-        match all.iter_mut().find(|(known, _)| *known == why) {
-            Some((_, cases)) => cases.push(name),
-            None => all.push((why, vec![name])),
+        match all.iter_mut().find(|(known, _)| words(known.why).eq(words(why))) {
+            Some((known, cases)) => {
+                known.numbers_differ |= known.why != why;
+                cases.push(name);
+            }
+            None => all.push((Reason { why, numbers_differ: false }, vec![name])),
         }
     }
     all
+}
+
+/// The words of a sentence that hold no digit.
+fn words(sentence: &str) -> impl Iterator<Item = &str> {
+    sentence.split_whitespace().filter(|word| !word.contains(|c: char| c.is_ascii_digit()))
 }
 
 fn benchmarks(all: &[&OsBenchmark], style: &Style) -> String {
@@ -65,20 +89,38 @@ fn benchmarks(all: &[&OsBenchmark], style: &Style) -> String {
 mod tests {
     use super::*;
 
-    #[test]
-    fn a_reason_of_many_cases_stands_once() {
-        let one = |name: &str, why: &str| OsBenchmark {
+    fn one(name: &str, why: &str) -> OsBenchmark {
+        OsBenchmark {
             name: name.into(),
             case: "x".into(),
             not_measured: Some(why.into()),
             ..OsBenchmark::default()
-        };
-        let all = [one("a", "busy"), one("b", "one processor"), one("c", "busy")];
+        }
+    }
+
+    fn reasons(all: &[OsBenchmark]) -> Vec<String> {
         let found = by_reason(&all.iter().collect::<Vec<_>>());
-        let expected = [
-            ("busy", vec!["a x".to_owned(), "c x".to_owned()]),
-            ("one processor", vec!["b x".to_owned()]),
+        found.iter().map(|(why, cases)| format!("{}: {}", cases.join(", "), why.text())).collect()
+    }
+
+    #[test]
+    fn a_reason_of_many_cases_stands_once() {
+        let all = [one("a", "busy"), one("b", "one processor"), one("c", "busy")];
+        let found = reasons(&all);
+        assert_eq!(found, ["a x, c x: busy", "b x: one processor"]);
+    }
+
+    #[test]
+    fn reasons_that_differ_in_their_numbers_alone_are_one() {
+        let all = [
+            one("a", "in 3 of 6 processes others kept 0.5 processors busy"),
+            one("b", "in 4 of 6 processes others kept 0.7 processors busy"),
+            one("c", "in 4 of 6 processes it was slower"),
         ];
-        assert_eq!(found, expected);
+        let expected = [
+            "a x, b x: for example in 3 of 6 processes others kept 0.5 processors busy",
+            "c x: in 4 of 6 processes it was slower",
+        ];
+        assert_eq!(reasons(&all), expected);
     }
 }
