@@ -96,13 +96,14 @@ fn catalog(sizes: &Sizes, places: &[(usize, Locality)]) -> Vec<Case> {
     all
 }
 
-/// Runs the benchmarks and tells `progress` before each process.
+/// Runs the benchmarks. `progress` is called before each process with how far the run is and a function that gives the outcome
+/// so far, for whoever wants to save it.
 ///
 /// # Errors
 /// A directory is refused, before anything is measured; what happens later is part of the outcome.
 pub fn run(
     options: &OsOptions,
-    progress: &mut dyn FnMut(RunProgress<'_>),
+    progress: &mut dyn FnMut(RunProgress<'_>, &dyn Fn() -> Outcome),
 ) -> Result<Outcome, Error> {
     let begun = Instant::now();
     let (homes, environment) = home::open(&options.directories)?;
@@ -120,20 +121,45 @@ pub fn run(
         program: options.program.clone(),
         ..Scene::default()
     };
-    let in_memory: Vec<Locality> =
-        homes.iter().filter(|home| home.in_memory).map(|home| home.place).collect();
+    let in_memory = homes.iter().filter(|home| home.in_memory).map(|home| home.place).collect();
+    let ground = Ground { begun, caches, told, in_memory, environment };
     let mut bench = Bench::new(options, cases, scene, homes);
-    let finished = bench.all_rounds(progress);
-    let warnings = bench.quota_warning().into_iter().collect();
-    let mut results = OsResults {
-        system: bench.system(&caches),
-        elapsed_s: begun.elapsed().as_secs_f64(),
-        ..bench.results()
-    };
-    bcopy::withdraw_absent_caches(&mut results.benchmarks);
-    result::doubt(&mut results, told);
-    in_memory.into_iter().for_each(|place| result::doubt_storage(&mut results, place));
-    Ok(Outcome { results, environment, warnings, finished })
+    let finished = bench.all_rounds(&mut |step, bench| {
+        progress(step, &|| ground.outcome(bench, Err(Error::Interrupted)));
+    });
+    Ok(ground.outcome(&bench, finished))
+}
+
+/// What is known of the machine before anything is measured.
+struct Ground {
+    begun: Instant,
+    /// Sizes of the processor's caches, in bytes.
+    caches: Vec<u64>,
+    /// Whether the machine told them.
+    told: bool,
+    /// The places whose files lie in memory.
+    in_memory: Vec<Locality>,
+    environment: Environment,
+}
+
+impl Ground {
+    /// What the run came to, or has come to so far.
+    fn outcome(&self, bench: &Bench<'_>, finished: Result<(), Error>) -> Outcome {
+        let mut results = OsResults {
+            system: bench.system(&self.caches),
+            elapsed_s: self.begun.elapsed().as_secs_f64(),
+            ..bench.results()
+        };
+        bcopy::withdraw_absent_caches(&mut results.benchmarks);
+        result::doubt(&mut results, self.told);
+        self.in_memory.iter().for_each(|&place| result::doubt_storage(&mut results, place));
+        Outcome {
+            results,
+            environment: self.environment.clone(),
+            warnings: bench.quota_warning().into_iter().collect(),
+            finished,
+        }
+    }
 }
 
 #[cfg(test)]

@@ -129,7 +129,7 @@ pub(crate) struct Reference {
 
 /// The result of a case. A number counts if nothing was wrong with it; where fewer than [`COUNTED_LEAST`] do, the case has no value,
 /// and says why.
-pub(crate) fn benchmark(case: &Case, found: Gathered, reference: Reference) -> OsBenchmark {
+pub(crate) fn benchmark(case: &Case, found: &Gathered, reference: Reference) -> OsBenchmark {
     let (all, numbers): (Vec<f64>, Vec<Number>) = found.numbers(case, reference.fastest_ns).unzip();
     let contamination = found.contamination(&numbers);
     let pairs = all.into_iter().zip(&numbers);
@@ -286,23 +286,23 @@ mod tests {
 
     #[test]
     fn the_value_is_the_median_within_its_interval() {
-        let one = benchmark(&case(), gathered(&[5.0, 1.0, 2.0, 3.0, 4.0, 100.0]), REFERENCE);
+        let one = benchmark(&case(), &gathered(&[5.0, 1.0, 2.0, 3.0, 4.0, 100.0]), REFERENCE);
         assert_eq!((one.value, one.ci95), (Some(3.5), Some([1.0, 100.0])));
         assert_eq!(one.not_measured, None);
         let never_alone = Reference { ever_alone: false, ..REFERENCE };
-        let one = benchmark(&case(), gathered(&[5.0; 6]), never_alone);
+        let one = benchmark(&case(), &gathered(&[5.0; 6]), never_alone);
         assert!(one.value.is_none() && one.not_measured.unwrap().contains("throughout the run"));
-        assert!(benchmark(&case().unpinned(), gathered(&[5.0; 6]), never_alone).value.is_some());
+        assert!(benchmark(&case().unpinned(), &gathered(&[5.0; 6]), never_alone).value.is_some());
     }
 
     #[test]
     fn what_was_not_measured_has_a_reason_and_no_number() {
         let mut found = gathered(&[1.0; 8]);
         found.refuse("one processor only".to_owned());
-        let one = benchmark(&case(), found, REFERENCE);
+        let one = benchmark(&case(), &found, REFERENCE);
         assert_eq!((one.value, one.ci95), (None, None));
         assert_eq!(one.not_measured.as_deref(), Some("one processor only"));
-        let never = benchmark(&case(), Gathered::default(), REFERENCE);
+        let never = benchmark(&case(), &Gathered::default(), REFERENCE);
         assert!(never.not_measured.is_some() && never.value.is_none());
     }
 
@@ -318,7 +318,7 @@ mod tests {
             (0..fast).for_each(|_| found.add(process(100, 0, 10), Background::default()));
             (0..slow).for_each(|_| found.add(process(160, 0, 16), Background::default()));
             assert_eq!(found.counted(&case(), 10), fast);
-            benchmark(&case(), found, REFERENCE)
+            benchmark(&case(), &found, REFERENCE)
         };
         let one = run(3, 3);
         assert_eq!((one.value, one.set_aside.len()), (Some(100.0), 3));
@@ -337,7 +337,7 @@ mod tests {
         let sentence = |case: Case, batches: Vec<Batch>, background: Background| {
             let mut found = Gathered::default();
             (0..6).for_each(|_| found.add(batches.clone(), background.clone()));
-            let one = benchmark(&case, found, REFERENCE);
+            let one = benchmark(&case, &found, REFERENCE);
             assert_eq!((one.value, one.set_aside.len()), (None, 6));
             one.not_measured.unwrap()
         };
@@ -365,7 +365,7 @@ mod tests {
         batches.extend(process(500, 400, 10));
         let throttled = Background { throttled_s: 0.8, elapsed_s: 1.0, ..Background::default() };
         (0..6).for_each(|_| found.add(batches.clone(), throttled.clone()));
-        let one = benchmark(&case(), found, REFERENCE);
+        let one = benchmark(&case(), &found, REFERENCE);
         assert_eq!(one.value, Some(100.0));
         assert!((one.contamination.throttled_frac.unwrap() - 0.8).abs() < 1e-9);
     }

@@ -17,6 +17,9 @@ use std::time::Instant;
 /// needed for an interval of their own.
 pub(crate) const MORE_ROUNDS: [usize; 8] = [1, 1, 1, 2, 3, 6, 6, 6];
 
+/// Told before each process how far the run is.
+pub(crate) type Progress<'p> = dyn FnMut(RunProgress<'_>, &Bench<'_>) + 'p;
+
 /// A run under way.
 pub(crate) struct Bench<'a> {
     options: &'a OsOptions,
@@ -42,21 +45,20 @@ impl<'a> Bench<'a> {
         Self { options, cases, scene, observer, homes, gathered, proof: None, fastest_ns: u64::MAX }
     }
 
-    /// What every case came to.
-    pub(crate) fn results(self) -> OsResults {
+    /// What every case came to so far.
+    pub(crate) fn results(&self) -> OsResults {
         let pinned = self.cases.iter().zip(&self.gathered).filter(|(case, _)| case.pinned);
         let mut backgrounds = pinned.flat_map(|(_, found)| found.backgrounds());
         let reference = Reference {
             fastest_ns: self.fastest_ns,
             ever_alone: backgrounds.any(Background::was_alone),
         };
-        drop(backgrounds);
-        let all = self.cases.iter().zip(self.gathered);
+        let all = self.cases.iter().zip(&self.gathered);
         OsResults {
             benchmarks: all
                 .map(|(case, found)| result::benchmark(case, found, reference))
                 .collect(),
-            mab: self.proof,
+            mab: self.proof.clone(),
             ..OsResults::default()
         }
     }
@@ -90,10 +92,7 @@ impl<'a> Bench<'a> {
 
     /// Runs every case once per round, each round in another order; then again those whose processor was slowed, in
     /// [`MORE_ROUNDS`], while there is time.
-    pub(crate) fn all_rounds(
-        &mut self,
-        progress: &mut dyn FnMut(RunProgress<'_>),
-    ) -> Result<(), Error> {
+    pub(crate) fn all_rounds(&mut self, progress: &mut Progress<'_>) -> Result<(), Error> {
         let whole = |case: &Case| case.rule == OsRule::Single;
         let firsts: Vec<usize> = (0..self.cases.len())
             .filter(|&i| i == 0 || !one_run(&self.cases[i - 1], &self.cases[i]))
@@ -137,13 +136,13 @@ impl<'a> Bench<'a> {
         &mut self,
         index: usize,
         (done, of): (usize, usize),
-        progress: &mut dyn FnMut(RunProgress<'_>),
+        progress: &mut Progress<'_>,
     ) -> Result<(), Error> {
         if self.options.interrupt.load(Ordering::Relaxed) {
             return Err(Error::Interrupted);
         }
         let case = &self.cases[index];
-        progress(RunProgress { done, of, name: case.name, case: &case.case });
+        progress(RunProgress { done, of, name: case.name, case: &case.case }, self);
         if self.gathered[index].refused() {
             return Ok(());
         }

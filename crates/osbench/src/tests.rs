@@ -45,7 +45,7 @@ fn a_short_run_measures_and_cleans_up() {
     let home = tempfile::tempdir().unwrap();
     let mut steps = 0;
     let options = short(&["getpid", "open-close", "dhrystone"], home.path());
-    let outcome = run(&options, &mut |_| steps += 1).unwrap();
+    let outcome = run(&options, &mut |_, _| steps += 1).unwrap();
     outcome.finished.unwrap();
     // Some rounds more for processes that were slowed.
     let most = 6 + MORE_ROUNDS.len();
@@ -72,7 +72,7 @@ fn an_interrupted_run_keeps_what_it_has() {
     let options = short(&["getpid"], home.path());
     let flag = Arc::clone(&options.interrupt);
     let mut steps = 0;
-    let outcome = run(&options, &mut |_| {
+    let outcome = run(&options, &mut |_, _| {
         steps += 1;
         flag.store(steps == 5, Ordering::Relaxed);
     })
@@ -89,9 +89,9 @@ fn two_local_directories_and_a_file_are_refused() {
     let (one, two) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let mut options = short(&["getpid"], one.path());
     options.directories.push(two.path().to_owned());
-    let error = run(&options, &mut |_| {}).unwrap_err();
+    let error = run(&options, &mut |_, _| {}).unwrap_err();
     assert!(error.is_misuse() && error.to_string().contains("network file system"), "{error}");
     let file = tempfile::NamedTempFile::new().unwrap();
-    let error = run(&short(&["getpid"], file.path()), &mut |_| {}).unwrap_err();
+    let error = run(&short(&["getpid"], file.path()), &mut |_, _| {}).unwrap_err();
     assert!(error.is_misuse(), "{error}");
 }

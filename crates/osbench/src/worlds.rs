@@ -119,7 +119,7 @@ proptest! {
         let ever_alone = found.backgrounds().any(Background::was_alone);
         let case = Case::new("x", "y", "", |_| Err(not_here("no")));
         let case = if world.shares { case.sharing() } else { case };
-        let one = result::benchmark(&case, found, Reference { fastest_ns, ever_alone });
+        let one = result::benchmark(&case, &found, Reference { fastest_ns, ever_alone });
         match one.value {
             Some(value) => {
                 prop_assert!((950.0..=1050.0).contains(&value), "{value} instead of 1000 ns");
@@ -143,7 +143,7 @@ proptest! {
         }
         let case = Case::new("x", "y", "", |_| Err(not_here("no"))).sharing().by(rule);
         let reference = Reference { fastest_ns: PACE_NS as u64, ever_alone: true };
-        let one = result::benchmark(&case, found, reference);
+        let one = result::benchmark(&case, &found, reference);
         prop_assert!(one.value.is_some() && one.ci95.is_some(), "{:?}", one.not_measured);
     }
 }

@@ -7,9 +7,14 @@ use crate::outputs;
 use crate::progress::Progress;
 use ioscape_andrew::Andrew;
 use ioscape_machine::interrupt;
+use ioscape_machine::output::Outputs;
 use ioscape_osbench::{OsOptions, Outcome, Program};
-use ioscape_schema::{Warning, WarningKind};
+use ioscape_schema::{Document, Warning, WarningKind};
 use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+/// Least time between two savings: one costs as much as a short process, and happens between two.
+const SAVED_EVERY: Duration = Duration::from_secs(2);
 
 /// First word of the hidden command that does one step of a benchmark in a process of its own.
 const STEP: &str = "os-step";
@@ -50,29 +55,52 @@ pub fn main(args: &OsArgs) -> Result<(), Failure> {
         interrupt: interrupt::flag(),
         ..if args.quick { OsOptions::quick() } else { OsOptions::full() }
     };
-    let mut document = output::document(0);
+    let empty = output::document(0);
     let progress = Progress::of_steps(1);
-    let outcome = ioscape_osbench::run(&options, &mut |step| {
+    let mut saved = Instant::now();
+    let outcome = ioscape_osbench::run(&options, &mut |step, so_far| {
         progress.step(step.done, step.of, &format!("{}: {}", step.name, step.case));
+        if saved.elapsed() >= SAVED_EVERY {
+            save(&mut outputs, &document(&empty, args, &so_far()));
+            saved = Instant::now();
+        }
     });
     progress.done();
-    let Outcome { mut results, environment, warnings, finished } = outcome?;
-    results.rate(args.mips);
-    document.environment = environment;
-    document.interrupted = finished.is_err();
-    warnings.into_iter().for_each(|warning| document.warn(warning));
-    if let Err(error) = &finished {
-        document
-            .warn(Warning::new(WarningKind::Interrupted, format!("the run is partial: {error}")));
-    }
-    let measured = results.benchmarks.iter().filter(|one| one.value.is_some()).count();
-    document.outcome = Some(results.into());
+    let outcome = outcome?;
+    let document = document(&empty, args, &outcome);
+    let measured = outcome.results.benchmarks.iter().filter(|one| one.value.is_some()).count();
+    let finished = outcome.finished;
     let poured = outputs::pour(&mut outputs, &document, args.out.json);
     let finished = finished.map_err(|error| {
         let place = outputs::place(&mut outputs);
         Failure::of_measure(&error, &format!("; what {measured} cases have so far is {place}"))
     });
     both(finished, poured)
+}
+
+/// The document of a run, or of what it came to so far.
+fn document(empty: &Document, args: &OsArgs, outcome: &Outcome) -> Document {
+    let mut results = outcome.results.clone();
+    results.rate(args.mips);
+    let mut document = Document {
+        environment: outcome.environment.clone(),
+        interrupted: outcome.finished.is_err(),
+        outcome: Some(results.into()),
+        ..empty.clone()
+    };
+    outcome.warnings.iter().for_each(|warning| document.warn(warning.clone()));
+    if let Err(error) = &outcome.finished {
+        let text = format!("the run is partial: {error}");
+        document.warn(Warning::new(WarningKind::Interrupted, text));
+    }
+    document
+}
+
+/// Saves what a run came to so far, where a later saving replaces it.
+fn save(outputs: &mut Outputs, so_far: &Document) {
+    if let Err(failure) = outputs::save(outputs, so_far) {
+        output::tell(&format!("ioscape: cannot save the results so far: {failure}"));
+    }
 }
 
 /// Refuses a benchmark that does not exist.

@@ -79,6 +79,32 @@ fn results_are_written_and_read_again() {
 }
 
 #[test]
+fn a_killed_run_leaves_what_it_had_measured() {
+    let home = tempfile::tempdir().unwrap();
+    let result = home.path().join("x.ioscape.json");
+    let place = home.path().to_str().unwrap();
+    let mut child = std::process::Command::new(assert_cmd::cargo::cargo_bin("ioscape"))
+        .args(["os", "--quick", "--dir", place, "-o", result.to_str().unwrap()])
+        .stdout(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    let saved = || std::fs::metadata(&result).is_ok_and(|file| file.len() > 0);
+    while !saved() && child.try_wait().unwrap().is_none() {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let document: Value = serde_json::from_str(&std::fs::read_to_string(&result).unwrap()).unwrap();
+    assert_eq!(document["interrupted"], true);
+    assert!(document["environment"]["kernel"].is_string(), "{}", document["environment"]);
+    let all = document["os"]["benchmarks"].as_array().unwrap();
+    let begun = |one: &Value| one["processes"].as_array().is_some_and(|all| !all.is_empty());
+    let aside = |one: &Value| one["set_aside"].as_array().is_some_and(|all| !all.is_empty());
+    assert!(all.iter().any(|one| begun(one) || aside(one)), "something had been measured");
+    ioscape(&["report", result.to_str().unwrap()]).assert().success();
+}
+
+#[test]
 fn misuse_is_told_in_a_sentence() {
     for (words, sentence) in [
         (&["os", "--only", "getpit"][..], "\"getpit\" is no benchmark: choose from"),
