@@ -1,8 +1,9 @@
 //! Where results go: standard output, and files that are written whole or not at all.
 
-use crate::args::{Colour, DisplayArgs};
+use crate::args::{Colour, DisplayArgs, Metric};
 use crate::failure::Failure;
 use ioscape_machine::input::read_text;
+use ioscape_report::Quantity;
 use ioscape_schema::text::inert;
 use ioscape_schema::{Document, SCHEMA, Tool};
 use ioscape_workload::fio::FioOutput;
@@ -35,16 +36,21 @@ pub fn print(text: &str) -> Result<(), Failure> {
 }
 
 /// How the user wants output to look; set once, before anything is written.
-static DISPLAY: OnceLock<DisplayArgs> = OnceLock::new();
+static DISPLAY: OnceLock<(DisplayArgs, Metric)> = OnceLock::new();
 
 /// Sets how output looks.
-pub fn display(asked: DisplayArgs) {
-    let _ = DISPLAY.set(asked);
+pub fn display(asked: DisplayArgs, metric: Metric) {
+    let _ = DISPLAY.set((asked, metric));
 }
 
 /// How output looks.
 pub fn displayed() -> DisplayArgs {
-    DISPLAY.get().copied().unwrap_or_default()
+    DISPLAY.get().copied().unwrap_or_default().0
+}
+
+/// What figures of evaluations show.
+pub fn quantity() -> Quantity {
+    DISPLAY.get().copied().unwrap_or_default().1.into()
 }
 
 /// Tells the user something on standard error, unless nothing but results and failures is wanted.
@@ -85,7 +91,7 @@ fn style_of(terminal: bool) -> ioscape_report::Style {
         .filter_map(|name| std::env::var(name).ok())
         .find(|value| !value.is_empty())
         .is_none_or(|value| value.to_ascii_lowercase().replace('-', "").contains("utf8"));
-    ioscape_report::Style { width, colour, unicode }
+    ioscape_report::Style { width, colour, unicode, quantity: quantity() }
 }
 
 fn terminal_width() -> usize {

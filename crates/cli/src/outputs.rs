@@ -48,7 +48,9 @@ pub fn pour(outputs: &mut Outputs, document: &Document, as_json: bool) -> Result
 pub fn write(outputs: &mut Outputs, document: &Document) -> Result<(), Failure> {
     let text = output::json(document)?;
     let result = outputs.text(RESULT, &text).map_err(Failure::from);
-    let page = outputs.text(PAGE, &ioscape_report::html(document)).map_err(Failure::from);
+    let page = outputs
+        .text(PAGE, &ioscape_report::html(document, output::quantity()))
+        .map_err(Failure::from);
     if page.is_err() && result.is_ok() && outputs.get(RESULT).is_some() {
         return page;
     }

@@ -3,7 +3,7 @@
 #[path = "../tests/sample/mod.rs"]
 mod sample;
 
-use ioscape_report::{Style, csv, html, json, landscape_svg, terminal};
+use ioscape_report::{Quantity, Style, csv, html, json, landscape_svg, terminal};
 use std::io::Write;
 
 fn main() -> std::io::Result<()> {
@@ -31,11 +31,13 @@ fn main() -> std::io::Result<()> {
         sample::with_all_parameters()
     };
     let width = arguments.iter().find_map(|argument| argument.parse().ok()).unwrap_or(80);
-    let style = Style { width, colour: has("colour"), unicode: !has("ascii") };
+    let named = |quantity: &Quantity| has(quantity.word());
+    let quantity = Quantity::ALL.into_iter().find(named).unwrap_or_default();
+    let style = Style { width, colour: has("colour"), unicode: !has("ascii"), quantity };
     let text = if has("html") {
-        html(&document)
+        html(&document, quantity)
     } else if has("svg") {
-        landscape_svg(&document)
+        landscape_svg(&document, quantity)
     } else if has("json") {
         json(&document).unwrap_or_else(|error| error.to_string())
     } else if has("csv") {

@@ -1,7 +1,8 @@
 //! The papers' figures of a validation, as charts without size or style: predictions against measurements, and what parameters
 //! cause error.
 
-use crate::figures::{SEPARATOR, plain_series, share_y, x_axis};
+use crate::curve::SEPARATOR;
+use crate::figures::{plain_series, share_y, x_axis};
 use crate::plot::{Axis, Chart, Drawn, Mark, Scale, Series, Shape, Unit};
 use crate::text::{mix, percent, value_of};
 use ioscape_schema::units::{Bytes, Rate};

@@ -1,63 +1,17 @@
 //! The papers' figures of one evaluation, as charts without size or style.
 
+use crate::curve::{Curve, SEPARATOR};
 use crate::plot::{Axis, Band, Chart, Drawn, Mark, Marker, Scale, Series, Shape, Unit};
-use crate::text::{axis_label, inert, operation, percent, value_of};
+use crate::quantity::Quantity;
+use crate::text::{axis_label, inert, operation, percent};
 use ioscape_schema::units::{Bytes, Rate};
 use ioscape_schema::{
     AllParameters, BorderOperation, Evaluation, Parameter, Point, Region, Workload,
 };
 
-/// Separates the parts of a point's title; the page's script breaks lines there.
-pub const SEPARATOR: &str = " \u{b7} ";
-
 /// CSS class that gives the region with this number, from 0, its colour.
 pub fn region_class(index: usize) -> String {
     format!("r{}", index % 5 + 1)
-}
-
-/// Ends of a point's error bar: smallest and largest round, or else the confidence interval of the one there is.
-pub fn range(point: &Point) -> [f64; 2] {
-    if point.rounds.len() < 2 {
-        return point.measurement.throughput_ci95;
-    }
-    let fold = |pick: fn(f64, f64) -> f64| point.rounds.iter().copied().fold(f64::NAN, pick);
-    [fold(f64::min), fold(f64::max)]
-}
-
-fn mark(parameter: Parameter, point: &Point) -> Mark {
-    let [low, high] = range(point);
-    let kind = match point.rounds.len() {
-        0 | 1 => "95 % confidence".to_owned(),
-        rounds => format!("{rounds} rounds"),
-    };
-    let mut parts = vec![
-        value_of(parameter, point.value),
-        Rate(point.throughput()).to_string(),
-        format!("{} to {} ({kind})", Rate(low), Rate(high)),
-    ];
-    if point.measurement.disturbed {
-        parts.push("disturbed".to_owned());
-    }
-    Mark {
-        x: point.value,
-        y: point.throughput(),
-        range: [low, high],
-        doubtful: point.measurement.disturbed,
-        title: parts.join(SEPARATOR),
-    }
-}
-
-/// A curve as a series.
-pub fn series(
-    name: &str,
-    class: &str,
-    shape: Shape,
-    parameter: Parameter,
-    points: &[Point],
-) -> Series {
-    let marks = points.iter().map(|point| mark(parameter, point)).collect();
-    let (name, class) = (name.to_owned(), class.to_owned());
-    Series { name, class, shape, drawn: Drawn::Both, marks }
 }
 
 /// Discs joined by a line.
@@ -80,12 +34,22 @@ pub fn x_axis(parameter: Parameter, series: &[Series]) -> Axis {
     Axis { label: axis_label(parameter).to_owned(), scale, unit, range }
 }
 
-/// Throughput against `parameter`, log on both axes where the parameter is.
+/// Throughput against `parameter`, on a linear vertical axis.
 pub fn chart(label: String, parameter: Parameter, series: Vec<Series>) -> Chart {
+    chart_of(Quantity::Throughput, label, parameter, series)
+}
+
+/// A quantity against `parameter`, on a linear vertical axis.
+pub fn chart_of(
+    quantity: Quantity,
+    label: String,
+    parameter: Parameter,
+    series: Vec<Series>,
+) -> Chart {
     let y = Axis {
-        label: "throughput".to_owned(),
+        label: quantity.axis_label().to_owned(),
         scale: Scale::Linear,
-        unit: Unit::Rate,
+        unit: quantity.unit(),
         range: [0.0, 1.0],
     };
     let x = x_axis(parameter, &series);
@@ -93,8 +57,8 @@ pub fn chart(label: String, parameter: Parameter, series: Vec<Series>) -> Chart 
         .with_y_scale(Scale::Linear)
 }
 
-/// Throughput against the size of the set (self-scaling figure 8a, Unix I/O figures 7 and 8), with regions and borders.
-pub fn landscape(evaluation: &Evaluation) -> Chart {
+/// A quantity against the size of the set (self-scaling figure 8a, Unix I/O figures 7 and 8), with regions and borders.
+pub fn landscape(evaluation: &Evaluation, quantity: Quantity) -> Chart {
     let curves = [
         ("mixed", "mixed", Shape::Disc, &evaluation.unique_bytes_curve),
         ("pure reads", "read", Shape::Square, &evaluation.unique_bytes_read_curve),
@@ -103,12 +67,14 @@ pub fn landscape(evaluation: &Evaluation) -> Chart {
     let drawn = curves
         .into_iter()
         .filter(|(.., points)| !points.is_empty())
-        .map(|(name, class, shape, points)| {
-            series(name, class, shape, Parameter::UniqueBytes, points)
+        .flat_map(|(name, class, shape, points)| {
+            let parameter = Parameter::UniqueBytes;
+            Curve { name, class, shape, parameter, points }.lines(quantity)
         })
         .collect();
-    let label = "Throughput against the size of the set, both logarithmic".to_owned();
-    let mut chart = chart(label, Parameter::UniqueBytes, drawn).with_y_scale(Scale::Log10);
+    let label = format!("{} against the size of the set, both logarithmic", quantity.heading());
+    let mut chart = chart_of(quantity, label, Parameter::UniqueBytes, drawn);
+    chart = chart.with_y_scale(Scale::Log10);
     chart.bands = bands(&evaluation.regions);
     chart.markers = borders(evaluation);
     chart
@@ -155,7 +121,7 @@ pub fn slope(evaluation: &Evaluation) -> Option<Chart> {
     let mut chart = chart(label, Parameter::UniqueBytes, vec![one]);
     chart.y.label = "slope (log throughput over log size)".to_owned();
     chart.y.unit = Unit::Number;
-    chart.x = landscape(evaluation).x;
+    chart.x = landscape(evaluation, Quantity::Throughput).x;
     chart.bands = bands(&evaluation.regions);
     let mixed = |marker: &Marker| marker.class == operation(BorderOperation::Mixed);
     chart.markers = borders(evaluation).into_iter().filter(mixed).collect();
@@ -191,41 +157,57 @@ pub fn drift(evaluation: &Evaluation) -> Option<Chart> {
     chart.has_points().then_some(chart)
 }
 
-/// Throughput against the share of reads, all regions in one (Unix I/O figure 5); `None` without such curves.
-pub fn read_frac(evaluation: &Evaluation) -> Option<Chart> {
+/// A quantity against the share of reads, all regions in one (Unix I/O figure 5); `None` without such curves.
+pub fn read_frac(evaluation: &Evaluation, quantity: Quantity) -> Option<Chart> {
     let all = evaluation
         .regions
         .iter()
         .enumerate()
         .filter(|(_, region)| !region.curves.read_frac.is_empty())
-        .map(|(index, region)| {
-            let (class, shape) = (region_class(index), Shape::nth(index));
-            let name = inert(&region.name);
-            series(&name, &class, shape, Parameter::ReadFrac, &region.curves.read_frac)
+        .flat_map(|(index, region)| {
+            let (name, class) = (&*inert(&region.name), &*region_class(index));
+            let (shape, parameter) = (Shape::nth(index), Parameter::ReadFrac);
+            let points = &region.curves.read_frac;
+            Curve { name, class, shape, parameter, points }.lines(quantity)
         })
         .collect();
-    let label = "Throughput against the share of reads, one line per region".to_owned();
-    let chart = chart(label, Parameter::ReadFrac, all).with_y_scale(Scale::Log10);
+    let label = format!("{} against the share of reads, one line per region", quantity.heading());
+    let chart = chart_of(quantity, label, Parameter::ReadFrac, all).with_y_scale(Scale::Log10);
     chart.has_points().then_some(chart)
 }
 
-/// Throughput against the four other parameters in one region (self-scaling figure 7), on one vertical range so
-/// that the four can be compared; a dashed line marks the focal point.
-pub fn region(index: usize, region: &Region) -> Vec<(Parameter, Chart)> {
-    let class = region_class(index);
+/// A quantity against the other parameters in one region (self-scaling figure 7), on one vertical range so that the charts can
+/// be compared: logarithmic where a linear one would hide the small values. A dashed line marks the focal point.
+pub fn region(index: usize, region: &Region, quantity: Quantity) -> Vec<(Parameter, Chart)> {
+    let class = &*region_class(index);
+    let (name, shape) = (&*region.name, Shape::nth(index));
     let mut charts: Vec<(Parameter, Chart)> = Parameter::ALL
         .into_iter()
         .filter_map(|parameter| {
             let points = region.curves.get(parameter).filter(|points| !points.is_empty())?;
-            let label = format!("{}: throughput against {parameter}", inert(&region.name));
-            let one = series(&region.name, &class, Shape::nth(index), parameter, points);
-            let mut chart = chart(label, parameter, vec![one]);
+            let label = format!("{}: {} against {parameter}", inert(name), quantity.heading());
+            let lines = Curve { name, class, shape, parameter, points }.lines(quantity);
+            let mut chart = chart_of(quantity, label, parameter, lines);
             chart.markers.push(focal(&region.focal, parameter));
             Some((parameter, chart))
         })
         .collect();
-    share_y(&mut charts, Scale::Linear);
+    let scale = quantity.scale(readable_scale(&charts));
+    share_y(&mut charts, scale);
     charts
+}
+
+/// Ratio of largest to smallest value from which a linear axis shows the small ones on its ground line.
+const WIDE: f64 = 20.0;
+
+/// The scale on which all values of charts with a common vertical axis can be read; that the smallest requests are slow
+/// everywhere does not count.
+pub fn readable_scale(charts: &[(Parameter, Chart)]) -> Scale {
+    let telling = charts.iter().filter(|(parameter, _)| *parameter != Parameter::SizeMean);
+    let marks = telling.flat_map(|(_, chart)| &chart.series).flat_map(|series| &series.marks);
+    let shown = marks.map(|mark| mark.y).filter(|&y| Scale::Log10.can_show(y));
+    let ends = shown.fold([f64::INFINITY, 0.0_f64], |[a, b], y| [a.min(y), b.max(y)]);
+    if ends[1] > WIDE * ends[0] { Scale::Log10 } else { Scale::Linear }
 }
 
 /// Gives all charts one vertical range on `scale`.
@@ -249,9 +231,10 @@ pub fn all_parameters(all: &AllParameters) -> Vec<(Parameter, Chart)> {
         .iter()
         .map(|range| {
             let parameter = range.parameter;
-            let one = series("throughput", "mixed", Shape::Disc, parameter, &range.curve);
+            let (name, class, shape) = ("throughput", "mixed", Shape::Disc);
+            let curve = Curve { name, class, shape, parameter, points: &range.curve };
             let label = format!("Throughput against {parameter}; where it performs well is shaded");
-            let mut chart = chart(label, parameter, vec![one]);
+            let mut chart = chart(label, parameter, curve.lines(Quantity::Throughput));
             let [from, to] = range.performs_well;
             let class = "well".to_owned();
             chart.bands.push(Band { from, to, class, label: String::new() });
@@ -261,7 +244,8 @@ pub fn all_parameters(all: &AllParameters) -> Vec<(Parameter, Chart)> {
             (parameter, chart)
         })
         .collect();
-    share_y(&mut charts, Scale::Linear);
+    let scale = readable_scale(&charts);
+    share_y(&mut charts, scale);
     charts
 }
 
@@ -310,10 +294,10 @@ mod tests {
     #[test]
     fn every_point_of_every_curve_is_in_a_figure() {
         let evaluation = sample::evaluation();
-        let landscape = landscape(&evaluation);
+        let landscape = landscape(&evaluation, Quantity::Throughput);
         assert_eq!(landscape.series.iter().map(|one| one.marks.len()).sum::<usize>(), 75);
         assert_eq!((landscape.bands.len(), landscape.markers.len()), (3, 4));
-        let charts = region(1, &evaluation.regions[1]);
+        let charts = region(1, &evaluation.regions[1], Quantity::Throughput);
         assert_eq!(charts.len(), 4);
         assert!(charts.iter().all(|(_, chart)| chart.y.range == charts[0].1.y.range));
         let svg = charts[0].1.svg(Frame::SMALL, "");
@@ -323,12 +307,23 @@ mod tests {
     }
 
     #[test]
-    fn error_bars_span_the_rounds_or_the_interval() {
-        let mut point = sample::evaluation().unique_bytes_curve[0].clone();
-        point.rounds = vec![3.0, 1.0, 2.0];
-        assert_eq!(range(&point), [1.0, 3.0]);
-        point.rounds.truncate(1);
-        assert_eq!(range(&point), point.measurement.throughput_ci95);
+    fn a_scale_shows_the_smallest_and_the_largest() {
+        let regions = sample::evaluation().regions;
+        let slow = |values: [f64; 2]| {
+            let mut region = regions[0].clone();
+            region.curves.seq_frac[0].measurement.throughput_bytes_per_s = values[0];
+            region.curves.seq_frac[1].measurement.throughput_bytes_per_s = values[1];
+            region.curves.seq_frac.truncate(2);
+            let curves = &mut region.curves;
+            for curve in [&mut curves.size_mean, &mut curves.read_frac, &mut curves.process_num] {
+                curve.clear();
+            }
+            super::region(0, &region, Quantity::Throughput)[0].1.y.scale
+        };
+        assert_eq!([slow([1e6, 5e6]), slow([1e6, 7e7])], [Scale::Linear, Scale::Log10]);
+        let times = region(0, &regions[0], Quantity::Latency);
+        assert!(times.iter().all(|(_, chart)| chart.y.scale == Scale::Log10));
+        assert!(times.iter().all(|(_, chart)| chart.series.len() == 2));
     }
 
     #[test]
@@ -343,8 +338,11 @@ mod tests {
     #[test]
     fn nothing_measured_draws_nothing() {
         let evaluation = Evaluation::default();
-        assert!(!landscape(&evaluation).has_points());
-        let none = [slope(&evaluation), drift(&evaluation), read_frac(&evaluation)];
+        for quantity in Quantity::ALL {
+            assert!(!landscape(&evaluation, quantity).has_points());
+            assert!(read_frac(&evaluation, quantity).is_none());
+        }
+        let none = [slope(&evaluation), drift(&evaluation)];
         assert!(none.iter().all(Option::is_none));
         assert_eq!(drift_line(&evaluation), "");
     }

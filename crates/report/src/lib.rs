@@ -7,6 +7,7 @@
 mod accuracy;
 mod application;
 mod csv;
+mod curve;
 mod document;
 mod figures;
 mod html;
@@ -15,6 +16,7 @@ mod os;
 mod outcome;
 mod overlay;
 mod plot;
+mod quantity;
 mod ranges;
 mod ratios;
 mod replay;
@@ -31,4 +33,5 @@ mod sample;
 pub use document::{
     NotFinite, ReadError, csv, from_json, html, joint_html, json, landscape_svg, terminal,
 };
+pub use quantity::Quantity;
 pub use terminal::Style;

@@ -1,7 +1,9 @@
 //! Figures in which every system has a line of its own.
 
-use crate::figures::{chart, region_class, series};
+use crate::curve::Curve;
+use crate::figures::{chart_of, region_class};
 use crate::plot::{Chart, Scale, Shape};
+use crate::quantity::Quantity;
 use crate::text::inert;
 use ioscape_schema::{Evaluation, Parameter, Point, Region};
 
@@ -34,6 +36,7 @@ impl RegionEnd {
 
 /// A chart of one curve of every system; `None` when no system has it.
 fn overlay<'a>(
+    quantity: Quantity,
     label: &str,
     parameter: Parameter,
     systems: &'a [EvaluatedSystem],
@@ -43,31 +46,38 @@ fn overlay<'a>(
         let points = curve(system.evaluation).filter(|points| !points.is_empty())?;
         // Five colours; beyond them a line is told by its dashes and its symbol.
         let dashed = if index >= 5 { " dashed" } else { "" };
-        let class = region_class(index) + dashed;
-        Some(series(&inert(system.name), &class, Shape::nth(index), parameter, points))
+        let (name, class) = (&*inert(system.name), &*(region_class(index) + dashed));
+        let shape = Shape::nth(index);
+        Some(Curve { name, class, shape, parameter, points }.lines(quantity))
     });
-    let chart = chart(label.to_owned(), parameter, lines.collect());
+    let lines = lines.flatten().collect();
+    let chart = chart_of(quantity, label.to_owned(), parameter, lines);
     chart.has_points().then_some(chart)
 }
 
-/// Throughput against the size of the set by one of the curves of an evaluation, both axes logarithmic.
+/// A quantity against the size of the set by one of the curves of an evaluation, both axes logarithmic.
 pub fn over_sets<'a>(
-    label: &str,
+    quantity: Quantity,
+    title: &str,
     systems: &'a [EvaluatedSystem],
     curve: fn(&Evaluation) -> &Vec<Point>,
 ) -> Option<Chart> {
-    overlay(label, Parameter::UniqueBytes, systems, |evaluation| Some(&curve(evaluation)[..]))
+    let heading = quantity.heading();
+    let label = format!("{title}: {heading} against the size of the set, one line per system");
+    let points = |evaluation| Some(&curve(evaluation)[..]);
+    overlay(quantity, &label, Parameter::UniqueBytes, systems, points)
         .map(|chart| chart.with_y_scale(Scale::Log10))
 }
 
-/// Throughput against `parameter` in the first or last region of every system.
+/// A quantity against `parameter` in the first or last region of every system.
 pub fn over_parameter(
+    quantity: Quantity,
     parameter: Parameter,
     end: RegionEnd,
     systems: &[EvaluatedSystem],
 ) -> Option<Chart> {
-    let label = format!("Throughput against {parameter}, one line per system");
-    overlay(&label, parameter, systems, |evaluation| {
+    let label = format!("{} against {parameter}, one line per system", quantity.heading());
+    overlay(quantity, &label, parameter, systems, |evaluation| {
         end.of(evaluation)?.curves.get(parameter).map(|points| &points[..])
     })
 }

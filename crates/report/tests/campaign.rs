@@ -1,6 +1,6 @@
 //! Campaigns and runs of `vxbench` in every rendering: complete, harmless, and well formed.
 
-use ioscape_report::{Style, from_json, html, json, terminal};
+use ioscape_report::{Quantity, Style, from_json, html, json, terminal};
 use ioscape_schema::{
     CampaignCell, CampaignColumn, CampaignReference, CampaignResult, CampaignRow, CampaignSample,
     CampaignSetting, Document, SCHEMA, VxFile, VxRun, Vxbench,
@@ -83,7 +83,7 @@ fn the_terminal_shows_every_number_and_nothing_acts() {
 
 #[test]
 fn the_page_has_the_graphs_and_no_foreign_script() {
-    let page = html(&table());
+    let page = html(&table(), Quantity::Throughput);
     assert!(!page.contains("<script>alert"), "escaped");
     for word in [
         "figure-campaign-rate-0",
@@ -104,7 +104,7 @@ fn runs_are_a_table_of_users() {
     let vxbench = Vxbench { runs: vec![run], ..Vxbench::default() };
     let document =
         Document { schema: SCHEMA.into(), outcome: Some(vxbench.into()), ..Document::default() };
-    let page = html(&document);
+    let page = html(&document, Quantity::Throughput);
     assert!(page.contains("<td>7</td>") && !page.contains("<script>alert"));
     let text = json(&document).unwrap();
     assert_eq!(from_json(&text, "x").unwrap(), document);

@@ -7,6 +7,7 @@ mod characterize;
 mod display;
 mod doctor;
 mod install;
+mod metric;
 mod models;
 mod os;
 mod replay;
@@ -32,6 +33,7 @@ pub use characterize::CharacterizeArgs;
 pub use display::{Colour, DisplayArgs};
 pub use doctor::DoctorArgs;
 pub use install::{CompletionsArgs, ManArgs};
+pub use metric::Metric;
 pub use models::{AskedArgs, CompareArgs, PredictArgs, ValidateArgs};
 pub use os::OsArgs;
 pub use replay::ReplayArgs;
@@ -102,6 +104,15 @@ pub enum Command {
 }
 
 impl Command {
+    /// What the figures of an evaluation are to show, where the command can be asked.
+    pub fn metric(&self) -> Metric {
+        match self {
+            Self::Evaluate(args) => args.metric,
+            Self::Report(args) => args.metric,
+            _ => Metric::default(),
+        }
+    }
+
     /// The storage that the command does I/O on, where it does: the first place, or that of its first file.
     pub fn storage(&self) -> Option<&Path> {
         let places = match self {
@@ -161,6 +172,9 @@ pub struct EvaluateArgs {
     /// Print the plan and its estimated time, and do nothing else
     #[arg(long)]
     pub dry_run: bool,
+    /// What the figures of summary and page show first; the page can show each of them
+    #[arg(long, value_name = "METRIC", default_value = "throughput")]
+    pub metric: Metric,
     /// Continue the interrupted evaluation in FILE
     #[arg(long, value_name = "FILE")]
     pub resume: Option<PathBuf>,
@@ -230,6 +244,9 @@ pub struct ReportArgs {
     /// Check the results and print them as JSON on standard output
     #[arg(long)]
     pub json: bool,
+    /// What the figures of evaluations show: on the page first, in the terminal and in the picture alone. CSV has all of them
+    #[arg(long, value_name = "METRIC", default_value = "throughput")]
+    pub metric: Metric,
 }
 
 #[cfg(test)]

@@ -26,7 +26,7 @@ pub fn main(args: &ReportArgs) -> Result<(), Failure> {
         if args.csv {
             output::print(&ioscape_report::csv(document))?;
         } else if args.svg {
-            output::print(&ioscape_report::landscape_svg(document))?;
+            output::print(&ioscape_report::landscape_svg(document, output::quantity()))?;
         } else if args.json {
             output::print(&output::json(document)?)?;
         } else if args.output.is_none() {
@@ -39,7 +39,7 @@ pub fn main(args: &ReportArgs) -> Result<(), Failure> {
 /// The page of one result, or one page of them all, each called after its file.
 fn page(paths: &[PathBuf], documents: &[Document]) -> String {
     if let [one] = documents {
-        return ioscape_report::html(one);
+        return ioscape_report::html(one, output::quantity());
     }
     let names = paths.iter().map(|path| {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -47,5 +47,5 @@ fn page(paths: &[PathBuf], documents: &[Document]) -> String {
             .map_or(name.clone(), |n| n.trim_end_matches(".ioscape").to_owned())
     });
     let named: Vec<(String, &Document)> = names.zip(documents).collect();
-    ioscape_report::joint_html(&named, env!("CARGO_PKG_VERSION"))
+    ioscape_report::joint_html(&named, env!("CARGO_PKG_VERSION"), output::quantity())
 }

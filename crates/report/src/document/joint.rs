@@ -1,10 +1,12 @@
 //! Several documents as one page: systems side by side first, then each result on its own.
 
 use super::page;
+use super::switch::Switch;
 use crate::html::joint;
 use crate::html::section::Section;
 use crate::outcome::{self, render::Render};
 use crate::overlay::EvaluatedSystem;
+use crate::quantity::Quantity;
 use crate::text::{esc, inert};
 use ioscape_schema::Document;
 use std::fmt::Write as _;
@@ -12,8 +14,9 @@ use std::fmt::Write as _;
 /// Several documents, each with its name, as one page of HTML that is as self-contained as that of one; `version` is that of
 /// the program that writes it.
 ///
-/// Figures have a line for each evaluated system and a table of their values behind them.
-pub fn joint_html(named: &[(String, &Document)], version: &str) -> String {
+/// Figures have a line for each evaluated system and a table of their values behind them; they show `quantity` first, and a
+/// switch at the top of the page shows another one.
+pub fn joint_html(named: &[(String, &Document)], version: &str, quantity: Quantity) -> String {
     let named = unique(named);
     let evaluated = named.iter().filter_map(|(name, document)| {
         Some(EvaluatedSystem { name, evaluation: document.evaluation()? })
@@ -30,7 +33,11 @@ pub fn joint_html(named: &[(String, &Document)], version: &str) -> String {
     let title = format!("{} results", named.len());
     let mut out = String::with_capacity(1 << 20);
     page::head(&mut out, &title, version);
+    let switch = Switch::of(!evaluated.is_empty(), quantity);
+    switch.begin(&mut out);
     header(&mut out, &title, &sections, &named);
+    switch.labels(&mut out);
+    out.push_str("</header>");
     out.push_str("<main>");
     for section in &sections {
         let _ = write!(out, r#"<section id="{}">{}</section>"#, section.id, section.body);
@@ -68,7 +75,7 @@ fn header(out: &mut String, title: &str, sections: &[Section], named: &[(String,
     for (index, (name, _)) in named.iter().enumerate() {
         let _ = write!(out, r##"<a href="#result-{}">{}</a>"##, index + 1, esc(name));
     }
-    out.push_str("</nav></header>");
+    out.push_str("</nav>");
 }
 
 /// One result on its own, without its reference material; its identifiers begin with `result-N-`.

@@ -6,6 +6,7 @@ mod joint;
 mod json;
 mod page;
 mod svg;
+mod switch;
 mod terminal;
 
 pub use csv::csv;

@@ -99,7 +99,7 @@
   }
 
   for (const key of document.querySelectorAll(".legend li[data-name]")) {
-    const figure = key.closest("figure");
+    const figure = key.closest(".view") ?? key.closest("figure");
     key.setAttribute("role", "button");
     key.setAttribute("aria-pressed", "true");
     key.tabIndex = 0;

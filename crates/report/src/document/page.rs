@@ -1,10 +1,12 @@
 //! The document as one page that needs nothing else: no network, no other file, no script to be readable.
 
+use super::switch::Switch;
 use crate::html::tables;
 use crate::outcome::{
     self,
     render::{Render, Section},
 };
+use crate::quantity::Quantity;
 use crate::text::{esc, short_time};
 use ioscape_schema::text::PAGE_MARK;
 use ioscape_schema::units::Bytes;
@@ -15,17 +17,21 @@ const STYLE: &str = concat!(include_str!("../plot/chart.css"), include_str!("pag
 const SCRIPT: &str = include_str!("page.js");
 
 /// SHA-256 of the script in base 64: the page's own policy lets no other script run, should an escape ever fail.
-const SCRIPT_HASH: &str = "mfltcpXgbW1OUMclXf7GnA57NsBmE0hvr9iE6Qvz3Fg=";
+const SCRIPT_HASH: &str = "dnop8MN6ISkFN+dylNBFUoq0iXSy4G/GgAJf2xc56Uo=";
 
 /// The document as a page of HTML.
 ///
 /// It holds its style, charts and script, forbids every other resource by a content security policy, and shows
 /// everything without scripts; the script adds values on hover and a legend that hides lines.
-pub fn html(document: &Document) -> String {
-    let mut out = String::with_capacity(1 << 19);
+///
+/// Figures of evaluations show `quantity` first; a switch at the top of the page shows another one in all of them.
+pub fn html(document: &Document, quantity: Quantity) -> String {
+    let mut out = String::with_capacity(1 << 20);
     head(&mut out, &outcome::subject(document), &document.tool.version);
     let sections = sections(document);
-    header(&mut out, document, &sections);
+    let switch = Switch::of(document.evaluation().is_some(), quantity);
+    switch.begin(&mut out);
+    header(&mut out, document, &sections, &switch);
     out.push_str("<main>");
     for section in &sections {
         let _ = write!(out, r#"<section id="{}">{}</section>"#, section.id, section.body);
@@ -83,7 +89,7 @@ pub fn head(out: &mut String, title: &str, version: &str) {
     );
 }
 
-fn header(out: &mut String, document: &Document, sections: &[Section]) {
+fn header(out: &mut String, document: &Document, sections: &[Section], switch: &Switch) {
     let kind = outcome::of(document).map_or("result", Render::kind);
     let _ = write!(
         out,
@@ -98,6 +104,7 @@ fn header(out: &mut String, document: &Document, sections: &[Section]) {
         let _ = write!(out, r##"<a href="#{}">{}</a>"##, section.id, section.name);
     }
     out.push_str("</nav>");
+    switch.labels(out);
     if document.interrupted {
         out.push_str(
             r#"<p class="notice"><b>Interrupted.</b> This result holds only what was finished by then.</p>"#,

@@ -1,13 +1,18 @@
 //! Tests of the page: it needs nothing else, lets nothing in, holds every value, and is well formed.
 
 use super::*;
-use crate::figures;
+use crate::curve;
+use crate::plot::Unit;
 use crate::sample;
 use crate::text::value_of;
 use ioscape_schema::units::Rate;
 use ioscape_schema::{Evaluation, Outcome, Parameter, Point};
 use sha2::{Digest, Sha256};
 use std::collections::HashSet;
+
+fn page_of(document: &Document) -> String {
+    html(document, Quantity::Throughput)
+}
 
 fn pages() -> Vec<String> {
     let documents = [
@@ -24,7 +29,7 @@ fn pages() -> Vec<String> {
         Document::default(),
         Document { outcome: Some(Outcome::Measurements(Vec::new())), ..Document::default() },
     ];
-    let mut pages: Vec<String> = documents.iter().chain(&sample::hostile()).map(html).collect();
+    let mut pages: Vec<String> = documents.iter().chain(&sample::hostile()).map(page_of).collect();
     pages.push(joint());
     pages
 }
@@ -36,7 +41,7 @@ fn joint() -> String {
     documents.extend(sample::hostile());
     let names = ["a", "b", "<script>alert(1)</script>"].into_iter().cycle();
     let named: Vec<(String, &Document)> = names.map(str::to_owned).zip(&documents).collect();
-    super::super::joint_html(&named, "0.1.0")
+    super::super::joint_html(&named, "0.1.0", Quantity::Throughput)
 }
 
 #[test]
@@ -44,7 +49,7 @@ fn systems_stand_side_by_side() {
     let documents = [sample::evaluated(), sample::with_all_parameters(), sample::measured()];
     let names = ["here", "there", "runs"].map(str::to_owned);
     let named: Vec<(String, &Document)> = names.into_iter().zip(&documents).collect();
-    let page = super::super::joint_html(&named, "0.1.0");
+    let page = super::super::joint_html(&named, "0.1.0", Quantity::Throughput);
     let section = |id: &str| {
         let begin = page.split(&format!("<section id=\"{id}\">")).nth(1).expect("the section");
         begin.split("</section>").next().unwrap().to_owned()
@@ -56,12 +61,14 @@ fn systems_stand_side_by_side() {
     }
     // Three mixes, and for each a table of the points of both systems.
     assert_eq!(landscapes.matches("<figure").count(), 3);
-    assert_eq!(landscapes.matches("<details>").count(), 3);
-    assert_eq!(landscapes.matches("<td>here</td>").count(), 75);
+    // Each in three quantities, of which response times have two lines.
+    assert_eq!(landscapes.matches("<details>").count(), 9);
+    assert_eq!(landscapes.matches("<td>here</td>").count(), 150);
+    assert_eq!(landscapes.matches("<td>here, median</td>").count(), 75);
     assert!(
         section("runs").contains("<td>runs</td>") && !section("runs").contains("<td>here</td>")
     );
-    assert!(page.matches("<figure").count() >= 20 && page.len() < 2 << 20, "{}", page.len());
+    assert!(page.matches("<figure").count() >= 20 && page.len() < 4 << 20, "{}", page.len());
     for (index, name) in ["here", "there", "runs"].iter().enumerate() {
         let link = format!("<a href=\"#result-{}\">{name}</a>", index + 1);
         assert!(page.contains(&link), "{link}");
@@ -117,7 +124,7 @@ fn nothing_is_loaded_from_anywhere() {
 #[test]
 fn hostile_text_stays_text() {
     for document in sample::hostile() {
-        let page = html(&document);
+        let page = page_of(&document);
         assert_eq!(page.matches("<script").count(), 1);
         assert!(page.contains("&lt;script&gt;alert(1)&lt;/script&gt;"));
         assert!(!page.contains('\u{1b}'));
@@ -130,7 +137,7 @@ fn golden_page_of_simulations() {
     for (name, document) in
         [("simulation", sample::simulated()), ("simulation_of_flash", sample::simulated_flash())]
     {
-        let page = html(&document);
+        let page = page_of(&document);
         let body = page.split("<h2>Simulation</h2>").nth(1).unwrap();
         let body = body.split("</section>").next().unwrap();
         let parts = body.split("<svg").enumerate();
@@ -194,19 +201,42 @@ fn curves(evaluation: &Evaluation) -> Vec<(Parameter, &Vec<Point>)> {
 #[test]
 fn every_point_is_in_a_picture_and_in_a_table() {
     let document = sample::evaluated();
-    let page = html(&document);
+    let page = page_of(&document);
     let mut checked = 0;
     for (parameter, points) in curves(document.evaluation().unwrap()) {
         for point in points {
             let (value, rate) = (value_of(parameter, point.value), Rate(point.throughput()));
             assert!(page.contains(&format!("<title>{value} \u{b7} {rate} \u{b7}")));
-            let [low, high] = figures::range(point).map(Rate);
+            let [low, high] = curve::range(point).map(Rate);
             let row = format!("<td>{value}</td><td>{rate}</td><td>{low}</td><td>{high}</td>");
             assert!(page.contains(&row), "{row}");
             checked += 1;
         }
     }
     assert_eq!(checked, 3 * 25 + 3 * 33);
+}
+
+#[test]
+fn the_page_shows_the_quantity_that_was_asked_for() {
+    let document = sample::evaluated();
+    let mut pages = Quantity::ALL.map(|quantity| html(&document, quantity));
+    for (quantity, page) in Quantity::ALL.iter().zip(&mut pages) {
+        let first = format!(
+            r#"id="metric-{0}" aria-label="show {1}" checked>"#,
+            quantity.word(),
+            quantity.heading()
+        );
+        assert_eq!(page.matches(&first).count(), 1, "{quantity:?}");
+        assert!(
+            page.contains(&format!(r#"<label class="for-{0}" for="metric-{0}">"#, quantity.word()))
+        );
+        *page = page.replace(" checked>", ">");
+    }
+    assert!(pages.iter().all(|page| *page == pages[0]));
+    assert!(!page_of(&sample::measured()).contains("id=\"metric-"));
+    let point = &document.evaluation().unwrap().regions[1].curves.size_mean[3].measurement;
+    let tail = Unit::Nanos.show(point.response_time_ns.p99 as f64);
+    assert!(pages[0].contains(&format!("99 % {tail}")));
 }
 
 #[test]

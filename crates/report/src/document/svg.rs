@@ -1,7 +1,8 @@
 //! The landscape of a system as one picture that stands alone, for a README or a slide.
 
-use crate::outcome::{self, render::Render};
-use crate::plot::{Frame, text_width};
+use crate::outcome;
+use crate::plot::{Chart, Frame, text_width};
+use crate::quantity::Quantity;
 use crate::text::{esc, inert, short_time};
 use ioscape_schema::Document;
 use std::fmt::Write as _;
@@ -11,11 +12,11 @@ const WIDTH: f64 = 1120.0;
 const HEIGHT: f64 = 540.0;
 const EDGE: f64 = 28.0;
 
-/// Throughput against the size of the set, with regions and borders, as a standalone SVG.
+/// The quantity against the size of the set, with regions and borders, as a standalone SVG.
 ///
 /// The picture brings its own background and both themes, so that it is readable on white and dark pages.
 /// A document without an evaluation gives a picture that says so.
-pub fn landscape_svg(document: &Document) -> String {
+pub fn landscape_svg(document: &Document, quantity: Quantity) -> String {
     let mut out = format!(
         r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" font-family="system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', Arial, sans-serif"><style>{STYLE}.sheet {{ fill: var(--card); stroke: var(--line); }} .head {{ fill: var(--ink); font-size: 19px; font-weight: 650; }} .sub, .key {{ fill: var(--soft); font-size: 13px; }}</style><rect class="sheet" x="0.5" y="0.5" width="{}" height="{}" rx="12"/>"#,
         WIDTH - 1.0,
@@ -28,7 +29,7 @@ pub fn landscape_svg(document: &Document) -> String {
         esc(&name),
         esc(&subtitle(document))
     );
-    match outcome::of(document).and_then(Render::chart).filter(|chart| chart.has_points()) {
+    match chart(document, quantity) {
         Some(chart) => {
             key(&mut out, &chart);
             let frame = Frame { width: WIDTH - 2.0 * EDGE, height: HEIGHT - 84.0 - EDGE / 2.0 };
@@ -46,6 +47,10 @@ pub fn landscape_svg(document: &Document) -> String {
     }
     out.push_str("</svg>\n");
     out
+}
+
+fn chart(document: &Document, quantity: Quantity) -> Option<Chart> {
+    outcome::of(document)?.chart(quantity).filter(Chart::has_points)
 }
 
 /// A name that leaves room for the legend beside it.
@@ -71,7 +76,7 @@ fn subtitle(document: &Document) -> String {
 }
 
 /// The legend, from the right edge leftwards.
-fn key(out: &mut String, chart: &crate::plot::Chart) {
+fn key(out: &mut String, chart: &Chart) {
     let mut right = WIDTH - EDGE;
     for series in chart.series.iter().rev() {
         let left = right - text_width(&series.name) * 1.05;
@@ -93,16 +98,16 @@ mod tests {
     #[test]
     fn the_picture_stands_alone_and_is_well_formed() {
         for document in [sample::evaluated(), sample::measured(), sample::interrupted()] {
-            let svg = landscape_svg(&document);
+            let svg = landscape_svg(&document, Quantity::Latency);
             roxmltree::Document::parse(&svg).unwrap();
             assert_eq!(svg.matches("http").count(), 1, "only the name space");
             assert!(!svg.contains("<script"));
         }
-        assert!(landscape_svg(&sample::measured()).contains("no evaluation"));
-        let figure = landscape_svg(&sample::micro_benchmarks());
+        assert!(landscape_svg(&sample::measured(), Quantity::Throughput).contains("no evaluation"));
+        let figure = landscape_svg(&sample::micro_benchmarks(), Quantity::Throughput);
         roxmltree::Document::parse(&figure).unwrap();
         assert!(figure.contains("ten machines of 1990") && !figure.contains("no evaluation"));
-        assert!(landscape_svg(&sample::evaluated()).contains("write 26 MiB"));
+        assert!(landscape_svg(&sample::evaluated(), Quantity::Iops).contains("write 26 MiB"));
         assert_eq!(short(&"x".repeat(200)).chars().count(), 56);
     }
 }

@@ -1,16 +1,21 @@
 //! Tests of the terminal text: golden text, and that nothing is too wide or acts on the terminal.
 
 use super::*;
+use crate::quantity::Quantity;
 use crate::sample;
 use proptest::prelude::*;
 
-const UNICODE: Style = Style { width: 80, colour: false, unicode: true };
-const ASCII: Style = Style { width: 80, colour: false, unicode: false };
+const UNICODE: Style =
+    Style { width: 80, colour: false, unicode: true, quantity: Quantity::Throughput };
+const ASCII: Style =
+    Style { width: 80, colour: false, unicode: false, quantity: Quantity::Throughput };
 
 #[test]
 fn golden_text() {
     insta::assert_snapshot!("evaluation_unicode", terminal(&sample::evaluated(), &UNICODE));
     insta::assert_snapshot!("evaluation_ascii", terminal(&sample::evaluated(), &ASCII));
+    let latency = Style { quantity: Quantity::Latency, ..UNICODE };
+    insta::assert_snapshot!("evaluation_latency", terminal(&sample::evaluated(), &latency));
     insta::assert_snapshot!("runs_unicode", terminal(&sample::measured(), &UNICODE));
     insta::assert_snapshot!("runs_ascii", terminal(&sample::measured(), &ASCII));
     insta::assert_snapshot!("predictions", terminal(&sample::predicted(), &UNICODE));
@@ -49,7 +54,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
     #[test]
     fn every_line_fits_and_nothing_acts(width in 40usize..260, unicode in any::<bool>()) {
-        let style = Style { width, colour: false, unicode };
+        let style = Style { width, unicode, ..Style::default() };
         for document in [
             sample::evaluated(),
             sample::measured(),

@@ -1,6 +1,6 @@
 //! The page and the text of an analysed trace: whole, escaped, and with the paper beside it.
 
-use crate::{Style, from_json, html, json, terminal};
+use crate::{Quantity, Style, from_json, html, json, terminal};
 use ioscape_schema::trace_summary::Breakdown;
 use ioscape_schema::{Document, Outcome, TraceSummary};
 
@@ -16,7 +16,7 @@ fn samples() -> [Document; 2] {
 
 #[test]
 fn the_page_has_every_figure_and_escapes_names() {
-    let [page, workloads] = samples().map(|document| html(&document));
+    let [page, workloads] = samples().map(|document| html(&document, Quantity::Throughput));
     for id in [
         "rates",
         "read-fraction",

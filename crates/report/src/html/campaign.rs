@@ -2,7 +2,7 @@
 
 use super::figure::{Figure, legend, two_sizes};
 use super::tables::table;
-use crate::figures::SEPARATOR;
+use crate::curve::SEPARATOR;
 use crate::plot::{Axis, Chart, Drawn, Frame, Mark, Scale, Series, Shape, Unit};
 use crate::text::{esc, fine_seconds, is_wide};
 use ioscape_schema::units::Rate;

@@ -1,6 +1,7 @@
 //! A figure of the page: charts in the sizes and scales that the reader can choose, with heading and legend.
 
 use crate::plot::{Chart, Drawn, Frame, Scale, Series, Shape};
+use crate::quantity::Quantity;
 use crate::text::esc;
 use std::fmt::Write as _;
 
@@ -19,6 +20,38 @@ pub struct Figure<'a> {
 impl Figure<'_> {
     /// The figure; `draw` gives its charts for one scale, `legend` is HTML.
     pub fn html(&self, draw: impl Fn(Scale) -> String, legend: &str) -> String {
+        let mut out = self.head();
+        for &scale in self.scales {
+            out += &in_scale(scale, &draw(scale));
+        }
+        out + legend + "</figure>"
+    }
+
+    /// The figure with a view for each quantity, of which the page shows the chosen one. Throughput comes in the figure's
+    /// scales, the others are logarithmic; `draw` gives the charts and `legend` the HTML below them.
+    pub fn by_quantity(
+        &self,
+        draw: impl Fn(Quantity, Scale) -> String,
+        legend: impl Fn(Quantity) -> String,
+    ) -> String {
+        let mut out = self.head();
+        for quantity in Quantity::ALL {
+            let _ = write!(out, r#"<div class="view {}">"#, class_of(quantity));
+            if quantity == Quantity::Throughput {
+                for &scale in self.scales {
+                    out += &in_scale(scale, &draw(quantity, scale));
+                }
+            } else {
+                out += &draw(quantity, Scale::Log10);
+            }
+            out += &legend(quantity);
+            out += "</div>";
+        }
+        out + "</figure>"
+    }
+
+    /// The beginning: the choice of scales, heading and caption.
+    fn head(&self) -> String {
         let id = self.id;
         let mut out = format!(r#"<figure id="figure-{id}">"#);
         let choice = self.scales.len() > 1;
@@ -40,14 +73,25 @@ impl Figure<'_> {
                 r#"<div class="scale"><label class="for-log" for="{id}-log">log</label><label class="for-lin" for="{id}-lin">linear</label></div>"#
             );
         }
-        out.push_str("</div>");
-        for &scale in self.scales {
-            let _ = write!(out, r#"<div class="y-{}">{}</div>"#, word(scale), draw(scale));
-        }
-        out.push_str(legend);
-        out.push_str("</figure>");
-        out
+        out + "</div>"
     }
+}
+
+fn in_scale(scale: Scale, drawn: &str) -> String {
+    format!(r#"<div class="y-{}">{drawn}</div>"#, word(scale))
+}
+
+/// CSS class of what is shown for one quantity only.
+pub fn class_of(quantity: Quantity) -> String {
+    format!("m-{}", quantity.word())
+}
+
+/// The name of the chosen quantity, for the beginning of a title.
+pub fn chosen() -> String {
+    let name = |quantity: Quantity| {
+        format!(r#"<span class="{}">{}</span>"#, class_of(quantity), quantity.heading())
+    };
+    Quantity::ALL.map(name).concat()
 }
 
 fn word(scale: Scale) -> &'static str {

@@ -1,11 +1,13 @@
 //! Several results on one page: who they are, their findings side by side, and figures with a line for each system.
 
-use super::figure::{Figure, hollow, legend, two_sizes};
+use super::figure::{Figure, chosen, hollow, legend, two_sizes};
+use super::sections::scales;
 use super::tables::table;
 use crate::figures::{focal_point, share_y};
 use crate::outcome;
 use crate::overlay::{EvaluatedSystem, RegionEnd, over_parameter, over_sets};
 use crate::plot::{Chart, Frame, Scale, Unit};
+use crate::quantity::Quantity;
 use crate::text::{bounded, policy, ratio, run_name, short_time};
 use ioscape_schema::units::{Bytes, Count, Rate};
 use ioscape_schema::{Bounded, Document, Evaluation, Parameter, Point, Region, RegionFinding};
@@ -99,7 +101,7 @@ fn gain(evaluation: &Evaluation, found: &[RegionFinding]) -> Option<String> {
 /// A curve of an evaluation against the size of the set: identifier, heading, and where it is.
 type SetCurve = (&'static str, &'static str, fn(&Evaluation) -> &Vec<Point>);
 
-/// Throughput against the size of the set, one figure per mix.
+/// Against the size of the set, one figure per mix.
 pub fn landscapes(systems: &[EvaluatedSystem]) -> String {
     let curves: [SetCurve; 3] = [
         ("mixed", "Reads and writes mixed", |e| &e.unique_bytes_curve),
@@ -108,42 +110,54 @@ pub fn landscapes(systems: &[EvaluatedSystem]) -> String {
     ];
     let mut out = String::new();
     for (id, title, curve) in curves {
-        let label = format!("{title}: throughput against the size of the set, one line per system");
-        let Some(chart) = over_sets(&label, systems, curve) else { continue };
+        let chart = |quantity| over_sets(quantity, title, systems, curve);
+        if chart(Quantity::Throughput).is_none() {
+            continue;
+        }
         let figure = Figure {
             id: &format!("sets-{id}"),
-            title,
-            caption: "Throughput against the size of the set. Each system at its own focal vector.",
+            title: &format!("{title}: {} against the size of the set", chosen()),
+            caption: "Each system at its own focal vector.",
             scales: &[Scale::Log10, Scale::Linear],
         };
-        let below = legend(&chart.series, hollow(&[&chart])) + &values(&[&chart]);
-        out += &figure
-            .html(|scale| two_sizes(&chart.clone().with_y_scale(scale), Frame::WIDE), &below);
+        let draw = |quantity, scale| {
+            let drawn = |chart: Chart| two_sizes(&chart.with_y_scale(scale), Frame::WIDE);
+            chart(quantity).map(drawn).unwrap_or_default()
+        };
+        out += &figure.by_quantity(draw, |quantity| below(chart(quantity).as_slice(), quantity));
     }
     if out.is_empty() { out } else { format!("<h2>Landscapes</h2>{out}") }
 }
 
-/// Throughput against the other four parameters, in the first and in the last region.
+/// Against the other parameters, in the first and in the last region.
 pub fn parameters(systems: &[EvaluatedSystem]) -> String {
     let ends = [
-        ("first", RegionEnd::First, "In the first region: the fastest level"),
-        ("last", RegionEnd::Last, "In the last region: the slowest level"),
+        ("first", RegionEnd::First, "in the first region, the fastest level"),
+        ("last", RegionEnd::Last, "in the last region, the slowest level"),
     ];
     let mut out = String::new();
     for (id, end, title) in ends {
-        let each = Parameter::ALL.into_iter().filter(|p| *p != Parameter::UniqueBytes);
-        let charts = each.filter_map(|p| Some((p, over_parameter(p, end, systems)?)));
-        let charts: Vec<(Parameter, Chart)> = charts.collect();
-        let Some((_, first)) = charts.first() else { continue };
-        let all: Vec<&Chart> = charts.iter().map(|(_, chart)| chart).collect();
-        let below = legend(&first.series, hollow(&all)) + &values(&all);
+        let each = || Parameter::ALL.into_iter().filter(|p| *p != Parameter::UniqueBytes);
+        let charts = |quantity| -> Vec<(Parameter, Chart)> {
+            each().filter_map(|p| Some((p, over_parameter(quantity, p, end, systems)?))).collect()
+        };
+        let of_throughput = charts(Quantity::Throughput);
+        if of_throughput.is_empty() {
+            continue;
+        }
         let figure = Figure {
             id: &format!("region-{id}"),
-            title,
+            title: &format!("{}: {title}", chosen()),
             caption: "One parameter is varied, the others stay at each system's focal vector. The charts share their vertical axis.",
-            scales: &[Scale::Linear, Scale::Log10],
+            scales: scales(&of_throughput),
         };
-        out += &figure.html(|scale| four(&charts, scale), &below);
+        out += &figure.by_quantity(
+            |quantity, scale| four(&charts(quantity), scale),
+            |quantity| {
+                let charts = charts(quantity).into_iter().map(|(_, chart)| chart);
+                below(&charts.collect::<Vec<_>>(), quantity)
+            },
+        );
     }
     if out.is_empty() { out } else { format!("<h2>Parameters</h2>{out}") }
 }
@@ -155,8 +169,15 @@ fn four(charts: &[(Parameter, Chart)], scale: Scale) -> String {
     format!(r#"<div class="four">{drawn}</div>"#)
 }
 
+/// The legend of charts with the same lines, and the table of what they show.
+fn below(charts: &[Chart], quantity: Quantity) -> String {
+    let Some(first) = charts.first() else { return String::new() };
+    let all: Vec<&Chart> = charts.iter().collect();
+    legend(&first.series, hollow(&all)) + &values(&all, quantity)
+}
+
 /// All that charts show, as a table that is folded away.
-fn values(charts: &[&Chart]) -> String {
+fn values(charts: &[&Chart], quantity: Quantity) -> String {
     let rows = charts.iter().flat_map(|chart| {
         chart.series.iter().flat_map(move |series| {
             series.marks.iter().map(move |mark| {
@@ -170,7 +191,7 @@ fn values(charts: &[&Chart]) -> String {
             })
         })
     });
-    let head = ["System", "At", "Throughput", "Range"];
+    let head = ["System", "At", quantity.heading(), "Range"];
     format!("<details><summary>Values</summary>{}</details>", table("", &head, rows))
 }
 

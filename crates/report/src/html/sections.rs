@@ -1,9 +1,10 @@
 //! The figures of the page, section by section.
 
-use super::figure::{Figure, hollow, legend, two_sizes};
+use super::figure::{Figure, chosen, hollow, legend, two_sizes};
 use super::tables::table;
 use crate::figures;
 use crate::plot::{Chart, Frame, Scale, Unit};
+use crate::quantity::Quantity;
 use crate::ranges;
 use crate::text::{esc, mix, percent, stop};
 use ioscape_schema::units::{Bytes, Count, Rate};
@@ -14,23 +15,22 @@ const LINEAR_FIRST: &[Scale] = &[Scale::Linear, Scale::Log10];
 
 /// Throughput against the size of the set, and its slope.
 pub fn landscape(evaluation: &Evaluation) -> String {
-    let chart = figures::landscape(evaluation);
-    if !chart.has_points() {
+    let chart = |quantity| figures::landscape(evaluation, quantity);
+    if !chart(Quantity::Throughput).has_points() {
         return String::new();
     }
     let figure = Figure {
         id: "unique-bytes",
-        title: "Throughput against the size of the set",
+        title: &format!("{} against the size of the set", chosen()),
         caption: "Each level of the storage hierarchy is a plateau; the borders between them are cache sizes. \
                   Dashed lines are borders, the shade around them their error range.",
         scales: LOG_FIRST,
     };
-    let more = hollow(&[&chart]);
     let mut out = "<h2>Landscape</h2>".to_owned();
     out += r#"<p class="lead">Throughput depends first of all on the size of the working set.</p>"#;
-    out += &figure.html(
-        |scale| two_sizes(&chart.clone().with_y_scale(scale), Frame::WIDE),
-        &legend(&chart.series, more),
+    out += &figure.by_quantity(
+        |quantity, scale| two_sizes(&chart(quantity).with_y_scale(scale), Frame::WIDE),
+        |quantity| below(&chart(quantity)),
     );
     if let Some(slope) = figures::slope(evaluation) {
         let figure = Figure {
@@ -42,6 +42,11 @@ pub fn landscape(evaluation: &Evaluation) -> String {
         out += &figure.html(|_| two_sizes(&slope, SLOPE), "");
     }
     out
+}
+
+/// The legend of one chart.
+fn below(chart: &Chart) -> String {
+    legend(&chart.series, hollow(&[chart]))
 }
 
 const SLOPE: Frame = Frame { width: 1080.0, height: 260.0 };
@@ -61,7 +66,8 @@ pub fn regions(evaluation: &Evaluation) -> String {
 }
 
 fn region_figure(index: usize, region: &Region) -> String {
-    let charts = figures::region(index, region);
+    let charts = |quantity| figures::region(index, region, quantity);
+    let of_throughput = charts(Quantity::Throughput);
     let [from, to] = region.unique_bytes;
     let title = format!(
         r#"<span class="chip {}"></span>{}: {} to {}"#,
@@ -73,16 +79,33 @@ fn region_figure(index: usize, region: &Region) -> String {
     let set = Bytes(region.focal.unique_bytes as f64);
     let caption = format!("Focal vector: a set of {set}, {}", esc(&mix(&region.focal)));
     let id = format!("region-{}", index + 1);
-    if charts.is_empty() {
+    if of_throughput.is_empty() {
         return format!(r#"<figure id="figure-{id}"><h3>{title}</h3><p>{caption}</p></figure>"#);
     }
-    let doubtful: Vec<&Chart> = charts.iter().map(|(_, chart)| chart).collect();
-    let more = match hollow(&doubtful) {
-        "" => String::new(),
-        item => format!(r#"<ul class="legend">{item}</ul>"#),
-    };
-    let figure = Figure { id: &id, title: &title, caption: &caption, scales: LINEAR_FIRST };
-    figure.html(|scale| small(&charts, scale, "four", Frame::SMALL), &more)
+    let scales = scales(&of_throughput);
+    let figure = Figure { id: &id, title: &title, caption: &caption, scales };
+    figure.by_quantity(
+        |quantity, scale| small(&charts(quantity), scale, "four", Frame::SMALL),
+        |quantity| region_legend(&charts(quantity), quantity),
+    )
+}
+
+/// The scales of charts with a common vertical axis: first the one on which all their values can be read.
+pub fn scales(charts: &[(Parameter, Chart)]) -> &'static [Scale] {
+    match figures::readable_scale(charts) {
+        Scale::Linear => LINEAR_FIRST,
+        _ => LOG_FIRST,
+    }
+}
+
+/// One line needs no legend; median and 99th percentile do.
+fn region_legend(charts: &[(Parameter, Chart)], quantity: Quantity) -> String {
+    let all: Vec<&Chart> = charts.iter().map(|(_, chart)| chart).collect();
+    match (quantity, hollow(&all), all.first()) {
+        (Quantity::Latency, more, Some(first)) => legend(&first.series, more),
+        (_, "", _) | (_, _, None) => String::new(),
+        (_, item, _) => format!(r#"<ul class="legend">{item}</ul>"#),
+    }
 }
 
 fn small(charts: &[(Parameter, Chart)], scale: Scale, grid: &str, frame: Frame) -> String {
@@ -124,17 +147,23 @@ const WIDE_LOW: Frame = Frame { width: 1080.0, height: 340.0 };
 
 /// Throughput against the share of reads, all regions in one.
 pub fn reads_and_writes(evaluation: &Evaluation) -> String {
-    let Some(chart) = figures::read_frac(evaluation) else { return String::new() };
+    let chart = |quantity| figures::read_frac(evaluation, quantity);
+    if chart(Quantity::Throughput).is_none() {
+        return String::new();
+    }
     let figure = Figure {
         id: "read-frac",
-        title: "Throughput against the share of reads",
+        title: &format!("{} against the share of reads", chosen()),
         caption: "0 % is all writes. A flat line means that writes are cached as well as reads; a cliff at the right \
                   end, that only reads are.",
         scales: LOG_FIRST,
     };
-    let drawn = figure.html(
-        |scale| two_sizes(&chart.clone().with_y_scale(scale), WIDE_LOW),
-        &legend(&chart.series, hollow(&[&chart])),
+    let drawn = figure.by_quantity(
+        |quantity, scale| {
+            let drawn = |chart: Chart| two_sizes(&chart.with_y_scale(scale), WIDE_LOW);
+            chart(quantity).map(drawn).unwrap_or_default()
+        },
+        |quantity| chart(quantity).as_ref().map(below).unwrap_or_default(),
     );
     format!("<h2>Reads and writes</h2>{drawn}")
 }
@@ -154,7 +183,7 @@ pub fn well(evaluation: &Evaluation) -> String {
         id: "all-parameters",
         title: "All parameters at their 75 % performance point",
         caption: &caption,
-        scales: LINEAR_FIRST,
+        scales: scales(&charts),
     };
     format!(
         "<h2>Where it performs well</h2>{}",

@@ -1,6 +1,6 @@
 //! The tables of the page: warnings, machine, all points, and how to read it.
 
-use crate::figures::range;
+use crate::curve::range;
 use crate::plot::Unit;
 use crate::text::{axis_label, esc, kind, percent, stop, value_of};
 use ioscape_schema::units::{Bytes, Count, Rate};

@@ -3,6 +3,7 @@
 use super::render::{Render, Section};
 use crate::html::{findings, sections, tables};
 use crate::plot::Chart;
+use crate::quantity::Quantity;
 use crate::terminal::{self, Style};
 use crate::{csv, figures};
 use ioscape_schema::Evaluation;
@@ -47,7 +48,7 @@ impl Render for Evaluation {
         Some(csv::points::evaluation(self))
     }
 
-    fn chart(&self) -> Option<Chart> {
-        Some(figures::landscape(self))
+    fn chart(&self, quantity: Quantity) -> Option<Chart> {
+        Some(figures::landscape(self, quantity))
     }
 }

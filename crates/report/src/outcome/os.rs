@@ -33,7 +33,7 @@ impl Render for OsResults {
         Some(csv::results(self))
     }
 
-    fn chart(&self) -> Option<Chart> {
+    fn chart(&self, _: crate::quantity::Quantity) -> Option<Chart> {
         figure1(self)
     }
 

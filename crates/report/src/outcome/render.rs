@@ -2,6 +2,7 @@
 
 pub use crate::html::section::Section;
 use crate::plot::Chart;
+use crate::quantity::Quantity;
 use crate::terminal::Style;
 use ioscape_schema::Warning;
 
@@ -42,8 +43,8 @@ pub trait Render {
         None
     }
 
-    /// The chart of its stand-alone picture; `None` when it has none.
-    fn chart(&self) -> Option<Chart> {
+    /// The chart of its stand-alone picture, of this quantity where it has several; `None` when it has none.
+    fn chart(&self, _quantity: Quantity) -> Option<Chart> {
         None
     }
 

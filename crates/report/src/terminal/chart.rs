@@ -1,6 +1,7 @@
 //! A chart in characters: braille lines where the terminal has them, dots otherwise.
 
 use super::ink::{Style, colour};
+use crate::curve::TAIL;
 use crate::plot::{Chart, Drawn, Mark, Series, Shape, text_width, ticks, title};
 
 /// A block of lines that all are equally wide, so that blocks can stand side by side.
@@ -107,6 +108,18 @@ impl Canvas {
 
 /// The symbol of a series.
 pub fn symbol(series: &Series, style: &Style) -> char {
+    if series.class.ends_with(TAIL) {
+        return match (series.shape, style.unicode) {
+            (Shape::Disc, true) => '\u{25cb}',
+            (Shape::Square, true) => '\u{25a1}',
+            (Shape::Triangle, true) => '\u{25b3}',
+            (Shape::Diamond, true) => '\u{25c7}',
+            (Shape::Disc, false) => 'O',
+            (Shape::Square, false) => '%',
+            (Shape::Triangle, false) => 'A',
+            (Shape::Diamond, false) => 'x',
+        };
+    }
     match (series.shape, style.unicode) {
         (_, true) if series.drawn == Drawn::Line => '\u{2500}',
         (_, false) if series.drawn == Drawn::Line => '.',

@@ -31,11 +31,12 @@ pub fn text(evaluation: &Evaluation, style: &Style) -> String {
 }
 
 fn landscape(evaluation: &Evaluation, style: &Style) -> String {
-    let chart = figures::landscape(evaluation);
+    let chart = figures::landscape(evaluation, style.quantity);
     if !chart.has_points() {
         return String::new();
     }
-    let heading = style.heading("Throughput against the size of the set");
+    let heading = format!("{} against the size of the set", style.quantity.heading());
+    let heading = style.heading(&heading);
     let width = style.columns().min(120);
     let drawn = side_by_side(&[block(&chart, width, 15, style)], width);
     format!("\n{heading}\n{drawn}{}", legend(&chart, style))
@@ -50,7 +51,7 @@ fn region(evaluation: &Evaluation, index: usize, style: &Style) -> String {
         _ => 4,
     };
     let width = ((columns + 2) / count - 2).min(60);
-    let charts: Vec<(Parameter, Chart)> = figures::region(index, region);
+    let charts: Vec<(Parameter, Chart)> = figures::region(index, region, style.quantity);
     let blocks: Vec<Block> =
         charts.iter().map(|(_, chart)| block(chart, width, 6, style)).collect();
     if blocks.is_empty() {

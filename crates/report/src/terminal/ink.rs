@@ -1,5 +1,6 @@
 //! How text reaches a terminal: width, colours and characters that it can show.
 
+use crate::quantity::Quantity;
 use crate::text::inert;
 
 /// What the terminal can show.
@@ -11,12 +12,14 @@ pub struct Style {
     pub colour: bool,
     /// Whether characters beyond ASCII may be written.
     pub unicode: bool,
+    /// What the charts of an evaluation show.
+    pub quantity: Quantity,
 }
 
 impl Default for Style {
     /// 80 columns of ASCII without colour: right for any file or pipe.
     fn default() -> Self {
-        Self { width: 80, colour: false, unicode: false }
+        Self { width: 80, colour: false, unicode: false, quantity: Quantity::Throughput }
     }
 }
 
@@ -65,7 +68,7 @@ impl Style {
 
 /// ANSI colour of a chart's class.
 pub fn colour(class: &str) -> &'static str {
-    match class {
+    match class.split(' ').next().unwrap_or_default() {
         "mixed" => "94",
         "read" | "r4" => "32",
         "write" | "r5" => "33",

@@ -1,0 +1,152 @@
+//! The points of a measured curve as the lines of a chart.
+
+use crate::plot::{Drawn, Mark, Series, Shape, Unit};
+use crate::quantity::Quantity;
+use crate::text::value_of;
+use ioscape_schema::units::{Count, Rate};
+use ioscape_schema::{Parameter, Point};
+
+/// Separates the parts of a point's title; the page's script breaks lines there.
+pub const SEPARATOR: &str = " \u{b7} ";
+
+/// CSS class, beside that of the colour, of a line of 99th percentiles.
+pub const TAIL: &str = "tail";
+
+/// A curve of an evaluation and how its line looks.
+pub struct Curve<'a> {
+    /// Name in the legend; plain text.
+    pub name: &'a str,
+    /// CSS class that gives the colour.
+    pub class: &'a str,
+    /// Symbol of its points.
+    pub shape: Shape,
+    /// Which parameter is varied.
+    pub parameter: Parameter,
+    /// The points, in order of the parameter.
+    pub points: &'a [Point],
+}
+
+impl Curve<'_> {
+    /// Its lines: one, or of response times one of the medians and one of the 99th percentiles.
+    pub fn lines(&self, quantity: Quantity) -> Vec<Series> {
+        let line = |name: String, class: String, mark: fn(Parameter, &Point) -> Mark| Series {
+            name,
+            class,
+            shape: self.shape,
+            drawn: Drawn::Both,
+            marks: self.points.iter().map(|point| mark(self.parameter, point)).collect(),
+        };
+        let (name, class) = (self.name, self.class.to_owned());
+        match quantity {
+            Quantity::Throughput => vec![line(name.to_owned(), class, throughput)],
+            Quantity::Iops => vec![line(name.to_owned(), class, iops)],
+            Quantity::Latency => vec![
+                line(format!("{name}, median"), class.clone(), median),
+                line(format!("{name}, 99 %"), format!("{class} {TAIL}"), tail),
+            ],
+        }
+    }
+}
+
+/// Ends of a point's error bar: smallest and largest round, or else the confidence interval of the one there is.
+pub fn range(point: &Point) -> [f64; 2] {
+    if point.rounds.len() < 2 {
+        return point.measurement.throughput_ci95;
+    }
+    let fold = |pick: fn(f64, f64) -> f64| point.rounds.iter().copied().fold(f64::NAN, pick);
+    [fold(f64::min), fold(f64::max)]
+}
+
+/// How the error bar of a point came about.
+fn evidence(point: &Point) -> String {
+    match point.rounds.len() {
+        0 | 1 => "95 % confidence".to_owned(),
+        rounds => format!("{rounds} rounds"),
+    }
+}
+
+fn mark(parameter: Parameter, point: &Point, y: f64, range: [f64; 2], more: Vec<String>) -> Mark {
+    let doubtful = point.measurement.disturbed;
+    let parts = [value_of(parameter, point.value)].into_iter().chain(more);
+    let parts: Vec<String> = parts.chain(doubtful.then(|| "disturbed".to_owned())).collect();
+    Mark { x: point.value, y, range, doubtful, title: parts.join(SEPARATOR) }
+}
+
+fn throughput(parameter: Parameter, point: &Point) -> Mark {
+    let [low, high] = range(point);
+    let ends = format!("{} to {} ({})", Rate(low), Rate(high), evidence(point));
+    let rate = point.throughput();
+    mark(parameter, point, rate, [low, high], vec![Rate(rate).to_string(), ends])
+}
+
+/// Requests per second; the rounds are known by their throughput, and the bytes of a request hardly differ between them.
+fn iops(parameter: Parameter, point: &Point) -> Mark {
+    let (iops, rate) = (point.measurement.iops(), point.throughput());
+    let each = if rate > 0.0 { iops / rate } else { 0.0 };
+    let [low, high] = range(point).map(|end| end * each);
+    let ends = format!("{} to {} ({})", Count(low), Count(high), evidence(point));
+    mark(parameter, point, iops, [low, high], vec![format!("{}/s", Count(iops)), ends])
+}
+
+fn median(parameter: Parameter, point: &Point) -> Mark {
+    time(parameter, point, point.measurement.response_time_ns.p50)
+}
+
+fn tail(parameter: Parameter, point: &Point) -> Mark {
+    time(parameter, point, point.measurement.response_time_ns.p99)
+}
+
+fn time(parameter: Parameter, point: &Point, ns: u64) -> Mark {
+    let times = &point.measurement.response_time_ns;
+    let named = [("median", times.p50), ("99 %", times.p99), ("longest", times.max)];
+    let more = named.map(|(name, ns)| format!("{name} {}", Unit::Nanos.show(ns as f64)));
+    mark(parameter, point, ns as f64, [ns as f64; 2], more.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample;
+
+    #[test]
+    fn error_bars_span_the_rounds_or_the_interval() {
+        let mut point = sample::evaluation().unique_bytes_curve[0].clone();
+        point.rounds = vec![3.0, 1.0, 2.0];
+        assert_eq!(range(&point), [1.0, 3.0]);
+        point.rounds.truncate(1);
+        assert_eq!(range(&point), point.measurement.throughput_ci95);
+    }
+
+    #[test]
+    fn a_point_is_where_its_measurement_is_in_every_quantity() {
+        let evaluation = sample::evaluation();
+        let points = &evaluation.unique_bytes_curve[..1];
+        let (name, class, parameter) = ("mixed", "mixed", Parameter::UniqueBytes);
+        let curve = Curve { name, class, shape: Shape::Disc, parameter, points };
+        let one = &points[0].measurement;
+        let iops = curve.lines(Quantity::Iops);
+        assert_eq!(iops[0].marks[0].y, one.iops());
+        let share = |end: f64, whole: f64| (end / whole * 1e6).round();
+        let [low, high] = range(&points[0]);
+        let [from, to] = iops[0].marks[0].range;
+        assert_eq!(share(from, one.iops()), share(low, points[0].throughput()));
+        assert_eq!(share(to, one.iops()), share(high, points[0].throughput()));
+        let times = curve.lines(Quantity::Latency);
+        let drawn: Vec<_> = times.iter().map(|line| (&*line.name, line.marks[0].y)).collect();
+        let ResponseTimes { p50, p99 } = ResponseTimes::of(one);
+        assert_eq!(drawn, [("mixed, median", p50), ("mixed, 99 %", p99)]);
+        assert_eq!(times[1].class, "mixed tail");
+    }
+
+    struct ResponseTimes {
+        p50: f64,
+        p99: f64,
+    }
+
+    impl ResponseTimes {
+        fn of(one: &ioscape_schema::Measurement) -> Self {
+            let times = &one.response_time_ns;
+            Self { p50: times.p50 as f64, p99: times.p99 as f64 }
+        }
+    }
+}
