@@ -6,7 +6,7 @@ use crate::quantity::Quantity;
 use crate::text::{axis_label, inert, operation, percent};
 use ioscape_schema::units::{Bytes, Rate};
 use ioscape_schema::{
-    AllParameters, BorderOperation, Evaluation, Parameter, Point, Region, Workload,
+    AllParameters, Border, BorderOperation, Evaluation, Parameter, Point, Region, Workload,
 };
 
 /// CSS class that gives the region with this number, from 0, its colour.
@@ -76,7 +76,7 @@ pub fn landscape(evaluation: &Evaluation, quantity: Quantity) -> Chart {
     let mut chart = chart_of(quantity, label, Parameter::UniqueBytes, drawn);
     chart = chart.with_y_scale(Scale::Log10);
     chart.bands = bands(&evaluation.regions);
-    chart.markers = borders(evaluation);
+    chart.markers = borders(evaluation.borders.iter());
     chart
 }
 
@@ -90,14 +90,15 @@ fn bands(regions: &[Region]) -> Vec<Band> {
     regions.iter().enumerate().map(band).collect()
 }
 
-fn borders(evaluation: &Evaluation) -> Vec<Marker> {
-    let marker = |border: &ioscape_schema::Border| Marker {
+/// Borders as vertical lines, in order of their sizes.
+pub fn borders<'a>(borders: impl Iterator<Item = &'a Border>) -> Vec<Marker> {
+    let marker = |border: &Border| Marker {
         at: border.unique_bytes,
         range: [border.low, border.high],
         class: operation(border.operation).to_owned(),
         label: format!("{} {}", operation(border.operation), Bytes(border.unique_bytes)),
     };
-    let mut borders: Vec<_> = evaluation.borders.iter().collect();
+    let mut borders: Vec<_> = borders.collect();
     borders.sort_by(|a, b| a.unique_bytes.total_cmp(&b.unique_bytes));
     borders.into_iter().map(marker).collect()
 }
@@ -124,7 +125,7 @@ pub fn slope(evaluation: &Evaluation) -> Option<Chart> {
     chart.x = landscape(evaluation, Quantity::Throughput).x;
     chart.bands = bands(&evaluation.regions);
     let mixed = |marker: &Marker| marker.class == operation(BorderOperation::Mixed);
-    chart.markers = borders(evaluation).into_iter().filter(mixed).collect();
+    chart.markers = borders(evaluation.borders.iter()).into_iter().filter(mixed).collect();
     chart.has_points().then_some(chart)
 }
 

@@ -19,12 +19,14 @@ mod plot;
 mod quantity;
 mod ranges;
 mod ratios;
+mod regional;
 mod replay;
 mod simulation;
 mod terminal;
 mod text;
 mod trace;
 mod verify;
+mod witnesses;
 
 #[cfg(test)]
 #[path = "../tests/sample/mod.rs"]

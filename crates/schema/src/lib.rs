@@ -8,6 +8,7 @@ pub mod border;
 pub mod campaign;
 mod campaign_plan;
 pub mod characterization;
+pub mod difference;
 pub mod distribution;
 pub mod doctor;
 pub mod document;
@@ -48,6 +49,7 @@ pub use characterization::{
     Characterization, Ending, FileCall, FileKind, FileTraits, ModelFit, ProcessTraits,
     RequestCounts, TracingCost, Traits,
 };
+pub use difference::Difference;
 pub use distribution::Distribution;
 pub use doctor::{Check, CheckState, Doctor};
 pub use document::{Document, JSON_SCHEMA, SCHEMA, Tool};

@@ -33,6 +33,8 @@ pub struct EvaluationFrame {
     pub settings: Settings,
     /// What is known of concurrent writers.
     pub writers: KnownWriters,
+    /// Up to where the findings hold, in sentences.
+    pub caps: Vec<String>,
 }
 
 impl EvaluationFrame {
@@ -40,6 +42,7 @@ impl EvaluationFrame {
     pub fn around(&self, mut evaluation: Evaluation) -> Evaluation {
         evaluation.target.clone_from(&self.target);
         evaluation.settings = Some(self.settings.clone());
+        evaluation.findings.sentences.extend(self.caps.iter().cloned());
         let KnownWriters { found, left_out } = &self.writers;
         evaluation.findings.single_writer.clone_from(found);
         evaluation.findings.sentences.extend(found.iter().map(|one| one.sentence.clone()));
@@ -72,10 +75,15 @@ mod tests {
             layout_bytes_per_s: None,
             memory_limit_bytes: None,
         };
-        let frame = EvaluationFrame { target: "/srv".into(), settings: settings.clone(), writers };
+        let frame = EvaluationFrame {
+            target: "/srv".into(),
+            settings: settings.clone(),
+            writers,
+            caps: vec!["Up to here.".into()],
+        };
         let made = frame.around(Evaluation::default());
         assert_eq!((&*made.target, &made.settings), ("/srv", &Some(settings)));
-        assert_eq!(made.findings.sentences, std::slice::from_ref(&one.sentence));
+        assert_eq!(made.findings.sentences, ["Up to here.", &one.sentence]);
         let known = KnownWriters::of(&made);
         assert_eq!((known.found, known.left_out), (vec![one], Some(why)));
     }

@@ -61,6 +61,27 @@ impl ReachLimits {
         [least, room.clamp(2 * least, most)]
     }
 
+    /// Up to where findings hold, in sentences: limits that are tighter than those of an evaluation left alone.
+    pub fn caps(&self) -> Vec<String> {
+        let [_, most] = self.size_mean();
+        let mut caps = Vec::new();
+        if let Some(limit) = self.memory_limit_bytes.filter(|_| most < SIZE_MEAN[1]) {
+            caps.push(format!(
+                "What is said of request sizes holds for means of up to {}: with --memory {} larger ones were not tried, since the workers' buffers would take the file cache's room.",
+                Bytes(most as f64),
+                compact(limit)
+            ));
+        }
+        if let (Some(asked), [_, largest]) = (self.max_unique_bytes, self.unique_bytes()) {
+            caps.push(format!(
+                "Sets of more than {} were not tried (--max-unique-bytes {}): what is said of the last region holds up to there.",
+                Bytes(largest as f64),
+                compact(asked)
+            ));
+        }
+        caps
+    }
+
     /// What the evaluation cannot show because its sets do not grow further.
     pub fn doubts(&self) -> Vec<Warning> {
         let [_, largest] = self.unique_bytes();
@@ -83,6 +104,13 @@ impl ReachLimits {
         let doubt = |message: String| Warning::new(WarningKind::SetLimited, message);
         messages.into_iter().map(doubt).collect()
     }
+}
+
+/// A size as it is given on the command line.
+fn compact(bytes: u64) -> String {
+    let suffixes = [(30, "G"), (20, "M"), (10, "k")];
+    let whole = suffixes.into_iter().find(|(shift, _)| bytes >> shift << shift == bytes);
+    whole.map_or_else(|| bytes.to_string(), |(shift, suffix)| format!("{}{suffix}", bytes >> shift))
 }
 
 #[cfg(test)]
@@ -119,6 +147,21 @@ mod tests {
         let small = ReachLimits { capacity_bytes: 9 << 30, ..LIMITS };
         assert!(small.doubts()[0].message.contains("not well past"));
         assert!(ReachLimits { direct: true, ..small }.doubts().is_empty());
+    }
+
+    #[test]
+    fn caps_are_named_with_the_option_that_set_them() {
+        assert_eq!(LIMITS.caps(), Vec::<String>::new());
+        let small = ReachLimits {
+            memory_limit_bytes: Some(512 << 20),
+            max_unique_bytes: Some(3 << 29),
+            ..LIMITS
+        };
+        let caps = small.caps();
+        assert!(caps[0].contains("up to 1 MiB") && caps[0].contains("--memory 512M"), "{caps:?}");
+        assert!(caps[1].contains("1.5 GiB") && caps[1].contains("--max-unique-bytes 1536M"));
+        let roomy = ReachLimits { memory_limit_bytes: Some(4 << 30), ..LIMITS };
+        assert_eq!(roomy.caps(), Vec::<String>::new(), "all sizes are tried");
     }
 
     #[test]

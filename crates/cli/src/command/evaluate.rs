@@ -58,7 +58,8 @@ pub fn main(args: &EvaluateArgs, typed: &Typed) -> Result<(), Failure> {
         Some(earlier) => continued(earlier, &mut document, args)?,
         None => fresh(args, &mut machine, &mut document, begun, &flag)?,
     };
-    let frame = EvaluationFrame { target: resolved(&args.target), settings, writers };
+    let caps = limits(args, &machine.look(), settings.layout_bytes_per_s).caps();
+    let frame = EvaluationFrame { target: resolved(&args.target), settings, writers, caps };
     let settings = &frame.settings;
     let options = EvaluationOptions::of_settings(settings, document.seed);
     options.validate().map_err(|e| Failure::Misuse(e.to_string()))?;

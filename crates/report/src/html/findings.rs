@@ -1,25 +1,37 @@
 //! What was found, first: the numbers, the sentences, and what differs from region to region.
 
 use super::tables::table;
-use crate::text::{bounded, esc, policy, ratio};
+use crate::regional::{self, is_tabled};
+use crate::text::{esc, policy};
 use ioscape_schema::units::{Bytes, Rate};
-use ioscape_schema::{Bounded, Evaluation, Findings, RegionFinding, WritePolicy};
+use ioscape_schema::{Bounded, Evaluation, WritePolicy};
 use std::fmt::Write as _;
 
 /// The section; never empty, so that an unfinished evaluation says so.
 pub fn findings(evaluation: &Evaluation) -> String {
     let findings = &evaluation.findings;
     let mut out = format!("<h2>Findings</h2>{}", numbers(evaluation));
+    let (tabled, others): (Vec<&String>, Vec<&String>) =
+        findings.sentences.iter().partition(|sentence| is_tabled(evaluation, sentence));
     if findings.sentences.is_empty() {
         out.push_str(r#"<p class="lead">The evaluation was too short to conclude anything.</p>"#);
     } else {
-        out.push_str(r#"<ul class="sentences">"#);
-        for sentence in &findings.sentences {
-            let _ = write!(out, "<li>{}</li>", esc(sentence));
-        }
-        out.push_str("</ul>");
+        out += &list(&others);
     }
-    out + &by_region(evaluation)
+    out += &by_region(evaluation);
+    if !tabled.is_empty() {
+        let _ = write!(
+            out,
+            "<details><summary>The same in sentences</summary>{}</details>",
+            list(&tabled)
+        );
+    }
+    out
+}
+
+fn list(sentences: &[&String]) -> String {
+    let items: String = sentences.iter().map(|one| format!("<li>{}</li>", esc(one))).collect();
+    format!(r#"<ul class="sentences">{items}</ul>"#)
 }
 
 fn numbers(evaluation: &Evaluation) -> String {
@@ -74,38 +86,13 @@ fn number(out: &mut String, class: &str, name: &str, value: Option<(String, Stri
     );
 }
 
-/// A column of the table by region: its heading, what was found, and how a value is written.
-type Column<'a> = (&'static str, &'a [RegionFinding], fn(f64) -> String);
-
+/// What differs from region to region, a column for each.
 fn by_region(evaluation: &Evaluation) -> String {
-    let Findings {
-        size_for_75_percent_bytes,
-        sequential_gain,
-        concurrency_gain,
-        write_to_read_ratio,
-        ..
-    } = &evaluation.findings;
-    let columns: [Column; 4] = [
-        ("Request size for 75 % of the best", size_for_75_percent_bytes, |value| {
-            Bytes(value).to_string()
-        }),
-        ("Sequential over random", sequential_gain, ratio),
-        ("Several processes over one", concurrency_gain, ratio),
-        ("Writes over reads", write_to_read_ratio, ratio),
-    ];
-    if columns.iter().all(|(_, found, _)| found.is_empty()) {
+    let rows = regional::rows(evaluation);
+    if rows.is_empty() {
         return String::new();
     }
-    let head = ["Region"].into_iter().chain(columns.iter().map(|column| column.0));
-    let rows = evaluation.regions.iter().map(|region| {
-        let cell = |(_, found, show): &Column| {
-            let one = found.iter().find(|finding| finding.region == region.name);
-            one.map_or_else(
-                || "\u{2013}".to_owned(),
-                |one| bounded(&show(one.value), &show(one.low), &show(one.high)),
-            )
-        };
-        [region.name.clone()].into_iter().chain(columns.iter().map(cell)).collect()
-    });
-    table("", &head.collect::<Vec<_>>(), rows)
+    let regions = evaluation.regions.iter().map(|region| &*region.name);
+    let head: Vec<&str> = ["Finding"].into_iter().chain(regions).collect();
+    table("cards finding", &head, rows.into_iter())
 }

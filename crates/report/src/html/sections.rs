@@ -7,6 +7,7 @@ use crate::plot::{Chart, Frame, Scale, Unit};
 use crate::quantity::Quantity;
 use crate::ranges;
 use crate::text::{esc, mix, percent, stop};
+use crate::witnesses::witnesses;
 use ioscape_schema::units::{Bytes, Count, Rate};
 use ioscape_schema::{Evaluation, Measurement, Parameter, Region};
 
@@ -32,6 +33,7 @@ pub fn landscape(evaluation: &Evaluation) -> String {
         |quantity, scale| two_sizes(&chart(quantity).with_y_scale(scale), Frame::WIDE),
         |quantity| below(&chart(quantity)),
     );
+    out += &both_witnesses(evaluation);
     if let Some(slope) = figures::slope(evaluation) {
         let figure = Figure {
             id: "slope",
@@ -42,6 +44,27 @@ pub fn landscape(evaluation: &Evaluation) -> String {
         out += &figure.html(|_| two_sizes(&slope, SLOPE), "");
     }
     out
+}
+
+/// Throughput and residency of the same sets, one above the other.
+fn both_witnesses(evaluation: &Evaluation) -> String {
+    let Some(shown) = witnesses(evaluation) else { return String::new() };
+    let figure = Figure {
+        id: "witnesses",
+        title: "Two witnesses: throughput, and what stayed in memory",
+        caption: "Random requests. By the kernel's counters after each run: the resident share of the set, and that share times the size of \
+                  the set. Where a set outgrows the cache the last curve leaves the dashed line and stays level, at the size of the cache. \
+                  A border is believed where throughput falls at the same place.",
+        scales: &[Scale::Log10],
+    };
+    let stacked = |chart: &Chart, height: f64| {
+        chart.svg(Frame { width: 1080.0, height }, "wide")
+            + &chart.svg(Frame { height, ..Frame::NARROW }, "narrow")
+    };
+    let top = stacked(&shown.throughput, 260.0);
+    let middle = stacked(&shown.share, 190.0);
+    let bottom = stacked(&shown.resident, 260.0);
+    figure.html(|_| format!("{top}{middle}{bottom}"), &below(&shown.resident))
 }
 
 /// The legend of one chart.
@@ -140,7 +163,7 @@ fn focal_table(regions: &[Region]) -> String {
         });
         [region.name.clone()].into_iter().chain(focal).chain([at, best]).collect()
     });
-    table("", &head, rows)
+    table("cards", &head, rows)
 }
 
 const WIDE_LOW: Frame = Frame { width: 1080.0, height: 340.0 };

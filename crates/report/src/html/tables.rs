@@ -7,7 +7,8 @@ use ioscape_schema::units::{Bytes, Count, Rate};
 use ioscape_schema::{Environment, Evaluation, Measurement, Parameter, Point, Warning};
 use std::fmt::Write as _;
 
-/// A table of plain texts; the class `words` aligns all columns to the left.
+/// A table of plain texts; the class `words` aligns all columns to the left, and on a narrow screen `cards` gives every row a
+/// block of lines with the names of its columns.
 pub fn table(class: &str, head: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
     table_with_own(class, head, rows, |_| false)
 }
@@ -27,8 +28,12 @@ pub fn table_with_own(
     for row in rows {
         let own = row.first().is_some_and(|cell| is_own(cell));
         out.push_str(if own { r#"<tr class="own">"# } else { "<tr>" });
-        for cell in row {
-            let _ = write!(out, "<td>{}</td>", esc(&cell));
+        for (cell, name) in row.iter().zip(head.iter().map(Some).chain(std::iter::repeat(None))) {
+            let cell = esc(cell);
+            let _ = match name.filter(|_| class.contains("cards")) {
+                Some(name) => write!(out, r#"<td data-label="{}">{cell}</td>"#, esc(name)),
+                None => write!(out, "<td>{cell}</td>"),
+            };
         }
         out.push_str("</tr>");
     }

@@ -5,6 +5,7 @@ use super::ink::Style;
 use super::tables;
 use crate::figures;
 use crate::plot::Chart;
+use crate::regional::is_tabled;
 use ioscape_schema::units::Bytes;
 use ioscape_schema::{Evaluation, Parameter};
 
@@ -12,13 +13,15 @@ use ioscape_schema::{Evaluation, Parameter};
 pub fn text(evaluation: &Evaluation, style: &Style) -> String {
     let mut out = format!("\n{}\n", style.heading("Findings"));
     let bullet = style.pick("  \u{2022} ", "  * ");
-    for sentence in &evaluation.findings.sentences {
+    let sentences = evaluation.findings.sentences.iter();
+    for sentence in sentences.filter(|sentence| !is_tabled(evaluation, sentence)) {
         out += &style.paragraph(bullet, "    ", sentence);
     }
     if evaluation.findings.sentences.is_empty() {
         out += "  The evaluation was too short to conclude anything.\n";
     }
     out += &format!("\n{}", tables::headlines(evaluation, style));
+    out += &tables::by_region(evaluation, style);
     if !evaluation.regions.is_empty() {
         let table = tables::regions(evaluation, style);
         out += &format!("\n{}\n{table}", style.heading("Regions"));

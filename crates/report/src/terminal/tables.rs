@@ -2,6 +2,7 @@
 
 use super::ink::Style;
 use crate::figures;
+use crate::regional;
 use crate::text::{bounded, mix, operation, percent, policy, ratio, run_name, stop};
 use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
 use ioscape_schema::units::{Bytes, Count, Nanos, Rate};
@@ -83,6 +84,20 @@ pub fn headlines(evaluation: &Evaluation, style: &Style) -> String {
         }
     }
     out
+}
+
+/// What differs from region to region, a column for each; empty when nothing of it was found.
+pub fn by_region(evaluation: &Evaluation, style: &Style) -> String {
+    let rows = regional::rows(evaluation);
+    let column = |index: usize| rows.iter().map(move |row: &Vec<String>| row[index].clone());
+    if rows.is_empty() {
+        return String::new();
+    }
+    let names = evaluation.regions.iter().map(|region| region.name.clone());
+    let regions = names.enumerate().map(|(index, name)| Column::words(name, column(index + 1)));
+    let columns: Vec<Column> =
+        [Column::words("Finding", column(0))].into_iter().chain(regions).collect();
+    format!("\n{}", table(&columns.iter().collect::<Vec<_>>(), style))
 }
 
 /// One row per region.

@@ -8,18 +8,14 @@ use super::words::{bounded, factor, percent, size_within, within};
 use crate::phase::Phase;
 use ioscape_schema::units::{Bytes, Rate};
 use ioscape_schema::{
-    Access, Border, BorderOperation, Bounded, Evaluation, Findings, Point, Region, RegionFinding,
-    WritePolicy,
+    Access, Border, BorderOperation, Bounded, Difference, Evaluation, Findings, Point, Region,
+    RegionFinding, WritePolicy,
 };
 
 /// Probability from which on the number of regions counts as known.
 const SURE: f64 = 0.95;
 /// Probability from which on another number is named.
 const WORTH_SAYING: f64 = 0.02;
-/// A gain whose bounds lie within this factor counts as none.
-const GAIN: f64 = 1.2;
-/// Least factor that is worth saying.
-const LEAST: f64 = 1.05;
 /// A size whose bounds lie further apart than this factor is given by its bounds alone.
 const WIDE: f64 = 1.25;
 /// A request size whose bounds lie further apart than this factor is not known.
@@ -384,28 +380,6 @@ fn region<'a>(evaluation: &'a Evaluation, finding: &RegionFinding) -> Option<&'a
     evaluation.regions.iter().find(|r| r.name == finding.region)
 }
 
-/// What an interval of a ratio says.
-enum Comparison {
-    More,
-    Less,
-    /// Within a factor of [`GAIN`] of one another.
-    Alike,
-    Unknown,
-}
-
-fn compare(finding: &RegionFinding) -> Comparison {
-    let RegionFinding { value, low, high, .. } = *finding;
-    if low > 1.0 / GAIN && high < GAIN {
-        Comparison::Alike
-    } else if low > 1.0 && value >= LEAST {
-        Comparison::More
-    } else if high < 1.0 && value <= 1.0 / LEAST {
-        Comparison::Less
-    } else {
-        Comparison::Unknown
-    }
-}
-
 fn interval(finding: &RegionFinding) -> Bounded {
     Bounded { value: finding.value, low: finding.low, high: finding.high }
 }
@@ -417,24 +391,24 @@ fn times(word: &str, by: Bounded) -> String {
 
 fn sequential(finding: &RegionFinding) -> String {
     let (region, by) = (&finding.region, interval(finding));
-    match compare(finding) {
-        Comparison::More => {
+    match finding.difference() {
+        Difference::More => {
             format!(
                 "In {region}, sequential requests are {} than random ones.",
                 times("faster", by)
             )
         }
-        Comparison::Less => format!(
+        Difference::Less => format!(
             "In {region}, sequential requests are {} than random ones.",
             times("slower", inverse(by))
         ),
-        Comparison::Alike => {
+        Difference::Alike => {
             format!(
                 "In {region}, it does not matter whether requests are sequential{}.",
                 within(by)
             )
         }
-        Comparison::Unknown => format!(
+        Difference::Unknown => format!(
             "In {region}, whether sequential requests are faster than random ones cannot be told from this run ({} times); more rounds would tell.",
             bounded(by)
         ),
@@ -445,14 +419,14 @@ fn concurrency(evaluation: &Evaluation, finding: &RegionFinding) -> String {
     let (name, by) = (&finding.region, interval(finding));
     let curve = region(evaluation, finding).map(|r| r.curves.process_num.as_slice());
     let count = curve.and_then(best).map_or(0.0, |p| p.value);
-    match compare(finding) {
-        Comparison::More => {
+    match finding.difference() {
+        Difference::More => {
             format!("In {name}, {count} processes are {} than one.", times("faster", by))
         }
-        Comparison::Less | Comparison::Alike => {
+        Difference::Less | Difference::Alike => {
             format!("In {name}, several processes are no faster than one{}.", within(by))
         }
-        Comparison::Unknown => format!(
+        Difference::Unknown => format!(
             "In {name}, whether several processes are faster than one cannot be told from this run ({} times); more rounds would tell.",
             bounded(by)
         ),
@@ -461,15 +435,15 @@ fn concurrency(evaluation: &Evaluation, finding: &RegionFinding) -> String {
 
 fn reads_and_writes(finding: &RegionFinding) -> String {
     let (region, by) = (&finding.region, interval(finding));
-    match compare(finding) {
-        Comparison::More => format!("In {region}, writes are {} than reads.", times("faster", by)),
-        Comparison::Less => {
+    match finding.difference() {
+        Difference::More => format!("In {region}, writes are {} than reads.", times("faster", by)),
+        Difference::Less => {
             format!("In {region}, reads are {} than writes.", times("faster", inverse(by)))
         }
-        Comparison::Alike => {
+        Difference::Alike => {
             format!("In {region}, reads and writes are about equally fast{}.", within(by))
         }
-        Comparison::Unknown => format!(
+        Difference::Unknown => format!(
             "In {region}, whether reads or writes are faster cannot be told from this run ({} times); more rounds would tell.",
             bounded(by)
         ),

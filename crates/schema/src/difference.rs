@@ -1,0 +1,54 @@
+//! What the interval of a ratio says: more, less, no difference, or that it cannot be told.
+
+use crate::RegionFinding;
+
+/// A ratio whose bounds lie within this factor counts as no difference.
+const ALIKE: f64 = 1.2;
+/// Least factor that is worth saying.
+const LEAST: f64 = 1.05;
+
+/// The verdict on a ratio of two throughputs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Difference {
+    /// Surely above 1.
+    More,
+    /// Surely below 1.
+    Less,
+    /// Surely within a factor of 1.2 of 1.
+    Alike,
+    /// The interval allows more than one of these.
+    Unknown,
+}
+
+impl RegionFinding {
+    /// What the bounds of a ratio say; without meaning for sizes.
+    pub fn difference(&self) -> Difference {
+        let Self { value, low, high, .. } = *self;
+        if low > 1.0 / ALIKE && high < ALIKE {
+            Difference::Alike
+        } else if low > 1.0 && value >= LEAST {
+            Difference::More
+        } else if high < 1.0 && value <= 1.0 / LEAST {
+            Difference::Less
+        } else {
+            Difference::Unknown
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_verdict_follows_from_the_whole_interval() {
+        let verdict = |[low, value, high]: [f64; 3]| {
+            RegionFinding { region: String::new(), value, low, high }.difference()
+        };
+        assert_eq!(verdict([1.3, 1.5, 1.8]), Difference::More);
+        assert_eq!(verdict([0.3, 0.5, 0.9]), Difference::Less);
+        assert_eq!(verdict([0.9, 1.0, 1.1]), Difference::Alike);
+        assert_eq!(verdict([0.9, 1.4, 1.9]), Difference::Unknown);
+        assert_eq!(verdict([1.01, 1.04, 1.3]), Difference::Unknown, "surely, but hardly more");
+    }
+}
