@@ -81,9 +81,8 @@ fn every_link_leads_somewhere() {
 fn every_page_is_in_the_book() {
     let summary = fs::read_to_string(sources::root().join("docs/SUMMARY.md")).expect("the summary");
     let listed = links(&summary);
-    for page in
-        pages().iter().filter(|page| page.parent().is_some_and(|folder| folder.ends_with("docs")))
-    {
+    let book = sources::root().join("docs");
+    for page in pages().iter().filter(|page| page.parent() == Some(&*book)) {
         let name = page.file_name().unwrap_or_default().to_string_lossy().into_owned();
         assert!(name == "SUMMARY.md" || listed.contains(&name), "{name} is not in docs/SUMMARY.md");
     }
