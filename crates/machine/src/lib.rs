@@ -24,6 +24,7 @@ pub mod mounts;
 pub mod namespace;
 pub mod output;
 pub mod parallel;
+pub mod pipeline;
 pub mod shared;
 pub mod stuck;
 pub mod target;

@@ -1,10 +1,7 @@
 //! Work shared by threads, whose result does not depend on how many they are.
 
-use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, Sender, channel, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
 
 /// Processors that may run threads, at least 1.
 pub fn processors() -> usize {
@@ -42,95 +39,6 @@ pub fn each<I: Sync, M: Default, T: Send>(
     }
 }
 
-/// A segment by its number.
-type Segment<S> = (usize, S);
-/// What was made of it, and its memory to be used again.
-type Part<S, P> = (usize, P, S);
-
-/// Gets segments by `next`, which may use the memory of an earlier one, has `workers` threads `work` on them, and gives what
-/// they made to `merge` in the order of the segments.
-///
-/// # Errors
-/// As of `next`; nothing more is merged then.
-pub fn in_order<S: Default + Send, P: Send, E>(
-    workers: usize,
-    next: impl FnMut(S) -> Result<Option<S>, E>,
-    work: impl Fn(&S) -> P + Sync,
-    merge: impl FnMut(P),
-) -> Result<(), E> {
-    let (give, segments) = sync_channel::<Segment<S>>(workers);
-    let segments = Arc::new(Mutex::new(segments));
-    let (return_part, parts) = channel::<Part<S, P>>();
-    std::thread::scope(|scope| {
-        for _ in 0..workers {
-            let (segments, parts, work) = (Arc::clone(&segments), return_part.clone(), &work);
-            scope.spawn(move || take(&segments, &parts, work));
-        }
-        drop(return_part);
-        // Once all workers are gone, giving fails instead of waiting for ever.
-        drop(segments);
-        let mut order = Order { next: 0, waiting: BTreeMap::new(), spare: Vec::new(), merge };
-        hand_out(next, &give, &parts, &mut order)?;
-        drop(give);
-        for part in parts {
-            order.settle(part);
-        }
-        Ok(())
-    })
-}
-
-fn take<S, P>(
-    segments: &Mutex<Receiver<Segment<S>>>,
-    parts: &Sender<Part<S, P>>,
-    work: impl Fn(&S) -> P,
-) {
-    loop {
-        let next = segments.lock().unwrap_or_else(PoisonError::into_inner).recv();
-        let Ok((number, segment)) = next else { return };
-        let part = work(&segment);
-        if parts.send((number, part, segment)).is_err() {
-            return;
-        }
-    }
-}
-
-fn hand_out<S: Default, P, E>(
-    mut next: impl FnMut(S) -> Result<Option<S>, E>,
-    give: &std::sync::mpsc::SyncSender<Segment<S>>,
-    parts: &Receiver<Part<S, P>>,
-    order: &mut Order<S, P, impl FnMut(P)>,
-) -> Result<(), E> {
-    for number in 0.. {
-        let Some(segment) = next(order.spare.pop().unwrap_or_default())? else { break };
-        if give.send((number, segment)).is_err() {
-            break;
-        }
-        while let Ok(part) = parts.try_recv() {
-            order.settle(part);
-        }
-    }
-    Ok(())
-}
-
-/// Parts that came before their turn, and memory to be used again.
-struct Order<S, P, M> {
-    next: usize,
-    waiting: BTreeMap<usize, P>,
-    spare: Vec<S>,
-    merge: M,
-}
-
-impl<S, P, M: FnMut(P)> Order<S, P, M> {
-    fn settle(&mut self, (number, part, segment): Part<S, P>) {
-        self.waiting.insert(number, part);
-        self.spare.push(segment);
-        while let Some(part) = self.waiting.remove(&self.next) {
-            (self.merge)(part);
-            self.next += 1;
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -142,25 +50,5 @@ mod tests {
         assert_eq!(all, Ok(vec![0, 2, 4, 6, 8]));
         let failed = each(&items, 1, |item, _: &mut ()| assert_ne!(*item, 2));
         assert_eq!(failed, Err(vec![3]));
-    }
-
-    #[test]
-    fn parts_are_merged_in_order_whatever_the_threads() {
-        for workers in [1, 3, 8] {
-            let (mut given, mut merged) = (0, Vec::new());
-            let next = |mut segment: Vec<u32>| {
-                segment.clear();
-                given += 1;
-                segment.extend(given * 10..given * 10 + 10);
-                Ok::<_, ()>((given <= 40).then_some(segment))
-            };
-            let work = |segment: &Vec<u32>| segment.iter().sum::<u32>();
-            assert_eq!(in_order(workers, next, work, |part| merged.push(part)), Ok(()));
-            assert_eq!(merged, (1..=40).map(|n| n * 100 + 45).collect::<Vec<_>>());
-        }
-        let mut merged = 0;
-        let failing = |_: ()| Err("broken");
-        assert_eq!(in_order(2, failing, |()| 1, |one: u32| merged += one), Err("broken"));
-        assert_eq!(merged, 0);
     }
 }

@@ -46,6 +46,10 @@ pub struct AnalyzeArgs {
     /// Blocks up to which the miss-ratio curve is exact, at about 40 bytes each; it is sampled beyond
     #[arg(long, value_name = "N", default_value_t = 65_536)]
     pub exact_blocks: usize,
+    /// Memory that it may take; a trace with too many blocks for it is analyzed by a sample of them, and the result says so
+    /// [default: 4G for the table of blocks]
+    #[arg(long, value_name = "SIZE", value_parser = memory)]
+    pub memory: Option<u64>,
     /// Also write all that was learned of this part of a trace to FILE (.ioscape-state), for `ioscape trace merge`
     #[arg(long, value_name = "FILE")]
     pub state: Option<PathBuf>,
@@ -85,6 +89,12 @@ pub struct CharacterizeArgs {
     /// Write the workloads as a job file, for `ioscape run` and `ioscape predict --workloads`
     #[arg(long, value_name = "JOB.toml")]
     pub jobs: Option<PathBuf>,
+}
+
+fn memory(text: &str) -> Result<u64, String> {
+    const LEAST: u64 = 256 << 20;
+    let size = bytes(text)?;
+    if size >= LEAST { Ok(size) } else { Err("give at least 256M".to_owned()) }
 }
 
 fn interleave(text: &str) -> Result<u64, String> {

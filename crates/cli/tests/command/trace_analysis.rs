@@ -88,6 +88,7 @@ fn misuse_is_told_in_a_sentence() {
         (&["analyze", "--from", "1h"], "--from"),
         (&["analyze", "--by", "colour"], "partition"),
         (&["analyze", "--threads", "0"], "--threads"),
+        (&["analyze", "--memory", "1M"], "at least 256M"),
         (&["characterize", "--format", "nonsense"], "--format"),
     ] {
         let done = ioscape(words, &trace).code(2);

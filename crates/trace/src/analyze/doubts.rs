@@ -17,6 +17,8 @@ pub struct Limits {
     pub cut: u64,
     /// Touches of blocks that had no more place in the table.
     pub untracked: u64,
+    /// Every so many-th block is followed, and how far the number of blocks may be off with a probability of 90 %, as a part of it.
+    pub sample: (u64, f64),
     /// Of processes beyond those told apart.
     pub other_processes: u64,
     /// Whether parts with other disks of the same time were merged.
@@ -50,7 +52,7 @@ pub fn doubts(limits: &Limits, summary: &TraceSummary) -> Vec<Warning> {
             limits.doubtful_queues,
             SetLimited,
             "queue_length",
-            "requests were in flight for so long that parts of the trace did not see them, so some queue lengths are too small: analyse with --threads 1",
+            "requests were in flight for so long that parts of the trace did not see them, so some queue lengths are too small: cut the trace elsewhere",
         ),
         doubt(
             limits.cut,
@@ -62,7 +64,7 @@ pub fn doubts(limits: &Limits, summary: &TraceSummary) -> Vec<Warning> {
             limits.untracked,
             SetLimited,
             blocks,
-            "or more touches of blocks are not counted because the table of blocks is full: give larger blocks with --block",
+            "or more touches of blocks are not counted because they lie too far apart: give larger blocks with --block",
         ),
         doubt(
             limits.other_processes,
@@ -75,7 +77,15 @@ pub fn doubts(limits: &Limits, summary: &TraceSummary) -> Vec<Warning> {
         let text = "parts of the same time were merged, which hold other disks: times between arrivals, burstiness and the miss ratio of one cache for all disks follow from the order of all requests, which the parts do not tell, and are left out";
         Warning::new(SetLimited, text).at("inter_arrival_ns, burstiness, miss_ratio")
     });
-    let first = first.into_iter().chain(interleaved);
+    let (one_in, error) = limits.sample;
+    let sampled = (one_in > 1).then(|| {
+        let text = format!(
+            "the memory holds one block in {one_in}: distinct bytes, overwrites and popularity are estimated from those blocks, distinct bytes to within {:.1} % at 90 % confidence; --memory sets the bound",
+            error * 100.0
+        );
+        Warning::new(SetLimited, text).at(blocks)
+    });
+    let first = first.into_iter().chain(interleaved).chain(sampled);
     let of_trace = crate::doubts::doubts(&summary.info);
     first.chain(of_trace).chain(rest.into_iter().flatten()).collect()
 }

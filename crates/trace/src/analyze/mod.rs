@@ -26,6 +26,7 @@ pub mod blocks;
 pub mod burstiness;
 pub mod device_names;
 mod disk;
+mod disks;
 pub mod distance;
 mod doubts;
 pub mod inter_arrival;
@@ -46,9 +47,11 @@ pub mod response_time;
 pub mod runs;
 pub mod set_windows;
 pub mod sketch;
+mod span;
 pub mod stack_distance;
 pub mod state;
 pub mod time_series;
+mod units;
 mod unordered;
 mod untimed;
 pub mod write_groups;
@@ -59,7 +62,8 @@ use alignment::Alignment;
 pub use blocks::BlockAlign;
 use blocks::Blocks;
 use device_names::DeviceNames;
-use disk::{Disk, FullDisk};
+use disk::Disk;
+use disks::Disks;
 use distance::Distance;
 use doubts::{Limits, doubts};
 use inter_arrival::InterArrival;
@@ -75,8 +79,9 @@ use processes::Processes;
 use rates::Rates;
 use response_time::ResponseTime;
 use serde::{Deserialize, Serialize};
-use std::borrow::Cow;
-use std::cmp::Reverse;
+use span::Span;
+use units::{Kind, Loads, STRIDE, Times};
+pub use units::{UNITS, Unit};
 
 /// Disks in the result, the busiest; the load by partition has them all.
 const MOST_LISTED: usize = 1024;
@@ -84,25 +89,16 @@ const MOST_LISTED: usize = 1024;
 const MOST_MAPS: usize = 8;
 /// Arrivals per disk that a part keeps for its merge.
 const HEAD: usize = 4096;
-/// Rows that pass through one analysis before the next takes them: a part of what a processor's first cache holds.
-const STRIDE: usize = 128;
-
 /// All analyses of a trace or of a part of it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Analysis {
     options: AnalysisOptions,
-    head_most: usize,
     #[serde(skip)]
     names: DeviceNames,
-    ios: u64,
-    first_ns: Option<u64>,
-    last_arrival_ns: u64,
-    /// Of a completion.
-    last_ns: u64,
+    span: Span,
     /// Parts of the same time were merged, which have other disks.
     interleaved: bool,
-    errors: u64,
-    disks: Vec<Option<Disk>>,
+    disks: Disks,
     partitions: Partitions,
     response_time: ResponseTime,
     inter_arrival: InterArrival,
@@ -133,15 +129,10 @@ impl Analysis {
         let size = options.blocks();
         Self {
             options: options.clone(),
-            head_most,
             names: DeviceNames::default(),
-            ios: 0,
-            first_ns: None,
-            last_arrival_ns: 0,
-            last_ns: 0,
+            span: Span::default(),
             interleaved: false,
-            errors: 0,
-            disks: Vec::new(),
+            disks: Disks::new(head_most),
             partitions: Partitions::default(),
             response_time: ResponseTime::default(),
             inter_arrival: InterArrival::default(),
@@ -150,7 +141,7 @@ impl Analysis {
             rates: Rates::default(),
             latency: LatencyOverTime::default(),
             arrivals: burstiness::Arrivals::default(),
-            blocks: Blocks::new(size, head_most > 0),
+            blocks: Blocks::new(size, head_most > 0, options.table_bytes),
             distances: StackDistances::new(size, options.exact_blocks, head_most > 0),
             processes: Processes::new(size),
             absorbed: AbsorbedWrites::new(head_most > 0),
@@ -172,54 +163,44 @@ impl Analysis {
 
     /// Takes in the next rows, in the order of their arrival.
     pub fn update(&mut self, ios: &[Io]) {
-        let origin_ns = self.options.origin_ns;
         let mut rows = [Io::default(); STRIDE];
         for ios in ios.chunks(STRIDE) {
             let rows = &mut rows[..ios.len()];
             rows.copy_from_slice(ios);
-            rows.iter_mut().for_each(|io| on_the_clock(io, origin_ns));
-            self.stride(rows);
+            self.options.put_on_the_clock(rows);
+            let (names, mut units) = self.units();
+            // The tables of blocks are far larger than the caches: what is needed of them comes while the others work.
+            units.iter_mut().for_each(|unit| unit.gather(rows));
+            units.iter_mut().for_each(|unit| unit.settle(rows, names));
         }
     }
 
-    fn stride(&mut self, rows: &[Io]) {
-        self.ios += rows.len() as u64;
-        self.first_ns = self.first_ns.or(rows.first().map(|io| io.queued_ns));
-        self.last_arrival_ns = rows.last().map_or(self.last_arrival_ns, |io| io.queued_ns);
-        // The tables of blocks are far larger than the caches: what is needed of them comes while the others work.
-        self.blocks.gather(rows);
-        self.absorbed.gather(rows);
-        self.partitions.update_all(rows);
-        self.response_time.update_all(rows);
-        self.inter_arrival.update_all(rows);
-        self.types.update_all(rows);
-        self.alignment.update_all(rows);
-        self.rates.update_all(rows);
-        self.latency.update_all(rows);
-        self.arrivals.update_all(rows);
-        self.blocks.find();
-        self.absorbed.settle();
-        for io in rows {
-            self.last_ns = self.last_ns.max(io.completed_ns).max(io.queued_ns);
-            self.errors += u64::from(io.error != 0);
-            self.disk(io.device).update(io);
-        }
-        for io in rows {
-            let device = self.names.hash(io.device);
-            self.processes.update(io, device);
-            self.distances.update(io, device);
-        }
-        self.blocks.settle();
-    }
-
-    #[inline]
-    fn disk(&mut self, device: u16) -> &mut Disk {
-        let index = usize::from(device);
-        if index >= self.disks.len() {
-            self.disks.resize_with(index + 1, || None);
-        }
-        let new = || Disk::new(self.head_most);
-        self.disks[index].get_or_insert_with(new)
+    /// The devices that are named, and the units that take in the rows instead of [`update`](Self::update): threads may share
+    /// them out, and the result is the same. Each must be given all rows.
+    pub fn units(&mut self) -> (&DeviceNames, [Unit<'_>; UNITS]) {
+        let loads = Loads {
+            span: &mut self.span,
+            partitions: &mut self.partitions,
+            inter_arrival: &mut self.inter_arrival,
+            types: &mut self.types,
+            alignment: &mut self.alignment,
+            arrivals: &mut self.arrivals,
+        };
+        let times = Times {
+            response_time: &mut self.response_time,
+            rates: &mut self.rates,
+            latency: &mut self.latency,
+            processes: &mut self.processes,
+        };
+        let kinds = [
+            Kind::Loads(loads),
+            Kind::Times(times),
+            Kind::Disks(&mut self.disks),
+            Kind::Distances(&mut self.distances),
+            Kind::Written(&mut self.absorbed),
+            Kind::Blocks(&mut self.blocks),
+        ];
+        (&self.names, kinds.map(Unit))
     }
 
     /// Gives devices and commands other numbers: the new ones by the present ones.
@@ -228,13 +209,7 @@ impl Analysis {
         if (0..).zip(devices).all(|(at, &number)| at == number) {
             return;
         }
-        for (disk, &number) in std::mem::take(&mut self.disks).into_iter().zip(devices) {
-            let index = usize::from(number);
-            if disk.is_some() {
-                self.disks.resize_with(self.disks.len().max(index + 1), || None);
-                self.disks[index] = disk;
-            }
-        }
+        self.disks.renumber(devices);
         self.partitions.renumber(devices);
         self.blocks.renumber(devices);
         self.distances.renumber(devices);
@@ -246,20 +221,13 @@ impl Analysis {
     /// A part that begins before this one ends has other disks: what follows from the order of the requests to all disks is not
     /// known then, and left out of the result.
     pub fn merge(&mut self, later: Self) {
+        let first_ns = later.span.first_ns;
         let overlaps =
-            later.first_ns.is_some_and(|first| self.ios > 0 && first < self.last_arrival_ns);
+            first_ns.is_some_and(|first| self.span.ios > 0 && first < self.span.last_arrival_ns);
         self.interleaved |= later.interleaved || overlaps;
-        self.last_arrival_ns = self.last_arrival_ns.max(later.last_arrival_ns);
         self.options.origin_ns = self.options.origin_ns.min(later.options.origin_ns);
-        self.ios += later.ios;
-        self.first_ns = self.first_ns.or(later.first_ns);
-        self.last_ns = self.last_ns.max(later.last_ns);
-        self.errors += later.errors;
-        for (device, theirs) in later.disks.into_iter().enumerate() {
-            if let (Some(theirs), Ok(device)) = (theirs, u16::try_from(device)) {
-                self.disk(device).merge(theirs);
-            }
-        }
+        self.span.merge(later.span);
+        self.disks.merge(later.disks);
         self.partitions.merge(later.partitions);
         self.response_time.merge(later.response_time);
         self.inter_arrival.merge(later.inter_arrival);
@@ -271,15 +239,15 @@ impl Analysis {
         self.blocks.merge(later.blocks);
         self.distances.merge(later.distances);
         self.processes.merge(later.processes);
-        self.absorbed.merge(later.absorbed, later.first_ns.unwrap_or(0));
+        self.absorbed.merge(later.absorbed, first_ns.unwrap_or(0));
     }
 
     /// Everything found; `name` is what the user calls the trace.
     pub fn finish(&self, name: &str, info: &TraceInfo) -> TraceSummary {
         let origin_ns = self.options.origin_ns;
-        let disks = self.busiest();
+        let disks = self.disks.busiest(MOST_LISTED);
         let mut distance = Distance::default();
-        self.disks.iter().flatten().for_each(|disk| distance.add(&disk.distance()));
+        self.disks.iter().for_each(|(_, disk)| distance.add(&disk.distance()));
         let sequential = distance.sequential(self.options.interleave_bytes);
         let interleave = Some(sequential.interleave_bytes);
         let listed = disks.iter().map(|(id, disk)| disk.finish(*id, info, interleave));
@@ -292,9 +260,9 @@ impl Analysis {
             name: name.to_owned(),
             info: info.clone(),
             by: Breakdown::default(),
-            ios: self.ios,
-            first_ns: self.first_ns.unwrap_or(origin_ns) - origin_ns,
-            last_ns: self.last_ns.saturating_sub(origin_ns),
+            ios: self.span.ios,
+            first_ns: self.span.first_ns.unwrap_or(origin_ns) - origin_ns,
+            last_ns: self.span.last_ns.saturating_sub(origin_ns),
             block_bytes: self.options.blocks().bytes(),
             partitions: self.partitions.finish(info),
             response_times: self.response_time.finish(),
@@ -341,36 +309,21 @@ impl Analysis {
         }
     }
 
-    /// The busiest disks, in that order.
-    fn busiest(&self) -> Vec<(u16, Cow<'_, FullDisk>)> {
-        let each = (0u16..=u16::MAX).zip(&self.disks);
-        let mut all: Vec<_> = each.filter_map(|(id, disk)| Some((id, disk.as_ref()?))).collect();
-        all.sort_by_key(|(id, disk)| (Reverse(disk.ios()), *id));
-        all.truncate(MOST_LISTED);
-        all.into_iter().map(|(id, disk)| (id, disk.full())).collect()
-    }
-
     /// What was met that the results cannot show.
     fn limits(&self, timed: bool) -> Limits {
-        let disks = || self.disks.iter().flatten();
+        let disks = || self.disks.iter().map(|(_, disk)| disk);
         Limits {
-            untimed: if timed { 0 } else { self.ios },
-            errors: self.errors,
+            untimed: if timed { 0 } else { self.span.ios },
+            errors: self.span.errors,
             unlisted_disks: disks().count().saturating_sub(MOST_LISTED) as u64,
             doubtful_queues: disks().map(Disk::doubtful).sum(),
             cut: self.blocks.cut(),
             untracked: self.blocks.untracked(),
+            sample: self.blocks.sample(),
             other_processes: self.processes.others(),
             interleaved: self.interleaved,
         }
     }
-}
-
-/// The row with its times on the clock: the trace begins at `origin_ns`.
-fn on_the_clock(io: &mut Io, origin_ns: u64) {
-    io.queued_ns = io.queued_ns.saturating_add(origin_ns);
-    io.issued_ns = io.issued_ns.saturating_add(origin_ns);
-    io.completed_ns = io.completed_ns.saturating_add(origin_ns);
 }
 
 #[cfg(test)]

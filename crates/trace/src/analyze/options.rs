@@ -1,9 +1,14 @@
 //! What holds for a whole analysis, whatever its parts.
 
-use super::blocks::{BlockAlign, BlockSize};
+use super::blocks::{BlockAlign, BlockSize, MOST_BYTES};
 use super::time_series::DAY_NS;
-use ioscape_schema::TraceInfo;
+use ioscape_schema::{Io, TraceInfo};
 use serde::{Deserialize, Serialize};
+
+/// What an analysis needs beside its table of blocks: its other tables, rows on their way, files' row groups.
+const BESIDE_BYTES: u64 = 128 << 20;
+/// The least that the table of blocks is given.
+const LEAST_BYTES: u64 = 4 << 20;
 
 /// What holds for a whole analysis; parts that are merged share it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -19,6 +24,8 @@ pub struct AnalysisOptions {
     pub interleave_bytes: Option<u64>,
     /// Most blocks for which the miss-ratio curve is exact, at least 65,536; each takes about 40 bytes.
     pub exact_blocks: usize,
+    /// Most bytes of the table of blocks, the one part that grows with the trace: at this bound it goes on with a sample.
+    pub table_bytes: usize,
 }
 
 impl Default for AnalysisOptions {
@@ -29,6 +36,7 @@ impl Default for AnalysisOptions {
             origin_ns: 0,
             interleave_bytes: None,
             exact_blocks: 0,
+            table_bytes: MOST_BYTES,
         }
     }
 }
@@ -52,7 +60,26 @@ impl AnalysisOptions {
 
     /// Whether parts analysed by these rules and by those can be merged.
     pub fn merges_with(&self, other: &Self) -> bool {
-        *self == Self { origin_ns: self.origin_ns, ..other.clone() }
+        let (origin_ns, table_bytes) = (self.origin_ns, self.table_bytes);
+        *self == Self { origin_ns, table_bytes, ..other.clone() }
+    }
+
+    /// Puts the times of rows on the clock: the trace begins at `origin_ns`.
+    pub fn put_on_the_clock(&self, rows: &mut [Io]) {
+        for io in rows {
+            io.queued_ns = io.queued_ns.saturating_add(self.origin_ns);
+            io.issued_ns = io.issued_ns.saturating_add(self.origin_ns);
+            io.completed_ns = io.completed_ns.saturating_add(self.origin_ns);
+        }
+    }
+
+    /// With so much memory for the whole analysis, in bytes; some 100 MB are needed whatever the trace.
+    #[must_use]
+    pub fn within(mut self, memory_bytes: u64) -> Self {
+        let exact = self.exact_blocks.saturating_mul(40) as u64;
+        let rest = memory_bytes.saturating_sub(BESIDE_BYTES.saturating_add(exact)).max(LEAST_BYTES);
+        self.table_bytes = usize::try_from(rest).unwrap_or(usize::MAX);
+        self
     }
 
     /// The blocks that caches and sets are counted in.

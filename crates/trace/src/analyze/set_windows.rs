@@ -82,10 +82,10 @@ impl Windows {
         }
     }
 
-    fn take_one(&mut self, window: u32) {
+    fn take(&mut self, window: u32, count: u64) {
         let place = window.saturating_sub(self.first.unwrap_or(0)) as usize;
         if let Some(blocks) = self.blocks.get_mut(place) {
-            *blocks = blocks.saturating_sub(1);
+            *blocks = blocks.saturating_sub(count);
         }
     }
 }
@@ -138,11 +138,11 @@ impl SetWindows {
         }
     }
 
-    /// Counts a touch of a block that was touched last at that time.
+    /// Counts a touch, which stands for so many, of a block that was touched last at that time.
     #[inline]
-    pub fn count(&mut self, last: Moment) {
+    pub fn count(&mut self, last: Moment, times: u64) {
         let new_for: u32 = self.begun.iter().map(|&begun| u32::from(last.0 < begun)).sum();
-        self.new_for[new_for as usize] += 1;
+        self.new_for[new_for as usize] += times;
     }
 
     /// Adds this second to its windows.
@@ -170,14 +170,14 @@ impl SetWindows {
         (self.now, self.bounds_ns) = (Moment::NEVER, [1, 0]);
     }
 
-    /// A block's last touch in one part and its first in the next: where both are in one window, it was counted twice.
+    /// A block's last touch in one part and its first in the next: where both are in one window, it was counted twice, and stands for so many.
     #[inline]
-    pub fn counted_twice(&mut self, before: Moment, after: Moment) {
+    pub fn counted_twice(&mut self, before: Moment, after: Moment, times: u64) {
         for (windows, width) in self.widths.iter_mut().zip(WIDTHS_S).rev() {
             if before.window(width) != after.window(width) {
                 return;
             }
-            windows.take_one(after.window(width));
+            windows.take(after.window(width), times);
         }
     }
 

@@ -7,6 +7,7 @@ use crate::outputs;
 use crate::traces::{self, Rows};
 use ioscape_machine::output::Outputs;
 use ioscape_machine::parallel;
+use ioscape_machine::pipeline::pipeline;
 use ioscape_schema::Io;
 use ioscape_trace::analyze::device_names::DeviceNames;
 use ioscape_trace::analyze::state::{Header, Part as PartState};
@@ -15,8 +16,6 @@ use std::io::{self, BufWriter};
 
 /// Bytes gathered before they are written.
 const BUFFER: usize = 1 << 20;
-/// Rows that one thread takes at a time: enough that merging its part costs little beside.
-const SEGMENT: usize = 1 << 19;
 
 /// The state, by the name of its argument.
 pub const STATE: &str = "--state";
@@ -44,6 +43,10 @@ pub fn main(args: &AnalyzeArgs) -> Result<(), Failure> {
         ..AnalysisOptions::default()
     };
     let options = options.on_the_clock(rows.clock().1);
+    let options = match args.memory {
+        Some(bytes) => options.within(bytes),
+        None => options,
+    };
     let threads = args.threads.map_or_else(parallel::processors, |threads| threads as usize);
     let whole = match args.state {
         Some(_) => Analysis::part(&options),
@@ -52,7 +55,7 @@ pub fn main(args: &AnalyzeArgs) -> Result<(), Failure> {
     let analysis = if threads <= 1 {
         alone(&mut rows, first, whole)?
     } else {
-        shared(&mut rows, first, &options, threads - 1, whole)?
+        shared(&mut rows, first, &options, threads, whole)?
     };
     rows.done();
     let name = traces::name(&trace.traces);
@@ -102,33 +105,33 @@ fn alone(rows: &mut Rows, mut batch: Vec<Io>, mut analysis: Analysis) -> Result<
     Ok(analysis)
 }
 
-/// Rows that one thread takes, and the devices they may have.
+/// Rows on their way through the analysis, and the devices they may have.
 type Segment = (Vec<Io>, DeviceNames);
 
-/// This thread reads and merges; `workers` others analyse segments of the trace.
+/// This thread reads; all of them share out the units of the analysis.
 fn shared(
     rows: &mut Rows,
     first: Vec<Io>,
     options: &AnalysisOptions,
-    workers: usize,
-    mut whole: Analysis,
+    threads: usize,
+    mut analysis: Analysis,
 ) -> Result<Analysis, Failure> {
-    let (mut batch, mut more) = (first, true);
+    let (mut first, mut more) = (Some(first), true);
     let mut devices = DeviceNames::default();
     let next = |(mut segment, _): Segment| {
         segment.clear();
-        while more && segment.len() < SEGMENT {
-            segment.extend_from_slice(&batch);
-            more = rows.next(&mut batch)?;
+        if let Some(first) = first.take() {
+            segment = first;
+        }
+        while more && segment.is_empty() {
+            more = rows.next(&mut segment)?;
         }
         devices.learn(&rows.info().devices);
+        options.put_on_the_clock(&mut segment);
         Ok::<_, Failure>((!segment.is_empty()).then(|| (segment, devices.clone())))
     };
-    let work = |(rows, devices): &Segment| {
-        let mut part = Analysis::part(options).with_names(devices.clone());
-        part.update(rows);
-        part
-    };
-    parallel::in_order(workers, next, work, |part| whole.merge(part))?;
-    Ok(whole)
+    let (_, units) = analysis.units();
+    pipeline(threads, units.into(), next, |unit, (rows, devices)| unit.update(rows, devices))?;
+    analysis.name_devices(&rows.info().devices);
+    Ok(analysis)
 }

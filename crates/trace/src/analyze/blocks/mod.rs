@@ -1,55 +1,33 @@
 //! Which blocks are touched, when again, and how often? (Figures 12 and 13, working set)
 
+mod block;
 mod packed;
+mod partition;
 mod size;
+mod table;
 
-use crate::analyze::key_table::KeyTable;
 use crate::analyze::log_histogram::LogHistogram;
 use crate::analyze::set_windows::{Moment, SetWindows};
 use crate::analyze::time_series::{HOUR_NS, SECOND_NS};
-use branches::prefetch_read_data;
+use block::{Block, First, WAS_READ, WAS_WRITTEN, WRITES};
 use ioscape_schema::trace_summary::{Overwrites, Popularity, WorkingSet};
 use ioscape_schema::{Io, Op, TraceInfo};
+use std::collections::BTreeMap;
+use table::{Found, GROUP, GROUP_BITS, GroupPlace, Table};
 
 pub use size::{BLOCK_BITS, BlockAlign, BlockSize, MOST_BLOCKS, on, spread, touched};
 
-/// Most groups in the table: 256 GiB of data in single blocks of 8 KiB, 1 TiB in runs of four, in about 3.5 GB.
-const MOST_GROUPS: usize = 1 << 25;
+/// Most bytes of the table, unless something else is asked for: about 190 million blocks.
+pub const MOST_BYTES: usize = 4 << 30;
 
-/// Neighbouring blocks kept together: what is known of them fills one line of the processor's caches.
-const GROUP: usize = 4;
-const GROUP_BITS: u32 = GROUP.ilog2();
 /// Most touches that wait.
 const MOST_WAITING: usize = 1024;
-/// That a block was read, and that it was written, beside the number of its writes in Figures 12 and 13.
-const WAS_READ: u32 = 1 << 31;
-const WAS_WRITTEN: u32 = 1 << 30;
-/// The bits of the number of its writes.
-const WRITES: u32 = WAS_WRITTEN - 1;
-
-/// What is known of the blocks of one group.
-#[derive(Clone, Copy, Debug, Default)]
-#[repr(align(64))]
-struct Group {
-    last_write_ns: [u64; GROUP],
-    last: [Moment; GROUP],
-    writes: [u32; GROUP],
-}
-
-/// What a part also keeps of them for its merge.
-#[derive(Clone, Copy, Debug, Default)]
-struct Firsts {
-    write_ns: [u64; GROUP],
-    touch: [Moment; GROUP],
-}
-
 /// Blocks of one group that a request touches.
 #[derive(Clone, Copy, Debug)]
 struct Touch {
-    group: u64,
+    /// Nothing where it is not followed.
+    place: Option<GroupPlace>,
     now_ns: u64,
-    /// The group's number in the table.
-    number: Option<u32>,
     from: u8,
     to: u8,
     /// Where the blocks end whose writes count in Figures 12 and 13, which go by [`BlockAlign::Request`].
@@ -57,33 +35,31 @@ struct Touch {
     read: bool,
 }
 
-/// A table of all blocks touched: the one part of the analysis that grows with the trace, 20 to 120 bytes a block.
+/// A table of all blocks touched: the one part of the analysis that grows with the trace, by about 22 bytes a block, and
+/// as many more in a part. At its bound it goes on with a half of the blocks, each counted
+/// twice: what was counted before stands, so sums stay right on average.
 #[derive(Clone, Debug)]
 pub struct Blocks {
     size: BlockSize,
-    table: KeyTable,
-    groups: Vec<Group>,
-    /// As many as groups in a part, else none.
-    firsts: Vec<Firsts>,
+    table: Table,
     part: bool,
     tracked: u64,
     windows: SetWindows,
     delays: LogHistogram,
     block_writes: u64,
     cut: u64,
+    /// Of parts that were merged.
     untracked: u64,
-    most: usize,
+    most_bytes: usize,
     waiting: Vec<Touch>,
 }
 
 impl Blocks {
-    /// Blocks of that size. A `part` can be merged into what comes before.
-    pub fn new(size: BlockSize, part: bool) -> Self {
+    /// Blocks of that size, in a table of at most about so many bytes. A `part` can be merged into what comes before.
+    pub fn new(size: BlockSize, part: bool, most_bytes: usize) -> Self {
         Self {
             size,
-            table: KeyTable::default(),
-            groups: Vec::new(),
-            firsts: Vec::new(),
+            table: Table::new(part),
             part,
             tracked: 0,
             windows: SetWindows::default(),
@@ -91,7 +67,7 @@ impl Blocks {
             block_writes: 0,
             cut: 0,
             untracked: 0,
-            most: MOST_GROUPS,
+            most_bytes,
             waiting: Vec::with_capacity(MOST_WAITING),
         }
     }
@@ -99,12 +75,11 @@ impl Blocks {
     /// Takes in the next requests.
     pub fn update_all(&mut self, ios: &[Io]) {
         self.gather(ios);
-        self.find();
         self.settle();
     }
 
-    /// The first of three steps that take in requests: what the next step needs is on its way from memory then. They are best
-    /// some microseconds apart, in which other work is done.
+    /// The first of two steps that take in requests: what the second needs is on its way from memory then. They are best a
+    /// microsecond apart, in which other work is done.
     pub fn gather(&mut self, ios: &[Io]) {
         for io in ios {
             let keys = touched(io, self.size);
@@ -115,24 +90,18 @@ impl Blocks {
             while key < keys.end {
                 let group = key >> GROUP_BITS;
                 let end = keys.end.min((group + 1) << GROUP_BITS);
-                let from = (key & (GROUP as u64 - 1)) as u8;
+                let from = (key & (GROUP - 1)) as u8;
                 let to = from + (end - key) as u8;
                 let figures_to = from + (figures_end.clamp(key, end) - key) as u8;
                 let read = io.request.op == Op::Read;
                 let now_ns = io.queued_ns;
-                self.table.fetch(group);
-                self.waiting.push(Touch {
-                    group,
-                    now_ns,
-                    number: None,
-                    from,
-                    to,
-                    figures_to,
-                    read,
-                });
+                let place = self.table.place(group);
+                if let Some(place) = place {
+                    self.table.fetch(place);
+                }
+                self.waiting.push(Touch { place, now_ns, from, to, figures_to, read });
                 key = end;
                 if self.waiting.len() == MOST_WAITING {
-                    self.find();
                     self.settle();
                 }
             }
@@ -144,123 +113,125 @@ impl Blocks {
         if io.moves_data() { u64::from(io.request.len) } else { 0 }
     }
 
-    /// The second step: the groups of what was gathered.
-    pub fn find(&mut self) {
-        for touch in &mut self.waiting {
-            touch.number = self.table.number(touch.group, self.most);
-            if let Some(group) = touch.number.and_then(|number| self.groups.get(number as usize)) {
-                prefetch_read_data::<_, 0>(&raw const *group);
-            }
-        }
-        self.make_room();
-    }
-
-    fn make_room(&mut self) {
-        self.groups.resize(self.table.len(), Group::default());
-        if self.part {
-            self.firsts.resize(self.table.len(), Firsts::default());
-        }
-    }
-
-    /// The third step: counts what was gathered and found.
+    /// The second step: counts what was gathered.
     pub fn settle(&mut self) {
         let mut touches = std::mem::take(&mut self.waiting);
         touches.drain(..).for_each(|touch| self.touch(&touch));
         self.waiting = touches;
+        self.make_room();
+    }
+
+    /// Goes on with fewer blocks when the table is too large.
+    fn make_room(&mut self) {
+        while self.table.bytes() > self.most_bytes && self.table.halve() {}
     }
 
     #[inline]
     fn touch(&mut self, touch: &Touch) {
-        let blocks = usize::from(touch.from)..usize::from(touch.to);
-        let Some(number) = touch.number.map(|number| number as usize) else {
-            self.untracked += blocks.len() as u64;
-            return;
-        };
         let now = self.windows.enter(touch.now_ns);
-        let group = &mut self.groups[number];
-        for block in blocks {
-            let last = std::mem::replace(&mut group.last[block], now);
-            self.windows.count(last);
-            let fresh = last == Moment::NEVER;
-            self.tracked += u64::from(fresh);
-            if fresh && self.part {
-                self.firsts[number].touch[block] = now;
+        let figures = touch.from..if touch.read { touch.from } else { touch.figures_to };
+        self.block_writes += u64::from(figures.end.saturating_sub(figures.start));
+        let Some(place) = touch.place else { return };
+        for number in touch.from..touch.to {
+            let found = self.table.find(place, number);
+            let mut block = self.table.get(&found);
+            let last = std::mem::replace(&mut block.last, now);
+            self.count(last);
+            block.writes |= if touch.read { WAS_READ } else { WAS_WRITTEN };
+            let counted = figures.contains(&number);
+            let again = block.writes & WRITES > 0;
+            if counted && again {
+                let delay_ns = touch.now_ns.saturating_sub(block.last_write_ns);
+                self.delays.add_many(delay_ns, self.table.one_in());
             }
-            if touch.read {
-                group.writes[block] |= WAS_READ;
-                continue;
+            if counted {
+                block.last_write_ns = touch.now_ns;
+                block.writes = more_writes(block.writes, 1);
             }
-            group.writes[block] |= WAS_WRITTEN;
-            if block >= usize::from(touch.figures_to) {
-                continue;
+            self.table.put(&found, &block);
+            if self.part && (!found.known() || (counted && !again)) {
+                self.begin(&found, now, (counted && !again).then_some(touch.now_ns));
             }
-            self.block_writes += 1;
-            if group.writes[block] & WRITES > 0 {
-                self.delays.add(touch.now_ns.saturating_sub(group.last_write_ns[block]));
-            } else if self.part {
-                self.firsts[number].write_ns[block] = touch.now_ns;
-            }
-            group.last_write_ns[block] = touch.now_ns;
-            group.writes[block] = more_writes(group.writes[block], 1);
         }
+    }
+
+    /// Counts a touch of a block that was touched last at that time.
+    #[inline]
+    fn count(&mut self, last: Moment) {
+        let one_in = self.table.one_in();
+        self.windows.count(last, one_in);
+        self.tracked += if last == Moment::NEVER { one_in } else { 0 };
+    }
+
+    /// Keeps the first touch of a block, or the first write.
+    fn begin(&mut self, found: &Found, now: Moment, write_ns: Option<u64>) {
+        let Some(first) = self.table.first(found) else { return };
+        if !found.known() {
+            first.touch = now;
+        }
+        first.write_ns = write_ns.unwrap_or(first.write_ns);
     }
 
     /// Adds the later part.
     pub fn merge(&mut self, later: Self) {
         self.windows.merge(&later.windows);
-        for (key, theirs) in later.table.iter() {
-            let number = self.table.number(key, self.most);
+        while self.table.one_in() < later.table.one_in() && self.table.halve() {}
+        for (key, block, first) in later.table.iter() {
+            self.join(key, &block, &first);
             self.make_room();
-            let at = theirs as usize;
-            self.join(number, &later.groups[at], &later.firsts[at]);
         }
         self.delays.merge(&later.delays);
+        self.tracked += later.tracked;
         self.block_writes += later.block_writes;
         self.cut += later.cut;
-        self.untracked += later.untracked;
+        self.untracked += later.untracked();
     }
 
-    fn join(&mut self, number: Option<u32>, theirs: &Group, firsts: &Firsts) {
-        for block in (0..GROUP).filter(|&block| theirs.last[block] != Moment::NEVER) {
-            let writes = theirs.writes[block] & WRITES;
-            let Some(number) = number.map(|number| number as usize) else {
-                self.untracked += u64::from(writes.max(1));
-                continue;
-            };
-            let group = &mut self.groups[number];
-            let last = std::mem::replace(&mut group.last[block], theirs.last[block]);
-            if last == Moment::NEVER {
-                self.tracked += 1;
-            } else {
-                self.windows.counted_twice(last, firsts.touch[block]);
-            }
-            if last == Moment::NEVER && self.part {
-                self.firsts[number].touch[block] = firsts.touch[block];
-            }
-            group.writes[block] |= theirs.writes[block] & !WRITES;
-            if writes == 0 {
-                continue;
-            }
-            let first_ns = firsts.write_ns[block];
-            if group.writes[block] & WRITES > 0 {
-                self.delays.add(first_ns.saturating_sub(group.last_write_ns[block]));
-            } else if self.part {
-                self.firsts[number].write_ns[block] = first_ns;
-            }
-            group.last_write_ns[block] = theirs.last_write_ns[block];
-            group.writes[block] = more_writes(group.writes[block], writes);
+    fn join(&mut self, key: u64, theirs: &Block, first: &First) {
+        let Some(place) = self.table.place(key >> GROUP_BITS) else { return };
+        let found = self.table.find(place, (key & (GROUP - 1)) as u8);
+        let mut block = self.table.get(&found);
+        let one_in = self.table.one_in();
+        let last = std::mem::replace(&mut block.last, theirs.last);
+        if last != Moment::NEVER {
+            self.windows.counted_twice(last, first.touch, one_in);
+            self.tracked = self.tracked.saturating_sub(one_in);
+        }
+        block.writes |= theirs.writes & !WRITES;
+        let (mine, more) = (block.writes & WRITES, theirs.writes & WRITES);
+        if mine > 0 && more > 0 {
+            let delay_ns = first.write_ns.saturating_sub(block.last_write_ns);
+            self.delays.add_many(delay_ns, one_in);
+        }
+        if more > 0 {
+            block.last_write_ns = theirs.last_write_ns;
+            block.writes = more_writes(block.writes, more);
+        }
+        self.table.put(&found, &block);
+        if self.part {
+            let written = (mine == 0 && more > 0).then_some(first.write_ns);
+            self.begin(&found, first.touch, written);
         }
     }
 
     /// Gives the devices other numbers: `numbers` by the present ones.
     pub fn renumber(&mut self, numbers: &[u16]) {
-        let group = |key: u64| on(numbers, key << GROUP_BITS) >> GROUP_BITS;
-        self.table = self.table.iter().map(|(key, number)| (group(key), number)).collect();
+        let mut table = Table::new(self.part);
+        while table.one_in() < self.table.one_in() && table.halve() {}
+        for (key, block, first) in self.table.iter() {
+            table.restore(on(numbers, key), &block, &first);
+        }
+        self.table = table;
     }
 
-    /// Touches of blocks that had no more place in the table.
+    /// Touches of blocks that had no place in the table.
     pub fn untracked(&self) -> u64 {
-        self.untracked
+        self.untracked + self.table.untracked()
+    }
+
+    /// Every so many-th block is followed, and how far the number of blocks may be off with a probability of 90 %, as a part of it.
+    pub fn sample(&self) -> (u64, f64) {
+        (self.table.one_in(), self.table.error90())
     }
 
     /// Requests longer than what is counted of one.
@@ -287,10 +258,17 @@ impl Blocks {
 
     /// How writes spread over blocks.
     pub fn popularity(&self, info: &TraceInfo) -> Popularity {
-        let written = self.writes().map(|writes| writes & WRITES).filter(|&writes| writes > 0);
-        let mut counts: Vec<u32> = written.collect();
-        counts.sort_unstable_by(|a, b| b.cmp(a));
-        let blocks = counts.len() as u64;
+        let mut by_writes: BTreeMap<u32, u64> = BTreeMap::new();
+        let mut single = 0;
+        for writes in self.table.blocks().map(|block| block.writes & WRITES) {
+            match writes {
+                0 => {}
+                1 => single += self.table.one_in(),
+                more => *by_writes.entry(more).or_default() += self.table.one_in(),
+            }
+        }
+        by_writes.extend((single > 0).then_some((1, single)));
+        let blocks: u64 = by_writes.values().sum();
         let capacities: Option<Vec<u64>> = info.devices.iter().map(|d| d.capacity_bytes).collect();
         let capacity: u64 = capacities.unwrap_or_default().iter().sum();
         let hundredth = [blocks.div_ceil(100), capacity / self.size.bytes() / 100];
@@ -300,11 +278,17 @@ impl Blocks {
         ranks.dedup();
         let mut curve = Vec::with_capacity(ranks.len());
         let (mut sum, mut rank) = (0u64, 0u64);
+        let mut groups = by_writes.into_iter().rev().peekable();
         for &until in ranks.iter().filter(|&&until| until > 0) {
-            let more = &counts[rank as usize..until as usize];
-            sum += more.iter().map(|&writes| u64::from(writes)).sum::<u64>();
-            rank = until;
-            curve.push((until, sum as f64 / self.block_writes.max(1) as f64));
+            while let Some((writes, left)) = groups.peek_mut().filter(|_| rank < until) {
+                let taken = (*left).min(until - rank);
+                (rank, *left) = (rank + taken, *left - taken);
+                sum += u64::from(*writes) * taken;
+                if *left == 0 {
+                    groups.next();
+                }
+            }
+            curve.push((until, (sum as f64 / self.block_writes.max(1) as f64).min(1.0)));
         }
         let share = |rank: u64| curve.iter().find(|point| point.0 >= rank).map(|point| point.1);
         Popularity {
@@ -321,18 +305,16 @@ impl Blocks {
 
     /// Distinct bytes, in all and by windows of the three finest widths kept, from `origin_ns` on.
     pub fn working_set(&self, origin_ns: u64) -> WorkingSet {
-        let bytes = |blocks: usize| (blocks as u64).saturating_mul(self.size.bytes());
-        let written = |writes: &u32| writes & WAS_WRITTEN > 0;
+        let [read, written] = [WAS_READ, WAS_WRITTEN].map(|mark| {
+            let blocks = self.table.blocks().filter(|block| block.writes & mark > 0).count();
+            (blocks as u64 * self.table.one_in()).saturating_mul(self.size.bytes())
+        });
         WorkingSet {
             bytes: self.unique_bytes(),
-            read_bytes: bytes(self.writes().filter(|writes| writes & WAS_READ > 0).count()),
-            write_bytes: bytes(self.writes().filter(written).count()),
+            read_bytes: read,
+            write_bytes: written,
             over_time: self.windows.finish(self.size.bytes(), origin_ns),
         }
-    }
-
-    fn writes(&self) -> impl Iterator<Item = u32> + '_ {
-        self.groups.iter().flat_map(|group| group.writes)
     }
 }
 

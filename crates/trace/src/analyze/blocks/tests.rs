@@ -23,27 +23,54 @@ fn blocks_are_those_of_a_cache_or_those_of_the_request() {
 
 #[test]
 fn sets_are_aligned_and_overwrites_go_by_the_request() {
-    let mut seen = Blocks::new(BlockSize::of(8192), false);
+    let mut seen = Blocks::new(BlockSize::of(8192), false, MOST_BYTES);
     seen.update_all(&[io(Op::Write, 0, 4096, 8192), io(Op::Write, 1, 12_288, 8192)]);
     assert_eq!(seen.working_set(0).write_bytes, 3 * 8192);
     let found = seen.overwrites();
     assert_eq!((found.block_writes, found.delay_ns.count), (2, 0));
-    let mut seen = Blocks::new(BlockSize::of(8192).begin(BlockAlign::Request), false);
+    let mut seen = Blocks::new(BlockSize::of(8192).begin(BlockAlign::Request), false, MOST_BYTES);
     seen.update_all(&[io(Op::Write, 0, 4096, 8192), io(Op::Write, 1, 12_288, 8192)]);
     assert_eq!(seen.working_set(0).write_bytes, 2 * 8192);
 }
 
+/// Sixty thousand blocks, each written twice and read once, in a table for all and in one for a few.
 #[test]
-fn a_full_table_takes_no_more_blocks_and_says_so() {
-    let mut seen = Blocks { most: 2, ..Blocks::new(BlockSize::of(8192), false) };
-    let far = |b: u64| io(Op::Read, b, b * 8192 * GROUP as u64, 8192);
-    seen.update_all(&(0..4).chain(0..2).map(far).collect::<Vec<_>>());
-    assert_eq!((seen.unique_bytes(), seen.untracked()), (2 * 8192, 2));
+fn a_table_at_its_bound_goes_on_with_a_sample() {
+    let rows = (0..180_000u64).map(|at| {
+        let (round, block) = (at / 60_000, at % 60_000);
+        let op = if round == 2 { Op::Read } else { Op::Write };
+        io(op, at / 1000, block * 8192 * GROUP, 8192)
+    });
+    let rows: Vec<Io> = rows.collect();
+    let of = |most_bytes| {
+        let mut seen = Blocks::new(BlockSize::of(8192), false, most_bytes);
+        rows.chunks(100).for_each(|rows| seen.update_all(rows));
+        seen
+    };
+    let (all, few) = (of(MOST_BYTES), of(300_000));
+    assert_eq!((all.unique_bytes(), all.sample()), (60_000 * 8192, (1, 0.0)));
+    let (one_in, error) = few.sample();
+    assert!(one_in > 1 && few.table.bytes() <= 300_000 && error > 0.0 && error < 0.2, "{error}");
+    let near = |found: f64, expected: f64| (found / expected - 1.0).abs() < 0.1;
+    let [all, few] = [all, few].map(|seen| {
+        let (set, overwrites) = (seen.working_set(0), seen.overwrites());
+        let popular = seen.popularity(&TraceInfo::default());
+        [
+            set.bytes as f64,
+            set.write_bytes as f64,
+            overwrites.delay_ns.count as f64,
+            overwrites.delay_ns.mean,
+            popular.blocks_written as f64,
+            popular.top_1_percent_written,
+            set.over_time[1].bytes[7] as f64,
+        ]
+    });
+    assert!(few.iter().zip(all).all(|(few, all)| near(*few, all)), "{few:?} for {all:?}");
 }
 
 #[test]
 fn overwrites_popularity_and_working_set_of_a_known_stream() {
-    let mut seen = Blocks::new(BlockSize::of(8192), false);
+    let mut seen = Blocks::new(BlockSize::of(8192), false, MOST_BYTES);
     for (op, s, block) in [
         (Op::Write, 0, 0),
         (Op::Write, 1, 0),

@@ -64,17 +64,17 @@ impl Header {
         asked: &Asked,
     ) -> Self {
         let on_the_clock = |ns: u64| ns.saturating_add(analysis.options.origin_ns);
-        let disks = (0u16..=u16::MAX).zip(&analysis.disks).filter_map(|(device, disk)| {
-            let [first_ns, last_ns] = disk.as_ref()?.arrivals_ns()?;
+        let disks = analysis.disks.iter().filter_map(|(device, disk)| {
+            let [first_ns, last_ns] = disk.arrivals_ns()?;
             Some(DiskStretch { device, first_ns, last_ns })
         });
         Self {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             name: name.to_owned(),
-            ios: analysis.ios,
+            ios: analysis.span.ios,
             clock,
-            first_ns: analysis.first_ns.unwrap_or(0),
-            last_ns: analysis.last_arrival_ns,
+            first_ns: analysis.span.first_ns.unwrap_or(0),
+            last_ns: analysis.span.last_arrival_ns,
             longest_pause_ns: analysis.inter_arrival.longest_ns(),
             asked: Asked {
                 from_ns: asked.from_ns.map(on_the_clock),

@@ -1,0 +1,112 @@
+//! An analysis as units that know nothing of one another: each takes in all rows in their order, one thread at a time.
+
+use super::absorption::AbsorbedWrites;
+use super::accumulate::Accumulate;
+use super::alignment::Alignment;
+use super::blocks::Blocks;
+use super::burstiness::Arrivals;
+use super::device_names::DeviceNames;
+use super::disks::Disks;
+use super::inter_arrival::InterArrival;
+use super::io_types::IoTypes;
+use super::latency_over_time::LatencyOverTime;
+use super::miss_ratio::StackDistances;
+use super::partitions::Partitions;
+use super::processes::Processes;
+use super::rates::Rates;
+use super::response_time::ResponseTime;
+use super::span::Span;
+use ioscape_schema::Io;
+
+/// Rows that pass through one step before the next takes them: a part of what a processor's first cache holds.
+pub(super) const STRIDE: usize = 128;
+
+/// How many units an analysis has.
+pub const UNITS: usize = 6;
+
+/// What is counted of each request by itself or of neighbours.
+#[derive(Debug)]
+pub(super) struct Loads<'a> {
+    pub span: &'a mut Span,
+    pub partitions: &'a mut Partitions,
+    pub inter_arrival: &'a mut InterArrival,
+    pub types: &'a mut IoTypes,
+    pub alignment: &'a mut Alignment,
+    pub arrivals: &'a mut Arrivals,
+}
+
+impl Loads<'_> {
+    fn update(&mut self, rows: &[Io]) {
+        self.span.update_all(rows);
+        self.partitions.update_all(rows);
+        self.inter_arrival.update_all(rows);
+        self.types.update_all(rows);
+        self.alignment.update_all(rows);
+        self.arrivals.update_all(rows);
+    }
+}
+
+/// Response times, and the load over time.
+#[derive(Debug)]
+pub(super) struct Times<'a> {
+    pub response_time: &'a mut ResponseTime,
+    pub rates: &'a mut Rates,
+    pub latency: &'a mut LatencyOverTime,
+    pub processes: &'a mut Processes,
+}
+
+impl Times<'_> {
+    fn update(&mut self, rows: &[Io], names: &DeviceNames) {
+        self.response_time.update_all(rows);
+        self.rates.update_all(rows);
+        self.latency.update_all(rows);
+        rows.iter().for_each(|io| self.processes.update(io, names.hash(io.device)));
+    }
+}
+
+/// One unit of an analysis: of [`Analysis::units`](super::Analysis::units).
+#[derive(Debug)]
+pub struct Unit<'a>(pub(super) Kind<'a>);
+
+#[derive(Debug)]
+pub(super) enum Kind<'a> {
+    Loads(Loads<'a>),
+    Times(Times<'a>),
+    Disks(&'a mut Disks),
+    Distances(&'a mut StackDistances),
+    Written(&'a mut AbsorbedWrites),
+    Blocks(&'a mut Blocks),
+}
+
+impl Unit<'_> {
+    /// Takes in the next rows, which are [on the clock](super::AnalysisOptions::put_on_the_clock); `names` has their devices.
+    pub fn update(&mut self, rows: &[Io], names: &DeviceNames) {
+        for rows in rows.chunks(STRIDE) {
+            self.gather(rows);
+            self.settle(rows, names);
+        }
+    }
+
+    /// The first step with some rows: has brought from memory what the second needs.
+    pub(super) fn gather(&mut self, rows: &[Io]) {
+        match &mut self.0 {
+            Kind::Blocks(blocks) => blocks.gather(rows),
+            Kind::Written(absorbed) => absorbed.gather(rows),
+            _ => {}
+        }
+    }
+
+    /// The second step with the same rows.
+    pub(super) fn settle(&mut self, rows: &[Io], names: &DeviceNames) {
+        match &mut self.0 {
+            Kind::Loads(loads) => loads.update(rows),
+            Kind::Times(times) => times.update(rows, names),
+            Kind::Disks(disks) => rows.iter().for_each(|io| disks.update(io)),
+            Kind::Distances(distances) => {
+                rows.iter().for_each(|io| distances.update(io, names.hash(io.device)));
+            }
+            Kind::Written(absorbed) => absorbed.settle(),
+            Kind::Blocks(blocks) => blocks.settle(),
+        }
+    }
+}
