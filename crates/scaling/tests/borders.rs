@@ -2,12 +2,12 @@
 
 mod machines;
 
-use ioscape_scaling::{EvaluationOptions, explore};
+use ioscape_scaling::explore;
 use ioscape_schema::{BorderOperation, Evaluation, Workload};
 use machines::{Level, MIB, Machine, hierarchy, mix, options, shape, steps};
 
-const SEEDS: u64 = 100;
-const WRONG_MOST: usize = 5;
+const SEEDS: u64 = 40;
+const WRONG_MOST: usize = 2;
 const MEMORY: f64 = 8e9;
 const SERVER: f64 = 1e8;
 const DISK: f64 = 1e7;
@@ -19,7 +19,7 @@ fn unique(workload: &Workload) -> f64 {
 }
 
 fn evaluate(seed: u64, most_mib: f64, law: Law) -> Evaluation {
-    let options = EvaluationOptions { level_counts: false, ..options(most_mib * MIB) };
+    let options = options(most_mib * MIB);
     explore(&options, &mut Machine::new(seed, law)).unwrap()
 }
 
@@ -48,7 +48,13 @@ fn check(name: &str, most_mib: f64, law: Law, reads: &[f64], writes: &[f64], reg
                 .iter()
                 .map(|b| format!("{:?} {:.1}", b.operation, b.unique_bytes / MIB))
                 .collect();
-            wrong.push(format!("seed {seed}: {} regions, {borders:?}", evaluation.regions.len()));
+            let counts = &evaluation.level_counts;
+            let counts: Vec<String> =
+                counts.iter().map(|c| format!("{} {:.2}", c.regions, c.probability)).collect();
+            wrong.push(format!(
+                "seed {seed}: {} regions of {counts:?}, {borders:?}",
+                evaluation.regions.len()
+            ));
         }
     }
     assert!(wrong.len() <= WRONG_MOST, "{name}: wrong in {} of {SEEDS}: {wrong:#?}", wrong.len());

@@ -12,7 +12,7 @@ pub struct Point {
     /// Value of the varied parameter, in its own unit.
     #[serde(deserialize_with = "crate::range::not_negative")]
     pub value: f64,
-    /// The measurement whose throughput is the median of the rounds.
+    /// The measurement whose throughput is nearest to the median of the rounds.
     pub measurement: Measurement,
     /// Throughput of every round that counts, in bytes per second, in the order measured.
     #[serde(default, deserialize_with = "crate::range::not_negative")]
@@ -27,9 +27,16 @@ pub struct Point {
 }
 
 impl Point {
-    /// Throughput in bytes per second: the median of the rounds.
+    /// Throughput in bytes per second: the median of the rounds, between the middle two when their number is even.
     pub fn throughput(&self) -> f64 {
-        self.measurement.throughput_bytes_per_s
+        let mut rounds = self.rounds.clone();
+        rounds.sort_by(f64::total_cmp);
+        let middle = rounds.len() / 2;
+        match rounds.len() {
+            0 => self.measurement.throughput_bytes_per_s,
+            n if n % 2 == 1 => rounds[middle],
+            _ => (rounds[middle - 1] + rounds[middle]) / 2.0,
+        }
     }
 }
 

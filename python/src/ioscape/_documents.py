@@ -1047,7 +1047,7 @@ class PartitionShare:
 @dataclass(kw_only=True)
 class Point:
     """One point of a single-parameter curve."""
-    # The measurement whose throughput is the median of the rounds.
+    # The measurement whose throughput is nearest to the median of the rounds.
     measurement: Measurement
     # Value of the varied parameter, in its own unit.
     value: float

@@ -83,8 +83,7 @@ impl<'a, P: Probe> Exploration<'a, P> {
 
     /// The evaluation so far.
     pub(crate) fn into_evaluation(mut self) -> Evaluation {
-        let counts = self.options.level_counts;
-        assemble::finish(&mut self.evaluation, &self.state.evidence, &self.state.levels, counts);
+        assemble::finish(&mut self.evaluation, &self.state.evidence, &self.state.levels);
         self.evaluation
     }
 

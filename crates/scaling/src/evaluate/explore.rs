@@ -5,6 +5,7 @@ use super::options::EvaluationOptions;
 use super::probe::{Interrupted, Probe, TimeLimits};
 use super::{all_parameters, pilot, region_curves, rounds, set_sizes};
 use crate::judge::borders::SetBorder;
+use crate::judge::document::found_late;
 use crate::model::next_points;
 use crate::phase::Phase;
 use ioscape_schema::{Access, BorderOperation, Engine, Evaluation, Purpose, Workload};
@@ -43,8 +44,18 @@ fn phases<P: Probe>(exploration: &mut Exploration<'_, P>) -> Result<(), P::Error
     }
     interactions(exploration)?;
     exploration.begin(Phase::Rounds);
+    set_sizes::decide_again(exploration)?;
+    // A region that turned up only now has no curves yet.
+    if region_curves::missing(exploration) > 0 {
+        region_curves::region_curves(exploration)?;
+    }
+    exploration.begin(Phase::Rounds);
     rounds::finish(exploration)?;
     set_sizes::settle_again(exploration);
+    let missing = region_curves::missing(exploration);
+    if missing > 0 {
+        exploration.shorten(Phase::Rounds, found_late(missing));
+    }
     Ok(())
 }
 

@@ -36,8 +36,8 @@ pub struct EvaluationOptions {
     pub flush_interval_s: Option<f64>,
     /// How fast the set is laid out the first time it grows, in bytes per second; absent when unknown.
     pub layout_bytes_per_s: Option<f64>,
-    /// Whether to find at the end how probable each number of regions is, which takes a tenth of a second. Without it that number is
-    /// stated as the borders have it.
+    /// Whether borders and regions are those of the most probable number of levels, and what is in doubt is measured; that takes
+    /// tenths of a second in all. Without it they follow from rules, and their number has no probability.
     pub level_counts: bool,
 }
 

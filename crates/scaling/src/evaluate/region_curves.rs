@@ -31,6 +31,15 @@ pub(crate) fn region_curves<P: Probe>(
     Ok(())
 }
 
+/// Regions whose curves were not begun.
+pub(crate) fn missing<P: Probe>(exploration: &Exploration<'_, P>) -> usize {
+    let lacks = |&region: &usize| {
+        let key = CurveKey::Region { region, parameter: Parameter::ReadFrac };
+        !exploration.state.evidence.curves.contains_key(&key)
+    };
+    (0..exploration.state.levels.regions.len()).filter(lacks).count()
+}
+
 fn sweeps<P: Probe>(exploration: &Exploration<'_, P>, index: usize) -> Vec<Sweep> {
     let focal = &exploration.state.levels.regions[index].focal;
     let sweep = |parameter| Sweep {

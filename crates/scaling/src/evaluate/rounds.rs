@@ -4,6 +4,7 @@ use super::exploration::{Exploration, Need, ROUNDS_MOST, ROUNDS_WANTED};
 use super::probe::Probe;
 use crate::judge::points::PointId;
 use crate::statistics::median;
+use ioscape_schema::CurveKey;
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_pcg::Pcg32;
@@ -48,7 +49,15 @@ pub(crate) fn repair<P: Probe>(
     Ok(repaired)
 }
 
-/// Repeats what is still in doubt, then the points with wide intervals and the cheap ones, in random order,
+/// The ends of the regions' curves, which findings compare.
+fn ends_of_curves<P: Probe>(exploration: &Exploration<'_, P>) -> Vec<PointId> {
+    let curves = exploration.state.evidence.curves.iter();
+    let of_regions = curves.filter(|(key, _)| matches!(key, CurveKey::Region { .. }));
+    let ends = of_regions.flat_map(|(_, curve)| [curve.first(), curve.last()]);
+    ends.flatten().map(|point| point.1).collect()
+}
+
+/// Repeats what is still in doubt, then the ends of the regions' curves, then the points with wide intervals and the cheap ones, in random order,
 /// while the budget lasts.
 ///
 /// A random order within each round keeps slow changes of the machine from looking like a parameter's effect.
@@ -58,15 +67,18 @@ pub(crate) fn finish<P: Probe>(exploration: &mut Exploration<'_, P>) -> Result<(
     repair(exploration, &ids, Need::Essential)?;
     let costs: Vec<f64> = ids.iter().map(|&id| exploration.cost_s(id)).collect();
     let limit_s = CHEAP * median(&costs);
+    let ends = ends_of_curves(exploration);
     let mut random = Pcg32::seed_from_u64(exploration.options.seed);
     for round in 1..ROUNDS_WANTED {
         let store = &exploration.state.evidence.points;
         let unsure = |id: PointId| store.kept(id).relative_error() > UNSURE;
         let worth_it = |id: PointId| unsure(id) || exploration.cost_s(id) <= limit_s;
-        let due = |&id: &PointId| store.round_count(id) <= round && worth_it(id);
+        let due = |&id: &PointId| {
+            store.round_count(id) <= round && (worth_it(id) || (round == 1 && ends.contains(&id)))
+        };
         let mut due: Vec<PointId> = ids.iter().copied().filter(due).collect();
         due.shuffle(&mut random);
-        due.sort_by_key(|&id| !unsure(id));
+        due.sort_by_key(|&id| (!ends.contains(&id), !unsure(id)));
         for id in due {
             if !exploration.again(id, Need::Essential)? {
                 return Ok(());

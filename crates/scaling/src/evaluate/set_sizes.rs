@@ -5,8 +5,10 @@ use super::exploration::{Exploration, Need};
 use super::probe::Probe;
 use super::rounds;
 use super::sweep::{Refine, Sweep};
-use crate::judge::document::found_late;
-use crate::judge::levels::{Levels, RegionState, borders_of, found, reconsider};
+use crate::judge::levels::{
+    Judged, Levels, RegionState, Telling, borders_of, found, judged, reconsider,
+    settle as settle_levels,
+};
 use crate::judge::points::PointId;
 use crate::judge::regions::focal_unique_bytes;
 use crate::phase::Phase;
@@ -22,6 +24,8 @@ const CURVES: [(Phase, BorderOperation, f64); 3] = [
 const WHOLE_GRID: usize = 14;
 /// Change of log throughput between neighbours of the pilot below which it was flat.
 const FLAT: f64 = 0.1;
+/// How often in a row the number of levels is judged and a few measurements are made to tell it.
+const DECISIONS_MOST: usize = 4;
 /// Points on either side of a border below which it rests on a single measurement.
 const ALONE: usize = 2;
 /// Half the confidence interval of a point beside a border, relative, from which on the point counts as uncertain.
@@ -63,10 +67,62 @@ pub(crate) fn set_sizes<P: Probe>(
     exploration.begin(Phase::Curves);
     exploration.begin_part(3);
     let ids = exploration.state.evidence.result_points();
-    if rounds::repair(exploration, &ids, Need::Ordinary)? {
-        settle(exploration, focal);
-    }
+    rounds::repair(exploration, &ids, Need::Ordinary)?;
+    settle(exploration, focal);
+    let judged = decide(exploration, Need::Ordinary)?;
+    settle_at(exploration, focal, judged);
     Ok(())
+}
+
+/// Measures what would tell the number of levels, as long as it is in doubt.
+fn decide<P: Probe>(exploration: &mut Exploration<'_, P>, need: Need) -> Result<Judged, P::Error> {
+    let (range, asks) = (exploration.unique_bytes_range(), exploration.options.level_counts);
+    for _ in 0..DECISIONS_MOST {
+        let found = judged(&exploration.state.evidence, range, asks);
+        let before = exploration.spent_s();
+        for &measurement in &found.telling {
+            if !tell(exploration, measurement, need)? {
+                break;
+            }
+        }
+        if exploration.spent_s() == before {
+            return Ok(found);
+        }
+    }
+    Ok(judged(&exploration.state.evidence, range, asks))
+}
+
+/// Measures what would tell the number of levels once more, and looks at the regions again.
+pub(crate) fn decide_again<P: Probe>(exploration: &mut Exploration<'_, P>) -> Result<(), P::Error> {
+    let judged = decide(exploration, Need::Essential)?;
+    settle_levels(&mut exploration.state.evidence, &mut exploration.state.levels, judged);
+    Ok(())
+}
+
+/// Makes one such measurement; `false` when there is no time for it.
+fn tell<P: Probe>(
+    exploration: &mut Exploration<'_, P>,
+    next: Telling,
+    need: Need,
+) -> Result<bool, P::Error> {
+    let Telling { operation, unique_bytes } = next;
+    let key = CurveKey::UniqueBytes(operation);
+    let curve = exploration.state.evidence.throughputs(key);
+    let near = |&(value, _): &(f64, f64)| (value / unique_bytes - 1.0).abs() < 1e-6;
+    if let Some(at) = curve.iter().position(near) {
+        return exploration.again(exploration.state.evidence.ids(key)[at], need);
+    }
+    let Some(first) = exploration.state.levels.regions.first() else { return Ok(false) };
+    let template =
+        CURVES.iter().find(|c| c.1 == operation).map(|c| template(&first.focal, c.1, c.2));
+    let axis = Axis::new(&exploration.options, Parameter::UniqueBytes, 0);
+    let value = axis.round(unique_bytes);
+    let Some(workload) = template.map(|t| t.with(Parameter::UniqueBytes, value)) else {
+        return Ok(false);
+    };
+    let Some(id) = exploration.point(&key.into(), &workload, need)? else { return Ok(false) };
+    exploration.state.evidence.put(key, value, id);
+    Ok(true)
 }
 
 /// What a curve is measured with. The search for a cache size wants no help from read-ahead, which fills the cache with
@@ -161,6 +217,15 @@ fn confirm<P: Probe>(
 
 fn settle<P: Probe>(exploration: &mut Exploration<'_, P>, focal: &Workload) {
     let (borders, ranges) = found(&exploration.state.evidence, exploration.unique_bytes_range());
+    settle_at(
+        exploration,
+        focal,
+        Judged { borders, ranges, counts: Vec::new(), telling: Vec::new() },
+    );
+}
+
+fn settle_at<P: Probe>(exploration: &mut Exploration<'_, P>, focal: &Workload, judged: Judged) {
+    let Judged { borders, ranges, counts, .. } = judged;
     let axis = Axis::new(&exploration.options, Parameter::UniqueBytes, 0)
         .from(4.0 * focal.size_mean as f64);
     let state = |index: usize| {
@@ -168,14 +233,11 @@ fn settle<P: Probe>(exploration: &mut Exploration<'_, P>, focal: &Workload) {
         RegionState { range: ranges[index], focal: Workload { unique_bytes, ..focal.clone() } }
     };
     let regions = (0..ranges.len()).map(state).collect();
-    exploration.state.levels = Levels { borders, regions };
+    exploration.state.levels = Levels { borders, regions, counts };
 }
 
-/// Looks at the borders again after the repeated rounds; the regions keep their focal vectors.
+/// Looks at the borders again; the regions keep their focal vectors.
 pub(crate) fn settle_again<P: Probe>(exploration: &mut Exploration<'_, P>) {
-    let range = exploration.unique_bytes_range();
-    let new = reconsider(&mut exploration.state.evidence, &mut exploration.state.levels, range);
-    if new > 0 {
-        exploration.shorten(Phase::Rounds, found_late(new));
-    }
+    let (range, asks) = (exploration.unique_bytes_range(), exploration.options.level_counts);
+    reconsider(&mut exploration.state.evidence, &mut exploration.state.levels, range, asks);
 }

@@ -2,13 +2,13 @@
 
 use super::evidence::Evidence;
 use super::findings;
-use super::levels::{Levels, RegionState, level_counts};
+use super::levels::{Levels, RegionState};
 use super::points::PointId;
 use ioscape_schema::{
     BorderOperation, CurveKey, Evaluation, Parameter, Point, Region, RegionCurves, SlopePoint,
 };
 
-/// Brings everything but the findings, and the probabilities of the number of regions, up to date.
+/// Brings everything but the findings up to date.
 pub(crate) fn update(evaluation: &mut Evaluation, evidence: &Evidence, levels: &Levels) {
     let unique = |operation| evidence.curve(CurveKey::UniqueBytes(operation));
     evaluation.unique_bytes_curve = unique(BorderOperation::Mixed);
@@ -19,6 +19,7 @@ pub(crate) fn update(evaluation: &mut Evaluation, evidence: &Evidence, levels: &
     evaluation.unique_bytes_write_curve = unique(BorderOperation::Write);
     evaluation.unique_bytes_slope = slope(&evaluation.unique_bytes_curve);
     evaluation.borders = levels.borders.iter().map(|b| b.border).collect();
+    evaluation.level_counts = levels.counts.clone();
     evaluation.regions =
         levels.regions.iter().enumerate().map(|(i, r)| region(evidence, i, r)).collect();
     let extra =
@@ -28,15 +29,9 @@ pub(crate) fn update(evaluation: &mut Evaluation, evidence: &Evidence, levels: &
     evaluation.points_measured = evidence.points.len() as u32;
 }
 
-/// Brings everything up to date, with the probabilities of the number of regions where `counts` asks for them.
-pub(crate) fn finish(
-    evaluation: &mut Evaluation,
-    evidence: &Evidence,
-    levels: &Levels,
-    counts: bool,
-) {
+/// Brings everything up to date.
+pub(crate) fn finish(evaluation: &mut Evaluation, evidence: &Evidence, levels: &Levels) {
     update(evaluation, evidence, levels);
-    evaluation.level_counts = if counts { level_counts(evidence, levels) } else { Vec::new() };
     evaluation.findings = findings::findings(evaluation);
 }
 

@@ -10,6 +10,10 @@ pub(crate) const PERFORMS_WELL: f64 = 0.75;
 const REPEATABILITY: f64 = 0.02;
 /// Least number of repeated points, or of references, from which repeatability is estimated.
 const PAIRS: usize = 4;
+/// What may have disturbed a point that was measured only once, relative.
+const ALONE: f64 = 0.25;
+/// Uncertainty of a point over half the spread of its rounds.
+const SPREAD: f64 = 1.2;
 /// Two-sided 95 % of a normal distribution.
 pub(crate) const Z95: f64 = 1.96;
 
@@ -57,7 +61,10 @@ impl Repeatability {
         let interval = point.measurement.relative_error();
         let interval = if interval.is_finite() { interval } else { 1.0 };
         let between = Z95 * self.0 / (point.rounds.len().max(1) as f64).sqrt();
-        interval.hypot(between).clamp(REPEATABILITY, 2.0)
+        // Rounds that differ by more than runs usually do: one of them was disturbed, and it is not known which.
+        let apart = SPREAD * point.spread.unwrap_or(0.0);
+        let alone = if point.rounds.len() < 2 { ALONE } else { 0.0 };
+        interval.hypot(between).hypot(alone).max(apart).clamp(REPEATABILITY, 2.0)
     }
 
     /// Ratio of two points with bounds from both uncertainties; `None` when the lower one did not move any bytes.

@@ -24,7 +24,7 @@ pub fn judge(evaluation: &Evaluation) -> Evaluation {
     let mut judged = evaluation.clone();
     if let Some((first, last)) = levels.regions.first().zip(levels.regions.last()) {
         let range = [first.range[0], last.range[1]];
-        let new = reconsider(&mut evidence, &mut levels, range);
+        let new = reconsider(&mut evidence, &mut levels, range, true);
         if new > 0 {
             judged
                 .shortened
@@ -33,7 +33,7 @@ pub fn judge(evaluation: &Evaluation) -> Evaluation {
         }
     }
     let single_writer = std::mem::take(&mut judged.findings.single_writer);
-    assemble::finish(&mut judged, &evidence, &levels, true);
+    assemble::finish(&mut judged, &evidence, &levels);
     judged.findings.single_writer = single_writer;
     judged
 }
@@ -53,6 +53,7 @@ fn levels(evaluation: &Evaluation) -> Levels {
     Levels {
         borders: evaluation.borders.iter().map(border).collect(),
         regions: evaluation.regions.iter().map(region).collect(),
+        counts: evaluation.level_counts.clone(),
     }
 }
 

@@ -2,10 +2,8 @@
 
 use super::curve::{PERFORMS_WELL, Repeatability, best, first_at, inverse};
 use super::flush::flush_slowdown;
-use super::{policy, sentences};
-use ioscape_schema::{
-    Border, BorderOperation, Bounded, Evaluation, Findings, Region, RegionFinding,
-};
+use super::{level_sentences, policy, sentences};
+use ioscape_schema::{BorderOperation, Bounded, Evaluation, Findings, Region, RegionFinding};
 
 /// The findings of an evaluation, whole or partial; what the measured points do not show is left out.
 pub fn findings(evaluation: &Evaluation) -> Findings {
@@ -34,11 +32,11 @@ pub fn findings(evaluation: &Evaluation) -> Findings {
     findings
 }
 
-/// First border of storage for one kind of requests: the effective size of the file cache for them.
+/// First border of storage for one kind of requests: the effective size of the file cache for them. `None` where another
+/// place is too probable.
 fn cache(evaluation: &Evaluation, operation: BorderOperation) -> Option<Bounded> {
-    let is_of_storage = |b: &&Border| b.operation == operation && !b.in_memory;
-    let border = evaluation.borders.iter().find(is_of_storage)?;
-    Some(Bounded { value: border.unique_bytes, low: border.low, high: border.high })
+    let found = level_sentences::first_border(evaluation, operation);
+    found.filter(|_| level_sentences::rivals(evaluation, operation, found).is_none())
 }
 
 /// Least request size with 75 % of the best throughput; its bounds are where the level is reached when the best is

@@ -8,6 +8,12 @@ const CACHED: f64 = 0.97;
 /// Least share of the time spent computing at which processes are taken not to wait for storage. Copying counts as computing.
 const COMPUTING: f64 = 0.9;
 
+/// Seconds for which its processes together had a processor, or could have had one; where the time they waited for one is not
+/// known, they are taken to have had one each.
+fn available_s(m: &Measurement) -> f64 {
+    m.elapsed_s * f64::from(m.workload.process_num) - m.witness.run_delay_s.unwrap_or(0.0)
+}
+
 /// Whether a run was served from memory alone, by the kernel's counters and the processes' own time; without any of
 /// these it counts as served from storage.
 pub(crate) fn is_from_memory(m: &Measurement) -> bool {
@@ -16,7 +22,7 @@ pub(crate) fn is_from_memory(m: &Measurement) -> bool {
     is_cached(m.resident_frac)
         && is_cached(m.read_hit_frac())
         && computed_s > 0.0
-        && computed_s >= COMPUTING * m.elapsed_s
+        && computed_s >= COMPUTING * available_s(m)
 }
 
 /// Share of the time spent computing below which processes are taken to wait for storage.
@@ -25,9 +31,8 @@ const WAITING: f64 = 0.5;
 /// Whether the processes of a run waited most of the time, and not for a processor.
 pub(crate) fn waits(m: &Measurement) -> bool {
     let computed_s = m.cpu_user_s + m.cpu_system_s;
-    let ready_s = m.witness.run_delay_s.unwrap_or(0.0);
-    let available_s = m.elapsed_s * f64::from(m.workload.process_num) - ready_s;
-    computed_s > 0.0 && computed_s < WAITING * available_s
+    let is_known = m.workload.process_num == 1 || m.witness.run_delay_s.is_some();
+    is_known && computed_s > 0.0 && computed_s < WAITING * available_s(m)
 }
 
 /// Marks the borders of one curve beyond which most points up to the next border were served from memory; `points` are

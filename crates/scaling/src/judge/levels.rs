@@ -3,6 +3,7 @@
 use super::borders::{Gate, SetBorder, borders};
 use super::evidence::Evidence;
 use super::in_memory;
+pub(crate) use super::posterior::Telling;
 use super::posterior::posterior;
 use super::regions::{focal_unique_bytes, regions};
 use super::residency;
@@ -31,6 +32,8 @@ pub(crate) struct Levels {
     pub borders: Vec<SetBorder>,
     /// Regions between the borders of storage.
     pub regions: Vec<RegionState>,
+    /// How probable each number of regions is, the most probable first; empty before it was asked.
+    pub counts: Vec<LevelCount>,
 }
 
 /// The borders of one curve as it now is; where the mixed curve has one, the others are likely to have it too.
@@ -62,32 +65,69 @@ fn held(evidence: &Evidence) -> Option<Bounded> {
 
 /// The borders of all curves, and the regions between those of storage, within `range` of `unique_bytes`.
 pub(crate) fn found(evidence: &Evidence, range: [f64; 2]) -> (Vec<SetBorder>, Vec<[f64; 2]>) {
-    let mut all: Vec<SetBorder> =
-        CURVES.into_iter().flat_map(|operation| borders_of(evidence, operation)).collect();
-    all.sort_by(|a, b| a.border.unique_bytes.total_cmp(&b.border.unique_bytes));
-    let of_storage: Vec<SetBorder> = all.iter().copied().filter(|b| !b.border.in_memory).collect();
-    let ranges = regions(&of_storage, range[0], range[1]);
+    let all = CURVES.into_iter().flat_map(|operation| borders_of(evidence, operation));
+    let all = sorted(all.collect());
+    let ranges = ranges(&all, range);
     (all, ranges)
 }
 
-/// How probable each number of regions is, the most probable first; none before the curves are there.
-pub(crate) fn level_counts(evidence: &Evidence, levels: &Levels) -> Vec<LevelCount> {
+fn sorted(mut borders: Vec<SetBorder>) -> Vec<SetBorder> {
+    borders.sort_by(|a, b| a.border.unique_bytes.total_cmp(&b.border.unique_bytes));
+    borders
+}
+
+/// The regions between the borders of storage.
+fn ranges(borders: &[SetBorder], range: [f64; 2]) -> Vec<[f64; 2]> {
+    let of_storage: Vec<SetBorder> =
+        borders.iter().copied().filter(|b| !b.border.in_memory).collect();
+    regions(&of_storage, range[0], range[1])
+}
+
+/// Borders, regions and how probable their number is.
+pub(crate) struct Judged {
+    pub borders: Vec<SetBorder>,
+    /// From and to of each region, in bytes.
+    pub ranges: Vec<[f64; 2]>,
+    /// The most probable first.
+    pub counts: Vec<LevelCount>,
+    /// The next measurements of set-size curves that would tell how many levels there are; none when that is known, or when
+    /// nothing would tell.
+    pub telling: Vec<Telling>,
+}
+
+/// The levels by everything measured so far: the most probable ones where `asks` is set, else those of the rules of
+/// [`borders`](super::borders), whose number has no probability.
+pub(crate) fn judged(evidence: &Evidence, range: [f64; 2], asks: bool) -> Judged {
+    let (by_rules, rule_ranges) = found(evidence, range);
     let is_measured = |of: BorderOperation| !evidence.ids(CurveKey::UniqueBytes(of)).is_empty();
-    let (Some(first), Some(last)) = (levels.regions.first(), levels.regions.last()) else {
-        return Vec::new();
-    };
-    if !CURVES.into_iter().any(is_measured) {
-        return Vec::new();
+    if !asks || !CURVES.into_iter().any(is_measured) {
+        let (counts, telling) = (Vec::new(), Vec::new());
+        return Judged { borders: by_rules, ranges: rule_ranges, counts, telling };
     }
-    posterior(evidence, held(evidence), [first.range[0], last.range[1]]).level_counts()
+    let posterior = posterior(evidence, held(evidence), range);
+    let in_memory = by_rules.into_iter().filter(|b| b.border.in_memory);
+    let borders = sorted(posterior.borders().into_iter().chain(in_memory).collect());
+    let ranges = ranges(&borders, range);
+    Judged { borders, ranges, counts: posterior.level_counts(), telling: posterior.telling() }
 }
 
 /// Finds the levels again in evidence that has more rounds; the regions keep their focal vectors and their curves.
 ///
 /// A region that turns out to be none is dropped; one that turns up late gets a focal vector, but has no curves yet. The
 /// number of these is returned.
-pub(crate) fn reconsider(evidence: &mut Evidence, levels: &mut Levels, range: [f64; 2]) -> usize {
-    let (borders, ranges) = found(evidence, range);
+pub(crate) fn reconsider(
+    evidence: &mut Evidence,
+    levels: &mut Levels,
+    range: [f64; 2],
+    asks: bool,
+) -> usize {
+    let judged = judged(evidence, range, asks);
+    settle(evidence, levels, judged)
+}
+
+/// The same with a judgement made already.
+pub(crate) fn settle(evidence: &mut Evidence, levels: &mut Levels, judged: Judged) -> usize {
+    let Judged { borders, ranges, counts, .. } = judged;
     let holding = |&[low, high]: &[f64; 2]| {
         let within = |r: &RegionState| (low..=high).contains(&(r.focal.unique_bytes as f64));
         levels.regions.iter().position(within)
@@ -101,7 +141,7 @@ pub(crate) fn reconsider(evidence: &mut Evidence, levels: &mut Levels, range: [f
         RegionState { range: ranges[index], focal }
     };
     let regions = kept.iter().enumerate().map(focal).collect();
-    *levels = Levels { borders, regions };
+    *levels = Levels { borders, regions, counts };
     let renumbered = |(key, curve)| match key {
         CurveKey::Region { region: old, parameter } => {
             let region = kept.iter().position(|&k| k == Some(old))?;

@@ -7,20 +7,21 @@
 //!    |  points     distinct workloads with their rounds; references between them
 //!    |  evidence   which points lie on which curve, and which off all curves
 //!    v
-//! Evidence --levels--> Levels    borders of the three set-size curves, and the regions between those of storage
+//! Evidence --levels--> Levels    how probable each number of levels is; their borders, and the regions between them
 //!    |                   |
 //!    '------ assemble ---'--> Evaluation   curves of medians, borders, regions, slope, drift
 //!                                 |
 //!                              findings --> Findings   numbers with bounds; then the sentences that follow from them
 //! ```
 //!
-//! It is called in four places; another way to judge has to provide these only:
+//! It is called in five places; another way to judge has to provide these only:
 //!
-//! - [`levels::found`] and [`levels::borders_of`], while an evaluation runs: where the borders are by now, so that the next
-//!   points can be put where they are most informative;
-//! - [`levels::reconsider`], at its end: the levels by all rounds, with the focal vectors that the curves were measured at;
-//! - [`assemble::finish`]: the document, findings and sentences included, from evidence and levels; here alone the posterior
-//!   over the number of levels is asked, which can only withhold that number;
+//! - [`levels::found`] and [`levels::borders_of`], while a curve is measured: where borders seem to be by now, by quick rules
+//!   that only choose the next points;
+//! - [`levels::judged`], when the three curves are there: the posterior over the number of levels and their places, and which
+//!   measurement would tell more;
+//! - [`levels::reconsider`], at the end: the same by all rounds, with the focal vectors that the curves were measured at;
+//! - [`assemble::finish`]: the document, findings and sentences included, from evidence and levels;
 //! - [`judge()`]: the same from a stored document, whose log is the evidence. What `judge` makes of a finished evaluation is
 //!   that evaluation, which is tested; so the log holds all that a judgement may rest on.
 //!
@@ -37,6 +38,7 @@ mod findings;
 mod flush;
 pub(crate) mod focal;
 mod in_memory;
+mod level_sentences;
 pub(crate) mod levels;
 pub(crate) mod points;
 mod policy;

@@ -27,7 +27,7 @@ struct Tracked {
 /// Which rounds of a point count, and which one stands for it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Verdict {
-    /// The round whose throughput is the median of those that count.
+    /// The round whose throughput is the median of those that count, or the slower one of the middle two.
     kept: usize,
     /// The rounds that count, in the order measured.
     counted: Vec<usize>,
@@ -134,8 +134,7 @@ impl Points {
         let speed = |r: usize| positive(rounds[r].measurement.throughput_bytes_per_s);
         let mut order = counted.clone();
         order.sort_by(|&a, &b| speed(a).total_cmp(&speed(b)));
-        // Of two rounds the faster one: disturbances slow down.
-        let kept = order[order.len() / 2];
+        let kept = order[(order.len() - 1) / 2];
         Verdict { kept, counted, doubtful }
     }
 
@@ -144,9 +143,11 @@ impl Points {
         &self.points[id].rounds[self.verdict(id).kept].measurement
     }
 
-    /// Its throughput in bytes per second, above 0.
+    /// Its throughput in bytes per second, above 0: the median of the rounds that count.
     pub(crate) fn throughput(&self, id: PointId) -> f64 {
-        positive(self.kept(id).throughput_bytes_per_s)
+        let rounds = &self.points[id].rounds;
+        let speed = |&r: &usize| rounds[r].measurement.throughput_bytes_per_s;
+        positive(median(&self.verdict(id).counted.iter().map(speed).collect::<Vec<_>>()))
     }
 
     /// The point as it goes into the result.
@@ -162,7 +163,7 @@ impl Points {
             verdict.counted.iter().map(|&r| all[r].measurement.throughput_bytes_per_s).collect();
         let low = rounds.iter().copied().fold(f64::INFINITY, f64::min);
         let high = rounds.iter().copied().fold(0.0, f64::max);
-        let middle = positive(measurement.throughput_bytes_per_s);
+        let middle = positive(median(&rounds));
         let spread = (rounds.len() > 1).then(|| (high - low) / 2.0 / middle);
         Point { value, measurement, rounds, spread }
     }

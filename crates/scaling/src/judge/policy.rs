@@ -4,6 +4,8 @@ use super::curve::{Repeatability, at};
 use crate::statistics::median;
 use ioscape_schema::{Access, Evaluation, Point, Purpose, Region, WritePolicy};
 
+/// Probability from which on something is said without doubt.
+const SURE: f64 = 0.95;
 /// Speeds within this factor count as equal.
 const ALIKE: f64 = 3.0;
 /// Speeds that differ by this factor belong to different levels of the hierarchy.
@@ -109,7 +111,12 @@ pub(crate) fn judge(speeds: Speeds) -> Option<WritePolicy> {
 /// The write policy of the file cache; `None` past the file cache or when too little was measured.
 pub(crate) fn write_policy(evaluation: &Evaluation) -> Option<WritePolicy> {
     let is_buffered = evaluation.regions.first()?.focal.access == Access::Buffered;
-    if is_buffered { certain(speeds(evaluation)?, errors(evaluation)) } else { None }
+    let policy = certain(speeds(evaluation)?, errors(evaluation)).filter(|_| is_buffered)?;
+    // A cache that ends somewhere is a cache: that there is none needs to be as sure as that no level ends.
+    let one_region = evaluation.level_counts.iter().find(|c| c.regions == 1);
+    let is_sure = one_region.is_some_and(|c| c.probability >= SURE);
+    let is_asked = !evaluation.level_counts.is_empty();
+    (policy != WritePolicy::NotCached || !is_asked || is_sure).then_some(policy)
 }
 
 /// How far the curve of a write-through cache departs from its law T(r) = T(0) / (1 - r), as a typical factor;

@@ -14,6 +14,8 @@ use ioscape_schema::{
 const FITS: f64 = 0.97;
 /// Largest share of the resident bytes that may have come or gone in the measured part of a steady run.
 const STEADY: f64 = 0.1;
+/// A run that replaced all that was resident this many times left a full cache behind.
+const REPLACED: f64 = 3.0;
 /// Largest spread of what runs held, relative, at which it is one size.
 const ONE_SIZE: f64 = 0.12;
 /// The size is known no better than this, relative: the kernel keeps a part of memory free that varies.
@@ -50,7 +52,9 @@ fn turnover(m: &Measurement, held: f64) -> f64 {
 fn held_in(m: &Measurement) -> Option<f64> {
     let share = share_after(m).filter(|s| *s > 0.0 && *s < FITS)?;
     let held = share * m.workload.unique_bytes as f64;
-    (m.workload.access == Access::Buffered && turnover(m, held) <= STEADY).then_some(held)
+    let turnover = turnover(m, held);
+    let is_steady = turnover <= STEADY || turnover >= REPLACED;
+    (m.workload.access == Access::Buffered && is_steady).then_some(held)
 }
 
 /// What the cache holds by the residency of all runs, with 95 % bounds; `None` where no set outgrew it, the kernel was

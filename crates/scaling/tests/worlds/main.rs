@@ -261,7 +261,7 @@ fn parenthesis(text: &str) -> &str {
 }
 
 fn seeds() -> std::ops::Range<u64> {
-    let chosen = std::env::var("IOSCAPE_WORLDS").unwrap_or_else(|_| "0..60".into());
+    let chosen = std::env::var("IOSCAPE_WORLDS").unwrap_or_else(|_| "0..40".into());
     let (from, to) = chosen.split_once("..").expect("IOSCAPE_WORLDS is two seeds: 0..1000");
     from.parse().unwrap()..to.parse().unwrap()
 }
@@ -278,5 +278,5 @@ fn worlds_are_judged_rightly_or_not_at_all() {
     if std::env::var_os("IOSCAPE_WORLDS_FALSE").is_some() {
         tally.false_ones.iter().for_each(|text| println!("FALSE {text}"));
     }
-    assert!(tally.share(Outcome::False) < 0.05, "{:#?}", tally.false_ones);
+    assert!(tally.share(Outcome::False) < 0.03, "{:#?}", tally.false_ones);
 }

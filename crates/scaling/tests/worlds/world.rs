@@ -229,7 +229,8 @@ impl World {
         let share = if bytes <= first { 1.0 } else { (first / bytes * error).clamp(0.0, 1.0) };
         let in_memory =
             share >= 1.0 && (self.policy != Writes::Through || m.workload.read_frac == 1.0);
-        m.cpu_system_s = if in_memory { m.elapsed_s } else { 0.4 * m.elapsed_s };
+        let available_s = m.elapsed_s * f64::from(m.workload.process_num);
+        m.cpu_system_s = if in_memory { available_s } else { 0.4 * available_s };
         if self.counters == Counters::Silent {
             return;
         }
@@ -240,6 +241,7 @@ impl World {
             m.witness = Witness {
                 resident_frac: Some([share, share]),
                 storage_read_bytes: m.storage_read_bytes,
+                run_delay_s: Some(0.0),
                 ..Witness::default()
             };
         }

@@ -20,7 +20,7 @@ const KNOTS: [f64; PIECES - 1] =
 const DECLINE: [f64; 2] = [0.15, 0.35];
 const DECLINE_LAST: [f64; 2] = [0.0, 0.03];
 /// Standard deviation of the difference of neighbouring pieces.
-const DECLINE_EVEN: f64 = 0.3;
+const DECLINE_EVEN: f64 = 0.2;
 /// How far disturbed points scatter, in log time.
 const DISTURBED_BY: f64 = 0.8;
 /// Steps to the most probable parameters.
@@ -28,7 +28,7 @@ const STEPS: usize = 8;
 /// Softness of the ends of a uniform prior.
 const EDGE: f64 = 0.25;
 /// Share of the time that storage must take, by the law, for a run that only computed to speak against it.
-const NOTICED: f64 = 0.2;
+const NOTICED: f64 = 0.12;
 /// Share below which a run that waited speaks against it.
 const UNNOTICED: f64 = 0.01;
 /// How much such a run speaks against it, as log odds.
@@ -39,7 +39,7 @@ const COMPUTED: f64 = 2.5;
 pub(crate) enum Overflow {
     /// Uniformly random requests over LRU: a share C/U hits.
     Random,
-    /// As if half of the level were lost to what is brought in vain: a share C/2U hits.
+    /// As if a part of the level were lost to what is brought in vain: a share 0.6 C/U hits.
     Partial,
     /// None hits.
     Thrash,
@@ -64,8 +64,12 @@ pub(crate) struct Observed {
     pub log_time: f64,
     /// Standard deviation of the latter.
     pub sigma: f64,
+    /// Standard deviation of a single round.
+    pub scatter: f64,
     /// Probability that something else disturbed it.
     pub disturbed: f64,
+    /// Rounds that count.
+    pub rounds: usize,
     /// Whether the processes computed all the time, so that storage played no part.
     pub computed: bool,
     /// Whether they waited most of the time, although those of smaller sets computed.
@@ -81,10 +85,32 @@ impl Overflow {
         match self {
             _ if beyond <= 0.0 => 0.0,
             Self::Random => 1.0 - (-beyond).exp(),
-            Self::Partial => 1.0 - 0.5 * (-beyond).exp(),
+            Self::Partial => 1.0 - 0.6 * (-beyond).exp(),
             Self::Thrash => 1.0,
             Self::Soft => (beyond / std::f64::consts::LN_2).min(1.0),
         }
+    }
+}
+
+/// The most probable law of one curve for given ends of levels.
+#[derive(Clone, Debug)]
+pub(crate) struct Fit {
+    /// Logarithm of the marginal likelihood of the points (Laplace's approximation).
+    pub log_evidence: f64,
+    /// Most probable parameters.
+    theta: Vector,
+    ends: Vec<End>,
+}
+
+impl Fit {
+    /// Natural logarithm of the time per byte in a set, in seconds.
+    pub(crate) fn log_time(&self, log_set: f64) -> f64 {
+        let first = self.ends.first().map_or(f64::INFINITY, |e| e.log_bytes);
+        let level = |(i, end): (usize, &End)| {
+            self.theta[1 + PIECES + i].exp() * end.overflow.missed(log_set, end.log_bytes)
+        };
+        let storage: f64 = self.ends.iter().enumerate().map(level).sum();
+        (Problem::memory(&self.theta, &pieces(log_set.min(first))) + storage).ln()
     }
 }
 
@@ -96,10 +122,10 @@ pub(crate) struct Added {
 }
 
 impl Added {
-    /// Each level is 1.3 to 500 times slower than the one before.
-    pub(crate) const OWN: Self = Self { low: -1.2, high: 6.2 };
+    /// Each level is 1.3 to 10 000 times slower than the one before, as a disk of 1 MB/s after memory of 10 GB/s.
+    pub(crate) const OWN: Self = Self { low: -1.2, high: 9.2 };
     /// Where only a part of the requests meets it.
-    pub(crate) const DILUTED: Self = Self { low: -4.0, high: 6.2 };
+    pub(crate) const DILUTED: Self = Self { low: -4.0, high: 9.2 };
 
     /// Log density, its slope and its curvature at `x`.
     fn density(self, x: f64) -> [f64; 3] {
@@ -165,7 +191,8 @@ impl<'a> Problem<'a> {
             points,
             ends,
             added,
-            reach: points.iter().map(|p| pieces(p.log_set)).collect(),
+            // Beyond its end a level serves what it holds, and that is no larger set.
+            reach: points.iter().map(|p| pieces(p.log_set.min(first))).collect(),
             missed: points.iter().map(missed).collect(),
             first: pieces(first.min(40.0)),
         }
@@ -292,16 +319,22 @@ fn likelihood(residual: f64, point: &Observed) -> (f64, f64) {
     (all.ln() - 0.5 * std::f64::consts::TAU.ln(), weight)
 }
 
-/// Logarithm of the marginal likelihood of the points (Laplace's approximation at the most probable law) with levels that
-/// end at `ends`, which are in order.
-pub(crate) fn log_evidence(points: &[Observed], ends: &[End], added: Added) -> f64 {
+/// Finds the most probable law with levels that end at `ends`, which are in order; `near` is one with ends nearby.
+pub(crate) fn fit(points: &[Observed], ends: &[End], added: Added, near: Option<&Fit>) -> Fit {
     if points.is_empty() {
-        return 0.0;
+        return Fit { log_evidence: 0.0, theta: Vector::zeros(), ends: ends.to_vec() };
     }
     let problem = Problem::new(points, ends, added);
     let mut theta = problem.start();
     let prior = prior(points[0].log_time);
     let (mut value, mut gradient, mut precision) = problem.at(&theta, &prior);
+    if let Some(near) = near {
+        let there = problem.at(&near.theta, &prior);
+        if there.0 > value {
+            theta = near.theta;
+            (value, gradient, precision) = there;
+        }
+    }
     let mut damping = 1e-3;
     for _ in 0..STEPS {
         let damped = precision + Matrix::from_diagonal(&(precision.diagonal() * damping));
@@ -328,5 +361,6 @@ pub(crate) fn log_evidence(points: &[Observed], ends: &[End], added: Added) -> f
         .cholesky()
         .map_or(0.0, |c| 2.0 * c.l_dirty().diagonal().iter().map(|d| d.ln()).sum::<f64>());
     let free = 0.5 * ends.len() as f64 * std::f64::consts::TAU.ln();
-    value + free - 0.5 * log_determinant + problem.computed(&theta)
+    let log_evidence = value + free - 0.5 * log_determinant + problem.computed(&theta);
+    Fit { log_evidence, theta, ends: ends.to_vec() }
 }

@@ -6,13 +6,16 @@
 
 mod law;
 mod search;
+mod telling;
 
+use super::borders::SetBorder;
 use super::evidence::Evidence;
 use super::in_memory::{is_from_memory, waits};
 use super::points::PointId;
-use ioscape_schema::{BorderOperation, Bounded, CurveKey, LevelCount};
+use ioscape_schema::{Border, BorderOperation, Bounded, CurveKey, LevelCount};
 use law::Observed;
 use search::{Curves, Hypothesis, OPERATIONS, search};
+pub(crate) use telling::Telling;
 
 /// No point is known better than this, in log time: the law itself does not hold exactly.
 const LAW: f64 = 0.04;
@@ -25,6 +28,8 @@ const AGAIN: f64 = 0.2;
 const APART: f64 = 0.7;
 /// Hypotheses less probable than this are not kept.
 const NEGLIGIBLE: f64 = 0.001;
+/// Least factor by which a curve must slow down behind an end for the end to be a border of that curve.
+const SHOWS: f64 = 1.1;
 /// An end this close to an end of the curves cannot be seen, as a factor.
 const MARGIN: f64 = 1.3;
 
@@ -33,6 +38,7 @@ const MARGIN: f64 = 1.3;
 pub(crate) struct Posterior {
     /// The hypotheses, by their number of ends from 0 on, with probabilities that sum to 1.
     counts: Vec<(f64, Hypothesis)>,
+    curves: Curves,
 }
 
 fn observed(evidence: &Evidence, operation: BorderOperation) -> Vec<Observed> {
@@ -55,14 +61,17 @@ fn observed_point(evidence: &Evidence, value: f64, id: PointId) -> Observed {
     let scatter = if doubtful { DOUBTFUL } else { usual };
     // Two rounds that differ do not say which of them was disturbed; of three the median does.
     let apart = if rounds == 2 { APART * point.spread.unwrap_or(0.0) } else { 0.0 };
+    let computed = is_from_memory(&point.measurement);
     let sigma = (scatter / (rounds as f64).sqrt()).max(apart);
     Observed {
         log_set: value.ln(),
         log_time: -evidence.points.throughput(id).ln(),
         sigma: sigma.hypot(LAW).min(1.0),
+        scatter,
         disturbed: DISTURBED * AGAIN.powi(rounds as i32 - 1),
-        computed: is_from_memory(&point.measurement),
-        waited: waits(&point.measurement),
+        rounds,
+        computed,
+        waited: !computed && waits(&point.measurement),
     }
 }
 
@@ -71,15 +80,15 @@ pub(crate) fn posterior(evidence: &Evidence, held: Option<Bounded>, range: [f64;
     let points = OPERATIONS.map(|operation| observed(evidence, operation));
     let curves = Curves { points, held };
     let range = [(range[0] * MARGIN).ln(), (range[1] / MARGIN).ln()];
-    Posterior::new(search(&curves, range))
+    Posterior::new(search(&curves, range), curves)
 }
 
 impl Posterior {
-    fn new(found: Vec<Hypothesis>) -> Self {
+    fn new(found: Vec<Hypothesis>, curves: Curves) -> Self {
         let most = found.iter().map(|h| h.log_probability).fold(f64::NEG_INFINITY, f64::max);
         let weights: Vec<f64> = found.iter().map(|h| (h.log_probability - most).exp()).collect();
         let sum: f64 = weights.iter().sum();
-        Self { counts: weights.into_iter().map(|w| w / sum).zip(found).collect() }
+        Self { counts: weights.into_iter().map(|w| w / sum).zip(found).collect(), curves }
     }
 
     /// The hypotheses, the most probable first.
@@ -92,8 +101,8 @@ impl Posterior {
     /// The hypotheses as the document keeps them.
     pub(crate) fn level_counts(&self) -> Vec<LevelCount> {
         let sizes = |hypothesis: &Hypothesis, of| -> Vec<f64> {
-            let own = hypothesis.ends.iter().filter(|e| e.of.has(of));
-            own.map(|e| e.end.log_bytes.exp()).collect()
+            let own = (0..hypothesis.ends.len()).filter(|&i| hypothesis.has(i, of));
+            own.map(|i| hypothesis.ends[i].end.log_bytes.exp()).collect()
         };
         let likely = self.ranked().into_iter().filter(|(p, _)| *p >= NEGLIGIBLE);
         let count = |(probability, hypothesis): &(f64, Hypothesis)| LevelCount {
@@ -103,6 +112,38 @@ impl Posterior {
             write_borders: sizes(hypothesis, BorderOperation::Write),
         };
         likely.map(count).collect()
+    }
+
+    /// The borders of the most probable hypothesis, in order for each kind of requests.
+    pub(crate) fn borders(&self) -> Vec<SetBorder> {
+        let Some((_, best)) = self.ranked().first().copied() else { return Vec::new() };
+        OPERATIONS.into_iter().flat_map(|of| self.borders_of(best, of)).collect()
+    }
+
+    fn borders_of(&self, hypothesis: &Hypothesis, operation: BorderOperation) -> Vec<SetBorder> {
+        let fit = self.curves.fit(operation, &hypothesis.ends, None);
+        let points = self.curves.of(operation);
+        let own = (0..hypothesis.ends.len()).filter(|&i| hypothesis.has(i, operation));
+        let ends: Vec<(f64, [f64; 2])> =
+            own.map(|i| (hypothesis.ends[i].end.log_bytes, hypothesis.bounds[i])).collect();
+        let border = |(i, &(at, [low, high])): (usize, &(f64, [f64; 2]))| {
+            let next = points.partition_point(|p| p.log_set <= at);
+            let before = points.get(next.checked_sub(1)?)?;
+            let behind = points.get(next)?;
+            let well_behind = ends.get(i + 1).map_or(f64::INFINITY, |e| e.0).min(at + 2f64.ln());
+            let ratio = (fit.log_time(well_behind) - fit.log_time(at)).exp();
+            let border = Border {
+                operation,
+                unique_bytes: at.exp(),
+                low: low.exp(),
+                high: high.exp(),
+                ratio,
+                in_memory: false,
+            };
+            let gap = [before, behind].map(|p| p.log_set.exp());
+            (ratio >= SHOWS).then_some(SetBorder { border, gap })
+        };
+        ends.iter().enumerate().filter_map(border).collect()
     }
 }
 
@@ -123,7 +164,9 @@ mod tests {
                 log_set: bytes.ln(),
                 log_time: (1e-10 * (1.0 + (slower - 1.0) * missed)).ln() + noise * sign,
                 sigma: noise.max(LAW),
+                scatter: noise,
                 disturbed: DISTURBED,
+                rounds: 1,
                 computed: bytes < computed_to,
                 waited: false,
             }
@@ -135,7 +178,7 @@ mod tests {
         let curves =
             Curves { points: [curve.to_vec(), curve.to_vec(), curve.to_vec()], held: None };
         let range = [curve[0].log_set, curve[curve.len() - 1].log_set];
-        Posterior::new(search(&curves, range))
+        Posterior::new(search(&curves, range), curves)
     }
 
     fn probability(posterior: &Posterior, regions: u32) -> f64 {
@@ -144,27 +187,29 @@ mod tests {
     }
 
     #[test]
-    fn a_cache_over_a_slow_disk_is_certain_and_lies_where_it_ends() {
-        let counts = judged(&curve(50.0, 0.05, 0.0)).level_counts();
-        assert!(counts[0].regions == 2 && counts[0].probability > 0.95, "{counts:?}");
-        for end in [counts[0].read_borders[0], counts[0].write_borders[0]] {
-            assert!((end / MIB / 100.0 - 1.0).abs() < 0.05, "{counts:?}");
+    fn a_cache_over_a_slow_disk_is_certain_and_its_bounds_hold() {
+        let posterior = judged(&curve(50.0, 0.05, 0.0));
+        assert!(probability(&posterior, 2) > 0.95, "{:?}", posterior.level_counts());
+        for SetBorder { border, .. } in posterior.borders() {
+            assert!(border.low <= 101.0 * MIB && border.high >= 99.0 * MIB, "{border:?}");
+            assert!(border.high < 1.2 * border.low, "{border:?}");
         }
     }
 
     #[test]
-    fn a_milder_border_in_louder_noise_is_less_certain() {
-        let plain = probability(&judged(&curve(50.0, 0.05, 0.0)), 2);
-        let mild = probability(&judged(&curve(1.5, 0.25, 0.0)), 2);
-        assert!(mild < plain, "{mild} {plain}");
+    fn a_mild_border_in_loud_noise_is_not_certain() {
+        let posterior = judged(&curve(1.5, 0.25, 0.0));
+        let most = posterior.level_counts()[0].probability;
+        assert!(most < 0.95, "{:?}", posterior.level_counts());
+        assert!(!posterior.telling().is_empty());
     }
 
     #[test]
     fn runs_that_only_computed_speak_against_a_border() {
-        let silent = judged(&curve(2.0, 0.1, 0.0));
-        let computed = judged(&curve(2.0, 0.1, f64::INFINITY));
-        let [silent, computed] = [silent, computed].map(|p| probability(&p, 1));
-        assert!(computed > silent, "{computed} {silent}");
+        let with = judged(&curve(2.0, 0.1, 0.0));
+        let without = judged(&curve(2.0, 0.1, f64::INFINITY));
+        assert!(probability(&with, 1) < 0.05, "{:?}", with.level_counts());
+        assert!(probability(&without, 1) > 0.95, "{:?}", without.level_counts());
     }
 
     proptest! {
@@ -179,9 +224,12 @@ mod tests {
                 point.log_time = *time;
             }
             let curves = Curves { points: [points.clone(), points, Vec::new()], held: None };
-            let posterior = Posterior::new(search(&curves, [10.0, 25.0]));
+            let posterior = Posterior::new(search(&curves, [10.0, 25.0]), curves);
             let sum: f64 = posterior.counts.iter().map(|c| c.0).sum();
             prop_assert!((sum - 1.0).abs() < 1e-9);
+            for SetBorder { border, .. } in posterior.borders() {
+                prop_assert!(border.low <= border.unique_bytes && border.unique_bytes <= border.high);
+            }
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The most probable ends of levels for every number of levels, and how probable each number is.
 
-use super::law::{Added, ENDS_MOST, End, Observed, Overflow, log_evidence};
+use super::law::{Added, ENDS_MOST, End, Fit, Observed, Overflow, fit};
 use ioscape_schema::{BorderOperation, Bounded};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -17,12 +17,19 @@ const HELD_IS_NONE: f64 = 0.1;
 const AT_HELD: f64 = 5.0;
 /// Log odds against an end for reads in sets that memory holds.
 const WITHIN_HELD: f64 = 6.0;
+/// Sets smaller than this, in bytes, are a matter of processors' caches, and how much less probable an end among them is.
+const SMALL: f64 = 16.0 * 1_048_576.0;
+const AMONG_SMALL: f64 = 5.0;
 /// Steps of the search for a position, as factors.
-const STEPS: [f64; 7] = [1.6, 1.25, 1.1, 1.04, 1.015, 1.005, 1.0015];
+const STEPS: [f64; 6] = [1.6, 1.25, 1.1, 1.04, 1.015, 1.005];
+/// So many of them are tried before the finer ones.
+const COARSE: usize = 3;
 /// Positions at which the likelihood of one end is summed up.
 const POSITIONS: usize = 21;
 /// The positions reach over this factor to either side.
 const REACH: f64 = 2.2;
+/// Probability that an end lies outside its bounds, at either side.
+const TAIL: f64 = 0.025;
 /// A kind of overflow this much less probable than the best is left out.
 const UNLIKELY: f64 = 0.02;
 /// Standard deviation, in log time, with which the search begins.
@@ -83,7 +90,7 @@ pub(crate) struct Curves {
 }
 
 /// The curves, in the order of their points.
-pub(super) const OPERATIONS: [BorderOperation; 3] =
+pub(crate) const OPERATIONS: [BorderOperation; 3] =
     [BorderOperation::Read, BorderOperation::Write, BorderOperation::Mixed];
 
 impl Curves {
@@ -97,15 +104,15 @@ impl Curves {
     }
 
     /// The points of one curve, in order.
-    fn of(&self, operation: BorderOperation) -> &[Observed] {
+    pub(crate) fn of(&self, operation: BorderOperation) -> &[Observed] {
         &self.points[OPERATIONS.iter().position(|o| *o == operation).unwrap_or_default()]
     }
 
-    /// Log evidence of one curve.
-    fn log_evidence(&self, of: BorderOperation, ends: &[LevelEnd]) -> f64 {
+    /// The law of one curve; `near` is one with ends nearby.
+    pub(crate) fn fit(&self, of: BorderOperation, ends: &[LevelEnd], near: Option<&Fit>) -> Fit {
         let own: Vec<End> = ends.iter().filter(|e| e.of.has(of)).map(|e| e.end).collect();
         let added = if of == BorderOperation::Mixed { Added::DILUTED } else { Added::OWN };
-        log_evidence(self.of(of), &own, added)
+        fit(self.of(of), &own, added, near)
     }
 }
 
@@ -113,9 +120,28 @@ impl Curves {
 #[derive(Clone, Debug)]
 pub(crate) struct Hypothesis {
     pub ends: Vec<LevelEnd>,
+    /// Of each end, low and high with 95 % probability, in ln(bytes).
+    pub bounds: Vec<[f64; 2]>,
+    /// Of each end, how probable it is that it is one of reads, and one of writes.
+    pub shares: Vec<[f64; 2]>,
     pub log_probability: f64,
     /// Logarithm of the width of the peak, over all ends.
     volume: f64,
+}
+
+/// Probability from which on an end is one of these requests.
+const SURE: f64 = 0.9;
+
+impl Hypothesis {
+    /// Whether an end is surely one of such requests; the mix has the ends of both.
+    pub(crate) fn has(&self, end: usize, operation: BorderOperation) -> bool {
+        let [reads, writes] = self.shares[end];
+        match operation {
+            BorderOperation::Read => reads >= SURE,
+            BorderOperation::Write => writes >= SURE,
+            BorderOperation::Mixed => true,
+        }
+    }
 }
 
 /// Log evidence of a curve by its ends: their places, bit by bit, and their kinds.
@@ -132,18 +158,28 @@ struct Search<'a> {
     /// Sets closer than this, in log bytes, have no place for a new end between them.
     close: f64,
     known: [RefCell<Known>; 3],
+    /// The latest law of each curve for each number of its ends: the next one is asked for nearby.
+    latest: RefCell<[[Option<Fit>; ENDS_MOST + 1]; 3]>,
 }
 
 impl<'a> Search<'a> {
     fn new(curves: &'a Curves, range: [f64; 2]) -> Self {
         let kinds = &[Overflow::Random, Overflow::Thrash];
-        Self { curves, range, kinds, steps: &STEPS, close: 0.1, known: Default::default() }
+        Self {
+            curves,
+            range,
+            kinds,
+            steps: &STEPS,
+            close: 0.15,
+            known: Default::default(),
+            latest: Default::default(),
+        }
     }
 
     /// A search that looks at less.
     fn roughly(curves: &'a Curves, range: [f64; 2]) -> Self {
         let kinds = &[Overflow::Random];
-        Self { kinds, steps: &STEPS[..3], close: 0.25, ..Self::new(curves, range) }
+        Self { kinds, steps: &STEPS[..COARSE], close: 0.25, ..Self::new(curves, range) }
     }
 
     /// The highest peak for each number of ends, found by adding one after the other, or from the starts given.
@@ -157,7 +193,7 @@ impl<'a> Search<'a> {
             let is_hopeless = next.0 < best - HOPELESS;
             best = best.max(next.0);
             peaks.push(next);
-            if is_hopeless && peaks.len() > starts.len().max(3) {
+            if is_hopeless && peaks.len() > 2 {
                 break;
             }
         }
@@ -173,7 +209,10 @@ impl<'a> Search<'a> {
         if let Some(&known) = self.known[index].borrow().get(&key) {
             return known;
         }
-        let evidence = self.curves.log_evidence(of, ends);
+        let latest = &mut self.latest.borrow_mut()[index][key.len()];
+        let fit = self.curves.fit(of, ends, latest.as_ref());
+        let evidence = fit.log_evidence;
+        *latest = Some(fit);
         self.known[index].borrow_mut().insert(key, evidence);
         evidence
     }
@@ -202,8 +241,11 @@ impl<'a> Search<'a> {
             }
             _ => even,
         };
+        let among_small =
+            |e: &LevelEnd| if e.end.log_bytes < SMALL.ln() { AMONG_SMALL } else { 0.0 };
         let none = held.is_some_and(|held| !ends.iter().any(|e| is_at(e, held)));
-        let own = |e: &LevelEnd| place(e) + log_prior(e.end.overflow) + e.of.log_prior();
+        let own =
+            |e: &LevelEnd| place(e) - among_small(e) + log_prior(e.end.overflow) + e.of.log_prior();
         let orders: f64 = (1..=ends.len()).map(|n| (n as f64).ln()).sum();
         ends.iter().map(own).sum::<f64>()
             + orders
@@ -310,17 +352,14 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Moves places, kinds and requests until nothing improves.
+    /// Moves places, kinds and requests, by large steps and then by small ones.
     fn refined(&self, ends: Vec<LevelEnd>) -> (f64, Vec<LevelEnd>) {
         let mut peak = (self.score(&ends), ends);
-        for _ in 0..2 {
-            let began = peak.0;
+        let (coarse, fine) = self.steps.split_at(COARSE);
+        for steps in [coarse, fine] {
             for i in 0..peak.1.len() {
                 self.rename(&mut peak, i, &Requests::ALL);
-                self.steps.iter().for_each(|&step| self.shift(&mut peak, i, step));
-            }
-            if peak.0 - began < 0.1 {
-                break;
+                steps.iter().for_each(|&step| self.shift(&mut peak, i, step));
             }
         }
         peak
@@ -330,8 +369,8 @@ impl<'a> Search<'a> {
         starts.into_iter().map(|s| self.refined(s)).max_by(|a, b| a.0.total_cmp(&b.0))
     }
 
-    /// Sums the likelihood of one end over its places and kinds: the logarithm of the width of the peak.
-    fn summed(&self, ends: &[LevelEnd], score: f64, i: usize) -> f64 {
+    /// Sums the likelihood of one end over its places and kinds: the width of the peak, and its 95 % bounds.
+    fn summed(&self, ends: &[LevelEnd], score: f64, i: usize) -> (f64, [f64; 2]) {
         let own = ends[i].end;
         let moved = |log_bytes, overflow| {
             let mut moved = ends.to_vec();
@@ -361,8 +400,21 @@ impl<'a> Search<'a> {
             from = first.min(own.log_bytes) - step;
             to = last.max(own.log_bytes) + step;
         }
+        let step = density[1].0 - density[0].0;
         let total: f64 = density.iter().map(|d| d.1).sum();
-        total.max(1e-6).ln()
+        let quantile = |share: f64| {
+            let mut sum = 0.0;
+            let reached = density.iter().find(|d| {
+                sum += d.1;
+                sum >= share * total
+            });
+            reached.map_or(own.log_bytes, |d| d.0)
+        };
+        // What memory holds comes with its bounds; elsewhere the place lies anywhere within its step.
+        let grain = if is_held.is_some() { 0.0 } else { step / 2.0 };
+        let low = quantile(TAIL).min(own.log_bytes) - grain;
+        let high = quantile(1.0 - TAIL).max(own.log_bytes) + grain;
+        (total.max(1e-6).ln(), [low, high])
     }
 
     /// Looks for better places of each number of ends among those of the next number with one left out.
@@ -382,12 +434,37 @@ impl<'a> Search<'a> {
         }
     }
 
+    /// How probable it is that an end is one of reads, and one of writes.
+    fn shares(&self, ends: &[LevelEnd], i: usize) -> [f64; 2] {
+        let score = |of: Requests| {
+            let mut other = ends.to_vec();
+            other[i].of = of;
+            self.score(&other)
+        };
+        let scores = Requests::ALL.map(score);
+        let most = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let [all, reads, writes] = scores.map(|s| (s - most).exp());
+        [all + reads, all + writes].map(|part| part / (all + reads + writes))
+    }
+
     fn hypothesis(&self, score: f64, ends: Vec<LevelEnd>, is_hopeless: bool) -> Hypothesis {
         if is_hopeless {
-            return Hypothesis { ends, volume: 0.0, log_probability: score - HOPELESS / 4.0 };
+            let bounds = ends.iter().map(|e| [e.end.log_bytes; 2]).collect();
+            let shares = vec![[0.0; 2]; ends.len()];
+            return Hypothesis {
+                ends,
+                bounds,
+                shares,
+                volume: 0.0,
+                log_probability: score - HOPELESS / 4.0,
+            };
         }
-        let volume: f64 = (0..ends.len()).map(|i| self.summed(&ends, score, i)).sum();
-        Hypothesis { ends, volume, log_probability: score + volume }
+        let summed: Vec<(f64, [f64; 2])> =
+            (0..ends.len()).map(|i| self.summed(&ends, score, i)).collect();
+        let volume: f64 = summed.iter().map(|s| s.0).sum();
+        let bounds = summed.into_iter().map(|s| s.1).collect();
+        let shares = (0..ends.len()).map(|i| self.shares(&ends, i)).collect();
+        Hypothesis { ends, bounds, shares, volume, log_probability: score + volume }
     }
 }
 
