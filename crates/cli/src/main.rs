@@ -1,5 +1,6 @@
 //! The command `ioscape`: reads the arguments, wires the crates together, and owns no idea of its own.
 
+mod application;
 mod args;
 mod asked;
 mod command;

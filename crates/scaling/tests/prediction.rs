@@ -5,10 +5,13 @@ mod made_up;
 use ioscape_scaling::Bounds;
 use ioscape_scaling::model::{
     Model, ModelError, ModelKind, OrthogonalModel, Predict, SinglePointModel, Validated, WhatIf,
-    WhatIfError, WriteDone, next_points, orthogonal_sample, predict, predict_what_if,
-    random_workloads, validate,
+    WhatIfError, WriteDone, next_points, orthogonal_sample, predict, predict_application,
+    predict_what_if, random_workloads, validate,
 };
-use ioscape_schema::{BorderOperation, Evaluation, Parameter, Validation, Workload};
+use ioscape_schema::{
+    AccessPattern, BorderOperation, Evaluation, Op, Parameter, Prediction, RequestClass,
+    Validation, Workload,
+};
 use made_up::evaluation::{BOUNDS, Meter, evaluate};
 use made_up::{System, systems};
 use proptest::prelude::*;
@@ -317,4 +320,87 @@ fn what_no_evaluation_saw_is_not_guessed() {
     assert!(said.throughput_bytes_per_s < back.throughput_bytes_per_s / 10.0);
     let width = |p: &ioscape_schema::Prediction| p.interval90[1] / p.interval90[0];
     assert!(width(&said) > width(&back), "what is borrowed widens the interval");
+}
+
+/// One class of random reads, whose miss ratio at each size of cache is given.
+fn reads(set: u64, missed: impl Fn(f64) -> f64, think_time_ns: f64) -> AccessPattern {
+    let sizes = (40..140).map(|step| (f64::from(step) / 4.0).exp2());
+    let class = RequestClass {
+        op: Op::Read,
+        sequential: false,
+        requests: 100_000,
+        bytes: 100_000 * 16384,
+        run_bytes: 16384.0,
+        response_time_ns: 0.0,
+        miss_ratio: sizes.map(|size| (size, missed(size))).collect(),
+    };
+    AccessPattern {
+        classes: vec![class],
+        unique_bytes: set,
+        process_num: 1,
+        think_time_ns,
+        ..AccessPattern::default()
+    }
+}
+
+#[test]
+fn an_application_is_as_fast_as_its_own_locality_lets_it_be() {
+    let system = system("one cache");
+    let model = Model::new(&evaluate(&system, 0.0, 5, EXTRA)).unwrap();
+    let memory = system.caches[0][0].onset;
+    let set = (3.0 * memory) as u64;
+    let workload = Workload {
+        unique_bytes: set,
+        size_mean: 16384,
+        read_frac: 1.0,
+        seq_frac: 0.0,
+        process_num: 1,
+        ..Workload::default()
+    };
+    let predicted = |pattern: &AccessPattern| {
+        let what_if = WhatIf::default();
+        predict_application(&model, &what_if, Some(memory as u64), &workload, pattern).unwrap()
+    };
+    let uniform = predicted(&reads(set, |size| (1.0 - size / set as f64).max(0.0), 0.0));
+    let known = predict(&model, &workload).unwrap().throughput_bytes_per_s;
+    let ratio = uniform.throughput_bytes_per_s / known;
+    assert!((0.9..1.1).contains(&ratio), "uniform access is the model's own: {ratio}");
+    let skewed = predicted(&reads(set, |size| 0.1 * (1.0 - size / set as f64).max(0.0), 0.0));
+    assert!(skewed.throughput_bytes_per_s > 3.0 * uniform.throughput_bytes_per_s);
+    let hits = |one: &Prediction| one.application.as_ref().unwrap().read_hit_frac;
+    assert!(hits(&uniform) < 0.5 && hits(&skewed) > 0.9);
+    // A second of computing between requests is all that counts.
+    let idle = predicted(&reads(set, |_| 0.0, 1e9));
+    assert!((idle.iops - 1.0).abs() < 0.01, "{}", idle.iops);
+    let forecast = idle.application.unwrap();
+    let sum: f64 = forecast.parts.iter().map(|part| part.seconds).sum();
+    assert!((sum / forecast.elapsed_s - 1.0).abs() < 1e-9);
+}
+
+#[test]
+fn an_application_needs_the_memory_that_its_misses_say() {
+    let system = system("one cache");
+    let model = Model::new(&evaluate(&system, 0.0, 5, EXTRA)).unwrap();
+    let memory = system.caches[0][0].onset;
+    // All of its reads are of a hot quarter of the cache's size, or of anything.
+    let needed = |hot: f64, cold: f64| {
+        let missed = |size: f64| if size < hot { 1.0 } else { cold };
+        let workload = Workload {
+            unique_bytes: 256 << 20,
+            size_mean: 16384,
+            read_frac: 1.0,
+            ..Workload::default()
+        };
+        let pattern = reads(256 << 20, missed, 0.0);
+        let what_if = WhatIf::default();
+        let own = Some(memory as u64);
+        let one = predict_application(&model, &what_if, own, &workload, &pattern).unwrap();
+        one.application.unwrap().memory.expect("the cache is as large as memory")
+    };
+    for factor in [0.5, 2.0] {
+        let found = needed(factor * memory, 0.0).for_90_percent_bytes / (factor * memory);
+        assert!((0.7..1.4).contains(&found), "{factor}: {found}");
+    }
+    let curve = needed(2.0 * memory, 0.0).curve;
+    assert!(curve.last().unwrap().1 > 5.0 * curve[0].1, "{curve:?}");
 }

@@ -1,6 +1,8 @@
 //! A real application as its system calls show it: single calls, and the workload of five parameters they add up to.
 
-use crate::{Access, Op, Request, SizeDistribution, Workload, workload::SIZE_MEAN_MAX};
+use crate::{
+    Access, AccessPattern, Op, Request, SizeDistribution, Workload, workload::SIZE_MEAN_MAX,
+};
 use serde::{Deserialize, Serialize};
 
 /// A call that moved bytes of a file, or waited for them to reach storage.
@@ -229,6 +231,9 @@ pub struct Characterization {
     pub elsewhere: std::collections::BTreeMap<String, u64>,
     /// What tracing adds to the times.
     pub tracing: TracingCost,
+    /// The requests by kind and size, and what a cache of any size would hold; absent in older results.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pattern: Option<AccessPattern>,
 }
 
 impl FileCall {

@@ -3,6 +3,7 @@
 //! The crate does no I/O and knows no command line. Sizes are bytes, times integer nanoseconds unless a
 //! name ends in `_s`; fields carry their unit last.
 
+pub mod access_pattern;
 mod block_map;
 pub mod border;
 pub mod campaign;
@@ -38,6 +39,7 @@ pub mod warning;
 pub mod witness;
 pub mod workload;
 
+pub use access_pattern::{AccessPattern, RequestClass};
 pub use block_map::{BlockMap, TypedRange};
 pub use border::{Border, BorderOperation, LevelCount};
 pub use campaign::{
@@ -66,8 +68,8 @@ pub use measurement::{Direction, Measurement, ResponseTime, Stop};
 pub use os::{Contamination, Locality, MabProof, OsBenchmark, OsResults, OsRule, OsSystem, OsUnit};
 pub use outcome::{Outcome, SystemComparison, ValidationRun};
 pub use prediction::{
-    Cheapest, Choice, Comparison, ErrorBin, ErrorFigures, Prediction, RefusedStep, Validation,
-    ValidationLog, ValidationPoint,
+    ApplicationForecast, Cheapest, Choice, Comparison, ErrorBin, ErrorFigures, MemoryForecast,
+    Prediction, RefusedStep, TimePart, Validation, ValidationLog, ValidationPoint,
 };
 pub use purpose::{CurveKey, Purpose};
 pub use replay::{ReplayFit, ReplayTiming, ReplayedKind, TraceReplay};

@@ -31,6 +31,48 @@ pub struct Prediction {
     pub region: String,
     /// Whether some parameter lies outside the range that was measured: then the interval is a guess.
     pub extrapolated: bool,
+    /// What else is predicted of an application whose trace was given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub application: Option<ApplicationForecast>,
+}
+
+/// Where the time of a traced application goes on a system, and how much memory it needs there.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ApplicationForecast {
+    /// From its beginning to its end, in seconds.
+    #[serde(deserialize_with = "crate::range::not_negative")]
+    pub elapsed_s: f64,
+    /// What that time is made of; the parts add up to `elapsed_s`.
+    pub parts: Vec<TimePart>,
+    /// Share of the bytes read that the caches hold.
+    #[serde(deserialize_with = "crate::range::fraction")]
+    pub read_hit_frac: f64,
+    /// Share of the bytes written that storage gets.
+    #[serde(deserialize_with = "crate::range::fraction")]
+    pub written_through_frac: f64,
+    /// How memory matters; absent where no cache of the size of the system's memory was found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory: Option<MemoryForecast>,
+}
+
+/// One part of an application's time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TimePart {
+    /// What is done: `reads from memory`, `reads from storage`, `computing` and so on.
+    pub name: String,
+    /// For how long, in seconds.
+    #[serde(deserialize_with = "crate::range::not_negative")]
+    pub seconds: f64,
+}
+
+/// An application's throughput by the memory of the system.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct MemoryForecast {
+    /// Bytes of memory, file cache included, and the throughput in bytes per second with them.
+    pub curve: Vec<(f64, f64)>,
+    /// Least memory with which it reaches 90 % of the throughput that any memory gives, in bytes.
+    #[serde(deserialize_with = "crate::range::not_negative")]
+    pub for_90_percent_bytes: f64,
 }
 
 /// One workload on two systems (self-scaling paper, figure 17).

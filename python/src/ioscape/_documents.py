@@ -29,6 +29,28 @@ class Absorption:
 
 
 @dataclass(kw_only=True)
+class AccessPattern:
+    """An application's requests as a storage system serves them: by class, each with its own locality."""
+    # The classes, reads first, smaller requests first.
+    classes: list[RequestClass]
+    # Seconds in which no process was at its I/O: starting, ending, computing for long.
+    elsewhere_s: float
+    # Mean number of processes at work at once.
+    process_num: int
+    # Seconds spent in `fsync` and the like, all processes together.
+    sync_s: float
+    # Mean time that a process spends between two requests.
+    think_time_ns: float
+    # Distinct bytes read or written, in whole pages of 4 KiB.
+    unique_bytes: int
+    # Those that were written.
+    unique_write_bytes: int
+    # Most memory that one process had, in bytes: it is not there for the file cache. Absent where it is not
+    # known.
+    memory_bytes: Optional[int] = None
+
+
+@dataclass(kw_only=True)
 class AddressMap:
     """Addresses over time on one disk."""
     # Requests that are not 0: column, row, reads, writes.
@@ -65,6 +87,21 @@ class AllParameters:
     ranges: list[FocalRange]
     # Whether the iteration settled before its last allowed step.
     settled: bool
+
+
+@dataclass(kw_only=True)
+class ApplicationForecast:
+    """Where the time of a traced application goes on a system, and how much memory it needs there."""
+    # From its beginning to its end, in seconds.
+    elapsed_s: float
+    # What that time is made of; the parts add up to `elapsed_s`.
+    parts: list[TimePart]
+    # Share of the bytes read that the caches hold.
+    read_hit_frac: float
+    # Share of the bytes written that storage gets.
+    written_through_frac: float
+    # How memory matters; absent where no cache of the size of the system's memory was found.
+    memory: Optional[MemoryForecast] = None
 
 
 @dataclass(kw_only=True)
@@ -244,6 +281,8 @@ class Characterization:
     ending: Any = None
     # Memory of the control group it ran in.
     memory_limit_bytes: Optional[int] = None
+    # The requests by kind and size, and what a cache of any size would hold; absent in older results.
+    pattern: Optional[AccessPattern] = None
 
 
 @dataclass(kw_only=True)
@@ -888,6 +927,15 @@ class Measurement:
 
 
 @dataclass(kw_only=True)
+class MemoryForecast:
+    """An application's throughput by the memory of the system."""
+    # Bytes of memory, file cache included, and the throughput in bytes per second with them.
+    curve: list[list[Any]]
+    # Least memory with which it reaches 90 % of the throughput that any memory gives, in bytes.
+    for_90_percent_bytes: float
+
+
+@dataclass(kw_only=True)
 class MissRatio:
     """Miss ratio of an LRU cache by its size, reads and writes alike, every miss allocating."""
     # The curves: exact where the block table was small enough, and sampled by block (SHARDS).
@@ -1087,6 +1135,8 @@ class Prediction:
     throughput_bytes_per_s: float
     # The workload.
     workload: Workload
+    # What else is predicted of an application whose trace was given.
+    application: Optional[ApplicationForecast] = None
     # Name of the workload in its set, such as `database`; absent for one given by its parameters.
     name: Optional[str] = None
     # The system: the evaluation's target, or the name of the result file where several systems are asked.
@@ -1244,6 +1294,27 @@ class ReplayedKind:
     kind: str
     # From issue to completion, in nanoseconds.
     response_time_ns: ResponseTime
+
+
+@dataclass(kw_only=True)
+class RequestClass:
+    """Requests of one kind and about one size."""
+    # Bytes they moved.
+    bytes: int
+    # Sizes of an LRU cache that begins empty, in bytes, each with the share of the class's bytes that it
+    # misses: read bytes not found there; written bytes that are new to it or left it since they were last
+    # written, and so go to storage.
+    miss_ratio: list[list[Any]]
+    # Read or write.
+    op: Literal['read', 'write']
+    # Number of requests.
+    requests: int
+    # Mean time of one where it was traced.
+    response_time_ns: float
+    # Whether each begins where the same process's previous request of this kind to the same file ended.
+    sequential: bool
+    # Bytes of the sequential run that one of their bytes belongs to, in the mean: what write-back can gather.
+    run_bytes: Optional[float] = None
 
 
 @dataclass(kw_only=True)
@@ -1469,6 +1540,15 @@ class SlopePoint:
     slope: float
     # Geometric middle of two neighbouring points, in bytes.
     unique_bytes: float
+
+
+@dataclass(kw_only=True)
+class TimePart:
+    """One part of an application's time."""
+    # What is done: `reads from memory`, `reads from storage`, `computing` and so on.
+    name: str
+    # For how long, in seconds.
+    seconds: float
 
 
 @dataclass(kw_only=True)

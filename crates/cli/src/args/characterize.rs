@@ -15,7 +15,7 @@ Not seen: loads and stores on mapped files, io_uring and libaio, 32-bit programs
 #[derive(Debug, Args)]
 #[command(
     after_help = AFTER,
-    mut_arg("output", |arg| arg.help("Write the result to FILE (.ioscape.json), which run and predict --workloads accept")),
+    mut_arg("output", |arg| arg.help("Write the result to FILE (.ioscape.json), which run and predict accept")),
     mut_arg("json", |arg| arg.help("Print the result file on standard output instead of the summary on standard error"))
 )]
 pub struct CharacterizeArgs {

@@ -33,6 +33,12 @@ pub struct PredictArgs {
     /// The workloads.
     #[command(flatten)]
     pub asked: AskedArgs,
+    /// A trace of an application, in any format that is read: its own locality says what each cache holds
+    #[arg(long, value_name = "TRACE", conflicts_with_all = ["workloads", "characterization"])]
+    pub trace: Vec<PathBuf>,
+    /// The same from a result of `ioscape characterize`
+    #[arg(long, value_name = "RESULT", conflicts_with = "workloads")]
+    pub characterization: Option<PathBuf>,
     /// Which model predicts: default, or product (the paper's)
     #[arg(long, value_name = "MODEL", default_value = "default")]
     pub model: ModelKind,

@@ -8,7 +8,11 @@ use ioscape_machine::environment;
 use ioscape_machine::interrupt;
 use ioscape_machine::output::Outputs;
 use ioscape_observe::calls::{CallOptions, Recording, record};
-use ioscape_schema::{Characterization, Document, Ending, FileTraits, ProcessTraits, Traits};
+use ioscape_schema::{
+    AccessPattern, Characterization, Document, Ending, FileCall, FileTraits, Io, ProcessTraits,
+    Traits,
+};
+use ioscape_trace::PatternBuilder;
 use ioscape_workload::characterize::{Unseen, doubts};
 use ioscape_workload::{Application, Portrait};
 
@@ -27,11 +31,16 @@ pub fn main(args: &CharacterizeArgs) -> Result<(), Failure> {
         interrupt: interrupt::flag(),
     };
     let mut seen = Application::default();
-    let recording = record(&args.command, &options, &mut |call| seen.record(call))?;
+    let mut patterns = PatternBuilder::default();
+    let recording = record(&args.command, &options, &mut |call| {
+        seen.record(call);
+        patterns.update(&row(call), u64::from(call.file));
+    })?;
     let portrait = seen.finish(recording.cost, recording.calls_traced);
     document.environment = environment::machine(recording.memory_limit);
     document.interrupted = recording.interrupted;
-    let found = characterization(args, &recording, portrait);
+    let mut found = characterization(args, &recording, portrait);
+    found.pattern = Some(pattern(patterns, &recording, &found));
     for doubt in doubts(&found, &unseen(&recording)) {
         document.warn(doubt);
     }
@@ -67,6 +76,44 @@ fn characterization(
         calls_traced: recording.calls_traced,
         elsewhere: recording.elsewhere.iter().map(|(what, n)| ((*what).to_owned(), *n)).collect(),
         tracing: recording.cost,
+        pattern: None,
+    }
+}
+
+/// A call as a row of a trace.
+fn row(call: &FileCall) -> Io {
+    Io {
+        request: call.request,
+        process: call.process,
+        queued_ns: call.issued_ns,
+        issued_ns: call.issued_ns,
+        completed_ns: call.completed_ns,
+        ..Io::default()
+    }
+}
+
+/// What the requests were in detail, less what tracing adds to their times.
+fn pattern(
+    patterns: PatternBuilder,
+    recording: &Recording,
+    found: &Characterization,
+) -> AccessPattern {
+    let overall = &found.overall;
+    let [unique_bytes, unique_write_bytes] = patterns.unique_bytes();
+    let mut classes = patterns.finish();
+    for class in &mut classes {
+        let traced = recording.cost.in_call_ns as f64;
+        class.response_time_ns = (class.response_time_ns - traced).max(0.0);
+    }
+    AccessPattern {
+        classes,
+        unique_bytes,
+        unique_write_bytes,
+        process_num: overall.process_num,
+        think_time_ns: overall.think_time_ns as f64,
+        sync_s: overall.syncs as f64 * overall.sync_time_ns / 1e9,
+        elsewhere_s: (found.elapsed_s - overall.active_s).max(0.0),
+        memory_bytes: recording.memory_bytes,
     }
 }
 

@@ -1,6 +1,7 @@
 //! `ioscape predict`: how fast workloads will be on evaluated systems, without running them.
 
-use crate::args::{PredictArgs, WhatIfArg};
+use crate::application::TracedApplication;
+use crate::args::{AskedArgs, PredictArgs, WhatIfArg, WorkloadArgs};
 use crate::asked::{Asked, asked};
 use crate::failure::Failure;
 use crate::output;
@@ -12,35 +13,72 @@ use ioscape_schema::units::bytes_word;
 use ioscape_schema::{Document, Prediction};
 use ioscape_workload::command_line;
 
+/// What is to be predicted.
+enum Question {
+    Workloads(Vec<Asked>),
+    Application(Box<TracedApplication>),
+}
+
 /// Runs the command.
 ///
 /// # Errors
 /// Results that cannot be used, workloads that cannot be, and output that cannot be written.
 pub fn main(args: &PredictArgs) -> Result<(), Failure> {
-    let asked = asked(&args.asked)?;
-    if asked.is_empty() {
-        return Err(Failure::Misuse(
-            "no workload is given: describe one, such as --unique-bytes 10M --read-frac 0.6, or give --workloads paper, today or a job file"
-                .to_owned(),
-        ));
-    }
-    let names = outputs::names_of(&args.out).reads("the result", &args.results);
+    let question = question(args)?;
+    let names = outputs::names_of(&args.out)
+        .reads("the result", &args.results)
+        .reads("the trace", &args.trace)
+        .reads("--characterization", &args.characterization);
     let mut outputs = names.reads("--workloads", &args.asked.workloads).open()?;
     let read = args.results.iter().map(|path| output::read_result(path));
     let systems = System::all(&args.results, read.collect::<Result<_, _>>()?, args.model);
     let systems = systems.map_err(|e| Failure::Misuse(e.to_string()))?;
-    let document = predicted(&systems, &asked, args)?;
+    let document = predicted(&systems, &question, args)?;
     outputs::pour(&mut outputs, &document, args.out.json)
 }
 
-fn predicted(systems: &[System], asked: &[Asked], args: &PredictArgs) -> Result<Document, Failure> {
+fn question(args: &PredictArgs) -> Result<Question, Failure> {
+    if let Some(application) = TracedApplication::asked(args)? {
+        check(&args.asked, args.model)?;
+        return Ok(Question::Application(Box::new(application)));
+    }
+    let asked = asked(&args.asked)?;
+    if asked.is_empty() {
+        return Err(Failure::Misuse(
+            "no workload is given: describe one, such as --unique-bytes 10M --read-frac 0.6, or give --workloads paper, today or a job file, or --trace"
+                .to_owned(),
+        ));
+    }
+    Ok(Question::Workloads(asked))
+}
+
+/// Whether nothing contradicts the trace of an application.
+fn check(asked: &AskedArgs, model: ModelKind) -> Result<(), Failure> {
+    if asked.one != WorkloadArgs::default() {
+        return Err(Failure::Misuse(
+            "a trace says what the workload is: leave out the options that describe one".to_owned(),
+        ));
+    }
+    match model {
+        ModelKind::Default => Ok(()),
+        ModelKind::Product => Err(Failure::Misuse(
+            "the product model has no caches that a trace could hit: leave --model out".to_owned(),
+        )),
+    }
+}
+
+fn predicted(
+    systems: &[System],
+    question: &Question,
+    args: &PredictArgs,
+) -> Result<Document, Failure> {
     let mut document = output::document(systems.first().map_or(0, |one| one.document.seed));
     if let [only] = systems {
         document.environment = only.document.environment.clone();
     }
     let mut all = Vec::new();
     for system in systems {
-        let predictions = of_system(system, asked, args)?;
+        let predictions = of_system(system, question, args)?;
         for doubt in system.doubts(args.model, &predictions) {
             document.warn(doubt);
         }
@@ -52,19 +90,24 @@ fn predicted(systems: &[System], asked: &[Asked], args: &PredictArgs) -> Result<
 
 fn of_system(
     system: &System,
-    asked: &[Asked],
+    question: &Question,
     args: &PredictArgs,
 ) -> Result<Vec<Prediction>, Failure> {
     let on_it = |one: &Asked| one.on(system.model.base());
-    if args.what_if.is_empty() {
+    if let (Question::Workloads(asked), true) = (question, args.what_if.is_empty()) {
         let one = |one: &Asked| system.predict(one.name(), &on_it(one)).map_err(refused);
         return asked.iter().map(one).collect();
     }
     let exchanges = args.what_if.iter().map(exchange).collect::<Result<_, _>>()?;
     let changed = ChangedSystem::new(system, exchanges);
     let changed = changed.map_err(|e| Failure::Misuse(e.to_string()))?;
-    let one = |one: &Asked| changed.predict(one.name(), &on_it(one)).map_err(refused);
-    asked.iter().map(one).collect()
+    match question {
+        Question::Application(one) => Ok(vec![one.on(&changed).map_err(refused)?]),
+        Question::Workloads(asked) => {
+            let one = |one: &Asked| changed.predict(one.name(), &on_it(one)).map_err(refused);
+            asked.iter().map(one).collect()
+        }
+    }
 }
 
 /// The exchange that an argument names, its result file read.

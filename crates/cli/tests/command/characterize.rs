@@ -43,6 +43,12 @@ fn a_copy_is_what_it_is_known_to_be() {
     assert_eq!(found.files.iter().map(|file| file.traits.seq_frac).sum::<f64>(), 2.0);
     assert_eq!(found.ending, Some(Ending::Exit(0)));
 
+    let pattern = found.pattern.as_ref().expect("the requests in detail");
+    assert_eq!((pattern.requests(), pattern.bytes()), (128, 8 << 20));
+    assert_eq!((pattern.unique_bytes, pattern.unique_write_bytes), (8 << 20, 4 << 20));
+    assert!(pattern.memory_bytes.is_some_and(|bytes| bytes > 65_536));
+    assert!(pattern.classes.iter().all(|class| class.missed(1e12) == 1.0), "all is new");
+
     let run = ["run", ".", "a.ioscape.json", "--seconds", "200ms", "--json"];
     let output = ioscape(folder.path()).args(run).assert().success().get_output().clone();
     let again: Document = serde_json::from_slice(&output.stdout).expect("a document");

@@ -25,6 +25,7 @@ mod trace_merge;
 mod trace_replay;
 mod trace_truth;
 mod trace_workload;
+mod traced_application;
 mod units;
 mod verify;
 mod vxbench;

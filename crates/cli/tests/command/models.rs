@@ -16,7 +16,7 @@ fn ioscape(arguments: &[&str]) -> Command {
     command
 }
 
-fn small() -> Document {
+pub(super) fn small() -> Document {
     serde_json::from_str(SMALL).expect("the file follows the schema")
 }
 
@@ -50,38 +50,38 @@ fn twice_as_fast(change: impl Fn(&mut Workload)) -> Document {
     Document { outcome: Some(evaluation.into()), ..document }
 }
 
-struct Folder(tempfile::TempDir);
+pub(super) struct Folder(tempfile::TempDir);
 
 impl Folder {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self(tempfile::tempdir().expect("a temporary directory"))
     }
 
-    fn path(&self, name: &str) -> String {
+    pub(super) fn path(&self, name: &str) -> String {
         self.0.path().join(name).to_str().expect("a plain path").to_owned()
     }
 
-    fn put(&self, name: &str, document: &Document) -> String {
+    pub(super) fn put(&self, name: &str, document: &Document) -> String {
         let text = serde_json::to_string(document).expect("a document is JSON");
         self.put_text(name, &text)
     }
 
-    fn put_text(&self, name: &str, text: &str) -> String {
+    pub(super) fn put_text(&self, name: &str, text: &str) -> String {
         std::fs::write(self.0.path().join(name), text).expect("a file");
         self.path(name)
     }
 }
 
-fn document(output: &[u8]) -> Document {
+pub(super) fn document(output: &[u8]) -> Document {
     serde_json::from_slice(output).expect("valid JSON")
 }
 
-fn stdout(arguments: &[&str]) -> Vec<u8> {
+pub(super) fn stdout(arguments: &[&str]) -> Vec<u8> {
     ioscape(arguments).assert().success().get_output().stdout.clone()
 }
 
 /// Runs with bad input and expects exit code 2 and one line that says all of `words`.
-fn refused(arguments: &[&str], words: &[&str]) {
+pub(super) fn refused(arguments: &[&str], words: &[&str]) {
     let output = ioscape(arguments).assert().code(2).stdout("").get_output().clone();
     let text = String::from_utf8(output.stderr).expect("text");
     assert_eq!(text.lines().count(), 1, "one sentence: {text}");

@@ -82,6 +82,8 @@ pub struct Recording {
     pub filtered: bool,
     /// The memory limit in force, in bytes.
     pub memory_limit: Option<u64>,
+    /// Most memory that one of its processes had, in bytes.
+    pub memory_bytes: Option<u64>,
 }
 
 /// Runs `command` to its end, with all processes it starts, and hands every call that moved bytes to `sink`.
@@ -152,6 +154,7 @@ fn conclude(
         foreign: followed.foreign,
         filtered: followed.filtered,
         memory_limit,
+        memory_bytes: launch::largest_child(),
     })
 }
 

@@ -5,9 +5,12 @@ use super::tables::table;
 use crate::accuracy;
 use crate::plot::{Chart, Frame, Scale, Unit};
 use crate::ratios;
-use crate::text::{esc, label, mix, percent, ratio, verdict};
-use ioscape_schema::units::{Bytes, Count, Rate};
-use ioscape_schema::{Cheapest, Comparison, Prediction, Validation, ValidationPoint, Workload};
+use crate::terminal::application::sentences;
+use crate::text::{esc, fine_seconds, label, mix, percent, ratio, verdict};
+use ioscape_schema::units::{Bytes, Count, Rate, Seconds};
+use ioscape_schema::{
+    ApplicationForecast, Cheapest, Comparison, Prediction, Validation, ValidationPoint, Workload,
+};
 use std::fmt::Write as _;
 
 fn none() -> String {
@@ -55,6 +58,34 @@ pub fn predictions(all: &[Prediction]) -> String {
             ]
         });
         let _ = write!(out, "<h3>{}</h3>{}", esc(&system[0].system), table("runs", &head, rows));
+        out.extend(system.iter().filter_map(|one| one.application.as_ref()).map(application));
+    }
+    out
+}
+
+/// Where an application's time goes, what the caches hold, and its throughput by memory.
+fn application(one: &ApplicationForecast) -> String {
+    let parts = one.parts.iter().map(|part| {
+        vec![
+            part.name.clone(),
+            fine_seconds(part.seconds),
+            percent(part.seconds / one.elapsed_s.max(f64::MIN_POSITIVE)),
+        ]
+    });
+    let mut out = format!(
+        "<h4>Where {} go</h4>{}",
+        Seconds(one.elapsed_s),
+        table("runs", &["Time goes to", "Seconds", "Share"], parts)
+    );
+    for sentence in sentences(one) {
+        let _ = write!(out, "<p>{}</p>", esc(&sentence));
+    }
+    if let Some(memory) = &one.memory {
+        let rows = memory
+            .curve
+            .iter()
+            .map(|(bytes, rate)| vec![Bytes(*bytes).to_string(), Rate(*rate).to_string()]);
+        out += &table("runs", &["Memory", "Throughput"], rows);
     }
     out
 }

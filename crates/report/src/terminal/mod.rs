@@ -1,5 +1,6 @@
 //! What a terminal shows: tables, charts of characters, and the text of every kind of outcome.
 
+pub mod application;
 pub mod campaign;
 pub mod characterization;
 mod chart;

@@ -1,5 +1,6 @@
 //! What models say, for a terminal: predictions, comparisons of systems, and how far predictions were off.
 
+use super::application;
 use super::chart::{Block, block, legend, side_by_side};
 use super::ink::Style;
 use super::tables::{Column, table};
@@ -61,6 +62,7 @@ pub fn predictions(all: &[Prediction], style: &Style) -> String {
             &predicted(system, &asked, style),
             style,
         );
+        out.extend(system.iter().map(|one| application::forecast(one, style)));
         before = asked.into_iter().map(|(name, w)| (name, w.clone())).collect();
     }
     out + &note(

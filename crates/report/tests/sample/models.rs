@@ -38,6 +38,7 @@ fn prediction(system: &str, index: usize, throughput: f64, width: f64) -> Predic
         workload,
         region: format!("region {}", index + 1),
         extrapolated: index == 2,
+        application: None,
     }
 }
 
@@ -148,6 +149,7 @@ fn point(number: u32) -> ValidationPoint {
             response_time_ns: 32768.0 / predicted * 1e9,
             region: "region 1".into(),
             extrapolated: false,
+            application: None,
         },
         measurement: measurement(workload, measured),
         repeated_bytes_per_s: Some(measured * 1.03),

@@ -6,6 +6,7 @@
 
 use super::hierarchy::HierarchyModel;
 use super::input::ModelInput;
+use super::levels::{Outcome, Served, logistic};
 use super::parameters::{Layout, LevelParameters};
 use super::predict::Estimate;
 
@@ -20,6 +21,8 @@ const BORROWED_STORAGE: f64 = 0.15;
 /// The same for the write policy: what storage costs was seen where the kernel gathers and sorts writes, which is up to twice as
 /// fast as one by one.
 const BORROWED_POLICY: f64 = 0.4;
+/// A cache of less than a page holds nothing.
+const CACHE_NONE: f64 = 4096.0;
 /// Standard deviations that hold 90 % of a normal distribution.
 const NORMAL90: f64 = 1.645;
 
@@ -52,6 +55,15 @@ pub(super) enum Unknown {
     Writes,
     /// The system that lends its storage was never seen to reach it.
     Storage,
+}
+
+/// A cache that requests pass.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Cache {
+    /// The set at which it overflows, in bytes.
+    pub(super) onset: f64,
+    /// What it still holds of larger ones, in bytes.
+    pub(super) kept: f64,
 }
 
 /// The structural parameters after the exchange.
@@ -182,6 +194,53 @@ impl<'a> Exchanged<'a> {
         let shares = self.layout.outcome(&self.theta, place).shares;
         let near = shares.iter().zip(self.layout.near_components()).filter(|(_, near)| *near);
         near.map(|(share, _)| share).sum::<f64>().clamp(0.0, 1.0)
+    }
+
+    /// The caches that `operation` passes, the nearest first.
+    pub(super) fn caches(&self, operation: usize) -> Vec<Cache> {
+        let mut onset = 0.0f64;
+        let cache = |level: usize| {
+            let border = self.layout.border(operation, level).of(&self.theta);
+            onset = onset.max(border.ln_onset.exp());
+            Cache { onset, kept: onset * logistic(border.logit_kept) }
+        };
+        (0..self.layout.levels[operation] - 1).map(cache).collect()
+    }
+
+    /// Whether a cache takes writes and storage gets them later.
+    pub(super) fn written_back(&self) -> bool {
+        self.caches(1).first().is_some_and(|cache| cache.onset > CACHE_NONE)
+    }
+
+    /// Throughput of requests of several classes that `processes` issue.
+    pub(super) fn outcome_of(&self, classes: &[Served], processes: f64) -> Outcome {
+        self.layout.outcome_of(&self.theta, classes, processes)
+    }
+
+    /// What the structure alone predicts.
+    pub(super) fn log_throughput(&self, place: &ModelInput) -> f64 {
+        self.layout.log_throughput(&self.theta, place)
+    }
+
+    /// Share of the time that requests wait for storage.
+    pub(super) fn device_share(&self, outcome: &Outcome) -> f64 {
+        let [reads, writes] = self.layout.levels;
+        let last = [(reads > 1).then(|| reads - 1), (writes > 1).then(|| reads + writes - 1)];
+        last.into_iter().flatten().map(|component| outcome.shares[component]).sum()
+    }
+
+    /// Names of the components, reads first.
+    pub(super) fn names(&self) -> Vec<String> {
+        let named = |(operation, levels): (usize, usize)| {
+            let [verb, way] = [["reads", "from"], ["writes", "to"]][operation];
+            (0..levels).map(move |level| match (level, levels) {
+                (_, 1) => verb.to_owned(),
+                (0, _) => format!("{verb} {way} memory"),
+                (last, _) if last + 1 == levels => format!("{verb} {way} storage"),
+                (other, _) => format!("{verb} {way} cache level {}", other + 1),
+            })
+        };
+        self.layout.levels.into_iter().enumerate().flat_map(named).collect()
     }
 
     fn borrowed(&self, near: f64) -> f64 {

@@ -14,7 +14,7 @@
 use super::input::ModelInput;
 use super::parameters::{AdviceParameters, BorderParameters, Layout, LevelParameters};
 
-fn logistic(x: f64) -> f64 {
+pub(super) fn logistic(x: f64) -> f64 {
     1.0 / (1.0 + (-x).exp())
 }
 
@@ -60,19 +60,51 @@ impl Layout {
                 leaving = (over * (1.0 - kept / place.unique_bytes)).max(0.0).min(arriving);
                 held = held.min(onset.exp());
             }
-            let parameters = self.level(operation, level).of(theta);
-            let size = (held / self.reference_bytes).ln();
-            demands.push(Demand {
-                seconds_per_byte: fraction
-                    * (arriving - leaving)
-                    * cost(&parameters, place, size)
-                    * if level + 1 == levels { dearer.exp() } else { 1.0 },
-                serial: parameters.ln_serial.exp(),
-                sharpness: parameters.ln_sharpness,
-                station: if operation == 0 { level } else { self.read_level_of(level) },
-            });
+            let dearer = if level + 1 == levels { dearer.exp() } else { 1.0 };
+            let served = fraction * (arriving - leaving) * dearer;
+            demands.push(self.demand(theta, place, (operation, level), held, served));
             arriving = leaving;
         }
+    }
+
+    /// What one level has to do: a share `served` of all bytes, of a set of `held` bytes that is there.
+    fn demand(
+        &self,
+        theta: &[f64],
+        place: &ModelInput,
+        (operation, level): (usize, usize),
+        held: f64,
+        served: f64,
+    ) -> Demand {
+        let parameters = self.level(operation, level).of(theta);
+        let size = (held / self.reference_bytes).ln();
+        Demand {
+            seconds_per_byte: served * cost(&parameters, place, size),
+            serial: parameters.ln_serial.exp(),
+            sharpness: parameters.ln_sharpness,
+            station: if operation == 0 { level } else { self.read_level_of(level) },
+        }
+    }
+
+    /// Throughput of requests of several classes, each served at the levels where its own locality has it.
+    pub(super) fn outcome_of(&self, theta: &[f64], classes: &[Served], processes: f64) -> Outcome {
+        let mut demands = Vec::with_capacity(self.components());
+        for (operation, level) in
+            (0..2).flat_map(|operation| (0..self.levels[operation]).map(move |k| (operation, k)))
+        {
+            let own = classes.iter().filter(|class| class.operation == operation);
+            let each = own.map(|class| {
+                let place = ModelInput { process_num: processes, ..class.place };
+                let (held, served) = class.levels[level];
+                self.demand(theta, &place, (operation, level), held, served)
+            });
+            let none = Demand { seconds_per_byte: 0.0, serial: 1.0, sharpness: 0.0, station: 0 };
+            demands.push(each.fold(none, |sum, one| Demand {
+                seconds_per_byte: sum.seconds_per_byte + one.seconds_per_byte,
+                ..one
+            }));
+        }
+        combine(&demands, self.levels.into_iter().max().unwrap_or(1), processes)
     }
 
     /// What advice changes at `place`: ln(cost) at the device, and the logit of the share kept.
@@ -100,6 +132,17 @@ pub(super) struct Outcome {
     pub(super) shares: Vec<f64>,
 }
 
+/// Requests of one class, and where they are served.
+#[derive(Clone, Debug)]
+pub(super) struct Served {
+    /// 0 for reads, 1 for writes.
+    pub(super) operation: usize,
+    /// Their size, and whether they are sequential.
+    pub(super) place: ModelInput,
+    /// By level: the bytes of the set that are there, and the share of all bytes moved that is served there.
+    pub(super) levels: Vec<(f64, f64)>,
+}
+
 /// The load that one component puts on its station.
 struct Demand {
     seconds_per_byte: f64,
@@ -120,7 +163,7 @@ fn cost(level: &LevelParameters<f64>, place: &ModelInput, size: f64) -> f64 {
 /// (Denning and Buzen, ACM Computing Surveys 10, 1978): no byte is faster than all demands over the number of
 /// processes, nor than the busiest station, which `1/serial` processes saturate. For one process it is the plain sum.
 fn combine(demands: &[Demand], stations: usize, processes: f64) -> Outcome {
-    let total: f64 = demands.iter().map(|d| d.seconds_per_byte).sum();
+    let total: f64 = demands.iter().map(|d| d.seconds_per_byte).sum::<f64>().max(f64::MIN_POSITIVE);
     let sharp = demands.iter().map(|d| d.seconds_per_byte * d.sharpness).sum::<f64>() / total;
     let sharp = sharp.clamp(-3.0, 3.0).exp();
     let mut loads = vec![0.0; stations];

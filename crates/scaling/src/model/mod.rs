@@ -5,6 +5,7 @@
 //! far each can be trusted.
 
 mod active;
+mod application;
 mod candidates;
 mod exchange;
 mod extrapolation;
@@ -27,6 +28,7 @@ mod validate;
 mod what_if;
 
 pub use active::next_points;
+pub use application::predict_application;
 pub use exchange::WriteDone;
 pub use extrapolation::extrapolations;
 pub use hierarchy::HierarchyModel;

@@ -184,6 +184,30 @@ impl Model {
         }
     }
 
+    /// `place` moved to the nearest that was measured.
+    pub(super) fn clamped(&self, place: &ModelInput) -> ModelInput {
+        let [set, size, reads, seq, processes] = self.measured;
+        let log = |value: f64, [low, high]: [f64; 2]| value.ln().max(low).min(high).exp();
+        ModelInput {
+            unique_bytes: log(place.unique_bytes, set),
+            size_mean: log(place.size_mean, size),
+            read_frac: place.read_frac.max(reads[0]).min(reads[1]),
+            seq_frac: place.seq_frac.max(seq[0]).min(seq[1]),
+            process_num: log(place.process_num, processes),
+            advised: place.advised,
+        }
+    }
+
+    /// Largest mean request size that was measured, in bytes.
+    pub(super) fn largest_size(&self) -> f64 {
+        self.measured[1][1].exp()
+    }
+
+    /// How far `workload` lies outside of what was measured.
+    pub(super) fn outside(&self, workload: &Workload) -> f64 {
+        self.distance_outside(&ModelInput::of(workload))
+    }
+
     /// How far `place` lies outside the measured ranges, in widths of the range of the worst parameter.
     fn distance_outside(&self, place: &ModelInput) -> f64 {
         let outside = Parameter::ALL.iter().zip(&self.measured).map(|(parameter, [low, high])| {
@@ -241,5 +265,6 @@ pub(super) fn prediction(model: &Model, workload: &Workload, estimate: Estimate)
         response_time_ns: (in_flight / iops * 1e9 - workload.think_time_ns as f64).max(0.0),
         region: region.map(|(name, _)| name.clone()).unwrap_or_default(),
         extrapolated: false,
+        application: None,
     }
 }

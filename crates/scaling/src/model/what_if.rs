@@ -64,25 +64,9 @@ pub fn predict_what_if(
     workload: &Workload,
 ) -> Result<Prediction, WhatIfError> {
     model.knows(workload)?;
-    let levels = |one: &'_ Model| WhatIfError::NoLevels(one.target().to_owned());
-    let here = model.hierarchy().ok_or_else(|| levels(model))?;
     let lender = what_if.storage.as_ref();
-    let storage = match lender {
-        Some(lender) => {
-            lender.knows(workload)?;
-            Some(lender.hierarchy().ok_or_else(|| levels(lender))?)
-        }
-        None => None,
-    };
-    let memory = what_if.memory_bytes.map(|both| both.map(|bytes| bytes as f64));
-    let exchange = Exchange { memory, storage, write_done: what_if.write_done };
-    let exchanged = Exchanged::new(here, exchange).map_err(|unknown| match unknown {
-        Unknown::Cache => WhatIfError::NoCache(model.target().to_owned()),
-        Unknown::Writes => WhatIfError::NoWrites(model.target().to_owned()),
-        Unknown::Storage => {
-            WhatIfError::NoStorage(lender.map_or_else(String::new, |one| one.target().to_owned()))
-        }
-    })?;
+    lender.map_or(Ok(()), |lender| lender.knows(workload))?;
+    let exchanged = exchanged(model, what_if)?;
     let place = ModelInput::of(workload);
     let alike = exchanged.alike(&place, model.measured_sets());
     let asked = workload.clone().with(Parameter::UniqueBytes, alike.unique_bytes);
@@ -91,6 +75,29 @@ pub fn predict_what_if(
         within(lender, workload)?;
     }
     Ok(prediction(model, workload, exchanged.estimate(&place, &alike)))
+}
+
+/// The levels of `model`'s system with what `what_if` exchanges.
+pub(super) fn exchanged<'a>(
+    model: &'a Model,
+    what_if: &'a WhatIf,
+) -> Result<Exchanged<'a>, WhatIfError> {
+    let levels = |one: &'_ Model| WhatIfError::NoLevels(one.target().to_owned());
+    let here = model.hierarchy().ok_or_else(|| levels(model))?;
+    let lender = what_if.storage.as_ref();
+    let storage = match lender {
+        Some(lender) => Some(lender.hierarchy().ok_or_else(|| levels(lender))?),
+        None => None,
+    };
+    let memory = what_if.memory_bytes.map(|both| both.map(|bytes| bytes as f64));
+    let exchange = Exchange { memory, storage, write_done: what_if.write_done };
+    Exchanged::new(here, exchange).map_err(|unknown| match unknown {
+        Unknown::Cache => WhatIfError::NoCache(model.target().to_owned()),
+        Unknown::Writes => WhatIfError::NoWrites(model.target().to_owned()),
+        Unknown::Storage => {
+            WhatIfError::NoStorage(lender.map_or_else(String::new, |one| one.target().to_owned()))
+        }
+    })
 }
 
 /// Whether all five parameters lie within what was measured.

@@ -1,9 +1,9 @@
 //! Predictions for an evaluated system with something exchanged, and what would have to be measured where nothing is known.
 
 use super::{Missing, NotPredicted, System};
-use crate::model::{WhatIf, WhatIfError, WriteDone, predict_what_if};
+use crate::model::{WhatIf, WhatIfError, WriteDone, predict_application, predict_what_if};
 use ioscape_schema::units::bytes_word;
-use ioscape_schema::{Parameter, Prediction, Workload};
+use ioscape_schema::{AccessPattern, Parameter, Prediction, Workload};
 
 /// Sets that show a cache are this many times the memory.
 const PAST_MEMORY: u64 = 4;
@@ -59,7 +59,10 @@ impl<'a> ChangedSystem<'a> {
                 }
             }
         }
-        let name = format!("{} with {}", system.name, named.join(", "));
+        let name = match named.is_empty() {
+            true => system.name.clone(),
+            false => format!("{} with {}", system.name, named.join(", ")),
+        };
         Ok(Self { system, what_if, lender, name })
     }
 
@@ -75,6 +78,27 @@ impl<'a> ChangedSystem<'a> {
         let predicted = predict_what_if(&self.system.model, &self.what_if, workload)
             .map_err(|error| self.refused(&error, workload))?;
         Ok(Prediction { name: name.map(str::to_owned), system: self.name.clone(), ..predicted })
+    }
+
+    /// Predicts a traced application whose five parameters are `workload`.
+    ///
+    /// # Errors
+    /// As of [`Self::predict`]; no model of levels fits the evaluation.
+    pub fn predict_application(
+        &self,
+        name: &str,
+        workload: &Workload,
+        pattern: &AccessPattern,
+    ) -> Result<Prediction, NotPredicted<'_>> {
+        let (model, memory) = (&self.system.model, self.system.memory_bytes());
+        let predicted = predict_application(model, &self.what_if, memory, workload, pattern)
+            .map_err(|error| self.refused(&error, workload))?;
+        Ok(Prediction { name: Some(name.to_owned()), system: self.name.clone(), ..predicted })
+    }
+
+    /// The workload whose access, engine and other settings the evaluation holds for.
+    pub fn base(&self) -> &Workload {
+        self.system.model.base()
     }
 
     fn refused(&self, error: &WhatIfError, workload: &Workload) -> NotPredicted<'_> {

@@ -68,6 +68,7 @@ pub mod tests {
             response_time_ns: 1.0,
             region: String::new(),
             extrapolated: false,
+            application: None,
         }
     }
 

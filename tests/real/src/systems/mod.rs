@@ -11,6 +11,7 @@ mod os;
 mod policy;
 mod prediction;
 mod starved;
+mod traced;
 mod vxbench;
 
 use crate::check::{Check, Outcome};
@@ -198,6 +199,13 @@ pub const ALL: &[System] = &[
         packages: &["e2fsprogs", "sqlite3"],
         must_hold: false,
         run: applications::tpc_b,
+    },
+    System {
+        name: "trace-predict",
+        truth: "sort, TPC-B, a compile and a file server, traced once and run with three sizes of memory",
+        packages: &["e2fsprogs", "fio", "sqlite3"],
+        must_hold: false,
+        run: traced::applications,
     },
     System {
         name: "client-server",

@@ -1,0 +1,51 @@
+//! `predict` from a trace or a characterization: what an application's own locality says, and what is refused.
+
+use super::models::{Folder, document, refused, small, stdout};
+
+/// A trace of random reads, of 16 MiB, each of which takes 100 us after 50 us.
+fn reads_traced(completed: bool, bytes: u32) -> String {
+    let row = |i: u64| {
+        let (at_ns, offset) = (i * 150_000, (i * 2_654_435_761 % 4096) * 4096);
+        let end = if completed { format!(",{}", at_ns + 100_000) } else { String::new() };
+        format!("{at_ns},0,{offset},{bytes}{end}\n")
+    };
+    let rows: String = (0..3000).map(row).collect();
+    let end = if completed { ",completed_ns" } else { "" };
+    format!("queued_ns,is_write,offset_bytes,length_bytes{end}\n{rows}")
+}
+
+#[test]
+fn a_trace_is_predicted_by_its_own_locality() {
+    let folder = Folder::new();
+    let a = folder.put("a.ioscape.json", &small());
+    let trace = folder.put_text("t.csv", &reads_traced(true, 4096));
+    let asked = ["predict", &a, "--trace", &trace];
+    let predicted = document(&stdout(&[&asked[..], &["--json"]].concat()));
+    let one = &predicted.predictions().expect("a prediction")[0];
+    assert_eq!(one.name.as_deref(), Some("t.csv"));
+    let forecast = one.application.as_ref().expect("an application");
+    let sum: f64 = forecast.parts.iter().map(|part| part.seconds).sum();
+    assert!((sum / forecast.elapsed_s - 1.0).abs() < 1e-6, "{forecast:?}");
+    assert!((one.throughput_bytes_per_s * sum / (3000.0 * 4096.0) - 1.0).abs() < 1e-6);
+    let computing = forecast.parts.iter().find(|part| part.name.starts_with("computing"));
+    assert!((computing.expect("it computes").seconds / 0.15 - 1.0).abs() < 0.05, "{forecast:?}");
+    let table = String::from_utf8(stdout(&asked)).expect("text");
+    assert!(table.contains("Time goes to") && table.contains("Caches hold"), "{table}");
+    let page = folder.path("p.html");
+    stdout(&[&asked[..], &["--html", &page]].concat());
+    assert!(std::fs::read_to_string(page).expect("the page").contains("Time goes to"));
+}
+
+#[test]
+fn what_a_trace_does_not_tell_is_not_guessed() {
+    let folder = Folder::new();
+    let a = folder.put("a.ioscape.json", &small());
+    let without_end = folder.put_text("e.csv", &reads_traced(false, 4096));
+    refused(&["predict", &a, "--trace", &without_end], &["completions", "ioscape characterize"]);
+    let without_size = folder.put_text("s.csv", &reads_traced(true, 0));
+    refused(&["predict", &a, "--trace", &without_size], &["sizes", "ioscape characterize"]);
+    refused(&["predict", &a, "--characterization", &a], &["a.ioscape.json", "characterize"]);
+    let trace = folder.put_text("t.csv", &reads_traced(true, 4096));
+    refused(&["predict", &a, "--trace", &trace, "--read-frac", "1"], &["leave out"]);
+    refused(&["predict", &a, "--trace", &trace, "--model", "product"], &["--model"]);
+}

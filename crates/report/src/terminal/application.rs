@@ -1,0 +1,45 @@
+//! A traced application on a system, for a terminal: where its time goes, what the caches hold, and how much memory it needs.
+
+use super::ink::Style;
+use super::tables::{Column, table};
+use crate::text::{fine_seconds, percent};
+use ioscape_schema::units::{Bytes, Rate, Seconds};
+use ioscape_schema::{ApplicationForecast, Prediction};
+
+/// What is said of an application beside its throughput; empty for a workload of five parameters.
+pub fn forecast(prediction: &Prediction, style: &Style) -> String {
+    let Some(one) = &prediction.application else { return String::new() };
+    let share = |seconds: f64| percent(seconds / one.elapsed_s.max(f64::MIN_POSITIVE));
+    let columns = [
+        Column::words("Time goes to", one.parts.iter().map(|part| part.name.clone())),
+        Column::numbers("Seconds", one.parts.iter().map(|part| fine_seconds(part.seconds))),
+        Column::numbers("Share", one.parts.iter().map(|part| share(part.seconds))),
+    ];
+    let heading = style.heading(&format!("Where {} go", Seconds(one.elapsed_s)));
+    let mut out = format!("\n{heading}\n{}", table(&columns.iter().collect::<Vec<_>>(), style));
+    for sentence in sentences(one) {
+        out += &style.paragraph("  ", "  ", &sentence);
+    }
+    out
+}
+
+/// What the caches hold, and what memory would do.
+pub fn sentences(one: &ApplicationForecast) -> Vec<String> {
+    let mut said = vec![format!(
+        "Caches hold {} of the bytes it reads; storage gets {} of those it writes.",
+        percent(one.read_hit_frac),
+        percent(one.written_through_frac)
+    )];
+    said.push(match &one.memory {
+        Some(memory) => {
+            let best = memory.curve.iter().map(|point| point.1).fold(0.0, f64::max);
+            format!(
+                "With {} of memory, file cache included, it reaches 90 % of its best throughput, {}.",
+                Bytes(memory.for_90_percent_bytes),
+                Rate(best)
+            )
+        }
+        None => "How much memory it needs is not known: the evaluation found no cache of the size of the system's memory.".to_owned(),
+    });
+    said
+}

@@ -1,0 +1,395 @@
+//! A traced application on an evaluated system: its own locality, instead of uniform access, says what each cache holds.
+//!
+//! The structural model gives what a request costs at each level; the trace's miss-ratio curve, class by class, how many
+//! requests get there. What the Gaussian process corrects is taken from the set of uniform access that has the same share of misses. Writes
+//! that a cache takes are written back while the application goes on, neighbours together: they cost time where reads wait behind them, or
+//! where the device has no time left.
+
+use super::exchange::Exchanged;
+use super::input::ModelInput;
+use super::levels::{Outcome, Served};
+use super::predict::Estimate;
+use super::system_model::{Model, prediction};
+use super::what_if::{WhatIf, WhatIfError, exchanged};
+use ioscape_schema::{
+    AccessPattern, ApplicationForecast, MemoryForecast, Op, Parameter, Prediction, RequestClass,
+    TimePart, Workload,
+};
+
+/// Share of misses below which a class counts as held by the cache, and above which as served by the device.
+const MISSES: [f64; 2] = [0.02, 0.98];
+/// Half the width of the 90 % interval of ln(computing time): another run of the same program.
+const COMPUTING: f64 = 0.1;
+/// Least share of a cache that is left beside the memory of the application itself.
+const LEFT_LEAST: f64 = 0.02;
+/// Sizes of memory at which the application is predicted, to each doubling and at most.
+const MEMORY_STEPS: f64 = 2.0;
+const MEMORY_POINTS: usize = 24;
+/// Share of the best throughput that is enough, and halvings of the interval in which the memory for it lies.
+const ENOUGH: f64 = 0.9;
+const HALVINGS: usize = 8;
+/// Share of the bytes from which requests outside of the measured sizes make a prediction an extrapolation.
+const OUTSIDE_SHARE: f64 = 0.05;
+
+/// Predicts a traced application whose five parameters are `workload`, on `model`'s system with what `what_if` exchanges.
+/// `memory_bytes` is what the evaluated caches could use; with it follows how much the application needs.
+///
+/// # Errors
+/// As of [`predict_what_if`](super::predict_what_if); no model of levels fits the evaluation.
+pub fn predict_application(
+    model: &Model,
+    what_if: &WhatIf,
+    memory_bytes: Option<u64>,
+    workload: &Workload,
+    pattern: &AccessPattern,
+) -> Result<Prediction, WhatIfError> {
+    model.knows(workload)?;
+    let one = Application { model, pattern };
+    let here = exchanged(model, what_if)?;
+    let found = one.on(&here);
+    let mut estimate = Estimate { log_throughput: found.throughput.ln(), half_width: found.half };
+    estimate.half_width += model.outside(&one.asked(workload));
+    let mut predicted = prediction(model, workload, estimate);
+    predicted.extrapolated = one.extrapolates(&here);
+    predicted.iops = pattern.requests() as f64 / found.forecast.elapsed_s;
+    predicted.response_time_ns = found.response_s * 1e9;
+    let own = what_if.memory_bytes.map(|[own, _]| own).or(memory_bytes);
+    let memory = own.and_then(|own| one.memory(what_if, own));
+    predicted.application = Some(ApplicationForecast { memory, ..found.forecast });
+    Ok(predicted)
+}
+
+/// An application on a model's system.
+struct Application<'a> {
+    model: &'a Model,
+    pattern: &'a AccessPattern,
+}
+
+/// What is found for one exchange.
+struct Found {
+    throughput: f64,
+    half: f64,
+    response_s: f64,
+    forecast: ApplicationForecast,
+}
+
+/// A class on a system: where it is served, and how its cost is corrected.
+struct Placed {
+    served: Served,
+    /// Share of its bytes that passes each cache.
+    passing: Vec<f64>,
+    correction: f64,
+    half: f64,
+}
+
+impl Application<'_> {
+    /// The five parameters as far as they matter to whether this is an extrapolation: sizes are judged by class.
+    fn asked(&self, workload: &Workload) -> Workload {
+        self.model.base().clone().with(Parameter::ProcessNum, f64::from(workload.process_num))
+    }
+
+    fn on(&self, here: &Exchanged<'_>) -> Found {
+        let pattern = self.pattern;
+        let processes = f64::from(pattern.process_num.max(1));
+        let bytes = pattern.bytes().max(1) as f64;
+        let placed: Vec<Placed> =
+            pattern.classes.iter().map(|class| self.place(here, class, processes)).collect();
+        let written_back = here.written_back();
+        let served: Vec<Served> = placed.iter().map(|one| one.without(written_back)).collect();
+        let [correction, half] = corrected(here, &placed, &served, processes);
+        let rate = |processes: f64| {
+            let outcome = here.outcome_of(&served, processes.max(1.0));
+            ((outcome.log_throughput + correction).exp() * processes.min(1.0), outcome)
+        };
+        // A closed system: those at their requests, and those that compute, are all there are.
+        let think_s = pattern.think_time_ns / 1e9;
+        let each = bytes / pattern.requests().max(1) as f64;
+        let busy = bisect(processes, |busy| busy + rate(busy).0 / each * think_s - processes);
+        let (throughput, outcome) = rate(busy);
+        let io_s = bytes / throughput;
+        let behind_s = match written_back {
+            true => {
+                let at_device = io_s * busy / processes * here.device_share(&outcome);
+                let behind_s = self.written_behind_s(here, &placed, processes);
+                waits(io_s - at_device, at_device, behind_s)
+            }
+            false => 0.0,
+        };
+        let parts = self.parts(here, &outcome, io_s, busy / processes, behind_s);
+        let elapsed_s: f64 = parts.iter().map(|part| part.seconds).sum();
+        let requests = pattern.requests().max(1) as f64;
+        let at_io = (io_s * busy / processes + behind_s) / elapsed_s;
+        let computing = COMPUTING * (1.0 - at_io).max(0.0);
+        Found {
+            throughput: bytes / elapsed_s,
+            half: (half * at_io).hypot(computing),
+            response_s: (io_s * busy + behind_s * processes) / requests,
+            forecast: ApplicationForecast {
+                elapsed_s,
+                parts,
+                read_hit_frac: 1.0 - self.missed(&placed, Op::Read),
+                written_through_frac: self.missed(&placed, Op::Write),
+                memory: None,
+            },
+        }
+    }
+
+    /// Where a class is served, if `processes` are at their requests.
+    fn place(&self, here: &Exchanged<'_>, class: &RequestClass, processes: f64) -> Placed {
+        let operation = usize::from(class.op == Op::Write);
+        let pattern = self.pattern;
+        let set = [pattern.unique_bytes, pattern.unique_write_bytes][operation].max(4096) as f64;
+        let own = pattern.memory_bytes.unwrap_or(0) as f64;
+        let share = class.bytes as f64 / pattern.bytes().max(1) as f64;
+        let mut passing = Vec::new();
+        for cache in here.caches(operation) {
+            let left = |bytes: f64| (bytes - own).max(LEFT_LEAST * bytes);
+            // A cache that never overflows misses what is new to it, and nothing else.
+            let bytes = if set <= left(cache.onset) { f64::INFINITY } else { left(cache.kept) };
+            let before = passing.last().copied().unwrap_or(1.0);
+            passing.push(class.missed(bytes).min(before));
+        }
+        let onsets: Vec<f64> = here.caches(operation).iter().map(|cache| cache.onset).collect();
+        let levels = (0..=passing.len()).map(|level| {
+            let arriving = if level == 0 { 1.0 } else { passing[level - 1] };
+            let leaving = passing.get(level).copied().unwrap_or(0.0);
+            (onsets.get(level).map_or(set, |onset| onset.min(set)), share * (arriving - leaving))
+        });
+        let place = self.model.clamped(&ModelInput {
+            unique_bytes: set,
+            size_mean: class.size_mean().max(1.0),
+            read_frac: 1.0 - operation as f64,
+            seq_frac: f64::from(u8::from(class.sequential)),
+            process_num: processes,
+            advised: false,
+        });
+        let alike = like_uniform(here, operation, &passing, set, &place);
+        let Estimate { log_throughput, half_width } = here
+            .estimate(&alike, &self.model.clamped(&here.alike(&alike, self.model.measured_sets())));
+        // The cost of a request depends on its true size; what corrects it on the nearest that was measured.
+        let size_mean = class.size_mean().max(1.0);
+        Placed {
+            correction: log_throughput - here.log_throughput(&alike),
+            half: half_width,
+            served: Served {
+                operation,
+                place: ModelInput { size_mean, ..place },
+                levels: levels.collect(),
+            },
+            passing,
+        }
+    }
+
+    /// Time that the device needs for what is written back, neighbouring pages together.
+    fn written_behind_s(&self, here: &Exchanged<'_>, placed: &[Placed], processes: f64) -> f64 {
+        let bytes = self.pattern.bytes().max(1) as f64;
+        let to_device = self.missed(placed, Op::Write) * self.bytes_of(Op::Write);
+        // What is still dirty at the end is written later.
+        let held = here.caches(1).last().map_or(0.0, |cache| cache.kept);
+        let left = held.min(self.pattern.unique_write_bytes as f64).min(to_device);
+        if to_device <= left {
+            return 0.0;
+        }
+        let gathered = |class: &RequestClass| {
+            let size = class.run_bytes.min(self.model.largest_size());
+            let requests = (class.bytes as f64 / size.max(class.size_mean())).ceil() as u64;
+            self.place(here, &RequestClass { requests, ..class.clone() }, processes)
+        };
+        let writes = self.pattern.classes.iter().filter(|class| class.op == Op::Write);
+        let behind: Vec<Placed> = writes.map(gathered).collect();
+        let served: Vec<Served> =
+            behind.iter().map(|one| one.written_behind(1.0 - left / to_device)).collect();
+        let [correction, _] = corrected(here, &behind, &served, processes);
+        bytes / (here.outcome_of(&served, processes).log_throughput + correction).exp()
+    }
+
+    fn bytes_of(&self, op: Op) -> f64 {
+        let own = self.pattern.classes.iter().filter(|class| class.op == op);
+        own.map(|class| class.bytes as f64).sum()
+    }
+
+    /// Share of an operation's bytes that passes all caches.
+    fn missed(&self, placed: &[Placed], op: Op) -> f64 {
+        let each = self.pattern.classes.iter().zip(placed).filter(|(class, _)| class.op == op);
+        let missed: f64 = each
+            .map(|(class, one)| class.bytes as f64 * one.passing.last().copied().unwrap_or(1.0))
+            .sum();
+        (missed / self.bytes_of(op).max(1.0)).clamp(0.0, 1.0)
+    }
+
+    /// What the time is spent on; `at_io` is the share of it in which a process is at a request.
+    fn parts(
+        &self,
+        here: &Exchanged<'_>,
+        outcome: &Outcome,
+        io_s: f64,
+        at_io: f64,
+        behind_s: f64,
+    ) -> Vec<TimePart> {
+        let named = here.names().into_iter().zip(&outcome.shares);
+        let mut parts: Vec<(String, f64)> =
+            named.map(|(name, share)| (name, io_s * at_io * share)).collect();
+        let sync_s = self.pattern.sync_s / f64::from(self.pattern.process_num.max(1));
+        parts.extend([
+            ("waits for writes that storage still has to take".to_owned(), behind_s),
+            ("waits for fsync, as traced".to_owned(), sync_s),
+            ("computing between requests, as traced".to_owned(), io_s * (1.0 - at_io)),
+            ("before, between and after I/O, as traced".to_owned(), self.pattern.elsewhere_s),
+        ]);
+        let told = parts.into_iter().filter(|(_, seconds)| *seconds > 0.0);
+        told.map(|(name, seconds)| TimePart { name, seconds }).collect()
+    }
+
+    /// Whether more than a few bytes are of sizes that were not measured, or nothing is known of sets so large.
+    fn extrapolates(&self, here: &Exchanged<'_>) -> bool {
+        let outside = |class: &&RequestClass| {
+            let base = self.model.base().clone();
+            self.model.extrapolates(&base.with(Parameter::SizeMean, class.size_mean()))
+        };
+        let bytes: u64 = self.pattern.classes.iter().filter(outside).map(|class| class.bytes).sum();
+        let no_border = here.caches(0).is_empty() && here.caches(1).is_empty();
+        let beyond = self.pattern.unique_bytes as f64 > self.model.measured_sets()[1].exp();
+        bytes as f64 > OUTSIDE_SHARE * self.pattern.bytes() as f64 || (no_border && beyond)
+    }
+
+    /// Throughput by memory, and how much of it gives 90 % of the best; `None` where no cache grows with memory.
+    fn memory(&self, what_if: &WhatIf, own: u64) -> Option<MemoryForecast> {
+        let with = |bytes: f64| {
+            let memory_bytes = Some([own, bytes.round() as u64]);
+            let other = WhatIf { memory_bytes, ..what_if.clone() };
+            Some(self.on(&exchanged(self.model, &other).ok()?).throughput)
+        };
+        let as_evaluated = WhatIf { memory_bytes: None, ..what_if.clone() };
+        let here = exchanged(self.model, &as_evaluated).ok()?;
+        let smallest = (0..2).flat_map(|op| here.caches(op)).map(|cache| cache.kept);
+        let holds = smallest.fold(f64::INFINITY, f64::min) / own as f64;
+        let anonymous = self.pattern.memory_bytes.unwrap_or(0) as f64;
+        // Enough for all of it in the smallest cache, if that is not absurd.
+        let most = (1.1 * self.pattern.unique_bytes as f64 / holds + anonymous)
+            .clamp(own as f64, own as f64 * 1024.0);
+        let least = (own as f64 / 64.0).min(most / 256.0).max(1.1 * anonymous).min(most / 2.0);
+        let count = ((most / least).log2() * MEMORY_STEPS).ceil().max(1.0) as usize;
+        let count = count.min(MEMORY_POINTS);
+        let size = |i: usize| least * (most / least).powf(i as f64 / count as f64);
+        let curve: Vec<(f64, f64)> =
+            (0..=count).map(|i| Some((size(i), with(size(i))?))).collect::<Option<_>>()?;
+        let best = curve.iter().map(|point| point.1).fold(0.0, f64::max);
+        let first = curve.iter().position(|point| point.1 >= ENOUGH * best)?;
+        let (mut low, mut high) = (curve[first.saturating_sub(1)].0, curve[first].0);
+        for _ in 0..HALVINGS {
+            let middle = (low * high).sqrt();
+            match with(middle)? >= ENOUGH * best {
+                true => high = middle,
+                false => low = middle,
+            }
+        }
+        Some(MemoryForecast { curve, for_90_percent_bytes: high.round() })
+    }
+}
+
+impl Placed {
+    /// The class as its requests wait for it: of writes that a cache takes only the copying, where they are written back later.
+    fn without(&self, written_back: bool) -> Served {
+        let mut served = self.served.clone();
+        if written_back && served.operation == 1 && served.levels.len() > 1 {
+            let all = served.levels.iter().map(|(_, share)| share).sum();
+            served.levels.iter_mut().for_each(|level| level.1 = 0.0);
+            served.levels[0].1 = all;
+        }
+        served
+    }
+
+    /// What the device has to do for it: the share `paid` of what passes the caches.
+    fn written_behind(&self, paid: f64) -> Served {
+        let mut served = self.served.clone();
+        let last = served.levels.len() - 1;
+        served.levels[..last].iter_mut().for_each(|level| level.1 = 0.0);
+        served.levels[last].1 *= paid;
+        served
+    }
+}
+
+/// How long an application of `other_s` seconds and `read_s` seconds of reads at the device waits for `behind_s` seconds of
+/// write-back there: the elapsed time T is `other_s + read_s / (1 - behind_s / T)`, since reads queue with what is written. Without reads it is the
+/// longer of the two, and without anything else the sum.
+fn waits(other_s: f64, read_s: f64, behind_s: f64) -> f64 {
+    let sum = other_s + read_s + behind_s;
+    let elapsed_s = (sum + (sum * sum - 4.0 * other_s * behind_s).max(0.0).sqrt()) / 2.0;
+    (elapsed_s - other_s - read_s).max(0.0)
+}
+
+/// The correction of all classes together and the half width of its interval: each counts by the time that it takes.
+fn corrected(
+    here: &Exchanged<'_>,
+    placed: &[Placed],
+    served: &[Served],
+    processes: f64,
+) -> [f64; 2] {
+    let seconds = |one: &Served| {
+        let alone = here.outcome_of(std::slice::from_ref(one), processes);
+        let seconds = (-alone.log_throughput).exp();
+        if seconds.is_finite() { seconds } else { 0.0 }
+    };
+    let weights: Vec<f64> = served.iter().map(seconds).collect();
+    let total: f64 = weights.iter().sum::<f64>().max(f64::MIN_POSITIVE);
+    let mean = |of: fn(&Placed) -> f64| {
+        placed.iter().zip(&weights).map(|(one, weight)| of(one) * weight / total).sum()
+    };
+    [mean(|one| one.correction), mean(|one| one.half)]
+}
+
+/// The set of uniform access of which the device serves the same share.
+fn like_uniform(
+    here: &Exchanged<'_>,
+    operation: usize,
+    passing: &[f64],
+    set: f64,
+    place: &ModelInput,
+) -> ModelInput {
+    let (Some(missed), Some(cache)) = (passing.last(), here.caches(operation).last().copied())
+    else {
+        return *place;
+    };
+    let unique_bytes = if *missed < MISSES[0] {
+        set.min(0.9 * cache.onset)
+    } else {
+        (cache.kept / (1.0 - missed.min(MISSES[1]))).max(1.05 * cache.onset)
+    };
+    ModelInput { unique_bytes, ..*place }
+}
+
+/// Where a growing function of 0 to `most` crosses zero.
+fn bisect(most: f64, value: impl Fn(f64) -> f64) -> f64 {
+    let (mut low, mut high) = (0.0, most);
+    for _ in 0..50 {
+        let middle = (low + high) / 2.0;
+        if value(middle) > 0.0 {
+            high = middle;
+        } else {
+            low = middle;
+        }
+    }
+    high
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn writes_behind_hide_where_there_is_time() {
+        assert_eq!(waits(10.0, 0.0, 4.0), 0.0, "all of it is hidden");
+        assert_eq!(waits(4.0, 0.0, 10.0), 6.0, "what does not fit is waited for");
+        assert!(
+            (waits(0.0, 3.0, 4.0) - 4.0).abs() < 1e-9,
+            "a device that is always busy does both"
+        );
+        let some = waits(5.0, 5.0, 5.0);
+        assert!(0.0 < some && some < 5.0, "{some}");
+    }
+
+    #[test]
+    fn a_root_is_found() {
+        assert!((bisect(8.0, |x| x * x - 9.0) - 3.0).abs() < 1e-9);
+    }
+}

@@ -1,0 +1,307 @@
+//! What would caches of any size hold for each kind of request? Reuse distances by class, for predictions of the same requests elsewhere.
+
+use crate::analyze::mix::mix;
+use crate::analyze::stack_distance::Stack;
+use ioscape_schema::{Io, Op, RequestClass};
+use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
+
+/// Pages of 4 KiB, as file caches have them.
+const PAGE_BITS: u32 = 12;
+/// Bits of a page's number within its file; the file is above them.
+const FILE_BITS: u32 = 40;
+/// Most pages that are followed, 8 GiB of them: beyond, one in two, then one in four, and so on.
+const MOST_PAGES: usize = 1 << 21;
+/// Most pages of one request that are counted: 64 MiB.
+const MOST_OF_ONE: u64 = 1 << 14;
+/// Sizes of caches are told apart by so many steps to each doubling.
+const STEPS: f64 = 4.0;
+/// Most streams that are told apart.
+const MOST_STREAMS: usize = 1 << 20;
+
+/// Kind, sequentiality, and size: the power of four that it rounds up to.
+type ClassKey = (bool, bool, u32);
+
+/// How far back, in pages used since, a page must be remembered to be found: `None` for never.
+type Reach = Option<u64>;
+
+#[derive(Clone, Debug, Default)]
+struct Counts {
+    requests: u64,
+    bytes: u64,
+    elapsed_ns: u128,
+    /// Sum over bytes of where in their sequential run they are, in bytes from its beginning.
+    into_run: f64,
+    /// Bytes by step of the reach; those that no cache holds beside.
+    by_reach: BTreeMap<i32, f64>,
+    cold: f64,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Stream {
+    end: u64,
+    /// Bytes of the sequential run so far.
+    run: u64,
+    page: u64,
+    reach: Reach,
+}
+
+/// Learns the classes of requests in one pass (Mattson et al., "Evaluation techniques for storage hierarchies", IBM Systems Journal 9,
+/// 1970, by class; sampled by page beyond two million of them, as in Waldspurger et al., "Efficient MRC construction with SHARDS", FAST
+/// 2015).
+///
+/// A read is found in an LRU cache that holds as many pages as were used since its page was used last. A write costs storage nothing
+/// when its page is still in the cache since it was *written* last: both are then written back at once.
+#[derive(Debug)]
+pub struct PatternBuilder {
+    stack: Stack,
+    /// Pages that were written, each with the farthest reach that its uses needed since.
+    dirty: FxHashMap<u64, u64>,
+    streams: FxHashMap<(u32, u64, bool), Stream>,
+    classes: BTreeMap<ClassKey, Counts>,
+    /// One page in so many is followed.
+    one_in: u64,
+    most_pages: usize,
+}
+
+impl Default for PatternBuilder {
+    fn default() -> Self {
+        Self {
+            stack: Stack::default(),
+            dirty: FxHashMap::default(),
+            streams: FxHashMap::default(),
+            classes: BTreeMap::new(),
+            one_in: 1,
+            most_pages: MOST_PAGES,
+        }
+    }
+}
+
+/// The size's class: powers of four, rounded up.
+fn size_class(len: u32) -> u32 {
+    (u32::BITS - len.max(1).saturating_sub(1).leading_zeros()) / 2
+}
+
+impl PatternBuilder {
+    /// Takes in the next request, in the order of arrival; `file` tells apart what has addresses of its own: files, or devices.
+    pub fn update(&mut self, io: &Io, file: u64) {
+        if !io.moves_data() {
+            return;
+        }
+        let write = io.request.op == Op::Write;
+        let key = (io.process, file, write);
+        let stream = self.streams.get(&key).copied();
+        let follows = stream.is_some_and(|stream| stream.end == io.request.offset);
+        let class = (write, follows, size_class(io.request.len));
+        let (mut page, mut reach) = (0, None);
+        for (number, bytes) in pages(io) {
+            page = (file << FILE_BITS) | (number & ((1 << FILE_BITS) - 1));
+            // The rest of a page whose first part was just moved is moved with it.
+            let same = stream.filter(|stream| follows && stream.page == page);
+            let sampled = self.reach(page, write);
+            reach = same.map_or(sampled, |stream| Some(stream.reach)).unwrap_or(reach);
+            if sampled.is_some() {
+                self.classes.entry(class).or_default().add(reach, bytes, self.one_in);
+            }
+        }
+        let counts = self.classes.entry(class).or_default();
+        counts.requests += 1;
+        let len = u64::from(io.request.len);
+        let before = stream.filter(|_| follows).map_or(0, |stream| stream.run);
+        counts.bytes += len;
+        counts.into_run += (before as f64 + len as f64 / 2.0) * len as f64;
+        counts.elapsed_ns += u128::from(io.elapsed_ns());
+        if self.streams.len() < MOST_STREAMS || stream.is_some() {
+            self.streams.insert(key, Stream { end: io.end(), run: before + len, page, reach });
+        }
+    }
+
+    /// How far back the cache must reach for this use of `page`; `None` where the page is not of the sample.
+    fn reach(&mut self, page: u64, write: bool) -> Option<Reach> {
+        if !mix(page).is_multiple_of(self.one_in) {
+            return None;
+        }
+        let distance = self.stack.touch(page).map(|pages| pages * self.one_in);
+        let needed = match self.dirty.get_mut(&page) {
+            Some(since) => {
+                *since = (*since).max(distance.unwrap_or(u64::MAX));
+                Some(*since)
+            }
+            None => None,
+        };
+        if write {
+            self.dirty.insert(page, 0);
+        }
+        if self.stack.len() > self.most_pages {
+            self.thin_out();
+        }
+        Some(if write { needed } else { distance })
+    }
+
+    /// Follows half of the pages.
+    fn thin_out(&mut self) {
+        self.one_in *= 2;
+        let one_in = self.one_in;
+        let mut kept = Stack::default();
+        for page in self.stack.keys().filter(|page| mix(*page).is_multiple_of(one_in)) {
+            kept.touch(page);
+        }
+        self.stack = kept;
+        self.dirty.retain(|page, _| mix(*page).is_multiple_of(one_in));
+    }
+
+    /// Distinct bytes used, and written, in whole pages.
+    pub fn unique_bytes(&self) -> [u64; 2] {
+        [self.stack.len(), self.dirty.len()].map(|pages| (pages as u64 * self.one_in) << PAGE_BITS)
+    }
+
+    /// The classes, reads first.
+    pub fn finish(self) -> Vec<RequestClass> {
+        let class = |((write, sequential, _), counts): (ClassKey, Counts)| RequestClass {
+            op: if write { Op::Write } else { Op::Read },
+            sequential,
+            requests: counts.requests,
+            bytes: counts.bytes,
+            // In the mean a byte lies in the middle of its run.
+            run_bytes: 2.0 * counts.into_run / counts.bytes.max(1) as f64,
+            response_time_ns: counts.elapsed_ns as f64 / counts.requests.max(1) as f64,
+            miss_ratio: counts.miss_ratio(),
+        };
+        self.classes.into_iter().map(class).collect()
+    }
+}
+
+impl Counts {
+    fn add(&mut self, reach: Reach, bytes: u64, one_in: u64) {
+        let bytes = (bytes * one_in) as f64;
+        match reach {
+            Some(pages) => {
+                // A cache must hold the page itself too.
+                let needed = ((pages + 1) << PAGE_BITS) as f64;
+                *self.by_reach.entry((needed.log2() * STEPS).ceil() as i32).or_default() += bytes;
+            }
+            None => self.cold += bytes,
+        }
+    }
+
+    /// Sizes of caches with the share of bytes that each misses: at every step from the least that holds something.
+    fn miss_ratio(&self) -> Vec<(f64, f64)> {
+        let (Some(first), Some(last)) =
+            (self.by_reach.keys().next(), self.by_reach.keys().next_back())
+        else {
+            return Vec::new();
+        };
+        let total = self.cold + self.by_reach.values().sum::<f64>();
+        let mut missed = total;
+        let point = |step: i32| {
+            missed -= self.by_reach.get(&step).copied().unwrap_or(0.0);
+            ((f64::from(step) / STEPS).exp2().round(), (missed / total).clamp(0.0, 1.0))
+        };
+        (*first..=*last).map(point).collect()
+    }
+}
+
+/// The pages that a request touches, by number, with the bytes of each.
+fn pages(io: &Io) -> impl Iterator<Item = (u64, u64)> {
+    let (from, to) = (io.request.offset, io.end());
+    let first = from >> PAGE_BITS;
+    let last = (to.max(1) - 1) >> PAGE_BITS;
+    (first..=last.min(first + MOST_OF_ONE)).map(move |page| {
+        let (begin, end) = (page << PAGE_BITS, (page + 1) << PAGE_BITS);
+        (page, to.min(end).saturating_sub(from.max(begin)))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ioscape_schema::Request;
+    use proptest::prelude::*;
+
+    fn io(op: Op, offset: u64, len: u32) -> Io {
+        Io { request: Request { op, offset, len }, completed_ns: 1000, ..Io::default() }
+    }
+
+    fn of(all: &[Io]) -> Vec<RequestClass> {
+        let mut builder = PatternBuilder::default();
+        all.iter().for_each(|io| builder.update(io, 0));
+        builder.finish()
+    }
+
+    #[test]
+    fn a_loop_is_held_by_a_cache_of_its_size_only() {
+        let all: Vec<Io> = (0..300).map(|i| io(Op::Read, (i * 37 % 100) * 8192, 4096)).collect();
+        let [class] = &of(&all)[..] else { panic!("one class") };
+        assert_eq!(
+            (class.requests, class.bytes, class.response_time_ns),
+            (300, 300 * 4096, 1000.0)
+        );
+        let third = |size: f64| (class.missed(size) * 3.0).round() as u32;
+        assert_eq!((third(64.0 * 4096.0), third(128.0 * 4096.0)), (3, 1), "{class:?}");
+    }
+
+    #[test]
+    fn writes_are_absorbed_while_their_page_stays_dirty() {
+        // Written, then read again and again as others pass, then written: no use was far from the one before.
+        let mut all = vec![io(Op::Write, 0, 4096)];
+        for i in 0..64 {
+            all.push(io(Op::Read, (1 + 2 * i) << 20, 4096));
+            all.push(io(Op::Read, 0, 4096));
+        }
+        all.push(io(Op::Write, 0, 4096));
+        let written = |all: &[Io], size: f64| {
+            of(all)
+                .iter()
+                .filter(|class| class.op == Op::Write)
+                .map(|c| c.missed(size))
+                .sum::<f64>()
+        };
+        assert_eq!(written(&all, 16384.0), 0.5, "the first is new, the second absorbed");
+        // Without the reads in between it left a small cache long ago.
+        all.retain(|io| io.request.op == Op::Write || io.request.offset > 0);
+        assert_eq!(written(&all, 16384.0), 1.0);
+        assert_eq!(written(&all, 1e6), 0.5);
+    }
+
+    #[test]
+    fn small_sequential_requests_share_what_their_page_cost() {
+        let all: Vec<Io> = (0..800).map(|i| io(Op::Read, i * 512, 512)).collect();
+        for class in of(&all) {
+            assert_eq!(class.missed(1e12), 1.0, "each page was new: {class:?}");
+        }
+    }
+
+    #[test]
+    fn sizes_kinds_and_runs_are_told_apart() {
+        let mut all = Vec::new();
+        for i in 0..100 {
+            all.push(io(Op::Read, i << 20, 65536));
+            all.push(io(Op::Write, (1 << 40) + i * 4096, 4096));
+        }
+        let found: Vec<(Op, bool, u64)> =
+            of(&all).iter().map(|c| (c.op, c.sequential, c.requests)).collect();
+        let known = [(Op::Read, false, 100), (Op::Write, false, 1), (Op::Write, true, 99)];
+        assert_eq!(found, known);
+        let runs: Vec<f64> = of(&all).iter().map(|c| c.run_bytes).collect();
+        assert_eq!(runs[..2], [65536.0, 4096.0]);
+        assert!((runs[2] / 409_600.0 - 1.0).abs() < 0.02, "100 writes in a row: {runs:?}");
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(3))]
+        #[test]
+        fn a_sample_is_near_the_whole(seed in 0u64..1000) {
+            let all: Vec<Io> = (0..40_000)
+                .map(|i| io(Op::Read, (mix(seed * 100_000 + i) % 6000) << 12, 4096))
+                .collect();
+            let miss = |most_pages: usize| {
+                let mut builder = PatternBuilder { most_pages, ..PatternBuilder::default() };
+                all.iter().for_each(|io| builder.update(io, 7));
+                builder.finish()[0].missed(2000.0 * 4096.0)
+            };
+            let (whole, sampled) = (miss(usize::MAX), miss(1000));
+            prop_assert!((whole - 2.0 / 3.0).abs() < 0.1, "{}", whole);
+            prop_assert!((whole - sampled).abs() < 0.1, "{} {}", whole, sampled);
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! Applications traced once, and predicted from their trace for memory that they were not traced with.
+
+use super::Checks;
+use crate::check::{between, equal};
+use crate::disk::Parameters;
+use crate::lab::storage::{Disk, FileSystem};
+use crate::lab::{Lab, Up};
+use std::path::{Path, PathBuf};
+
+/// Where the applications work.
+const HERE: &str = "mnt/tr";
+/// Memory of the evaluation, in MiB.
+const EVALUATED_MIB: u32 = 96;
+/// Runs of each application with each memory, of which the median counts.
+const RUNS: usize = 3;
+/// Factor within which a prediction must be: one that would catch a broken model. The aim is 25 %; the figures are printed.
+const FACTOR: f64 = 2.0;
+/// Runs whose throughput differs by less than this have no rank.
+const ALIKE: f64 = 0.1;
+
+struct Application {
+    name: &'static str,
+    /// Makes what it needs below [`HERE`].
+    prepare: &'static str,
+    command: &'static str,
+    /// Makes the files as they were before.
+    again: &'static str,
+    /// Memory to run it with, in MiB, in growing order.
+    memory_mib: [u32; 3],
+}
+
+/// Four applications on one disk, evaluated once.
+pub fn applications(lab: &Lab) -> Checks {
+    let mut up = lab.up();
+    let parameters = Parameters {
+        size_mib: 2100.0,
+        bandwidth_mb_s: 100.0,
+        overhead_us: 100.0,
+        ..Parameters::default()
+    };
+    let (disk, device) = up.disk_with("tr", FileSystem::Ext4, &parameters)?;
+    let asked = format!(
+        "evaluate {HERE} --json -o results/traced.ioscape.json --memory {EVALUATED_MIB}M --budget 3m --max-unique-bytes 400M"
+    );
+    lab.command(&asked)?;
+    lab.shell(&format!("cat > w/tr-make.sql <<'EOF'\n{MAKE}\nEOF\n{TRANSACTIONS} > w/tr-run.sql"))?;
+    let chosen = std::env::var("IOSCAPE_APPLICATIONS").unwrap_or_default();
+    let mut checks = Vec::new();
+    for application in ALL.iter().filter(|one| one.name.contains(&*chosen)) {
+        checks.extend(application.traced_once(&mut up, lab, (&disk, &device))?);
+    }
+    Ok(checks)
+}
+
+impl Application {
+    fn traced_once(&self, up: &mut Up<'_>, lab: &Lab, (disk, device): (&Disk, &PathBuf)) -> Checks {
+        disk.order("untimed")?;
+        lab.shell(&format!("rm -rf {HERE}/*; {}; sync -f {HERE}", self.prepare))?;
+        disk.order("timed")?;
+        empty(lab, device)?;
+        let trace = format!("results/traced-{}.ioscape.json", self.name);
+        let found = lab.command(&format!(
+            "characterize --json --memory {}M --below {HERE} -o {trace} -- {}",
+            self.memory_mib[1], self.command
+        ))?;
+        let found = found.characterization().ok_or("no characterization")?;
+        let (mut measured, mut predicted, mut checks) = (Vec::new(), Vec::new(), Vec::new());
+        for memory in self.memory_mib {
+            let seconds = self.seconds(up, lab, device, memory)?;
+            measured.push(found.overall.bytes as f64 / seconds);
+            let all = lab.command(&format!(
+                "predict results/traced.ioscape.json --characterization {trace} --what-if memory={memory}M --json"
+            ))?;
+            let one = all.predictions().and_then(|all| all.first()).ok_or("no prediction")?;
+            predicted.push(one.throughput_bytes_per_s);
+            let (m, p) = (measured[measured.len() - 1] / 1e6, one.throughput_bytes_per_s / 1e6);
+            let what =
+                format!("{} in {memory} MiB, MB/s: predicted {p:.2}, measured {m:.2}", self.name);
+            checks.push(between(&what, 1.0 / FACTOR, FACTOR, Some(p / m)));
+        }
+        checks.push(equal(
+            &format!("{}: rank of the limits", self.name),
+            "right",
+            rank(&measured, &predicted),
+        ));
+        Ok(checks)
+    }
+
+    /// Median time of the application with so much memory.
+    fn seconds(&self, up: &mut Up<'_>, lab: &Lab, device: &Path, mib: u32) -> Result<f64, String> {
+        let group = up.memory_group(&format!("{}{mib}", self.name), mib)?;
+        let mut all = Vec::new();
+        for _ in 0..RUNS {
+            lab.shell(self.again)?;
+            empty(lab, device)?;
+            let (join, command) = (group.join(), self.command);
+            let ns = lab.shell(&format!(
+                "a=$(date +%s%N); ({join}; exec {command}) >&2; echo $(( $(date +%s%N) - a ))"
+            ))?;
+            all.push(ns.parse::<f64>().map_err(|e| format!("{ns}: {e}"))? / 1e9);
+        }
+        all.sort_by(f64::total_cmp);
+        Ok(all[RUNS / 2])
+    }
+}
+
+/// Whether what is clearly faster is predicted to be.
+fn rank(measured: &[f64], predicted: &[f64]) -> &'static str {
+    let pairs = (0..measured.len()).flat_map(|i| (0..i).map(move |j| (i, j)));
+    let differ = pairs.filter(|(i, j)| (measured[*i] / measured[*j]).ln().abs() > ALIKE);
+    let right =
+        |(i, j): (usize, usize)| (measured[i] > measured[j]) == (predicted[i] > predicted[j]);
+    if differ.into_iter().all(right) { "right" } else { "wrong" }
+}
+
+/// Mounts the file system anew, so that nothing of it is cached.
+fn empty(lab: &Lab, device: &Path) -> Result<(), String> {
+    lab.shell(&format!("umount {HERE} && mount {} {HERE}", device.display())).map(drop)
+}
+
+const ALL: &[Application] = &[
+    Application {
+        name: "sort",
+        prepare: "awk 'BEGIN { srand(1); for (i = 0; i < 1600000; i++) printf \"%099.0f\\n\", rand() * 1e15 }' > mnt/tr/in",
+        command: "env LC_ALL=C sort -S 24M -T mnt/tr -o mnt/tr/out mnt/tr/in",
+        again: "rm -f mnt/tr/out",
+        memory_mib: [48, 96, 288],
+    },
+    Application {
+        name: "tpc-b",
+        prepare: "sqlite3 mnt/tr/db < w/tr-make.sql && cp mnt/tr/db w/tr.db",
+        command: "sqlite3 mnt/tr/db '.read w/tr-run.sql'",
+        again: "cp w/tr.db mnt/tr/db; sync -f mnt/tr",
+        memory_mib: [32, 64, 192],
+    },
+    Application {
+        name: "compile",
+        prepare: SOURCES,
+        command: "make -s -C mnt/tr/tree all",
+        again: "rm -f mnt/tr/tree/*.o mnt/tr/tree/all",
+        memory_mib: [48, 96, 192],
+    },
+    Application {
+        name: "file-server",
+        prepare: "mkdir mnt/tr/fs && fio --name=prepare --directory=mnt/tr/fs --nrfiles=150 --filesize=2M --size=300M --rw=write --bs=1M --filename_format='f.$filenum' >&2",
+        command: "fio --minimal --output=/dev/null --thinktime=1ms --thinktime_blocks=4 --name=serve --numjobs=4 --directory=mnt/tr/fs --nrfiles=150 --filesize=2M --size=300M --io_size=100M --filename_format='f.$filenum' --file_service_type=zipf:1.2 --rw=randrw --rwmixread=80 --bs=32k --ioengine=psync --invalidate=0 --allow_file_create=0 --fallocate=none --norandommap --randrepeat=1",
+        again: "true",
+        memory_mib: [48, 96, 288],
+    },
+];
+
+/// A tree of 60 sources that include one another's headers, 30 MB of text in all.
+const SOURCES: &str = r##"mkdir -p mnt/tr/tree && cd mnt/tr/tree && for h in $(seq 12); do
+  awk -v h=$h 'BEGIN { for (i = 0; i < 9000; i++) printf "int declared_%d_%d(int first, int second);\n", h, i }' > h$h.h
+done && for s in $(seq 60); do
+  { for h in 1 2 3 $((s % 12 + 1)); do echo "#include \"h$h.h\""; done
+    awk -v s=$s 'BEGIN { for (i = 0; i < 2000; i++) printf "int f_%d_%d(int a) { return a * %d + 1; } /* %0120d */\n", s, i, i, i }'; } > s$s.c
+done && { printf 'all: %s\n\tld -r -o $@ $^\n' "$(echo s{1..60}.o)"; printf '%%.o: %%.c\n\tgcc -pipe -c -o $@ $<\n'; } > Makefile && cd ../../.."##;
+
+/// The tables of TPC-B in ten branches of 80 000 accounts: 100 MB.
+const MAKE: &str = "
+PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;
+CREATE TABLE accounts (aid INTEGER PRIMARY KEY, bid INTEGER, abalance INTEGER, filler TEXT);
+CREATE TABLE tellers (tid INTEGER PRIMARY KEY, bid INTEGER, tbalance INTEGER, filler TEXT);
+CREATE TABLE branches (bid INTEGER PRIMARY KEY, bbalance INTEGER, filler TEXT);
+CREATE TABLE history (tid INTEGER, bid INTEGER, aid INTEGER, delta INTEGER, mtime INTEGER, filler TEXT);
+WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c WHERE x < 800000)
+  INSERT INTO accounts SELECT x, x / 80000, 0, printf('%084d', x) FROM c;
+WITH RECURSIVE c(x) AS (SELECT 0 UNION ALL SELECT x + 1 FROM c WHERE x < 99)
+  INSERT INTO tellers SELECT x, x / 10, 0, printf('%084d', x) FROM c;
+WITH RECURSIVE c(x) AS (SELECT 0 UNION ALL SELECT x + 1 FROM c WHERE x < 10)
+  INSERT INTO branches SELECT x, 0, printf('%088d', x) FROM c;";
+
+/// Prints the transactions, twenty to a commit, none of which waits for the disk.
+const TRANSACTIONS: &str = r#"awk 'BEGIN { srand(2)
+print "PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -1000;"
+for (i = 0; i < 20000; i++) {
+  if (i % 20 == 0) print "BEGIN;"
+  a = 1 + int(rand() * 800000); t = int(rand() * 100); b = int(t / 10); d = int(rand() * 1000) - 500
+  printf "UPDATE accounts SET abalance = abalance + %d WHERE aid = %d;", d, a
+  printf "SELECT abalance FROM accounts WHERE aid = %d;", a
+  printf "UPDATE tellers SET tbalance = tbalance + %d WHERE tid = %d;", d, t
+  printf "UPDATE branches SET bbalance = bbalance + %d WHERE bid = %d;", d, b
+  printf "INSERT INTO history VALUES (%d, %d, %d, %d, %d, \"%022d\");\n", t, b, a, d, i, 0
+  if (i % 20 == 19) print "COMMIT;"
+} }'"#;
