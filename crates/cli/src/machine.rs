@@ -5,7 +5,7 @@ use crate::output;
 use crate::progress::Progress;
 use ioscape_machine::error::Error as MeasureError;
 use ioscape_machine::{Target, TargetFacts, TargetOptions};
-use ioscape_measure::session::{RunOptions, Session, SessionOptions};
+use ioscape_measure::session::{RunOptions, Session, SessionOptions, Together};
 use ioscape_schema::text::inert;
 use ioscape_schema::units::Bytes;
 use ioscape_schema::{Document, Io, Measurement, Warning, WarningKind, Workload};
@@ -42,6 +42,7 @@ pub fn look(path: &Path, destroy_data: bool) -> Result<TargetFacts, Failure> {
 pub struct Machine {
     session: Session,
     rows_most: usize,
+    together: Option<Arc<dyn Together>>,
     interrupt: Arc<AtomicBool>,
 }
 
@@ -62,7 +63,7 @@ impl Machine {
             output::tell(&format!("removed {name}, left behind by an earlier run that was killed"));
         }
         let session = Session::new(target, SessionOptions { memory_limit, seed: 0 })?;
-        Ok(Self { session, rows_most: 0, interrupt })
+        Ok(Self { session, rows_most: 0, together: None, interrupt })
     }
 
     /// Measures the harness and captures the environment before anything else.
@@ -131,6 +132,7 @@ impl Machine {
             warm_noisy_s: effort.cap_s / 2.0,
             rows_most: self.rows_most,
             verify: effort.verify,
+            together: self.together.clone(),
             interrupt: Arc::clone(&self.interrupt),
             ..RunOptions::default()
         }
@@ -139,6 +141,11 @@ impl Machine {
     /// Keeps at most so many measured requests of each run from now on, for [`Self::take_rows`].
     pub fn keep_rows(&mut self, most: usize) {
         self.rows_most = most;
+    }
+
+    /// From now on runs begin to measure when others do.
+    pub fn run_together(&mut self, others: Arc<dyn Together>) {
+        self.together = Some(others);
     }
 
     /// The kept requests of the last run.

@@ -10,6 +10,7 @@ mod machine;
 mod output;
 mod outputs;
 mod progress;
+mod relay;
 mod resume;
 mod save;
 mod traces;
@@ -59,6 +60,7 @@ fn carry_out(command: Command, typed: &args::Typed) -> u8 {
         Command::Calibrate(args) => command::calibrate::main(&args),
         Command::Report(args) => command::report::main(&args),
         Command::Doctor(args) => command::doctor::main(&args),
+        Command::Client(args) => command::client::main(&args),
         Command::Schema => output::print(ioscape_schema::JSON_SCHEMA),
         Command::Completions(args) => command::install::completions(&args),
         Command::Man(args) => command::install::man(&args),

@@ -69,6 +69,9 @@ pub struct RegionCurves {
     /// Throughput against the number of processes.
     #[serde(default)]
     pub process_num: Vec<Point>,
+    /// Throughput of all clients together against their number, each with a set of its own; where several took part.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub client_num: Vec<Point>,
 }
 
 impl RegionCurves {

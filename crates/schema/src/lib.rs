@@ -9,6 +9,7 @@ pub mod border;
 pub mod campaign;
 mod campaign_plan;
 pub mod characterization;
+pub mod clients;
 pub mod difference;
 pub mod distribution;
 pub mod doctor;
@@ -51,6 +52,7 @@ pub use characterization::{
     Characterization, Ending, FileCall, FileKind, FileTraits, ModelFit, ProcessTraits,
     RequestCounts, TracingCost, Traits,
 };
+pub use clients::{Client, Clients};
 pub use difference::Difference;
 pub use distribution::Distribution;
 pub use doctor::{Check, CheckState, Doctor};

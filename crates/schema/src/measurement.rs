@@ -1,6 +1,6 @@
 //! What one run of one workload yields.
 
-use crate::{VerifyReport, Warning, Witness, Workload};
+use crate::{Clients, VerifyReport, Warning, Witness, Workload};
 use serde::{Deserialize, Serialize};
 
 /// Why a run ended.
@@ -122,6 +122,10 @@ pub struct Measurement {
     /// What verifying its data found, where it was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verify: Option<VerifyReport>,
+    /// The clients, where several ran the workload at the same time: each ran it with a set of its own, and everything else here is
+    /// their sum. Quantiles of response times are those of the client with the longest.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clients: Option<Clients>,
     /// Warnings about this run.
     #[serde(default)]
     pub warnings: Vec<Warning>,
@@ -157,6 +161,7 @@ impl Measurement {
             other_cpu: None,
             disturbed: false,
             verify: None,
+            clients: None,
             warnings: Vec::new(),
         }
     }

@@ -6,6 +6,7 @@
 
 pub mod ab;
 pub mod campaign;
+pub mod clients;
 pub mod comparison;
 pub mod frame;
 pub mod ratio;

@@ -329,6 +329,45 @@ class Choice:
 
 
 @dataclass(kw_only=True)
+class Client:
+    """What one client had of a measurement."""
+    # The machine it ran on.
+    host: str
+    # Number of the client, from 0.
+    rank: int
+    # Mean response time in nanoseconds.
+    response_time_mean_ns: float
+    # Bytes per second.
+    throughput_bytes_per_s: float
+    # 95 % confidence interval of the throughput: low and high.
+    throughput_ci95: list[float]
+    # Its throughput is below 80 % of the median client's, by the whole of its interval.
+    straggles: Optional[bool] = None
+
+
+@dataclass(kw_only=True)
+class Clients:
+    """How evenly the clients of a measurement were served, and how well they ran together."""
+    # By how much the clocks' offsets from one another may be wrong, in nanoseconds: half the shortest round
+    # trip.
+    clock_error_ns: int
+    # Seconds that agreeing on the beginnings took, beside the clients' own preparation.
+    coordination_s: float
+    # Each client, by number.
+    each: list[Client]
+    # Jain's index of the throughputs: 1 when all are equal, 1 over the number of clients when one has
+    # everything.
+    fairness: float
+    # Least and greatest throughput of a client over the mean.
+    spread: list[float]
+    # Longest time between the first and the last client's beginning of a measured part, in nanoseconds of one
+    # clock.
+    start_skew_ns: int
+    # Agreed beginnings: the measured part may consist of several.
+    windows: int
+
+
+@dataclass(kw_only=True)
 class Clock:
     """The clock that timed the result, as measured before anything else."""
     # Time one reading takes.
@@ -895,6 +934,9 @@ class Measurement:
     # Throughput of the busiest tenth of the run's time slices over its mean: about 1 when steady, large when
     # stalled.
     burst_ratio: Optional[float] = None
+    # The clients, where several ran the workload at the same time: each ran it with a set of its own, and
+    # everything else here is their sum. Quantiles of response times are those of the client with the longest.
+    clients: Optional[Clients] = None
     # Wall seconds the whole point took: layout, flush, warm-up and measurement.
     cost_s: Optional[float] = None
     # Whether load by others, stolen time or drift disturbed the run.
@@ -1260,6 +1302,9 @@ class Region:
 @dataclass(kw_only=True)
 class RegionCurves:
     """The curves of the four other parameters in one region (self-scaling paper, figure 7)."""
+    # Throughput of all clients together against their number, each with a set of its own; where several took
+    # part.
+    client_num: Optional[list[Point]] = None
     # Throughput against the number of processes.
     process_num: Optional[list[Point]] = None
     # Throughput against the fraction of reads.

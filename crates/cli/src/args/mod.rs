@@ -4,6 +4,7 @@ mod ab;
 mod analyze;
 mod campaign;
 mod characterize;
+mod client;
 mod display;
 mod doctor;
 mod install;
@@ -30,6 +31,7 @@ pub use ab::AbArgs;
 pub use analyze::{AnalyzeArgs, CharacterizeArgs as CharacterizeTraceArgs, MergeArgs};
 pub use campaign::{CampaignAction, CampaignArgs, CampaignRunArgs};
 pub use characterize::CharacterizeArgs;
+pub use client::ClientArgs;
 pub use display::{Colour, DisplayArgs};
 pub use doctor::DoctorArgs;
 pub use install::{CompletionsArgs, ManArgs};
@@ -95,6 +97,9 @@ pub enum Command {
     Report(ReportArgs),
     /// Find out what this machine allows, what is missing and what to do
     Doctor(DoctorArgs),
+    /// Measure what another process asks for, together with other clients; `python -m ioscape.mpi` leads them
+    #[command(hide = true)]
+    Client(ClientArgs),
     /// Print the JSON Schema of result files
     Schema,
     /// Print the completions of the command line for a shell
@@ -120,6 +125,7 @@ impl Command {
             Self::Validate(args) => std::slice::from_ref(&args.target),
             Self::Run(args) => &args.places,
             Self::Ab(args) => return Some(args.place()),
+            Self::Client(args) => std::slice::from_ref(&args.directory),
             Self::Doctor(args) => std::slice::from_ref(&args.directory),
             Self::Vxbench(args) => &args.files,
             Self::Campaign(args) => return args.measured_on(),
@@ -181,6 +187,9 @@ pub struct EvaluateArgs {
     /// Allow the data of TARGET, a file or device, to be overwritten
     #[arg(long)]
     pub destroy_data: bool,
+    /// Have N clients measure together, asked on standard output and answering on standard input; for `python -m ioscape.mpi`
+    #[arg(long, value_name = "N", hide = true, value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    pub clients: Option<u32>,
     /// Where the result goes.
     #[command(flatten)]
     pub out: ResultArgs,
@@ -218,6 +227,9 @@ pub struct RunArgs {
     /// Allow the data of TARGET, a file or device, to be overwritten
     #[arg(long)]
     pub destroy_data: bool,
+    /// Have N clients measure together, asked on standard output and answering on standard input; for `python -m ioscape.mpi`
+    #[arg(long, value_name = "N", hide = true, value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    pub clients: Option<u32>,
     /// Where the result goes.
     #[command(flatten)]
     pub out: ResultArgs,

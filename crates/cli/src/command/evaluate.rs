@@ -36,6 +36,9 @@ pub fn main(args: &EvaluateArgs, typed: &Typed) -> Result<(), Failure> {
     if let Some(name) = args.target.to_str().and_then(|target| target.strip_prefix("sim:")) {
         return super::evaluate_sim::main(args, name, names(args).open()?);
     }
+    if let Some(clients) = args.clients {
+        return super::evaluate_clients::main(args, clients, names(args).open()?);
+    }
     let earlier = args.resume.as_deref().map(output::read_result).transpose()?;
     let outputs = names(args).open()?;
     let mut begun_as = Environment::default();
@@ -81,7 +84,7 @@ pub fn main(args: &EvaluateArgs, typed: &Typed) -> Result<(), Failure> {
 }
 
 /// The target by its whole path, which still means something elsewhere.
-fn resolved(target: &Path) -> String {
+pub(super) fn resolved(target: &Path) -> String {
     let whole = std::fs::canonicalize(target);
     whole.unwrap_or_else(|_| target.to_owned()).display().to_string()
 }
@@ -102,7 +105,8 @@ fn dry_run(args: &EvaluateArgs) -> Result<(), Failure> {
     output::print(&plan.describe(&settings))
 }
 
-fn announce(plan: &Plan, settings: &Settings) {
+/// Says what will be done.
+pub(super) fn announce(plan: &Plan, settings: &Settings) {
     output::tell(plan.describe(settings).trim_end());
 }
 
@@ -124,7 +128,11 @@ fn base(args: &EvaluateArgs, direct_align: Option<u64>) -> Workload {
 }
 
 /// What bounds the sets on this target.
-fn limits(args: &EvaluateArgs, look: &TargetFacts, layout_rate: Option<f64>) -> ReachLimits {
+pub(super) fn limits(
+    args: &EvaluateArgs,
+    look: &TargetFacts,
+    layout_rate: Option<f64>,
+) -> ReachLimits {
     ReachLimits {
         budget_s: args.budget,
         max_unique_bytes: args.max_unique_bytes,
@@ -137,7 +145,11 @@ fn limits(args: &EvaluateArgs, look: &TargetFacts, layout_rate: Option<f64>) -> 
 }
 
 /// What the evaluation is asked to do on this target.
-fn settings_of(args: &EvaluateArgs, look: &TargetFacts, limits: &ReachLimits) -> Settings {
+pub(super) fn settings_of(
+    args: &EvaluateArgs,
+    look: &TargetFacts,
+    limits: &ReachLimits,
+) -> Settings {
     Settings {
         unique_bytes: limits.unique_bytes(),
         size_mean: limits.size_mean(),

@@ -43,6 +43,9 @@ pub fn main(args: &RunArgs) -> Result<(), Failure> {
     if let Some(path) = &args.rows {
         format_of_rows(path)?;
     }
+    if let Some(clients) = args.clients {
+        return super::run_clients::main(args, clients, &target, &jobs);
+    }
     let mut outputs = names(args, &target, job_file.as_deref(), &jobs).open()?;
     let mut document = output::document(args.seed);
     let mut machine = Machine::open(&target, args.destroy_data, args.memory, interrupt::flag())?;
@@ -119,7 +122,7 @@ fn iolog_path(path: &Path, process: u32) -> PathBuf {
 }
 
 /// Saves what is finished, where a later saving replaces it.
-fn save(outputs: &mut Outputs, document: &Document, measurements: &[Measurement]) {
+pub(super) fn save(outputs: &mut Outputs, document: &Document, measurements: &[Measurement]) {
     let outcome = Some(measurements.to_vec().into());
     let so_far = Document { outcome, interrupted: true, ..document.clone() };
     if let Err(failure) = outputs::save(outputs, &so_far) {
@@ -169,7 +172,7 @@ fn write_iologs(
 }
 
 /// Writes and prints the document, whole or partial, and says how it ended.
-fn conclude(
+pub(super) fn conclude(
     finished: Result<(), Failure>,
     measurements: Vec<Measurement>,
     mut document: Document,

@@ -53,7 +53,12 @@ impl Rows {
     /// A file that cannot be read, or is no trace.
     pub fn of(files: &mut Files, args: &RowsArgs) -> Result<Self, Failure> {
         let read = Arc::new(AtomicU64::new(0));
-        let options = ReadOptions { format: args.format, skip_bad: args.choice.skip_bad };
+        let options = ReadOptions {
+            format: args.format,
+            skip_bad: args.choice.skip_bad,
+            from_ns: args.choice.from,
+            to_ns: args.choice.to,
+        };
         let sources = files.sources(&read)?;
         let reader = ioscape_trace::open(sources, &options).map_err(|error| match error {
             Error::Read { .. } | Error::Write(_) => Failure::Failed(error.to_string()),

@@ -16,7 +16,7 @@ use ioscape_machine::load::Load;
 use ioscape_machine::shared::{Shared, phase};
 use ioscape_schema::tally::{self, Looks};
 use ioscape_schema::{Io, Request, Stop, Tally, Witness, Workers, Workload};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 /// Least time a worker gets to finish what is in flight.
 const GRACE_S: f64 = 10.0;
@@ -26,6 +26,9 @@ const MEMORY_SHARE: u64 = 32;
 
 /// A conductor that wakes so much later than it wanted was stopped itself.
 const STOOD_STILL: Duration = Duration::from_secs(1);
+
+/// So long before an agreed time the counters of the machine are read, which takes a moment.
+const NEAR: Duration = Duration::from_millis(10);
 
 /// Progress is told this often.
 const TELL: Duration = Duration::from_millis(200);
@@ -207,9 +210,10 @@ impl Run<'_> {
         self.shared.set_phase(phase::WARM_UP);
         let (warm_up_s, unsettled) = self.warm_up(&mut warm_up)?;
         let resident_before = self.session.resident_of(workload);
+        let agreed = self.agreed()?;
         let before = self.session.sources.snapshot();
         let [own_before, _] = processor_ns(libc::RUSAGE_SELF);
-        self.shared.set_phase(phase::MEASURE);
+        self.begin(agreed);
         self.stopped = Duration::ZERO;
         let began = Instant::now();
         let patience = Duration::from_secs_f64(self.options.cap_s.clamp(1.0, 1e6));
@@ -218,6 +222,9 @@ impl Run<'_> {
             Err(error) => Err(error),
         };
         let (stop, rates) = stop?;
+        if let Some(together) = &self.options.together {
+            together.slices(&rates);
+        }
         let stopped_s = self.stopped.as_secs_f64();
         let elapsed_s = began.elapsed().as_secs_f64();
         let after = self.session.sources.snapshot();
@@ -294,6 +301,33 @@ impl Run<'_> {
             if elapsed_s >= self.options.warm_cap_s.max(self.options.warm_min_s) {
                 return Ok((elapsed_s, unsettled));
             }
+        }
+    }
+
+    /// Warms up until the time that all agree on is near, and gives it; `None` where nobody else takes part.
+    fn agreed(&mut self) -> Result<Option<SystemTime>, Error> {
+        let Some(together) = self.options.together.clone() else { return Ok(None) };
+        loop {
+            let agreed = together.begins();
+            match agreed.map(|at| at.duration_since(SystemTime::now()).unwrap_or_default()) {
+                Some(left) if left < self.slice + NEAR => {
+                    std::thread::sleep(left.saturating_sub(NEAR));
+                    return Ok(agreed);
+                }
+                _ => self.pass(Phase::WarmUp)?,
+            }
+        }
+    }
+
+    /// Begins to measure: at once, or at the time agreed.
+    fn begin(&self, agreed: Option<SystemTime>) {
+        if let Some(at) = agreed {
+            // An error is a time that has passed: whoever comes late begins at once, and tells when.
+            std::thread::sleep(at.duration_since(SystemTime::now()).unwrap_or_default());
+        }
+        self.shared.set_phase(phase::MEASURE);
+        if let Some(together) = &self.options.together {
+            together.began(SystemTime::now());
         }
     }
 

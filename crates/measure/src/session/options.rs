@@ -4,6 +4,7 @@ use ioscape_schema::StopRule;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::SystemTime;
 
 /// What holds for all runs of a session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -42,6 +43,18 @@ pub struct Progress {
     pub bytes_total: u64,
 }
 
+/// Other machines that run the same workload at the same time.
+pub trait Together: Send + Sync {
+    /// Asked now and then once the warm-up could end: when the measured part begins, or `None` while that is not agreed yet.
+    fn begins(&self) -> Option<SystemTime>;
+
+    /// Told when the measured part began.
+    fn began(&self, at: SystemTime);
+
+    /// Told the bytes per second of each slice of the measured part.
+    fn slices(&self, rates: &[f64]);
+}
+
 /// How long a run may take, how sure it should be, and who is told.
 #[derive(Clone)]
 pub struct RunOptions {
@@ -68,6 +81,8 @@ pub struct RunOptions {
     pub verify: bool,
     /// Set to stop soon: the run ends with [`Error::Interrupted`](ioscape_machine::error::Error::Interrupted).
     pub interrupt: Arc<AtomicBool>,
+    /// Who else runs it: the warm-up goes on until all begin to measure at an agreed time.
+    pub together: Option<Arc<dyn Together>>,
     /// Called a few times a second.
     pub on_progress: Option<Arc<dyn Fn(Progress) + Send + Sync>>,
 }
@@ -85,6 +100,7 @@ impl Default for RunOptions {
             rows_most: 0,
             verify: false,
             interrupt: Arc::default(),
+            together: None,
             on_progress: None,
         }
     }

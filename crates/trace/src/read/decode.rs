@@ -35,4 +35,8 @@ pub(crate) trait Decode: Send {
     fn is_ordered(&self) -> bool {
         false
     }
+
+    /// Only rows that arrive from one time on and before another are wanted, in the decoder's own time: a decoder that can
+    /// leaves others out unread. Rows outside may come all the same.
+    fn narrow(&mut self, _from_ns: Option<u64>, _to_ns: Option<u64>) {}
 }

@@ -93,6 +93,7 @@ impl Merged {
         for index in 0..self.children.len() {
             self.push(index)?;
         }
+        self.restore_tables();
         let mut epochs = self.children.iter().map(|child| child.rows.decoder.epoch());
         let first = epochs.next();
         if epochs.any(|epoch| Some(epoch) != first) {
@@ -102,6 +103,19 @@ impl Merged {
             ));
         }
         Ok(())
+    }
+
+    /// Parts of one trace bring the same tables, which hold whichever devices have requests here.
+    fn restore_tables(&mut self) {
+        let tables = |child: &Child| {
+            let info = child.rows.decoder.info();
+            (info.devices.clone(), info.commands.clone())
+        };
+        let Some(first) = self.children.first().map(tables) else { return };
+        if self.children.iter().all(|child| tables(child) == first) {
+            let (devices, commands) = first;
+            self.tables.restore(TraceInfo { devices, commands, ..TraceInfo::default() });
+        }
     }
 
     fn push(&mut self, index: usize) -> Result<(), Error> {

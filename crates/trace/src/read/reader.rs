@@ -16,6 +16,11 @@ pub struct ReadOptions {
     pub format: Option<Format>,
     /// Leave broken records out and count them in [`TraceInfo::skipped`] instead of failing.
     pub skip_bad: bool,
+    /// Only rows from this time on are wanted, counted from the beginning of the trace. Others may come all the same: a
+    /// reader leaves out what it need not read.
+    pub from_ns: Option<u64>,
+    /// Only rows before this time are wanted.
+    pub to_ns: Option<u64>,
 }
 
 /// A trace being read: its rows in the order of arrival (`queued_ns`), batch by batch.
@@ -53,6 +58,10 @@ pub fn open(sources: Vec<Source>, options: &ReadOptions) -> Result<Reader, Error
     let mut decoders = Vec::new();
     for (format, opened) in by_format {
         decoders.extend(format.open(opened, options.skip_bad)?);
+    }
+    // Of other traces it is not known yet when they begin.
+    for decoder in decoders.iter_mut().filter(|decoder| decoder.epoch() == Epoch::Start) {
+        decoder.narrow(options.from_ns, options.to_ns);
     }
     Ok(Reader { damages, ..Reader::new(one(decoders)?) })
 }

@@ -170,7 +170,9 @@ fn a_cut_blktrace_file_is_told_or_skipped() {
     bytes.extend([9; 30]);
     let open_with = |skip_bad| {
         let source = Source::stream("t", Cursor::new(bytes.clone()));
-        let mut reader = open(vec![source], &ReadOptions { format: None, skip_bad }).unwrap();
+        let mut reader =
+            open(vec![source], &ReadOptions { format: None, skip_bad, ..ReadOptions::default() })
+                .unwrap();
         let mut rows = Vec::new();
         reader.next_batch(&mut rows).map(|_| (rows.len(), reader.info().skipped))
     };

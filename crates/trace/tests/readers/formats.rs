@@ -19,7 +19,11 @@ type Row = (u64, u64, Op, u64, u32);
 
 /// The trace is found to be of `format`, has these rows and devices.
 fn holds(format: &str, bytes: &[u8], rows: &[Row], devices: &[&str]) -> TraceInfo {
-    let named = ReadOptions { format: Some(format.parse().unwrap()), skip_bad: false };
+    let named = ReadOptions {
+        format: Some(format.parse().unwrap()),
+        skip_bad: false,
+        ..ReadOptions::default()
+    };
     for options in [ReadOptions::default(), named] {
         let (found, info) = read(bytes, &options).unwrap();
         assert_eq!(info.format, format);
@@ -155,8 +159,11 @@ fn five_numbers_that_cannot_be_told_apart_ask_for_the_format() {
     // Odd sectors leave the unit of the times open.
     let told = sentence(b"0 0 3 1 1\n9000 1 512 512 0\n");
     assert!(told.contains("can be ssdsim (nanoseconds and sectors) or disksim"), "{told}");
-    let named =
-        |format: &str| ReadOptions { format: Some(format.parse().unwrap()), skip_bad: false };
+    let named = |format: &str| ReadOptions {
+        format: Some(format.parse().unwrap()),
+        skip_bad: false,
+        ..ReadOptions::default()
+    };
     let bytes = |format| {
         read(millis, &named(format)).unwrap().0.iter().map(|io| io.request.len).sum::<u32>()
     };

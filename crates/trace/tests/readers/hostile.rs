@@ -53,7 +53,7 @@ proptest! {
 
     #[test]
     fn random_bytes(format in formats(), bytes in prop::collection::vec(any::<u8>(), 0..300), skip_bad: bool) {
-        read(bytes, &ReadOptions { format, skip_bad });
+        read(bytes, &ReadOptions { format, skip_bad, ..ReadOptions::default() });
     }
 
     #[test]
@@ -68,12 +68,12 @@ proptest! {
                 bytes[at] = byte;
             }
         }
-        read(bytes, &ReadOptions { format, skip_bad });
+        read(bytes, &ReadOptions { format, skip_bad, ..ReadOptions::default() });
     }
 
     #[test]
     fn made_up_text(format in formats(), text in "[-0-9a-zA-Z,. \n\"(){}\\[\\]+/:<|#]{0,200}", skip_bad: bool) {
-        read(text.into_bytes(), &ReadOptions { format, skip_bad });
+        read(text.into_bytes(), &ReadOptions { format, skip_bad, ..ReadOptions::default() });
     }
 }
 

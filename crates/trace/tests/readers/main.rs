@@ -4,4 +4,5 @@ mod events;
 mod formats;
 mod hostile;
 mod memory;
+mod part;
 mod round_trip;

@@ -120,7 +120,7 @@ proptest! {
         prop_assume!(moving.len() > 1);
         let bytes = written(OutFormat::DiskSim, &moving, &info());
         let source = Source::file("t", Cursor::new(bytes));
-        let options = ReadOptions { format: Some("disksim".parse().unwrap()), skip_bad: false };
+        let options = ReadOptions { format: Some("disksim".parse().unwrap()), skip_bad: false, ..ReadOptions::default() };
         let mut reader = open(vec![source], &options).unwrap();
         let mut back = Vec::new();
         reader.next_batch(&mut back).unwrap();

@@ -2,6 +2,7 @@
 
 mod bytes;
 mod column;
+mod groups;
 
 use crate::columns::{self, ALL, SORTED, TABLES};
 use crate::error::{Error, FilePosition};
@@ -59,6 +60,8 @@ struct Columns {
     metadata: ParquetMetaData,
     /// The place in the file of each of [`ALL`].
     places: [Option<usize>; ALL.len()],
+    /// The row groups to be read, and which of them is next.
+    groups: Vec<usize>,
     next_group: usize,
     group: Vec<Option<Column>>,
     left: usize,
@@ -102,9 +105,10 @@ impl Columns {
         let info = match value(TABLES) {
             Some(json) => serde_json::from_str(json)
                 .map_err(|e| bad(format!("the tables in its metadata cannot be read: {e}")))?,
-            None => TraceInfo { format: format.to_owned(), ..TraceInfo::default() },
+            None => untold(format, groups::devices(&metadata, place(columns::DEVICE))),
         };
         Ok(Self {
+            groups: (0..metadata.num_row_groups()).collect(),
             file,
             metadata,
             places,
@@ -122,7 +126,8 @@ impl Columns {
 
     /// Opens the next row group; `false` when there is none.
     fn open_group(&mut self) -> Result<bool, Error> {
-        let Some(group) = self.metadata.row_groups().get(self.next_group) else {
+        let next = self.groups.get(self.next_group);
+        let Some(group) = next.and_then(|&at| self.metadata.row_groups().get(at)) else {
             return Ok(false);
         };
         self.next_group += 1;
@@ -190,13 +195,8 @@ impl Columns {
             }
             self.latest_ns = io.queued_ns;
             if usize::from(io.device) >= self.info.devices.len() {
-                let device = |number| ioscape_schema::Device {
-                    name: format!("disk {number}"),
-                    ..ioscape_schema::Device::default()
-                };
-                self.info
-                    .devices
-                    .extend((self.info.devices.len()..=usize::from(io.device)).map(device));
+                let more = self.info.devices.len()..=usize::from(io.device);
+                self.info.devices.extend(more.map(unnamed));
             }
             if io.command > 0 && io.command as usize >= self.info.commands.len() {
                 return Err(self.broken("a command that is not in the table".to_owned()));
@@ -204,6 +204,16 @@ impl Columns {
         }
         Ok(())
     }
+}
+
+/// What is known of a file without tables.
+fn untold(format: &str, devices: usize) -> TraceInfo {
+    let devices = (0..devices).map(unnamed).collect();
+    TraceInfo { format: format.to_owned(), devices, ..TraceInfo::default() }
+}
+
+fn unnamed(number: usize) -> ioscape_schema::Device {
+    ioscape_schema::Device { name: format!("disk {number}"), ..ioscape_schema::Device::default() }
 }
 
 /// Whether places and lengths can be ones: the library takes them for granted.
@@ -248,6 +258,15 @@ impl Decode for Columns {
 
     fn is_ordered(&self) -> bool {
         self.sorted
+    }
+
+    fn narrow(&mut self, from_ns: Option<u64>, to_ns: Option<u64>) {
+        // Out of order, a row may count as one that came too late to be sorted in: then all are read.
+        if self.sorted {
+            let place = ALL.iter().position(|name| *name == columns::QUEUED);
+            let place = place.and_then(|number| self.places[number]);
+            self.groups = groups::within(&self.metadata, place, from_ns, to_ns);
+        }
     }
 }
 

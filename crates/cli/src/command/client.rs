@@ -1,0 +1,116 @@
+//! `ioscape client`: measures what another process asks for, together with other clients: `python -m ioscape.mpi` leads them.
+//!
+//! Lines of JSON on standard input: `{"workload", "seconds"}` asks, `{"begin_unix_ns"}` agrees on the beginning. On standard output:
+//! `{"client"}` once, `{"ready"}` when the workload has warmed up, then `{"measurement", "rates", "began_unix_ns"}`, or `{"failed"}`.
+
+use crate::args::ClientArgs;
+use crate::failure::Failure;
+use crate::machine::{Machine, RunLength};
+use crate::output;
+use crate::relay::say;
+use ioscape_machine::interrupt;
+use ioscape_measure::session::Together;
+use ioscape_schema::Workload;
+use serde_json::{Value, json};
+use std::io::BufRead;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// Runs the command until standard input ends.
+///
+/// # Errors
+/// The directory cannot be used, a measurement failed, or the user interrupted.
+pub fn main(args: &ClientArgs) -> Result<(), Failure> {
+    if !args.directory.is_dir() {
+        return Err(Failure::Misuse(format!(
+            "{} is no directory: clients share one, each with a scratch file of its own",
+            args.directory.display()
+        )));
+    }
+    let flag = interrupt::flag();
+    let mut machine = Machine::open(&args.directory, false, args.memory, Arc::clone(&flag))?;
+    let mut document = output::document(args.seed);
+    machine.start(&mut document)?;
+    say(&json!({"client": {"version": document.tool.version, "commit": document.tool.commit,
+        "capacity_bytes": machine.look().capacity_bytes}}))?;
+    let agreement = Arc::new(Agreement::default());
+    let asked = listen(&agreement, &flag);
+    while let Ok(asked) = asked.recv() {
+        let answer = measure(&mut machine, &asked, args.seed, &agreement);
+        if let Err(failure) = &answer {
+            say(&json!({"failed": failure.to_string()}))?;
+        }
+        say(&answer?)?;
+    }
+    Ok(())
+}
+
+/// What the clients agreed on, and what this one did then.
+#[derive(Default)]
+struct Agreement {
+    ready: AtomicBool,
+    /// Nanoseconds since 1970; 0 while there is no agreement.
+    begins: AtomicU64,
+    began: AtomicU64,
+    rates: Mutex<Vec<f64>>,
+}
+
+impl Together for Agreement {
+    fn begins(&self) -> Option<SystemTime> {
+        if !self.ready.swap(true, Ordering::Relaxed) {
+            // Nobody to read it: standard input ends too, and with it the run.
+            let _ = say(&json!({"ready": true}));
+        }
+        let begins = self.begins.load(Ordering::Relaxed);
+        (begins > 0).then(|| UNIX_EPOCH + Duration::from_nanos(begins))
+    }
+
+    fn began(&self, at: SystemTime) {
+        let since = at.duration_since(UNIX_EPOCH).unwrap_or_default();
+        self.began.store(u64::try_from(since.as_nanos()).unwrap_or(0), Ordering::Relaxed);
+    }
+
+    fn slices(&self, rates: &[f64]) {
+        *self.rates.lock().unwrap_or_else(PoisonError::into_inner) = rates.to_vec();
+    }
+}
+
+/// Hands on what is asked for; an agreement goes to the run that waits for it, and the end of the input ends it.
+fn listen(agreement: &Arc<Agreement>, flag: &Arc<AtomicBool>) -> Receiver<Value> {
+    let (sender, receiver) = channel();
+    let (agreement, flag) = (Arc::clone(agreement), Arc::clone(flag));
+    std::thread::spawn(move || {
+        for line in std::io::stdin().lock().lines() {
+            let Ok(line) = line else { break };
+            let value: Value = serde_json::from_str(&line).unwrap_or_default();
+            match value["begin_unix_ns"].as_u64() {
+                Some(begins) => agreement.begins.store(begins, Ordering::Relaxed),
+                None if sender.send(value).is_err() => break,
+                None => {}
+            }
+        }
+        flag.store(true, Ordering::Relaxed);
+    });
+    receiver
+}
+
+fn measure(
+    machine: &mut Machine,
+    asked: &Value,
+    seed: u64,
+    agreement: &Arc<Agreement>,
+) -> Result<Value, Failure> {
+    let workload: Result<Workload, _> = serde_json::from_value(asked["workload"].clone());
+    let workload = workload.map_err(|e| Failure::Misuse(format!("this is no workload: {e}")))?;
+    let seconds = asked["seconds"].as_f64().unwrap_or(1.0);
+    agreement.ready.store(false, Ordering::Relaxed);
+    agreement.begins.store(0, Ordering::Relaxed);
+    machine.run_together(Arc::clone(agreement) as Arc<dyn Together>);
+    let length = RunLength { min_s: seconds, cap_s: seconds, verify: false };
+    let measurement = machine.measure(&workload, length, seed, None)?;
+    let rates = agreement.rates.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    Ok(json!({"measurement": measurement, "rates": rates,
+        "began_unix_ns": agreement.began.load(Ordering::Relaxed)}))
+}

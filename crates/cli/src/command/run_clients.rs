@@ -1,0 +1,74 @@
+//! `ioscape run --clients`: workloads that several clients run together on storage that they share.
+
+use super::run::{conclude, save};
+use crate::args::RunArgs;
+use crate::failure::Failure;
+use crate::machine::{self, Machine};
+use crate::output;
+use crate::outputs;
+use crate::relay::Relay;
+use ioscape_machine::interrupt;
+use ioscape_machine::output::Outputs;
+use ioscape_schema::{Document, Measurement};
+use ioscape_workload::jobs::Job;
+use std::path::Path;
+
+/// Runs the jobs, each by so many clients.
+///
+/// # Errors
+/// Misuse before anything is touched; failures with all finished jobs saved.
+pub fn main(args: &RunArgs, clients: u32, target: &Path, jobs: &[Job]) -> Result<(), Failure> {
+    refuse(args, target)?;
+    let look = machine::look(target, false)?;
+    let most = jobs.iter().map(|job| job.workload.unique_bytes).max().unwrap_or(0);
+    if most > look.capacity_bytes / u64::from(clients) {
+        return Err(Failure::Misuse(format!(
+            "{} has no room for {clients} sets of {most} bytes: at most {} bytes each, half of the free space in all",
+            target.display(),
+            look.capacity_bytes / u64::from(clients)
+        )));
+    }
+    let mut outputs = outputs::names_of(&args.out).reads("the target", [target]).open()?;
+    let mut document = output::document(args.seed);
+    Machine::open(target, false, None, interrupt::flag())?.start(&mut document)?;
+    let mut measurements = Vec::new();
+    let relay = Relay { clients };
+    let finished = run_all(relay, jobs, args, &mut outputs, &document, &mut measurements);
+    conclude(finished, measurements, document, args, &mut outputs)
+}
+
+/// Refuses what one machine alone can do.
+fn refuse(args: &RunArgs, target: &Path) -> Result<(), Failure> {
+    let alone = [
+        ("--rows", args.rows.is_some()),
+        ("--fio-iolog", args.fio_iolog.is_some()),
+        ("--verify", args.verify),
+        ("--destroy-data", args.destroy_data),
+    ];
+    match alone.iter().find(|(_, given)| *given) {
+        Some((name, _)) => Err(Failure::Misuse(format!("{name} is not for several clients"))),
+        None if !target.is_dir() => Err(Failure::Misuse(format!(
+            "{} is no directory: clients share one, each with a scratch file of its own",
+            target.display()
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// Runs the jobs in order; the measurements hold what is finished when one fails.
+fn run_all(
+    relay: Relay,
+    jobs: &[Job],
+    args: &RunArgs,
+    outputs: &mut Outputs,
+    document: &Document,
+    measurements: &mut Vec<Measurement>,
+) -> Result<(), Failure> {
+    for job in jobs {
+        let cap_s = job.seconds.unwrap_or(args.seconds);
+        let found = relay.measure(&job.workload, cap_s.min(1.0), cap_s, relay.clients)?;
+        measurements.push(Measurement { name: Some(job.name.clone()), ..found });
+        save(outputs, document, measurements);
+    }
+    Ok(())
+}

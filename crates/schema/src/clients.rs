@@ -1,0 +1,43 @@
+//! Clients that ran one workload at the same time on the storage that they share.
+
+use serde::{Deserialize, Serialize};
+
+/// What one client had of a measurement.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Client {
+    /// Number of the client, from 0.
+    pub rank: u32,
+    /// The machine it ran on.
+    pub host: String,
+    /// Bytes per second.
+    #[serde(deserialize_with = "crate::range::not_negative")]
+    pub throughput_bytes_per_s: f64,
+    /// 95 % confidence interval of the throughput: low and high.
+    pub throughput_ci95: [f64; 2],
+    /// Mean response time in nanoseconds.
+    #[serde(deserialize_with = "crate::range::not_negative")]
+    pub response_time_mean_ns: f64,
+    /// Its throughput is below 80 % of the median client's, by the whole of its interval.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub straggles: bool,
+}
+
+/// How evenly the clients of a measurement were served, and how well they ran together.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Clients {
+    /// Each client, by number.
+    pub each: Vec<Client>,
+    /// Jain's index of the throughputs: 1 when all are equal, 1 over the number of clients when one has everything.
+    pub fairness: f64,
+    /// Least and greatest throughput of a client over the mean.
+    pub spread: [f64; 2],
+    /// Longest time between the first and the last client's beginning of a measured part, in nanoseconds of one clock.
+    pub start_skew_ns: u64,
+    /// By how much the clocks' offsets from one another may be wrong, in nanoseconds: half the shortest round trip.
+    pub clock_error_ns: u64,
+    /// Seconds that agreeing on the beginnings took, beside the clients' own preparation.
+    #[serde(deserialize_with = "crate::range::not_negative")]
+    pub coordination_s: f64,
+    /// Agreed beginnings: the measured part may consist of several.
+    pub windows: u32,
+}

@@ -1,0 +1,342 @@
+//! Several clients as one: windows that they ran at the same time become a measurement of their sum.
+
+use ioscape_schema::tally::{Interval, Looks, StopRule, interval, mean};
+use ioscape_schema::{
+    Client, Clients, Direction, Measurement, ResponseTime, Stop, Warning, WarningKind, Workload,
+};
+
+/// A client straggles below this share of the median client.
+const STRAGGLES: f64 = 0.8;
+/// Beginnings further apart than this are told, in nanoseconds.
+const SKEW_MAX_NS: u64 = 1_000_000;
+
+/// What one client did in one window.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ClientRun {
+    /// Number of the client.
+    pub rank: u32,
+    /// The machine it ran on.
+    pub host: String,
+    /// What it measured.
+    pub measurement: Measurement,
+    /// Bytes per second of each slice of the window; slices of all clients are equally long.
+    pub rates: Vec<f64>,
+    /// When its measured part began, in nanoseconds since 1970 by the first client's clock.
+    pub began_unix_ns: i64,
+}
+
+/// What all clients did in one window.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Window {
+    /// The clients.
+    pub runs: Vec<ClientRun>,
+    /// Seconds that agreeing took.
+    pub coordination_s: f64,
+    /// By how much offsets of clocks may be wrong, in nanoseconds.
+    pub clock_error_ns: u64,
+}
+
+/// Windows of one workload, until the sum of the clients is known well enough.
+#[derive(Clone, Debug)]
+pub struct Together {
+    workload: Workload,
+    rule: StopRule,
+    looks: Looks,
+    windows: Vec<Window>,
+}
+
+impl Together {
+    /// Before the first window.
+    pub fn new(workload: Workload, rule: StopRule) -> Self {
+        Self { workload, rule, looks: Looks::new(rule), windows: Vec::new() }
+    }
+
+    /// Seconds that the next window should last: half of what is allowed, so that a quiet system is done after the first.
+    pub fn next_s(&self) -> f64 {
+        let cap = self.rule.cap_s.max(self.rule.min_s);
+        (cap - self.elapsed_s()).min((cap / 2.0).max(self.rule.min_s)).max(0.1)
+    }
+
+    /// Adds a window; the measurement if it was the last.
+    pub fn add(&mut self, window: Window) -> Option<Measurement> {
+        self.windows.push(window);
+        // A slice may be missing at the end of each window.
+        let elapsed_s = self.elapsed_s() + 0.06 * self.windows.len() as f64;
+        self.looks.look(&self.rates(), elapsed_s).map(|stop| self.measurement(stop))
+    }
+
+    fn elapsed_s(&self) -> f64 {
+        let of_window = |window: &Window| {
+            let lengths = window.runs.iter().map(|run| run.measurement.elapsed_s);
+            lengths.fold(0.0, f64::max)
+        };
+        self.windows.iter().map(of_window).sum()
+    }
+
+    /// Bytes per second of all clients together, slice by slice.
+    fn rates(&self) -> Vec<f64> {
+        let of_window = |window: &Window| -> Vec<f64> {
+            let slices = window.runs.iter().map(|run| run.rates.len()).min().unwrap_or(0);
+            (0..slices).map(|at| window.runs.iter().map(|run| run.rates[at]).sum()).collect()
+        };
+        self.windows.iter().flat_map(of_window).collect()
+    }
+
+    fn runs(&self) -> impl Iterator<Item = &ClientRun> {
+        self.windows.iter().flat_map(|window| &window.runs)
+    }
+
+    fn measurement(&self, stop: Stop) -> Measurement {
+        let clients = self.clients();
+        let elapsed_s = self.elapsed_s();
+        let throughput: f64 = clients.each.iter().map(|client| client.throughput_bytes_per_s).sum();
+        let found = interval(&self.rates());
+        let relative = found.map_or(1.0, |found| found.relative().min(1.0));
+        let all = || self.runs().map(|run| &run.measurement);
+        let ios: u64 = all().map(|one| one.ios).sum();
+        let cpu = |of: fn(&Measurement) -> f64| all().map(of).sum::<f64>();
+        let (user, system) = (cpu(|one| one.cpu_user_s), cpu(|one| one.cpu_system_s));
+        let mut sum = Measurement {
+            ios,
+            bytes: all().map(|one| one.bytes).sum(),
+            elapsed_s,
+            throughput_bytes_per_s: throughput,
+            throughput_ci95: [throughput * (1.0 - relative), throughput * (1.0 + relative)],
+            response_time_ns: times(all().map(|one| (one.ios, one.response_time_ns))),
+            read: directions(all().filter_map(|one| one.read), elapsed_s),
+            write: directions(all().filter_map(|one| one.write), elapsed_s),
+            cpu_user_s: user,
+            cpu_system_s: system,
+            cpu_ns_per_io: 1e9 * (user + system) / ios.max(1) as f64,
+            io_time_frac: mean(&all().map(|one| one.io_time_frac).collect::<Vec<_>>()),
+            warm_up_s: all().map(|one| one.warm_up_s).fold(0.0, f64::max),
+            cost_s: self.cost_s(),
+            storage_read_bytes: all().map(|one| one.storage_read_bytes).sum(),
+            resident_frac: resident(all()),
+            disturbed: all().any(|one| one.disturbed),
+            ..Measurement::empty(self.workload.clone(), stop)
+        };
+        sum.warnings = self.warnings(&clients, found);
+        sum.clients = Some(clients);
+        sum
+    }
+
+    fn cost_s(&self) -> f64 {
+        let longest = |window: &Window| {
+            let costs = window.runs.iter().map(|run| run.measurement.cost_s);
+            costs.fold(0.0, f64::max)
+        };
+        self.windows.iter().map(longest).sum()
+    }
+
+    fn clients(&self) -> Clients {
+        let mut ranks: Vec<u32> = self.runs().map(|run| run.rank).collect();
+        ranks.sort_unstable();
+        ranks.dedup();
+        let mut each: Vec<Client> = ranks.into_iter().map(|rank| self.client(rank)).collect();
+        let rates: Vec<f64> = each.iter().map(|client| client.throughput_bytes_per_s).collect();
+        let median = median(&rates);
+        for client in &mut each {
+            client.straggles = client.throughput_ci95[1] < STRAGGLES * median;
+        }
+        let (sum, squares) = (rates.iter().sum::<f64>(), rates.iter().map(|r| r * r).sum::<f64>());
+        let mean = sum / rates.len().max(1) as f64;
+        let over_mean = |rate: f64| if mean > 0.0 { rate / mean } else { 0.0 };
+        let least = rates.iter().copied().fold(f64::INFINITY, f64::min);
+        let most = rates.iter().copied().fold(0.0, f64::max);
+        Clients {
+            fairness: if squares > 0.0 { sum * sum / (rates.len() as f64 * squares) } else { 1.0 },
+            spread: [over_mean(least), over_mean(most)],
+            start_skew_ns: self.windows.iter().map(skew_ns).max().unwrap_or(0),
+            clock_error_ns: self.windows.iter().map(|w| w.clock_error_ns).max().unwrap_or(0),
+            coordination_s: self.windows.iter().map(|window| window.coordination_s).sum(),
+            windows: self.windows.len() as u32,
+            each,
+        }
+    }
+
+    fn client(&self, rank: u32) -> Client {
+        let own: Vec<&ClientRun> = self.runs().filter(|run| run.rank == rank).collect();
+        let bytes: u64 = own.iter().map(|run| run.measurement.bytes).sum();
+        let elapsed_s: f64 = own.iter().map(|run| run.measurement.elapsed_s).sum();
+        let throughput = if elapsed_s > 0.0 { bytes as f64 / elapsed_s } else { 0.0 };
+        let rates: Vec<f64> = own.iter().flat_map(|run| run.rates.iter().copied()).collect();
+        let relative = interval(&rates).map_or(1.0, |found| found.relative().min(1.0));
+        let times = own.iter().map(|run| (run.measurement.ios, run.measurement.response_time_ns));
+        Client {
+            rank,
+            host: own.first().map(|run| run.host.clone()).unwrap_or_default(),
+            throughput_bytes_per_s: throughput,
+            throughput_ci95: [throughput * (1.0 - relative), throughput * (1.0 + relative)],
+            response_time_mean_ns: self::times(times).mean,
+            straggles: false,
+        }
+    }
+
+    /// Doubts of the sum, and those of each client, with who has them.
+    fn warnings(&self, clients: &Clients, found: Option<Interval>) -> Vec<Warning> {
+        let mut warnings = Vec::new();
+        let relative = found.map_or(f64::INFINITY, |found| found.relative());
+        if relative > self.rule.confidence {
+            let message = match found {
+                Some(_) => format!(
+                    "when time was up the sum of the clients was known to {:.0} % only",
+                    100.0 * relative
+                ),
+                None => {
+                    "the clients had too few slices in common for an interval: give a longer time"
+                        .to_owned()
+                }
+            };
+            warnings.push(Warning::new(WarningKind::NotConfident, message));
+        }
+        if clients.start_skew_ns > SKEW_MAX_NS {
+            let message =
+                format!("the clients began {:.1} ms apart", clients.start_skew_ns as f64 / 1e6);
+            warnings.push(Warning::new(WarningKind::NotSteady, message));
+        }
+        for client in clients.each.iter().filter(|client| client.straggles) {
+            let message = format!(
+                "client {} on {} straggles: {:.0} % of the mean client's throughput",
+                client.rank,
+                client.host,
+                100.0 * client.throughput_bytes_per_s * clients.each.len() as f64
+                    / clients.each.iter().map(|one| one.throughput_bytes_per_s).sum::<f64>()
+            );
+            warnings.push(Warning::new(WarningKind::NotSteady, message));
+        }
+        for run in self.runs() {
+            for warning in &run.measurement.warnings {
+                let of_window = matches!(warning.kind, WarningKind::NotConfident);
+                let known = warnings.iter().any(|one| one.kind == warning.kind);
+                if !of_window && !known {
+                    let message =
+                        format!("client {} on {}: {}", run.rank, run.host, warning.message);
+                    warnings.push(Warning::new(warning.kind, message));
+                }
+            }
+        }
+        warnings
+    }
+}
+
+fn skew_ns(window: &Window) -> u64 {
+    let began = || window.runs.iter().map(|run| run.began_unix_ns);
+    match (began().min(), began().max()) {
+        (Some(first), Some(last)) => last.abs_diff(first),
+        _ => 0,
+    }
+}
+
+fn median(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let middle = sorted.len() / 2;
+    match sorted.len() {
+        0 => 0.0,
+        count if count % 2 == 1 => sorted[middle],
+        _ => (sorted[middle - 1] + sorted[middle]) / 2.0,
+    }
+}
+
+/// Share of the clients' sets in their caches, where all of them can tell.
+fn resident<'a>(all: impl Iterator<Item = &'a Measurement>) -> Option<f64> {
+    let shares: Option<Vec<f64>> = all.map(|one| one.resident_frac).collect();
+    shares.filter(|shares| !shares.is_empty()).map(|shares| mean(&shares))
+}
+
+/// The mean of all requests; the quantiles are those of the client with the longest, so no client's are longer.
+fn times(each: impl Iterator<Item = (u64, ResponseTime)>) -> ResponseTime {
+    let (mut ios, mut sum, mut all) = (0u64, 0.0, ResponseTime::default());
+    for (count, one) in each {
+        ios += count;
+        sum += count as f64 * one.mean;
+        all.p50 = all.p50.max(one.p50);
+        all.p90 = all.p90.max(one.p90);
+        all.p99 = all.p99.max(one.p99);
+        all.p999 = all.p999.max(one.p999);
+        all.max = all.max.max(one.max);
+    }
+    ResponseTime { mean: if ios > 0 { sum / ios as f64 } else { 0.0 }, ..all }
+}
+
+fn directions(each: impl Iterator<Item = Direction>, elapsed_s: f64) -> Option<Direction> {
+    let all: Vec<Direction> = each.collect();
+    let bytes: u64 = all.iter().map(|one| one.bytes).sum();
+    (!all.is_empty()).then(|| Direction {
+        ios: all.iter().map(|one| one.ios).sum(),
+        bytes,
+        throughput_bytes_per_s: if elapsed_s > 0.0 { bytes as f64 / elapsed_s } else { 0.0 },
+        response_time_ns: times(all.iter().map(|one| (one.ios, one.response_time_ns))),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RULE: StopRule = StopRule { min_s: 1.0, cap_s: 4.0, confidence: 0.05 };
+
+    fn run(rank: u32, rate: f64, wobble: f64) -> ClientRun {
+        let rates: Vec<f64> =
+            (0..40u32).map(|at| rate * (1.0 + wobble * f64::from(at * at % 7) / 7.0)).collect();
+        let bytes = (2.0 * mean(&rates)) as u64;
+        let workload = Workload::default();
+        let measurement = Measurement {
+            ios: 10,
+            bytes,
+            elapsed_s: 2.0,
+            response_time_ns: ResponseTime {
+                mean: 5.0 * f64::from(rank + 1),
+                ..ResponseTime::default()
+            },
+            ..Measurement::empty(workload, Stop::TimeCap)
+        };
+        let began_unix_ns = 1_000_000_000 + i64::from(rank) * 300_000;
+        ClientRun { rank, host: format!("h{rank}"), measurement, rates, began_unix_ns }
+    }
+
+    fn window(rates: &[f64], wobble: f64) -> Window {
+        let runs = (0u32..).zip(rates).map(|(rank, &rate)| run(rank, rate, wobble)).collect();
+        Window { runs, coordination_s: 0.1, clock_error_ns: 20_000 }
+    }
+
+    #[test]
+    fn a_steady_sum_is_known_after_one_window() {
+        let mut together = Together::new(Workload::default(), RULE);
+        assert_eq!(together.next_s(), 2.0);
+        let found = together.add(window(&[1e8, 1e8, 1e8, 2e7], 0.0)).expect("it is steady");
+        assert_eq!((found.stop, found.ios), (Stop::Confident, 40));
+        assert!((found.throughput_bytes_per_s / 3.2e8 - 1.0).abs() < 1e-6);
+        assert_eq!(found.response_time_ns.mean, 12.5);
+        let clients = found.clients.expect("there were clients");
+        let straggling: Vec<u32> =
+            clients.each.iter().filter(|one| one.straggles).map(|one| one.rank).collect();
+        assert_eq!((straggling, clients.start_skew_ns, clients.windows), (vec![3], 900_000, 1));
+        let jain = 3.2f64 * 3.2 / (4.0 * (3.0 + 0.04));
+        assert!((clients.fairness - jain).abs() < 1e-9, "{}", clients.fairness);
+        assert!(found.warnings.iter().any(|one| one.message.contains("client 3 on h3 straggles")));
+    }
+
+    #[test]
+    fn a_wild_sum_takes_all_the_time_and_says_so() {
+        let mut together =
+            Together::new(Workload::default(), StopRule { confidence: 1e-4, ..RULE });
+        assert_eq!(together.add(window(&[1e8, 1e8], 5.0)), None);
+        let found = together.add(window(&[1e8, 1e8], 5.0)).expect("time is up");
+        assert_eq!((found.stop, found.elapsed_s), (Stop::TimeCap, 4.0));
+        assert!(found.warnings[0].message.contains("the sum of the clients was known to"));
+        assert!(found.clients.is_some_and(|clients| clients.fairness > 0.999));
+    }
+
+    #[test]
+    fn equal_clients_are_served_evenly_and_late_ones_are_told() {
+        let mut late = window(&[1e8; 3], 0.0);
+        late.runs[2].began_unix_ns += 5_000_000;
+        let found = Together::new(Workload::default(), RULE).add(late).expect("it is steady");
+        let clients = found.clients.as_ref().expect("there were clients");
+        assert!((clients.fairness - 1.0).abs() < 1e-9);
+        assert!(clients.each.iter().all(|client| !client.straggles));
+        assert!(found.warnings.iter().any(|one| one.message == "the clients began 5.6 ms apart"));
+    }
+}

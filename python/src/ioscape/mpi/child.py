@@ -1,0 +1,69 @@
+"""A program that speaks in lines of JSON, read without waiting."""
+
+from __future__ import annotations
+
+import json
+import queue
+import subprocess
+import threading
+from pathlib import Path
+from typing import Any, Optional
+
+
+class Child:
+    """A child process. It leads a session of its own, so that whatever ends this process lets it save and tidy up first."""
+
+    def __init__(self, words: list[str]) -> None:
+        self._process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=None, text=True, start_new_session=True)
+        self._lines: queue.Queue[str] = queue.Queue()
+        threading.Thread(target=self._listen, daemon=True).start()
+
+    def _listen(self) -> None:
+        assert self._process.stdout is not None
+        for line in self._process.stdout:
+            self._lines.put(line)
+
+    def say(self, value: dict[str, Any]) -> None:
+        """Writes a line; nothing where the child is gone, which `code` tells."""
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.write(json.dumps(value) + "\n")
+            self._process.stdin.flush()
+        except (BrokenPipeError, ValueError):
+            pass
+
+    def line(self) -> Optional[str]:
+        """The next line, if there is one."""
+        try:
+            return self._lines.get_nowait()
+        except queue.Empty:
+            return None
+
+    def code(self) -> Optional[int]:
+        """How it ended, once it has and all its lines are read."""
+        ended = self._process.poll()
+        return ended if self._lines.empty() else None
+
+    def is_stopped(self) -> bool:
+        """Whether it is stopped, as by SIGSTOP."""
+        try:
+            return Path(f"/proc/{self._process.pid}/stat").read_text().rsplit(")", 1)[1].split()[0] == "T"
+        except OSError:
+            return False
+
+    def close(self) -> None:
+        """Lets it end: it reads no more."""
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.close()
+        except BrokenPipeError:
+            pass
+
+    def end(self, patience_s: float) -> Optional[int]:
+        """Waits for its end, and kills it if that takes too long; its exit code, None if it was killed."""
+        self.close()
+        try:
+            return self._process.wait(patience_s)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            return None

@@ -1,0 +1,52 @@
+"""Any other rank: does what rank 0 says, and ends when rank 0 is gone."""
+
+from __future__ import annotations
+
+import signal
+import time
+from typing import Any
+
+from ..errors import Failed
+from . import clocks
+from .client import Client
+from .lead import LOOK_S, PATIENCE_S
+from .post import Post
+
+# Rank 0 may be saving when it is silent: the others wait a little longer for it, in seconds.
+LONGER_S = 3.0
+
+
+def follow(comm: Any, leader: str) -> None:
+    """Serves until rank 0 says that it is done. Raises `Failed` when it is silent for too long."""
+    post, client = Post(comm, [0]), Client()
+    # mpiexec ends ranks by SIGTERM when another died: the client then removes its file first.
+    signal.signal(signal.SIGTERM, _ended)
+    try:
+        while True:
+            for _, message in post.got():
+                if "stop" in message:
+                    return
+                _obey(comm, client, message)
+            for event in client.events():
+                post.send(0, event)
+            if client.is_stopped():
+                post.send(0, {"failed": "its program is stopped"})
+            post.beat()
+            if post.silent(PATIENCE_S + LONGER_S):
+                raise Failed(f"client 0 on {leader} was not heard of for {PATIENCE_S + LONGER_S:.0f} s")
+            time.sleep(LOOK_S)
+    finally:
+        client.end(2)
+
+
+def _ended(_number: int, _frame: Any) -> None:
+    raise SystemExit(143)
+
+
+def _obey(comm: Any, client: Client, message: dict[str, Any]) -> None:
+    if "clocks" in message:
+        clocks.answer(comm)
+    elif "start" in message:
+        client.start(message["start"])
+    else:
+        client.ask(message)

