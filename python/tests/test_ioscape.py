@@ -107,3 +107,45 @@ def test_figures_hold_every_curve():
     assert len(plot.curves(document, "size_mean").get_legend().get_texts()) == len(document.evaluation.regions)
     with pytest.raises(ValueError, match="size_mean"):
         plot.curves(document, "size")
+
+
+def small_trace(tmp_path):
+    lines = [f"{at * 5} 0 {at * 977 % 100_000} {8 + at % 8} {at % 2}" for at in range(400)]
+    path = tmp_path / "small.trace"
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def test_a_trace_is_a_table_and_a_table_is_a_trace(tmp_path):
+    pytest.importorskip("pyarrow")
+    path = small_trace(tmp_path)
+    table = ioscape.trace.read(path, format="disksim")
+    assert table.num_rows == 400 and {"queued_ns", "offset_bytes", "is_write"} <= set(table.column_names)
+    whole = ioscape.trace.analyze(path, format="disksim").trace_summary
+    again = ioscape.trace.analyze(table).trace_summary
+    assert (again.miss_ratio, again.inter_arrival_ns) == (whole.miss_ratio, whole.inter_arrival_ns)
+    with pytest.raises(TypeError, match="not int"):
+        ioscape.trace.analyze(7)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "duckdb"])
+def test_tables_of_other_libraries_are_traces(tmp_path, library):
+    pytest.importorskip("pyarrow")
+    module = pytest.importorskip(library)
+    table = ioscape.trace.read(small_trace(tmp_path), format="disksim")
+    if library == "duckdb":
+        assert module.sql("select count(*) from table").fetchone() == (400,)
+        return
+    other = table.to_pandas() if library == "pandas" else module.from_arrow(table)
+    found = ioscape.trace.analyze(other).trace_summary
+    assert found.miss_ratio == ioscape.trace.analyze(table).trace_summary.miss_ratio
+
+
+def test_the_miss_ratio_has_a_figure(tmp_path):
+    pytest.importorskip("matplotlib").use("Agg")
+    from ioscape import plot
+
+    document = ioscape.trace.analyze(small_trace(tmp_path), format="disksim")
+    assert plot.miss_ratio(document).get_ylabel() == "miss ratio"
+    with pytest.raises(ValueError, match="no validation"):
+        plot.validation(document)

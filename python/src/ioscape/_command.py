@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import sysconfig
+import threading
 import types
 import typing
 from dataclasses import fields, is_dataclass
@@ -17,6 +18,7 @@ from typing import Any, Optional, Union
 
 from . import _documents
 from ._documents import Document
+from ._progress import Progress
 from .errors import ConditionFailed, Failed, Interrupted, IoscapeError, Misuse
 
 Words = Union[str, os.PathLike]
@@ -59,18 +61,55 @@ def options(given: dict[str, Any]) -> list[str]:
 def document(words: list[Words], given: dict[str, Any], behind: Optional[list[str]] = None) -> Document:
     """Runs `ioscape WORDS OPTIONS --json [-- BEHIND]` and gives its document.
 
-    Messages and progress go to this process's standard error. Ctrl-C is passed on once; the program then saves what it has.
+    Messages go to this process's standard error as they come, and a notebook shows how long it has been at work. Ctrl-C is passed on once;
+    the program then saves what it has.
     """
     line = [binary(), *map(os.fspath, words), *options(given), "--json", *(["--", *behind] if behind else [])]
     child = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
-    try:
-        out, err = child.communicate()
-    except KeyboardInterrupt:
-        child.send_signal(signal.SIGINT)
-        out, err = child.communicate()
-    if err:
-        sys.stderr.write(err)
-    return _outcome(child.returncode, out, err)
+    out, err = _Lines(child.stdout), _Lines(child.stderr, sys.stderr)
+    shown = Progress(" ".join(map(str, words[:2])), given.get("output"))
+    while out.is_open() or err.is_open():
+        try:
+            out.wait(0.2)
+            err.wait(0.2)
+            err.show()
+            shown.tick()
+        except KeyboardInterrupt:
+            child.send_signal(signal.SIGINT)
+    child.wait()
+    err.show()
+    shown.done()
+    return _outcome(child.returncode, out.text(), err.text())
+
+
+class _Lines:
+    """What a pipe says, read by a thread, and shown by whoever started it: notebooks know whose cell it belongs to."""
+
+    def __init__(self, pipe: Any, screen: Any = None) -> None:
+        self._lines: list[str] = []
+        self._shown, self._screen = 0, screen
+        self._thread = threading.Thread(target=self._read, args=(pipe,), daemon=True)
+        self._thread.start()
+
+    def _read(self, pipe: Any) -> None:
+        for line in pipe:
+            self._lines.append(line)
+
+    def is_open(self) -> bool:
+        return self._thread.is_alive()
+
+    def wait(self, seconds: float) -> None:
+        self._thread.join(seconds)
+
+    def show(self) -> None:
+        fresh = self._lines[self._shown:]
+        self._shown += len(fresh)
+        if fresh and self._screen is not None:
+            self._screen.write("".join(fresh))
+            self._screen.flush()
+
+    def text(self) -> str:
+        return "".join(self._lines)
 
 
 def _outcome(code: int, out: str, err: str) -> Document:

@@ -65,6 +65,40 @@ def curves(document: Document, parameter: str, axes: Optional[Any] = None) -> An
     return axes
 
 
+def validation(document: Document, axes: Optional[Any] = None) -> Any:
+    """Measured against predicted throughput (bytes per second) of a validation, both logarithmic; on the line they are equal."""
+    if document.validation is None:
+        raise ValueError("the document holds no validation")
+    axes = _axes(axes)
+    points = document.validation.points or []
+    predicted = [point.prediction.throughput_bytes_per_s for point in points]
+    measured = [point.measurement.throughput_bytes_per_s for point in points]
+    axes.scatter(predicted, measured, s=12)
+    if points:
+        ends = [min(predicted + measured), max(predicted + measured)]
+        axes.plot(ends, ends, linewidth=0.8, color="grey")
+    axes.set(xscale="log", yscale="log", xlabel="predicted throughput (bytes/s)", ylabel="measured throughput (bytes/s)",
+             title=f"median error {document.validation.median_error:.0%}")
+    return axes
+
+
+def miss_ratio(document: Document, axes: Optional[Any] = None) -> Any:
+    """Miss ratio of an LRU cache against its size (bytes, logarithmic); where it is sampled, with 90 % bounds."""
+    found = document.trace_summary.miss_ratio if document.trace_summary is not None else None
+    if found is None:
+        raise ValueError("the document holds no miss ratios")
+    axes = _axes(axes)
+    for curve in found.curves:
+        sizes = [size for size, _ in curve.points]
+        label = "exact" if curve.one_in == 1 else f"one block in {curve.one_in}"
+        axes.plot(sizes, [ratio for _, ratio in curve.points], label=label)
+        if curve.interval90:
+            axes.fill_between(sizes, [low for low, _ in curve.interval90], [high for _, high in curve.interval90], alpha=0.2)
+    axes.set(xscale="log", xlabel="size of the cache (bytes)", ylabel="miss ratio", ylim=(0, 1))
+    axes.legend()
+    return axes
+
+
 def runs(document: Document, axes: Optional[Any] = None) -> Any:
     """Throughput (bytes per second) of single runs with their 95 % intervals."""
     measured, axes = document.measurements or [], _axes(axes)

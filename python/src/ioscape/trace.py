@@ -1,18 +1,73 @@
-"""Traces: `ioscape trace ...` as functions."""
+"""Traces: `ioscape trace ...` as functions, and their requests as tables of pandas, Polars and DuckDB."""
 
 from __future__ import annotations
 
-from typing import Any
+import os
+import tempfile
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, Union
 
 from ._command import Words, document
 from ._documents import Document
+from .errors import Misuse
+
+# A trace: a file, or a table of requests with the columns of docs/trace-schema.md.
+Trace = Union[Words, Any]
 
 
-def analyze(*traces: Words, **options: Any) -> Document:
-    """Analyzes traces in one pass; `trace_summary` holds the tables and figures."""
-    return document(["trace", "analyze", *traces], options)
+def _pyarrow() -> Any:
+    try:
+        import pyarrow.parquet
+    except ImportError:
+        raise Misuse("tables need pyarrow, which is not installed: pip install pyarrow") from None
+    return pyarrow
 
 
-def characterize(*traces: Words, **options: Any) -> Document:
-    """Describes traces as workloads of five parameters; see `trace_characterization`."""
-    return document(["trace", "characterize", *traces], options)
+def read(*traces: Words, **options: Any) -> Any:
+    """The requests of traces of any known format as a `pyarrow.Table`: times in nanoseconds, offsets and lengths in bytes.
+
+    `.to_pandas()` makes a DataFrame of it, `polars.from_arrow(table)` another, and DuckDB queries it by its name. `options` are those of
+    `ioscape trace import`, such as `from_="1h"` and `disk="sda"`.
+    """
+    arrow = _pyarrow()
+    with tempfile.TemporaryDirectory(prefix="ioscape-") as place:
+        path = Path(place) / "trace.parquet"
+        document(["trace", "import", *traces], {**options, "output": path})
+        return arrow.parquet.read_table(path)
+
+
+def analyze(*traces: Trace, **options: Any) -> Document:
+    """Analyzes traces, files or tables, in one pass; `trace_summary` holds the tables and figures."""
+    with ExitStack() as stack:
+        return document(["trace", "analyze", *_files(traces, stack)], options)
+
+
+def characterize(*traces: Trace, **options: Any) -> Document:
+    """Describes traces, files or tables, as workloads of five parameters; see `trace_characterization`."""
+    with ExitStack() as stack:
+        return document(["trace", "characterize", *_files(traces, stack)], options)
+
+
+def _files(traces: tuple[Trace, ...], stack: ExitStack) -> list[Words]:
+    """The traces as files: tables of pandas, Polars and Arrow are written as such first."""
+    files: list[Words] = []
+    for trace in traces:
+        if not isinstance(trace, (str, os.PathLike)):
+            place = stack.enter_context(tempfile.TemporaryDirectory(prefix="ioscape-"))
+            path = Path(place) / "table.parquet"
+            _pyarrow().parquet.write_table(_table(trace), path)
+            trace = path
+        files.append(trace)
+    return files
+
+
+def _table(trace: Any) -> Any:
+    arrow = _pyarrow()
+    if isinstance(trace, arrow.Table):
+        return trace
+    if hasattr(trace, "__arrow_c_stream__"):
+        return arrow.table(trace)
+    if type(trace).__module__.startswith("pandas"):
+        return arrow.Table.from_pandas(trace, preserve_index=False)
+    raise TypeError(f"a trace is a file, or a table of pandas, Polars or Arrow, not {type(trace).__name__}")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import queue
+import signal
 import subprocess
 import threading
 from pathlib import Path
@@ -60,10 +62,20 @@ class Child:
             pass
 
     def end(self, patience_s: float) -> Optional[int]:
-        """Waits for its end, and kills it if that takes too long; its exit code, None if it was killed."""
+        """Waits for its end, and kills it if that takes too long; its exit code, None if it was killed.
+
+        One that is stopped goes on, so that it removes what it made.
+        """
         self.close()
+        self._signal(signal.SIGCONT)
         try:
             return self._process.wait(patience_s)
         except subprocess.TimeoutExpired:
-            self._process.kill()
+            self._signal(signal.SIGKILL)
             return None
+
+    def _signal(self, number: int) -> None:
+        try:
+            os.killpg(self._process.pid, number)
+        except ProcessLookupError:
+            pass

@@ -36,6 +36,7 @@ def follow(comm: Any, leader: str) -> None:
                 raise Failed(f"client 0 on {leader} was not heard of for {PATIENCE_S + LONGER_S:.0f} s")
             time.sleep(LOOK_S)
     finally:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
         client.end(2)
 
 

@@ -8,7 +8,7 @@ import socket
 import subprocess
 import time
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any
 
 from .._command import binary
 from ..errors import Failed, Misuse
@@ -30,17 +30,17 @@ def _token(directory: Path) -> Path:
     return directory / f".ioscape-mpi-{secrets.token_hex(8)}"
 
 
-def _sees(name: Optional[str], content: Optional[str]) -> bool:
+def _sees(place: Path, name: str) -> bool:
     until = time.monotonic() + SEEN_S
-    while name is not None:
+    while True:
         try:
-            os.listdir(os.path.dirname(name))
-            return Path(name).read_text() == content
+            # Looking at the directory makes network file systems ask again.
+            os.listdir(place)
+            return (place / name).read_text() == name
         except OSError:
             if time.monotonic() > until:
-                break
+                return False
             time.sleep(0.1)
-    return False
 
 
 def meet(comm: Any, directory: str) -> list[dict[str, Any]]:
@@ -59,10 +59,10 @@ def meet(comm: Any, directory: str) -> list[dict[str, Any]]:
         except OSError as error:
             token, why = None, f"{directory}: {error.strerror}"
     try:
-        name, content, why = comm.bcast((str(token), token.name, None) if token is not None else (None, None, why), root=0)
+        name, why = comm.bcast((token.name if token is not None else "", why), root=0)
         if why is not None:
             raise Misuse(why)
-        seen = comm.allgather(_sees(name, content))
+        seen = comm.allgather(_sees(place, name))
     finally:
         if token is not None:
             token.unlink(missing_ok=True)
