@@ -48,7 +48,8 @@ pub fn main(args: &EvaluateArgs, clients: u32, outputs: Outputs) -> Result<(), F
         left_out: Some("several clients each write to a file of their own".to_owned()),
         ..KnownWriters::default()
     };
-    let frame = EvaluationFrame { target: resolved(&args.target), settings, writers };
+    let caps = limits.caps();
+    let frame = EvaluationFrame { target: resolved(&args.target), settings, writers, caps };
     let keeper = Keeper::new(Work::Evaluation, outputs, &args.out, &document)?;
     let progress = Progress::of_evaluation(args.budget);
     let relay = Relay { clients };
