@@ -36,9 +36,6 @@ pub fn main(args: &EvaluateArgs, typed: &Typed) -> Result<(), Failure> {
     if let Some(name) = args.target.to_str().and_then(|target| target.strip_prefix("sim:")) {
         return super::evaluate_sim::main(args, name, names(args).open()?);
     }
-    if let Some(clients) = args.clients {
-        return super::evaluate_clients::main(args, clients, names(args).open()?);
-    }
     let earlier = args.resume.as_deref().map(output::read_result).transpose()?;
     let outputs = names(args).open()?;
     let mut begun_as = Environment::default();
@@ -90,7 +87,7 @@ pub(super) fn resolved(target: &Path) -> String {
 }
 
 /// What the command reads and writes.
-fn names(args: &EvaluateArgs) -> Names {
+pub(super) fn names(args: &EvaluateArgs) -> Names {
     outputs::names_of(&args.out).reads("the target", [&args.target]).reads("--resume", &args.resume)
 }
 

@@ -1,6 +1,6 @@
 //! `ioscape evaluate --clients`: the self-scaling evaluation of storage that several clients share and load together.
 
-use super::evaluate::{announce, limits, resolved, settings_of};
+use super::evaluate::{announce, limits, names, resolved, settings_of};
 use crate::args::EvaluateArgs;
 use crate::failure::Failure;
 use crate::machine::{self, Machine};
@@ -9,7 +9,6 @@ use crate::progress::Progress;
 use crate::relay::{Relay, RelayError};
 use crate::save::{Keeper, Work};
 use ioscape_machine::interrupt;
-use ioscape_machine::output::Outputs;
 use ioscape_scaling::{EvaluationOptions, Probe, ProbeRequest};
 use ioscape_schema::{Document, Evaluation, Measurement, Point, Region};
 use ioscape_study::frame::{EvaluationFrame, KnownWriters};
@@ -24,9 +23,10 @@ const POINT_S: f64 = 2.0;
 ///
 /// # Errors
 /// Misuse before anything is touched; failures with everything measured saved and named.
-pub fn main(args: &EvaluateArgs, clients: u32, outputs: Outputs) -> Result<(), Failure> {
+pub fn main(args: &EvaluateArgs, clients: u32) -> Result<(), Failure> {
     let begun = Instant::now();
     refuse(args)?;
+    let outputs = names(args).open()?;
     let mut look = machine::look(&args.target, args.destroy_data)?;
     look.capacity_bytes /= u64::from(clients);
     let most = look.capacity_bytes;

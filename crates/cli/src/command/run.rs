@@ -29,6 +29,26 @@ const IOLOG_MOST: u64 = 2_000_000;
 /// # Errors
 /// Misuse before anything is touched; failures with all finished jobs saved.
 pub fn main(args: &RunArgs) -> Result<(), Failure> {
+    let (target, job_file, jobs) = asked(args)?;
+    if let Some(path) = &args.rows {
+        format_of_rows(path)?;
+    }
+    let mut outputs = names(args, &target, job_file.as_deref(), &jobs).open()?;
+    let mut document = output::document(args.seed);
+    let mut machine = Machine::open(&target, args.destroy_data, args.memory, interrupt::flag())?;
+    machine.keep_rows(if args.rows.is_some() { ROWS_MOST } else { 0 });
+    let mut measurements = Vec::new();
+    let finished = machine.start(&mut document).map_err(Failure::from).and_then(|()| {
+        run_all(&mut machine, &jobs, args, &target, &mut outputs, &document, &mut measurements)
+    });
+    conclude(finished, measurements, document, args, &mut outputs)
+}
+
+/// The target, the job file if there is one, and the jobs.
+///
+/// # Errors
+/// A job file that cannot be read, and workloads that are none.
+pub(super) fn asked(args: &RunArgs) -> Result<(PathBuf, Option<PathBuf>, Vec<Job>), Failure> {
     let (target, job_file) = places(&args.places)?;
     let jobs = match &job_file {
         Some(path) if args.workload != WorkloadArgs::default() => {
@@ -40,21 +60,7 @@ pub fn main(args: &RunArgs) -> Result<(), Failure> {
     for job in &jobs {
         job.workload.validate().map_err(|e| Failure::Misuse(format!("job {:?}: {e}", job.name)))?;
     }
-    if let Some(path) = &args.rows {
-        format_of_rows(path)?;
-    }
-    if let Some(clients) = args.clients {
-        return super::run_clients::main(args, clients, &target, &jobs);
-    }
-    let mut outputs = names(args, &target, job_file.as_deref(), &jobs).open()?;
-    let mut document = output::document(args.seed);
-    let mut machine = Machine::open(&target, args.destroy_data, args.memory, interrupt::flag())?;
-    machine.keep_rows(if args.rows.is_some() { ROWS_MOST } else { 0 });
-    let mut measurements = Vec::new();
-    let finished = machine.start(&mut document).map_err(Failure::from).and_then(|()| {
-        run_all(&mut machine, &jobs, args, &target, &mut outputs, &document, &mut measurements)
-    });
-    conclude(finished, measurements, document, args, &mut outputs)
+    Ok((target, job_file, jobs))
 }
 
 /// Tells the target from the job file.

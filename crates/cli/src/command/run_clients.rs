@@ -1,6 +1,6 @@
 //! `ioscape run --clients`: workloads that several clients run together on storage that they share.
 
-use super::run::{conclude, save};
+use super::run::{asked, conclude, save};
 use crate::args::RunArgs;
 use crate::failure::Failure;
 use crate::machine::{self, Machine};
@@ -17,9 +17,10 @@ use std::path::Path;
 ///
 /// # Errors
 /// Misuse before anything is touched; failures with all finished jobs saved.
-pub fn main(args: &RunArgs, clients: u32, target: &Path, jobs: &[Job]) -> Result<(), Failure> {
-    refuse(args, target)?;
-    let look = machine::look(target, false)?;
+pub fn main(args: &RunArgs, clients: u32) -> Result<(), Failure> {
+    let (target, job_file, jobs) = asked(args)?;
+    refuse(args, &target)?;
+    let look = machine::look(&target, false)?;
     let most = jobs.iter().map(|job| job.workload.unique_bytes).max().unwrap_or(0);
     if most > look.capacity_bytes / u64::from(clients) {
         return Err(Failure::Misuse(format!(
@@ -28,12 +29,13 @@ pub fn main(args: &RunArgs, clients: u32, target: &Path, jobs: &[Job]) -> Result
             look.capacity_bytes / u64::from(clients)
         )));
     }
-    let mut outputs = outputs::names_of(&args.out).reads("the target", [target]).open()?;
+    let names = outputs::names_of(&args.out).reads("the target", [&target]);
+    let mut outputs = names.reads("the job file", &job_file).open()?;
     let mut document = output::document(args.seed);
-    Machine::open(target, false, None, interrupt::flag())?.start(&mut document)?;
+    Machine::open(&target, false, None, interrupt::flag())?.start(&mut document)?;
     let mut measurements = Vec::new();
     let relay = Relay { clients };
-    let finished = run_all(relay, jobs, args, &mut outputs, &document, &mut measurements);
+    let finished = run_all(relay, &jobs, args, &mut outputs, &document, &mut measurements);
     conclude(finished, measurements, document, args, &mut outputs)
 }
 
