@@ -9,8 +9,9 @@ use crate::Error;
 use crate::command::DiskOptions;
 use crate::compare::{Agreement, agreement};
 use crate::drive::{Drive, Parameters, Status};
+use crate::job::{Arrivals, Configuration, Job, SimulatedRequest};
 use crate::seek::SeekCurve;
-use crate::simulate::{Arrivals, Configuration, Job, SimulatedRequest, one_step, simulate};
+use crate::simulate::{one_step, simulate};
 use crate::{phase, seeks};
 use std::fmt;
 

@@ -1,8 +1,8 @@
 //! Drives by name: those that are shipped, and those that parameter files describe.
 
-use crate::drive::{Drive, Parameters};
+use crate::drive::{Drive, Parameters, Status};
 use crate::error::Error;
-use crate::simulate::Extent;
+use crate::extent::Extent;
 use crate::system::{self, Storage, SystemParameters};
 use crate::{disksim, drives, ssd};
 use std::path::Path;
@@ -70,6 +70,14 @@ impl Target {
     /// What a trace must fit.
     pub fn extent(&self) -> Extent<'_> {
         self.storage().extent()
+    }
+
+    /// How far to trust it.
+    pub fn status(&self) -> Status {
+        match self {
+            Self::Disk(drive) => drive.status,
+            Self::Flash(model) => model.status,
+        }
     }
 
     /// As what a system stores its data on.

@@ -17,7 +17,7 @@ pub enum Error {
     )]
     Request {
         /// Row of the trace, from 0.
-        index: usize,
+        index: u64,
         /// What does not fit.
         message: String,
     },
@@ -33,7 +33,7 @@ impl Error {
     }
 
     /// An error of the row `index`.
-    pub fn request(index: usize, message: impl Into<String>) -> Self {
+    pub fn request(index: u64, message: impl Into<String>) -> Self {
         Self::Request { index, message: message.into() }
     }
 }

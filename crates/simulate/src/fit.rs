@@ -1,8 +1,8 @@
 //! Whether a trace fits a drive, and how it is made to.
 
 use crate::error::Error;
-use crate::simulate::Extent;
-use ioscape_schema::{Io, TraceInfo};
+use crate::extent::Extent;
+use ioscape_schema::{Device, Io, TraceInfo};
 
 /// The name of a device of a trace, or else its number.
 pub fn device_name(trace: &TraceInfo, device: u16) -> String {
@@ -10,68 +10,61 @@ pub fn device_name(trace: &TraceInfo, device: u16) -> String {
     named.filter(|n| !n.is_empty()).unwrap_or_else(|| device.to_string())
 }
 
-/// Refuses a trace whose sectors are not made of the drive's.
+/// Refuses a device whose sectors are not made of the drive's.
 ///
 /// # Errors
-/// The first such device.
-pub fn check_sectors(trace: &TraceInfo, devices: &[u16], drive: Extent<'_>) -> Result<(), Error> {
-    for &device in devices {
-        let told = trace.devices.get(usize::from(device)).map_or(0, |d| d.sector_bytes);
-        if told % drive.sector_bytes != 0 {
-            return Err(Error::Configuration(format!(
-                "device {} of the trace has sectors of {told} bytes, {} of {}: choose a drive with sectors like the trace's",
-                device_name(trace, device),
-                drive.name,
-                drive.sector_bytes
-            )));
-        }
+/// The device and both sectors.
+pub fn check_sector(devices: &[Device], device: u16, drive: Extent<'_>) -> Result<(), Error> {
+    let told = devices.get(usize::from(device));
+    let sector_bytes = told.map_or(0, |d| d.sector_bytes);
+    if !sector_bytes.is_multiple_of(drive.sector_bytes) {
+        let name = told.map(|d| d.name.clone()).filter(|name| !name.is_empty());
+        return Err(Error::Configuration(format!(
+            "device {} of the trace has sectors of {sector_bytes} bytes, {} of {}: choose a drive with sectors like the trace's",
+            name.unwrap_or_else(|| device.to_string()),
+            drive.name,
+            drive.sector_bytes
+        )));
     }
     Ok(())
 }
 
-/// Makes the rows such as the drive can take: with `wrap` offsets beyond it go on from its beginning, with `scale_time`
-/// arrivals are that many times as far apart. How many requests were wrapped.
-pub fn fit(rows: &mut [Io], drive: Extent<'_>, wrap: bool, scale_time: Option<f64>) -> u64 {
-    let (capacity, sector) =
-        (drive.blocks * u64::from(drive.sector_bytes), u64::from(drive.sector_bytes));
-    let mut wrapped = 0;
-    for io in rows.iter_mut() {
-        let (offset, len) = (io.request.offset, u64::from(io.request.len));
-        if wrap && offset.saturating_add(len) > capacity && len <= capacity {
-            io.request.offset = offset % (capacity - len + sector) / sector * sector;
-            wrapped += 1;
-        }
-        if let Some(factor) = scale_time {
+/// How rows are made such as the drive can take.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Fitting {
+    /// Whether offsets beyond the drive go on from its beginning.
+    pub wrap: bool,
+    /// How many times as far apart arrivals are.
+    pub scale_time: Option<f64>,
+}
+
+impl Fitting {
+    /// Makes a row such as the drive can take; whether it was wrapped.
+    #[inline]
+    pub fn fit(&self, io: &mut Io, drive: Extent<'_>) -> bool {
+        if let Some(factor) = self.scale_time {
             let moved = (io.queued_ns as f64 * factor) as u64;
             io.issued_ns = moved + io.issued_ns.saturating_sub(io.queued_ns);
             io.completed_ns = moved + io.completed_ns.saturating_sub(io.queued_ns);
             io.queued_ns = moved;
         }
+        if !self.wrap {
+            return false;
+        }
+        let (sector, capacity) = (u64::from(drive.sector_bytes), drive.bytes());
+        let (offset, len) = (io.request.offset, u64::from(io.request.len));
+        let beyond = offset.saturating_add(len) > capacity && len <= capacity;
+        if beyond {
+            io.request.offset = offset % (capacity - len + sector) / sector * sector;
+        }
+        beyond
     }
-    wrapped
-}
-
-/// How many requests of these devices the drive does nothing with, in words.
-pub fn left_out(rows: &[Io], devices: &[u16], drive: Extent<'_>) -> Option<String> {
-    if drive.has_flash {
-        return None;
-    }
-    let idle = rows.iter().filter(|io| !io.moves_data() && devices.contains(&io.device));
-    let (discards, flushes): (Vec<&Io>, Vec<&Io>) = idle.partition(|io| io.request.len > 0);
-    (discards.len() + flushes.len() > 0).then(|| {
-        format!(
-            "{} discards and {} flushes (to {}, a disk without a volatile write cache, they are nothing to do)",
-            discards.len(),
-            flushes.len(),
-            drive.name
-        )
-    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ioscape_schema::{Device, Op, Request};
+    use ioscape_schema::{Op, Request};
 
     const DRIVE: Extent<'_> =
         Extent { name: "d", sector_bytes: 512, blocks: 100, has_flash: false };
@@ -86,7 +79,8 @@ mod tests {
             ..Io::default()
         };
         let mut rows: Vec<Io> = (0..500).map(|block| io(block * 512)).collect();
-        let wrapped = fit(&mut rows, DRIVE, true, Some(2.0));
+        let fitting = Fitting { wrap: true, scale_time: Some(2.0) };
+        let wrapped = rows.iter_mut().filter_map(|io| fitting.fit(io, DRIVE).then_some(())).count();
         assert_eq!(wrapped, 500 - 93);
         assert!(rows.iter().all(|row| row.request.offset + 4096 <= 51_200));
         assert!(rows.iter().all(|row| row.request.offset.is_multiple_of(512)));
@@ -96,12 +90,9 @@ mod tests {
 
     #[test]
     fn sectors_of_the_trace_are_made_of_the_drives() {
-        let of = |sector_bytes| TraceInfo {
-            devices: vec![Device { sector_bytes, ..Device::default() }],
-            ..TraceInfo::default()
-        };
-        assert_eq!(check_sectors(&of(4096), &[0], DRIVE), Ok(()));
-        let refused = check_sectors(&of(520), &[0], DRIVE).unwrap_err().to_string();
+        let of = |sector_bytes| [Device { sector_bytes, ..Device::default() }];
+        assert_eq!(check_sector(&of(4096), 0, DRIVE), Ok(()));
+        let refused = check_sector(&of(520), 0, DRIVE).unwrap_err().to_string();
         assert!(refused.starts_with("device 0 of the trace has sectors of 520 bytes"), "{refused}");
     }
 }

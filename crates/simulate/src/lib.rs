@@ -7,6 +7,7 @@
 pub mod cache;
 pub mod calibrate;
 pub mod catalog;
+pub mod cell;
 pub mod combinations;
 pub mod command;
 pub mod compare;
@@ -15,7 +16,9 @@ pub mod disksim;
 pub mod drive;
 pub mod drives;
 pub mod error;
+pub mod extent;
 pub mod fit;
+pub mod job;
 pub mod layout;
 pub mod mechanism;
 pub mod nvram;
@@ -28,6 +31,7 @@ mod seeks;
 pub mod segments;
 pub mod simulate;
 pub mod ssd;
+pub mod stream;
 pub mod summary;
 pub mod system;
 
@@ -39,8 +43,8 @@ pub use compare::{Agreement, agreement};
 pub use disk::Disk;
 pub use drive::{Drive, Parameters, Status};
 pub use error::Error;
+pub use extent::Extent;
+pub use job::{Arrivals, Configuration, Job, Jobs, SimulatedRequest, SimulatedTrace, jobs};
 pub use schedule::{SCHEDULERS, Scheduler};
-pub use simulate::{
-    Arrivals, Configuration, Extent, Job, SimulatedRequest, SimulatedTrace, jobs, one_step,
-    simulate, simulate_into,
-};
+pub use simulate::{one_step, simulate, simulate_into};
+pub use stream::Stream;

@@ -30,44 +30,64 @@ struct Histogram {
     intervals_with_writes: u64,
 }
 
-/// Which share of the writes that pass `keep` a cache of each size absorbs when it is emptied after every interval.
+/// Which writes a cache is for.
+pub type Keep = fn(&Io) -> bool;
+
+/// Which share of some writes a cache of each size absorbs when it is emptied after every interval.
 ///
 /// A cache takes the grains that are written first; when it is full, only what overwrites them is absorbed. So a grain
 /// that is the n-th new one of its interval is absorbed by every cache of n grains or more, and one pass tells all sizes.
-pub fn absorption(
-    rows: &[Io],
-    name: &str,
-    keep: impl Fn(&Io) -> bool,
-    sizes: &[u64],
-) -> HostCacheAbsorption {
-    let mut all = Histogram::default();
-    let (mut interval, mut number) = (Interval::default(), 0);
-    for io in rows {
-        if io.request.op != Op::Write || !io.moves_data() || !keep(io) {
-            continue;
-        }
-        let at = io.queued_ns / INTERVAL_NS;
-        if at != number {
-            close(&mut interval, &mut all);
-            number = at;
-        }
-        let (from, to) = (io.request.offset / GRAIN, io.end().div_ceil(GRAIN));
-        for grain in from..to {
-            let new = interval.first.len() as u64 + 1;
-            let place = *interval.first.entry((io.device, grain)).or_insert(new);
-            all.written += 1;
-            *all.total.entry(place).or_default() += 1;
-            if place != new {
-                *all.overwrites.entry(place).or_default() += 1;
+#[derive(Debug)]
+pub struct Absorbed {
+    name: &'static str,
+    keep: Keep,
+    all: Histogram,
+    interval: Interval,
+    number: u64,
+}
+
+impl Absorbed {
+    /// Of the writes that pass `keep`, which are called `name`.
+    pub fn new(name: &'static str, keep: Keep) -> Self {
+        let (all, interval) = (Histogram::default(), Interval::default());
+        Self { name, keep, all, interval, number: 0 }
+    }
+
+    /// More rows in the order of arrival.
+    pub fn take(&mut self, rows: &[Io]) {
+        for io in rows {
+            if io.request.op == Op::Write && io.moves_data() && (self.keep)(io) {
+                self.write(io);
             }
         }
     }
-    close(&mut interval, &mut all);
-    HostCacheAbsorption {
-        writes: name.to_owned(),
-        interval_s: INTERVAL_NS as f64 / 1e9,
-        intervals: all.intervals_with_writes,
-        points: points(&all, sizes),
+
+    fn write(&mut self, io: &Io) {
+        let at = io.queued_ns / INTERVAL_NS;
+        if at != self.number {
+            close(&mut self.interval, &mut self.all);
+            self.number = at;
+        }
+        for grain in io.request.offset / GRAIN..io.end().div_ceil(GRAIN) {
+            let new = self.interval.first.len() as u64 + 1;
+            let place = *self.interval.first.entry((io.device, grain)).or_insert(new);
+            self.all.written += 1;
+            *self.all.total.entry(place).or_default() += 1;
+            if place != new {
+                *self.all.overwrites.entry(place).or_default() += 1;
+            }
+        }
+    }
+
+    /// What caches of these sizes absorb.
+    pub fn finish(mut self, sizes: &[u64]) -> HostCacheAbsorption {
+        close(&mut self.interval, &mut self.all);
+        HostCacheAbsorption {
+            writes: self.name.to_owned(),
+            interval_s: INTERVAL_NS as f64 / 1e9,
+            intervals: self.all.intervals_with_writes,
+            points: points(&self.all, sizes),
+        }
     }
 }
 
@@ -93,13 +113,32 @@ fn points(all: &Histogram, sizes: &[u64]) -> Vec<HostCachePoint> {
 }
 
 /// What caches of 4 KiB to 24 MiB at the host absorb: of all writes, of metadata and of users' data, where there are any.
-pub fn absorption_at_host(rows: &[Io]) -> Vec<HostCacheAbsorption> {
-    let sizes: Vec<u64> =
-        HOST_CACHES.flat_map(|power| [1u64 << power, 3u64 << (power - 1)]).collect();
-    let all = absorption(rows, "all", |_| true, &sizes);
-    let metadata = absorption(rows, "metadata", |io| io.io_type.is_metadata(), &sizes);
-    let user = absorption(rows, "user_data", |io| io.io_type == IoType::UserData, &sizes);
-    [all, metadata, user].into_iter().filter(|found| found.intervals > 0).collect()
+#[derive(Debug)]
+pub struct AbsorbedAtHost([Absorbed; 3]);
+
+impl Default for AbsorbedAtHost {
+    fn default() -> Self {
+        Self([
+            Absorbed::new("all", |_| true),
+            Absorbed::new("metadata", |io| io.io_type.is_metadata()),
+            Absorbed::new("user_data", |io| io.io_type == IoType::UserData),
+        ])
+    }
+}
+
+impl AbsorbedAtHost {
+    /// More rows in the order of arrival.
+    pub fn take(&mut self, rows: &[Io]) {
+        self.0.iter_mut().for_each(|some| some.take(rows));
+    }
+
+    /// What was found.
+    pub fn finish(self) -> Vec<HostCacheAbsorption> {
+        let sizes: Vec<u64> =
+            HOST_CACHES.flat_map(|power| [1u64 << power, 3u64 << (power - 1)]).collect();
+        let found = self.0.into_iter().map(|some| some.finish(&sizes));
+        found.filter(|found| found.intervals > 0).collect()
+    }
 }
 
 /// Share of the bytes written that never leave a cache of `bytes` per device because they are overwritten in it: it keeps
@@ -156,7 +195,10 @@ mod tests {
     fn intervals_are_absorbed_by_what_they_touch_first() {
         let rows =
             [write(1, 0, 2), write(2, 5, 2), write(3, 1, 1), write(4, 6, 1), write(31, 0, 1)];
-        let found = absorption(&rows, "all", |_| true, &[1 << 10, 2 << 10, 4 << 10]);
+        let mut absorbed = Absorbed::new("all", |_| true);
+        absorbed.take(&rows[..2]);
+        absorbed.take(&rows[2..]);
+        let found = absorbed.finish(&[1 << 10, 2 << 10, 4 << 10]);
         assert_eq!(found.intervals, 2);
         let of =
             |pick: fn(&HostCachePoint) -> f64| found.points.iter().map(pick).collect::<Vec<_>>();

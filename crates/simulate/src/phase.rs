@@ -6,7 +6,7 @@
 //! uniformity). Requests that a buffer answered only add noise.
 
 use crate::drive::{BusTransfer, Drive, Parameters};
-use crate::simulate::Job;
+use crate::job::Job;
 use std::collections::BTreeMap;
 use std::f64::consts::TAU;
 

@@ -1,7 +1,8 @@
-//! SimulatedRequest requests as rows of a trace, with further columns that say where their time at the disk went.
+//! Simulated requests as rows of a trace, with further columns that say where their time at the disk went.
 
-use crate::simulate::{SimulatedRequest, SimulatedTrace};
+use crate::job::SimulatedRequest;
 use ioscape_schema::TraceInfo;
+use std::collections::BTreeMap;
 
 /// Names of the columns that a simulation adds to those of a trace, as [`SimulatedRequest::columns`] gives them.
 pub const COLUMNS: [&str; 8] =
@@ -12,7 +13,7 @@ impl SimulatedRequest {
     pub fn columns(&self) -> [u64; COLUMNS.len()] {
         let parts = &self.parts;
         [
-            u64::from(self.row),
+            self.row,
             parts.waited_ns,
             parts.overhead_ns,
             parts.bus_ns,
@@ -24,11 +25,46 @@ impl SimulatedRequest {
     }
 }
 
-impl SimulatedTrace {
-    /// Puts the rows in the order of arrival, as those of a trace are: several disks of a closed system arrive in another
-    /// order than recorded.
-    pub fn sort_by_arrival(&mut self) {
-        self.rows.sort_by_key(|row| row.io.queued_ns);
+/// Rows in the order of arrival, as those of a trace are, though they are complete in another: a row waits for those before it.
+#[derive(Clone, Debug, Default)]
+pub struct InOrder {
+    waiting: BTreeMap<u64, Option<SimulatedRequest>>,
+    /// Whether rows arrive in another order than recorded, as those of several disks in a closed system do: then all wait for the end.
+    whole: bool,
+}
+
+impl InOrder {
+    /// Nothing yet; with `whole` the order of arrival is known only at the end.
+    pub fn new(whole: bool) -> Self {
+        Self { waiting: BTreeMap::new(), whole }
+    }
+
+    /// A row of the trace that will be complete.
+    pub fn expect(&mut self, row: u64) {
+        self.waiting.insert(row, None);
+    }
+
+    /// A row that is complete.
+    pub fn done(&mut self, row: SimulatedRequest) {
+        self.waiting.insert(row.row, Some(row));
+    }
+
+    /// Moves the rows that have none before them to `into`; `at_end` all.
+    pub fn release(&mut self, into: &mut Vec<SimulatedRequest>, at_end: bool) {
+        if self.whole {
+            if at_end {
+                let from = into.len();
+                into.extend(std::mem::take(&mut self.waiting).into_values().flatten());
+                into[from..].sort_by_key(|row| row.io.queued_ns);
+            }
+            return;
+        }
+        while let Some(first) = self.waiting.first_entry()
+            && let Some(row) = *first.get()
+        {
+            first.remove();
+            into.push(row);
+        }
     }
 }
 
@@ -68,11 +104,16 @@ mod tests {
             io: Io { queued_ns, ..Io::default() },
             ..SimulatedRequest::default()
         };
-        let mut run = SimulatedTrace {
-            rows: vec![row(0, 5), row(1, 2), row(2, 5)],
-            ..SimulatedTrace::default()
+        let numbers = |whole, at_end| {
+            let mut rows = InOrder::new(whole);
+            let mut out = Vec::new();
+            (0..4).for_each(|row| rows.expect(row));
+            [row(2, 5), row(0, 5), row(1, 2)].into_iter().for_each(|row| rows.done(row));
+            rows.release(&mut out, at_end);
+            out.iter().map(|r| r.row).collect::<Vec<_>>()
         };
-        run.sort_by_arrival();
-        assert_eq!(run.rows.iter().map(|r| r.row).collect::<Vec<_>>(), [1, 0, 2]);
+        assert_eq!(numbers(false, false), [0, 1, 2]);
+        assert!(numbers(true, false).is_empty());
+        assert_eq!(numbers(true, true), [1, 0, 2]);
     }
 }

@@ -7,8 +7,8 @@
 
 use crate::disk::Disk;
 use crate::drive::{Drive, Parameters};
+use crate::job::Job;
 use crate::seek::SeekCurve;
-use crate::simulate::Job;
 
 /// Groups of seeks of about the same length, and the fewest requests of one.
 const GROUPS: usize = 40;

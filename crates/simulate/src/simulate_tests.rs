@@ -1,8 +1,9 @@
 //! Simulations with answers known in closed form.
 
 use super::*;
-use crate::WriteCache;
 use crate::testing::{self, io};
+use crate::{Arrivals, Scheduler, jobs};
+use ioscape_schema::{Io, Op};
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::Rng;
 
@@ -209,44 +210,4 @@ fn rows_that_do_not_fit_are_refused_by_number() {
         .len(),
         1
     );
-}
-
-#[test]
-fn the_short_way_without_queues_gives_the_same_rows() {
-    let drive = testing::simple();
-    let mut dice = Dice::new(11);
-    let mut now = 0;
-    let jobs: Vec<Job> = (0..4000)
-        .map(|row| {
-            now += dice.below(20 * MS);
-            let (block, count) = (dice.below(19_000), 1 + dice.below(80));
-            let command =
-                Command { block, count, write: dice.below(2) == 0, synchronous: dice.below(3) > 0 };
-            let (issued_ns, completed_ns) = (now + MS, now + 5 * MS);
-            let disk = dice.below(3) as u16;
-            let io = Io { queued_ns: now, issued_ns, completed_ns, ..Io::default() };
-            Job { row, disk, io, command }
-        })
-        .collect();
-    let nvram = WriteCache::Nvram {
-        bytes: 16 << 10,
-        destage: crate::cache::Destage::Satf,
-        freeing: crate::cache::Freeing::WholeWrite,
-    };
-    for arrivals in [Arrivals::Queued, Arrivals::Issued, Arrivals::Closed] {
-        for (cache, read_ahead) in
-            [(WriteCache::None, false), (WriteCache::Immediate, true), (nvram, false)]
-        {
-            let disk = DiskOptions { read_ahead, cache };
-            let options = Configuration { disk, arrivals, ..Configuration::default() };
-            let (mut left, mut right) = (Vec::new(), Vec::new());
-            let short = in_order(&drive, &jobs, &options, &mut left);
-            let long = by_events(&drive, &jobs, &options, &mut right);
-            assert_eq!((short, left), (long, right));
-            // Memory of another simulation leaves no trace.
-            let mut run = simulate(&drive, &jobs[..jobs.len() / 2], &Configuration::default());
-            simulate_into(&drive, &jobs, &options, &mut run);
-            assert_eq!(run, simulate(&drive, &jobs, &options));
-        }
-    }
 }

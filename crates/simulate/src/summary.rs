@@ -2,11 +2,12 @@
 
 use crate::cache::Destage;
 use crate::calibrate::paired;
-use crate::command::WriteCache;
+use crate::command::{Traffic, WriteCache};
 use crate::compare::agreement;
 use crate::drive::Drive;
+use crate::job::{Configuration, Job, SimulatedRequest};
 use crate::schedule::SCHEDULERS;
-use crate::simulate::{Configuration, Job, SimulatedRequest, SimulatedTrace, simulate};
+use crate::simulate::simulate;
 use ioscape_schema::{
     Counters, Op, SimulatedCell, SimulatedOperations, SimulatedParts, SimulationAgreement,
 };
@@ -14,19 +15,72 @@ use ioscape_schema::{
 /// Points of a distribution that is kept.
 const DISTRIBUTION: usize = 100;
 
-fn operations(
-    rows: &[SimulatedRequest],
-    time: fn(&SimulatedRequest) -> u64,
-) -> SimulatedOperations {
-    let [mut read, mut write] = [Counters::new(), Counters::new()];
-    for row in rows {
-        let one = if row.io.request.op == Op::Write { &mut write } else { &mut read };
-        one.add(0, time(row));
+/// Counted times of simulated requests: memory that does not grow with their number.
+#[derive(Clone, Debug, Default)]
+pub struct Times {
+    /// Of reads and of writes.
+    physical: [Counters; 2],
+    elapsed: [Counters; 2],
+    /// In queue, waiting, overhead, bus, seek, rotation and transfer, in nanoseconds.
+    parts: [u128; 7],
+}
+
+impl Times {
+    /// One more request.
+    #[inline]
+    pub fn add(&mut self, row: &SimulatedRequest) {
+        let (kind, parts) = (usize::from(row.io.request.op == Op::Write), &row.parts);
+        self.physical[kind].add(0, row.physical_ns());
+        self.elapsed[kind].add(0, row.elapsed_ns());
+        let told = [
+            row.io.issued_ns.saturating_sub(row.io.queued_ns),
+            parts.waited_ns,
+            parts.overhead_ns,
+            parts.bus_ns,
+            parts.seek_ns,
+            parts.rotation_ns,
+            parts.transfer_ns,
+        ];
+        for (sum, ns) in self.parts.iter_mut().zip(told) {
+            *sum += u128::from(ns);
+        }
     }
+
+    /// Requests counted.
+    pub fn requests(&self) -> u64 {
+        self.physical.iter().map(|counters| counters.ios).sum()
+    }
+
+    fn parts(&self) -> SimulatedParts {
+        let count = self.requests().max(1) as f64;
+        let [queue_ns, wait_ns, overhead_ns, bus_ns, seek_ns, rotation_ns, transfer_ns] =
+            self.parts.map(|sum| sum as f64 / count);
+        SimulatedParts { queue_ns, wait_ns, overhead_ns, bus_ns, seek_ns, rotation_ns, transfer_ns }
+    }
+}
+
+fn operations([read, write]: &[Counters; 2]) -> SimulatedOperations {
     let mut all = read.clone();
-    all.merge(&write);
-    let [all, read, write] = [all, read, write].map(|counters| counters.simulated_times());
+    all.merge(write);
+    let [all, read, write] = [&all, read, write].map(Counters::simulated_times);
     SimulatedOperations { all, read, write }
+}
+
+/// The distribution of counted times: points `[time, share]`, times to three digits.
+fn counted([read, write]: &[Counters; 2]) -> Vec<[f64; 2]> {
+    let mut all = read.clone();
+    all.merge(write);
+    let most = all.simulated_times().max_ns;
+    let (mut points, mut below) = (Vec::new(), 0);
+    for (ns, count) in all.recorded() {
+        below += count;
+        let share = below as f64 / all.ios as f64;
+        // A point at each step, and one at the end.
+        if share * DISTRIBUTION as f64 >= points.len() as f64 + 1.0 || below == all.ios {
+            points.push([ns.min(most) as f64, share]);
+        }
+    }
+    points
 }
 
 /// The distribution of some times: points `[time, share]`.
@@ -44,24 +98,13 @@ pub fn distribution(mut times: Vec<u64>) -> Vec<[f64; 2]> {
     points
 }
 
-fn parts(rows: &[SimulatedRequest]) -> SimulatedParts {
-    let count = rows.len().max(1) as f64;
-    let mean = |part: fn(&SimulatedRequest) -> u64| {
-        rows.iter().map(|o| part(o) as f64).sum::<f64>() / count
-    };
-    SimulatedParts {
-        queue_ns: mean(|o| o.io.issued_ns.saturating_sub(o.io.queued_ns)),
-        wait_ns: mean(|o| o.parts.waited_ns),
-        overhead_ns: mean(|o| o.parts.overhead_ns),
-        bus_ns: mean(|o| o.parts.bus_ns),
-        seek_ns: mean(|o| o.parts.seek_ns),
-        rotation_ns: mean(|o| o.parts.rotation_ns),
-        transfer_ns: mean(|o| o.parts.transfer_ns),
-    }
-}
-
 /// What is kept of one simulation.
-pub fn cell(drive: &Drive, options: &Configuration, run: &SimulatedTrace) -> SimulatedCell {
+pub fn cell(
+    drive: &Drive,
+    options: &Configuration,
+    times: &Times,
+    traffic: &Traffic,
+) -> SimulatedCell {
     let scheduler = SCHEDULERS.iter().find(|(_, known)| *known == options.scheduler);
     let (cache, destage, cache_bytes) = match options.disk.cache {
         WriteCache::None => ("none", None, None),
@@ -81,34 +124,30 @@ pub fn cell(drive: &Drive, options: &Configuration, run: &SimulatedTrace) -> Sim
         destage: destage.map(str::to_owned),
         cache_bytes,
         read_ahead: options.disk.read_ahead,
-        physical: operations(&run.rows, SimulatedRequest::physical_ns),
-        elapsed: operations(&run.rows, SimulatedRequest::elapsed_ns),
-        parts: parts(&run.rows),
-        written_bytes: run.traffic.written * sector,
-        absorbed_bytes: run.traffic.absorbed * sector,
-        physical_distribution: distribution(
-            run.rows.iter().map(SimulatedRequest::physical_ns).collect(),
-        ),
+        physical: operations(&times.physical),
+        elapsed: operations(&times.elapsed),
+        parts: times.parts(),
+        written_bytes: traffic.written * sector,
+        absorbed_bytes: traffic.absorbed * sector,
+        physical_distribution: counted(&times.physical),
     }
 }
 
 /// What is kept of a simulation against a solid-state drive: it has a write buffer of its own, and takes requests as they come.
-pub fn flash_cell(model: &crate::ssd::Model, run: &SimulatedTrace) -> SimulatedCell {
-    let (traffic, block) = (&run.traffic, 512);
+pub fn flash_cell(model: &crate::ssd::Model, times: &Times, traffic: &Traffic) -> SimulatedCell {
+    let block = 512;
     SimulatedCell {
         scheduler: "no host queue".to_owned(),
         cache: "write buffer".to_owned(),
         cache_bytes: Some(model.buffer_pages as u64 * model.page_blocks * block),
-        physical: operations(&run.rows, SimulatedRequest::physical_ns),
-        elapsed: operations(&run.rows, SimulatedRequest::elapsed_ns),
-        parts: parts(&run.rows),
+        physical: operations(&times.physical),
+        elapsed: operations(&times.elapsed),
+        parts: times.parts(),
         written_bytes: traffic.written * block,
         absorbed_bytes: traffic.absorbed * block,
         write_amplification: (traffic.written > traffic.held)
             .then(|| traffic.destaged as f64 / (traffic.written - traffic.held) as f64),
-        physical_distribution: distribution(
-            run.rows.iter().map(SimulatedRequest::physical_ns).collect(),
-        ),
+        physical_distribution: counted(&times.physical),
         ..SimulatedCell::default()
     }
 }
@@ -164,5 +203,13 @@ mod tests {
         assert_eq!(points.last(), Some(&[1000.0, 1.0]));
         assert!(points.len() <= DISTRIBUTION + 1);
         assert!(distribution(vec![]).is_empty());
+        let mut times = Times::default();
+        for ns in 1..=1000 {
+            let io = ioscape_schema::Io { completed_ns: ns, ..Default::default() };
+            times.add(&SimulatedRequest { io, ..SimulatedRequest::default() });
+        }
+        let points = counted(&times.physical);
+        assert_eq!((points.first(), points.last()), (Some(&[10.0, 0.01]), Some(&[1000.0, 1.0])));
+        assert_eq!((points.len(), times.requests()), (DISTRIBUTION, 1000));
     }
 }

@@ -8,6 +8,7 @@ use ioscape_simulate::combinations::{
     CacheChoice, Choices, Sweep, arrivals, cache, destage, freeing, precondition, scheduler, sweep,
     switch,
 };
+use ioscape_simulate::fit::Fitting;
 use ioscape_simulate::ssd::Filled;
 use ioscape_simulate::{Arrivals, Scheduler};
 use std::path::PathBuf;
@@ -59,6 +60,9 @@ pub struct SimulateArgs {
     /// Vary an option: cache=none,immediate,8K..4M (doubling), destage=fcfs,satf, scheduler=..., read-ahead=on,off
     #[arg(long, value_name = "KEY=VALUES", value_parser = sweep)]
     pub sweep: Vec<Sweep>,
+    /// Add what a non-volatile cache at the host would absorb of the writes, by its size
+    #[arg(long)]
+    pub absorption: bool,
     /// Threads to simulate with; the result does not depend on their number [default: one per processor]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub threads: Option<u32>,
@@ -103,6 +107,11 @@ fn factor(text: &str) -> Result<f64, String> {
 }
 
 impl SimulateArgs {
+    /// How rows are made to fit.
+    pub fn fitting(&self) -> Fitting {
+        Fitting { wrap: self.wrap, scale_time: self.scale_time }
+    }
+
     /// What is chosen of the simulation.
     pub fn choices(&self) -> Choices {
         Choices {

@@ -11,8 +11,8 @@ use ioscape_machine::interrupt;
 use ioscape_schema::text::DRIVE_MARK;
 use ioscape_simulate::calibrate::{Search, calibrate, verdict};
 use ioscape_simulate::catalog;
-use ioscape_simulate::fit::check_sectors;
-use ioscape_simulate::simulate::by_device;
+use ioscape_simulate::fit::check_sector;
+use ioscape_simulate::job::by_device;
 use ioscape_simulate::{Job, jobs};
 use std::cell::Cell;
 use std::sync::atomic::Ordering;
@@ -43,7 +43,9 @@ pub fn main(args: &CalibrateArgs) -> Result<(), Failure> {
         Some(devices) => devices.clone(),
         None => busiest.map(|(device, _)| device).into_iter().collect(),
     };
-    check_sectors(&trace.info, &device, (&drive).into())?;
+    for &device in &device {
+        check_sector(&trace.info.devices, device, (&drive).into())?;
+    }
     let mut all = jobs(&trace.rows, &device, &drive).map_err(misuse)?;
     if all.len() < JOBS_LEAST || all.iter().all(|j| j.io.physical_ns() == 0) {
         return Err(Failure::Misuse(format!(

@@ -13,7 +13,6 @@ use crate::progress::Progress;
 use ioscape_machine::interrupt;
 use ioscape_schema::units::Count;
 use ioscape_schema::{Io, TraceInfo};
-use ioscape_simulate::simulate::by_device;
 use ioscape_trace::analyze::state::Asked;
 use ioscape_trace::{Error, ReadOptions, Reader, Selection, TraceClock, Wanted};
 use std::path::PathBuf;
@@ -175,6 +174,11 @@ impl Rows {
         Asked { from_ns: self.selection.from_ns, to_ns: self.selection.to_ns }
     }
 
+    /// Rows that the source told out of order, and that were put in order.
+    pub fn moved(&self) -> u64 {
+        self.reader.moved()
+    }
+
     /// Whether the user stopped it.
     pub fn interrupted(&self) -> bool {
         self.interrupted
@@ -194,13 +198,6 @@ pub struct Whole {
     pub info: TraceInfo,
     /// The devices asked for, as they were asked for; `None` for all.
     pub asked: Option<Vec<u16>>,
-}
-
-impl Whole {
-    /// The devices asked for; all of them unasked.
-    pub fn devices(&self) -> Vec<u16> {
-        self.asked.clone().unwrap_or_else(|| by_device(&self.rows).into_keys().collect())
-    }
 }
 
 /// What the user calls a trace: its file names without their folders.

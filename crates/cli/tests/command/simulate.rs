@@ -374,3 +374,31 @@ fn a_drive_that_does_not_explain_its_trace_is_not_called_calibrated() {
     let text = std::fs::read_to_string(&fitted).expect("a drive");
     assert!(text.contains("status = \"not-calibrated\""), "{text}");
 }
+
+#[test]
+fn absorption_is_told_when_asked_for_and_rows_are_put_in_order_aloud() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let trace = trace(folder.path());
+    let absorbed = |more: &[&str]| {
+        let document: Document =
+            serde_json::from_slice(&simulate(&trace, more)).expect("a document");
+        document.simulation().expect("a simulation").absorption.len()
+    };
+    assert_eq!((absorbed(&[]), absorbed(&["--absorption"])), (0, 1));
+    let text = std::fs::read_to_string(&trace).expect("the trace");
+    let mut lines: Vec<&str> = text.lines().collect();
+    lines.swap(10, 200);
+    let path = folder.path().join("swapped.csv");
+    std::fs::write(&path, lines.join("\n")).expect("a trace can be written");
+    let told = |trace: &Path| {
+        let run = ioscape().arg("simulate").arg(trace).args(["--drive", "hp-c2200a", "--json"]);
+        let run = { run }.assert().success();
+        let text = String::from_utf8_lossy(&run.get_output().stderr).into_owned();
+        let document: Document =
+            serde_json::from_slice(&run.get_output().stdout).expect("a document");
+        (text, document.simulation().expect("a simulation").cells.clone())
+    };
+    let ((quiet, straight), (loud, mended)) = (told(&trace), told(&path));
+    assert!(!quiet.contains("order") && loud.contains("190 requests were put in"), "{loud}");
+    assert_eq!(straight, mended);
+}

@@ -2,7 +2,8 @@
 
 use super::parse::{Value, parse};
 use super::*;
-use crate::simulate::{Arrivals, Configuration, Job, simulate};
+use crate::job::{Arrivals, Configuration, Job};
+use crate::simulate::simulate;
 use crate::{Command, Error};
 use ioscape_schema::Io;
 use std::collections::BTreeMap;
@@ -76,7 +77,7 @@ fn jobs(blocks: u64) -> Vec<Job> {
         let command = Command { block, count, write, synchronous: n % 5 == 0 };
         let row = n as u32;
         let io = Io { queued_ns: at, issued_ns: at, completed_ns: at, ..Io::default() };
-        jobs.push(Job { row, disk: 0, io, command });
+        jobs.push(Job { row: row.into(), disk: 0, io, command });
     }
     jobs
 }

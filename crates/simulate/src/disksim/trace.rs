@@ -2,7 +2,7 @@
 
 use crate::Error;
 use crate::command::Command;
-use crate::simulate::Job;
+use crate::job::Job;
 use ioscape_schema::{Io, Op, Request};
 
 /// Bytes of a block of DiskSim.
@@ -58,7 +58,7 @@ pub fn validation_trace(text: &str, name: &str, blocks: u64) -> Result<Validated
         let (begin, end) = (nanoseconds(now_us), nanoseconds(now_us + time(service)?));
         now_us += time(service)? + time(think)?;
         jobs.push(Job {
-            row: number as u32,
+            row: number as u64,
             disk: 0,
             io: Io {
                 request,

@@ -15,12 +15,12 @@ mod simulate;
 
 pub use ftl::{Ftl, Programmed};
 pub use run::Ssd;
-pub use simulate::simulate;
+pub use simulate::{FlashStream, simulate};
 
 use crate::Error;
 use crate::drive::Status;
+use crate::extent::Extent;
 use crate::seek::nanoseconds;
-use crate::simulate::Extent;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 

@@ -10,8 +10,8 @@ use crate::Error;
 use crate::command::Command;
 use crate::disk::Disk;
 use crate::drive::Drive;
+use crate::extent::Extent;
 use crate::seek::nanoseconds;
-use crate::simulate::Extent;
 use crate::ssd::{Model, Ssd};
 
 /// Most blocks that are written to a disk in one command.

@@ -10,6 +10,8 @@ const WINDOW: usize = 1 << 16;
 pub(crate) struct Order {
     waiting: Vec<Io>,
     latest_ns: u64,
+    /// Rows that came after one that arrived later, and were put in their place.
+    pub moved: u64,
     /// Rows that came later than the window could mend.
     pub late: u64,
 }
@@ -28,6 +30,7 @@ impl Order {
     /// Moves rows that are in order to `out`: all of them `at_end`, else all but the window.
     pub fn release(&mut self, out: &mut Vec<Io>, at_end: bool) {
         if !self.waiting.is_sorted_by_key(|io| io.queued_ns) {
+            self.moved += backwards(&self.waiting);
             self.waiting.sort_by_key(|io| io.queued_ns);
         }
         let count = self.waiting.len() - if at_end { 0 } else { WINDOW.min(self.waiting.len()) };
@@ -38,6 +41,16 @@ impl Order {
         }
         out.extend(self.waiting.drain(..count));
     }
+}
+
+/// Rows that arrived before one above them.
+fn backwards(rows: &[Io]) -> u64 {
+    let mut latest_ns = 0;
+    let is_early = |io: &&Io| {
+        latest_ns = latest_ns.max(io.queued_ns);
+        io.queued_ns < latest_ns
+    };
+    rows.iter().filter(is_early).count() as u64
 }
 
 #[cfg(test)]
@@ -52,7 +65,9 @@ mod tests {
             let times = shifts.iter().enumerate().map(|(at, shift)| at as u64 * 10 + shift);
             order.waiting().extend(times.map(|queued_ns| Io { queued_ns, ..Io::default() }));
             let mut out = Vec::new();
+            let early = backwards(order.waiting());
             order.release(&mut out, true);
+            prop_assert_eq!(order.moved, early);
             prop_assert!(out.is_sorted_by_key(|io| io.queued_ns));
             prop_assert_eq!((out.len(), order.late), (shifts.len(), 0));
         }

@@ -129,6 +129,11 @@ impl Reader {
         }
     }
 
+    /// Rows that the source told after one that arrived later, and that were put in their place.
+    pub fn moved(&self) -> u64 {
+        self.rows.order.moved
+    }
+
     /// What the rows' times count from, and when `queued_ns` 0 is on that clock; known after the first batch.
     pub fn clock(&self) -> (TraceClock, u64) {
         let started = self.info.started_unix_ns.and_then(|ns| u64::try_from(ns).ok());

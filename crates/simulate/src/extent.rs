@@ -1,0 +1,30 @@
+//! What a trace must fit: a drive's blocks.
+
+use crate::drive::Drive;
+
+/// What a trace must fit: a drive's blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Extent<'a> {
+    /// What the drive is called.
+    pub name: &'a str,
+    /// Bytes of a block.
+    pub sector_bytes: u32,
+    /// Blocks.
+    pub blocks: u64,
+    /// Whether it acts on discards and flushes.
+    pub has_flash: bool,
+}
+
+impl Extent<'_> {
+    /// Bytes of all blocks.
+    pub fn bytes(&self) -> u64 {
+        self.blocks * u64::from(self.sector_bytes)
+    }
+}
+
+impl<'a> From<&'a Drive> for Extent<'a> {
+    fn from(drive: &'a Drive) -> Self {
+        let blocks = drive.mechanism.layout.blocks();
+        Self { name: &drive.name, sector_bytes: drive.sector_bytes, blocks, has_flash: false }
+    }
+}

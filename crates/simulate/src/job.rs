@@ -1,0 +1,237 @@
+//! The requests of a trace as jobs for simulated disks, and what became of them.
+
+use crate::Error;
+use crate::command::{Command, DiskOptions, Done, Parts, Traffic};
+use crate::extent::Extent;
+use crate::fit::Fitting;
+use crate::schedule::Scheduler;
+use ioscape_schema::{Io, IoFlags, Op};
+use std::collections::BTreeMap;
+
+/// When requests come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Arrivals {
+    /// At their recorded arrivals, whatever the disk does: an open system.
+    #[default]
+    Queued,
+    /// When they were recorded to go to the disk, in that order: the disk alone, without the host's queue.
+    Issued,
+    /// Each one its recorded think time after the completion of the one before: a closed system with one user a disk.
+    Closed,
+}
+
+impl Arrivals {
+    /// The word that the command line and result files use.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Queued => "queued",
+            Self::Issued => "issued",
+            Self::Closed => "closed",
+        }
+    }
+
+    /// When a job is said to have come: as recorded, but in a closed system when it came there.
+    #[inline]
+    pub(crate) fn queued_ns(self, job: &Job, arrival_ns: u64) -> u64 {
+        match self {
+            Self::Closed => arrival_ns,
+            Self::Queued | Self::Issued => job.io.queued_ns,
+        }
+    }
+}
+
+/// What is simulated: disks, host and the times of arrival.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Configuration {
+    /// The disks.
+    pub disk: DiskOptions,
+    /// The host's order.
+    pub scheduler: Scheduler,
+    /// The host's times.
+    pub arrivals: Arrivals,
+    /// Whether all disks share one bus; otherwise each has its own.
+    pub shared_bus: bool,
+}
+
+/// One request of a trace, in blocks of the drive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Job {
+    /// Row of the trace, from 0.
+    pub row: u64,
+    /// Disk, from 0.
+    pub disk: u16,
+    /// The row itself, with the recorded times.
+    pub io: Io,
+    /// What it asks.
+    pub command: Command,
+}
+
+/// One simulated request.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SimulatedRequest {
+    /// Row of the trace, from 0.
+    pub row: u64,
+    /// That row with the times of the simulation.
+    pub io: Io,
+    /// Where its time at the disk went.
+    pub parts: Parts,
+}
+
+impl SimulatedRequest {
+    /// The job with the times of the simulation; what the trace tells of queue and completion holds no longer.
+    #[inline]
+    pub(crate) fn new(job: &Job, queued_ns: u64, issued_ns: u64, done: Done) -> Self {
+        let completed_ns = done.completed_ns;
+        let io = Io { queued_ns, issued_ns, completed_ns, queue_length: 0, error: 0, ..job.io };
+        Self { row: job.row, io, parts: done.parts }
+    }
+
+    /// Time at the disk.
+    pub fn physical_ns(&self) -> u64 {
+        self.io.physical_ns()
+    }
+
+    /// Time in queue and at the disk.
+    pub fn elapsed_ns(&self) -> u64 {
+        self.io.elapsed_ns()
+    }
+}
+
+/// A simulated trace.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SimulatedTrace {
+    /// A row per request, in the order of the jobs.
+    pub rows: Vec<SimulatedRequest>,
+    /// What the disks wrote.
+    pub traffic: Traffic,
+}
+
+/// Requests by device.
+pub fn by_device(rows: &[Io]) -> BTreeMap<u16, u64> {
+    let mut counts = BTreeMap::new();
+    for io in rows {
+        *counts.entry(io.device).or_insert(0) += 1;
+    }
+    counts
+}
+
+/// Rows of a trace as jobs, batch by batch.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Jobs {
+    /// The next row.
+    row: u64,
+    last_ns: u64,
+    fitting: Fitting,
+    /// Discards and flushes that disks do nothing with.
+    idle: [u64; 2],
+    wrapped: u64,
+}
+
+impl Jobs {
+    /// No rows yet; those to come are made to fit like this.
+    pub fn new(fitting: Fitting) -> Self {
+        Self { fitting, ..Self::default() }
+    }
+
+    /// Appends to `into` what `rows` ask of their disks; flushes and discards are left out and counted where they do nothing.
+    /// `disk` tells a device's disk and what must fit it; `None` leaves the row out.
+    ///
+    /// # Errors
+    /// Names the first row that does not fit: times running backwards, offsets or lengths that are no whole blocks, and
+    /// blocks beyond the drive's capacity; and what `disk` says.
+    pub fn convert<'a>(
+        &mut self,
+        rows: &[Io],
+        into: &mut Vec<Job>,
+        mut disk: impl FnMut(u16) -> Result<Option<(u16, Extent<'a>)>, Error>,
+    ) -> Result<(), Error> {
+        into.reserve(rows.len());
+        for io in rows {
+            let row = self.row;
+            self.row += 1;
+            let Some((disk, extent)) = disk(io.device)? else { continue };
+            if !io.moves_data() && !extent.has_flash {
+                self.idle[usize::from(io.request.len == 0)] += 1;
+                continue;
+            }
+            let mut io = *io;
+            self.wrapped += u64::from(self.fitting.fit(&mut io, extent));
+            self.check_times(&io, row)?;
+            into.push(Job { row, disk, io, command: command(&io, row, extent)? });
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn check_times(&mut self, io: &Io, row: u64) -> Result<(), Error> {
+        if io.queued_ns < self.last_ns {
+            let why = "it arrived before the one above it: sort the trace by arrival";
+            return Err(Error::request(row, why));
+        }
+        self.last_ns = io.queued_ns;
+        if io.issued_ns < io.queued_ns || io.completed_ns < io.issued_ns {
+            return Err(Error::request(row, "its times run backwards"));
+        }
+        Ok(())
+    }
+
+    /// Rows that were wrapped so far.
+    pub fn wrapped(&self) -> u64 {
+        self.wrapped
+    }
+
+    /// What was left out so far, in words: `name` is the disk's.
+    pub fn left_out(&self, name: &str) -> Option<String> {
+        let [discards, flushes] = self.idle;
+        (discards + flushes > 0).then(|| {
+            format!(
+                "{discards} discards and {flushes} flushes (to {name}, a disk without a volatile write cache, they are nothing to do)"
+            )
+        })
+    }
+}
+
+/// The rows of a trace as jobs for a drive. `devices` are the trace's devices that are simulated, in the order of their disks.
+///
+/// # Errors
+/// As of [`Jobs::convert`].
+pub fn jobs<'a>(
+    rows: &[Io],
+    devices: &[u16],
+    drive: impl Into<Extent<'a>>,
+) -> Result<Vec<Job>, Error> {
+    let (extent, mut jobs) = (drive.into(), Vec::new());
+    let disk = |device| Ok(devices.iter().position(|&d| d == device).map(|at| (at as u16, extent)));
+    Jobs::default().convert(rows, &mut jobs, disk)?;
+    Ok(jobs)
+}
+
+fn command(io: &Io, index: u64, drive: Extent<'_>) -> Result<Command, Error> {
+    let sector = u64::from(drive.sector_bytes);
+    let (offset, len) = (io.request.offset, u64::from(io.request.len));
+    if offset % sector != 0 || len % sector != 0 {
+        return Err(Error::request(
+            index,
+            format!(
+                "{len} bytes at byte {offset} are no whole sectors of {sector} bytes of {}",
+                drive.name
+            ),
+        ));
+    }
+    let (block, count) = (offset / sector, len / sector);
+    if block + count > drive.blocks {
+        return Err(Error::request(
+            index,
+            format!(
+                "{len} bytes at byte {offset} are beyond the {} bytes of {}",
+                drive.blocks * sector,
+                drive.name
+            ),
+        ));
+    }
+    let write = io.request.op == Op::Write;
+    // Asynchronous explicitly or implicitly: a write that nobody is known to wait for.
+    let synchronous =
+        io.flags.contains(IoFlags::SYNC) || (!write && !io.flags.contains(IoFlags::ASYNC));
+    Ok(Command { block, count, write, synchronous })
+}

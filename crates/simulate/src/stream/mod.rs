@@ -1,0 +1,108 @@
+//! Disks that take jobs as they come: memory for the requests that wait, however long the trace is.
+
+mod events;
+mod issue_order;
+mod lane;
+
+use crate::command::{DiskOptions, Traffic};
+use crate::drive::Drive;
+use crate::job::{Arrivals, Configuration, Job, SimulatedRequest};
+use crate::schedule::Scheduler;
+use events::Events;
+pub use issue_order::IssueOrder;
+use lane::Lane;
+
+/// A simulation at work.
+///
+/// Jobs come in the order of their arrivals. Each gets a number, from 0, with which it is told when it is done: in another order
+/// where the host or several disks choose one.
+#[derive(Clone, Debug)]
+pub struct Stream<'a> {
+    arrivals: Arrivals,
+    by_issue: IssueOrder,
+    next: u64,
+    way: Way<'a>,
+}
+
+#[derive(Clone, Debug)]
+enum Way<'a> {
+    /// Disks that share nothing and keep the order of arrival: each job begins when it has come and the one before it is
+    /// complete.
+    Lanes(Vec<Lane<'a>>),
+    /// Host queues in any order, and buses that disks share.
+    Events(Events<'a>),
+}
+
+impl<'a> Stream<'a> {
+    /// A simulation without disks.
+    pub fn new(options: &Configuration) -> Self {
+        // In a closed system nobody waits, so that the host has nothing to choose.
+        let keeps_order =
+            options.scheduler == Scheduler::Fcfs || options.arrivals == Arrivals::Closed;
+        let way = match keeps_order && !options.shared_bus {
+            true => Way::Lanes(Vec::new()),
+            false => Way::Events(Events::new(options)),
+        };
+        Self { arrivals: options.arrivals, by_issue: IssueOrder::default(), next: 0, way }
+    }
+
+    /// Adds a disk, the next after those there are.
+    pub fn add(&mut self, drive: &'a Drive, options: DiskOptions) {
+        match &mut self.way {
+            Way::Lanes(lanes) => lanes.push(Lane::new(drive, options)),
+            Way::Events(events) => events.add(drive, options),
+        }
+    }
+
+    /// Takes more jobs; `done` hears of what is complete.
+    pub fn take(&mut self, jobs: &[Job], done: &mut impl FnMut(u64, SimulatedRequest)) {
+        if self.arrivals == Arrivals::Issued {
+            for job in jobs {
+                self.by_issue.push(self.next, *job);
+                self.next += 1;
+                while let Some((ticket, job)) = self.by_issue.pop(false) {
+                    self.way.push(ticket, &job, self.arrivals, done);
+                }
+            }
+            return;
+        }
+        for job in jobs {
+            self.way.push(self.next, job, self.arrivals, done);
+            self.next += 1;
+        }
+    }
+
+    /// Completes all that was taken, and tells what the disks wrote.
+    pub fn finish(&mut self, done: &mut impl FnMut(u64, SimulatedRequest)) -> Traffic {
+        while let Some((ticket, job)) = self.by_issue.pop(true) {
+            self.way.push(ticket, &job, self.arrivals, done);
+        }
+        match &mut self.way {
+            Way::Lanes(lanes) => {
+                lanes.iter().fold(Traffic::default(), |sum, lane| sum.plus(&lane.traffic()))
+            }
+            Way::Events(events) => events.finish(done),
+        }
+    }
+}
+
+impl Way<'_> {
+    #[inline]
+    fn push(
+        &mut self,
+        ticket: u64,
+        job: &Job,
+        arrivals: Arrivals,
+        done: &mut impl FnMut(u64, SimulatedRequest),
+    ) {
+        match self {
+            Way::Lanes(lanes) => {
+                done(ticket, lanes[usize::from(job.disk)].serve(job, arrivals));
+            }
+            Way::Events(events) => events.push(ticket, job, done),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
