@@ -25,7 +25,25 @@ pub fn policy(cell: &SimulatedCell) -> String {
     if cell.read_ahead {
         name.push_str(", read-ahead");
     }
+    if let Some(depth) = cell.queue_depth {
+        name.push_str(&format!(", queue of {depth}"));
+    }
+    if let Some(array) = &cell.array {
+        name.push_str(&format!(", {array}"));
+    }
+    if let Some(drive) = &cell.drive {
+        name = format!("{drive}: {name}");
+    }
     name
+}
+
+/// Energy in joules or kilowatt-hours, as people say it.
+pub fn energy(joules: f64) -> String {
+    match joules {
+        j if j < 1e3 => format!("{j:.3} J"),
+        j if j < 1e6 => format!("{:.1} kJ", j / 1e3),
+        j => format!("{:.2} kWh", j / 3.6e6),
+    }
 }
 
 fn mark(x: f64, y: f64, title: String) -> Mark {

@@ -79,6 +79,21 @@ pub struct SimulatedCell {
     pub write_amplification: Option<f64>,
     /// Distribution of physical times: `[nanoseconds, share of requests that took at most this]`.
     pub physical_distribution: Vec<[f64; 2]>,
+    /// The drive, where drives are compared or devices have different ones.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drive: Option<String>,
+    /// The array that stands for every device: `raid0:DISKS:CHUNK`, `raid1:DISKS` or `raid5:DISKS:CHUNK`; absent: a drive alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub array: Option<String>,
+    /// Commands that a disk takes at once, where it is more than one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queue_depth: Option<u32>,
+    /// Mean share of the time in which a drive has a command; 0 in files of before it was kept.
+    #[serde(default)]
+    pub utilization: f64,
+    /// Energy that all drives took, in joules, where their files tell it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub energy_j: Option<f64>,
 }
 
 /// How far simulated physical times are from the recorded ones.

@@ -45,7 +45,7 @@ fn main() {
         freeing: Freeing::WholeWrite,
     };
     let whole = Configuration {
-        disk: DiskOptions { read_ahead: true, cache },
+        disk: DiskOptions { read_ahead: true, cache, queue_depth: 1 },
         scheduler: Scheduler::CScan,
         ..Configuration::default()
     };
@@ -79,7 +79,7 @@ fn figure_16() {
         let caches =
             [WriteCache::None, WriteCache::Immediate, nvram(Destage::Fcfs), nvram(Destage::Satf)];
         for cache in caches {
-            let disk = DiskOptions { read_ahead: false, cache };
+            let disk = DiskOptions { read_ahead: false, cache, queue_depth: 1 };
             let options =
                 Configuration { disk, scheduler: Scheduler::CScan, ..Configuration::default() };
             simulate_into(&drive, &jobs, &options, &mut run);

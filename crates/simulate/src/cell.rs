@@ -1,13 +1,17 @@
 //! One combination at work on a trace that comes in batches: rows in, what is kept of the simulation out.
 
-use crate::catalog::Target;
-use crate::command::{DiskOptions, Traffic};
+use crate::array::Level;
+use crate::catalog::{Files, Target};
+use crate::combinations::{Choices, as_chosen, combinations, of_flash};
+use crate::command::{DiskOptions, Traffic, WriteCache};
+use crate::drive::Power;
 use crate::error::Error;
+use crate::extent::Extent;
 use crate::fit::{Fitting, check_sector};
 use crate::job::{Arrivals, Configuration, Job, Jobs, SimulatedRequest};
 use crate::rows::InOrder;
-use crate::ssd::FlashStream;
-use crate::stream::Stream;
+use crate::ssd::Filled;
+use crate::stream::{Kind, Stream};
 use crate::summary::{self, Times};
 use ioscape_schema::{Device, Io, SimulatedCell, SimulationAgreement};
 use std::sync::Arc;
@@ -24,54 +28,160 @@ pub struct Batch {
     pub devices: Arc<[Device]>,
 }
 
+/// What stands for the devices of a trace.
+pub struct Setup {
+    /// Drives of devices by their names.
+    pub named: Vec<(String, Target)>,
+    /// The drive of every other device.
+    pub others: Option<Target>,
+}
+
+impl Setup {
+    /// The setups of a command's drives: one for every drive that is for all devices, each with the drives of single devices, `DEVICE=DRIVE`.
+    ///
+    /// # Errors
+    /// As of [`Target::named`].
+    pub fn all(
+        drives: &[String],
+        filled: Option<Filled>,
+        files: &dyn Files,
+    ) -> Result<Vec<Self>, Error> {
+        // A file may have an equals sign in its name.
+        let of_device =
+            |text: &&String| text.contains('=') && !files.exists(std::path::Path::new(text));
+        let (named, others): (Vec<&String>, Vec<&String>) = drives.iter().partition(of_device);
+        let begin = |others: Option<&String>| {
+            let named = named.iter().filter_map(|text| text.split_once('='));
+            let target = |name: &str| Target::named(name, filled, files);
+            Ok(Self {
+                named: named
+                    .map(|(device, name)| Ok((device.to_owned(), target(name)?)))
+                    .collect::<Result<_, Error>>()?,
+                others: others.map(|name| target(name)).transpose()?,
+            })
+        };
+        match others.as_slice() {
+            [] => Ok(vec![begin(None)?]),
+            some => some.iter().map(|name| begin(Some(name))).collect(),
+        }
+    }
+
+    /// The combinations of these drives: those of the first disk. Nothing of the host's order and of a disk's caches can be chosen where
+    /// all are solid-state drives.
+    ///
+    /// # Errors
+    /// As of [`combinations`]; more than one array of solid-state drives.
+    pub fn combinations(&self, choices: &Choices) -> Result<Vec<Configuration>, String> {
+        let disk = self.targets().find_map(|target| match target {
+            Target::Disk(drive) => Some(drive),
+            Target::Flash(_) => None,
+        });
+        match disk {
+            Some(drive) => combinations(choices, drive),
+            None => Ok(of_flash(choices)),
+        }
+    }
+
+    /// Whether all are solid-state drives.
+    pub fn is_flash(&self) -> bool {
+        self.targets().all(|target| matches!(target, Target::Flash(_)))
+    }
+
+    /// How far to trust them.
+    pub fn status(&self) -> String {
+        let mut words: Vec<&str> = self.targets().map(|t| t.status().words()).collect();
+        words.dedup();
+        words.join(", ")
+    }
+
+    /// What the drives are called.
+    pub fn name(&self) -> String {
+        let named = self.named.iter().map(|(device, t)| format!("{device}={}", t.extent().name));
+        let others = self.others.iter().map(|target| target.extent().name.to_owned());
+        named.chain(others).collect::<Vec<_>>().join(", ")
+    }
+
+    /// All drives.
+    pub fn targets(&self) -> impl Iterator<Item = &Target> {
+        self.named.iter().map(|(_, target)| target).chain(&self.others)
+    }
+
+    /// The drive of a device, which is known by its name or its number.
+    fn target(&self, devices: &[Device], device: u16) -> Result<&Target, Error> {
+        let name = devices.get(usize::from(device)).map_or("", |d| d.name.as_str());
+        let number = device.to_string();
+        let named = self.named.iter().find(|(of, _)| of == name || *of == number);
+        named.map(|(_, target)| target).or(self.others.as_ref()).ok_or_else(|| {
+            let name = if name.is_empty() { number.as_str() } else { name };
+            Error::Configuration(format!(
+                "no drive for device {name} of the trace: add --drive {name}=DRIVE, or a --drive for all others"
+            ))
+        })
+    }
+}
+
 /// A combination at work.
 pub struct Cell<'a> {
-    target: &'a Target,
+    setup: &'a Setup,
+    choices: &'a Choices,
     options: Configuration,
     jobs: Jobs,
     batch: Vec<Job>,
-    engine: Engine<'a>,
-    /// The disk of every device seen so far.
-    disks: Vec<Option<u16>>,
-    count: u16,
+    stream: Stream<'a>,
+    volumes: Volumes<'a>,
     times: Times,
     traffic: Traffic,
+    until_ns: u64,
     judged: Option<Vec<Job>>,
     rows: Option<InOrder>,
     done: Vec<SimulatedRequest>,
 }
 
-enum Engine<'a> {
-    Disks(Stream<'a>),
-    Flash(FlashStream<'a>),
+/// The devices seen so far.
+#[derive(Default)]
+struct Volumes<'a> {
+    /// The volume of every device.
+    of: Vec<Option<u16>>,
+    /// What stands for each, and what must fit it.
+    all: Vec<(&'a Target, Extent<'a>)>,
 }
 
 impl<'a> Cell<'a> {
-    /// Drives like `target`, as many as the trace has devices; a solid-state drive takes only the arrivals of the options.
-    pub fn new(target: &'a Target, options: Configuration, fitting: Fitting) -> Self {
-        let engine = match target {
-            Target::Disk(_) => Engine::Disks(Stream::new(&options)),
-            Target::Flash(_) => Engine::Flash(FlashStream::new(options.arrivals)),
-        };
+    /// Drives as `setup` says, one or an array for every device of the trace, with the options of a combination of `choices`.
+    pub fn new(
+        setup: &'a Setup,
+        choices: &'a Choices,
+        options: Configuration,
+        fitting: Fitting,
+    ) -> Self {
+        // The way of simulating follows from the deepest queue of all drives.
+        let depth =
+            setup.targets().map(|target| disk_options(choices, &options, target).queue_depth);
+        let queue_depth = depth.max().unwrap_or(1);
+        let deepest =
+            Configuration { disk: DiskOptions { queue_depth, ..options.disk }, ..options };
         Self {
-            target,
+            setup,
+            choices,
             options,
             jobs: Jobs::new(fitting),
             batch: Vec::new(),
-            engine,
-            disks: Vec::new(),
-            count: 0,
+            stream: Stream::new(&deepest),
+            volumes: Volumes::default(),
             times: Times::default(),
             traffic: Traffic::default(),
+            until_ns: 0,
             judged: None,
             rows: None,
             done: Vec::new(),
         }
     }
 
-    /// Compares the first requests of the trace with their recorded times.
+    /// Compares the first requests of the trace with their recorded times, if all devices are one kind of disk.
     pub fn judge(&mut self) {
-        self.judged = matches!(self.target, Target::Disk(_)).then(Vec::new);
+        let alone = self.setup.named.is_empty() && self.options.array.level == Level::Single;
+        let is_disk = matches!(self.setup.others, Some(Target::Disk(_)));
+        self.judged = (alone && is_disk).then(Vec::new);
     }
 
     /// Keeps simulated rows, to be taken by [`Self::take_rows`].
@@ -86,19 +196,21 @@ impl<'a> Cell<'a> {
     pub fn take(&mut self, batch: &Batch) -> Result<(), Error> {
         let mut jobs = std::mem::take(&mut self.batch);
         jobs.clear();
-        let (extent, target) = (self.target.extent(), self.target);
-        let (disks, count, engine) = (&mut self.disks, &mut self.count, &mut self.engine);
-        let disk_options = self.options.disk;
+        let (volumes, stream) = (&mut self.volumes, &mut self.stream);
+        let (setup, choices, options) = (self.setup, self.choices, &self.options);
         self.jobs.convert(&batch.rows, &mut jobs, |device| {
-            if let Some(Some(disk)) = disks.get(usize::from(device)) {
-                return Ok(Some((*disk, extent)));
+            if let Some(&Some(volume)) = volumes.of.get(usize::from(device)) {
+                return Ok(Some((volume, volumes.all[usize::from(volume)].1)));
             }
+            let target = setup.target(&batch.devices, device)?;
+            let disk = disk_options(choices, options, target);
+            let extent = extent(target, options, disk);
             check_sector(&batch.devices, device, extent)?;
-            engine.add(target, disk_options);
-            disks.resize(disks.len().max(usize::from(device) + 1), None);
-            disks[usize::from(device)] = Some(*count);
-            *count += 1;
-            Ok(Some((*count - 1, extent)))
+            stream.add(match target {
+                Target::Disk(drive) => Kind::Disk(drive, disk),
+                Target::Flash(model) => Kind::Flash(model),
+            });
+            Ok(Some((volumes.add(device, target, extent), extent)))
         })?;
         if let Some(judged) = &mut self.judged {
             judged.extend(jobs.iter().take(JUDGED_MOST - judged.len()));
@@ -112,17 +224,8 @@ impl<'a> Cell<'a> {
         if let Some(rows) = &mut self.rows {
             jobs.iter().for_each(|job| rows.expect(job.row));
         }
-        let (times, rows) = (&mut self.times, &mut self.rows);
-        let mut done = |_: u64, row: SimulatedRequest| {
-            times.add(&row);
-            if let Some(rows) = rows {
-                rows.done(row);
-            }
-        };
-        match &mut self.engine {
-            Engine::Disks(stream) => stream.take(jobs, &mut done),
-            Engine::Flash(stream) => stream.take(jobs, &mut done),
-        }
+        let (times, rows, until_ns) = (&mut self.times, &mut self.rows, &mut self.until_ns);
+        self.stream.take(jobs, &mut |_, row| note(row, times, rows, until_ns));
     }
 
     /// The rows that are complete, in the order of arrival.
@@ -136,7 +239,7 @@ impl<'a> Cell<'a> {
 
     /// The devices of the trace that have come so far.
     pub fn devices(&self) -> Vec<u16> {
-        let seen = self.disks.iter().enumerate().filter(|(_, disk)| disk.is_some());
+        let seen = self.volumes.of.iter().enumerate().filter(|(_, volume)| volume.is_some());
         seen.map(|(device, _)| device as u16).collect()
     }
 
@@ -147,22 +250,13 @@ impl<'a> Cell<'a> {
 
     /// What was wrapped so far, and in words what was left out.
     pub fn fitted(&self) -> (u64, Option<String>) {
-        (self.jobs.wrapped(), self.jobs.left_out(self.target.extent().name))
+        (self.jobs.wrapped(), self.jobs.left_out(&self.setup.name()))
     }
 
     /// Completes what was taken.
     pub fn finish(&mut self) {
-        let (times, rows) = (&mut self.times, &mut self.rows);
-        let mut done = |_: u64, row: SimulatedRequest| {
-            times.add(&row);
-            if let Some(rows) = rows {
-                rows.done(row);
-            }
-        };
-        self.traffic = match &mut self.engine {
-            Engine::Disks(stream) => stream.finish(&mut done),
-            Engine::Flash(stream) => stream.finish(&mut done),
-        };
+        let (times, rows, until_ns) = (&mut self.times, &mut self.rows, &mut self.until_ns);
+        self.traffic = self.stream.finish(&mut |_, row| note(row, times, rows, until_ns));
         if let Some(rows) = &mut self.rows {
             rows.release(&mut self.done, true);
         }
@@ -170,25 +264,79 @@ impl<'a> Cell<'a> {
 
     /// What is kept of a finished cell.
     pub fn kept(&self) -> SimulatedCell {
-        match self.target {
-            Target::Disk(drive) => summary::cell(drive, &self.options, &self.times, &self.traffic),
-            Target::Flash(model) => summary::flash_cell(model, &self.times, &self.traffic),
-        }
+        let first = self.setup.others.as_ref().or(self.setup.named.first().map(|(_, t)| t));
+        let (options, times, traffic) = (&self.options, &self.times, &self.traffic);
+        let kept = match first {
+            Some(Target::Disk(drive)) => summary::cell(drive, options, times, traffic),
+            Some(Target::Flash(model)) => summary::flash_cell(model, options, times, traffic),
+            None => SimulatedCell::default(),
+        };
+        let work = self.stream.work();
+        let all_ns = self.until_ns as f64 * work.drives as f64;
+        let utilization = if all_ns > 0.0 { work.busy_ns as f64 / all_ns } else { 0.0 };
+        SimulatedCell { utilization, energy_j: self.energy_j(), ..kept }
+    }
+
+    /// Energy of all drives, where every one of them tells it: they are of one kind.
+    fn energy_j(&self) -> Option<f64> {
+        let mut powers = self.volumes.all.iter().map(|(target, _)| power(target));
+        let first = powers.next()??;
+        let work = self.stream.work();
+        let of_ns = self.until_ns * work.drives;
+        powers.all(|power| power == Some(first)).then(|| first.energy_j(work.busy_ns, of_ns))
     }
 
     /// How far the judged requests are from their recorded times; `None` where nothing was recorded.
     pub fn agreement(&self) -> Option<SimulationAgreement> {
-        let (Target::Disk(drive), Some(judged)) = (self.target, &self.judged) else { return None };
+        let (Some(Target::Disk(drive)), Some(judged)) = (&self.setup.others, &self.judged) else {
+            return None;
+        };
         summary::busiest_agreement(drive, judged, &self.options)
     }
 }
 
-impl<'a> Engine<'a> {
-    fn add(&mut self, target: &'a Target, options: DiskOptions) {
-        match (self, target) {
-            (Self::Disks(stream), Target::Disk(drive)) => stream.add(drive, options),
-            (Self::Flash(stream), Target::Flash(model)) => stream.add(model),
-            _ => {}
-        }
+impl<'a> Volumes<'a> {
+    fn add(&mut self, device: u16, target: &'a Target, extent: Extent<'a>) -> u16 {
+        let (device, volume) = (usize::from(device), self.all.len() as u16);
+        self.of.resize(self.of.len().max(device + 1), None);
+        self.of[device] = Some(volume);
+        self.all.push((target, extent));
+        volume
+    }
+}
+
+/// Counts a request that is done.
+#[inline]
+fn note(row: SimulatedRequest, times: &mut Times, rows: &mut Option<InOrder>, until_ns: &mut u64) {
+    times.add(&row);
+    *until_ns = (*until_ns).max(row.io.completed_ns);
+    if let Some(rows) = rows {
+        rows.done(row);
+    }
+}
+
+fn disk_options(choices: &Choices, options: &Configuration, target: &Target) -> DiskOptions {
+    match target {
+        Target::Disk(drive) => as_chosen(choices, options.disk, drive),
+        Target::Flash(_) => DiskOptions::default(),
+    }
+}
+
+fn power(target: &Target) -> Option<Power> {
+    match target {
+        Target::Disk(drive) => drive.power,
+        Target::Flash(model) => model.power,
+    }
+}
+
+/// What must fit a volume: an array of solid-state drives is not told of discards, which would make its parity wrong.
+fn extent<'a>(target: &'a Target, options: &Configuration, disk: DiskOptions) -> Extent<'a> {
+    let (array, one) = (options.array, target.extent());
+    let volatile = matches!(disk.cache, WriteCache::Volatile { .. });
+    Extent {
+        blocks: array.blocks(one.blocks, one.sector_bytes),
+        discards: one.discards && array.level == Level::Single,
+        flushes: one.flushes || volatile,
+        ..one
     }
 }

@@ -11,6 +11,12 @@ pub enum WriteCache {
     /// Eligible writes complete when in the volatile buffer: asynchronous ones, and those that follow the write in
     /// progress without a gap; a FIFO (Ruemmler & Wilkes 1993, "Immediate reporting").
     Immediate,
+    /// All writes that fit complete when in a volatile buffer of this many bytes, which is written in the order of shortest access;
+    /// flushes and writes through it (FUA) wait for the medium.
+    Volatile {
+        /// Its size.
+        bytes: u64,
+    },
     /// All writes complete when in a non-volatile buffer of this many bytes.
     Nvram {
         /// Its size.
@@ -29,6 +35,8 @@ pub struct DiskOptions {
     pub read_ahead: bool,
     /// Its write cache.
     pub cache: WriteCache,
+    /// Commands that it takes at once, to choose the order itself; 0 is 1.
+    pub queue_depth: u32,
 }
 
 /// Writes longer than this go past the write buffer (Ruemmler & Wilkes 1993, "Non-volatile write caching at the disk").
@@ -97,6 +105,15 @@ pub struct Traffic {
     pub read_hits: u64,
     /// Blocks of a solid-state drive's buffer that were not yet in the cells at the end.
     pub held: u64,
+}
+
+/// How long drives had something to do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Work {
+    /// Sum of the times with at least one command, in nanoseconds.
+    pub busy_ns: u64,
+    /// Drives.
+    pub drives: u64,
 }
 
 impl Traffic {

@@ -11,8 +11,10 @@ pub struct Extent<'a> {
     pub sector_bytes: u32,
     /// Blocks.
     pub blocks: u64,
-    /// Whether it acts on discards and flushes.
-    pub has_flash: bool,
+    /// Whether it acts on discards.
+    pub discards: bool,
+    /// Whether it acts on flushes.
+    pub flushes: bool,
 }
 
 impl Extent<'_> {
@@ -25,6 +27,12 @@ impl Extent<'_> {
 impl<'a> From<&'a Drive> for Extent<'a> {
     fn from(drive: &'a Drive) -> Self {
         let blocks = drive.mechanism.layout.blocks();
-        Self { name: &drive.name, sector_bytes: drive.sector_bytes, blocks, has_flash: false }
+        Self {
+            name: &drive.name,
+            sector_bytes: drive.sector_bytes,
+            blocks,
+            discards: false,
+            flushes: false,
+        }
     }
 }

@@ -67,7 +67,7 @@ mod tests {
     use ioscape_schema::{Op, Request};
 
     const DRIVE: Extent<'_> =
-        Extent { name: "d", sector_bytes: 512, blocks: 100, has_flash: false };
+        Extent { name: "d", sector_bytes: 512, blocks: 100, discards: false, flushes: false };
 
     #[test]
     fn wrapped_requests_lie_on_the_drive_and_scaled_ones_keep_their_service_times() {

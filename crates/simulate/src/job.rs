@@ -1,6 +1,7 @@
 //! The requests of a trace as jobs for simulated disks, and what became of them.
 
 use crate::Error;
+use crate::array::Array;
 use crate::command::{Command, DiskOptions, Done, Parts, Traffic};
 use crate::extent::Extent;
 use crate::fit::Fitting;
@@ -51,6 +52,8 @@ pub struct Configuration {
     pub arrivals: Arrivals,
     /// Whether all disks share one bus; otherwise each has its own.
     pub shared_bus: bool,
+    /// The array of disks that stands for every device.
+    pub array: Array,
 }
 
 /// One request of a trace, in blocks of the drive.
@@ -150,8 +153,9 @@ impl Jobs {
             let row = self.row;
             self.row += 1;
             let Some((disk, extent)) = disk(io.device)? else { continue };
-            if !io.moves_data() && !extent.has_flash {
-                self.idle[usize::from(io.request.len == 0)] += 1;
+            let is_flush = io.request.len == 0;
+            if !io.moves_data() && !(if is_flush { extent.flushes } else { extent.discards }) {
+                self.idle[usize::from(is_flush)] += 1;
                 continue;
             }
             let mut io = *io;
@@ -184,9 +188,7 @@ impl Jobs {
     pub fn left_out(&self, name: &str) -> Option<String> {
         let [discards, flushes] = self.idle;
         (discards + flushes > 0).then(|| {
-            format!(
-                "{discards} discards and {flushes} flushes (to {name}, a disk without a volatile write cache, they are nothing to do)"
-            )
+            format!("{discards} discards and {flushes} flushes ({name} does nothing with them)")
         })
     }
 }

@@ -4,6 +4,7 @@
 //! a whole number of nanoseconds. There is no clock, no file, no thread, no global and no unordered map here: the same
 //! inputs give the same bytes everywhere.
 
+pub mod array;
 pub mod cache;
 pub mod calibrate;
 pub mod catalog;
@@ -46,5 +47,5 @@ pub use error::Error;
 pub use extent::Extent;
 pub use job::{Arrivals, Configuration, Job, Jobs, SimulatedRequest, SimulatedTrace, jobs};
 pub use schedule::{SCHEDULERS, Scheduler};
-pub use simulate::{one_step, simulate, simulate_into};
+pub use simulate::{one_step, simulate, simulate_flash, simulate_into};
 pub use stream::Stream;

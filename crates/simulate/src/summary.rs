@@ -1,5 +1,6 @@
 //! A simulation as what a result file keeps of it: means, quantiles and distributions.
 
+use crate::array::Array;
 use crate::cache::Destage;
 use crate::calibrate::paired;
 use crate::command::{Traffic, WriteCache};
@@ -109,6 +110,7 @@ pub fn cell(
     let (cache, destage, cache_bytes) = match options.disk.cache {
         WriteCache::None => ("none", None, None),
         WriteCache::Immediate => ("immediate", None, Some(drive.buffer.bytes)),
+        WriteCache::Volatile { bytes } => ("volatile", None, Some(bytes)),
         WriteCache::Nvram { bytes, destage: Destage::Fcfs, .. } => {
             ("nvram", Some("fcfs"), Some(bytes))
         }
@@ -118,7 +120,6 @@ pub fn cell(
     };
     let sector = u64::from(drive.sector_bytes);
     SimulatedCell {
-        write_amplification: None,
         scheduler: scheduler.map_or("", |(name, _)| name).to_owned(),
         cache: cache.to_owned(),
         destage: destage.map(str::to_owned),
@@ -130,14 +131,23 @@ pub fn cell(
         written_bytes: traffic.written * sector,
         absorbed_bytes: traffic.absorbed * sector,
         physical_distribution: counted(&times.physical),
+        array: (options.array != Array::default()).then(|| options.array.to_string()),
+        queue_depth: (options.disk.queue_depth > 1).then_some(options.disk.queue_depth),
+        ..SimulatedCell::default()
     }
 }
 
 /// What is kept of a simulation against a solid-state drive: it has a write buffer of its own, and takes requests as they come.
-pub fn flash_cell(model: &crate::ssd::Model, times: &Times, traffic: &Traffic) -> SimulatedCell {
+pub fn flash_cell(
+    model: &crate::ssd::Model,
+    options: &Configuration,
+    times: &Times,
+    traffic: &Traffic,
+) -> SimulatedCell {
     let block = 512;
     SimulatedCell {
         scheduler: "no host queue".to_owned(),
+        array: (options.array != Array::default()).then(|| options.array.to_string()),
         cache: "write buffer".to_owned(),
         cache_bytes: Some(model.buffer_pages as u64 * model.page_blocks * block),
         physical: operations(&times.physical),

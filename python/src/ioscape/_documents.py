@@ -1464,10 +1464,21 @@ class SimulatedCell:
     scheduler: str
     # Bytes the host wrote.
     written_bytes: int
+    # The array that stands for every device: `raid0:DISKS:CHUNK`, `raid1:DISKS` or `raid5:DISKS:CHUNK`; absent:
+    # a drive alone.
+    array: Optional[str] = None
     # Its size.
     cache_bytes: Optional[int] = None
     # Order in which it is written to the medium: `fcfs` or `satf`.
     destage: Optional[str] = None
+    # The drive, where drives are compared or devices have different ones.
+    drive: Optional[str] = None
+    # Energy that all drives took, in joules, where their files tell it.
+    energy_j: Optional[float] = None
+    # Commands that a disk takes at once, where it is more than one.
+    queue_depth: Optional[int] = None
+    # Mean share of the time in which a drive has a command; 0 in files of before it was kept.
+    utilization: Optional[float] = None
     # Bytes programmed into flash for every byte written, of a solid-state drive.
     write_amplification: Optional[float] = None
 

@@ -3,6 +3,7 @@
 use super::result::ResultArgs;
 use super::rows::RowsArgs;
 use clap::Args;
+use ioscape_simulate::array::Array;
 use ioscape_simulate::cache::{Destage, Freeing};
 use ioscape_simulate::combinations::{
     CacheChoice, Choices, Sweep, arrivals, cache, destage, freeing, precondition, scheduler, sweep,
@@ -19,10 +20,17 @@ pub struct SimulateArgs {
     /// Block traces, in any format that can be read; - is standard input
     #[arg(required = true)]
     pub trace: Vec<PathBuf>,
-    /// A drive by name, its parameter file (.toml), or a DiskSim file (.parv, .diskspecs, .model or .seek)
-    #[arg(long, value_name = "NAME | FILE")]
-    pub drive: String,
-    /// Write cache at the disk: none, immediate or nvram:SIZE [default: as the drive]
+    /// A drive by name, its parameter file (.toml), or a DiskSim file (.parv, .diskspecs, .model or .seek); several are
+    /// compared with one another. DEVICE=DRIVE is for that device of the trace
+    #[arg(long, value_name = "[DEVICE=]NAME | FILE", required = true)]
+    pub drive: Vec<String>,
+    /// An array of drives for every device: none, raid0:DISKS[:CHUNK], raid1:DISKS or raid5:DISKS[:CHUNK] [default: none]
+    #[arg(long, value_name = "ARRAY", value_parser = Array::parse)]
+    pub array: Option<Array>,
+    /// Commands that a disk takes at once, to choose the order itself [default: as the drive]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub queue_depth: Option<u32>,
+    /// Write cache at the disk: none, immediate, volatile[:SIZE] or nvram:SIZE [default: as the drive]
     #[arg(long, value_name = "CACHE", value_parser = cache)]
     pub cache: Option<CacheChoice>,
     /// Destage order of a non-volatile cache: fcfs or satf [default: fcfs]
@@ -57,7 +65,8 @@ pub struct SimulateArgs {
     /// All disks share one bus
     #[arg(long)]
     pub shared_bus: bool,
-    /// Vary an option: cache=none,immediate,8K..4M (doubling), destage=fcfs,satf, scheduler=..., read-ahead=on,off
+    /// Vary an option: cache=none,immediate,volatile,8K..4M (doubling), destage=fcfs,satf, scheduler=..., read-ahead=on,off,
+    /// array=none,raid5:5
     #[arg(long, value_name = "KEY=VALUES", value_parser = sweep)]
     pub sweep: Vec<Sweep>,
     /// Add what a non-volatile cache at the host would absorb of the writes, by its size
@@ -120,6 +129,8 @@ impl SimulateArgs {
             freeing: self.freeing,
             scheduler: self.scheduler,
             read_ahead: self.read_ahead,
+            queue_depth: self.queue_depth,
+            array: self.array,
             arrivals: self.arrivals,
             shared_bus: self.shared_bus,
             sweeps: self.sweep.clone(),

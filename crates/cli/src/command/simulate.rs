@@ -9,13 +9,12 @@ use crate::progress::Progress;
 use crate::traces::{Output, ROWS, Rows, format_of_rows};
 use ioscape_machine::output::Destination;
 use ioscape_machine::parallel;
-use ioscape_schema::{HostCacheAbsorption, Io, Simulation, TraceInfo};
-use ioscape_simulate::catalog::Target;
-use ioscape_simulate::cell::{Batch, Cell};
-use ioscape_simulate::combinations::combinations;
+use ioscape_schema::{HostCacheAbsorption, Io, SimulatedCell, Simulation, TraceInfo};
+use ioscape_simulate::cell::{Batch, Cell, Setup};
+use ioscape_simulate::combinations::{Choices, Sweep};
 use ioscape_simulate::fit::device_name;
 use ioscape_simulate::nvram::AbsorbedAtHost;
-use ioscape_simulate::{Configuration, SimulatedRequest, rows};
+use ioscape_simulate::{SimulatedRequest, rows};
 use ioscape_trace::Writer;
 use std::sync::{Mutex, PoisonError};
 
@@ -28,14 +27,17 @@ pub fn main(args: &SimulateArgs) -> Result<(), Failure> {
         format_of_rows(path)?;
     }
     let names = outputs::names_of(&args.out).reads("the trace", &args.trace);
-    let mut outputs = names.reads("--drive", [&args.drive]).writes(ROWS, &args.rows).open()?;
-    let target = Target::named(&args.drive, args.precondition, &DriveFiles)?;
-    let configurations = configurations(args, &target)?;
+    let mut outputs = names.reads("--drive", &args.drive).writes(ROWS, &args.rows).open()?;
+    let setups = Setup::all(&args.drive, args.precondition, &DriveFiles)?;
+    check_flash(args, &setups)?;
+    let choices = args.choices();
     let mut trace = Rows::open(&args.trace, &args.of_trace)?;
-    let table = outputs.take(ROWS).map(|place| Table::begin(place, target.extent().name));
+    let drives: Vec<String> = setups.iter().map(Setup::name).collect();
+    let table = outputs.take(ROWS).map(|place| Table::begin(place, &drives[0]));
     let mut table = table.transpose()?;
-    let found = pass(args, &target, &configurations, &mut trace, table.as_mut())?;
-    let simulation = told(args, &target, &trace, found)?;
+    let cells = begun(args, &setups, &choices, table.is_some())?;
+    let found = pass(args, cells, &mut trace, table.as_mut())?;
+    let simulation = told(args, &setups, &trace, found)?;
     if let Some(table) = table {
         table.keep(trace.info())?;
     }
@@ -44,64 +46,83 @@ pub fn main(args: &SimulateArgs) -> Result<(), Failure> {
     outputs::pour(&mut outputs, &document, args.out.json)
 }
 
-/// A solid-state drive has a write buffer of its own and no need of a host's order: nothing of either can be chosen.
-fn configurations(args: &SimulateArgs, target: &Target) -> Result<Vec<Configuration>, Failure> {
-    let model = match target {
-        Target::Disk(drive) => {
-            return combinations(&args.choices(), drive).map_err(Failure::Misuse);
-        }
-        Target::Flash(model) => model,
-    };
+/// A solid-state drive has a write buffer of its own and no need of a host's order: nothing of either can be chosen where there are no
+/// disks.
+fn check_flash(args: &SimulateArgs, setups: &[Setup]) -> Result<(), Failure> {
+    if !setups.iter().all(Setup::is_flash) {
+        return Ok(());
+    }
+    let sweeps_disks = args.sweep.iter().any(|sweep| !matches!(sweep, Sweep::Array(_)));
     let chosen = [
         ("--cache", args.cache.is_some()),
         ("--destage", args.destage.is_some()),
         ("--freeing", args.freeing.is_some()),
-        ("--sweep", !args.sweep.is_empty()),
+        ("--sweep", sweeps_disks),
         ("--scheduler", args.scheduler.is_some()),
         ("--read-ahead", args.read_ahead.is_some()),
+        ("--queue-depth", args.queue_depth.is_some()),
         ("--shared-bus", args.shared_bus),
     ];
-    if let Some((name, _)) = chosen.iter().find(|(_, chosen)| *chosen) {
-        return Err(Failure::Misuse(format!(
+    match chosen.iter().find(|(_, chosen)| *chosen) {
+        Some((name, _)) => Err(Failure::Misuse(format!(
             "{name} is for disks: {} is a solid-state drive with its own write buffer",
-            model.name
-        )));
+            setups[0].name()
+        ))),
+        None => Ok(()),
     }
-    Ok(vec![Configuration { arrivals: args.arrivals, ..Configuration::default() }])
+}
+
+/// All combinations of all setups, the first of each to be compared with the recorded times.
+fn begun<'a>(
+    args: &SimulateArgs,
+    setups: &'a [Setup],
+    choices: &'a Choices,
+    keeps_rows: bool,
+) -> Result<Vec<AtWork<'a>>, Failure> {
+    let mut cells = Vec::new();
+    for (number, setup) in setups.iter().enumerate() {
+        for options in setup.combinations(choices).map_err(Failure::Misuse)? {
+            let mut cell = Cell::new(setup, choices, options, args.fitting());
+            if cells.is_empty() {
+                cell.judge();
+                if keeps_rows {
+                    cell.keep_rows();
+                }
+            }
+            cells.push(AtWork { cell, setup: number, error: None });
+        }
+    }
+    Ok(cells)
 }
 
 /// What a pass through the trace found.
 struct Found<'a> {
-    cells: Vec<Cell<'a>>,
+    cells: Vec<AtWork<'a>>,
     absorption: Vec<HostCacheAbsorption>,
 }
 
-/// A combination at work, and why it had to stop.
-type AtWork<'a> = (Cell<'a>, Option<ioscape_simulate::Error>);
+/// A combination at work, the number of its setup, and why it had to stop.
+struct AtWork<'a> {
+    cell: Cell<'a>,
+    setup: usize,
+    error: Option<ioscape_simulate::Error>,
+}
 
 /// Reads the trace once: every combination takes every batch, on several threads; the result does not depend on how many.
 fn pass<'a>(
     args: &SimulateArgs,
-    target: &'a Target,
-    configurations: &[Configuration],
+    cells: Vec<AtWork<'a>>,
     trace: &mut Rows,
     mut table: Option<&mut Table>,
 ) -> Result<Found<'a>, Failure> {
-    let begin = |options: &Configuration| (Cell::new(target, *options, args.fitting()), None);
-    let mut cells: Vec<AtWork<'a>> = configurations.iter().map(begin).collect();
-    if let Some((first, _)) = cells.first_mut() {
-        first.judge();
-        if table.is_some() {
-            first.keep_rows();
-        }
-    }
     let threads = args.threads.map_or_else(parallel::processors, |threads| threads as usize);
     let mut absorbed = args.absorption.then(AbsorbedAtHost::default);
     let done = Mutex::new(Vec::new());
     let mut more = true;
     let next = |mut batch: Batch| {
         if let Some(table) = &mut table {
-            table.write(&mut done.lock().unwrap_or_else(PoisonError::into_inner), trace.info())?;
+            let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
+            table.write(&mut done, trace.info())?;
         }
         if !more {
             return Ok(None);
@@ -115,51 +136,50 @@ fn pass<'a>(
         }
         Ok::<_, Failure>(Some(batch))
     };
-    let work = |(cell, error): &mut AtWork<'_>, batch: &Batch| {
-        *error = cell.take(batch).err();
-        let rows = cell.take_rows();
-        done.lock().unwrap_or_else(PoisonError::into_inner).extend(rows);
-        error.is_none()
+    let work = |at: &mut AtWork<'_>, batch: &Batch| {
+        at.error = at.cell.take(batch).err();
+        let rows = at.cell.take_rows();
+        if !rows.is_empty() {
+            done.lock().unwrap_or_else(PoisonError::into_inner).extend(rows);
+        }
+        at.error.is_none()
     };
-    let found = parallel::to_all(cells, threads, next, work)?;
-    let cells = finished(found, configurations.len())?;
-    let mut rows = done.into_inner().unwrap_or_else(PoisonError::into_inner);
-    let (cells, last): (Vec<Cell<'_>>, Vec<Vec<SimulatedRequest>>) = cells.into_iter().unzip();
+    let count = cells.len();
+    let mut cells = finished(parallel::to_all(cells, threads, next, work)?, count)?;
     if let Some(table) = table {
-        rows.extend(last.into_iter().flatten());
+        let mut rows = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+        rows.extend(cells.iter_mut().flat_map(|at| at.cell.take_rows()));
         table.write(&mut rows, trace.info())?;
     }
     Ok(Found { cells, absorption: absorbed.map(AbsorbedAtHost::finish).unwrap_or_default() })
 }
 
-/// The combinations when all of them are done, with the rows that came last.
-fn finished<'a>(
-    found: Result<Vec<AtWork<'a>>, Vec<usize>>,
+/// The combinations when all of them are done.
+fn finished(
+    found: Result<Vec<AtWork<'_>>, Vec<usize>>,
     count: usize,
-) -> Result<Vec<(Cell<'a>, Vec<SimulatedRequest>)>, Failure> {
-    let cells = found.map_err(|failed| {
+) -> Result<Vec<AtWork<'_>>, Failure> {
+    let mut cells = found.map_err(|failed| {
         let numbers: Vec<String> = failed.iter().map(usize::to_string).collect();
         Failure::Failed(format!(
             "combination {} of {count} failed: no result is written (this is a defect of ioscape)",
             numbers.join(", ")
         ))
     })?;
-    let finish = |(mut cell, error): AtWork<'a>| {
-        if let Some(error) = error {
+    for at in &mut cells {
+        if let Some(error) = &at.error {
             let wrap = if error.to_string().contains("beyond") { ", or give --wrap" } else { "" };
             return Err(Failure::Misuse(format!("{error}{wrap}")));
         }
-        cell.finish();
-        let rows = cell.take_rows();
-        Ok((cell, rows))
-    };
-    cells.into_iter().map(finish).collect()
+        at.cell.finish();
+    }
+    Ok(cells)
 }
 
 /// The result, once nothing speaks against it.
 fn told(
     args: &SimulateArgs,
-    target: &Target,
+    setups: &[Setup],
     trace: &Rows,
     Found { cells, absorption }: Found<'_>,
 ) -> Result<Simulation, Failure> {
@@ -168,36 +188,53 @@ fn told(
         return Err(Failure::Interrupted("interrupted: nothing was written".to_owned()));
     }
     trace.check()?;
-    let extent = target.extent();
-    let Some(first) = cells.first().filter(|cell| cell.requests() > 0) else {
+    let Some(first) = cells.first().map(|at| &at.cell).filter(|cell| cell.requests() > 0) else {
         return Err(Failure::Misuse("no request of the trace moves data on these devices".into()));
     };
-    let (wrapped, left_out) = first.fitted();
-    if let Some(what) = left_out {
-        output::tell(&format!("Not simulated: {what}"));
-    }
-    if wrapped > 0 {
-        output::tell(&format!("{wrapped} requests beyond {} were wrapped", extent.name));
-    }
-    if trace.moved() > 0 {
-        output::tell(&format!("{} requests were put in the order of arrival", trace.moved()));
-    }
+    warn(setups, &cells, trace);
     let progress = Progress::of_jobs(0, 1, "simulate");
     progress.doing("comparison with the recorded times");
     let agreement = first.agreement();
     progress.done();
     let names = args.trace.iter().map(|path| path.display().to_string());
+    let joined = |what: fn(&Setup) -> String| {
+        let mut all: Vec<String> = setups.iter().map(what).collect();
+        all.dedup();
+        all.join("; ")
+    };
+    let kept = |at: &AtWork<'_>| {
+        let of_many = setups.len() > 1 || !setups[at.setup].named.is_empty();
+        let drive = of_many.then(|| setups[at.setup].name());
+        SimulatedCell { drive, ..at.cell.kept() }
+    };
     Ok(Simulation {
-        drive: extent.name.to_owned(),
-        drive_status: target.status().words().to_owned(),
+        drive: joined(Setup::name),
+        drive_status: joined(Setup::status),
         trace: names.collect::<Vec<_>>().join(", "),
         devices: first.devices().iter().map(|&d| device_name(trace.info(), d)).collect(),
         arrivals: args.arrivals.name().to_owned(),
         requests: first.requests(),
-        cells: cells.iter().map(Cell::kept).collect(),
+        cells: cells.iter().map(kept).collect(),
         agreement,
         absorption,
     })
+}
+
+/// What the user should know of the trace on each setup.
+fn warn(setups: &[Setup], cells: &[AtWork<'_>], trace: &Rows) {
+    for (number, setup) in setups.iter().enumerate() {
+        let Some(at) = cells.iter().find(|at| at.setup == number) else { continue };
+        let (wrapped, left_out) = at.cell.fitted();
+        if let Some(what) = left_out {
+            output::tell(&format!("Not simulated: {what}"));
+        }
+        if wrapped > 0 {
+            output::tell(&format!("{wrapped} requests beyond {} were wrapped", setup.name()));
+        }
+    }
+    if trace.moved() > 0 {
+        output::tell(&format!("{} requests were put in the order of arrival", trace.moved()));
+    }
 }
 
 /// Simulated rows on their way into a file.

@@ -243,7 +243,7 @@ fn flushes_and_discards_act_on_flash_and_are_told_of_on_disks() {
 fn options_without_effect_are_refused() {
     let folder = tempfile::tempdir().expect("a folder");
     let trace = trace(folder.path());
-    let cases: [(&str, &[&str], &str); 13] = [
+    let cases: [(&str, &[&str], &str); 15] = [
         ("generic-ssd", &["--scheduler", "c-scan"], "--scheduler is for disks"),
         ("generic-ssd", &["--destage", "fcfs"], "--destage is for disks"),
         ("generic-ssd", &["--freeing", "whole"], "--freeing is for disks"),
@@ -253,6 +253,8 @@ fn options_without_effect_are_refused() {
         ("hp-c2200a", &["--sweep", "destage=fcfs,satf"], "add --cache nvram:SIZE"),
         ("hp-c2200a", &["--cache", "none", "--sweep", "cache=8k..16k"], "cache is given twice"),
         ("hp-c2200a", &["--cache", "nvram:100"], "sectors have 256 bytes"),
+        ("hp-c2200a", &["--array", "raid5:2"], "give 3 to 256 disks"),
+        ("generic-ssd", &["--queue-depth", "4"], "--queue-depth is for disks"),
         ("hp-c2200a", &["--device", "0,0"], "given twice"),
         ("hp-c2200a", &["--rows", "rows.txt"], ".csv or .parquet"),
         ("hp-c2204a", &["--cache", "immediate"], "needs a buffer"),
@@ -391,8 +393,9 @@ fn absorption_is_told_when_asked_for_and_rows_are_put_in_order_aloud() {
     let path = folder.path().join("swapped.csv");
     std::fs::write(&path, lines.join("\n")).expect("a trace can be written");
     let told = |trace: &Path| {
-        let run = ioscape().arg("simulate").arg(trace).args(["--drive", "hp-c2200a", "--json"]);
-        let run = { run }.assert().success();
+        let mut run = ioscape();
+        run.arg("simulate").arg(trace).args(["--drive", "hp-c2200a", "--json"]);
+        let run = run.assert().success();
         let text = String::from_utf8_lossy(&run.get_output().stderr).into_owned();
         let document: Document =
             serde_json::from_slice(&run.get_output().stdout).expect("a document");
@@ -401,4 +404,73 @@ fn absorption_is_told_when_asked_for_and_rows_are_put_in_order_aloud() {
     let ((quiet, straight), (loud, mended)) = (told(&trace), told(&path));
     assert!(!quiet.contains("order") && loud.contains("190 requests were put in"), "{loud}");
     assert_eq!(straight, mended);
+}
+
+/// The cells that a command tells of a trace.
+fn cells(trace: &Path, options: &[&str]) -> Vec<ioscape_schema::SimulatedCell> {
+    let run = ioscape().arg("simulate").arg(trace).args(options).arg("--json").assert().success();
+    let document: Document = serde_json::from_slice(&run.get_output().stdout).expect("a document");
+    document.simulation().expect("a simulation").cells.clone()
+}
+
+#[test]
+fn drives_and_arrays_are_compared_in_one_table() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let trace = trace(folder.path());
+    let drives = ["hp-97560", "generic-hdd", "generic-ssd"];
+    let all: Vec<&str> = drives.iter().flat_map(|drive| ["--drive", drive]).collect();
+    let found = cells(&trace, &[&all[..], &["--sweep", "array=none,raid5:3"]].concat());
+    let names: Vec<_> = found.iter().map(|c| (c.drive.as_deref(), c.array.as_deref())).collect();
+    let both = drives.iter().flat_map(|d| [(Some(*d), None), (Some(*d), Some("raid5:3:64K"))]);
+    assert_eq!(names, both.collect::<Vec<_>>());
+    for (cell, name) in found.iter().zip(names) {
+        assert!(
+            cell.utilization > 0.0 && cell.utilization <= 1.0,
+            "{name:?}: {}",
+            cell.utilization
+        );
+        assert_eq!(cell.energy_j.is_some(), name.0 != Some("hp-97560"), "{name:?}");
+        assert_eq!(cell.elapsed.all.requests, 600);
+    }
+    // Every drive of the table is as it is alone.
+    for (at, drive) in drives.iter().enumerate() {
+        let alone = cells(&trace, &["--drive", drive]);
+        assert_eq!(
+            (&alone[0].elapsed, &alone[0].parts),
+            (&found[2 * at].elapsed, &found[2 * at].parts)
+        );
+    }
+    // The small writes of RAID-5 cost two accesses one after the other.
+    assert!(found[1].physical.write.mean_ns > 1.3 * found[0].physical.write.mean_ns);
+    let text = ioscape().arg("simulate").arg(&trace).args(&all).assert().success();
+    let text = String::from_utf8_lossy(&text.get_output().stdout).into_owned();
+    for word in ["hp-97560:", "generic-ssd:", "p50", "Busy", "Energy"] {
+        assert!(text.contains(word), "{word}: {text}");
+    }
+}
+
+#[test]
+fn devices_can_have_drives_of_their_own() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut text = String::new();
+    for n in 0..300u64 {
+        let time = 128_166_372_000_000_000 + n * 400_000;
+        let _ =
+            writeln!(text, "{time},host,{},Read,{},8192,200000", n % 2, n * 7919 % 30_000 * 8192);
+    }
+    let path = folder.path().join("host_0.csv");
+    std::fs::write(&path, text).expect("a trace can be written");
+    let mixed = cells(&path, &["--drive", "host_0=generic-ssd", "--drive", "hp-97560"]);
+    assert_eq!(mixed[0].drive.as_deref(), Some("host_0=generic-ssd, hp-97560"));
+    let disk = cells(&path, &["--drive", "hp-97560"]);
+    let (mixed, disk) = (&mixed[0].elapsed.all, &disk[0].elapsed.all);
+    assert!(mixed.mean_ns < 0.7 * disk.mean_ns && mixed.p99_ns > disk.p50_ns, "{mixed:?} {disk:?}");
+    let refused = ioscape()
+        .arg("simulate")
+        .arg(&path)
+        .args(["--drive", "host_0=generic-ssd"])
+        .assert()
+        .code(2);
+    let told = String::from_utf8_lossy(&refused.get_output().stderr).into_owned();
+    assert!(told.contains("no drive for device host_1"), "{told}");
 }

@@ -76,7 +76,8 @@ pub fn section(simulation: &Simulation) -> String {
 
 fn cells(simulation: &Simulation) -> String {
     let head = [
-        "Policy", "Cache", "Physical", "Reads", "Writes", "Elapsed", "Reads", "Writes", "Absorbed",
+        "Policy", "Cache", "Physical", "Reads", "Writes", "Elapsed", "Reads", "Writes", "p50",
+        "p99", "Busy", "Absorbed", "Energy",
     ];
     let rows = simulation.cells.iter().map(|cell| {
         let (physical, elapsed) = (&cell.physical, &cell.elapsed);
@@ -90,7 +91,11 @@ fn cells(simulation: &Simulation) -> String {
             time(elapsed.all.mean_ns),
             time(elapsed.read.mean_ns),
             time(elapsed.write.mean_ns),
+            time(elapsed.all.p50_ns as f64),
+            time(elapsed.all.p99_ns as f64),
+            percent(cell.utilization),
             percent(cell.absorbed_bytes as f64 / cell.written_bytes.max(1) as f64),
+            cell.energy_j.map_or("\u{2013}".to_owned(), charts::energy),
         ]
     });
     format!("<h3>All combinations</h3>{}", table("runs", &head, rows))

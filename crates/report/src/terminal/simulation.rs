@@ -37,12 +37,25 @@ pub fn text(simulation: &Simulation, style: &Style) -> String {
         Column::numbers("reads", each(|c| Nanos(c.physical.read.mean_ns).to_string())),
         Column::numbers("writes", each(|c| Nanos(c.physical.write.mean_ns).to_string())),
         Column::numbers("Elapsed", each(|c| Nanos(c.elapsed.all.mean_ns).to_string())),
+        Column::numbers("p50", each(|c| Nanos(c.elapsed.all.p50_ns as f64).to_string())),
         Column::numbers("p99", each(|c| Nanos(c.elapsed.all.p99_ns as f64).to_string())),
+        Column::numbers("Busy", each(|c| percent(c.utilization))),
         Column::numbers(
             "Absorbed",
             each(|c| percent(c.absorbed_bytes as f64 / c.written_bytes.max(1) as f64)),
         ),
     ];
+    let energy = |c: &SimulatedCell| c.energy_j.map_or(String::new(), charts::energy);
+    let columns: Vec<Column> = columns
+        .into_iter()
+        .chain(
+            simulation
+                .cells
+                .iter()
+                .any(|c| c.energy_j.is_some())
+                .then(|| Column::numbers("Energy", each(energy))),
+        )
+        .collect();
     out += &table(&columns.iter().collect::<Vec<_>>(), style);
     out
 }

@@ -1,5 +1,6 @@
 //! The values that can be chosen or varied in a simulation, and how they are written.
 
+use crate::array::Array;
 use crate::cache::{Destage, Freeing};
 use crate::ssd::Filled;
 use crate::{Arrivals, SCHEDULERS, Scheduler};
@@ -14,6 +15,8 @@ pub enum CacheChoice {
     Immediate,
     /// A non-volatile buffer of this many bytes.
     Nvram(u64),
+    /// A volatile buffer of this many bytes, or all that the drive has.
+    Volatile(Option<u64>),
 }
 
 /// One `--sweep`: what is varied, and its values.
@@ -27,6 +30,8 @@ pub enum Sweep {
     Scheduler(Vec<Scheduler>),
     /// Reading ahead.
     ReadAhead(Vec<bool>),
+    /// Arrays.
+    Array(Vec<Array>),
 }
 
 fn one_of<T: Copy>(text: &str, known: &[(&str, T)]) -> Result<T, String> {
@@ -87,7 +92,7 @@ pub fn arrivals(text: &str) -> Result<Arrivals, String> {
     one_of(text, &known)
 }
 
-/// Reads a write cache: `none`, `immediate` or `nvram:SIZE`.
+/// Reads a write cache: `none`, `immediate`, `volatile[:SIZE]` or `nvram:SIZE`.
 ///
 /// # Errors
 /// The text is none of them.
@@ -95,10 +100,15 @@ pub fn cache(text: &str) -> Result<CacheChoice, String> {
     match text {
         "none" => Ok(CacheChoice::None),
         "immediate" => Ok(CacheChoice::Immediate),
+        "volatile" => Ok(CacheChoice::Volatile(None)),
         other => {
+            if let Some(size) = other.strip_prefix("volatile:") {
+                let size = parse_bytes(size).map_err(|e| e.to_string())?;
+                return Ok(CacheChoice::Volatile(Some(size)));
+            }
             let size = parse_bytes(other.strip_prefix("nvram:").unwrap_or(other));
             size.map(CacheChoice::Nvram)
-                .map_err(|e| format!("give none, immediate or nvram:SIZE: {e}"))
+                .map_err(|e| format!("give none, immediate, volatile or nvram:SIZE: {e}"))
         }
     }
 }
@@ -133,8 +143,11 @@ pub fn sweep(text: &str) -> Result<Sweep, String> {
         "destage" => Sweep::Destage(values.map(destage).collect::<Result<_, _>>()?),
         "scheduler" => Sweep::Scheduler(values.map(scheduler).collect::<Result<_, _>>()?),
         "read-ahead" => Sweep::ReadAhead(values.map(switch).collect::<Result<_, _>>()?),
+        "array" => Sweep::Array(values.map(Array::parse).collect::<Result<_, _>>()?),
         other => {
-            return Err(format!("{other:?} is not one of cache, destage, scheduler, read-ahead"));
+            return Err(format!(
+                "{other:?} is not one of cache, destage, scheduler, read-ahead, array"
+            ));
         }
     };
     let count = match &sweep {
@@ -142,6 +155,7 @@ pub fn sweep(text: &str) -> Result<Sweep, String> {
         Sweep::Destage(values) => values.len(),
         Sweep::Scheduler(values) => values.len(),
         Sweep::ReadAhead(values) => values.len(),
+        Sweep::Array(values) => values.len(),
     };
     if count > VALUES_MOST {
         Err(format!("{count} values: at most {VALUES_MOST}"))
@@ -157,6 +171,7 @@ mod tests {
     #[test]
     fn sweeps_are_read() {
         let found = sweep("cache=none,immediate,8k..64k").unwrap();
+        assert_eq!(cache("volatile:8M"), Ok(CacheChoice::Volatile(Some(8 << 20))));
         let sizes = [8, 16, 32, 64].map(|k| CacheChoice::Nvram(k << 10));
         let all = [&[CacheChoice::None, CacheChoice::Immediate], &sizes[..]].concat();
         assert_eq!(found, Sweep::Cache(all));

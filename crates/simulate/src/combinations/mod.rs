@@ -6,6 +6,7 @@ pub use choice::{
     CacheChoice, Sweep, arrivals, cache, destage, freeing, precondition, scheduler, sweep, switch,
 };
 
+use crate::array::Array;
 use crate::cache::{Destage, Freeing};
 use crate::{Arrivals, Configuration, DiskOptions, Drive, Scheduler, WriteCache};
 
@@ -25,6 +26,10 @@ pub struct Choices {
     pub scheduler: Option<Scheduler>,
     /// Whether the disk reads ahead.
     pub read_ahead: Option<bool>,
+    /// Commands that a disk takes at once.
+    pub queue_depth: Option<u32>,
+    /// The array that stands for every device.
+    pub array: Option<Array>,
     /// When requests arrive.
     pub arrivals: Arrivals,
     /// Whether all disks share one bus.
@@ -39,6 +44,7 @@ struct Values {
     destages: Vec<Destage>,
     schedulers: Vec<Scheduler>,
     read_ahead: Vec<bool>,
+    arrays: Vec<Array>,
 }
 
 /// All combinations of what is swept, in the order of the values.
@@ -49,18 +55,25 @@ pub fn combinations(chosen: &Choices, drive: &Drive) -> Result<Vec<Configuration
     let values = values(chosen, drive)?;
     check_caches(chosen, &values, drive)?;
     let freeing = chosen.freeing.unwrap_or_default();
+    let queue_depth = chosen.queue_depth.unwrap_or(drive.queue_depth);
+    let of_all = Configuration {
+        arrivals: chosen.arrivals,
+        shared_bus: chosen.shared_bus,
+        ..Configuration::default()
+    };
     let mut all: Vec<Configuration> = Vec::new();
     for &scheduler in &values.schedulers {
         for &read_ahead in &values.read_ahead {
             for &destage in &values.destages {
                 for &cache in &values.caches {
-                    let cache = write_cache(cache, destage, freeing);
-                    let disk = DiskOptions { read_ahead, cache };
-                    let (arrivals, shared_bus) = (chosen.arrivals, chosen.shared_bus);
-                    let options = Configuration { disk, scheduler, arrivals, shared_bus };
-                    // Without a non-volatile cache the order of destaging makes no difference.
-                    if !all.contains(&options) {
-                        all.push(options);
+                    let cache = write_cache(cache, destage, freeing, drive);
+                    let disk = DiskOptions { read_ahead, cache, queue_depth };
+                    for &array in &values.arrays {
+                        let options = Configuration { disk, scheduler, array, ..of_all };
+                        // Without a non-volatile cache the order of destaging makes no difference.
+                        if !all.contains(&options) {
+                            all.push(options);
+                        }
                     }
                 }
             }
@@ -72,10 +85,18 @@ pub fn combinations(chosen: &Choices, drive: &Drive) -> Result<Vec<Configuration
     Ok(all)
 }
 
-fn write_cache(cache: CacheChoice, destage: Destage, freeing: Freeing) -> WriteCache {
+fn write_cache(
+    cache: CacheChoice,
+    destage: Destage,
+    freeing: Freeing,
+    drive: &Drive,
+) -> WriteCache {
     match cache {
         CacheChoice::None => WriteCache::None,
         CacheChoice::Immediate => WriteCache::Immediate,
+        CacheChoice::Volatile(bytes) => {
+            WriteCache::Volatile { bytes: bytes.unwrap_or(drive.buffer.bytes) }
+        }
         CacheChoice::Nvram(bytes) => WriteCache::Nvram { bytes, destage, freeing },
     }
 }
@@ -85,17 +106,20 @@ fn values(chosen: &Choices, drive: &Drive) -> Result<Values, String> {
     let mut destages = chosen.destage.map(|destage| vec![destage]);
     let mut schedulers = chosen.scheduler.map(|scheduler| vec![scheduler]);
     let mut read_ahead = chosen.read_ahead.map(|ahead| vec![ahead]);
+    let mut arrays = chosen.array.map(|array| vec![array]);
     for sweep in &chosen.sweeps {
         match sweep {
             Sweep::Cache(values) => vary("cache", &mut caches, values)?,
             Sweep::Destage(values) => vary("destage", &mut destages, values)?,
             Sweep::Scheduler(values) => vary("scheduler", &mut schedulers, values)?,
             Sweep::ReadAhead(values) => vary("read-ahead", &mut read_ahead, values)?,
+            Sweep::Array(values) => vary("array", &mut arrays, values)?,
         }
     }
     let usual = drive.buffer.usual();
     let usual_cache = match usual.cache {
         WriteCache::Immediate => CacheChoice::Immediate,
+        WriteCache::Volatile { bytes } => CacheChoice::Volatile(Some(bytes)),
         WriteCache::None | WriteCache::Nvram { .. } => CacheChoice::None,
     };
     Ok(Values {
@@ -103,7 +127,38 @@ fn values(chosen: &Choices, drive: &Drive) -> Result<Values, String> {
         destages: destages.unwrap_or_else(|| vec![Destage::Fcfs]),
         schedulers: schedulers.unwrap_or_else(|| vec![Scheduler::CScan]),
         read_ahead: read_ahead.unwrap_or_else(|| vec![usual.read_ahead]),
+        arrays: arrays.unwrap_or_else(|| vec![Array::default()]),
     })
+}
+
+/// The combinations of solid-state drives: of all choices, those of arrays.
+pub fn of_flash(chosen: &Choices) -> Vec<Configuration> {
+    let swept = chosen.sweeps.iter().find_map(|sweep| match sweep {
+        Sweep::Array(arrays) => Some(arrays.clone()),
+        _ => None,
+    });
+    let arrays = swept.unwrap_or_else(|| vec![chosen.array.unwrap_or_default()]);
+    let of = |array| Configuration { arrivals: chosen.arrivals, array, ..Configuration::default() };
+    arrays.into_iter().map(of).collect()
+}
+
+/// What a drive does of its own beside that of a combination: where nothing was chosen each drive does as its file says.
+pub fn as_chosen(chosen: &Choices, combination: DiskOptions, drive: &Drive) -> DiskOptions {
+    let varies = |is: fn(&Sweep) -> bool| chosen.sweeps.iter().any(is);
+    let usual = drive.usual();
+    DiskOptions {
+        read_ahead: match chosen.read_ahead.is_some()
+            || varies(|s| matches!(s, Sweep::ReadAhead(_)))
+        {
+            true => combination.read_ahead,
+            false => usual.read_ahead,
+        },
+        cache: match chosen.cache.is_some() || varies(|s| matches!(s, Sweep::Cache(_))) {
+            true => combination.cache,
+            false => usual.cache,
+        },
+        queue_depth: chosen.queue_depth.unwrap_or(usual.queue_depth),
+    }
 }
 
 /// Takes the values of a sweep; an option that has a value or values already would lose them.
@@ -131,11 +186,14 @@ fn check_caches(chosen: &Choices, values: &Values, drive: &Drive) -> Result<(), 
     let sector = u64::from(drive.sector_bytes);
     for cache in &values.caches {
         match *cache {
-            CacheChoice::Nvram(bytes) if bytes < sector => {
+            CacheChoice::Nvram(bytes) | CacheChoice::Volatile(Some(bytes)) if bytes < sector => {
                 return Err(format!(
                     "a cache of {bytes} bytes holds no sector of {}: its sectors have {sector} bytes",
                     drive.name
                 ));
+            }
+            CacheChoice::Volatile(None) if drive.buffer.bytes == 0 => {
+                return Err(format!("{} has no buffer: give --cache volatile:SIZE", drive.name));
             }
             CacheChoice::Immediate if drive.buffer.bytes == 0 => {
                 return Err(format!(

@@ -61,9 +61,12 @@ impl Disk<'_> {
 
     /// Which stretch is written next.
     fn choose(&self, start: u64, oldest: Dirty) -> Dirty {
-        let WriteCache::Nvram { destage: Destage::Satf, .. } = self.options.cache else {
+        if !matches!(
+            self.options.cache,
+            WriteCache::Volatile { .. } | WriteCache::Nvram { destage: Destage::Satf, .. }
+        ) {
             return oldest;
-        };
+        }
         let mechanism = &self.drive.mechanism;
         let sector = mechanism.layout.span_ns(mechanism.layout.locate(oldest.block).track, 1);
         let cost = |dirty: &Dirty| {
@@ -83,7 +86,7 @@ impl Disk<'_> {
     fn still_held(&self, destaging: &Destaging, now_ns: u64) -> u64 {
         let (count, access) = (destaging.dirty.count, &destaging.access);
         match self.options.cache {
-            WriteCache::Nvram { freeing: Freeing::AsWritten, .. } => {
+            WriteCache::Volatile { .. } | WriteCache::Nvram { freeing: Freeing::AsWritten, .. } => {
                 let left = access.end_ns.saturating_sub(now_ns).min(access.transfer_ns);
                 (count * left).div_ceil(access.transfer_ns.max(1))
             }
@@ -112,7 +115,7 @@ impl Disk<'_> {
         let end = destaging.access.end_ns.max(now + 1);
         let held_most = self.room.saturating_sub(count + self.buffer.blocks());
         match self.options.cache {
-            WriteCache::Nvram { freeing: Freeing::AsWritten, .. }
+            WriteCache::Volatile { .. } | WriteCache::Nvram { freeing: Freeing::AsWritten, .. }
                 if held_most < destaging.dirty.count =>
             {
                 let each = destaging.access.transfer_ns / destaging.dirty.count.max(1);

@@ -102,6 +102,7 @@ impl Disk<'_> {
                     && (self.destaging.is_some() || !self.buffer.is_empty());
                 command.count <= self.room && (follows || !command.synchronous)
             }
+            WriteCache::Volatile { .. } => command.count <= self.room,
             WriteCache::Nvram { .. } => command.count <= self.room && bytes <= STREAMED_OVER_BYTES,
         }
     }

@@ -56,7 +56,7 @@ impl<'a> Disk<'a> {
         let bytes = match options.cache {
             WriteCache::None => 0,
             WriteCache::Immediate => drive.buffer.segment_bytes(),
-            WriteCache::Nvram { bytes, .. } => bytes,
+            WriteCache::Volatile { bytes } | WriteCache::Nvram { bytes, .. } => bytes,
         };
         let sector = u64::from(drive.sector_bytes);
         let segment = drive.buffer.segment_bytes() / sector;
@@ -79,6 +79,11 @@ impl<'a> Disk<'a> {
             last_wrote: false,
             traffic: Traffic::default(),
         }
+    }
+
+    /// Whether it reports writes that it would lose without power.
+    pub fn is_volatile(&self) -> bool {
+        matches!(self.options.cache, WriteCache::Volatile { .. })
     }
 
     /// Where the arm is.

@@ -19,7 +19,7 @@ fn send(disk: &mut Disk<'_>, now_ns: u64, command: Command) -> Done {
 
 fn nvram(kilobytes: u64, destage: Destage, freeing: Freeing) -> DiskOptions {
     let cache = WriteCache::Nvram { bytes: kilobytes << 10, destage, freeing };
-    DiskOptions { read_ahead: false, cache }
+    DiskOptions { read_ahead: false, cache, queue_depth: 1 }
 }
 
 #[test]
@@ -57,7 +57,7 @@ fn long_writes_stream_past_the_buffer() {
 #[test]
 fn immediate_reporting_takes_asynchronous_writes_and_those_that_follow() {
     let drive = simple();
-    let options = DiskOptions { read_ahead: false, cache: WriteCache::Immediate };
+    let options = DiskOptions { read_ahead: false, cache: WriteCache::Immediate, queue_depth: 1 };
     let synchronous = |block| Command { synchronous: true, ..command(block, 8, true) };
     let mut disk = Disk::new(&drive, options);
     assert!(!send(&mut disk, 0, synchronous(40)).parts.cached, "somebody waits for it");
@@ -73,7 +73,7 @@ fn immediate_reporting_takes_asynchronous_writes_and_those_that_follow() {
 #[test]
 fn back_to_back_writes_run_at_the_rate_of_the_medium() {
     let drive = simple();
-    let options = DiskOptions { read_ahead: false, cache: WriteCache::Immediate };
+    let options = DiskOptions { read_ahead: false, cache: WriteCache::Immediate, queue_depth: 1 };
     let mut disk = Disk::new(&drive, options);
     let mut now = 0;
     for n in 0..50 {

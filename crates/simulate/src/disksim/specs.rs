@@ -219,6 +219,8 @@ fn parameters(
     let rpm = needed(mechanism, "Rotation speed (in rpms)")?;
     let on_arrival = |key: &str| number(disk, key) > 0.0;
     Ok(Parameters {
+        queue_depth: None,
+        power: None,
         name: model.name.clone(),
         title: disk.name.clone(),
         status: Status::FromPublishedParameters,
@@ -318,6 +320,7 @@ fn buffer(disk: &Block) -> BufferParameters {
     let caches = is("Enable caching in buffer");
     let segments = number(disk, "Number of buffer segments").clamp(1.0, 1024.0) as u32;
     BufferParameters {
+        write_back: false,
         bytes: u64::from(segments).saturating_mul(segment),
         read_ahead: is("Buffer continuous read") && caches,
         immediate_reporting: is("Fast write level"),

@@ -206,13 +206,20 @@ pub struct BufferParameters {
     /// Whether eligible writes are reported when their data are in it.
     #[serde(default)]
     pub immediate_reporting: bool,
+    /// Whether all writes are reported when their data are in it, though it loses them without power.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub write_back: bool,
 }
 
 impl BufferParameters {
     /// What a drive does with its buffer unless it is told otherwise.
     pub fn usual(&self) -> DiskOptions {
-        let cache = if self.immediate_reporting { WriteCache::Immediate } else { WriteCache::None };
-        DiskOptions { read_ahead: self.read_ahead, cache }
+        let cache = match (self.write_back, self.immediate_reporting) {
+            (true, _) => WriteCache::Volatile { bytes: self.bytes },
+            (false, true) => WriteCache::Immediate,
+            (false, false) => WriteCache::None,
+        };
+        DiskOptions { read_ahead: self.read_ahead, cache, queue_depth: 1 }
     }
 
     /// Bytes of one segment, or of all when there are none.
@@ -224,6 +231,24 @@ impl BufferParameters {
 /// Whether a value need not be written to a file.
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
+}
+
+/// What a drive takes from the power supply, in watts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Power {
+    /// While it has a command.
+    pub active_w: f64,
+    /// While it has none.
+    pub idle_w: f64,
+}
+
+impl Power {
+    /// Energy in joules of drives that were busy for a part of a time, both in nanoseconds.
+    pub fn energy_j(&self, busy_ns: u64, of_ns: u64) -> f64 {
+        let idle_ns = of_ns.saturating_sub(busy_ns) as f64;
+        (self.active_w * busy_ns as f64 + self.idle_w * idle_ns) / 1e9
+    }
 }
 
 /// A drive's parameter file.
@@ -266,6 +291,12 @@ pub struct Parameters {
     /// Memory.
     #[serde(default)]
     pub buffer: BufferParameters,
+    /// Commands that the drive takes at once, to choose their order by the shortest access (tagged or native command queueing).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queue_depth: Option<u32>,
+    /// What it takes from the power supply.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub power: Option<Power>,
     /// Where each group of numbers comes from, by the group's key.
     pub sources: BTreeMap<String, String>,
 }
@@ -372,6 +403,10 @@ pub struct Drive {
     pub bus: Bus,
     /// Memory.
     pub buffer: BufferParameters,
+    /// Commands that it takes at once.
+    pub queue_depth: u32,
+    /// What it takes from the power supply, if that is known.
+    pub power: Option<Power>,
 }
 
 impl Parameters {
@@ -438,6 +473,8 @@ impl Parameters {
                 write_lead: self.bus.write_lead.clone(),
             },
             buffer: self.buffer.clone(),
+            queue_depth: self.queue_depth.unwrap_or(1),
+            power: self.power,
         })
     }
 }
@@ -449,6 +486,11 @@ impl Drive {
     /// As [`Parameters::parse`] and [`Parameters::build`].
     pub fn parse(text: &str, name: &str) -> Result<Self, Error> {
         Parameters::parse(text, name)?.build()
+    }
+
+    /// What it does unless it is told otherwise.
+    pub fn usual(&self) -> DiskOptions {
+        DiskOptions { queue_depth: self.queue_depth, ..self.buffer.usual() }
     }
 
     /// Capacity in bytes.

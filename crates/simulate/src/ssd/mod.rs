@@ -4,6 +4,7 @@
 //! A logical page always lives on the same die (pages are striped over dies by number), so every die collects its own
 //! garbage. Reads go before programs and erases, and suspend them where the flash can.
 
+mod act;
 mod buffer;
 mod dies;
 mod filling;
@@ -11,21 +12,19 @@ mod ftl;
 mod map;
 mod precondition;
 mod run;
-mod simulate;
 
 pub use ftl::{Ftl, Programmed};
 pub use run::Ssd;
-pub use simulate::{FlashStream, simulate};
 
 use crate::Error;
-use crate::drive::Status;
+use crate::drive::{Power, Status};
 use crate::extent::Extent;
 use crate::seek::nanoseconds;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Bytes of a block that traces count in.
-const SECTOR_BYTES: u32 = 512;
+pub const SECTOR_BYTES: u32 = 512;
 
 /// Most physical pages: they are counted in 32 bits.
 const PAGES_MOST: u64 = (1 << 32) - (1 << 16);
@@ -110,6 +109,9 @@ pub struct Parameters {
     pub flash: Flash,
     /// Controller.
     pub controller: Controller,
+    /// What it takes from the power supply.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub power: Option<Power>,
     /// Where each group of numbers comes from.
     pub sources: BTreeMap<String, String>,
 }
@@ -129,6 +131,8 @@ pub struct Model {
     pub flash: Flash,
     /// What it holds at the beginning.
     pub filled: Filled,
+    /// What it takes from the power supply, if that is known.
+    pub power: Option<Power>,
     /// Pages of the write buffer.
     pub buffer_pages: usize,
     /// Pages that a die programs at once.
@@ -173,6 +177,7 @@ impl Parameters {
             page_blocks: u64::from(flash.page_bytes / SECTOR_BYTES),
             flash,
             filled: self.filled,
+            power: self.power,
             buffer_pages: (controller.write_buffer_bytes / u64::from(flash.page_bytes)) as usize,
             batch_pages: flash.batch_pages(),
             power_loss_protection: controller.power_loss_protection,
@@ -275,7 +280,8 @@ impl<'a> From<&'a Model> for Extent<'a> {
             name: &model.name,
             sector_bytes: SECTOR_BYTES,
             blocks: model.blocks,
-            has_flash: true,
+            discards: true,
+            flushes: true,
         }
     }
 }

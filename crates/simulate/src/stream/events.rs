@@ -1,122 +1,121 @@
-//! Disks with host queues, on buses of their own or on one together: whoever acts next, in the order of time.
+//! Drives with host queues, alone and in arrays, on buses of their own or on one together: whoever acts next, in the order of time.
 
-use crate::command::{BusNeed, DiskOptions, Traffic};
-use crate::disk::Disk;
-use crate::drive::Drive;
+use super::Kind;
+use super::station::{Coming, Current, Station};
+use super::unit::Unit;
+use super::volume::{Flight, Volume};
+use crate::array::{Array, Level, Part};
+use crate::command::{Command, Done};
 use crate::job::{Arrivals, Configuration, Job, SimulatedRequest};
-use crate::schedule::{Queue, Scheduler, Waiting};
+use crate::schedule::Scheduler;
 use std::collections::VecDeque;
 
-/// All disks, and the requests that are not complete.
+/// All drives, and the requests that are not complete.
 #[derive(Clone, Debug)]
 pub struct Events<'a> {
     arrivals: Arrivals,
     scheduler: Scheduler,
     shared_bus: bool,
+    array: Array,
+    volumes: Vec<Volume>,
     stations: Vec<Station<'a>>,
     bus_free_ns: u64,
     /// Requests by the number that queues know them by.
-    flights: Vec<(u64, Job)>,
+    flights: Vec<Flight>,
     /// Numbers to be used again.
     spare: Vec<usize>,
-}
-
-/// Where a disk and its queue stand.
-#[derive(Clone, Debug)]
-struct Station<'a> {
-    disk: Disk<'a>,
-    queue: Queue,
-    /// Requests that are not yet in the queue: when they come, in a closed system how long after the one before.
-    coming: VecDeque<(u64, usize)>,
-    /// When it acts next; `u64::MAX` when nothing is known to be done.
-    at_ns: u64,
-    /// The request at the disk that needs the bus.
-    current: Option<(Waiting, u64, BusNeed)>,
-    free_ns: u64,
-    /// Recorded completion of the last request that came, for the think times of a closed system.
-    before_ns: u64,
-}
-
-impl Station<'_> {
-    /// When the next request comes.
-    fn arrival(&self, arrivals: Arrivals) -> Option<u64> {
-        let &(at, _) = self.coming.front()?;
-        Some(if arrivals == Arrivals::Closed { self.free_ns + at } else { at })
-    }
-
-    /// Puts into the queue what has come by `now_ns`.
-    fn admit(&mut self, flights: &[(u64, Job)], arrivals: Arrivals, now_ns: u64) {
-        while let Some(arrival_ns) = self.arrival(arrivals).filter(|&at| at <= now_ns) {
-            let Some((_, row)) = self.coming.pop_front() else { return };
-            self.queue.push(Waiting { row, arrival_ns, command: flights[row].1.command });
-            if arrivals == Arrivals::Closed {
-                return;
-            }
-        }
-    }
-
-    /// After a completion: when the next request can be sent.
-    fn rest(&mut self, arrivals: Arrivals) {
-        self.at_ns = if self.queue.is_empty() {
-            self.arrival(arrivals).map_or(u64::MAX, |at| at.max(self.free_ns))
-        } else {
-            self.free_ns
-        };
-    }
+    parts: Vec<Part>,
 }
 
 impl<'a> Events<'a> {
-    /// No disks yet.
+    /// No drives yet.
     pub fn new(options: &Configuration) -> Self {
         Self {
             arrivals: options.arrivals,
             scheduler: options.scheduler,
             shared_bus: options.shared_bus,
+            array: options.array,
+            volumes: Vec::new(),
             stations: Vec::new(),
             bus_free_ns: 0,
             flights: Vec::new(),
             spare: Vec::new(),
+            parts: Vec::new(),
         }
     }
 
-    /// One more disk.
-    pub fn add(&mut self, drive: &'a Drive, options: DiskOptions) {
-        self.stations.push(Station {
-            disk: Disk::new(drive, options),
-            queue: Queue::new(self.scheduler),
+    /// One more volume, of drives like this.
+    pub fn add(&mut self, kind: Kind<'a>) {
+        let (sector_bytes, depth) = match kind {
+            Kind::Disk(drive, options) => (drive.sector_bytes, options.queue_depth),
+            Kind::Flash(_) => (crate::ssd::SECTOR_BYTES, 1),
+        };
+        self.volumes.push(Volume {
+            array: self.array,
+            sector_bytes,
+            first: self.stations.len(),
             coming: VecDeque::new(),
-            at_ns: u64::MAX,
-            current: None,
+            is_busy: false,
             free_ns: 0,
             before_ns: 0,
         });
+        let scheduler = self.scheduler;
+        let station = |_| Station::new(kind, scheduler, depth);
+        self.stations.extend((0..self.array.disks).map(station));
+    }
+
+    /// The drives.
+    pub fn units(&self) -> impl Iterator<Item = &Unit<'a>> {
+        self.stations.iter().map(|station| &station.unit)
     }
 
     /// The next request: everything before it happens first, as far as it does not depend on what comes later.
     pub fn push(&mut self, ticket: u64, job: &Job, done: &mut impl FnMut(u64, SimulatedRequest)) {
-        let station = &mut self.stations[usize::from(job.disk)];
+        let row = self.spare.pop().unwrap_or(self.flights.len());
+        let flight = Flight::new(ticket, *job);
+        match self.flights.get_mut(row) {
+            Some(place) => *place = flight,
+            None => self.flights.push(flight),
+        }
         let at = match self.arrivals {
             Arrivals::Queued => job.io.queued_ns,
             Arrivals::Issued => job.io.issued_ns,
-            Arrivals::Closed => job.io.queued_ns.saturating_sub(station.before_ns),
+            Arrivals::Closed => return self.push_closed(row, job, done),
         };
-        station.before_ns = job.io.completed_ns;
-        let row = self.spare.pop().unwrap_or(self.flights.len());
-        match self.flights.get_mut(row) {
-            Some(flight) => *flight = (ticket, *job),
-            None => self.flights.push((ticket, *job)),
+        self.run_until(at, done);
+        self.start(row, at);
+    }
+
+    /// A request of a closed system: it comes some time after the one before it is complete.
+    fn push_closed(&mut self, row: usize, job: &Job, done: &mut impl FnMut(u64, SimulatedRequest)) {
+        let volume = &mut self.volumes[usize::from(job.disk)];
+        let thinks_ns = job.io.queued_ns.saturating_sub(volume.before_ns);
+        volume.before_ns = job.io.completed_ns;
+        volume.coming.push_back((thinks_ns, row));
+        self.go_on(usize::from(job.disk));
+        // A volume that has no request may get one at any time: others go on only while all have one.
+        while self.volumes.iter().all(|volume| volume.is_busy) {
+            let Some(at) = self.earliest() else { return };
+            self.act(at, done);
         }
-        if self.arrivals != Arrivals::Closed {
-            self.run_until(at, done);
+    }
+
+    /// Starts the next request of a volume of a closed system that has none.
+    fn go_on(&mut self, at: usize) {
+        let volume = &mut self.volumes[at];
+        if volume.is_busy {
+            return;
         }
-        let station = &mut self.stations[usize::from(job.disk)];
-        station.coming.push_back((at, row));
-        if station.at_ns == u64::MAX && station.current.is_none() {
-            station.rest(self.arrivals);
+        if let Some((thinks_ns, row)) = volume.coming.pop_front() {
+            volume.is_busy = true;
+            let from_ns = volume.free_ns + thinks_ns;
+            self.start(row, from_ns);
         }
-        if self.arrivals == Arrivals::Closed {
-            self.run_fed(done);
-        }
+    }
+
+    /// Everything that is left.
+    pub fn finish(&mut self, done: &mut impl FnMut(u64, SimulatedRequest)) {
+        self.run_until(u64::MAX, done);
     }
 
     /// Most requests that were waiting or at work at once.
@@ -125,12 +124,41 @@ impl<'a> Events<'a> {
         self.flights.len()
     }
 
-    /// Everything that is left.
-    pub fn finish(&mut self, done: &mut impl FnMut(u64, SimulatedRequest)) -> Traffic {
-        self.run_until(u64::MAX, done);
-        self.stations
-            .iter()
-            .fold(Traffic::default(), |sum, station| sum.plus(&station.disk.traffic))
+    /// A request comes to its volume.
+    fn start(&mut self, row: usize, at_ns: u64) {
+        let job = self.flights[row].job;
+        let volume = &self.volumes[usize::from(job.disk)];
+        let copy = self.copy(volume, &job.command);
+        let mut parts = std::mem::take(&mut self.parts);
+        volume.array.plan(job.command, volume.sector_bytes, copy, &mut parts);
+        let flight = &mut self.flights[row];
+        flight.arrival_ns = at_ns;
+        flight.later.extend(parts.iter().filter(|part| part.second));
+        parts.retain(|part| !part.second);
+        self.send(row, &parts, at_ns);
+        self.parts = parts;
+    }
+
+    /// The disk of a mirror that a read goes to: that with fewest commands, and of those the one that was last nearest.
+    fn copy(&self, volume: &Volume, command: &Command) -> u16 {
+        if volume.array.level != Level::Mirrored || command.write {
+            return 0;
+        }
+        let key = |disk: &u16| {
+            let station = &self.stations[volume.first + usize::from(*disk)];
+            (station.load(), station.last_block.abs_diff(command.block))
+        };
+        (0..volume.array.disks).min_by_key(key).unwrap_or(0)
+    }
+
+    fn send(&mut self, row: usize, parts: &[Part], at_ns: u64) {
+        let flight = &mut self.flights[row];
+        flight.send(parts.len());
+        let first = self.volumes[usize::from(flight.job.disk)].first;
+        for part in parts {
+            let coming = Coming { at_ns, flight: row, command: part.command };
+            self.stations[first + usize::from(part.disk)].send(coming);
+        }
     }
 
     /// What happens before `limit_ns`.
@@ -140,15 +168,7 @@ impl<'a> Events<'a> {
         }
     }
 
-    /// In a closed system a disk that has no request may get one at any time: others go on only while all have one.
-    fn run_fed(&mut self, done: &mut impl FnMut(u64, SimulatedRequest)) {
-        while self.stations.iter().all(|station| station.at_ns < u64::MAX) {
-            let Some(at) = self.earliest() else { return };
-            self.act(at, done);
-        }
-    }
-
-    /// The disk that acts next: the first of the earliest.
+    /// The drive that acts next: the first of the earliest.
     #[inline]
     fn earliest(&self) -> Option<usize> {
         match self.stations.len() {
@@ -158,33 +178,68 @@ impl<'a> Events<'a> {
         }
     }
 
-    /// What a disk does at its time: takes a request, or transfers it on the bus.
+    /// What a drive does at its time: takes a command, or transfers it on the bus.
     fn act(&mut self, at: usize, done: &mut impl FnMut(u64, SimulatedRequest)) {
         let station = &mut self.stations[at];
         let now = station.at_ns;
+        if station.unit.takes_many() {
+            let Some(coming) = station.arrived(now) else { return station.wait() };
+            let flags = self.flights[coming.flight].job.io.flags;
+            let served = station.unit.serve(now, coming.command, flags);
+            station.wait();
+            return self.part_done(coming.flight, now, served, done);
+        }
         if station.current.is_none() {
-            station.admit(&self.flights, self.arrivals, now);
-            let Some(waiting) = station.queue.pop(now, &station.disk) else {
-                station.rest(self.arrivals);
-                return;
-            };
-            let need = station.disk.begin(now, waiting.command);
-            station.current = Some((waiting, now, need));
-            if self.shared_bus {
-                station.at_ns = need.at_ns;
+            let Some(waiting) = station.next(now) else { return station.wait() };
+            let flags = self.flights[waiting.row].job.io.flags;
+            match station.unit.begin(now, waiting.command, flags) {
+                Err(served) => {
+                    station.rest(served.completed_ns);
+                    return self.part_done(waiting.row, waiting.arrival_ns, served, done);
+                }
+                Ok(need) => station.current = Some(Current { waiting, begun_ns: now, need }),
+            }
+            if let (true, Some(current)) = (self.shared_bus, station.current) {
+                station.at_ns = current.need.at_ns;
                 return;
             }
         }
-        let Some((waiting, issued_ns, need)) = station.current.take() else { return };
+        let Some(Current { waiting, begun_ns, need }) = station.current.take() else { return };
         let granted = if self.shared_bus { need.at_ns.max(self.bus_free_ns) } else { need.at_ns };
         self.bus_free_ns = granted + need.for_ns;
-        let served = station.disk.finish(granted, need);
-        station.free_ns = served.completed_ns;
+        let flags = self.flights[waiting.row].job.io.flags;
+        let mut served = station.unit.finish([begun_ns, granted], need, waiting.command, flags);
+        served.parts.waited_ns += begun_ns - waiting.arrival_ns.min(begun_ns);
+        station.last_block = waiting.command.block + waiting.command.count;
         // What came while the disk was busy is in the queue before the next choice.
-        station.rest(self.arrivals);
-        let (ticket, job) = &self.flights[waiting.row];
-        let queued_ns = self.arrivals.queued_ns(job, waiting.arrival_ns);
-        done(*ticket, SimulatedRequest::new(job, queued_ns, issued_ns, served));
-        self.spare.push(waiting.row);
+        station.rest(served.completed_ns);
+        self.part_done(waiting.row, waiting.arrival_ns, served, done);
+    }
+
+    /// A part of a request is complete; what waits for it begins, or the request is complete.
+    fn part_done(
+        &mut self,
+        row: usize,
+        issued_ns: u64,
+        served: Done,
+        done: &mut impl FnMut(u64, SimulatedRequest),
+    ) {
+        let flight = &mut self.flights[row];
+        if !flight.part_done(issued_ns, served) {
+            return;
+        }
+        let at_ns = flight.completed_ns();
+        if !flight.later.is_empty() {
+            let later = std::mem::take(&mut flight.later);
+            return self.send(row, &later, at_ns);
+        }
+        done(flight.ticket, flight.told(self.arrivals));
+        let volume = usize::from(flight.job.disk);
+        self.spare.push(row);
+        self.volumes[volume].free_ns = at_ns;
+        if self.arrivals == Arrivals::Closed {
+            self.volumes[volume].is_busy = false;
+            self.go_on(volume);
+        }
     }
 }

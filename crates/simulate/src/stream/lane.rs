@@ -1,23 +1,22 @@
-//! A disk of its own that takes its jobs one after the other.
+//! A drive of its own that takes its jobs one after the other, or as they come where it takes many.
 
-use crate::command::{DiskOptions, Traffic};
-use crate::disk::Disk;
-use crate::drive::Drive;
+use super::unit::{Kind, Unit};
 use crate::job::{Arrivals, Job, SimulatedRequest};
 
-/// The disk, and where it stands.
+/// The drive, and where it stands.
 #[derive(Clone, Debug)]
 pub struct Lane<'a> {
-    disk: Disk<'a>,
+    /// The drive.
+    pub unit: Unit<'a>,
     free_ns: u64,
     /// Recorded completion of the job before.
     before_ns: u64,
 }
 
 impl<'a> Lane<'a> {
-    /// A disk at rest.
-    pub fn new(drive: &'a Drive, options: DiskOptions) -> Self {
-        Self { disk: Disk::new(drive, options), free_ns: 0, before_ns: 0 }
+    /// A drive at rest.
+    pub fn new(kind: Kind<'a>) -> Self {
+        Self { unit: Unit::new(kind), free_ns: 0, before_ns: 0 }
     }
 
     /// Carries out the next job.
@@ -28,14 +27,10 @@ impl<'a> Lane<'a> {
             Arrivals::Issued => job.io.issued_ns,
             Arrivals::Closed => self.free_ns + job.io.queued_ns.saturating_sub(self.before_ns),
         };
-        let issued_ns = arrival_ns.max(self.free_ns);
-        let done = self.disk.serve(issued_ns, job.command);
+        let issued_ns =
+            if self.unit.takes_many() { arrival_ns } else { arrival_ns.max(self.free_ns) };
+        let done = self.unit.serve(issued_ns, job.command, job.io.flags);
         (self.free_ns, self.before_ns) = (done.completed_ns, job.io.completed_ns);
         SimulatedRequest::new(job, arrivals.queued_ns(job, arrival_ns), issued_ns, done)
-    }
-
-    /// What the disk wrote.
-    pub fn traffic(&self) -> Traffic {
-        self.disk.traffic
     }
 }

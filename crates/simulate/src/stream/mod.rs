@@ -1,16 +1,21 @@
-//! Disks that take jobs as they come: memory for the requests that wait, however long the trace is.
+//! Drives that take jobs as they come: memory for the requests that wait, however long the trace is.
 
 mod events;
 mod issue_order;
 mod lane;
+mod station;
+mod unit;
+mod volume;
 
-use crate::command::{DiskOptions, Traffic};
-use crate::drive::Drive;
+use crate::array::Level;
+use crate::command::{Traffic, Work};
 use crate::job::{Arrivals, Configuration, Job, SimulatedRequest};
 use crate::schedule::Scheduler;
 use events::Events;
-pub use issue_order::IssueOrder;
+use issue_order::IssueOrder;
 use lane::Lane;
+pub use unit::Kind;
+use unit::Unit;
 
 /// A simulation at work.
 ///
@@ -26,31 +31,33 @@ pub struct Stream<'a> {
 
 #[derive(Clone, Debug)]
 enum Way<'a> {
-    /// Disks that share nothing and keep the order of arrival: each job begins when it has come and the one before it is
+    /// Drives that share nothing and keep the order of arrival: each job begins when it has come and the one before it is
     /// complete.
     Lanes(Vec<Lane<'a>>),
-    /// Host queues in any order, and buses that disks share.
+    /// Host queues in any order, and buses that drives share.
     Events(Events<'a>),
 }
 
 impl<'a> Stream<'a> {
-    /// A simulation without disks.
+    /// A simulation without drives.
     pub fn new(options: &Configuration) -> Self {
         // In a closed system nobody waits, so that the host has nothing to choose.
         let keeps_order =
             options.scheduler == Scheduler::Fcfs || options.arrivals == Arrivals::Closed;
-        let way = match keeps_order && !options.shared_bus {
+        let reorders = options.disk.queue_depth > 1 && options.arrivals != Arrivals::Closed;
+        let is_simple = options.array.level == Level::Single && !reorders;
+        let way = match keeps_order && is_simple && !options.shared_bus {
             true => Way::Lanes(Vec::new()),
             false => Way::Events(Events::new(options)),
         };
         Self { arrivals: options.arrivals, by_issue: IssueOrder::default(), next: 0, way }
     }
 
-    /// Adds a disk, the next after those there are.
-    pub fn add(&mut self, drive: &'a Drive, options: DiskOptions) {
+    /// Adds a drive or, where the options say so, an array of them: the next after those there are.
+    pub fn add(&mut self, kind: Kind<'a>) {
         match &mut self.way {
-            Way::Lanes(lanes) => lanes.push(Lane::new(drive, options)),
-            Way::Events(events) => events.add(drive, options),
+            Way::Lanes(lanes) => lanes.push(Lane::new(kind)),
+            Way::Events(events) => events.add(kind),
         }
     }
 
@@ -72,16 +79,29 @@ impl<'a> Stream<'a> {
         }
     }
 
-    /// Completes all that was taken, and tells what the disks wrote.
+    /// Completes all that was taken, and tells what the drives wrote.
     pub fn finish(&mut self, done: &mut impl FnMut(u64, SimulatedRequest)) -> Traffic {
         while let Some((ticket, job)) = self.by_issue.pop(true) {
             self.way.push(ticket, &job, self.arrivals, done);
         }
-        match &mut self.way {
-            Way::Lanes(lanes) => {
-                lanes.iter().fold(Traffic::default(), |sum, lane| sum.plus(&lane.traffic()))
-            }
-            Way::Events(events) => events.finish(done),
+        if let Way::Events(events) = &mut self.way {
+            events.finish(done);
+        }
+        self.units().fold(Traffic::default(), |sum, unit| sum.plus(&unit.traffic()))
+    }
+
+    /// How long the drives had something to do so far.
+    pub fn work(&self) -> Work {
+        self.units().fold(Work::default(), |sum, unit| Work {
+            busy_ns: sum.busy_ns + unit.busy_ns,
+            drives: sum.drives + 1,
+        })
+    }
+
+    fn units(&self) -> Box<dyn Iterator<Item = &Unit<'a>> + '_> {
+        match &self.way {
+            Way::Lanes(lanes) => Box::new(lanes.iter().map(|lane| &lane.unit)),
+            Way::Events(events) => Box::new(events.units()),
         }
     }
 }

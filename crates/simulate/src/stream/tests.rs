@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::testing;
-use crate::{Command, WriteCache};
+use crate::{Command, DiskOptions, WriteCache};
 use ioscape_schema::Io;
 use proptest::prelude::*;
 
@@ -59,11 +59,11 @@ proptest! {
         let jobs = jobs(&dice);
         for arrivals in [Arrivals::Queued, Arrivals::Issued, Arrivals::Closed] {
             for (cache, read_ahead) in caches() {
-                let disk = DiskOptions { read_ahead, cache };
+                let disk = DiskOptions { read_ahead, cache, queue_depth: 1 };
                 let options = Configuration { disk, arrivals, ..Configuration::default() };
                 let with = |way| {
                     let mut stream = Stream { way, ..Stream::new(&options) };
-                    (0..3).for_each(|_| stream.add(&drive, disk));
+                    (0..3).for_each(|_| stream.add(Kind::Disk(&drive, disk)));
                     stream
                 };
                 let short = told(&jobs, with(Way::Lanes(Vec::new())), usize::MAX);
@@ -84,7 +84,7 @@ proptest! {
                 let options = Configuration { arrivals, scheduler, shared_bus: true, ..Configuration::default() };
                 let stream = || {
                     let mut stream = Stream::new(&options);
-                    (0..3).for_each(|_| stream.add(&drive, options.disk));
+                    (0..3).for_each(|_| stream.add(Kind::Disk(&drive, options.disk)));
                     stream
                 };
                 let whole = told(&jobs, stream(), usize::MAX);
@@ -100,7 +100,7 @@ fn a_request_that_is_done_takes_no_memory() {
     let drive = testing::simple();
     let options = Configuration { scheduler: Scheduler::CScan, ..Configuration::default() };
     let mut stream = Stream::new(&options);
-    stream.add(&drive, options.disk);
+    stream.add(Kind::Disk(&drive, options.disk));
     let command = Command { block: 5, count: 1, write: false, synchronous: true };
     for row in 0..10_000u64 {
         let io = Io { queued_ns: row * 40 * MS, ..Io::default() };
@@ -108,4 +108,126 @@ fn a_request_that_is_done_takes_no_memory() {
     }
     let Way::Events(events) = &stream.way else { panic!("a host queue needs events") };
     assert!(events.remembered() <= 2, "{}", events.remembered());
+}
+
+/// A drive on which every access takes 5 ms, and its bus nothing.
+fn five_ms() -> crate::Drive {
+    let mut parameters = testing::simple_parameters();
+    parameters.rotation_ms = 0.0001;
+    parameters.seek = crate::seek::SeekCurve::Constant { time: 0.0 };
+    parameters.mechanism.head_switch_ms = 0.0;
+    parameters.controller.read_before_ms = 5.0;
+    parameters.controller.write_before_ms = 5.0;
+    parameters.build().unwrap()
+}
+
+/// Mean time of requests of `count` blocks at 8-block boundaries that come `every_ms`, and the mean utilization.
+fn on_array(array: &str, count: u64, write: bool, every_ms: f64, requests: u64) -> (f64, f64) {
+    let drive = five_ms();
+    let array = crate::array::Array::parse(array).unwrap();
+    let options = Configuration { array, ..Configuration::default() };
+    let mut stream = Stream::new(&options);
+    stream.add(Kind::Disk(&drive, options.disk));
+    let (mut sum, mut last) = (0.0, 0);
+    let mut done = |_: u64, row: SimulatedRequest| {
+        sum += row.elapsed_ns() as f64;
+        last = last.max(row.io.completed_ns);
+    };
+    for row in 0..requests {
+        let block = row * 7919 % 2000 * 8 / count * count;
+        let command = Command { block, count, write, synchronous: true };
+        let queued_ns = (row as f64 * every_ms * 1e6) as u64;
+        let io = Io { queued_ns, ..Io::default() };
+        stream.take(&[Job { row, disk: 0, io, command }], &mut done);
+    }
+    stream.finish(&mut done);
+    let work = stream.work();
+    (sum / requests as f64 / 1e6, work.busy_ns as f64 / (last as f64 * work.drives as f64))
+}
+
+#[test]
+fn arrays_take_the_accesses_of_their_closed_forms() {
+    // Requests that never meet: reads one access; a small write with parity two, one after the other, on two disks each.
+    for (array, write, accesses, per_request) in [
+        ("raid0:4:64K", false, 1.0, 1.0),
+        ("raid0:4:64K", true, 1.0, 1.0),
+        ("raid1:2", false, 1.0, 1.0),
+        ("raid1:2", true, 1.0, 2.0),
+        ("raid5:5:64K", false, 1.0, 1.0),
+        ("raid5:5:64K", true, 2.0, 4.0),
+    ] {
+        let (mean, busy) = on_array(array, 8, write, 100.0, 400);
+        assert!((mean / (5.0 * accesses) - 1.0).abs() < 0.001, "{array} {write}: {mean}");
+        let disks: f64 = array[6..7].parse().unwrap();
+        let truth = per_request * 5.0 / 100.0 / disks;
+        assert!((busy / truth - 1.0).abs() < 0.01, "{array} {write}: {busy} for {truth}");
+    }
+    // A whole row is written without reading: 4 chunks of 16 blocks and their parity, at once.
+    let (mean, busy) = on_array("raid5:5:8K", 64, true, 100.0, 200);
+    assert!((mean - 5.0).abs() < 0.01 && (busy - 0.05).abs() < 0.001, "{mean} {busy}");
+}
+
+#[test]
+fn arrays_saturate_at_their_disks_rates() {
+    // All come at once, so that requests are done evenly over the whole time; with parity over its second half, behind the reading.
+    for (array, write, rate, mean_share) in [
+        ("raid0:4:4K", false, 4.0 / 5.0, 0.5),
+        ("raid1:2", false, 2.0 / 5.0, 0.5),
+        ("raid1:2", true, 1.0 / 5.0, 0.5),
+        ("raid5:5:4K", false, 5.0 / 5.0, 0.5),
+        ("raid5:5:4K", true, 5.0 / 5.0 / 4.0, 0.75),
+    ] {
+        let requests = 4000u64;
+        let (mean, busy) = on_array(array, 8, write, 0.01, requests);
+        let truth = requests as f64 / rate * mean_share;
+        assert!((mean / truth - 1.0).abs() < 0.05, "{array} {write}: {mean} for {truth}");
+        assert!(busy > 0.93, "{array} {write}: {busy}");
+    }
+}
+
+#[test]
+fn a_queue_in_the_drive_shortens_accesses_and_a_volatile_cache_hides_writes() {
+    let drive = crate::drives::find("generic-hdd").unwrap().build().unwrap();
+    let usual = drive.usual();
+    assert_eq!(usual.queue_depth, 32);
+    let mean = |disk: DiskOptions, flags, every_ms: u64| {
+        let options = Configuration { disk, ..Configuration::default() };
+        let mut stream = Stream::new(&options);
+        stream.add(Kind::Disk(&drive, disk));
+        let mut rows = Told::new();
+        for row in 0..600u64 {
+            let write = row % 3 == 0;
+            let block = row * 2_654_435_761 % 900_000_000 * 8;
+            let command = Command { block, count: 8, write, synchronous: true };
+            let io = Io { queued_ns: row * every_ms * MS, flags, ..Io::default() };
+            let request = ioscape_schema::Request {
+                op: if write { ioscape_schema::Op::Write } else { ioscape_schema::Op::Read },
+                ..Default::default()
+            };
+            let job = Job { row, disk: 0, io: Io { request, ..io }, command };
+            stream.take(&[job], &mut |ticket, row| rows.push((ticket, row)));
+        }
+        stream.finish(&mut |ticket, row| rows.push((ticket, row)));
+        assert_eq!(rows.len(), 600);
+        let of = |write: bool| {
+            let some = rows
+                .iter()
+                .filter(|(_, r)| (r.io.request.op == ioscape_schema::Op::Write) == write);
+            let times: Vec<f64> = some.map(|(_, r)| r.elapsed_ns() as f64 / 1e6).collect();
+            times.iter().sum::<f64>() / times.len() as f64
+        };
+        (of(false), of(true))
+    };
+    let none = ioscape_schema::IoFlags::empty();
+    let plain = DiskOptions { queue_depth: 1, cache: WriteCache::None, ..usual };
+    let (reads, _) = mean(plain, none, 5);
+    let (queued, _) = mean(DiskOptions { queue_depth: 32, ..plain }, none, 5);
+    assert!(queued < 0.5 * reads, "overloaded without a queue: {reads} ms, {queued} ms with one");
+    let (_, writes) = mean(plain, none, 50);
+    let (_, hidden) = mean(DiskOptions { queue_depth: 1, ..usual }, none, 50);
+    assert!(hidden < 0.1 * writes, "{hidden} ms for {writes} ms");
+    // Written through to the medium, it hides nothing.
+    let (_, through) =
+        mean(DiskOptions { queue_depth: 1, ..usual }, ioscape_schema::IoFlags::FUA, 50);
+    assert!(through > 0.7 * writes, "{through} ms for {writes} ms");
 }

@@ -1,0 +1,301 @@
+//! Arrays of disks: which disks a request goes to, and in which order (Patterson, Gibson & Katz 1988; Chen et al. 1994).
+
+use crate::command::Command;
+use ioscape_schema::units::parse_bytes;
+use std::fmt;
+
+/// How the blocks of a volume lie on its disks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Level {
+    /// One disk.
+    #[default]
+    Single,
+    /// Chunks in turn (RAID 0).
+    Striped,
+    /// The same blocks on every disk (RAID 1).
+    Mirrored,
+    /// Chunks in turn, with a chunk of parity in every row, on another disk in each (RAID 5, left-symmetric).
+    Parity,
+}
+
+/// An array.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Array {
+    /// Its layout.
+    pub level: Level,
+    /// Its disks.
+    pub disks: u16,
+    /// Bytes that lie together on a disk.
+    pub chunk_bytes: u64,
+}
+
+/// Usual size of a chunk.
+const CHUNK_BYTES: u64 = 64 << 10;
+
+/// Most disks of an array.
+const DISKS_MOST: u16 = 256;
+
+impl Default for Array {
+    fn default() -> Self {
+        Self { level: Level::Single, disks: 1, chunk_bytes: CHUNK_BYTES }
+    }
+}
+
+/// A command to one disk of an array.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// Which one.
+    pub disk: u16,
+    /// Whether it waits for the others that do not.
+    pub second: bool,
+    /// What is asked.
+    pub command: Command,
+}
+
+impl Array {
+    /// Reads `none`, `raid0:DISKS[:CHUNK]`, `raid1:DISKS` or `raid5:DISKS[:CHUNK]`.
+    ///
+    /// # Errors
+    /// The text is none of them, or there are too few disks.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let mut words = text.split(':');
+        let (level, least) = match words.next() {
+            Some("none") => return Ok(Self::default()),
+            Some("raid0") => (Level::Striped, 2),
+            Some("raid1") => (Level::Mirrored, 2),
+            Some("raid5") => (Level::Parity, 3),
+            _ => {
+                return Err(format!(
+                    "{text:?}: give none, raid0:DISKS, raid1:DISKS or raid5:DISKS"
+                ));
+            }
+        };
+        let disks = words.next().and_then(|n| n.parse().ok());
+        let Some(disks) = disks.filter(|n| (least..=DISKS_MOST).contains(n)) else {
+            return Err(format!("{text}: give {least} to {DISKS_MOST} disks after the colon"));
+        };
+        let chunk_bytes = match words.next() {
+            Some(_) if level == Level::Mirrored => {
+                return Err(format!("{text}: a mirror has no chunks"));
+            }
+            Some(size) => parse_bytes(size).map_err(|e| format!("{text}: {e}"))?,
+            None => CHUNK_BYTES,
+        };
+        if words.next().is_some() || chunk_bytes == 0 || chunk_bytes % 4096 != 0 {
+            return Err(format!("{text}: a chunk has a multiple of 4 KiB"));
+        }
+        Ok(Self { level, disks, chunk_bytes })
+    }
+
+    /// Blocks of a volume on disks of `blocks` blocks of `sector` bytes.
+    pub fn blocks(&self, blocks: u64, sector: u32) -> u64 {
+        let chunk = self.chunk(sector);
+        match self.level {
+            Level::Single | Level::Mirrored => blocks,
+            Level::Striped => blocks / chunk * chunk * u64::from(self.disks),
+            Level::Parity => blocks / chunk * chunk * (u64::from(self.disks) - 1),
+        }
+    }
+
+    fn chunk(&self, sector: u32) -> u64 {
+        (self.chunk_bytes / u64::from(sector)).max(1)
+    }
+
+    /// The commands that a command becomes; `copy` is the disk of a mirror that a read goes to.
+    pub fn plan(&self, command: Command, sector: u32, copy: u16, into: &mut Vec<Part>) {
+        into.clear();
+        let part = |disk| Part { disk, second: false, command };
+        match self.level {
+            Level::Single => into.push(part(0)),
+            // A flush goes to every disk.
+            _ if command.count == 0 => into.extend((0..self.disks).map(part)),
+            Level::Mirrored if !command.write => into.push(part(copy)),
+            Level::Mirrored => into.extend((0..self.disks).map(part)),
+            Level::Striped => self.striped(command, sector, u64::from(self.disks), into),
+            Level::Parity if !command.write => {
+                self.striped(command, sector, u64::from(self.disks) - 1, into);
+            }
+            Level::Parity => self.with_parity(command, sector, into),
+        }
+        if self.disks > 1 {
+            into.sort_by_key(|part| (part.second, part.disk, part.command.block));
+            into.dedup_by(|next, before| joined(before, next));
+        }
+    }
+
+    /// Every chunk that is touched, on its disk; `wide` chunks of data are in a row.
+    fn striped(&self, command: Command, sector: u32, wide: u64, into: &mut Vec<Part>) {
+        let chunk = self.chunk(sector);
+        let (mut block, end) = (command.block, command.block + command.count);
+        while block < end {
+            let (number, within) = (block / chunk, block % chunk);
+            let count = (chunk - within).min(end - block);
+            let (row, disk) = (number / wide, self.disk_of(number / wide, number % wide));
+            let command = Command { block: row * chunk + within, count, ..command };
+            into.push(Part { disk, second: false, command });
+            block += count;
+        }
+    }
+
+    /// The disk of a row's chunk of data.
+    fn disk_of(&self, row: u64, at: u64) -> u16 {
+        match self.level {
+            Level::Parity => ((self.parity_of(row) + 1 + at) % u64::from(self.disks)) as u16,
+            _ => at as u16,
+        }
+    }
+
+    /// The disk of a row's parity.
+    fn parity_of(&self, row: u64) -> u64 {
+        let disks = u64::from(self.disks);
+        disks - 1 - row % disks
+    }
+
+    /// A write row by row: a whole row needs nothing read. Otherwise the parity follows from what is overwritten and the old parity, or
+    /// from what is not overwritten, whichever reads from fewer disks; data and parity are written when that has been read.
+    fn with_parity(&self, command: Command, sector: u32, into: &mut Vec<Part>) {
+        let wide = u64::from(self.disks) - 1;
+        let row_blocks = self.chunk(sector) * wide;
+        let (mut block, end) = (command.block, command.block + command.count);
+        while block < end {
+            let until = ((block / row_blocks + 1) * row_blocks).min(end);
+            self.row(Command { block, count: until - block, ..command }, sector, into);
+            block = until;
+        }
+    }
+
+    fn row(&self, command: Command, sector: u32, into: &mut Vec<Part>) {
+        let (chunk, wide) = (self.chunk(sector), u64::from(self.disks) - 1);
+        let row = command.block / (chunk * wide);
+        let from = into.len();
+        self.striped(command, sector, wide, into);
+        let data: Vec<Part> = into.drain(from..).collect();
+        let low = data.iter().map(|part| part.command.block).min().unwrap_or(0);
+        let high = data.iter().map(|p| p.command.block + p.command.count).max().unwrap_or(0);
+        let all = Command { block: low, count: high - low, ..command };
+        let parity = Part { disk: self.parity_of(row) as u16, second: false, command: all };
+        let untouched: Vec<Part> = (0..wide)
+            .map(|at| Part { disk: self.disk_of(row, at), second: false, command: all })
+            .filter(|part| {
+                !data.iter().any(|p| (p.disk, p.command.count) == (part.disk, all.count))
+            })
+            .collect();
+        let reads = if untouched.len() < data.len() + 1 {
+            untouched
+        } else {
+            data.iter().copied().chain([parity]).collect()
+        };
+        let read = |part: Part| Part { command: Command { write: false, ..part.command }, ..part };
+        let second = !reads.is_empty();
+        into.extend(reads.into_iter().map(read));
+        into.extend(data.into_iter().chain([parity]).map(|part| Part { second, ..part }));
+    }
+}
+
+/// Joins two commands to one disk that lie behind one another.
+fn joined(before: &mut Part, next: &mut Part) -> bool {
+    let (first, then) = (&mut before.command, &next.command);
+    let joins = (before.disk, before.second, first.write) == (next.disk, next.second, then.write)
+        && first.block + first.count == then.block;
+    if joins {
+        first.count += then.count;
+    }
+    joins
+}
+
+impl fmt::Display for Array {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (disks, chunk) = (self.disks, self.chunk_bytes >> 10);
+        match self.level {
+            Level::Single => f.write_str("none"),
+            Level::Striped => write!(f, "raid0:{disks}:{chunk}K"),
+            Level::Mirrored => write!(f, "raid1:{disks}"),
+            Level::Parity => write!(f, "raid5:{disks}:{chunk}K"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn planned(
+        array: &str,
+        block: u64,
+        count: u64,
+        write: bool,
+    ) -> Vec<(u16, bool, bool, u64, u64)> {
+        let command = Command { block, count, write, synchronous: true };
+        let mut parts = Vec::new();
+        Array::parse(array).unwrap().plan(command, 512, 0, &mut parts);
+        let told = |p: &Part| (p.disk, p.second, p.command.write, p.command.block, p.command.count);
+        parts.iter().map(told).collect()
+    }
+
+    #[test]
+    fn a_small_write_with_parity_reads_two_and_writes_two() {
+        // Row 0: data on disks 0 to 3, parity on 4. Block 130 is in the second chunk of 128 blocks.
+        assert_eq!(
+            planned("raid5:5", 130, 8, true),
+            [
+                (1, false, false, 2, 8),
+                (4, false, false, 2, 8),
+                (1, true, true, 2, 8),
+                (4, true, true, 2, 8)
+            ]
+        );
+        // A whole row needs no reading.
+        let whole = planned("raid5:5", 512, 512, true);
+        assert_eq!(whole.len(), 5);
+        assert!(whole.iter().all(|part| !part.1 && part.2 && part.3 == 128 && part.4 == 128));
+        // Three chunks of four: the fourth alone is read.
+        let most = planned("raid5:5", 0, 384, true);
+        assert_eq!((most[0], most.len()), ((3, false, false, 0, 128), 5));
+    }
+
+    #[test]
+    fn reads_are_split_by_chunks_and_joined_on_a_disk() {
+        assert_eq!(
+            planned("raid0:2", 100, 256, false),
+            [(0, false, false, 100, 128), (1, false, false, 0, 128)]
+        );
+        assert_eq!(planned("raid1:3", 7, 2, true).len(), 3);
+        assert_eq!(planned("raid1:3", 7, 2, false), [(0, false, false, 7, 2)]);
+    }
+
+    #[test]
+    fn arrays_are_read_and_told() {
+        for text in ["none", "raid0:4:64K", "raid1:2", "raid5:3:16K"] {
+            assert_eq!(Array::parse(text).unwrap().to_string(), text);
+        }
+        for wrong in ["raid6:4", "raid5:2", "raid0", "raid1:2:64K", "raid0:2:100", "raid0:2:64K:1"]
+        {
+            assert!(Array::parse(wrong).is_err(), "{wrong}");
+        }
+        let five = Array::parse("raid5:5").unwrap();
+        assert_eq!(five.blocks(1000, 512), 7 * 128 * 4);
+    }
+
+    proptest! {
+        #[test]
+        fn every_block_has_one_place_and_no_two_share_it(disks in 3u16..7, blocks in 1u64..2000) {
+            for level in [Level::Striped, Level::Parity] {
+                let array = Array { level, disks, chunk_bytes: 4096 };
+                let mut seen = std::collections::BTreeSet::new();
+                let mut parts = Vec::new();
+                for block in 0..blocks {
+                    let command = Command { block, count: 1, write: false, synchronous: true };
+                    array.plan(command, 512, 0, &mut parts);
+                    prop_assert_eq!(parts.len(), 1);
+                    let row = parts[0].command.block / 8;
+                    prop_assert!(level == Level::Striped || u64::from(parts[0].disk) != array.parity_of(row));
+                    prop_assert!(seen.insert((parts[0].disk, parts[0].command.block)));
+                }
+                let whole = Command { block: 0, count: blocks, write: false, synchronous: true };
+                array.plan(whole, 512, 0, &mut parts);
+                prop_assert_eq!(parts.iter().map(|p| p.command.count).sum::<u64>(), blocks);
+            }
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! A drive and the queues in front of it: the host's, and the drive's own.
+
+use super::unit::{Kind, Unit};
+use crate::command::{BusNeed, Command};
+use crate::schedule::{Queue, Scheduler, Waiting};
+use std::collections::VecDeque;
+
+/// A command on its way to a disk.
+#[derive(Clone, Copy, Debug)]
+pub struct Coming {
+    /// When it comes.
+    pub at_ns: u64,
+    /// The request that it is part of.
+    pub flight: usize,
+    /// What is asked.
+    pub command: Command,
+}
+
+/// A command at the drive that needs the bus.
+#[derive(Clone, Copy, Debug)]
+pub struct Current {
+    /// The command; `arrival_ns` is when it was issued to the drive.
+    pub waiting: Waiting,
+    /// When the drive began with it.
+    pub begun_ns: u64,
+    /// The bus that it needs.
+    pub need: BusNeed,
+}
+
+/// Where a drive and its queues stand.
+#[derive(Clone, Debug)]
+pub struct Station<'a> {
+    /// The drive.
+    pub unit: Unit<'a>,
+    /// The host's queue.
+    host: Queue,
+    /// The drive's own.
+    own: Queue,
+    /// Commands that the drive takes, the one in progress included.
+    depth: usize,
+    /// Commands that are not yet in a queue, by time.
+    coming: VecDeque<Coming>,
+    /// When it acts next; `u64::MAX` when nothing is known to be done.
+    pub at_ns: u64,
+    /// The command at the drive that needs the bus.
+    pub current: Option<Current>,
+    free_ns: u64,
+    /// First block after the last command.
+    pub last_block: u64,
+}
+
+impl<'a> Station<'a> {
+    /// A drive at rest, which takes `depth` commands and chooses among them by the shortest access, aged.
+    pub fn new(kind: Kind<'a>, scheduler: Scheduler, depth: u32) -> Self {
+        Self {
+            unit: Unit::new(kind),
+            host: Queue::new(scheduler),
+            own: Queue::new(Scheduler::AgedSatf),
+            depth: depth.max(1) as usize,
+            coming: VecDeque::new(),
+            at_ns: u64::MAX,
+            current: None,
+            free_ns: 0,
+            last_block: 0,
+        }
+    }
+
+    /// Commands that are not complete.
+    pub fn load(&self) -> usize {
+        self.coming.len() + self.host.len() + self.own.len() + usize::from(self.current.is_some())
+    }
+
+    /// A command that will come.
+    pub fn send(&mut self, coming: Coming) {
+        let at = self.coming.partition_point(|other| other.at_ns <= coming.at_ns);
+        self.coming.insert(at, coming);
+        if self.current.is_none() {
+            self.at_ns = self.at_ns.min(coming.at_ns.max(self.free_ns));
+        }
+    }
+
+    /// The next command that comes by `now_ns`.
+    pub fn arrived(&mut self, now_ns: u64) -> Option<Coming> {
+        self.coming.front().filter(|coming| coming.at_ns <= now_ns)?;
+        self.coming.pop_front()
+    }
+
+    /// Puts what has come by `now_ns`, when the drive is free, into the queues, and gives the command that the drive takes next. What came
+    /// while the drive had room went to it at once.
+    pub fn next(&mut self, now_ns: u64) -> Option<Waiting> {
+        while let Some(Coming { at_ns, flight, command }) = self.arrived(now_ns) {
+            let waiting = Waiting { row: flight, arrival_ns: at_ns, command };
+            if self.depth > 1 && self.host.is_empty() && self.own.len() + 1 < self.depth {
+                self.own.push(waiting);
+            } else {
+                self.host.push(waiting);
+            }
+        }
+        let disk = self.unit.disk()?;
+        while self.own.len() < self.depth {
+            let Some(waiting) = self.host.pop(now_ns, disk) else { break };
+            self.own.push(Waiting { arrival_ns: now_ns, ..waiting });
+        }
+        self.own.pop(now_ns, disk)
+    }
+
+    /// After a completion: when the next command can be taken.
+    pub fn rest(&mut self, free_ns: u64) {
+        self.free_ns = free_ns;
+        self.wait();
+    }
+
+    /// When the next command can be taken.
+    pub fn wait(&mut self) {
+        self.at_ns = if self.host.is_empty() && self.own.is_empty() {
+            self.coming.front().map_or(u64::MAX, |coming| coming.at_ns.max(self.free_ns))
+        } else {
+            self.free_ns
+        };
+    }
+}
