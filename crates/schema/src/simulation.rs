@@ -91,6 +91,9 @@ pub struct SimulatedCell {
     /// Mean share of the time in which a drive has a command; 0 in files of before it was kept.
     #[serde(default)]
     pub utilization: f64,
+    /// Against the recorded times, where every trace was simulated on a drive of its own; otherwise it is told once for all cells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agreement: Option<SimulationAgreement>,
     /// Energy that all drives took, in joules, where their files tell it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub energy_j: Option<f64>,

@@ -22,8 +22,11 @@ pub struct SimulateArgs {
     pub trace: Vec<PathBuf>,
     /// A drive by name, its parameter file (.toml), or a DiskSim file (.parv, .diskspecs, .model or .seek); several are
     /// compared with one another. DEVICE=DRIVE is for that device of the trace
-    #[arg(long, value_name = "[DEVICE=]NAME | FILE", required = true)]
+    #[arg(long, value_name = "[DEVICE=]NAME | FILE", required_unless_present = "own_drive")]
     pub drive: Vec<String>,
+    /// Each trace by itself, on the drive whose file lies beside it: NAME.toml, NAME.parv or NAME.diskspecs for NAME.trace
+    #[arg(long, conflicts_with_all = ["drive", "rows", "absorption"])]
+    pub own_drive: bool,
     /// An array of drives for every device: none, raid0:DISKS[:CHUNK], raid1:DISKS or raid5:DISKS[:CHUNK] [default: none]
     #[arg(long, value_name = "ARRAY", value_parser = Array::parse)]
     pub array: Option<Array>,

@@ -5,7 +5,7 @@ use super::tables::{Column, table};
 use crate::simulation as charts;
 use crate::text::percent;
 use ioscape_schema::units::{Bytes, Nanos};
-use ioscape_schema::{SimulatedCell, Simulation};
+use ioscape_schema::{SimulatedCell, Simulation, SimulationAgreement};
 
 /// The simulation as text.
 pub fn text(simulation: &Simulation, style: &Style) -> String {
@@ -45,6 +45,18 @@ pub fn text(simulation: &Simulation, style: &Style) -> String {
             each(|c| percent(c.absorbed_bytes as f64 / c.written_bytes.max(1) as f64)),
         ),
     ];
+    let agreements = simulation.cells.iter().any(|c| c.agreement.is_some());
+    let against = |pick: fn(&SimulationAgreement) -> String| {
+        let of = move |c: &SimulatedCell| c.agreement.as_ref().map_or(String::new(), pick);
+        simulation.cells.iter().map(of)
+    };
+    let compared = agreements.then(|| {
+        [
+            Column::numbers("Measured", against(|a| Nanos(a.measured_mean_ns).to_string())),
+            Column::numbers("rms", against(|a| Nanos(a.rms_ns).to_string())),
+            Column::numbers("demerit", against(|a| percent(a.demerit))),
+        ]
+    });
     let energy = |c: &SimulatedCell| c.energy_j.map_or(String::new(), charts::energy);
     let columns: Vec<Column> = columns
         .into_iter()
@@ -55,6 +67,7 @@ pub fn text(simulation: &Simulation, style: &Style) -> String {
                 .any(|c| c.energy_j.is_some())
                 .then(|| Column::numbers("Energy", each(energy))),
         )
+        .chain(compared.into_iter().flatten())
         .collect();
     out += &table(&columns.iter().collect::<Vec<_>>(), style);
     out

@@ -1,5 +1,7 @@
 //! `ioscape simulate`: a trace against simulated disks, in all combinations asked for, in one pass.
 
+mod own_drives;
+
 use crate::args::SimulateArgs;
 use crate::drives::DriveFiles;
 use crate::failure::Failure;
@@ -23,6 +25,9 @@ use std::sync::{Mutex, PoisonError};
 /// # Errors
 /// A drive or trace that cannot be read or do not fit, and output that cannot be written.
 pub fn main(args: &SimulateArgs) -> Result<(), Failure> {
+    if args.own_drive {
+        return own_drives::main(args);
+    }
     if let Some(path) = &args.rows {
         format_of_rows(path)?;
     }
@@ -181,17 +186,9 @@ fn told(
     args: &SimulateArgs,
     setups: &[Setup],
     trace: &Rows,
-    Found { cells, absorption }: Found<'_>,
+    found: Found<'_>,
 ) -> Result<Simulation, Failure> {
-    trace.done();
-    if trace.interrupted() {
-        return Err(Failure::Interrupted("interrupted: nothing was written".to_owned()));
-    }
-    trace.check()?;
-    let Some(first) = cells.first().map(|at| &at.cell).filter(|cell| cell.requests() > 0) else {
-        return Err(Failure::Misuse("no request of the trace moves data on these devices".into()));
-    };
-    warn(setups, &cells, trace);
+    let first = finished_one(setups, trace, &found)?;
     let progress = Progress::of_jobs(0, 1, "simulate");
     progress.doing("comparison with the recorded times");
     let agreement = first.agreement();
@@ -214,10 +211,29 @@ fn told(
         devices: first.devices().iter().map(|&d| device_name(trace.info(), d)).collect(),
         arrivals: args.arrivals.name().to_owned(),
         requests: first.requests(),
-        cells: cells.iter().map(kept).collect(),
+        cells: found.cells.iter().map(kept).collect(),
         agreement,
-        absorption,
+        absorption: found.absorption,
     })
+}
+
+/// The first cell of a trace that was simulated to its end, with what the user should know of it.
+fn finished_one<'f, 'a>(
+    setups: &[Setup],
+    trace: &Rows,
+    found: &'f Found<'a>,
+) -> Result<&'f Cell<'a>, Failure> {
+    trace.done();
+    if trace.interrupted() {
+        return Err(Failure::Interrupted("interrupted: nothing was written".to_owned()));
+    }
+    trace.check()?;
+    let first = found.cells.first().map(|at| &at.cell).filter(|cell| cell.requests() > 0);
+    let nothing =
+        || Failure::Misuse("no request of the trace moves data on these devices".to_owned());
+    let first = first.ok_or_else(nothing)?;
+    warn(setups, &found.cells, trace);
+    Ok(first)
 }
 
 /// What the user should know of the trace on each setup.

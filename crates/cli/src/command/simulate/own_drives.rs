@@ -1,0 +1,69 @@
+//! `ioscape simulate --own-drive`: every trace on the drive it was measured on, one row each.
+
+use super::{begun, check_flash, finished_one, pass};
+use crate::args::SimulateArgs;
+use crate::drives::DriveFiles;
+use crate::failure::Failure;
+use crate::output;
+use crate::outputs;
+use crate::traces::Rows;
+use ioscape_schema::{SimulatedCell, Simulation};
+use ioscape_simulate::catalog::Files;
+use ioscape_simulate::cell::Setup;
+use std::path::Path;
+
+/// How files that describe a drive end.
+const ENDINGS: [&str; 3] = ["toml", "parv", "diskspecs"];
+
+/// Runs the command.
+///
+/// # Errors
+/// A trace without a drive beside it, one that does not fit it, and output that cannot be written.
+pub fn main(args: &SimulateArgs) -> Result<(), Failure> {
+    let names = outputs::names_of(&args.out).reads("the trace", &args.trace);
+    let mut outputs = names.open()?;
+    let mut all = Simulation {
+        drive: "each trace on its own".to_owned(),
+        arrivals: args.arrivals.name().to_owned(),
+        ..Simulation::default()
+    };
+    let (mut traces, mut status) = (Vec::new(), Vec::new());
+    for path in &args.trace {
+        let drive = beside(path)?;
+        let setups = Setup::all(&[drive], args.precondition, &DriveFiles)?;
+        check_flash(args, &setups)?;
+        let choices = args.choices();
+        let mut trace = Rows::open(std::slice::from_ref(path), &args.of_trace)?;
+        let cells = begun(args, &setups, &choices, false)?;
+        let found = pass(args, cells, &mut trace, None)?;
+        let first = finished_one(&setups, &trace, &found)?;
+        all.requests += first.requests();
+        all.devices.push(path.file_stem().unwrap_or_default().to_string_lossy().into_owned());
+        let agreement = first.agreement();
+        all.cells.extend(found.cells.iter().map(|at| SimulatedCell {
+            drive: Some(setups[0].name()),
+            agreement: agreement.clone(),
+            ..at.cell.kept()
+        }));
+        traces.push(path.display().to_string());
+        status.push(setups[0].status());
+    }
+    status.dedup();
+    (all.trace, all.drive_status) = (traces.join(", "), status.join("; "));
+    let mut document = output::document(0);
+    document.outcome = Some(all.into());
+    outputs::pour(&mut outputs, &document, args.out.json)
+}
+
+/// The file beside a trace that describes its drive.
+fn beside(trace: &Path) -> Result<String, Failure> {
+    let files = ENDINGS.map(|ending| trace.with_extension(ending));
+    let found = files.iter().find(|file| DriveFiles.exists(file));
+    found.map(|file| file.display().to_string()).ok_or_else(|| {
+        Failure::Misuse(format!(
+            "{}: no drive lies beside it; looked for {}",
+            trace.display(),
+            files.map(|file| file.display().to_string()).join(", ")
+        ))
+    })
+}
