@@ -1464,6 +1464,9 @@ class SimulatedCell:
     scheduler: str
     # Bytes the host wrote.
     written_bytes: int
+    # Against the recorded times, where every trace was simulated on a drive of its own; otherwise it is told
+    # once for all cells.
+    agreement: Optional[SimulationAgreement] = None
     # The array that stands for every device: `raid0:DISKS:CHUNK`, `raid1:DISKS` or `raid5:DISKS:CHUNK`; absent:
     # a drive alone.
     array: Optional[str] = None
