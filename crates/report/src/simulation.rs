@@ -15,8 +15,16 @@ pub fn amplification(simulation: &Simulation) -> Option<String> {
     ))
 }
 
-/// The write policy of a cell, without its size.
+/// The drive, where drives are compared, and the write policy of a cell, without its size.
 pub fn policy(cell: &SimulatedCell) -> String {
+    match &cell.drive {
+        Some(drive) => format!("{drive}: {}", policy_alone(cell)),
+        None => policy_alone(cell),
+    }
+}
+
+/// The write policy of a cell, without its size.
+pub fn policy_alone(cell: &SimulatedCell) -> String {
     let mut name = match cell.destage.as_deref() {
         Some(destage) => format!("{} {destage}", cell.cache),
         None => cell.cache.clone(),
@@ -30,9 +38,6 @@ pub fn policy(cell: &SimulatedCell) -> String {
     }
     if let Some(array) = &cell.array {
         name.push_str(&format!(", {array}"));
-    }
-    if let Some(drive) = &cell.drive {
-        name = format!("{drive}: {name}");
     }
     name
 }

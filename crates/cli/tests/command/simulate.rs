@@ -441,7 +441,7 @@ fn drives_and_arrays_are_compared_in_one_table() {
     assert!(found[1].physical.write.mean_ns > 1.3 * found[0].physical.write.mean_ns);
     let text = ioscape().arg("simulate").arg(&trace).args(&all).assert().success();
     let text = String::from_utf8_lossy(&text.get_output().stdout).into_owned();
-    for word in ["hp-97560:", "generic-ssd:", "p50", "Busy", "Energy"] {
+    for word in ["hp-97560 ", "generic-ssd ", "p50", "Busy", "Energy"] {
         assert!(text.contains(word), "{word}: {text}");
     }
 }

@@ -26,49 +26,68 @@ pub fn text(simulation: &Simulation, style: &Style) -> String {
     if let Some(words) = charts::amplification(simulation) {
         out += &style.paragraph("  ", "  ", &words);
     }
-    let each = |pick: fn(&SimulatedCell) -> String| simulation.cells.iter().map(pick);
-    let columns = [
-        Column::words("Policy", each(charts::policy)),
-        Column::numbers(
-            "Cache",
-            each(|c| c.cache_bytes.map_or(String::new(), |b| Bytes(b as f64).to_string())),
-        ),
-        Column::numbers("Physical", each(|c| Nanos(c.physical.all.mean_ns).to_string())),
-        Column::numbers("reads", each(|c| Nanos(c.physical.read.mean_ns).to_string())),
-        Column::numbers("writes", each(|c| Nanos(c.physical.write.mean_ns).to_string())),
-        Column::numbers("Elapsed", each(|c| Nanos(c.elapsed.all.mean_ns).to_string())),
-        Column::numbers("p50", each(|c| Nanos(c.elapsed.all.p50_ns as f64).to_string())),
-        Column::numbers("p99", each(|c| Nanos(c.elapsed.all.p99_ns as f64).to_string())),
-        Column::numbers("Busy", each(|c| percent(c.utilization))),
-        Column::numbers(
-            "Absorbed",
-            each(|c| percent(c.absorbed_bytes as f64 / c.written_bytes.max(1) as f64)),
-        ),
-    ];
-    let agreements = simulation.cells.iter().any(|c| c.agreement.is_some());
-    let against = |pick: fn(&SimulationAgreement) -> String| {
-        let of = move |c: &SimulatedCell| c.agreement.as_ref().map_or(String::new(), pick);
-        simulation.cells.iter().map(of)
+    let columns = match simulation.cells.iter().any(|cell| cell.drive.is_some()) {
+        true => drives(simulation, style),
+        false => policies(simulation),
     };
-    let compared = agreements.then(|| {
-        [
-            Column::numbers("Measured", against(|a| Nanos(a.measured_mean_ns).to_string())),
-            Column::numbers("rms", against(|a| Nanos(a.rms_ns).to_string())),
-            Column::numbers("demerit", against(|a| percent(a.demerit))),
-        ]
-    });
-    let energy = |c: &SimulatedCell| c.energy_j.map_or(String::new(), charts::energy);
-    let columns: Vec<Column> = columns
-        .into_iter()
-        .chain(
-            simulation
-                .cells
-                .iter()
-                .any(|c| c.energy_j.is_some())
-                .then(|| Column::numbers("Energy", each(energy))),
-        )
-        .chain(compared.into_iter().flatten())
-        .collect();
     out += &table(&columns.iter().collect::<Vec<_>>(), style);
     out
+}
+
+/// What is told of every cell by words.
+fn each<'a>(
+    simulation: &'a Simulation,
+    pick: impl Fn(&SimulatedCell) -> String + 'a,
+) -> impl Iterator<Item = String> + 'a {
+    simulation.cells.iter().map(pick)
+}
+
+/// The columns of a table of policies.
+fn policies(simulation: &Simulation) -> Vec<Column> {
+    let numbers = |head: &str, pick: fn(&SimulatedCell) -> String| {
+        Column::numbers(head, each(simulation, pick))
+    };
+    vec![
+        Column::words("Policy", each(simulation, charts::policy)),
+        numbers("Cache", |c| c.cache_bytes.map_or(String::new(), |b| Bytes(b as f64).to_string())),
+        numbers("Physical", |c| Nanos(c.physical.all.mean_ns).to_string()),
+        numbers("reads", |c| Nanos(c.physical.read.mean_ns).to_string()),
+        numbers("writes", |c| Nanos(c.physical.write.mean_ns).to_string()),
+        numbers("Elapsed", |c| Nanos(c.elapsed.all.mean_ns).to_string()),
+        numbers("p99", |c| Nanos(c.elapsed.all.p99_ns as f64).to_string()),
+        numbers("Busy", |c| percent(c.utilization)),
+        numbers("Absorbed", |c| percent(c.absorbed_bytes as f64 / c.written_bytes.max(1) as f64)),
+    ]
+}
+
+/// The columns of a table of drives: response times, utilization, and energy and agreement where they are known.
+fn drives(simulation: &Simulation, style: &Style) -> Vec<Column> {
+    let numbers = |head: &str, pick: fn(&SimulatedCell) -> String| {
+        Column::numbers(head, each(simulation, pick))
+    };
+    let drive = |c: &SimulatedCell| style.clean(c.drive.as_deref().unwrap_or_default()).to_string();
+    let mut columns = vec![
+        Column::words("Drive", each(simulation, drive)),
+        Column::words("Policy", each(simulation, charts::policy_alone)),
+        numbers("Response", |c| Nanos(c.elapsed.all.mean_ns).to_string()),
+        numbers("p50", |c| Nanos(c.elapsed.all.p50_ns as f64).to_string()),
+        numbers("p99", |c| Nanos(c.elapsed.all.p99_ns as f64).to_string()),
+        numbers("Busy", |c| percent(c.utilization)),
+    ];
+    if simulation.cells.iter().any(|c| c.energy_j.is_some()) {
+        let energy = |c: &SimulatedCell| c.energy_j.map_or(String::new(), charts::energy);
+        columns.push(numbers("Energy", energy));
+    }
+    if simulation.cells.iter().any(|c| c.agreement.is_some()) {
+        columns.extend([
+            numbers("Measured", |c| compared(c, |a| Nanos(a.measured_mean_ns).to_string())),
+            numbers("rms", |c| compared(c, |a| Nanos(a.rms_ns).to_string())),
+            numbers("Demerit", |c| compared(c, |a| percent(a.demerit))),
+        ]);
+    }
+    columns
+}
+
+fn compared(cell: &SimulatedCell, pick: fn(&SimulationAgreement) -> String) -> String {
+    cell.agreement.as_ref().map_or(String::new(), pick)
 }
