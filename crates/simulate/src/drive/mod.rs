@@ -1,5 +1,7 @@
 //! A drive: its parameter file, and the integers that a run needs of it.
 
+pub use power::Power;
+
 use crate::Error;
 use crate::command::{DiskOptions, WriteCache};
 use crate::layout::{Layout, Plan, Remap, TrackOrder, Zone};
@@ -9,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 mod check;
+mod power;
 
 /// How far a drive's parameters can be trusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -231,24 +234,6 @@ impl BufferParameters {
 /// Whether a value need not be written to a file.
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
-}
-
-/// What a drive takes from the power supply, in watts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Power {
-    /// While it has a command.
-    pub active_w: f64,
-    /// While it has none.
-    pub idle_w: f64,
-}
-
-impl Power {
-    /// Energy in joules of drives that were busy for a part of a time, both in nanoseconds.
-    pub fn energy_j(&self, busy_ns: u64, of_ns: u64) -> f64 {
-        let idle_ns = of_ns.saturating_sub(busy_ns) as f64;
-        (self.active_w * busy_ns as f64 + self.idle_w * idle_ns) / 1e9
-    }
 }
 
 /// A drive's parameter file.

@@ -1,6 +1,6 @@
 //! `ioscape simulate --own-drive`: every trace on the drive it was measured on, one row each.
 
-use super::{begun, check_flash, finished_one, pass};
+use super::pass::{begun, check_flash, finished_one, pass};
 use crate::args::SimulateArgs;
 use crate::drives::DriveFiles;
 use crate::failure::Failure;

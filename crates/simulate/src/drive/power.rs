@@ -1,0 +1,32 @@
+//! What a drive takes from the power supply.
+
+use serde::{Deserialize, Serialize};
+
+/// What a drive takes from the power supply, in watts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Power {
+    /// While it has a command.
+    pub active_w: f64,
+    /// While it has none.
+    pub idle_w: f64,
+}
+
+impl Power {
+    /// Energy in joules of drives that were busy for a part of a time, both in nanoseconds.
+    pub fn energy_j(&self, busy_ns: u64, of_ns: u64) -> f64 {
+        let idle_ns = of_ns.saturating_sub(busy_ns) as f64;
+        (self.active_w * busy_ns as f64 + self.idle_w * idle_ns) / 1e9
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_busy_drive_takes_more() {
+        let power = Power { active_w: 8.0, idle_w: 5.0 };
+        assert_eq!(power.energy_j(250_000_000, 1_000_000_000), 0.25 * 8.0 + 0.75 * 5.0);
+    }
+}
