@@ -26,6 +26,10 @@ struct Slot<F> {
     flight: F,
 }
 
+/// The queue is filled by its eighths: handed in all at once, requests that complete together would stay together, and the
+/// device would find its queue empty while the next ones are made.
+const PARTS: usize = 8;
+
 /// A ring, its slots, and which of them wait for what.
 pub(crate) struct Uring<C: Content = Stamp> {
     // Declared before the slots, so that it is dropped first: the kernel lets go of the buffers before they are freed.
@@ -35,6 +39,8 @@ pub(crate) struct Uring<C: Content = Stamp> {
     free: Vec<u16>,
     /// Slots whose request has to be submitted, for the first time or again.
     unsubmitted: Vec<u16>,
+    /// New requests handed in by one call.
+    batch: usize,
     registered: bool,
     content: C,
     // The ring holds the registered file; this keeps its description alive for plain opcodes alike.
@@ -66,7 +72,9 @@ impl<C: Content> Uring<C> {
                 flight: C::Flight::default(),
             })
             .collect();
-        Ok(Self { ring, slots, free, unsubmitted: Vec::new(), registered, content, _file: file })
+        let batch = (depth as usize / PARTS).max(1);
+        let unsubmitted = Vec::new();
+        Ok(Self { ring, slots, free, unsubmitted, batch, registered, content, _file: file })
     }
 
     /// Whether the kernel took the buffers for registered I/O; it refuses where too little memory may be locked.
@@ -82,7 +90,8 @@ impl<C: Content> Uring<C> {
     ) -> Result<(), Fault> {
         while stream.goes_on() {
             self.fill(source, stream)?;
-            self.submit(1)?;
+            // There is nothing to wait for while a slot is free.
+            self.submit(usize::from(self.free.is_empty()))?;
             let done = self.reap(stream)?;
             stream.think(done);
         }
@@ -93,13 +102,14 @@ impl<C: Content> Uring<C> {
         Ok(())
     }
 
-    /// Gives every free slot a request.
+    /// Gives free slots a request each, up to a batch.
     fn fill<S: FnMut() -> Request, K: Keep>(
         &mut self,
         source: &mut S,
         stream: &Stream<'_, K>,
     ) -> Result<(), Fault> {
-        while let Some(index) = self.free.pop() {
+        while self.unsubmitted.len() < self.batch {
+            let Some(index) = self.free.pop() else { break };
             let slot = &mut self.slots[usize::from(index)];
             slot.request = source();
             slot.done = 0;
@@ -114,7 +124,7 @@ impl<C: Content> Uring<C> {
         Ok(())
     }
 
-    /// Hands all that waits to the kernel and waits for `want` completions.
+    /// Hands all that is unsubmitted to the kernel and waits for `want` completions.
     fn submit(&mut self, want: usize) -> Result<(), Fault> {
         let mut waiting = std::mem::take(&mut self.unsubmitted);
         for index in waiting.drain(..) {
