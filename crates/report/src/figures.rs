@@ -25,7 +25,7 @@ pub fn x_axis(parameter: Parameter, series: &[Series]) -> Axis {
     let (scale, unit) = match parameter {
         Parameter::UniqueBytes | Parameter::SizeMean => (Scale::Log2, Unit::Bytes),
         Parameter::ReadFrac | Parameter::SeqFrac => (Scale::Linear, Unit::Percent),
-        Parameter::ProcessNum => (Scale::Log2, Unit::Count),
+        Parameter::ProcessNum | Parameter::QueueDepth => (Scale::Log2, Unit::Count),
     };
     let range = match unit {
         Unit::Percent => [-0.02, 1.02],
@@ -182,7 +182,7 @@ pub fn read_frac(evaluation: &Evaluation, quantity: Quantity) -> Option<Chart> {
 pub fn region(index: usize, region: &Region, quantity: Quantity) -> Vec<(Parameter, Chart)> {
     let class = &*region_class(index);
     let (name, shape) = (&*region.name, Shape::nth(index));
-    let mut charts: Vec<(Parameter, Chart)> = Parameter::ALL
+    let mut charts: Vec<(Parameter, Chart)> = Parameter::WITH_DEPTH
         .into_iter()
         .filter_map(|parameter| {
             let points = region.curves.get(parameter).filter(|points| !points.is_empty())?;
@@ -253,7 +253,7 @@ pub fn all_parameters(all: &AllParameters) -> Vec<(Parameter, Chart)> {
 /// The point of a region that was measured at its focal vector.
 pub fn focal_point(region: &Region) -> Option<&Point> {
     let same = |workload: &Workload| {
-        Parameter::ALL.into_iter().all(|p| workload.get(p) == region.focal.get(p))
+        Parameter::WITH_DEPTH.into_iter().all(|p| workload.get(p) == region.focal.get(p))
     };
     points(region).find(|(_, point)| same(&point.measurement.workload)).map(|(_, point)| point)
 }
@@ -264,7 +264,7 @@ pub fn best_point(region: &Region) -> Option<(Parameter, &Point)> {
 }
 
 fn points(region: &Region) -> impl Iterator<Item = (Parameter, &Point)> {
-    Parameter::ALL
+    Parameter::WITH_DEPTH
         .into_iter()
         .filter_map(|parameter| Some((parameter, region.curves.get(parameter)?)))
         .flat_map(|(parameter, points)| points.iter().map(move |point| (parameter, point)))

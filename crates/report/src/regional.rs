@@ -14,12 +14,16 @@ pub fn rows(evaluation: &Evaluation) -> Vec<Vec<String>> {
         sequential_gain,
         concurrency_gain,
         write_to_read_ratio,
+        queue_depth_for_90_percent,
+        queue_depth_gain,
         ..
     } = &evaluation.findings;
-    let all: [Row; 4] = [
+    let all: [Row; 6] = [
         (size_name(evaluation), size_for_75_percent_bytes, size),
         ("Sequential over random".to_owned(), sequential_gain, gain),
         ("Several processes over one".to_owned(), concurrency_gain, gain),
+        ("A deep queue over one request".to_owned(), queue_depth_gain, gain),
+        ("Queue depth for 90 % of the best".to_owned(), queue_depth_for_90_percent, depth),
         ("Writes over reads".to_owned(), write_to_read_ratio, gain),
     ];
     let row = |(name, found, show): Row| {
@@ -42,8 +46,22 @@ fn size_name(evaluation: &Evaluation) -> String {
     }
 }
 
+/// Whether the bounds lie so far apart that the value between them says nothing, as the sentences have it.
+fn is_wide(found: &RegionFinding) -> bool {
+    found.high > 8.0 * found.low
+}
+
 fn size(found: &RegionFinding) -> String {
     let [value, low, high] = [found.value, found.low, found.high].map(|b| Bytes(b).to_string());
+    match is_wide(found) {
+        true => format!("cannot be told ({low} to {high})"),
+        false => bounded(&value, &low, &high),
+    }
+}
+
+fn depth(found: &RegionFinding) -> String {
+    let [value, low, high] =
+        [found.value, found.low, found.high].map(|d| ((d * 10.0).round() / 10.0).to_string());
     bounded(&value, &low, &high)
 }
 

@@ -41,7 +41,7 @@ pub fn value_of(parameter: Parameter, value: f64) -> String {
     match parameter {
         Parameter::UniqueBytes | Parameter::SizeMean => Bytes(value).to_string(),
         Parameter::ReadFrac | Parameter::SeqFrac => percent(value),
-        Parameter::ProcessNum => Count(value).to_string(),
+        Parameter::ProcessNum | Parameter::QueueDepth => Count(value).to_string(),
     }
 }
 
@@ -81,6 +81,7 @@ pub fn axis_label(parameter: Parameter) -> &'static str {
         Parameter::ReadFrac => "reads (read_frac)",
         Parameter::SeqFrac => "sequential (seq_frac)",
         Parameter::ProcessNum => "processes (process_num)",
+        Parameter::QueueDepth => "requests in flight (queue_depth)",
     }
 }
 

@@ -3,7 +3,7 @@
 mod machines;
 
 use ioscape_scaling::{EvaluationOptions, Phase, RecordedProbe, explore, plan};
-use ioscape_schema::{Access, Evaluation, Parameter, Point, Workload, WritePolicy};
+use ioscape_schema::{Access, Engine, Evaluation, Parameter, Point, Workload, WritePolicy};
 use machines::{Level, MIB, Machine, hierarchy, is_dsync, mix, options, shape, steps};
 
 fn file_cache(workload: &Workload) -> f64 {
@@ -28,6 +28,33 @@ fn points(evaluation: &Evaluation) -> Vec<&Point> {
         .chain(&evaluation.unique_bytes_write_curve)
         .chain(of_regions)
         .collect()
+}
+
+/// Serves up to 16 requests at once.
+fn parallel_disk(workload: &Workload) -> f64 {
+    let in_flight = f64::from(workload.queue_depth * workload.process_num);
+    1e6 * in_flight.min(16.0)
+}
+
+#[test]
+fn the_depth_of_the_queue_is_varied_where_requests_are_asynchronous() {
+    let mut asked = options(256.0 * MIB);
+    asked.base = Workload { engine: Engine::IoUring, access: Access::Direct, ..asked.base };
+    let evaluation = explore(&asked, &mut Machine::with_noise(5, 0.01, parallel_disk)).unwrap();
+    let region = &evaluation.regions[0];
+    let depths: Vec<f64> = region.curves.queue_depth.iter().map(|p| p.value).collect();
+    assert!(
+        depths.len() >= 5 && depths[0] == 1.0 && depths[depths.len() - 1] == 64.0,
+        "{depths:?}"
+    );
+    let found = &evaluation.findings.queue_depth_for_90_percent[0];
+    let enough = 0.9 * 16.0 / f64::from(region.focal.process_num);
+    assert!(found.low <= enough && enough <= found.high, "{found:?} for {enough}");
+
+    asked.base.engine = Engine::Psync;
+    let alone = explore(&asked, &mut Machine::with_noise(5, 0.01, parallel_disk)).unwrap();
+    assert!(alone.regions.iter().all(|region| region.curves.queue_depth.is_empty()));
+    assert!(alone.findings.queue_depth_gain.is_empty());
 }
 
 #[test]

@@ -54,7 +54,7 @@ pub struct Bounded {
     pub high: f64,
 }
 
-/// The curves of the four other parameters in one region (self-scaling paper, figure 7).
+/// The curves of the four other parameters in one region (self-scaling paper, figure 7), and that of the queue's depth.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RegionCurves {
     /// Throughput against mean request size.
@@ -72,6 +72,9 @@ pub struct RegionCurves {
     /// Throughput of all clients together against their number, each with a set of its own; where several took part.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub client_num: Vec<Point>,
+    /// Throughput against the depth of the queue; empty where requests are issued one at a time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub queue_depth: Vec<Point>,
 }
 
 impl RegionCurves {
@@ -83,6 +86,7 @@ impl RegionCurves {
             Parameter::ReadFrac => Some(&self.read_frac),
             Parameter::SeqFrac => Some(&self.seq_frac),
             Parameter::ProcessNum => Some(&self.process_num),
+            Parameter::QueueDepth => Some(&self.queue_depth),
         }
     }
 
@@ -94,6 +98,7 @@ impl RegionCurves {
             Parameter::ReadFrac => Some(&mut self.read_frac),
             Parameter::SeqFrac => Some(&mut self.seq_frac),
             Parameter::ProcessNum => Some(&mut self.process_num),
+            Parameter::QueueDepth => Some(&mut self.queue_depth),
         }
     }
 }
@@ -177,6 +182,12 @@ pub struct Findings {
     /// Throughput of pure writes over pure reads.
     #[serde(default)]
     pub write_to_read_ratio: Vec<RegionFinding>,
+    /// Least depth of the queue with 90 % of the best throughput; only with asynchronous requests.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub queue_depth_for_90_percent: Vec<RegionFinding>,
+    /// Best throughput with a deeper queue over that with one request at a time; only with asynchronous requests.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub queue_depth_gain: Vec<RegionFinding>,
     /// Whether concurrent writers to one file wait for one another, through the file cache and past it; empty where that was
     /// not measured.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -114,7 +114,7 @@ impl fmt::Display for Purpose {
 }
 
 fn parameter(text: &str) -> Option<Parameter> {
-    Parameter::ALL.into_iter().find(|p| p.name() == text)
+    Parameter::WITH_DEPTH.into_iter().find(|p| p.name() == text)
 }
 
 /// A number that documents count from 1, from 0.
@@ -196,6 +196,10 @@ mod tests {
             (unique(BorderOperation::Read), "unique_bytes read"),
             (unique(BorderOperation::Write).repeated(3), "unique_bytes write, round 3"),
             (CurveKey::Region { region: 0, parameter }.into(), "region 1 size_mean"),
+            (
+                CurveKey::Region { region: 1, parameter: Parameter::QueueDepth }.into(),
+                "region 2 queue_depth",
+            ),
             (
                 CurveKey::AllParameters { step: 0, parameter }.into(),
                 "all parameters size_mean, step 1",

@@ -294,7 +294,7 @@ impl Workload {
         Ok(())
     }
 
-    /// The value of one of the five parameters, in its own unit.
+    /// The value of a parameter, in its own unit.
     pub fn get(&self, parameter: Parameter) -> f64 {
         match parameter {
             Parameter::UniqueBytes => self.unique_bytes as f64,
@@ -302,10 +302,11 @@ impl Workload {
             Parameter::ReadFrac => self.read_frac,
             Parameter::SeqFrac => self.seq_frac,
             Parameter::ProcessNum => f64::from(self.process_num),
+            Parameter::QueueDepth => f64::from(self.queue_depth),
         }
     }
 
-    /// The same workload with one of the five parameters set; whole-number parameters are rounded.
+    /// The same workload with a parameter set; whole-number parameters are rounded.
     #[must_use]
     pub fn with(mut self, parameter: Parameter, value: f64) -> Self {
         match parameter {
@@ -314,12 +315,13 @@ impl Workload {
             Parameter::ReadFrac => self.read_frac = value.clamp(0.0, 1.0),
             Parameter::SeqFrac => self.seq_frac = value.clamp(0.0, 1.0),
             Parameter::ProcessNum => self.process_num = value.round().max(1.0) as u32,
+            Parameter::QueueDepth => self.queue_depth = value.round().max(1.0) as u32,
         }
         self
     }
 }
 
-/// One of the five parameters of the workload model.
+/// One of the five parameters of the workload model, or the depth of the queue, which only asynchronous requests have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Parameter {
@@ -333,12 +335,24 @@ pub enum Parameter {
     SeqFrac,
     /// Number of processes.
     ProcessNum,
+    /// Requests that each process keeps in flight.
+    QueueDepth,
 }
 
 impl Parameter {
-    /// All five, in the papers' order.
+    /// The five of the papers, in their order.
     pub const ALL: [Self; 5] =
         [Self::UniqueBytes, Self::SizeMean, Self::ReadFrac, Self::SeqFrac, Self::ProcessNum];
+
+    /// The five, and the depth of the queue.
+    pub const WITH_DEPTH: [Self; 6] = [
+        Self::UniqueBytes,
+        Self::SizeMean,
+        Self::ReadFrac,
+        Self::SeqFrac,
+        Self::ProcessNum,
+        Self::QueueDepth,
+    ];
 
     /// The papers' name, in snake case, as it appears in result files.
     pub fn name(self) -> &'static str {
@@ -348,12 +362,13 @@ impl Parameter {
             Self::ReadFrac => "read_frac",
             Self::SeqFrac => "seq_frac",
             Self::ProcessNum => "process_num",
+            Self::QueueDepth => "queue_depth",
         }
     }
 
     /// Whether the parameter is naturally seen on a logarithmic axis.
     pub fn is_logarithmic(self) -> bool {
-        matches!(self, Self::UniqueBytes | Self::SizeMean | Self::ProcessNum)
+        matches!(self, Self::UniqueBytes | Self::SizeMean | Self::ProcessNum | Self::QueueDepth)
     }
 }
 

@@ -160,6 +160,9 @@ pub struct EvaluateArgs {
     /// How requests reach the kernel: psync, io_uring or mmap [default: psync]
     #[arg(long, value_name = "ENGINE", value_parser = real_engine)]
     pub engine: Option<Engine>,
+    /// Requests each process keeps in flight in all curves but that of the depth itself; above 1 with --engine io_uring [default: 1]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub queue_depth: Option<u32>,
     /// What issues each stream of requests: processes or threads [default: processes]
     #[arg(long, value_name = "KIND")]
     pub workers: Option<Workers>,

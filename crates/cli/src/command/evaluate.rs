@@ -117,6 +117,7 @@ fn base(args: &EvaluateArgs, direct_align: Option<u64>) -> Workload {
         size_distribution: args.size_dist,
         align_bytes: direct_align.filter(|_| args.direct || args.direct_above.is_some()),
         engine: args.engine.unwrap_or_default(),
+        queue_depth: args.queue_depth.unwrap_or(1),
         access: access(args),
         direct_above_bytes: args.direct_above,
         workers: args.workers.unwrap_or_default(),

@@ -57,6 +57,7 @@ fn refuse_real(args: &EvaluateArgs) -> Result<(), Failure> {
         ("--memory", args.memory.is_some()),
         ("--direct-above", args.direct_above.is_some()),
         ("--engine", args.engine.is_some()),
+        ("--queue-depth", args.queue_depth.is_some()),
         ("--workers", args.workers.is_some()),
         ("--destroy-data", args.destroy_data),
         ("--resume", args.resume.is_some()),

@@ -31,7 +31,7 @@ pub fn evaluation(evaluation: &Evaluation) -> String {
     points(out, "read", "", unique_bytes, &evaluation.unique_bytes_read_curve);
     points(out, "write", "", unique_bytes, &evaluation.unique_bytes_write_curve);
     for region in &evaluation.regions {
-        for parameter in Parameter::ALL {
+        for parameter in Parameter::WITH_DEPTH {
             if let Some(curve) = region.curves.get(parameter) {
                 points(out, "region", &region.name, parameter, curve);
             }

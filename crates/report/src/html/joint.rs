@@ -137,7 +137,7 @@ pub fn parameters(systems: &[EvaluatedSystem]) -> String {
     ];
     let mut out = String::new();
     for (id, end, title) in ends {
-        let each = || Parameter::ALL.into_iter().filter(|p| *p != Parameter::UniqueBytes);
+        let each = || Parameter::WITH_DEPTH.into_iter().filter(|p| *p != Parameter::UniqueBytes);
         let charts = |quantity| -> Vec<(Parameter, Chart)> {
             each().filter_map(|p| Some((p, over_parameter(quantity, p, end, systems)?))).collect()
         };

@@ -117,7 +117,7 @@ pub fn points(evaluation: &Evaluation) -> String {
         out += &folded(name, unique_bytes, curve);
     }
     for region in &evaluation.regions {
-        for parameter in Parameter::ALL {
+        for parameter in Parameter::WITH_DEPTH {
             if let Some(curve) = region.curves.get(parameter) {
                 out += &folded(&region.name, parameter, curve);
             }

@@ -39,7 +39,7 @@ pub(crate) fn performing_well(axis: &Axis, points: &[(f64, f64)]) -> Option<[f64
 fn least_restrictive(parameter: Parameter, [low, high]: [f64; 2]) -> f64 {
     match parameter {
         Parameter::UniqueBytes => high,
-        Parameter::ProcessNum => (low - 1e-6).ceil(),
+        Parameter::ProcessNum | Parameter::QueueDepth => (low - 1e-6).ceil(),
         Parameter::SizeMean | Parameter::ReadFrac | Parameter::SeqFrac => low,
     }
 }
@@ -52,7 +52,9 @@ fn is_settled(range: &FocalRange, before: f64) -> bool {
     let after = range.focal;
     let is_near = match range.parameter {
         Parameter::UniqueBytes => (after / before).ln().abs() < 0.15,
-        Parameter::SizeMean | Parameter::ProcessNum => (after / before).ln().abs() < 0.3,
+        Parameter::SizeMean | Parameter::ProcessNum | Parameter::QueueDepth => {
+            (after / before).ln().abs() < 0.3
+        }
         Parameter::ReadFrac | Parameter::SeqFrac => (after - before).abs() < 0.1,
     };
     let yields = |value| log_throughput(range, value);

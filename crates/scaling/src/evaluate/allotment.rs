@@ -18,6 +18,8 @@ struct Part {
 pub(crate) struct Allotment {
     /// One part per phase, in the order of [`PHASES`].
     parts: [Part; PHASES.len()],
+    /// Curves of a region.
+    region_curves: usize,
     /// Most points of one curve of a region.
     pub curve_points: usize,
     /// Ratio of neighbouring request sizes in the focal sweep.
@@ -46,7 +48,7 @@ enum Count {
     FocalSweeps,
     /// Synchronous writes, and the flush where it fits.
     Findings,
-    /// Four curves in each of two regions, the focal point once.
+    /// A curve for every other parameter in each of two regions, the focal point once.
     RegionCurves,
     /// As with [`Count::Scaled`], when section 7's search was asked for.
     AllParameters { ten_minutes: f64, min: usize },
@@ -94,7 +96,9 @@ impl PhaseShare {
             Count::Scaled { ten_minutes, min } => scaled(ten_minutes, min),
             Count::FocalSweeps => 4 * if scale < SHORT { 4 } else { 5 },
             Count::Findings => 1 + usize::from(has_flush),
-            Count::RegionCurves => 8 * (scaled(7.0, 3).min(9) - 1),
+            Count::RegionCurves => {
+                2 * options.region_parameters().len() * (scaled(7.0, 3).min(9) - 1)
+            }
             Count::AllParameters { .. } if !options.all_parameters => 0,
             Count::AllParameters { ten_minutes, min } => scaled(ten_minutes, min),
             Count::Interactions => options.interactions,
@@ -147,13 +151,22 @@ impl Allotment {
                 share_s: rest_s * row.percent(options, scale) / 100.0 + own_s,
             }
         });
-        let curve_points = (1 + parts[Phase::Curves as usize].points / 8).max(3);
+        let region_curves = options.region_parameters().len();
+        let in_two_regions = parts[Phase::Curves as usize].points;
+        let curve_points = (1 + in_two_regions / (2 * region_curves)).max(3);
         let size_step = match parts[Phase::Focal as usize].points {
             0..16 => 16.0,
             16..20 => 8.0,
             _ => 4.0,
         };
-        Self { parts, curve_points, size_step, limits: ordinary(budget_s, scale), flush }
+        Self {
+            parts,
+            region_curves,
+            curve_points,
+            size_step,
+            limits: ordinary(budget_s, scale),
+            flush,
+        }
     }
 
     /// Different workloads, of `most` in all, that may have been measured when `phase` ends, if `began` were when it began:
@@ -165,7 +178,7 @@ impl Allotment {
         began: usize,
         regions: usize,
     ) -> usize {
-        let curves = (4 * (self.curve_points - 1) + 1) * regions;
+        let curves = (self.region_curves * (self.curve_points - 1) + 1) * regions;
         let off_curves = self.points(Phase::Interactions);
         match phase {
             Phase::Focal => began + self.points_in(phase, regions),

@@ -31,6 +31,7 @@ impl Axis {
             }
             Parameter::ReadFrac | Parameter::SeqFrac => (0.0, 1.0),
             Parameter::ProcessNum => (bounds.process_num[0].into(), bounds.process_num[1].into()),
+            Parameter::QueueDepth => (1.0, options.queue_depth_most().into()),
         };
         let grain = options.base.align_bytes.unwrap_or(1) as f64;
         Self { parameter, low, high, grain }
@@ -57,8 +58,8 @@ impl Axis {
             Parameter::UniqueBytes if value >= f64::from(4 << 20) => 65536.0,
             Parameter::UniqueBytes | Parameter::SizeMean if value >= 4096.0 => 4096.0,
             Parameter::UniqueBytes | Parameter::SizeMean if value >= 512.0 => 512.0,
-            Parameter::UniqueBytes | Parameter::SizeMean | Parameter::ProcessNum => 1.0,
             Parameter::ReadFrac | Parameter::SeqFrac => 1.0 / 1024.0,
+            _ => 1.0,
         };
         let grain = match self.parameter {
             Parameter::UniqueBytes | Parameter::SizeMean => self.grain.max(grain),
@@ -131,16 +132,16 @@ mod tests {
 
     proptest! {
         #[test]
-        fn grids_rise_and_stay_in_range(index in 0usize..5, between in 0usize..20) {
-            let axis = axis(Parameter::ALL[index]);
+        fn grids_rise_and_stay_in_range(index in 0usize..6, between in 0usize..20) {
+            let axis = axis(Parameter::WITH_DEPTH[index]);
             let grid = axis.grid(between);
             prop_assert!(grid.is_sorted_by(|a, b| a < b));
             prop_assert_eq!((grid[0], grid[grid.len() - 1]), (axis.low, axis.high));
         }
 
         #[test]
-        fn rounding_is_within_range_and_stable(index in 0usize..5, value in 0.0..1e10f64) {
-            let axis = axis(Parameter::ALL[index]);
+        fn rounding_is_within_range_and_stable(index in 0usize..6, value in 0.0..1e10f64) {
+            let axis = axis(Parameter::WITH_DEPTH[index]);
             let rounded = axis.round(value);
             prop_assert!((axis.low..=axis.high).contains(&rounded));
             prop_assert_eq!(axis.round(rounded), rounded);

@@ -2,10 +2,13 @@
 
 use crate::bounds::Bounds;
 use ioscape_schema::workload::SIZE_MEAN_MAX;
-use ioscape_schema::{Settings, Workload, WorkloadError};
+use ioscape_schema::{Engine, Parameter, Settings, Workload, WorkloadError};
 
 /// Points off the curves that an evaluation measures for the model's sake, unless it is asked for others.
 pub const INTERACTIONS: usize = 24;
+
+/// Deepest queue tried: beyond it only waiting grows on all but arrays of drives.
+const QUEUE_DEPTH_MOST: u32 = 64;
 
 /// Fewest different workloads that make an evaluation.
 pub const POINTS_LEAST: usize = 60;
@@ -147,6 +150,18 @@ impl EvaluationOptions {
             process_num: self.bounds.process_num[0],
             ..self.base.clone()
         }
+    }
+
+    /// The parameters that are varied in every region: with asynchronous requests the depth of the queue as well.
+    pub(crate) fn region_parameters(&self) -> Vec<Parameter> {
+        let depth = (self.base.engine == Engine::IoUring).then_some(Parameter::QueueDepth);
+        let five = Parameter::ALL.into_iter().filter(|p| *p != Parameter::UniqueBytes);
+        five.chain(depth).collect()
+    }
+
+    /// Deepest queue tried.
+    pub(crate) fn queue_depth_most(&self) -> u32 {
+        QUEUE_DEPTH_MOST.max(self.base.queue_depth)
     }
 
     /// The fixed small workload whose speed shows whether the machine itself has changed.

@@ -1,4 +1,4 @@
-//! The four other curves around the focal vector of every region.
+//! The curves of the other parameters around the focal vector of every region.
 
 use super::axis::Axis;
 use super::exploration::{Exploration, Need};
@@ -6,10 +6,6 @@ use super::probe::Probe;
 use super::sweep::{Refine, Sweep};
 use crate::phase::Phase;
 use ioscape_schema::{CurveKey, Parameter};
-
-/// Writes come last: they leave the file cache in another state.
-const ORDER: [Parameter; 4] =
-    [Parameter::SizeMean, Parameter::SeqFrac, Parameter::ProcessNum, Parameter::ReadFrac];
 
 /// Measures all curves of all regions; every region gets an equal share of the time.
 pub(crate) fn region_curves<P: Probe>(
@@ -50,13 +46,20 @@ fn sweeps<P: Probe>(exploration: &Exploration<'_, P>, index: usize) -> Vec<Sweep
         points: exploration.allotment.curve_points,
         grid_need: Need::Essential,
     };
-    ORDER.into_iter().map(sweep).collect()
+    let mut order = exploration.options.region_parameters();
+    // Writes come last: they leave the file cache in another state.
+    order.sort_by_key(|parameter| *parameter == Parameter::ReadFrac);
+    order.into_iter().map(sweep).collect()
 }
 
 /// Focal point and both ends.
 fn grid(sweep: &Sweep) -> Vec<f64> {
     let axis = &sweep.axis;
     let mut grid = vec![sweep.template.get(axis.parameter), axis.low, axis.high];
+    if axis.parameter == Parameter::QueueDepth {
+        // Throughput rises with the depth until it saturates: the bend is anywhere between.
+        grid.extend(axis.steps(4.0));
+    }
     if sweep.template.process_num == 1 && axis.parameter == Parameter::ProcessNum {
         // The focal point is an end here, and a curve needs a middle.
         grid.extend(axis.between(axis.low, axis.high));

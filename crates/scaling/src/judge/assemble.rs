@@ -37,7 +37,7 @@ pub(crate) fn finish(evaluation: &mut Evaluation, evidence: &Evidence, levels: &
 
 fn region(evidence: &Evidence, index: usize, region: &RegionState) -> Region {
     let mut curves = RegionCurves::default();
-    for parameter in Parameter::ALL {
+    for parameter in Parameter::WITH_DEPTH {
         if let Some(curve) = curves.get_mut(parameter) {
             *curve = evidence.curve(CurveKey::Region { region: index, parameter });
         }

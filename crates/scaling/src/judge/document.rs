@@ -116,7 +116,7 @@ fn curves(evaluation: &Evaluation) -> Vec<(CurveKey, &[Point])> {
         ),
     ];
     for (region, state) in evaluation.regions.iter().enumerate() {
-        for parameter in Parameter::ALL {
+        for parameter in Parameter::WITH_DEPTH {
             let curve = state.curves.get(parameter).into_iter().map(Vec::as_slice);
             curves.extend(curve.map(|curve| (CurveKey::Region { region, parameter }, curve)));
         }

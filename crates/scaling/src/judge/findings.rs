@@ -2,7 +2,7 @@
 
 use super::curve::{PERFORMS_WELL, Repeatability, best, first_at, inverse};
 use super::flush::flush_slowdown;
-use super::{level_sentences, policy, sentences};
+use super::{level_sentences, policy, queue_depth, sentences};
 use ioscape_schema::{BorderOperation, Bounded, Evaluation, Findings, Region, RegionFinding};
 
 /// The findings of an evaluation, whole or partial; what the measured points do not show is left out.
@@ -23,6 +23,8 @@ pub fn findings(evaluation: &Evaluation) -> Findings {
         size_for_75_percent_bytes: per_region(size_for_75_percent),
         sequential_gain: per_region(|noise, r| noise.ends_ratio(&r.curves.seq_frac)),
         concurrency_gain: per_region(concurrency_gain),
+        queue_depth_for_90_percent: per_region(queue_depth::saturation),
+        queue_depth_gain: per_region(queue_depth::gain),
         write_to_read_ratio: per_region(|noise, r| {
             noise.ends_ratio(&r.curves.read_frac).map(inverse)
         }),

@@ -43,6 +43,7 @@ pub(crate) mod levels;
 pub(crate) mod points;
 mod policy;
 mod posterior;
+mod queue_depth;
 pub(crate) mod regions;
 mod residency;
 pub(crate) mod segment;

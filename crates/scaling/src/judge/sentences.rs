@@ -4,6 +4,7 @@ use super::curve::{best, inverse};
 use super::flush::is_slowed_by_flush;
 use super::level_sentences;
 use super::policy::{Speeds, speeds, write_through_departure};
+use super::queue_depth;
 use super::words::{bounded, factor, within};
 use crate::phase::Phase;
 use ioscape_schema::units::{Bytes, Rate};
@@ -25,6 +26,7 @@ pub(crate) fn sentences(evaluation: &Evaluation, findings: &Findings) -> Vec<Str
     all.extend(findings.size_for_75_percent_bytes.iter().map(|f| size(evaluation, f)));
     all.extend(findings.sequential_gain.iter().map(sequential));
     all.extend(findings.concurrency_gain.iter().map(|f| concurrency(evaluation, f)));
+    all.extend(queue_depth::sentences(evaluation, findings));
     all.extend(findings.write_to_read_ratio.iter().map(reads_and_writes));
     all.extend(drift(evaluation));
     all.retain(|sentence| !sentence.is_empty());

@@ -44,7 +44,9 @@ fn covered(bounds: &Bounds, parameter: Parameter) -> String {
         Parameter::UniqueBytes => bounds.unique_bytes,
         Parameter::SizeMean => bounds.size_mean,
         Parameter::ProcessNum => bounds.process_num.map(u64::from),
-        Parameter::ReadFrac | Parameter::SeqFrac => return String::new(),
+        Parameter::ReadFrac | Parameter::SeqFrac | Parameter::QueueDepth => {
+            return String::new();
+        }
     };
     let [low, high] = [low, high].map(|value| shown(parameter, value as f64));
     format!(" (the evaluation covers {low} to {high})")
@@ -53,6 +55,6 @@ fn covered(bounds: &Bounds, parameter: Parameter) -> String {
 fn shown(parameter: Parameter, value: f64) -> String {
     match parameter {
         Parameter::UniqueBytes | Parameter::SizeMean => Bytes(value).to_string(),
-        Parameter::ReadFrac | Parameter::SeqFrac | Parameter::ProcessNum => value.to_string(),
+        _ => value.to_string(),
     }
 }

@@ -48,6 +48,8 @@ impl ModelInput {
             Parameter::ReadFrac => self.read_frac,
             Parameter::SeqFrac => self.seq_frac,
             Parameter::ProcessNum => self.process_num,
+            // The model holds for the depth that was evaluated.
+            Parameter::QueueDepth => 1.0,
         };
         if parameter.is_logarithmic() { value.ln() } else { value }
     }

@@ -179,7 +179,7 @@ fn of_evaluation(one: &Evaluation) -> Vec<Row> {
     let across =
         [&one.unique_bytes_curve, &one.unique_bytes_read_curve, &one.unique_bytes_write_curve];
     let within = one.regions.iter().flat_map(|region| {
-        Parameter::ALL.into_iter().filter_map(|parameter| region.curves.get(parameter))
+        Parameter::WITH_DEPTH.into_iter().filter_map(|parameter| region.curves.get(parameter))
     });
     across.into_iter().chain(within).chain([&one.extra]).flatten().map(of_point).collect()
 }

@@ -1,0 +1,137 @@
+//! What a deeper queue brings: by how much it is faster, and from which depth on only waiting grows.
+
+use super::curve::{Repeatability, best, first_at};
+use super::words::{factor, within};
+use ioscape_schema::{Bounded, Difference, Evaluation, Findings, Point, Region, RegionFinding};
+
+/// Share of the best throughput at which a queue counts as saturated.
+const SATURATED: f64 = 0.9;
+/// A depth whose bounds lie further apart than this factor is not known.
+const UNCERTAIN: f64 = 8.0;
+
+/// Best throughput over that of one request at a time.
+pub(super) fn gain(noise: Repeatability, region: &Region) -> Option<Bounded> {
+    let curve = &region.curves.queue_depth;
+    let alone = curve.first().filter(|_| curve.len() > 1)?;
+    noise.ratio(best(curve)?, alone)
+}
+
+/// Least depth with 90 % of the best throughput. Its bounds are measured depths: the last one that is surely below that level,
+/// and the first one from which on all are surely at it.
+pub(super) fn saturation(noise: Repeatability, region: &Region) -> Option<Bounded> {
+    let curve = region.curves.queue_depth.as_slice();
+    let (best, last) = best(curve).zip(curve.last()).filter(|_| curve.len() > 1)?;
+    let level = SATURATED * best.throughput();
+    let value = first_at(curve, level)?;
+    // The best of several is likely to be a lucky one; it is compared like any other.
+    let over = |p: &Point| p.throughput() / level;
+    let is_below = |p: &&Point| over(p) * (1.0 + noise.error_of(p)) < 1.0;
+    let is_at = |p: &&Point| over(p) / (1.0 + noise.error_of(p)) >= 1.0;
+    let low = curve.iter().rev().find(is_below).map_or(curve[0].value, |p| p.value);
+    let from = curve.iter().rev().take_while(is_at).last();
+    let high = from.map_or(last.value, |p| p.value);
+    Some(Bounded { value: value.clamp(low, high.max(low)), low, high: high.max(low) })
+}
+
+/// A sentence for each region whose queue was varied.
+pub(super) fn sentences(evaluation: &Evaluation, findings: &Findings) -> Vec<String> {
+    let sentence = |region: &Region| {
+        let of = |all: &[RegionFinding]| all.iter().find(|one| one.region == region.name).cloned();
+        let gain = of(&findings.queue_depth_gain)?;
+        let saturated = of(&findings.queue_depth_for_90_percent)?;
+        Some(sentence(&region.curves.queue_depth, &gain, &saturated))
+    };
+    evaluation.regions.iter().filter_map(sentence).collect()
+}
+
+fn sentence(curve: &[Point], gain: &RegionFinding, saturated: &RegionFinding) -> String {
+    let RegionFinding { region, value, low, high } = gain;
+    let by = within(Bounded { value: *value, low: *low, high: *high });
+    let most = curve.last().map_or(0.0, |last| last.value);
+    match gain.difference() {
+        Difference::Alike | Difference::Less => {
+            return format!(
+                "In {region}, a queue of up to {most} requests is no faster than one request at a time{by}."
+            );
+        }
+        Difference::Unknown => {
+            return format!(
+                "In {region}, whether a deeper queue is faster than one request at a time cannot be told from this run ({}{by} times); more rounds would tell.",
+                factor(*value)
+            );
+        }
+        Difference::More => {}
+    }
+    let times =
+        format!("a deeper queue is {} times faster than one request at a time{by}", factor(*value));
+    let RegionFinding { low, high, .. } = saturated;
+    if *high > most / 2.0 {
+        return format!(
+            "In {region}, {times}; it is not saturated at a depth of {low}, and whether it is below {most} cannot be told from this run."
+        );
+    }
+    if *high > UNCERTAIN * low {
+        return format!(
+            "In {region}, {times}; where it saturates cannot be told more closely than between depths of {low} and {high}; more rounds would tell."
+        );
+    }
+    format!(
+        "In {region}, {times}; it saturates between depths of {low} and {high}, from where on it has 90 % of the best of depths up to {most}: beyond, mostly the waiting grows."
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::measurement;
+    use ioscape_schema::{Parameter, RegionCurves, Workload};
+
+    /// A device that serves `parallel` requests at once: throughput grows with the depth up to there.
+    fn region(parallel: f64, noise: f64) -> Region {
+        let focal = Workload::default();
+        let point = |depth: f64| {
+            let workload = focal.clone().with(Parameter::QueueDepth, depth);
+            let rate = 1e6 * depth.min(parallel);
+            let mut measurement = measurement(&workload, rate, 1.0, rate);
+            measurement.throughput_ci95 = [rate * (1.0 - noise), rate * (1.0 + noise)];
+            Point { value: depth, measurement, rounds: vec![rate; 3], spread: Some(0.0) }
+        };
+        let queue_depth = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0].map(point).into();
+        let curves = RegionCurves { queue_depth, ..RegionCurves::default() };
+        Region { name: "region 1".into(), unique_bytes: [1.0, 2.0], focal, curves }
+    }
+
+    fn said(parallel: f64, noise: f64) -> String {
+        let regions = vec![region(parallel, noise)];
+        let evaluation = Evaluation { regions, ..Evaluation::default() };
+        super::super::findings(&evaluation).sentences.join(" ")
+    }
+
+    #[test]
+    fn the_depth_of_a_device_that_serves_so_many_at_once_is_found() {
+        let evaluation = Evaluation::default();
+        let found = saturation(Repeatability::of(&evaluation), &region(16.0, 0.01)).unwrap();
+        assert_eq!((found.low, found.high), (8.0, 16.0));
+        assert!((8.0..=16.0).contains(&found.value), "{found:?}");
+        let sentence = said(16.0, 0.01);
+        assert!(sentence.contains("it saturates between depths of 8 and 16"), "{sentence}");
+        assert!(sentence.contains("16 times faster than one request at a time (15 to 17)"));
+    }
+
+    #[test]
+    fn what_the_interval_does_not_say_is_not_said() {
+        assert!(said(1.0, 0.01).contains("is no faster than one request at a time"));
+        let endless = said(1000.0, 0.01);
+        assert!(endless.contains("is not saturated at a depth of 32"), "{endless}");
+        assert!(said(1.3, 0.6).contains("cannot be told from this run"), "{}", said(1.3, 0.6));
+        assert!(!said(2.0, 0.9).contains("saturates between"), "{}", said(2.0, 0.9));
+    }
+
+    #[test]
+    fn a_region_without_a_queue_has_no_finding() {
+        let mut bare = region(4.0, 0.01);
+        bare.curves.queue_depth.clear();
+        let noise = Repeatability::of(&Evaluation::default());
+        assert_eq!((gain(noise, &bare), saturation(noise, &bare)), (None, None));
+    }
+}
