@@ -743,6 +743,10 @@ class Findings:
     concurrency_gain: Optional[list[RegionFinding]] = None
     # Undisturbed over mean write throughput in the cache: 1 when flushing costs nothing.
     flush_slowdown: Optional[Bounded] = None
+    # Least depth of the queue with 90 % of the best throughput; only with asynchronous requests.
+    queue_depth_for_90_percent: Optional[list[RegionFinding]] = None
+    # Best throughput with a deeper queue over that with one request at a time; only with asynchronous requests.
+    queue_depth_gain: Optional[list[RegionFinding]] = None
     # Effective file-cache size for reads, in bytes: the first border of pure reads.
     read_cache_bytes: Optional[Bounded] = None
     # The findings in words, each with its evidence.
@@ -770,7 +774,7 @@ class FocalRange:
     # The 75 % performance point: the least restrictive value with at least 75 % of the best throughput.
     focal: float
     # Which parameter.
-    parameter: Literal['unique_bytes', 'size_mean', 'read_frac', 'seq_frac', 'process_num']
+    parameter: Literal['unique_bytes', 'size_mean', 'read_frac', 'seq_frac', 'process_num', 'queue_depth']
     # From and to of the values with at least 75 % of the best throughput.
     performs_well: list[float]
 
@@ -1301,12 +1305,15 @@ class Region:
 
 @dataclass(kw_only=True)
 class RegionCurves:
-    """The curves of the four other parameters in one region (self-scaling paper, figure 7)."""
+    """The curves of the four other parameters in one region (self-scaling paper, figure 7), and that of the
+    queue's depth."""
     # Throughput of all clients together against their number, each with a set of its own; where several took
     # part.
     client_num: Optional[list[Point]] = None
     # Throughput against the number of processes.
     process_num: Optional[list[Point]] = None
+    # Throughput against the depth of the queue; empty where requests are issued one at a time.
+    queue_depth: Optional[list[Point]] = None
     # Throughput against the fraction of reads.
     read_frac: Optional[list[Point]] = None
     # Throughput against the fraction of sequential requests.

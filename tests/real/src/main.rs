@@ -5,6 +5,7 @@ mod disk;
 mod lab;
 mod packages;
 mod plan;
+mod retest;
 mod systems;
 mod wire;
 
@@ -36,6 +37,7 @@ fn main() -> ExitCode {
         ["clean"] => Lab::swept().map(drop),
         ["disk", mount_point, ..] => disk::serve(mount_point, &arguments[2..]),
         ["cable", first, second, delay_us, mbit] => cable([first, second], delay_us, mbit),
+        ["retest", ..] => return retested(&words[1..]),
         _ => return tried(&words),
     };
     match served {
@@ -64,7 +66,7 @@ fn usage() -> String {
 usage: ioscape-real quick [PART]     today's part of the systems, or PART (1 to {parts}): up to 10 minutes
        ioscape-real full             all of them, the predictions too: 2 to 3 hours
        ioscape-real NAME...          those whose names contain one of the words
-       ioscape-real list             the systems and what is known of them
+{retest}       ioscape-real list             the systems and what is known of them
        ioscape-real packages         the Debian packages that they need
        ioscape-real clean            undo what a killed run left
        ioscape-real disk MOUNT-POINT [NAME=VALUE...]    a simulated disk, until it is unmounted
@@ -74,6 +76,7 @@ usage: ioscape-real quick [PART]     today's part of the systems, or PART (1 to 
 All but list and packages need root.",
         parts = plan::QUICK.len(),
         names = disk::names(),
+        retest = retest::usage(),
         orders = disk::ORDERS,
     )
 }
@@ -91,6 +94,25 @@ fn tried(words: &[&str]) -> ExitCode {
         Ok(lab) => conclude(&plan, &attempts(&lab, &plan)),
         Err(why) => {
             complain(&format!("nothing was tried: {why}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Evaluates the same systems again and again.
+fn retested(words: &[&str]) -> ExitCode {
+    let asked = match retest::Retest::of(words) {
+        Ok(asked) => asked,
+        Err(why) => {
+            complain(&format!("{why}\n{}", usage()));
+            return ExitCode::from(MISUSE);
+        }
+    };
+    match Lab::set_up().and_then(|lab| retest::run(&lab, &asked)) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(why) => {
+            complain(&why);
             ExitCode::FAILURE
         }
     }

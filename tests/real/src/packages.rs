@@ -16,6 +16,7 @@ pub const ALL: &[Package] = &[
     Package { name: "e2fsprogs", programs: &["mkfs.ext4"] },
     Package { name: "fio", programs: &["fio"] },
     Package { name: "fuse3", programs: &["fusermount3"] },
+    Package { name: "gcc", programs: &["gcc"] },
     Package { name: "glusterfs-client", programs: &["glusterfs"] },
     Package { name: "glusterfs-server", programs: &["glusterd", "gluster"] },
     Package { name: "iproute2", programs: &["ip", "ss"] },
@@ -41,7 +42,7 @@ pub fn programs(name: &str) -> &'static [&'static str] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::systems;
+    use crate::{retest, systems};
 
     #[test]
     fn every_package_is_listed_once_and_used() {
@@ -49,8 +50,12 @@ mod tests {
         named.dedup();
         assert_eq!(named.len(), ALL.len());
         assert!(named.is_sorted());
-        let used: Vec<&str> =
-            systems::ALL.iter().flat_map(|system| system.packages).copied().collect();
+        let used: Vec<&str> = systems::ALL
+            .iter()
+            .flat_map(|system| system.packages)
+            .chain(retest::packages())
+            .copied()
+            .collect();
         for name in &used {
             assert!(!programs(name).is_empty(), "{name} is not in the list");
         }

@@ -123,7 +123,7 @@ fn region(number: u32, range: [f64; 2], speed: f64, read_to_write: f64, gain: f6
         read_frac: curve(&focal, Parameter::ReadFrac, &fractions, read),
         seq_frac: curve(&focal, Parameter::SeqFrac, &fractions, sequential),
         process_num: curve(&focal, Parameter::ProcessNum, &[1.0, 2.0, 4.0, 8.0, 16.0], process),
-        client_num: Vec::new(),
+        ..RegionCurves::default()
     };
     let unique_bytes = [range[0] * MIB, range[1] * MIB];
     Region { name: format!("region {number}"), unique_bytes, focal, curves }

@@ -186,7 +186,7 @@ fn region(
         read_frac: meter.curve(&focal, Parameter::ReadFrac, &[0.0, 0.25, 0.5, 0.75, 1.0]),
         seq_frac: meter.curve(&focal, Parameter::SeqFrac, &[0.0, 0.5, 1.0]),
         process_num: meter.curve(&focal, Parameter::ProcessNum, &[1.0, 2.0, 4.0, 16.0]),
-        client_num: Vec::new(),
+        ..RegionCurves::default()
     };
     Region { name: format!("region {}", i + 1), unique_bytes: edge, focal, curves }
 }

@@ -1,0 +1,191 @@
+//! The findings of an evaluation in a form in which two can be compared, and how many pairs of evaluations agree.
+
+use ioscape_schema::units::Bytes;
+use ioscape_schema::{Bounded, Difference, Evaluation, RegionFinding};
+use std::collections::BTreeSet;
+
+/// Probability from which on a number of regions is stated.
+const SURE: f64 = 0.95;
+/// Bounds further apart than this factor give no size.
+const UNCERTAIN: f64 = 8.0;
+/// How the sentences say that something is not known.
+const NOT_TOLD: &str = "cannot be told";
+
+/// One finding: what it is about, what is said, and the interval where it has one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Finding {
+    name: String,
+    /// What is concluded, in words: `more`, `write-cancelling`, `2`; the same words for the same conclusion.
+    verdict: String,
+    /// Bounds of the figure.
+    bounds: Option<[f64; 2]>,
+    /// The finding as a person reads it.
+    shown: String,
+}
+
+/// How far the evaluations agree on one finding.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Agreement {
+    /// What it is about.
+    pub name: String,
+    /// Pairs of evaluations with the same verdict and intervals that overlap.
+    pub agreeing: usize,
+    /// Pairs of which both claim something and the claims exclude each other.
+    pub contradicting: usize,
+    /// All pairs.
+    pub pairs: usize,
+    /// What each evaluation says.
+    pub shown: Vec<String>,
+}
+
+/// All findings that an evaluation could have, those included that it withholds.
+pub fn findings(evaluation: &Evaluation) -> Vec<Finding> {
+    let found = &evaluation.findings;
+    let mut all = vec![
+        regions(evaluation),
+        cache("cache for reads", found.read_cache_bytes),
+        cache("cache for writes", found.write_cache_bytes),
+    ];
+    let policy = found.write_policy.map_or(NOT_TOLD.to_owned(), |p| format!("{p:?}"));
+    all.push(Finding {
+        name: "write policy".to_owned(),
+        shown: policy.clone(),
+        verdict: policy,
+        bounds: None,
+    });
+    let size = found.size_for_75_percent_bytes.iter();
+    all.extend(size.map(|one| of_size(&format!("{}, size for 75 %", one.region), one)));
+    for (what, list) in [
+        ("sequential over random", &found.sequential_gain),
+        ("several processes over one", &found.concurrency_gain),
+        ("writes over reads", &found.write_to_read_ratio),
+    ] {
+        all.extend(list.iter().map(|one| of_ratio(&format!("{}, {what}", one.region), one)));
+    }
+    all
+}
+
+fn regions(evaluation: &Evaluation) -> Finding {
+    let count = evaluation.regions.len();
+    let own = evaluation.level_counts.iter().find(|one| one.regions as usize == count);
+    let is_told = evaluation.level_counts.is_empty() || own.is_some_and(|c| c.probability >= SURE);
+    let verdict = if is_told { count.to_string() } else { NOT_TOLD.to_owned() };
+    Finding { name: "number of regions".to_owned(), shown: verdict.clone(), verdict, bounds: None }
+}
+
+fn cache(name: &str, found: Option<Bounded>) -> Finding {
+    let shown = found.map_or("no border".to_owned(), |one| {
+        format!("{} ({} to {})", Bytes(one.value), Bytes(one.low), Bytes(one.high))
+    });
+    Finding {
+        name: name.to_owned(),
+        verdict: if found.is_some() { "border" } else { "no border" }.to_owned(),
+        bounds: found.map(|one| [one.low, one.high]),
+        shown,
+    }
+}
+
+fn of_size(name: &str, found: &RegionFinding) -> Finding {
+    let is_known = found.high <= UNCERTAIN * found.low;
+    Finding {
+        name: name.to_owned(),
+        verdict: if is_known { "known" } else { NOT_TOLD }.to_owned(),
+        bounds: Some([found.low, found.high]),
+        shown: format!("{} to {}", Bytes(found.low), Bytes(found.high)),
+    }
+}
+
+fn of_ratio(name: &str, found: &RegionFinding) -> Finding {
+    let verdict = match found.difference() {
+        Difference::More => "more",
+        Difference::Less => "less",
+        Difference::Alike => "alike",
+        Difference::Unknown => NOT_TOLD,
+    };
+    Finding {
+        name: name.to_owned(),
+        verdict: verdict.to_owned(),
+        bounds: Some([found.low, found.high]),
+        shown: format!("{:.2} to {:.2}", found.low, found.high),
+    }
+}
+
+/// How far every two of the evaluations agree, finding by finding.
+pub fn agreement(all: &[Vec<Finding>]) -> Vec<Agreement> {
+    let mut seen = BTreeSet::new();
+    let named = all.iter().flatten().map(|finding| &finding.name);
+    let names: Vec<&String> = named.filter(|name| seen.insert((*name).clone())).collect();
+    names.into_iter().map(|name| of_one(name, all)).collect()
+}
+
+fn of_one(name: &str, all: &[Vec<Finding>]) -> Agreement {
+    let of = |findings: &Vec<Finding>| findings.iter().find(|f| f.name == name).cloned();
+    let said: Vec<Option<Finding>> = all.iter().map(of).collect();
+    let (mut agreeing, mut contradicting, mut pairs) = (0, 0, 0);
+    for (index, one) in said.iter().enumerate() {
+        for other in &said[index + 1..] {
+            pairs += 1;
+            let same = one.as_ref().map(|f| &f.verdict) == other.as_ref().map(|f| &f.verdict);
+            let overlap = overlap(one.as_ref(), other.as_ref());
+            agreeing += usize::from(same && overlap);
+            let claims = [one, other].map(|f| f.as_ref().is_some_and(|f| f.verdict != NOT_TOLD));
+            contradicting += usize::from(claims == [true; 2] && !(same && overlap));
+        }
+    }
+    let shown = said.iter().map(|f| f.as_ref().map_or("-".to_owned(), |f| f.shown.clone()));
+    Agreement { name: name.to_owned(), agreeing, contradicting, pairs, shown: shown.collect() }
+}
+
+/// Whether the intervals of both have a common point; without intervals there is nothing to compare.
+fn overlap(one: Option<&Finding>, other: Option<&Finding>) -> bool {
+    match (one.and_then(|f| f.bounds), other.and_then(|f| f.bounds)) {
+        (Some(a), Some(b)) => a[0] <= b[1] && b[0] <= a[1],
+        _ => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ioscape_schema::WritePolicy;
+
+    fn evaluation(read: Option<[f64; 3]>, gain: [f64; 3]) -> Evaluation {
+        let mut made = Evaluation::default();
+        let bounded = |[low, value, high]: [f64; 3]| Bounded { value, low, high };
+        made.findings.read_cache_bytes = read.map(bounded);
+        made.findings.write_policy = Some(WritePolicy::WriteCancelling);
+        let [low, value, high] = gain;
+        made.findings.sequential_gain =
+            vec![RegionFinding { region: "region 1".into(), value, low, high }];
+        made
+    }
+
+    fn counted(all: &[Evaluation], name: &str) -> [usize; 3] {
+        let all: Vec<Vec<Finding>> = all.iter().map(findings).collect();
+        let found = agreement(&all).into_iter().find(|one| one.name == name).unwrap();
+        [found.agreeing, found.contradicting, found.pairs]
+    }
+
+    #[test]
+    fn pairs_agree_by_verdict_and_interval() {
+        let all = [
+            evaluation(Some([90.0, 100.0, 110.0]), [1.3, 1.5, 1.7]),
+            evaluation(Some([105.0, 120.0, 130.0]), [1.1, 1.4, 1.8]),
+            evaluation(Some([125.0, 130.0, 140.0]), [0.8, 1.2, 1.6]),
+            evaluation(None, [0.3, 0.5, 0.7]),
+        ];
+        // The first and the second overlap, the second and the third; the last has none.
+        assert_eq!(counted(&all, "cache for reads"), [2, 4, 6]);
+        // The third withholds it, the last says the opposite of the first two.
+        assert_eq!(counted(&all, "region 1, sequential over random"), [1, 2, 6]);
+        assert_eq!(counted(&all, "write policy"), [6, 0, 6]);
+    }
+
+    #[test]
+    fn a_finding_that_only_one_evaluation_has_is_no_agreement() {
+        let mut second = evaluation(None, [1.0, 1.0, 1.0]);
+        second.findings.sequential_gain[0].region = "region 2".into();
+        let all = [evaluation(None, [1.0, 1.0, 1.0]), second];
+        assert_eq!(counted(&all, "region 2, sequential over random"), [0, 0, 1]);
+    }
+}

@@ -1,0 +1,78 @@
+//! Evaluates the same systems again and again and counts how often two evaluations agree, finding by finding.
+
+mod findings;
+mod parts;
+mod words;
+
+pub use words::{Retest, usage};
+
+use crate::lab::Lab;
+use crate::say;
+use findings::{Agreement, Finding, agreement, findings};
+use parts::Part;
+use std::fs;
+
+/// The Debian packages that the parts need.
+#[cfg(test)]
+pub fn packages() -> impl Iterator<Item = &'static &'static str> {
+    parts::ALL.iter().flat_map(|part| part.packages)
+}
+
+/// Runs the parts and says how far the evaluations of each agree; whether all reached what is aimed at.
+///
+/// # Errors
+/// One sentence: a part cannot be brought up or evaluated.
+pub fn run(lab: &Lab, asked: &Retest) -> Result<bool, String> {
+    let mut reached = true;
+    for part in &asked.parts {
+        reached &= one(lab, part, asked)?;
+        lab.stop_if_interrupted();
+    }
+    Ok(reached)
+}
+
+/// One part: its evaluations, then a line for each finding.
+fn one(lab: &Lab, part: &Part, asked: &Retest) -> Result<bool, String> {
+    let missing = part.packages.iter().flat_map(|name| crate::packages::programs(name));
+    if let Some(program) = missing.into_iter().find(|program| !lab.has(program)) {
+        say(&format!("\n== {}: SKIPPED, {program} is not installed", part.name));
+        return Ok(true);
+    }
+    let runs = asked.runs.unwrap_or(part.runs);
+    let budget = asked.budget.as_deref().unwrap_or(part.budget);
+    say(&format!("\n== {}: {} ({runs} evaluations of {budget})", part.name, part.about));
+    let mut all: Vec<Vec<Finding>> = Vec::new();
+    for run in 1..=runs {
+        let mut up = lab.up();
+        let target = (part.begin)(&mut up)?;
+        let document = lab.evaluate(target, &format!("{} --budget {budget}", part.options))?;
+        drop(up);
+        lab.stop_if_interrupted();
+        let kept = lab.path(&format!("results/retest-{}-{run}.ioscape.json", part.name));
+        let text = serde_json::to_string(&document).map_err(|e| format!("the result: {e}"))?;
+        fs::write(&kept, text).map_err(|e| format!("{}: {e}", kept.display()))?;
+        let found = document.evaluation().ok_or("the result holds no evaluation")?;
+        say(&format!("   {run}: {} points in {:.0} s", found.points_measured, found.elapsed_s));
+        all.push(findings(found));
+    }
+    Ok(conclude(part, &agreement(&all)))
+}
+
+/// Prints the lines and the sum of a part, and says whether it reached its aim.
+fn conclude(part: &Part, found: &[Agreement]) -> bool {
+    for one in found {
+        let mark = if one.agreeing == one.pairs { "    " } else { "  ! " };
+        let line = format!("{mark}{:<44} {:>3} of {:>3}", one.name, one.agreeing, one.pairs);
+        say(&format!("{line}   {}", one.shown.join(" | ")));
+    }
+    let sum = |count: fn(&Agreement) -> usize| found.iter().map(count).sum::<usize>();
+    let (agreeing, pairs) = (sum(|one| one.agreeing), sum(|one| one.pairs));
+    let share = if pairs == 0 { 0.0 } else { agreeing as f64 / pairs as f64 };
+    say(&format!(
+        "   {agreeing} of {pairs} pairs agree: {:.0} % (aim {:.0} %); {} contradict each other",
+        share * 100.0,
+        part.aim * 100.0,
+        sum(|one| one.contradicting)
+    ));
+    share >= part.aim
+}
