@@ -206,6 +206,24 @@ fn ten_minutes_go_into_some_hundred_probes() {
 }
 
 #[test]
+fn every_curve_of_a_region_has_seven_points_before_there_are_points_off_the_curves() {
+    let options = EvaluationOptions { interactions: 24, ..options(1024.0 * MIB) };
+    let evaluation = explore(&options, &mut Machine::new(2, file_cache)).unwrap();
+    assert_eq!(evaluation.regions.len(), 2);
+    for region in &evaluation.regions {
+        for parameter in
+            [Parameter::SizeMean, Parameter::ReadFrac, Parameter::SeqFrac, Parameter::ProcessNum]
+        {
+            let curve = region.curves.get(parameter).unwrap();
+            assert!(curve.len() >= 7, "{parameter:?} in {}: {}", region.name, curve.len());
+        }
+        let is_mostly_reads = |p: &Point| p.value > 0.75 && p.value < 1.0;
+        assert!(region.curves.read_frac.iter().any(is_mostly_reads), "{}", region.name);
+    }
+    assert!(!evaluation.extra.is_empty());
+}
+
+#[test]
 fn a_limit_of_points_is_kept_and_the_time_goes_into_repeating_them() {
     let rounds = |evaluation: &Evaluation| {
         let all = points(evaluation);

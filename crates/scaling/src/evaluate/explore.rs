@@ -59,12 +59,15 @@ fn phases<P: Probe>(exploration: &mut Exploration<'_, P>) -> Result<(), P::Error
     Ok(())
 }
 
-/// Points off the curves where the model that will predict from this evaluation is least sure (self-scaling paper, future
+/// Points off the curves, once these have as many as they should, where the model that will predict from this evaluation is least sure (self-scaling paper, future
 /// work: "feeding back information from predicted performance into which focal points are chosen").
 fn interactions<P: Probe>(exploration: &mut Exploration<'_, P>) -> Result<(), P::Error> {
     exploration.begin(Phase::Interactions);
     let (bounds, seed) = (exploration.options.bounds, exploration.options.seed);
     let count = exploration.allotment.points(Phase::Interactions);
+    if count > 0 {
+        region_curves::complete(exploration)?;
+    }
     for workload in next_points(exploration.so_far(), &bounds, count, seed) {
         let Some(id) = exploration.point(&Purpose::Interaction, &workload, Need::Ordinary)? else {
             exploration.skip(Phase::Interactions);

@@ -4,6 +4,7 @@ use super::axis::Axis;
 use super::exploration::{Exploration, Need};
 use super::probe::Probe;
 use super::sweep::{Refine, Sweep};
+use crate::judge::points::PointId;
 use crate::phase::Phase;
 use ioscape_schema::{CurveKey, Parameter};
 
@@ -22,6 +23,41 @@ pub(crate) fn region_curves<P: Probe>(
         }
         for sweep in &sweeps {
             exploration.sweep_refine(sweep)?;
+        }
+        ends_again(exploration, &sweeps)?;
+        for sweep in &sweeps {
+            exploration.sweep_fill(sweep)?;
+        }
+    }
+    Ok(())
+}
+
+/// Measures the ends of the curves once more: findings compare them, and a single round may have been disturbed.
+fn ends_again<P: Probe>(
+    exploration: &mut Exploration<'_, P>,
+    sweeps: &[Sweep],
+) -> Result<(), P::Error> {
+    let mut ids: Vec<PointId> = Vec::new();
+    for sweep in sweeps {
+        let curve = exploration.state.evidence.ids(sweep.key);
+        ids.extend([curve.first(), curve.last()].into_iter().flatten());
+    }
+    ids.sort_unstable();
+    ids.dedup();
+    ids.retain(|&id| exploration.state.evidence.points.round_count(id) == 1);
+    for id in ids {
+        if !exploration.again(id, Need::Ordinary)? {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Fills the curves that are short of points, in all regions, with what time the current phase has.
+pub(crate) fn complete<P: Probe>(exploration: &mut Exploration<'_, P>) -> Result<(), P::Error> {
+    for index in 0..exploration.state.levels.regions.len() {
+        for sweep in sweeps(exploration, index) {
+            exploration.sweep_fill(&sweep)?;
         }
     }
     Ok(())

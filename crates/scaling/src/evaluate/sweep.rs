@@ -6,7 +6,7 @@ use super::probe::Probe;
 use super::rounds;
 use crate::judge::points::positive;
 use crate::phase::Phase;
-use ioscape_schema::{CurveKey, Workload};
+use ioscape_schema::{CurveKey, Parameter, Workload};
 
 /// How the next value is chosen; values are on the parameter's scale, throughputs as logarithms.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -35,6 +35,10 @@ pub(crate) struct Sweep {
     pub grid_need: Need,
 }
 
+/// Points that a curve of a region should have at least.
+pub(crate) const CURVE_LEAST: usize = 7;
+/// Between these fractions of reads the law of a write-through cache bends most.
+const MOSTLY_READS: [f64; 2] = [0.75, 1.0];
 /// Change of log throughput that is worth a point: 25 %.
 const CHANGE: f64 = 0.22;
 /// Ratio of set sizes below which a cliff is not bracketed any closer.
@@ -94,6 +98,19 @@ fn crossing(points: &[(f64, f64)], i: usize) -> f64 {
     if crosses && width > 0.02 { width } else { 0.0 }
 }
 
+/// The next value of a curve that is to be drawn evenly: half-way in its widest gap; among mostly reads, where no point is yet.
+pub(crate) fn next_even(axis: &Axis, points: &[(f64, f64)]) -> Option<f64> {
+    let [low, high] = MOSTLY_READS;
+    if axis.parameter == Parameter::ReadFrac && !points.iter().any(|p| p.0 > low && p.0 < high) {
+        return Some(axis.round((low + high) / 2.0));
+    }
+    let gaps = points.windows(2).filter_map(|w| {
+        let width = axis.scale(w[1].0) - axis.scale(w[0].0);
+        Some((width, axis.between(w[0].0, w[1].0)?))
+    });
+    gaps.max_by(|a, b| a.0.total_cmp(&b.0)).map(|gap| gap.1)
+}
+
 impl<P: Probe> Exploration<'_, P> {
     fn sweep_point(&mut self, sweep: &Sweep, value: f64, need: Need) -> Result<bool, P::Error> {
         let workload = sweep.template.clone().with(sweep.axis.parameter, value);
@@ -135,6 +152,19 @@ impl<P: Probe> Exploration<'_, P> {
         Ok(())
     }
 
+    /// Adds points evenly until a curve has the least number of them, or time is up; none where the user limits their number.
+    pub(crate) fn sweep_fill(&mut self, sweep: &Sweep) -> Result<(), P::Error> {
+        let is_free = self.options.points_max.is_none();
+        while is_free && self.state.evidence.ids(sweep.key).len() < CURVE_LEAST {
+            let points = self.state.evidence.throughputs(sweep.key);
+            let Some(value) = next_even(&sweep.axis, &points) else { break };
+            let workload = sweep.template.clone().with(sweep.axis.parameter, value);
+            let Some(id) = self.point(&sweep.key.into(), &workload, Need::Ordinary)? else { break };
+            self.state.evidence.put(sweep.key, value, id);
+        }
+        Ok(())
+    }
+
     /// Grid and refinement of one curve.
     pub(crate) fn sweep(&mut self, sweep: &Sweep, grid: &[f64]) -> Result<(), P::Error> {
         self.sweep_grid(sweep, grid)?;
@@ -153,7 +183,6 @@ impl<P: Probe> Exploration<'_, P> {
 mod tests {
     use super::*;
     use crate::evaluate::options::tests::ten_minutes;
-    use ioscape_schema::Parameter;
 
     /// Divides intervals of a known curve until nothing is left to divide or it has `most` points.
     fn drawn(
@@ -201,6 +230,22 @@ mod tests {
         ] {
             let grid = axis(parameter).grid(2);
             assert_eq!(drawn(axis(parameter), refine, |_| 5e7, &grid, 50), grid);
+        }
+    }
+
+    #[test]
+    fn a_curve_is_filled_evenly_and_among_mostly_reads() {
+        for parameter in Parameter::ALL {
+            let axis = axis(parameter);
+            let mut points = vec![(axis.low, 1.0), (axis.high, 1.0)];
+            while points.len() < CURVE_LEAST {
+                let value = next_even(&axis, &points).unwrap();
+                let at = points.partition_point(|p| p.0 < value);
+                assert!(points[at].0 > value, "{parameter:?} {value}");
+                points.insert(at, (value, 1.0));
+            }
+            let is_mostly_reads = |p: &(f64, f64)| p.0 > 0.75 && p.0 < 1.0;
+            assert!(parameter != Parameter::ReadFrac || points.iter().any(is_mostly_reads));
         }
     }
 

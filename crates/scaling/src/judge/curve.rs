@@ -10,8 +10,11 @@ pub(crate) const PERFORMS_WELL: f64 = 0.75;
 const REPEATABILITY: f64 = 0.02;
 /// Least number of repeated points, or of references, from which repeatability is estimated.
 const PAIRS: usize = 4;
-/// What may have disturbed a point that was measured only once, relative.
+/// What may have disturbed a point that was measured only once, relative, where too few were repeated to see it.
 const ALONE: f64 = 0.25;
+/// Repeated points from which on it is seen, and the least it is taken to be.
+const PAIRS_ALONE: usize = 16;
+const ALONE_LEAST: f64 = 0.1;
 /// Uncertainty of a point over half the spread of its rounds.
 const SPREAD: f64 = 1.2;
 /// Two-sided 95 % of a normal distribution.
@@ -22,7 +25,12 @@ pub(crate) const Z95: f64 = 1.96;
 /// A run's own confidence interval holds for its few seconds. What the machine does between runs shows in repeated rounds,
 /// or, where there are too few, in the references.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Repeatability(f64);
+pub(crate) struct Repeatability {
+    /// The standard deviation.
+    between: f64,
+    /// What may have disturbed a point that was measured only once, relative.
+    alone: f64,
+}
 
 impl Repeatability {
     pub(crate) fn of(evaluation: &Evaluation) -> Self {
@@ -47,23 +55,26 @@ impl Repeatability {
             between = steps.map(|w| (w[0] / w[1].max(1e-9)).ln().abs()).collect();
         }
         if between.len() < PAIRS {
-            return Self(REPEATABILITY);
+            return Self { between: REPEATABILITY, alone: ALONE };
         }
         between.sort_by(f64::total_cmp);
         // Of normal noise, differences of two are below 0.954 standard deviations in half of the cases, and below 1.81 in
         // eight of ten; the latter is larger where bursts interfere.
         let most = between[between.len() * 4 / 5] / 1.81;
-        Self((median(&between) / 0.954).max(most).clamp(REPEATABILITY, 1.0))
+        // One pair in twenty differs by more: that is what may have befallen a point unseen.
+        let rarely = between[between.len() * 19 / 20].exp_m1().clamp(ALONE_LEAST, 2.0);
+        let alone = if between.len() >= PAIRS_ALONE { rarely } else { rarely.max(ALONE) };
+        Self { between: (median(&between) / 0.954).max(most).clamp(REPEATABILITY, 1.0), alone }
     }
 
     /// Relative uncertainty of a point, 95 %: its own confidence interval and how well runs repeat themselves.
     pub(crate) fn error_of(self, point: &Point) -> f64 {
         let interval = point.measurement.relative_error();
         let interval = if interval.is_finite() { interval } else { 1.0 };
-        let between = Z95 * self.0 / (point.rounds.len().max(1) as f64).sqrt();
+        let between = Z95 * self.between / (point.rounds.len().max(1) as f64).sqrt();
         // Rounds that differ by more than runs usually do: one of them was disturbed, and it is not known which.
         let apart = SPREAD * point.spread.unwrap_or(0.0);
-        let alone = if point.rounds.len() < 2 { ALONE } else { 0.0 };
+        let alone = if point.rounds.len() < 2 { self.alone } else { 0.0 };
         interval.hypot(between).hypot(alone).max(apart).clamp(REPEATABILITY, 2.0)
     }
 

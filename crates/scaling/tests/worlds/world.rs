@@ -61,6 +61,12 @@ pub struct World {
     sequential: f64,
     bursts: f64,
     drift: (f64, f64, f64),
+    /// Change of log throughput per second of the whole evaluation.
+    ramp_per_s: f64,
+    /// Every so many seconds a flush slows writes by the factor.
+    flush: Option<(f64, f64)>,
+    /// Share of the cache that is still empty when a set first outgrows it.
+    empty: f64,
     budget_s: f64,
     burst_ratio: f64,
     number: u64,
@@ -133,9 +139,18 @@ impl World {
         } else {
             (0.0, 0.0, 1.0)
         };
+        // Drawn apart, so that the seeds keep what they had before.
+        let other = &mut Pcg32::new(seed, u64::MAX);
+        let ramp_per_s = if other.random_bool(0.15) { 0.3 * gauss(other) / 600.0 } else { 0.0 };
+        let flush = (5.0 + 25.0 * other.random::<f64>(), log_uniform(other, 1.2, 4.0));
+        let flush = other.random_bool(0.15).then_some(flush);
+        let empty = if other.random_bool(0.1) { 0.5 * other.random::<f64>() } else { 0.0 };
         Self {
             seed,
             largest,
+            ramp_per_s,
+            flush,
+            empty,
             decline,
             memory_s,
             reads,
@@ -189,6 +204,13 @@ impl World {
         self.memory(bytes) + ends.iter().map(|end| end.added_s * missed(end)).sum::<f64>()
     }
 
+    /// How much a flush that comes at a regular time slows a run of writes that meets it.
+    fn flushing(&self, workload: &Workload) -> f64 {
+        let Some((every_s, factor)) = self.flush else { return 1.0 };
+        let is_now = self.clock_s % every_s < 0.15 * every_s;
+        if is_now { 1.0 + (factor - 1.0) * (1.0 - workload.read_frac) } else { 1.0 }
+    }
+
     fn storage_s(&self) -> f64 {
         self.time(&self.reads, 1e18)
     }
@@ -226,7 +248,10 @@ impl World {
         let bytes = m.workload.unique_bytes as f64;
         let first = self.reads.first().map_or(f64::INFINITY, |end| end.bytes);
         let error = 1.0 + 0.01 * gauss(random);
-        let share = if bytes <= first { 1.0 } else { (first / bytes * error).clamp(0.0, 1.0) };
+        // A cache that is still filling holds less than it could, until a few runs have gone through it.
+        let filled = 1.0 - self.empty * (-(self.number as f64) / 20.0).exp();
+        let held = filled * first / bytes * error;
+        let share = if bytes <= first { 1.0 } else { held.clamp(0.0, 1.0) };
         let in_memory =
             share >= 1.0 && (self.policy != Writes::Through || m.workload.read_frac == 1.0);
         let available_s = m.elapsed_s * f64::from(m.workload.process_num);
@@ -269,6 +294,7 @@ impl Probe for World {
         if (from..from + length).contains(&self.clock_s) {
             throughput *= factor;
         }
+        throughput *= (self.ramp_per_s * self.clock_s).exp() / self.flushing(workload);
         let cost_s = 0.2 + 1.2 * request.limits.cap_s;
         self.clock_s += cost_s;
         // A run sees a part of the noise within itself; the rest is between runs.
