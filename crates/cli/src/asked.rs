@@ -1,12 +1,13 @@
 //! The workloads to predict: given by parameters, by the name of a set, or in a file.
 
-use crate::args::{AskedArgs, WaysArgs, WorkloadArgs};
+use crate::args::{AskedArgs, VDBENCH, WaysArgs, WorkloadArgs};
 use crate::failure::Failure;
 use crate::output;
 use ioscape_scaling::workload_sets;
 use ioscape_schema::{Access, Outcome, Parameter, Workload};
 use ioscape_workload::fio::parse_fio_jobs;
 use ioscape_workload::jobs::{Job, parse_jobs};
+use ioscape_workload::vdbench::parse_vdbench;
 use std::path::Path;
 
 /// A workload to predict.
@@ -88,12 +89,19 @@ pub fn jobs_of(path: &Path) -> Result<Vec<Job>, Failure> {
     let text = ioscape_machine::input::read_text(path)
         .map_err(|e| Failure::Misuse(format!("cannot read job file {name}: {e}")))?;
     let wrong = |error: &dyn std::fmt::Display| Failure::Misuse(format!("{name}: {error}"));
-    if path.extension().is_none_or(|ending| ending != "fio") {
-        return parse_jobs(&text).map_err(|e| wrong(&e));
-    }
-    let found = parse_fio_jobs(&text).map_err(|e| wrong(&e))?;
-    found.left_out.iter().for_each(|what| output::tell(&format!("Note: {name}: left out {what}")));
-    Ok(found.jobs)
+    let (jobs, left_out) = match path.extension() {
+        Some(ending) if ending == "fio" => {
+            let found = parse_fio_jobs(&text).map_err(|e| wrong(&e))?;
+            (found.jobs, found.left_out)
+        }
+        Some(ending) if VDBENCH.iter().any(|one| ending == *one) => {
+            let found = parse_vdbench(&text).map_err(|e| wrong(&e))?;
+            (found.jobs, found.left_out)
+        }
+        _ => return parse_jobs(&text).map_err(|e| wrong(&e)),
+    };
+    left_out.iter().for_each(|what| output::tell(&format!("Note: {name}: left out {what}")));
+    Ok(jobs)
 }
 
 /// The workload that an application was found to be, under the name of its program.

@@ -12,6 +12,7 @@ mod document;
 mod figures;
 mod html;
 mod measured;
+mod openmetrics;
 mod os;
 mod outcome;
 mod overlay;
@@ -33,7 +34,9 @@ mod witnesses;
 mod sample;
 
 pub use document::{
-    NotFinite, ReadError, csv, from_json, html, joint_html, json, landscape_svg, terminal,
+    NotFinite, ReadError, csv, figure_names, figure_svg, from_json, html, joint_html, json,
+    landscape_svg, terminal,
 };
+pub use openmetrics::openmetrics;
 pub use quantity::Quantity;
 pub use terminal::Style;

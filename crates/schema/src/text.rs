@@ -22,6 +22,9 @@ pub const DRIVE_MARK: &str = "# Fitted by ioscape calibrate";
 /// First words of a manual page.
 pub const MANUAL_MARK: &str = ".\\\" Made by ioscape man";
 
+/// First words of OpenMetrics text; the name of the first family follows.
+pub const METRICS_MARK: &str = "# HELP ioscape_";
+
 /// Whether a character can act on a terminal or change the order of what is shown around it.
 fn acts(c: char) -> bool {
     c.is_control()

@@ -29,6 +29,7 @@ pub mod iolog;
 pub mod jobs;
 pub mod sizes;
 pub mod stream;
+pub mod vdbench;
 pub mod vxbench;
 
 pub use characterize::{Application, Portrait};

@@ -123,7 +123,7 @@ impl Command {
         let places = match self {
             Self::Evaluate(args) => std::slice::from_ref(&args.target),
             Self::Validate(args) => std::slice::from_ref(&args.target),
-            Self::Run(args) => &args.places,
+            Self::Run(args) => return Some(args.target()),
             Self::Ab(args) => return Some(args.place()),
             Self::Client(args) => std::slice::from_ref(&args.directory),
             Self::Doctor(args) => std::slice::from_ref(&args.directory),
@@ -202,7 +202,8 @@ pub struct EvaluateArgs {
 #[derive(Debug, Args)]
 #[command(allow_negative_numbers = true)]
 pub struct RunArgs {
-    /// A directory, file or device [default: .], and a job file (.toml) or a result of characterize (.json)
+    /// A directory, file or device [default: .], and a job file (.toml; of fio: .fio; of vdbench: .vdb, .vdbench or .parm) or a
+    /// result of characterize (.json)
     #[arg(value_name = "TARGET | JOB.toml | RESULT.json", num_args = 0..=2)]
     pub places: Vec<PathBuf>,
     /// The workload; not together with a job file.
@@ -221,6 +222,9 @@ pub struct RunArgs {
     /// jobs each one to a file of its own (FILE.2.parquet ...)
     #[arg(long, value_name = "FILE")]
     pub rows: Option<PathBuf>,
+    /// Also write the figures to FILE as OpenMetrics text (.prom), for a scraper or the textfile collector of Prometheus
+    #[arg(long, value_name = "FILE")]
+    pub openmetrics: Option<PathBuf>,
     /// Check that every block holds what was written to it last, in every read and once more at the end
     #[arg(long)]
     pub verify: bool,
@@ -236,6 +240,23 @@ pub struct RunArgs {
     /// Where the result goes.
     #[command(flatten)]
     pub out: ResultArgs,
+}
+
+/// How the names of vdbench's parameter files end.
+pub const VDBENCH: [&str; 3] = ["vdb", "vdbench", "parm"];
+
+impl RunArgs {
+    /// Whether a place is a file of jobs, by its name; it is no target then, whatever it is.
+    pub fn is_job_file(place: &Path) -> bool {
+        let mut endings = ["toml", "json", "fio"].iter().chain(&VDBENCH);
+        place.extension().is_some_and(|ending| endings.any(|one| ending == *one))
+    }
+
+    /// What is measured: the first place that is no file of jobs, or the working directory.
+    pub fn target(&self) -> &Path {
+        let target = self.places.iter().find(|place| !Self::is_job_file(place));
+        target.map_or(Path::new("."), PathBuf::as_path)
+    }
 }
 
 /// `ioscape report`.
@@ -256,6 +277,9 @@ pub struct ReportArgs {
     /// Print the landscape as one SVG picture on standard output
     #[arg(long, conflicts_with = "json")]
     pub svg: bool,
+    /// Which figure of the page --svg prints, by the name in its link (`#figure-NAME`); an unknown name lists them
+    #[arg(long, value_name = "NAME", requires = "svg")]
+    pub figure: Option<String>,
     /// Check the results and print them as JSON on standard output
     #[arg(long)]
     pub json: bool,

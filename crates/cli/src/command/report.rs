@@ -22,6 +22,9 @@ pub fn main(args: &ReportArgs) -> Result<(), Failure> {
     if let Some(place) = outputs.get(PAGE) {
         place.text(&page(&args.results, &documents))?;
     }
+    if let Some(name) = &args.figure {
+        return output::print(&figure(&page(&args.results, &documents), name)?);
+    }
     for document in &documents {
         if args.csv {
             output::print(&ioscape_report::csv(document))?;
@@ -34,6 +37,17 @@ pub fn main(args: &ReportArgs) -> Result<(), Failure> {
         }
     }
     Ok(())
+}
+
+/// A figure of the page as a picture.
+fn figure(page: &str, name: &str) -> Result<String, Failure> {
+    ioscape_report::figure_svg(page, name, output::quantity()).ok_or_else(|| {
+        let names = ioscape_report::figure_names(page).join(", ");
+        Failure::Misuse(match names.is_empty() {
+            true => "the page of this result has no figures".to_owned(),
+            false => format!("the page has no figure {name}: give {names}"),
+        })
+    })
 }
 
 /// The page of one result, or one page of them all, each called after its file.

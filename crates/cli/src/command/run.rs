@@ -21,6 +21,9 @@ use std::path::{Path, PathBuf};
 /// The iologs by the name of their argument.
 const IOLOG: &str = "--fio-iolog";
 
+/// The metrics by the name of their argument.
+const METRICS: &str = "--openmetrics";
+
 /// Most requests a written iolog holds, per process.
 const IOLOG_MOST: u64 = 2_000_000;
 
@@ -65,9 +68,8 @@ pub(super) fn asked(args: &RunArgs) -> Result<(PathBuf, Option<PathBuf>, Vec<Job
 
 /// Tells the target from the job file.
 fn places(places: &[PathBuf]) -> Result<(PathBuf, Option<PathBuf>), Failure> {
-    let (jobs, targets): (Vec<&PathBuf>, Vec<&PathBuf>) = places
-        .iter()
-        .partition(|p| p.extension().is_some_and(|e| e == "toml" || e == "json" || e == "fio"));
+    let (jobs, targets): (Vec<&PathBuf>, Vec<&PathBuf>) =
+        places.iter().partition(|place| RunArgs::is_job_file(place));
     if jobs.len() > 1 || targets.len() > 1 {
         return Err(Failure::Misuse("give at most one target and one job file".to_owned()));
     }
@@ -115,7 +117,12 @@ fn names(args: &RunArgs, target: &Path, job_file: Option<&Path>, jobs: &[Job]) -
     let logs = args.fio_iolog.iter().flat_map(|path| (0..processes).map(|p| iolog_path(path, p)));
     let names = outputs::names_of(&args.out).reads("the job file", job_file);
     let rows = args.rows.iter().flat_map(|path| (0..jobs.len()).map(|job| numbered(path, job)));
-    names.reads("the target", [target]).writes(IOLOG, logs).writes(ROWS, rows)
+    let metrics = args.openmetrics.as_deref();
+    names
+        .reads("the target", [target])
+        .writes(IOLOG, logs)
+        .writes(ROWS, rows)
+        .writes(METRICS, metrics)
 }
 
 /// `FILE`, `FILE.1`, `FILE.2`, ...
@@ -193,6 +200,8 @@ pub(super) fn conclude(
     let verified = verdict(measurements.iter().filter_map(|one| one.verify.as_ref()));
     document.outcome = Some(measurements.into());
     let poured = outputs::pour(outputs, &document, args.out.json);
+    let metrics = outputs.text(METRICS, &ioscape_report::openmetrics(&document));
+    let poured = both(poured, metrics.map_err(Failure::from));
     let finished = finished.map_err(|failure| {
         let place = outputs::place(outputs);
         failure.with(&format!("; the {results} finished results are {place}"))

@@ -1,4 +1,4 @@
-//! fio's job files run, and fio's output is read.
+//! Files of other programs: job files of fio and vdbench run, fio's output is read, metrics and pictures are written.
 
 use super::common::{path, run};
 
@@ -35,6 +35,34 @@ fn a_job_file_of_fio_runs_and_is_never_a_target() {
 }
 
 #[test]
+fn a_parameter_file_of_vdbench_runs_and_its_metrics_are_written() {
+    let folder = tempfile::tempdir().expect("a temporary directory");
+    let (jobs, metrics) = (folder.path().join("jobs.vdb"), folder.path().join("run.prom"));
+    let text = "sd=sd1,lun=/nowhere,size=1m\nwd=wd1,sd=sd1,xfersize=4k,rdpct=70\n\
+        rd=mail,wd=wd1,iorate=max,elapsed=1,forthreads=(1,2)\n";
+    std::fs::write(&jobs, text).expect("a file");
+    let arguments =
+        ["run", path(&jobs), path(folder.path()), "--json", "--openmetrics", path(&metrics)];
+    let told = run(&arguments).ended(0).says(&["lun: the target is the one on the command line"]);
+    let found: serde_json::Value = serde_json::from_str(&told.out).expect("JSON");
+    assert_eq!(found["measurements"][1]["name"].as_str(), Some("mail threads=2"));
+    assert_eq!(found["measurements"][1]["workload"]["process_num"].as_u64(), Some(2));
+    let written = std::fs::read_to_string(&metrics).expect("metrics");
+    let series = r#"ioscape_ios_per_second{job_name="mail threads=2",operation="read"} "#;
+    assert!(written.contains(series) && written.ends_with("# EOF\n"), "{written}");
+    // What was written before is recognised and replaced; what is another's is not.
+    run(&arguments).ended(0);
+    std::fs::write(&metrics, "up 1\n").expect("a file");
+    run(&arguments).ended(2).says(&["run.prom", "--force"]);
+    std::fs::write(&jobs, text.replace("iorate=max", "iorate=100")).expect("a file");
+    run(&["run", path(&jobs), path(folder.path())]).ended(2).says(&[
+        "jobs.vdb",
+        "line 3",
+        "iorate=100",
+    ]);
+}
+
+#[test]
 fn fios_output_stands_beside_ours() {
     let folder = tempfile::tempdir().expect("a temporary directory");
     let (theirs, page) = (folder.path().join("fio.json"), folder.path().join("page.html"));
@@ -43,6 +71,20 @@ fn fios_output_stands_beside_ours() {
     assert!(shown.contains("4.1 MB/s") && shown.contains("measured by fio"), "{shown}");
     run(&["report", path(&theirs), path(&theirs), "-o", path(&page)]).ended(0);
     assert!(std::fs::read_to_string(&page).expect("a page").contains("<td>fio (2)</td>"));
+}
+
+#[test]
+fn any_figure_of_a_page_is_printed_alone() {
+    let folder = tempfile::tempdir().expect("a temporary directory");
+    let small = folder.path().join("small.ioscape.json");
+    std::fs::write(&small, include_str!("data/small.ioscape.json")).expect("a file");
+    let told = run(&["report", path(&small), "--svg", "--figure", "read-frac"]).ended(0).out;
+    assert!(told.starts_with("<svg xmlns") && told.contains("share of reads"), "{told}");
+    let both = ["report", path(&small), path(&small), "--svg", "--figure", "sets-reads"];
+    assert!(run(&both).ended(0).out.contains("small (2)"));
+    run(&["report", path(&small), "--svg", "--figure", "no"])
+        .ended(2)
+        .says(&["unique-bytes", "read-frac"]);
 }
 
 #[test]

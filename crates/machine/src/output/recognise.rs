@@ -1,7 +1,8 @@
 //! Whether a file is a result of this program, by what it holds.
 
 use ioscape_schema::text::{
-    DRIVE_MARK, JOBS_MARK, MANUAL_MARK, PAGE_MARK, RESULT_MARK, STATE_MARK, TRACE_MARK,
+    DRIVE_MARK, JOBS_MARK, MANUAL_MARK, METRICS_MARK, PAGE_MARK, RESULT_MARK, STATE_MARK,
+    TRACE_MARK,
 };
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -12,9 +13,10 @@ const HEAD: u64 = 4096;
 const TAIL: u64 = 64 << 10;
 
 /// First words of the texts that are recognised by them.
-const TEXTS: [&str; 5] = [TRACE_MARK, STATE_MARK, JOBS_MARK, DRIVE_MARK, MANUAL_MARK];
+const TEXTS: [&str; 6] = [TRACE_MARK, STATE_MARK, JOBS_MARK, DRIVE_MARK, MANUAL_MARK, METRICS_MARK];
 
-/// Whether `file` holds a result: a document, a page, a trace or the state of its analysis, rows, jobs, a fitted drive, or a manual page.
+/// Whether `file` holds a result: a document, a page, a trace or the state of its analysis, rows, jobs, a fitted drive, a manual
+/// page, or metrics.
 ///
 /// Traces in the formats of other programs look the same whoever wrote them, and are none.
 pub fn is_result(file: &File) -> bool {
@@ -59,6 +61,7 @@ mod tests {
         assert!(is_ours(format!("<!DOCTYPE html><head>{PAGE_MARK}0.1.0\">").as_bytes()));
         assert!(is_ours(b"PAR1....ioscape 0.1.0....PAR1"));
         assert!(is_ours(b"# ioscape trace {}\n"));
+        assert!(is_ours(b"# HELP ioscape_run_info The machine.\n"));
         for other in ["", "{}", "[]", "{\"a\": 1}", "PAR1 parquet-mr PAR1", "<!DOCTYPE html>", "x"]
         {
             assert!(!is_ours(other.as_bytes()), "{other}");

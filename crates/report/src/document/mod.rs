@@ -1,6 +1,7 @@
 //! A whole document in every format: what all outcomes share, around what the outcome's renderer says.
 
 mod csv;
+mod figure_svg;
 mod finite;
 mod joint;
 mod json;
@@ -10,6 +11,7 @@ mod switch;
 mod terminal;
 
 pub use csv::csv;
+pub use figure_svg::{figure_names, figure_svg};
 pub use joint::joint_html;
 pub use json::{NotFinite, ReadError, from_json, json};
 pub use page::html;

@@ -10,18 +10,15 @@ use std::fmt::Write as _;
 const STYLE: &str = include_str!("../plot/chart.css");
 const WIDTH: f64 = 1120.0;
 const HEIGHT: f64 = 540.0;
-const EDGE: f64 = 28.0;
+/// Around what is drawn.
+pub(super) const EDGE: f64 = 28.0;
 
 /// The quantity against the size of the set, with regions and borders, as a standalone SVG.
 ///
 /// The picture brings its own background and both themes, so that it is readable on white and dark pages.
 /// A document without an evaluation gives a picture that says so.
 pub fn landscape_svg(document: &Document, quantity: Quantity) -> String {
-    let mut out = format!(
-        r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" font-family="system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', Arial, sans-serif"><style>{STYLE}.sheet {{ fill: var(--card); stroke: var(--line); }} .head {{ fill: var(--ink); font-size: 19px; font-weight: 650; }} .sub, .key {{ fill: var(--soft); font-size: 13px; }}</style><rect class="sheet" x="0.5" y="0.5" width="{}" height="{}" rx="12"/>"#,
-        WIDTH - 1.0,
-        HEIGHT - 1.0,
-    );
+    let mut out = sheet(WIDTH, HEIGHT);
     let name = short(&inert(&outcome::subject(document)));
     let _ = write!(
         out,
@@ -47,6 +44,15 @@ pub fn landscape_svg(document: &Document, quantity: Quantity) -> String {
     }
     out.push_str("</svg>\n");
     out
+}
+
+/// The beginning of a picture that stands alone: its style, and the sheet behind everything.
+pub(super) fn sheet(width: f64, height: f64) -> String {
+    format!(
+        r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" font-family="system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', Arial, sans-serif"><style>{STYLE}.sheet {{ fill: var(--card); stroke: var(--line); }} .head {{ fill: var(--ink); font-size: 19px; font-weight: 650; }} .sub, .key {{ fill: var(--soft); font-size: 13px; }}</style><rect class="sheet" x="0.5" y="0.5" width="{}" height="{}" rx="12"/>"#,
+        width - 1.0,
+        height - 1.0,
+    )
 }
 
 fn chart(document: &Document, quantity: Quantity) -> Option<Chart> {

@@ -12,6 +12,7 @@ pub use output::{FioOutput, read_output};
 
 use crate::jobs::Job;
 use options::FioOptions;
+pub(crate) use options::{bytes, percent};
 use std::collections::BTreeSet;
 
 /// The jobs of a job file.

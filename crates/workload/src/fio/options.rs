@@ -263,12 +263,13 @@ fn flag(value: &str) -> Option<bool> {
     }
 }
 
-fn percent(value: &str) -> Option<f64> {
+/// A percentage.
+pub(crate) fn percent(value: &str) -> Option<f64> {
     value.parse().ok().filter(|part: &f64| (0.0..=100.0).contains(part))
 }
 
 /// A size in fio's units: powers of 1024 by one letter. `Ki` means 1000 to fio and 1024 to everyone else: it is refused.
-fn bytes(value: &str) -> Option<u64> {
+pub(crate) fn bytes(value: &str) -> Option<u64> {
     let value = value.to_ascii_lowercase();
     let value = value.strip_suffix('b').unwrap_or(&value);
     let digits = value.trim_end_matches(|c: char| c.is_ascii_alphabetic());

@@ -1,0 +1,182 @@
+//! Any figure of a page as one picture that stands alone.
+
+use super::svg::{EDGE, sheet};
+use crate::html::figure::class_of;
+use crate::plot::text_width;
+use crate::quantity::Quantity;
+use std::fmt::Write as _;
+
+/// Where the charts begin, below heading and legend.
+const TOP: f64 = 84.0;
+/// Between two charts.
+const GAP: f64 = 16.0;
+/// How a figure begins on the page; its name follows.
+const FIGURE: &str = r#"<figure id="figure-"#;
+
+/// The names of the figures on a page of ours, in their order.
+pub fn figure_names(page: &str) -> Vec<String> {
+    let names = page.split(FIGURE).skip(1).filter_map(|rest| rest.split('"').next());
+    names.map(str::to_owned).collect()
+}
+
+/// The figure of this name as a page of ours shows it at first, for `quantity` where that can be chosen, as a standalone SVG with
+/// a background and both themes; `None` if the page has no such figure.
+pub fn figure_svg(page: &str, name: &str, quantity: Quantity) -> Option<String> {
+    let figure = between(page, &format!("{FIGURE}{name}\""), "</figure>")?;
+    let heading = between(figure, "<h3>", "<a ").or_else(|| between(figure, "<h3>", "</h3>"));
+    let class = format!(r#"class="view {}""#, class_of(quantity));
+    let view = figure.split(&class).nth(1).unwrap_or(figure);
+    let view = view.split(r#"<div class="view "#).next().unwrap_or(view);
+    let charts = charts(first_scale(view));
+    let legend = between(view, r#"<ul class="legend">"#, "</ul>").map_or_else(Vec::new, names);
+    let (placed, width, height) = arranged(&charts);
+    let mut out = sheet(width + 2.0 * EDGE, TOP + height + EDGE / 2.0);
+    let heading = without_tags(&of_quantity(heading.unwrap_or_default(), quantity));
+    let _ = write!(out, r#"<text class="head" x="{EDGE}" y="42">{heading}</text>"#);
+    key(&mut out, &legend);
+    Some(out + &placed + "</svg>\n")
+}
+
+/// HTML without what it says for quantities that are not shown.
+fn of_quantity(html: &str, shown: Quantity) -> String {
+    let mut out = html.to_owned();
+    for other in Quantity::ALL.into_iter().filter(|quantity| *quantity != shown) {
+        let mark = format!(r#"<span class="{}">"#, class_of(other));
+        while let Some((before, rest)) = out.split_once(&mark) {
+            out = format!("{before}{}", rest.split_once("</span>").map_or("", |(_, rest)| rest));
+        }
+    }
+    out
+}
+
+/// What stands between two marks, the first of each.
+fn between<'a>(text: &'a str, from: &str, to: &str) -> Option<&'a str> {
+    let (_, rest) = text.split_once(from)?;
+    Some(rest.split_once(to)?.0)
+}
+
+/// What is shown for the first of the scales that a reader can choose from.
+fn first_scale(view: &str) -> &str {
+    let mark = r#"<div class="y-"#;
+    let rest = view.split_once(mark).map_or(view, |(_, rest)| rest);
+    rest.split(mark).next().unwrap_or(rest)
+}
+
+/// A chart with its size.
+struct Placed<'a> {
+    /// What follows `<svg `.
+    text: &'a str,
+    width: f64,
+    height: f64,
+}
+
+/// The charts of a figure, without those for narrow screens and the swatches of legends.
+fn charts(view: &str) -> Vec<Placed<'_>> {
+    let all = view.split("<svg ").skip(1).filter_map(|rest| {
+        let (text, _) = rest.split_once("</svg>")?;
+        let class = between(text, r#"class=""#, "\"")?;
+        let is_shown = class.starts_with("plot") && !class.ends_with("narrow");
+        let mut size = between(text, r#"viewBox="0 0 "#, "\"")?.split(' ').map(str::parse);
+        match (is_shown, size.next()?, size.next()?) {
+            (true, Ok(width), Ok(height)) => Some(Placed { text, width, height }),
+            _ => None,
+        }
+    });
+    all.collect()
+}
+
+/// The charts in as many columns as there is room for, and the size of them all.
+fn arranged(charts: &[Placed<'_>]) -> (String, f64, f64) {
+    // Four of the smallest beside one another, as on the page.
+    const MOST: f64 = 1100.0;
+    let (mut x, mut y, mut row, mut wide) = (0.0_f64, 0.0_f64, 0.0_f64, 0.0_f64);
+    let mut out = String::new();
+    for chart in charts {
+        let Placed { text, width, height } = chart;
+        if x > 0.0 && x + width > MOST {
+            (x, y, row) = (0.0, y + row + GAP, 0.0);
+        }
+        let (left, top) = (EDGE + x, TOP + y);
+        let _ = write!(
+            out,
+            r#"<svg x="{left}" y="{top}" width="{width}" height="{height}" {text}</svg>"#
+        );
+        wide = wide.max(x + width);
+        (x, row) = (x + width + GAP, row.max(*height));
+    }
+    (out, wide, y + row)
+}
+
+/// Names of the series and their classes, as the legend has them.
+fn names(legend: &str) -> Vec<(&str, &str)> {
+    let items = legend.split(r#"<li data-name=""#).skip(1);
+    items
+        .filter_map(|item| Some((item.split('"').next()?, between(item, r#"data-class=""#, "\"")?)))
+        .collect()
+}
+
+/// The legend in one line below the heading.
+fn key(out: &mut String, legend: &[(&str, &str)]) {
+    let mut left = EDGE;
+    for (name, class) in legend {
+        let text = left + 30.0;
+        let _ = write!(
+            out,
+            r#"<g class="series {class}"><path class="line" d="M{left:.1} 62h22"/></g><text class="key" x="{text:.1}" y="66">{name}</text>"#
+        );
+        left = text + text_width(name) * 1.05 + 24.0;
+    }
+}
+
+/// The text of HTML without its tags.
+fn without_tags(html: &str) -> String {
+    let mut out = String::new();
+    let mut is_tag = false;
+    for c in html.chars() {
+        match c {
+            '<' => is_tag = true,
+            '>' => is_tag = false,
+            _ if !is_tag => out.push(c),
+            _ => {}
+        }
+    }
+    out.trim().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::document::html;
+    use crate::sample;
+
+    #[test]
+    fn every_figure_of_every_kind_stands_alone_and_is_well_formed() {
+        let mut seen = 0;
+        for document in sample::hostile() {
+            let page = html(&document, Quantity::default());
+            for name in figure_names(&page) {
+                let svg = figure_svg(&page, &name, Quantity::default()).unwrap();
+                let parsed =
+                    roxmltree::Document::parse(&svg).unwrap_or_else(|e| panic!("{name}: {e}"));
+                let charts = parsed.root_element().children().filter(|c| c.has_tag_name("svg"));
+                assert!(charts.count() > 0 || !svg.contains("plot"), "{name} is empty");
+                assert!(!svg.contains("<script") && !svg.contains("narrow\""), "{name}");
+                seen += 1;
+            }
+        }
+        assert!(seen > 20, "only {seen} figures");
+        assert_eq!(figure_svg("", "no-such", Quantity::default()), None);
+    }
+
+    #[test]
+    fn a_figure_has_its_heading_its_legend_and_the_quantity_asked_for() {
+        let page = html(&sample::evaluated(), Quantity::Iops);
+        let svg = figure_svg(&page, "unique-bytes", Quantity::Iops).unwrap();
+        assert!(
+            svg.contains("against the size of the set") && svg.contains("class=\"key\""),
+            "{svg}"
+        );
+        assert!(!svg.contains("throughput, "), "of requests, not of bytes");
+        assert_eq!(without_tags("<b>a</b> c "), "a c");
+    }
+}

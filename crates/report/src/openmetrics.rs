@@ -1,0 +1,271 @@
+//! Measured workloads as OpenMetrics text, for a scraper or the textfile collector of Prometheus.
+
+use crate::text::{inert, run_name};
+use ioscape_schema::text::METRICS_MARK;
+use ioscape_schema::{Document, Measurement, Outcome, ResponseTime, Stop};
+use std::fmt::Write as _;
+
+/// A family of metrics: what it is called, counted in (the end of its name) and about.
+struct Family {
+    name: &'static str,
+    kind: &'static str,
+    unit: &'static str,
+    help: &'static str,
+}
+
+const fn gauge(name: &'static str, unit: &'static str, help: &'static str) -> Family {
+    Family { name, kind: "gauge", unit, help }
+}
+
+/// A sample: what follows the family's name, its labels, and its value.
+type Sample = (&'static str, Vec<(&'static str, String)>, f64);
+
+/// The samples of one run, or none.
+type Of = fn(&Measurement) -> Vec<Sample>;
+
+const FAMILIES: [(Family, Of); 9] = [
+    (
+        gauge("throughput_bytes_per_second", "bytes_per_second", "Bytes moved per second."),
+        throughput,
+    ),
+    (
+        gauge(
+            "throughput_ci95_bytes_per_second",
+            "bytes_per_second",
+            "Ends of the 95 % confidence interval of the throughput.",
+        ),
+        interval,
+    ),
+    (gauge("ios_per_second", "", "Requests per second (IOPS)."), rates),
+    (
+        Family {
+            name: "latency_seconds",
+            kind: "summary",
+            unit: "seconds",
+            help: "Response times of the requests.",
+        },
+        latencies,
+    ),
+    (gauge("latency_max_seconds", "seconds", "Longest response time."), longest),
+    (gauge("cpu_seconds_per_io", "", "User and system time per request."), processor),
+    (
+        gauge(
+            "cache_hit_ratio",
+            "ratio",
+            "Share of the bytes read that did not come from storage; absent where the kernel does not tell.",
+        ),
+        hits,
+    ),
+    (
+        gauge(
+            "run_confident",
+            "",
+            "1 where the run ended because its interval was narrow, 0 where time was up.",
+        ),
+        confident,
+    ),
+    (gauge("run_warnings", "", "Warnings about the run."), warnings),
+];
+
+/// The runs of a document as OpenMetrics text: a sample for each run, labelled with the name of its job; nothing but the end of
+/// the text for documents of other kinds. Seconds, bytes and ratios, as the format wants.
+pub fn openmetrics(document: &Document) -> String {
+    let mut out = info(document);
+    if let Some(Outcome::Measurements(runs)) = &document.outcome {
+        for (family, of) in &FAMILIES {
+            let samples = runs.iter().enumerate().flat_map(|(index, run)| {
+                let job = run_name(index + 1, run);
+                of(run).into_iter().map(move |(end, labels, value)| {
+                    let job = [("job_name", job.clone())];
+                    (end, job.into_iter().chain(labels).collect::<Vec<_>>(), value)
+                })
+            });
+            out += &family.text(samples.filter(|(_, _, value)| value.is_finite()));
+        }
+    }
+    out + "# EOF\n"
+}
+
+/// The machine and the version, as labels of a sample that is always 1; no time, which would make a new series of every run.
+fn info(document: &Document) -> String {
+    let machine = &document.environment;
+    let known = |value: &Option<String>| value.clone().unwrap_or_default();
+    let labels = vec![
+        ("version", document.tool.version.clone()),
+        ("kernel", known(&machine.kernel)),
+        ("file_system", known(&machine.file_system)),
+        ("device_model", known(&machine.device_model)),
+    ];
+    gauge("run_info", "", "The machine that was measured, and the version of ioscape.")
+        .text(std::iter::once(("", labels, 1.0)))
+}
+
+impl Family {
+    /// Its lines; nothing without samples.
+    fn text(&self, samples: impl Iterator<Item = Sample>) -> String {
+        let mut lines = String::new();
+        for (end, labels, value) in samples {
+            let labels: Vec<String> = labels
+                .iter()
+                .map(|(name, value)| format!("{name}=\"{}\"", escaped(value)))
+                .collect();
+            let _ = writeln!(lines, "ioscape_{}{end}{{{}}} {value}", self.name, labels.join(","));
+        }
+        if lines.is_empty() {
+            return lines;
+        }
+        let Self { name, kind, unit, help } = self;
+        let unit = match unit.is_empty() {
+            true => String::new(),
+            false => format!("# UNIT ioscape_{name} {unit}\n"),
+        };
+        format!("{METRICS_MARK}{name} {help}\n# TYPE ioscape_{name} {kind}\n{unit}{lines}")
+    }
+}
+
+/// A label's value with backslashes, quotes and ends of lines escaped.
+fn escaped(value: &str) -> String {
+    inert(value).replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
+}
+
+fn label(name: &'static str, value: &str) -> Vec<(&'static str, String)> {
+    vec![(name, value.to_owned())]
+}
+
+fn throughput(run: &Measurement) -> Vec<Sample> {
+    directions(run, |one| one.throughput)
+}
+
+fn interval(run: &Measurement) -> Vec<Sample> {
+    let ends = ["low", "high"].into_iter().zip(run.throughput_ci95);
+    ends.map(|(end, value)| ("", label("bound", end), value)).collect()
+}
+
+fn rates(run: &Measurement) -> Vec<Sample> {
+    let per_s = |ios: u64| if run.elapsed_s > 0.0 { ios as f64 / run.elapsed_s } else { 0.0 };
+    directions(run, |one| per_s(one.ios))
+}
+
+fn latencies(run: &Measurement) -> Vec<Sample> {
+    let mut out = Vec::new();
+    for one in all(run) {
+        let (times, ios) = (&one.times, one.ios as f64);
+        let quantiles =
+            [("0.5", times.p50), ("0.9", times.p90), ("0.99", times.p99), ("0.999", times.p999)];
+        for (quantile, ns) in quantiles {
+            let labels = [label("operation", one.operation), label("quantile", quantile)].concat();
+            out.push(("", labels, ns as f64 / 1e9));
+        }
+        out.push(("_count", label("operation", one.operation), ios));
+        out.push(("_sum", label("operation", one.operation), times.mean * ios / 1e9));
+    }
+    out
+}
+
+fn longest(run: &Measurement) -> Vec<Sample> {
+    directions(run, |one| one.times.max as f64 / 1e9)
+}
+
+fn processor(run: &Measurement) -> Vec<Sample> {
+    vec![("", Vec::new(), run.cpu_ns_per_io / 1e9)]
+}
+
+fn hits(run: &Measurement) -> Vec<Sample> {
+    run.read_hit_frac().map(|share| ("", Vec::new(), share)).into_iter().collect()
+}
+
+fn confident(run: &Measurement) -> Vec<Sample> {
+    vec![("", Vec::new(), f64::from(u8::from(run.stop == Stop::Confident)))]
+}
+
+fn warnings(run: &Measurement) -> Vec<Sample> {
+    vec![("", Vec::new(), run.warnings.len() as f64)]
+}
+
+/// All requests of a run, or those of one operation.
+struct Requests<'a> {
+    operation: &'static str,
+    ios: u64,
+    throughput: f64,
+    times: &'a ResponseTime,
+}
+
+/// All requests, then the reads and the writes where there are any.
+fn all(run: &Measurement) -> Vec<Requests<'_>> {
+    let whole = Requests {
+        operation: "all",
+        ios: run.ios,
+        throughput: run.throughput_bytes_per_s,
+        times: &run.response_time_ns,
+    };
+    let parts = [("read", &run.read), ("write", &run.write)];
+    let parts = parts.into_iter().filter_map(|(operation, part)| {
+        part.as_ref().map(|one| Requests {
+            operation,
+            ios: one.ios,
+            throughput: one.throughput_bytes_per_s,
+            times: &one.response_time_ns,
+        })
+    });
+    std::iter::once(whole).chain(parts).collect()
+}
+
+fn directions(run: &Measurement, value: impl Fn(&Requests<'_>) -> f64) -> Vec<Sample> {
+    all(run).iter().map(|one| ("", label("operation", one.operation), value(one))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample;
+    use std::collections::BTreeSet;
+
+    /// A document of one run whose name needs escapes.
+    fn text() -> String {
+        let mut document = sample::measured();
+        if let Some(Outcome::Measurements(runs)) = &mut document.outcome {
+            runs[0].name = Some("a \"b\\c\"".to_owned());
+        }
+        openmetrics(&document)
+    }
+
+    #[test]
+    fn every_line_is_a_sample_of_a_family_that_was_introduced() {
+        let text = text();
+        let mut known = BTreeSet::new();
+        let mut samples = BTreeSet::new();
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines.last(), Some(&"# EOF"));
+        for line in &lines[..lines.len() - 1] {
+            if let Some(family) = line.strip_prefix("# TYPE ") {
+                assert!(known.insert(family.split(' ').next().unwrap().to_owned()), "{line} twice");
+            } else if !line.starts_with('#') {
+                let (series, value) = line.rsplit_once(' ').unwrap();
+                assert!(value.parse::<f64>().unwrap().is_finite(), "{line}");
+                assert!(samples.insert(series.to_owned()), "{series} twice");
+                let name = series.split('{').next().unwrap();
+                let family = name.trim_end_matches("_count").trim_end_matches("_sum");
+                assert!(known.contains(family), "{line}");
+            }
+        }
+        assert!(samples.iter().any(|one| one.contains(r#"job_name="a \"b\\c\"""#)), "{text}");
+    }
+
+    #[test]
+    fn units_end_the_names_and_sums_follow_from_means() {
+        for (family, _) in &FAMILIES {
+            assert!(family.name.ends_with(family.unit), "{}", family.name);
+        }
+        let mut run = Measurement::empty(ioscape_schema::Workload::default(), Stop::Confident);
+        (run.ios, run.response_time_ns.mean) = (4, 250e6);
+        let sum = latencies(&run).into_iter().find(|(end, _, _)| *end == "_sum");
+        assert_eq!(sum.map(|(_, _, value)| value), Some(1.0));
+    }
+
+    #[test]
+    fn what_holds_no_runs_says_nothing_of_runs() {
+        let text = openmetrics(&sample::predicted());
+        assert!(text.starts_with(METRICS_MARK) && text.ends_with("# EOF\n"), "{text}");
+        assert!(!text.contains("throughput"), "{text}");
+    }
+}

@@ -1,0 +1,131 @@
+//! What storage, workload and run definitions say about a workload.
+
+use super::lines::{Definition, VdbenchError, list};
+use crate::fio::{bytes, percent};
+use ioscape_schema::{Access, Engine, SizeDistribution, Workers, Workload};
+use std::collections::BTreeSet;
+
+/// Parameters that change nothing about what is measured, or that ioscape does in its own way.
+const LEFT_OUT: [(&str, &str); 10] = [
+    ("lun", "the target is the one on the command line"),
+    ("host", "ioscape runs on this host"),
+    ("hd", "ioscape runs on this host"),
+    ("journal", "ioscape keeps none"),
+    ("interval", "the result is one figure with its interval"),
+    ("warmup", "the warm-up ends when the rate and the cache are steady"),
+    ("pause", "the next job begins at once"),
+    ("skew", "there is one workload at a time"),
+    ("priority", "there is one workload at a time"),
+    ("dedupratio", "written data is random"),
+];
+
+/// What is known so far; what is absent is left to the definition beneath, or to vdbench's default.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Parameters {
+    /// Name of the storage of a workload definition.
+    pub storage: Option<String>,
+    size_bytes: Option<u64>,
+    access: Option<Access>,
+    threads: Option<u32>,
+    request_bytes: Option<u64>,
+    read_frac: Option<f64>,
+    random_frac: Option<f64>,
+    /// Parameters that were left out, and what ioscape does instead.
+    pub left_out: BTreeSet<String>,
+}
+
+impl Parameters {
+    /// Takes over what a definition says.
+    pub fn take(&mut self, definition: &Definition) -> Result<(), VdbenchError> {
+        let all = &definition.parameters;
+        all.iter().try_for_each(|(key, value)| self.set(definition.line, key, value))
+    }
+
+    /// Takes one parameter over.
+    pub fn set(&mut self, line: usize, key: &str, value: &str) -> Result<(), VdbenchError> {
+        let wrong = |what: &str| VdbenchError::new(line, format!("{key}={value}: {what}"));
+        if let Some((_, instead)) = LEFT_OUT.iter().find(|(name, _)| *name == key) {
+            self.left_out.insert(format!("{key}: {instead}"));
+            return Ok(());
+        }
+        let percentage = || percent(value).map(|part| part / 100.0);
+        match key {
+            "sd" => self.storage = Some(value.to_owned()),
+            "size" => {
+                self.size_bytes = Some(bytes(value).ok_or_else(|| wrong("is no size, such as 1g"))?)
+            }
+            "openflags" => self.access = Some(access(value).map_err(|what| wrong(&what))?),
+            "threads" => {
+                let count = value.parse().ok().filter(|count| *count > 0);
+                self.threads = Some(count.ok_or_else(|| wrong("is no whole number above 0"))?);
+            }
+            "xfersize" => {
+                self.request_bytes =
+                    Some(bytes(value).ok_or_else(|| wrong("is not one size, such as 4k"))?)
+            }
+            "rdpct" => {
+                self.read_frac = Some(percentage().ok_or_else(|| wrong("is no percentage"))?)
+            }
+            "seekpct" => self.random_frac = Some(random(value).ok_or_else(|| {
+                wrong("is no percentage: 100 is random, 0 sequential; runs that stop at the end are not carried out")
+            })?),
+            "rhpct" | "whpct" if value == "0" => {}
+            _ => return Err(wrong("is nothing that ioscape can carry out: leave it out, or run vdbench")),
+        }
+        Ok(())
+    }
+
+    /// These parameters, and those of `beneath` where these say nothing.
+    pub fn over(&self, beneath: &Self) -> Self {
+        Self {
+            storage: self.storage.clone(),
+            size_bytes: self.size_bytes.or(beneath.size_bytes),
+            access: self.access.or(beneath.access),
+            threads: self.threads.or(beneath.threads),
+            request_bytes: self.request_bytes.or(beneath.request_bytes),
+            read_frac: self.read_frac.or(beneath.read_frac),
+            random_frac: self.random_frac.or(beneath.random_frac),
+            left_out: BTreeSet::new(),
+        }
+    }
+
+    /// The whole workload, with vdbench's own defaults; `None` without a size.
+    pub fn workload(&self) -> Option<Workload> {
+        let request_bytes = self.request_bytes.unwrap_or(4096);
+        Some(Workload {
+            unique_bytes: self.size_bytes?,
+            size_mean: request_bytes,
+            size_distribution: SizeDistribution::Fixed,
+            read_frac: self.read_frac.unwrap_or(1.0),
+            seq_frac: 1.0 - self.random_frac.unwrap_or(1.0),
+            process_num: self.threads.unwrap_or(8),
+            engine: Engine::Psync,
+            access: self.access.unwrap_or_default(),
+            workers: Workers::Threads,
+            // vdbench goes by blocks: its offsets are multiples of the request's size.
+            align_bytes: Some(request_bytes).filter(|size| size.is_power_of_two()),
+            ..Workload::default()
+        })
+    }
+}
+
+/// How files are opened.
+fn access(value: &str) -> Result<Access, String> {
+    match list(value)[..] {
+        ["o_direct" | "directio"] => Ok(Access::Direct),
+        ["o_dsync"] => Ok(Access::Dsync),
+        ["o_direct" | "directio" | "o_dsync", _] => {
+            Err("ioscape has one of them at a time".to_owned())
+        }
+        _ => Err("ioscape has o_direct and o_dsync".to_owned()),
+    }
+}
+
+/// The share of random requests.
+fn random(value: &str) -> Option<f64> {
+    match value {
+        "seq" | "sequential" => Some(0.0),
+        "rand" | "random" => Some(1.0),
+        _ => percent(value).map(|part| part / 100.0),
+    }
+}

@@ -1,0 +1,113 @@
+//! Run definitions: how long, with which workload, and which parameters are varied.
+
+use super::lines::{Definition, VdbenchError, list};
+use super::parameters::Parameters;
+use crate::jobs::Job;
+
+/// The lists of a run and the parameters that they vary.
+const VARIED: [(&str, &str); 4] = [
+    ("forthreads", "threads"),
+    ("forxfersize", "xfersize"),
+    ("forrdpct", "rdpct"),
+    ("forseekpct", "seekpct"),
+];
+
+/// A run definition.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Run {
+    /// Its line, from 1.
+    pub line: usize,
+    name: String,
+    workload: Option<String>,
+    seconds: Option<f64>,
+    /// Parameter and its values, the outermost first.
+    varied: Vec<(&'static str, Vec<String>)>,
+    /// What it says about the workload itself, which goes before what the other definitions say.
+    pub own: Parameters,
+}
+
+impl Run {
+    /// A run as it is written, on top of `rd=default`.
+    pub fn of(definition: &Definition, defaults: Option<&Self>) -> Result<Self, VdbenchError> {
+        let (line, name) = (definition.line, definition.name.clone());
+        let mut run = defaults.cloned().unwrap_or(Self {
+            line,
+            name: String::new(),
+            workload: None,
+            seconds: None,
+            varied: Vec::new(),
+            own: Parameters::default(),
+        });
+        (run.line, run.name) = (line, name);
+        definition.parameters.iter().try_for_each(|(key, value)| run.set(key, value))?;
+        Ok(run)
+    }
+
+    fn set(&mut self, key: &str, value: &str) -> Result<(), VdbenchError> {
+        let wrong = |what: &str| VdbenchError::new(self.line, format!("{key}={value}: {what}"));
+        match key {
+            "wd" => self.workload = Some(value.to_owned()),
+            "elapsed" => {
+                self.seconds =
+                    Some(seconds(value).ok_or_else(|| wrong("is no time, such as 30 or 5m"))?)
+            }
+            "iorate" | "foriorate" if value.eq_ignore_ascii_case("max") => {}
+            "iorate" | "foriorate" => {
+                return Err(wrong(
+                    "ioscape issues the next request when one is done: write iorate=max",
+                ));
+            }
+            _ => match VARIED.iter().find(|(name, _)| *name == key) {
+                Some((_, parameter)) => {
+                    let values = list(value).into_iter().map(str::to_owned).collect();
+                    self.varied.push((parameter, values));
+                }
+                None => self.own.set(self.line, key, value)?,
+            },
+        }
+        Ok(())
+    }
+
+    /// Which workload definition it runs.
+    pub fn workload(&self) -> Result<&str, VdbenchError> {
+        let missing = || VdbenchError::new(self.line, format!("rd={}: wd is missing", self.name));
+        self.workload.as_deref().ok_or_else(missing)
+    }
+
+    /// A job for every combination of the lists, on top of what the other definitions say.
+    pub fn jobs(&self, beneath: &Parameters) -> Result<Vec<Job>, VdbenchError> {
+        let mut all = vec![(self.name.clone(), self.own.over(beneath))];
+        for (parameter, values) in &self.varied {
+            let mut next = Vec::new();
+            for (name, parameters) in &all {
+                for value in values {
+                    let mut parameters = parameters.clone();
+                    parameters.set(self.line, parameter, value)?;
+                    next.push((format!("{name} {parameter}={value}"), parameters));
+                }
+            }
+            all = next;
+        }
+        all.into_iter().map(|(name, parameters)| self.job(name, &parameters)).collect()
+    }
+
+    fn job(&self, name: String, parameters: &Parameters) -> Result<Job, VdbenchError> {
+        let fails = |what: String| VdbenchError::new(self.line, format!("rd={name}: {what}"));
+        let missing = || fails("size is missing: write size= at the storage definition".to_owned());
+        let workload = parameters.workload().ok_or_else(missing)?;
+        workload.validate().map_err(|e| fails(e.to_string()))?;
+        Ok(Job { name, workload, seconds: self.seconds, seed: None, verify: None })
+    }
+}
+
+/// A time; a bare number is seconds.
+fn seconds(value: &str) -> Option<f64> {
+    let digits = value.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit = match &value[digits.len()..] {
+        "" | "s" => 1.0,
+        "m" => 60.0,
+        "h" => 3600.0,
+        _ => return None,
+    };
+    digits.parse::<u32>().ok().filter(|n| *n > 0).map(|n| f64::from(n) * unit)
+}
