@@ -5,6 +5,7 @@ mod browser;
 mod characterize;
 mod common;
 mod doctor;
+mod documented;
 mod faults;
 mod fio;
 mod install;
