@@ -1,8 +1,8 @@
 //! Prints how far each model's predictions are off on made-up systems.
 //!
-//! `cargo run --release -p ioscape-scaling --example prediction_table -- [POINTS [SEEDS [BUDGET [MOST]]]]`: so many points off
-//! the curves, so many seeds; with a budget in seconds, at 2 s a point, the evaluation explores by itself, borders and
-//! points off the curves included, with at most MOST different workloads.
+//! `cargo run --release -p ioscape-scaling --example prediction_table -- [POINTS [SEEDS [BUDGET [MOST [FIRST]]]]]`: so many points off
+//! the curves, so many seeds from FIRST on; with a budget in seconds, at 2 s a point, the evaluation explores by itself, borders and
+//! points off the curves included, with at most MOST different workloads. A budget or MOST of 0 is none.
 
 #[path = "../tests/made_up/mod.rs"]
 mod made_up;
@@ -73,7 +73,8 @@ fn rows(
 fn main() -> std::io::Result<()> {
     let given: Vec<u64> = std::env::args().skip(1).filter_map(|word| word.parse().ok()).collect();
     let extra = given.first().map_or(12, |extra| *extra as usize);
-    let most = given.get(3).map(|points| *points as usize);
+    let most = given.get(3).filter(|points| **points > 0).map(|points| *points as usize);
+    let first = given.get(4).copied().unwrap_or(0);
     let seeds = given.get(1).copied().unwrap_or(3).max(1);
     let mut out = std::io::stdout().lock();
     writeln!(
@@ -84,13 +85,13 @@ fn main() -> std::io::Result<()> {
     for system in made_up::systems() {
         for noise in [0.0, 0.05] {
             let one = |seed: u64| {
-                let evaluation = match given.get(2) {
+                let evaluation = match given.get(2).filter(|budget| **budget > 0) {
                     Some(budget) => explored(&system, noise, seed, *budget as f64, most),
                     None => evaluate(&system, noise, seed, extra),
                 };
                 (validation(&system, &evaluation, noise, seed), distinct_points(&evaluation))
             };
-            let all: Vec<(Validation, usize)> = (0..seeds).map(one).collect();
+            let all: Vec<(Validation, usize)> = (first..first + seeds).map(one).collect();
             rows(&mut out, &system, noise, &all)?;
         }
     }

@@ -49,6 +49,8 @@ fn with_noise_the_default_model_comes_near_the_repeatability_error() {
         assert!(best.median_error < v.models["orthogonal"].median_error, "{name}");
         assert!(best.median_error < v.models["single_point"].median_error, "{name}");
         assert!((0.03..0.08).contains(&v.repeatability_error.unwrap()));
+        let over = v.error_over_repeatability.unwrap() * v.repeatability_error.unwrap();
+        assert!((over - best.median_error).abs() < 1e-12);
         covered += best.interval90_coverage.unwrap() / systems().len() as f64;
     }
     assert!((0.85..=0.97).contains(&covered), "{covered}");

@@ -260,13 +260,21 @@ pub struct Validation {
     /// The default model's errors.
     #[serde(flatten)]
     pub errors: ErrorFigures,
-    /// Median difference of the same workload measured twice, over the first; absent without repetitions.
+    /// Median difference of the same workload measured twice, in rounds that follow each other, over the first; absent without
+    /// repetitions.
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",
         deserialize_with = "crate::range::not_negative"
     )]
     pub repeatability_error: Option<f64>,
+    /// Median error of the default model over `repeatability_error`: at 1 it is as good as measuring once more.
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "crate::range::not_negative"
+    )]
+    pub error_over_repeatability: Option<f64>,
     /// The same figures for every model: `default`, `product`, `orthogonal`, `single_point`.
     #[serde(default)]
     pub models: BTreeMap<String, ErrorFigures>,

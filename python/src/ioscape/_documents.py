@@ -1980,13 +1980,16 @@ class Validation:
     by_parameter: Optional[dict[str, list[ErrorBin]]] = None
     # Median without the workloads near a border between regions (figures 15 and 24); absent when none is left.
     enhanced_median_error: Optional[float] = None
+    # Median error of the default model over `repeatability_error`: at 1 it is as good as measuring once more.
+    error_over_repeatability: Optional[float] = None
     # Share of the workloads that fall into the 90 % interval; absent for a model without intervals.
     interval90_coverage: Optional[float] = None
     # The same figures for every model: `default`, `product`, `orthogonal`, `single_point`.
     models: Optional[dict[str, ErrorFigures]] = None
     # Every workload.
     points: Optional[list[ValidationPoint]] = None
-    # Median difference of the same workload measured twice, over the first; absent without repetitions.
+    # Median difference of the same workload measured twice, in rounds that follow each other, over the first;
+    # absent without repetitions.
     repeatability_error: Optional[float] = None
 
 

@@ -192,8 +192,11 @@ pub fn validation(one: &Validation, style: &Style) -> String {
          of the measurements that the 90 % interval holds.",
     );
     if let Some(error) = one.repeatability_error {
+        let times = one.error_over_repeatability.map_or_else(String::new, |times| {
+            format!(" The default model's median error is {times:.1} times that.")
+        });
         let text = format!(
-            "The same workload, measured twice, differs by {} (median): no model can be better.",
+            "The same workload, measured twice, differs by {} (median): no model can be better.{times}",
             percent(error)
         );
         out += &note(style, &text);

@@ -185,6 +185,7 @@ pub fn validation() -> Validation {
         workloads: 25,
         errors: figures(1.0, Some(0.92)),
         repeatability_error: Some(0.03),
+        error_over_repeatability: Some(1.4),
         models: [
             ("single_point".to_owned(), figures(12.0, None)),
             ("product".to_owned(), figures(2.0, Some(0.88))),

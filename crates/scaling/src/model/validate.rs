@@ -142,6 +142,13 @@ pub fn validate(
     summary(&product, points)
 }
 
+/// Median difference of two rounds of the same workload that follow each other.
+fn repeatability(points: &[ValidationPoint]) -> Option<f64> {
+    let pairs = points.iter().flat_map(|point| point.rounds_bytes_per_s.windows(2));
+    let apart: Vec<f64> = pairs.map(|pair| error(pair[1], pair[0])).collect();
+    (!apart.is_empty()).then(|| quantile(apart, 0.5))
+}
+
 fn summary(product: &Model, points: Vec<ValidationPoint>) -> Result<Validation, ModelError> {
     let mut models = BTreeMap::new();
     let products: Vec<Prediction> = points
@@ -164,16 +171,16 @@ fn summary(product: &Model, points: Vec<ValidationPoint>) -> Result<Validation, 
         let figures = Column { points: &points, predicted, intervals: None }.figures();
         models.insert(name, figures);
     }
-    let repeated: Vec<f64> = points
-        .iter()
-        .filter_map(|p| Some(error(p.repeated_bytes_per_s?, p.measurement.throughput_bytes_per_s)))
-        .collect();
+    let repeatability_error = repeatability(&points);
     let by_parameter = Parameter::ALL.into_iter().map(|p| (p, bins(&points, &errors, p))).collect();
     let errors_of_default = both[0].figures();
     Ok(Validation {
         workloads: points.len() as u32,
+        repeatability_error,
+        error_over_repeatability: repeatability_error
+            .filter(|repeated| *repeated > 0.0)
+            .map(|repeated| errors_of_default.median_error / repeated),
         errors: errors_of_default,
-        repeatability_error: (!repeated.is_empty()).then(|| quantile(repeated, 0.5)),
         models,
         by_parameter,
         points,
