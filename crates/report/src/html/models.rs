@@ -228,9 +228,9 @@ fn numbers(one: &Validation) -> String {
     number("Off the borders", errors.enhanced_median_error, more);
     let more = "of the measurements lie within; 90 % should";
     number("In the 90 % interval", errors.interval90_coverage, more);
-    let times = one.error_over_repeatability.map_or_else(String::new, |times| {
-        format!("; the median error is {times:.1} times that")
-    });
+    let times = one
+        .error_over_repeatability
+        .map_or_else(String::new, |times| format!("; the median error is {times:.1} times that"));
     let more = format!(
         "median difference of the same workload measured twice: no model can be better{times}"
     );

@@ -65,11 +65,8 @@ impl Column<'_> {
             .map(|(e, _)| e)
             .collect();
         let covered = |intervals: &Vec<[f64; 2]>| {
-            let inside = intervals
-                .iter()
-                .zip(self.points)
-                .filter(|([low, high], p)| (*low..=*high).contains(&p.measured_bytes_per_s()));
-            inside.count() as f64 / intervals.len().max(1) as f64
+            let inside = intervals.iter().zip(self.points).map(|(own, p)| held(*own, p));
+            inside.sum::<f64>() / intervals.len().max(1) as f64
         };
         ErrorFigures {
             median_error: quantile(errors.clone(), 0.5),
@@ -79,6 +76,17 @@ impl Column<'_> {
             interval90_coverage: self.intervals.as_ref().map(covered),
         }
     }
+}
+
+/// Share of a workload's measurements that an interval holds: it is one for single measurements, of which the median of rounds is
+/// steadier.
+fn held([low, high]: [f64; 2], point: &ValidationPoint) -> f64 {
+    let median = [point.measured_bytes_per_s()];
+    let rounds = match point.rounds_bytes_per_s.is_empty() {
+        true => &median[..],
+        false => &point.rounds_bytes_per_s,
+    };
+    rounds.iter().filter(|round| (low..=high).contains(*round)).count() as f64 / rounds.len() as f64
 }
 
 fn bins(points: &[ValidationPoint], errors: &[f64], parameter: Parameter) -> Vec<ErrorBin> {
