@@ -141,6 +141,10 @@ impl SetWindows {
     /// Counts a touch, which stands for so many, of a block that was touched last at that time.
     #[inline]
     pub fn count(&mut self, last: Moment, times: u64) {
+        // New in no second, so in nothing wider.
+        if last.0 >= self.begun[0] {
+            return;
+        }
         let new_for: u32 = self.begun.iter().map(|&begun| u32::from(last.0 < begun)).sum();
         self.new_for[new_for as usize] += times;
     }

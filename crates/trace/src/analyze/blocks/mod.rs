@@ -17,7 +17,7 @@ use table::{Found, GROUP, GROUP_BITS, GroupPlace, Table};
 
 pub use size::{BLOCK_BITS, BlockAlign, BlockSize, MOST_BLOCKS, on, spread, touched};
 
-/// Most bytes of the table, unless something else is asked for: about 190 million blocks.
+/// Most bytes of the table, unless something else is asked for: about 160 million blocks.
 pub const MOST_BYTES: usize = 4 << 30;
 
 /// Most touches that wait.
@@ -35,7 +35,7 @@ struct Touch {
     read: bool,
 }
 
-/// A table of all blocks touched: the one part of the analysis that grows with the trace, by about 22 bytes a block, and
+/// A table of all blocks touched: the one part of the analysis that grows with the trace, by about 26 bytes a block, and
 /// as many more in a part. At its bound it goes on with a half of the blocks, each counted
 /// twice: what was counted before stands, so sums stay right on average.
 #[derive(Clone, Debug)]
@@ -83,7 +83,10 @@ impl Blocks {
     pub fn gather(&mut self, ios: &[Io]) {
         for io in ios {
             let keys = touched(io, self.size);
-            let figures_end = touched(io, self.size.begin(BlockAlign::Request)).end;
+            let read = io.request.op == Op::Read;
+            // The figures count writes alone.
+            let of_request = || touched(io, self.size.begin(BlockAlign::Request)).end;
+            let figures_end = if read { keys.start } else { of_request() };
             let number = keys.end - keys.start;
             self.cut += u64::from(number * self.size.bytes() < self.counted(io));
             let mut key = keys.start;
@@ -93,7 +96,6 @@ impl Blocks {
                 let from = (key & (GROUP - 1)) as u8;
                 let to = from + (end - key) as u8;
                 let figures_to = from + (figures_end.clamp(key, end) - key) as u8;
-                let read = io.request.op == Op::Read;
                 let now_ns = io.queued_ns;
                 let place = self.table.place(group);
                 if let Some(place) = place {
@@ -129,15 +131,22 @@ impl Blocks {
     #[inline]
     fn touch(&mut self, touch: &Touch) {
         let now = self.windows.enter(touch.now_ns);
-        let figures = touch.from..if touch.read { touch.from } else { touch.figures_to };
-        self.block_writes += u64::from(figures.end.saturating_sub(figures.start));
+        let figures = touch.from..touch.figures_to;
+        self.block_writes += u64::from(touch.figures_to - touch.from);
         let Some(place) = touch.place else { return };
+        let mark = if touch.read { WAS_READ } else { WAS_WRITTEN };
+        let mut found = self.table.find(place, touch.from);
         for number in touch.from..touch.to {
-            let found = self.table.find(place, number);
+            if number > touch.from {
+                found = self.table.find_next(&found);
+            }
             let mut block = self.table.get(&found);
+            if touch.read && block.last == now && block.writes & mark > 0 {
+                continue;
+            }
             let last = std::mem::replace(&mut block.last, now);
             self.count(last);
-            block.writes |= if touch.read { WAS_READ } else { WAS_WRITTEN };
+            block.writes |= mark;
             let counted = figures.contains(&number);
             let again = block.writes & WRITES > 0;
             if counted && again {

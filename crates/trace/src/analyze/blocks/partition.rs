@@ -7,8 +7,8 @@ use super::block::{Block, First, WORD_BITS};
 use branches::prefetch_read_data;
 
 /// Of so many places at most [`FULL`] are taken.
-const OF: usize = 5;
-const FULL: usize = 4;
+const OF: usize = 10;
+const FULL: usize = 7;
 /// Places in a line of the processor's caches.
 const LINE: usize = 64 / size_of::<Slot>();
 /// Places behind the last home, for keys that are pushed on.
@@ -63,8 +63,9 @@ pub(super) struct Place {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Partition {
     slots: Vec<Slot>,
-    /// In a part of a trace, beside `slots`.
+    /// Beside `slots`, where they are kept.
     firsts: Vec<First>,
+    keeps_firsts: bool,
     homes: usize,
     len: usize,
     /// Blocks whose values do not fit into a word.
@@ -91,7 +92,17 @@ impl Partition {
     /// The place of a key.
     #[inline]
     pub fn seek(&self, key: u32) -> Place {
-        let mut at = self.home(key);
+        self.seek_from(self.home(key), key)
+    }
+
+    /// The place of a key that is greater than the one whose place is `before`; nothing has been put since but that one.
+    #[inline]
+    pub fn seek_behind(&self, before: Place, key: u32) -> Place {
+        if before.known { self.seek_from(before.at + 1, key) } else { self.seek(key) }
+    }
+
+    #[inline]
+    fn seek_from(&self, mut at: usize, key: u32) -> Place {
         while let Some(slot) = self.slots.get(at) {
             if slot.is_free() {
                 break;
@@ -140,10 +151,9 @@ impl Partition {
         if place.known { self.firsts.get_mut(place.at) } else { None }
     }
 
-    /// Begins to keep first touches; to be called while it is empty.
-    pub fn keep_firsts(&mut self) {
-        self.grow(LEAST);
-        self.firsts = vec![First::default(); self.slots.len()];
+    /// No blocks yet; a part of a trace keeps what they begin with.
+    pub fn new(keeps_firsts: bool) -> Self {
+        Self { keeps_firsts, ..Self::default() }
     }
 
     fn spill(&mut self, block: &Block) -> u128 {
@@ -172,7 +182,7 @@ impl Partition {
         let word = block.word(base).unwrap_or_else(|| self.spill(block));
         self.slots.copy_within(at..end, at + 1);
         self.slots[at] = Slot::of(key, word);
-        if !self.firsts.is_empty() {
+        if self.keeps_firsts {
             self.firsts.copy_within(at..end, at + 1);
             self.firsts[at] = First::default();
         }
@@ -181,7 +191,7 @@ impl Partition {
     fn lengthen(&mut self, to: usize) {
         self.slots.reserve_exact(to - self.slots.len());
         self.slots.resize(to, Slot::default());
-        if !self.firsts.is_empty() {
+        if self.keeps_firsts {
             self.firsts.reserve_exact(to - self.firsts.len());
             self.firsts.resize(to, First::default());
         }
@@ -193,7 +203,7 @@ impl Partition {
         let (slots, firsts) = (std::mem::take(&mut self.slots), std::mem::take(&mut self.firsts));
         let room = homes + TAIL;
         self.slots = vec![Slot::default(); room];
-        self.firsts = vec![First::default(); if firsts.is_empty() { 0 } else { room }];
+        self.firsts = vec![First::default(); if self.keeps_firsts { room } else { 0 }];
         let mut next = 0;
         for (from, slot) in slots.into_iter().enumerate().filter(|(_, slot)| !slot.is_free()) {
             let at = self.home(slot.key()).max(next);
@@ -260,10 +270,7 @@ mod tests {
             firsts in any::<bool>(),
         ) {
             let base = 500;
-            let (mut partition, mut map) = (Partition::default(), BTreeMap::new());
-            if firsts {
-                partition.keep_firsts();
-            }
+            let (mut partition, mut map) = (Partition::new(firsts), BTreeMap::new());
             for (number, (key, shift, block)) in (1u32..).zip(puts) {
                 // Small keys crowd at one end, and some come again.
                 let key = if shift % 2 == 0 { key >> shift } else { u32::MAX - (key >> shift) };

@@ -6,18 +6,18 @@ use super::size::BLOCK_BITS;
 use crate::analyze::key_table::KeyTable;
 use crate::analyze::mix::mix;
 
-/// Neighbouring blocks that share a hash: requests touch runs of blocks.
+/// Neighbouring blocks that share a hash and so lie together: requests touch runs of blocks, and what is popular has neighbours.
 pub(super) const GROUP: u64 = 1 << GROUP_BITS;
-pub(super) const GROUP_BITS: u32 = 2;
+pub(super) const GROUP_BITS: u32 = 4;
 
 /// Partitions of blocks; as many more for blocks of far devices and places.
 const PARTITIONS: usize = 1 << PARTITION_BITS;
 const PARTITION_BITS: u32 = 8;
 /// Bits of the number of a near group: 32 TiB in blocks of 8 KiB; devices with a number below 256 are near.
-const NEAR_BITS: u32 = 30;
+const NEAR_BITS: u32 = 28;
 const DEVICE_BITS: u32 = 8;
 /// Groups of a far region: 32 MiB in blocks of 8 KiB; and the most regions.
-const REGION_BITS: u32 = 10;
+const REGION_BITS: u32 = 8;
 const MOST_REGIONS: usize = 1 << (NEAR_BITS - REGION_BITS);
 /// Least partitions of a sample: 8 tell how far off it may be.
 const LEAST_KEPT: usize = 8;
@@ -38,7 +38,7 @@ const fn inverse(odd: u64) -> u64 {
     x
 }
 
-/// 30 bits shuffled, reversibly; the higher ones well.
+/// [`NEAR_BITS`] bits shuffled, reversibly; the higher ones well.
 #[inline]
 fn shuffle(x: u64) -> u64 {
     let x = x.wrapping_mul(ODD[0]) & NEAR;
@@ -91,11 +91,7 @@ pub(super) struct Table {
 impl Table {
     /// No blocks yet; a `part` keeps first touches.
     pub fn new(part: bool) -> Self {
-        let mut partitions = vec![Partition::default(); 2 * PARTITIONS];
-        if part {
-            partitions.iter_mut().for_each(Partition::keep_firsts);
-        }
-        let bytes = partitions.iter().map(Partition::bytes).sum();
+        let partitions = vec![Partition::new(part); 2 * PARTITIONS];
         let (regions, numbers) = Default::default();
         Self {
             partitions,
@@ -105,7 +101,7 @@ impl Table {
             regions,
             numbers,
             untracked: 0,
-            bytes,
+            bytes: 0,
         }
     }
 
@@ -168,6 +164,14 @@ impl Table {
         let key = place.key | u32::from(block);
         let at = self.partitions[usize::from(place.partition)].seek(key);
         Found { partition: place.partition, key, at }
+    }
+
+    /// Where the next block of the group is, of which nothing has been put but the one found before.
+    #[inline]
+    pub fn find_next(&self, before: &Found) -> Found {
+        let (partition, key) = (before.partition, before.key + 1);
+        let at = self.partitions[usize::from(partition)].seek_behind(before.at, key);
+        Found { partition, key, at }
     }
 
     /// What is known of a block.
