@@ -115,7 +115,7 @@ fn job_of_result(path: &Path) -> Result<Job, Failure> {
     };
     let program = found.command.first().map(Path::new).and_then(Path::file_name);
     let name = program.map_or("application".into(), |name| name.to_string_lossy().into_owned());
-    Ok(Job { name, workload: found.overall.workload(), seconds: None, seed: None, verify: None })
+    Ok(Job::named(&name, found.overall.workload()))
 }
 
 fn of_file(path: &Path) -> Result<Vec<Asked>, Failure> {

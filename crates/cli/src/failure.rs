@@ -56,6 +56,11 @@ impl Failure {
         }
     }
 
+    /// Misuse, for this reason.
+    pub fn misuse(why: impl std::fmt::Display) -> Self {
+        Self::Misuse(why.to_string())
+    }
+
     /// A failure to write `what`.
     pub fn of_write(what: &str, error: &io::Error) -> Self {
         if error.kind() == io::ErrorKind::BrokenPipe {

@@ -2,8 +2,8 @@
 
 use crate::failure::Failure;
 use crate::output;
-use crate::progress::Progress;
 use ioscape_machine::error::Error as MeasureError;
+use ioscape_machine::terminal::Progress;
 use ioscape_machine::{Target, TargetFacts, TargetOptions};
 use ioscape_measure::session::{RunOptions, Session, SessionOptions, Together};
 use ioscape_schema::text::inert;
@@ -13,10 +13,6 @@ use ioscape_workload::{Stream, largest_request};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::time::Instant;
-
-/// First part of the set, laid out to learn how fast that goes.
-const LAYOUT_TRIAL: u64 = 1 << 30;
 
 /// How long to measure one workload.
 #[derive(Clone, Copy, Debug)]
@@ -100,20 +96,13 @@ impl Machine {
         TargetFacts::of(self.session.target())
     }
 
-    /// Lays out a first part of a set of `most` bytes and gives the rate; `None` when it is too little to tell.
+    /// As [`Session::layout_rate`].
     ///
     /// # Errors
     /// The layout failed or was interrupted.
     pub fn layout_rate(&mut self, most: u64) -> Result<Option<f64>, MeasureError> {
-        let trial = LAYOUT_TRIAL.min(most);
         let options = self.options(RunLength { min_s: 0.0, cap_s: 0.0, verify: false });
-        // The first touch of memory and of a new file is several times slower than all that follows.
-        self.session.layout(trial / 2, &options)?;
-        let started = Instant::now();
-        self.session.layout(trial, &options)?;
-        let elapsed_s = started.elapsed().as_secs_f64();
-        let bytes = trial - trial / 2;
-        Ok((trial >= 16 << 20 && elapsed_s > 0.0).then(|| bytes as f64 / elapsed_s))
+        self.session.layout_rate(most, &options)
     }
 
     /// Lays out a set of `bytes`.
@@ -165,7 +154,7 @@ impl Machine {
         progress: Option<&Progress>,
     ) -> Result<Measurement, MeasureError> {
         if let Some(progress) = progress {
-            progress.doing(&describe(workload));
+            progress.doing(&workload.summary());
         }
         let streams = |process| {
             let mut stream = Stream::new(workload, seed, process);
@@ -174,16 +163,4 @@ impl Machine {
         let buffer = largest_request(workload) as usize;
         self.session.run(workload, buffer, &self.options(effort), streams)
     }
-}
-
-/// The five parameters in one short line.
-fn describe(w: &Workload) -> String {
-    format!(
-        "set {}, size {}, reads {:.0} %, sequential {:.0} %, processes {}",
-        Bytes(w.unique_bytes as f64),
-        Bytes(w.size_mean as f64),
-        w.read_frac * 100.0,
-        w.seq_frac * 100.0,
-        w.process_num
-    )
 }

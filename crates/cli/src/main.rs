@@ -9,14 +9,13 @@ mod failure;
 mod machine;
 mod output;
 mod outputs;
-mod progress;
 mod relay;
-mod resume;
 mod save;
 mod traces;
 
 use args::Command;
 use ioscape_schema::text::inert;
+use ioscape_study::resume::GivenOptions;
 use std::ffi::OsString;
 use std::path::Path;
 use std::process::ExitCode;
@@ -29,7 +28,7 @@ fn main() -> ExitCode {
         Ok(parsed) => parsed,
         Err(error) => return failure::of_arguments(&error),
     };
-    output::display(cli.display, cli.command.metric());
+    output::display(&cli.display, cli.command.metric());
     let command = cli.command;
     ExitCode::from(match command.storage() {
         Some(place) => {
@@ -43,7 +42,7 @@ fn main() -> ExitCode {
 }
 
 /// Carries the command out, tells how it ended, and gives the exit code.
-fn carry_out(command: Command, typed: &args::Typed) -> u8 {
+fn carry_out(command: Command, typed: &GivenOptions) -> u8 {
     let done = match command {
         Command::Evaluate(args) => match args.clients {
             Some(clients) => command::evaluate_clients::main(&args, clients),

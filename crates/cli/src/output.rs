@@ -1,15 +1,17 @@
 //! Where results go: standard output, and files that are written whole or not at all.
 
-use crate::args::{Colour, DisplayArgs, Metric};
+use crate::args::{DisplayArgs, Metric};
 use crate::failure::Failure;
 use ioscape_machine::input::read_text;
+use ioscape_machine::terminal;
 use ioscape_report::Quantity;
-use ioscape_schema::text::inert;
 use ioscape_schema::{Document, SCHEMA, Tool};
 use ioscape_workload::fio::FioOutput;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
+
+pub use ioscape_machine::terminal::{tell, tell_styled};
 
 /// An empty document that says who wrote it, when, and by which command.
 pub fn document(seed: u64) -> Document {
@@ -19,7 +21,8 @@ pub fn document(seed: u64) -> Document {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             commit: option_env!("IOSCAPE_COMMIT").map(str::to_owned),
         },
-        host: (!displayed().anonymous).then(ioscape_machine::environment::host),
+        host: (!ASKED.get().copied().unwrap_or_default().0)
+            .then(ioscape_machine::environment::host),
         command: std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect(),
         seed,
         started_at: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
@@ -35,36 +38,18 @@ pub fn print(text: &str) -> Result<(), Failure> {
         .map_err(|e| Failure::of_write("standard output", &e))
 }
 
-/// How the user wants output to look; set once, before anything is written.
-static DISPLAY: OnceLock<(DisplayArgs, Metric)> = OnceLock::new();
+/// Whether the name of this machine stays out of results, and what figures show.
+static ASKED: OnceLock<(bool, Metric)> = OnceLock::new();
 
 /// Sets how output looks.
-pub fn display(asked: DisplayArgs, metric: Metric) {
-    let _ = DISPLAY.set((asked, metric));
-}
-
-/// How output looks.
-pub fn displayed() -> DisplayArgs {
-    DISPLAY.get().copied().unwrap_or_default().0
+pub fn display(asked: &DisplayArgs, metric: Metric) {
+    let _ = ASKED.set((asked.anonymous, metric));
+    terminal::set_display(asked.display());
 }
 
 /// What figures of evaluations show.
 pub fn quantity() -> Quantity {
-    DISPLAY.get().copied().unwrap_or_default().1.into()
-}
-
-/// Tells the user something on standard error, unless nothing but results and failures is wanted.
-pub fn tell(text: &str) {
-    if displayed().quiet {
-        return;
-    }
-    let lines: Vec<_> = text.lines().map(inert).collect();
-    tell_styled(&lines.join("\n"));
-}
-
-/// Tells the user a text that was made for a terminal.
-pub fn tell_styled(text: &str) {
-    let _ = writeln!(io::stderr(), "{text}");
+    ASKED.get().copied().unwrap_or_default().1.into()
 }
 
 /// Width, colour and character set for a summary on standard output.
@@ -77,27 +62,13 @@ pub fn style_beside() -> ioscape_report::Style {
     style_of(io::stderr().is_terminal())
 }
 
-fn style_of(terminal: bool) -> ioscape_report::Style {
-    let asked = displayed();
-    let width = asked.width.map_or(if terminal { terminal_width() } else { 100 }, usize::from);
-    let colour = match asked.color {
-        Colour::Always => true,
-        Colour::Never => false,
-        // An empty value counts as none, as no-color.org says.
-        Colour::Auto => terminal && std::env::var_os("NO_COLOR").is_none_or(|no| no.is_empty()),
-    };
-    let unicode = ["LC_ALL", "LC_CTYPE", "LANG"]
-        .iter()
-        .filter_map(|name| std::env::var(name).ok())
-        .find(|value| !value.is_empty())
-        .is_none_or(|value| value.to_ascii_lowercase().replace('-', "").contains("utf8"));
-    ioscape_report::Style { width, colour, unicode, quantity: quantity() }
-}
-
-fn terminal_width() -> usize {
-    let asked = std::env::var("COLUMNS").ok().and_then(|c| c.parse().ok());
-    let columns = terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
-    asked.or(columns).unwrap_or(80).clamp(80, 160)
+fn style_of(is_terminal: bool) -> ioscape_report::Style {
+    ioscape_report::Style {
+        width: terminal::width(is_terminal),
+        colour: terminal::is_coloured(is_terminal),
+        unicode: terminal::takes_unicode(),
+        quantity: quantity(),
+    }
 }
 
 /// The document as text of a result file.

@@ -21,14 +21,14 @@ pub fn names_of(out: &ResultArgs) -> Names {
     names(out.force).writes(RESULT, out.output.as_deref()).writes(PAGE, out.html.as_deref())
 }
 
-/// Saves a document that will be replaced by a later one, where that is possible.
-///
-/// # Errors
-/// The output does not take it.
-pub fn save(outputs: &mut Outputs, document: &Document) -> Result<(), Failure> {
-    match outputs.get(RESULT).is_some_and(|result| result.is_replaced()) {
-        true => Ok(outputs.text(RESULT, &output::json(document)?)?),
-        false => Ok(()),
+/// Saves a document that will be replaced by a later one, where that is possible; says so where it fails.
+pub fn save(outputs: &mut Outputs, so_far: &Document) {
+    if !outputs.get(RESULT).is_some_and(|result| result.is_replaced()) {
+        return;
+    }
+    let saved = output::json(so_far).and_then(|text| Ok(outputs.text(RESULT, &text)?));
+    if let Err(failure) = saved {
+        output::tell(&format!("ioscape: cannot save the results so far: {failure}"));
     }
 }
 
@@ -37,7 +37,7 @@ pub fn save(outputs: &mut Outputs, document: &Document) -> Result<(), Failure> {
 ///
 /// # Errors
 /// What could not be written.
-pub fn pour(outputs: &mut Outputs, document: &Document, as_json: bool) -> Result<(), Failure> {
+pub fn finish(outputs: &mut Outputs, document: &Document, as_json: bool) -> Result<(), Failure> {
     both(write(outputs, document), output::show(document, as_json))
 }
 
@@ -69,7 +69,7 @@ fn rescue(outputs: &mut Outputs, document: &Document, text: &str, failure: Failu
 }
 
 /// Where the user finds the result, for a sentence that begins with it.
-pub fn place(outputs: &mut Outputs) -> String {
+pub fn whereabouts(outputs: &mut Outputs) -> String {
     let result = outputs.get(RESULT);
     result.map_or("above".to_owned(), |result| format!("in {}", result.path().display()))
 }

@@ -5,9 +5,8 @@ use crate::failure::{Failure, both};
 use crate::output;
 use crate::outputs::{self, PAGE, RESULT};
 use ioscape_machine::error::Error as MeasureError;
-use ioscape_machine::output::Destination;
-use ioscape_machine::output::Outputs;
-use ioscape_schema::{Document, Evaluation, Warning, WarningKind};
+use ioscape_machine::output::{Destination, Outputs, SavedOutputs};
+use ioscape_schema::{Document, Evaluation, Outcome, Warning, WarningKind};
 
 /// What is measured, and kept on the way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,60 +32,40 @@ impl Work {
 /// Where the result of long work is saved, during and after.
 pub struct Keeper {
     work: Work,
-    outputs: Outputs,
-    /// Where it is saved on the way, if not in the place of the result.
-    copy: Option<Destination>,
+    files: SavedOutputs,
     /// The document itself on standard output instead of the summary.
     json: bool,
 }
 
 impl Keeper {
-    /// Chooses the places: `outputs` as asked; unasked, a result and (but for campaigns) a page in the current directory.
+    /// Chooses the files: `outputs` as asked; unasked, a result and (but for campaigns) a page in the current directory.
     ///
     /// # Errors
-    /// No place can be written.
+    /// None can be written.
     pub fn new(
         work: Work,
         mut outputs: Outputs,
         asked: &ResultArgs,
         document: &Document,
     ) -> Result<Self, Failure> {
+        let name = output::default_path(document, "ioscape.json");
         if !asked.has_files() && !asked.json {
-            let (result, page) = (unnamed(document, "ioscape.json")?, unnamed(document, "html")?);
-            outputs.set(RESULT, result);
+            outputs.set(RESULT, Destination::open_somewhere(&name, output::tell)?);
             if work != Work::Campaign {
-                outputs.set(PAGE, page);
+                let page = output::default_path(document, "html");
+                outputs.set(PAGE, Destination::open_somewhere(&page, output::tell)?);
             }
         }
-        // A pipe takes the result once.
-        let saved_there = outputs.get(RESULT).is_some_and(|place| place.is_replaced());
-        let name = output::default_path(document, "ioscape.json");
-        let aside = || Destination::open_unnamed(&std::env::temp_dir().join(name), output::tell);
-        let copy = if saved_there { None } else { Some(aside()?) };
-        Ok(Self { work, outputs, copy, json: asked.json })
+        let files = SavedOutputs::new(outputs, RESULT, &name, output::tell)?;
+        Ok(Self { work, files, json: asked.json })
     }
 
-    /// Saves the evaluation as far as it came.
-    pub fn save(&mut self, document: &Document, evaluation: &Evaluation) {
-        self.save_document(&Document {
-            outcome: Some(evaluation.clone().into()),
-            interrupted: true,
-            ..document.clone()
-        });
-    }
-
-    /// Saves a document as far as it came; elsewhere from now on if its place fails, which is said once.
-    pub fn save_document(&mut self, document: &Document) {
-        let Ok(text) = output::json(document) else { return };
-        let Some(place) = self.copy.as_mut().or(self.outputs.get(RESULT)) else { return };
-        let Err(error) = place.text(&text) else { return };
-        let name = output::default_path(document, "ioscape.json");
-        match Destination::elsewhere(&name, &text, output::tell) {
-            Some(copy) => {
-                let copy = self.copy.insert(copy).path().display();
-                output::tell(&format!("ioscape: {error}; what is measured is saved in {copy}"));
-            }
-            None => output::tell(&format!("ioscape: {error}: the results so far are not saved")),
+    /// Saves the document with its outcome as far as it came.
+    pub fn save(&mut self, document: &Document, outcome: impl Into<Outcome>) {
+        let outcome = Some(outcome.into());
+        let so_far = Document { outcome, interrupted: true, ..document.clone() };
+        if let Ok(text) = output::json(&so_far) {
+            self.files.save(&text);
         }
     }
 
@@ -119,45 +98,29 @@ impl Keeper {
         for doubt in document.evaluation().map(Evaluation::doubts).unwrap_or_default() {
             document.warn(doubt);
         }
-        let whole = finished.is_ok();
-        if !whole && self.outputs.get(RESULT).is_none_or(|place| !place.is_replaced()) {
+        if finished.is_err() {
             // What can be continued is kept, whether a result file was asked for or not.
-            self.save_document(&document);
+            self.files.save_aside(&output::json(&document)?);
         }
-        let written = outputs::write(&mut self.outputs, &document);
+        let written = outputs::write(&mut self.files.outputs, &document);
         let shown = output::show(&document, self.json);
-        self.name_places(whole && written.is_ok());
-        let finished = finished.map_err(|failure| failure.with(&self.saved()));
-        both(finished, both(written, shown))
+        self.name_files(finished.is_ok() && written.is_ok());
+        let saved = self.files.saved_in().map(|path| path.display().to_string());
+        let saved = saved.map_or_else(String::new, |path| {
+            format!("; everything measured so far is in {path}, continue with --resume {path}")
+        });
+        both(finished.map_err(|failure| failure.with(&saved)), both(written, shown))
     }
 
-    fn name_places(&mut self, whole: bool) {
+    fn name_files(&mut self, whole: bool) {
         if whole {
-            if let Some(place) = self.outputs.get(RESULT) {
-                output::tell(&format!("Result: {}", place.path().display()));
+            if let Some(result) = self.files.outputs.get(RESULT) {
+                output::tell(&format!("Result: {}", result.path().display()));
             }
-            // The result is where the user asked for it; the safety copy is no longer needed.
-            if let Some(copy) = self.copy.take() {
-                copy.remove();
-            }
+            self.files.remove_copy();
         }
-        if let Some(page) = self.outputs.get(PAGE) {
+        if let Some(page) = self.files.outputs.get(PAGE) {
             output::tell(&format!("Page:   {}", page.path().display()));
         }
     }
-
-    fn saved(&mut self) -> String {
-        let result = self.outputs.get(RESULT).filter(|place| place.is_replaced());
-        let Some(place) = result.or(self.copy.as_mut()) else { return String::new() };
-        let place = place.path().display();
-        format!("; everything measured so far is in {place}, continue with --resume {place}")
-    }
-}
-
-/// A place for a file that nobody named: in the current directory, or that of temporary files.
-fn unnamed(document: &Document, ending: &str) -> Result<Destination, Failure> {
-    let name = output::default_path(document, ending);
-    let beside = std::env::temp_dir().join(&name);
-    let opened = Destination::open_unnamed(&name, output::tell);
-    Ok(opened.or_else(|_| Destination::open_unnamed(&beside, output::tell))?)
 }

@@ -169,6 +169,19 @@ impl<R: Seek> Seek for Counted<R> {
     }
 }
 
+/// All bytes of a file that begins with `mark`; of any other, which may be endless, as many as the mark has.
+///
+/// # Errors
+/// It cannot be read.
+pub fn read_marked(path: &Path, mark: &[u8]) -> io::Result<Vec<u8>> {
+    let (mut file, mut bytes) = (File::open(path)?, Vec::new());
+    Read::by_ref(&mut file).take(mark.len() as u64).read_to_end(&mut bytes)?;
+    if bytes == mark {
+        file.read_to_end(&mut bytes)?;
+    }
+    Ok(bytes)
+}
+
 /// Reads a file as a text; no endless one, and none that is no text from the beginning.
 ///
 /// # Errors

@@ -185,9 +185,9 @@ fn empty() -> libc::sigset_t {
 /// Blocks what the keeper waits for; the set, and the mask before. What is ignored stays so (`nohup`).
 fn block() -> (libc::sigset_t, libc::sigset_t) {
     let (mut set, mut before) = (empty(), empty());
-    let heeded = |signal: &libc::c_int| *signal == libc::SIGCHLD || !is_ignored(*signal);
+    let handled = |signal: &libc::c_int| *signal == libc::SIGCHLD || !is_ignored(*signal);
     for signal in
-        [libc::SIGCHLD, libc::SIGINT, libc::SIGTERM, libc::SIGHUP].iter().filter(|s| heeded(s))
+        [libc::SIGCHLD, libc::SIGINT, libc::SIGTERM, libc::SIGHUP].iter().filter(|s| handled(s))
     {
         // SAFETY: `set` is a set, and all of them are signals.
         unsafe { libc::sigaddset(&mut set, *signal) };

@@ -28,6 +28,7 @@ pub mod pipeline;
 pub mod shared;
 pub mod stuck;
 pub mod target;
+pub mod terminal;
 #[doc(hidden)]
 pub mod testing;
 pub mod text;

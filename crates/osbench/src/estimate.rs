@@ -92,7 +92,7 @@ pub(crate) fn pace(batches: &[Batch]) -> Option<u64> {
 }
 
 /// The batches, each with the longest that the fixed computation took within a batch before and after it: a neighbour that pauses for
-/// microseconds may be missed beside one batch, but hardly four times in a row.
+/// microseconds may be missed during one batch, but hardly four times in a row.
 fn seen_longer(batches: Vec<Batch>) -> Vec<Batch> {
     let paces: Vec<u64> = batches.iter().map(|batch| batch.pace_ns).collect();
     let around = |at: usize| &paces[at.saturating_sub(1)..(at + 2).min(paces.len())];

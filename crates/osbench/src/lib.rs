@@ -56,6 +56,18 @@ pub struct Outcome {
     pub finished: Result<(), Error>,
 }
 
+/// Refuses names of benchmarks that do not exist.
+///
+/// # Errors
+/// The refusal, in a sentence.
+pub fn check_names(asked: &[String]) -> Result<(), String> {
+    let known = names();
+    match asked.iter().find(|name| !known.contains(&name.as_str())) {
+        Some(name) => Err(format!("{name:?} is no benchmark: choose from {}", known.join(", "))),
+        None => Ok(()),
+    }
+}
+
 /// Names of the benchmarks, in the order in which they are shown.
 pub fn names() -> Vec<&'static str> {
     let paper = [

@@ -18,7 +18,7 @@ pub(crate) fn pace_ns() -> u64 {
 }
 
 /// So many additions at once that do not wait for one another that the core can take up no more: only then is it seen that a neighbour
-/// on the core takes its share. Work that waits for its own results, as chains of dependent steps do, runs as fast beside a neighbour.
+/// on the core takes its share. Work that waits for its own results, as chains of dependent steps do, runs as fast with a neighbour.
 #[inline(never)]
 fn work(rounds: u64) -> u64 {
     let mut sums = [1u64, 2, 3, 4, 5, 6, 7, 8, 9, 10];

@@ -188,7 +188,7 @@ fn disturbed(numbers: &[Number], contamination: &Contamination) -> Option<String
             contamination.other_cpus.unwrap_or(0.0)
         ),
         Flaw::Memory => "programs had to wait for memory".to_owned(),
-        Flaw::Slowed => "its processor was slower than at its best in this run, as beside another guest of the host or at a lower clock".to_owned(),
+        Flaw::Slowed => "its processor was slower than at its best in this run, as next to another guest of the host or at a lower clock".to_owned(),
     };
     let advice = match most {
         Flaw::Throttled => "measure outside of the control group that has it",

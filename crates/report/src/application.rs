@@ -15,7 +15,7 @@ pub struct Row {
     pub cells: [String; HEAD.len()],
 }
 
-/// Columns beside the name.
+/// Columns besides the name.
 pub const HEAD: [&str; 10] =
     ["Requests", "Moved", "Set", "Size", "Reads", "Seq.", "Proc.", "Think", "Response", "Fit"];
 

@@ -9,7 +9,7 @@ use ioscape_schema::{Parameter, Point};
 /// Separates the parts of a point's title; the page's script breaks lines there.
 pub const SEPARATOR: &str = " \u{b7} ";
 
-/// CSS class, beside that of the colour, of a line of 99th percentiles.
+/// CSS class, besides that of the colour, of a line of 99th percentiles.
 pub const TAIL: &str = "tail";
 
 /// A curve of an evaluation and how its line looks.

@@ -1,4 +1,4 @@
-//! What is said beside the rows of a measured comparison.
+//! What is said with the rows of a measured comparison.
 
 use ioscape_schema::{Basis, MeasuredComparison};
 

@@ -44,7 +44,7 @@ fn overlay<'a>(
 ) -> Option<Chart> {
     let lines = systems.iter().enumerate().filter_map(|(index, system)| {
         let points = curve(system.evaluation).filter(|points| !points.is_empty())?;
-        // Five colours; beyond them a line is told by its dashes and its symbol.
+        // Five colours; beyond them a line has its own dashes and symbol.
         let dashed = if index >= 5 { " dashed" } else { "" };
         let (name, class) = (&*inert(system.name), &*(region_class(index) + dashed));
         let shape = Shape::nth(index);

@@ -124,7 +124,7 @@ pub fn run_name(number: usize, run: &Measurement) -> String {
     run.name.as_deref().map_or_else(|| number.to_string(), |name| inert(name).into_owned())
 }
 
-/// The four parameters beside `unique_bytes`, then whatever differs from the defaults.
+/// The four parameters besides `unique_bytes`, then whatever differs from the defaults.
 pub fn mix(workload: &Workload) -> String {
     let mut parts = vec![
         format!("{} requests", Bytes(workload.size_mean as f64)),

@@ -62,3 +62,44 @@ impl CellPlan {
         self.job.span_bytes().unwrap_or(self.file_bytes).saturating_mul(u64::from(self.files))
     }
 }
+
+/// The files that must lie at a directory or device before a cell can run there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FileSet {
+    prepare: Prepare,
+    file_bytes: u64,
+    files: u32,
+    age_piece: u64,
+}
+
+impl FileSet {
+    /// What `plan` needs.
+    pub fn of(plan: &CellPlan) -> Self {
+        let CellPlan { prepare, file_bytes, files_written: files, age_piece, .. } = *plan;
+        let written = Self { prepare: Prepare::Written, file_bytes, files, age_piece: 0 };
+        match prepare {
+            _ if plan.raw => Self { files: 1, ..written },
+            Prepare::Fresh => Self { prepare, file_bytes: 0, files: 0, age_piece: 0 },
+            Prepare::Written => written,
+            Prepare::Aged => Self { prepare, age_piece, ..written },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_share_files_that_are_the_same() {
+        let of = |prepare, raw| {
+            let (job, file_bytes, age_piece) = (VxJob::default(), 1 << 20, 65536);
+            let plan =
+                CellPlan { job, files: 1, files_written: 1, file_bytes, prepare, age_piece, raw };
+            FileSet::of(&plan)
+        };
+        assert_ne!(of(Prepare::Written, false), of(Prepare::Aged, false));
+        assert_ne!(of(Prepare::Written, false), of(Prepare::Fresh, false));
+        assert_eq!(of(Prepare::Written, true), of(Prepare::Aged, true), "a device is one file");
+    }
+}

@@ -248,6 +248,21 @@ impl FileCall {
     }
 }
 
+/// An application as the calls it made.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Portrait {
+    /// All of it.
+    pub overall: Traits,
+    /// The hundred files with most bytes, in this order, by their numbers in the calls.
+    pub files: Vec<(u32, Traits)>,
+    /// Files beyond those.
+    pub files_left_out: u64,
+    /// The hundred processes with most bytes, in this order, by their numbers.
+    pub processes: Vec<(u32, Traits)>,
+    /// Processes beyond those.
+    pub processes_left_out: u64,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

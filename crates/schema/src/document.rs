@@ -26,7 +26,7 @@ pub struct Tool {
 
 /// A result file: where, when and how it was made, and its outcome.
 ///
-/// In JSON the keys of the outcome stand beside the others.
+/// In JSON the keys of the outcome are at the same level as the others.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "File")]
 pub struct Document {
@@ -69,6 +69,9 @@ impl Document {
 }
 
 /// A file as it is read, before it is known which outcome its keys make.
+///
+/// The fields of [`Document`] stand here again: flattened, they would be read through a buffer, and an error in one of them would
+/// not name its path.
 #[derive(Deserialize)]
 struct File {
     schema: String,
@@ -169,30 +172,17 @@ impl TryFrom<File> for Document {
         if let [one, other, ..] = &outcomes[..] {
             return Err(SeveralOutcomes([one.key(), other.key()]));
         }
-        let File {
-            schema,
-            tool,
-            command,
-            seed,
-            started_at,
-            interrupted,
-            host,
-            environment,
-            warnings,
-            ..
-        } = file;
-        let outcome = outcomes.pop();
         Ok(Self {
-            schema,
-            tool,
-            command,
-            seed,
-            started_at,
-            interrupted,
-            host,
-            environment,
-            warnings,
-            outcome,
+            outcome: outcomes.pop(),
+            schema: file.schema,
+            tool: file.tool,
+            command: file.command,
+            seed: file.seed,
+            started_at: file.started_at,
+            interrupted: file.interrupted,
+            host: file.host,
+            environment: file.environment,
+            warnings: file.warnings,
         })
     }
 }

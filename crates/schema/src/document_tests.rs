@@ -4,7 +4,7 @@ use super::*;
 use crate::WarningKind;
 use serde_json::{Map, Value, json};
 
-/// A file with these keys beside those that every file has.
+/// A file with these keys besides those that every file has.
 fn file(keys: &[(&str, Value)]) -> Value {
     let mut file = serde_json::to_value(Document {
         schema: SCHEMA.into(),

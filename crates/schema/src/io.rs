@@ -1,5 +1,6 @@
 //! The one row type of the project: an I/O is an I/O, whether measured, read from a trace or simulated.
 
+use crate::text::inert;
 use serde::{Deserialize, Serialize};
 
 /// What a request does to its bytes.
@@ -202,6 +203,25 @@ pub struct TraceInfo {
     /// What the source says of the system: machine, file system, mount options, how it was recorded.
     #[serde(default, skip_serializing_if = "std::collections::BTreeMap::is_empty")]
     pub notes: std::collections::BTreeMap<String, String>,
+}
+
+/// Note that counts the requests for which there was no room; a reader of the trace makes a warning of it.
+const WITHOUT_ROOM: &str = "requests after the last row";
+
+impl TraceInfo {
+    /// What holds for the rows of real I/O, on one device that is called as its `target`: of `bytes` bytes, and with `lacking`
+    /// requests after the last row.
+    pub fn of_target(target: &str, bytes: u64, lacking: u64) -> Self {
+        let name = inert(target).into_owned();
+        let device = Device { name, capacity_bytes: Some(bytes), ..Device::default() };
+        let lacks = (lacking > 0).then(|| (WITHOUT_ROOM.to_owned(), lacking.to_string()));
+        Self {
+            format: "measurement".to_owned(),
+            devices: vec![device],
+            notes: lacks.into_iter().collect(),
+            ..Self::default()
+        }
+    }
 }
 
 #[cfg(test)]

@@ -38,6 +38,7 @@ mod views;
 pub mod vxbench;
 pub mod warning;
 pub mod witness;
+mod words;
 pub mod workload;
 
 pub use access_pattern::{AccessPattern, RequestClass};
@@ -47,9 +48,9 @@ pub use campaign::{
     CampaignCell, CampaignColumn, CampaignReference, CampaignResult, CampaignRow, CampaignSample,
     CampaignSetting,
 };
-pub use campaign_plan::{CellPlan, Prepare, RowPlan};
+pub use campaign_plan::{CellPlan, FileSet, Prepare, RowPlan};
 pub use characterization::{
-    Characterization, Ending, FileCall, FileKind, FileTraits, ModelFit, ProcessTraits,
+    Characterization, Ending, FileCall, FileKind, FileTraits, ModelFit, Portrait, ProcessTraits,
     RequestCounts, TracingCost, Traits,
 };
 pub use clients::{Client, Clients};

@@ -1,4 +1,4 @@
-//! Two results of one kind held against each other by what they measured.
+//! Two results of one kind compared by what they measured.
 
 use crate::{Environment, Workload};
 use serde::{Deserialize, Serialize};
@@ -31,7 +31,7 @@ impl Metric {
     }
 }
 
-/// How a second system is, held against the first.
+/// How a second system compares with the first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {

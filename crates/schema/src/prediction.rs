@@ -96,7 +96,7 @@ pub struct Comparison {
     pub interval90: [f64; 2],
     /// Whether the interval leaves 1 out.
     pub significant: bool,
-    /// How the first is, held against the second; absent in older results.
+    /// How the first compares with the second; absent in older results.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verdict: Option<Verdict>,
     /// Whether one of the predictions is extrapolated.

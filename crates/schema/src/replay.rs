@@ -25,6 +25,8 @@ pub enum ReplayFit {
     Scale,
 }
 
+crate::words::words!(ReplayFit, "way to fit", ReplayFit::Wrap => "wrap", ReplayFit::Scale => "scale");
+
 /// Requests of one kind.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ReplayedKind {

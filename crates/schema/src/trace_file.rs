@@ -1,6 +1,6 @@
 //! Traces as files: what was written, and what is known of it.
 
-use crate::TraceInfo;
+use crate::{Io, Op, TraceInfo};
 use serde::{Deserialize, Serialize};
 
 /// A trace that was imported, exported or recorded.
@@ -22,4 +22,18 @@ pub struct TraceFile {
     pub file_bytes: u64,
     /// What holds for the trace as a whole.
     pub info: TraceInfo,
+}
+
+impl TraceFile {
+    /// Counts the next rows, in order of arrival; `first_ns` is kept from the first.
+    pub fn count(&mut self, first_ns: &mut Option<u64>, rows: &[Io]) {
+        let (Some(first), Some(last)) = (rows.first(), rows.last()) else { return };
+        let first = *first_ns.get_or_insert(first.queued_ns);
+        self.span_ns = last.queued_ns.saturating_sub(first);
+        self.rows += rows.len() as u64;
+        for io in rows {
+            self.reads += u64::from(io.request.op == Op::Read);
+            self.bytes += if io.moves_data() { u64::from(io.request.len) } else { 0 };
+        }
+    }
 }

@@ -1,4 +1,4 @@
-//! What an analysis of a block trace found: the tables and figures of Ruemmler & Wilkes 1993, and today's beside them.
+//! What an analysis of a block trace found: the tables and figures of Ruemmler & Wilkes 1993, and those of today.
 
 use crate::{Distribution, IoType, Op, TraceInfo, Warning};
 use serde::{Deserialize, Serialize};
@@ -83,6 +83,8 @@ pub enum Breakdown {
     /// Processes.
     Process,
 }
+
+crate::words::words!(Breakdown, "breakdown", Breakdown::Process => "process", Breakdown::Disk => "disk", Breakdown::Partition => "partition");
 
 /// Requests and bytes of one kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -1,8 +1,8 @@
 //! The five-parameter workload of Chen and Patterson (1994, section 5), with how it is issued.
 
+use crate::units::Bytes;
 use serde::{Deserialize, Serialize};
 use std::fmt;
-use std::str::FromStr;
 
 /// How request sizes are drawn; all but `Fixed` aim at a coefficient of variation of 1.
 ///
@@ -131,7 +131,7 @@ fn one() -> u32 {
     1
 }
 
-/// The largest mean request size, in bytes: buffers stay small beside any cache that is measured.
+/// The largest mean request size, in bytes: buffers stay small compared with any cache that is measured.
 pub const SIZE_MEAN_MAX: u64 = 64 << 20;
 
 impl Default for Workload {
@@ -226,6 +226,18 @@ pub enum WorkloadError {
 }
 
 impl Workload {
+    /// The five parameters in one short line.
+    pub fn summary(&self) -> String {
+        format!(
+            "set {}, size {}, reads {:.0} %, sequential {:.0} %, processes {}",
+            Bytes(self.unique_bytes as f64),
+            Bytes(self.size_mean as f64),
+            self.read_frac * 100.0,
+            self.seq_frac * 100.0,
+            self.process_num
+        )
+    }
+
     /// The alignment in force, in bytes: as asked, or 4096 lowered to the largest power of two within `size_mean`.
     pub fn align(&self) -> u64 {
         self.align_bytes.unwrap_or_else(|| {
@@ -378,41 +390,15 @@ impl fmt::Display for Parameter {
     }
 }
 
-/// Gives an enum its word in result files and on the command line, both ways.
-macro_rules! words {
-    ($type:ty, $what:literal, $($variant:path => $word:literal),+) => {
-        impl $type {
-            /// The word used in result files and on the command line.
-            pub fn word(self) -> &'static str {
-                match self { $($variant => $word),+ }
-            }
-        }
-        impl fmt::Display for $type {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(self.word())
-            }
-        }
-        impl FromStr for $type {
-            type Err = String;
-            fn from_str(text: &str) -> Result<Self, Self::Err> {
-                match text {
-                    $($word => Ok($variant),)+
-                    _ => Err(format!("unknown {} {text:?}: one of {}", $what, [$($word),+].join(", "))),
-                }
-            }
-        }
-    };
-}
-
-words!(SizeDistribution, "size distribution", SizeDistribution::Normal => "normal",
+crate::words::words!(SizeDistribution, "size distribution", SizeDistribution::Normal => "normal",
     SizeDistribution::Bernoulli => "bernoulli", SizeDistribution::Exponential => "exponential",
     SizeDistribution::Fixed => "fixed");
-words!(Engine, "engine", Engine::Psync => "psync", Engine::IoUring => "io_uring", Engine::Mmap => "mmap",
+crate::words::words!(Engine, "engine", Engine::Psync => "psync", Engine::IoUring => "io_uring", Engine::Mmap => "mmap",
     Engine::Null => "null", Engine::Sim => "sim");
-words!(Access, "access", Access::Buffered => "buffered", Access::Direct => "direct", Access::Dsync => "dsync");
-words!(Advice, "advice", Advice::Normal => "normal", Advice::Random => "random",
+crate::words::words!(Access, "access", Access::Buffered => "buffered", Access::Direct => "direct", Access::Dsync => "dsync");
+crate::words::words!(Advice, "advice", Advice::Normal => "normal", Advice::Random => "random",
     Advice::Sequential => "sequential");
-words!(Workers, "workers", Workers::Processes => "processes", Workers::Threads => "threads");
+crate::words::words!(Workers, "workers", Workers::Processes => "processes", Workers::Threads => "threads");
 
 #[cfg(test)]
 mod tests {
@@ -465,7 +451,13 @@ mod tests {
 
     #[test]
     fn words_go_both_ways() {
-        for engine in [Engine::Psync, Engine::IoUring, Engine::Mmap, Engine::Null, Engine::Sim] {
+        for engine in [
+            Engine::Psync,
+            Engine::IoUring,
+            Engine::Mmap,
+            Engine::Null,
+            Engine::Sim,
+        ] {
             assert_eq!(engine.word().parse(), Ok(engine));
             assert_eq!(serde_json::to_string(&engine).unwrap(), format!("\"{}\"", engine.word()));
         }

@@ -15,6 +15,8 @@ use crate::simulate::{one_step, simulate};
 use crate::{phase, seeks};
 use std::fmt;
 
+pub use crate::halves::halves;
+
 /// Requests that come later than this after the one before say nothing of the angle.
 pub const SHORT_GAP_NS: u64 = 30_000_000;
 

@@ -24,7 +24,7 @@ pub trait Files {
     /// Why it cannot be listed.
     fn names(&self, folder: &Path) -> Result<Vec<String>, String>;
 
-    /// Takes note of what a description states and the simulation leaves out.
+    /// Is told what a description states and the simulation leaves out.
     fn left_out(&self, what: &[String]);
 }
 
@@ -67,7 +67,7 @@ impl Target {
         Ok(Self::Disk(Box::new(build(name, &parameters(name, files)?)?)))
     }
 
-    /// What a trace must fit.
+    /// The blocks that a trace must fit.
     pub fn extent(&self) -> Extent<'_> {
         self.storage().extent()
     }
@@ -107,7 +107,7 @@ pub fn system(name: &str, files: &dyn Files) -> Result<SystemParameters, Error> 
     SystemParameters::parse(&text, name)
 }
 
-/// The parameters of a shipped disk, of a parameter file, or of one of DiskSim's files with those beside it.
+/// The parameters of a shipped disk, of a parameter file, or of one of DiskSim's files with the others in its folder.
 ///
 /// # Errors
 /// No drive has that name, it is a solid-state drive, or its file cannot be read or is wrong.
@@ -152,14 +152,17 @@ fn read(name: &str, files: &dyn Files) -> Result<String, Error> {
     files.text(Path::new(name)).map_err(unreadable)
 }
 
-/// The drive that one of DiskSim's parameter files describes together with those beside it.
+/// The drive that one of DiskSim's parameter files describes together with the others in its folder.
 fn described(path: &Path, files: &dyn Files) -> Result<Parameters, Error> {
     let folder = match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
     };
     let unreadable = |why| {
-        Error::Configuration(format!("cannot read the files beside {}: {why}", path.display()))
+        Error::Configuration(format!(
+            "cannot read the files in the folder of {}: {why}",
+            path.display()
+        ))
     };
     let names = files.names(folder).map_err(unreadable)?;
     let open =

@@ -1,6 +1,6 @@
 //! How far simulated times are from measured ones: as distributions, and request by request.
 //!
-//! Nothing here feeds back into a run; floating point is welcome.
+//! Nothing here feeds back into a run, so floating point is allowed.
 
 /// How well simulated times agree with measured ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -14,7 +14,7 @@ pub struct Agreement {
     /// Root mean square of the horizontal distance between the two distributions.
     pub rms_ns: f64,
     /// `rms_ns` as a share of the measured mean (Ruemmler & Wilkes, IEEE Computer 1994): blind to which request took how
-    /// long, so read it beside the paired errors.
+    /// long, so read it together with the paired errors.
     pub demerit: f64,
     /// Median of the absolute error of a request.
     pub paired_median_ns: f64,

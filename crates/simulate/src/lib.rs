@@ -19,6 +19,7 @@ pub mod drives;
 pub mod error;
 pub mod extent;
 pub mod fit;
+mod halves;
 pub mod job;
 pub mod layout;
 pub mod mechanism;

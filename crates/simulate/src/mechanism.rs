@@ -1,4 +1,4 @@
-//! The moving parts: where arm, head and platter are, and how long an access takes from there.
+//! The mechanism: where arm, head and platter are, and how long an access takes from there.
 
 use crate::layout::{Layout, SectorAddress};
 
@@ -196,7 +196,7 @@ impl Mechanism {
         }
     }
 
-    /// The head came down amidst the first run: one rotation takes it all, and the rest follows.
+    /// The head came down in the middle of the first run: one rotation takes it all, and the rest follows.
     fn on_arrival(
         &self,
         arm: &mut Arm,

@@ -2,7 +2,7 @@
 //!
 //! A request from the medium completes a fixed time after its last sector has passed the head. So with the right time of
 //! rotation and the right skews, completions less the angles of the last sectors all fall on one phase; with wrong ones
-//! they spread over the circle. How close they are is told by the length of their mean as unit vectors (Rayleigh's test of
+//! they spread over the circle. How close they are is measured by the length of their mean as unit vectors (Rayleigh's test of
 //! uniformity). Requests that a buffer answered only add noise.
 
 use crate::drive::{BusTransfer, Drive, Parameters};
@@ -44,7 +44,7 @@ struct Skews {
     cylinder: u32,
 }
 
-/// The start with the time of rotation, skews and offsets of zones that the phases of completions tell; `None` when they
+/// The start with the time of rotation, skews and offsets of zones that follow from the phases of completions; `None` when they
 /// tell none.
 pub fn found(start: &Parameters, drive: &Drive, jobs: &[Job]) -> Option<Parameters> {
     let (marks, missing) = marks(drive, jobs);
@@ -82,7 +82,7 @@ pub fn found(start: &Parameters, drive: &Drive, jobs: &[Job]) -> Option<Paramete
     Some(fitted)
 }
 
-/// Puts the zones at the angles to one another that their phases tell; that of the `fixed` one cannot be told.
+/// Sets the angles between zones that follow from their phases; that of the `fixed` one cannot be known.
 fn offsets(fitted: &mut Parameters, phases: &[Option<f64>], fixed: usize) {
     let Some(origin) = phases[fixed] else { return };
     let base =

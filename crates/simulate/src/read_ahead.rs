@@ -16,7 +16,7 @@ pub struct Reach {
     last: u64,
     /// Whether blocks leave the buffer once they are delivered.
     forgets: bool,
-    /// Whether reading stops amidst a sector.
+    /// Whether reading stops in the middle of a sector.
     stops_in_sector: bool,
 }
 
@@ -72,7 +72,7 @@ impl ReadAhead {
         Self { first, from: end, since_ns: end_ns, limit: end, reach }
     }
 
-    /// Lets the stream go on as far as it may behind a request that ended before block `end`.
+    /// Extends the stream as far as a request that ended before block `end` allows.
     pub fn extend(&mut self, mechanism: &Mechanism, end: u64) {
         self.limit = self.reach.limit(mechanism, self.first, end).max(self.limit);
     }
@@ -119,7 +119,7 @@ impl ReadAhead {
         self.first = if self.reach.forgets { end } else { block.max(self.first) };
         let at_ns = self.time_of(mechanism, arm, end);
         if stopped {
-            // The buffer was full: the platter turned on, so the stream begins anew only with another read.
+            // The buffer was full: the platter turned on, so the stream starts again only with another read.
             return Some(at_ns.min(now_ns));
         }
         self.extend(mechanism, end);

@@ -57,7 +57,7 @@ pub fn fitted(near: &Parameters, drive: &Drive, jobs: &[Job]) -> Option<Paramete
     let mut moved: Vec<Wait> = all.into_iter().filter(|wait| wait.distance > 0).collect();
     moved.sort_by_key(|wait| wait.distance);
     if still.len() < 2 * GROUP_LEAST {
-        // Nothing tells the controller's time from the arm's: only how much longer writes take than reads.
+        // The controller's time cannot be separated from the arm's, only how much longer writes take than reads.
         before_ns = [0.0, longer_writes(&moved, rotation_ns)];
     }
     fitted.controller.read_before_ms =
@@ -208,7 +208,7 @@ fn curve(near: &SeekCurve, points: &[(u32, f64)]) -> Option<SeekCurve> {
 }
 
 /// The line of time against a function of the distance that has the least sum of errors, whichever their sign, so that a
-/// group that went wrong does not bend it: constant, factor, and that sum.
+/// outlying group does not distort it: constant, factor, and that sum.
 fn line(points: &[(u32, f64)], of: impl Fn(u32) -> f64) -> (f64, f64, f64) {
     let (mut constant, mut factor) = (0.0, 0.0);
     let mut weights = vec![1.0; points.len()];

@@ -1,6 +1,6 @@
 //! Segments of a drive's buffer that still hold what was read or written: later reads need no medium for it.
 
-/// Stretches of blocks in memory, the one used longest ago first.
+/// Stretches of blocks in memory, the least recently used first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Segments {
     /// First block and the block after the last.
@@ -29,7 +29,7 @@ impl Segments {
         Some(found)
     }
 
-    /// Keeps a stretch, its end when it is longer than a segment, in the place of the one used longest ago.
+    /// Keeps a stretch, its end when it is longer than a segment, in the place of the least recently used one.
     pub fn keep(&mut self, [first, end]: [u64; 2]) {
         if self.most == 0 || first >= end {
             return;
@@ -40,7 +40,7 @@ impl Segments {
         self.held.push(kept);
     }
 
-    /// Gives the segment used longest ago away when all are in use: one is needed for what is read next.
+    /// Frees the least recently used segment when all are in use: one is needed for what is read next.
     pub fn make_room(&mut self) {
         self.leave(self.most.saturating_sub(1));
     }
@@ -50,7 +50,7 @@ impl Segments {
         self.held.drain(..surplus);
     }
 
-    /// Forgets every segment that shares a block with these: the medium will be newer.
+    /// Drops every segment that shares a block with these: the medium will be newer.
     pub fn forget(&mut self, [block, count]: [u64; 2]) {
         self.held.retain(|s| s[1] <= block || block + count <= s[0]);
     }

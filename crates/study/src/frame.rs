@@ -1,6 +1,6 @@
 //! What the document of an evaluation holds beside its exploration: target, settings, and what is known of concurrent writers.
 
-use ioscape_schema::{Evaluation, Settings, WriterScaling};
+use ioscape_schema::{Document, Evaluation, Probe, Settings, WarningKind, WriterScaling};
 
 /// What is known of concurrent writers.
 #[derive(Clone, Debug, Default)]
@@ -21,6 +21,57 @@ impl KnownWriters {
             found: evaluation.findings.single_writer.clone(),
             left_out: evaluation.shortened.get(Self::NAME).cloned(),
         }
+    }
+}
+
+/// Why an evaluation cannot be continued.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotContinued {
+    /// The result is of another kind.
+    #[error("--resume: the file holds no evaluation to continue")]
+    OtherKind,
+    /// It is about another target.
+    #[error("--resume: the file is about {0:?}, not {1:?}")]
+    OtherTarget(String, String),
+}
+
+/// What an evaluation begins with.
+#[derive(Clone, Debug)]
+pub struct Beginning {
+    /// What it is asked to do.
+    pub settings: Settings,
+    /// What is known of concurrent writers.
+    pub writers: KnownWriters,
+    /// The probes made so far.
+    pub probes: Vec<Probe>,
+}
+
+impl Beginning {
+    /// That of the interrupted evaluation of `target` in `earlier`, whose seed, time and doubts `document` takes over.
+    ///
+    /// # Errors
+    /// There is nothing to continue, or not there.
+    pub fn continued(
+        earlier: &Document,
+        target: &str,
+        document: &mut Document,
+    ) -> Result<Self, NotContinued> {
+        let evaluation = earlier.evaluation().ok_or(NotContinued::OtherKind)?;
+        let settings = evaluation.settings.clone().ok_or(NotContinued::OtherKind)?;
+        if evaluation.target != target {
+            let asked = target.to_owned();
+            return Err(NotContinued::OtherTarget(evaluation.target.clone(), asked));
+        }
+        document.seed = earlier.seed;
+        document.started_at.clone_from(&earlier.started_at);
+        // That it was interrupted is no doubt about what goes on.
+        let kept = earlier.warnings.iter().filter(|doubt| doubt.kind != WarningKind::Interrupted);
+        document.warnings = kept.cloned().collect();
+        Ok(Self {
+            settings,
+            writers: KnownWriters::of(evaluation),
+            probes: evaluation.probes.clone(),
+        })
     }
 }
 

@@ -11,5 +11,6 @@ pub mod comparison;
 pub mod frame;
 pub mod ratio;
 pub mod reach;
+pub mod resume;
 pub mod validation;
 pub mod writers;

@@ -13,6 +13,8 @@ const SIZE_MEAN: [u64; 2] = [4 << 10, 4 << 20];
 pub const PROCESS_MAX: u32 = 16;
 /// Share of the budget that laying out the set may take: memory that a guest touches first costs seconds per gibibyte.
 const LAYOUT_SHARE: f64 = 0.25;
+/// Share of the budget for exploring.
+const EXPLORING: f64 = 0.96;
 /// Memory assumed where it is not known, in bytes.
 const MEMORY_ASSUMED: u64 = 1 << 30;
 
@@ -38,6 +40,26 @@ pub struct ReachLimits {
 impl ReachLimits {
     fn memory(&self) -> Option<u64> {
         self.memory_limit_bytes.or(self.memory_bytes)
+    }
+
+    /// Refuses a larger set than the target at `path` has room for.
+    ///
+    /// # Errors
+    /// The refusal, in a sentence.
+    pub fn check_room(&self, path: &str) -> Result<(), String> {
+        match self.max_unique_bytes.is_some_and(|asked| asked > self.capacity_bytes) {
+            false => Ok(()),
+            true => Err(format!(
+                "--max-unique-bytes is more than {path} has room for: at most {} (half of the free space); give a smaller size",
+                Bytes(self.capacity_bytes as f64)
+            )),
+        }
+    }
+
+    /// How long to explore of the budget, in seconds, when some of it was spent before: the rest is for removing the scratch
+    /// file and writing the results.
+    pub fn exploring_s(&self, spent_s: f64) -> f64 {
+        (self.budget_s * EXPLORING - spent_s).max(0.1 * self.budget_s)
     }
 
     /// The smallest and the largest set, in bytes.

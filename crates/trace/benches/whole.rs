@@ -1,4 +1,4 @@
-//! Reading and the whole default analysis of a trace in a file, on one core: Parquet, MSR text, blktrace records; peers beside.
+//! Reading and the whole default analysis of a trace in a file, on one core: Parquet, MSR text, blktrace records; peers for comparison.
 //!
 //! `cargo bench -p ioscape-trace --bench whole [-- FOLDER MILLIONS...]` writes the made-up trace into FOLDER, measures it, and
 //! removes it. Each measurement is a process of its own, so that the peak of memory is its own; times are of the processor. The

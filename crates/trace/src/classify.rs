@@ -61,7 +61,7 @@ impl BlockTypes {
     }
 }
 
-/// What the blocks of `io` hold, by maps of which the first counts most: blocks that one says are free may be told by
+/// What the blocks of `io` hold, by maps of which the first counts most: blocks that one says are free may be known from
 /// another, taken earlier.
 ///
 /// Certain places of the map come first. Where it only says "in use", file systems mark their own blocks (`REQ_META`): those

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What the times of a part count from; only parts of the same clock have a place beside one another.
+/// What the times of a part count from; only parts with the same clock can be put in order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TraceClock {

@@ -13,6 +13,9 @@ pub mod read;
 pub mod replay;
 pub mod ring;
 mod select;
+mod selected;
+#[doc(hidden)]
+pub mod testing;
 mod wanted;
 pub mod write;
 
@@ -23,5 +26,6 @@ pub use error::{Error, FilePosition};
 pub use pattern::PatternBuilder;
 pub use read::{Format, ReadOptions, Reader, Source, needs_file, open};
 pub use select::Selection;
+pub use selected::{SelectError, SelectedRows};
 pub use wanted::Wanted;
 pub use write::{OutFormat, Writer};

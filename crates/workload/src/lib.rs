@@ -32,7 +32,7 @@ pub mod stream;
 pub mod vdbench;
 pub mod vxbench;
 
-pub use characterize::{Application, Portrait};
+pub use characterize::Application;
 pub use iolog::write_fio_iolog;
 pub use jobs::{Job, JobError, parse_jobs};
 pub use sizes::{largest_request, set_bytes, size_cv};

@@ -397,7 +397,7 @@ class Comparison:
     name: Optional[str] = None
     # Bytes per second for one unit of money, of each system; absent without prices.
     throughput_per_price: Optional[list[float]] = None
-    # How the first is, held against the second; absent in older results.
+    # How the first compares with the second; absent in older results.
     verdict: Optional[Literal['slower', 'faster', 'no_difference', 'cannot_be_told']] = None
 
 

@@ -13,7 +13,7 @@ pub struct AbArgs {
     /// The base: a directory, or a job file (.toml) or result of characterize (.json) that is run in --dir
     #[arg(value_name = "A")]
     pub first: PathBuf,
-    /// What is held against it, of the same kind
+    /// What is compared with it, of the same kind
     #[arg(value_name = "B")]
     pub second: PathBuf,
     /// Where two job files are run

@@ -32,7 +32,7 @@ pub struct AnalyzeArgs {
     #[command(flatten)]
     pub trace: WholeArgs,
     /// How the summary breaks the load down
-    #[arg(long, value_name = "process|disk|partition", default_value = "partition", value_parser = breakdown)]
+    #[arg(long, value_name = "process|disk|partition", default_value = "partition")]
     pub by: Breakdown,
     /// Threads to analyze with [default: one per processor]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
@@ -41,7 +41,7 @@ pub struct AnalyzeArgs {
     #[arg(long, value_name = "SIZE", value_parser = interleave)]
     pub interleave: Option<u64>,
     /// Where the blocks of caches and sets begin: at multiples of --block, or with each request as the paper counts them
-    #[arg(long, value_name = "aligned|request", default_value = "aligned", value_parser = align)]
+    #[arg(long, value_name = "aligned|request", default_value = "aligned")]
     pub block_align: BlockAlign,
     /// Blocks up to which the miss-ratio curve is exact, at about 40 bytes each; it is sampled beyond
     #[arg(long, value_name = "N", default_value_t = 65_536)]
@@ -63,7 +63,7 @@ pub struct MergeArgs {
     #[arg(required = true, value_name = "PART")]
     pub parts: Vec<PathBuf>,
     /// How the summary breaks the load down
-    #[arg(long, value_name = "process|disk|partition", default_value = "partition", value_parser = breakdown)]
+    #[arg(long, value_name = "process|disk|partition", default_value = "partition")]
     pub by: Breakdown,
     /// Also write the merged parts as one part, to be merged with others
     #[arg(long, value_name = "FILE")]
@@ -99,23 +99,6 @@ fn memory(text: &str) -> Result<u64, String> {
 
 fn interleave(text: &str) -> Result<u64, String> {
     if text == "0" { Ok(0) } else { bytes(text) }
-}
-
-fn breakdown(text: &str) -> Result<Breakdown, String> {
-    match text {
-        "process" => Ok(Breakdown::Process),
-        "disk" => Ok(Breakdown::Disk),
-        "partition" => Ok(Breakdown::Partition),
-        _ => Err("give process, disk or partition".to_owned()),
-    }
-}
-
-fn align(text: &str) -> Result<BlockAlign, String> {
-    match text {
-        "aligned" => Ok(BlockAlign::Aligned),
-        "request" => Ok(BlockAlign::Request),
-        _ => Err("one of aligned, request".to_owned()),
-    }
 }
 
 fn block(text: &str) -> Result<u64, String> {

@@ -1,6 +1,7 @@
 //! Options of every command: how summaries and messages look.
 
 use clap::{Args, ValueEnum};
+use ioscape_machine::terminal::Display;
 
 /// When a summary is coloured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -38,4 +39,17 @@ pub struct DisplayArgs {
     /// Columns of the summary [default: those of the terminal, or 100]
     #[arg(long, value_name = "N", global = true, help_heading = "Display", value_parser = clap::value_parser!(u16).range(40..=1000))]
     pub width: Option<u16>,
+}
+
+impl DisplayArgs {
+    /// The same in the terminal's terms.
+    pub fn display(&self) -> Display {
+        let colour = match self.color {
+            Colour::Auto => None,
+            Colour::Always => Some(true),
+            Colour::Never => Some(false),
+        };
+        let width = self.width.map(usize::from);
+        Display { quiet: self.quiet, verbose: self.verbose, colour, width }
+    }
 }

@@ -32,7 +32,7 @@ pub use analyze::{AnalyzeArgs, CharacterizeArgs as CharacterizeTraceArgs, MergeA
 pub use campaign::{CampaignAction, CampaignArgs, CampaignRunArgs};
 pub use characterize::CharacterizeArgs;
 pub use client::ClientArgs;
-pub use display::{Colour, DisplayArgs};
+pub use display::DisplayArgs;
 pub use doctor::DoctorArgs;
 pub use install::{CompletionsArgs, ManArgs};
 pub use metric::Metric;
@@ -43,7 +43,7 @@ pub use result::ResultArgs;
 pub use rows::RowsArgs;
 pub use simulate::{CalibrateArgs, SimulateArgs};
 pub use trace::{ExportArgs, ImportArgs, RecordArgs, TraceArgs, TraceCommand};
-pub use typed::{Typed, parse};
+pub use typed::parse;
 pub use vxbench::VxbenchArgs;
 pub use what_if::WhatIfArg;
 pub use workload::{WaysArgs, WorkloadArgs};
@@ -215,7 +215,8 @@ pub struct RunArgs {
     /// Run the workers in a control group with this much memory, file cache included
     #[arg(long, value_name = "SIZE", value_parser = bytes)]
     pub memory: Option<u64>,
-    /// Write the measured requests to FILE in fio's iolog format (FILE.1, FILE.2 ... for further processes)
+    /// Write the measured requests to FILE in fio's iolog format; those of further processes to files with a number before
+    /// the ending (FILE.1, FILE.2 ...)
     #[arg(long, value_name = "FILE")]
     pub fio_iolog: Option<PathBuf>,
     /// Write the measured requests as a trace to FILE (.parquet or .csv), which all commands for traces read; of several

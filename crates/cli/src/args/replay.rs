@@ -28,7 +28,7 @@ pub struct ReplayArgs {
     #[arg(long)]
     pub buffered: bool,
     /// How addresses beyond the end of a smaller target are mapped: wrap (to its beginning) or scale (all of them)
-    #[arg(long, value_name = "HOW", default_value = "wrap", value_parser = fit)]
+    #[arg(long, value_name = "HOW", default_value = "wrap")]
     pub fit: ReplayFit,
     /// Largest scratch file in a directory [default: what the trace needs, at most half of the free space]
     #[arg(long, value_name = "SIZE", value_parser = bytes)]
@@ -54,12 +54,4 @@ fn speed(text: &str) -> Result<f64, String> {
     let value = text.trim_end_matches('x').parse::<f64>().ok();
     let fits = value.filter(|speed| (1e-6..=1e9).contains(speed));
     fits.ok_or_else(|| "give a factor, such as 2 or 0.5".to_owned())
-}
-
-fn fit(text: &str) -> Result<ReplayFit, String> {
-    match text {
-        "wrap" => Ok(ReplayFit::Wrap),
-        "scale" => Ok(ReplayFit::Scale),
-        _ => Err("give wrap or scale".to_owned()),
-    }
 }

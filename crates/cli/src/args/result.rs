@@ -20,6 +20,20 @@ pub struct ResultArgs {
     pub json: bool,
 }
 
+/// Where a trace is written.
+#[derive(Clone, Debug, Args)]
+pub struct FileArgs {
+    /// The file to write
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
+    /// Replace FILE even if it is no result of ioscape
+    #[arg(long)]
+    pub force: bool,
+    /// Print what was done as JSON on standard output
+    #[arg(long)]
+    pub json: bool,
+}
+
 impl ResultArgs {
     /// Whether a file is asked for.
     pub fn has_files(&self) -> bool {

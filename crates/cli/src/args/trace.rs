@@ -2,6 +2,7 @@
 
 use super::analyze::{AnalyzeArgs, CharacterizeArgs, MergeArgs};
 use super::replay::ReplayArgs;
+use super::result::FileArgs;
 use super::rows::{ChoiceArgs, RowsArgs};
 use super::value::{bytes, seconds};
 use clap::{Args, Subcommand};
@@ -47,6 +48,7 @@ pub enum TraceCommand {
 
 /// `ioscape trace record`.
 #[derive(Debug, Args)]
+#[command(mut_arg("output", |arg| arg.help("The Parquet file to write")))]
 pub struct RecordArgs {
     /// Disk to record, such as vda [default: all]
     #[arg(long, value_name = "NAME")]
@@ -60,15 +62,9 @@ pub struct RecordArgs {
     /// Trace buffer per CPU [default: 16M]
     #[arg(long, value_name = "SIZE", value_parser = bytes)]
     pub buffer: Option<u64>,
-    /// The Parquet file to write
-    #[arg(short, long, value_name = "FILE")]
-    pub output: PathBuf,
-    /// Replace FILE even if it is no result of ioscape
-    #[arg(long)]
-    pub force: bool,
-    /// Print what was recorded as JSON on standard output
-    #[arg(long)]
-    pub json: bool,
+    /// Where the trace goes.
+    #[command(flatten)]
+    pub out: FileArgs,
     /// A command to record
     #[arg(last = true, value_name = "COMMAND")]
     pub command: Vec<String>,
@@ -76,23 +72,20 @@ pub struct RecordArgs {
 
 /// `ioscape trace import`.
 #[derive(Debug, Args)]
-#[command(after_help = formats())]
+#[command(
+    after_help = formats(),
+    mut_arg("output", |arg| arg.help("The file to write: Parquet, or text if it ends in .csv"))
+)]
 pub struct ImportArgs {
     /// Traces, compressed or not: the per-CPU files of one blktrace recording, or traces to merge by time; - is standard input
     #[arg(required = true, value_name = "IN")]
     pub inputs: Vec<PathBuf>,
-    /// The file to write: Parquet, or text if it ends in .csv
-    #[arg(short, long, value_name = "FILE")]
-    pub output: PathBuf,
-    /// Replace FILE even if it is no result of ioscape
-    #[arg(long)]
-    pub force: bool,
+    /// Where the trace goes.
+    #[command(flatten)]
+    pub out: FileArgs,
     /// What of the traces.
     #[command(flatten)]
     pub rows: RowsArgs,
-    /// Print what was done as JSON on standard output
-    #[arg(long)]
-    pub json: bool,
 }
 
 /// `ioscape trace export`.
@@ -101,12 +94,9 @@ pub struct ImportArgs {
 pub struct ExportArgs {
     /// The trace, of any known format; - is standard input
     pub trace: PathBuf,
-    /// The file to write
-    #[arg(short, long, value_name = "FILE")]
-    pub output: PathBuf,
-    /// Replace FILE even if it is no result of ioscape
-    #[arg(long)]
-    pub force: bool,
+    /// Where the trace goes.
+    #[command(flatten)]
+    pub out: FileArgs,
     /// Format to write
     #[arg(long, value_name = "FORMAT")]
     pub format: OutFormat,
@@ -116,9 +106,6 @@ pub struct ExportArgs {
     /// What of the trace.
     #[command(flatten)]
     pub choice: ChoiceArgs,
-    /// Print what was done as JSON on standard output
-    #[arg(long)]
-    pub json: bool,
 }
 
 fn formats() -> String {

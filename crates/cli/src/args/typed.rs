@@ -1,13 +1,13 @@
-//! Which options were typed, and with which words: what a continued run is held against.
+//! Which options were typed, and with which words: a continued run must have the same.
 
 use super::Cli;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Command, CommandFactory, FromArgMatches};
-use std::collections::BTreeMap;
+use ioscape_study::resume::GivenOptions;
 use std::ffi::OsString;
 
 /// Options that are no part of what is measured.
-const BESIDE: [&str; 12] = [
+const NOT_MEASURED: [&str; 12] = [
     "--output",
     "--html",
     "--force",
@@ -22,49 +22,29 @@ const BESIDE: [&str; 12] = [
     "--anonymous",
 ];
 
-/// Options by name with their values as words.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Typed {
-    /// All that have a value, typed or by default.
-    pub all: BTreeMap<String, String>,
-    /// Those that were typed.
-    pub typed: BTreeMap<String, String>,
-}
-
-impl Typed {
-    /// The same without these, which may change while the work is continued.
-    pub fn without(&self, names: &[&str]) -> Self {
-        let rest = |options: &BTreeMap<String, String>| {
-            let kept = options.iter().filter(|(name, _)| !names.contains(&name.as_str()));
-            kept.map(|(name, value)| (name.clone(), value.clone())).collect()
-        };
-        Self { all: rest(&self.all), typed: rest(&self.typed) }
-    }
-}
-
 /// Parses the command line.
 ///
 /// # Errors
 /// The words are no command.
-pub fn parse(words: Vec<OsString>) -> Result<(Cli, Typed), clap::Error> {
+pub fn parse(words: Vec<OsString>) -> Result<(Cli, GivenOptions), clap::Error> {
     let mut command = Cli::command();
     let matches = command.try_get_matches_from_mut(words)?;
     let cli = Cli::from_arg_matches(&matches).map_err(|e| e.format(&mut command))?;
     Ok((cli, typed(&command, &matches)))
 }
 
-fn typed(command: &Command, matches: &ArgMatches) -> Typed {
+fn typed(command: &Command, matches: &ArgMatches) -> GivenOptions {
     if let Some((name, below)) = matches.subcommand()
         && let Some(command) = command.find_subcommand(name)
     {
         return typed(command, below);
     }
-    let mut found = Typed::default();
+    let mut found = GivenOptions::default();
     for arg in command.get_arguments() {
         let id = arg.get_id().as_str();
         let Some(name) = arg.get_long().map(|long| format!("--{long}")) else { continue };
         let known = matches.try_contains_id(id).is_ok_and(|has| has);
-        if BESIDE.contains(&name.as_str()) || !known {
+        if NOT_MEASURED.contains(&name.as_str()) || !known {
             continue;
         }
         let words = matches.get_raw(id).into_iter().flatten().map(|word| word.to_string_lossy());
@@ -80,6 +60,7 @@ fn typed(command: &Command, matches: &ArgMatches) -> Typed {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeMap;
 
     #[test]
     fn typed_options_are_told_from_defaults() {
@@ -92,6 +73,5 @@ mod tests {
         assert_eq!(found.all["--size-dist"], "normal");
         assert_eq!(found.all["--all-parameters"], "false");
         assert!(!found.all.contains_key("--memory") && !found.all.contains_key("--output"));
-        assert!(!found.without(&["--seed"]).all.contains_key("--seed"));
     }
 }

@@ -6,8 +6,8 @@ use crate::failure::{Failure, both};
 use crate::machine::{Machine, RunLength};
 use crate::{output, outputs};
 use ioscape_machine::interrupt;
-use ioscape_schema::{Document, Environment, MeasuredComparison, SystemComparison, Workload};
-use ioscape_study::ab::Interleaving;
+use ioscape_schema::{Document, Environment, SystemComparison, Workload};
+use ioscape_study::ab::{Interleaving, paired};
 use ioscape_workload::jobs::Job;
 use std::path::Path;
 use std::time::Instant;
@@ -35,11 +35,15 @@ pub fn main(args: &AbArgs) -> Result<(), Failure> {
     let mut found = Interleaving::new(pairs, ALPHA, args.margin, args.seed);
     let finished = arms.measure(args, &mut found);
     document.interrupted = finished.is_err();
-    document.outcome = Some(outcome(args, &arms.environments, &found).into());
+    let systems = [&args.first, &args.second].map(|path| path.display().to_string());
+    let there = arms.environments.last().unwrap_or(&document.environment).clone();
+    let measured = found.comparison(systems, [document.environment.clone(), there], args.margin);
+    let outcome = SystemComparison { measured: vec![measured], ..SystemComparison::default() };
+    document.outcome = Some(outcome.into());
     if finished.is_err() && found.rows().is_empty() {
         return finished;
     }
-    both(finished, outputs::pour(&mut outputs, &document, args.out.json))
+    both(finished, outputs::finish(&mut outputs, &document, args.out.json))
 }
 
 /// The jobs of both arms, in order.
@@ -50,16 +54,7 @@ fn pairs(args: &AbArgs) -> Result<Vec<(String, [Workload; 2])>, Failure> {
                 return Err(described_twice(path));
             }
             Some(path) => jobs_of(path)?,
-            None => {
-                let workload = args.workload.on(Workload::default());
-                vec![Job {
-                    name: "run".to_owned(),
-                    workload,
-                    seconds: None,
-                    seed: None,
-                    verify: None,
-                }]
-            }
+            None => vec![Job::named("run", args.workload.on(Workload::default()))],
         };
         let twice = |job: Job| (job.name, [job.workload.clone(), job.workload]);
         return Ok(jobs.into_iter().map(twice).collect());
@@ -75,25 +70,20 @@ fn pairs(args: &AbArgs) -> Result<Vec<(String, [Workload; 2])>, Failure> {
     if args.jobs.is_some() || args.workload != WorkloadArgs::default() {
         return Err(described_twice(&args.first));
     }
-    let (first, second) = (jobs_of(&args.first)?, jobs_of(&args.second)?);
-    if first.len() != second.len() {
-        return Err(Failure::Misuse(format!(
+    let named = |job: Job| (job.name, job.workload);
+    let of =
+        |path: &Path| Ok::<_, Failure>(jobs_of(path)?.into_iter().map(named).collect::<Vec<_>>());
+    let (first, second) = (of(&args.first)?, of(&args.second)?);
+    let counts = [first.len(), second.len()];
+    paired(first, second).ok_or_else(|| {
+        Failure::Misuse(format!(
             "{} has {} jobs and {} has {}: they are compared in order, so give as many",
             args.first.display(),
-            first.len(),
+            counts[0],
             args.second.display(),
-            second.len()
-        )));
-    }
-    let name = |a: &Job, b: &Job| match a.name == b.name {
-        true => a.name.clone(),
-        false => format!("{} against {}", b.name, a.name),
-    };
-    Ok(first
-        .into_iter()
-        .zip(second)
-        .map(|(a, b)| (name(&a, &b), [a.workload, b.workload]))
-        .collect())
+            counts[1]
+        ))
+    })
 }
 
 /// Where the arms are measured: two job files share one place, and so one file.
@@ -105,12 +95,12 @@ struct Arms {
 
 impl Arms {
     fn open(args: &AbArgs, document: &mut Document) -> Result<Self, Failure> {
-        let places = match args.compares_jobs() {
+        let targets = match args.compares_jobs() {
             true => vec![args.dir.as_path()],
             false => vec![args.first.as_path(), args.second.as_path()],
         };
-        let open = |place: &Path| Machine::open(place, false, args.memory, interrupt::flag());
-        let mut machines: Vec<Machine> = places.into_iter().map(open).collect::<Result<_, _>>()?;
+        let open = |target: &Path| Machine::open(target, false, args.memory, interrupt::flag());
+        let mut machines: Vec<Machine> = targets.into_iter().map(open).collect::<Result<_, _>>()?;
         let mut environments = Vec::new();
         for machine in &mut machines {
             machine.start(document)?;
@@ -147,17 +137,4 @@ impl Arms {
         }
         Ok(())
     }
-}
-
-fn outcome(args: &AbArgs, environments: &[Environment], found: &Interleaving) -> SystemComparison {
-    let measured = MeasuredComparison {
-        kind: "ab".to_owned(),
-        systems: [&args.second, &args.first].map(|path| path.display().to_string()),
-        environments: [environments.len() - 1, 0].map(|arm| environments[arm].clone()),
-        rows: found.rows(),
-        only_in: [0, 0],
-        margin: args.margin,
-        condition: None,
-    };
-    SystemComparison { measured: vec![measured], ..SystemComparison::default() }
 }

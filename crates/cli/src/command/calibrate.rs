@@ -5,20 +5,14 @@ use crate::drives::DriveFiles;
 use crate::failure::Failure;
 use crate::output;
 use crate::outputs::{self, RESULT};
-use crate::progress::Progress;
 use crate::traces::Rows;
 use ioscape_machine::interrupt;
+use ioscape_machine::terminal::Progress;
 use ioscape_schema::text::DRIVE_MARK;
-use ioscape_simulate::calibrate::{Search, calibrate, verdict};
-use ioscape_simulate::catalog;
-use ioscape_simulate::fit::check_sector;
-use ioscape_simulate::job::by_device;
-use ioscape_simulate::{Job, jobs};
+use ioscape_simulate::calibrate::{self, Search, verdict};
+use ioscape_simulate::{Job, catalog};
 use std::cell::Cell;
 use std::sync::atomic::Ordering;
-
-/// Fewest requests that a fit is based on.
-const JOBS_LEAST: usize = 200;
 
 /// Runs the command.
 ///
@@ -28,39 +22,17 @@ pub fn main(args: &CalibrateArgs) -> Result<(), Failure> {
     let names = outputs::names(args.force).reads("the trace", &args.trace);
     let names = names.reads("--drive", [&args.drive]);
     let mut outputs = names.writes(RESULT, &args.output).open()?;
-    let misuse = |e: ioscape_simulate::Error| Failure::Misuse(e.to_string());
     let start = catalog::parameters(&args.drive, &DriveFiles)?;
     let drive = catalog::build(&args.drive, &start)?;
     let trace = Rows::open(&args.trace, &args.of_trace)?.all()?;
-    let busiest =
-        by_device(&trace.rows).into_iter().max_by_key(|&(d, n)| (n, std::cmp::Reverse(d)));
-    let device = match &trace.asked {
-        Some(devices) if devices.len() > 1 => {
-            return Err(Failure::Misuse(
-                "--disk: a drive is fitted to one disk of the trace, so name one".to_owned(),
-            ));
-        }
-        Some(devices) => devices.clone(),
-        None => busiest.map(|(device, _)| device).into_iter().collect(),
-    };
-    for &device in &device {
-        check_sector(&trace.info.devices, device, (&drive).into())?;
-    }
-    let mut all = jobs(&trace.rows, &device, &drive).map_err(misuse)?;
-    if all.len() < JOBS_LEAST || all.iter().all(|j| j.io.physical_ns() == 0) {
-        return Err(Failure::Misuse(format!(
-            "{} requests with measured times: a fit needs {JOBS_LEAST}; give a trace that has completions",
-            all.len()
-        )));
-    }
-    all.sort_by_key(|j| j.io.issued_ns);
-    let (first, second) = all.split_at(all.len() / 2);
+    let all = trace.asked.as_deref();
+    let [first, second] = calibrate::halves(&trace.rows, &trace.info, all, &drive)?;
     let search = Search { rounds: args.rounds, skews: !args.keep_skews, ..Search::default() };
-    let fitted = with_progress(&start, first, search)?;
+    let fitted = with_progress(&start, &first, search)?;
     let failed = |e: ioscape_simulate::Error| Failure::Failed(e.to_string());
-    let (mut fitted, summary) = verdict(&start, fitted, [first, second]).map_err(failed)?;
+    let (mut fitted, summary) = verdict(&start, fitted, [&first, &second]).map_err(failed)?;
     fitted.sources.insert("calibration".to_owned(), summary.join("; "));
-    let text = format!("{DRIVE_MARK}.\n{}", fitted.text().map_err(misuse)?);
+    let text = format!("{DRIVE_MARK}.\n{}", fitted.text()?);
     for line in &summary {
         output::tell(line);
     }
@@ -82,7 +54,7 @@ fn with_progress(
         stopped.set(flag.load(Ordering::Relaxed));
         !stopped.get()
     };
-    let fitted = calibrate(start, jobs, search, &mut step);
+    let fitted = calibrate::calibrate(start, jobs, search, &mut step);
     progress.done();
     if stopped.get() {
         return Err(Failure::Interrupted("interrupted: nothing was written".to_owned()));

@@ -8,13 +8,10 @@ use ioscape_machine::environment;
 use ioscape_machine::interrupt;
 use ioscape_machine::output::Outputs;
 use ioscape_observe::calls::{CallOptions, Recording, record};
-use ioscape_schema::{
-    AccessPattern, Characterization, Document, Ending, FileCall, FileTraits, Io, ProcessTraits,
-    Traits,
-};
+use ioscape_schema::{AccessPattern, Characterization, Document, Ending, FileCall, Io};
 use ioscape_trace::PatternBuilder;
+use ioscape_workload::Application;
 use ioscape_workload::characterize::{Unseen, doubts};
-use ioscape_workload::{Application, Portrait};
 
 /// Runs the command.
 ///
@@ -39,45 +36,14 @@ pub fn main(args: &CharacterizeArgs) -> Result<(), Failure> {
     let portrait = seen.finish(recording.cost, recording.calls_traced);
     document.environment = environment::machine(recording.memory_limit);
     document.interrupted = recording.interrupted;
-    let mut found = characterization(args, &recording, portrait);
+    let mut found = recording.characterization(&args.command, args.below.as_deref(), portrait);
     found.pattern = Some(pattern(patterns, &recording, &found));
     for doubt in doubts(&found, &unseen(&recording)) {
         document.warn(doubt);
     }
     document.outcome = Some(found.into());
-    pour(&document, args, &mut outputs)?;
+    finish(&document, args, &mut outputs)?;
     passed_on(&recording)
-}
-
-fn characterization(
-    args: &CharacterizeArgs,
-    recording: &Recording,
-    portrait: Portrait,
-) -> Characterization {
-    let elapsed_s = recording.elapsed_ns as f64 / 1e9;
-    let rate = portrait.overall.bytes as f64 / elapsed_s;
-    let command = args.command.iter().map(|word| word.to_string_lossy().into_owned());
-    Characterization {
-        files: portrait.files.into_iter().filter_map(|one| file(recording, one)).collect(),
-        processes: portrait
-            .processes
-            .into_iter()
-            .filter_map(|one| process(recording, one))
-            .collect(),
-        overall: portrait.overall,
-        files_left_out: portrait.files_left_out,
-        processes_left_out: portrait.processes_left_out,
-        command: command.collect(),
-        ending: recording.ending,
-        elapsed_s,
-        throughput_bytes_per_s: if elapsed_s > 0.0 { rate } else { 0.0 },
-        below: args.below.as_ref().map(|path| path.display().to_string()),
-        memory_limit_bytes: recording.memory_limit,
-        calls_traced: recording.calls_traced,
-        elsewhere: recording.elsewhere.iter().map(|(what, n)| ((*what).to_owned(), *n)).collect(),
-        tracing: recording.cost,
-        pattern: None,
-    }
 }
 
 /// A call as a row of a trace.
@@ -117,23 +83,6 @@ fn pattern(
     }
 }
 
-fn file(recording: &Recording, (number, traits): (u32, Traits)) -> Option<FileTraits> {
-    let file = recording.files.get(number as usize)?;
-    Some(FileTraits {
-        path: file.path.clone(),
-        kind: file.kind,
-        opens: file.opens,
-        mapped_bytes: file.mapped_bytes,
-        traits,
-    })
-}
-
-fn process(recording: &Recording, (number, traits): (u32, Traits)) -> Option<ProcessTraits> {
-    let process = recording.processes.get(number as usize)?;
-    let (pid, tid, command) = (process.pid, process.tid, process.command.clone());
-    Some(ProcessTraits { pid, tid, command, traits })
-}
-
 /// What the recorder could not see.
 fn unseen(recording: &Recording) -> Unseen {
     Unseen {
@@ -144,8 +93,8 @@ fn unseen(recording: &Recording) -> Unseen {
     }
 }
 
-/// Writes and prints the result beside the command's own output.
-fn pour(
+/// Writes the result, and prints it apart from the command's own output.
+fn finish(
     document: &Document,
     args: &CharacterizeArgs,
     outputs: &mut Outputs,

@@ -40,7 +40,7 @@ pub fn main(args: &CompareArgs) -> Result<(), Failure> {
     found.measured = measured(args, &documents, is_predicted)?;
     let met = condition_met(&found.measured);
     document.outcome = Some(found.into());
-    outputs::pour(&mut outputs, &document, args.out.json)?;
+    outputs::finish(&mut outputs, &document, args.out.json)?;
     met.map_or(Ok(()), |text| Err(Failure::Condition(text)))
 }
 
@@ -56,7 +56,7 @@ fn measured(
     for other in 1..documents.len() {
         match compare_measured(named(0), named(other), args.fail_if.as_ref()) {
             Err(NotComparable::NothingShared(..)) if is_predicted => {}
-            one => all.push(one.map_err(|error| Failure::Misuse(error.to_string()))?),
+            one => all.push(one.map_err(Failure::misuse)?),
         }
     }
     Ok(all)
@@ -70,12 +70,11 @@ fn predicted(
     document: &mut Document,
 ) -> Result<SystemComparison, Failure> {
     let asked = if asked.is_empty() { paper() } else { asked };
-    let misuse = |error: &dyn std::fmt::Display| Failure::Misuse(error.to_string());
     let systems = System::all(&args.results, documents.to_vec(), args.model);
-    let systems = systems.map_err(|e| misuse(&e))?;
+    let systems = systems.map_err(Failure::misuse)?;
     let names: Vec<&str> = systems.iter().map(|system| system.name.as_str()).collect();
     let is_called = |index: usize, name: &str| systems[index].is_called(name);
-    let prices = price::in_order(&names, is_called, &args.prices).map_err(|e| misuse(&e))?;
+    let prices = price::in_order(&names, is_called, &args.prices).map_err(Failure::misuse)?;
     let mut predictions = Vec::new();
     for system in &systems {
         same_way(&systems[0], system)?;

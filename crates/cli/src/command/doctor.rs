@@ -20,5 +20,5 @@ pub fn main(args: &DoctorArgs) -> Result<(), Failure> {
     let mut document = output::document(0);
     document.environment = environment::machine(None);
     document.outcome = Some(found.into());
-    both(verdict, outputs::pour(&mut outputs, &document, args.out.json))
+    both(verdict, outputs::finish(&mut outputs, &document, args.out.json))
 }

@@ -1,48 +1,44 @@
 //! `ioscape evaluate`: the self-scaling evaluation of a real target, saved after every point.
 
 use super::single_writer;
-use crate::args::{EvaluateArgs, Typed};
+use crate::args::EvaluateArgs;
 use crate::failure::Failure;
 use crate::machine::{self, Machine};
+use crate::output;
 use crate::outputs;
-use crate::progress::Progress;
 use crate::save::{Keeper, Work};
-use crate::{output, resume};
 use ioscape_machine::TargetFacts;
+use ioscape_machine::environment::identity;
 use ioscape_machine::error::Error as MeasureError;
 use ioscape_machine::interrupt;
 use ioscape_machine::output::Names;
+use ioscape_machine::parallel::processors;
+use ioscape_machine::terminal::Progress;
 use ioscape_scaling::{EvaluationOptions, Plan, Probe, ProbeRequest, RecordedProbe};
-use ioscape_schema::units::Bytes;
-use ioscape_schema::{
-    Access, Document, Environment, Evaluation, Measurement, Settings, WarningKind, Workload,
-};
-use ioscape_study::frame::{EvaluationFrame, KnownWriters};
+use ioscape_schema::{Access, Document, Evaluation, Measurement, Settings, Workload};
+use ioscape_study::frame::{Beginning, EvaluationFrame, KnownWriters};
 use ioscape_study::reach::{PROCESS_MAX, ReachLimits};
+use ioscape_study::resume::{self, GivenOptions};
 use ioscape_study::writers::WriterEffort;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-/// Share of the budget for exploring; the rest is for removing the scratch file and writing the results.
-const EXPLORING: f64 = 0.96;
-
 /// Runs the command.
 ///
 /// # Errors
 /// Misuse before anything is touched; failures and interruptions with everything measured saved and named.
-pub fn main(args: &EvaluateArgs, typed: &Typed) -> Result<(), Failure> {
+pub fn main(args: &EvaluateArgs, typed: &GivenOptions) -> Result<(), Failure> {
     if let Some(name) = args.target.to_str().and_then(|target| target.strip_prefix("sim:")) {
         return super::evaluate_sim::main(args, name, names(args).open()?);
     }
     let earlier = args.resume.as_deref().map(output::read_result).transpose()?;
     let outputs = names(args).open()?;
-    let mut begun_as = Environment::default();
-    let here = resume::identity([("target".to_owned(), &*args.target)], Default::default());
+    let here = identity::of_work([("target".to_owned(), &*args.target)], Default::default());
     let before = args.resume.as_deref().zip(earlier.as_ref().map(|found| &found.environment));
-    resume::held_against(before, here, typed, &mut begun_as)?;
-    base(args, None).validate().map_err(|e| Failure::Misuse(e.to_string()))?;
+    let identity = resume::identity(before, here, typed).map_err(Failure::misuse)?;
+    base(args, None).validate().map_err(Failure::misuse)?;
     if args.dry_run {
         return dry_run(args);
     }
@@ -53,16 +49,19 @@ pub fn main(args: &EvaluateArgs, typed: &Typed) -> Result<(), Failure> {
     let flag = interrupt::flag();
     let mut machine = Machine::open(&args.target, args.destroy_data, memory, Arc::clone(&flag))?;
     machine.start(&mut document)?;
-    document.environment.identity = begun_as.identity;
-    let (settings, writers, log) = match &earlier {
-        Some(earlier) => continued(earlier, &mut document, args)?,
+    document.environment.identity = identity;
+    let Beginning { settings, writers, probes } = match &earlier {
+        Some(earlier) => {
+            Beginning::continued(earlier, &args.target.display().to_string(), &mut document)
+                .map_err(Failure::misuse)?
+        }
         None => fresh(args, &mut machine, &mut document, begun, &flag)?,
     };
     let caps = limits(args, &machine.look(), settings.layout_bytes_per_s).caps();
     let frame = EvaluationFrame { target: resolved(&args.target), settings, writers, caps };
     let settings = &frame.settings;
     let options = EvaluationOptions::of_settings(settings, document.seed);
-    options.validate().map_err(|e| Failure::Misuse(e.to_string()))?;
+    options.validate().map_err(Failure::misuse)?;
     announce(&ioscape_scaling::plan(&options), settings);
     let mut keeper = Keeper::new(Work::Evaluation, outputs, &args.out, &document)?;
     if earlier.is_none() {
@@ -71,7 +70,7 @@ pub fn main(args: &EvaluateArgs, typed: &Typed) -> Result<(), Failure> {
             .iter()
             .for_each(|doubt| output::tell(&format!("Note: {}", doubt.message)));
     }
-    let finished = explore(&options, &frame, log, machine, &mut document, &mut keeper);
+    let finished = explore(&options, &frame, probes, machine, &mut document, &mut keeper);
     let measured = document.evaluation().is_some_and(|found| found.points_measured > 0);
     if finished.is_ok() && !measured {
         let why = "no point was measured within the budget: give a longer --budget";
@@ -94,8 +93,8 @@ pub(super) fn names(args: &EvaluateArgs) -> Names {
 /// Prints the plan on standard output and touches nothing.
 fn dry_run(args: &EvaluateArgs) -> Result<(), Failure> {
     let look = machine::look(&args.target, args.destroy_data)?;
-    check_room(args, &look)?;
     let limits = limits(args, &look, None);
+    limits.check_room(&args.target.display().to_string()).map_err(Failure::Misuse)?;
     limits.doubts().iter().for_each(|doubt| output::tell(&format!("Note: {}", doubt.message)));
     let settings = settings_of(args, &look, &limits);
     let plan = ioscape_scaling::plan(&EvaluationOptions::of_settings(&settings, args.seed));
@@ -107,10 +106,6 @@ pub(super) fn announce(plan: &Plan, settings: &Settings) {
     output::tell(plan.describe(settings).trim_end());
 }
 
-fn access(args: &EvaluateArgs) -> Access {
-    if args.direct { Access::Direct } else { Access::Buffered }
-}
-
 /// The workload that all others differ from, on a target whose direct I/O needs this alignment.
 fn base(args: &EvaluateArgs, direct_align: Option<u64>) -> Workload {
     Workload {
@@ -118,7 +113,7 @@ fn base(args: &EvaluateArgs, direct_align: Option<u64>) -> Workload {
         align_bytes: direct_align.filter(|_| args.direct || args.direct_above.is_some()),
         engine: args.engine.unwrap_or_default(),
         queue_depth: args.queue_depth.unwrap_or(1),
-        access: access(args),
+        access: if args.direct { Access::Direct } else { Access::Buffered },
         direct_above_bytes: args.direct_above,
         workers: args.workers.unwrap_or_default(),
         ..Workload::default()
@@ -162,9 +157,6 @@ pub(super) fn settings_of(
     }
 }
 
-/// Settings, what is known of concurrent writers, and the probes made so far.
-type Beginning = (Settings, KnownWriters, Vec<ioscape_schema::Probe>);
-
 /// What a new evaluation begins with; laying out the first part of the set tells how large it may become.
 fn fresh(
     args: &EvaluateArgs,
@@ -174,30 +166,18 @@ fn fresh(
     interrupt: &Arc<AtomicBool>,
 ) -> Result<Beginning, Failure> {
     let look = machine.look();
-    check_room(args, &look)?;
-    let [_, wished] = limits(args, &look, None).unique_bytes();
+    let untimed = limits(args, &look, None);
+    untimed.check_room(&args.target.display().to_string()).map_err(Failure::Misuse)?;
+    let [_, wished] = untimed.unique_bytes();
     let limits = limits(args, &look, machine.layout_rate(wished)?);
     let mut settings = settings_of(args, &look, &limits);
     let writers = writers(args, limits.layout_bytes_per_s, interrupt)?;
-    settings.budget_s =
-        (args.budget * EXPLORING - begun.elapsed().as_secs_f64()).max(0.1 * args.budget);
+    settings.budget_s = limits.exploring_s(begun.elapsed().as_secs_f64());
     limits.doubts().into_iter().for_each(|doubt| document.warn(doubt));
-    Ok((settings, writers, Vec::new()))
+    Ok(Beginning { settings, writers, probes: Vec::new() })
 }
 
 /// Finds out whether concurrent writers to one file wait for one another, where files can be made and the time allows.
-/// Refuses sets that the target has no room for.
-fn check_room(args: &EvaluateArgs, look: &TargetFacts) -> Result<(), Failure> {
-    if args.max_unique_bytes.is_some_and(|asked| asked > look.capacity_bytes) {
-        return Err(Failure::Misuse(format!(
-            "--max-unique-bytes is more than {} has room for: at most {} (half of the free space); give a smaller size",
-            args.target.display(),
-            Bytes(look.capacity_bytes as f64)
-        )));
-    }
-    Ok(())
-}
-
 fn writers(
     args: &EvaluateArgs,
     layout_rate: Option<f64>,
@@ -208,7 +188,7 @@ fn writers(
     if !args.target.is_dir() {
         return Ok(KnownWriters::default());
     }
-    let (effort, processors) = (WriterEffort::SHORT, single_writer::processors());
+    let (effort, processors) = (WriterEffort::SHORT, processors() as u32);
     if let Err(why) = effort.fits(args.budget, layout_rate, processors) {
         return left_out(why);
     }
@@ -225,32 +205,6 @@ fn writers(
 
 fn settings(document: &Document) -> Option<&Settings> {
     document.evaluation()?.settings.as_ref()
-}
-
-/// Settings and log of an interrupted evaluation.
-fn continued(
-    earlier: &Document,
-    document: &mut Document,
-    args: &EvaluateArgs,
-) -> Result<Beginning, Failure> {
-    let (Some(settings), Some(evaluation)) = (settings(earlier), earlier.evaluation()) else {
-        return Err(Failure::Misuse(
-            "--resume: the file holds no evaluation to continue".to_owned(),
-        ));
-    };
-    if evaluation.target != args.target.display().to_string() {
-        return Err(Failure::Misuse(format!(
-            "--resume: the file is about {:?}, not {:?}",
-            evaluation.target, args.target
-        )));
-    }
-    document.seed = earlier.seed;
-    document.started_at.clone_from(&earlier.started_at);
-    // That it was interrupted is no doubt about what goes on.
-    let kept = earlier.warnings.iter().filter(|doubt| doubt.kind != WarningKind::Interrupted);
-    document.warnings = kept.cloned().collect();
-    let writers = KnownWriters::of(evaluation);
-    Ok((settings.clone(), writers, evaluation.probes.clone()))
 }
 
 /// The machine as a probe: measures, shows progress, saves.
@@ -280,7 +234,7 @@ impl Probe for MachineProbe<'_> {
         self.progress.advance(progress.spent_s, progress.left_s, progress.phase);
         // What the file to continue holds already would only be less on the way there.
         if evaluation.probes.len() > self.known {
-            self.keeper.save(self.document, &self.frame.around(evaluation.clone()));
+            self.keeper.save(self.document, self.frame.around(evaluation.clone()));
         }
     }
 }

@@ -5,10 +5,10 @@ use crate::args::EvaluateArgs;
 use crate::failure::Failure;
 use crate::machine::{self, Machine};
 use crate::output;
-use crate::progress::Progress;
 use crate::relay::{Relay, RelayError};
 use crate::save::{Keeper, Work};
 use ioscape_machine::interrupt;
+use ioscape_machine::terminal::Progress;
 use ioscape_scaling::{EvaluationOptions, Probe, ProbeRequest};
 use ioscape_schema::{Document, Evaluation, Measurement, Point, Region};
 use ioscape_study::frame::{EvaluationFrame, KnownWriters};
@@ -100,7 +100,7 @@ impl Probe for Clients<'_> {
 
     fn progress(&mut self, evaluation: &Evaluation, progress: &ioscape_scaling::Progress) {
         self.progress.advance(progress.spent_s, progress.left_s, progress.phase);
-        self.keeper.save(self.document, &self.frame.around(evaluation.clone()));
+        self.keeper.save(self.document, self.frame.around(evaluation.clone()));
     }
 }
 

@@ -4,11 +4,11 @@ use crate::args::EvaluateArgs;
 use crate::drives::DriveFiles;
 use crate::failure::Failure;
 use crate::output;
-use crate::progress::Progress;
 use crate::save::{Keeper, Work};
 use ioscape_machine::output::Outputs;
-use ioscape_scaling::{Bounds, EvaluationOptions, Probe, ProbeRequest, explore};
-use ioscape_schema::{Access, Document, Engine, Evaluation, Measurement, Workload};
+use ioscape_machine::terminal::Progress;
+use ioscape_scaling::{EvaluationOptions, Probe, ProbeRequest, explore};
+use ioscape_schema::{Access, Document, Engine, Evaluation, Measurement, Settings, Workload};
 use ioscape_simulate::catalog::{self, Target};
 use ioscape_simulate::system::{self, Host, Storage, SystemParameters};
 
@@ -76,15 +76,8 @@ fn options(
     system: &SystemParameters,
     storage: Storage<'_>,
 ) -> Result<EvaluationOptions, Failure> {
-    let [least, most] = system.unique_bytes;
     let extent = storage.extent();
-    let (most, capacity) = (args.max_unique_bytes.unwrap_or(most) >> 12 << 12, extent.bytes());
-    if most > capacity {
-        return Err(Failure::Misuse(format!(
-            "sets of up to {most} bytes do not fit the {capacity} bytes of {}, the drive of {}: give --max-unique-bytes or correct unique_bytes",
-            extent.name, system.name
-        )));
-    }
+    let unique_bytes = system.sets_up_to(args.max_unique_bytes, extent.name, extent.bytes())?;
     let access = if args.direct { Access::Direct } else { Access::Buffered };
     let base = Workload {
         size_distribution: args.size_dist,
@@ -92,24 +85,23 @@ fn options(
         access,
         ..Workload::default()
     };
-    let options = EvaluationOptions {
-        bounds: Bounds {
-            unique_bytes: [least, most],
-            size_mean: SIZE_MEAN,
-            process_num: [1, PROCESS_MOST],
-        },
+    let settings = Settings {
+        unique_bytes,
+        size_mean: SIZE_MEAN,
+        process_num: [1, PROCESS_MOST],
         base,
         budget_s: args.budget,
-        seed: args.seed,
         all_parameters: args.all_parameters,
-        interactions: ioscape_scaling::INTERACTIONS,
-        points_max: args.points.map(|points| points as usize),
-        typical_cost_s: COST_S.min(args.budget / 150.0),
+        points_max: args.points,
         flush_interval_s: system.cache.flush_interval_s,
         layout_bytes_per_s: None,
-        level_counts: true,
+        memory_limit_bytes: None,
     };
-    options.validate().map_err(|e| Failure::Misuse(e.to_string()))?;
+    let options = EvaluationOptions {
+        typical_cost_s: COST_S.min(args.budget / 150.0),
+        ..EvaluationOptions::of_settings(&settings, args.seed)
+    };
+    options.validate().map_err(Failure::misuse)?;
     Ok(options)
 }
 

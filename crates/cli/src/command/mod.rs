@@ -1,4 +1,4 @@
-//! The commands: what the arguments mean, and what is poured into what.
+//! The commands: each reads its arguments, calls the rooms, and prints what they return.
 
 pub mod ab;
 pub mod calibrate;

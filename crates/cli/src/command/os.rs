@@ -4,10 +4,9 @@ use crate::args::OsArgs;
 use crate::failure::{Failure, both};
 use crate::output;
 use crate::outputs;
-use crate::progress::Progress;
 use ioscape_andrew::Andrew;
 use ioscape_machine::interrupt;
-use ioscape_machine::output::Outputs;
+use ioscape_machine::terminal::Progress;
 use ioscape_osbench::{OsOptions, Outcome, Program};
 use ioscape_schema::{Document, Warning, WarningKind};
 use std::process::ExitCode;
@@ -45,7 +44,7 @@ fn program() -> Option<Program> {
 /// # Errors
 /// Misuse before anything is measured; failures with all finished cases saved.
 pub fn main(args: &OsArgs) -> Result<(), Failure> {
-    check_names(&args.only)?;
+    ioscape_osbench::check_names(&args.only).map_err(Failure::Misuse)?;
     let mut outputs = outputs::names_of(&args.out).open()?;
     let options = OsOptions {
         only: args.only.clone(),
@@ -61,7 +60,7 @@ pub fn main(args: &OsArgs) -> Result<(), Failure> {
     let outcome = ioscape_osbench::run(&options, &mut |step, so_far| {
         progress.step(step.done, step.of, &format!("{}: {}", step.name, step.case));
         if saved.elapsed() >= SAVED_EVERY {
-            save(&mut outputs, &document(&empty, args, &so_far()));
+            outputs::save(&mut outputs, &document(&empty, args, &so_far()));
             saved = Instant::now();
         }
     });
@@ -70,12 +69,15 @@ pub fn main(args: &OsArgs) -> Result<(), Failure> {
     let document = document(&empty, args, &outcome);
     let measured = outcome.results.benchmarks.iter().filter(|one| one.value.is_some()).count();
     let finished = outcome.finished;
-    let poured = outputs::pour(&mut outputs, &document, args.out.json);
+    let written = outputs::finish(&mut outputs, &document, args.out.json);
     let finished = finished.map_err(|error| {
-        let place = outputs::place(&mut outputs);
-        Failure::of_measure(&error, &format!("; what {measured} cases have so far is {place}"))
+        let whereabouts = outputs::whereabouts(&mut outputs);
+        Failure::of_measure(
+            &error,
+            &format!("; what {measured} cases have so far is {whereabouts}"),
+        )
     });
-    both(finished, poured)
+    both(finished, written)
 }
 
 /// The document of a run, or of what it came to so far.
@@ -94,23 +96,4 @@ fn document(empty: &Document, args: &OsArgs, outcome: &Outcome) -> Document {
         document.warn(Warning::new(WarningKind::Interrupted, text));
     }
     document
-}
-
-/// Saves what a run came to so far, where a later saving replaces it.
-fn save(outputs: &mut Outputs, so_far: &Document) {
-    if let Err(failure) = outputs::save(outputs, so_far) {
-        output::tell(&format!("ioscape: cannot save the results so far: {failure}"));
-    }
-}
-
-/// Refuses a benchmark that does not exist.
-fn check_names(names: &[String]) -> Result<(), Failure> {
-    let known = ioscape_osbench::names();
-    match names.iter().find(|name| !known.contains(&name.as_str())) {
-        Some(name) => Err(Failure::Misuse(format!(
-            "{name:?} is no benchmark: choose from {}",
-            known.join(", ")
-        ))),
-        None => Ok(()),
-    }
 }

@@ -32,9 +32,9 @@ pub fn main(args: &PredictArgs) -> Result<(), Failure> {
     let mut outputs = names.reads("--workloads", &args.asked.workloads).open()?;
     let read = args.results.iter().map(|path| output::read_result(path));
     let systems = System::all(&args.results, read.collect::<Result<_, _>>()?, args.model);
-    let systems = systems.map_err(|e| Failure::Misuse(e.to_string()))?;
+    let systems = systems.map_err(Failure::misuse)?;
     let document = predicted(&systems, &question, args)?;
-    outputs::pour(&mut outputs, &document, args.out.json)
+    outputs::finish(&mut outputs, &document, args.out.json)
 }
 
 fn question(args: &PredictArgs) -> Result<Question, Failure> {
@@ -100,7 +100,7 @@ fn of_system(
     }
     let exchanges = args.what_if.iter().map(exchange).collect::<Result<_, _>>()?;
     let changed = ChangedSystem::new(system, exchanges);
-    let changed = changed.map_err(|e| Failure::Misuse(e.to_string()))?;
+    let changed = changed.map_err(Failure::misuse)?;
     match question {
         Question::Application(one) => Ok(vec![one.on(&changed).map_err(refused)?]),
         Question::Workloads(asked) => {
@@ -116,7 +116,7 @@ fn exchange(named: &WhatIfArg) -> Result<Exchange, Failure> {
         WhatIfArg::Memory(bytes) => Exchange::Memory(*bytes),
         WhatIfArg::Storage(path) => {
             let system = System::of(path, output::read_result(path)?, ModelKind::Default);
-            Exchange::Storage(Box::new(system.map_err(|e| Failure::Misuse(e.to_string()))?))
+            Exchange::Storage(Box::new(system.map_err(Failure::misuse)?))
         }
         WhatIfArg::WritePolicy(done) => Exchange::WritePolicy(*done),
     })

@@ -6,13 +6,12 @@ use crate::failure::{Failure, both, verdict};
 use crate::machine::{Machine, RunLength};
 use crate::output;
 use crate::outputs;
-use crate::progress::Progress;
-use crate::traces::{ROWS, ROWS_MOST, format_of_rows, info_of_target, write_rows};
+use crate::traces::{ROWS, ROWS_MOST, format_of_rows, write_rows};
 use ioscape_machine::error::Error as MeasureError;
 use ioscape_machine::interrupt;
-use ioscape_machine::output::Destination;
-use ioscape_machine::output::{Names, Outputs};
-use ioscape_schema::{Document, Io, Measurement, Workload};
+use ioscape_machine::output::{Destination, Names, Outputs, numbered};
+use ioscape_machine::terminal::Progress;
+use ioscape_schema::{Document, Io, Measurement, TraceInfo, Workload};
 use ioscape_workload::jobs::Job;
 use ioscape_workload::{Stream, iolog};
 use std::io::{BufWriter, Write};
@@ -79,7 +78,7 @@ fn places(places: &[PathBuf]) -> Result<(PathBuf, Option<PathBuf>), Failure> {
 
 fn from_flags(args: &RunArgs) -> Job {
     let workload = args.workload.on(Workload::default());
-    Job { name: "run".to_owned(), workload, seconds: None, seed: None, verify: None }
+    Job::named("run", workload)
 }
 
 /// Runs the jobs in order; the measurements hold what is finished when one fails.
@@ -104,8 +103,8 @@ fn run_all(
         write_iologs(outputs, machine.path(), &measurement, seed)?;
         measurements.push(measurement);
         save(outputs, document, measurements);
-        if let (Some(place), Some(measurement)) = (outputs.take(ROWS), measurements.last()) {
-            keep_rows(place, target, measurement, &machine.take_rows())?;
+        if let (Some(destination), Some(measurement)) = (outputs.take(ROWS), measurements.last()) {
+            keep_rows(destination, target, measurement, &machine.take_rows())?;
         }
     }
     Ok(())
@@ -114,54 +113,41 @@ fn run_all(
 /// What the command reads and writes.
 fn names(args: &RunArgs, target: &Path, job_file: Option<&Path>, jobs: &[Job]) -> Names {
     let processes = jobs.iter().map(|job| job.workload.process_num).max().unwrap_or(1);
-    let logs = args.fio_iolog.iter().flat_map(|path| (0..processes).map(|p| iolog_path(path, p)));
+    let processes = processes as usize;
+    let logs = args.fio_iolog.iter().flat_map(|path| {
+        (0..processes)
+            .map(move |process| if process > 0 { numbered(path, process) } else { path.clone() })
+    });
     let names = outputs::names_of(&args.out).reads("the job file", job_file);
-    let rows = args.rows.iter().flat_map(|path| (0..jobs.len()).map(|job| numbered(path, job)));
+    let rows = args.rows.iter().flat_map(|path| {
+        (1..=jobs.len()).map(move |job| if job > 1 { numbered(path, job) } else { path.clone() })
+    });
     let metrics = args.openmetrics.as_deref();
-    names
-        .reads("the target", [target])
-        .writes(IOLOG, logs)
-        .writes(ROWS, rows)
-        .writes(METRICS, metrics)
-}
-
-/// `FILE`, `FILE.1`, `FILE.2`, ...
-fn iolog_path(path: &Path, process: u32) -> PathBuf {
-    let mut place = path.as_os_str().to_owned();
-    if process > 0 {
-        place.push(format!(".{process}"));
-    }
-    place.into()
+    let names = names.reads("the target", [target]).writes(IOLOG, logs);
+    names.writes(ROWS, rows).writes(METRICS, metrics)
 }
 
 /// Saves what is finished, where a later saving replaces it.
 pub(super) fn save(outputs: &mut Outputs, document: &Document, measurements: &[Measurement]) {
     let outcome = Some(measurements.to_vec().into());
     let so_far = Document { outcome, interrupted: true, ..document.clone() };
-    if let Err(failure) = outputs::save(outputs, &so_far) {
-        output::tell(&format!("ioscape: cannot save the results so far: {failure}"));
-    }
+    outputs::save(outputs, &so_far);
 }
 
 /// Writes the measured requests of a job.
 fn keep_rows(
-    place: Destination,
+    destination: Destination,
     target: &Path,
     measurement: &Measurement,
     rows: &[Io],
 ) -> Result<(), Failure> {
     let lacking = measurement.ios.saturating_sub(rows.len() as u64);
-    let info = info_of_target(target, measurement.workload.unique_bytes, lacking);
-    write_rows(place, rows, &info)
-}
-
-/// The place of what belongs to job `index`: as it was named for the first, with a number before the ending for others.
-fn numbered(path: &Path, index: usize) -> PathBuf {
-    let ending = path.extension().unwrap_or_default().to_string_lossy();
-    match index {
-        0 => path.to_path_buf(),
-        _ => path.with_extension(format!("{}.{ending}", index + 1)),
-    }
+    let info = TraceInfo::of_target(
+        &target.display().to_string(),
+        measurement.workload.unique_bytes,
+        lacking,
+    );
+    write_rows(destination, rows, &info)
 }
 
 /// Writes the first requests of each stream, as many as were measured, one file per process.
@@ -173,9 +159,9 @@ fn write_iologs(
 ) -> Result<(), MeasureError> {
     let workload = &measurement.workload;
     let each = (measurement.ios / u64::from(workload.process_num)).clamp(1, IOLOG_MOST);
-    for (process, place) in (0..workload.process_num).zip(outputs.all(IOLOG)) {
+    for (process, destination) in (0..workload.process_num).zip(outputs.all(IOLOG)) {
         let requests = Stream::new(workload, seed, process).take(each as usize);
-        place.write(|draft| {
+        destination.write(|draft| {
             let mut out = BufWriter::new(draft.file());
             iolog::write_fio_iolog(&mut out, &target.display().to_string(), requests)?;
             out.flush()
@@ -199,12 +185,12 @@ pub(super) fn conclude(
     }
     let verified = verdict(measurements.iter().filter_map(|one| one.verify.as_ref()));
     document.outcome = Some(measurements.into());
-    let poured = outputs::pour(outputs, &document, args.out.json);
+    let written = outputs::finish(outputs, &document, args.out.json);
     let metrics = outputs.text(METRICS, &ioscape_report::openmetrics(&document));
-    let poured = both(poured, metrics.map_err(Failure::from));
+    let written = both(written, metrics.map_err(Failure::from));
     let finished = finished.map_err(|failure| {
-        let place = outputs::place(outputs);
-        failure.with(&format!("; the {results} finished results are {place}"))
+        let whereabouts = outputs::whereabouts(outputs);
+        failure.with(&format!("; the {results} finished results are {whereabouts}"))
     });
-    both(finished, both(poured, verified))
+    both(finished, both(written, verified))
 }

@@ -2,17 +2,13 @@
 
 use super::vxbench::run;
 use crate::failure::Failure;
+use ioscape_machine::parallel::processors;
 use ioscape_machine::target::ScratchFolder;
 use ioscape_measure::vxbench::Watch;
 use ioscape_schema::{Document, WriterScaling};
 use ioscape_study::writers::{Arm, Experiment, WriterEffort, Writing};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
-
-/// Processors that may run writers.
-pub fn processors() -> u32 {
-    ioscape_machine::parallel::processors() as u32
-}
 
 /// What was found, and why the rest was not.
 #[derive(Debug, Default)]
@@ -39,7 +35,7 @@ pub fn diagnose(
     let file_system = ioscape_measure::vxbench::place(scratch.path())?.0.name;
     let mut diagnosis = Diagnosis::default();
     for way in Writing::ALL {
-        let experiment = Experiment::new(way, processors(), effort);
+        let experiment = Experiment::new(way, processors() as u32, effort);
         match measure(experiment, scratch.path(), watch, document.as_deref_mut()) {
             Ok(experiment) => diagnosis.found.push(experiment.conclude(&file_system)),
             // A file system without direct I/O has half a diagnosis.

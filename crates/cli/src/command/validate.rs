@@ -1,25 +1,26 @@
 //! `ioscape validate`: measures random workloads over the evaluated space and shows how far off their predictions were.
 
-use crate::args::{Typed, ValidateArgs};
+use crate::args::ValidateArgs;
 use crate::failure::Failure;
 use crate::machine::{Machine, RunLength};
+use crate::output;
 use crate::outputs;
-use crate::progress::Progress;
 use crate::save::{self, Keeper};
-use crate::{output, resume};
+use ioscape_machine::environment::identity;
 use ioscape_machine::error::Error as MeasureError;
 use ioscape_machine::interrupt;
+use ioscape_machine::terminal::Progress;
 use ioscape_scaling::System;
 use ioscape_scaling::model::{
     ModelKind, Validated, bounds_of, orthogonal_sample, random_workloads, single_point_workload,
     validate_with_rivals,
 };
-use ioscape_schema::units::{Bytes, Seconds};
-use ioscape_schema::{
-    Document, Environment, Evaluation, Measurement, Outcome, ValidationLog, ValidationRun,
+use ioscape_schema::{Document, Evaluation, Outcome, ValidationLog, ValidationRun};
+use ioscape_study::resume::{self, GivenOptions};
+use ioscape_study::validation::{
+    EarlierValidation, NotContinued, Schedule, ValidationProgress, ValidationSample, changed,
 };
-use ioscape_study::validation::{Schedule, ValidationProgress, ValidationSample, changed};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Instant;
 
 /// Time the whole may take unless it is given, in seconds.
@@ -29,18 +30,18 @@ const BUDGET_S: f64 = 1200.0;
 ///
 /// # Errors
 /// Misuse before anything is touched; failures and interruptions with everything measured saved and named.
-pub fn main(args: &ValidateArgs, typed: &Typed) -> Result<(), Failure> {
+pub fn main(args: &ValidateArgs, typed: &GivenOptions) -> Result<(), Failure> {
     let system = System::of(&args.result, output::read_result(&args.result)?, ModelKind::Default);
-    let system = system.map_err(|e| Failure::Misuse(e.to_string()))?;
+    let system = system.map_err(Failure::misuse)?;
     let names = outputs::names_of(&args.out)
         .reads("the result", [&args.result])
         .reads("--resume", &args.resume);
     let outputs = names.reads("the target", [&args.target]).open()?;
-    let earlier = read_earlier(args)?;
-    let mut begun_as = Environment::default();
-    let here = resume::identity([("target".to_owned(), &*args.target)], Default::default());
-    let before = earlier.as_ref().map(|found| (&*found.path, &found.environment));
-    resume::held_against(before, here, &typed.without(&["--budget"]), &mut begun_as)?;
+    let earlier = args.resume.as_deref().map(|path| earlier(path, args)).transpose()?;
+    let here = identity::of_work([("target".to_owned(), &*args.target)], Default::default());
+    let before = args.resume.as_deref().zip(earlier.as_ref().map(|found| &found.environment));
+    let options = typed.without(&["--budget"]);
+    let identity = resume::identity(before, here, &options).map_err(Failure::misuse)?;
     let limit = system.evaluation.settings.as_ref().and_then(|s| s.memory_limit_bytes);
     let log = log(earlier.as_ref(), args, limit);
     let mut document = output::document(args.seed);
@@ -51,22 +52,23 @@ pub fn main(args: &ValidateArgs, typed: &Typed) -> Result<(), Failure> {
     let schedule = schedule(&system, &log, document.seed);
     let mut run = match earlier {
         None => ValidationProgress::new(schedule),
-        Some(earlier) => earlier.restored(schedule)?,
+        Some(earlier) => earlier.restored(schedule).map_err(|why| not_continued(args, &why))?,
     };
     let memory = log.memory_limit_bytes;
     let mut machine = Machine::open(&args.target, args.destroy_data, memory, interrupt::flag())?;
-    check_room(&machine, run.schedule(), args)?;
+    let (target, capacity) = (args.target.display().to_string(), machine.look().capacity_bytes);
+    run.schedule().check_room(&target, capacity).map_err(Failure::Misuse)?;
     machine.start(&mut document)?;
-    document.environment.identity = begun_as.identity;
+    document.environment.identity = identity;
     // What a growing file still has to write would slow the first round of every larger set.
     machine.layout(run.schedule().largest_set())?;
     let there = &system.document.environment;
     changed(there, &document.environment).into_iter().for_each(|doubt| document.warn(doubt));
     let mut keeper = Keeper::new(save::Work::Validation, outputs, &args.out, &document)?;
-    announce(&run, &log);
+    output::tell(&run.describe(&log));
     let mut work = Work { log: &log, document: &mut document, keeper: &mut keeper };
     let finished = work.measure(&mut run, &mut machine);
-    // The models are judged on whatever was measured: that costs nothing beside the measurements.
+    // The models are judged on whatever was measured: that costs nothing compared with the measurements.
     conclude(&run, &system.evaluation, &mut document)?;
     drop(machine);
     keeper.conclude(document, finished)
@@ -84,59 +86,23 @@ fn schedule(system: &System, log: &ValidationLog, seed: u64) -> Schedule {
     Schedule::new(&sample, log.rounds as usize)
 }
 
-/// What an interrupted validation left.
-struct Earlier {
-    path: PathBuf,
-    seed: u64,
-    started_at: String,
-    environment: Environment,
-    log: ValidationLog,
-    measured: Vec<Measurement>,
+/// What the result at `path` tells of a validation of this target.
+fn earlier(path: &Path, args: &ValidateArgs) -> Result<EarlierValidation, Failure> {
+    let found = EarlierValidation::of(output::read_result(path)?, &args.target);
+    found.map_err(|why| not_continued(args, &why))
 }
 
-/// Reads the result that the arguments ask to continue, if they do.
-fn read_earlier(args: &ValidateArgs) -> Result<Option<Earlier>, Failure> {
-    let Some(path) = &args.resume else { return Ok(None) };
-    let found = output::read_result(path)?;
-    let Document { seed, started_at, environment, outcome, .. } = found;
-    let run = match outcome {
-        Some(Outcome::Validation(run)) => *run,
-        _ => ValidationRun::default(),
-    };
-    let log = run.log.ok_or_else(|| match run.validation {
-        Some(_) => misuse(path, "the validation is whole: there is nothing to continue"),
-        None => misuse(path, "the file holds no validation to continue"),
-    })?;
-    if Path::new(&log.target) != args.target {
-        let there = format!("the file is about {:?}, not {:?}", log.target, args.target);
-        return Err(misuse(path, &there));
-    }
-    Ok(Some(Earlier {
-        path: path.clone(),
-        seed,
-        started_at,
-        environment,
-        log,
-        measured: run.measurements,
-    }))
-}
-
-impl Earlier {
-    fn restored(self, schedule: Schedule) -> Result<ValidationProgress, Failure> {
-        ValidationProgress::restored(schedule, &self.log, self.measured).ok_or_else(|| {
-            let what =
-                "the file belongs to another evaluation: give the one that the validation began with";
-            misuse(&self.path, what)
-        })
-    }
-}
-
-fn misuse(path: &Path, what: &str) -> Failure {
-    Failure::Misuse(format!("--resume {}: {what}", path.display()))
+fn not_continued(args: &ValidateArgs, why: &NotContinued) -> Failure {
+    let file = args.resume.as_deref().unwrap_or(Path::new(""));
+    Failure::Misuse(format!("--resume {}: {why}", file.display()))
 }
 
 /// What is to be done: as the earlier run was asked, or else as the arguments ask; `limit` is the evaluation's memory limit.
-fn log(earlier: Option<&Earlier>, args: &ValidateArgs, limit: Option<u64>) -> ValidationLog {
+fn log(
+    earlier: Option<&EarlierValidation>,
+    args: &ValidateArgs,
+    limit: Option<u64>,
+) -> ValidationLog {
     let mut log = match earlier {
         Some(earlier) => earlier.log.clone(),
         None => ValidationLog {
@@ -151,34 +117,6 @@ fn log(earlier: Option<&Earlier>, args: &ValidateArgs, limit: Option<u64>) -> Va
     };
     log.budget_s = args.budget.unwrap_or(log.budget_s);
     log
-}
-
-fn check_room(machine: &Machine, schedule: &Schedule, args: &ValidateArgs) -> Result<(), Failure> {
-    let (needed, capacity) = (schedule.largest_set(), machine.look().capacity_bytes);
-    if needed <= capacity {
-        return Ok(());
-    }
-    Err(Failure::Misuse(format!(
-        "{} has room for a set of {} (half of the free space), but the evaluation went up to {}: free some space",
-        args.target.display(),
-        Bytes(capacity as f64),
-        Bytes(needed as f64)
-    )))
-}
-
-fn announce(run: &ValidationProgress, log: &ValidationLog) {
-    let orthogonal = if log.orthogonal { ", and 162 points of an orthogonal sample" } else { "" };
-    output::tell(&format!(
-        "{} random workloads in {} rounds{orthogonal}: sets up to {}; at most {}.",
-        log.workloads,
-        log.rounds,
-        Bytes(run.schedule().largest_set() as f64),
-        Seconds(log.budget_s)
-    ));
-    if run.taken() > 0 {
-        let (taken, all) = (run.taken(), run.schedule().steps.len());
-        output::tell(&format!("{taken} of {all} measurements were made before."));
-    }
 }
 
 /// Measuring, and where it is kept on the way.
@@ -218,21 +156,13 @@ impl Work<'_> {
                 Err(error) if error.is_misuse() => run.refuse(error.to_string()),
                 Err(error) => break Err(error),
             }
-            let so_far = Document { interrupted: true, ..self.document.clone() };
-            self.keeper.save_document(&self.with_log(so_far, run, spent_s()));
+            self.keeper.save(self.document, run.unjudged(self.log, spent_s()));
         };
         progress.done();
         if !run.is_whole() {
-            let document = std::mem::take(self.document);
-            *self.document = self.with_log(document, run, spent_s());
+            self.document.outcome = Some(run.unjudged(self.log, spent_s()).into());
         }
         outcome
-    }
-
-    fn with_log(&self, document: Document, run: &ValidationProgress, spent_s: f64) -> Document {
-        let log = Some(run.log(self.log, spent_s));
-        let run = ValidationRun { validation: None, measurements: run.measurements(), log };
-        Document { outcome: Some(run.into()), ..document }
     }
 }
 

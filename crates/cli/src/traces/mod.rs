@@ -5,16 +5,16 @@ mod files;
 mod output;
 
 pub use files::Files;
-pub use output::{Output, ROWS, ROWS_MOST, format_of_rows, info_of_target, write_rows};
+pub use output::{Output, ROWS, ROWS_MOST, format_of_rows, write_rows};
 
 use crate::args::RowsArgs;
 use crate::failure::Failure;
-use crate::progress::Progress;
 use ioscape_machine::interrupt;
+use ioscape_machine::terminal::Progress;
 use ioscape_schema::units::Count;
 use ioscape_schema::{Io, TraceInfo};
 use ioscape_trace::analyze::state::Asked;
-use ioscape_trace::{Error, ReadOptions, Reader, Selection, TraceClock, Wanted};
+use ioscape_trace::{Error, ReadOptions, SelectError, SelectedRows, TraceClock};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -24,16 +24,12 @@ const BATCHES: u64 = 16;
 
 /// A trace being read.
 pub struct Rows {
-    reader: Reader,
-    wanted: Option<Wanted>,
-    selection: Selection,
+    trace: SelectedRows,
     progress: Progress,
     /// Bytes read so far, of as many if that is known.
     bytes: (Arc<AtomicU64>, u64),
     stop: Arc<AtomicBool>,
     batches: u64,
-    count: u64,
-    chosen: u64,
     interrupted: bool,
 }
 
@@ -69,18 +65,13 @@ impl Rows {
             Some(length) => Progress::of_bytes(length, &reader.info().format),
             None => Progress::of_rows(),
         };
-        let wanted = Wanted::new(&args.choice.disk);
-        let devices = wanted.as_ref().map(|_| Vec::new());
+        let choice = &args.choice;
         Ok(Self {
-            reader,
-            wanted,
-            selection: Selection { from_ns: args.choice.from, to_ns: args.choice.to, devices },
+            trace: SelectedRows::new(reader, choice.from, choice.to, &choice.disk),
             progress,
             bytes: (read, length.unwrap_or(0)),
             stop: interrupt::flag(),
             batches: 0,
-            count: 0,
-            chosen: 0,
             interrupted: false,
         })
     }
@@ -95,22 +86,14 @@ impl Rows {
             into.clear();
             return Ok(false);
         }
-        let more = self.reader.next_batch(into).map_err(|e| Failure::Failed(e.to_string()))?;
-        self.count += into.len() as u64;
+        let more = self.trace.next(into).map_err(failure)?;
         self.show();
-        if let Some(wanted) = &mut self.wanted {
-            // A source may name its devices only as they come.
-            let devices = &self.reader.info().devices;
-            self.selection.devices = Some(wanted.find(devices, !more).map_err(Failure::Misuse)?);
-        }
-        self.selection.keep(into);
-        self.chosen += into.len() as u64;
         Ok(more)
     }
 
     fn show(&mut self) {
         if self.batches.is_multiple_of(BATCHES) {
-            let rows = format!("{} requests", Count(self.count as f64));
+            let rows = format!("{} requests", Count(self.read() as f64));
             if self.bytes.1 > 0 {
                 self.progress.reached(self.bytes.0.load(Ordering::Relaxed), &rows);
             } else {
@@ -136,8 +119,7 @@ impl Rows {
             ));
         }
         self.check()?;
-        let asked = self.wanted.is_some().then(|| self.selection.devices.unwrap_or_default());
-        Ok(Whole { rows, info: self.reader.info().clone(), asked })
+        Ok(Whole { rows, info: self.info().clone(), asked: self.trace.devices() })
     }
 
     /// Refuses a choice that holds nothing; to be asked when the trace is over.
@@ -145,38 +127,32 @@ impl Rows {
     /// # Errors
     /// No row was chosen.
     pub fn check(&self) -> Result<(), Failure> {
-        match (self.chosen, self.count) {
-            (0, 0) => Err(Failure::Misuse("the trace holds no requests".to_owned())),
-            (0, _) => Err(Failure::Misuse(
-                "no request of the trace is within --from, --to and --disk".to_owned(),
-            )),
-            _ => Ok(()),
-        }
+        self.trace.check().map_err(failure)
     }
 
     /// Rows read so far, chosen or not.
     pub fn read(&self) -> u64 {
-        self.count
+        self.trace.read()
     }
 
     /// What holds for the trace as a whole; complete after the last batch.
     pub fn info(&self) -> &TraceInfo {
-        self.reader.info()
+        self.trace.info()
     }
 
     /// What times count from, and when the trace begins on that clock; known after the first batch.
     pub fn clock(&self) -> (TraceClock, u64) {
-        self.reader.clock()
+        self.trace.clock()
     }
 
     /// The time that was asked for.
     pub fn asked(&self) -> Asked {
-        Asked { from_ns: self.selection.from_ns, to_ns: self.selection.to_ns }
+        self.trace.asked()
     }
 
     /// Rows that the source told out of order, and that were put in order.
     pub fn moved(&self) -> u64 {
-        self.reader.moved()
+        self.trace.moved()
     }
 
     /// Whether the user stopped it.
@@ -187,6 +163,13 @@ impl Rows {
     /// Takes the progress away.
     pub fn done(&self) {
         self.progress.done();
+    }
+}
+
+fn failure(error: SelectError) -> Failure {
+    match error {
+        SelectError::Read(error) => Failure::Failed(error.to_string()),
+        other => Failure::misuse(other),
     }
 }
 

@@ -4,8 +4,7 @@ use crate::failure::Failure;
 use crate::outputs::RESULT;
 use ioscape_machine::output::Names;
 use ioscape_machine::output::{Destination, Draft};
-use ioscape_schema::text::inert;
-use ioscape_schema::{Device, Io, TraceInfo};
+use ioscape_schema::{Io, TraceInfo};
 use ioscape_trace::{OutFormat, Writer};
 use std::io::BufWriter;
 use std::path::Path;
@@ -13,55 +12,31 @@ use std::path::Path;
 /// Bytes gathered before they are written.
 const BUFFER: usize = 1 << 20;
 
-/// Rows beside a result, by the name of their argument.
+/// Rows in addition to a result, by the name of their argument.
 pub const ROWS: &str = "--rows";
 
 /// Most requests that a command keeps in memory, to write them as rows when all is done.
 pub const ROWS_MOST: usize = 1 << 22;
 
-/// Note that counts the requests for which there was no room; a reader of the trace makes a warning of it.
-const WITHOUT_ROOM: &str = "requests after the last row";
-
-/// What holds for the rows of real I/O, on one device that is called as its target: of `bytes` bytes, and with `lacking`
-/// requests after the last row.
-pub fn info_of_target(target: &Path, bytes: u64, lacking: u64) -> TraceInfo {
-    let name = inert(&target.display().to_string()).into_owned();
-    let device = Device { name, capacity_bytes: Some(bytes), ..Device::default() };
-    let lacks = (lacking > 0).then(|| (WITHOUT_ROOM.to_owned(), lacking.to_string()));
-    TraceInfo {
-        format: "measurement".to_owned(),
-        devices: vec![device],
-        notes: lacks.into_iter().collect(),
-        ..TraceInfo::default()
-    }
-}
-
 /// Writes rows in the order of arrival as a whole trace.
 ///
 /// # Errors
-/// The name ends with neither `.csv` nor `.parquet`, or the place cannot be written.
-pub fn write_rows(place: Destination, rows: &[Io], info: &TraceInfo) -> Result<(), Failure> {
+/// The name ends with neither `.csv` nor `.parquet`, or the destination cannot be written.
+pub fn write_rows(destination: Destination, rows: &[Io], info: &TraceInfo) -> Result<(), Failure> {
     let failed = |e: ioscape_trace::Error| Failure::Failed(e.to_string());
-    let format = format_of_rows(place.path())?;
-    let (file, mut writer) = Output::with_columns(place, format, &[])?;
+    let format = format_of_rows(destination.path())?;
+    let (file, mut writer) = Output::with_columns(destination, format, &[])?;
     writer.rows(rows, info).map_err(failed)?;
     writer.finish(info).map_err(failed)?;
     file.keep().map(drop)
 }
 
-/// The format of the rows that a command writes beside its result, by the ending of the name.
+/// The format of the rows that a command writes in addition to its result, by the ending of the name.
 ///
 /// # Errors
 /// The name ends with neither `.csv` nor `.parquet`.
 pub fn format_of_rows(path: &Path) -> Result<OutFormat, Failure> {
-    match path.extension().and_then(|ending| ending.to_str()) {
-        Some("csv") => Ok(OutFormat::Csv),
-        Some("parquet") => Ok(OutFormat::Parquet),
-        _ => Err(Failure::Misuse(format!(
-            "--rows {}: the name must end with .csv or .parquet",
-            path.display()
-        ))),
-    }
+    OutFormat::of_rows(path).map_err(Failure::Misuse)
 }
 
 /// A trace file being written: it takes its name only when it is whole.
@@ -71,7 +46,7 @@ pub struct Output {
 }
 
 impl Output {
-    /// Vets `path` beside what else the command reads and writes, and begins a trace there.
+    /// Vets `path` together with what else the command reads and writes, and begins a trace there.
     ///
     /// # Errors
     /// The path is refused or cannot be written.

@@ -158,19 +158,24 @@ fn the_caches_of_the_hp_730_are_found_whether_flushed_or_not() {
     }
 }
 
-#[test]
-fn a_fitted_drive_is_a_drive_again() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let trace = trace(folder.path());
-    let fitted = folder.path().join("fitted.toml");
+/// Fits a drive to a trace in which every request took 20 ms: the trace, the drive, and what was said.
+fn calibrated(folder: &Path, rounds: &str) -> (PathBuf, PathBuf, String) {
+    let (trace, fitted) = (trace(folder), folder.join("fitted.toml"));
     let run = ioscape()
         .arg("calibrate")
         .arg(&trace)
-        .args(["--drive", "hp-c2200a", "--rounds", "1", "--keep-skews", "-o"])
+        .args(["--drive", "hp-c2200a", "--rounds", rounds, "--keep-skews", "-o"])
         .arg(&fitted)
         .assert()
         .success();
     let told = String::from_utf8_lossy(&run.get_output().stderr).into_owned();
+    (trace, fitted, told)
+}
+
+#[test]
+fn a_fitted_drive_is_a_drive_again() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (trace, fitted, told) = calibrated(folder.path(), "1");
     assert!(told.contains("held out") && told.contains("paired error"), "{told}");
     let drive = fitted.to_str().expect("a plain path");
     ioscape().arg("simulate").arg(&trace).args(["--drive", drive]).assert().success();
@@ -358,17 +363,8 @@ fn requests_beyond_a_drive_can_be_wrapped_and_times_scaled() {
 #[test]
 fn a_drive_that_does_not_explain_its_trace_is_not_called_calibrated() {
     let folder = tempfile::tempdir().expect("a folder");
-    let trace = trace(folder.path());
-    let fitted = folder.path().join("fitted.toml");
-    let run = ioscape()
-        .arg("calibrate")
-        .arg(&trace)
-        .args(["--drive", "hp-c2200a", "--rounds", "0", "--keep-skews", "-o"])
-        .arg(&fitted)
-        .assert()
-        .success();
-    // Every request of this trace took 20 ms: no disk is like that.
-    let told = String::from_utf8_lossy(&run.get_output().stderr).into_owned();
+    let (_, fitted, told) = calibrated(folder.path(), "0");
+    // No disk takes as long for every request.
     assert!(told.contains("not calibrated: the demerit"), "{told}");
     let text = std::fs::read_to_string(&fitted).expect("a drive");
     assert!(text.contains("status = \"not-calibrated\""), "{text}");

@@ -5,7 +5,7 @@ use serde_json::Value;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-/// The commands, with what each needs beside the trace, the key of its result, and how it names the format it reads.
+/// The commands, with what each needs besides the trace, the key of its result, and how it names the format it reads.
 const COMMANDS: [(&[&str], &str, &str); 7] = [
     (&["trace", "analyze"], "trace_summary", "--format"),
     (&["trace", "characterize"], "trace_characterization", "--format"),

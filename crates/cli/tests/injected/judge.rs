@@ -65,7 +65,7 @@ impl Place {
     }
 
     /// What is there beyond what belongs there.
-    fn litter(&self, may_be: &[&str]) -> Vec<String> {
+    fn leftovers(&self, may_be: &[&str]) -> Vec<String> {
         let ours = ["F/tiny.toml", "F/precious", "W/precious", "R/r.ioscape.json"];
         let known = |name: &str| ours.contains(&name) || may_be.contains(&name);
         let elsewhere = self.elsewhere();
@@ -188,7 +188,7 @@ impl Case {
         let is_whole = code == 0 || !place.elsewhere().is_empty() || result != EARLIER;
         let may_be: &[&str] =
             if is_whole || done.failed == Some("unlink") { &["W/file"] } else { &[] };
-        let left = place.litter(may_be);
+        let left = place.leftovers(may_be);
         if left.is_empty() {
             return Ok(());
         }
@@ -196,7 +196,7 @@ impl Case {
         let next = run(self.command(place), Fault { nth: 0, kind: Kind::Eio });
         let _ = next.map_err(|e| format!("the next run: {e}"))?;
         let _ = (fs::remove_file(place.of("out")), fs::remove_file(place.of("err")));
-        match place.litter(&["W/file"]) {
+        match place.leftovers(&["W/file"]) {
             still if still.is_empty() && !left.iter().any(|name| name == "W/file") => Ok(()),
             still => Err(format!("left behind: {left:?}, and after the next run: {still:?}")),
         }

@@ -1,4 +1,4 @@
-//! Which machine and which place a result belongs to, told by what lasts from one start of the machine to the next.
+//! Which machine and which place a result belongs to, by what lasts from one boot to the next.
 
 use crate::memory::memory;
 use crate::mounts;
@@ -13,6 +13,17 @@ pub type Identity = BTreeMap<String, String>;
 
 /// Memory is told in these units, since kernels keep somewhat different parts of it for themselves.
 const MEMORY_UNIT: u64 = 256 << 20;
+
+/// All that must be the same when work is continued: this machine, `places` by their labels, and `more`.
+pub fn of_work<'a>(
+    places: impl IntoIterator<Item = (String, &'a Path)>,
+    more: Identity,
+) -> Identity {
+    let mut all = of_machine();
+    all.extend(places.into_iter().flat_map(|(label, path)| of_place(&label, path)));
+    all.extend(more);
+    all
+}
 
 /// This machine: a hash of its number, its processors and its memory. What cannot be asked is absent.
 pub fn of_machine() -> Identity {

@@ -2,6 +2,7 @@
 
 use super::identity::Identity;
 use super::links::{self, End};
+use super::numbered::numbered;
 use super::recognise::is_result;
 use crate::error::Error;
 use crate::target::scratch::{self, Scratch};
@@ -260,7 +261,7 @@ impl Slot {
         {
             return Err(io::Error::other("another program has put a file in its place meanwhile"));
         }
-        dress(&file, self.present.as_ref())?;
+        copy_owner_and_mode(&file, self.present.as_ref())?;
         file.sync_all()?;
         if self.present.is_some_and(|earlier| self.holds(&earlier)) {
             rustix::fs::renameat(&self.folder, scratch.name(), &self.folder, &self.name)?;
@@ -284,7 +285,9 @@ impl Slot {
         let first = self.name.clone();
         for number in 2..NAMES_MOST {
             match named_first(self.folder.as_fd(), scratch.name(), &self.name) {
-                Err(Errno::EXIST) if self.unnamed => self.name = numbered(&first, number),
+                Err(Errno::EXIST) if self.unnamed => {
+                    self.name = numbered(Path::new(&first), number as usize).into_os_string();
+                }
                 Err(Errno::EXIST) => {
                     let why = "another program has made a file of this name meanwhile";
                     return Err(io::Error::new(io::ErrorKind::AlreadyExists, why));
@@ -314,16 +317,8 @@ fn named_first(folder: BorrowedFd, from: &str, to: &std::ffi::OsStr) -> rustix::
     }
 }
 
-/// `a-2.ioscape.json` for `a.ioscape.json`.
-fn numbered(name: &std::ffi::OsStr, number: u32) -> OsString {
-    let name = name.to_string_lossy();
-    let (stem, ending) = name.split_once('.').unwrap_or((&name, ""));
-    let dot = if ending.is_empty() { "" } else { "." };
-    format!("{stem}-{number}{dot}{ending}").into()
-}
-
 /// Owner and mode: those of the file it replaces, or of any new file of this user.
-fn dress(file: &File, earlier: Option<&Stat>) -> io::Result<()> {
+fn copy_owner_and_mode(file: &File, earlier: Option<&Stat>) -> io::Result<()> {
     let Some(earlier) = earlier else {
         let mask = umask().unwrap_or(0o077);
         return Ok(rustix::fs::fchmod(file, Mode::from_raw_mode(0o666 & !mask))?);

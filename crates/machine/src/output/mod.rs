@@ -7,9 +7,13 @@ mod destination;
 mod identity;
 mod links;
 mod names;
+mod numbered;
 mod recognise;
+mod saving;
 
 pub use destination::{Destination, DestinationOptions, Draft};
 pub use identity::Identity;
 pub use names::{Names, Outputs, Tell};
+pub use numbered::numbered;
 pub use recognise::is_result;
+pub use saving::SavedOutputs;

@@ -6,7 +6,7 @@ use crate::error::Error;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// Tells the user something beside the result.
+/// Tells the user something on standard error.
 pub type Tell = fn(&str);
 
 /// What a command reads and writes, each with the name of its argument.

@@ -3,9 +3,11 @@
 //! Each of the threads takes the next request, sleeps until it is due, and carries it out; so requests are issued on time as long
 //! as one thread is free. What the processors and the kernel's timer make late is counted, not hidden.
 
+mod batches;
 mod hand;
 mod options;
 
+pub use batches::ReplayJob;
 pub use options::ReplayOptions;
 
 use crate::conductor::failure;

@@ -139,8 +139,8 @@ mod tests {
         let m = measurement(witness.clone());
         assert_eq!(undisturbed(&m, &witness), Some(2000.0));
         assert!(doubt_of_waiting(&m).unwrap().message.contains("50 % of the time"));
-        let crowded = Workload { process_num: 1 << 20, ..m.workload.clone() };
-        let m = Measurement { workload: crowded, ..m };
+        let many = Workload { process_num: 1 << 20, ..m.workload.clone() };
+        let m = Measurement { workload: many, ..m };
         assert_eq!(undisturbed(&m, &witness), None, "they wait for one another");
         assert!(doubt_of_waiting(&m).is_none());
         let starved = Witness { run_delay_s: Some(0.99), ..Witness::default() };

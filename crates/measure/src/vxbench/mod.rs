@@ -4,6 +4,7 @@
 pub mod ageing;
 mod files;
 mod reserve;
+pub mod site;
 #[cfg(test)]
 mod tests;
 mod verified;

@@ -5,6 +5,7 @@
 //! slower and sees the same. Not seen are loads and stores on mapped files, requests of `io_uring` and `io_submit`, and
 //! calls of 32-bit programs on a 64-bit system; the recording says when there were any.
 
+mod described;
 mod descriptors;
 mod files;
 mod filter;

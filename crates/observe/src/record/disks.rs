@@ -66,6 +66,22 @@ impl RecordedDisk {
         Ok(Self::of(&device.disk()))
     }
 
+    /// The disks of these names and those that these paths are on, each once, by number; all disks where neither is given.
+    ///
+    /// # Errors
+    /// One of them is not there.
+    pub fn chosen(names: &[String], paths: &[PathBuf]) -> Result<Vec<Self>, Error> {
+        let named = names.iter().map(|name| Self::named(name));
+        let below = paths.iter().map(|path| Self::below(path));
+        let mut disks = named.chain(below).collect::<Result<Vec<_>, _>>()?;
+        if disks.is_empty() {
+            disks = Self::all();
+        }
+        disks.sort_by_key(|disk| disk.number);
+        disks.dedup();
+        Ok(disks)
+    }
+
     /// All disks with a capacity.
     pub fn all() -> Vec<Self> {
         let entries = std::fs::read_dir("/sys/block").into_iter().flatten().flatten();

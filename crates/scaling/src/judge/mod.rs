@@ -25,7 +25,7 @@
 //! - [`judge()`]: the same from a stored document, whose log is the evidence. What `judge` makes of a finished evaluation is
 //!   that evaluation, which is tested; so the log holds all that a judgement may rest on.
 //!
-//! Witnesses beside throughput (share of the set resident, bytes read from storage, processor time) are fields of every
+//! Witnesses besides throughput (share of the set resident, bytes read from storage, processor time) are fields of every
 //! [`Measurement`](ioscape_schema::Measurement) of the evidence: [`evidence::Evidence`] gives each point's rounds with them.
 
 pub(crate) mod assemble;

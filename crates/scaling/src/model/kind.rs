@@ -1,8 +1,8 @@
-//! What an evaluation asked of a system beside the five parameters: a model answers for workloads of that kind alone.
+//! What an evaluation asked of a system besides the five parameters: a model answers for workloads of that kind alone.
 
 use ioscape_schema::Workload;
 
-/// A setting beside the five parameters in which a workload differs from everything that was measured.
+/// A setting besides the five parameters in which a workload differs from everything that was measured.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KindDifference {
     /// The setting, in words.
@@ -40,7 +40,7 @@ impl OtherKind {
     }
 }
 
-/// Every setting beside the five parameters and the advice in which `asked` differs from `measured`.
+/// Every setting besides the five parameters and the advice in which `asked` differs from `measured`.
 fn differences_in_mechanism(asked: &Workload, measured: &Workload) -> Vec<KindDifference> {
     let bytes =
         |limit: Option<u64>| limit.map_or("none".to_owned(), |bytes| format!("{bytes} bytes"));
@@ -62,7 +62,7 @@ fn differences_in_mechanism(asked: &Workload, measured: &Workload) -> Vec<KindDi
         .collect()
 }
 
-/// Every setting beside the five parameters in which `asked` differs from `measured`.
+/// Every setting besides the five parameters in which `asked` differs from `measured`.
 pub(super) fn differences(asked: &Workload, measured: &Workload) -> Vec<KindDifference> {
     let mut found = differences_in_mechanism(asked, measured);
     if asked.advice != measured.advice {

@@ -128,7 +128,7 @@ impl Predict for SinglePointModel {
     }
 }
 
-/// Validates the default and the product model beside the rivals that could be made: the single-point benchmark's from
+/// Validates the default and the product model besides the rivals that could be made: the single-point benchmark's from
 /// `single`, and the orthogonal sample's, where it was asked for, from as much of it as was measured. With what is doubtful.
 ///
 /// # Errors

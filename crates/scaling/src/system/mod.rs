@@ -11,11 +11,11 @@ use std::path::{Path, PathBuf};
 /// A result with an evaluation, and the model made from it.
 #[derive(Clone, Debug)]
 pub struct System {
-    /// What the system is called beside others.
+    /// What the system is called among others.
     pub name: String,
     /// The result file.
     path: PathBuf,
-    /// What the file holds beside the evaluation.
+    /// What the file holds besides the evaluation.
     pub document: Document,
     /// The evaluation.
     pub evaluation: Evaluation,

@@ -30,7 +30,7 @@ pub struct End {
     overflow: Overflow,
 }
 
-/// What the kernel says beside throughput.
+/// What the kernel says besides throughput.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Counters {
     Full,

@@ -1,10 +1,10 @@
 //! The files of one description: a `.seek` is named by a `.model`, that by a `.diskspecs`, and that by the `.parv` of a test
-//! bed. Given any of them, the others are found beside it by the names they state.
+//! bed. Given any of them, the others are found in its folder by the names they state.
 
 use super::parse::{Component, Contents, mentions, parse};
 use crate::Error;
 
-/// The files beside the one that was given.
+/// The other files in the folder of the one that was given.
 pub struct Folder<'a> {
     /// Their names, without the folder.
     pub names: Vec<String>,

@@ -1,10 +1,10 @@
-//! What a drive's numbers must be like, so that none is bent into shape in silence.
+//! Checks of a drive's numbers: an impossible one is refused, never silently changed.
 
 use super::{BufferParameters, Parameters};
 use crate::Error;
 
 impl Parameters {
-    /// Refuses what no drive has.
+    /// Refuses impossible values.
     pub(super) fn check(&self) -> Result<(), Error> {
         let wrong = |why: String| Error::parameter(&self.name, why);
         if self.sector_bytes == 0 {

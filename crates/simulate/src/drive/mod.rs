@@ -84,22 +84,22 @@ pub struct ControllerParameters {
     pub write_before_ms: f64,
     /// From a write's last sector to its completion.
     pub write_after_ms: f64,
-    /// In the place of `read_before_ms` when the buffer holds the data.
+    /// Instead of `read_before_ms` when the buffer holds the data.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_hit_before_ms: Option<f64>,
-    /// In the place of `read_before_ms` when the command before was a write.
+    /// Instead of `read_before_ms` when the command before was a write.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_before_after_write_ms: Option<f64>,
-    /// In the place of `read_hit_before_ms` when the command before was a write.
+    /// Instead of `read_hit_before_ms` when the command before was a write.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_hit_before_after_write_ms: Option<f64>,
-    /// In the place of `write_before_ms` when the command before was a write.
+    /// Instead of `write_before_ms` when the command before was a write.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub write_before_after_write_ms: Option<f64>,
-    /// In the place of `write_before_ms` when the buffer takes the data.
+    /// Instead of `write_before_ms` when the buffer takes the data.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub write_hit_before_ms: Option<f64>,
-    /// In the place of `write_hit_before_ms` when the command before was a write.
+    /// Instead of `write_hit_before_ms` when the command before was a write.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub write_hit_before_after_write_ms: Option<f64>,
     /// To get the bus back for a read's data, after it was given up to wait for the medium.
@@ -121,7 +121,7 @@ pub struct ScatteredWrite {
     pub seek_after_ms: f64,
     /// From the command to the data on the bus, in milliseconds.
     pub data_after_ms: f64,
-    /// In the place of `write_reconnect_ms`.
+    /// Instead of `write_reconnect_ms`.
     pub reconnect_ms: f64,
 }
 
@@ -196,7 +196,7 @@ pub struct BufferParameters {
     /// Whether what was written is forgotten once it is on the medium, so that no read finds it in the buffer.
     #[serde(default, skip_serializing_if = "is_default")]
     pub forgets_written: bool,
-    /// Whether reading ahead stops amidst a sector for a command that needs the arm, not at the sector's end.
+    /// Whether reading ahead stops in the middle of a sector for a command that needs the arm, not at the sector's end.
     #[serde(default, skip_serializing_if = "is_default")]
     pub stops_in_sector: bool,
     /// Whether everything written goes to the medium before any command but a write that follows it without a gap
@@ -242,7 +242,7 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
 pub struct Parameters {
     /// What it is called on the command line.
     pub name: String,
-    /// What it is called in the world.
+    /// The product's name.
     pub title: String,
     /// How far to trust it.
     pub status: Status,
@@ -415,7 +415,7 @@ impl Parameters {
     /// The drive these parameters describe.
     ///
     /// # Errors
-    /// Names the key whose value cannot be.
+    /// Names the key with an impossible value.
     pub fn build(&self) -> Result<Drive, Error> {
         let wrong = |key: &str, why: String| Error::parameter(&self.name, format!("{key}: {why}"));
         self.check()?;

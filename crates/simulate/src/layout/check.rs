@@ -62,7 +62,7 @@ fn check_zone(zone: &Zone, plan: &Plan<'_>) -> Result<(), String> {
         || last >= plan.heads
         || zone.spare_tracks_per_cylinder >= plan.heads
     {
-        return Err(format!("it names a head that a disk of {} heads lacks", plan.heads));
+        return Err(format!("it names a head that a disk of {} heads does not have", plan.heads));
     }
     if [&zone.slips, &zone.slipped_tracks].iter().any(|s| s.windows(2).any(|w| w[0] >= w[1])) {
         return Err("the slips must rise".into());

@@ -126,7 +126,7 @@ impl Channel {
         die.tasks.push_back(program);
     }
 
-    /// The next thing that happens beside reads, and when; the lowest die among equals.
+    /// The next thing that happens apart from reads, and when; the lowest die among equals.
     pub fn next(&self, model: &Model) -> Option<(u64, usize)> {
         let batch = model.batch_pages as usize;
         let times = self.dies.iter().enumerate();

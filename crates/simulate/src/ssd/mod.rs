@@ -96,7 +96,7 @@ pub enum Filled {
 pub struct Parameters {
     /// What it is called on the command line.
     pub name: String,
-    /// What it is called in the world.
+    /// The product's name.
     pub title: String,
     /// How far to trust it.
     pub status: Status,
@@ -165,7 +165,7 @@ impl Parameters {
     /// The drive these parameters describe.
     ///
     /// # Errors
-    /// Names the key whose value cannot be.
+    /// Names the key with an impossible value.
     pub fn build(&self) -> Result<Model, Error> {
         self.check().map_err(|why| Error::parameter(&self.name, why))?;
         let (flash, controller) = (self.flash, self.controller);

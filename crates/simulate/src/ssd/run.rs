@@ -47,7 +47,7 @@ impl<'a> Ssd<'a> {
         Traffic { held: self.buffer.waiting() * self.model.page_blocks, ..self.traffic }
     }
 
-    /// Carries out a read or write that comes at `now_ns`, beside those that are still in progress.
+    /// Carries out a read or write that comes at `now_ns`, while others are still in progress.
     pub fn serve(&mut self, now_ns: u64, command: Command) -> Done {
         let count = command.count.min(self.model.blocks.saturating_sub(command.block));
         let command = Command { count, ..command };

@@ -70,7 +70,7 @@ pub struct WireParameters {
 pub struct SystemParameters {
     /// What it is called on the command line.
     pub name: String,
-    /// What it is called in the world.
+    /// The product's name.
     pub title: String,
     /// Drive by name; the server's, if there is one.
     pub drive: String,
@@ -103,6 +103,27 @@ impl SystemParameters {
             .map_err(|e| Error::parameter(name, e.to_string().trim().replace('\n', "; ")))?;
         parsed.check().map_err(|why| Error::parameter(name, why))?;
         Ok(parsed)
+    }
+
+    /// The smallest and the largest set that is tried on a drive called `drive` of so many bytes; at most `most` bytes if given.
+    ///
+    /// # Errors
+    /// The largest set does not fit the drive.
+    pub fn sets_up_to(
+        &self,
+        most: Option<u64>,
+        drive: &str,
+        capacity: u64,
+    ) -> Result<[u64; 2], Error> {
+        let [least, usual] = self.unique_bytes;
+        let most = most.unwrap_or(usual) >> 12 << 12;
+        match most <= capacity {
+            true => Ok([least, most]),
+            false => Err(Error::Configuration(format!(
+                "sets of up to {most} bytes do not fit the {capacity} bytes of {drive}, the drive of {}: give --max-unique-bytes or correct unique_bytes",
+                self.name
+            ))),
+        }
     }
 
     fn check(&self) -> Result<(), String> {

@@ -4,7 +4,7 @@ mod sequential;
 
 pub use sequential::PairedTest;
 
-use ioscape_schema::{Basis, MeasuredRow, Metric, Workload};
+use ioscape_schema::{Basis, Environment, MeasuredComparison, MeasuredRow, Metric, Workload};
 
 /// Which arm of a pair is measured first and which second, 0 and 1: balanced over every two pairs, so that steady drift cancels,
 /// and begun by either with equal chance.
@@ -12,6 +12,18 @@ pub fn order(seed: u64, pair: usize) -> [usize; 2] {
     let block = (seed ^ (pair as u64 / 2)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     let begins_second = (block >> 63 == 1) ^ (pair % 2 == 1);
     if begins_second { [1, 0] } else { [0, 1] }
+}
+
+/// Jobs of two lists in order, as one workload each on both arms; `None` when the lists are of different lengths.
+pub fn paired(
+    first: Vec<(String, Workload)>,
+    second: Vec<(String, Workload)>,
+) -> Option<Vec<(String, [Workload; 2])>> {
+    let name = |a: String, b: &str| if a == b { a } else { format!("{b} against {a}") };
+    let both = |((a, one), (b, other)): ((String, Workload), (String, Workload))| {
+        (name(a, &b), [one, other])
+    };
+    (first.len() == second.len()).then(|| first.into_iter().zip(second).map(both).collect())
 }
 
 /// One workload on both arms.
@@ -75,6 +87,25 @@ impl Interleaving {
         self.duels.iter().filter(|duel| duel.test.pairs() > 0).map(Duel::row).collect()
     }
 
+    /// The result: the second of the `systems` over the first, each with the machine as it saw it.
+    pub fn comparison(
+        &self,
+        systems: [String; 2],
+        environments: [Environment; 2],
+        margin: f64,
+    ) -> MeasuredComparison {
+        let ([first, second], [here, there]) = (systems, environments);
+        MeasuredComparison {
+            kind: "ab".to_owned(),
+            systems: [second, first],
+            environments: [there, here],
+            rows: self.rows(),
+            only_in: [0, 0],
+            margin,
+            condition: None,
+        }
+    }
+
     /// In one line, how the workload that was measured last stands.
     pub fn standing(&self, index: usize) -> String {
         let duel = &self.duels[index];
@@ -122,6 +153,14 @@ mod tests {
             }
         }
         assert!((700..1300).contains(&begins), "{begins} of 2000");
+    }
+
+    #[test]
+    fn jobs_are_paired_in_order() {
+        let job = |name: &str| (name.to_owned(), Workload::default());
+        let pairs = paired(vec![job("a"), job("b")], vec![job("a"), job("c")]).unwrap();
+        assert_eq!(pairs.iter().map(|(name, _)| &**name).collect::<Vec<_>>(), ["a", "c against b"]);
+        assert_eq!(paired(vec![job("a")], Vec::new()), None);
     }
 
     #[test]

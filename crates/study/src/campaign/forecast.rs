@@ -1,8 +1,7 @@
 //! What a campaign will take: its rows, their space, and the time at the speed of each place.
 
-use super::room::FileSet;
 use ioscape_schema::units::{Bytes, Rate, Seconds};
-use ioscape_schema::{CellPlan, Prepare, RowPlan};
+use ioscape_schema::{CellPlan, FileSet, Prepare, RowPlan};
 
 /// How fast a place is.
 #[derive(Clone, Copy, Debug, PartialEq)]

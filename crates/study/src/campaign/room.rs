@@ -1,30 +1,7 @@
-//! The files of a campaign: which ones a cell needs, and how large they may be.
+//! How large the files of a campaign may be.
 
 use ioscape_schema::units::Bytes;
-use ioscape_schema::{CellPlan, Prepare, RowPlan, Warning, WarningKind};
-
-/// The files that must lie at a place before a cell can run there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FileSet {
-    prepare: Prepare,
-    file_bytes: u64,
-    files: u32,
-    age_piece: u64,
-}
-
-impl FileSet {
-    /// What `plan` needs.
-    pub fn of(plan: &CellPlan) -> Self {
-        let CellPlan { prepare, file_bytes, files_written: files, age_piece, .. } = *plan;
-        let written = Self { prepare: Prepare::Written, file_bytes, files, age_piece: 0 };
-        match prepare {
-            _ if plan.raw => Self { files: 1, ..written },
-            Prepare::Fresh => Self { prepare, file_bytes: 0, files: 0, age_piece: 0 },
-            Prepare::Written => written,
-            Prepare::Aged => Self { prepare, age_piece, ..written },
-        }
-    }
-}
+use ioscape_schema::{RowPlan, Warning, WarningKind};
 
 /// The largest file, in bytes, of which half of the free space of every directory holds as many as the rows want.
 pub fn max_file_bytes(rows: &[RowPlan], free_bytes: impl Iterator<Item = u64>) -> u64 {
@@ -51,7 +28,7 @@ pub fn limited(rows: &[RowPlan], most: u64) -> Option<Warning> {
 #[cfg(test)]
 pub mod tests {
     use super::*;
-    use ioscape_schema::{VxJob, VxWorkload};
+    use ioscape_schema::{CellPlan, Prepare, VxJob, VxWorkload};
 
     /// A cell with one file of 1 MiB.
     pub fn cell(prepare: Prepare, raw: bool, workload: VxWorkload) -> CellPlan {
@@ -73,13 +50,5 @@ pub mod tests {
         assert_eq!(max_file_bytes(&rows, std::iter::empty()), u64::MAX, "devices have their size");
         assert_eq!(limited(&rows, 1 << 20), None);
         assert!(limited(&rows, 4096).unwrap().message.contains("limited to 4 KiB"));
-    }
-
-    #[test]
-    fn cells_share_files_that_are_the_same() {
-        let of = |prepare, raw| FileSet::of(&cell(prepare, raw, VxWorkload::Read));
-        assert_ne!(of(Prepare::Written, false), of(Prepare::Aged, false));
-        assert_ne!(of(Prepare::Written, false), of(Prepare::Fresh, false));
-        assert_eq!(of(Prepare::Written, true), of(Prepare::Aged, true), "a device is one file");
     }
 }

@@ -4,9 +4,11 @@
 //! end the measurements are found by what they were for. What the models make of them is not known here.
 
 mod change;
+mod earlier;
 mod progress;
 mod schedule;
 
 pub use change::changed;
+pub use earlier::{EarlierValidation, NotContinued};
 pub use progress::{NextMeasurement, ValidationProgress};
 pub use schedule::{Purpose, Schedule, ValidationSample, ValidationStep};

@@ -1,7 +1,10 @@
 //! A validation as a state machine: what to measure next and for how long, and what was measured so far.
 
 use super::schedule::{Purpose, Schedule, ValidationStep};
-use ioscape_schema::{Measurement, Probe, RefusedStep, ValidationLog, Warning, WarningKind};
+use ioscape_schema::units::{Bytes, Seconds};
+use ioscape_schema::{
+    Measurement, Probe, RefusedStep, ValidationLog, ValidationRun, Warning, WarningKind,
+};
 
 /// Share of a measurement's time that is spent measuring; layout and warm-up take the rest.
 const MEASURED_SHARE: f64 = 0.5;
@@ -104,7 +107,7 @@ impl ValidationProgress {
     }
 
     /// `log` with what was done so far, in `spent_s` seconds.
-    pub fn log(&self, log: &ValidationLog, spent_s: f64) -> ValidationLog {
+    fn log(&self, log: &ValidationLog, spent_s: f64) -> ValidationLog {
         let refused = |(step, reason): &(usize, String)| RefusedStep {
             step: *step as u32,
             reason: reason.clone(),
@@ -115,6 +118,30 @@ impl ValidationProgress {
             refused: self.refused.iter().map(refused).collect(),
             ..log.clone()
         }
+    }
+
+    /// What the result holds before it is judged: the measurements, and with `log` what is left to do.
+    pub fn unjudged(&self, log: &ValidationLog, spent_s: f64) -> ValidationRun {
+        let log = (!self.is_whole()).then(|| self.log(log, spent_s));
+        ValidationRun { validation: None, measurements: self.measurements(), log }
+    }
+
+    /// What is going to be done, a line or two.
+    pub fn describe(&self, log: &ValidationLog) -> String {
+        let orthogonal =
+            if log.orthogonal { ", and 162 points of an orthogonal sample" } else { "" };
+        let mut text = format!(
+            "{} random workloads in {} rounds{orthogonal}: sets up to {}; at most {}.",
+            log.workloads,
+            log.rounds,
+            Bytes(self.schedule.largest_set() as f64),
+            Seconds(log.budget_s)
+        );
+        if self.taken() > 0 {
+            let (taken, all) = (self.taken(), self.schedule.steps.len());
+            text += &format!("\n{taken} of {all} measurements were made before.");
+        }
+        text
     }
 
     /// All measurements in the order taken.

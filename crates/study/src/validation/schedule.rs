@@ -1,6 +1,7 @@
 //! What a validation measures, and in which order.
 
 use ioscape_schema::Workload;
+use ioscape_schema::units::Bytes;
 
 /// Workloads that are measured from the smallest set to the largest before smaller sets come again. Time may run out
 /// between such batches: what was measured until then still covers the whole space evenly.
@@ -85,6 +86,20 @@ impl Schedule {
     /// The largest set of all, in bytes.
     pub fn largest_set(&self) -> u64 {
         self.steps.iter().map(|step| step.workload.unique_bytes).max().unwrap_or(0)
+    }
+
+    /// Refuses a target at `path` with room for sets of `capacity_bytes` only, in a sentence.
+    ///
+    /// # Errors
+    /// The largest set does not fit.
+    pub fn check_room(&self, path: &str, capacity_bytes: u64) -> Result<(), String> {
+        let (needed, capacity) = (Bytes(self.largest_set() as f64), Bytes(capacity_bytes as f64));
+        match self.largest_set() <= capacity_bytes {
+            true => Ok(()),
+            false => Err(format!(
+                "{path} has room for a set of {capacity} (half of the free space), but the evaluation went up to {needed}: free some space"
+            )),
+        }
     }
 
     /// Whether what comes before the step with this index is worth something without the step: not so within a batch that is

@@ -132,7 +132,7 @@ impl<V: Value> KeyTable<V> {
         self.len == 0
     }
 
-    /// Forgets all keys, in a time that grows with their number: a table that one crowd made wide becomes small again.
+    /// Forgets all keys, in a time that grows with their number: a table that many keys at once made large becomes small again.
     pub fn clear(&mut self) {
         let enough = (self.len() * 2).next_power_of_two().max(LEAST);
         if self.slots.len() > enough * 4 {

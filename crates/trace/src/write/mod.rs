@@ -11,6 +11,7 @@ use crate::error::Error;
 use encode::Encode;
 use ioscape_schema::{Io, TraceInfo};
 use std::io::{Seek, Write};
+use std::path::Path;
 use std::str::FromStr;
 
 /// A format that can be written.
@@ -42,6 +43,20 @@ impl OutFormat {
     /// The name, as in `--format`.
     pub fn name(self) -> &'static str {
         NAMES.iter().find(|(format, _)| *format == self).map_or("", |(_, name)| name)
+    }
+}
+
+impl OutFormat {
+    /// The format of the rows that a command writes in addition to its result, by the ending of the name.
+    ///
+    /// # Errors
+    /// The name ends with neither `.csv` nor `.parquet`.
+    pub fn of_rows(path: &Path) -> Result<Self, String> {
+        match path.extension().and_then(|ending| ending.to_str()) {
+            Some("csv") => Ok(Self::Csv),
+            Some("parquet") => Ok(Self::Parquet),
+            _ => Err(format!("--rows {}: the name must end with .csv or .parquet", path.display())),
+        }
     }
 }
 

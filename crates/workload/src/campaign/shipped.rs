@@ -19,6 +19,15 @@ impl Shipped {
         SHIPPED.iter().find(|one| one.name == name)
     }
 
+    /// One line for each: its name and its title.
+    ///
+    /// # Errors
+    /// As of [`Self::campaign`].
+    pub fn list() -> Result<String, CampaignError> {
+        let line = |one: &Self| Ok(format!("{:<34} {}\n", one.name, one.campaign()?.title));
+        SHIPPED.iter().map(line).collect()
+    }
+
     /// The paper's numbers.
     ///
     /// # Errors

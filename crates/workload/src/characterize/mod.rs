@@ -8,6 +8,6 @@ mod phases;
 mod share;
 mod touched;
 
-pub use application::{Application, Portrait};
+pub use application::Application;
 pub use doubts::{Unseen, doubts};
 pub use fit::fit;

@@ -67,6 +67,13 @@ pub struct Job {
     pub verify: Option<bool>,
 }
 
+impl Job {
+    /// A job with nothing but its workload.
+    pub fn named(name: &str, workload: Workload) -> Self {
+        Self { name: name.to_owned(), workload, seconds: None, seed: None, verify: None }
+    }
+}
+
 /// Reads a job file: the jobs in the order written, each with a valid workload.
 ///
 /// # Errors

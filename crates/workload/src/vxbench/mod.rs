@@ -9,7 +9,7 @@ mod tests;
 
 pub use details::DETAILS;
 pub use error::VxError;
-pub use plan::{VxPlan, VxRequests, plan};
+pub use plan::{VxPlan, VxRequests, plan, plan_on};
 pub use rules::validate;
 
 use ioscape_schema::units::parse_bytes;

@@ -84,6 +84,25 @@ pub fn plan(job: &VxJob, file_bytes: Option<u64>) -> Result<VxPlan, VxError> {
     Ok(VxPlan { range_bytes: range, grow_to, end_bytes, counts: counts(job, range) })
 }
 
+/// Plans `job` on the file or device that is there: of `size` bytes, or absent.
+///
+/// # Errors
+/// As of [`plan`]; there is nothing to read, or the device is smaller than what is written.
+pub fn plan_on(job: &VxJob, size: Option<u64>, is_device: bool) -> Result<VxPlan, VxError> {
+    if size.is_none() && !job.workload.writes() {
+        let text = format!("the file does not exist, and {} needs one to read", job.workload);
+        return Err(VxError::Contradiction(text));
+    }
+    let planned = plan(job, size)?;
+    match size.filter(|size| is_device && planned.end_bytes > *size) {
+        Some(size) => Err(VxError::Contradiction(format!(
+            "{} reaches byte {}, but the device has {size} bytes: give a smaller iocount",
+            job.workload, planned.end_bytes
+        ))),
+        None => Ok(planned),
+    }
+}
+
 /// Requests of every stream: as asked, or the blocks of the range shared out.
 fn counts(job: &VxJob, range: u64) -> Vec<u64> {
     let streams = u64::from(job.nthreads);

@@ -1,50 +1,47 @@
 //! `ioscape campaign`: tables of vxbench runs, listed, shown and measured.
 
-mod cells;
 mod forecast;
-mod places;
 
 use super::single_writer;
-use crate::args::{CampaignAction, CampaignArgs, CampaignRunArgs, Typed};
+use super::vxbench;
+use crate::args::{CampaignAction, CampaignArgs, CampaignRunArgs};
 use crate::failure::Failure;
+use crate::output;
 use crate::outputs;
-use crate::progress::Progress;
 use crate::save::{Keeper, Work};
-use crate::{output, resume};
-use cells::Cells;
 use ioscape_machine::Clock;
-use ioscape_machine::environment::{self, identity};
+use ioscape_machine::environment;
+use ioscape_machine::environment::identity::{self, Identity};
 use ioscape_machine::interrupt;
 use ioscape_machine::output::Names;
+use ioscape_machine::terminal::Progress;
+use ioscape_measure::vxbench::site::{CampaignSite, CellRun};
 use ioscape_schema::units::Bytes;
-use ioscape_schema::{CampaignResult, Document, Environment, RowPlan, Warning, WarningKind};
+use ioscape_schema::{CampaignResult, Document, Environment, RowPlan, VxJob, Warning, WarningKind};
 use ioscape_study::campaign::{
-    Columns, MethodColumns, Schedule, budget_spent, continued, has_concurrent_writers, limited,
-    record, sentences,
+    Columns, MethodColumns, PlaceColumns, Schedule, budget_spent, continued,
+    has_concurrent_writers, layout_job, limited, max_file_bytes, record, sentences,
 };
+use ioscape_study::resume::{self, GivenOptions};
 use ioscape_study::writers::WriterEffort;
 use ioscape_workload::campaign::{Campaign, CampaignError, Method, SHIPPED, Shipped};
-use places::{CampaignPlace, Places};
-use std::sync::atomic::Ordering;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 /// Runs the command.
 ///
 /// # Errors
 /// Misuse before anything is touched; failures with all finished cells saved.
-pub fn main(args: &CampaignArgs, typed: &Typed) -> Result<(), Failure> {
+pub fn main(args: &CampaignArgs, typed: &GivenOptions) -> Result<(), Failure> {
     match &args.action {
-        CampaignAction::List => output::print(&list()?),
+        CampaignAction::List => {
+            output::print(&Shipped::list().map_err(|e| Failure::Failed(e.to_string()))?)
+        }
         CampaignAction::Show { name } => output::print(&text(name)?),
         CampaignAction::Run(args) => run(args, typed),
     }
-}
-
-/// One line per campaign that comes with ioscape.
-fn list() -> Result<String, Failure> {
-    let line = |one: &Shipped| Ok(format!("{:<34} {}\n", one.name, one.campaign()?.title));
-    let lines: Result<String, CampaignError> = SHIPPED.iter().map(line).collect();
-    lines.map_err(|error| Failure::Failed(error.to_string()))
 }
 
 /// The text of a campaign, by name or from a file.
@@ -61,7 +58,7 @@ fn text(name: &str) -> Result<String, Failure> {
     })
 }
 
-fn run(args: &CampaignRunArgs, typed: &Typed) -> Result<(), Failure> {
+fn run(args: &CampaignRunArgs, typed: &GivenOptions) -> Result<(), Failure> {
     let misuse = |error: CampaignError| Failure::Misuse(format!("{}: {error}", args.name));
     let mut campaign = Campaign::parse(&text(&args.name)?).map_err(misuse)?;
     campaign.rounds = args.rounds.unwrap_or(campaign.rounds);
@@ -74,29 +71,29 @@ fn run(args: &CampaignRunArgs, typed: &Typed) -> Result<(), Failure> {
     }
     let earlier = args.resume.as_deref().map(output::read_result).transpose()?;
     let mut document = output::document(1);
-    held_against(args, typed, earlier.as_ref(), &mut document)?;
-    let mut places = Places::open(args)?;
+    document.environment.identity = identity(args, typed, earlier.as_ref())?;
+    let mut sites = sites(args)?;
     let begun_with = document.environment.identity.get(LARGEST_FILE).and_then(|n| n.parse().ok());
     let most = args.max_file_size.or(begun_with);
-    let most = most.unwrap_or_else(|| places.max_file_bytes(&whole));
+    let folders = sites.iter().filter(|site| site.folder().is_some());
+    let most = most.unwrap_or_else(|| max_file_bytes(&whole, folders.map(|site| site.free_bytes)));
     document.environment.identity.insert(LARGEST_FILE.to_owned(), most.to_string());
     let rows = rows(&campaign, most)?;
-    if let Some(file_system) = places.all.first().map(|place| &place.file_system) {
+    if let Some(file_system) = sites.first().map(|site| &site.file_system) {
         let identity = std::mem::take(&mut document.environment.identity);
         document.environment = Environment { identity, ..environment::capture_on(file_system) };
     }
     document.environment.clock = Clock::new().measure();
     limited(&whole, most).into_iter().for_each(|doubt| document.warn(doubt));
-    let columns = columns(args, &campaign, &places)?;
+    let columns = columns(args, &campaign, &sites)?;
     columns.doubts(&args.name).into_iter().for_each(|doubt| document.warn(doubt));
     let mut result = begun(args, earlier, columns.table(&rows, empty(args, &campaign)))?;
     let mut keeper = Keeper::new(Work::Campaign, outputs, &args.out, &document)?;
-    let mut cells = Cells { interrupt, destroy_data: args.destroy_data };
-    let work = Table { args, columns: &columns, rows: &rows };
+    let work = Table { args, columns: &columns, rows: &rows, interrupt: &interrupt };
     let finished = work
-        .all(&mut places.all, &mut cells, &mut document, &mut result, &mut keeper)
-        .and_then(|()| work.conclusions(&places.all, &cells, &mut result));
-    drop(places);
+        .all(&mut sites, &mut document, &mut result, &mut keeper)
+        .and_then(|()| work.conclusions(&sites, &mut result));
+    drop(sites);
     if let Err(error) = &finished {
         let message = format!("the campaign is partial: {error}");
         document.warn(Warning::new(WarningKind::Interrupted, message));
@@ -105,18 +102,37 @@ fn run(args: &CampaignRunArgs, typed: &Typed) -> Result<(), Failure> {
     keeper.end(document, finished)
 }
 
+/// Where the table is measured: the places named, or file systems made in the one place named.
+fn sites(args: &CampaignRunArgs) -> Result<Vec<CampaignSite>, Failure> {
+    if args.fs.is_empty() {
+        return Ok(CampaignSite::open_all(&args.places)?);
+    }
+    let [folder] = &args.places[..] else {
+        return Err(Failure::Misuse(
+            "--fs makes its loop devices in one directory: name exactly one".to_owned(),
+        ));
+    };
+    Ok(CampaignSite::make_all(&args.fs, folder, args.fs_size)?)
+}
+
 fn columns(
     args: &CampaignRunArgs,
     campaign: &Campaign,
-    places: &Places,
+    sites: &[CampaignSite],
 ) -> Result<Columns, Failure> {
     let head = |one: &Method| MethodColumns { name: one.name.clone(), raw: one.raw };
     let methods: Vec<MethodColumns> = campaign.method.iter().map(head).collect();
-    let columns = Columns::new(&places.columns(), &methods);
+    let place = |site: &CampaignSite| PlaceColumns {
+        label: site.label.clone(),
+        path: site.path.display().to_string(),
+        file_system: site.file_system.name.clone(),
+        raw: site.folder().is_none(),
+    };
+    let columns = Columns::new(&sites.iter().map(place).collect::<Vec<_>>(), &methods);
     if !columns.arms.is_empty() {
         return Ok(columns);
     }
-    let on_device = places.all.iter().any(|place| place.folder.is_none());
+    let on_device = sites.iter().any(|site| site.folder().is_none());
     Err(Failure::Misuse(format!(
         "{} has no method for these places: its methods are for {}",
         args.name,
@@ -154,13 +170,12 @@ fn begun(
 /// Name of the size, in bytes, that the free space allowed when the campaign was begun.
 const LARGEST_FILE: &str = "largest file";
 
-/// Refuses to continue another campaign, or this one elsewhere or with other options.
-fn held_against(
+/// What tells this campaign from another, and from this one elsewhere or with other options; refuses to continue those.
+fn identity(
     args: &CampaignRunArgs,
-    typed: &Typed,
+    typed: &GivenOptions,
     earlier: Option<&Document>,
-    document: &mut Document,
-) -> Result<(), Failure> {
+) -> Result<Identity, Failure> {
     let text = format!("{:016x}", identity::hash(text(&args.name)?.as_bytes()));
     let file = [("campaign file".to_owned(), text)].into();
     let label = |number: usize| match args.places.len() {
@@ -171,8 +186,8 @@ fn held_against(
     let before = args.resume.as_deref().zip(earlier.map(|found| &found.environment));
     // More rounds and more time only add to what is there.
     let options = typed.without(&["--rounds", "--budget"]);
-    let here = resume::identity(places, file);
-    resume::held_against(before, here, &options, &mut document.environment)
+    let here = identity::of_work(places, file);
+    resume::identity(before, here, &options).map_err(Failure::misuse)
 }
 
 /// What the command reads and writes.
@@ -198,14 +213,14 @@ struct Table<'a> {
     args: &'a CampaignRunArgs,
     columns: &'a Columns,
     rows: &'a [RowPlan],
+    interrupt: &'a Arc<AtomicBool>,
 }
 
 impl Table<'_> {
     /// Measures all that is due, step after step, and saves after each.
     fn all(
         &self,
-        places: &mut [CampaignPlace],
-        cells: &mut Cells,
+        sites: &mut [CampaignSite],
         document: &mut Document,
         result: &mut CampaignResult,
         keeper: &mut Keeper,
@@ -223,11 +238,9 @@ impl Table<'_> {
             let left_s = spent_s / step.max(1) as f64 * (schedule.steps() - step) as f64;
             progress.advance(spent_s, left_s, &format!("round {} row {}", round + 1, row + 1));
             for column in schedule.due(step, result) {
-                self.cell(row, column, places, cells, result, &progress)?;
+                self.cell(row, column, sites, result, &progress)?;
             }
-            let outcome = Some(result.clone().into());
-            let so_far = Document { outcome, interrupted: true, ..document.clone() };
-            keeper.save_document(&so_far);
+            keeper.save(document, result.clone());
         }
         progress.done();
         Ok(())
@@ -238,16 +251,22 @@ impl Table<'_> {
         &self,
         row: usize,
         column: usize,
-        places: &mut [CampaignPlace],
-        cells: &mut Cells,
+        sites: &mut [CampaignSite],
         result: &mut CampaignResult,
         progress: &Progress,
     ) -> Result<(), Failure> {
-        if cells.interrupt.load(Ordering::Relaxed) {
+        if self.interrupt.load(Ordering::Relaxed) {
             return Err(Failure::Interrupted("interrupted".to_owned()));
         }
-        let (place, method) = self.columns.arms[column];
-        let found = match cells.run(&mut places[place], &self.rows[row].cells[method], progress) {
+        let (site, method) = self.columns.arms[column];
+        let plan = &self.rows[row].cells[method];
+        let watch = vxbench::watch(self.interrupt, progress);
+        let run = |job: &VxJob, paths: &[PathBuf], consent| {
+            vxbench::run(job, paths, consent, &watch, None)
+        };
+        let (layout, destroy_data) = (layout_job(plan), self.args.destroy_data);
+        let cell = CellRun { plan, layout, watch: &watch, destroy_data, run };
+        let found = match sites[site].measure(cell) {
             Ok(sample) => Ok(sample),
             Err(Failure::Misuse(why)) => Err(why),
             Err(other) => return Err(other),
@@ -259,8 +278,7 @@ impl Table<'_> {
     /// What the table shows, and whether writers to one file wait for one another where that matters.
     fn conclusions(
         &self,
-        places: &[CampaignPlace],
-        cells: &Cells,
+        sites: &[CampaignSite],
         result: &mut CampaignResult,
     ) -> Result<(), Failure> {
         result.sentences = sentences(result);
@@ -268,11 +286,11 @@ impl Table<'_> {
             return Ok(());
         }
         let progress = Progress::of_jobs(0, 1, "single writer");
-        let watch = super::vxbench::watch(&cells.interrupt, &progress);
-        for place in places {
-            let Some(folder) = &place.folder else { continue };
+        let watch = vxbench::watch(self.interrupt, &progress);
+        for site in sites {
+            let Some(folder) = site.folder() else { continue };
             let effort = WriterEffort::SHORT;
-            let sentences = match single_writer::diagnose(folder.path(), effort, &watch, None) {
+            let sentences = match single_writer::diagnose(folder, effort, &watch, None) {
                 Ok(diagnosis) => diagnosis.found.into_iter().map(|one| one.sentence).collect(),
                 Err(interrupted @ Failure::Interrupted(_)) => return Err(interrupted),
                 Err(failure) => {
@@ -282,8 +300,8 @@ impl Table<'_> {
                 }
             };
             // The sentences name the file system themselves.
-            let named = place.label == place.file_system.name;
-            let label = if named { String::new() } else { format!("{}: ", place.label) };
+            let named = site.label == site.file_system.name;
+            let label = if named { String::new() } else { format!("{}: ", site.label) };
             result.sentences.extend(sentences.into_iter().map(|one| format!("{label}{one}")));
         }
         progress.done();

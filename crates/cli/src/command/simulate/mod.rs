@@ -8,8 +8,8 @@ use crate::drives::DriveFiles;
 use crate::failure::Failure;
 use crate::output;
 use crate::outputs;
-use crate::progress::Progress;
 use crate::traces::{ROWS, Rows, format_of_rows};
+use ioscape_machine::terminal::Progress;
 use ioscape_schema::{SimulatedCell, Simulation};
 use ioscape_simulate::cell::Setup;
 use ioscape_simulate::fit::device_name;
@@ -43,7 +43,7 @@ pub fn main(args: &SimulateArgs) -> Result<(), Failure> {
     }
     let mut document = output::document(0);
     document.outcome = Some(simulation.into());
-    outputs::pour(&mut outputs, &document, args.out.json)
+    outputs::finish(&mut outputs, &document, args.out.json)
 }
 
 /// The result, once nothing speaks against it.

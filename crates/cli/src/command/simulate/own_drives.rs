@@ -52,7 +52,7 @@ pub fn main(args: &SimulateArgs) -> Result<(), Failure> {
     (all.trace, all.drive_status) = (traces.join(", "), status.join("; "));
     let mut document = output::document(0);
     document.outcome = Some(all.into());
-    outputs::pour(&mut outputs, &document, args.out.json)
+    outputs::finish(&mut outputs, &document, args.out.json)
 }
 
 /// The file beside a trace that describes its drive.

@@ -69,7 +69,7 @@ pub fn main(args: &AnalyzeArgs) -> Result<(), Failure> {
     document.interrupted = rows.interrupted();
     document.warnings.clone_from(&summary.warnings);
     document.outcome = Some(summary.into());
-    outputs::pour(&mut outputs, &document, trace.out.json)?;
+    outputs::finish(&mut outputs, &document, trace.out.json)?;
     if rows.interrupted() {
         return Err(Failure::Interrupted("interrupted: what was read is analysed".to_owned()));
     }

@@ -37,7 +37,7 @@ pub fn main(args: &CharacterizeTraceArgs) -> Result<(), Failure> {
     document.interrupted = rows.interrupted();
     document.warnings = ioscape_trace::doubts_of_workloads(&found).into_iter().collect();
     document.outcome = Some(found.into());
-    both(written.map_err(Failure::from), outputs::pour(&mut outputs, &document, trace.out.json))?;
+    both(written.map_err(Failure::from), outputs::finish(&mut outputs, &document, trace.out.json))?;
     if rows.interrupted() {
         return Err(Failure::Interrupted("interrupted: what was read is described".to_owned()));
     }

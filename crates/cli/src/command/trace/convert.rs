@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::output;
 use crate::outputs;
 use crate::traces::{Output, Rows};
-use ioscape_schema::{Document, Io, Op, TraceFile, TraceInfo};
+use ioscape_schema::{Document, TraceFile, TraceInfo};
 use ioscape_trace::{Error, OutFormat, Writer};
 use std::path::PathBuf;
 use std::slice;
@@ -15,11 +15,11 @@ use std::slice;
 /// # Errors
 /// A trace that cannot be read, or a file that cannot be written.
 pub fn import(args: &ImportArgs) -> Result<(), Failure> {
-    let text = args.output.extension().is_some_and(|e| e.eq_ignore_ascii_case("csv"));
+    let text = args.out.output.extension().is_some_and(|e| e.eq_ignore_ascii_case("csv"));
     let format = if text { OutFormat::Csv } else { OutFormat::Parquet };
-    let names = outputs::names(args.force).reads("the trace", &args.inputs);
-    let file = Output::new(names, &args.output, format)?;
-    convert(&args.inputs, &args.rows, file, format, args.json)
+    let names = outputs::names(args.out.force).reads("the trace", &args.inputs);
+    let file = Output::new(names, &args.out.output, format)?;
+    convert(&args.inputs, &args.rows, file, format, args.out.json)
 }
 
 /// Exports a trace.
@@ -28,9 +28,9 @@ pub fn import(args: &ImportArgs) -> Result<(), Failure> {
 /// A trace that cannot be read, or a file that cannot be written.
 pub fn export(args: &ExportArgs) -> Result<(), Failure> {
     let rows = RowsArgs { format: args.input_format, choice: args.choice.clone() };
-    let names = outputs::names(args.force).reads("the trace", [&args.trace]);
-    let file = Output::new(names, &args.output, args.format)?;
-    convert(slice::from_ref(&args.trace), &rows, file, args.format, args.json)
+    let names = outputs::names(args.out.force).reads("the trace", [&args.trace]);
+    let file = Output::new(names, &args.out.output, args.format)?;
+    convert(slice::from_ref(&args.trace), &rows, file, args.format, args.out.json)
 }
 
 fn convert(
@@ -50,7 +50,7 @@ fn convert(
     let (mut first_ns, mut batch) = (None, Vec::new());
     while rows.next(&mut batch)? {
         writer.rows(&batch, rows.info()).map_err(of_trace)?;
-        count(&mut told, &mut first_ns, &batch);
+        told.count(&mut first_ns, &batch);
     }
     if rows.interrupted() {
         let text = format!("interrupted; {} was not written", file.path().display());
@@ -65,18 +65,6 @@ fn convert(
     rows.done();
     finish(&mut document, told, rows.info().clone());
     output::show(&document, json)
-}
-
-/// Adds a batch to what is told of the trace.
-pub fn count(told: &mut TraceFile, first_ns: &mut Option<u64>, batch: &[Io]) {
-    let (Some(first), Some(last)) = (batch.first(), batch.last()) else { return };
-    let first = *first_ns.get_or_insert(first.queued_ns);
-    told.span_ns = last.queued_ns.saturating_sub(first);
-    told.rows += batch.len() as u64;
-    for io in batch {
-        told.reads += u64::from(io.request.op == Op::Read);
-        told.bytes += if io.moves_data() { u64::from(io.request.len) } else { 0 };
-    }
 }
 
 /// Puts what is told of the trace into the document, with its warnings.

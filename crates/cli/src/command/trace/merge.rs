@@ -5,10 +5,9 @@ use crate::args::MergeArgs;
 use crate::failure::Failure;
 use crate::output;
 use crate::outputs;
+use ioscape_machine::input::read_marked;
 use ioscape_machine::interrupt;
 use ioscape_trace::analyze::state::{Header, MAGIC, Merge, Part, StateError};
-use std::fs::File;
-use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
@@ -43,7 +42,7 @@ pub fn main(args: &MergeArgs) -> Result<(), Failure> {
     }
     document.warnings.clone_from(&summary.warnings);
     document.outcome = Some(summary.into());
-    outputs::pour(&mut outputs, &document, args.out.json)
+    outputs::finish(&mut outputs, &document, args.out.json)
 }
 
 fn header(path: &Path) -> Result<(String, Header), Failure> {
@@ -51,17 +50,9 @@ fn header(path: &Path) -> Result<(String, Header), Failure> {
     Ok((path.display().to_string(), header))
 }
 
-/// All bytes of a state; of anything else, which may be endless, the first ones.
 fn bytes(path: &Path) -> Result<Vec<u8>, Failure> {
-    let read = || -> io::Result<Vec<u8>> {
-        let (mut file, mut bytes) = (File::open(path)?, Vec::new());
-        Read::by_ref(&mut file).take(MAGIC.len() as u64).read_to_end(&mut bytes)?;
-        if bytes == MAGIC {
-            file.read_to_end(&mut bytes)?;
-        }
-        Ok(bytes)
-    };
-    read().map_err(|e| Failure::Misuse(format!("cannot read part {}: {e}", path.display())))
+    read_marked(path, MAGIC)
+        .map_err(|e| Failure::Misuse(format!("cannot read part {}: {e}", path.display())))
 }
 
 fn refused(path: &Path, error: &StateError) -> Failure {

@@ -5,9 +5,9 @@ use crate::args::RecordArgs;
 use crate::failure::Failure;
 use crate::output;
 use crate::outputs;
-use crate::progress::Progress;
 use crate::traces::Output;
 use ioscape_machine::interrupt;
+use ioscape_machine::terminal::Progress;
 use ioscape_observe::record::{
     BUFFER_BYTES, Gathered, OwnRequests, RecordOptions, RecordedCommand, RecordedDisk, Recorder,
     Recording, block_map, gather, this_thread,
@@ -25,11 +25,12 @@ use std::sync::atomic::Ordering;
 /// No right to record, a disk that does not exist, or a place that cannot be written.
 pub fn record(args: &RecordArgs) -> Result<(), Failure> {
     let mut document = output::document(0);
-    let disks = disks(args)?;
-    let (file, writer) = Output::new(outputs::names(args.force), &args.output, OutFormat::Parquet)?;
+    let disks = RecordedDisk::chosen(&args.device, &args.path)?;
+    let (file, writer) =
+        Output::new(outputs::names(args.out.force), &args.out.output, OutFormat::Parquet)?;
     let interrupted = interrupt::flag();
     let spool =
-        args.output.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        args.out.output.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let options = RecordOptions {
         disks: disks.clone(),
         buffer_bytes: args.buffer.unwrap_or(BUFFER_BYTES),
@@ -46,7 +47,7 @@ pub fn record(args: &RecordArgs) -> Result<(), Failure> {
             None => progress.doing(&events),
         }
     };
-    // The file systems are looked at beside the recording, which their maps, of seconds to make, would delay.
+    // The file systems are mapped during the recording: it takes seconds, which would delay the start.
     let (ended, before) = std::thread::scope(|scope| {
         let mapper = scope.spawn(|| (block_map(&disks), this_thread()));
         let ended = gather(&mut recorder, command, args.seconds, &interrupted, &mut show);
@@ -62,10 +63,10 @@ pub fn record(args: &RecordArgs) -> Result<(), Failure> {
     let mut reader = rows(recording)?;
     let (told, info) = keep(&mut reader, &own, &maps, file, writer)?;
     convert::finish(&mut document, told, info);
-    output::show(&document, args.json)?;
+    output::show(&document, args.out.json)?;
     if document.interrupted {
-        let place = args.output.display();
-        let text = format!("interrupted; what was recorded until then is in {place}");
+        let file = args.out.output.display();
+        let text = format!("interrupted; what was recorded until then is in {file}");
         return Err(Failure::Interrupted(text));
     }
     ended.map_or(Ok(()), |(code, text)| Err(Failure::Command { code, text }))
@@ -98,7 +99,7 @@ fn keep(
             io.io_type = classify(io, command, &[&maps[0], &maps[1]]);
         }
         writer.rows(&batch, reader.info()).map_err(convert::of_trace)?;
-        convert::count(&mut told, &mut first_ns, &batch);
+        told.count(&mut first_ns, &batch);
         progress.rows(told.rows);
     }
     progress.done();
@@ -107,19 +108,6 @@ fn keep(
     writer.finish(&info).map_err(convert::of_trace)?;
     told.file_bytes = file.keep()?;
     Ok((told, info))
-}
-
-/// The disks that were asked for; none asked for means all.
-fn disks(args: &RecordArgs) -> Result<Vec<RecordedDisk>, Failure> {
-    let named = args.device.iter().map(|name| RecordedDisk::named(name));
-    let below = args.path.iter().map(|path| RecordedDisk::below(path));
-    let mut disks = named.chain(below).collect::<Result<Vec<_>, _>>()?;
-    if disks.is_empty() {
-        disks = RecordedDisk::all();
-    }
-    disks.sort_by_key(|disk| disk.number);
-    disks.dedup();
-    Ok(disks)
 }
 
 /// The recording as rows.

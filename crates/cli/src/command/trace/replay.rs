@@ -4,14 +4,12 @@ use crate::args::ReplayArgs;
 use crate::failure::{Failure, both, verdict};
 use crate::output;
 use crate::outputs;
-use crate::progress::Progress;
-use crate::traces::{
-    self, Files, ROWS, ROWS_MOST, Rows, format_of_rows, info_of_target, write_rows,
-};
+use crate::traces::{self, Files, ROWS, ROWS_MOST, Rows, format_of_rows, write_rows};
 use ioscape_machine::interrupt;
 use ioscape_machine::output::Destination;
+use ioscape_machine::terminal::Progress;
 use ioscape_machine::{Clock, Target, TargetOptions, environment, traps};
-use ioscape_measure::replay::{self, ReplayOptions, ReplayWatch, Replayed};
+use ioscape_measure::replay::{ReplayJob, ReplayOptions, ReplayWatch, Replayed};
 use ioscape_measure::session::{Phase, RunOptions, Session, SessionOptions};
 use ioscape_schema::units::{Bytes, Count};
 use ioscape_schema::{
@@ -21,16 +19,12 @@ use ioscape_trace::replay::{Placement, Survey, doubts};
 use std::slice;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::sync::mpsc::{Receiver, sync_channel};
 
 /// Least size of a scratch file.
 const LEAST_BYTES: u64 = 1 << 20;
 
 /// Blocks that are checked: what the places of block traces are multiples of.
 const SECTOR: u64 = 512;
-
-/// Batches of requests that wait for their time.
-const AHEAD: usize = 8;
 
 /// Runs the command.
 ///
@@ -82,13 +76,13 @@ pub fn main(args: &ReplayArgs) -> Result<(), Failure> {
     let result = TraceReplay { verify, ..result(args, &options, &survey, &placement, done) };
     let verified = verdict(result.verify.iter());
     doubts(&result).into_iter().for_each(|doubt| document.warn(doubt));
-    if let Some(place) = outputs.take(ROWS) {
-        keep_rows(place, args, &result, &rows, &info)?
+    if let Some(destination) = outputs.take(ROWS) {
+        keep_rows(destination, &result, &rows, &info)?
             .into_iter()
             .for_each(|doubt| document.warn(doubt));
     }
     document.outcome = Some(result.into());
-    both(outputs::pour(&mut outputs, &document, args.out.json), verified)?;
+    both(outputs::finish(&mut outputs, &document, args.out.json), verified)?;
     if document.interrupted {
         return Err(Failure::Interrupted("interrupted: what was replayed is told".to_owned()));
     }
@@ -97,16 +91,18 @@ pub fn main(args: &ReplayArgs) -> Result<(), Failure> {
 
 /// Writes the requests as they went to the target; the doubt when there was no room for all.
 fn keep_rows(
-    place: Destination,
-    args: &ReplayArgs,
+    destination: Destination,
     result: &TraceReplay,
     rows: &[Io],
     trace: &TraceInfo,
 ) -> Result<Option<Warning>, Failure> {
     let lacking = result.ios().saturating_sub(rows.len() as u64);
     let commands = trace.commands.clone();
-    let info = TraceInfo { commands, ..info_of_target(&args.target, result.target_bytes, lacking) };
-    write_rows(place, rows, &info)?;
+    let info = TraceInfo {
+        commands,
+        ..TraceInfo::of_target(&result.target, result.target_bytes, lacking)
+    };
+    write_rows(destination, rows, &info)?;
     let told =
         || format!("rows were kept of the first {} of {} requests", rows.len(), result.ios());
     Ok((lacking > 0).then(|| Warning::new(WarningKind::TraceIncomplete, told()).at("trace_replay")))
@@ -207,55 +203,19 @@ fn issue(
             told.step(issued as usize, all as usize, &words);
         })),
     };
-    let (give, take) = sync_channel::<Vec<Io>>(AHEAD);
-    let clock = Clock::new();
-    let (read, done) = std::thread::scope(|scope| {
-        let source = feed(take);
-        let issuing = scope.spawn(|| match session.ledger() {
-            None => {
-                let done = replay::run(session.target(), options, &clock, &watch, source);
-                done.map(|done| (done, None))
-            }
-            Some(ledger) => {
-                let target = session.target();
-                replay::run_verified(target, ledger, options, &clock, &watch, source)
-                    .map(|(done, report)| (done, Some(report)))
-            }
-        });
-        let mut read = Ok(());
-        loop {
-            let mut batch = Vec::new();
-            match rows.next(&mut batch) {
-                Ok(true) => {}
-                Ok(false) => break,
-                Err(error) => {
-                    read = Err(error);
-                    break;
-                }
-            }
-            batch.iter_mut().for_each(|io| *io = placement.place(io));
-            if give.send(batch).is_err() {
-                break;
-            }
-        }
-        drop(give);
-        (read, issuing.join())
-    });
+    let next = |batch: &mut Vec<Io>| {
+        let more = rows.next(batch)?;
+        batch.iter_mut().for_each(|io| *io = placement.place(io));
+        Ok::<_, Failure>(more)
+    };
+    let job = ReplayJob {
+        target: session.target(),
+        ledger: session.ledger(),
+        options,
+        clock: &Clock::new(),
+        watch: &watch,
+    };
+    let done = job.of_batches(next);
     progress.done();
-    read?;
-    let done = done.map_err(|_| Failure::Failed("the replay ended in a panic".to_owned()))?;
-    done.map_err(Failure::from)
-}
-
-/// The requests of the batches, one by one.
-fn feed(batches: Receiver<Vec<Io>>) -> impl FnMut() -> Option<Io> + Send {
-    let mut batch = Vec::new().into_iter();
-    move || {
-        loop {
-            if let Some(io) = batch.next() {
-                return Some(io);
-            }
-            batch = batches.recv().ok()?.into_iter();
-        }
-    }
+    done
 }

@@ -6,9 +6,9 @@ use crate::command::single_writer;
 use crate::failure::Failure;
 use crate::output;
 use crate::outputs;
-use crate::progress::Progress;
 use ioscape_machine::interrupt;
 use ioscape_machine::output::Outputs;
+use ioscape_machine::terminal::Progress;
 use ioscape_schema::{Vxbench, Warning, WarningKind};
 use ioscape_study::writers::WriterEffort;
 use std::path::Path;
@@ -31,5 +31,5 @@ pub fn main(args: &VxbenchArgs, folder: &Path, outputs: &mut Outputs) -> Result<
     let single_writer = diagnosis.found;
     let vxbench = Vxbench { show: args.show(), single_writer, ..Vxbench::default() };
     document.outcome = Some(vxbench.into());
-    outputs::pour(outputs, &document, args.out.json)
+    outputs::finish(outputs, &document, args.out.json)
 }

@@ -1,12 +1,12 @@
 //! One `vxbench` job on files of one's own choice: its plans, its run, and who watches it.
 
 use crate::failure::Failure;
-use crate::progress::Progress;
+use ioscape_machine::terminal::Progress;
 use ioscape_machine::{Clock, environment};
 use ioscape_measure::vxbench::{self, Extent, Files, Watch};
 use ioscape_schema::units::Bytes;
 use ioscape_schema::{Document, VxJob, VxRun};
-use ioscape_workload::vxbench::{VxPlan, plan};
+use ioscape_workload::vxbench::{VxPlan, plan_on};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -51,18 +51,5 @@ pub fn run(
 fn plan_for(job: &VxJob, path: &Path) -> Result<VxPlan, Failure> {
     let look = vxbench::look(path)?;
     let misuse = |text: String| Failure::Misuse(format!("{}: {text}", path.display()));
-    if look.size_bytes.is_none() && !job.workload.writes() {
-        return Err(misuse(format!(
-            "the file does not exist, and {} needs one to read",
-            job.workload
-        )));
-    }
-    let planned = plan(job, look.size_bytes).map_err(|error| misuse(error.to_string()))?;
-    match look.size_bytes.filter(|size| look.is_device && planned.end_bytes > *size) {
-        Some(size) => Err(misuse(format!(
-            "{} reaches byte {}, but the device has {size} bytes: give a smaller iocount",
-            job.workload, planned.end_bytes
-        ))),
-        None => Ok(planned),
-    }
+    plan_on(job, look.size_bytes, look.is_device).map_err(|error| misuse(error.to_string()))
 }

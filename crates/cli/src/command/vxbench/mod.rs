@@ -9,8 +9,8 @@ use crate::args::VxbenchArgs;
 use crate::failure::{Failure, both, verdict};
 use crate::output;
 use crate::outputs;
-use crate::progress::Progress;
 use ioscape_machine::interrupt;
+use ioscape_machine::terminal::Progress;
 use ioscape_schema::Vxbench;
 use ioscape_workload::vxbench::parse;
 
@@ -34,5 +34,5 @@ pub fn main(args: &VxbenchArgs) -> Result<(), Failure> {
     let verified = verdict(run.verify.iter());
     let vxbench = Vxbench { show: args.show(), runs: vec![run], ..Vxbench::default() };
     document.outcome = Some(vxbench.into());
-    both(outputs::pour(&mut outputs, &document, args.out.json), verified)
+    both(outputs::finish(&mut outputs, &document, args.out.json), verified)
 }

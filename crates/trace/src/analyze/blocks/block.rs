@@ -3,7 +3,7 @@
 use crate::analyze::set_windows::Moment;
 use crate::analyze::time_series::SECOND_NS;
 
-/// That a block was read, and that it was written, beside the number of its writes in Figures 12 and 13.
+/// That a block was read, and that it was written, besides the number of its writes in Figures 12 and 13.
 pub(super) const WAS_READ: u32 = 1 << 31;
 pub(super) const WAS_WRITTEN: u32 = 1 << 30;
 /// The bits of the number of its writes.

@@ -3,6 +3,7 @@
 use crate::analyze::mix::mix;
 use ioscape_schema::Io;
 use serde::{Deserialize, Serialize};
+use std::str::FromStr;
 
 /// Most blocks of one request that are counted: 64 MiB in blocks of 8 KiB.
 pub const MOST_BLOCKS: u64 = 8192;
@@ -20,6 +21,17 @@ pub enum BlockAlign {
     /// With the request: it touches as many blocks as its length fills, from the one it begins in. A file system whose blocks do
     /// not begin at multiples of the block size so has each of them once; the reading of Ruemmler & Wilkes 1993.
     Request,
+}
+
+impl FromStr for BlockAlign {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text {
+            "aligned" => Ok(Self::Aligned),
+            "request" => Ok(Self::Request),
+            _ => Err("one of aligned, request".to_owned()),
+        }
+    }
 }
 
 /// The blocks that are counted; their size is a power of two, since each row is divided by it several times.

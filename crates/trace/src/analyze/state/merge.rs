@@ -7,7 +7,7 @@ use crate::analyze::Analysis;
 use ioscape_schema::{TraceInfo, TraceSummary, Warning};
 
 /// A merge under way. The parts' headers decide the order; then [`add`](Self::add) takes one part after the other, so that no more
-/// than one is in memory beside the result.
+/// than one is in memory in addition to the result.
 #[derive(Debug)]
 pub struct Merge {
     order: Vec<usize>,

@@ -31,7 +31,7 @@ impl Tables {
         }
     }
 
-    /// Parts of one file: what it lost was told by each of them.
+    /// Parts of one file: each of them reports what it lost.
     fn same(info: &TraceInfo, parts: usize) -> Self {
         let devices = (0u16..=u16::MAX).zip(&info.devices).map(|(at, _)| at).collect();
         let commands = (0u32..).zip(&info.commands).map(|(at, _)| at).collect();

@@ -3,7 +3,7 @@
 use super::phases::{Activity, Phases};
 use super::share::{Neighbours, Share, ShareContext};
 use super::touched::Touched;
-use ioscape_schema::{FileCall, Op, TracingCost, Traits};
+use ioscape_schema::{FileCall, Op, Portrait, TracingCost};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
@@ -40,7 +40,7 @@ struct Process {
     touched: BTreeMap<u32, Touched>,
 }
 
-/// Reduces calls to parameters; see [`Traits`] for what comes out.
+/// Reduces calls to parameters; see [`Traits`](ioscape_schema::Traits) for what comes out.
 ///
 /// `process_num` is the mean number of processes that are in their I/O phase while at least one is. A phase lasts from a
 /// request to the last one before a pause of ten seconds. With `think_time_ns`, the rest of a process's phase, a closed
@@ -56,21 +56,6 @@ pub struct Application {
     processes: BTreeMap<u32, Process>,
     /// By file and process.
     threads: BTreeMap<(u32, u32), Thread>,
-}
-
-/// An application as the calls it made.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Portrait {
-    /// All of it.
-    pub overall: Traits,
-    /// The hundred files with most bytes, in this order, by their numbers in the calls.
-    pub files: Vec<(u32, Traits)>,
-    /// Files beyond those.
-    pub files_left_out: u64,
-    /// The hundred processes with most bytes, in this order, by their numbers.
-    pub processes: Vec<(u32, Traits)>,
-    /// Processes beyond those.
-    pub processes_left_out: u64,
 }
 
 impl Application {

@@ -1,6 +1,6 @@
 //! What the user sees while waiting: one bar on a terminal, nothing in a pipe.
 
-use crate::output;
+use super::{display, tell};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use ioscape_schema::text::inert;
 use ioscape_schema::units::{Count, Seconds};
@@ -8,14 +8,14 @@ use std::io::IsTerminal;
 use std::time::Duration;
 
 /// A progress bar on standard error.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct Progress {
     bar: ProgressBar,
 }
 
 impl Progress {
     fn new(length: u64, template: &str) -> Self {
-        let target = if std::io::stderr().is_terminal() && !output::displayed().quiet {
+        let target = if std::io::stderr().is_terminal() && !display().quiet {
             ProgressDrawTarget::stderr_with_hz(8)
         } else {
             ProgressDrawTarget::hidden()
@@ -88,8 +88,8 @@ impl Progress {
 
     /// Shows what is being done; as a line of its own where there is no bar and the user wants to see it.
     fn say(&self, what: &str) {
-        if output::displayed().verbose && self.bar.is_hidden() && self.bar.message() != what {
-            output::tell(what);
+        if display().verbose && self.bar.is_hidden() && self.bar.message() != what {
+            tell(what);
         }
         self.bar.set_message(what.to_owned());
     }

@@ -1,0 +1,83 @@
+//! The result of long work: saved after every step, where it was asked for or else in a copy elsewhere.
+
+use super::{Destination, Outputs, Tell};
+use crate::error::Error;
+use std::path::{Path, PathBuf};
+
+/// Outputs of which one is saved again and again before the work is done.
+#[derive(Debug)]
+pub struct SavedOutputs {
+    /// All outputs.
+    pub outputs: Outputs,
+    /// The one that is saved, by the name of its argument.
+    what: &'static str,
+    /// Its name where it has to go elsewhere.
+    name: PathBuf,
+    /// Where it is saved on the way, if not in its own place.
+    copy: Option<Destination>,
+    tell: Tell,
+}
+
+impl SavedOutputs {
+    /// Saves the output called `what`; where that is a pipe, which takes the result once, or was not asked for, a copy called
+    /// `name` in the directory of temporary files.
+    ///
+    /// # Errors
+    /// No copy can be made.
+    pub fn new(
+        mut outputs: Outputs,
+        what: &'static str,
+        name: &Path,
+        tell: Tell,
+    ) -> Result<Self, Error> {
+        let copy = match outputs.get(what).is_some_and(|output| output.is_replaced()) {
+            true => None,
+            false => Some(Destination::open_unnamed(&std::env::temp_dir().join(name), tell)?),
+        };
+        Ok(Self { outputs, what, name: name.to_owned(), copy, tell })
+    }
+
+    /// Saves the text as far as it came; elsewhere from now on if that fails, which is said once.
+    pub fn save(&mut self, text: &str) {
+        let Some(output) = self.copy.as_mut().or(self.outputs.get(self.what)) else { return };
+        let Err(error) = output.text(text) else { return };
+        match Destination::elsewhere(&self.name, text, self.tell) {
+            Some(copy) => {
+                let copy = self.copy.insert(copy).path().display();
+                (self.tell)(&format!("ioscape: {error}; what is measured is saved in {copy}"));
+            }
+            None => (self.tell)(&format!("ioscape: {error}: the results so far are not saved")),
+        }
+    }
+
+    /// Saves it once more where the output itself does not hold what was saved.
+    pub fn save_aside(&mut self, text: &str) {
+        if self.outputs.get(self.what).is_none_or(|output| !output.is_replaced()) {
+            self.save(text);
+        }
+    }
+
+    /// Removes the copy, once the output is where the user asked for it.
+    pub fn remove_copy(&mut self) {
+        if let Some(copy) = self.copy.take() {
+            copy.remove();
+        }
+    }
+
+    /// Where everything saved so far is.
+    pub fn saved_in(&mut self) -> Option<&Path> {
+        let output = self.outputs.get(self.what).filter(|output| output.is_replaced());
+        output.or(self.copy.as_mut()).map(|output| output.path())
+    }
+}
+
+impl Destination {
+    /// An output that nobody named: in the current directory, or that of temporary files.
+    ///
+    /// # Errors
+    /// Neither can be written.
+    pub fn open_somewhere(name: &Path, tell: Tell) -> Result<Self, Error> {
+        let opened = Self::open_unnamed(name, tell);
+        opened.or_else(|_| Self::open_unnamed(&std::env::temp_dir().join(name), tell))
+    }
+}

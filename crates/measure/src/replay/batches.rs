@@ -1,0 +1,87 @@
+//! A replay whose requests come in batches: one thread reads them, those of the replay issue them.
+
+use super::{ReplayOptions, ReplayWatch, Replayed, run, run_verified};
+use crate::verify::Ledger;
+use ioscape_machine::clock::Clock;
+use ioscape_machine::error::Error;
+use ioscape_machine::target::Target;
+use ioscape_schema::{Io, VerifyReport};
+use std::sync::mpsc::{Receiver, sync_channel};
+
+/// Batches of requests that wait for their time.
+const AHEAD: usize = 8;
+
+/// What is replayed on, and how.
+#[derive(Clone, Copy)]
+pub struct ReplayJob<'a> {
+    /// What the requests go to.
+    pub target: &'a Target,
+    /// What its blocks hold, if they are verified.
+    pub ledger: Option<&'a Ledger>,
+    /// How.
+    pub options: &'a ReplayOptions,
+    /// The clock.
+    pub clock: &'a Clock,
+    /// Who may stop it, and who is told how far it is.
+    pub watch: &'a ReplayWatch,
+}
+
+impl ReplayJob<'_> {
+    /// Replays what `next` puts into an empty batch, on this thread, until it gives `false`.
+    ///
+    /// # Errors
+    /// `next` failed, or the replay.
+    pub fn of_batches<E: From<Error>>(
+        &self,
+        mut next: impl FnMut(&mut Vec<Io>) -> Result<bool, E>,
+    ) -> Result<(Replayed, Option<VerifyReport>), E> {
+        let (give, take) = sync_channel::<Vec<Io>>(AHEAD);
+        let (read, done) = std::thread::scope(|scope| {
+            let issuing = scope.spawn(|| self.issue(one_by_one(take)));
+            let mut read = Ok(());
+            loop {
+                let mut batch = Vec::new();
+                match next(&mut batch) {
+                    Ok(true) => {}
+                    Ok(false) => break,
+                    Err(error) => {
+                        read = Err(error);
+                        break;
+                    }
+                }
+                if give.send(batch).is_err() {
+                    break;
+                }
+            }
+            drop(give);
+            (read, issuing.join())
+        });
+        read?;
+        Ok(done.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?)
+    }
+
+    fn issue<S>(&self, source: S) -> Result<(Replayed, Option<VerifyReport>), Error>
+    where
+        S: FnMut() -> Option<Io> + Send,
+    {
+        let Self { target, ledger, options, clock, watch } = *self;
+        match ledger {
+            None => run(target, options, clock, watch, source).map(|done| (done, None)),
+            Some(ledger) => run_verified(target, ledger, options, clock, watch, source)
+                .map(|(done, report)| (done, Some(report))),
+        }
+    }
+}
+
+/// The requests of the batches, one by one.
+fn one_by_one(batches: Receiver<Vec<Io>>) -> impl FnMut() -> Option<Io> + Send {
+    let mut batch = Vec::new().into_iter();
+    move || {
+        loop {
+            if let Some(io) = batch.next() {
+                return Some(io);
+            }
+            batch = batches.recv().ok()?.into_iter();
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! Where the cells of a campaign run: a directory, a device, or a file system made for it, and the files that lie there.
+
+use super::ageing::age;
+use super::{Watch, place};
+use ioscape_machine::FileSystemInfo;
+use ioscape_machine::error::Error;
+use ioscape_machine::loops::{MadeFileSystem, hide_mounts};
+use ioscape_machine::target::ScratchFolder;
+use ioscape_schema::{CampaignSample, CellPlan, FileSet, Prepare, VxJob, VxRun};
+use std::path::{Path, PathBuf};
+
+/// A directory or device where cells run.
+pub struct CampaignSite {
+    /// Its file system where it is one of its kind, else with the path.
+    pub label: String,
+    /// As it was named or made.
+    pub path: PathBuf,
+    /// File system or device.
+    pub file_system: FileSystemInfo,
+    /// Free space at the beginning, in bytes.
+    pub free_bytes: u64,
+    folder: Option<ScratchFolder>,
+    laid_out: Option<FileSet>,
+    // Unmounted and removed after the folder.
+    made: Option<MadeFileSystem>,
+}
+
+/// What a cell runs with.
+pub struct CellRun<'a, F> {
+    /// The cell.
+    pub plan: &'a CellPlan,
+    /// The job that writes one of its files.
+    pub layout: VxJob,
+    /// Who may stop it, and who is told how far it is.
+    pub watch: &'a Watch,
+    /// Whether the data of a device that was not made for the campaign may be overwritten.
+    pub destroy_data: bool,
+    /// Runs a job with a user on each of some files, whose data it may overwrite or not.
+    pub run: F,
+}
+
+impl CampaignSite {
+    /// The directories and devices at `paths`.
+    ///
+    /// # Errors
+    /// One of them cannot be used.
+    pub fn open_all(paths: &[PathBuf]) -> Result<Vec<Self>, Error> {
+        let sites = paths.iter().map(|path| Self::open(path, None, None));
+        Ok(distinguished(sites.collect::<Result<_, _>>()?))
+    }
+
+    /// File systems of these `kinds` and so many bytes, made on loop devices whose files are in `folder`.
+    ///
+    /// # Errors
+    /// One of them cannot be made.
+    pub fn make_all(kinds: &[String], folder: &Path, bytes: u64) -> Result<Vec<Self>, Error> {
+        hide_mounts();
+        let make = |kind: &String| {
+            let made = MadeFileSystem::make(kind, folder, bytes)?;
+            let path = made.path().to_owned();
+            Self::open(&path, Some(made), Some(kind))
+        };
+        Ok(distinguished(kinds.iter().map(make).collect::<Result<_, _>>()?))
+    }
+
+    fn open(path: &Path, made: Option<MadeFileSystem>, label: Option<&str>) -> Result<Self, Error> {
+        let (file_system, free_bytes) = place(path)?;
+        let folder = match path.is_dir() {
+            true => Some(ScratchFolder::new_in(path).map_err(|e| {
+                Error::target(path, format!("no files can be made in this directory: {e}"))
+            })?),
+            false => None,
+        };
+        let label = label.map_or_else(|| file_system.name.clone(), str::to_owned);
+        let path = path.to_owned();
+        Ok(Self { label, path, file_system, free_bytes, folder, laid_out: None, made })
+    }
+
+    /// The scratch directory; absent on a device.
+    pub fn folder(&self) -> Option<&Path> {
+        self.folder.as_ref().map(ScratchFolder::path)
+    }
+
+    /// Runs a cell once.
+    ///
+    /// # Errors
+    /// The cell is impossible here; a failed or interrupted run.
+    pub fn measure<F, E>(&mut self, mut cell: CellRun<'_, F>) -> Result<CampaignSample, E>
+    where
+        F: FnMut(&VxJob, &[PathBuf], bool) -> Result<VxRun, E>,
+        E: From<Error>,
+    {
+        let plan = cell.plan;
+        let paths = self.files(plan)?;
+        self.prepare(&mut cell)?;
+        let is_ours = self.folder.is_some() || self.made.is_some();
+        let outcome = (cell.run)(&plan.job, &paths, is_ours || cell.destroy_data);
+        if plan.prepare == Prepare::Fresh && self.folder.is_some() {
+            for path in &paths {
+                // A run that failed has removed them already.
+                let _ = std::fs::remove_file(path);
+            }
+        }
+        let outcome = outcome?;
+        let total = outcome.total;
+        let fragments = outcome.files.iter().map(|file| file.extents);
+        Ok(CampaignSample {
+            bytes: total.bytes,
+            elapsed_s: total.elapsed_s,
+            throughput_bytes_per_s: total.throughput_bytes_per_s,
+            cpu_s: total.cpu_s(),
+            fragments: fragments.sum::<Option<u64>>(),
+        })
+    }
+
+    /// What the cell works on.
+    fn files(&self, plan: &CellPlan) -> Result<Vec<PathBuf>, Error> {
+        let refused = |why: &str| Err(Error::target(&self.path, why));
+        match (plan.raw, &self.folder) {
+            (true, None) if plan.files == 1 => Ok(vec![self.path.clone()]),
+            (true, None) => refused("is a device, so one file, and the cell needs several"),
+            (false, Some(folder)) => Ok(names(folder.path(), plan.files)),
+            (true, Some(_)) => refused("is a directory, and the cell needs a device"),
+            (false, None) => refused("is a device, and the cell needs a directory"),
+        }
+    }
+
+    /// Makes sure that the files which the cell needs lie here, and no others. Of a device made for the campaign, the part that
+    /// the cell uses is written: blocks never written read faster than any disk.
+    fn prepare<F, E>(&mut self, cell: &mut CellRun<'_, F>) -> Result<(), E>
+    where
+        F: FnMut(&VxJob, &[PathBuf], bool) -> Result<VxRun, E>,
+        E: From<Error>,
+    {
+        let (plan, wanted) = (cell.plan, FileSet::of(cell.plan));
+        if self.laid_out == Some(wanted) || (self.folder.is_none() && self.made.is_none()) {
+            return Ok(());
+        }
+        self.laid_out = None;
+        let paths = match &self.folder {
+            None => vec![self.path.clone()],
+            Some(folder) => {
+                clear(folder.path())?;
+                names(folder.path(), plan.files_written)
+            }
+        };
+        match plan.prepare {
+            Prepare::Fresh if !plan.raw => {}
+            Prepare::Aged if !plan.raw => {
+                drop(age(&paths, plan.file_bytes, plan.age_piece, cell.watch)?);
+            }
+            _ => {
+                for path in &paths {
+                    (cell.run)(&cell.layout, std::slice::from_ref(path), plan.raw)?;
+                }
+            }
+        }
+        self.laid_out = Some(wanted);
+        Ok(())
+    }
+}
+
+/// Names of the first `count` files in `folder`.
+fn names(folder: &Path, count: u32) -> Vec<PathBuf> {
+    (0..count).map(|number| folder.join(format!("file-{number}"))).collect()
+}
+
+/// Removes all files of a scratch directory.
+fn clear(folder: &Path) -> Result<(), Error> {
+    let failed = |e| Error::io("empty", folder, e);
+    for entry in std::fs::read_dir(folder).map_err(failed)? {
+        std::fs::remove_file(entry.map_err(failed)?.path()).map_err(failed)?;
+    }
+    Ok(())
+}
+
+/// The same with the path added to labels that several have.
+fn distinguished(mut sites: Vec<CampaignSite>) -> Vec<CampaignSite> {
+    let labels: Vec<String> = sites.iter().map(|site| site.label.clone()).collect();
+    for site in &mut sites {
+        if labels.iter().filter(|label| **label == site.label).count() > 1 {
+            site.label = format!("{} {}", site.label, site.path.display());
+        }
+    }
+    sites
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ioscape_schema::{VxFile, VxWorkload};
+
+    /// A cell with one file of 1 MiB.
+    fn cell(prepare: Prepare, raw: bool) -> CellPlan {
+        let job = VxJob { workload: VxWorkload::Read, ..VxJob::default() };
+        let (file_bytes, age_piece) = (1 << 20, 65536);
+        CellPlan { job, files: 1, files_written: 1, file_bytes, prepare, age_piece, raw }
+    }
+
+    #[test]
+    fn files_are_laid_out_once_and_fresh_ones_are_removed() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut sites = CampaignSite::open_all(&[dir.path().to_owned()]).unwrap();
+        let mut made = 0;
+        let mut measured = |plan: &CellPlan| {
+            let run = |job: &VxJob, paths: &[PathBuf], _: bool| -> Result<VxRun, Error> {
+                made += u32::from(*job != plan.job);
+                std::fs::write(&paths[0], "x").unwrap();
+                let file = VxFile { extents: Some(2), ..VxFile::default() };
+                Ok(VxRun { files: vec![file], ..VxRun::default() })
+            };
+            let (layout, watch) = (VxJob { fsync: true, ..VxJob::default() }, Watch::default());
+            sites[0].measure(CellRun { plan, layout, watch: &watch, destroy_data: false, run })
+        };
+        let written = cell(Prepare::Written, false);
+        assert_eq!(measured(&written).unwrap().fragments, Some(2));
+        measured(&written).unwrap();
+        measured(&cell(Prepare::Fresh, false)).unwrap();
+        assert!(measured(&cell(Prepare::Written, true)).unwrap_err().is_misuse());
+        assert_eq!(made, 1);
+        let left = std::fs::read_dir(sites[0].folder().unwrap()).unwrap().count();
+        assert_eq!(left, 0, "the fresh file and those before it");
+    }
+}

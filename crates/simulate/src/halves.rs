@@ -1,0 +1,45 @@
+//! The requests of a trace that a drive is fitted to, and those it is judged on.
+
+use crate::Error;
+use crate::drive::Drive;
+use crate::fit::check_sector;
+use crate::job::{Job, by_device, jobs};
+use ioscape_schema::{Io, TraceInfo};
+
+/// Fewest requests that a fit is based on.
+const JOBS_LEAST: usize = 200;
+
+/// The requests to one device in the order they were issued, cut into halves: to the one that is `asked` for, or else the busiest.
+///
+/// # Errors
+/// Several devices are asked for, requests do not fit `drive`, or too few have measured times.
+pub fn halves(
+    rows: &[Io],
+    info: &TraceInfo,
+    asked: Option<&[u16]>,
+    drive: &Drive,
+) -> Result<[Vec<Job>; 2], Error> {
+    let busiest = || by_device(rows).into_iter().max_by_key(|&(d, n)| (n, std::cmp::Reverse(d)));
+    let device = match asked {
+        Some(devices) if devices.len() > 1 => {
+            return Err(Error::Configuration(
+                "--disk: a drive is fitted to one disk of the trace, so name one".to_owned(),
+            ));
+        }
+        Some(devices) => devices.to_vec(),
+        None => busiest().map(|(device, _)| device).into_iter().collect(),
+    };
+    for &device in &device {
+        check_sector(&info.devices, device, drive.into())?;
+    }
+    let mut first = jobs(rows, &device, drive)?;
+    if first.len() < JOBS_LEAST || first.iter().all(|job| job.io.physical_ns() == 0) {
+        return Err(Error::Configuration(format!(
+            "{} requests with measured times: a fit needs {JOBS_LEAST}; give a trace that has completions",
+            first.len()
+        )));
+    }
+    first.sort_by_key(|job| job.io.issued_ns);
+    let second = first.split_off(first.len() / 2);
+    Ok([first, second])
+}

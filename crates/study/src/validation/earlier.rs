@@ -1,0 +1,89 @@
+//! An interrupted validation, as its result file tells of it.
+
+use super::{Schedule, ValidationProgress};
+use ioscape_schema::{Document, Environment, Measurement, Outcome, ValidationLog, ValidationRun};
+use std::path::Path;
+
+/// What an interrupted validation left.
+#[derive(Clone, Debug)]
+pub struct EarlierValidation {
+    /// Seed of its workloads.
+    pub seed: u64,
+    /// When it began, in RFC 3339.
+    pub started_at: String,
+    /// The machine and target.
+    pub environment: Environment,
+    /// What it was asked to do.
+    pub log: ValidationLog,
+    measured: Vec<Measurement>,
+}
+
+/// Why a result cannot be continued.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotContinued {
+    /// All was measured.
+    #[error("the validation is whole: there is nothing to continue")]
+    Whole,
+    /// It is of another kind.
+    #[error("the file holds no validation to continue")]
+    OtherKind,
+    /// It is about another target.
+    #[error("the file is about {0:?}, not {1:?}")]
+    OtherTarget(String, String),
+    /// Its measurements are not of this schedule.
+    #[error("the file belongs to another evaluation: give the one that the validation began with")]
+    OtherEvaluation,
+}
+
+impl EarlierValidation {
+    /// What `document` tells of a validation of `target`.
+    ///
+    /// # Errors
+    /// There is nothing to continue, or not there.
+    pub fn of(document: Document, target: &Path) -> Result<Self, NotContinued> {
+        let Document { seed, started_at, environment, outcome, .. } = document;
+        let run = match outcome {
+            Some(Outcome::Validation(run)) => *run,
+            _ => ValidationRun::default(),
+        };
+        let log = run.log.ok_or(match run.validation {
+            Some(_) => NotContinued::Whole,
+            None => NotContinued::OtherKind,
+        })?;
+        if Path::new(&log.target) != target {
+            let asked = target.display().to_string();
+            return Err(NotContinued::OtherTarget(log.target, asked));
+        }
+        Ok(Self { seed, started_at, environment, log, measured: run.measurements })
+    }
+
+    /// The validation with all that was measured.
+    ///
+    /// # Errors
+    /// The measurements are not of this schedule.
+    pub fn restored(self, schedule: Schedule) -> Result<ValidationProgress, NotContinued> {
+        ValidationProgress::restored(schedule, &self.log, self.measured)
+            .ok_or(NotContinued::OtherEvaluation)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn document(run: ValidationRun) -> Document {
+        Document { outcome: Some(run.into()), ..Document::default() }
+    }
+
+    #[test]
+    fn only_what_was_interrupted_there_is_continued() {
+        let log = ValidationLog { target: "/a".into(), ..ValidationLog::default() };
+        let begun = document(ValidationRun { log: Some(log), ..ValidationRun::default() });
+        let of = |document: &Document, target: &str| {
+            EarlierValidation::of(document.clone(), Path::new(target)).map(|found| found.log.target)
+        };
+        assert_eq!(of(&begun, "/a"), Ok("/a".into()));
+        assert!(matches!(of(&begun, "/b"), Err(NotContinued::OtherTarget(..))));
+        assert_eq!(of(&document(ValidationRun::default()), "/a"), Err(NotContinued::OtherKind));
+    }
+}

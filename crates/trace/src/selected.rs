@@ -1,0 +1,100 @@
+//! A trace of which only the rows asked for are seen: a stretch of time, some of its devices.
+
+use crate::analyze::state::Asked;
+use crate::{Error, Reader, Selection, TraceClock, Wanted};
+use ioscape_schema::{Io, TraceInfo};
+
+/// A trace being read.
+pub struct SelectedRows {
+    reader: Reader,
+    wanted: Option<Wanted>,
+    selection: Selection,
+    read: u64,
+    chosen: u64,
+}
+
+/// Why there are no rows.
+#[derive(Debug, thiserror::Error)]
+pub enum SelectError {
+    /// The trace cannot be read.
+    #[error(transparent)]
+    Read(#[from] Error),
+    /// A device is asked for twice or is not in the trace.
+    #[error("{0}")]
+    Disk(String),
+    /// The trace holds none.
+    #[error("the trace holds no requests")]
+    Empty,
+    /// It holds none of those asked for.
+    #[error("no request of the trace is within --from, --to and --disk")]
+    NothingChosen,
+}
+
+impl SelectedRows {
+    /// The rows of `reader` between two times, on `disks` as the user names them; all disks when none is named.
+    pub fn new(reader: Reader, from_ns: Option<u64>, to_ns: Option<u64>, disks: &[String]) -> Self {
+        let wanted = Wanted::new(disks);
+        let devices = wanted.as_ref().map(|_| Vec::new());
+        let selection = Selection { from_ns, to_ns, devices };
+        Self { reader, wanted, selection, read: 0, chosen: 0 }
+    }
+
+    /// Replaces the rows in `into` by the next ones asked for, perhaps none; `false` when the trace is over.
+    ///
+    /// # Errors
+    /// Bytes that cannot be read, broken records, and a disk that is not in the trace.
+    pub fn next(&mut self, into: &mut Vec<Io>) -> Result<bool, SelectError> {
+        let more = self.reader.next_batch(into)?;
+        self.read += into.len() as u64;
+        if let Some(wanted) = &mut self.wanted {
+            // A source may name its devices only as they come.
+            let devices = &self.reader.info().devices;
+            self.selection.devices = Some(wanted.find(devices, !more).map_err(SelectError::Disk)?);
+        }
+        self.selection.keep(into);
+        self.chosen += into.len() as u64;
+        Ok(more)
+    }
+
+    /// Refuses a choice that holds nothing; to be asked when the trace is over.
+    ///
+    /// # Errors
+    /// No row was chosen.
+    pub fn check(&self) -> Result<(), SelectError> {
+        match (self.chosen, self.read) {
+            (0, 0) => Err(SelectError::Empty),
+            (0, _) => Err(SelectError::NothingChosen),
+            _ => Ok(()),
+        }
+    }
+
+    /// Rows read so far, chosen or not.
+    pub fn read(&self) -> u64 {
+        self.read
+    }
+
+    /// Rows that the source told after one that arrived later, and that were put in their place.
+    pub fn moved(&self) -> u64 {
+        self.reader.moved()
+    }
+
+    /// What holds for the trace as a whole; complete after the last batch.
+    pub fn info(&self) -> &TraceInfo {
+        self.reader.info()
+    }
+
+    /// What times count from, and when the trace begins on that clock; known after the first batch.
+    pub fn clock(&self) -> (TraceClock, u64) {
+        self.reader.clock()
+    }
+
+    /// The time that was asked for.
+    pub fn asked(&self) -> Asked {
+        Asked { from_ns: self.selection.from_ns, to_ns: self.selection.to_ns }
+    }
+
+    /// The devices asked for that were found so far; `None` for all.
+    pub fn devices(&self) -> Option<Vec<u16>> {
+        self.wanted.as_ref().and(self.selection.devices.clone())
+    }
+}
