@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Uniform, quick, run, session, workload};
-use ioscape_schema::{Access, Engine, Measurement, Op, Request, Workers, Workload};
+use ioscape_schema::{Access, Advice, Engine, Measurement, Op, Request, Workers, Workload};
 use std::os::unix::fs::FileExt;
 
 /// What must hold for every measurement of 4 KiB requests.
@@ -96,6 +96,25 @@ fn direct_reads_come_from_storage() {
     if let Some(read) = m.storage_read_bytes.filter(|_| has_device) {
         assert!(read as f64 >= 0.9 * m.bytes as f64, "{read} of {} bytes", m.bytes);
     }
+}
+
+#[test]
+fn dontcache_leaves_nothing_in_the_cache() {
+    let (_dir, mut session) = session();
+    // Without the advice the kernel reads ahead, and what was read ahead stays until it is asked for.
+    let uncached = Workload { engine: Engine::Dontcache, advice: Advice::Random, ..workload() };
+    let reads = match run(&mut session, &Workload { read_frac: 1.0, ..uncached.clone() }) {
+        Ok(m) => m,
+        Err(error) if error.is_misuse() => return common::skipped(&error.to_string()),
+        Err(error) => panic!("{error}"),
+    };
+    assert_consistent(&reads);
+    assert!(reads.resident_frac.is_none_or(|share| share < 0.1), "{:?}", reads.resident_frac);
+    let has_device = session.target().file_system().has_device;
+    if let Some(read) = reads.storage_read_bytes.filter(|_| has_device) {
+        assert!(read as f64 >= 0.9 * reads.bytes as f64, "{read} of {} bytes", reads.bytes);
+    }
+    assert_consistent(&run(&mut session, &uncached).unwrap());
 }
 
 #[test]

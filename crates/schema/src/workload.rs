@@ -33,6 +33,9 @@ pub enum Engine {
     IoUring,
     /// Loads and stores on a shared mapping.
     Mmap,
+    /// `preadv2` and `pwritev2` with `RWF_DONTCACHE`, one request at a time: through the file cache, whose pages are dropped when
+    /// the request is done (Linux 6.14).
+    Dontcache,
     /// Generates every request and does nothing: the harness's own cost.
     Null,
     /// A simulated system.
@@ -218,6 +221,11 @@ pub enum WorkloadError {
         "the mmap engine goes through the file cache and cannot be combined with direct or dsync access"
     )]
     MappedAccess,
+    /// Pages are to leave the file cache, which direct I/O does not use.
+    #[error(
+        "the dontcache engine goes through the file cache and cannot be combined with direct access: use the psync engine"
+    )]
+    UncachedDirect,
     /// Some requests are to bypass the cache, but the engine or the access cannot choose.
     #[error(
         "direct_above_bytes chooses buffered or direct I/O for each request, which needs the psync engine and buffered access"
@@ -298,6 +306,9 @@ impl Workload {
         }
         if self.engine == Engine::Mmap && self.access != Access::Buffered {
             return Err(WorkloadError::MappedAccess);
+        }
+        if self.engine == Engine::Dontcache && self.access == Access::Direct {
+            return Err(WorkloadError::UncachedDirect);
         }
         let can_choose = self.engine == Engine::Psync && self.access == Access::Buffered;
         if self.direct_above_bytes.is_some() && !can_choose {
@@ -393,7 +404,7 @@ impl fmt::Display for Parameter {
 crate::words::words!(SizeDistribution, "size distribution", SizeDistribution::Normal => "normal",
     SizeDistribution::Bernoulli => "bernoulli", SizeDistribution::Exponential => "exponential",
     SizeDistribution::Fixed => "fixed");
-crate::words::words!(Engine, "engine", Engine::Psync => "psync", Engine::IoUring => "io_uring", Engine::Mmap => "mmap",
+crate::words::words!(Engine, "engine", Engine::Psync => "psync", Engine::IoUring => "io_uring", Engine::Mmap => "mmap", Engine::Dontcache => "dontcache",
     Engine::Null => "null", Engine::Sim => "sim");
 crate::words::words!(Access, "access", Access::Buffered => "buffered", Access::Direct => "direct", Access::Dsync => "dsync");
 crate::words::words!(Advice, "advice", Advice::Normal => "normal", Advice::Random => "random",
@@ -442,6 +453,8 @@ mod tests {
         assert!(chooses.validate().is_ok() && chooses.may_be_direct());
         for other in [
             Workload { engine: Engine::Mmap, ..chooses.clone() },
+            Workload { engine: Engine::Dontcache, ..chooses.clone() },
+            Workload { engine: Engine::Dontcache, access: Access::Direct, ..Workload::default() },
             Workload { engine: Engine::IoUring, ..chooses.clone() },
             Workload { access: Access::Direct, ..chooses },
         ] {
@@ -455,6 +468,7 @@ mod tests {
             Engine::Psync,
             Engine::IoUring,
             Engine::Mmap,
+            Engine::Dontcache,
             Engine::Null,
             Engine::Sim,
         ] {

@@ -1876,7 +1876,7 @@ class TraceTraits:
     # Only `psync` has it, and only with buffered access, which is that of all smaller requests.
     direct_above_bytes: Optional[int] = None
     # How requests reach the kernel.
-    engine: Optional[Literal['psync', 'io_uring', 'mmap', 'null', 'sim']] = None
+    engine: Optional[Literal['psync', 'io_uring', 'mmap', 'dontcache', 'null', 'sim']] = None
     # Requests each process keeps in flight, at least 1; more than 1 needs `io_uring`.
     queue_depth: Optional[int] = None
     # Mean elapsed time of a request in nanoseconds; absent where the trace tells no completions.
@@ -2335,7 +2335,7 @@ class Workload:
     # Only `psync` has it, and only with buffered access, which is that of all smaller requests.
     direct_above_bytes: Optional[int] = None
     # How requests reach the kernel.
-    engine: Optional[Literal['psync', 'io_uring', 'mmap', 'null', 'sim']] = None
+    engine: Optional[Literal['psync', 'io_uring', 'mmap', 'dontcache', 'null', 'sim']] = None
     # Requests each process keeps in flight, at least 1; more than 1 needs `io_uring`.
     queue_depth: Optional[int] = None
     # Distribution of the request sizes.

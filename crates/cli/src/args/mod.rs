@@ -157,7 +157,7 @@ pub struct EvaluateArgs {
     /// Requests larger than this bypass the file cache, all others go through it (discovered direct I/O)
     #[arg(long, value_name = "SIZE", value_parser = bytes, conflicts_with = "direct")]
     pub direct_above: Option<u64>,
-    /// How requests reach the kernel: psync, io_uring or mmap [default: psync]
+    /// How requests reach the kernel: psync, io_uring, mmap or dontcache [default: psync]
     #[arg(long, value_name = "ENGINE", value_parser = real_engine)]
     pub engine: Option<Engine>,
     /// Requests each process keeps in flight in all curves but that of the depth itself; above 1 with --engine io_uring [default: 1]

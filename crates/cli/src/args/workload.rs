@@ -53,7 +53,7 @@ pub struct WaysArgs {
     /// Multiple that offsets and sizes are rounded to [default: 4k, less for smaller requests]
     #[arg(long, value_name = "SIZE", value_parser = bytes)]
     pub align: Option<u64>,
-    /// How requests reach the kernel: psync, io_uring, mmap or null [default: psync]
+    /// How requests reach the kernel: psync, io_uring, mmap, dontcache or null [default: psync]
     #[arg(long, value_name = "ENGINE", value_parser = run_engine)]
     pub engine: Option<Engine>,
     /// Bypass the file cache (O_DIRECT)

@@ -36,6 +36,14 @@ pub(crate) fn from_fault(fault: Fault, path: &Path) -> Error {
             why: format!("{source}: {advice}, or choose the psync engine"),
         };
     }
+    if fault.action == Action::Uncached {
+        return Error::Unsupported {
+            what: "the dontcache engine".into(),
+            why: format!(
+                "{source}: RWF_DONTCACHE needs Linux 6.14 and a file system that takes it (ext4, XFS, Btrfs); choose the psync engine"
+            ),
+        };
+    }
     if fault.action == Action::Lock {
         return Error::Unsupported {
             what: "-m".into(),

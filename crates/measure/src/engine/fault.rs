@@ -26,11 +26,13 @@ pub(crate) enum Action {
     Resource,
     /// Locking buffers in memory.
     Lock,
+    /// Asking for requests that leave nothing in the file cache.
+    Uncached,
 }
 
 impl Action {
     /// All of them, in the order of their numbers.
-    const ALL: [Self; 10] = [
+    const ALL: [Self; 11] = [
         Self::Open,
         Self::Read,
         Self::EndOfFile,
@@ -41,6 +43,7 @@ impl Action {
         Self::Join,
         Self::Resource,
         Self::Lock,
+        Self::Uncached,
     ];
 
     /// The action of this number.
@@ -60,6 +63,7 @@ impl Action {
             Self::Join => "join the memory control group for",
             Self::Resource => "get memory or threads for the I/O on",
             Self::Lock => "lock the buffers in memory for the I/O on",
+            Self::Uncached => "read past the file cache (RWF_DONTCACHE)",
         }
     }
 }

@@ -3,6 +3,7 @@
 pub(crate) mod buffer;
 pub(crate) mod content;
 pub(crate) mod discovered;
+pub(crate) mod dontcache;
 pub(crate) mod fault;
 pub(crate) mod mmap;
 pub(crate) mod null;

@@ -103,7 +103,10 @@ impl Session {
             self.do_task(&Task::Flush, options, None).1?;
             self.dirty = false;
         }
-        if workload.access == Access::Direct {
+        if workload.engine == Engine::Dontcache {
+            // Pages that others left in the cache stay there, and would be read from it.
+            self.evict(options)?;
+        } else if workload.access == Access::Direct {
             if fresh {
                 self.evict(options)?;
             }

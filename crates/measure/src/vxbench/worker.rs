@@ -4,6 +4,7 @@ use super::files::Opened;
 use crate::engine::buffer::{Buffer, HUGE, Stamp, mix};
 use crate::engine::content::Content;
 use crate::engine::discovered::Discovered;
+use crate::engine::dontcache;
 use crate::engine::mmap::Mmap;
 use crate::engine::psync::Psync;
 use crate::engine::{Action, Fault, Perform};
@@ -17,7 +18,6 @@ use ioscape_machine::clock::Clock;
 use ioscape_machine::crew::{DONE, FAULTED, leave};
 use ioscape_machine::shared::{Shared, bump, phase};
 use ioscape_schema::{Request, VxJob};
-use rustix::io::ReadWriteFlags;
 use std::fs::File;
 use std::io;
 use std::ops::Range;
@@ -25,9 +25,6 @@ use std::sync::atomic::Ordering;
 
 /// Words of one stream in the shared memory: its report, and the clock at its first and behind its last request.
 pub(crate) const STREAM_WORDS: usize = REPORT_WORDS + 2;
-
-/// `RWF_DONTCACHE` of linux/fs.h (kernel 6.14): the pages of the request leave the file cache when it is done.
-const DONTCACHE: ReadWriteFlags = ReadWriteFlags::from_bits_retain(0x80);
 
 /// Stack of a worker thread: the hot loop is shallow.
 const STACK_BYTES: usize = 512 << 10;
@@ -50,9 +47,7 @@ pub(crate) struct Plan<'a> {
 
 /// Whether the file system below `file` takes requests that leave nothing in the cache.
 pub(crate) fn takes_dontcache(file: &File) -> bool {
-    let mut byte = [0];
-    // Far behind the end, so that nothing is read that would be in the cache then.
-    rustix::io::preadv2(file, &mut [io::IoSliceMut::new(&mut byte)], 1 << 62, DONTCACHE).is_ok()
+    dontcache::probe(file).is_ok()
 }
 
 /// The descriptors through which the streams of one process reach one file.
@@ -243,7 +238,7 @@ impl Stream<'_> {
             return self.drive(&mut engine, repeat(), sync.as_ref());
         }
         let main = self.psync(ways.main, content())?;
-        let main = if ways.dontcache { main.with_flags(DONTCACHE) } else { main };
+        let main = if ways.dontcache { main.with_flags(dontcache::DONTCACHE) } else { main };
         match ways.direct {
             // Whole blocks are direct; what is left of a file behind them has no size that direct I/O takes.
             Some(direct) => {

@@ -3,6 +3,7 @@
 use crate::engine::buffer::{Buffer, Stamp, mix};
 use crate::engine::content::Content;
 use crate::engine::discovered::Discovered;
+use crate::engine::dontcache;
 use crate::engine::mmap::Mmap;
 use crate::engine::null::Null;
 use crate::engine::psync::Psync;
@@ -208,6 +209,14 @@ fn run_engine<S: FnMut() -> Request, K: Keep, C: Content>(
             let (set, write) = (plan.workload.unique_bytes, plan.writes());
             let file = plan.open(access)?;
             let mut engine = Mmap::new(&file, set, write, plan.buffer(number)?, content(0))?;
+            stream.wait_for_start();
+            drive(&mut engine, &mut source, stream)
+        }
+        Engine::Dontcache => {
+            let file = plan.open(access)?;
+            dontcache::check(&file)?;
+            let plain = Psync::new(file, plan.buffer(number)?, content(0));
+            let mut engine = plain.with_flags(dontcache::DONTCACHE);
             stream.wait_for_start();
             drive(&mut engine, &mut source, stream)
         }

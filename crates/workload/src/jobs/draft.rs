@@ -154,7 +154,7 @@ fn keys_of(error: &WorkloadError) -> [&'static str; 2] {
         WorkloadError::SizeTooLarge(_) => ["size_mean", "size_mean"],
         WorkloadError::Align { .. } => ["align_bytes", "size_mean"],
         WorkloadError::Depth(_) => ["queue_depth", "engine"],
-        WorkloadError::MappedAccess => ["access", "engine"],
+        WorkloadError::MappedAccess | WorkloadError::UncachedDirect => ["access", "engine"],
         WorkloadError::Discovered => ["direct_above_bytes", "engine"],
     }
 }

@@ -27,7 +27,7 @@
 //! | `read_frac`, `seq_frac` | a number from 0 to 1 |
 //! | `processes` or `process_num`, `queue_depth` | a whole number from 1 to 4096 |
 //! | `think_time` or `think_time_ns` | text such as `"10us"`, or a whole number of nanoseconds |
-//! | `engine` | `"psync"`, `"io_uring"`, `"mmap"`, `"null"` or `"sim"` |
+//! | `engine` | `"psync"`, `"io_uring"`, `"mmap"`, `"dontcache"`, `"null"` or `"sim"` |
 //! | `access` | `"buffered"`, `"direct"` or `"dsync"` |
 //! | `workers` | `"processes"` or `"threads"` |
 //! | `advice` | `"normal"`, `"random"` or `"sequential"`: what `posix_fadvise` is told |
