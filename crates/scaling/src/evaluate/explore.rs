@@ -44,6 +44,8 @@ fn phases<P: Probe>(exploration: &mut Exploration<'_, P>) -> Result<(), P::Error
     }
     interactions(exploration)?;
     exploration.begin(Phase::Rounds);
+    let ids = exploration.state.evidence.result_points();
+    rounds::repair(exploration, &ids, Need::Essential)?;
     set_sizes::decide_again(exploration)?;
     // A region that turned up only now has no curves yet.
     if region_curves::missing(exploration) > 0 {

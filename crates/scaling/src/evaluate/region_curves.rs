@@ -3,6 +3,7 @@
 use super::axis::Axis;
 use super::exploration::{Exploration, Need};
 use super::probe::Probe;
+use super::rounds;
 use super::sweep::{Refine, Sweep};
 use crate::judge::points::PointId;
 use crate::phase::Phase;
@@ -24,6 +25,9 @@ pub(crate) fn region_curves<P: Probe>(
         for sweep in &sweeps {
             exploration.sweep_refine(sweep)?;
         }
+        // What is in doubt comes before more of it.
+        let ids = exploration.state.evidence.result_points();
+        rounds::repair(exploration, &ids, Need::Ordinary)?;
         ends_again(exploration, &sweeps)?;
         for sweep in &sweeps {
             exploration.sweep_fill(sweep)?;
