@@ -34,8 +34,8 @@ mod witnesses;
 mod sample;
 
 pub use document::{
-    NotFinite, ReadError, csv, figure_names, figure_svg, from_json, html, joint_html, json,
-    landscape_svg, terminal,
+    NotFinite, ReadError, csv, figure_names, figure_svg, from_json, html, joint_html, joint_svg,
+    json, landscape_svg, terminal,
 };
 pub use openmetrics::openmetrics;
 pub use quantity::Quantity;

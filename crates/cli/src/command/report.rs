@@ -25,6 +25,10 @@ pub fn main(args: &ReportArgs) -> Result<(), Failure> {
     if let Some(name) = &args.figure {
         return output::print(&figure(&page(&args.results, &documents), name)?);
     }
+    let joint = args.svg.then(|| joint_picture(&args.results, &documents)).flatten();
+    if let Some(picture) = joint {
+        return output::print(&picture);
+    }
     for document in &documents {
         if args.csv {
             output::print(&ioscape_report::csv(document))?;
@@ -55,11 +59,21 @@ fn page(paths: &[PathBuf], documents: &[Document]) -> String {
     if let [one] = documents {
         return ioscape_report::html(one, output::quantity());
     }
+    let named = named(paths, documents);
+    ioscape_report::joint_html(&named, env!("CARGO_PKG_VERSION"), output::quantity())
+}
+
+/// Several evaluations in one picture, each called after its file.
+fn joint_picture(paths: &[PathBuf], documents: &[Document]) -> Option<String> {
+    ioscape_report::joint_svg(&named(paths, documents), output::quantity())
+}
+
+/// The documents by the names of their files.
+fn named<'a>(paths: &[PathBuf], documents: &'a [Document]) -> Vec<(String, &'a Document)> {
     let names = paths.iter().map(|path| {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         name.strip_suffix(".json")
             .map_or(name.clone(), |n| n.trim_end_matches(".ioscape").to_owned())
     });
-    let named: Vec<(String, &Document)> = names.zip(documents).collect();
-    ioscape_report::joint_html(&named, env!("CARGO_PKG_VERSION"), output::quantity())
+    names.zip(documents).collect()
 }

@@ -18,13 +18,12 @@ use std::fmt::Write as _;
 /// switch at the top of the page shows another one.
 pub fn joint_html(named: &[(String, &Document)], version: &str, quantity: Quantity) -> String {
     let named = unique(named);
-    let evaluated = named.iter().filter_map(|(name, document)| {
-        Some(EvaluatedSystem { name, evaluation: document.evaluation()? })
-    });
+    let evaluated = named.iter().filter_map(|(name, document)| EvaluatedSystem::of(name, document));
     let evaluated: Vec<EvaluatedSystem> = evaluated.collect();
     let mut sections = vec![
         Section::new("systems", "Systems", joint::systems(&named)),
         Section::new("findings", "Findings", joint::findings(&evaluated)),
+        Section::new("memory", "Share of memory", joint::memory(&evaluated)),
         Section::new("landscapes", "Landscapes", joint::landscapes(&evaluated)),
         Section::new("parameters", "Parameters", joint::parameters(&evaluated)),
         Section::new("runs", "Runs", joint::runs(&named)),

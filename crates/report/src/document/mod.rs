@@ -15,7 +15,7 @@ pub use figure_svg::{figure_names, figure_svg};
 pub use joint::joint_html;
 pub use json::{NotFinite, ReadError, from_json, json};
 pub use page::html;
-pub use svg::landscape_svg;
+pub use svg::{joint_svg, landscape_svg};
 pub use terminal::terminal;
 
 #[cfg(test)]

@@ -59,6 +59,8 @@ fn systems_stand_side_by_side() {
         assert!(landscapes.contains(&format!("<li data-name=\"{name}\"")), "{name}");
         assert!(section("findings").contains(&format!("<th scope=\"col\">{name}</th>")));
     }
+    assert!(section("findings").contains("as a share of memory"));
+    assert_eq!(section("memory").matches("<figure").count(), 1);
     // Three mixes, and for each a table of the points of both systems.
     assert_eq!(landscapes.matches("<figure").count(), 3);
     // Each in three quantities, of which response times have two lines.

@@ -1,6 +1,7 @@
 //! The landscape of a system as one picture that stands alone, for a README or a slide.
 
 use crate::outcome;
+use crate::overlay::{EvaluatedSystem, over_sets};
 use crate::plot::{Chart, Frame, text_width};
 use crate::quantity::Quantity;
 use crate::text::{esc, inert, short_time};
@@ -13,20 +14,38 @@ const HEIGHT: f64 = 540.0;
 /// Around what is drawn.
 pub(super) const EDGE: f64 = 28.0;
 
+/// Several evaluated systems in one picture, a line for each: the quantity against the size of the set with the mix of the focal
+/// vectors (self-scaling figure 10). `None` where fewer than two of the documents hold an evaluation.
+pub fn joint_svg(named: &[(String, &Document)], quantity: Quantity) -> Option<String> {
+    let systems = named.iter().filter_map(|(name, document)| EvaluatedSystem::of(name, document));
+    let systems: Vec<EvaluatedSystem> = systems.collect();
+    if systems.len() < 2 {
+        return None;
+    }
+    let chart = over_sets(quantity, "Half reads", &systems, |one| &one.unique_bytes_curve);
+    let title = format!("{} systems", systems.len());
+    let about = format!("{} against the size of the set, half reads", quantity.heading());
+    Some(picture(&title, &about, chart))
+}
+
 /// The quantity against the size of the set, with regions and borders, as a standalone SVG.
 ///
 /// The picture brings its own background and both themes, so that it is readable on white and dark pages.
 /// A document without an evaluation gives a picture that says so.
 pub fn landscape_svg(document: &Document, quantity: Quantity) -> String {
-    let mut out = sheet(WIDTH, HEIGHT);
     let name = short(&inert(&outcome::subject(document)));
+    picture(&name, &subtitle(document), chart(document, quantity))
+}
+
+fn picture(title: &str, subtitle: &str, chart: Option<Chart>) -> String {
+    let mut out = sheet(WIDTH, HEIGHT);
     let _ = write!(
         out,
         r#"<text class="head" x="{EDGE}" y="42">{}</text><text class="sub" x="{EDGE}" y="64">{}</text>"#,
-        esc(&name),
-        esc(&subtitle(document))
+        esc(title),
+        esc(subtitle)
     );
-    match chart(document, quantity) {
+    match chart {
         Some(chart) => {
             key(&mut out, &chart);
             let frame = Frame { width: WIDTH - 2.0 * EDGE, height: HEIGHT - 84.0 - EDGE / 2.0 };
@@ -114,6 +133,12 @@ mod tests {
         roxmltree::Document::parse(&figure).unwrap();
         assert!(figure.contains("ten machines of 1990") && !figure.contains("no evaluation"));
         assert!(landscape_svg(&sample::evaluated(), Quantity::Iops).contains("write 26 MiB"));
+        let document = sample::evaluated();
+        let named = ["here", "there"].map(|name| (name.to_owned(), &document));
+        let both = joint_svg(&named, Quantity::Iops).unwrap();
+        roxmltree::Document::parse(&both).unwrap();
+        assert!(both.contains("2 systems") && both.contains(">here<") && both.contains(">there<"));
+        assert!(joint_svg(&named[..1], Quantity::Iops).is_none());
         assert_eq!(short(&"x".repeat(200)).chars().count(), 56);
     }
 }

@@ -5,10 +5,10 @@ use super::sections::scales;
 use super::tables::table;
 use crate::figures::{focal_point, share_y};
 use crate::outcome;
-use crate::overlay::{EvaluatedSystem, RegionEnd, over_parameter, over_sets};
+use crate::overlay::{EvaluatedSystem, RegionEnd, over_memory, over_parameter, over_sets};
 use crate::plot::{Chart, Frame, Scale, Unit};
 use crate::quantity::Quantity;
-use crate::text::{bounded, policy, ratio, run_name, short_time};
+use crate::text::{bounded, percent, policy, ratio, run_name, short_time};
 use ioscape_schema::units::{Bytes, Count, Rate};
 use ioscape_schema::{Bounded, Document, Evaluation, Parameter, Point, Region, RegionFinding};
 
@@ -63,9 +63,13 @@ pub fn findings(systems: &[EvaluatedSystem]) -> String {
         return String::new();
     }
     let all: Vec<&Evaluation> = systems.iter().map(|system| system.evaluation).collect();
-    let rows: [Row<Evaluation>; 10] = [
-        ("Cache for reads", |e| e.findings.read_cache_bytes.as_ref().map(size)),
-        ("Cache for writes", |e| e.findings.write_cache_bytes.as_ref().map(size)),
+    let of_memory: [Row<EvaluatedSystem>; 4] = [
+        ("Cache for reads", |s| s.evaluation.findings.read_cache_bytes.as_ref().map(size)),
+        ("... as a share of memory", |s| share(s, s.evaluation.findings.read_cache_bytes)),
+        ("Cache for writes", |s| s.evaluation.findings.write_cache_bytes.as_ref().map(size)),
+        ("... as a share of memory", |s| share(s, s.evaluation.findings.write_cache_bytes)),
+    ];
+    let rows: [Row<Evaluation>; 8] = [
         ("Write policy", |e| e.findings.write_policy.map(|found| policy(found).to_owned())),
         ("Flush slowdown", |e| {
             let found = e.findings.flush_slowdown.as_ref()?;
@@ -80,8 +84,33 @@ pub fn findings(systems: &[EvaluatedSystem]) -> String {
     ];
     let head = ["Finding"].into_iter().chain(systems.iter().map(|system| system.name));
     let head: Vec<&str> = head.collect();
-    format!("<h2>Findings</h2>{}", table("words", &head, known_rows(&rows, &all).into_iter()))
+    let whole: Vec<&EvaluatedSystem> = systems.iter().collect();
+    let mut cells = known_rows(&of_memory, &whole);
+    cells.extend(known_rows(&rows, &all));
+    format!("<h2>Findings</h2>{}", table("words", &head, cells.into_iter()))
 }
+
+fn share(system: &EvaluatedSystem, cache: Option<Bounded>) -> Option<String> {
+    let found = system.share_of_memory(cache.as_ref())?;
+    Some(bounded(&percent(found.value), &percent(found.low), &percent(found.high)))
+}
+
+/// The cache as a share of memory; only where more than one system tells.
+pub fn memory(systems: &[EvaluatedSystem]) -> String {
+    let Some(chart) = over_memory(systems).filter(|chart| chart.series.len() > 1) else {
+        return String::new();
+    };
+    let figure = Figure {
+        id: "memory",
+        title: "File cache for reads as a share of memory",
+        caption: "100 %: all memory serves as a cache. Error bars are the bounds of the cache's border.",
+        scales: &[Scale::Linear],
+    };
+    let drawn = figure.html(|_| two_sizes(&chart, MEMORY), &legend(&chart.series, ""));
+    format!("<h2>Share of memory</h2>{drawn}")
+}
+
+const MEMORY: Frame = Frame { width: 1080.0, height: 300.0 };
 
 fn size(found: &Bounded) -> String {
     let [value, low, high] = [found.value, found.low, found.high].map(|b| Bytes(b).to_string());
