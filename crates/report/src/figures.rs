@@ -315,6 +315,7 @@ mod tests {
             region.curves.seq_frac[0].measurement.throughput_bytes_per_s = values[0];
             region.curves.seq_frac[1].measurement.throughput_bytes_per_s = values[1];
             region.curves.seq_frac.truncate(2);
+            region.curves.seq_frac.iter_mut().for_each(|point| point.rounds.clear());
             let curves = &mut region.curves;
             for curve in [&mut curves.size_mean, &mut curves.read_frac, &mut curves.process_num] {
                 curve.clear();
