@@ -156,7 +156,7 @@ pub struct ErrorFigures {
     /// Median without the workloads near a border between regions (figures 15 and 24); absent when none is left.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub enhanced_median_error: Option<f64>,
-    /// Share of the workloads that fall into the 90 % interval; absent for a model without intervals.
+    /// Share of the single measurements that fall into the 90 % interval; absent for a model without intervals.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interval90_coverage: Option<f64>,
 }

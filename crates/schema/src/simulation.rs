@@ -88,9 +88,9 @@ pub struct SimulatedCell {
     /// Commands that a disk takes at once, where it is more than one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queue_depth: Option<u32>,
-    /// Mean share of the time in which a drive has a command; 0 in files of before it was kept.
-    #[serde(default)]
-    pub utilization: f64,
+    /// Mean share of the time in which a drive has a command; absent in files of before it was kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub utilization: Option<f64>,
     /// Against the recorded times, where every trace was simulated on a drive of its own; otherwise it is told once for all cells.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agreement: Option<SimulationAgreement>,

@@ -273,7 +273,7 @@ impl<'a> Cell<'a> {
         };
         let work = self.stream.work();
         let all_ns = self.until_ns as f64 * work.drives as f64;
-        let utilization = if all_ns > 0.0 { work.busy_ns as f64 / all_ns } else { 0.0 };
+        let utilization = (all_ns > 0.0).then(|| work.busy_ns as f64 / all_ns);
         SimulatedCell { utilization, energy_j: self.energy_j(), ..kept }
     }
 

@@ -636,7 +636,7 @@ class ErrorFigures:
     p90_error: float
     # Median without the workloads near a border between regions (figures 15 and 24); absent when none is left.
     enhanced_median_error: Optional[float] = None
-    # Share of the workloads that fall into the 90 % interval; absent for a model without intervals.
+    # Share of the single measurements that fall into the 90 % interval; absent for a model without intervals.
     interval90_coverage: Optional[float] = None
 
 
@@ -1487,7 +1487,7 @@ class SimulatedCell:
     energy_j: Optional[float] = None
     # Commands that a disk takes at once, where it is more than one.
     queue_depth: Optional[int] = None
-    # Mean share of the time in which a drive has a command; 0 in files of before it was kept.
+    # Mean share of the time in which a drive has a command; absent in files of before it was kept.
     utilization: Optional[float] = None
     # Bytes programmed into flash for every byte written, of a solid-state drive.
     write_amplification: Optional[float] = None
@@ -1982,7 +1982,7 @@ class Validation:
     enhanced_median_error: Optional[float] = None
     # Median error of the default model over `repeatability_error`: at 1 it is as good as measuring once more.
     error_over_repeatability: Optional[float] = None
-    # Share of the workloads that fall into the 90 % interval; absent for a model without intervals.
+    # Share of the single measurements that fall into the 90 % interval; absent for a model without intervals.
     interval90_coverage: Optional[float] = None
     # The same figures for every model: `default`, `product`, `orthogonal`, `single_point`.
     models: Optional[dict[str, ErrorFigures]] = None

@@ -93,7 +93,7 @@ fn cells(simulation: &Simulation) -> String {
             time(elapsed.write.mean_ns),
             time(elapsed.all.p50_ns as f64),
             time(elapsed.all.p99_ns as f64),
-            percent(cell.utilization),
+            cell.utilization.map_or("\u{2013}".to_owned(), percent),
             percent(cell.absorbed_bytes as f64 / cell.written_bytes.max(1) as f64),
             cell.energy_j.map_or("\u{2013}".to_owned(), charts::energy),
         ]

@@ -55,7 +55,6 @@ fn policies(simulation: &Simulation) -> Vec<Column> {
         numbers("writes", |c| Nanos(c.physical.write.mean_ns).to_string()),
         numbers("Elapsed", |c| Nanos(c.elapsed.all.mean_ns).to_string()),
         numbers("p99", |c| Nanos(c.elapsed.all.p99_ns as f64).to_string()),
-        numbers("Busy", |c| percent(c.utilization)),
         numbers("Absorbed", |c| percent(c.absorbed_bytes as f64 / c.written_bytes.max(1) as f64)),
     ]
 }
@@ -72,7 +71,7 @@ fn drives(simulation: &Simulation, style: &Style) -> Vec<Column> {
         numbers("Response", |c| Nanos(c.elapsed.all.mean_ns).to_string()),
         numbers("p50", |c| Nanos(c.elapsed.all.p50_ns as f64).to_string()),
         numbers("p99", |c| Nanos(c.elapsed.all.p99_ns as f64).to_string()),
-        numbers("Busy", |c| percent(c.utilization)),
+        numbers("Busy", |c| c.utilization.map_or(String::new(), percent)),
     ];
     if simulation.cells.iter().any(|c| c.energy_j.is_some()) {
         let energy = |c: &SimulatedCell| c.energy_j.map_or(String::new(), charts::energy);
