@@ -24,8 +24,8 @@ const NOT_RUN: [(&str, &str); 10] = [
     ("--disk", "names a disk of the reader's trace"),
 ];
 
-/// Words that are replaced by smaller ones.
-const SMALLER: [(&str, &str); 12] = [
+/// Words that are replaced by smaller ones, or by what the shell would make of them.
+const SMALLER: [(&str, &str); 13] = [
     ("1G", "1M"),
     ("32G", "1M"),
     ("2G", "4M"),
@@ -38,6 +38,7 @@ const SMALLER: [(&str, &str); 12] = [
     ("2h", "1h"),
     ("12h", "60ms"),
     ("/var/lib/db", "."),
+    ("part*.ioscape-state", "part0.ioscape-state"),
 ];
 
 /// What is put behind a command that does not say it, so that it ends soon.
@@ -161,13 +162,14 @@ fn furnish(folder: &Path) {
     put("random.csv", &format!("{head}{row}"));
     let rows = ["run", "jobs.toml", ".", "--rows", "trace.parquet"];
     done(&[&rows[..], &["-o", "before.ioscape.json"]].concat(), folder);
-    for name in ["week.srt", "db.parquet", "rows.parquet"] {
+    for name in ["week.srt", "db.parquet", "rows.parquet", "t.parquet"] {
         fs::copy(folder.join("trace.parquet"), folder.join(name)).expect("a copy");
     }
     for name in ["after", "main", "branch", "baseline"] {
         let to = folder.join(format!("{name}.ioscape.json"));
         fs::copy(folder.join("before.ioscape.json"), to).expect("a copy");
     }
+    done(&["trace", "analyze", "week.srt", "--state", "part0.ioscape-state"], folder);
     done(&["characterize", "-o", "sort.ioscape.json", "--", "sort", "-o", "out", "in"], folder);
     fs::copy(folder.join("sort.ioscape.json"), folder.join("db.ioscape.json")).expect("a copy");
 }
