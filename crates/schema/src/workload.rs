@@ -454,12 +454,14 @@ mod tests {
         for other in [
             Workload { engine: Engine::Mmap, ..chooses.clone() },
             Workload { engine: Engine::Dontcache, ..chooses.clone() },
-            Workload { engine: Engine::Dontcache, access: Access::Direct, ..Workload::default() },
             Workload { engine: Engine::IoUring, ..chooses.clone() },
             Workload { access: Access::Direct, ..chooses },
         ] {
             assert_eq!(other.validate(), Err(WorkloadError::Discovered));
         }
+        let uncached =
+            Workload { engine: Engine::Dontcache, access: Access::Direct, ..Workload::default() };
+        assert_eq!(uncached.validate(), Err(WorkloadError::UncachedDirect));
     }
 
     #[test]

@@ -76,7 +76,7 @@ fn results_without_a_name_find_one_each() {
         write(destination, TRACE_MARK).unwrap();
     }
     let names = destinations.each_ref().map(|p| p.path().file_name().unwrap().to_owned());
-    assert_eq!(names, ["a.ioscape.json", "a-2.ioscape.json", "a-3.ioscape.json"]);
+    assert_eq!(names, ["a.ioscape.json", "a.2.ioscape.json", "a.3.ioscape.json"]);
     destinations[1].remove();
     assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 2);
 }

@@ -25,6 +25,10 @@ pub(crate) fn region_curves<P: Probe>(
         for sweep in &sweeps {
             exploration.sweep_refine(sweep)?;
         }
+        // The search over all parameters was asked for, and needs the time; the curves are completed behind it.
+        if exploration.options.all_parameters {
+            continue;
+        }
         // What is in doubt comes before more of it.
         let ids = exploration.state.evidence.result_points();
         rounds::repair(exploration, &ids, Need::Ordinary)?;

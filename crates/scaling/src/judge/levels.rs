@@ -105,10 +105,36 @@ pub(crate) fn judged(evidence: &Evidence, range: [f64; 2], asks: bool) -> Judged
         return Judged { borders: by_rules, ranges: rule_ranges, counts, telling };
     }
     let posterior = posterior(evidence, held(evidence), range);
+    let of_levels = confirmed(posterior.borders(), &by_rules);
     let in_memory = by_rules.into_iter().filter(|b| b.border.in_memory);
-    let borders = sorted(posterior.borders().into_iter().chain(in_memory).collect());
+    let borders = sorted(of_levels.into_iter().chain(in_memory).collect());
     let ranges = ranges(&borders, range);
     Judged { borders, ranges, counts: posterior.level_counts(), telling: posterior.telling() }
+}
+
+/// A slower level whose border is for writes alone must be slower by this factor, or the rules must see its border as well:
+/// writes also slow down gradually, without the end of any cache, where a flush finds more to write in a larger set.
+const WRITES_ALONE: f64 = 2.0;
+
+/// Two borders are the same if they are no further apart than this factor.
+const SAME_BORDER: f64 = 1.5;
+
+/// The posterior's borders without those of writes alone that are mild and that the rules do not see. Their number of regions
+/// then differs from the posterior's, so that none is said.
+fn confirmed(borders: Vec<SetBorder>, by_rules: &[SetBorder]) -> Vec<SetBorder> {
+    let near = |one: &SetBorder, other: &SetBorder| {
+        let factor = one.border.unique_bytes / other.border.unique_bytes;
+        factor.max(1.0 / factor) <= SAME_BORDER
+    };
+    let is_of = |one: &SetBorder, operation| one.border.operation == operation;
+    let reads: Vec<SetBorder> =
+        borders.iter().copied().filter(|b| is_of(b, BorderOperation::Read)).collect();
+    let is_confirmed = |one: &SetBorder| {
+        one.border.ratio >= WRITES_ALONE
+            || reads.iter().any(|read| near(one, read))
+            || by_rules.iter().any(|rule| is_of(one, rule.border.operation) && near(one, rule))
+    };
+    borders.into_iter().filter(is_confirmed).collect()
 }
 
 /// Finds the levels again in evidence that has more rounds; the regions keep their focal vectors and their curves.

@@ -134,7 +134,7 @@ fn values_of_the_wrong_kind_are_refused_with_place_and_remedy() {
         ),
         (
             "engine = \"spdk\"",
-            "3, column 10: job \"j\": engine: unknown engine \"spdk\": one of psync, io_uring, mmap, null, sim",
+            "3, column 10: job \"j\": engine: unknown engine \"spdk\": one of psync, io_uring, mmap, dontcache, null, sim",
         ),
         ("engine = 1", "3, column 10: job \"j\": engine is 1, but must be text in quotes"),
         (

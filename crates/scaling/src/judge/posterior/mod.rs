@@ -206,8 +206,8 @@ mod tests {
 
     #[test]
     fn runs_that_only_computed_speak_against_a_border() {
-        let with = judged(&curve(2.0, 0.1, 0.0));
-        let without = judged(&curve(2.0, 0.1, f64::INFINITY));
+        let with = judged(&curve(3.0, 0.1, 0.0));
+        let without = judged(&curve(3.0, 0.1, f64::INFINITY));
         assert!(probability(&with, 1) < 0.05, "{:?}", with.level_counts());
         assert!(probability(&without, 1) > 0.95, "{:?}", without.level_counts());
     }
