@@ -91,7 +91,7 @@ def test_a_generated_trace_cut_at_arbitrary_places(cluster, generated, tmp_path)
         out = tmp_path / f"{shards}.json"
         spark.analyze(cluster, [str(generated)], out, at_ns=[draw.randrange(last) for _ in range(shards - 1)], fan_in=fan_in)
         assert of_the_trace(out.read_text()) == alone(generated)
-    spark.analyze(cluster, [str(generated)], out, shards=7)
+    spark.analyze(cluster, [os.path.relpath(generated)], out, shards=7)
     assert of_the_trace(out.read_text()) == alone(generated)
 
 

@@ -127,7 +127,7 @@ def sweep(spark: Any, traces: Sequence[str], drives: Sequence[str], caches: Sequ
                 load(place)
             except (Misuse, ValueError):
                 raise Misuse(f"{place} is no result of ioscape: give --force to replace it") from None
-    words = [[os.path.abspath(path), "--drive", drive, *(["--cache", cache] if cache else []), *options]
+    words = [[os.path.abspath(path), "--drive", os.path.abspath(drive) if os.path.exists(drive) else drive, *(["--cache", cache] if cache else []), *options]
              for path, drive, cache in combinations]
     tasks = spark.sparkContext.parallelize(list(enumerate(words)), len(words)).map(lambda one: work.simulated(*one))
     pieces = sorted(_carried_out(tasks.collect), key=lambda piece: piece.position)

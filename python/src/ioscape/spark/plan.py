@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import json
 import math
+import os
 from dataclasses import dataclass
 from typing import Any, Optional, Sequence
 
@@ -76,8 +77,19 @@ def _footer(path: str) -> _Part:
     place = _columns(path, metadata)
     told = json.loads((metadata.metadata or {}).get(b"ioscape.trace", b"{}"))
     groups = [metadata.row_group(at) for at in range(metadata.num_row_groups)]
-    return _Part(path, told.get("started_unix_ns"), tuple(one["name"] for one in told.get("devices", [])),
-                 tuple((_first(path, group, place), group.num_rows) for group in groups))
+    names = tuple(one["name"] for one in told.get("devices", [])) or _numbered(metadata, groups)
+    return _Part(path, told.get("started_unix_ns"), names, tuple((_first(path, group, place), group.num_rows) for group in groups))
+
+
+def _numbered(metadata: Any, groups: Sequence[Any]) -> tuple[str, ...]:
+    """The disks of a file without a table of them, as far as all its row groups tell their numbers; none where one does not."""
+    places = [at for at in range(metadata.num_columns) if metadata.schema.column(at).path == "device"]
+    if not places:
+        return ("disk 0",)
+    told = [group.column(places[0]).statistics for group in groups]
+    if any(one is None or not one.has_min_max for one in told):
+        return ()
+    return tuple(f"disk {at}" for at in range(1 + max((int(one.max) for one in told), default=0)))
 
 
 def _columns(path: str, metadata: Any) -> int:
@@ -135,10 +147,11 @@ def plan(patterns: Sequence[str], shards: Optional[int] = None, at_ns: Optional[
         groups = [group for part in trace for group in part.groups]
         share = max(1, round(wanted * sum(count for _, count in groups) / rows))
         times = sorted(set(at_ns)) if at_ns is not None else cuts(groups, share)
-        disks: list[Optional[int]] = list(range(max(1, len(trace[0].devices)))) if by_disk else [None]
-        if by_disk and any(part.devices != trace[0].devices for part in trace):
-            raise Misuse("the files have different tables of disks, so disks cannot be told apart by number: shard them by time alone")
-        paths = tuple(part.path for part in trace)
+        if by_disk and (not trace[0].devices or any(part.devices != trace[0].devices for part in trace)):
+            raise Misuse("the files do not all tell the same disks, so disks cannot be told apart by number: shard them by time alone")
+        disks: list[Optional[int]] = list(range(len(trace[0].devices))) if by_disk else [None]
+        # Executors work in directories of their own.
+        paths = tuple(os.path.abspath(part.path) for part in trace)
         for disk in disks:
             for begin, end in zip([None, *times], [*times, None]):
                 found.append(Shard(len(found), paths, begin, end, disk))
