@@ -1,9 +1,9 @@
 //! A traced application to predict: from a trace, or from what `ioscape characterize` found.
 
-use crate::args::{PredictArgs, RowsArgs};
 use crate::failure::Failure;
 use crate::output;
 use crate::traces::{self, Rows};
+use ioscape_arguments::{PredictArgs, RowsArgs};
 use ioscape_scaling::system::{ChangedSystem, NotPredicted};
 use ioscape_schema::{Access, AccessPattern, Outcome, Parameter, Prediction, Workload};
 use ioscape_trace::PatternBuilder;

@@ -1,8 +1,8 @@
 //! The workloads to predict: given by parameters, by the name of a set, or in a file.
 
-use crate::args::{AskedArgs, VDBENCH, WaysArgs, WorkloadArgs};
 use crate::failure::Failure;
 use crate::output;
+use ioscape_arguments::{AskedArgs, VDBENCH, WaysArgs, WorkloadArgs};
 use ioscape_scaling::workload_sets;
 use ioscape_schema::{Access, Outcome, Parameter, Workload};
 use ioscape_workload::fio::parse_fio_jobs;

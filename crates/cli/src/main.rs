@@ -1,7 +1,6 @@
 //! The command `ioscape`: reads the arguments, wires the crates together, and owns no idea of its own.
 
 mod application;
-mod args;
 mod asked;
 mod command;
 mod drives;
@@ -13,7 +12,7 @@ mod relay;
 mod save;
 mod traces;
 
-use args::Command;
+use ioscape_arguments::Command;
 use ioscape_schema::text::inert;
 use ioscape_study::resume::GivenOptions;
 use std::ffi::OsString;
@@ -24,7 +23,7 @@ fn main() -> ExitCode {
     if let Some(code) = command::os::step() {
         return code;
     }
-    let (cli, typed) = match args::parse(words()) {
+    let (cli, typed) = match ioscape_arguments::parse(words()) {
         Ok(parsed) => parsed,
         Err(error) => return failure::of_arguments(&error),
     };

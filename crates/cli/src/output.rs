@@ -1,7 +1,7 @@
 //! Where results go: standard output, and files that are written whole or not at all.
 
-use crate::args::{DisplayArgs, Metric};
 use crate::failure::Failure;
+use ioscape_arguments::{DisplayArgs, Metric};
 use ioscape_machine::input::read_text;
 use ioscape_machine::terminal;
 use ioscape_report::Quantity;

@@ -1,8 +1,8 @@
 //! Documents as outputs: the result file, the page, and standard output.
 
-use crate::args::ResultArgs;
 use crate::failure::{Failure, both};
 use crate::output;
+use ioscape_arguments::ResultArgs;
 use ioscape_machine::output::{Destination, Names, Outputs};
 use ioscape_schema::Document;
 

@@ -1,9 +1,9 @@
 //! Keeps what was measured: saves the document after every step, and writes and prints it in the end.
 
-use crate::args::ResultArgs;
 use crate::failure::{Failure, both};
 use crate::output;
 use crate::outputs::{self, PAGE, RESULT};
+use ioscape_arguments::ResultArgs;
 use ioscape_machine::error::Error as MeasureError;
 use ioscape_machine::output::{Destination, Outputs, SavedOutputs};
 use ioscape_schema::{Document, Evaluation, Outcome, Warning, WarningKind};

@@ -4,6 +4,12 @@ use ioscape_schema::tally::{Interval, Looks, StopRule, interval, mean};
 use ioscape_schema::{
     Client, Clients, Direction, Measurement, ResponseTime, Stop, Warning, WarningKind, Workload,
 };
+use serde::Deserialize;
+
+/// Half the interval of the sum that is narrow enough, over the throughput.
+const CONFIDENCE: f64 = 0.03;
+/// Shortest measured part that clients agree on, in seconds.
+const LEAST_S: f64 = 0.5;
 
 /// A client straggles below this share of the median client.
 const STRAGGLES: f64 = 0.8;
@@ -11,7 +17,7 @@ const STRAGGLES: f64 = 0.8;
 const SKEW_MAX_NS: u64 = 1_000_000;
 
 /// What one client did in one window.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct ClientRun {
     /// Number of the client.
     pub rank: u32,
@@ -22,18 +28,27 @@ pub struct ClientRun {
     /// Bytes per second of each slice of the window; slices of all clients are equally long.
     pub rates: Vec<f64>,
     /// When its measured part began, in nanoseconds since 1970 by the first client's clock.
+    #[serde(default)]
     pub began_unix_ns: i64,
 }
 
 /// What all clients did in one window.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 pub struct Window {
     /// The clients.
+    #[serde(rename = "clients")]
     pub runs: Vec<ClientRun>,
     /// Seconds that agreeing took.
+    #[serde(default)]
     pub coordination_s: f64,
     /// By how much offsets of clocks may be wrong, in nanoseconds.
+    #[serde(default)]
     pub clock_error_ns: u64,
+}
+
+/// When the sum of clients is known well enough: measured for `min_s` to `cap_s` seconds, but never too short to agree on.
+pub fn rule(min_s: f64, cap_s: f64) -> StopRule {
+    StopRule { min_s: min_s.max(LEAST_S), cap_s: cap_s.max(LEAST_S), confidence: CONFIDENCE }
 }
 
 /// Windows of one workload, until the sum of the clients is known well enough.
@@ -338,5 +353,16 @@ mod tests {
         assert!((clients.fairness - 1.0).abs() < 1e-9);
         assert!(clients.each.iter().all(|client| !client.straggles));
         assert!(found.warnings.iter().any(|one| one.message == "the clients began 5.6 ms apart"));
+    }
+
+    #[test]
+    fn a_window_is_read_as_whoever_leads_the_clients_writes_it() {
+        let one = run(1, 1e8, 0.0);
+        let client = serde_json::json!({"rank": 1, "host": "h1", "measurement": one.measurement, "rates": one.rates,
+            "began_unix_ns": one.began_unix_ns});
+        let text = serde_json::json!({"clients": [client], "coordination_s": 0.1, "clock_error_ns": 20_000});
+        let read: Window = serde_json::from_value(text).expect("a window");
+        assert_eq!(read, Window { runs: vec![one], coordination_s: 0.1, clock_error_ns: 20_000 });
+        assert!(serde_json::from_str::<Window>(r#"{"ready": true}"#).is_err());
     }
 }

@@ -1,10 +1,10 @@
 //! `ioscape ab`: two directories or two job files, measured in turns until it is certain which is faster.
 
-use crate::args::{AbArgs, WorkloadArgs};
 use crate::asked::{described_twice, jobs_of};
 use crate::failure::{Failure, both};
 use crate::machine::{Machine, RunLength};
 use crate::{output, outputs};
+use ioscape_arguments::{AbArgs, WorkloadArgs};
 use ioscape_machine::interrupt;
 use ioscape_schema::{Document, Environment, SystemComparison, Workload};
 use ioscape_study::ab::{Interleaving, paired};

@@ -1,11 +1,11 @@
 //! `ioscape calibrate`: fits a drive to one half of a measured trace and judges it on the other.
 
-use crate::args::CalibrateArgs;
 use crate::drives::DriveFiles;
 use crate::failure::Failure;
 use crate::output;
 use crate::outputs::{self, RESULT};
 use crate::traces::Rows;
+use ioscape_arguments::CalibrateArgs;
 use ioscape_machine::interrupt;
 use ioscape_machine::terminal::Progress;
 use ioscape_schema::text::DRIVE_MARK;

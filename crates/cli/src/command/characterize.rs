@@ -1,9 +1,9 @@
 //! `ioscape characterize`: runs a command, watches its calls, and describes its workload.
 
-use crate::args::CharacterizeArgs;
 use crate::failure::{Failure, both};
 use crate::output;
 use crate::outputs;
+use ioscape_arguments::CharacterizeArgs;
 use ioscape_machine::environment;
 use ioscape_machine::interrupt;
 use ioscape_machine::output::Outputs;

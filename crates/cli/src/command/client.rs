@@ -3,11 +3,11 @@
 //! Lines of JSON on standard input: `{"workload", "seconds"}` asks, `{"begin_unix_ns"}` agrees on the beginning. On standard output:
 //! `{"client"}` once, `{"ready"}` when the workload has warmed up, then `{"measurement", "rates", "began_unix_ns"}`, or `{"failed"}`.
 
-use crate::args::ClientArgs;
 use crate::failure::Failure;
 use crate::machine::{Machine, RunLength};
 use crate::output;
 use crate::relay::say;
+use ioscape_arguments::ClientArgs;
 use ioscape_machine::interrupt;
 use ioscape_measure::session::Together;
 use ioscape_schema::Workload;

@@ -1,11 +1,11 @@
 //! `ioscape compare`: results of one kind compared row by row, evaluated systems also workload by workload and by price.
 
 use super::predict::refused;
-use crate::args::CompareArgs;
 use crate::asked::{Asked, asked, paper};
 use crate::failure::Failure;
 use crate::output;
 use crate::outputs;
+use ioscape_arguments::CompareArgs;
 use ioscape_scaling::System;
 use ioscape_scaling::system::names;
 use ioscape_schema::{Document, MeasuredComparison, Outcome, SystemComparison};

@@ -1,9 +1,9 @@
 //! `ioscape doctor`: what this machine allows, what is missing and what to do.
 
-use crate::args::DoctorArgs;
 use crate::failure::{Failure, both};
 use crate::output;
 use crate::outputs;
+use ioscape_arguments::DoctorArgs;
 use ioscape_machine::{doctor, environment};
 
 /// Runs the command.

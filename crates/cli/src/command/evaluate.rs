@@ -1,12 +1,12 @@
 //! `ioscape evaluate`: the self-scaling evaluation of a real target, saved after every point.
 
 use super::single_writer;
-use crate::args::EvaluateArgs;
 use crate::failure::Failure;
 use crate::machine::{self, Machine};
 use crate::output;
 use crate::outputs;
 use crate::save::{Keeper, Work};
+use ioscape_arguments::EvaluateArgs;
 use ioscape_machine::TargetFacts;
 use ioscape_machine::environment::identity;
 use ioscape_machine::error::Error as MeasureError;

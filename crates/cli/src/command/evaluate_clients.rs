@@ -1,12 +1,12 @@
 //! `ioscape evaluate --clients`: the self-scaling evaluation of storage that several clients share and load together.
 
 use super::evaluate::{announce, limits, names, resolved, settings_of};
-use crate::args::EvaluateArgs;
 use crate::failure::Failure;
 use crate::machine::{self, Machine};
 use crate::output;
 use crate::relay::{Relay, RelayError};
 use crate::save::{Keeper, Work};
+use ioscape_arguments::EvaluateArgs;
 use ioscape_machine::interrupt;
 use ioscape_machine::terminal::Progress;
 use ioscape_scaling::{EvaluationOptions, Probe, ProbeRequest};

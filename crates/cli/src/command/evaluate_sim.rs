@@ -1,10 +1,10 @@
 //! `ioscape evaluate sim:SYSTEM`: the self-scaling evaluation of a simulated system, in virtual time.
 
-use crate::args::EvaluateArgs;
 use crate::drives::DriveFiles;
 use crate::failure::Failure;
 use crate::output;
 use crate::save::{Keeper, Work};
+use ioscape_arguments::EvaluateArgs;
 use ioscape_machine::output::Outputs;
 use ioscape_machine::terminal::Progress;
 use ioscape_scaling::{EvaluationOptions, Probe, ProbeRequest, explore};

@@ -1,11 +1,11 @@
 //! `ioscape completions` and `ioscape man`: what packages install beside the program.
 
-use crate::args::{Cli, CompletionsArgs, ManArgs};
 use crate::failure::Failure;
 use crate::output;
 use crate::outputs::{self};
 use clap::{Command, CommandFactory};
 use clap_mangen::Man;
+use ioscape_arguments::{Cli, CompletionsArgs, ManArgs};
 use ioscape_schema::text::MANUAL_MARK;
 use std::io;
 

@@ -1,10 +1,10 @@
 //! `ioscape os`: the operating-system micro-benchmarks, rated and compared with those of 1990.
 
-use crate::args::OsArgs;
 use crate::failure::{Failure, both};
 use crate::output;
 use crate::outputs;
 use ioscape_andrew::Andrew;
+use ioscape_arguments::OsArgs;
 use ioscape_machine::interrupt;
 use ioscape_machine::terminal::Progress;
 use ioscape_osbench::{OsOptions, Outcome, Program};

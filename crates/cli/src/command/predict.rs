@@ -1,11 +1,11 @@
 //! `ioscape predict`: how fast workloads will be on evaluated systems, without running them.
 
 use crate::application::TracedApplication;
-use crate::args::{AskedArgs, PredictArgs, WhatIfArg, WorkloadArgs};
 use crate::asked::{Asked, asked};
 use crate::failure::Failure;
 use crate::output;
 use crate::outputs;
+use ioscape_arguments::{AskedArgs, PredictArgs, WhatIfArg, WorkloadArgs};
 use ioscape_scaling::System;
 use ioscape_scaling::model::ModelKind;
 use ioscape_scaling::system::{ChangedSystem, Exchange, NotPredicted};

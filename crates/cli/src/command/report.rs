@@ -1,9 +1,9 @@
 //! `ioscape report`: pages, pictures and tables of existing results.
 
-use crate::args::ReportArgs;
 use crate::failure::Failure;
 use crate::output;
 use crate::outputs;
+use ioscape_arguments::ReportArgs;
 use ioscape_schema::Document;
 use std::path::PathBuf;
 

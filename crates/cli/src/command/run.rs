@@ -1,12 +1,12 @@
 //! `ioscape run`: one workload given by options, or several from a job file.
 
-use crate::args::{RunArgs, WorkloadArgs};
 use crate::asked::{described_twice, jobs_of};
 use crate::failure::{Failure, both, verdict};
 use crate::machine::{Machine, RunLength};
 use crate::output;
 use crate::outputs;
 use crate::traces::{ROWS, ROWS_MOST, format_of_rows, write_rows};
+use ioscape_arguments::{RunArgs, WorkloadArgs};
 use ioscape_machine::error::Error as MeasureError;
 use ioscape_machine::interrupt;
 use ioscape_machine::output::{Destination, Names, Outputs, numbered};

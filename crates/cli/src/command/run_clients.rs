@@ -1,12 +1,12 @@
 //! `ioscape run --clients`: workloads that several clients run together on storage that they share.
 
 use super::run::{asked, conclude, save};
-use crate::args::RunArgs;
 use crate::failure::Failure;
 use crate::machine::{self, Machine};
 use crate::output;
 use crate::outputs;
 use crate::relay::Relay;
+use ioscape_arguments::RunArgs;
 use ioscape_machine::interrupt;
 use ioscape_machine::output::Outputs;
 use ioscape_schema::{Document, Measurement};

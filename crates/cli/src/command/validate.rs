@@ -1,11 +1,11 @@
 //! `ioscape validate`: measures random workloads over the evaluated space and shows how far off their predictions were.
 
-use crate::args::ValidateArgs;
 use crate::failure::Failure;
 use crate::machine::{Machine, RunLength};
 use crate::output;
 use crate::outputs;
 use crate::save::{self, Keeper};
+use ioscape_arguments::ValidateArgs;
 use ioscape_machine::environment::identity;
 use ioscape_machine::error::Error as MeasureError;
 use ioscape_machine::interrupt;

@@ -7,8 +7,8 @@ mod output;
 pub use files::Files;
 pub use output::{Output, ROWS, ROWS_MOST, format_of_rows, write_rows};
 
-use crate::args::RowsArgs;
 use crate::failure::Failure;
+use ioscape_arguments::RowsArgs;
 use ioscape_machine::interrupt;
 use ioscape_machine::terminal::Progress;
 use ioscape_schema::units::Count;

@@ -1,9 +1,9 @@
 //! `ioscape campaign run --dry-run`: what a campaign will take, at the pace of a short trial at each place.
 
-use crate::args::CampaignRunArgs;
 use crate::command::vxbench::run;
 use crate::failure::Failure;
 use crate::output;
+use ioscape_arguments::CampaignRunArgs;
 use ioscape_machine::target::ScratchFolder;
 use ioscape_measure::vxbench::Watch;
 use ioscape_schema::units::Seconds;

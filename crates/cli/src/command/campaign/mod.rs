@@ -4,11 +4,11 @@ mod forecast;
 
 use super::single_writer;
 use super::vxbench;
-use crate::args::{CampaignAction, CampaignArgs, CampaignRunArgs};
 use crate::failure::Failure;
 use crate::output;
 use crate::outputs;
 use crate::save::{Keeper, Work};
+use ioscape_arguments::{CampaignAction, CampaignArgs, CampaignRunArgs};
 use ioscape_machine::Clock;
 use ioscape_machine::environment;
 use ioscape_machine::environment::identity::{self, Identity};

@@ -3,12 +3,12 @@
 mod own_drives;
 mod pass;
 
-use crate::args::SimulateArgs;
 use crate::drives::DriveFiles;
 use crate::failure::Failure;
 use crate::output;
 use crate::outputs;
 use crate::traces::{ROWS, Rows, format_of_rows};
+use ioscape_arguments::SimulateArgs;
 use ioscape_machine::terminal::Progress;
 use ioscape_schema::{SimulatedCell, Simulation};
 use ioscape_simulate::cell::Setup;

@@ -1,12 +1,12 @@
 //! `ioscape simulate --own-drive`: every trace on the drive it was measured on, one row each.
 
 use super::pass::{begun, check_flash, finished_one, pass};
-use crate::args::SimulateArgs;
 use crate::drives::DriveFiles;
 use crate::failure::Failure;
 use crate::output;
 use crate::outputs;
 use crate::traces::Rows;
+use ioscape_arguments::SimulateArgs;
 use ioscape_schema::{SimulatedCell, Simulation};
 use ioscape_simulate::catalog::Files;
 use ioscape_simulate::cell::Setup;

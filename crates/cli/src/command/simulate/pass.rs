@@ -1,9 +1,9 @@
 //! One pass through a trace: every combination of every setup takes every row of it.
 
-use crate::args::SimulateArgs;
 use crate::failure::Failure;
 use crate::output;
 use crate::traces::{Output, Rows, format_of_rows};
+use ioscape_arguments::SimulateArgs;
 use ioscape_machine::output::Destination;
 use ioscape_machine::parallel;
 use ioscape_schema::{HostCacheAbsorption, Io, TraceInfo};

@@ -1,10 +1,10 @@
 //! `ioscape trace analyze`: one pass over a trace, shared by threads.
 
-use crate::args::AnalyzeArgs;
 use crate::failure::Failure;
 use crate::output;
 use crate::outputs;
 use crate::traces::{self, Rows};
+use ioscape_arguments::AnalyzeArgs;
 use ioscape_machine::output::Outputs;
 use ioscape_machine::parallel;
 use ioscape_machine::pipeline::pipeline;

@@ -1,10 +1,10 @@
 //! `ioscape trace characterize`: the workloads of five parameters that are nearest to a trace.
 
-use crate::args::CharacterizeTraceArgs;
 use crate::failure::{Failure, both};
 use crate::output;
 use crate::outputs;
 use crate::traces::{self, Rows};
+use ioscape_arguments::CharacterizeTraceArgs;
 use ioscape_trace::characterize::Characterizer;
 use ioscape_workload::characterize::fit;
 use ioscape_workload::jobs::job_file;

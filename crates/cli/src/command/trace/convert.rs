@@ -1,10 +1,10 @@
 //! `ioscape trace import` and `export`: from one format to another.
 
-use crate::args::{ExportArgs, ImportArgs, RowsArgs};
 use crate::failure::Failure;
 use crate::output;
 use crate::outputs;
 use crate::traces::{Output, Rows};
+use ioscape_arguments::{ExportArgs, ImportArgs, RowsArgs};
 use ioscape_schema::{Document, TraceFile, TraceInfo};
 use ioscape_trace::{Error, OutFormat, Writer};
 use std::path::PathBuf;

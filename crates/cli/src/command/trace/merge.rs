@@ -1,10 +1,10 @@
 //! `ioscape trace merge`: parts of a trace that were analyzed one by one, put together.
 
 use super::analyze::{STATE, write_state};
-use crate::args::MergeArgs;
 use crate::failure::Failure;
 use crate::output;
 use crate::outputs;
+use ioscape_arguments::MergeArgs;
 use ioscape_machine::input::read_marked;
 use ioscape_machine::interrupt;
 use ioscape_trace::analyze::state::{Header, MAGIC, Merge, Part, StateError};

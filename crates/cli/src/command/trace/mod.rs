@@ -7,8 +7,8 @@ mod merge;
 mod record;
 mod replay;
 
-use crate::args::{TraceArgs, TraceCommand};
 use crate::failure::Failure;
+use ioscape_arguments::{TraceArgs, TraceCommand};
 
 /// Runs the command.
 ///

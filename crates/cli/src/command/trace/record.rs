@@ -1,11 +1,11 @@
 //! `ioscape trace record`: gathers the kernel's events, then makes rows of them with the types of their blocks.
 
 use super::convert;
-use crate::args::RecordArgs;
 use crate::failure::Failure;
 use crate::output;
 use crate::outputs;
 use crate::traces::Output;
+use ioscape_arguments::RecordArgs;
 use ioscape_machine::interrupt;
 use ioscape_machine::terminal::Progress;
 use ioscape_observe::record::{

@@ -1,10 +1,10 @@
 //! `ioscape trace replay`: a first pass finds what the trace needs, a second one issues its requests.
 
-use crate::args::ReplayArgs;
 use crate::failure::{Failure, both, verdict};
 use crate::output;
 use crate::outputs;
 use crate::traces::{self, Files, ROWS, ROWS_MOST, Rows, format_of_rows, write_rows};
+use ioscape_arguments::ReplayArgs;
 use ioscape_machine::interrupt;
 use ioscape_machine::output::Destination;
 use ioscape_machine::terminal::Progress;

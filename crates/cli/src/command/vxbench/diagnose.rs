@@ -1,11 +1,11 @@
 //! `ioscape vxbench --diagnose`: do concurrent writers to one file of this file system wait for one another?
 
 use super::job::watch;
-use crate::args::VxbenchArgs;
 use crate::command::single_writer;
 use crate::failure::Failure;
 use crate::output;
 use crate::outputs;
+use ioscape_arguments::VxbenchArgs;
 use ioscape_machine::interrupt;
 use ioscape_machine::output::Outputs;
 use ioscape_machine::terminal::Progress;

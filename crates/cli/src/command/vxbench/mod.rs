@@ -5,10 +5,10 @@ mod job;
 
 pub use job::{run, watch};
 
-use crate::args::VxbenchArgs;
 use crate::failure::{Failure, both, verdict};
 use crate::output;
 use crate::outputs;
+use ioscape_arguments::VxbenchArgs;
 use ioscape_machine::interrupt;
 use ioscape_machine::terminal::Progress;
 use ioscape_schema::Vxbench;

@@ -122,7 +122,7 @@ impl WorkloadArgs {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::args::{Cli, Command};
+    use crate::{Cli, Command};
     use clap::Parser;
     use ioscape_workload::command_line::measuring;
 

@@ -133,7 +133,7 @@ fn rate(text: &str) -> Result<f64, String> {
 
 #[cfg(test)]
 mod tests {
-    use crate::args::{Cli, Command};
+    use crate::{Cli, Command};
     use clap::Parser;
 
     #[test]
