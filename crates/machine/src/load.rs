@@ -99,6 +99,25 @@ pub fn cpus() -> Vec<CpuTimes> {
     each_processor(&text::read("/proc/stat").unwrap_or_default(), ticks)
 }
 
+/// Processor seconds of the kernel's own threads since they began; 0 where they are not seen, as in a container.
+pub fn kernel_threads_s() -> f64 {
+    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let own = entries.filter(|entry| {
+        let stat = text::read(entry.path().join("stat")).unwrap_or_default();
+        is_kernel_thread(&stat)
+    });
+    let ns = |entry: std::fs::DirEntry| {
+        text::read(entry.path().join("schedstat"))?.split(' ').next()?.parse::<f64>().ok()
+    };
+    own.filter_map(ns).sum::<f64>() / 1e9
+}
+
+/// Whether the text of a process's `stat` is that of a kernel thread: all of them come from process 2 (kernel: kthreadd).
+fn is_kernel_thread(stat: &str) -> bool {
+    let rest = stat.rsplit_once(") ").map(|(_, rest)| rest);
+    rest.and_then(|rest| rest.split(' ').nth(1)) == Some("2")
+}
+
 /// The lines `cpu0`, `cpu1`, ... of `/proc/stat`, whose unit is 1/`ticks` seconds (proc_stat(5)).
 fn each_processor(stat: &str, ticks: f64) -> Vec<CpuTimes> {
     let one = |line: &str| {
@@ -148,6 +167,14 @@ pub(crate) fn some_total(pressure: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn kernel_threads_are_told_by_their_parent() {
+        assert!(is_kernel_thread("75 (kworker/0:1 (a) b) I 2 0 0 0 -1 69238880"));
+        assert!(!is_kernel_thread("76 (sh) S 1 76 2 0"));
+        assert!(!is_kernel_thread(""));
+        assert!(kernel_threads_s() >= 0.0);
+    }
 
     const STAT: &str = "cpu  5315 100 6084 284178 617 0 71 12 0 0\ncpu0 1 0 2 3 4 0 5 6 0 0\n";
 

@@ -32,6 +32,8 @@ struct Moment {
     at: Instant,
     cpus: Vec<CpuTimes>,
     throttled_s: f64,
+    /// Processor time of the kernel's own threads, where a case asks for it.
+    kernel_s: f64,
     /// Processor time of the conductor, which does a part of the Modified Andrew Benchmark, and of its children that ended.
     own_s: f64,
     stalled_s: f64,
@@ -46,6 +48,8 @@ pub(crate) struct Background {
     pub(crate) others_s: Option<f64>,
     /// Idle seconds of each processor that may share the core with the pinned one.
     pub(crate) neighbours_idle_s: Vec<f64>,
+    /// Processor seconds of the kernel's own threads, which are not among those of other programs; only for a run of a whole benchmark.
+    pub(crate) kernel_s: f64,
     /// Seconds in which a quota kept this process or others of its control group off the processors.
     pub(crate) throttled_s: f64,
     /// Seconds in which some task waited for memory.
@@ -65,7 +69,10 @@ impl Background {
     pub(crate) fn has_others(&self, case: &Case) -> bool {
         let share = if case.rule == OsRule::Single { OTHERS_MOST_WHOLE } else { OTHERS_MOST };
         let steps = if case.pinned { STEP_S } else { 2.0 * STEP_S };
-        self.others_s.is_some_and(|busy| busy > (self.elapsed_s * share).max(steps))
+        let most = |share: f64| (self.elapsed_s * share).max(steps);
+        self.others_s.is_some_and(|busy| {
+            busy > most(share) || self.kernel_s > 0.0 && busy + self.kernel_s > most(OTHERS_MOST)
+        })
     }
 
     /// Whether the neighbouring processors were idle so much that the fastest of many computations had the core for itself; `true` where
@@ -83,10 +90,8 @@ impl Background {
 /// Looks at the machine before and after each process.
 #[derive(Clone, Debug)]
 pub(crate) struct Observer {
-    /// The processor that pinned cases run on.
-    cpu: usize,
-    /// The one that cases on two processors use in addition.
-    second: Option<usize>,
+    /// The processors that pinned cases run on, in the order in which they take them.
+    cpus: Vec<usize>,
     /// Processors that may share the core with the pinned one: those that the kernel names, or all others where it names none, for a
     /// virtual machine often hides them.
     neighbours: Vec<usize>,
@@ -101,8 +106,7 @@ impl Observer {
         let others = all.into_iter().filter(|&other| other != scene.cpu);
         let neighbours = others.filter(|other| named.is_empty() || named.contains(other));
         Self {
-            cpu: scene.cpu,
-            second: scene.other_cpu,
+            cpus: if scene.cpus.is_empty() { vec![scene.cpu] } else { scene.cpus.clone() },
             neighbours: neighbours.collect(),
             quota: Quota::find(),
         }
@@ -110,17 +114,19 @@ impl Observer {
 
     /// Runs `work`, and tells what others did meanwhile from where `case` uses the processors.
     pub(crate) fn beside<T>(&self, case: &Case, work: impl FnOnce() -> T) -> (T, Background) {
-        let before = self.now();
+        let before = self.now(case);
         let done = work();
-        (done, self.between(case, &before, &self.now()))
+        (done, self.between(case, &before, &self.now(case)))
     }
 
-    fn now(&self) -> Moment {
+    fn now(&self, case: &Case) -> Moment {
         let stall = text::read("/proc/pressure/memory").unwrap_or_default();
         let total = stall.lines().next().and_then(|line| line.rsplit_once("total="));
         Moment {
             at: Instant::now(),
             cpus: load::cpus(),
+            // A thousand files on a large machine: only where one number is all there is.
+            kernel_s: if case.rule == OsRule::Single { load::kernel_threads_s() } else { 0.0 },
             throttled_s: self.quota.as_ref().map_or(0.0, Quota::throttled_s),
             own_s: own_and_ended_children().unwrap_or(0) as f64 / 1e9,
             stalled_s: total.and_then(|(_, us)| us.parse::<f64>().ok()).unwrap_or(0.0) / 1e6,
@@ -140,12 +146,14 @@ impl Observer {
             Some(_) if case.pinned => |cpu| cpu.user_s,
             _ => |cpu| cpu.user_s + cpu.system_s,
         };
-        let own = |number| number == self.cpu || case.on_two && Some(number) == self.second;
+        let own = |number| self.cpus.iter().take(case.processors).any(|&cpu| cpu == number);
+        // The kernel's threads write back what the case wrote, and watch over memory: their time is no other program's.
+        let kernel_s = (after.kernel_s - before.kernel_s).max(0.0);
         let elsewhere = after.cpus.iter().filter(|cpu| !own(cpu.number));
         let others_s = if case.pinned {
             elsewhere.map(|cpu| passed(cpu, busy)).sum()
         } else {
-            (sum(busy) - (after.own_s - before.own_s)).max(0.0)
+            (sum(busy) - (after.own_s - before.own_s) - kernel_s).max(0.0)
         };
         let idle = |number: &usize| {
             let cpu = after.cpus.iter().find(|cpu| cpu.number == *number);
@@ -155,12 +163,25 @@ impl Observer {
             elapsed_s: after.at.duration_since(before.at).as_secs_f64(),
             others_s: (!after.cpus.is_empty()).then_some(others_s),
             neighbours_idle_s: self.neighbours.iter().map(idle).collect(),
+            kernel_s,
             throttled_s: (after.throttled_s - before.throttled_s).max(0.0),
             stalled_s: (after.stalled_s - before.stalled_s).max(0.0),
             steal_s: sum(|cpu| cpu.steal_s),
             total_s: sum(|cpu| cpu.user_s + cpu.system_s + cpu.idle_s + cpu.steal_s),
         }
     }
+}
+
+/// Processors in the order in which cases take them: `first`, then the others in order, those last that share a core with one before.
+pub(crate) fn in_order(first: usize, all: &[usize]) -> Vec<usize> {
+    let mut taken = vec![first];
+    let mut shared = Vec::new();
+    for &cpu in all.iter().filter(|&&cpu| cpu != first) {
+        let same_core = siblings(cpu).iter().any(|one| taken.contains(one));
+        if same_core { shared.push(cpu) } else { taken.push(cpu) }
+    }
+    taken.extend(shared);
+    taken
 }
 
 /// The other hardware threads of a processor's core, as far as the kernel names them: `0,64` or `2-3`.
@@ -184,7 +205,7 @@ mod tests {
     use crate::case::not_here;
 
     fn observer(quota: Option<Quota>) -> Observer {
-        Observer { cpu: 1, second: Some(0), neighbours: vec![0, 2], quota }
+        Observer { cpus: vec![1, 0, 2], neighbours: vec![0, 2], quota }
     }
 
     fn moment(at: Instant, times: [(f64, f64, f64); 3], own_s: f64) -> Moment {
@@ -196,7 +217,7 @@ mod tests {
             steal_s: 0.0,
         };
         let cpus = times.into_iter().enumerate().map(cpu).collect();
-        Moment { at, cpus, throttled_s: 0.0, own_s, stalled_s: 0.0 }
+        Moment { at, cpus, kernel_s: 0.0, throttled_s: 0.0, own_s, stalled_s: 0.0 }
     }
 
     /// A tenth of a second: the pinned processor 1 computes, 0 computes half of the time, 2 is idle.
@@ -223,6 +244,18 @@ mod tests {
         assert!(found.has_others(&case()) && !found.lacks_memory());
         assert!((found.others().unwrap() - 0.5).abs() < 1e-6);
         assert!(!tenth(&case().across_two()).has_others(&case()));
+    }
+
+    #[test]
+    fn the_kernels_threads_are_no_other_program_unless_they_do_much() {
+        let whole = case().by(OsRule::Single).unpinned();
+        let with = |others_s, kernel_s| {
+            let others_s = Some(others_s);
+            Background { elapsed_s: 1.0, others_s, kernel_s, ..Background::default() }
+                .has_others(&whole)
+        };
+        assert!(!with(0.02, 0.0) && with(0.04, 0.0), "3 %, programs alone");
+        assert!(!with(0.02, 0.07) && with(0.02, 0.09), "10 % with the kernel");
     }
 
     #[test]

@@ -2,10 +2,11 @@
 
 use super::waiting::Waiting;
 use ioscape_schema::toolchain::Toolchain;
-use ioscape_schema::{Locality, OsRule, OsUnit};
-use std::cell::Cell;
+use ioscape_schema::{Locality, OsRule, OsTasks, OsUnit};
+use std::cell::{Cell, RefCell};
 use std::io;
 use std::path::PathBuf;
+use std::rc::Rc;
 
 /// Shorter than a scheduler's time slice, so that many batches are not interrupted; longer than 1000 clock steps.
 const BATCH_NS: u64 = 1_000_000;
@@ -26,12 +27,39 @@ pub(crate) struct Scene {
     pub(crate) directory: PathBuf,
     /// The processor that pinned cases run on.
     pub(crate) cpu: usize,
-    /// Another processor, if there is one.
-    pub(crate) other_cpu: Option<usize>,
+    /// All processors that this run may use, that of pinned cases first, hardware threads of cores named before last.
+    pub(crate) cpus: Vec<usize>,
     /// This program and the words that make it do one step of a benchmark.
     pub(crate) program: Option<Program>,
     /// The thread that alternates with the case, where there is one; noted by the case when it is made ready.
     pub(crate) partner: Cell<Option<u32>>,
+    /// What a case that times itself says of its last batch; put here by the case when it is made ready.
+    pub(crate) timing: RefCell<Option<Rc<Cell<Timing>>>>,
+}
+
+impl Scene {
+    /// The processor that cases on two use in addition, if there is one.
+    pub(crate) fn other_cpu(&self) -> Option<usize> {
+        self.cpus.get(1).copied()
+    }
+
+    /// Where a case that times itself is to write the times of each batch.
+    pub(crate) fn timed_by_itself(&self) -> Rc<Cell<Timing>> {
+        let timing = Rc::<Cell<Timing>>::default();
+        *self.timing.borrow_mut() = Some(Rc::clone(&timing));
+        timing
+    }
+}
+
+/// What a case that times itself says of a batch.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Timing {
+    /// Its time, in nanoseconds.
+    pub(crate) passed_ns: u64,
+    /// How long other programs used a processor of the case; absent where the harness is to find out.
+    pub(crate) waited_ns: Option<u64>,
+    /// The longest that the fixed computation took on a processor of the case besides the first.
+    pub(crate) pace_ns: u64,
 }
 
 /// A program that does one step of a benchmark per process, when the step's words follow the first arguments.
@@ -62,8 +90,12 @@ pub(crate) struct Case {
     /// Whether it shares memory, the last cache, storage or a second processor with programs on other processors, so that
     /// a process counts only if there were none. What shares the core alone is judged by the fixed computation.
     pub(crate) shares: bool,
-    /// Whether it uses the scene's other processor too.
-    pub(crate) on_two: bool,
+    /// How many of the scene's processors it uses, if it is pinned.
+    pub(crate) processors: usize,
+    /// How many tasks do the same at the same time, and what they are.
+    pub(crate) tasks: Option<(u32, OsTasks)>,
+    /// Operations that are done for each one that the harness asks for.
+    pub(crate) of_each: f64,
     /// Target length of a batch, in nanoseconds.
     pub(crate) batch_ns: u64,
     /// Which of the directories it uses.
@@ -94,7 +126,9 @@ impl Case {
             rule: OsRule::CleanQuartile,
             waiting: Waiting::Busy,
             shares: false,
-            on_two: false,
+            processors: 1,
+            tasks: None,
+            of_each: 1.0,
             batch_ns: BATCH_NS,
             place: None,
             pinned: true,
@@ -125,8 +159,22 @@ impl Case {
     /// The same, for two processes that alternate on two processors: each of them is free half of the time, so that others get in
     /// between more often than on one, and batches are short.
     pub(crate) fn across_two(mut self) -> Self {
-        self.on_two = true;
+        self.processors = 2;
         self.sleeping().sharing().batches_of(SHORT_NS)
+    }
+
+    /// The same, done by several tasks at the same time, each on a processor of its own; the value is the rate of all together.
+    pub(crate) fn by_tasks(mut self, count: u32, kind: OsTasks) -> Self {
+        self.processors = count as usize;
+        self.tasks = Some((count, kind));
+        self.unit = OsUnit::PerS;
+        self.of_each(f64::from(count)).sharing()
+    }
+
+    /// The same, whose operation is so many of those that the value counts.
+    pub(crate) fn of_each(mut self, operations: f64) -> Self {
+        self.of_each = operations;
+        self
     }
 
     /// The same, in batches of another length.
@@ -162,6 +210,7 @@ impl Case {
 
     /// The value in the case's unit for a time per operation.
     pub(crate) fn value(&self, ns_per_op: f64) -> f64 {
+        let ns_per_op = ns_per_op / self.of_each;
         match self.unit {
             OsUnit::Nanos => ns_per_op,
             OsUnit::BytesPerS => self.bytes_per_op as f64 * 1e9 / ns_per_op,

@@ -33,7 +33,7 @@ pub(crate) fn cases() -> Vec<Case> {
 
 /// Another processor than the scene's.
 pub(crate) fn other(scene: &Scene) -> io::Result<usize> {
-    scene.other_cpu.ok_or_else(|| not_here("this process may run on one processor only"))
+    scene.other_cpu().ok_or_else(|| not_here("this process may run on one processor only"))
 }
 
 /// One byte to the partner and back.

@@ -144,7 +144,7 @@ pub(crate) fn number(batches: &[Batch], rule: OsRule, fastest_ns: u64) -> Option
         OsRule::CleanQuartile => clean_quartile(&batches, fastest_ns)?,
         OsRule::Quartile => (lower_quartile(batches.iter().map(|b| b.per_op()).collect())?, None),
         OsRule::Mean | OsRule::Single if ops > 0 => {
-            ((ns - delay) as f64 / ops as f64, waited.or(slowed))
+            ((ns - delay).max(1) as f64 / ops as f64, waited.or(slowed))
         }
         OsRule::Mean | OsRule::Single => return None,
     };

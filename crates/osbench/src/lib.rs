@@ -26,6 +26,7 @@ mod rounds;
 mod select;
 mod sizes;
 mod step;
+mod team;
 #[cfg(test)]
 mod testing_toolchain;
 mod today;
@@ -101,10 +102,12 @@ fn catalog(sizes: &Sizes, places: &[(usize, Locality)]) -> Vec<Case> {
     for &place in places {
         all.extend(mab::cases(place));
     }
-    all.extend(today::cases());
+    all.extend(today::cases(sizes));
     for &place in places {
         all.extend(today::file_cases(place));
     }
+    // Contention for names and files is the kernel's, so that one place tells of it.
+    all.extend(today::scaling(&sizes.tasks, places.first().copied()));
     all
 }
 
@@ -124,12 +127,13 @@ pub fn run(
     let (caches, told) = machine::caches(cpu);
     let places: Vec<(usize, Locality)> =
         homes.iter().enumerate().map(|(index, home)| (index, home.place)).collect();
-    let sizes = Sizes::find(&caches, &options.directories);
+    let tasks = machine::task_counts(cpus.len(), options.all_task_counts);
+    let sizes = Sizes { tasks, ..Sizes::find(&caches, &options.directories) };
     let mut cases = catalog(&sizes, &places);
     cases.retain(|case| options.only.is_empty() || options.only.iter().any(|n| n == case.name));
     let scene = Scene {
         cpu,
-        other_cpu: cpus.iter().copied().find(|&other| other != cpu),
+        cpus: background::in_order(cpu, &cpus),
         program: options.program.clone(),
         ..Scene::default()
     };

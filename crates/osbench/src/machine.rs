@@ -15,6 +15,17 @@ pub(crate) fn processors() -> Vec<usize> {
         .unwrap_or_default()
 }
 
+/// By how many tasks at the same time something is done on so many processors: 1, 2, 4 and so on to all, or the two ends alone.
+pub(crate) fn task_counts(processors: usize, all: bool) -> Vec<u32> {
+    let most = u32::try_from(processors.max(1)).unwrap_or(u32::MAX);
+    let mut counts: Vec<u32> = (0..32).map(|power| 1 << power).take_while(|&n| n < most).collect();
+    counts.push(most);
+    if !all {
+        counts.retain(|&count| count == 1 || count == most);
+    }
+    counts
+}
+
 /// Sizes of the data caches of a processor from the first level on, and whether the kernel told them.
 pub(crate) fn caches(cpu: usize) -> (Vec<u64>, bool) {
     let folder = format!("/sys/devices/system/cpu/cpu{cpu}/cache");
@@ -93,7 +104,7 @@ fn settings(cpu: usize) -> BTreeMap<String, String> {
     known.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
 }
 
-/// Size of this program, which the steps of the Modified Andrew Benchmark execute.
+/// Size of this program.
 fn own_size() -> Option<u64> {
     Some(std::fs::metadata(std::env::current_exe().ok()?).ok()?.len())
 }
@@ -110,6 +121,14 @@ mod tests {
         for text in ["", "K", "x", "99999999999999999999G"] {
             assert_eq!(size(text), None, "{text}");
         }
+    }
+
+    #[test]
+    fn counts_double_up_to_all_processors() {
+        assert_eq!(task_counts(1, true), [1]);
+        assert_eq!(task_counts(2, true), [1, 2]);
+        assert_eq!(task_counts(12, true), [1, 2, 4, 8, 12]);
+        assert_eq!(task_counts(12, false), [1, 12]);
     }
 
     #[test]

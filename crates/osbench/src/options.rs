@@ -18,6 +18,8 @@ pub struct OsOptions {
     pub repeat_until_s: f64,
     /// Time that a process measures, in nanoseconds, before the case's own share.
     pub process_ns: u64,
+    /// Whether scaling is measured by 1, 2, 4 and so on tasks, or only by one and as many as there are processors.
+    pub all_task_counts: bool,
     /// This program and the words that make it do one step of a benchmark.
     pub program: Option<Program>,
     /// Command of the compiler that the Modified Andrew Benchmark uses; the built-in one if none.
@@ -35,6 +37,7 @@ impl OsOptions {
             processes: 12,
             repeat_until_s: 270.0,
             process_ns: 150_000_000,
+            all_task_counts: true,
             program: None,
             compiler: None,
             interrupt: Arc::default(),
@@ -43,7 +46,13 @@ impl OsOptions {
 
     /// A quick run: below a minute, with wider intervals.
     pub fn quick() -> Self {
-        Self { processes: 6, repeat_until_s: 55.0, process_ns: 45_000_000, ..Self::full() }
+        Self {
+            processes: 6,
+            repeat_until_s: 55.0,
+            process_ns: 45_000_000,
+            all_task_counts: false,
+            ..Self::full()
+        }
     }
 }
 

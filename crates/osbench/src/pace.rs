@@ -1,6 +1,7 @@
 //! How fast the processor computes at a moment: what shares the core beneath a virtual machine, or a lower clock, slows it, and no
 //! count of the kernel tells.
 
+use super::case::Op;
 use std::hint::black_box;
 use std::time::Instant;
 
@@ -15,6 +16,16 @@ pub(crate) fn pace_ns() -> u64 {
         u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX)
     };
     one().min(one()).max(1)
+}
+
+/// A tenth of the fixed computation, as an operation of a benchmark.
+pub(crate) fn compute() -> Op {
+    Box::new(|count| {
+        for _ in 0..count {
+            black_box(work(black_box(ROUNDS / 10)));
+        }
+        Ok(())
+    })
 }
 
 /// So many additions at once that do not wait for one another that the core can take up no more: only then is it seen that a neighbour

@@ -1,14 +1,16 @@
 //! Runs one case in a fresh process: prepared, warmed up, then short batches until its time is over.
 #![expect(unsafe_code, reason = "closes inherited descriptors")]
 
-use super::case::{Case, Op, Scene, wrong};
+use super::case::{Case, Op, Scene, Timing, wrong};
 use super::estimate::Batch;
 use super::pace::pace_ns;
 use super::waiting::Meter;
 use ioscape_machine::crew::{Crew, DONE, FAULTED};
 use ioscape_machine::error::{Death, Error};
 use ioscape_machine::shared::Shared;
+use std::cell::Cell;
 use std::io;
+use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
@@ -54,7 +56,9 @@ pub(crate) fn run(
     let body = |_| {
         let outcome = enter(case, scene).and_then(|mut op| {
             let meter = Meter::new(case.waiting, scene.partner.get());
-            batches(&mut op, (ns, case.batch_ns), &meter, shared.report(0))
+            let by_itself = scene.timing.take();
+            let stopwatch = Stopwatch { meter, by_itself };
+            batches(&mut op, (ns, case.batch_ns), &stopwatch, shared.report(0))
         });
         outcome.map_or_else(|error| leave_message(shared.report(0), &error), |()| DONE)
     };
@@ -107,19 +111,36 @@ fn nanos(from: Instant) -> u64 {
     u64::try_from(from.elapsed().as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// One batch: its time, and how much of it others used the processor, as far as the kernel tells.
+/// How batches are timed: by the harness, unless the case does that by itself.
+struct Stopwatch {
+    meter: Meter,
+    by_itself: Option<Rc<Cell<Timing>>>,
+}
+
+/// One batch: its time, how much of it others used the processor, as far as the kernel tells, and what the case says of the speed of
+/// further processors.
 struct Timed {
     passed_ns: u64,
     waited_ns: Option<u64>,
+    pace_ns: u64,
 }
 
 impl Timed {
-    fn of(op: &mut Op, ops: u64, meter: &Meter) -> io::Result<Self> {
+    fn of(op: &mut Op, ops: u64, Stopwatch { meter, by_itself }: &Stopwatch) -> io::Result<Self> {
         let before = meter.read();
         let start = Instant::now();
         op(ops)?;
         let passed_ns = nanos(start);
-        Ok(Self { passed_ns, waited_ns: meter.waited(before, meter.read(), passed_ns) })
+        let waited_ns = meter.waited(before, meter.read(), passed_ns);
+        Ok(match by_itself.as_ref().map(|timing| timing.get()) {
+            None => Self { passed_ns, waited_ns, pace_ns: 0 },
+            Some(Timing { passed_ns, waited_ns: told, pace_ns }) => {
+                // Others' share of the whole time is taken for that of what the case counts of it.
+                let real_ns = nanos(start).max(1) as f64;
+                let share = |waited: u64| (waited as f64 / real_ns * passed_ns as f64) as u64;
+                Self { passed_ns, waited_ns: told.or(waited_ns.map(share)), pace_ns }
+            }
+        })
     }
 
     /// Time that was not others', at least 1.
@@ -130,13 +151,13 @@ impl Timed {
 
 /// Finds how many operations fill a batch, by the case's own time: an interruption must not pass for a long operation. Warms up
 /// meanwhile.
-fn calibrate(op: &mut Op, (ns, batch_ns): (u64, u64), meter: &Meter) -> io::Result<u64> {
+fn calibrate(op: &mut Op, (ns, batch_ns): (u64, u64), watch: &Stopwatch) -> io::Result<u64> {
     let (mut ops, mut spent) = (1u64, 0u64);
     let begun = Instant::now();
     loop {
         let mut least = u64::MAX;
         for _ in 0..3 {
-            let own = Timed::of(op, ops, meter)?.own_ns();
+            let own = Timed::of(op, ops, watch)?.own_ns();
             spent = spent.saturating_add(own);
             least = least.min(own);
         }
@@ -164,19 +185,20 @@ fn calibrate(op: &mut Op, (ns, batch_ns): (u64, u64), meter: &Meter) -> io::Resu
 fn batches(
     op: &mut Op,
     (ns, batch_ns): (u64, u64),
-    meter: &Meter,
+    watch: &Stopwatch,
     report: &[AtomicU64],
 ) -> io::Result<()> {
-    let ops = calibrate(op, (ns, batch_ns), meter)?;
+    let ops = calibrate(op, (ns, batch_ns), watch)?;
     let begun = Instant::now();
     let (mut count, mut own) = (0, 0u64);
     let mut pace_before = pace_ns();
     while count < BATCHES && (count < 3 || own < ns && nanos(begun) < ns * PATIENCE_TO_MEASURE) {
-        let timed = Timed::of(op, ops, meter)?;
+        let timed = Timed::of(op, ops, watch)?;
         own = own.saturating_add(timed.own_ns());
         let pace_after = pace_ns();
         let waited = timed.waited_ns.unwrap_or(UNTOLD);
-        let words = [timed.passed_ns, ops, waited, pace_before.max(pace_after)];
+        let pace = pace_before.max(pace_after).max(timed.pace_ns);
+        let words = [timed.passed_ns, ops, waited, pace];
         pace_before = pace_after;
         for (slot, word) in report[1 + 4 * count..].iter().zip(words) {
             slot.store(word, Ordering::Relaxed);
@@ -202,9 +224,10 @@ fn read_batches(report: &[AtomicU64]) -> Vec<Batch> {
     (0..count).map(batch).collect()
 }
 
-fn leave_message(report: &[AtomicU64], error: &io::Error) -> i32 {
+/// Puts an error's sentence into a report; gives the exit code that goes with it.
+pub(crate) fn leave_message(report: &[AtomicU64], error: &io::Error) -> i32 {
     let text = error.to_string();
-    let bytes = &text.as_bytes()[..text.len().min(8 * (WORDS - 1))];
+    let bytes = &text.as_bytes()[..text.len().min(8 * (report.len() - 1))];
     for (slot, chunk) in report[1..].iter().zip(bytes.chunks(8)) {
         let mut word = [0; 8];
         word[..chunk.len()].copy_from_slice(chunk);
@@ -214,8 +237,9 @@ fn leave_message(report: &[AtomicU64], error: &io::Error) -> i32 {
     FAULTED
 }
 
-fn read_message(report: &[AtomicU64]) -> String {
-    let len = (report[0].load(Ordering::Acquire) as usize).min(8 * (WORDS - 1));
+/// The sentence in a report.
+pub(crate) fn read_message(report: &[AtomicU64]) -> String {
+    let len = (report[0].load(Ordering::Acquire) as usize).min(8 * (report.len() - 1));
     let words = report[1..].iter().take(len.div_ceil(8));
     let bytes: Vec<u8> = words.flat_map(|w| w.load(Ordering::Relaxed).to_le_bytes()).collect();
     String::from_utf8_lossy(&bytes[..len]).into_owned()

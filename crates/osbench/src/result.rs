@@ -3,6 +3,7 @@
 use super::background::Background;
 use super::case::Case;
 use super::estimate::{self, Batch, Flaw, Number};
+use super::waiting::Waiting;
 use super::{getpid, mab, read};
 use ioscape_schema::{
     Contamination, Locality, OsBenchmark, OsResults, OsRule, Warning, WarningKind,
@@ -109,11 +110,14 @@ fn flaw(case: &Case, background: &Background, of_batches: Option<Flaw>) -> Optio
     let throttled = background.throttled_s > 0.0;
     let by_batches = case.rule == OsRule::CleanQuartile;
     let others = case.shares && background.has_others(case);
+    // The kernel may not count a quota's stop as waiting for a processor, which is all that several tasks that sleep can go by.
+    let unseen = case.tasks.is_some() && case.waiting == Waiting::Queued;
     match of_batches {
-        _ if throttled && !by_batches => Some(Flaw::Throttled),
+        _ if throttled && (!by_batches || unseen) => Some(Flaw::Throttled),
         Some(Flaw::Interrupted) if throttled => Some(Flaw::Throttled),
         _ if others => Some(Flaw::Others),
-        _ if case.shares && background.lacks_memory() => Some(Flaw::Memory),
+        // Reading back what was dropped from the file cache counts as waiting for memory, and is what a cold run does.
+        _ if case.shares && background.lacks_memory() && !mab::is_cold(case) => Some(Flaw::Memory),
         other => other,
     }
 }
@@ -151,6 +155,8 @@ pub(crate) fn benchmark(case: &Case, found: &Gathered, reference: Reference) -> 
         place: case.place.map(|(_, place)| place),
         value,
         unit: case.unit,
+        tasks: case.tasks.map(|(count, _)| count),
+        task_kind: case.tasks.map(|(_, kind)| kind),
         ci95: interval(&values, &set_aside),
         rule: case.rule,
         processes: values,

@@ -66,7 +66,7 @@ impl<'a> Bench<'a> {
     /// What of the machine affects the results.
     pub(crate) fn system(&self, caches: &[u64]) -> OsSystem {
         let mut system = machine::system(self.scene.cpu, caches);
-        system.second_cpu = self.scene.other_cpu.and_then(|cpu| u32::try_from(cpu).ok());
+        system.second_cpu = self.scene.other_cpu().and_then(|cpu| u32::try_from(cpu).ok());
         if let Some(quota) = &self.observer.quota {
             let text = format!("{:.2} processors", quota.processors);
             system.settings.insert("quota of processor time".to_owned(), text);
@@ -188,7 +188,8 @@ impl<'a> Bench<'a> {
         let run = || match &self.scene.program {
             Some(program) => {
                 let cold = mab::is_cold(case);
-                mab::run(&mab::Setting { program, directory: &directory, compiler, cold })
+                let setting = mab::Setting { program, directory: &directory, compiler, cold };
+                mab::run(&setting, &self.options.interrupt)
             }
             None => Err(case::not_here("there is no program to do the steps")),
         };

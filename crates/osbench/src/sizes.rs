@@ -24,6 +24,8 @@ pub(crate) struct Sizes {
     pub(crate) memory: u64,
     /// Free space in each directory, in the order named.
     pub(crate) space: Vec<u64>,
+    /// By how many tasks at the same time an operation is done, in order.
+    pub(crate) tasks: Vec<u32>,
 }
 
 impl Sizes {
@@ -35,7 +37,8 @@ impl Sizes {
             Some(target::space(&folder, "").ok()?.1)
         };
         let space = directories.iter().map(|path| free(path.as_ref()).unwrap_or(0)).collect();
-        Self { caches: caches.to_vec(), memory: memory().available.min(limit), space }
+        let memory = memory().available.min(limit);
+        Self { caches: caches.to_vec(), memory, space, tasks: vec![1] }
     }
 
     /// The last cache.
@@ -90,7 +93,7 @@ mod tests {
 
     fn machine(last_mib: u64, memory_mib: u64, space_mib: u64) -> Sizes {
         let caches = vec![48 << 10, 1 << 20, last_mib << 20];
-        Sizes { caches, memory: memory_mib << 20, space: vec![space_mib << 20] }
+        Sizes { caches, memory: memory_mib << 20, space: vec![space_mib << 20], tasks: vec![1, 2] }
     }
 
     #[test]

@@ -18,7 +18,7 @@ fn short(only: &[&str], directory: &std::path::Path) -> OsOptions {
 
 #[test]
 fn every_name_has_cases_and_every_case_a_name() {
-    let sizes = Sizes { caches: vec![32 << 10, 1 << 20], ..Sizes::default() };
+    let sizes = Sizes { caches: vec![32 << 10, 1 << 20], tasks: vec![1, 2], ..Sizes::default() };
     let cases = catalog(&sizes, &[(0, Locality::Local)]);
     let found: BTreeSet<&str> = cases.iter().map(|case| case.name).collect();
     assert_eq!(found, names().into_iter().collect());

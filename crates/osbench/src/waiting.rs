@@ -22,6 +22,8 @@ pub(crate) enum Waiting {
 pub(crate) enum Meter {
     /// Clock of the partner's processor time, if there is a partner.
     Busy(Option<libc::clockid_t>),
+    /// Clock of this thread's processor time alone.
+    Thread,
     /// The kernel's counts of waiting, of this thread and its partner; fewer than threads where it keeps none.
     Queued { counts: Vec<File>, threads: usize },
 }
@@ -41,6 +43,14 @@ impl Meter {
         }
     }
 
+    /// A meter of this thread alone, which is one of several that work at the same time.
+    pub(crate) fn of_thread(waiting: Waiting) -> Self {
+        match waiting {
+            Waiting::Busy => Self::Thread,
+            Waiting::Queued => Self::new(waiting, None),
+        }
+    }
+
     /// The state now, in nanoseconds, to be compared with a later one; `None` where the kernel does not report it.
     pub(crate) fn read(&self) -> Option<u64> {
         match self {
@@ -48,6 +58,7 @@ impl Meter {
                 let partners = partner.map_or(Some(0), time_of)?;
                 Some(own_and_ended_children()? + partners)
             }
+            Self::Thread => time_of(libc::CLOCK_THREAD_CPUTIME_ID),
             Self::Queued { counts, threads } if counts.len() == *threads => {
                 counts.iter().map(queued_ns).sum()
             }
@@ -64,7 +75,7 @@ impl Meter {
     ) -> Option<u64> {
         let told = after?.saturating_sub(before?);
         Some(match self {
-            Self::Busy(_) => passed.saturating_sub(told),
+            Self::Busy(_) | Self::Thread => passed.saturating_sub(told),
             // Two partners that wait at the same time wait once.
             Self::Queued { .. } => told.min(passed),
         })

@@ -68,7 +68,9 @@ pub use measured_comparison::{
     Basis, ConditionResult, MeasuredComparison, MeasuredRow, Metric, Verdict,
 };
 pub use measurement::{Direction, Measurement, ResponseTime, Stop};
-pub use os::{Contamination, Locality, MabProof, OsBenchmark, OsResults, OsRule, OsSystem, OsUnit};
+pub use os::{
+    Contamination, Locality, MabProof, OsBenchmark, OsResults, OsRule, OsSystem, OsTasks, OsUnit,
+};
 pub use outcome::{Outcome, SystemComparison, ValidationRun};
 pub use prediction::{
     ApplicationForecast, Cheapest, Choice, Comparison, ErrorBin, ErrorFigures, MemoryForecast,

@@ -862,6 +862,9 @@ class MabProof:
     object_hash: str
     # Whether the hash is the known one, so that nothing was left out.
     whole: bool
+    # The program that every process of the run went over to when its step was done; absent where each step was
+    # a start of `ioscape`, as up to version 0.1, which took most of the time.
+    processes_end_in: Optional[str] = None
 
 
 @dataclass(kw_only=True)
@@ -1042,6 +1045,11 @@ class OsBenchmark:
     rule: Optional[Literal['clean_quartile', 'quartile', 'mean', 'single']] = None
     # The numbers of processes that do not count, for they were disturbed: evidence, and no results.
     set_aside: Optional[list[float]] = None
+    # What those tasks are.
+    task_kind: Optional[Literal['processes', 'threads']] = None
+    # How many tasks do the operation at the same time; absent where it is one process. `value` is then of all
+    # together.
+    tasks: Optional[int] = None
     # What the case tells, in one sentence.
     teaches: Optional[str] = None
     # The value; absent when it could not be measured, and `not_measured` then says why.

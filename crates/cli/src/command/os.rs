@@ -26,8 +26,7 @@ pub fn step() -> Option<ExitCode> {
         return None;
     }
     let words: Vec<_> = words.collect();
-    let program = program()?;
-    Some(match ioscape_osbench::step(&program, &words) {
+    Some(match ioscape_osbench::step(&words) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => ExitCode::from(Failure::from(error).report()),
     })

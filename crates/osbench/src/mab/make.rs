@@ -1,7 +1,6 @@
 //! A small `make`: variables, rules, one suffix rule, and what is out of date.
 
-use super::spawn::{spawn, wait};
-use crate::case::Program;
+use super::spawn::{Steps, wait};
 use std::collections::HashMap;
 use std::fs;
 use std::io;
@@ -26,10 +25,10 @@ struct Makefile {
 }
 
 /// Makes `target` by the makefile of the current directory, with `compiler` in place of its `CC`; `cc` is our own.
-pub(super) fn make(program: &Program, target: &str, compiler: &str) -> io::Result<()> {
+pub(super) fn make(steps: &Steps, target: &str, compiler: &str) -> io::Result<()> {
     let mut file = parse(&fs::read_to_string("makefile")?);
     file.variables.insert("CC".to_owned(), compiler.to_owned());
-    file.make(program, target, 0)
+    file.make(steps, target, 0)
 }
 
 /// Understands what the tree's makefile is made of and leaves out the rest.
@@ -76,19 +75,19 @@ impl Makefile {
         self.rules.get(target).cloned().or_else(source)
     }
 
-    fn make(&self, program: &Program, target: &str, depth: u32) -> io::Result<()> {
+    fn make(&self, steps: &Steps, target: &str, depth: u32) -> io::Result<()> {
         let Some(rule) = self.rule(target).filter(|_| depth < DEPTH) else {
             // A source: it is there, or a command will say that it is not.
             return Ok(());
         };
         for need in &rule.needs {
-            self.make(program, need, depth + 1)?;
+            self.make(steps, need, depth + 1)?;
         }
         let here = changed(target);
         let old = rule.needs.iter().any(|need| changed(need) > here);
         if here.is_none() || old {
             for command in &rule.commands {
-                run(program, &self.expanded(command))?;
+                run(steps, &self.expanded(command))?;
             }
         }
         Ok(())
@@ -96,11 +95,11 @@ impl Makefile {
 }
 
 /// Runs a command: one of our own steps, or another program.
-fn run(program: &Program, command: &str) -> io::Result<()> {
+fn run(steps: &Steps, command: &str) -> io::Result<()> {
     let words: Vec<&str> = command.split_whitespace().collect();
     match words.split_first() {
         Some((name, rest)) if !OWN.contains(name) => wait(Command::new(name).args(rest), name),
-        Some(_) => spawn(program, &words),
+        Some(_) => steps.spawn("", &words),
         None => Ok(()),
     }
 }
@@ -112,6 +111,7 @@ const OWN: [&str; 4] = ["cc", "ar", "ranlib", "ld"];
 mod tests {
     use super::super::steps::step;
     use super::*;
+    use crate::case::Program;
     use crate::testing_toolchain::FakeToolchain;
 
     #[test]
@@ -130,16 +130,14 @@ mod tests {
     fn every_own_command_is_a_step() {
         let program =
             Program { path: "/nonexistent".into(), first: Vec::new(), toolchain: &FakeToolchain };
+        let steps = Steps::of(&program, step).unwrap();
         for words in [
             &["cc", "/nonexistent/x.c"][..],
             &["ar", "r", "/nonexistent/x.a"],
             &["ranlib", "/nonexistent/x.a"],
             &["ld", "-r", "-o", "/nonexistent/x"],
         ] {
-            assert!(
-                OWN.contains(&words[0]) && step(&program, words).unwrap().is_err(),
-                "{words:?}"
-            );
+            assert!(OWN.contains(&words[0]) && step(&steps, words).unwrap().is_err(), "{words:?}");
         }
     }
 }

@@ -8,16 +8,22 @@ mod cold;
 pub(crate) mod kernel;
 mod make;
 mod spawn;
-pub(crate) mod steps;
+mod steps;
 
 use super::case::{Case, Program, not_here};
+use super::process::{leave_message, read_message};
+use super::today;
+use ioscape_machine::crew::{Crew, DONE, FAULTED};
+use ioscape_machine::error::Death;
+use ioscape_machine::shared::Shared;
 use ioscape_schema::toolchain::{Named, Toolchain};
 use ioscape_schema::{Locality, MabProof, OsRule};
+use spawn::Steps;
 use std::fs;
 use std::io;
 use std::path::Path;
-use std::process::Command;
-use std::time::Instant;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 /// Trees that get directories; only the first one is filled, as in the original.
 const TREES: u32 = 5;
@@ -69,6 +75,10 @@ fn proof(tools: &dyn Toolchain, products: &[Named<Vec<u8>>], compiler: Option<&s
         whole: compiler.is_some() || hash == tools.known_fingerprint(),
         object_hash: hash,
         compiler: compiler.unwrap_or("built in").to_owned(),
+        processes_end_in: today::small_program().map_or_else(
+            || "ioscape".to_owned(),
+            |bytes| format!("a program of {} bytes", bytes.len()),
+        ),
     }
 }
 
@@ -120,15 +130,17 @@ pub(crate) fn is_cold(case: &Case) -> bool {
     case.name == NAME && case.case.ends_with(COLD)
 }
 
+/// Words that a run reports in: the phases, or why it failed.
+const WORDS: usize = 64;
+
 /// Runs the benchmark once.
 ///
 /// # Errors
-/// A step failed: the file system refused something, or a process was killed.
-pub(crate) fn run(setting: &Setting<'_>) -> io::Result<Run> {
-    let home = setting.directory;
-    let tools = setting.program.toolchain;
+/// A step failed: the file system refused something, or a process was killed; or `interrupt` was set.
+pub(crate) fn run(setting: &Setting<'_>, interrupt: &AtomicBool) -> io::Result<Run> {
+    let (home, tools) = (setting.directory, setting.program.toolchain);
     let files = tools.files();
-    for folder in ["src"].into_iter().chain(["tmp"]) {
+    for folder in ["src", "tmp"] {
         fs::create_dir(home.join(folder))?;
     }
     for folder in tools.directories() {
@@ -137,59 +149,79 @@ pub(crate) fn run(setting: &Setting<'_>) -> io::Result<Run> {
     for (path, text) in &files {
         fs::write(home.join("src").join(path), text)?;
     }
-    let compiler = setting.compiler.unwrap_or("cc");
-    let target = if setting.compiler.is_some() { "objects" } else { "wm" };
-    let under = RunUnderWay { setting };
-    let one = under.timed(|| under.directories())?;
-    under.drop_from_cache(&files, "src")?;
-    let two = under.timed(|| under.copies(&files))?;
-    let three = under.timed(|| under.all(&[&["find", "testfs1", "ls"], &["du", "testfs1"]]))?;
-    under.drop_from_cache(&files, "testfs1")?;
-    let four = under.timed(|| {
-        under.all(&[&["find", "testfs1", "grep", "kangaroo"], &["find", "testfs1", "wc"]])
+    let shared = Shared::new(1, WORDS)?;
+    let under =
+        RunUnderWay { setting, files: &files, steps: Steps::of(setting.program, steps::step)? };
+    // A process of its own: the steps are forked from it, and it has no other threads.
+    let mut crew = Crew::fork(1, |_| {
+        let report = shared.report(0);
+        match under.phases() {
+            Ok(phases) => {
+                report.iter().zip(phases).for_each(|(to, ns)| to.store(ns, Ordering::Release));
+                DONE
+            }
+            Err(error) => leave_message(report, &error),
+        }
     })?;
-    under.drop_from_cache(&files, "testfs1")?;
-    let five = under.timed(|| {
-        let told = |e| match setting.compiler {
-            Some(command) => io::Error::other(format!("{e}, with the compiler {command:?}")),
-            None => e,
-        };
-        under.one("testfs1", &["make", target, compiler]).map_err(told)
-    })?;
-    let phases = [one, two, three, four, five];
+    while !crew.wait(Duration::from_secs(1), || interrupt.load(Ordering::Relaxed)) {
+        if interrupt.load(Ordering::Relaxed) {
+            return Err(io::ErrorKind::Interrupted.into());
+        }
+    }
+    match crew.first_dead() {
+        Some((_, Death::Exit(DONE))) => {}
+        Some((_, Death::Exit(FAULTED))) => {
+            return Err(io::Error::other(read_message(shared.report(0))));
+        }
+        Some((_, death)) => return Err(io::Error::other(format!("its process {death}"))),
+        None => return Err(io::Error::other("its process ended without reporting")),
+    }
+    let phases = std::array::from_fn(|at| shared.report(0)[at].load(Ordering::Acquire));
     let products = made(&home.join("testfs1"))?;
     Ok(Run { phases, proof: proof(tools, &products, setting.compiler) })
 }
 
-/// A run under way.
+/// A run under way, in its own process.
 struct RunUnderWay<'a> {
     setting: &'a Setting<'a>,
+    files: &'a [Named<String>],
+    steps: Steps,
 }
 
 impl RunUnderWay<'_> {
-    /// Time of a phase.
-    fn timed(&self, work: impl FnOnce() -> io::Result<()>) -> io::Result<u64> {
-        let start = Instant::now();
-        work()?;
-        Ok(u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX))
+    /// Nanoseconds of each phase.
+    fn phases(&self) -> io::Result<[u64; 5]> {
+        spawn::quiet()?;
+        std::env::set_current_dir(self.setting.directory)?;
+        let one = timed(|| self.directories())?;
+        self.drop_from_cache("src")?;
+        let two = timed(|| self.copies())?;
+        let three = timed(|| self.all(&[&["find", "testfs1", "ls"], &["du", "testfs1"]]))?;
+        self.drop_from_cache("testfs1")?;
+        let four = timed(|| {
+            self.all(&[&["find", "testfs1", "grep", "kangaroo"], &["find", "testfs1", "wc"]])
+        })?;
+        self.drop_from_cache("testfs1")?;
+        Ok([one, two, three, four, timed(|| self.compile())?])
+    }
+
+    fn compile(&self) -> io::Result<()> {
+        let compiler = self.setting.compiler.unwrap_or("cc");
+        let target = if self.setting.compiler.is_some() { "objects" } else { "wm" };
+        let told = |e| match self.setting.compiler {
+            Some(command) => io::Error::other(format!("{e}, with the compiler {command:?}")),
+            None => e,
+        };
+        self.steps.spawn("testfs1", &["make", target, compiler]).map_err(told)
     }
 
     /// Drops the contents of a tree from the file cache, where the run is a cold one.
-    fn drop_from_cache(&self, files: &[Named<String>], folder: &str) -> io::Result<()> {
-        let Setting { directory, cold, .. } = self.setting;
-        if *cold { cold::drop_contents(files, &directory.join(folder)) } else { Ok(()) }
-    }
-
-    /// A step in a process of its own, in a directory below the benchmark's.
-    fn one(&self, folder: &str, words: &[&str]) -> io::Result<()> {
-        let Setting { program, directory, .. } = self.setting;
-        let mut command = Command::new(&program.path);
-        command.args(&program.first).args(words).current_dir(directory.join(folder));
-        spawn::wait(&mut command, words[0])
+    fn drop_from_cache(&self, folder: &str) -> io::Result<()> {
+        if self.setting.cold { cold::drop_contents(self.files, Path::new(folder)) } else { Ok(()) }
     }
 
     fn all(&self, commands: &[&[&str]]) -> io::Result<()> {
-        commands.iter().try_for_each(|words| self.one("", words))
+        commands.iter().try_for_each(|words| self.steps.spawn("", words))
     }
 
     fn directories(&self) -> io::Result<()> {
@@ -199,17 +231,24 @@ impl RunUnderWay<'_> {
             let inner: Vec<String> = folders.map(|folder| format!("{root}/{folder}")).collect();
             let mut words = vec!["mkdir", &root];
             words.extend(inner.iter().map(String::as_str));
-            self.one("", &words)?;
+            self.steps.spawn("", &words)?;
         }
         Ok(())
     }
 
-    fn copies(&self, files: &[Named<String>]) -> io::Result<()> {
-        for (path, _) in files {
-            self.one("", &["cp", &format!("src/{path}"), &format!("testfs1/{path}")])?;
+    fn copies(&self) -> io::Result<()> {
+        for (path, _) in self.files {
+            self.steps.spawn("", &["cp", &format!("src/{path}"), &format!("testfs1/{path}")])?;
         }
         Ok(())
     }
+}
+
+/// Time of a phase.
+fn timed(work: impl FnOnce() -> io::Result<()>) -> io::Result<u64> {
+    let start = Instant::now();
+    work()?;
+    Ok(u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX))
 }
 
 /// What was made: every object, archive and the linked program, in order of names.

@@ -1,19 +1,97 @@
-//! Processes of the benchmark: one of its own steps, or another program, run to its end.
+//! Processes of the benchmark: each is forked, does its step and goes over to the smallest program, which ends.
+//!
+//! So every step pays for making a process and for starting a program, as the commands of 1990 did, and none for the size and the
+//! start-up of this program. What the original's commands did after `exec`, these do before it.
+#![expect(unsafe_code, reason = "gives the processes of a run no input and no output")]
 
 use crate::case::Program;
-use std::io;
-use std::process::{Command, Stdio};
+use crate::today::{Executable, forked};
+use ioscape_schema::toolchain::Toolchain;
+use std::fs::OpenOptions;
+use std::io::{self, Write};
+use std::mem::ManuallyDrop;
+use std::os::fd::{AsRawFd, FromRawFd};
+use std::process::Command;
 
-/// Runs a step in a process of its own and waits for it.
-pub(crate) fn spawn(program: &Program, words: &[&str]) -> io::Result<()> {
-    let mut command = Command::new(&program.path);
-    command.args(&program.first).args(words);
-    wait(&mut command, words.first().unwrap_or(&""))
+/// Does the step that words name; `None` when there is none of this name.
+pub(super) type Step = fn(&Steps, &[&str]) -> Option<io::Result<()>>;
+
+/// What the steps of a run are done with.
+pub(crate) struct Steps {
+    step: Step,
+    pub(super) tools: &'static dyn Toolchain,
+    ending: Executable,
 }
 
-/// Runs a command whose output nobody reads.
+impl Steps {
+    /// Those of a program; where there is no smallest program for this architecture, they end in that program itself.
+    ///
+    /// # Errors
+    /// There is no memory for files.
+    pub(super) fn of(program: &Program, step: Step) -> io::Result<Self> {
+        let ending = match Executable::smallest() {
+            Err(error) if error.kind() == io::ErrorKind::Unsupported => Executable::of(program)?,
+            found => found?,
+        };
+        Ok(Self { step, tools: program.toolchain, ending })
+    }
+
+    /// Does a step in a process of its own, in `folder`, and waits for it.
+    pub(super) fn spawn(&self, folder: &str, words: &[&str]) -> io::Result<()> {
+        let status = forked(|| match self.here(folder, words) {
+            Ok(()) => {
+                self.ending.execute();
+                127
+            }
+            Err(error) => {
+                // Standard error may be closed; the exit code tells as well.
+                let _ =
+                    write(libc::STDERR_FILENO, &format!("ioscape: {}: {error}\n", words.join(" ")));
+                1
+            }
+        })?;
+        if status == 0 {
+            return Ok(());
+        }
+        let name = words.first().unwrap_or(&"");
+        Err(io::Error::other(format!("the step {name} ended with {status:#x}")))
+    }
+
+    fn here(&self, folder: &str, words: &[&str]) -> io::Result<()> {
+        if !folder.is_empty() {
+            std::env::set_current_dir(folder)?;
+        }
+        (self.step)(self, words).unwrap_or_else(|| Err(io::Error::other("there is no such step")))
+    }
+}
+
+/// Writes to a descriptor that stays open.
+fn write(fd: i32, text: &str) -> io::Result<()> {
+    // SAFETY: the descriptor is one of the standard ones, and not closed here.
+    let mut file = ManuallyDrop::new(unsafe { std::fs::File::from_raw_fd(fd) });
+    file.write_all(text.as_bytes())
+}
+
+/// What a step has to say, without the locks of the standard library, which another thread may have held when this process was forked.
+pub(super) fn say(text: &str) -> io::Result<()> {
+    write(libc::STDOUT_FILENO, text)
+}
+
+/// Gives this process and those that it makes no input, and an output that nobody reads.
+pub(super) fn quiet() -> io::Result<()> {
+    let nothing = OpenOptions::new().read(true).write(true).open("/dev/null")?;
+    for fd in [libc::STDIN_FILENO, libc::STDOUT_FILENO] {
+        // SAFETY: both are descriptors of this process, which uses the standard ones for nothing else.
+        if unsafe { libc::dup2(nothing.as_raw_fd(), fd) } < 0 {
+            return Err(io::Error::last_os_error());
+        }
+    }
+    Ok(())
+}
+
+/// Runs another program's command.
 pub(super) fn wait(command: &mut Command, name: &str) -> io::Result<()> {
-    let status = command.stdin(Stdio::null()).stdout(Stdio::null()).status()?;
+    let status = command.status()?;
     if status.success() {
         Ok(())
     } else {

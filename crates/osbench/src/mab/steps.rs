@@ -1,8 +1,7 @@
 //! What one process of the benchmark does: copy a file, list one, search one, preprocess, compile, assemble, link.
 
 use super::make;
-use super::spawn::spawn;
-use crate::case::Program;
+use super::spawn::{Steps, say};
 use ioscape_schema::toolchain::{Named, Toolchain};
 use std::fs;
 use std::io::{self, Write};
@@ -14,21 +13,21 @@ fn bad(why: impl ToString) -> io::Error {
 }
 
 /// Does one step; `None` when there is none of this name.
-pub(crate) fn step(program: &Program, words: &[&str]) -> Option<io::Result<()>> {
+pub(super) fn step(steps: &Steps, words: &[&str]) -> Option<io::Result<()>> {
     let (name, rest) = words.split_first()?;
-    let tools = program.toolchain;
+    let tools = steps.tools;
     Some(match (*name, rest) {
         ("mkdir", all) => all.iter().try_for_each(fs::create_dir),
         ("cp", [from, to]) => copy(from, to),
-        ("find", [place, command @ ..]) => find(program, Path::new(place), command),
+        ("find", [place, command @ ..]) => find(steps, Path::new(place), command),
         ("ls", [path]) => list(Path::new(path)),
         ("du", [path]) => {
             usage(Path::new(path)).and_then(|total| say(&format!("{total} {path}\n")))
         }
         ("grep", [word, path]) => grep(word, path),
         ("wc", [path]) => count(path),
-        ("make", [target, compiler]) => make::make(program, target, compiler),
-        ("cc", all) => drive(program, all),
+        ("make", [target, compiler]) => make::make(steps, target, compiler),
+        ("cc", all) => drive(steps, all),
         ("cpp", [from, to, folders @ ..]) => expand(tools, from, to, folders),
         ("cc1", [from, to, name]) => read(from)
             .and_then(|text| tools.compile(&text, name).map_err(bad))
@@ -45,10 +44,6 @@ pub(crate) fn step(program: &Program, words: &[&str]) -> Option<io::Result<()>> 
 
 fn read(path: &str) -> io::Result<String> {
     fs::read_to_string(path)
-}
-
-fn say(text: &str) -> io::Result<()> {
-    io::stdout().lock().write_all(text.as_bytes())
 }
 
 /// Writes a file under another name and gives it its own when it is whole.
@@ -84,13 +79,13 @@ fn walk(place: &Path, all: &mut Vec<PathBuf>) -> io::Result<()> {
 }
 
 /// Runs a command on everything at and below a place, a process for each.
-fn find(program: &Program, place: &Path, command: &[&str]) -> io::Result<()> {
+fn find(steps: &Steps, place: &Path, command: &[&str]) -> io::Result<()> {
     let mut all = Vec::new();
     walk(place, &mut all)?;
     for path in all {
         let path = path.to_string_lossy();
         let words: Vec<&str> = command.iter().copied().chain([&*path]).collect();
-        spawn(program, &words)?;
+        steps.spawn("", &words)?;
     }
     Ok(())
 }
@@ -139,17 +134,17 @@ fn count(path: &str) -> io::Result<()> {
 }
 
 /// The compiler's driver: preprocessor, compiler and assembler, each in a process of its own, with files between them.
-fn drive(program: &Program, words: &[&str]) -> io::Result<()> {
+fn drive(steps: &Steps, words: &[&str]) -> io::Result<()> {
     let source = words.iter().find(|word| word.ends_with(".c")).ok_or_else(|| bad("no source"))?;
     let stem = source.trim_end_matches(".c");
     let temporary = |ending: &str| format!("../tmp/{stem}.{}.{ending}", std::process::id());
     let (expanded, assembly) = (temporary("i"), temporary("s"));
     let mut first = vec!["cpp", source, &expanded];
     first.extend(words.iter().filter_map(|word| word.strip_prefix("-I")));
-    spawn(program, &first)?;
-    spawn(program, &["cc1", &expanded, &assembly, source])?;
+    steps.spawn("", &first)?;
+    steps.spawn("", &["cc1", &expanded, &assembly, source])?;
     fs::remove_file(&expanded)?;
-    spawn(program, &["as", &assembly, &format!("{stem}.o"), source])?;
+    steps.spawn("", &["as", &assembly, &format!("{stem}.o"), source])?;
     fs::remove_file(&assembly)
 }
 

@@ -3,6 +3,7 @@
 
 use super::small_program;
 use crate::case::{Case, Op, Program, not_here, wrong};
+use ioscape_machine::crew::leave;
 use std::ffi::{CStr, CString};
 use std::fs::File;
 use std::io;
@@ -12,14 +13,60 @@ use std::os::unix::ffi::OsStrExt;
 /// The step that does nothing.
 pub(crate) const NOTHING: &str = "nothing";
 
-/// What the new process does.
-enum Child {
-    /// It ends.
-    Ends,
-    /// It executes an open file.
-    Executes(File),
-    /// It executes a path.
-    Starts(Vec<CString>),
+/// A program that a process goes over to.
+pub(crate) enum Executable {
+    /// An open file.
+    File(File),
+    /// A path and its arguments, and pointers to them.
+    Path { _words: Vec<CString>, pointers: Vec<*const libc::c_char> },
+}
+
+impl Executable {
+    /// The smallest program.
+    ///
+    /// # Errors
+    /// There is none for this architecture.
+    pub(crate) fn smallest() -> io::Result<Self> {
+        small_program::file().map(Self::File)
+    }
+
+    /// This program, told to do nothing.
+    pub(crate) fn of(program: &Program) -> io::Result<Self> {
+        let path = program.path.as_os_str().as_bytes();
+        let rest = program.first.iter().map(|word| word.as_bytes());
+        let all = [path].into_iter().chain(rest).chain([NOTHING.as_bytes()]);
+        let all = all.map(|word| CString::new(word).map_err(io::Error::other));
+        let words = all.collect::<io::Result<Vec<_>>>()?;
+        let pointers = words.iter().map(|word| word.as_ptr());
+        let pointers = pointers.chain([std::ptr::null()]).collect();
+        Ok(Self::Path { _words: words, pointers })
+    }
+
+    /// Goes over to the program; comes back only where the kernel refuses.
+    pub(crate) fn execute(&self) {
+        // SAFETY: all words are terminated and owned by `self`, and their lists end with null.
+        unsafe {
+            match self {
+                Self::File(file) => {
+                    let (fd, empty, name) =
+                        (file.as_raw_fd(), c"", [c"nothing".as_ptr(), std::ptr::null()]);
+                    let none = &name[1];
+                    let flags = libc::AT_EMPTY_PATH;
+                    libc::syscall(
+                        libc::SYS_execveat,
+                        fd,
+                        CStr::as_ptr(empty),
+                        name.as_ptr(),
+                        none,
+                        flags,
+                    );
+                }
+                Self::Path { pointers, .. } => {
+                    libc::execv(pointers[0], pointers.as_ptr());
+                }
+            }
+        }
+    }
 }
 
 /// The cases.
@@ -28,75 +75,50 @@ pub(crate) fn cases() -> Vec<Case> {
     let exec = "The same with a program of two or three instructions in it: the kernel's part of every command in a shell.";
     let own = "The same with this program in it: what a large executable adds by loading, relocation and the start of its runtime.";
     vec![
-        Case::new("process", "fork", fork, |_| operation(Child::Ends)).sharing(),
+        Case::new("process", "fork", fork, |_| Ok(operation(None))).sharing(),
         Case::new("process", "fork and exec, smallest program", exec, |_| {
-            operation(Child::Executes(small_program::file()?))
+            Ok(operation(Some(Executable::smallest()?)))
         })
         .sharing(),
         Case::new("process", "fork and exec, ioscape", own, |scene| match &scene.program {
-            Some(program) => operation(Child::Starts(words(program, NOTHING)?)),
+            Some(program) => Ok(operation(Some(Executable::of(program)?))),
             None => Err(not_here("there is no program to execute")),
         })
         .sharing(),
     ]
 }
 
-/// The program's words for a step, as `execv` takes them.
-fn words(program: &Program, step: &str) -> io::Result<Vec<CString>> {
-    let path = program.path.as_os_str().as_bytes();
-    let rest = program.first.iter().map(|word| word.as_bytes());
-    let all = [path].into_iter().chain(rest).chain([step.as_bytes()]);
-    all.map(|word| CString::new(word).map_err(io::Error::other)).collect()
-}
-
-fn operation(child: Child) -> io::Result<Op> {
-    let name = [c"nothing".as_ptr(), std::ptr::null()];
-    let mut pointers: Vec<*const libc::c_char> = match &child {
-        Child::Starts(words) => words.iter().map(|word| word.as_ptr()).collect(),
-        _ => Vec::new(),
-    };
-    pointers.push(std::ptr::null());
-    Ok(Box::new(move |count| {
-        let enter = || {
-            // SAFETY: all words are terminated, their lists by null, and `child` owns those of a path as long as this closure lives.
-            unsafe {
-                match &child {
-                    Child::Ends => libc::_exit(0),
-                    Child::Executes(file) => {
-                        let empty: &CStr = c"";
-                        let (fd, flags) = (file.as_raw_fd(), libc::AT_EMPTY_PATH);
-                        let none = &name[1];
-                        libc::syscall(
-                            libc::SYS_execveat,
-                            fd,
-                            empty.as_ptr(),
-                            name.as_ptr(),
-                            none,
-                            flags,
-                        );
-                    }
-                    Child::Starts(_) => {
-                        libc::execv(pointers[0], pointers.as_ptr());
-                    }
-                }
+fn operation(program: Option<Executable>) -> Op {
+    Box::new(move |count| {
+        let body = || match &program {
+            None => leave(0),
+            Some(program) => {
+                program.execute();
+                127
             }
         };
-        (0..count).try_for_each(|_| one(&enter))
-    }))
+        (0..count).try_for_each(|_| match forked(body)? {
+            0 => Ok(()),
+            status => Err(wrong(format!("the new process ended with {status:#x}"))),
+        })
+    })
 }
 
-fn one(enter: &impl Fn()) -> io::Result<()> {
+/// Runs `body` in a new process, which leaves with its code unless it goes over to a program; gives how it ended, as `waitpid` does.
+///
+/// # Errors
+/// There is no process to be had.
+pub(crate) fn forked(body: impl Fn() -> i32) -> io::Result<i32> {
     let mut status = 0;
-    // SAFETY: this process has one thread; the child enters a program, or leaves at once, and the parent waits for it.
+    // SAFETY: this process has one thread; the child leaves at the end of `body`, and the parent waits for it.
     unsafe {
         let child = libc::fork();
         if child == 0 {
-            enter();
-            libc::_exit(127);
+            leave(body());
         }
         if child < 0 || libc::waitpid(child, &mut status, 0) != child {
             return Err(io::Error::last_os_error());
         }
     }
-    if status == 0 { Ok(()) } else { Err(wrong(format!("the new process ended with {status:#x}"))) }
+    Ok(status)
 }

@@ -16,7 +16,7 @@ pub(crate) fn cases() -> Vec<Case> {
     vec![Case::new("mmap", "64 KB, untouched", teaches, |_| operation())]
 }
 
-fn operation() -> io::Result<Op> {
+pub(super) fn operation() -> io::Result<Op> {
     Ok(Box::new(|count| {
         for _ in 0..count {
             let rights = ProtFlags::READ | ProtFlags::WRITE;

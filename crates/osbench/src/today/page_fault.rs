@@ -1,45 +1,104 @@
-//! Page faults: the first touch of new memory.
-#![expect(unsafe_code, reason = "maps, touches and unmaps memory of its own")]
+//! Page faults: the first touch of new memory, of huge pages and of a file in the cache.
 
-use crate::case::{Case, Op};
-use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
+use super::region::Region;
+use crate::case::{Case, Op, not_here, wrong};
+use ioscape_schema::Locality;
+use rustix::mm::Advice;
+use std::fs::{self, File};
 use std::io;
-use std::ptr;
 
 /// Pages mapped at a time, so that mapping costs next to nothing per page.
 const PAGES: usize = 1024;
 
-/// The only case.
+/// A huge page on most machines, and how many are mapped at a time.
+const HUGE: usize = 2 << 20;
+const HUGE_PAGES: usize = 4;
+
+/// The cases that need no files.
 pub(crate) fn cases() -> Vec<Case> {
-    let teaches = "The first touch of a new page: a trap into the kernel, zeroing a page, a page-table entry.";
-    vec![Case::new("page-fault", "anonymous page", teaches, |_| operation()).sharing()]
+    let small = "The first touch of a new page: a trap into the kernel, zeroing a page, a page-table entry.";
+    let huge =
+        "The same for a transparent huge page of 2 MB: one trap, and 512 times as much to zero.";
+    vec![
+        Case::new("page-fault", "anonymous page", small, |_| operation()).sharing(),
+        Case::new("page-fault", "anonymous huge page", huge, |_| huge_pages()).sharing(),
+    ]
 }
 
-fn operation() -> io::Result<Op> {
-    Ok(Box::new(|count| {
-        let mut left = count as usize;
-        while left > 0 {
-            let pages = left.min(PAGES);
-            touch(pages)?;
-            left -= pages;
-        }
-        Ok(())
+/// The cases of a file's pages.
+pub(crate) fn file_cases(place: (usize, Locality)) -> Vec<Case> {
+    let read = "The first read of a page of a mapped file in the file cache; the kernel may map its neighbours with it.";
+    let write = "The first write to such a page in a private mapping: the page is copied, as a program's data is when it starts.";
+    vec![
+        Case::new("page-fault", "cached file page, read", read, |_| file_pages(false)).at(place),
+        Case::new("page-fault", "cached file page, copied", write, |_| file_pages(true)).at(place),
+    ]
+}
+
+/// Calls `touch` with numbers of pages that add up to `count`, none above `most`.
+fn in_pieces(
+    count: u64,
+    most: usize,
+    mut touch: impl FnMut(usize) -> io::Result<()>,
+) -> io::Result<()> {
+    let mut left = count as usize;
+    while left > 0 {
+        let pages = left.min(most);
+        touch(pages)?;
+        left -= pages;
+    }
+    Ok(())
+}
+
+/// Touches new pages.
+pub(super) fn operation() -> io::Result<Op> {
+    let page = rustix::param::page_size();
+    Ok(Box::new(move |count| {
+        in_pieces(count, PAGES, |pages| {
+            // One fault per page is what is counted.
+            Region::new(pages * page, page, Advice::LinuxNoHugepage)?.touch(
+                pages * page,
+                page,
+                true,
+            );
+            Ok(())
+        })
     }))
 }
 
-fn touch(pages: usize) -> io::Result<()> {
+fn huge_pages() -> io::Result<Op> {
+    let touch = |pages: usize| {
+        let region = Region::new(pages * HUGE, HUGE, Advice::LinuxHugepage)?;
+        region.touch(pages * HUGE, HUGE, true);
+        Ok(region)
+    };
     let page = rustix::param::page_size();
-    let (len, rights) = (pages * page, ProtFlags::READ | ProtFlags::WRITE);
-    // SAFETY: a new mapping where the kernel chooses overlaps nothing; it is written within its bounds and unmapped here,
-    // and no reference into it is kept.
-    unsafe {
-        let base = mmap_anonymous(ptr::null_mut(), len, rights, MapFlags::PRIVATE)?;
-        // One fault per page is what is counted; a kernel without huge pages refuses the advice.
-        let _ = madvise(base, len, Advice::LinuxNoHugepage);
-        for at in (0..len).step_by(page) {
-            base.cast::<u8>().add(at).write_volatile(1);
-        }
-        munmap(base, len)?;
+    let region = touch(HUGE_PAGES)?;
+    let before = faults()?;
+    region.touch(HUGE_PAGES * HUGE, page, true);
+    // The second reading of the count may cause some itself; in small pages there would be thousands.
+    if faults()? - before > 64 * HUGE_PAGES as u64 {
+        return Err(not_here("the kernel gives no transparent huge pages"));
     }
-    Ok(())
+    Ok(Box::new(move |count| in_pieces(count, HUGE_PAGES, |pages| touch(pages).map(drop))))
+}
+
+/// Page faults of this process so far that needed no I/O.
+fn faults() -> io::Result<u64> {
+    let stat = fs::read_to_string("/proc/self/stat")?;
+    // The 10th field of proc_pid_stat(5), counted behind the name, which may hold anything.
+    let field = stat.rsplit_once(") ").and_then(|(_, rest)| rest.split(' ').nth(7));
+    field.and_then(|faults| faults.parse().ok()).ok_or_else(|| wrong("no count of page faults"))
+}
+
+fn file_pages(write: bool) -> io::Result<Op> {
+    let page = rustix::param::page_size();
+    fs::write("mapped", vec![1; PAGES * page])?;
+    let file = File::open("mapped")?;
+    Ok(Box::new(move |count| {
+        in_pieces(count, PAGES, |pages| {
+            Region::of_file(&file, pages * page)?.touch(pages * page, page, write);
+            Ok(())
+        })
+    }))
 }

@@ -53,7 +53,8 @@ fn ranking(results: &OsResults) -> String {
 pub fn benchmarks(results: &OsResults) -> String {
     let head =
         ["Benchmark", "Case", "Value", "95 % interval", "MIPS-relative", "Clean", "What it tells"];
-    let rows = results.benchmarks.iter().map(|one| {
+    let others = results.benchmarks.iter().filter(|one| !os::is_scaling(one));
+    let rows = others.map(|one| {
         let note = one.not_measured.as_ref().map(|why| format!("Not measured: {why}"));
         vec![
             one.name.clone(),
@@ -69,7 +70,24 @@ pub fn benchmarks(results: &OsResults) -> String {
     out += r#"<p class="lead">Medians over fresh processes in rounds; the interval holds the long-run median 95 times of 100 for any
         distribution. Clean is the share of batches in which no other program used the processor.</p>"#;
     out += &table("words lessons", &head, rows);
-    out + &proof(results) + &system(&results.system)
+    out + &scaling(results) + &proof(results) + &system(&results.system)
+}
+
+/// What several tasks do together.
+fn scaling(results: &OsResults) -> String {
+    let all = os::scaling(results);
+    if all.is_empty() {
+        return String::new();
+    }
+    let (head, rows) = os::scaling_table(&all);
+    let head: Vec<&str> = head.iter().map(String::as_str).collect();
+    let sentence = os::scaling_sentence(&all).unwrap_or_default();
+    format!(
+        r#"<h3>Scaling over processors</h3><p class="lead">{} The same operation by one task and by several at the same time, each on a
+        processor of its own and with nothing to share: operations per second of all together.</p>{}"#,
+        esc(&sentence),
+        table("", &head, rows.into_iter())
+    )
 }
 
 fn proof(results: &OsResults) -> String {

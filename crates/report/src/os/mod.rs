@@ -1,9 +1,11 @@
 //! The micro-benchmarks' results beside the paper's: rows of its tables and points of its Figure 1, for all renderers.
 
 mod ranking;
+mod scaling;
 mod tables;
 
 pub use ranking::{ranking, sentence};
+pub use scaling::{is_scaling, scaling, scaling_sentence, scaling_table};
 pub use tables::tables;
 
 use crate::plot::{Axis, Chart, Drawn, Mark, Scale, Series, Shape, Unit};

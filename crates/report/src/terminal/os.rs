@@ -14,11 +14,13 @@ pub fn text(results: &OsResults, style: &Style) -> String {
     if let Some(sentence) = os::sentence(&os::ranking(results)) {
         out += &format!("\n{}", style.paragraph("", "  ", &sentence));
     }
-    let (measured, missing): (Vec<&OsBenchmark>, Vec<&OsBenchmark>) =
+    let (mut measured, missing): (Vec<&OsBenchmark>, Vec<&OsBenchmark>) =
         results.benchmarks.iter().partition(|one| one.value.is_some());
+    measured.retain(|one| !os::is_scaling(one));
     if !measured.is_empty() {
         out += &format!("\n{}", benchmarks(&measured, style));
     }
+    out += &scaling(results, style);
     for (why, cases) in by_reason(&missing) {
         let text = format!("{}: {}", cases.join(", "), why.text());
         out += &style.paragraph("Not measured: ", "  ", &text);
@@ -65,6 +67,25 @@ fn by_reason<'a>(missing: &[&'a OsBenchmark]) -> Vec<(Reason<'a>, Vec<String>)> 
 /// The words of a sentence that hold no digit.
 fn words(sentence: &str) -> impl Iterator<Item = &str> {
     sentence.split_whitespace().filter(|word| !word.contains(|c: char| c.is_ascii_digit()))
+}
+
+/// What several tasks do together, and what scales least.
+fn scaling(results: &OsResults, style: &Style) -> String {
+    let all = os::scaling(results);
+    if all.iter().all(|one| one.rates.iter().all(|(_, rate)| rate.is_empty())) {
+        return String::new();
+    }
+    let (head, rows) = os::scaling_table(&all);
+    let column = |at: usize| rows.iter().map(move |row| row[at].clone());
+    let columns: Vec<Column> = (0..head.len())
+        .map(|at| match at {
+            0 => Column::words(&head[at], column(at)),
+            _ => Column::numbers(&head[at], column(at)),
+        })
+        .collect();
+    let sentence = os::scaling_sentence(&all)
+        .map_or_else(String::new, |text| format!("\n{}", style.paragraph("", "  ", &text)));
+    format!("{sentence}\n{}", table(&columns.iter().collect::<Vec<_>>(), style))
 }
 
 fn benchmarks(all: &[&OsBenchmark], style: &Style) -> String {

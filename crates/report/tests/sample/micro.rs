@@ -46,6 +46,7 @@ pub fn os_results() -> OsResults {
             object_hash: "0123456789abcdef".into(),
             whole: true,
             compiler: "built in".into(),
+            processes_end_in: "a program of 129 bytes".into(),
         }),
         ..OsResults::default()
     };

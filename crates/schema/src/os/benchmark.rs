@@ -38,6 +38,28 @@ pub enum OsUnit {
     PerS,
 }
 
+/// What the tasks are that do an operation at the same time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OsTasks {
+    /// Processes.
+    Processes,
+    /// Threads of one process.
+    Threads,
+}
+
+impl OsTasks {
+    /// The word for so many of them.
+    pub fn word(self, count: u32) -> &'static str {
+        match (self, count) {
+            (Self::Processes, 1) => "process",
+            (Self::Processes, _) => "processes",
+            (Self::Threads, 1) => "thread",
+            (Self::Threads, _) => "threads",
+        }
+    }
+}
+
 /// How one number is made of a fresh process's batches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -89,6 +111,12 @@ pub struct OsBenchmark {
     /// Where its files are; absent where no files are used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<Locality>,
+    /// How many tasks do the operation at the same time; absent where it is one process. `value` is then of all together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tasks: Option<u32>,
+    /// What those tasks are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task_kind: Option<OsTasks>,
     /// The value; absent when it could not be measured, and `not_measured` then says why.
     #[serde(
         default,

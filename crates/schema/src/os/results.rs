@@ -43,6 +43,10 @@ pub struct MabProof {
     pub whole: bool,
     /// The compiler: `built in`, or the command given.
     pub compiler: String,
+    /// The program that every process of the run went over to when its step was done; absent where each step was a start of `ioscape`,
+    /// as up to version 0.1, which took most of the time.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub processes_end_in: String,
 }
 
 /// Results of `ioscape os`.

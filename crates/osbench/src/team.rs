@@ -1,0 +1,334 @@
+//! Several tasks that do the same operation at the same time: they begin together, and the last one to end ends the batch.
+//!
+//! Between batches all of them sleep, so that the fixed computation finds every processor idle but its own.
+
+use super::case::{Op, Timing};
+use super::pace::pace_ns;
+use super::process::pin;
+use super::waiting::{Meter, Waiting};
+use ioscape_machine::crew::{Crew, DONE};
+use ioscape_machine::shared::Shared;
+use ioscape_schema::OsTasks;
+use rustix::time::{ClockId, clock_gettime};
+use std::io::{self, Read, Write};
+use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// What a member is asked for.
+const BATCH: u8 = 1;
+const PACE: u8 = 2;
+
+/// What it answers: done, or that it failed, or that the operation is impossible here, with a sentence behind.
+const FINE: u8 = 1;
+const FAILED: u8 = 2;
+const ABSENT: u8 = 3;
+
+/// Words of a member on the board.
+const BEGAN: usize = 0;
+const ENDED: usize = 1;
+const WAITED: usize = 2;
+const PACED: usize = 3;
+
+/// Words of all of them: operations of a batch, members that have come to its start in all batches so far, batches so far, whether all is over.
+const COUNT: usize = 0;
+const CAME: usize = 1;
+const ROUND: usize = 2;
+const OVER: usize = 3;
+
+/// Words of each, a cache line.
+const WORDS: usize = 8;
+
+/// The delay that stands for one that the kernel does not tell.
+const UNTOLD: u64 = u64::MAX;
+
+/// Rounds of waiting for the others before the processor is offered to them.
+const SPINS: u32 = 2000;
+
+/// Members whose processors are tried after one batch; more take turns.
+const PACED_AT_ONCE: usize = 16;
+
+/// Who does the work.
+#[derive(Clone, Debug)]
+pub(crate) struct TeamPlan {
+    /// Processes, or threads of this process.
+    pub(crate) kind: OsTasks,
+    /// How many.
+    pub(crate) count: u32,
+    /// A processor for each, or none where the scheduler is to place them.
+    pub(crate) cpus: Vec<usize>,
+    /// How a member tells that others used its processor.
+    pub(crate) waiting: Waiting,
+}
+
+/// The tasks, alive until this is dropped.
+pub(crate) struct Team {
+    board: Arc<Shared>,
+    lines: Vec<UnixStream>,
+    threads: Vec<std::thread::JoinHandle<()>>,
+    /// Killed when dropped.
+    _processes: Vec<Crew>,
+    pinned: bool,
+    next_paced: usize,
+}
+
+impl Team {
+    /// Starts the tasks, each with an operation that `make` prepares in it for its number.
+    ///
+    /// # Errors
+    /// A task could not be made, or its operation not be prepared.
+    pub(crate) fn start(
+        plan: &TeamPlan,
+        make: impl Fn(u32) -> io::Result<Op> + Send + Sync + 'static,
+    ) -> io::Result<Self> {
+        let make = Arc::new(make);
+        let board = Arc::new(Shared::new(plan.count as usize + 1, WORDS)?);
+        let (lines, threads, pinned) = (Vec::new(), Vec::new(), !plan.cpus.is_empty());
+        let mut team =
+            Self { board, lines, threads, _processes: Vec::new(), pinned, next_paced: 0 };
+        for number in 0..plan.count {
+            // Made just before each task, so that no other holds the member's end, and the end of a task is seen.
+            let (ours, theirs) = UnixStream::pair()?;
+            team.lines.push(ours);
+            let member = Member {
+                number,
+                line: theirs,
+                board: Arc::clone(&team.board),
+                cpu: plan.cpus.get(number as usize).copied(),
+                waiting: plan.waiting,
+            };
+            match plan.kind {
+                OsTasks::Processes => {
+                    team._processes.push(Crew::fork(1, |_| member.serve(&*make))?);
+                }
+                OsTasks::Threads => {
+                    let make = Arc::clone(&make);
+                    let body = move || {
+                        member.serve(&*make);
+                    };
+                    team.threads.push(std::thread::Builder::new().spawn(body)?);
+                }
+            }
+        }
+        team.lines.iter().try_for_each(answer)?;
+        Ok(team)
+    }
+
+    fn common(&self) -> &[AtomicU64] {
+        self.board.report(self.lines.len())
+    }
+
+    /// Lets every task do `count` operations, and tells how long that took.
+    ///
+    /// # Errors
+    /// A task failed or ended.
+    pub(crate) fn run(&mut self, count: u64) -> io::Result<Timing> {
+        let common = self.common();
+        common[COUNT].store(count, Ordering::Relaxed);
+        common[ROUND].fetch_add(1, Ordering::Release);
+        // The first shares its processor with this process, which must not be stopped before it has called all.
+        for mut line in self.lines.iter().rev() {
+            line.write_all(&[BATCH])?;
+        }
+        self.lines.iter().try_for_each(answer)?;
+        let pace_ns = if self.pinned { self.pace()? } else { 0 };
+        let (mut began, mut ended, mut waited) = (u64::MAX, 0, 0);
+        for at in 0..self.lines.len() {
+            let of = |word: usize| self.board.report(at)[word].load(Ordering::Acquire);
+            began = began.min(of(BEGAN));
+            ended = ended.max(of(ENDED));
+        }
+        for at in 0..self.lines.len() {
+            let of = |word: usize| self.board.report(at)[word].load(Ordering::Acquire);
+            // One that was kept from starting with the others waited as well.
+            waited = waited.max(of(WAITED).saturating_add(of(BEGAN) - began));
+        }
+        let waited_ns = (waited != UNTOLD).then_some(waited);
+        Ok(Timing { passed_ns: ended.saturating_sub(began).max(1), waited_ns, pace_ns })
+    }
+
+    /// How long the fixed computation takes on the processors of the tasks, one after the other; that of the first is tried by the harness.
+    fn pace(&mut self) -> io::Result<u64> {
+        let others = self.lines.len() - 1;
+        let mut longest = 0;
+        for _ in 0..others.min(PACED_AT_ONCE) {
+            let at = 1 + self.next_paced % others;
+            self.next_paced += 1;
+            (&self.lines[at]).write_all(&[PACE])?;
+            answer(&self.lines[at])?;
+            longest = longest.max(self.board.report(at)[PACED].load(Ordering::Acquire));
+        }
+        Ok(longest)
+    }
+}
+
+impl Drop for Team {
+    fn drop(&mut self) {
+        self.common()[OVER].store(1, Ordering::Release);
+        self.lines.clear();
+        for thread in self.threads.drain(..) {
+            // A thread that panicked has ended too.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Waits for a task's answer.
+fn answer(mut line: &UnixStream) -> io::Result<()> {
+    let mut byte = [0];
+    line.read_exact(&mut byte).map_err(|_| io::Error::other("one of the tasks ended"))?;
+    let kind = match byte[0] {
+        FINE => return Ok(()),
+        ABSENT => io::ErrorKind::Unsupported,
+        _ => io::ErrorKind::Other,
+    };
+    let mut why = String::new();
+    line.read_to_string(&mut why)?;
+    Err(io::Error::new(kind, why))
+}
+
+fn now_ns() -> u64 {
+    let now = clock_gettime(ClockId::Monotonic);
+    now.tv_sec.unsigned_abs() * 1_000_000_000 + now.tv_nsec.unsigned_abs()
+}
+
+/// One task, from its own side.
+struct Member {
+    number: u32,
+    line: UnixStream,
+    board: Arc<Shared>,
+    cpu: Option<usize>,
+    waiting: Waiting,
+}
+
+impl Member {
+    /// Does what it is asked for until nobody asks any more; gives the exit code of a process.
+    fn serve(&self, make: &dyn Fn(u32) -> io::Result<Op>) -> i32 {
+        let Err(error) = self.work(make) else { return DONE };
+        let kind = if error.kind() == io::ErrorKind::Unsupported { ABSENT } else { FAILED };
+        // Where nobody listens any more, nobody wants to know.
+        let _ = (&self.line).write_all(&[&[kind], error.to_string().as_bytes()].concat());
+        DONE
+    }
+
+    fn work(&self, make: &dyn Fn(u32) -> io::Result<Op>) -> io::Result<()> {
+        if let Some(cpu) = self.cpu {
+            pin(cpu)?;
+        }
+        let mut op = make(self.number)?;
+        let meter = Meter::of_thread(self.waiting);
+        let (mut line, mut order) = (&self.line, [0]);
+        line.write_all(&[FINE])?;
+        while line.read(&mut order)? == 1 {
+            match order[0] {
+                PACE => self.own()[PACED].store(pace_ns(), Ordering::Release),
+                _ => self.batch(&mut op, &meter)?,
+            }
+            line.write_all(&[FINE])?;
+        }
+        Ok(())
+    }
+
+    fn own(&self) -> &[AtomicU64] {
+        self.board.report(self.number as usize)
+    }
+
+    /// One batch.
+    fn batch(&self, op: &mut Op, meter: &Meter) -> io::Result<()> {
+        let count = self.board.report(self.board.streams() - 1)[COUNT].load(Ordering::Acquire);
+        self.start_together();
+        let (began, before) = (now_ns(), meter.read());
+        op(count)?;
+        let after = meter.read();
+        let ended = now_ns();
+        let waited = meter.waited(before, after, ended.saturating_sub(began));
+        let words = [(BEGAN, began), (ENDED, ended), (WAITED, waited.unwrap_or(UNTOLD))];
+        words.into_iter().for_each(|(at, word)| self.own()[at].store(word, Ordering::Release));
+        Ok(())
+    }
+
+    /// Waits, without sleeping, until all have come.
+    fn start_together(&self) {
+        let members = self.board.streams() - 1;
+        let common = self.board.report(members);
+        let wanted = common[ROUND].load(Ordering::Acquire) * members as u64;
+        common[CAME].fetch_add(1, Ordering::AcqRel);
+        let mut spins = 0;
+        while common[CAME].load(Ordering::Acquire) < wanted
+            && common[OVER].load(Ordering::Relaxed) == 0
+        {
+            spins += 1;
+            if spins > SPINS {
+                std::thread::yield_now();
+            } else {
+                std::hint::spin_loop();
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::case::not_here;
+
+    fn plan(kind: OsTasks, count: u32) -> TeamPlan {
+        TeamPlan { kind, count, cpus: Vec::new(), waiting: Waiting::Busy }
+    }
+
+    #[test]
+    fn every_task_does_its_operations() {
+        for kind in [OsTasks::Processes, OsTasks::Threads] {
+            let done = Arc::new(Shared::new(3, 1).unwrap());
+            let seen = Arc::clone(&done);
+            let mut team = Team::start(&plan(kind, 3), move |number| {
+                let done = Arc::clone(&done);
+                Ok(Box::new(move |count| {
+                    done.report(number as usize)[0].fetch_add(count, Ordering::Relaxed);
+                    Ok(())
+                }))
+            })
+            .unwrap();
+            for count in [5, 7] {
+                let timing = team.run(count).unwrap();
+                let waited = timing.waited_ns.unwrap();
+                assert!(waited <= timing.passed_ns, "{waited} of {}", timing.passed_ns);
+            }
+            let counts: Vec<u64> =
+                (0..3).map(|at| seen.report(at)[0].load(Ordering::Relaxed)).collect();
+            assert_eq!(counts, [12; 3], "{kind:?}");
+        }
+    }
+
+    #[test]
+    fn what_one_task_cannot_do_is_told() {
+        for kind in [OsTasks::Processes, OsTasks::Threads] {
+            let refused = Team::start(&plan(kind, 2), |number| match number {
+                0 => Ok(Box::new(|_| Ok(()))),
+                _ => Err(not_here("not for the second")),
+            });
+            let error = refused.err().unwrap();
+            assert_eq!(
+                (error.kind(), error.to_string().as_str()),
+                (io::ErrorKind::Unsupported, "not for the second")
+            );
+            let mut team = Team::start(&plan(kind, 2), |number| {
+                Ok(Box::new(move |_| match number {
+                    0 => Ok(()),
+                    _ => Err(io::Error::other("broke")),
+                }))
+            })
+            .unwrap();
+            assert_eq!(team.run(1).unwrap_err().to_string(), "broke");
+        }
+    }
+
+    #[test]
+    fn a_task_that_dies_is_noticed() {
+        let mut team = Team::start(&plan(OsTasks::Processes, 2), |number| {
+            Ok(Box::new(move |_| if number == 1 { panic!("on purpose") } else { Ok(()) }))
+        })
+        .unwrap();
+        assert!(team.run(1).unwrap_err().to_string().contains("ended"));
+    }
+}

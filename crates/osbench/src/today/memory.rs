@@ -1,0 +1,89 @@
+//! The latency of memory by the size of what is used: loads whose address is the result of the one before.
+#![expect(unsafe_code, reason = "follows pointers within one mapping")]
+
+use super::region::Region;
+use crate::case::{Case, Op, not_here};
+use crate::sizes::Sizes;
+use ioscape_schema::units::Bytes;
+use rustix::mm::Advice;
+use std::hint::black_box;
+use std::io;
+
+/// Bytes between the places of loads: a cache line.
+const LINE: usize = 64;
+
+/// Least bytes that are tried, and the factor from one size to the next.
+const LEAST: u64 = 16 << 10;
+const FACTOR: u64 = 4;
+
+/// Alignment that huge pages want.
+const HUGE: usize = 2 << 20;
+
+/// Sizes in steps up to twice the last cache, and that in huge pages too.
+pub(crate) fn cases(sizes: &Sizes) -> Vec<Case> {
+    let past = sizes.block_past_caches().map(|len| 2 * len);
+    let last = *past.as_ref().unwrap_or(&LEAST);
+    let steps = std::iter::successors(Some(LEAST), |bytes| bytes.checked_mul(FACTOR));
+    let all = steps.take_while(|&bytes| bytes < last);
+    let within = "A load that waits for the one before, among so many bytes in random order: the latency of the cache that holds them.";
+    let mut cases: Vec<Case> = all
+        .map(|bytes| {
+            case(Bytes(bytes as f64).to_string(), Ok(bytes), Advice::LinuxNoHugepage, within)
+        })
+        .collect();
+    let memory = "The same among twice the bytes of the last cache: the latency of memory, and of finding its pages.";
+    let huge = "The same in transparent huge pages: what is left when pages are found at once.";
+    cases.push(case("memory".to_owned(), past.clone(), Advice::LinuxNoHugepage, memory));
+    cases.push(case("memory, huge pages".to_owned(), past, Advice::LinuxHugepage, huge));
+    // The last cache is shared between cores.
+    cases.into_iter().map(Case::sharing).collect()
+}
+
+fn case(name: String, len: Result<u64, String>, advice: Advice, teaches: &'static str) -> Case {
+    Case::new("memory-latency", name, teaches, move |_| {
+        let len = len.clone().map_err(not_here)?;
+        operation(usize::try_from(len).map_err(|_| not_here("the block is too large"))?, advice)
+    })
+}
+
+/// A cycle through all lines in random order (Sattolo 1986), each holding the address of the next.
+fn operation(len: usize, advice: Advice) -> io::Result<Op> {
+    let region = Region::new(len, HUGE, advice)?;
+    let lines = len / LINE;
+    let mut order: Vec<u32> = (0..u32::try_from(lines).map_err(io::Error::other)?).collect();
+    let mut state = 0x9e37_79b9_7f4a_7c15u64;
+    for last in (1..lines).rev() {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        order.swap(last, (state >> 33) as usize % last);
+    }
+    let start = region.start();
+    for (at, &next) in order.iter().enumerate() {
+        // SAFETY: both lines lie within the region, and its start is aligned.
+        unsafe { start.add(at * LINE).cast::<*mut u8>().write(start.add(next as usize * LINE)) };
+    }
+    let mut at = start;
+    Ok(Box::new(move |count| {
+        let _mapped = &region;
+        for _ in 0..count {
+            // SAFETY: every line holds the address of another one.
+            at = unsafe { at.cast::<*mut u8>().read_volatile() };
+        }
+        black_box(at);
+        Ok(())
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_go_up_to_memory() {
+        let caches = vec![48 << 10, 1 << 20];
+        let sizes = Sizes { caches, memory: 1 << 30, ..Sizes::default() };
+        let names: Vec<String> = cases(&sizes).into_iter().map(|case| case.case).collect();
+        assert_eq!(names.len(), 8, "{names:?}");
+        assert_eq!(names[6..], ["memory", "memory, huge pages"]);
+        operation(64 * LINE, Advice::LinuxNoHugepage).unwrap()(1000).unwrap();
+    }
+}

@@ -1,0 +1,213 @@
+//! Scaling over processors: one operation by one task, by several at the same time, by as many as there are processors, in the manner
+//! of will-it-scale (Blanchard).
+//!
+//! Tasks share nothing that they could have for themselves: each has its own file, pipe or word. What keeps them from scaling is the
+//! kernel's: locks of a directory or of an address space, counters, caches.
+
+use super::{map, page_fault};
+use crate::case::{Case, Op, Scene, not_here, wrong};
+use crate::pace::compute;
+use crate::team::{Team, TeamPlan};
+use crate::waiting::Waiting;
+use ioscape_schema::{Locality, OsRule, OsTasks};
+use rustix::fs::{CWD, Mode, OFlags, renameat};
+use rustix::thread::futex;
+use std::ffi::CString;
+use std::fs;
+use std::io;
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream;
+use std::sync::atomic::AtomicU32;
+
+/// Name of the benchmark.
+pub(crate) const NAME: &str = "scaling";
+
+/// An operation that tasks do at the same time.
+#[derive(Clone, Copy)]
+struct Work {
+    name: &'static str,
+    teaches: &'static str,
+    /// Whether it waits for locks asleep: as processes, as threads.
+    sleeps: [bool; 2],
+    files: bool,
+    make: fn(u32) -> io::Result<Op>,
+}
+
+const WORKS: [Work; 8] = [
+    Work {
+        name: "computing",
+        teaches: "Additions without the kernel: what the processors themselves lose when all of them work.",
+        sleeps: [false; 2],
+        files: false,
+        make: |_| Ok(compute()),
+    },
+    Work {
+        name: "page fault",
+        teaches: "The first touch of new pages: the allocator of pages, and with threads one address space.",
+        sleeps: [false, true],
+        files: false,
+        make: |_| page_fault::operation(),
+    },
+    Work {
+        name: "mmap",
+        teaches: "Mapping and unmapping: with threads, one lock of the address space.",
+        sleeps: [false, true],
+        files: false,
+        make: |_| map::operation(),
+    },
+    Work {
+        name: "futex",
+        teaches: "Waking nobody on a word of one's own: the kernel's table of waiters.",
+        sleeps: [false; 2],
+        files: false,
+        make: |_| Ok(wake_nobody()),
+    },
+    Work {
+        name: "pipe",
+        teaches: "A byte into a pipe of one's own and out of it.",
+        sleeps: [false; 2],
+        files: false,
+        make: |_| rustix::pipe::pipe().map_err(io::Error::from).map(|(from, to)| byte(from, to)),
+    },
+    Work {
+        name: "socket",
+        teaches: "The same through a pair of sockets.",
+        sleeps: [false; 2],
+        files: false,
+        make: |_| UnixStream::pair().map(|(from, to)| byte(from, to)),
+    },
+    Work {
+        name: "open-close",
+        teaches: "Opening and closing a file of one's own in one directory: names, and with threads one table of files.",
+        sleeps: [true; 2],
+        files: true,
+        make: open_close,
+    },
+    Work {
+        name: "rename",
+        teaches: "Renaming a file of one's own in one directory: the directory's lock.",
+        sleeps: [true; 2],
+        files: true,
+        make: rename,
+    },
+];
+
+/// Each operation by each number of tasks, as processes and as threads; those on files only where there is a place for them.
+pub(crate) fn cases(counts: &[u32], place: Option<(usize, Locality)>) -> Vec<Case> {
+    let mut all = Vec::new();
+    for work in WORKS.into_iter().filter(|work| !work.files || place.is_some()) {
+        for kind in [OsTasks::Processes, OsTasks::Threads] {
+            let case = |&count: &u32| case(work, kind, count);
+            let cases = counts.iter().map(case);
+            match place.filter(|_| work.files) {
+                Some(place) => all.extend(cases.map(|case| case.at(place))),
+                None => all.extend(cases),
+            }
+        }
+    }
+    all
+}
+
+fn case(work: Work, kind: OsTasks, count: u32) -> Case {
+    let waiting = if work.sleeps[kind as usize] { Waiting::Queued } else { Waiting::Busy };
+    let ready = move |scene: &Scene| {
+        let cpus = scene.cpus.get(..count as usize).ok_or_else(|| {
+            not_here(format!("this process may run on fewer than {count} processors"))
+        })?;
+        let plan = TeamPlan { kind, count, cpus: cpus.to_vec(), waiting };
+        let mut team = Team::start(&plan, work.make)?;
+        let timing = scene.timed_by_itself();
+        let op: Op = Box::new(move |count| {
+            timing.set(team.run(count)?);
+            Ok(())
+        });
+        Ok(op)
+    };
+    let name = format!("{}, {count} {}", work.name, kind.word(count));
+    let mut case = Case::new(NAME, name, work.teaches, ready).by_tasks(count, kind).effort(0.3);
+    case.waiting = waiting;
+    // As for `rename` by one process: the file system defers work.
+    if work.name == "rename" { case.by(OsRule::Mean) } else { case }
+}
+
+fn wake_nobody() -> Op {
+    let word = Box::new(AtomicU32::new(0));
+    Box::new(move |count| {
+        for _ in 0..count {
+            futex::wake(&word, futex::Flags::PRIVATE, 1)?;
+        }
+        Ok(())
+    })
+}
+
+/// A byte into `to`, which comes out of `from`.
+fn byte(from: impl AsFd + 'static, to: impl AsFd + 'static) -> Op {
+    Box::new(move |count| {
+        let mut byte = [1];
+        for _ in 0..count {
+            if rustix::io::write(&to, &byte)? != 1 || rustix::io::read(&from, &mut byte)? != 1 {
+                return Err(wrong("the byte did not come back"));
+            }
+        }
+        Ok(())
+    })
+}
+
+/// A name of the task's own.
+fn own(kind: &str, task: u32) -> io::Result<CString> {
+    CString::new(format!("{kind}-{task}")).map_err(io::Error::other)
+}
+
+fn open_close(task: u32) -> io::Result<Op> {
+    let name = own("opened", task)?;
+    fs::write(format!("opened-{task}"), "x")?;
+    Ok(Box::new(move |count| {
+        for _ in 0..count {
+            drop(rustix::fs::openat(CWD, &name, OFlags::RDONLY, Mode::empty())?);
+        }
+        Ok(())
+    }))
+}
+
+fn rename(task: u32) -> io::Result<Op> {
+    fs::write(format!("one-{task}"), "x")?;
+    let mut names = [own("one", task)?, own("two", task)?];
+    Ok(Box::new(move |count| {
+        for _ in 0..count {
+            renameat(CWD, &names[0], CWD, &names[1])?;
+            names.swap(0, 1);
+        }
+        Ok(())
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::process::{self, Ended};
+    use std::sync::atomic::AtomicBool;
+
+    #[test]
+    fn every_operation_has_each_count_of_both_kinds() {
+        assert_eq!(cases(&[1, 2, 4], Some((0, Locality::Local))).len(), 8 * 2 * 3);
+        assert_eq!(cases(&[1], None).len(), 6 * 2);
+        let one = case(WORKS[1], OsTasks::Threads, 2);
+        assert_eq!((one.case.as_str(), one.waiting), ("page fault, 2 threads", Waiting::Queued));
+        assert_eq!(one.value(2.0), 1e9, "two operations in two nanoseconds");
+    }
+
+    #[test]
+    fn operations_on_files_are_done_in_the_directory() {
+        let home = tempfile::tempdir().unwrap();
+        let directory = home.path().to_owned();
+        let scene = Scene { directory, cpus: crate::machine::processors(), ..Scene::default() };
+        let files =
+            cases(&[1], Some((0, Locality::Local))).into_iter().filter(|case| case.place.is_some());
+        for mut case in files {
+            case.pinned = false;
+            let ended = process::run(&case, &scene, 1_000_000, &AtomicBool::new(false)).unwrap();
+            assert!(matches!(ended, Ended::Measured(_)), "{}: {ended:?}", case.case);
+        }
+        assert!(home.path().join("opened-0").exists());
+    }
+}

@@ -1,0 +1,23 @@
+//! What making a thread and waiting for its end costs.
+
+use crate::case::{Case, Op};
+use std::io;
+
+/// Stack of the threads: the least that does for any of them.
+const STACK: usize = 64 << 10;
+
+/// The only case.
+pub(crate) fn cases() -> Vec<Case> {
+    let teaches = "A thread that ends at once, and waiting for it: what a program pays that makes a thread for each request.";
+    vec![Case::new("thread", "create and join", teaches, |_| operation())]
+}
+
+fn operation() -> io::Result<Op> {
+    Ok(Box::new(|count| {
+        for _ in 0..count {
+            let thread = std::thread::Builder::new().stack_size(STACK).spawn(|| ())?;
+            thread.join().map_err(|_| io::Error::other("the thread panicked"))?;
+        }
+        Ok(())
+    }))
+}
