@@ -39,7 +39,7 @@ pub struct PredictArgs {
     /// The same from a result of `ioscape characterize`
     #[arg(long, value_name = "RESULT", conflicts_with = "workloads")]
     pub characterization: Option<PathBuf>,
-    /// Which model predicts: default, or product (the paper's)
+    /// Which model predicts: levels, product (the paper's), or by default both as far as each can be trusted
     #[arg(long, value_name = "MODEL", default_value = "default")]
     pub model: ModelKind,
     /// The same system with memory=SIZE, storage=RESULT of another system, or write-policy=write-through or write-back
@@ -60,7 +60,7 @@ pub struct CompareArgs {
     /// The workloads that are predicted for evaluations; without any, the five of the paper.
     #[command(flatten)]
     pub asked: AskedArgs,
-    /// Which model predicts: default, or product (the paper's)
+    /// Which model predicts: levels, product (the paper's), or by default both as far as each can be trusted
     #[arg(long, value_name = "MODEL", default_value = "default")]
     pub model: ModelKind,
     /// Fail with exit code 3 where a measured row meets this beyond chance: throughput, rate or time, < or >, and a ratio, such

@@ -9,7 +9,7 @@ use ioscape_schema::units::{Bytes, Rate};
 use ioscape_schema::{ErrorBin, ErrorFigures, Parameter, Validation, ValidationPoint};
 
 /// The models in the order in which they are shown, best known first.
-const ORDER: [&str; 4] = ["default", "product", "orthogonal", "single_point"];
+const ORDER: [&str; 5] = ["default", "levels", "product", "orthogonal", "single_point"];
 
 /// Every model with its figures, in the order in which they are shown.
 pub fn models(validation: &Validation) -> Vec<(&str, &ErrorFigures)> {

@@ -96,7 +96,7 @@ pub fn sentences(one: &Characterization) -> Vec<String> {
     }
     let tracing = one.tracing;
     out.push(format!(
-        "{} calls were traced; each took {} longer and started {} later, which is subtracted from response and think time.",
+        "{} calls were traced; a stop took {} in a call and {} between two when it was tried, which is not counted as response or think time, and neither are waits for a processor.",
         one.calls_traced,
         Nanos(tracing.in_call_ns as f64),
         Nanos(tracing.between_calls_ns as f64)

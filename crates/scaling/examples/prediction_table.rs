@@ -1,8 +1,9 @@
 //! Prints how far each model's predictions are off on made-up systems.
 //!
-//! `cargo run --release -p ioscape-scaling --example prediction_table -- [POINTS [SEEDS [BUDGET [MOST [FIRST]]]]]`: so many points off
+//! `cargo run --release -p ioscape-scaling --example prediction_table -- [POINTS [SEEDS [BUDGET [MOST [FIRST [WORLDS]]]]]]`: so many points off
 //! the curves, so many seeds from FIRST on; with a budget in seconds, at 2 s a point, the evaluation explores by itself, borders and
-//! points off the curves included, with at most MOST different workloads. A budget or MOST of 0 is none.
+//! points off the curves included, with at most MOST different workloads. A budget or MOST of 0 is none. With WORLDS, so many systems
+//! drawn at random, from the one of number FIRST on, instead of the named ones.
 
 #[path = "../tests/made_up/mod.rs"]
 mod made_up;
@@ -11,7 +12,7 @@ use ioscape_scaling::model::{
     OrthogonalModel, Predict, SinglePointModel, Validated, orthogonal_sample, random_workloads,
     validate,
 };
-use ioscape_schema::{Evaluation, Validation, Workload};
+use ioscape_schema::{ErrorFigures, Evaluation, Validation, Workload};
 use made_up::evaluation::{BOUNDS, Meter, distinct_points, evaluate, explored};
 use std::io::Write;
 
@@ -39,6 +40,11 @@ fn validation(
     validate(evaluation, &rivals, &validated).expect("a model")
 }
 
+/// The figures of a model; without levels the default is the product.
+fn figures<'a>(validation: &'a Validation, name: &str) -> &'a ErrorFigures {
+    validation.models.get(name).unwrap_or(&validation.models["default"])
+}
+
 fn rows(
     out: &mut impl Write,
     system: &made_up::System,
@@ -48,7 +54,7 @@ fn rows(
     let mean = |f: &dyn Fn(&Validation) -> f64| {
         100.0 * all.iter().map(|(v, _)| f(v)).sum::<f64>() / all.len() as f64
     };
-    for name in ["default", "product", "orthogonal", "single_point"] {
+    for name in ["default", "levels", "product", "orthogonal", "single_point"] {
         let points = match name {
             "orthogonal" => orthogonal_sample(&BOUNDS, &Workload::default()).len(),
             "single_point" => 1,
@@ -60,11 +66,11 @@ fn rows(
             system.name,
             noise * 100.0,
             mean(&|v| v.repeatability_error.unwrap_or(0.0)),
-            mean(&|v| v.models[name].median_error),
-            mean(&|v| v.models[name].p75_error),
-            mean(&|v| v.models[name].p90_error),
-            mean(&|v| v.models[name].enhanced_median_error.unwrap_or(f64::NAN)),
-            mean(&|v| v.models[name].interval90_coverage.unwrap_or(f64::NAN)),
+            mean(&|v| figures(v, name).median_error),
+            mean(&|v| figures(v, name).p75_error),
+            mean(&|v| figures(v, name).p90_error),
+            mean(&|v| figures(v, name).enhanced_median_error.unwrap_or(f64::NAN)),
+            mean(&|v| figures(v, name).interval90_coverage.unwrap_or(f64::NAN)),
         )?;
     }
     Ok(())
@@ -82,7 +88,12 @@ fn main() -> std::io::Result<()> {
         "| system | noise | points | repeat | model | median | p75 | p90 | off borders | coverage |"
     )?;
     writeln!(out, "|---|---|---|---|---|---|---|---|---|---|")?;
-    for system in made_up::systems() {
+    let worlds = given.get(5).copied().unwrap_or(0);
+    let systems: Vec<made_up::System> = match worlds {
+        0 => made_up::systems(),
+        _ => (first..first + worlds).map(made_up::random_system).collect(),
+    };
+    for system in systems {
         for noise in [0.0, 0.05] {
             let one = |seed: u64| {
                 let evaluation = match given.get(2).filter(|budget| **budget > 0) {

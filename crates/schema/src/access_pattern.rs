@@ -23,6 +23,9 @@ pub struct RequestClass {
     /// Sizes of an LRU cache that begins empty, in bytes, each with the share of the class's bytes that it misses: read bytes not
     /// found there; written bytes that are new to it or left it since they were last written, and so go to storage.
     pub miss_ratio: Vec<(f64, f64)>,
+    /// Half the width of the 90 % interval of each share of `miss_ratio`, from how much parts of the trace differ; empty in older results.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub miss_ratio_half90: Vec<f64>,
 }
 
 impl RequestClass {
@@ -36,6 +39,18 @@ impl RequestClass {
             (Some((_, last)), None) => last,
             (None, _) => 1.0,
         }
+    }
+
+    /// The same class with every share of misses at an end of its interval: -1 for the low one, 1 for the high one.
+    pub fn at_end(&self, end: f64) -> Self {
+        let mut most = 1.0f64;
+        let moved = self.miss_ratio.iter().enumerate().map(|(i, (size, share))| {
+            let half = self.miss_ratio_half90.get(i).copied().unwrap_or(0.0);
+            // A larger cache misses no more.
+            most = most.min((share + end * half).clamp(0.0, 1.0));
+            (*size, most)
+        });
+        Self { miss_ratio: moved.collect(), ..self.clone() }
     }
 
     /// Mean size in bytes.
@@ -75,6 +90,13 @@ impl AccessPattern {
         self.classes.iter().map(|class| class.requests).sum()
     }
 
+    /// The same requests with all shares of misses at an end of their intervals; `None` where these are not known.
+    pub fn at_end(&self, end: f64) -> Option<Self> {
+        let known = |class: &RequestClass| class.miss_ratio.len() == class.miss_ratio_half90.len();
+        let classes = self.classes.iter().map(|class| class.at_end(end)).collect();
+        self.classes.iter().all(known).then(|| Self { classes, ..self.clone() })
+    }
+
     /// Bytes moved.
     pub fn bytes(&self) -> u64 {
         self.classes.iter().map(|class| class.bytes).sum()
@@ -94,5 +116,23 @@ mod tests {
             assert!((found - known).abs() < 1e-12, "{at:?}");
         }
         assert_eq!(class.size_mean(), 5.0);
+    }
+
+    #[test]
+    fn the_ends_of_an_interval_never_miss_more_with_a_larger_cache() {
+        let class = RequestClass {
+            miss_ratio: vec![(100.0, 0.8), (200.0, 0.75)],
+            miss_ratio_half90: vec![0.1, 0.3],
+            ..Default::default()
+        };
+        let shares = |end: f64| class.at_end(end).miss_ratio.iter().map(|one| one.1).collect();
+        let ends: [Vec<f64>; 2] = [shares(-1.0), shares(1.0)];
+        let known = [[0.7, 0.45], [0.9, 0.9]];
+        assert!(
+            ends.iter().flatten().zip(known.iter().flatten()).all(|(a, b)| (a - b).abs() < 1e-12)
+        );
+        let older = RequestClass { miss_ratio_half90: Vec::new(), ..class };
+        let pattern = AccessPattern { classes: vec![older], ..AccessPattern::default() };
+        assert_eq!(pattern.at_end(1.0), None);
     }
 }

@@ -22,6 +22,10 @@ pub struct FileCall {
     pub issued_ns: u64,
     /// When it returned.
     pub completed_ns: u64,
+    /// How long, since its previous call, others held its thread up: it had no processor, or stopped for the recorder.
+    pub held_before_ns: u64,
+    /// The same during the call.
+    pub held_within_ns: u64,
 }
 
 /// What the recorder's own work adds to the times it sees, measured with calls that do nothing.
@@ -114,10 +118,10 @@ pub struct Traits {
     pub bytes: u64,
     /// Calls that waited for dirty pages: `fsync`, `fdatasync`, `sync_file_range`.
     pub syncs: u64,
-    /// Mean time of a request, less what tracing adds.
+    /// Mean time of a request, less what tracing adds and waits for a processor.
     #[serde(deserialize_with = "crate::range::not_negative")]
     pub response_time_ns: f64,
-    /// Mean time of a sync, less what tracing adds.
+    /// Mean time of a sync, less the same.
     pub sync_time_ns: f64,
     /// Seconds in which at least one process was in its I/O phase.
     pub active_s: f64,
@@ -237,6 +241,11 @@ pub struct Characterization {
 }
 
 impl FileCall {
+    /// How long it took less what others held it up for, in nanoseconds.
+    pub fn own_ns(&self) -> u64 {
+        self.completed_ns.saturating_sub(self.issued_ns).saturating_sub(self.held_within_ns)
+    }
+
     /// Whether it waited for dirty pages and moved nothing itself.
     pub fn is_sync(&self) -> bool {
         self.request.len == 0

@@ -47,9 +47,16 @@ pub struct ApplicationForecast {
     /// Share of the bytes read that the caches hold.
     #[serde(deserialize_with = "crate::range::fraction")]
     pub read_hit_frac: f64,
+    /// 90 % interval of that share: by how much parts of the trace differ, and how well the evaluation knows the size of its caches.
+    /// Absent where the trace's file does not tell how much its parts differ.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_hit_interval90: Option<[f64; 2]>,
     /// Share of the bytes written that storage gets.
     #[serde(deserialize_with = "crate::range::fraction")]
     pub written_through_frac: f64,
+    /// 90 % interval of that share, from the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub written_through_interval90: Option<[f64; 2]>,
     /// How memory matters; absent where no cache of the size of the system's memory was found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory: Option<MemoryForecast>,
@@ -73,6 +80,9 @@ pub struct MemoryForecast {
     /// Least memory with which it reaches 90 % of the throughput that any memory gives, in bytes.
     #[serde(deserialize_with = "crate::range::not_negative")]
     pub for_90_percent_bytes: f64,
+    /// 90 % interval of that memory, in bytes, from what makes the shares of hits uncertain.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub for_90_percent_interval90: Option<[f64; 2]>,
 }
 
 /// One workload on two systems (self-scaling paper, figure 17).

@@ -19,6 +19,16 @@ const STEPS: f64 = 4.0;
 /// Most streams that are told apart.
 const MOST_STREAMS: usize = 1 << 20;
 
+/// Parts of a trace, alike in their number of requests, whose difference says how much its shares of misses are worth.
+const PARTS: usize = 32;
+/// Requests of a part at first; twice as many whenever there are too many parts.
+const PART_REQUESTS: u64 = 64;
+/// Half the width of the 90 % interval of a normal distribution, in standard deviations.
+const NORMAL90: f64 = 1.645;
+
+/// Bytes by the part of the trace in which they were moved.
+type ByPart = [f64; PARTS];
+
 /// Kind, sequentiality, and size: the power of four that it rounds up to.
 type ClassKey = (bool, bool, u32);
 
@@ -33,8 +43,8 @@ struct Counts {
     /// Sum over bytes of where in their sequential run they are, in bytes from its beginning.
     into_run: f64,
     /// Bytes by step of the reach; those that no cache holds beside.
-    by_reach: BTreeMap<i32, f64>,
-    cold: f64,
+    by_reach: BTreeMap<i32, ByPart>,
+    cold: ByPart,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -62,6 +72,10 @@ pub struct PatternBuilder {
     /// One page in so many is followed.
     one_in: u64,
     most_pages: usize,
+    /// Requests of each part, of the present one so far, and which that is.
+    part_requests: u64,
+    requests: u64,
+    part: usize,
 }
 
 impl Default for PatternBuilder {
@@ -73,6 +87,9 @@ impl Default for PatternBuilder {
             classes: BTreeMap::new(),
             one_in: 1,
             most_pages: MOST_PAGES,
+            part_requests: PART_REQUESTS,
+            requests: 0,
+            part: 0,
         }
     }
 }
@@ -88,6 +105,7 @@ impl PatternBuilder {
         if !io.moves_data() {
             return;
         }
+        self.count_part();
         let write = io.request.op == Op::Write;
         let key = (io.process, file, write);
         let stream = self.streams.get(&key).copied();
@@ -101,7 +119,7 @@ impl PatternBuilder {
             let sampled = self.reach(page, write);
             reach = same.map_or(sampled, |stream| Some(stream.reach)).unwrap_or(reach);
             if sampled.is_some() {
-                self.classes.entry(class).or_default().add(reach, bytes, self.one_in);
+                self.classes.entry(class).or_default().add(reach, bytes * self.one_in, self.part);
             }
         }
         let counts = self.classes.entry(class).or_default();
@@ -114,6 +132,18 @@ impl PatternBuilder {
         if self.streams.len() < MOST_STREAMS || stream.is_some() {
             self.streams.insert(key, Stream { end: io.end(), run: before + len, page, reach });
         }
+    }
+
+    /// Finds the part of the trace that the next request belongs to; of too many, two each become one.
+    fn count_part(&mut self) {
+        if self.requests == self.part_requests {
+            (self.requests, self.part) = (0, self.part + 1);
+        }
+        if self.part == PARTS {
+            self.classes.values_mut().flat_map(Counts::parts).for_each(halve);
+            (self.part, self.part_requests) = (PARTS / 2, 2 * self.part_requests);
+        }
+        self.requests += 1;
     }
 
     /// How far back the cache must reach for this use of `page`; `None` where the page is not of the sample.
@@ -157,48 +187,88 @@ impl PatternBuilder {
 
     /// The classes, reads first.
     pub fn finish(self) -> Vec<RequestClass> {
-        let class = |((write, sequential, _), counts): (ClassKey, Counts)| RequestClass {
-            op: if write { Op::Write } else { Op::Read },
-            sequential,
-            requests: counts.requests,
-            bytes: counts.bytes,
-            // In the mean a byte lies in the middle of its run.
-            run_bytes: 2.0 * counts.into_run / counts.bytes.max(1) as f64,
-            response_time_ns: counts.elapsed_ns as f64 / counts.requests.max(1) as f64,
-            miss_ratio: counts.miss_ratio(),
+        let class = |((write, sequential, _), counts): (ClassKey, Counts)| {
+            let (miss_ratio, miss_ratio_half90) = counts.miss_ratio();
+            RequestClass {
+                op: if write { Op::Write } else { Op::Read },
+                sequential,
+                requests: counts.requests,
+                bytes: counts.bytes,
+                // In the mean a byte lies in the middle of its run.
+                run_bytes: 2.0 * counts.into_run / counts.bytes.max(1) as f64,
+                response_time_ns: counts.elapsed_ns as f64 / counts.requests.max(1) as f64,
+                miss_ratio,
+                miss_ratio_half90,
+            }
         };
         self.classes.into_iter().map(class).collect()
     }
 }
 
 impl Counts {
-    fn add(&mut self, reach: Reach, bytes: u64, one_in: u64) {
-        let bytes = (bytes * one_in) as f64;
-        match reach {
+    fn add(&mut self, reach: Reach, bytes: u64, part: usize) {
+        let counted = match reach {
             Some(pages) => {
                 // A cache must hold the page itself too.
                 let needed = ((pages + 1) << PAGE_BITS) as f64;
-                *self.by_reach.entry((needed.log2() * STEPS).ceil() as i32).or_default() += bytes;
+                self.by_reach.entry((needed.log2() * STEPS).ceil() as i32).or_default()
             }
-            None => self.cold += bytes,
-        }
+            None => &mut self.cold,
+        };
+        counted[part] += bytes as f64;
     }
 
-    /// Sizes of caches with the share of bytes that each misses: at every step from the least that holds something.
-    fn miss_ratio(&self) -> Vec<(f64, f64)> {
+    fn parts(&mut self) -> impl Iterator<Item = &mut ByPart> {
+        self.by_reach.values_mut().chain([&mut self.cold])
+    }
+
+    /// Sizes of caches with the share of bytes that each misses, at every step from the least that holds something; and half the
+    /// width of the 90 % interval of each share.
+    fn miss_ratio(&self) -> (Vec<(f64, f64)>, Vec<f64>) {
         let (Some(first), Some(last)) =
             (self.by_reach.keys().next(), self.by_reach.keys().next_back())
         else {
-            return Vec::new();
+            return (Vec::new(), Vec::new());
         };
-        let total = self.cold + self.by_reach.values().sum::<f64>();
-        let mut missed = total;
+        let mut moved = self.cold;
+        self.by_reach.values().for_each(|found| add_each(&mut moved, found, 1.0));
+        let total: f64 = moved.iter().sum();
+        let mut missed = moved;
         let point = |step: i32| {
-            missed -= self.by_reach.get(&step).copied().unwrap_or(0.0);
-            ((f64::from(step) / STEPS).exp2().round(), (missed / total).clamp(0.0, 1.0))
+            let found = self.by_reach.get(&step);
+            found.into_iter().for_each(|found| add_each(&mut missed, found, -1.0));
+            let share = (missed.iter().sum::<f64>() / total).clamp(0.0, 1.0);
+            let size = (f64::from(step) / STEPS).exp2().round();
+            ((size, share), NORMAL90 * ratio_deviation(&missed, &moved))
         };
-        (*first..=*last).map(point).collect()
+        (*first..=*last).map(point).unzip()
     }
+}
+
+fn add_each(sum: &mut ByPart, other: &ByPart, factor: f64) {
+    sum.iter_mut().zip(other).for_each(|(sum, other)| *sum += factor * other);
+}
+
+/// Two neighbouring parts become one.
+fn halve(parts: &mut ByPart) {
+    *parts = std::array::from_fn(|i| match i < PARTS / 2 {
+        true => parts[2 * i] + parts[2 * i + 1],
+        false => 0.0,
+    });
+}
+
+/// Standard deviation of the sum of `missed` over that of `moved` between samples of their parts: what drawing parts at random with replacement
+/// (Efron, "Bootstrap methods", Annals of Statistics 7, 1979) comes to, in closed form (Cochran, "Sampling Techniques", 1977, section 6.4).
+/// One part tells nothing of others, so it counts as one trial.
+fn ratio_deviation(missed: &ByPart, moved: &ByPart) -> f64 {
+    let total: f64 = moved.iter().sum();
+    let ratio = missed.iter().sum::<f64>() / total;
+    let count = moved.iter().filter(|moved| **moved > 0.0).count() as f64;
+    if count < 2.0 {
+        return (ratio * (1.0 - ratio)).max(0.0).sqrt();
+    }
+    let off = missed.iter().zip(moved).map(|(missed, moved)| (missed - ratio * moved).powi(2));
+    (count / (count - 1.0) * off.sum::<f64>()).sqrt() / total
 }
 
 /// The pages that a request touches, by number, with the bytes of each.
@@ -285,6 +355,22 @@ mod tests {
         let runs: Vec<f64> = of(&all).iter().map(|c| c.run_bytes).collect();
         assert_eq!(runs[..2], [65536.0, 4096.0]);
         assert!((runs[2] / 409_600.0 - 1.0).abs() < 0.02, "100 writes in a row: {runs:?}");
+    }
+
+    #[test]
+    fn nine_of_ten_intervals_hold_the_true_share() {
+        // Pages drawn at random: a cache of half of them misses half, and 32 (1 - ln 2) more until it is warm.
+        let held = (0..100u64).filter(|seed| {
+            let draw = |i: u64| mix(seed * 1_000_000 + i) % 64;
+            let all: Vec<Io> = (0..3000).map(|i| io(Op::Read, draw(i) << 12, 4096)).collect();
+            let class = &of(&all)[0];
+            let at = class.miss_ratio.iter().position(|(size, _)| *size == 131_072.0).unwrap();
+            let half = class.miss_ratio_half90[at];
+            assert!((0.0..0.1).contains(&half), "{class:?}");
+            (class.miss_ratio[at].1 - (0.5 + 9.8 / 3000.0)).abs() < half
+        });
+        let held = held.count();
+        assert!((80..=98).contains(&held), "{held}");
     }
 
     proptest! {

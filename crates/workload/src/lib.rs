@@ -6,7 +6,7 @@
 //! software arithmetic.
 //!
 //! ```
-//! use ioscape_schema::{FileCall, TracingCost, Workload};
+//! use ioscape_schema::{FileCall, Workload};
 //! use ioscape_workload::{Application, streams};
 //!
 //! let workload = Workload { unique_bytes: 1 << 30, seq_frac: 1.0, read_frac: 0.0, ..Workload::default() };
@@ -16,7 +16,7 @@
 //!         seen.record(&FileCall { process, request, ..FileCall::default() });
 //!     }
 //! }
-//! let found = seen.finish(TracingCost::default(), 0).overall;
+//! let found = seen.finish().overall;
 //! assert_eq!((found.seq_frac, found.read_frac, found.process_num), (1.0, 0.0, 1));
 //! ```
 

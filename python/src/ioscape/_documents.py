@@ -102,6 +102,11 @@ class ApplicationForecast:
     written_through_frac: float
     # How memory matters; absent where no cache of the size of the system's memory was found.
     memory: Optional[MemoryForecast] = None
+    # 90 % interval of that share: by how much parts of the trace differ, and how well the evaluation knows the
+    # size of its caches. Absent where the trace's file does not tell how much its parts differ.
+    read_hit_interval90: Optional[list[float]] = None
+    # 90 % interval of that share, from the same.
+    written_through_interval90: Optional[list[float]] = None
 
 
 @dataclass(kw_only=True)
@@ -712,7 +717,7 @@ class FileTraits:
     read_frac: float
     # Number of requests: calls that moved bytes.
     requests: int
-    # Mean time of a request, less what tracing adds.
+    # Mean time of a request, less what tracing adds and waits for a processor.
     response_time_ns: float
     # The same for the lengths of sequential runs, which are geometric in the model.
     run_distance: float
@@ -726,7 +731,7 @@ class FileTraits:
     size_mean: int
     # Fraction of requests that start where the same process's previous request to any file ended.
     strict_seq_frac: float
-    # Mean time of a sync, less what tracing adds.
+    # Mean time of a sync, less the same.
     sync_time_ns: float
     # Calls that waited for dirty pages: `fsync`, `fdatasync`, `sync_file_range`.
     syncs: int
@@ -982,6 +987,8 @@ class MemoryForecast:
     curve: list[list[Any]]
     # Least memory with which it reaches 90 % of the throughput that any memory gives, in bytes.
     for_90_percent_bytes: float
+    # 90 % interval of that memory, in bytes, from what makes the shares of hits uncertain.
+    for_90_percent_interval90: Optional[list[float]] = None
 
 
 @dataclass(kw_only=True)
@@ -1254,7 +1261,7 @@ class ProcessTraits:
     read_frac: float
     # Number of requests: calls that moved bytes.
     requests: int
-    # Mean time of a request, less what tracing adds.
+    # Mean time of a request, less what tracing adds and waits for a processor.
     response_time_ns: float
     # The same for the lengths of sequential runs, which are geometric in the model.
     run_distance: float
@@ -1268,7 +1275,7 @@ class ProcessTraits:
     size_mean: int
     # Fraction of requests that start where the same process's previous request to any file ended.
     strict_seq_frac: float
-    # Mean time of a sync, less what tracing adds.
+    # Mean time of a sync, less the same.
     sync_time_ns: float
     # Calls that waited for dirty pages: `fsync`, `fdatasync`, `sync_file_range`.
     syncs: int
@@ -1373,6 +1380,9 @@ class RequestClass:
     response_time_ns: float
     # Whether each begins where the same process's previous request of this kind to the same file ended.
     sequential: bool
+    # Half the width of the 90 % interval of each share of `miss_ratio`, from how much parts of the trace
+    # differ; empty in older results.
+    miss_ratio_half90: Optional[list[float]] = None
     # Bytes of the sequential run that one of their bytes belongs to, in the mean: what write-back can gather.
     run_bytes: Optional[float] = None
 
@@ -1929,7 +1939,7 @@ class Traits:
     read_frac: float
     # Number of requests: calls that moved bytes.
     requests: int
-    # Mean time of a request, less what tracing adds.
+    # Mean time of a request, less what tracing adds and waits for a processor.
     response_time_ns: float
     # The same for the lengths of sequential runs, which are geometric in the model.
     run_distance: float
@@ -1943,7 +1953,7 @@ class Traits:
     size_mean: int
     # Fraction of requests that start where the same process's previous request to any file ended.
     strict_seq_frac: float
-    # Mean time of a sync, less what tracing adds.
+    # Mean time of a sync, less the same.
     sync_time_ns: float
     # Calls that waited for dirty pages: `fsync`, `fdatasync`, `sync_file_range`.
     syncs: int

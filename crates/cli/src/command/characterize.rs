@@ -33,7 +33,7 @@ pub fn main(args: &CharacterizeArgs) -> Result<(), Failure> {
         seen.record(call);
         patterns.update(&row(call), u64::from(call.file));
     })?;
-    let portrait = seen.finish(recording.cost, recording.calls_traced);
+    let portrait = seen.finish();
     document.environment = environment::machine(recording.memory_limit);
     document.interrupted = recording.interrupted;
     let mut found = recording.characterization(&args.command, args.below.as_deref(), portrait);
@@ -46,19 +46,19 @@ pub fn main(args: &CharacterizeArgs) -> Result<(), Failure> {
     passed_on(&recording)
 }
 
-/// A call as a row of a trace.
+/// A call as a row of a trace, less what others held it up for.
 fn row(call: &FileCall) -> Io {
     Io {
         request: call.request,
         process: call.process,
         queued_ns: call.issued_ns,
         issued_ns: call.issued_ns,
-        completed_ns: call.completed_ns,
+        completed_ns: call.issued_ns + call.own_ns(),
         ..Io::default()
     }
 }
 
-/// What the requests were in detail, less what tracing adds to their times.
+/// What the requests were in detail.
 fn pattern(
     patterns: PatternBuilder,
     recording: &Recording,
@@ -66,13 +66,8 @@ fn pattern(
 ) -> AccessPattern {
     let overall = &found.overall;
     let [unique_bytes, unique_write_bytes] = patterns.unique_bytes();
-    let mut classes = patterns.finish();
-    for class in &mut classes {
-        let traced = recording.cost.in_call_ns as f64;
-        class.response_time_ns = (class.response_time_ns - traced).max(0.0);
-    }
     AccessPattern {
-        classes,
+        classes: patterns.finish(),
         unique_bytes,
         unique_write_bytes,
         process_num: overall.process_num,

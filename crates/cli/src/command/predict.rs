@@ -60,7 +60,7 @@ fn check(asked: &AskedArgs, model: ModelKind) -> Result<(), Failure> {
         ));
     }
     match model {
-        ModelKind::Default => Ok(()),
+        ModelKind::Default | ModelKind::Levels => Ok(()),
         ModelKind::Product => Err(Failure::Misuse(
             "the product model has no caches that a trace could hit: leave --model out".to_owned(),
         )),

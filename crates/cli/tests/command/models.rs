@@ -331,7 +331,7 @@ fn a_validation_measures_what_it_predicted() {
     let validation = run.validation.as_ref().expect("it is whole");
     assert_eq!((validation.workloads, validation.points.len(), result.seed), (3, 3, 5));
     let models: Vec<&str> = validation.models.keys().map(String::as_str).collect();
-    assert_eq!(models, ["default", "product", "single_point"]);
+    assert_eq!(models, ["default", "levels", "product", "single_point"]);
     for point in &validation.points {
         assert_eq!(point.prediction.workload, point.measurement.workload);
         assert!(point.measurement.throughput_bytes_per_s > 0.0);

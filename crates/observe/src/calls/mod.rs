@@ -13,6 +13,7 @@ mod launch;
 mod numbers;
 mod ptrace;
 mod requests;
+mod schedule;
 #[cfg(test)]
 mod tests;
 mod threads;

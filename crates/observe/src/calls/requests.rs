@@ -4,6 +4,7 @@ use super::descriptors::{Description, Descriptors, Shared};
 use super::files::{self, Files, Target};
 use super::numbers::Call;
 use super::ptrace;
+use super::schedule::Turns;
 use ioscape_schema::{FileCall, Op, Request};
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -13,7 +14,18 @@ use std::rc::Rc;
 pub(super) struct Pending {
     call: Call,
     arguments: [u64; 6],
-    issued_ns: u64,
+    pub(super) issued_ns: u64,
+    /// What its thread had had when it began.
+    pub(super) before: Turns,
+}
+
+/// How long others held a thread up: no processor, or the tracer.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Held {
+    /// Between its previous request and this one.
+    pub(super) before_ns: u64,
+    /// During this one.
+    pub(super) within_ns: u64,
 }
 
 /// The thread that makes a call.
@@ -54,7 +66,7 @@ impl Ledger<'_> {
         issued_ns: u64,
     ) -> Option<Pending> {
         let fd = arguments[0] as i32;
-        let pending = Some(Pending { call, arguments, issued_ns });
+        let pending = Some(Pending { call, arguments, issued_ns, before: Turns::default() });
         let tid = caller.tid;
         match call {
             Call::Close => caller.descriptors.borrow_mut().remove(fd),
@@ -114,13 +126,17 @@ impl Ledger<'_> {
     }
 
     /// Hands out the rows of process number `process`; two of one call share its time half and half.
-    pub(super) fn post(&mut self, process: u32, pending: &Pending, completed_ns: u64, moved: Pair) {
-        let middle_ns = match &moved {
-            [Some(_), Some(_)] => pending.issued_ns.midpoint(completed_ns),
-            _ => completed_ns,
-        };
-        let mut from_ns = pending.issued_ns;
-        for (one, to_ns) in moved.into_iter().flatten().zip([middle_ns, completed_ns]) {
+    pub(super) fn post(
+        &mut self,
+        process: u32,
+        pending: &Pending,
+        (completed_ns, held): (u64, Held),
+        moved: Pair,
+    ) {
+        let rows = moved.iter().flatten().count().max(1) as u64;
+        let each_ns = (completed_ns - pending.issued_ns) / rows;
+        let (mut from_ns, mut held_before_ns) = (pending.issued_ns, held.before_ns);
+        for one in moved.into_iter().flatten() {
             (self.sink)(&FileCall {
                 process,
                 file: one.file,
@@ -128,9 +144,11 @@ impl Ledger<'_> {
                 is_synchronous: one.is_synchronous,
                 is_direct: one.is_direct,
                 issued_ns: from_ns,
-                completed_ns: to_ns,
+                completed_ns: from_ns + each_ns,
+                held_before_ns,
+                held_within_ns: held.within_ns / rows,
             });
-            from_ns = to_ns;
+            (from_ns, held_before_ns) = (from_ns + each_ns, 0);
         }
     }
 

@@ -209,6 +209,16 @@ fn threads_have_their_own_requests_and_share_descriptors() {
 
 /// Not a test of its own: what this binary does when another test records it.
 #[test]
+fn a_wait_for_a_processor_is_not_taken_for_computing() {
+    let place = folder();
+    let (_, calls) = play_in(place.path(), "crowd");
+    let read: Vec<_> = calls.iter().filter(|call| call.is_read()).collect();
+    let gaps = read.windows(2).map(|pair| pair[1].issued_ns - pair[0].completed_ns).sum::<u64>();
+    let held_ns = read[1..].iter().map(|call| call.held_before_ns).sum::<u64>();
+    assert!((gaps / 3..=gaps).contains(&held_ns), "{held_ns} of {gaps}");
+}
+
+#[test]
 fn a_part_is_played() {
     let Ok(part) = std::env::var(PART) else { return };
     let (part, place) = part.split_once(':').expect("part and folder");
@@ -221,6 +231,7 @@ fn play(part: &str, path: &Path) -> std::io::Result<()> {
     match part {
         "places" => places(file.open(path)?),
         "append" => append(path),
+        "crowd" => crowd(path),
         _ => threads(path),
     }
 }
@@ -251,6 +262,29 @@ fn append(path: &Path) -> std::io::Result<()> {
     end.write_all(&[3; 7])?;
     // With O_APPEND, Linux writes at the end wherever pwrite points.
     end.write_all_at(&[4; 2], 7)
+}
+
+/// Reads and computes in turns, while every processor has three others to run.
+fn crowd(path: &Path) -> std::io::Result<()> {
+    std::fs::write(path, [0; 4000])?;
+    let (mut file, done) = (File::open(path)?, AtomicBool::new(false));
+    let processors = std::thread::available_parallelism()?.get();
+    let compute = |turns: u32| assert!((0..turns).map(std::hint::black_box).max().is_some());
+    std::thread::scope(|scope| {
+        for _ in 0..3 * processors {
+            scope.spawn(|| {
+                while !done.load(Ordering::Relaxed) {
+                    std::hint::spin_loop();
+                }
+            });
+        }
+        let read = (0..20).try_for_each(|_| {
+            compute(1_000_000);
+            file.read_exact(&mut [0; 100])
+        });
+        done.store(true, Ordering::Relaxed);
+        read
+    })
 }
 
 fn threads(path: &Path) -> std::io::Result<()> {

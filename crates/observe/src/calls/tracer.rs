@@ -4,7 +4,8 @@ use super::descriptors::{Descriptors, Shared};
 use super::launch::Launched;
 use super::numbers;
 use super::ptrace::{self, CallStop, Go, Stop};
-use super::requests::{Caller, Ledger, Pending, parted};
+use super::requests::{Caller, Held, Ledger, Pending, parted};
+use super::schedule::{Schedule, Turns};
 use super::threads::{LiveThreads, TracedProcess};
 use ioscape_machine::error::Error;
 use ioscape_machine::text;
@@ -19,6 +20,29 @@ struct Task {
     pending: Option<Pending>,
     /// Its number, once it moved bytes.
     number: Option<u32>,
+    schedule: Schedule,
+    /// What it has had beside its schedule.
+    beside: Turns,
+    /// When its last request ended, and what it had had until then.
+    last: Option<(u64, Turns)>,
+}
+
+impl Task {
+    fn new(tid: i32, descriptors: Shared<Descriptors>) -> Self {
+        Self {
+            descriptors,
+            pending: None,
+            number: None,
+            schedule: Schedule::of(tid),
+            beside: Turns::default(),
+            last: None,
+        }
+    }
+
+    fn so_far(&self) -> Turns {
+        let Turns { late_ns, stops, .. } = self.beside;
+        Turns { late_ns, stops, ..self.schedule.so_far() }
+    }
 }
 
 /// Everything that is known while the command runs.
@@ -34,6 +58,10 @@ pub(super) struct Tracer<'a> {
     tasks: HashMap<i32, Task>,
     processes: Vec<TracedProcess>,
     trials: Trials,
+    /// What the trials cost, once the program itself runs.
+    cost: TracingCost,
+    own_schedule: Schedule,
+    own_waited_ns: u64,
     calls_traced: u64,
     foreign: Option<String>,
     ending: Option<Ending>,
@@ -92,7 +120,7 @@ fn median(values: &mut [u64]) -> u64 {
 
 impl<'a> Tracer<'a> {
     pub(super) fn new(launched: Launched, ledger: Ledger<'a>, living: &'a LiveThreads) -> Self {
-        let first = Task { descriptors: Shared::default(), pending: None, number: None };
+        let first = Task::new(launched.pid, Shared::default());
         living.add(launched.pid);
         Self {
             tasks: HashMap::from([(launched.pid, first)]),
@@ -105,6 +133,9 @@ impl<'a> Tracer<'a> {
             begun_ns: 0,
             processes: Vec::new(),
             trials: Trials::default(),
+            cost: TracingCost::default(),
+            own_schedule: Schedule::own(),
+            own_waited_ns: 0,
             calls_traced: 0,
             foreign: None,
             ending: None,
@@ -128,7 +159,7 @@ impl<'a> Tracer<'a> {
             ledger: self.ledger,
             processes: self.processes,
             ending: self.ending,
-            cost: self.trials.cost(),
+            cost: self.cost,
             calls_traced: self.calls_traced,
             foreign: self.foreign,
             filtered: self.filtered,
@@ -142,6 +173,7 @@ impl<'a> Tracer<'a> {
 
     fn handle(&mut self, tid: i32, stop: Stop) -> Result<(), Error> {
         let seen_ns = self.now_ns();
+        self.count_stop(tid);
         match stop {
             Stop::Exited(code) => self.record_exit(tid, Ending::Exit(code)),
             Stop::Killed(signal) => self.record_exit(tid, Ending::Signal(signal)),
@@ -170,6 +202,16 @@ impl<'a> Tracer<'a> {
         Ok(())
     }
 
+    /// Whoever stopped while we had no processor stood still for our sake.
+    fn count_stop(&mut self, tid: i32) {
+        let own_waited_ns = self.own_schedule.so_far().waited_ns;
+        if let Some(task) = self.tasks.get_mut(&tid) {
+            task.beside.stops += 1;
+            task.beside.late_ns += own_waited_ns.saturating_sub(self.own_waited_ns);
+        }
+        self.own_waited_ns = own_waited_ns;
+    }
+
     /// Lets a thread go on to its next stop of interest.
     fn go(&self, tid: i32, signal: i32) {
         let awaits_exit = self.tasks.get(&tid).is_some_and(|task| task.pending.is_some())
@@ -192,7 +234,7 @@ impl<'a> Tracer<'a> {
             Some(shared) => Shared::clone(shared),
             None => parent.or(number("PPid")).and_then(known).map(parted).unwrap_or_default(),
         };
-        self.tasks.insert(tid, Task { descriptors, pending: None, number: None });
+        self.tasks.insert(tid, Task::new(tid, descriptors));
         self.living.add(tid);
     }
 
@@ -216,6 +258,7 @@ impl<'a> Tracer<'a> {
             self.begun = true;
             self.begun_ns = now_ns;
             self.trials.issued_ns = None;
+            self.cost = self.trials.cost();
         }
         if is_32_bit(tid) {
             self.foreign.get_or_insert_with(|| command_name(tid));
@@ -262,7 +305,11 @@ impl<'a> Tracer<'a> {
         let issued_ns = self.since_begun(self.now_ns());
         let Some(task) = self.tasks.get_mut(&tid) else { return };
         let caller = Caller { tid, descriptors: &task.descriptors };
-        task.pending = self.ledger.enter(&caller, call, arguments, issued_ns);
+        let mut pending = self.ledger.enter(&caller, call, arguments, issued_ns);
+        if let Some(pending) = &mut pending {
+            pending.before = task.so_far();
+        }
+        task.pending = pending;
     }
 
     fn leave(&mut self, tid: i32, value: i64, seen_ns: u64) {
@@ -278,11 +325,20 @@ impl<'a> Tracer<'a> {
         let caller = Caller { tid, descriptors: &task.descriptors };
         let moved = self.ledger.leave(&caller, &pending, value);
         if moved.iter().any(Option::is_some) {
+            let after = task.so_far();
+            let TracingCost { in_call_ns, between_calls_ns } = self.cost;
+            let (passed_ns, own) = (completed_ns - pending.issued_ns, after.since(&pending.before));
+            let mut held = Held { before_ns: 0, within_ns: own.held_ns(passed_ns, in_call_ns) };
+            if let Some((ended_ns, before)) = task.last.replace((completed_ns, after)) {
+                let passed_ns = pending.issued_ns.saturating_sub(ended_ns);
+                let own = pending.before.since(&before);
+                held.before_ns = own.held_ns(passed_ns, between_calls_ns);
+            }
             let process = *task.number.get_or_insert_with(|| {
                 self.processes.push(introduce(tid));
                 (self.processes.len() - 1) as u32
             });
-            self.ledger.post(process, &pending, completed_ns, moved);
+            self.ledger.post(process, &pending, (completed_ns, held), moved);
         }
     }
 

@@ -25,16 +25,26 @@ pub fn forecast(prediction: &Prediction, style: &Style) -> String {
 
 /// What the caches hold, and what memory would do.
 pub fn sentences(one: &ApplicationForecast) -> Vec<String> {
+    let between = |ends: Option<[f64; 2]>| {
+        ends.map_or_else(String::new, |[low, high]| {
+            format!(" ({} to {})", percent(low), percent(high))
+        })
+    };
     let mut said = vec![format!(
-        "Caches hold {} of the bytes it reads; storage gets {} of those it writes.",
+        "Caches hold {}{} of the bytes it reads; storage gets {}{} of those it writes.",
         percent(one.read_hit_frac),
-        percent(one.written_through_frac)
+        between(one.read_hit_interval90),
+        percent(one.written_through_frac),
+        between(one.written_through_interval90)
     )];
     said.push(match &one.memory {
         Some(memory) => {
             let best = memory.curve.iter().map(|point| point.1).fold(0.0, f64::max);
+            let between = memory.for_90_percent_interval90.map_or_else(String::new, |[low, high]| {
+                format!(" ({} to {})", Bytes(low), Bytes(high))
+            });
             format!(
-                "With {} of memory, file cache included, it reaches 90 % of its best throughput, {}.",
+                "With {}{between} of memory, file cache included, it reaches 90 % of its best throughput, {}.",
                 Bytes(memory.for_90_percent_bytes),
                 Rate(best)
             )

@@ -24,7 +24,7 @@ pub fn next_points(
     if count == 0 {
         return Vec::new();
     }
-    let Ok(model) = Model::new(evaluation) else { return Vec::new() };
+    let Ok(model) = Model::levels(evaluation) else { return Vec::new() };
     let Some(hierarchy) = model.hierarchy() else { return Vec::new() };
     let workloads = random_workloads(bounds, model.base(), CANDIDATES, seed);
     let workloads: Vec<Workload> =

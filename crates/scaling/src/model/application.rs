@@ -3,21 +3,25 @@
 //! The structural model gives what a request costs at each level; the trace's miss-ratio curve, class by class, how many
 //! requests get there. What the Gaussian process corrects is taken from the set of uniform access that has the same share of misses. Writes
 //! that a cache takes are written back while the application goes on, neighbours together: they cost time where reads wait behind them, or
-//! where the device has no time left.
+//! where the device has no time left. Sequential reads through a file cache reach the device as read-ahead gathers them.
 
-use super::exchange::Exchanged;
+use super::exchange::{CacheDoubt, Exchanged};
 use super::input::ModelInput;
 use super::levels::{Outcome, Served};
 use super::predict::Estimate;
-use super::system_model::{Model, prediction};
+use super::system_model::Model;
 use super::what_if::{WhatIf, WhatIfError, exchanged};
 use ioscape_schema::{
-    AccessPattern, ApplicationForecast, MemoryForecast, Op, Parameter, Prediction, RequestClass,
-    TimePart, Workload,
+    Access, AccessPattern, Advice, ApplicationForecast, MemoryForecast, Op, Parameter,
+    RequestClass, TimePart, Workload,
 };
 
 /// Share of misses below which a class counts as held by the cache, and above which as served by the device.
 const MISSES: [f64; 2] = [0.02, 0.98];
+/// What read-ahead asks of a device at once, at least, of a sequential run: Linux's default (`VM_READAHEAD_PAGES`).
+const READ_AHEAD: f64 = 131_072.0;
+/// Shares of a class that are less than this are not worth a place of their own.
+const SHARE_LEAST: f64 = 1e-6;
 /// Half the width of the 90 % interval of ln(computing time): another run of the same program.
 const COMPUTING: f64 = 0.1;
 /// Least share of a cache that is left beside the memory of the application itself.
@@ -31,69 +35,49 @@ const HALVINGS: usize = 8;
 /// Share of the bytes from which requests outside of the measured sizes make a prediction an extrapolation.
 const OUTSIDE_SHARE: f64 = 0.05;
 
-/// Predicts a traced application whose five parameters are `workload`, on `model`'s system with what `what_if` exchanges.
-/// `memory_bytes` is what the evaluated caches could use; with it follows how much the application needs.
-///
-/// # Errors
-/// As of [`predict_what_if`](super::predict_what_if); no model of levels fits the evaluation.
-pub fn predict_application(
-    model: &Model,
-    what_if: &WhatIf,
-    memory_bytes: Option<u64>,
-    workload: &Workload,
-    pattern: &AccessPattern,
-) -> Result<Prediction, WhatIfError> {
-    model.knows(workload)?;
-    let one = Application { model, pattern };
-    let here = exchanged(model, what_if)?;
-    let found = one.on(&here);
-    let mut estimate = Estimate { log_throughput: found.throughput.ln(), half_width: found.half };
-    estimate.half_width += model.outside(&one.asked(workload));
-    let mut predicted = prediction(model, workload, estimate);
-    predicted.extrapolated = one.extrapolates(&here);
-    predicted.iops = pattern.requests() as f64 / found.forecast.elapsed_s;
-    predicted.response_time_ns = found.response_s * 1e9;
-    let own = what_if.memory_bytes.map(|[own, _]| own).or(memory_bytes);
-    let memory = own.and_then(|own| one.memory(what_if, own));
-    predicted.application = Some(ApplicationForecast { memory, ..found.forecast });
-    Ok(predicted)
-}
-
 /// An application on a model's system.
-struct Application<'a> {
-    model: &'a Model,
-    pattern: &'a AccessPattern,
+pub(super) struct Application<'a> {
+    pub(super) model: &'a Model,
+    pub(super) pattern: &'a AccessPattern,
+    /// What is not certain of the caches, and on which side of it this is.
+    pub(super) caches: CacheDoubt,
 }
 
 /// What is found for one exchange.
-struct Found {
-    throughput: f64,
-    half: f64,
-    response_s: f64,
-    forecast: ApplicationForecast,
+pub(super) struct Found {
+    pub(super) throughput: f64,
+    pub(super) half: f64,
+    pub(super) response_s: f64,
+    pub(super) forecast: ApplicationForecast,
 }
 
 /// A class on a system: where it is served, and how its cost is corrected.
 struct Placed {
     served: Served,
-    /// Share of its bytes that passes each cache.
-    passing: Vec<f64>,
     correction: f64,
     half: f64,
 }
 
 impl Application<'_> {
+    /// The levels of the system with what `what_if` exchanges, as far as this side of the doubt has them.
+    pub(super) fn exchanged<'b>(
+        &'b self,
+        what_if: &'b WhatIf,
+    ) -> Result<Exchanged<'b>, WhatIfError> {
+        Ok(exchanged(self.model, what_if)?.doubted(self.caches))
+    }
+
     /// The five parameters as far as they matter to whether this is an extrapolation: sizes are judged by class.
-    fn asked(&self, workload: &Workload) -> Workload {
+    pub(super) fn asked(&self, workload: &Workload) -> Workload {
         self.model.base().clone().with(Parameter::ProcessNum, f64::from(workload.process_num))
     }
 
-    fn on(&self, here: &Exchanged<'_>) -> Found {
+    pub(super) fn on(&self, here: &Exchanged<'_>) -> Found {
         let pattern = self.pattern;
         let processes = f64::from(pattern.process_num.max(1));
         let bytes = pattern.bytes().max(1) as f64;
-        let placed: Vec<Placed> =
-            pattern.classes.iter().map(|class| self.place(here, class, processes)).collect();
+        let each = pattern.classes.iter().flat_map(|class| self.places(here, class, processes));
+        let placed: Vec<Placed> = each.collect();
         let written_back = here.written_back();
         let served: Vec<Served> = placed.iter().map(|one| one.without(written_back)).collect();
         let [correction, half] = corrected(here, &placed, &served, processes);
@@ -110,7 +94,7 @@ impl Application<'_> {
         let behind_s = match written_back {
             true => {
                 let at_device = io_s * busy / processes * here.device_share(&outcome);
-                let behind_s = self.written_behind_s(here, &placed, processes);
+                let behind_s = self.written_behind_s(here, processes);
                 waits(io_s - at_device, at_device, behind_s)
             }
             false => 0.0,
@@ -127,28 +111,77 @@ impl Application<'_> {
             forecast: ApplicationForecast {
                 elapsed_s,
                 parts,
-                read_hit_frac: 1.0 - self.missed(&placed, Op::Read),
-                written_through_frac: self.missed(&placed, Op::Write),
-                memory: None,
+                read_hit_frac: 1.0 - self.missed(here, Op::Read),
+                written_through_frac: self.missed(here, Op::Write),
+                ..ApplicationForecast::default()
             },
         }
     }
 
-    /// Where a class is served, if `processes` are at their requests.
-    fn place(&self, here: &Exchanged<'_>, class: &RequestClass, processes: f64) -> Placed {
+    /// Distinct bytes that an operation touches.
+    fn set(&self, operation: usize) -> f64 {
+        let both = [self.pattern.unique_bytes, self.pattern.unique_write_bytes];
+        both[operation].max(4096) as f64
+    }
+
+    /// Share of a class's bytes that passes each cache.
+    fn passing(&self, here: &Exchanged<'_>, class: &RequestClass) -> Vec<f64> {
         let operation = usize::from(class.op == Op::Write);
-        let pattern = self.pattern;
-        let set = [pattern.unique_bytes, pattern.unique_write_bytes][operation].max(4096) as f64;
-        let own = pattern.memory_bytes.unwrap_or(0) as f64;
-        let share = class.bytes as f64 / pattern.bytes().max(1) as f64;
-        let mut passing = Vec::new();
+        let own = self.pattern.memory_bytes.unwrap_or(0) as f64;
+        let mut passing: Vec<f64> = Vec::new();
         for cache in here.caches(operation) {
             let left = |bytes: f64| (bytes - own).max(LEFT_LEAST * bytes);
             // A cache that never overflows misses what is new to it, and nothing else.
-            let bytes = if set <= left(cache.onset) { f64::INFINITY } else { left(cache.kept) };
+            let fits = self.set(operation) <= left(cache.onset);
+            let bytes = if fits { f64::INFINITY } else { left(cache.kept) };
             let before = passing.last().copied().unwrap_or(1.0);
             passing.push(class.missed(bytes).min(before));
         }
+        passing
+    }
+
+    /// Where a class is served, if `processes` are at their requests. What read-ahead fetches has a place of its own.
+    fn places(&self, here: &Exchanged<'_>, class: &RequestClass, processes: f64) -> Vec<Placed> {
+        let passing = self.passing(here, class);
+        let missed = passing.last().copied().unwrap_or(1.0);
+        let base = self.model.base();
+        let is_read_ahead = class.op == Op::Read
+            && class.sequential
+            && base.access == Access::Buffered
+            && base.advice == Advice::Normal
+            && !passing.is_empty();
+        if !is_read_ahead {
+            return vec![self.place(here, class, (&passing, 1.0), processes)];
+        }
+        let held = 1.0 - missed;
+        let within: Vec<f64> =
+            passing.iter().map(|one| (one - missed) / held.max(SHARE_LEAST)).collect();
+        let all = vec![1.0; passing.len()];
+        let parts =
+            [(class.clone(), within, held), (self.gathered(class, READ_AHEAD), all, missed)];
+        let parts = parts.iter().filter(|(.., share)| *share > SHARE_LEAST);
+        parts
+            .map(|(class, passing, share)| self.place(here, class, (passing, *share), processes))
+            .collect()
+    }
+
+    /// The class as a device sees it where a cache stands before it: neighbours together, up to `most` bytes at once.
+    fn gathered(&self, class: &RequestClass, most: f64) -> RequestClass {
+        let size = class.run_bytes.min(most).min(self.model.largest_size()).max(class.size_mean());
+        RequestClass { requests: (class.bytes as f64 / size).ceil() as u64, ..class.clone() }
+    }
+
+    /// Where a part of a class is served of which the shares `passing` pass each cache.
+    fn place(
+        &self,
+        here: &Exchanged<'_>,
+        class: &RequestClass,
+        (passing, part): (&[f64], f64),
+        processes: f64,
+    ) -> Placed {
+        let operation = usize::from(class.op == Op::Write);
+        let set = self.set(operation);
+        let share = part * class.bytes as f64 / self.pattern.bytes().max(1) as f64;
         let onsets: Vec<f64> = here.caches(operation).iter().map(|cache| cache.onset).collect();
         let levels = (0..=passing.len()).map(|level| {
             let arriving = if level == 0 { 1.0 } else { passing[level - 1] };
@@ -163,7 +196,7 @@ impl Application<'_> {
             process_num: processes,
             advised: false,
         });
-        let alike = like_uniform(here, operation, &passing, set, &place);
+        let alike = like_uniform(here, operation, passing, set, &place);
         let Estimate { log_throughput, half_width } = here
             .estimate(&alike, &self.model.clamped(&here.alike(&alike, self.model.measured_sets())));
         // The cost of a request depends on its true size; what corrects it on the nearest that was measured.
@@ -176,14 +209,13 @@ impl Application<'_> {
                 place: ModelInput { size_mean, ..place },
                 levels: levels.collect(),
             },
-            passing,
         }
     }
 
     /// Time that the device needs for what is written back, neighbouring pages together.
-    fn written_behind_s(&self, here: &Exchanged<'_>, placed: &[Placed], processes: f64) -> f64 {
+    fn written_behind_s(&self, here: &Exchanged<'_>, processes: f64) -> f64 {
         let bytes = self.pattern.bytes().max(1) as f64;
-        let to_device = self.missed(placed, Op::Write) * self.bytes_of(Op::Write);
+        let to_device = self.missed(here, Op::Write) * self.bytes_of(Op::Write);
         // What is still dirty at the end is written later.
         let held = here.caches(1).last().map_or(0.0, |cache| cache.kept);
         let left = held.min(self.pattern.unique_write_bytes as f64).min(to_device);
@@ -191,9 +223,8 @@ impl Application<'_> {
             return 0.0;
         }
         let gathered = |class: &RequestClass| {
-            let size = class.run_bytes.min(self.model.largest_size());
-            let requests = (class.bytes as f64 / size.max(class.size_mean())).ceil() as u64;
-            self.place(here, &RequestClass { requests, ..class.clone() }, processes)
+            let (passing, class) = (self.passing(here, class), self.gathered(class, f64::INFINITY));
+            self.place(here, &class, (&passing, 1.0), processes)
         };
         let writes = self.pattern.classes.iter().filter(|class| class.op == Op::Write);
         let behind: Vec<Placed> = writes.map(gathered).collect();
@@ -209,12 +240,12 @@ impl Application<'_> {
     }
 
     /// Share of an operation's bytes that passes all caches.
-    fn missed(&self, placed: &[Placed], op: Op) -> f64 {
-        let each = self.pattern.classes.iter().zip(placed).filter(|(class, _)| class.op == op);
-        let missed: f64 = each
-            .map(|(class, one)| class.bytes as f64 * one.passing.last().copied().unwrap_or(1.0))
-            .sum();
-        (missed / self.bytes_of(op).max(1.0)).clamp(0.0, 1.0)
+    pub(super) fn missed(&self, here: &Exchanged<'_>, op: Op) -> f64 {
+        let own = self.pattern.classes.iter().filter(|class| class.op == op);
+        let missed = own.map(|class| {
+            class.bytes as f64 * self.passing(here, class).last().copied().unwrap_or(1.0)
+        });
+        (missed.sum::<f64>() / self.bytes_of(op).max(1.0)).clamp(0.0, 1.0)
     }
 
     /// What the time is spent on; `at_io` is the share of it in which a process is at a request.
@@ -241,7 +272,7 @@ impl Application<'_> {
     }
 
     /// Whether more than a few bytes are of sizes that were not measured, or nothing is known of sets so large.
-    fn extrapolates(&self, here: &Exchanged<'_>) -> bool {
+    pub(super) fn extrapolates(&self, here: &Exchanged<'_>) -> bool {
         let outside = |class: &&RequestClass| {
             let base = self.model.base().clone();
             self.model.extrapolates(&base.with(Parameter::SizeMean, class.size_mean()))
@@ -253,14 +284,14 @@ impl Application<'_> {
     }
 
     /// Throughput by memory, and how much of it gives 90 % of the best; `None` where no cache grows with memory.
-    fn memory(&self, what_if: &WhatIf, own: u64) -> Option<MemoryForecast> {
+    pub(super) fn memory(&self, what_if: &WhatIf, own: u64) -> Option<MemoryForecast> {
         let with = |bytes: f64| {
             let memory_bytes = Some([own, bytes.round() as u64]);
             let other = WhatIf { memory_bytes, ..what_if.clone() };
-            Some(self.on(&exchanged(self.model, &other).ok()?).throughput)
+            Some(self.on(&self.exchanged(&other).ok()?).throughput)
         };
         let as_evaluated = WhatIf { memory_bytes: None, ..what_if.clone() };
-        let here = exchanged(self.model, &as_evaluated).ok()?;
+        let here = self.exchanged(&as_evaluated).ok()?;
         let smallest = (0..2).flat_map(|op| here.caches(op)).map(|cache| cache.kept);
         let holds = smallest.fold(f64::INFINITY, f64::min) / own as f64;
         let anonymous = self.pattern.memory_bytes.unwrap_or(0) as f64;
@@ -283,7 +314,7 @@ impl Application<'_> {
                 false => low = middle,
             }
         }
-        Some(MemoryForecast { curve, for_90_percent_bytes: high.round() })
+        Some(MemoryForecast { curve, for_90_percent_bytes: high.round(), ..Default::default() })
     }
 }
 

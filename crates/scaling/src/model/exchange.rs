@@ -66,6 +66,17 @@ pub(super) struct Cache {
     pub(super) kept: f64,
 }
 
+/// What the evaluation does not know for certain of its caches.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum CacheDoubt {
+    /// Nothing: the most probable sizes.
+    None,
+    /// All sizes at an end of their 90 % intervals: -1 for the low one, 1 for the high one.
+    Sizes(f64),
+    /// They grow with memory by the other rule.
+    Growth,
+}
+
 /// The structural parameters after the exchange.
 #[derive(Clone, Debug)]
 pub(super) struct Exchanged<'a> {
@@ -156,6 +167,21 @@ impl<'a> Exchanged<'a> {
             }
         }
         Ok(())
+    }
+
+    /// The same on one side of a doubt.
+    pub(super) fn doubted(mut self, doubt: CacheDoubt) -> Self {
+        match doubt {
+            CacheDoubt::None => {}
+            CacheDoubt::Growth => self.theta.clone_from(&self.otherwise),
+            CacheDoubt::Sizes(end) => {
+                for &(onset, sd) in self.here.posterior().onsets() {
+                    self.theta[onset] += end * NORMAL90 * sd;
+                    self.otherwise[onset] += end * NORMAL90 * sd;
+                }
+            }
+        }
+        self
     }
 
     /// The set that filled the same share of the evaluation's memory, within what was measured.

@@ -13,6 +13,10 @@ const SETTLED: f64 = 1e-4;
 /// How far around its first estimate an onset is searched again, in ln(bytes).
 const ONSET_REACH: f64 = 0.4;
 
+/// How far the share of reads that a cache holds may be from the share of the set that is resident: requests are not quite uniform,
+/// and the cache changes while it is looked at.
+const RESIDENT_SD: f64 = 0.05;
+
 /// Gaussian knowledge about linear combinations of the parameters.
 #[derive(Clone, Debug)]
 pub(super) struct Prior {
@@ -55,12 +59,17 @@ impl Prior {
 
 /// Derivatives of the log throughput at `place` by every parameter.
 pub(super) fn gradient(layout: &Layout, theta: &[f64], place: &ModelInput) -> Vec<f64> {
+    slopes(theta, |theta| layout.log_throughput(theta, place))
+}
+
+/// Derivatives of a figure by every parameter.
+fn slopes(theta: &[f64], figure: impl Fn(&[f64]) -> f64) -> Vec<f64> {
     let mut moved = theta.to_vec();
-    let here = layout.log_throughput(theta, place);
+    let here = figure(theta);
     (0..theta.len())
         .map(|i| {
             moved[i] = theta[i] + STEP;
-            let slope = (layout.log_throughput(&moved, place) - here) / STEP;
+            let slope = (figure(&moved) - here) / STEP;
             moved[i] = theta[i];
             if slope.is_finite() { slope } else { 0.0 }
         })
@@ -90,9 +99,21 @@ impl Problem<'_> {
             .collect()
     }
 
+    /// The second witness: reads and what the kernel had of their set, with how far off that is in standard deviations.
+    fn witnessed(&self, theta: &DVector<f64>) -> Vec<(&Observation, f64)> {
+        let off = |o: &Observation| {
+            let held = self.layout.held_reads(theta.as_slice(), &o.place);
+            o.resident.map(|resident| (resident - held) / RESIDENT_SD)
+        };
+        let reads = self.observations.iter().filter(|o| o.place.read_frac > 0.0);
+        reads.filter_map(|o| Some((o, off(o)?))).collect()
+    }
+
     fn objective(&self, theta: &DVector<f64>) -> f64 {
         let huber = |z: &f64| if z.abs() <= 3.0 { z * z } else { 6.0 * z.abs() - 9.0 };
         let misfit: f64 = self.residuals(theta).iter().map(huber).sum();
+        let witnessed: f64 = self.witnessed(theta).iter().map(|(_, z)| huber(z)).sum();
+        let misfit = misfit + witnessed;
         let objective = misfit + self.prior.cost(&(theta - self.prior_mean));
         if objective.is_finite() { objective } else { f64::INFINITY }
     }
@@ -107,6 +128,13 @@ impl Problem<'_> {
             let w = weight(z);
             matrix.ger(w / (sd * sd), &slopes, &slopes, 1.0);
             side.axpy(w * z / sd, &slopes, 1.0);
+        }
+        for (o, z) in self.witnessed(theta) {
+            let held = |theta: &[f64]| self.layout.held_reads(theta, &o.place);
+            let slopes = DVector::from_vec(slopes(theta.as_slice(), held));
+            let w = weight(z);
+            matrix.ger(w / (RESIDENT_SD * RESIDENT_SD), &slopes, &slopes, 1.0);
+            side.axpy(w * z / RESIDENT_SD, &slopes, 1.0);
         }
         (matrix, side)
     }

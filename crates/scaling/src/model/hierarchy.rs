@@ -60,8 +60,15 @@ impl HierarchyModel {
         let mut own: Vec<f64> = observations.iter().map(|o| o.sd).collect();
         own.sort_by(f64::total_cmp);
         let noise = own[own.len() / 2].hypot(posterior.amplitudes().noise);
-        let scores = scores(&posterior, &observations);
+        let errors = posterior.left_out().iter().map(|left_out| left_out.error);
+        let scores = scores(&posterior, &observations, errors);
         Some(Self { posterior, noise, scores, unsteady: unsteady(evaluation) })
+    }
+
+    /// The same model with intervals that hold for predictions which missed the observations by `errors`.
+    pub(super) fn calibrated_on(self, observations: &[Observation], errors: &[f64]) -> Self {
+        let scores = scores(&self.posterior, observations, errors.iter().copied());
+        Self { scores, ..self }
     }
 
     pub(super) fn posterior(&self) -> &Posterior {
@@ -71,6 +78,11 @@ impl HierarchyModel {
     /// By how much each observation was missed when predicted from the others, in the observations' order.
     pub(super) fn errors(&self) -> impl Iterator<Item = f64> {
         self.posterior.left_out().iter().map(|left_out| left_out.error)
+    }
+
+    /// How much each observation counts when errors are weighed, in the same order.
+    pub(super) fn weights(&self) -> impl Iterator<Item = f64> {
+        self.posterior.left_out().iter().map(weight)
     }
 
     pub(super) fn noise(&self) -> f64 {
@@ -102,13 +114,22 @@ fn unsteady(evaluation: &Evaluation) -> f64 {
     if deviation.is_finite() { deviation.min(1.0) } else { 0.0 }
 }
 
-fn scores(posterior: &Posterior, observations: &[Observation]) -> Vec<Score> {
-    let score = |(left_out, o): (&LeftOut, &Observation)| Score {
-        missed: (left_out.error / left_out.sd).abs(),
+fn weight(left_out: &LeftOut) -> f64 {
+    if left_out.extra { OFF_CURVES } else { 1.0 }
+}
+
+fn scores(
+    posterior: &Posterior,
+    observations: &[Observation],
+    errors: impl Iterator<Item = f64>,
+) -> Vec<Score> {
+    let score = |((left_out, o), error): ((&LeftOut, &Observation), f64)| Score {
+        missed: (error / left_out.sd).abs(),
         set: o.place.scaled(Parameter::UniqueBytes),
-        weight: if left_out.extra { OFF_CURVES } else { 1.0 },
+        weight: weight(left_out),
     };
-    let mut scores: Vec<Score> = posterior.left_out().iter().zip(observations).map(score).collect();
+    let each = posterior.left_out().iter().zip(observations).zip(errors);
+    let mut scores: Vec<Score> = each.map(score).collect();
     scores.sort_by(|a, b| a.missed.total_cmp(&b.missed));
     scores
 }

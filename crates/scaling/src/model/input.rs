@@ -1,7 +1,7 @@
 //! Where a workload lies in the five-parameter space, and what was observed there.
 
 use super::kind::same_kind;
-use ioscape_schema::{Advice, Evaluation, Measurement, Parameter, Point, Workload};
+use ioscape_schema::{Access, Advice, Evaluation, Measurement, Parameter, Point, Workload};
 
 /// Most observations a model learns from; the cost grows with their third power.
 const OBSERVATIONS_MAX: usize = 400;
@@ -72,6 +72,8 @@ pub(super) struct Observation {
     pub(super) sd: f64,
     /// Whether it lies off all curves: measured for the sake of the model.
     pub(super) extra: bool,
+    /// Share of the set that the kernel had in the file cache, where it told: what reads of it find there.
+    pub(super) resident: Option<f64>,
 }
 
 impl Observation {
@@ -87,6 +89,7 @@ impl Observation {
             log_throughput: throughput.ln(),
             sd: if sd.is_finite() { sd.clamp(0.0, 1.0) } else { 0.0 },
             extra: false,
+            resident: resident(measurement),
         })
     }
 
@@ -97,6 +100,14 @@ impl Observation {
         observation.sd = observation.sd.max(spread.min(1.0) / rounds.sqrt());
         Some(observation)
     }
+}
+
+/// Mean share of the set in the file cache, of requests that go through it.
+fn resident(measurement: &Measurement) -> Option<f64> {
+    let [before, after] = measurement.witness.resident_frac?;
+    let share = (before + after) / 2.0;
+    let through = measurement.workload.access == Access::Buffered;
+    (through && (0.0..=1.0).contains(&share)).then_some(share)
 }
 
 /// The points of every curve, then the extra points.

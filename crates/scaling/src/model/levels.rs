@@ -44,27 +44,42 @@ impl Layout {
         fraction: f64,
         demands: &mut Vec<Demand>,
     ) {
-        let mix = 4.0 * place.read_frac * (1.0 - place.read_frac);
-        let log_set = place.unique_bytes.ln();
         let levels = self.levels[operation];
-        let [dearer, fuller] = self.advised(theta, place, operation);
-        let (mut arriving, mut onset) = (1.0f64, 0.0f64);
+        let [dearer, _] = self.advised(theta, place, operation);
+        let mut arriving = 1.0f64;
+        let passing = self.passing(theta, place, operation);
         for level in 0..levels {
-            let (mut leaving, mut held) = (0.0, place.unique_bytes);
-            if level + 1 < levels {
-                let border = self.border(operation, level).of(theta);
-                let BorderParameters { ln_onset, logit_kept, mixed_shift, ln_width } = border;
-                onset = onset.max(ln_onset + mix * mixed_shift);
-                let kept = (onset.exp() * logistic(logit_kept + fuller)).min(place.unique_bytes);
-                let over = step(2.0 * (log_set - onset) / ln_width.exp().max(1e-3) - 1.0);
-                leaving = (over * (1.0 - kept / place.unique_bytes)).max(0.0).min(arriving);
-                held = held.min(onset.exp());
-            }
+            let (leaving, onset) = passing.get(level).copied().unwrap_or((0.0, f64::INFINITY));
+            let held = place.unique_bytes.min(onset);
             let dearer = if level + 1 == levels { dearer.exp() } else { 1.0 };
             let served = fraction * (arriving - leaving) * dearer;
             demands.push(self.demand(theta, place, (operation, level), held, served));
             arriving = leaving;
         }
+    }
+
+    /// Share of the bytes read at `place` that caches hold: that do not come from the last level.
+    pub(super) fn held_reads(&self, theta: &[f64], place: &ModelInput) -> f64 {
+        let shares = self.passing(theta, place, 0);
+        1.0 - shares.last().map_or(0.0, |(leaving, _)| *leaving)
+    }
+
+    /// For every border of an operation, the share of bytes that passes it, and the set at which its cache overflows.
+    fn passing(&self, theta: &[f64], place: &ModelInput, operation: usize) -> Vec<(f64, f64)> {
+        let mix = 4.0 * place.read_frac * (1.0 - place.read_frac);
+        let log_set = place.unique_bytes.ln();
+        let [_, fuller] = self.advised(theta, place, operation);
+        let (mut arriving, mut onset) = (1.0f64, 0.0f64);
+        let border = |level: usize| {
+            let border = self.border(operation, level).of(theta);
+            let BorderParameters { ln_onset, logit_kept, mixed_shift, ln_width } = border;
+            onset = onset.max(ln_onset + mix * mixed_shift);
+            let kept = (onset.exp() * logistic(logit_kept + fuller)).min(place.unique_bytes);
+            let over = step(2.0 * (log_set - onset) / ln_width.exp().max(1e-3) - 1.0);
+            arriving = (over * (1.0 - kept / place.unique_bytes)).max(0.0).min(arriving);
+            (arriving, onset.exp())
+        };
+        (0..self.levels[operation] - 1).map(border).collect()
     }
 
     /// What one level has to do: a share `served` of all bytes, of a set of `held` bytes that is there.

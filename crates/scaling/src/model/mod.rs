@@ -1,6 +1,6 @@
 //! Predicting workloads that were not measured from those that were (self-scaling paper, section 9).
 //!
-//! [`Model`] is what users ask: the default [`HierarchyModel`] or the paper's [`ProductModel`]. [`OrthogonalModel`] and
+//! [`Model`] is what users ask: the [`HierarchyModel`], the paper's [`ProductModel`], or by default both, each as far as it can be trusted. [`OrthogonalModel`] and
 //! [`SinglePointModel`] are the paper's rivals, for comparison only. `docs/prediction.md` describes how they work and how
 //! far each can be trusted.
 
@@ -10,6 +10,7 @@ mod candidates;
 mod exchange;
 mod extrapolation;
 mod fit;
+mod forecast;
 mod hierarchy;
 mod input;
 mod kind;
@@ -22,15 +23,16 @@ mod product;
 mod random;
 mod residual;
 mod rivals;
+mod stack;
 mod structure;
 mod system_model;
 mod validate;
 mod what_if;
 
 pub use active::next_points;
-pub use application::predict_application;
 pub use exchange::WriteDone;
 pub use extrapolation::extrapolations;
+pub use forecast::predict_application;
 pub use hierarchy::HierarchyModel;
 pub use kind::{KindDifference, OtherKind};
 pub use predict::{ModelError, Predict};

@@ -49,20 +49,22 @@ struct Shapes {
     shapes: Vec<Shape>,
 }
 
-fn usable(points: &[Point]) -> Vec<Observation> {
-    points.iter().filter_map(|point| Observation::of(&point.measurement)).collect()
+/// What was measured at `points`, but not at the place `without`.
+fn usable(points: &[Point], without: Option<&ModelInput>) -> Vec<Observation> {
+    let all = points.iter().filter_map(|point| Observation::of(&point.measurement));
+    all.filter(|o| without.is_none_or(|place| !place.same(&o.place))).collect()
 }
 
 impl Shapes {
-    fn new(evaluation: &Evaluation, region: &Region) -> Option<Self> {
+    fn new(evaluation: &Evaluation, region: &Region, without: Option<&ModelInput>) -> Option<Self> {
         let focal = ModelInput::of(&region.focal);
         let [from, to] = region.unique_bytes;
-        let mut across = usable(&evaluation.unique_bytes_curve);
+        let mut across = usable(&evaluation.unique_bytes_curve, without);
         across.retain(|o| (from..=to).contains(&o.place.unique_bytes));
         let shapes: Vec<Shape> = Parameter::ALL
             .into_iter()
             .map(|parameter| match region.curves.get(parameter) {
-                Some(points) => Shape::new(parameter, &usable(points), focal),
+                Some(points) => Shape::new(parameter, &usable(points, without), focal),
                 None => Shape::new(parameter, &across, focal),
             })
             .collect();
@@ -86,15 +88,30 @@ impl ProductModel {
     /// # Errors
     /// [`ModelError::Empty`] when no region has a measured throughput.
     pub fn new(evaluation: &Evaluation) -> Result<Self, ModelError> {
-        let mut regions: Vec<Shapes> =
-            evaluation.regions.iter().filter_map(|r| Shapes::new(evaluation, r)).collect();
-        regions.sort_by(|a, b| a.to.total_cmp(&b.to));
+        let regions = Self::regions(evaluation, None);
         if regions.is_empty() {
             return Err(ModelError::Empty { target: evaluation.target.clone() });
         }
         let mut model = Self { regions, half_width: HALF_WIDTH };
         model.half_width = model.calibrated(&observations(evaluation));
         Ok(model)
+    }
+
+    fn regions(evaluation: &Evaluation, without: Option<&ModelInput>) -> Vec<Shapes> {
+        let shapes = |region| Shapes::new(evaluation, region, without);
+        let mut regions: Vec<Shapes> = evaluation.regions.iter().filter_map(shapes).collect();
+        regions.sort_by(|a, b| a.to.total_cmp(&b.to));
+        regions
+    }
+
+    /// By how much each observation is missed by the model of all others, as ln(throughput).
+    pub(super) fn left_out(evaluation: &Evaluation, observations: &[Observation]) -> Vec<f64> {
+        let error = |o: &Observation| {
+            let regions = Self::regions(evaluation, Some(&o.place));
+            let model = Self { regions, half_width: HALF_WIDTH };
+            o.log_throughput - model.log_throughput(&o.place)
+        };
+        observations.iter().map(error).collect()
     }
 
     /// The 90th percentile of the errors at points that no curve of the model passes through.

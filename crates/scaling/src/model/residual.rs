@@ -212,6 +212,11 @@ impl Posterior {
         (&self.structure.layout, self.structure.theta.as_slice())
     }
 
+    /// Which parameters are onsets, and the standard deviation of each.
+    pub(super) fn onsets(&self) -> &[(usize, f64)] {
+        &self.structure.onsets
+    }
+
     /// The fitted size of the residual.
     pub(super) fn amplitudes(&self) -> Amplitudes {
         self.amplitudes

@@ -1,4 +1,4 @@
-//! The model of one system, as users ask it: the default one or the paper's product.
+//! The model of one system, as users ask it: levels of the hierarchy, the paper's product, or by default both.
 
 use super::hierarchy::HierarchyModel;
 use super::input::{ModelInput, base, observations};
@@ -6,6 +6,7 @@ use super::kind::{OtherKind, differences};
 use super::pairing::{ModelMiss, correlation};
 use super::predict::{Estimate, ModelError, Predict};
 use super::product::ProductModel;
+use super::stack::StackedModel;
 use ioscape_schema::{Evaluation, Parameter, Prediction, Workload};
 use std::fmt;
 use std::str::FromStr;
@@ -13,9 +14,11 @@ use std::str::FromStr;
 /// Which model predicts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ModelKind {
-    /// Levels of the storage hierarchy with separate reads and writes, corrected by a Gaussian process.
+    /// Levels and product, each as far as it predicted what it had not seen.
     #[default]
     Default,
+    /// Levels of the storage hierarchy with separate reads and writes, corrected by a Gaussian process.
+    Levels,
     /// The paper's product of single-parameter shapes.
     Product,
 }
@@ -25,6 +28,7 @@ impl ModelKind {
     pub fn word(self) -> &'static str {
         match self {
             Self::Default => "default",
+            Self::Levels => "levels",
             Self::Product => "product",
         }
     }
@@ -41,14 +45,16 @@ impl FromStr for ModelKind {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         match text {
             "default" => Ok(Self::Default),
+            "levels" => Ok(Self::Levels),
             "product" => Ok(Self::Product),
-            _ => Err(format!("unknown model {text:?}: one of default, product")),
+            _ => Err(format!("unknown model {text:?}: one of default, levels, product")),
         }
     }
 }
 
 #[derive(Clone, Debug)]
 enum Kind {
+    Stacked(Box<StackedModel>),
     Hierarchy(Box<HierarchyModel>),
     Product(ProductModel),
 }
@@ -74,13 +80,25 @@ impl Model {
     /// [`ModelError::Empty`] when the evaluation holds no region with a measured throughput.
     pub fn new(evaluation: &Evaluation) -> Result<Self, ModelError> {
         let product = ProductModel::new(evaluation)?;
-        let sound = |model: &HierarchyModel| {
-            observations(evaluation)
-                .iter()
-                .all(|o| model.estimate(&o.place).log_throughput.is_finite())
+        let kind = match sound_levels(evaluation) {
+            Some(levels) => {
+                let observations = observations(evaluation);
+                let both = StackedModel::new(levels, product, evaluation, &observations);
+                Kind::Stacked(Box::new(both))
+            }
+            None => Kind::Product(product),
         };
-        let kind = match HierarchyModel::new(evaluation).filter(sound) {
-            Some(model) => Kind::Hierarchy(Box::new(model)),
+        Self::with_kind(evaluation, kind)
+    }
+
+    /// Levels of the hierarchy alone; where the structure of an evaluation cannot be fitted, the product.
+    ///
+    /// # Errors
+    /// [`ModelError::Empty`] when the evaluation holds no region with a measured throughput.
+    pub fn levels(evaluation: &Evaluation) -> Result<Self, ModelError> {
+        let product = ProductModel::new(evaluation)?;
+        let kind = match sound_levels(evaluation) {
+            Some(levels) => Kind::Hierarchy(Box::new(levels)),
             None => Kind::Product(product),
         };
         Self::with_kind(evaluation, kind)
@@ -101,6 +119,7 @@ impl Model {
     pub fn of_kind(kind: ModelKind, evaluation: &Evaluation) -> Result<Self, ModelError> {
         match kind {
             ModelKind::Default => Self::new(evaluation),
+            ModelKind::Levels => Self::levels(evaluation),
             ModelKind::Product => Self::product(evaluation),
         }
     }
@@ -115,6 +134,7 @@ impl Model {
         });
         let places = observations.iter().map(|o| o.place);
         let errors: Vec<f64> = match &kind {
+            Kind::Stacked(model) => model.errors().collect(),
             Kind::Hierarchy(model) => model.errors().collect(),
             Kind::Product(model) => observations
                 .iter()
@@ -130,9 +150,16 @@ impl Model {
     /// Which kind it is.
     pub fn kind(&self) -> ModelKind {
         match self.kind {
-            Kind::Hierarchy(_) => ModelKind::Default,
+            Kind::Stacked(_) => ModelKind::Default,
+            Kind::Hierarchy(_) => ModelKind::Levels,
             Kind::Product(_) => ModelKind::Product,
         }
+    }
+
+    /// This model without the product.
+    pub(super) fn of_levels(&self) -> Option<Self> {
+        let kind = Kind::Hierarchy(Box::new(self.hierarchy()?.clone()));
+        Some(Self { kind, ..self.clone() })
     }
 
     /// Whether some parameter of `workload` lies outside the measured range.
@@ -179,6 +206,7 @@ impl Model {
 
     pub(crate) fn hierarchy(&self) -> Option<&HierarchyModel> {
         match &self.kind {
+            Kind::Stacked(model) => Some(&model.levels),
             Kind::Hierarchy(model) => Some(model),
             Kind::Product(_) => None,
         }
@@ -220,12 +248,20 @@ impl Model {
     fn estimate(&self, workload: &Workload) -> Estimate {
         let place = ModelInput::of(workload);
         let mut estimate = match &self.kind {
+            Kind::Stacked(model) => model.estimate(&place),
             Kind::Hierarchy(model) => model.estimate(&place),
             Kind::Product(model) => model.estimate(&place),
         };
         estimate.half_width += self.distance_outside(&place);
         estimate
     }
+}
+
+/// The model of levels, if it can be fitted and says something everywhere.
+fn sound_levels(evaluation: &Evaluation) -> Option<HierarchyModel> {
+    let model = HierarchyModel::new(evaluation)?;
+    let finite = |place: &ModelInput| model.estimate(place).log_throughput.is_finite();
+    observations(evaluation).iter().all(|o| finite(&o.place)).then_some(model)
 }
 
 impl Predict for Model {

@@ -112,7 +112,7 @@ fn bins(points: &[ValidationPoint], errors: &[f64], parameter: Parameter) -> Vec
         .collect()
 }
 
-/// Compares the predictions of `evaluation`'s default and product models, and of `rivals` by name, with `validated`: with the
+/// Compares the predictions of `evaluation`'s default model and of its parts, levels and product, and of `rivals` by name, with `validated`: with the
 /// median of a workload's rounds. Measurements without a positive throughput are left out.
 ///
 /// # Errors
@@ -124,6 +124,8 @@ pub fn validate(
     validated: &[Validated],
 ) -> Result<Validation, ModelError> {
     let (model, product) = (Model::new(evaluation)?, Model::product(evaluation)?);
+    let levels = model.of_levels().map(|levels| ("levels", levels));
+    let parts: Vec<(&str, Model)> = [("product", product)].into_iter().chain(levels).collect();
     let usable =
         |m: &Measurement| m.throughput_bytes_per_s.is_finite() && m.throughput_bytes_per_s > 0.0;
     let points = validated
@@ -131,7 +133,8 @@ pub fn validate(
         .filter(|v| usable(&v.measurement))
         .map(|v| {
             let workload = &v.measurement.workload;
-            let products = ("product".to_owned(), product.throughput(workload));
+            let parts =
+                parts.iter().map(|(name, part)| ((*name).to_owned(), part.throughput(workload)));
             let others =
                 rivals.iter().map(|(name, rival)| ((*name).to_owned(), rival.throughput(workload)));
             let again = v.repeated.iter().filter(|m| usable(m)).map(|m| m.throughput_bytes_per_s);
@@ -143,11 +146,11 @@ pub fn validate(
                 repeated_bytes_per_s: rounds.get(1).copied(),
                 rounds_bytes_per_s: rounds,
                 near_border: near_border(evaluation, workload.unique_bytes as f64),
-                models: others.chain([products]).collect(),
+                models: others.chain(parts).collect(),
             })
         })
         .collect::<Result<_, ModelError>>()?;
-    summary(&product, points)
+    summary(&parts, points)
 }
 
 /// Median difference of two rounds of the same workload that follow each other.
@@ -157,31 +160,33 @@ fn repeatability(points: &[ValidationPoint]) -> Option<f64> {
     (!apart.is_empty()).then(|| quantile(apart, 0.5))
 }
 
-fn summary(product: &Model, points: Vec<ValidationPoint>) -> Result<Validation, ModelError> {
+fn summary(
+    parts: &[(&str, Model)],
+    points: Vec<ValidationPoint>,
+) -> Result<Validation, ModelError> {
     let mut models = BTreeMap::new();
-    let products: Vec<Prediction> = points
-        .iter()
-        .map(|p| predict(product, &p.measurement.workload))
-        .collect::<Result<_, OtherKind>>()?;
     let column = |all: &mut dyn Iterator<Item = &Prediction>| {
         let (predicted, intervals) = all.map(|p| (p.throughput_bytes_per_s, p.interval90)).unzip();
         Column { points: &points, predicted, intervals: Some(intervals) }
     };
-    let both = [column(&mut points.iter().map(|p| &p.prediction)), column(&mut products.iter())];
-    let errors: Vec<f64> = both[0].errors().collect();
-    for (name, column) in ["default", "product"].into_iter().zip(&both) {
-        models.insert(name.to_owned(), column.figures());
+    let default = column(&mut points.iter().map(|p| &p.prediction));
+    let errors: Vec<f64> = default.errors().collect();
+    models.insert("default".to_owned(), default.figures());
+    for (name, part) in parts {
+        let said = points.iter().map(|p| predict(part, &p.measurement.workload));
+        let said: Vec<Prediction> = said.collect::<Result<_, OtherKind>>()?;
+        models.insert((*name).to_owned(), column(&mut said.iter()).figures());
     }
     let names = points.first().map(|p| p.models.keys().cloned().collect()).unwrap_or_default();
     let names: Vec<String> = names;
-    for name in names.into_iter().filter(|name| name != "product") {
+    for name in names.into_iter().filter(|name| parts.iter().all(|part| part.0 != name)) {
         let predicted = points.iter().map(|p| p.models[&name]).collect();
         let figures = Column { points: &points, predicted, intervals: None }.figures();
         models.insert(name, figures);
     }
     let repeatability_error = repeatability(&points);
     let by_parameter = Parameter::ALL.into_iter().map(|p| (p, bins(&points, &errors, p))).collect();
-    let errors_of_default = both[0].figures();
+    let errors_of_default = default.figures();
     Ok(Validation {
         workloads: points.len() as u32,
         repeatability_error,

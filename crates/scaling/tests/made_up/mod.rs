@@ -59,6 +59,8 @@ pub struct System {
     /// Whether it breaks the default model's assumptions: caches overflow little by little, read-ahead starts late, large
     /// requests use several arms, and reads wait behind writes.
     pub untidy: bool,
+    /// Whether written pages leave the caches of reads, as on a network file system: levels that share a set by its size cannot say so.
+    pub writes_drop: bool,
 }
 
 impl Level {
@@ -111,6 +113,10 @@ impl System {
             for (k, level) in self.levels[operation].iter().enumerate() {
                 let cache = self.caches[operation].get(k);
                 let miss = cache.map_or(0.0, |c| self.miss(c, set, aided));
+                let miss = match self.writes_drop && operation == 0 && cache.is_some() {
+                    true => 1.0 - (1.0 - miss) * w.read_frac.powf(0.25),
+                    false => miss,
+                };
                 let leaving = miss.min(arriving);
                 let held = cache.map_or(set, |c| set.min(c.onset));
                 let mut each = level.demand(&self.effective(w), held);
@@ -165,8 +171,14 @@ pub fn systems() -> Vec<System> {
     let (disk, grouped) = (Level::Disk(DISK, 1.0), Level::Disk(DISK, 0.6));
     let array = Level::Disk(Disk { arms: 4.0, ..DISK }, 1.0);
     let network = Level::Network(1e-3, 100e6);
-    let system =
-        |name, levels, caches| System { name, levels, caches, processors: 2.0, untidy: false };
+    let system = |name, levels, caches| System {
+        name,
+        levels,
+        caches,
+        processors: 2.0,
+        untidy: false,
+        writes_drop: false,
+    };
     let untidy = system(
         "untidy",
         [vec![memory, array], vec![Level::Memory(4e9), grouped]],
@@ -210,4 +222,35 @@ pub fn systems() -> Vec<System> {
             [vec![cache(20.0, 2.0)], vec![cache(20.0, 2.0)]],
         ),
     ]
+}
+
+/// A system with parts drawn at random: one of those above with other speeds and caches, untidy or with written pages dropped now and then.
+pub fn random_system(seed: u64) -> System {
+    use rand::{RngExt, SeedableRng};
+    let mut generator = rand_pcg::Pcg64Mcg::seed_from_u64(seed);
+    let all = systems();
+    let mut system = all[generator.random_range(0..all.len())].clone();
+    let mut factor = |most: f64| most.powf(generator.random_range(-1.0..1.0));
+    let scale = factor(2.0);
+    for cache in system.caches.iter_mut().flatten() {
+        let own = factor(1.2);
+        (cache.onset, cache.kept) = (cache.onset * scale, cache.kept * scale * own.min(1.0));
+    }
+    for level in system.levels.iter_mut().flatten() {
+        match level {
+            Level::Memory(rate) => *rate *= factor(3.0),
+            Level::Network(each_s, rate) => {
+                (*each_s, *rate) = (*each_s * factor(3.0), *rate * factor(2.0))
+            }
+            Level::Disk(disk, _) => {
+                let speed = factor(3.0);
+                disk.seek_s = disk.seek_s.map(|seek| seek * speed);
+                (disk.rotation_s, disk.bytes_per_s) =
+                    (disk.rotation_s * speed, disk.bytes_per_s * factor(2.0));
+            }
+        }
+    }
+    system.untidy |= generator.random_bool(0.25);
+    system.writes_drop = generator.random_bool(0.35);
+    system
 }

@@ -3,7 +3,7 @@
 use super::distance::Histogram;
 use super::fit::fit;
 use super::phases::Activity;
-use ioscape_schema::{Access, FileCall, Op, RequestCounts, TracingCost, Traits};
+use ioscape_schema::{Access, FileCall, Op, RequestCounts, Traits};
 
 /// How a request stands to those before it.
 #[derive(Clone, Copy, Debug, Default)]
@@ -32,6 +32,7 @@ pub(super) struct Share {
     syncs: u64,
     response_ns: u128,
     sync_ns: u128,
+    held_ns: u128,
     sizes: Histogram,
     runs: Histogram,
 }
@@ -43,9 +44,6 @@ pub(super) struct ShareContext {
     /// Requests that have none before them which they could follow.
     pub(super) firsts: u64,
     pub(super) activity: Activity,
-    pub(super) cost: TracingCost,
-    /// Calls that stopped for the recorder, over requests.
-    pub(super) stops_per_request: f64,
 }
 
 impl Share {
@@ -59,7 +57,8 @@ impl Share {
 
     pub(super) fn sync(&mut self, call: &FileCall) {
         self.syncs += 1;
-        self.sync_ns += u128::from(call.completed_ns.saturating_sub(call.issued_ns));
+        self.sync_ns += u128::from(call.own_ns());
+        self.held_ns += u128::from(call.held_before_ns + call.held_within_ns);
     }
 
     pub(super) fn request(&mut self, call: &FileCall, neighbours: Neighbours) {
@@ -76,7 +75,8 @@ impl Share {
         }
         self.synchronous += u64::from(call.is_synchronous && !call.is_read());
         self.direct += u64::from(call.is_direct);
-        self.response_ns += u128::from(call.completed_ns.saturating_sub(call.issued_ns));
+        self.response_ns += u128::from(call.own_ns());
+        self.held_ns += u128::from(call.held_before_ns + call.held_within_ns);
         self.sizes.add(len);
     }
 
@@ -91,7 +91,6 @@ impl Share {
         let pairs = self.requests.saturating_sub(beside.firsts).max(1) as f64;
         let read_frac = self.reads as f64 / requests;
         let seq_frac = (self.followers as f64 / pairs).min(1.0);
-        let (response_ns, sync_ns) = self.times(&beside.cost);
         let mut traits = Traits {
             unique_bytes: beside.unique_bytes,
             size_mean: (self.bytes as f64 / requests).round() as u64,
@@ -105,8 +104,8 @@ impl Share {
             requests: self.requests,
             bytes: self.bytes,
             syncs: self.syncs,
-            response_time_ns: response_ns,
-            sync_time_ns: sync_ns,
+            response_time_ns: Self::mean_ns(self.response_ns, self.requests),
+            sync_time_ns: Self::mean_ns(self.sync_ns, self.syncs),
             active_s: beside.activity.union_ns as f64 / 1e9,
             ..Traits::default()
         };
@@ -119,26 +118,19 @@ impl Share {
         traits
     }
 
-    /// Mean times of requests and of syncs without what tracing adds.
-    fn times(&self, cost: &TracingCost) -> (f64, f64) {
-        let mean = |sum: u128, count: u64| {
-            (sum as f64 / count.max(1) as f64 - cost.in_call_ns as f64).max(0.0)
-        };
-        (mean(self.response_ns, self.requests), mean(self.sync_ns, self.syncs))
+    /// Mean time in nanoseconds of so many.
+    fn mean_ns(sum: u128, count: u64) -> f64 {
+        sum as f64 / count.max(1) as f64
     }
 
-    /// What is left of a process's time in its I/O phase when its requests, its syncs and the tracing are taken away: so
-    /// that `process_num` processes issue as many requests in the time that at least one was active.
+    /// What is left of a process's time in its I/O phase when its requests, its syncs, and what others held it up for are taken away: so
+    /// that, each with a processor of its own, `process_num` processes issue as many requests in the time that at least one was active.
     fn think_ns(&self, beside: &ShareContext) -> u64 {
         let requests = self.requests.max(1) as f64;
-        let each = |sum: f64| sum / requests;
-        let ShareContext { cost, stops_per_request: stops, .. } = beside;
-        let waits = each(self.response_ns as f64 + self.sync_ns as f64);
         // The first request of a phase has no pause before it: so few that it does not matter.
-        let other_stops = (stops - each(self.requests as f64 + self.syncs as f64)).max(0.0);
-        let tracing = stops * cost.between_calls_ns as f64 + other_stops * cost.in_call_ns as f64;
+        let others = (self.response_ns + self.sync_ns + self.held_ns) as f64;
         let together_ns = beside.activity.union_ns as f64 * f64::from(beside.activity.processes());
-        (each(together_ns) - waits - tracing).max(0.0) as u64
+        ((together_ns - others) / requests).max(0.0) as u64
     }
 
     fn access(&self) -> Access {

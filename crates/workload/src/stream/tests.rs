@@ -3,7 +3,7 @@
 use super::*;
 use crate::{Application, largest_request, set_bytes, size_cv};
 use ioscape_schema::SizeDistribution::{self, Bernoulli, Exponential, Fixed, Normal};
-use ioscape_schema::{FileCall, TracingCost, Traits};
+use ioscape_schema::{FileCall, Traits};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
@@ -28,7 +28,7 @@ fn characterize(workload: &Workload, seed: u64) -> (Traits, f64) {
     }
     let mean = sum / REQUESTS as f64;
     let cv = (squares / REQUESTS as f64 / mean.powi(2) - 1.0).max(0.0).sqrt();
-    (seen.finish(TracingCost::default(), 0).overall, cv)
+    (seen.finish().overall, cv)
 }
 
 /// Checks that `workload` gets what it asks, within 1 %; its set must have many granules and be visited often.

@@ -3,7 +3,7 @@
 use super::phases::{Activity, Phases};
 use super::share::{Neighbours, Share, ShareContext};
 use super::touched::Touched;
-use ioscape_schema::{FileCall, Op, Portrait, TracingCost};
+use ioscape_schema::{FileCall, Op, Portrait};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
@@ -105,16 +105,13 @@ impl Application {
         }
     }
 
-    /// The parameters of the whole, the files and the processes; `calls_traced` calls stopped for the recorder, at `cost`.
-    pub fn finish(mut self, cost: TracingCost, calls_traced: u64) -> Portrait {
+    /// The parameters of the whole, the files and the processes.
+    pub fn finish(mut self) -> Portrait {
         self.end_runs();
-        let stops_per_request = calls_traced as f64 / self.overall.requests().max(1) as f64;
         let beside = |unique_bytes: u64, firsts: usize, activity: Activity| ShareContext {
             unique_bytes,
             firsts: firsts as u64,
             activity,
-            cost,
-            stops_per_request,
         };
         let unique = |touched: &Option<Touched>| touched.as_ref().map_or(0, Touched::bytes_to_end);
         let most = largest(self.files.iter().map(|(&number, (share, _))| (share, number)));

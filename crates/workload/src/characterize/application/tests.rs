@@ -18,7 +18,7 @@ fn at(index: u64, call: FileCall) -> FileCall {
 fn finish(calls: impl IntoIterator<Item = FileCall>) -> Portrait {
     let mut seen = Application::default();
     calls.into_iter().for_each(|call| seen.record(&call));
-    seen.finish(TracingCost::default(), 0)
+    seen.finish()
 }
 
 /// The calls that the workload's streams make in turns on one file.
@@ -119,15 +119,15 @@ fn a_shell_that_only_reads_its_script_is_no_concurrency() {
 }
 
 #[test]
-fn what_tracing_costs_is_taken_away() {
-    let mut seen = Application::default();
-    (0..1000).for_each(|i| seen.record(&at(i, call(0, 0, Op::Read, i * 4096, 4096))));
-    let cost = TracingCost { in_call_ns: 4000, between_calls_ns: 5000 };
-    // As many other calls as requests: they take their share of the pauses.
-    let overall = seen.finish(cost, 2000).overall;
-    assert_eq!(overall.response_time_ns, 6000.0);
-    let want = 30_000 - 2 * 5000 - 4000;
-    assert!(overall.think_time_ns.abs_diff(want) < 100, "{overall:?}");
+fn what_others_hold_up_is_neither_response_nor_thinking() {
+    let late = |i| FileCall {
+        held_before_ns: 20_000,
+        held_within_ns: 4_000,
+        ..at(i, call(0, 0, Op::Read, i * 4096, 4096))
+    };
+    let overall = finish((0..1000).map(late)).overall;
+    assert_eq!(overall.response_time_ns, 6_000.0);
+    assert!(overall.think_time_ns.abs_diff(10_000) < 100, "{overall:?}");
 }
 
 #[test]

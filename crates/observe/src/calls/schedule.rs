@@ -1,0 +1,99 @@
+//! How much of its time a thread computed or slept of its own accord, rather than waited for a processor or for the tracer.
+
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+
+/// The `schedstat` of one thread (kernel: Documentation/scheduler/sched-stats.rst), kept open since it is read at every call.
+#[derive(Debug)]
+pub(super) struct Schedule(Option<File>);
+
+/// What a thread had at some time, since it began or over a while.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Turns {
+    /// Nanoseconds on a processor.
+    pub(super) ran_ns: u64,
+    /// Nanoseconds ready to run, without a processor.
+    pub(super) waited_ns: u64,
+    /// How often it got a processor; 0 where the kernel does not count.
+    pub(super) turns: u64,
+    /// Nanoseconds in which it stood still because the tracer had no processor.
+    pub(super) late_ns: u64,
+    /// How often it stopped for the tracer.
+    pub(super) stops: u64,
+}
+
+impl Schedule {
+    /// That of a thread; where the kernel keeps none, or too many files are open, it says nothing.
+    pub(super) fn of(tid: i32) -> Self {
+        Self(File::open(format!("/proc/{tid}/schedstat")).ok())
+    }
+
+    /// That of the calling thread.
+    pub(super) fn own() -> Self {
+        Self(File::open("/proc/thread-self/schedstat").ok())
+    }
+
+    /// What the thread has had so far.
+    pub(super) fn so_far(&self) -> Turns {
+        let mut bytes = [0; 80];
+        let read = self.0.as_ref().and_then(|file| file.read_at(&mut bytes, 0).ok());
+        let text = std::str::from_utf8(&bytes[..read.unwrap_or(0)]).unwrap_or_default();
+        let mut numbers = text.split_whitespace().map(|word| word.parse().unwrap_or(0));
+        let mut next = || numbers.next().unwrap_or(0);
+        Turns { ran_ns: next(), waited_ns: next(), turns: next(), ..Turns::default() }
+    }
+}
+
+impl Turns {
+    /// What came since `before`.
+    pub(super) fn since(&self, before: &Self) -> Self {
+        Self {
+            ran_ns: self.ran_ns.saturating_sub(before.ran_ns),
+            waited_ns: self.waited_ns.saturating_sub(before.waited_ns),
+            turns: self.turns.saturating_sub(before.turns),
+            late_ns: self.late_ns.saturating_sub(before.late_ns),
+            stops: self.stops.saturating_sub(before.stops),
+        }
+    }
+
+    /// How much of `passed_ns` others held it up for: no processor, or the tracer, whose every stop takes `stop_ns`.
+    ///
+    /// A thread that got a processor no more often than the tracer let it go on never slept: its own is what it ran, however
+    /// long stops take, which differs from one minute to the next. Of one that slept or was interrupted, what is known to be others' is taken away.
+    pub(super) fn held_ns(&self, passed_ns: u64, stop_ns: u64) -> u64 {
+        let others_ns = self.waited_ns + self.late_ns + self.stops * stop_ns;
+        let own_ns = match self.turns {
+            0 => passed_ns.saturating_sub(others_ns),
+            turns if turns <= self.stops => self.ran_ns,
+            _ => passed_ns.saturating_sub(others_ns).max(self.ran_ns),
+        };
+        passed_ns.saturating_sub(own_ns)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_that_never_slept_had_what_it_ran() {
+        let ran = Turns { ran_ns: 30, turns: 1, stops: 1, ..Turns::default() };
+        assert_eq!(ran.held_ns(100, 5), 70, "whatever a stop took this time");
+        let slept = Turns { turns: 2, ..ran };
+        assert_eq!(slept.held_ns(100, 5), 5);
+        assert_eq!(slept.held_ns(100, 500), 70, "it has had what it ran at least");
+        let crowded = Turns { waited_ns: 40, late_ns: 10, ..slept };
+        assert_eq!(crowded.held_ns(100, 5), 55);
+        let silent = Turns { stops: 1, ..Turns::default() };
+        assert_eq!(silent.held_ns(100, 5), 5);
+    }
+
+    #[test]
+    fn turns_are_counted_here() {
+        let own = Schedule::own();
+        let before = own.so_far();
+        std::thread::sleep(std::time::Duration::from_millis(2));
+        let since = own.so_far().since(&before);
+        assert!(before.turns == 0 || since.turns > 0, "{before:?} {since:?}");
+    }
+}

@@ -1,0 +1,117 @@
+//! What is said of a traced application on a system, each figure with its interval.
+//!
+//! The model's own interval is that of its throughput. Shares of hits and the memory that is needed depend on two things besides: on the
+//! trace, whose parts differ, and on the sizes of the caches, which the evaluation knows within bounds and whose growth with memory is a
+//! rule. Each is moved to its ends, and what that changes is added in squares, as of independent errors.
+
+use super::application::Application;
+use super::exchange::CacheDoubt;
+use super::predict::Estimate;
+use super::system_model::{Model, prediction};
+use super::what_if::{WhatIf, WhatIfError};
+use ioscape_schema::{AccessPattern, MemoryForecast, Op, Prediction, Workload};
+
+/// Predicts a traced application whose five parameters are `workload`, on `model`'s system with what `what_if` exchanges.
+/// `memory_bytes` is what the evaluated caches could use; with it follows how much the application needs.
+///
+/// # Errors
+/// As of [`predict_what_if`](super::predict_what_if); no model of levels fits the evaluation.
+pub fn predict_application(
+    model: &Model,
+    what_if: &WhatIf,
+    memory_bytes: Option<u64>,
+    workload: &Workload,
+    pattern: &AccessPattern,
+) -> Result<Prediction, WhatIfError> {
+    model.knows(workload)?;
+    let one = Application { model, pattern, caches: CacheDoubt::None };
+    let here = one.exchanged(what_if)?;
+    let found = one.on(&here);
+    let ends = [-1.0, 1.0].map(|end| pattern.at_end(end));
+    let doubts = Doubts::new(model, pattern, &ends);
+    let mut estimate = Estimate { log_throughput: found.throughput.ln(), half_width: found.half };
+    estimate.half_width = estimate.half_width.hypot(doubts.of_trace(what_if, found.throughput));
+    estimate.half_width += model.outside(&one.asked(workload));
+    let mut predicted = prediction(model, workload, estimate);
+    predicted.extrapolated = one.extrapolates(&here);
+    predicted.iops = pattern.requests() as f64 / found.forecast.elapsed_s;
+    predicted.response_time_ns = found.response_s * 1e9;
+    let own = what_if.memory_bytes.map(|[own, _]| own).or(memory_bytes);
+    let mut forecast = found.forecast;
+    let share = |op: Op| {
+        move |other: &Application<'_>| Some(other.missed(&other.exchanged(what_if).ok()?, op))
+    };
+    forecast.read_hit_interval90 = doubts
+        .interval(one.missed(&here, Op::Read), share(Op::Read))
+        .map(|[low, high]| [1.0 - high.min(1.0), 1.0 - low.max(0.0)]);
+    forecast.written_through_interval90 = doubts
+        .interval(forecast.written_through_frac, share(Op::Write))
+        .map(|ends| ends.map(|end| end.clamp(0.0, 1.0)));
+    forecast.memory = own.and_then(|own| memory(&one, &doubts, what_if, own));
+    predicted.application = Some(forecast);
+    Ok(predicted)
+}
+
+/// The memory that the application needs, with its interval.
+fn memory(
+    one: &Application<'_>,
+    doubts: &Doubts<'_>,
+    what_if: &WhatIf,
+    own: u64,
+) -> Option<MemoryForecast> {
+    let found = one.memory(what_if, own)?;
+    let needed =
+        |other: &Application<'_>| Some(other.memory(what_if, own)?.for_90_percent_bytes.ln());
+    let between = doubts.interval(found.for_90_percent_bytes.ln(), needed);
+    let for_90_percent_interval90 = between.map(|ends| ends.map(f64::exp));
+    Some(MemoryForecast { for_90_percent_interval90, ..found })
+}
+
+/// The same application as it may be too.
+struct Doubts<'a> {
+    /// With the trace's shares at their ends; `None` where these are not known.
+    trace: Option<[Application<'a>; 2]>,
+    /// With the caches' sizes at their ends, and with the other rule of their growth.
+    caches: [Application<'a>; 3],
+}
+
+impl<'a> Doubts<'a> {
+    fn new(
+        model: &'a Model,
+        pattern: &'a AccessPattern,
+        ends: &'a [Option<AccessPattern>; 2],
+    ) -> Self {
+        let one = |pattern, caches| Application { model, pattern, caches };
+        let trace = match ends {
+            [Some(low), Some(high)] => Some([low, high].map(|end| one(end, CacheDoubt::None))),
+            _ => None,
+        };
+        let caches = [CacheDoubt::Sizes(-1.0), CacheDoubt::Sizes(1.0), CacheDoubt::Growth];
+        Self { trace, caches: caches.map(|doubt| one(pattern, doubt)) }
+    }
+
+    /// Half the width that the trace alone gives to the interval of ln(throughput): the model's own has the caches in it.
+    fn of_trace(&self, what_if: &WhatIf, throughput: f64) -> f64 {
+        let off = |other: &Application<'_>| {
+            let here = other.exchanged(what_if).ok()?;
+            Some((other.on(&here).throughput / throughput).ln().abs())
+        };
+        self.trace.iter().flatten().filter_map(off).fold(0.0, f64::max)
+    }
+
+    /// The 90 % interval of a figure whose most probable value is `middle`; `None` where the trace does not tell.
+    fn interval(
+        &self,
+        middle: f64,
+        figure: impl Fn(&Application<'_>) -> Option<f64>,
+    ) -> Option<[f64; 2]> {
+        let (sizes, growth) = self.caches.split_at(2);
+        let mut off = [0.0f64; 2];
+        for both in [&self.trace.as_ref()?[..], sizes, growth] {
+            let values: Vec<f64> = both.iter().filter_map(&figure).collect();
+            let most = |sign: f64| values.iter().map(|v| sign * (v - middle)).fold(0.0, f64::max);
+            off = [off[0].hypot(most(-1.0)), off[1].hypot(most(1.0))];
+        }
+        Some([middle - off[0], middle + off[1]])
+    }
+}

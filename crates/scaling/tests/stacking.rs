@@ -1,0 +1,34 @@
+//! Two models as one, on systems drawn at random: the stack is never much worse than the better of its parts.
+
+mod made_up;
+
+use ioscape_scaling::model::{Validated, random_workloads, validate};
+use ioscape_schema::Workload;
+use made_up::evaluation::{BOUNDS, Meter, evaluate};
+use made_up::random_system;
+
+/// Numbers of the systems; others than those the rule was tried on.
+const WORLDS: std::ops::Range<u64> = 904..908;
+/// The stack may be so much worse than the better part: a tenth, and what 100 workloads cannot tell apart.
+const WORSE: f64 = 1.1;
+const CHANCE: f64 = 0.006;
+
+#[test]
+#[allow(clippy::print_stdout, reason = "the figures stand in docs/prediction.md")]
+fn a_stack_is_never_much_worse_than_the_better_of_its_parts() {
+    for seed in WORLDS {
+        let system = random_system(seed);
+        let evaluation = evaluate(&system, 0.05, seed, 12);
+        let mut meter = Meter::new(&system, 0.05, seed + 1000);
+        let all = random_workloads(&BOUNDS, &Workload::default(), 100, seed + 77);
+        let measured: Vec<Validated> = all
+            .iter()
+            .map(|w| Validated { measurement: meter.measure(w), repeated: Vec::new() })
+            .collect();
+        let found = validate(&evaluation, &[], &measured).unwrap().models;
+        let [stack, levels, product] =
+            ["default", "levels", "product"].map(|name| found[name].median_error);
+        println!("{seed} {}: {stack:.3} of {levels:.3} and {product:.3}", system.name);
+        assert!(stack <= WORSE * levels.min(product) + CHANCE, "{seed} {}", system.name);
+    }
+}
