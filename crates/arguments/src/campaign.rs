@@ -34,7 +34,7 @@ pub enum CampaignAction {
         name: String,
     },
     /// Measure a table
-    Run(CampaignRunArgs),
+    Run(Box<CampaignRunArgs>),
 }
 
 /// `ioscape campaign run`.
@@ -45,13 +45,20 @@ pub struct CampaignRunArgs {
     /// Directories and block devices, side by side in the table; with --fs, the directory for the loop devices' files
     #[arg(required = true, value_name = "DIR")]
     pub places: Vec<PathBuf>,
-    /// Make these file systems on loop devices, side by side: ext4, xfs, btrfs, tmpfs, raw
+    /// Make these file systems on loop devices, or each on a device named, side by side: ext4, xfs, btrfs, f2fs, bcachefs, tmpfs,
+    /// raw; several of a kind as ext4-a, ext4-b
     #[arg(long, value_name = "FS", value_delimiter = ',', requires = "as_root_make")]
     pub fs: Vec<String>,
     /// Allow --fs to make, mount and remove loop devices and file systems (needs root)
     #[arg(long, requires = "fs")]
     pub as_root_make: bool,
-    /// Size of each file system of --fs
+    /// Further words for the program that makes a file system of --fs, such as 'ext4-b=-O ^has_journal'
+    #[arg(long, value_name = "FS=WORDS", requires = "fs", allow_hyphen_values = true)]
+    pub mkfs: Vec<String>,
+    /// Mount options of a file system of --fs, such as ext4-b=noatime,data=writeback
+    #[arg(long, value_name = "FS=OPTIONS", requires = "fs")]
+    pub mount: Vec<String>,
+    /// Size of each loop device of --fs
     #[arg(long, value_name = "SIZE", default_value = "8G", value_parser = bytes)]
     pub fs_size: u64,
     /// How many times every cell is measured [default: as the campaign says]

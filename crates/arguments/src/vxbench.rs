@@ -65,6 +65,12 @@ pub struct VxbenchArgs {
     /// Discovered direct I/O: requests larger than SIZE bypass the file cache (the paper: 256k)
     #[arg(long, value_name = "SIZE")]
     pub direct_above: Option<String>,
+    /// Keep N requests of each stream in flight through io_uring, instead of one at a time
+    #[arg(long, value_name = "N")]
+    pub queue_depth: Option<u32>,
+    /// Write the requests of the run, one by one, as a trace in ioscape's schema (CSV or Parquet)
+    #[arg(long, value_name = "FILE", conflicts_with = "diagnose")]
+    pub rows: Option<PathBuf>,
     /// Drop the files from the file cache first
     #[arg(long)]
     pub cold: bool,
@@ -111,6 +117,7 @@ impl VxbenchArgs {
             best_effort: self.best_effort,
             huge_buffers: self.huge_buffers,
             verify: self.verify,
+            queue_depth: self.queue_depth,
         }
     }
 

@@ -7,24 +7,117 @@ use crate::error::Error;
 use crate::namespace;
 use crate::target::ScratchFolder;
 use std::ffi::OsStr;
-use std::fs::File;
+use std::fs::{File, OpenOptions};
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Kinds that can be made, with the program that makes them and its arguments.
-const KINDS: [(&str, &[&str]); 5] = [
+const KINDS: [(&str, &[&str]); 7] = [
     ("ext4", &["mkfs.ext4", "-q", "-F"]),
     ("xfs", &["mkfs.xfs", "-q", "-f"]),
     ("btrfs", &["mkfs.btrfs", "-q", "-f"]),
+    ("f2fs", &["mkfs.f2fs", "-q", "-f"]),
+    ("bcachefs", &["mkfs.bcachefs", "-q", "-f"]),
     ("tmpfs", &[]),
     ("raw", &[]),
 ];
+
+/// A file system that is to be made.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Recipe {
+    /// Its name in tables: its kind, or that with a word of the user's behind a hyphen, as in `ext4-nojournal`.
+    pub name: String,
+    /// Further words for the program that makes it.
+    pub mkfs: Vec<String>,
+    /// Mount options, separated by commas; empty for those that are usual.
+    pub mount: String,
+}
+
+impl Recipe {
+    /// The kind of file system.
+    pub fn kind(&self) -> &str {
+        self.name.split_once('-').map_or(self.name.as_str(), |(kind, _)| kind)
+    }
+}
+
+/// The recipes for file systems of these names, with words for their makers and mount options, each as `NAME=WORDS`.
+///
+/// # Errors
+/// Words for a name that is not among them, in a sentence.
+pub fn recipes(names: &[String], mkfs: &[String], mount: &[String]) -> Result<Vec<Recipe>, String> {
+    let of = |name: &String| Recipe { name: name.clone(), ..Recipe::default() };
+    let mut all: Vec<Recipe> = names.iter().map(of).collect();
+    for (option, given) in [("--mkfs", mkfs), ("--mount", mount)] {
+        for text in given {
+            let named = text.split_once('=').and_then(|(name, words)| {
+                let recipe = all.iter_mut().find(|recipe| recipe.name == name)?;
+                Some((recipe, words))
+            });
+            match named {
+                Some((recipe, words)) if option == "--mkfs" => {
+                    recipe.mkfs.extend(words.split_whitespace().map(str::to_owned));
+                }
+                Some((recipe, words)) => recipe.mount = words.to_owned(),
+                None => {
+                    return Err(format!(
+                        "{option} {text:?}: give one of the names of --fs, =, and the words, as in {}={}",
+                        names.first().map_or("ext4", String::as_str),
+                        if option == "--mkfs" { "-I 512" } else { "noatime" }
+                    ));
+                }
+            }
+        }
+    }
+    Ok(all)
+}
+
+/// What file systems are made on.
+#[derive(Clone, Copy, Debug)]
+pub enum Ground<'a> {
+    /// Loop devices of so many bytes, whose files are in a directory.
+    Loops(&'a Path, u64),
+    /// Block devices, one for each, whose data the user gave up.
+    Devices(&'a [PathBuf]),
+}
+
+impl<'a> Ground<'a> {
+    /// One directory for loop devices of so many bytes, or as many block devices as file systems are wanted.
+    ///
+    /// # Errors
+    /// Places of another kind or number, or devices whose data the user did not give up.
+    pub fn of(
+        places: &'a [PathBuf],
+        wanted: usize,
+        bytes: u64,
+        destroy_data: bool,
+    ) -> Result<Self, Error> {
+        let is_device = |place: &PathBuf| {
+            std::fs::metadata(place).is_ok_and(|found| found.file_type().is_block_device())
+        };
+        let refused = |why: &str| Error::Unsupported { what: "--fs here".into(), why: why.into() };
+        match places {
+            [folder] if !is_device(folder) => Ok(Self::Loops(folder, bytes)),
+            all if !all.iter().all(is_device) => Err(refused(
+                "name exactly one directory, in which the loop devices' files are made, or a block device for each file system",
+            )),
+            all if all.len() != wanted => {
+                Err(refused("name one block device for each file system"))
+            }
+            _ if !destroy_data => Err(refused(
+                "file systems are made on the named devices, whose data is lost: give --destroy-data",
+            )),
+            all => Ok(Self::Devices(all)),
+        }
+    }
+}
 
 /// A loop device with or without a mounted file system, or a mounted memory file system.
 pub struct MadeFileSystem {
     device: Option<PathBuf>,
     mount: Option<ScratchFolder>,
     mounted: bool,
+    made_by: String,
     // The device lets go of its file when this is closed, which is last.
     _held: Option<File>,
 }
@@ -45,43 +138,62 @@ impl MadeFileSystem {
         self.mount.as_ref().map_or_else(device, ScratchFolder::path)
     }
 
-    /// Makes a file system of `kind` (ext4, xfs, btrfs, tmpfs, or raw for a bare device) and `bytes`, on a loop device
-    /// whose file is in `folder`.
+    /// The command that made it, and its mount options; empty for a bare device.
+    pub fn made_by(&self) -> &str {
+        &self.made_by
+    }
+
+    /// Makes a file system (or none: raw) on the ground for this `number`.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] for an unknown kind, a missing program or right, or no space.
-    pub fn make(kind: &str, folder: &Path, bytes: u64) -> Result<Self, Error> {
-        let refused = |why: String| Error::Unsupported {
-            what: format!("a {kind} file system on a loop device"),
-            why,
-        };
+    /// [`Error::Unsupported`] for an unknown kind, a missing program or right, no space, or a device in use.
+    pub fn make(recipe: &Recipe, ground: &Ground<'_>, number: usize) -> Result<Self, Error> {
+        let kind = recipe.kind();
+        let refused =
+            |why: String| Error::Unsupported { what: format!("a {kind} file system"), why };
         let Some((_, program)) = KINDS.iter().find(|(known, _)| *known == kind) else {
             let known = KINDS.map(|(known, _)| known).join(", ");
             return Err(refused(format!("choose from {known}")));
         };
-        let mut made = Self { device: None, mount: None, mounted: false, _held: None };
-        if kind != "tmpfs" {
-            let (device, held) = attach(folder, bytes).map_err(refused)?;
-            (made.device, made._held) = (Some(device), Some(held));
+        let made_by = String::new();
+        let mut made = Self { device: None, mount: None, mounted: false, made_by, _held: None };
+        match ground {
+            Ground::Loops(folder, bytes) if kind != "tmpfs" => {
+                let (device, held) = attach(folder, *bytes).map_err(refused)?;
+                (made.device, made._held) = (Some(device), Some(held));
+            }
+            Ground::Devices(all) => {
+                let device =
+                    all.get(number).ok_or_else(|| refused("name a device for it".into()))?;
+                made.device = Some(unused(device)?);
+            }
+            Ground::Loops(..) => {}
         }
         if let (Some((mkfs, words)), Some(device)) = (program.split_first(), &made.device) {
-            let words = words.iter().map(OsStr::new).chain([device.as_os_str()]);
-            run(mkfs, words).map_err(refused)?;
+            let further = recipe.mkfs.iter().map(String::as_str);
+            let words: Vec<&str> = words.iter().copied().chain(further).collect();
+            made.made_by = format!("{mkfs} {}", words.join(" "));
+            run(mkfs, words.into_iter().map(OsStr::new).chain([device.as_os_str()]))
+                .map_err(refused)?;
         }
         if kind != "raw" {
-            made.mount(kind, bytes).map_err(refused)?;
+            let bytes = if let Ground::Loops(_, bytes) = ground { *bytes } else { 0 };
+            made.mount(kind, bytes, &recipe.mount).map_err(refused)?;
         }
         Ok(made)
     }
 
-    fn mount(&mut self, kind: &str, bytes: u64) -> Result<(), String> {
+    fn mount(&mut self, kind: &str, bytes: u64, options: &str) -> Result<(), String> {
         let mount = ScratchFolder::new_in(&std::env::temp_dir());
         let mount = mount.map_err(|e| e.to_string())?;
-        let size = format!("size={bytes}");
-        let words: Vec<&OsStr> = match &self.device {
-            Some(device) => vec![OsStr::new("-t"), OsStr::new(kind), device.as_os_str()],
-            None => ["-t", "tmpfs", "-o", &size, "tmpfs"].into_iter().map(OsStr::new).collect(),
-        };
+        let size = if self.device.is_none() { format!("size={bytes}") } else { String::new() };
+        let asked = [size.as_str(), options].into_iter().filter(|one| !one.is_empty());
+        let asked = asked.collect::<Vec<_>>().join(",");
+        let source = self.device.as_deref().unwrap_or(Path::new("tmpfs"));
+        let mut words = vec![OsStr::new("-t"), OsStr::new(kind), source.as_os_str()];
+        if !asked.is_empty() {
+            words.extend(["-o", &asked].map(OsStr::new));
+        }
         run("mount", words.into_iter().chain([mount.path().as_os_str()]))?;
         (self.mount, self.mounted) = (Some(mount), true);
         Ok(())
@@ -96,6 +208,19 @@ impl Drop for MadeFileSystem {
             // Its files are closed by now; what remains is the kernel's own delay.
             let _ = run("umount", [OsStr::new("-l"), mount]);
         }
+    }
+}
+
+/// A block device of the user's that nobody uses: not mounted, nor part of another device, which opening it alone tells.
+fn unused(device: &Path) -> Result<PathBuf, Error> {
+    let opened = OpenOptions::new().read(true).custom_flags(libc::O_EXCL).open(device);
+    let file = opened.map_err(|e| Error::target(device, format!("cannot be used alone: {e}")))?;
+    match file.metadata() {
+        Ok(found) if found.file_type().is_block_device() => Ok(device.to_owned()),
+        _ => Err(Error::target(
+            device,
+            "is no block device: name one, or a directory for loop devices",
+        )),
     }
 }
 
@@ -132,8 +257,27 @@ mod tests {
 
     #[test]
     fn an_unknown_kind_is_refused_before_anything_is_made() {
-        let refused = MadeFileSystem::make("fat", Path::new("/nowhere"), 1 << 20);
-        let why = refused.err().map(|error| error.to_string()).unwrap_or_default();
-        assert!(why.contains("fat") && why.contains("choose from ext4, xfs"), "{why}");
+        let recipe = |name: &str| Recipe { name: name.to_owned(), ..Recipe::default() };
+        let why = |recipe: &Recipe, ground: &Ground<'_>| {
+            let refused = MadeFileSystem::make(recipe, ground, 0);
+            refused.err().map(|error| error.to_string()).unwrap_or_default()
+        };
+        let found = why(&recipe("fat"), &Ground::Loops(Path::new("/nowhere"), 1 << 20));
+        assert!(found.contains("fat") && found.contains("choose from ext4, xfs"), "{found}");
+        assert_eq!(recipe("ext4-small-inodes").kind(), "ext4");
+        let names = ["ext4".to_owned(), "ext4-b".to_owned()];
+        let (mkfs, mount) =
+            (["ext4-b=-I 512".to_owned()], ["ext4=noatime,data=ordered".to_owned()]);
+        let found = recipes(&names, &mkfs, &mount).unwrap();
+        assert_eq!((found[1].mkfs.len(), found[0].mount.as_str()), (2, "noatime,data=ordered"));
+        assert!(recipes(&names, &["xfs=-f".to_owned()], &[]).unwrap_err().contains("--mkfs"));
+        let places = ["/nowhere".into(), "/nowhere/else".into()];
+        assert!(Ground::of(&places, 2, 1 << 30, true).is_err());
+        assert!(Ground::of(&places[..1], 2, 1 << 30, false).is_ok());
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let devices = [file.path().to_owned()];
+        let found = why(&recipe("ext4"), &Ground::Devices(&devices));
+        assert!(found.contains("is no block device"), "{found}");
+        assert!(why(&recipe("xfs"), &Ground::Devices(&[])).contains("name a device"));
     }
 }

@@ -6,6 +6,7 @@
 
 mod accuracy;
 mod application;
+mod campaign;
 mod csv;
 mod curve;
 mod document;

@@ -16,6 +16,7 @@ fn cell(index: usize) -> CampaignCell {
         throughput_bytes_per_s: rate,
         cpu_s: 0.01,
         fragments: Some(3),
+        ..CampaignSample::default()
     };
     CampaignCell {
         samples: vec![sample; 3],

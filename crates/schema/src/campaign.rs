@@ -1,5 +1,6 @@
 //! Results of a campaign: one table of `vxbench` runs, as the white paper's (VERITAS 1996), with its columns side by side.
 
+use crate::ResponseTime;
 use serde::{Deserialize, Serialize};
 
 /// One parameter of a row and its value.
@@ -25,6 +26,12 @@ pub struct CampaignColumn {
     pub path: String,
     /// File system of the place; `block` for a device.
     pub file_system: String,
+    /// How its file system was made for the campaign; absent where it was there before.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub made_by: String,
+    /// The options that it is mounted with, as the kernel tells them.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub mount_options: String,
 }
 
 impl CampaignColumn {
@@ -53,6 +60,12 @@ pub struct CampaignSample {
     /// Fragments of all files read or written (`FIEMAP`); absent where not recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fragments: Option<u64>,
+    /// Response times of its requests.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub response_time_ns: Option<ResponseTime>,
+    /// Times of the `fsync` behind each stream's last write, which are not among the requests'.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fsync_ns: Option<ResponseTime>,
 }
 
 /// One cell: its runs and what follows from them.
@@ -65,6 +78,12 @@ pub struct CampaignCell {
     pub throughput_bytes_per_s: f64,
     /// Median of the runs' processor seconds.
     pub cpu_s: f64,
+    /// Of each percentile of the runs' response times, the median.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub response_time_ns: Option<ResponseTime>,
+    /// The same of `fsync`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fsync_ns: Option<ResponseTime>,
     /// Throughput over that of the row's first column, from runs of the same round.
     #[serde(
         default,

@@ -157,6 +157,9 @@ pub struct VxJob {
     pub noreserve: bool,
     /// `-f trim`: what the file does not use of the reservation is given back at the last close.
     pub trim: bool,
+    /// `--queue-depth`: requests that each stream has in flight, through `io_uring`; absent: one at a time, by `pread` and `pwrite`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub queue_depth: Option<u32>,
     /// The pages of the files are dropped from the file cache before the run.
     pub cold: bool,
     /// An option that the system cannot honour is a warning instead of an error.
@@ -195,6 +198,7 @@ impl Default for VxJob {
             random: false,
             seq: false,
             direct_above: None,
+            queue_depth: None,
             extsize: None,
             reservation: None,
             align: false,
@@ -247,9 +251,16 @@ pub struct VxFigures {
     pub cpu_user_s: f64,
     /// System time of the streams, in seconds.
     pub cpu_system_s: f64,
+    /// Whether the kernel could tell user from system time. It samples at its ticks, so that of little processor time only the sum is known;
+    /// the two are then shared out by whatever samples there were.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_split_told: Option<bool>,
     /// Response times of the requests; absent where there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub response_time_ns: Option<ResponseTime>,
+    /// Times of the `fsync` behind each stream's last write, which are not among the requests'; absent without.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fsync_ns: Option<ResponseTime>,
 }
 
 impl VxFigures {

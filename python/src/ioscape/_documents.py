@@ -165,12 +165,16 @@ class CampaignCell:
     cpu_ratio: Optional[float] = None
     # Its 95 % interval.
     cpu_ratio_ci95: Optional[list[float]] = None
+    # The same of `fsync`.
+    fsync_ns: Optional[ResponseTime] = None
     # Why this cell cannot be measured.
     impossible: Optional[str] = None
     # Throughput over that of the row's first column, from runs of the same round.
     ratio: Optional[float] = None
     # Its 95 % interval.
     ratio_ci95: Optional[list[float]] = None
+    # Of each percentile of the runs' response times, the median.
+    response_time_ns: Optional[ResponseTime] = None
 
 
 @dataclass(kw_only=True)
@@ -184,6 +188,10 @@ class CampaignColumn:
     path: str
     # Name of the place, such as `xfs`.
     place: str
+    # How its file system was made for the campaign; absent where it was there before.
+    made_by: Optional[str] = None
+    # The options that it is mounted with, as the kernel tells them.
+    mount_options: Optional[str] = None
 
 
 @dataclass(kw_only=True)
@@ -242,6 +250,10 @@ class CampaignSample:
     throughput_bytes_per_s: float
     # Fragments of all files read or written (`FIEMAP`); absent where not recorded.
     fragments: Optional[int] = None
+    # Times of the `fsync` behind each stream's last write, which are not among the requests'.
+    fsync_ns: Optional[ResponseTime] = None
+    # Response times of its requests.
+    response_time_ns: Optional[ResponseTime] = None
 
 
 @dataclass(kw_only=True)
@@ -2118,6 +2130,11 @@ class VxFigures:
     ios: int
     # `bytes` over `elapsed_s`.
     throughput_bytes_per_s: float
+    # Whether the kernel could tell user from system time. It samples at its ticks, so that of little processor
+    # time only the sum is known; the two are then shared out by whatever samples there were.
+    cpu_split_told: Optional[bool] = None
+    # Times of the `fsync` behind each stream's last write, which are not among the requests'; absent without.
+    fsync_ns: Optional[ResponseTime] = None
     # Response times of the requests; absent where there are none.
     response_time_ns: Optional[ResponseTime] = None
 
@@ -2213,6 +2230,9 @@ class VxJob:
     iocount: Optional[int] = None
     # `-i maxfilesize`: random requests end before this byte; absent: the end of the file.
     max_file_size: Optional[int] = None
+    # `--queue-depth`: requests that each stream has in flight, through `io_uring`; absent: one at a time, by
+    # `pread` and `pwrite`.
+    queue_depth: Optional[int] = None
     # `-r`: space reserved for each file.
     reservation: Optional[int] = None
     # `-i truncup`: the file gets at least this size before random I/O; 0: the size that the requests need.

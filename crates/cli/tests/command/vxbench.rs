@@ -95,6 +95,42 @@ fn the_papers_lines_come_out() {
 }
 
 #[test]
+fn requests_in_flight_and_their_rows_are_kept() {
+    let folder = folder();
+    let (file, rows) = (folder.path().join("file"), folder.path().join("rows.csv"));
+    let deep = ["vxbench", "-w", "write", "-i", "iosize=4k,iocount=32,nthreads=2,fsync"];
+    let result = document(&[&deep[..], &["--rows", text(&rows), text(&file)]].concat());
+    let total = result.vxbench().expect("vxbench").runs[0].total;
+    assert!(total.fsync_ns.is_some() && total.response_time_ns.is_some());
+    assert_eq!(total.cpu_split_told, Some(false), "a few milliseconds hold no ticks");
+    let lines = std::fs::read_to_string(&rows).expect("the rows");
+    let requests = lines.lines().filter(|line| !line.starts_with('#')).count() - 1;
+    assert_eq!(requests, 64);
+    let again = ["vxbench", "-w", "rand_read", "--queue-depth", "8", "-i", "iosize=4k,iocount=32"];
+    let output = ioscape().args(again).arg(&file).output().expect("it runs");
+    let told = String::from_utf8_lossy(&output.stdout).into_owned();
+    // Where the kernel has no io_uring, that is said.
+    assert!(!output.status.success() || told.contains("p99"), "{told}");
+    refused(&["vxbench", "-w", "read", "--queue-depth", "0", text(&file)], &["--queue-depth"]);
+    refused(
+        &["vxbench", "-w", "mmap_read", "--queue-depth", "4", text(&file)],
+        &["--queue-depth", "mapping"],
+    );
+}
+
+#[test]
+fn file_systems_are_made_where_that_was_asked_for() {
+    let folder = folder();
+    let run = |more: &[&'static str], words: &[&str]| {
+        let first = ["campaign", "run", "buffered-reads", "--as-root-make", "--fs", "ext4,ext4-b"];
+        refused(&[&first[..], more, &[text(folder.path())]].concat(), words);
+    };
+    run(&["--mkfs", "xfs=-f"], &["--mkfs", "ext4=-I 512"]);
+    run(&["--mount", "noatime"], &["--mount", "ext4=noatime"]);
+    run(&["/dev/null"], &["block device for each file system"]);
+}
+
+#[test]
 fn under_its_own_name_it_is_the_same() {
     let folder = folder();
     let link = folder.path().join("vxbench");

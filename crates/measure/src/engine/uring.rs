@@ -10,6 +10,7 @@ use crate::engine::{Action, Fault, action};
 use crate::worker::rows::Keep;
 use crate::worker::stream::Stream;
 use io_uring::{IoUring, cqueue, opcode, squeue, types};
+use ioscape_machine::clock::Clock;
 use ioscape_schema::{Op, Request};
 use std::fs::File;
 use std::io;
@@ -89,36 +90,63 @@ impl<C: Content> Uring<C> {
         stream: &mut Stream<'_, K>,
     ) -> Result<(), Fault> {
         while stream.goes_on() {
-            self.fill(source, stream)?;
+            self.fill(&mut || Some(source()), &stream.clock)?;
             // There is nothing to wait for while a slot is free.
             self.submit(usize::from(self.free.is_empty()))?;
-            let done = self.reap(stream)?;
+            let now = stream.clock.raw();
+            let done = self.reap(&mut |request, issued| stream.record(request, issued, now))?;
             stream.think(done);
         }
         while self.free.len() < self.slots.len() {
             self.submit(1)?;
-            self.reap(stream)?;
+            let now = stream.clock.raw();
+            self.reap(&mut |request, issued| stream.record(request, issued, now))?;
         }
         Ok(())
     }
 
-    /// Gives free slots a request each, up to a batch.
-    fn fill<S: FnMut() -> Request, K: Keep>(
+    /// Carries out requests until there are none left, as many in flight as there are slots; `record` is told of each with the clock at its
+    /// issue and completion.
+    pub(crate) fn all(
+        &mut self,
+        source: &mut impl FnMut() -> Option<Request>,
+        clock: &Clock,
+        record: &mut impl FnMut(&Request, u64, u64),
+    ) -> Result<(), Fault> {
+        loop {
+            self.fill(source, clock)?;
+            let in_flight = self.free.len() < self.slots.len();
+            if !in_flight {
+                return Ok(());
+            }
+            let more = !self.free.is_empty() && !self.unsubmitted.is_empty();
+            self.submit(usize::from(!more))?;
+            let now = clock.raw();
+            self.reap(&mut |request, issued| record(request, issued, now))?;
+        }
+    }
+
+    /// Gives free slots a request each, up to a batch, as long as there are any.
+    fn fill<S: FnMut() -> Option<Request>>(
         &mut self,
         source: &mut S,
-        stream: &Stream<'_, K>,
+        clock: &Clock,
     ) -> Result<(), Fault> {
         while self.unsubmitted.len() < self.batch {
             let Some(index) = self.free.pop() else { break };
+            let Some(request) = source() else {
+                self.free.push(index);
+                break;
+            };
             let slot = &mut self.slots[usize::from(index)];
-            slot.request = source();
+            slot.request = request;
             slot.done = 0;
             let Some(bytes) = slot.buffer.get_mut(..slot.request.len as usize) else {
                 let Request { op, offset, .. } = slot.request;
                 return Err(Fault::at(action(op), offset, libc::EINVAL));
             };
             self.content.prepare(&slot.request, bytes, &mut slot.flight);
-            slot.issued = stream.clock.raw();
+            slot.issued = clock.raw();
             self.unsubmitted.push(index);
         }
         Ok(())
@@ -167,15 +195,14 @@ impl<C: Content> Uring<C> {
         entry.user_data(u64::from(index))
     }
 
-    /// Takes all completions; returns how many requests were finished.
-    fn reap<K: Keep>(&mut self, stream: &mut Stream<'_, K>) -> Result<u32, Fault> {
-        let now = stream.clock.raw();
+    /// Takes all completions and tells `record` of each finished request and its issue; returns how many there were.
+    fn reap(&mut self, record: &mut impl FnMut(&Request, u64)) -> Result<u32, Fault> {
         let mut finished = 0;
         for completion in self.ring.completion() {
             let index = completion.user_data() as u16;
             let Some(slot) = self.slots.get_mut(usize::from(index)) else { continue };
             if progress(slot, &completion)? {
-                stream.record(&slot.request, slot.issued, now);
+                record(&slot.request, slot.issued);
                 self.content.conclude(&slot.request, &slot.buffer, &slot.flight);
                 self.free.push(index);
                 finished += 1;

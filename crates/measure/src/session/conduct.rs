@@ -235,7 +235,7 @@ impl Run<'_> {
         let streams = reports.iter().enumerate().map(|(i, report)| (report, words(i)));
         let rows = match self.options.rows_most {
             0 => Vec::new(),
-            _ => rows::collect(streams, workload, &self.session.clock),
+            _ => rows::collect(streams, rows::flags(workload), &self.session.clock),
         };
         let [own_after, _] = processor_ns(libc::RUSAGE_SELF);
         let workers_ns: u64 = reports.iter().map(|r| r.cost.user_ns).sum();

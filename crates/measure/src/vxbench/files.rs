@@ -339,7 +339,7 @@ fn not_for_devices(path: &Path, job: &VxJob) -> Result<(), Error> {
 /// Refuses buffers that would take more than half of the memory at hand.
 pub(crate) fn check_memory(job: &VxJob, files: usize) -> Result<(), Error> {
     let streams = u64::from(job.nthreads).saturating_mul(files as u64);
-    let both = 1 + u64::from(job.is_direct());
+    let both = u64::from(job.queue_depth.unwrap_or(1)) + u64::from(job.is_direct());
     let needed = job.iosize.saturating_mul(streams).saturating_mul(both);
     let available = memory().available;
     if needed <= available / 2 {
@@ -348,7 +348,7 @@ pub(crate) fn check_memory(job: &VxJob, files: usize) -> Result<(), Error> {
     Err(Error::Unsupported {
         what: "this run".into(),
         why: format!(
-            "its buffers need {} MiB, more than half of the memory at hand ({} MiB): give fewer threads or smaller requests",
+            "its buffers need {} MiB, more than half of the memory at hand ({} MiB): give fewer threads, smaller requests or less --queue-depth",
             needed >> 20,
             available >> 20
         ),

@@ -14,6 +14,7 @@ pub use files::{Extent, Files, Look, look, place};
 
 use crate::conductor::watched::{READY, Watched};
 use crate::worker::report::{REPORT_WORDS, Report};
+use crate::worker::rows::{self, ROW_WORDS};
 use files::Opened;
 use ioscape_machine::cache;
 use ioscape_machine::clock::Clock;
@@ -22,7 +23,7 @@ use ioscape_machine::error::{Death, Error};
 use ioscape_machine::extents;
 use ioscape_machine::shared::{Shared, phase};
 use ioscape_schema::{
-    Counters, Request, VxFigures, VxFile, VxJob, VxRun, VxUsers, Warning, WarningKind,
+    Counters, Io, IoFlags, Request, VxFigures, VxFile, VxJob, VxRun, VxUsers, Warning, WarningKind,
 };
 use reserve::Honesty;
 use std::ops::Range;
@@ -62,6 +63,16 @@ struct StreamOutcome {
     report: Report,
     began: u64,
     ended: u64,
+    fsync_ns: Option<u64>,
+    split: bool,
+}
+
+/// A run, and its requests one by one as far as they were kept.
+pub struct KeptRun {
+    /// The run.
+    pub run: VxRun,
+    /// Its requests in the order of issue, the first ones if there was no room for all.
+    pub rows: Vec<Io>,
 }
 
 /// Runs `job` on `files`, one user per file; `requests` gives those of a user's thread, once through.
@@ -70,12 +81,30 @@ struct StreamOutcome {
 /// An option cannot be honoured (unless best effort is enough), a request fails, a worker dies, or the user interrupts.
 /// Files made for the run are removed then.
 pub fn run<F, S>(
-    mut files: Files,
+    files: Files,
     job: &VxJob,
     clock: &Clock,
     watch: &Watch,
     requests: F,
 ) -> Result<VxRun, Error>
+where
+    F: Fn(u32, u32) -> S + Sync,
+    S: Iterator<Item = Request>,
+{
+    run_keeping(files, job, clock, watch, (requests, 0)).map(|kept| kept.run)
+}
+
+/// The same, with the first requests kept one by one: as many as given in all, in equal parts for the streams.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_keeping<F, S>(
+    mut files: Files,
+    job: &VxJob,
+    clock: &Clock,
+    watch: &Watch,
+    (requests, rows_most): (F, usize),
+) -> Result<KeptRun, Error>
 where
     F: Fn(u32, u32) -> S + Sync,
     S: Iterator<Item = Request>,
@@ -88,7 +117,7 @@ where
         files.opened.iter().map(|one| honesty.direct(one)).collect::<Result<_, _>>()?;
     let reserved: Vec<Option<f64>> =
         files.opened.iter().map(|one| honesty.prepare(one)).collect::<Result<_, _>>()?;
-    let shared = shared(&files.opened, job)?;
+    let shared = shared(&files.opened, job, rows_most)?;
     let cached = |one: &Opened| cache::resident_bytes(&one.file, 0, one.extent.range_bytes);
     let before: Vec<Option<u64>> = files.opened.iter().map(cached).collect();
     let run = Plan {
@@ -116,10 +145,26 @@ where
     for ((one, streams), direct) in files.opened.iter().zip(told.chunks(threads)).zip(direct) {
         outcome.files.push(summary(one, streams, job, clock, direct)?);
     }
-    outcome.files.iter_mut().zip(reserved).for_each(|(file, s)| file.reservation_s = s);
     outcome.total = figures(&told, clock);
+    for (file, took_s) in outcome.files.iter_mut().zip(reserved) {
+        file.reservation_s = took_s;
+        if job.reserve_only {
+            // The reservations, one after the other, are all there is to time.
+            file.figures.elapsed_s = took_s.unwrap_or(0.0);
+            outcome.total.elapsed_s += file.figures.elapsed_s;
+        }
+    }
+    let rows = if rows_most > 0 { kept_rows(&told, &shared, job, clock) } else { Vec::new() };
     files.keep();
-    Ok(outcome)
+    Ok(KeptRun { run: outcome, rows })
+}
+
+/// What the streams kept of their requests.
+fn kept_rows(told: &[StreamOutcome], shared: &Shared, job: &VxJob, clock: &Clock) -> Vec<Io> {
+    let words = (0..told.len()).map(|index| &shared.report(index)[STREAM_WORDS..]);
+    let waited = if job.queue_depth.is_none() { IoFlags::SYNC } else { IoFlags::ASYNC };
+    let forced = if job.sync || job.dsync { IoFlags::FUA } else { IoFlags::empty() };
+    rows::collect(told.iter().map(|one| &one.report).zip(words), waited | forced, clock)
 }
 
 /// The streams of every process.
@@ -138,10 +183,12 @@ fn groups(job: &VxJob, users: u32) -> Vec<Range<u32>> {
 }
 
 /// Memory for all streams.
-fn shared(opened: &[Opened], job: &VxJob) -> Result<Shared, Error> {
+fn shared(opened: &[Opened], job: &VxJob, rows_most: usize) -> Result<Shared, Error> {
     let streams = opened.len() * job.nthreads.max(1) as usize;
     let path = opened.first().map_or(Path::new(""), |one| &one.named);
-    Shared::new(streams, STREAM_WORDS).map_err(|e| Error::io("get shared memory for", path, e))
+    let rows = ROW_WORDS * (rows_most / streams.max(1));
+    Shared::new(streams, STREAM_WORDS + rows)
+        .map_err(|e| Error::io("get shared memory for", path, e))
 }
 
 fn conduct<F, S>(plan: &Plan<'_>, watch: &Watch, requests: &F) -> Result<Vec<StreamOutcome>, Error>
@@ -166,7 +213,13 @@ where
             let clock = |word: usize| words[REPORT_WORDS + word].load(Ordering::Relaxed);
             let dead = Error::Worker { process: index as u32, death: Death::Exit(DONE) };
             report
-                .map(|report| StreamOutcome { report, began: clock(0), ended: clock(1) })
+                .map(|report| StreamOutcome {
+                    report,
+                    began: clock(0),
+                    ended: clock(1),
+                    fsync_ns: clock(2).checked_sub(1),
+                    split: clock(3) == 1,
+                })
                 .ok_or(dead)
         })
         .collect()
@@ -249,9 +302,10 @@ fn summary(
 fn figures(streams: &[StreamOutcome], clock: &Clock) -> VxFigures {
     let began = streams.iter().map(|told| told.began).min().unwrap_or(0);
     let ended = streams.iter().map(|told| told.ended).max().unwrap_or(0);
-    let mut all = Counters::new();
+    let (mut all, mut syncs) = (Counters::new(), Counters::new());
     let mut cpu_ns = [0u64; 2];
     for told in streams {
+        told.fsync_ns.into_iter().for_each(|ns| syncs.add(0, ns));
         told.report.counters.iter().for_each(|one| all.merge(one));
         cpu_ns[0] += told.report.cost.user_ns;
         cpu_ns[1] += told.report.cost.system_ns;
@@ -264,6 +318,8 @@ fn figures(streams: &[StreamOutcome], clock: &Clock) -> VxFigures {
         throughput_bytes_per_s: if elapsed_s > 0.0 { all.bytes as f64 / elapsed_s } else { 0.0 },
         cpu_user_s: cpu_ns[0] as f64 / 1e9,
         cpu_system_s: cpu_ns[1] as f64 / 1e9,
+        cpu_split_told: (all.ios > 0).then(|| streams.iter().all(|told| told.split)),
         response_time_ns: (all.ios > 0).then(|| all.response_time()),
+        fsync_ns: (syncs.ios > 0).then(|| syncs.response_time()),
     }
 }

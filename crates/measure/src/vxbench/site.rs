@@ -4,7 +4,7 @@ use super::ageing::age;
 use super::{Watch, place};
 use ioscape_machine::FileSystemInfo;
 use ioscape_machine::error::Error;
-use ioscape_machine::loops::{MadeFileSystem, hide_mounts};
+use ioscape_machine::loops::{Ground, MadeFileSystem, Recipe, hide_mounts};
 use ioscape_machine::target::ScratchFolder;
 use ioscape_schema::{CampaignSample, CellPlan, FileSet, Prepare, VxJob, VxRun};
 use std::path::{Path, PathBuf};
@@ -19,6 +19,8 @@ pub struct CampaignSite {
     pub file_system: FileSystemInfo,
     /// Free space at the beginning, in bytes.
     pub free_bytes: u64,
+    /// How its file system was made; empty where it was there before.
+    pub made_by: String,
     folder: Option<ScratchFolder>,
     laid_out: Option<FileSet>,
     // Unmounted and removed after the folder.
@@ -49,18 +51,21 @@ impl CampaignSite {
         Ok(distinguished(sites.collect::<Result<_, _>>()?))
     }
 
-    /// File systems of these `kinds` and so many bytes, made on loop devices whose files are in `folder`.
+    /// These file systems, made on loop devices of so many bytes whose files are in `folder`, or each on a device of its own.
     ///
     /// # Errors
     /// One of them cannot be made.
-    pub fn make_all(kinds: &[String], folder: &Path, bytes: u64) -> Result<Vec<Self>, Error> {
+    pub fn make_all(recipes: &[Recipe], ground: &Ground<'_>) -> Result<Vec<Self>, Error> {
         hide_mounts();
-        let make = |kind: &String| {
-            let made = MadeFileSystem::make(kind, folder, bytes)?;
+        let make = |(number, recipe): (usize, &Recipe)| {
+            let made = MadeFileSystem::make(recipe, ground, number)?;
             let path = made.path().to_owned();
-            Self::open(&path, Some(made), Some(kind))
+            let made_by = made.made_by().to_owned();
+            let site = Self::open(&path, Some(made), Some(&recipe.name))?;
+            Ok(Self { made_by, ..site })
         };
-        Ok(distinguished(kinds.iter().map(make).collect::<Result<_, _>>()?))
+        let sites = recipes.iter().enumerate().map(make).collect::<Result<_, Error>>()?;
+        Ok(distinguished(sites))
     }
 
     fn open(path: &Path, made: Option<MadeFileSystem>, label: Option<&str>) -> Result<Self, Error> {
@@ -73,7 +78,8 @@ impl CampaignSite {
         };
         let label = label.map_or_else(|| file_system.name.clone(), str::to_owned);
         let path = path.to_owned();
-        Ok(Self { label, path, file_system, free_bytes, folder, laid_out: None, made })
+        let made_by = String::new();
+        Ok(Self { label, path, file_system, free_bytes, made_by, folder, laid_out: None, made })
     }
 
     /// The scratch directory; absent on a device.
@@ -110,6 +116,8 @@ impl CampaignSite {
             throughput_bytes_per_s: total.throughput_bytes_per_s,
             cpu_s: total.cpu_s(),
             fragments: fragments.sum::<Option<u64>>(),
+            response_time_ns: total.response_time_ns,
+            fsync_ns: total.fsync_ns,
         })
     }
 

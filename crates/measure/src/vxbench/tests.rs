@@ -241,3 +241,61 @@ fn reservations_are_made_and_given_back() {
     let strict = VxJob { best_effort: false, ..sized };
     assert!(attempt(&strict, &path, true).unwrap_err().is_misuse());
 }
+
+#[test]
+fn several_requests_in_flight_move_the_same_bytes() {
+    if io_uring::IoUring::new(4).is_err() {
+        return skipped("there is no io_uring");
+    }
+    let folder = folder();
+    let path = [folder.path().join("a")];
+    let deep = |workload| VxJob { queue_depth: Some(4), nthreads: 2, ..job(workload) };
+    let write = VxJob { fsync: true, verify: true, ..deep(VxWorkload::Write) };
+    let run = attempt(&write, &path, true).unwrap();
+    assert_eq!((run.total.ios, run.total.bytes), (16, 16 * BLOCK));
+    let report = run.verify.unwrap();
+    assert!(report.findings.is_empty() && report.read_back_blocks > 0, "{report:?}");
+    let fsync = run.total.fsync_ns.unwrap();
+    assert!(fsync.max > 0 && run.files[0].threads[1].fsync_ns.is_some());
+    let read = attempt(&deep(VxWorkload::RandRead), &path, false).unwrap();
+    assert_eq!((read.total.ios, read.total.fsync_ns), (16, None));
+}
+
+#[test]
+fn requests_are_kept_one_by_one_when_asked_for() {
+    let folder = folder();
+    let named = |name: &str| {
+        vec![(
+            folder.path().join(name),
+            Extent { range_bytes: 16 * BLOCK, grow_to: None, end_bytes: 16 * BLOCK },
+        )]
+    };
+    let write = VxJob { nthreads: 2, ..job(VxWorkload::Write) };
+    let kept = |name: &str, most| {
+        let files = Files::open(&named(name), &write, true).unwrap();
+        let (clock, watch) = (Clock::new(), Watch::default());
+        run_keeping(files, &write, &clock, &watch, (blocks(&write), most)).unwrap()
+    };
+    let all = kept("a", 100);
+    assert_eq!((all.run.total.ios, all.rows.len()), (16, 16));
+    assert!(all.rows.is_sorted_by_key(|io| io.issued_ns));
+    let mut places: Vec<u64> = all.rows.iter().map(|io| io.request.offset / BLOCK).collect();
+    places.sort_unstable();
+    assert_eq!(places, (0..16).collect::<Vec<_>>());
+    assert!(kept("b", 6).rows.len() <= 6);
+}
+
+#[test]
+fn a_reservation_alone_is_timed() {
+    let folder = folder();
+    let path = [folder.path().join("a")];
+    let reserve = VxJob {
+        reserve_only: true,
+        reservation: Some(64 * BLOCK),
+        best_effort: true,
+        ..job(VxWorkload::Write)
+    };
+    let run = attempt(&reserve, &path, true).unwrap();
+    assert_eq!(Some(run.files[0].figures.elapsed_s), run.files[0].reservation_s);
+    assert!(run.total.elapsed_s > 0.0 && run.total.ios == 0);
+}

@@ -7,11 +7,13 @@ use crate::engine::discovered::Discovered;
 use crate::engine::dontcache;
 use crate::engine::mmap::Mmap;
 use crate::engine::psync::Psync;
+use crate::engine::uring::Uring;
 use crate::engine::{Action, Fault, Perform};
 use crate::verify::read_back::read_back;
 use crate::verify::{Ledger, NoteBook, Sealed};
 use crate::worker::meter::ThreadTime;
 use crate::worker::report::{Cost, REPORT_WORDS, Report};
+use crate::worker::rows::{Keep, Rows};
 use crate::worker::run::errno;
 use ioscape_machine::cache;
 use ioscape_machine::clock::Clock;
@@ -23,8 +25,9 @@ use std::io;
 use std::ops::Range;
 use std::sync::atomic::Ordering;
 
-/// Words of one stream in the shared memory: its report, and the clock at its first and behind its last request.
-pub(crate) const STREAM_WORDS: usize = REPORT_WORDS + 2;
+/// Words of one stream in the shared memory before its rows: its report, the clock at its first and behind its last request, the time of its
+/// `fsync` plus one, or 0, and whether the kernel told user from system time.
+pub(crate) const STREAM_WORDS: usize = REPORT_WORDS + 4;
 
 /// Stack of a worker thread: the hot loop is shallow.
 const STACK_BYTES: usize = 512 << 10;
@@ -178,12 +181,17 @@ where
     F: Fn(u32, u32) -> S,
     S: Iterator<Item = Request>,
 {
-    let mut stream = Stream { plan, index, report: Report::new(), began: 0, ended: 0 };
+    let words = plan.shared.report(index as usize);
+    let rows = words.get(STREAM_WORDS..).filter(|words| !words.is_empty()).map(Rows::new);
+    let report = Report::new();
+    let (began, ended, fsync_ns, split) = (0, 0, None, false);
+    let mut stream = Stream { plan, index, report, began, ended, fsync_ns, split, rows };
     let outcome = stream.run(ways, make);
     stream.report.fault = outcome.err();
-    let words = plan.shared.report(index as usize);
     words[REPORT_WORDS].store(stream.began, Ordering::Relaxed);
     words[REPORT_WORDS + 1].store(stream.ended, Ordering::Relaxed);
+    words[REPORT_WORDS + 2].store(stream.fsync_ns.map_or(0, |ns| ns + 1), Ordering::Relaxed);
+    words[REPORT_WORDS + 3].store(u64::from(stream.split), Ordering::Relaxed);
     stream.report.store(&words[..REPORT_WORDS]);
     if stream.report.fault.is_some() { FAULTED } else { DONE }
 }
@@ -195,6 +203,9 @@ struct Stream<'a> {
     report: Report,
     began: u64,
     ended: u64,
+    fsync_ns: Option<u64>,
+    split: bool,
+    rows: Option<Rows<'a>>,
 }
 
 impl Stream<'_> {
@@ -237,6 +248,9 @@ impl Stream<'_> {
             let mut engine = self.mapped(&ways.main, content())?;
             return self.drive(&mut engine, repeat(), sync.as_ref());
         }
+        if let Some(depth) = job.queue_depth {
+            return self.deep(&ways, depth, repeat(), content, sync.as_ref());
+        }
         let main = self.psync(ways.main, content())?;
         let main = if ways.dontcache { main.with_flags(dontcache::DONTCACHE) } else { main };
         match ways.direct {
@@ -251,6 +265,40 @@ impl Stream<'_> {
                 self.drive(&mut engine, repeat(), sync.as_ref())
             }
         }
+    }
+
+    /// Carries out the requests with several in flight. What direct I/O does not take, the rest of a file, comes behind, through the file cache.
+    fn deep<C: Content>(
+        &mut self,
+        ways: &Ways,
+        depth: u32,
+        mut requests: impl Iterator<Item = Request>,
+        content: impl Fn() -> C,
+        sync: Option<&File>,
+    ) -> Result<(), Fault> {
+        let again = |file: &File| file.try_clone().map_err(fault(Action::Open));
+        let buffers = (0..depth).map(|_| self.buffer()).collect::<Result<_, _>>()?;
+        let file = ways.direct.as_ref().unwrap_or(&ways.main);
+        let mut ring = Uring::new(again(file)?, buffers, content())?;
+        let whole = if ways.direct.is_some() { self.plan.job.iosize } else { 0 };
+        let mut rest = Vec::new();
+        self.wait();
+        let before = ThreadTime::now();
+        let shared = self.plan.shared;
+        let mut source = || loop {
+            let request = requests.next().filter(|_| shared.phase() != phase::STOP)?;
+            if u64::from(request.len) >= whole {
+                return Some(request);
+            }
+            rest.push(request);
+        };
+        let clock = self.plan.clock;
+        ring.all(&mut source, clock, &mut |request, issued, completed| {
+            self.record(request, issued, completed);
+        })?;
+        let mut engine = self.psync(again(&ways.main)?, content())?;
+        rest.into_iter().try_for_each(|request| self.one(&mut engine, &request))?;
+        self.conclude(before, sync)
     }
 
     fn psync<C: Content>(&self, file: File, content: C) -> Result<Psync<C>, Fault> {
@@ -304,28 +352,52 @@ impl Stream<'_> {
         requests: impl Iterator<Item = Request>,
         sync: Option<&File>,
     ) -> Result<(), Fault> {
-        let (shared, clock) = (self.plan.shared, self.plan.clock);
-        let live = &shared.live()[self.index as usize];
         self.wait();
         let before = ThreadTime::now();
         for request in requests {
-            if shared.phase() == phase::STOP {
+            if self.plan.shared.phase() == phase::STOP {
                 break;
             }
-            engine.prepare(&request);
-            let issued = clock.raw();
-            engine.perform(&request)?;
-            let completed = clock.raw();
-            let (op, bytes) = (request.op as usize, u64::from(request.len));
-            self.report.counters[op].add(bytes, clock.nanos_between(issued, completed));
-            bump(&live.bytes[op], bytes);
-            engine.conclude(&request);
+            self.one(engine, &request)?;
         }
+        self.conclude(before, sync)
+    }
+
+    /// Carries out one request.
+    #[inline]
+    fn one<E: Perform>(&mut self, engine: &mut E, request: &Request) -> Result<(), Fault> {
+        engine.prepare(request);
+        let issued = self.plan.clock.raw();
+        engine.perform(request)?;
+        let completed = self.plan.clock.raw();
+        self.record(request, issued, completed);
+        engine.conclude(request);
+        Ok(())
+    }
+
+    #[inline]
+    fn record(&mut self, request: &Request, issued: u64, completed: u64) {
+        let (op, bytes) = (request.op as usize, u64::from(request.len));
+        let ns = self.plan.clock.nanos_between(issued, completed);
+        self.report.counters[op].add(bytes, ns);
+        bump(&self.plan.shared.live()[self.index as usize].bytes[op], bytes);
+        if let Some(rows) = &mut self.rows {
+            rows.keep(request, issued, completed);
+        }
+    }
+
+    /// Writes back what is asked to be, and closes the report of what began at `before`.
+    fn conclude(&mut self, before: ThreadTime, sync: Option<&File>) -> Result<(), Fault> {
+        let clock = self.plan.clock;
         if let Some(file) = sync {
+            let begun = clock.raw();
             rustix::fs::fsync(file).map_err(|e| Fault::new(Action::Sync, e.raw_os_error()))?;
+            self.fsync_ns = Some(clock.nanos_between(begun, clock.raw()));
         }
         self.ended = clock.raw();
-        let [user_ns, system_ns] = ThreadTime::now().since(before);
+        let now = ThreadTime::now();
+        let [user_ns, system_ns] = now.since(before);
+        self.split = now.is_split_since(before);
         self.report.started = true;
         self.report.elapsed_ns = clock.nanos_between(self.began, self.ended);
         self.report.cost = Cost { user_ns, system_ns, ..Cost::default() };

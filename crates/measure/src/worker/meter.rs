@@ -94,6 +94,10 @@ fn times_ns(usage: &libc::rusage) -> [u64; 2] {
     [ns(usage.ru_utime), ns(usage.ru_stime)]
 }
 
+/// Processor time in which the kernel's ticks, at most 10 ms apart, give the shares of user and system time to some 15 %: 25 of the
+/// usual ticks of 4 ms. In less, either may be 0 by chance.
+const SPLIT_LEAST_NS: u64 = 100_000_000;
+
 /// Processor time of the calling thread so far.
 #[derive(Clone, Copy)]
 pub(crate) struct ThreadTime {
@@ -108,6 +112,12 @@ impl ThreadTime {
         let spent = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
         let total_ns = spent.tv_sec as u64 * 1_000_000_000 + spent.tv_nsec as u64;
         Self { total_ns, split_ns: processor_ns(libc::RUSAGE_THREAD) }
+    }
+
+    /// Whether enough ticks of the kernel fell into the time since `before` to tell user from system time.
+    pub(crate) fn is_split_since(self, before: Self) -> bool {
+        let grown = |i: usize| self.split_ns[i].saturating_sub(before.split_ns[i]);
+        grown(0) + grown(1) >= SPLIT_LEAST_NS
     }
 
     /// User and system nanoseconds since `before`; where the kernel saw no tick in between, shared out as over the thread's
@@ -186,6 +196,8 @@ mod tests {
         assert_eq!(at(2000, [600, 700]).since(before), [250, 750]);
         assert_eq!(at(1900, [500, 400]).since(before), [500, 400], "no tick: as until now");
         assert_eq!(at(70, [0, 0]).since(at(0, [0, 0])), [0, 70], "never a tick");
+        assert!(!at(0, [90_000_000, 0]).is_split_since(at(0, [0, 0])));
+        assert!(at(0, [90_000_000, 20_000_000]).is_split_since(at(0, [0, 0])));
     }
 
     #[test]

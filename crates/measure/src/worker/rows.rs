@@ -84,7 +84,7 @@ impl Raw {
 /// the rows are all that happened until then.
 pub(crate) fn collect<'a>(
     streams: impl Iterator<Item = (&'a Report, &'a [AtomicU64])>,
-    workload: &Workload,
+    flags: IoFlags,
     clock: &Clock,
 ) -> Vec<Io> {
     let (mut raw, mut end) = (Vec::new(), u64::MAX);
@@ -108,7 +108,7 @@ pub(crate) fn collect<'a>(
             queued_ns: issued_ns,
             issued_ns,
             completed_ns: issued_ns + clock.nanos_between(row.issued, row.completed),
-            flags: flags(workload),
+            flags,
             io_type: IoType::UserData,
             ..Io::default()
         }
@@ -117,7 +117,7 @@ pub(crate) fn collect<'a>(
 }
 
 /// A process waits for its one request; of many in flight it waits for none in particular.
-fn flags(workload: &Workload) -> IoFlags {
+pub(crate) fn flags(workload: &Workload) -> IoFlags {
     let waited = if workload.queue_depth == 1 { IoFlags::SYNC } else { IoFlags::ASYNC };
     waited | if workload.access == Access::Dsync { IoFlags::FUA } else { IoFlags::empty() }
 }
@@ -148,7 +148,7 @@ mod tests {
         (reports[0].counters[0].ios, reports[0].counters[1].ios) = (1, 1);
         reports[1].counters[1].ios = 1;
         let streams = reports.iter().zip([&first[..], &second]);
-        let rows = collect(streams, &Workload::default(), &clock);
+        let rows = collect(streams, IoFlags::SYNC, &clock);
         let told: Vec<_> = rows.iter().map(|io| (io.process, io.request.offset)).collect();
         assert_eq!(told, [(1, 1 << 40), (2, 3), (1, 2)]);
         assert_eq!((rows[0].request, rows[0].queued_ns), (request(Op::Read, 1 << 40), 0));
@@ -169,7 +169,7 @@ mod tests {
         let mut reports = [Report::new(), Report::new()];
         (reports[0].counters[0].ios, reports[1].counters[0].ios) = (5, 2);
         let streams = reports.iter().zip([&first[..], &second]);
-        let rows = collect(streams, &Workload::default(), &Clock::new());
+        let rows = collect(streams, IoFlags::SYNC, &Clock::new());
         let told: Vec<_> = rows.iter().map(|io| io.request.offset).collect();
         assert_eq!(
             told,

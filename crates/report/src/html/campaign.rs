@@ -19,7 +19,7 @@ struct Quantity {
     of_sample: fn(&CampaignSample) -> f64,
 }
 
-const QUANTITIES: [Quantity; 2] = [
+const QUANTITIES: [Quantity; 3] = [
     Quantity {
         id: "rate",
         title: "Throughput",
@@ -33,6 +33,13 @@ const QUANTITIES: [Quantity; 2] = [
         unit: Unit::Number,
         of_cell: |cell| cell.cpu_s,
         of_sample: |sample| sample.cpu_s,
+    },
+    Quantity {
+        id: "p99",
+        title: "Response time, 99th percentile",
+        unit: Unit::Nanos,
+        of_cell: |cell| cell.response_time_ns.map_or(0.0, |times| times.p99 as f64),
+        of_sample: |sample| sample.response_time_ns.map_or(0.0, |times| times.p99 as f64),
     },
 ];
 
@@ -112,6 +119,9 @@ fn series(
     let mark = |row: &&CampaignRow| {
         let x = row.setting(&result.x)?;
         let cell = row.cells.get(column).filter(|cell| !cell.samples.is_empty())?;
+        if quantity.id == "p99" && cell.response_time_ns.is_none() {
+            return None;
+        }
         let y = (quantity.of_cell)(cell);
         let all = cell.samples.iter().map(quantity.of_sample);
         let range = all.fold([y, y], |[low, high], v| [low.min(v), high.max(v)]);
@@ -137,14 +147,21 @@ fn cells(result: &CampaignResult) -> String {
     let settings = result.rows.first().map_or(&[][..], |row| &row.settings);
     let mut head: Vec<String> = settings.iter().map(|setting| setting.name.clone()).collect();
     for column in &result.columns {
-        head.extend([column.name(), format!("{}, CPU s", column.name())]);
+        let of = |what: &str| format!("{}, {what}", column.name());
+        head.extend([column.name(), of("CPU s"), of("p50, p99; fsync")]);
     }
     let rows = result.rows.iter().map(|row| {
         let names = row.settings.iter().map(|setting| setting.text.clone());
-        names.chain(row.cells.iter().flat_map(|cell| [rate(cell), cpu(cell)])).collect()
+        names
+            .chain(row.cells.iter().flat_map(|cell| [rate(cell), cpu(cell), times(cell)]))
+            .collect()
     });
     let head: Vec<&str> = head.iter().map(String::as_str).collect();
-    format!("<h3>The table</h3>{}", table("", &head, rows))
+    let made = result.columns.iter().filter(|one| !one.made_by.is_empty());
+    let made: String =
+        made.map(|one| format!("<li>{}</li>", esc(&crate::campaign::made(one)))).collect();
+    let made = if made.is_empty() { made } else { format!("<ul>{made}</ul>") };
+    format!("<h3>The table</h3>{}{made}", table("", &head, rows))
 }
 
 fn with_ratio(value: String, ratio: Option<f64>, ends: Option<[f64; 2]>) -> String {
@@ -164,6 +181,10 @@ fn rate(cell: &CampaignCell) -> String {
         return format!("not possible: {why}");
     }
     with_ratio(Rate(cell.throughput_bytes_per_s).to_string(), cell.ratio, cell.ratio_ci95)
+}
+
+fn times(cell: &CampaignCell) -> String {
+    crate::campaign::times(cell).unwrap_or_else(|| "\u{2013}".to_owned())
 }
 
 fn cpu(cell: &CampaignCell) -> String {

@@ -3,7 +3,7 @@
 use super::tables::table;
 use crate::text::{esc, fine_seconds};
 use crate::verify;
-use ioscape_schema::units::{Bytes, Rate};
+use ioscape_schema::units::{Bytes, Nanos, Rate};
 use ioscape_schema::{VxFigures, VxRun, Vxbench};
 
 /// All runs and findings.
@@ -34,17 +34,35 @@ pub fn vxbench(result: &Vxbench) -> String {
 }
 
 fn users(run: &VxRun) -> String {
-    let head =
-        ["User", "File", "Bytes", "Elapsed s", "Throughput", "System s", "User s", "Extents"];
+    let head = [
+        "User",
+        "File",
+        "Bytes",
+        "Elapsed s",
+        "Throughput",
+        "System s",
+        "User s",
+        "p50",
+        "p99",
+        "fsync",
+        "Extents",
+    ];
     let cells = |name: String, path: &str, figures: &VxFigures, extents: Option<u64>| {
+        let split = figures.cpu_split_told != Some(false);
+        let none = || "\u{2013}".to_owned();
+        let time = |ns: Option<u64>| ns.map_or_else(none, |ns| Nanos(ns as f64).to_string());
+        let requests = figures.response_time_ns;
         vec![
             name,
             path.to_owned(),
             Bytes(figures.bytes as f64).to_string(),
             fine_seconds(figures.elapsed_s),
             Rate(figures.throughput_bytes_per_s).to_string(),
-            fine_seconds(figures.cpu_system_s),
-            fine_seconds(figures.cpu_user_s),
+            fine_seconds(if split { figures.cpu_system_s } else { figures.cpu_s() }),
+            if split { fine_seconds(figures.cpu_user_s) } else { "in system".to_owned() },
+            time(requests.map(|times| times.p50)),
+            time(requests.map(|times| times.p99)),
+            time(figures.fsync_ns.map(|times| times.p50)),
             extents.map_or_else(|| "\u{2013}".to_owned(), |n| n.to_string()),
         ]
     };

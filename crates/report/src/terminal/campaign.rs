@@ -22,6 +22,12 @@ pub fn text(campaign: &CampaignResult, style: &Style) -> String {
     };
     out += &part(&format!("Throughput{base}"), campaign, rate, style);
     out += &part(&format!("Processor seconds, system and user{base}"), campaign, cpu, style);
+    if campaign.rows.iter().flat_map(|row| &row.cells).any(|cell| cell.response_time_ns.is_some()) {
+        out += &part("Response time: median, 99th percentile; fsync apart", campaign, times, style);
+    }
+    for column in campaign.columns.iter().filter(|one| !one.made_by.is_empty()) {
+        out += &style.paragraph("  - ", "    ", &crate::campaign::made(column));
+    }
     for (column, why) in impossible(campaign) {
         out += &style.paragraph("  - ", "    ", &format!("{column}: {why}"));
     }
@@ -106,6 +112,10 @@ fn rate(cell: &CampaignCell) -> String {
         return "-".to_owned();
     }
     format!("{}{}", Rate(cell.throughput_bytes_per_s), ratio(cell.ratio, cell.ratio_ci95))
+}
+
+fn times(cell: &CampaignCell) -> String {
+    crate::campaign::times(cell).unwrap_or_else(|| "-".to_owned())
 }
 
 fn cpu(cell: &CampaignCell) -> String {

@@ -3,7 +3,8 @@
 use super::ink::Style;
 use crate::text::fine_seconds;
 use crate::verify;
-use ioscape_schema::{VxFigures, VxRun, VxShow, Vxbench};
+use ioscape_schema::units::Nanos;
+use ioscape_schema::{ResponseTime, VxFigures, VxRun, VxShow, Vxbench};
 
 /// Columns of the names before the colon.
 const NAME_WIDTH: usize = 18;
@@ -36,19 +37,39 @@ fn lines(run: &VxRun, show: VxShow, style: &Style) -> String {
         out += &line(&format!("user {user}"), &file.figures, show, &path);
     }
     let (sum, word) = (run.total.cpu_s(), style.pick("\u{2009}+\u{2009}", " + "));
-    out + &line("total", &run.total, show, &format!("  = {} sys{word}user", fine_seconds(sum)))
+    let both = match run.total.cpu_split_told {
+        Some(false) => String::new(),
+        _ => format!("  = {} sys{word}user", fine_seconds(sum)),
+    };
+    out + &line("total", &run.total, show, &(both + &latencies(run)))
+}
+
+/// Median and 99th percentile of the requests, and of the `fsync` behind them.
+fn latencies(run: &VxRun) -> String {
+    let told = |name: &str, times: Option<ResponseTime>| {
+        let shown = |ns: u64| Nanos(ns as f64).to_string();
+        let text = |t: ResponseTime| format!("  {name}p50 {}, p99 {}", shown(t.p50), shown(t.p99));
+        times.map_or_else(String::new, text)
+    };
+    told("", run.total.response_time_ns) + &told("fsync ", run.total.fsync_ns)
 }
 
 /// `user 1: 4.21 sec 249012.50 KB/s cpu: 0.31 sys 0.01 user`.
 fn line(name: &str, figures: &VxFigures, show: VxShow, more: &str) -> String {
     let (unit, bytes) = if show.megabytes { ("MB/s", 1024.0 * 1024.0) } else { ("KB/s", 1024.0) };
     let name = format!("{name}:");
+    let cpu = match figures.cpu_split_told {
+        Some(false) => format!("{:>8} sys and user", fine_seconds(figures.cpu_s())),
+        _ => format!(
+            "{:>8} sys {:>8} user",
+            fine_seconds(figures.cpu_system_s),
+            fine_seconds(figures.cpu_user_s)
+        ),
+    };
     format!(
-        "{name:<NAME_WIDTH$} {:>9} sec {:>13.2} {unit}  cpu: {:>8} sys {:>8} user{more}\n",
+        "{name:<NAME_WIDTH$} {:>9} sec {:>13.2} {unit}  cpu: {cpu}{more}\n",
         fine_seconds(figures.elapsed_s),
         figures.throughput_bytes_per_s / bytes,
-        fine_seconds(figures.cpu_system_s),
-        fine_seconds(figures.cpu_user_s),
     )
 }
 
@@ -65,7 +86,7 @@ mod tests {
             throughput_bytes_per_s: bytes as f64 / 2.0,
             cpu_user_s: 0.25,
             cpu_system_s: 1.5,
-            response_time_ns: None,
+            ..VxFigures::default()
         }
     }
 

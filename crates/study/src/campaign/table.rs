@@ -2,8 +2,8 @@
 
 use crate::ratio::{median, paired_ratio};
 use ioscape_schema::{
-    CampaignCell, CampaignColumn, CampaignResult, CampaignRow, CampaignSample, RowPlan, Warning,
-    WarningKind,
+    CampaignCell, CampaignColumn, CampaignResult, CampaignRow, CampaignSample, ResponseTime,
+    RowPlan, Warning, WarningKind,
 };
 
 /// A place as the table names it.
@@ -17,6 +17,10 @@ pub struct PlaceColumns {
     pub file_system: String,
     /// Whether it is a device.
     pub raw: bool,
+    /// How its file system was made; empty where it was there before.
+    pub made_by: String,
+    /// The options that it is mounted with.
+    pub mount_options: String,
 }
 
 /// A method as the table names it.
@@ -54,6 +58,8 @@ impl Columns {
                     method: if several { method.name.clone() } else { String::new() },
                     path: place.path.clone(),
                     file_system: place.file_system.clone(),
+                    made_by: place.made_by.clone(),
+                    mount_options: place.mount_options.clone(),
                 });
             }
             if arms.len() == before {
@@ -107,12 +113,31 @@ fn summarize(row: &mut CampaignRow) {
         let cost = samples(cell, |s| s.cpu_s);
         cell.throughput_bytes_per_s = median(&own);
         cell.cpu_s = median(&cost);
+        cell.response_time_ns = times(cell, |sample| sample.response_time_ns);
+        cell.fsync_ns = times(cell, |sample| sample.fsync_ns);
         if index > 0 {
             let (rate, cpu) = (paired_ratio(&own, &rates), paired_ratio(&cost, &costs));
             (cell.ratio, cell.ratio_ci95) = (rate.map(|r| r.mean), rate.map(|r| r.ci95));
             (cell.cpu_ratio, cell.cpu_ratio_ci95) = (cpu.map(|r| r.mean), cpu.map(|r| r.ci95));
         }
     }
+}
+
+/// The median over the runs of each percentile; `None` where none has any.
+fn times(
+    cell: &CampaignCell,
+    of: fn(&CampaignSample) -> Option<ResponseTime>,
+) -> Option<ResponseTime> {
+    let all: Vec<ResponseTime> = cell.samples.iter().filter_map(of).collect();
+    let middle = |pick: fn(&ResponseTime) -> f64| median(&all.iter().map(pick).collect::<Vec<_>>());
+    (!all.is_empty()).then(|| ResponseTime {
+        mean: middle(|t| t.mean),
+        p50: middle(|t| t.p50 as f64) as u64,
+        p90: middle(|t| t.p90 as f64) as u64,
+        p99: middle(|t| t.p99 as f64) as u64,
+        p999: middle(|t| t.p999 as f64) as u64,
+        max: middle(|t| t.max as f64) as u64,
+    })
 }
 
 /// The table `found`, to go on with as `fresh` was asked for; `None` when it has other columns or rows.
@@ -136,7 +161,9 @@ mod tests {
 
     fn place(label: &str, raw: bool) -> PlaceColumns {
         let text = label.to_owned();
-        PlaceColumns { label: text.clone(), path: text.clone(), file_system: text, raw }
+        let (path, file_system) = (text.clone(), text.clone());
+        let (made_by, mount_options) = (String::new(), "rw".to_owned());
+        PlaceColumns { label: text, path, file_system, raw, made_by, mount_options }
     }
 
     fn method(name: &str, raw: bool) -> MethodColumns {
@@ -185,6 +212,12 @@ mod tests {
         assert_eq!((row.cells[0].throughput_bytes_per_s, row.cells[0].ratio), (2.0, None));
         let (ratio, cpu) = (row.cells[1].ratio.unwrap(), row.cells[1].cpu_ratio.unwrap());
         assert!((ratio - 3.0).abs() < 1e-9 && (cpu - 0.5).abs() < 1e-9, "{ratio} {cpu}");
+        assert_eq!(row.cells[0].response_time_ns, None, "runs of older results have none");
+        let times = ResponseTime { p99: 7, ..ResponseTime::default() };
+        let told = CampaignSample { response_time_ns: Some(times), ..sample(1.0, 1.0) };
+        record(&mut row, 0, Ok(told));
+        assert_eq!(row.cells[0].response_time_ns.map(|times| times.p99), Some(7));
+        assert_eq!(row.cells[0].fsync_ns, None);
         record(&mut row, 1, Err("a device is one file".to_owned()));
         assert!(row.cells[1].impossible.is_some());
     }

@@ -55,6 +55,8 @@ pub struct Settings {
     pub files_written: Option<u32>,
     /// Streams on each file, which share its requests out.
     pub threads: Option<u32>,
+    /// Requests that each stream has in flight, through `io_uring`.
+    pub queue_depth: Option<u32>,
     /// Requests of all streams of a random workload together.
     pub ios: Option<String>,
     /// How the files come about.

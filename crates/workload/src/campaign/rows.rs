@@ -6,7 +6,8 @@ use ioscape_schema::units::parse_bytes;
 use ioscape_schema::{CampaignSetting, CellPlan, RowPlan};
 
 /// Names of the parameters that may vary.
-const NAMES: [&str; 5] = ["file_size", "files_written", "files", "threads", "iosize"];
+const NAMES: [&str; 6] =
+    ["file_size", "files_written", "files", "threads", "queue_depth", "iosize"];
 
 impl Campaign {
     /// The parameter on the horizontal axis of the graphs.
@@ -86,6 +87,8 @@ impl Campaign {
             all.pick(pick).filter(|text| !text.trim().is_empty())
         };
         let workload = words(|s| s.workload.clone()).unwrap_or_else(|| "read".to_owned());
+        let deep = all.of_row("queue_depth").is_some() || all.pick(|s| s.queue_depth).is_some();
+        let queue_depth = all.count(|s| s.queue_depth, "queue_depth", 1)?;
         let share = u64::from(threads) * iosize;
         let mut count = file_bytes / share.max(1);
         if let (true, Some(ios)) = (workload.starts_with("rand_"), words(|s| s.ios.clone())) {
@@ -107,6 +110,7 @@ impl Campaign {
             reservation,
             direct_above: words(|s| s.direct_above.clone()),
             cold: all.pick(|s| s.cold).unwrap_or(false),
+            queue_depth: deep.then_some(queue_depth),
             ..VxWords::default()
         })
         .map_err(|error| format!("method {:?}: {error}", method.name))?;

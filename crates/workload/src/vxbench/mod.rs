@@ -55,6 +55,8 @@ pub struct VxWords {
     pub verify: bool,
     /// `--huge-buffers`.
     pub huge_buffers: bool,
+    /// `--queue-depth`.
+    pub queue_depth: Option<u32>,
 }
 
 const SUBOPTIONS: [&str; 12] = [
@@ -91,6 +93,7 @@ pub fn parse(words: &VxWords) -> Result<VxJob, VxError> {
         best_effort: words.best_effort,
         verify: words.verify,
         huge_buffers: words.huge_buffers,
+        queue_depth: words.queue_depth,
         ..VxJob::default()
     };
     suboptions(&mut job, &words.suboptions)?;

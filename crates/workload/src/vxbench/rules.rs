@@ -3,12 +3,15 @@
 use super::error::VxError;
 use ioscape_schema::{VxJob, VxWorkload};
 
+/// Most requests in flight of a stream.
+pub const QUEUE_DEPTH_MAX: u32 = 4096;
+
 /// Refuses a job whose parts contradict one another.
 ///
 /// # Errors
 /// The first contradiction found, with what to leave out.
 pub fn validate(job: &VxJob) -> Result<(), VxError> {
-    for rule in [reading, mapping, caching, extending, space] {
+    for rule in [reading, mapping, caching, deep, extending, space] {
         rule(job)?;
     }
     Ok(())
@@ -76,6 +79,22 @@ fn caching(job: &VxJob) -> Result<(), VxError> {
     refuse(job.direct && job.noreuse, || {
         "-c noreuse is about the file cache, which -c direct bypasses: choose one".to_owned()
     })
+}
+
+/// Several requests in flight.
+fn deep(job: &VxJob) -> Result<(), VxError> {
+    let Some(depth) = job.queue_depth else { return Ok(()) };
+    refuse(!(1..=QUEUE_DEPTH_MAX).contains(&depth), || {
+        format!("--queue-depth is {depth}: from 1 to {QUEUE_DEPTH_MAX} are possible")
+    })?;
+    let words = [
+        (job.workload.is_mapped(), "a mapping has no requests"),
+        (job.append, "with -o append the places of requests in flight would be left to chance"),
+        (job.noreuse, "-c noreuse is for one request at a time"),
+        (job.direct_above.is_some(), "--direct-above would need a ring for either way"),
+    ];
+    let word = words.into_iter().find(|(given, _)| *given).map(|(_, why)| why);
+    refuse(word.is_some(), || format!("--queue-depth is not possible here: {}", word.unwrap_or("")))
 }
 
 fn extending(job: &VxJob) -> Result<(), VxError> {

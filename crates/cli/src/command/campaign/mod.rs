@@ -13,6 +13,7 @@ use ioscape_machine::Clock;
 use ioscape_machine::environment;
 use ioscape_machine::environment::identity::{self, Identity};
 use ioscape_machine::interrupt;
+use ioscape_machine::loops::{self, Ground};
 use ioscape_machine::output::Names;
 use ioscape_machine::terminal::Progress;
 use ioscape_measure::vxbench::site::{CampaignSite, CellRun};
@@ -107,12 +108,9 @@ fn sites(args: &CampaignRunArgs) -> Result<Vec<CampaignSite>, Failure> {
     if args.fs.is_empty() {
         return Ok(CampaignSite::open_all(&args.places)?);
     }
-    let [folder] = &args.places[..] else {
-        return Err(Failure::Misuse(
-            "--fs makes its loop devices in one directory: name exactly one".to_owned(),
-        ));
-    };
-    Ok(CampaignSite::make_all(&args.fs, folder, args.fs_size)?)
+    let recipes = loops::recipes(&args.fs, &args.mkfs, &args.mount).map_err(Failure::Misuse)?;
+    let ground = Ground::of(&args.places, args.fs.len(), args.fs_size, args.destroy_data)?;
+    Ok(CampaignSite::make_all(&recipes, &ground)?)
 }
 
 fn columns(
@@ -127,6 +125,8 @@ fn columns(
         path: site.path.display().to_string(),
         file_system: site.file_system.name.clone(),
         raw: site.folder().is_none(),
+        made_by: site.made_by.clone(),
+        mount_options: site.file_system.mount_options.clone(),
     };
     let columns = Columns::new(&sites.iter().map(place).collect::<Vec<_>>(), &methods);
     if !columns.arms.is_empty() {

@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use ioscape_machine::terminal::Progress;
 use ioscape_machine::{Clock, environment};
-use ioscape_measure::vxbench::{self, Extent, Files, Watch};
+use ioscape_measure::vxbench::{self, Extent, Files, KeptRun, Watch};
 use ioscape_schema::units::Bytes;
 use ioscape_schema::{Document, VxJob, VxRun};
 use ioscape_workload::vxbench::{VxPlan, plan_on};
@@ -28,6 +28,20 @@ pub fn run(
     watch: &Watch,
     document: Option<&mut Document>,
 ) -> Result<VxRun, Failure> {
+    run_keeping(job, paths, destroy_data, watch, (document, 0)).map(|kept| kept.run)
+}
+
+/// The same, with the first requests kept one by one, as many as given.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_keeping(
+    job: &VxJob,
+    paths: &[PathBuf],
+    destroy_data: bool,
+    watch: &Watch,
+    (document, rows_most): (Option<&mut Document>, usize),
+) -> Result<KeptRun, Failure> {
     let plans = paths.iter().map(|path| plan_for(job, path)).collect::<Result<Vec<_>, _>>()?;
     let extent = |plan: &VxPlan| Extent {
         range_bytes: plan.range_bytes,
@@ -44,7 +58,7 @@ pub fn run(
         document.environment.clock = clock.measure();
     }
     let requests = |user: u32, thread| plans[user as usize].requests(job, user, thread);
-    Ok(vxbench::run(files, job, &clock, watch, requests)?)
+    Ok(vxbench::run_keeping(files, job, &clock, watch, (requests, rows_most))?)
 }
 
 /// What the job does to the file at `path`.

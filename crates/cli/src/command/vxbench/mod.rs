@@ -3,15 +3,18 @@
 mod diagnose;
 mod job;
 
+use job::run_keeping;
 pub use job::{run, watch};
 
 use crate::failure::{Failure, both, verdict};
 use crate::output;
 use crate::outputs;
+use crate::traces::{ROWS, ROWS_MOST, format_of_rows, write_rows};
 use ioscape_arguments::VxbenchArgs;
 use ioscape_machine::interrupt;
 use ioscape_machine::terminal::Progress;
 use ioscape_schema::Vxbench;
+use ioscape_schema::io::TraceInfo;
 use ioscape_workload::vxbench::parse;
 
 /// Runs the command.
@@ -19,7 +22,11 @@ use ioscape_workload::vxbench::parse;
 /// # Errors
 /// Misuse before anything is touched; a failed or interrupted run.
 pub fn main(args: &VxbenchArgs) -> Result<(), Failure> {
-    let mut outputs = outputs::names_of(&args.out).reads("the file", &args.files).open()?;
+    if let Some(path) = &args.rows {
+        format_of_rows(path)?;
+    }
+    let names = outputs::names_of(&args.out).reads("the file", &args.files);
+    let mut outputs = names.writes(ROWS, &args.rows).open()?;
     if let Some(folder) = &args.diagnose {
         return diagnose::main(args, folder, &mut outputs);
     }
@@ -28,8 +35,17 @@ pub fn main(args: &VxbenchArgs) -> Result<(), Failure> {
     let interrupt = interrupt::flag();
     let progress = Progress::of_jobs(0, 1, job.workload.name());
     let watch = watch(&interrupt, &progress);
-    let run = run(&job, &args.files, args.destroy_data, &watch, Some(&mut document))?;
+    let most = if args.rows.is_some() { ROWS_MOST } else { 0 };
+    let kept =
+        run_keeping(&job, &args.files, args.destroy_data, &watch, (Some(&mut document), most))?;
     progress.done();
+    let run = kept.run;
+    if let Some(destination) = outputs.take(ROWS) {
+        let lacking = run.total.ios.saturating_sub(kept.rows.len() as u64);
+        let target = args.files.first().map_or(String::new(), |path| path.display().to_string());
+        let bytes = run.files.iter().filter_map(|file| file.size_bytes).max().unwrap_or(0);
+        write_rows(destination, &kept.rows, &TraceInfo::of_target(&target, bytes, lacking))?;
+    }
     document.warnings.extend(run.warnings.iter().cloned());
     let verified = verdict(run.verify.iter());
     let vxbench = Vxbench { show: args.show(), runs: vec![run], ..Vxbench::default() };

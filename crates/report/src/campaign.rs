@@ -1,0 +1,17 @@
+//! What a campaign's cells and columns say in words, for all renderers.
+
+use ioscape_schema::units::Nanos;
+use ioscape_schema::{CampaignCell, CampaignColumn};
+
+/// Median and 99th percentile of a cell's response times, and the median of `fsync` behind a semicolon.
+pub(crate) fn times(cell: &CampaignCell) -> Option<String> {
+    let shown = |ns: u64| Nanos(ns as f64).to_string();
+    let requests = cell.response_time_ns.map(|t| format!("{}, {}", shown(t.p50), shown(t.p99)))?;
+    let fsync = cell.fsync_ns.map(|t| format!("; {}", shown(t.p50))).unwrap_or_default();
+    Some(requests + &fsync)
+}
+
+/// How a column's file system was made, and how it is mounted.
+pub(crate) fn made(column: &CampaignColumn) -> String {
+    format!("{}: {}; mounted with {}", column.place, column.made_by, column.mount_options)
+}
