@@ -3,6 +3,10 @@
 use crate::analyze::set_windows::Moment;
 use crate::analyze::time_series::SECOND_NS;
 
+/// Neighbouring blocks that share a hash and so lie together: requests touch runs of blocks, and what is popular has neighbours.
+pub(super) const GROUP: u64 = 1 << GROUP_BITS;
+pub(super) const GROUP_BITS: u32 = 2;
+
 /// That a block was read, and that it was written, besides the number of its writes in Figures 12 and 13.
 pub(super) const WAS_READ: u32 = 1 << 31;
 pub(super) const WAS_WRITTEN: u32 = 1 << 30;
@@ -63,7 +67,7 @@ impl Block {
 }
 
 /// Where the marks are in the number of writes.
-const MARKS: u32 = WRITES.count_ones();
+pub(super) const MARKS: u32 = WRITES.count_ones();
 
 /// When a second begins.
 #[inline]

@@ -1,6 +1,8 @@
 //! Which blocks are touched, when again, and how often? (Figures 12 and 13, working set)
 
 mod block;
+mod entry;
+mod ordered;
 mod packed;
 mod partition;
 mod size;
@@ -9,11 +11,11 @@ mod table;
 use crate::analyze::log_histogram::LogHistogram;
 use crate::analyze::set_windows::{Moment, SetWindows};
 use crate::analyze::time_series::{HOUR_NS, SECOND_NS};
-use block::{Block, First, WAS_READ, WAS_WRITTEN, WRITES};
+use block::{Block, First, GROUP, GROUP_BITS, WAS_READ, WAS_WRITTEN, WRITES};
 use ioscape_schema::trace_summary::{Overwrites, Popularity, WorkingSet};
 use ioscape_schema::{Io, Op, TraceInfo};
 use std::collections::BTreeMap;
-use table::{Found, GROUP, GROUP_BITS, GroupPlace, Table};
+use table::{Found, GroupPlace, Table};
 
 pub use size::{BLOCK_BITS, BlockAlign, BlockSize, MOST_BLOCKS, on, spread, touched};
 
@@ -35,7 +37,7 @@ struct Touch {
     read: bool,
 }
 
-/// A table of all blocks touched: the one part of the analysis that grows with the trace, by about 26 bytes a block, and
+/// A table of all blocks touched: the one part of the analysis that grows with the trace, by 20 to 28 bytes a block, and
 /// as many more in a part. At its bound it goes on with a half of the blocks, each counted
 /// twice: what was counted before stands, so sums stay right on average.
 #[derive(Clone, Debug)]

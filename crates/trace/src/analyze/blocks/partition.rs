@@ -1,118 +1,104 @@
-//! A part of the table of blocks: 16 bytes a block, in the order of their keys, with gaps.
-//!
-//! Ordered linear probing (Amble and Knuth 1974): a key's search begins where it would be if all keys were spread evenly, and ends
-//! at the first key that is not smaller. So most of the places can be taken, and to grow is to copy in order.
+//! A part of the table of blocks: each block in an entry of 16 bytes, or all of a group in one of 64 where most groups are full.
 
-use super::block::{Block, First, WORD_BITS};
-use branches::prefetch_read_data;
+use super::block::{Block, First, GROUP, GROUP_BITS};
+use super::entry::{Line, Slot};
+use super::ordered::{Entry, Ordered};
 
-/// Of so many places at most [`FULL`] are taken.
-const OF: usize = 10;
-const FULL: usize = 7;
-/// Places in a line of the processor's caches.
-const LINE: usize = 64 / size_of::<Slot>();
-/// Places behind the last home, for keys that are pushed on.
-const TAIL: usize = 48;
-/// Homes to begin with.
-const LEAST: usize = 16;
-/// Fewer homes are doubled when they are too few, more are increased by a fifth.
-const SMALL: usize = 1024;
-/// That the rest of the word is an index of `spilled`.
-const SPILLED: u128 = 1 << WORD_BITS;
-
-/// A block's key in the lowest bits and its word above; a word of 0 tells that the place is free.
-#[derive(Clone, Copy, Debug, Default)]
-#[repr(align(16))]
-struct Slot([u64; 2]);
-
-const KEY_BITS: u32 = u32::BITS;
-
-impl Slot {
-    #[inline]
-    fn of(key: u32, word: u128) -> Self {
-        let both = (word << KEY_BITS) | u128::from(key);
-        Self([both as u64, (both >> 64) as u64])
-    }
-
-    #[inline]
-    fn key(&self) -> u32 {
-        self.0[0] as u32
-    }
-
-    #[inline]
-    fn word(&self) -> u128 {
-        (u128::from(self.0[0]) | (u128::from(self.0[1]) << 64)) >> KEY_BITS
-    }
-
-    #[inline]
-    fn is_free(&self) -> bool {
-        // The marks are in the upper half, and every block has one.
-        self.0[1] == 0
-    }
-}
+/// Blocks of a group that make a line worth its memory, and that make it a waste, in the mean.
+const DENSE: usize = 3;
+const SPARSE: usize = 2;
+/// A list of spilled blocks grows by a tenth.
+const SPILL_GROWTH: usize = 10;
+const LEAST_SPILLED: usize = 16;
 
 /// Where a block is, or belongs.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place {
+    /// Of a line, its place times [`GROUP`], and the block in it.
     at: usize,
     /// Whether it is there.
     pub known: bool,
 }
 
+#[derive(Clone, Debug)]
+enum Layout {
+    Slots(Ordered<Slot>),
+    Lines(Ordered<Line>),
+}
+
 /// Blocks by key.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct Partition {
-    slots: Vec<Slot>,
-    /// Beside `slots`, where they are kept.
-    firsts: Vec<First>,
-    keeps_firsts: bool,
-    homes: usize,
+    layout: Layout,
     len: usize,
-    /// Blocks whose values do not fit into a word.
+    /// Blocks whose values do not fit into their entries.
     spilled: Vec<Block>,
 }
 
+/// The key of the first block of a group, and which of them it is.
+#[inline]
+fn split(key: u32) -> (u32, usize) {
+    let within = key & (GROUP as u32 - 1);
+    (key - within, within as usize)
+}
+
+#[inline]
+fn place_in(at: usize) -> (usize, usize) {
+    (at >> GROUP_BITS, at & (GROUP as usize - 1))
+}
+
 impl Partition {
-    #[inline]
-    fn home(&self, key: u32) -> usize {
-        ((u64::from(key) * self.homes as u64) >> 32) as usize
+    /// No blocks yet; a part of a trace keeps what they begin with.
+    pub fn new(keeps_firsts: bool) -> Self {
+        Self::of(Layout::Slots(Ordered::new(keeps_firsts, 0)))
+    }
+
+    fn of(layout: Layout) -> Self {
+        Self { layout, len: 0, spilled: Vec::new() }
     }
 
     /// Has the place of a key brought into the caches while the processor goes on.
     #[inline]
     pub fn fetch(&self, key: u32) {
-        let home = self.home(key);
-        for at in [home, home + LINE] {
-            if let Some(slot) = self.slots.get(at) {
-                prefetch_read_data::<_, 0>(&raw const *slot);
-            }
+        match &self.layout {
+            Layout::Slots(slots) => slots.fetch(key),
+            Layout::Lines(lines) => lines.fetch(key),
         }
     }
 
     /// The place of a key.
     #[inline]
     pub fn seek(&self, key: u32) -> Place {
-        self.seek_from(self.home(key), key)
+        match &self.layout {
+            Layout::Slots(slots) => {
+                let (at, known) = slots.seek(key);
+                Place { at, known }
+            }
+            Layout::Lines(lines) => {
+                let (group, block) = split(key);
+                let (line, found) = lines.seek(group);
+                let known = found && lines.at(line).has(block);
+                Place { at: (line << GROUP_BITS) | block, known }
+            }
+        }
     }
 
-    /// The place of a key that is greater than the one whose place is `before`; nothing has been put since but that one.
+    /// The place of the next key of the same group, the one before being in the place `before`; nothing has been put since but
+    /// that one.
     #[inline]
     pub fn seek_behind(&self, before: Place, key: u32) -> Place {
-        if before.known { self.seek_from(before.at + 1, key) } else { self.seek(key) }
-    }
-
-    #[inline]
-    fn seek_from(&self, mut at: usize, key: u32) -> Place {
-        while let Some(slot) = self.slots.get(at) {
-            if slot.is_free() {
-                break;
+        match &self.layout {
+            _ if !before.known => self.seek(key),
+            Layout::Slots(slots) => {
+                let (at, known) = slots.seek_from(before.at + 1, key);
+                Place { at, known }
             }
-            if slot.key() >= key {
-                return Place { at, known: slot.key() == key };
+            Layout::Lines(lines) => {
+                let at = before.at + 1;
+                let (line, block) = place_in(at);
+                Place { at, known: lines.at(line).has(block) }
             }
-            at += 1;
         }
-        Place { at, known: false }
     }
 
     /// What is known of the block in a place; `base` as in [`put`](Self::put).
@@ -121,100 +107,117 @@ impl Partition {
         if !place.known {
             return Block::default();
         }
-        let word = self.slots[place.at].word();
-        if word & SPILLED == 0 {
-            return Block::of_word(word, base);
-        }
-        self.spilled[(word & !SPILLED) as usize]
+        let found = match &self.layout {
+            Layout::Slots(slots) => slots.at(place.at).block(base),
+            Layout::Lines(lines) => {
+                let (line, block) = place_in(place.at);
+                lines.at(line).block(block)
+            }
+        };
+        found.unwrap_or_else(|number| self.spilled[number])
     }
 
     /// Keeps a block that was touched; its times are counted from the second `base`.
     #[inline]
     pub fn put(&mut self, place: Place, key: u32, block: &Block, base: u32) {
         if !place.known {
-            self.insert(place.at, key, block, base);
+            self.add(place.at, key, block, base);
             return;
         }
-        let had = self.slots[place.at].word();
-        if had & SPILLED != 0 {
-            self.spilled[(had & !SPILLED) as usize] = *block;
-            return;
+        match &mut self.layout {
+            Layout::Slots(slots) => {
+                let slot = slots.at_mut(place.at);
+                match (slot.block(base), block.word(base)) {
+                    (Ok(_), Some(word)) => *slot = Slot::new(key, word),
+                    (Ok(_), None) => *slot = Slot::spilled(key, spill(&mut self.spilled, block)),
+                    (Err(number), _) => self.spilled[number] = *block,
+                }
+            }
+            Layout::Lines(lines) => {
+                let (line, at) = place_in(place.at);
+                put_in_line(lines.at_mut(line), at, block, &mut self.spilled);
+            }
         }
-        let word = block.word(base).unwrap_or_else(|| self.spill(block));
-        self.slots[place.at] = Slot::of(key, word);
+    }
+
+    #[inline(never)]
+    fn add(&mut self, mut at: usize, key: u32, block: &Block, base: u32) {
+        if self.make_room(at, key, base) {
+            at = self.seek(key).at;
+        }
+        self.len += 1;
+        match &mut self.layout {
+            Layout::Slots(slots) => {
+                let slot = match block.word(base) {
+                    Some(word) => Slot::new(key, word),
+                    None => Slot::spilled(key, spill(&mut self.spilled, block)),
+                };
+                slots.insert(at, slot);
+            }
+            Layout::Lines(lines) => {
+                let (group, (line, at)) = (split(key).0, place_in(at));
+                if !lines.seek_from(line, group).1 {
+                    let mut new = Line::of_group(group);
+                    put_in_line(&mut new, at, block, &mut self.spilled);
+                    lines.insert(line, new);
+                    return;
+                }
+                put_in_line(lines.at_mut(line), at, block, &mut self.spilled);
+            }
+        }
+    }
+
+    /// Whether there had to be made room for another key that belongs there.
+    fn make_room(&mut self, at: usize, key: u32, base: u32) -> bool {
+        match &mut self.layout {
+            Layout::Slots(slots) if slots.is_full() => {
+                let groups = groups(slots);
+                if groups > 0 && self.len >= DENSE * groups {
+                    let lines = Ordered::new(slots.keeps_beside(), groups);
+                    self.rebuild(Layout::Lines(lines), base);
+                } else {
+                    slots.grow();
+                }
+                true
+            }
+            Layout::Lines(lines)
+                if lines.is_full() && !lines.seek_from(place_in(at).0, split(key).0).1 =>
+            {
+                if self.len < SPARSE * lines.len() {
+                    let slots = Ordered::new(lines.keeps_beside(), self.len);
+                    self.rebuild(Layout::Slots(slots), base);
+                } else {
+                    lines.grow();
+                }
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Moves all blocks to an empty layout.
+    fn rebuild(&mut self, layout: Layout, base: u32) {
+        let mut new = Self::of(layout);
+        for (key, block, first) in self.iter(base) {
+            new.put(new.seek(key), key, &block, base);
+            if let Some(kept) = new.first(key) {
+                *kept = first;
+            }
+        }
+        *self = new;
     }
 
     /// The first touch and write of a block in a part of a trace, where they are kept.
     #[inline]
     pub fn first(&mut self, key: u32) -> Option<&mut First> {
         let place = self.seek(key);
-        if place.known { self.firsts.get_mut(place.at) } else { None }
-    }
-
-    /// No blocks yet; a part of a trace keeps what they begin with.
-    pub fn new(keeps_firsts: bool) -> Self {
-        Self { keeps_firsts, ..Self::default() }
-    }
-
-    fn spill(&mut self, block: &Block) -> u128 {
-        if self.spilled.len() == self.spilled.capacity() {
-            self.spilled.reserve_exact(self.spilled.len() / OF + LEAST);
-        }
-        self.spilled.push(*block);
-        SPILLED | (self.spilled.len() - 1) as u128
-    }
-
-    #[inline(never)]
-    fn insert(&mut self, mut at: usize, key: u32, block: &Block, base: u32) {
-        self.len += 1;
-        if self.len * OF > self.homes * FULL {
-            let more = if self.homes < SMALL { self.homes } else { self.homes / 5 };
-            self.grow((self.homes + more).max(LEAST));
-            at = self.seek(key).at;
-        }
-        let mut end = at;
-        while self.slots.get(end).is_some_and(|slot| !slot.is_free()) {
-            end += 1;
-        }
-        if end >= self.slots.len() {
-            self.lengthen(end + TAIL);
-        }
-        let word = block.word(base).unwrap_or_else(|| self.spill(block));
-        self.slots.copy_within(at..end, at + 1);
-        self.slots[at] = Slot::of(key, word);
-        if self.keeps_firsts {
-            self.firsts.copy_within(at..end, at + 1);
-            self.firsts[at] = First::default();
-        }
-    }
-
-    fn lengthen(&mut self, to: usize) {
-        self.slots.reserve_exact(to - self.slots.len());
-        self.slots.resize(to, Slot::default());
-        if self.keeps_firsts {
-            self.firsts.reserve_exact(to - self.firsts.len());
-            self.firsts.resize(to, First::default());
-        }
-    }
-
-    /// Copies all to `homes` homes; that is in order.
-    fn grow(&mut self, homes: usize) {
-        self.homes = homes;
-        let (slots, firsts) = (std::mem::take(&mut self.slots), std::mem::take(&mut self.firsts));
-        let room = homes + TAIL;
-        self.slots = vec![Slot::default(); room];
-        self.firsts = vec![First::default(); if self.keeps_firsts { room } else { 0 }];
-        let mut next = 0;
-        for (from, slot) in slots.into_iter().enumerate().filter(|(_, slot)| !slot.is_free()) {
-            let at = self.home(slot.key()).max(next);
-            if at >= self.slots.len() {
-                self.lengthen(at + TAIL);
+        match &mut self.layout {
+            _ if !place.known => None,
+            Layout::Slots(slots) => slots.beside(place.at),
+            Layout::Lines(lines) => {
+                let (line, block) = place_in(place.at);
+                lines.beside(line)?.get_mut(block)
             }
-            self.slots[at] = slot;
-            if let Some(first) = firsts.get(from) {
-                self.firsts[at] = *first;
-            }
-            next = at + 1;
         }
     }
 
@@ -225,19 +228,54 @@ impl Partition {
 
     /// The memory it takes, in bytes.
     pub fn bytes(&self) -> usize {
-        self.slots.capacity() * size_of::<Slot>()
-            + self.firsts.capacity() * size_of::<First>()
-            + self.spilled.capacity() * size_of::<Block>()
+        let entries = match &self.layout {
+            Layout::Slots(slots) => slots.bytes(),
+            Layout::Lines(lines) => lines.bytes(),
+        };
+        entries + self.spilled.capacity() * size_of::<Block>()
     }
 
     /// All blocks in the order of their keys, each with what a part keeps of its beginning.
     pub fn iter(&self, base: u32) -> impl Iterator<Item = (u32, Block, First)> + '_ {
-        let taken = self.slots.iter().enumerate().filter(|(_, slot)| !slot.is_free());
-        taken.map(move |(at, slot)| {
-            let block = self.get(Place { at, known: true }, base);
-            (slot.key(), block, self.firsts.get(at).copied().unwrap_or_default())
-        })
+        let (slots, lines) = match &self.layout {
+            Layout::Slots(slots) => (Some(slots), None),
+            Layout::Lines(lines) => (None, Some(lines)),
+        };
+        let known = move |at| self.get(Place { at, known: true }, base);
+        let slots = slots.into_iter().flat_map(Ordered::iter);
+        let lines = lines.into_iter().flat_map(Ordered::iter);
+        let singles = slots.map(move |(at, slot, first)| (slot.key(), known(at), first));
+        singles.chain(lines.flat_map(move |(line, blocks, firsts)| {
+            let of = move |(key, at)| (key, known((line << GROUP_BITS) | at), firsts[at]);
+            blocks.blocks().map(of)
+        }))
     }
+}
+
+/// Distinct groups of the blocks.
+fn groups(slots: &Ordered<Slot>) -> usize {
+    let mut keys = slots.iter().map(|(_, slot, _)| split(slot.key()).0).collect::<Vec<_>>();
+    keys.dedup();
+    keys.len()
+}
+
+#[inline]
+fn put_in_line(line: &mut Line, at: usize, block: &Block, spilled: &mut Vec<Block>) {
+    match line.block(at) {
+        Err(number) => spilled[number] = *block,
+        Ok(_) if line.put(at, block) => {}
+        Ok(_) => line.spill(at, spill(spilled, block)),
+    }
+}
+
+/// Keeps a block that fits no entry; its number.
+#[cold]
+fn spill(spilled: &mut Vec<Block>, block: &Block) -> usize {
+    if spilled.len() == spilled.capacity() {
+        spilled.reserve_exact(spilled.len() / SPILL_GROWTH + LEAST_SPILLED);
+    }
+    spilled.push(*block);
+    spilled.len() - 1
 }
 
 #[cfg(test)]

@@ -1,23 +1,19 @@
 //! The table of all blocks, in partitions by a hash of the block: each grows by itself, and half of them are a sample.
 
-use super::block::{Block, First};
+use super::block::{Block, First, GROUP, GROUP_BITS};
 use super::partition::{Partition, Place};
 use super::size::BLOCK_BITS;
 use crate::analyze::key_table::KeyTable;
 use crate::analyze::mix::mix;
 
-/// Neighbouring blocks that share a hash and so lie together: requests touch runs of blocks, and what is popular has neighbours.
-pub(super) const GROUP: u64 = 1 << GROUP_BITS;
-pub(super) const GROUP_BITS: u32 = 4;
-
 /// Partitions of blocks; as many more for blocks of far devices and places.
 const PARTITIONS: usize = 1 << PARTITION_BITS;
 const PARTITION_BITS: u32 = 8;
 /// Bits of the number of a near group: 32 TiB in blocks of 8 KiB; devices with a number below 256 are near.
-const NEAR_BITS: u32 = 28;
+const NEAR_BITS: u32 = 30;
 const DEVICE_BITS: u32 = 8;
 /// Groups of a far region: 32 MiB in blocks of 8 KiB; and the most regions.
-const REGION_BITS: u32 = 8;
+const REGION_BITS: u32 = 10;
 const MOST_REGIONS: usize = 1 << (NEAR_BITS - REGION_BITS);
 /// Least partitions of a sample: 8 tell how far off it may be.
 const LEAST_KEPT: usize = 8;
@@ -223,7 +219,7 @@ impl Table {
         self.one_in *= 2;
         for (at, partition) in self.partitions.iter_mut().enumerate() {
             if at % PARTITIONS >= self.kept {
-                *partition = Partition::default();
+                *partition = Partition::new(false);
             }
         }
         self.bytes = self.partitions.iter().map(Partition::bytes).sum();
@@ -305,6 +301,29 @@ mod tests {
             let found: BTreeMap<u64, Block> = table.iter().map(|(key, block, _)| (key, block)).collect();
             prop_assert_eq!(found, map);
         }
+    }
+
+    #[test]
+    fn blocks_far_apart_and_neighbours_take_about_as_many_bytes() {
+        let bytes_each = |step: u64, number: u64| {
+            let mut table = Table::new(false);
+            for key in (0..number).map(|at| at * step) {
+                let place = table.place(key >> GROUP_BITS).expect("all are followed");
+                let found = table.find(place, (key & (GROUP - 1)) as u8);
+                let block = Block { last: Moment::numbered(1), writes: 1 << 31, last_write_ns: 0 };
+                table.put(&found, &block);
+            }
+            assert_eq!(table.len() as u64, number);
+            table.bytes() as f64 / number as f64
+        };
+        let sizes = [600_000, 650_000, 700_000, 750_000];
+        for number in sizes {
+            let [apart, together] = [97, 1].map(|step| bytes_each(step, number));
+            assert!(apart < 25.0, "{apart} bytes for each of {number} blocks far apart");
+            assert!(together < 28.0, "{together} bytes for each of {number} neighbours");
+        }
+        let mean = sizes.map(|number| bytes_each(97, number)).iter().sum::<f64>() / 4.0;
+        assert!(mean < 23.0, "{mean}");
     }
 
     #[test]

@@ -1,0 +1,189 @@
+//! A table of entries in the order of their keys, with gaps.
+//!
+//! Ordered linear probing (Amble and Knuth 1974): a key's search begins where it would be if all keys were spread evenly, and ends
+//! at the first key that is not smaller. So most of the places can be taken, and to grow is to copy in order.
+
+use branches::prefetch_read_data;
+
+/// Bytes of the places behind the last home, for keys that are pushed on.
+const TAIL_BYTES: usize = 768;
+/// Homes to begin with.
+const LEAST: usize = 16;
+/// Homes of fewer bytes are doubled when they are too few, more are increased by a sixth.
+const SMALL_BYTES: usize = 16 << 10;
+/// Bytes of a line of the processor's caches.
+const LINE_BYTES: usize = 64;
+
+/// What a place holds.
+pub(super) trait Entry: Copy + Default {
+    /// Of a hundred places at most so many are taken.
+    const FULL: usize;
+    /// What a part of a trace keeps beside it.
+    type Beside: Copy + Default;
+    /// Its key.
+    fn key(&self) -> u32;
+    /// Whether the place is free.
+    fn is_free(&self) -> bool;
+}
+
+/// Entries by key.
+#[derive(Clone, Debug)]
+pub(super) struct Ordered<E: Entry> {
+    entries: Vec<E>,
+    /// As many as entries in a part, else none.
+    beside: Vec<E::Beside>,
+    keeps_beside: bool,
+    homes: usize,
+    taken: usize,
+}
+
+impl<E: Entry> Ordered<E> {
+    const TAIL: usize = TAIL_BYTES / size_of::<E>();
+    const SMALL: usize = SMALL_BYTES / size_of::<E>();
+
+    /// No entries yet, room for so many, and something beside each if that is kept.
+    pub fn new(keeps_beside: bool, room: usize) -> Self {
+        let (entries, beside) = Default::default();
+        let mut new = Self { entries, beside, keeps_beside, homes: 0, taken: 0 };
+        if room > 0 {
+            new.stretch(room * 100 / E::FULL + LEAST);
+        }
+        new
+    }
+
+    /// Whether something is kept beside each entry.
+    pub fn keeps_beside(&self) -> bool {
+        self.keeps_beside
+    }
+
+    #[inline]
+    fn home(&self, key: u32) -> usize {
+        ((u64::from(key) * self.homes as u64) >> u32::BITS) as usize
+    }
+
+    /// Has the place of a key brought into the caches while the processor goes on.
+    #[inline]
+    pub fn fetch(&self, key: u32) {
+        let home = self.home(key);
+        for at in [home, home + LINE_BYTES / size_of::<E>()] {
+            if let Some(entry) = self.entries.get(at) {
+                prefetch_read_data::<_, 0>(&raw const *entry);
+            }
+        }
+    }
+
+    /// Where a key is or belongs, and whether it is there.
+    #[inline]
+    pub fn seek(&self, key: u32) -> (usize, bool) {
+        self.seek_from(self.home(key), key)
+    }
+
+    /// The same for a key that lies there or behind.
+    #[inline]
+    pub fn seek_from(&self, mut at: usize, key: u32) -> (usize, bool) {
+        while let Some(entry) = self.entries.get(at) {
+            if entry.is_free() {
+                break;
+            }
+            if entry.key() >= key {
+                return (at, entry.key() == key);
+            }
+            at += 1;
+        }
+        (at, false)
+    }
+
+    /// The entry at a place.
+    #[inline]
+    pub fn at(&self, at: usize) -> &E {
+        &self.entries[at]
+    }
+
+    /// The entry at a place, to be changed; its key stays.
+    #[inline]
+    pub fn at_mut(&mut self, at: usize) -> &mut E {
+        &mut self.entries[at]
+    }
+
+    /// What is beside it, where that is kept.
+    #[inline]
+    pub fn beside(&mut self, at: usize) -> Option<&mut E::Beside> {
+        self.beside.get_mut(at)
+    }
+
+    /// Whether it must [grow](Self::grow) before another entry.
+    #[inline]
+    pub fn is_full(&self) -> bool {
+        (self.taken + 1) * 100 > self.homes * E::FULL
+    }
+
+    /// Puts an entry where its key belongs.
+    pub fn insert(&mut self, at: usize, entry: E) {
+        self.taken += 1;
+        let mut end = at;
+        while self.entries.get(end).is_some_and(|entry| !entry.is_free()) {
+            end += 1;
+        }
+        if end >= self.entries.len() {
+            self.lengthen(end + Self::TAIL);
+        }
+        self.entries.copy_within(at..end, at + 1);
+        self.entries[at] = entry;
+        if self.keeps_beside {
+            self.beside.copy_within(at..end, at + 1);
+            self.beside[at] = E::Beside::default();
+        }
+    }
+
+    fn lengthen(&mut self, to: usize) {
+        self.entries.reserve_exact(to - self.entries.len());
+        self.entries.resize(to, E::default());
+        if self.keeps_beside {
+            self.beside.reserve_exact(to - self.beside.len());
+            self.beside.resize(to, E::Beside::default());
+        }
+    }
+
+    /// Makes room.
+    pub fn grow(&mut self) {
+        let more = if self.homes < Self::SMALL { self.homes } else { self.homes / 6 };
+        self.stretch((self.homes + more).max(LEAST));
+    }
+
+    /// Copies all to `homes` homes; that is in order.
+    fn stretch(&mut self, homes: usize) {
+        self.homes = homes;
+        let room = homes + Self::TAIL;
+        let entries = std::mem::replace(&mut self.entries, vec![E::default(); room]);
+        let beside = vec![E::Beside::default(); if self.keeps_beside { room } else { 0 }];
+        let beside = std::mem::replace(&mut self.beside, beside);
+        let mut next = 0;
+        for (from, entry) in entries.into_iter().enumerate().filter(|(_, entry)| !entry.is_free()) {
+            let at = self.home(entry.key()).max(next);
+            if at >= self.entries.len() {
+                self.lengthen(at + Self::TAIL);
+            }
+            self.entries[at] = entry;
+            if let Some(beside) = beside.get(from) {
+                self.beside[at] = *beside;
+            }
+            next = at + 1;
+        }
+    }
+
+    /// Number of entries.
+    pub fn len(&self) -> usize {
+        self.taken
+    }
+
+    /// The memory it takes, in bytes.
+    pub fn bytes(&self) -> usize {
+        self.entries.capacity() * size_of::<E>() + self.beside.capacity() * size_of::<E::Beside>()
+    }
+
+    /// All entries in the order of their keys, each with its place and what is beside it.
+    pub fn iter(&self) -> impl Iterator<Item = (usize, &E, E::Beside)> + '_ {
+        let taken = self.entries.iter().enumerate().filter(|(_, entry)| !entry.is_free());
+        taken.map(|(at, entry)| (at, entry, self.beside.get(at).copied().unwrap_or_default()))
+    }
+}
