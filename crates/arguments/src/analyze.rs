@@ -77,6 +77,26 @@ const MERGE: &str = "Parts are stretches of time of a trace, or some of its disk
 whole trace; of parts by disk it lacks what follows from the order of the requests to all disks: times between arrivals, burstiness, \
 and the miss ratio of one cache for all.";
 
+/// `ioscape trace compare`.
+#[derive(Debug, Args)]
+pub struct CompareTracesArgs {
+    /// The trace that the other is compared with; - is standard input
+    #[arg(value_name = "A")]
+    pub first: PathBuf,
+    /// The other trace
+    #[arg(value_name = "B")]
+    pub second: PathBuf,
+    /// Which rows of both.
+    #[command(flatten)]
+    pub rows: RowsArgs,
+    /// Size of a block, a power of two
+    #[arg(long, value_name = "SIZE", default_value = "8k", value_parser = block)]
+    pub block: u64,
+    /// Where the result goes.
+    #[command(flatten)]
+    pub out: ResultArgs,
+}
+
 /// `ioscape trace characterize`.
 #[derive(Debug, Args)]
 pub struct CharacterizeArgs {

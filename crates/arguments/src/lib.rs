@@ -28,7 +28,9 @@ use std::path::{Path, PathBuf};
 use value::{bytes, real_engine, seconds};
 
 pub use ab::AbArgs;
-pub use analyze::{AnalyzeArgs, CharacterizeArgs as CharacterizeTraceArgs, MergeArgs};
+pub use analyze::{
+    AnalyzeArgs, CharacterizeArgs as CharacterizeTraceArgs, CompareTracesArgs, MergeArgs,
+};
 pub use campaign::{CampaignAction, CampaignArgs, CampaignRunArgs};
 pub use characterize::CharacterizeArgs;
 pub use client::ClientArgs;

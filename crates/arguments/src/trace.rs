@@ -1,10 +1,10 @@
 //! Options of `trace`.
 
-use super::analyze::{AnalyzeArgs, CharacterizeArgs, MergeArgs};
+use super::analyze::{AnalyzeArgs, CharacterizeArgs, CompareTracesArgs, MergeArgs};
 use super::replay::ReplayArgs;
 use super::result::FileArgs;
 use super::rows::{ChoiceArgs, RowsArgs};
-use super::value::{bytes, seconds};
+use super::value::{bytes, nanos, seconds};
 use clap::{Args, Subcommand};
 use ioscape_trace::{Format, OutFormat};
 use std::path::{Path, PathBuf};
@@ -40,6 +40,8 @@ pub enum TraceCommand {
     Analyze(AnalyzeArgs),
     /// Put parts of a trace together that were analyzed one by one: by time or by disk, in any order, on any number of machines
     Merge(MergeArgs),
+    /// Lay two traces side by side: every figure of both in one picture, and whether the workload changed
+    Compare(CompareTracesArgs),
     /// Describe a trace by the five parameters of the workload model, for `predict` and `run`
     Characterize(CharacterizeArgs),
     /// Issue the requests of a trace on a directory, file or device: at the trace's times, faster, or as fast as possible
@@ -59,6 +61,15 @@ pub struct RecordArgs {
     /// Time to record [default: until the command ends, or Ctrl-C]
     #[arg(long, value_name = "TIME", value_parser = seconds, conflicts_with = "command")]
     pub seconds: Option<f64>,
+    /// Begin a new file each time: FILE-20260131T235959Z.parquet, by the time of its beginning
+    #[arg(long, value_name = "TIME", value_parser = rotation)]
+    pub rotate: Option<f64>,
+    /// Keep so many of these files; older ones are removed, those of earlier recordings with the same FILE too
+    #[arg(long, value_name = "N", requires = "rotate", value_parser = clap::value_parser!(u32).range(1..))]
+    pub keep: Option<u32>,
+    /// Keep only requests that take longer than this from arrival to completion, each with what it waited behind
+    #[arg(long, value_name = "TIME", value_parser = nanos)]
+    pub latency_above: Option<u64>,
     /// Trace buffer per CPU [default: 16M]
     #[arg(long, value_name = "SIZE", value_parser = bytes)]
     pub buffer: Option<u64>,
@@ -106,6 +117,11 @@ pub struct ExportArgs {
     /// What of the trace.
     #[command(flatten)]
     pub choice: ChoiceArgs,
+}
+
+fn rotation(text: &str) -> Result<f64, String> {
+    let every = seconds(text)?;
+    if every >= 1.0 { Ok(every) } else { Err("give at least 1s".to_owned()) }
 }
 
 fn formats() -> String {

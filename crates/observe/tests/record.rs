@@ -4,7 +4,7 @@
 
 use ioscape_machine::Error;
 use ioscape_observe::record::{RecordOptions, RecordedDisk, Recorder, block_map};
-use std::io::{Read, Write};
+use std::io::{Read, Seek, Write};
 
 #[test]
 fn events_of_a_write_are_gathered() {
@@ -23,22 +23,29 @@ fn events_of_a_write_are_gathered() {
         }
         Err(error) => panic!("{error}"),
     };
+    let source = recorder.source().unwrap();
+    assert!(source.header_page.contains("commit") && source.formats.len() >= 3);
+    assert_eq!((source.devices, source.info.devices.len()), (vec![disk.number], 1));
     let mut file = std::fs::File::create(folder.path().join("written")).unwrap();
     file.write_all(&[7; 1 << 16]).unwrap();
     file.sync_all().unwrap();
     recorder.drain().unwrap();
-    let recording = recorder.stop().unwrap();
-    assert!(recording.header_page.contains("commit") && recording.formats.len() >= 3);
-    assert_eq!(recording.disks, [disk]);
-    let mut bytes = 0;
-    for mut cpu in recording.cpus {
-        use std::io::Seek;
-        cpu.rewind().unwrap();
-        let mut pages = Vec::new();
-        bytes += cpu.read_to_end(&mut pages).unwrap();
+    let first = recorder.cut().unwrap();
+    file.write_all(&[8; 1 << 16]).unwrap();
+    file.sync_all().unwrap();
+    let last = recorder.stop().unwrap();
+    assert!(first.until_ns.is_some() && last.until_ns.is_none());
+    for part in [first, last] {
+        let own = part.own().unwrap();
+        let mut bytes = 0;
+        for mut cpu in part.cpus {
+            cpu.rewind().unwrap();
+            let mut pages = Vec::new();
+            bytes += cpu.read_to_end(&mut pages).unwrap();
+        }
+        assert!(bytes > 0, "a synced write makes events");
+        assert!(own.has_ranges() || bytes < 4096, "the spool's blocks are told");
     }
-    assert!(bytes > 0, "a synced write makes events");
-    assert!(recording.own.has_ranges() || bytes < 4096, "the spool's blocks are told");
 }
 
 #[test]

@@ -3,8 +3,8 @@
 use crate::{
     CampaignResult, Characterization, Cheapest, Comparison, Doctor, Environment, Evaluation,
     MeasuredComparison, Measurement, OsResults, Outcome, Prediction, Simulation, SystemComparison,
-    TraceCharacterization, TraceFile, TraceReplay, TraceSummary, Validation, ValidationLog,
-    ValidationRun, Vxbench, Warning,
+    TraceCharacterization, TraceComparison, TraceFile, TraceReplay, TraceSummary, Validation,
+    ValidationLog, ValidationRun, Vxbench, Warning,
 };
 use serde::{Deserialize, Serialize};
 
@@ -98,6 +98,7 @@ struct File {
     os: Option<OsResults>,
     trace_summary: Option<TraceSummary>,
     trace_characterization: Option<TraceCharacterization>,
+    trace_comparison: Option<TraceComparison>,
     trace_files: Option<Vec<TraceFile>>,
     trace_replay: Option<TraceReplay>,
     simulation: Option<Simulation>,
@@ -121,6 +122,7 @@ impl File {
             self.os.take().map(Outcome::from),
             self.trace_summary.take().map(Outcome::from),
             self.trace_characterization.take().map(Outcome::from),
+            self.trace_comparison.take().map(Outcome::from),
             self.trace_files.take().map(Outcome::from),
             self.trace_replay.take().map(Outcome::from),
             self.simulation.take().map(Outcome::from),

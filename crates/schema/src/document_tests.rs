@@ -90,6 +90,7 @@ fn shapes() -> Vec<(&'static str, Vec<(&'static str, Value)>)> {
             "trace_characterization",
             vec![("trace_characterization", default::<TraceCharacterization>())],
         ),
+        ("trace_comparison", vec![("trace_comparison", default::<TraceComparison>())]),
         ("trace_files", vec![("trace_files", json!([default::<TraceFile>()]))]),
         ("trace_replay", vec![("trace_replay", default::<TraceReplay>())]),
         ("simulation", vec![("simulation", default::<Simulation>())]),

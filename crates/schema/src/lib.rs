@@ -30,6 +30,7 @@ pub mod tally;
 pub mod text;
 pub mod toolchain;
 pub mod trace_characterization;
+pub mod trace_comparison;
 pub mod trace_file;
 pub mod trace_summary;
 pub mod units;
@@ -84,6 +85,7 @@ pub use simulation::{
 };
 pub use tally::{Counters, RowTally, StopRule, Tally};
 pub use trace_characterization::{TraceCharacterization, TraceTraits};
+pub use trace_comparison::TraceComparison;
 pub use trace_file::TraceFile;
 pub use trace_summary::TraceSummary;
 pub use verify::{VerifyFinding, VerifyKind, VerifyReport};

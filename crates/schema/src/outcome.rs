@@ -2,8 +2,8 @@
 
 use crate::{
     CampaignResult, Characterization, Cheapest, Comparison, Doctor, Evaluation, MeasuredComparison,
-    Measurement, OsResults, Prediction, Simulation, TraceCharacterization, TraceFile, TraceReplay,
-    TraceSummary, Validation, ValidationLog, Vxbench,
+    Measurement, OsResults, Prediction, Simulation, TraceCharacterization, TraceComparison,
+    TraceFile, TraceReplay, TraceSummary, Validation, ValidationLog, Vxbench,
 };
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
@@ -32,6 +32,8 @@ pub enum Outcome {
     TraceSummary(Box<TraceSummary>),
     /// `trace_characterization`: a block trace as workloads of five parameters.
     TraceCharacterization(Box<TraceCharacterization>),
+    /// `trace_comparison`: two traces side by side.
+    TraceComparison(Box<TraceComparison>),
     /// `trace_files`: traces that were imported, exported or recorded.
     TraceFiles(Vec<TraceFile>),
     /// `trace_replay`: a trace that was replayed.
@@ -81,6 +83,7 @@ impl Serialize for Outcome {
             Self::Os(one) => map.serialize_entry(key, one)?,
             Self::TraceSummary(one) => map.serialize_entry(key, one)?,
             Self::TraceCharacterization(one) => map.serialize_entry(key, one)?,
+            Self::TraceComparison(one) => map.serialize_entry(key, one)?,
             Self::TraceFiles(all) => map.serialize_entry(key, all)?,
             Self::TraceReplay(one) => map.serialize_entry(key, one)?,
             Self::Simulation(one) => map.serialize_entry(key, one)?,
@@ -133,6 +136,7 @@ macro_rules! kinds {
             os: Os(OsResults),
             trace_summary: TraceSummary(TraceSummary),
             trace_characterization: TraceCharacterization(TraceCharacterization),
+            trace_comparison: TraceComparison(TraceComparison),
             trace_files: TraceFiles(Vec<TraceFile>),
             trace_replay: TraceReplay(TraceReplay),
             simulation: Simulation(Simulation),

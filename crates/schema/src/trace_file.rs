@@ -22,6 +22,38 @@ pub struct TraceFile {
     pub file_bytes: u64,
     /// What holds for the trace as a whole.
     pub info: TraceInfo,
+    /// Where the file holds only slow requests: how many, and what they waited for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slow: Option<SlowRequests>,
+}
+
+/// Requests that took longer than a limit from arrival to completion.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SlowRequests {
+    /// The limit.
+    pub above_ns: u64,
+    /// How many took longer.
+    pub ios: u64,
+    /// Of so many requests.
+    pub of_ios: u64,
+    /// Those that spent more time in the queue than at the device.
+    pub mostly_queued: u64,
+    /// Those that found nothing else under way on their device.
+    pub alone: u64,
+    /// Whose requests the others waited behind, the most frequent first: the process whose requests were under way for longest while the
+    /// slow one was.
+    pub behind: Vec<Behind>,
+}
+
+/// A process that slow requests waited behind.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Behind {
+    /// Its number.
+    pub process: u32,
+    /// Its command, empty where it is not told.
+    pub command: String,
+    /// Slow requests that waited behind it.
+    pub ios: u64,
 }
 
 impl TraceFile {

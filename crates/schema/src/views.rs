@@ -3,8 +3,8 @@
 use crate::outcome::kinds;
 use crate::{
     CampaignResult, Characterization, Doctor, Document, Evaluation, Measurement, OsResults,
-    Outcome, Prediction, Simulation, SystemComparison, TraceCharacterization, TraceFile,
-    TraceReplay, TraceSummary, ValidationRun, Vxbench,
+    Outcome, Prediction, Simulation, SystemComparison, TraceCharacterization, TraceComparison,
+    TraceFile, TraceReplay, TraceSummary, ValidationRun, Vxbench,
 };
 
 macro_rules! views {

@@ -110,6 +110,17 @@ class ApplicationForecast:
 
 
 @dataclass(kw_only=True)
+class Behind:
+    """A process that slow requests waited behind."""
+    # Its command, empty where it is not told.
+    command: str
+    # Slow requests that waited behind it.
+    ios: int
+    # Its number.
+    process: int
+
+
+@dataclass(kw_only=True)
 class Border:
     """A value of `unique_bytes` at which performance changes from one level of the storage hierarchy to the
     next."""
@@ -555,6 +566,25 @@ class Distribution:
 
 
 @dataclass(kw_only=True)
+class DistributionChange:
+    """How a distribution changed."""
+    # Its 95 % interval.
+    ci95: list[float]
+    # The largest difference of the shares of requests that lie at or below a value (Kolmogorov and Smirnov's
+    # distance, looked for at the quantiles 0.1, 0.25, 0.5, 0.75 and 0.9 of each trace); of a share, the
+    # difference.
+    distance: float
+    # Which; the unit of its values is in its name.
+    name: Literal['reads', 'sequential', 'read_bytes', 'write_bytes', 'read_elapsed_ns', 'write_elapsed_ns', 'inter_arrival_ns', 'distance_bytes', 'queue_length']
+    # The shares there, of the first trace and of the second.
+    shares: list[float]
+    # What follows, over everything that is compared together.
+    verdict: Literal['changed', 'alike', 'cannot_be_told']
+    # The value at which the shares differ most; absent for a share of the requests.
+    at: Optional[float] = None
+
+
+@dataclass(kw_only=True)
 class Doctor:
     """All checks of a machine and a directory."""
     # The checks, those of the directory first.
@@ -697,6 +727,21 @@ class Evaluation:
     unique_bytes_slope: Optional[list[SlopePoint]] = None
     # The same with pure writes, random: the search for the write cache.
     unique_bytes_write_curve: Optional[list[Point]] = None
+
+
+@dataclass(kw_only=True)
+class FigureChange:
+    """How a figure changed."""
+    # Its 95 % interval.
+    ci95: list[float]
+    # Which; its unit is in its name.
+    name: Literal['requests_per_s', 'read_bytes_per_s', 'write_bytes_per_s', 'read_bytes_mean', 'write_bytes_mean', 'read_elapsed_ns_mean', 'write_elapsed_ns_mean', 'queue_length_mean']
+    # The second trace's over the first's.
+    ratio: float
+    # Of the first trace and of the second.
+    values: list[float]
+    # What follows, over everything that is compared together.
+    verdict: Literal['changed', 'alike', 'cannot_be_told']
 
 
 @dataclass(kw_only=True)
@@ -1639,6 +1684,24 @@ class SlopePoint:
 
 
 @dataclass(kw_only=True)
+class SlowRequests:
+    """Requests that took longer than a limit from arrival to completion."""
+    # The limit.
+    above_ns: int
+    # Those that found nothing else under way on their device.
+    alone: int
+    # Whose requests the others waited behind, the most frequent first: the process whose requests were under
+    # way for longest while the slow one was.
+    behind: list[Behind]
+    # How many took longer.
+    ios: int
+    # Those that spent more time in the queue than at the device.
+    mostly_queued: int
+    # Of so many requests.
+    of_ios: int
+
+
+@dataclass(kw_only=True)
 class TimePart:
     """One part of an application's time."""
     # What is done: `reads from memory`, `reads from storage`, `computing` and so on.
@@ -1715,6 +1778,26 @@ class TraceCharacterization:
 
 
 @dataclass(kw_only=True)
+class TraceComparison:
+    """The result of `trace compare`."""
+    # Distributions, and shares of the requests.
+    distributions: list[DistributionChange]
+    # Figures, as ratios of the second trace's to the first's.
+    figures: list[FigureChange]
+    # What counts as alike: ratios from `1 - margin` to `1 + margin`, and distances up to `margin`.
+    margin: float
+    # Everything that each trace holds: the first, the second.
+    traces: list[TraceSummary]
+    # Whether the workload changed.
+    verdict: Literal['changed', 'alike', 'cannot_be_told']
+    # The windows of time of each, whose scatter the intervals follow from.
+    windows: list[WindowCount]
+    # Where it cannot be told: how many times as long both traces would have to be to tell a change of the
+    # margin.
+    times_as_long: Optional[float] = None
+
+
+@dataclass(kw_only=True)
 class TraceFile:
     """A trace that was imported, exported or recorded."""
     # Bytes of all requests that move data.
@@ -1733,6 +1816,8 @@ class TraceFile:
     rows: int
     # From the first arrival to the last.
     span_ns: int
+    # Where the file holds only slow requests: how many, and what they waited for.
+    slow: Optional[SlowRequests] = None
 
 
 @dataclass(kw_only=True)
@@ -2288,6 +2373,15 @@ class Warning:
 
 
 @dataclass(kw_only=True)
+class WindowCount:
+    """Windows of equal length."""
+    # How many.
+    count: int
+    # Their length.
+    width_ns: int
+
+
+@dataclass(kw_only=True)
 class Witness:
     """The second witness of a measurement: counters of the kernel over the measured part of a run.  A field
     is absent where it cannot be asked: residency and storage bytes on most network and FUSE mounts, control-
@@ -2438,6 +2532,7 @@ class Document:
     predictions: Optional[list[Prediction]] = None
     simulation: Optional[Simulation] = None
     trace_characterization: Optional[TraceCharacterization] = None
+    trace_comparison: Optional[TraceComparison] = None
     trace_files: Optional[list[TraceFile]] = None
     trace_replay: Optional[TraceReplay] = None
     trace_summary: Optional[TraceSummary] = None

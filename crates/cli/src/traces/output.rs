@@ -51,9 +51,16 @@ impl Output {
     /// # Errors
     /// The path is refused or cannot be written.
     pub fn new(names: Names, path: &Path, format: OutFormat) -> Result<(Self, Writer), Failure> {
+        Self::with_columns(Self::destination(names, path)?, format, &[])
+    }
+
+    /// Vets `path` together with what else the command reads and writes.
+    ///
+    /// # Errors
+    /// The path is refused.
+    pub fn destination(names: Names, path: &Path) -> Result<Destination, Failure> {
         let opened = names.writes(RESULT, [path]).open()?.take(RESULT);
-        let destination = opened.ok_or_else(|| Failure::Failed("nothing to write".to_owned()))?;
-        Self::with_columns(destination, format, &[])
+        opened.ok_or_else(|| Failure::Failed("nothing to write".to_owned()))
     }
 
     /// Begins a trace with further columns of these names behind those of a trace.

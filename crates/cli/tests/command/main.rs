@@ -20,6 +20,7 @@ mod outputs;
 mod simulate;
 mod trace;
 mod trace_analysis;
+mod trace_compare;
 mod trace_damage;
 mod trace_input;
 mod trace_merge;

@@ -188,26 +188,62 @@ fn a_format_without_operations_says_so_first() {
     );
 }
 
-#[test]
-fn a_recording_says_when_it_has_begun_and_passes_the_exit_code_on() {
-    let folder = tempfile::tempdir().expect("a folder");
+/// `record` with these words behind; what it said, unless recording is not allowed here.
+fn record(folder: &Path, words: &[&str]) -> Option<std::process::Output> {
     let mut command = Command::cargo_bin("ioscape").expect("the command is built");
-    command.current_dir(folder.path()).args([
-        "trace",
-        "record",
-        "-o",
-        "t.parquet",
-        "--",
-        "sh",
-        "-c",
-        "exit 7",
-    ]);
-    let done = command.output().expect("it runs");
+    let done = command.current_dir(folder).args(["trace", "record", "-o", "t.parquet"]).args(words);
+    let done = done.output().expect("it runs");
     let told = String::from_utf8_lossy(&done.stderr).into_owned();
     if told.contains("tracefs") {
         eprintln!("SKIPPED: {told}");
-        return;
+        return None;
     }
+    Some(done)
+}
+
+const WRITES: &str = "for i in 1 2 3 4 5 6 7; do dd if=/dev/zero of=f bs=64k count=4 conv=fsync 2>&-; sleep 0.5; done";
+
+#[test]
+fn a_recording_in_parts_keeps_the_latest_and_loses_nothing_between_them() {
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
+    let folder = folder.path();
+    let words =
+        ["--rotate", "1s", "--keep", "2", "--path", ".", "--json", "--", "sh", "-c", WRITES];
+    let Some(done) = record(folder, &words) else { return };
+    let told = String::from_utf8_lossy(&done.stderr).into_owned();
+    assert_eq!(done.status.code(), Some(0), "{told}");
+    let document: Value = serde_json::from_slice(&done.stdout).expect("one document");
+    let files = document["trace_files"].as_array().expect("files");
+    assert_eq!(files.len(), 2, "{files:?}");
+    for file in files {
+        let name = file["path"].as_str().expect("a path");
+        assert!(name.starts_with("t-2") && name.ends_with("Z.parquet"), "{name}");
+        let mut analyze = Command::cargo_bin("ioscape").expect("the command is built");
+        analyze.current_dir(folder).args(["trace", "analyze", name]).assert().success();
+    }
+    let left = std::fs::read_dir(folder).expect("the folder").flatten();
+    let left = left.filter(|one| one.path().extension().is_some_and(|end| end == "parquet"));
+    assert_eq!(left.count(), 2);
+}
+
+#[test]
+fn slow_requests_are_kept_with_what_they_waited_behind() {
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
+    let words = ["--latency-above", "1ns", "--path", ".", "--json", "--", "sh", "-c", WRITES];
+    let Some(done) = record(folder.path(), &words) else { return };
+    let document: Value = serde_json::from_slice(&done.stdout).expect("one document");
+    let file = &document["trace_files"][0];
+    let [rows, slow, all] = [&file["rows"], &file["slow"]["ios"], &file["slow"]["of_ios"]];
+    assert!(rows.as_u64() > Some(0) && rows == slow && slow.as_u64() <= all.as_u64(), "{file}");
+    let text = std::fs::read(folder.path().join("t.parquet")).expect("a file");
+    assert!(text.windows(14).any(|bytes| bytes == b"behind_process"));
+}
+
+#[test]
+fn a_recording_says_when_it_has_begun_and_passes_the_exit_code_on() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let Some(done) = record(folder.path(), &["--", "sh", "-c", "exit 7"]) else { return };
+    let told = String::from_utf8_lossy(&done.stderr).into_owned();
     assert!(told.contains("recording\n"), "{told}");
     assert_eq!(done.status.code(), Some(7), "{told}");
     assert!(folder.path().join("t.parquet").exists(), "the recording is kept");

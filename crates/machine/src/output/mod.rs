@@ -9,6 +9,7 @@ mod links;
 mod names;
 mod numbered;
 mod recognise;
+mod rotation;
 mod saving;
 
 pub use destination::{Destination, DestinationOptions, Draft};
@@ -16,4 +17,5 @@ pub use identity::Identity;
 pub use names::{Names, Outputs, Tell};
 pub use numbered::numbered;
 pub use recognise::is_result;
+pub use rotation::Rotation;
 pub use saving::SavedOutputs;

@@ -1,7 +1,7 @@
 //! Gathers events while a command runs, for a time, or until the user interrupts.
 
-use super::Recorder;
 use super::command::RecordedCommand;
+use super::{RecordedPart, Recorder};
 use ioscape_machine::error::Error;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -10,6 +10,14 @@ use std::time::{Duration, Instant};
 const LOOK: Duration = Duration::from_millis(50);
 /// Time that a command gets to end by itself after an interruption.
 const PATIENCE: Duration = Duration::from_secs(3);
+
+/// When a recording ends a part and goes on.
+pub struct Cuts<'a> {
+    /// Seconds from one to the next; none where the recording is one part.
+    pub every_s: Option<f64>,
+    /// Takes each part but the last.
+    pub on_part: &'a mut dyn FnMut(RecordedPart),
+}
 
 /// How far the gathering is.
 #[derive(Clone, Copy, Debug)]
@@ -30,14 +38,19 @@ pub fn gather(
     mut command: Option<RecordedCommand>,
     seconds: Option<f64>,
     interrupted: &AtomicBool,
+    cuts: &mut Cuts<'_>,
     on_progress: &mut dyn FnMut(Gathered),
 ) -> Result<Option<(u8, String)>, Error> {
     let started = Instant::now();
     let mut asked_to_end: Option<Instant> = None;
-    let mut bytes = 0;
+    let (mut bytes, mut parts) = (0, 1.0);
     loop {
         bytes += recorder.drain()?;
         let spent_s = started.elapsed().as_secs_f64();
+        if cuts.every_s.is_some_and(|every| spent_s >= every * parts) {
+            (cuts.on_part)(recorder.cut()?);
+            parts += 1.0;
+        }
         on_progress(Gathered { bytes, spent_s });
         let stopped = interrupted.load(Ordering::Relaxed);
         let over = match &mut command {

@@ -13,12 +13,13 @@ mod own;
 pub use blocks::block_map;
 pub use command::RecordedCommand;
 pub use disks::RecordedDisk;
-pub use gather::{Gathered, gather};
+pub use gather::{Cuts, Gathered, gather};
 pub use own::OwnRequests;
 
 use instance::Instance;
 use ioscape_machine::error::Error;
 use ioscape_schema::TraceInfo;
+use rustix::time::ClockId;
 use std::fs::File;
 use std::io::{ErrorKind, Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
@@ -53,38 +54,49 @@ pub struct Recorder {
     instance: Instance,
     pipes: Vec<Pipe>,
     disks: Vec<RecordedDisk>,
+    folder: PathBuf,
     chunk: Vec<u8>,
     unix_offset_ns: i64,
+    /// Events that the kernel could not keep in the parts that ended, by CPU.
+    lost_by_cpu: Vec<u64>,
 }
 
-/// What was recorded: the pages of each CPU and how to read them.
-pub struct Recording {
+/// How to read what is recorded, and what is known of it from the beginning.
+pub struct RecordingSource {
     /// Text of `events/header_page`.
     pub header_page: String,
-    /// Texts of the `format` files of the events that were recorded.
+    /// Texts of the `format` files of the events that are recorded.
     pub formats: Vec<String>,
-    /// The pages of each CPU.
-    pub cpus: Vec<File>,
-    /// Events that the kernel could not keep, by CPU.
-    pub lost_by_cpu: Vec<u64>,
-    /// What to add to the events' clock to have nanoseconds since 1970.
-    pub unix_offset_ns: i64,
-    /// The disks.
-    pub disks: Vec<RecordedDisk>,
-    /// The recorder's own requests, which are no part of the recording.
-    pub own: OwnRequests,
+    /// The numbers of the disks, in the order of the devices of `info`.
+    pub devices: Vec<u32>,
+    /// The disks; its beginning is what to add to the events' clock to have nanoseconds since 1970.
+    pub info: TraceInfo,
 }
 
-impl Recording {
-    /// The disks and the time, as a trace tells them.
-    pub fn info(&self) -> TraceInfo {
-        TraceInfo {
-            format: "recorded".to_owned(),
-            started_unix_ns: Some(self.unix_offset_ns),
-            devices: self.disks.iter().map(RecordedDisk::device).collect(),
-            lost_by_cpu: self.lost_by_cpu.clone(),
-            ..TraceInfo::default()
+/// A part of a recording, or all of it.
+pub struct RecordedPart {
+    /// The pages of each CPU.
+    pub cpus: Vec<File>,
+    /// When it ends, on the events' clock; later events may be in the pages and belong to the next part. The last has no end.
+    pub until_ns: Option<u64>,
+    /// Events that the kernel could not keep, by CPU.
+    pub lost_by_cpu: Vec<u64>,
+    /// The numbers of the recorded disks.
+    disks: Vec<u32>,
+}
+
+impl RecordedPart {
+    /// The recorder's own requests, which are no part of the recording.
+    ///
+    /// # Errors
+    /// The pages cannot be written to the disk.
+    pub fn own(&self) -> Result<OwnRequests, Error> {
+        let mut own = OwnRequests::of_process(std::process::id(), self.disks.clone());
+        for file in &self.cpus {
+            file.sync_all().map_err(|e| Error::io("write", Path::new("the recorded pages"), e))?;
+            own.with_file(file);
         }
+        Ok(own)
     }
 }
 
@@ -105,13 +117,31 @@ impl Recorder {
                 .map_err(|e| Error::io("open", &path, e))?;
             pipes.push(Pipe { path, pages, spool: spool(&options.spool)? });
         }
-        let unix_offset_ns = unix_offset_ns();
+        let unix_offset_ns = now_ns(ClockId::Realtime) - now_ns(ClockId::Monotonic);
         instance.enable()?;
         let disks = match options.disks.as_slice() {
             [] => RecordedDisk::all(),
             some => some.to_vec(),
         };
-        Ok(Self { instance, pipes, disks, chunk: vec![0; CHUNK], unix_offset_ns })
+        let (folder, chunk) = (options.spool.clone(), vec![0; CHUNK]);
+        let lost_by_cpu = Vec::new();
+        Ok(Self { instance, pipes, disks, folder, chunk, unix_offset_ns, lost_by_cpu })
+    }
+
+    /// How to read what is recorded.
+    ///
+    /// # Errors
+    /// The kernel does not tell its formats.
+    pub fn source(&self) -> Result<RecordingSource, Error> {
+        let (header_page, formats) = self.instance.formats()?;
+        let info = TraceInfo {
+            format: "recorded".to_owned(),
+            started_unix_ns: Some(self.unix_offset_ns),
+            devices: self.disks.iter().map(RecordedDisk::device).collect(),
+            ..TraceInfo::default()
+        };
+        let devices = self.disks.iter().map(|disk| disk.number).collect();
+        Ok(RecordingSource { header_page, formats, devices, info })
     }
 
     /// Takes what has gathered since the last call, which should not be long ago; bytes taken.
@@ -126,31 +156,40 @@ impl Recorder {
         Ok(taken)
     }
 
+    /// Ends a part of the recording, which goes on.
+    ///
+    /// # Errors
+    /// The spool cannot be written.
+    pub fn cut(&mut self) -> Result<RecordedPart, Error> {
+        // What is not in the kernel's buffers by now comes later.
+        let until_ns = u64::try_from(now_ns(ClockId::Monotonic)).ok();
+        self.drain()?;
+        let fresh =
+            self.pipes.iter().map(|_| spool(&self.folder)).collect::<Result<Vec<_>, _>>()?;
+        let full = self.pipes.iter_mut().zip(fresh);
+        let full = full.map(|(pipe, fresh)| std::mem::replace(&mut pipe.spool, fresh)).collect();
+        self.part(full, until_ns)
+    }
+
     /// Ends the recording.
     ///
     /// # Errors
-    /// The spool cannot be written, or the kernel does not tell its formats.
-    pub fn stop(mut self) -> Result<Recording, Error> {
+    /// The spool cannot be written.
+    pub fn stop(mut self) -> Result<RecordedPart, Error> {
         self.instance.disable()?;
         self.drain()?;
-        let numbers: Vec<u32> = self.disks.iter().map(|disk| disk.number).collect();
-        let mut own = OwnRequests::of_process(std::process::id());
-        let lost_by_cpu = self.instance.lost()?;
-        let (header_page, formats) = self.instance.formats()?;
-        for pipe in &self.pipes {
-            let failed = |e| Error::io("write", &pipe.path, e);
-            pipe.spool.sync_all().map_err(failed)?;
-            own.add(blocks::of_file(&pipe.spool), &numbers);
-        }
-        Ok(Recording {
-            header_page,
-            formats,
-            cpus: self.pipes.into_iter().map(|pipe| pipe.spool).collect(),
-            lost_by_cpu,
-            unix_offset_ns: self.unix_offset_ns,
-            disks: self.disks,
-            own,
-        })
+        let last = std::mem::take(&mut self.pipes).into_iter().map(|pipe| pipe.spool).collect();
+        self.part(last, None)
+    }
+
+    fn part(&mut self, cpus: Vec<File>, until_ns: Option<u64>) -> Result<RecordedPart, Error> {
+        let lost = self.instance.lost()?;
+        let before = std::mem::replace(&mut self.lost_by_cpu, lost.clone());
+        let before = before.into_iter().chain(std::iter::repeat(0));
+        let lost_by_cpu =
+            lost.into_iter().zip(before).map(|(all, old)| all.saturating_sub(old)).collect();
+        let disks = self.disks.iter().map(|disk| disk.number).collect();
+        Ok(RecordedPart { cpus, until_ns, lost_by_cpu, disks })
     }
 }
 
@@ -187,11 +226,8 @@ fn spool(folder: &Path) -> Result<File, Error> {
         .map_err(|e| Error::io("make a temporary file in", folder, e))
 }
 
-/// The wall clock less the monotonic one.
-fn unix_offset_ns() -> i64 {
-    let read = |clock| {
-        let time = rustix::time::clock_gettime(clock);
-        time.tv_sec * 1_000_000_000 + time.tv_nsec
-    };
-    read(rustix::time::ClockId::Realtime) - read(rustix::time::ClockId::Monotonic)
+/// What a clock says.
+fn now_ns(clock: ClockId) -> i64 {
+    let time = rustix::time::clock_gettime(clock);
+    time.tv_sec * 1_000_000_000 + time.tv_nsec
 }

@@ -1,26 +1,42 @@
 //! The requests that the recorder itself causes.
 
+use super::blocks::of_file;
 use ioscape_schema::Io;
+use std::fs::File;
 
 /// Tells the recorder's own requests from those that are recorded.
 #[derive(Clone, Debug, Default)]
 pub struct OwnRequests {
     /// Threads that record and look around.
     threads: Vec<u32>,
+    /// The numbers of the disks, by the indices of the devices.
+    disks: Vec<u32>,
     /// Index of the device, first byte, byte after the last.
     ranges: Vec<(u16, u64, u64)>,
 }
 
 impl OwnRequests {
-    pub(super) fn of_process(process: u32) -> Self {
-        Self { threads: vec![process], ranges: Vec::new() }
+    pub(super) fn of_process(process: u32, disks: Vec<u32>) -> Self {
+        Self { threads: vec![process], disks, ranges: Vec::new() }
     }
 
-    /// Also counts ranges, each with the number of its disk, of which `numbers` lists all.
-    pub(super) fn add(&mut self, ranges: Vec<(u32, u64, u64)>, numbers: &[u32]) {
-        let device = |disk| u16::try_from(numbers.iter().position(|number| *number == disk)?).ok();
+    /// Also counts what goes to the blocks that the file has now.
+    pub fn with_file(&mut self, file: &File) {
+        self.add(of_file(file));
+    }
+
+    /// Also counts ranges, each with the number of its disk.
+    fn add(&mut self, ranges: Vec<(u32, u64, u64)>) {
+        let disks = &self.disks;
+        let device = |disk| u16::try_from(disks.iter().position(|number| *number == disk)?).ok();
         let range = |(disk, from, to)| Some((device(disk)?, from, to));
         self.ranges.extend(ranges.into_iter().filter_map(range));
+    }
+
+    /// Also counts what another part of the recording counts: its files are written back later.
+    pub fn with(&mut self, other: &Self) {
+        self.threads.extend(&other.threads);
+        self.ranges.extend(&other.ranges);
     }
 
     /// Also counts what this thread issues.
@@ -49,8 +65,8 @@ mod tests {
 
     #[test]
     fn threads_and_files_of_the_recorder_are_its_own() {
-        let mut own = OwnRequests::of_process(7);
-        own.add(vec![(9, 4096, 8192), (8, 0, 4096)], &[3, 9]);
+        let mut own = OwnRequests::of_process(7, vec![3, 9]);
+        own.add(vec![(9, 4096, 8192), (8, 0, 4096)]);
         own.with_thread(11);
         let io = |process, device, offset, len| Io {
             request: Request { op: Op::Write, offset, len },

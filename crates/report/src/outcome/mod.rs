@@ -11,6 +11,7 @@ mod predictions;
 pub mod render;
 mod simulation;
 mod trace_characterization;
+mod trace_comparison;
 mod trace_files;
 mod trace_replay;
 mod trace_summary;
@@ -34,6 +35,7 @@ fn renderer(outcome: &Outcome) -> &dyn Render {
         Outcome::Os(one) => &**one,
         Outcome::TraceSummary(one) => &**one,
         Outcome::TraceCharacterization(one) => &**one,
+        Outcome::TraceComparison(one) => &**one,
         Outcome::TraceFiles(all) => all,
         Outcome::TraceReplay(one) => &**one,
         Outcome::Simulation(one) => &**one,

@@ -2,7 +2,10 @@
 
 use super::ink::Style;
 use super::tables::{Column, table};
+use crate::plot::Unit;
+use crate::text::{inert, listed};
 use ioscape_schema::TraceFile;
+use ioscape_schema::trace_file::SlowRequests;
 use ioscape_schema::units::{Bytes, Count, Seconds};
 
 /// Devices that are named one by one.
@@ -11,6 +14,26 @@ const MOST_DEVICES: usize = 20;
 /// A paragraph and a table of devices per file.
 pub fn text(files: &[TraceFile], style: &Style) -> String {
     files.iter().map(|file| one(file, style)).collect()
+}
+
+/// Slow requests and what they waited for.
+fn waits(slow: &SlowRequests) -> String {
+    let SlowRequests { ios, of_ios, mostly_queued, alone, .. } = slow;
+    let above = Unit::Nanos.show(slow.above_ns as f64);
+    let told = format!("{ios} of {of_ios} requests took longer than {above}");
+    if *ios == 0 {
+        return told;
+    }
+    let at_device = ios - mostly_queued;
+    let behind = slow.behind.iter().map(|one| {
+        let name = if one.command.is_empty() { "process" } else { &one.command };
+        format!("{} {} ({})", inert(name), one.process, one.ios)
+    });
+    let behind = listed(behind.collect::<Vec<_>>().iter().map(String::as_str));
+    let behind = if behind.is_empty() { behind } else { format!(", others behind {behind}") };
+    format!(
+        "{told}: {mostly_queued} mostly in the queue, {at_device} mostly at the device; {alone} found nothing else under way{behind}"
+    )
 }
 
 fn one(file: &TraceFile, style: &Style) -> String {
@@ -30,6 +53,9 @@ fn one(file: &TraceFile, style: &Style) -> String {
         file.info.format,
     );
     out += &style.paragraph("  ", "  ", &facts);
+    if let Some(slow) = &file.slow {
+        out += &style.paragraph("  ", "  ", &waits(slow));
+    }
     let shown = &file.info.devices[..file.info.devices.len().min(MOST_DEVICES)];
     if shown.is_empty() {
         return out;

@@ -2,6 +2,7 @@
 
 mod charts;
 mod compare;
+mod comparison;
 mod maps;
 mod page;
 mod reference;
@@ -9,5 +10,6 @@ mod tables;
 mod text;
 mod traits;
 
+pub use comparison::{comparison_sections, comparison_text};
 pub use page::{sections, workloads};
 pub use text::{text, workloads_text};

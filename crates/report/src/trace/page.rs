@@ -13,7 +13,7 @@ use std::fmt::Write as _;
 
 const LOW: Frame = Frame { width: 1080.0, height: 320.0 };
 
-fn rows(all: Rows) -> String {
+pub(super) fn rows(all: Rows) -> String {
     if all.rows.is_empty() {
         return String::new();
     }
@@ -31,7 +31,7 @@ fn printed(name: &str, of: &Printed) -> String {
 }
 
 /// A figure of one chart; nothing when it has no points.
-fn figure(id: &str, title: &str, caption: &str, chart: &Chart) -> String {
+pub(super) fn figure(id: &str, title: &str, caption: &str, chart: &Chart) -> String {
     if !chart.has_points() {
         return String::new();
     }

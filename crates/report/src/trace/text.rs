@@ -39,7 +39,7 @@ pub fn text(trace: &TraceSummary, style: &Style) -> String {
 /// Most rows of a table on the terminal; the result file has them all.
 const MOST_ROWS: usize = 24;
 
-fn section(title: &str, mut rows: Rows, style: &Style) -> String {
+pub(super) fn section(title: &str, mut rows: Rows, style: &Style) -> String {
     if rows.rows.is_empty() {
         return String::new();
     }

@@ -84,6 +84,11 @@ impl Reader {
         Self { rows: Ordered::new(decoder), base_ns: None, info, damages: Vec::new() }
     }
 
+    /// What decodes, when its rows were read.
+    pub(crate) fn into_decoder(self) -> Box<dyn Decode> {
+        self.rows.decoder
+    }
+
     /// Replaces the rows in `into` by the next ones, at most [`BATCH`]; `false` when there are no more.
     ///
     /// Rows come in the order of `queued_ns`. What a source tells later than its neighbours is sorted in, as long as

@@ -4,6 +4,7 @@
 use super::layout::{EventLayout, Field, Layout};
 use crate::error::Error;
 use crate::read::{Event, Input, rwbs};
+use std::collections::VecDeque;
 
 /// Bits of the page's count: the bytes in it, "events are missing before it", "and their number is at its end".
 const COUNT: u64 = 0xf_ffff;
@@ -37,8 +38,10 @@ impl Found {
 }
 
 /// The pages of one CPU.
+#[derive(Default)]
 pub(super) struct Pages {
-    input: Input,
+    /// Read one after the other.
+    inputs: VecDeque<Input>,
     /// Events of the page that is being read, the next one last.
     events: Vec<Found>,
     /// Events that the kernel says it threw away.
@@ -46,22 +49,24 @@ pub(super) struct Pages {
 }
 
 impl Pages {
-    /// Reads pages from `input`.
-    pub fn new(input: Input) -> Self {
-        Self { input, events: Vec::new(), lost: 0 }
+    /// Also reads these pages, after those before.
+    pub fn add(&mut self, input: Input) {
+        self.inputs.push_back(input);
     }
 
     /// The time of the next event.
     pub fn peek(&mut self, layout: &Layout) -> Result<Option<u64>, Error> {
         while self.events.is_empty() {
-            let page = self.input.peek(layout.page)?;
+            let Some(input) = self.inputs.front_mut() else { return Ok(None) };
+            let page = input.peek(layout.page)?;
             if page.len() < layout.page {
                 // The last page of a recording that was cut off: what is in it cannot be told from what was before.
-                return Ok(None);
+                self.inputs.pop_front();
+                continue;
             }
             self.lost += page_of(&page[..layout.page], layout, &mut self.events);
             self.events.reverse();
-            self.input.consume(layout.page);
+            input.consume(layout.page);
         }
         Ok(self.events.last().map(|found| found.event.time_ns))
     }

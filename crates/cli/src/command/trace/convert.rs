@@ -5,7 +5,7 @@ use crate::output;
 use crate::outputs;
 use crate::traces::{Output, Rows};
 use ioscape_arguments::{ExportArgs, ImportArgs, RowsArgs};
-use ioscape_schema::{Document, TraceFile, TraceInfo};
+use ioscape_schema::{Document, TraceFile};
 use ioscape_trace::{Error, OutFormat, Writer};
 use std::path::PathBuf;
 use std::slice;
@@ -63,15 +63,16 @@ fn convert(
     writer.finish(rows.info()).map_err(of_trace)?;
     told.file_bytes = file.keep()?;
     rows.done();
-    finish(&mut document, told, rows.info().clone());
+    told.info = rows.info().clone();
+    finish(&mut document, vec![told]);
     output::show(&document, json)
 }
 
-/// Puts what is told of the trace into the document, with its warnings.
-pub fn finish(document: &mut Document, mut told: TraceFile, info: TraceInfo) {
-    told.info = info;
-    ioscape_trace::doubts(&told.info).into_iter().for_each(|doubt| document.warn(doubt));
-    document.outcome = Some(vec![told].into());
+/// Puts what is told of the traces into the document, with its warnings.
+pub fn finish(document: &mut Document, told: Vec<TraceFile>) {
+    let doubts = told.iter().flat_map(|file| ioscape_trace::doubts(&file.info));
+    doubts.for_each(|doubt| document.warn(doubt));
+    document.outcome = Some(told.into());
 }
 
 /// What went wrong on the way.

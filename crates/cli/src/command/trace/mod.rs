@@ -2,6 +2,7 @@
 
 mod analyze;
 mod characterize;
+mod compare;
 mod convert;
 mod merge;
 mod record;
@@ -21,6 +22,7 @@ pub fn main(args: &TraceArgs) -> Result<(), Failure> {
         TraceCommand::Export(args) => convert::export(args),
         TraceCommand::Analyze(args) => analyze::main(args),
         TraceCommand::Merge(args) => merge::main(args),
+        TraceCommand::Compare(args) => compare::main(args),
         TraceCommand::Characterize(args) => characterize::main(args),
         TraceCommand::Replay(args) => replay::main(args),
     }

@@ -1,4 +1,4 @@
-//! `ioscape trace record`: gathers the kernel's events, then makes rows of them with the types of their blocks.
+//! `ioscape trace record`: gathers the kernel's events, and makes files of them with the types of their blocks.
 
 use super::convert;
 use crate::failure::Failure;
@@ -7,17 +7,20 @@ use crate::outputs;
 use crate::traces::Output;
 use ioscape_arguments::RecordArgs;
 use ioscape_machine::interrupt;
+use ioscape_machine::output::{Destination, Rotation};
 use ioscape_machine::terminal::Progress;
 use ioscape_observe::record::{
-    BUFFER_BYTES, Gathered, OwnRequests, RecordOptions, RecordedCommand, RecordedDisk, Recorder,
-    Recording, block_map, gather, this_thread,
+    BUFFER_BYTES, Cuts, Gathered, OwnRequests, RecordOptions, RecordedCommand, RecordedDisk,
+    RecordedPart, Recorder, RecordingSource, block_map, gather, this_thread,
 };
 use ioscape_schema::units::Bytes;
-use ioscape_schema::{BlockMap, TraceFile, TraceInfo};
-use ioscape_trace::queue::Queues;
-use ioscape_trace::{BlockTypes, OutFormat, Reader, Source, Writer, classify, ring};
+use ioscape_schema::{Document, TraceFile};
+use ioscape_trace::ring::{Layout, Part, Parts};
+use ioscape_trace::slow::{COLUMNS, Slow};
+use ioscape_trace::{BlockTypes, OutFormat, Recorded, Source};
 use std::path::Path;
 use std::sync::atomic::Ordering;
+use std::sync::mpsc::{Receiver, channel};
 
 /// Records.
 ///
@@ -26,8 +29,7 @@ use std::sync::atomic::Ordering;
 pub fn record(args: &RecordArgs) -> Result<(), Failure> {
     let mut document = output::document(0);
     let disks = RecordedDisk::chosen(&args.device, &args.path)?;
-    let (file, writer) =
-        Output::new(outputs::names(args.out.force), &args.out.output, OutFormat::Parquet)?;
+    let whole = args.rotate.is_none().then(|| destination(args, &args.out.output)).transpose()?;
     let interrupted = interrupt::flag();
     let spool =
         args.out.output.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -39,6 +41,7 @@ pub fn record(args: &RecordArgs) -> Result<(), Failure> {
     let mut recorder = Recorder::start(&options)?;
     output::tell("recording");
     let command = RecordedCommand::start(&args.command)?;
+    let source = recorder.source()?;
     let progress = args.seconds.map_or_else(Progress::of_rows, Progress::of_evaluation);
     let mut show = |now: Gathered| {
         let events = format!("{} of events", Bytes(now.bytes as f64));
@@ -47,24 +50,44 @@ pub fn record(args: &RecordArgs) -> Result<(), Failure> {
             None => progress.doing(&events),
         }
     };
-    // The file systems are mapped during the recording: it takes seconds, which would delay the start.
-    let (ended, before) = std::thread::scope(|scope| {
-        let mapper = scope.spawn(|| (block_map(&disks), this_thread()));
-        let ended = gather(&mut recorder, command, args.seconds, &interrupted, &mut show);
-        (ended, mapper.join().unwrap_or((BlockMap::default(), u32::MAX)))
+    let (give, parts) = channel();
+    let (ended, files) = std::thread::scope(|scope| {
+        let disks = &disks;
+        let write = move || Files::new(args, disks, source, whole)?.write(&parts);
+        let files = scope.spawn(write);
+        let mut on_part = |part| {
+            // A place that cannot be written ends the recording.
+            if give.send(part).is_err() || files.is_finished() {
+                interrupted.store(true, Ordering::Relaxed);
+            }
+        };
+        let mut cuts = Cuts { every_s: args.rotate, on_part: &mut on_part };
+        let gathered =
+            gather(&mut recorder, command, args.seconds, &interrupted, &mut cuts, &mut show);
+        progress.done();
+        let ended = gathered.and_then(|ended| recorder.stop().map(|last| (ended, last)));
+        let ended = ended.map(|(ended, last)| {
+            // A thread that ended says why when it is joined.
+            let _ = give.send(last);
+            ended
+        });
+        drop(give);
+        (ended, files.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
     });
-    progress.done();
-    let ended = ended?;
+    let (files, ended) = (files?, ended?);
     document.interrupted = interrupted.load(Ordering::Relaxed);
-    let mut recording = recorder.stop()?;
-    recording.own.with_thread(before.1);
-    let maps = [block_map(&disks), before.0].map(BlockTypes::new);
-    let own = recording.own.clone();
-    let mut reader = rows(recording)?;
-    let (told, info) = keep(&mut reader, &own, &maps, file, writer)?;
-    convert::finish(&mut document, told, info);
+    finish(args, document, files, ended)
+}
+
+fn finish(
+    args: &RecordArgs,
+    mut document: Document,
+    files: Vec<TraceFile>,
+    ended: Option<(u8, String)>,
+) -> Result<(), Failure> {
+    convert::finish(&mut document, files);
     output::show(&document, args.out.json)?;
-    if document.interrupted {
+    if document.interrupted && args.rotate.is_none() {
         let file = args.out.output.display();
         let text = format!("interrupted; what was recorded until then is in {file}");
         return Err(Failure::Interrupted(text));
@@ -72,51 +95,101 @@ pub fn record(args: &RecordArgs) -> Result<(), Failure> {
     ended.map_or(Ok(()), |(code, text)| Err(Failure::Command { code, text }))
 }
 
-/// Writes the rows, with the types of their blocks and without the recorder's own.
-fn keep(
-    reader: &mut Reader,
-    own: &OwnRequests,
-    maps: &[BlockTypes; 2],
-    file: Output,
-    mut writer: Writer,
-) -> Result<(TraceFile, TraceInfo), Failure> {
-    let mut told = TraceFile {
-        format: OutFormat::Parquet.name().to_owned(),
-        path: file.path().display().to_string(),
-        ..TraceFile::default()
-    };
-    let (mut first_ns, mut batch, mut queues, mut excluded) =
-        (None, Vec::new(), Queues::default(), 0u64);
-    let progress = Progress::of_rows();
-    while reader.next_batch(&mut batch).map_err(convert::of_trace)? {
-        let all = batch.len();
-        batch.retain(|io| !own.contains(io));
-        excluded += (all - batch.len()) as u64;
-        for io in &mut batch {
-            io.queue_length = queues.arrive(io);
-            let command =
-                reader.info().commands.get(io.command as usize).map_or("", String::as_str);
-            io.io_type = classify(io, command, &[&maps[0], &maps[1]]);
-        }
-        writer.rows(&batch, reader.info()).map_err(convert::of_trace)?;
-        told.count(&mut first_ns, &batch);
-        progress.rows(told.rows);
-    }
-    progress.done();
-    let mut info = reader.info().clone();
-    info.notes.insert("requests of the recorder, left out".to_owned(), excluded.to_string());
-    writer.finish(&info).map_err(convert::of_trace)?;
-    told.file_bytes = file.keep()?;
-    Ok((told, info))
+fn destination(args: &RecordArgs, path: &Path) -> Result<Destination, Failure> {
+    Output::destination(outputs::names(args.out.force), path)
 }
 
-/// The recording as rows.
-fn rows(recording: Recording) -> Result<Reader, Failure> {
-    let layout = ring::Layout::parse(&recording.header_page, &recording.formats)
-        .map_err(|e| Failure::Failed(e.to_string()))?;
-    let numbers: Vec<u32> = recording.disks.iter().map(|disk| disk.number).collect();
-    let info = recording.info();
-    let cpus = recording.cpus.into_iter().enumerate();
-    let cpus = cpus.map(|(cpu, file)| Source::file(format!("CPU {cpu}'s events"), file)).collect();
-    ring::open(layout, cpus, &numbers, info).map_err(convert::of_trace)
+/// Parts of a recording on their way to their files.
+struct Files<'a> {
+    args: &'a RecordArgs,
+    disks: &'a [RecordedDisk],
+    parts: Parts,
+    rotation: Option<Rotation>,
+    /// Where a recording of one part goes.
+    whole: Option<Destination>,
+    /// What the blocks held when the recording began, then when the part before ended.
+    before: BlockTypes,
+    /// What the part before left to be written back.
+    left: Option<OwnRequests>,
+    begins_unix_ns: i64,
+    unix_offset_ns: i64,
+}
+
+impl<'a> Files<'a> {
+    fn new(
+        args: &'a RecordArgs,
+        disks: &'a [RecordedDisk],
+        source: RecordingSource,
+        whole: Option<Destination>,
+    ) -> Result<Self, Failure> {
+        let layout = Layout::parse(&source.header_page, &source.formats)
+            .map_err(|e| Failure::Failed(e.to_string()))?;
+        Ok(Self {
+            args,
+            disks,
+            unix_offset_ns: source.info.started_unix_ns.unwrap_or(0),
+            parts: Parts::new(layout, &source.devices, source.info),
+            rotation: args
+                .rotate
+                .map(|_| Rotation::new(&args.out.output, args.keep.map(|keep| keep as usize))),
+            whole,
+            before: BlockTypes::new(block_map(disks)),
+            left: None,
+            begins_unix_ns: jiff::Timestamp::now().as_nanosecond() as i64,
+        })
+    }
+
+    /// Writes all parts that come; those files that are still there.
+    fn write(mut self, parts: &Receiver<RecordedPart>) -> Result<Vec<TraceFile>, Failure> {
+        let mut told: Vec<TraceFile> = Vec::new();
+        for part in parts {
+            told.push(self.one(part)?);
+            let Some(rotation) = &self.rotation else { continue };
+            let gone = rotation.prune();
+            let gone = gone.map_err(|e| Failure::of_write("the files beyond --keep", &e))?;
+            told.retain(|file| gone.iter().all(|path| *path != Path::new(&file.path)));
+        }
+        Ok(told)
+    }
+
+    fn one(&mut self, part: RecordedPart) -> Result<TraceFile, Failure> {
+        let mut own = part.own()?;
+        own.with_thread(this_thread());
+        let later = own.clone();
+        self.left.take().iter().for_each(|left| own.with(left));
+        let destination = match self.whole.take() {
+            Some(whole) => whole,
+            None => destination(self.args, &self.path())?,
+        };
+        let slow = self.args.latency_above.map(Slow::new);
+        let columns = if slow.is_some() { &COLUMNS[..] } else { &[] };
+        let (file, writer) = Output::with_columns(destination, OutFormat::Parquet, columns)?;
+        let now = BlockTypes::new(block_map(self.disks));
+        let until_ns = part.until_ns;
+        let cpus = part.cpus.into_iter().enumerate();
+        let cpus = cpus.map(|(cpu, pages)| Source::file(format!("CPU {cpu}'s events"), pages));
+        let part = Part { cpus: cpus.collect(), until_ns, lost_by_cpu: part.lost_by_cpu };
+        let mut reader = self.parts.begin(part).map_err(convert::of_trace)?;
+        let is_own = |io: &_| own.contains(io);
+        let recorded = Recorded { is_own: &is_own, maps: [&now, &self.before], slow };
+        let progress = Progress::of_rows();
+        let rows = &mut |rows| progress.rows(rows);
+        let told = recorded.write(&mut reader, writer, rows).map_err(convert::of_trace)?;
+        progress.done();
+        self.parts.end(reader);
+        self.left = Some(later);
+        self.before = now;
+        let until_ns = until_ns.and_then(|until| i64::try_from(until).ok());
+        self.begins_unix_ns = until_ns.unwrap_or(0).saturating_add(self.unix_offset_ns);
+        let (format, path) = (OutFormat::Parquet.name(), file.path().display().to_string());
+        Ok(TraceFile { format: format.to_owned(), path, file_bytes: file.keep()?, ..told })
+    }
+
+    /// The file of the part that begins now.
+    fn path(&self) -> std::path::PathBuf {
+        let begins = jiff::Timestamp::from_nanosecond(i128::from(self.begins_unix_ns));
+        let begins = begins.unwrap_or_default().strftime("%Y%m%dT%H%M%SZ").to_string();
+        let whole = || self.args.out.output.clone();
+        self.rotation.as_ref().map_or_else(whole, |rotation| rotation.name(&begins))
+    }
 }

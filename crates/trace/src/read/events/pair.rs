@@ -107,6 +107,13 @@ impl Pairing {
         if self.held.len() >= PROBE { self.decide(sink) } else { Ok(()) }
     }
 
+    /// After the last event of a part: what is still open may complete in the next.
+    pub fn pause(&mut self, sink: &mut Sink<'_>) {
+        if self.held.iter().any(|event| event.kind == Kind::Complete) {
+            let _ = self.decide(sink);
+        }
+    }
+
     /// After the last event; what is still open is counted in the notes.
     pub fn end(&mut self, sink: &mut Sink<'_>) {
         // A source has at most 65,536 devices when it was read so far; an excess was told as it came.

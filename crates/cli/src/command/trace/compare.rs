@@ -1,0 +1,51 @@
+//! `ioscape trace compare`: two traces read one after the other, and what changed from the first to the second.
+
+use crate::failure::Failure;
+use crate::output;
+use crate::outputs;
+use crate::traces::{self, Rows};
+use ioscape_arguments::CompareTracesArgs;
+use ioscape_schema::TraceSummary;
+use ioscape_trace::analyze::{Analysis, AnalysisOptions};
+use ioscape_trace::compare::{Course, compare};
+use std::path::PathBuf;
+use std::slice;
+
+/// Runs the command.
+///
+/// # Errors
+/// A trace that cannot be read, a choice that holds nothing, and output that cannot be written.
+pub fn main(args: &CompareTracesArgs) -> Result<(), Failure> {
+    let both = [&args.first, &args.second];
+    let mut outputs = outputs::names_of(&args.out).reads("the trace", both).open()?;
+    let mut document = output::document(0);
+    let [first, second] = both.map(|path| read(path, args));
+    let ((first, of_first), (second, of_second)) = (first?, second?);
+    for summary in [&of_first, &of_second] {
+        let doubts = summary.warnings.iter();
+        doubts.for_each(|doubt| document.warn(doubt.clone().at(summary.name.as_str())));
+    }
+    document.outcome = Some(compare([&first, &second], [of_first, of_second]).into());
+    outputs::finish(&mut outputs, &document, args.out.json)
+}
+
+fn read(path: &PathBuf, args: &CompareTracesArgs) -> Result<(Course, TraceSummary), Failure> {
+    let mut rows = Rows::open(slice::from_ref(path), &args.rows)?;
+    let options = AnalysisOptions { block_bytes: args.block, ..AnalysisOptions::default() };
+    let (mut course, mut analysis, mut batch) = (Course::default(), None, Vec::new());
+    while rows.next(&mut batch)? {
+        let begin = || Analysis::new(&options.clone().on_the_clock(rows.clock().1));
+        let analysis = analysis.get_or_insert_with(begin);
+        analysis.name_devices(&rows.info().devices);
+        analysis.update(&batch);
+        course.update(&batch);
+    }
+    rows.done();
+    if rows.interrupted() {
+        return Err(Failure::Interrupted("interrupted: nothing was compared".to_owned()));
+    }
+    rows.check()?;
+    let analysis = analysis.unwrap_or_else(|| Analysis::new(&options));
+    let name = traces::name(slice::from_ref(path));
+    Ok((course, analysis.finish(&name, rows.info())))
+}

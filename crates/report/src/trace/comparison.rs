@@ -1,0 +1,226 @@
+//! Two traces side by side: what changed, in words and tables, and every figure of both in one picture.
+
+use super::charts;
+use super::page::{figure, rows};
+use super::tables::Rows;
+use super::text::section;
+use crate::html::section::Section;
+use crate::plot::{Chart, Unit};
+use crate::terminal::Style;
+use crate::text::{esc, inert, percent};
+use ioscape_schema::TraceComparison;
+use ioscape_schema::trace_comparison::{
+    Change, DistributionChange, FigureChange, TraceDistribution, TraceFigure,
+};
+use ioscape_schema::trace_summary::TraceSummary;
+use ioscape_schema::units::Bytes;
+
+/// Changes that the verdict names.
+const MOST_NAMED: usize = 4;
+
+/// What a figure is called, and how its values are shown.
+fn of_figure(name: TraceFigure) -> (&'static str, fn(f64) -> String) {
+    let number = |value: f64| Unit::Number.show(value);
+    let speed = |value: f64| format!("{}/s", Bytes(value));
+    let size = |value: f64| Bytes(value).to_string();
+    let time = |value: f64| Unit::Nanos.show(value);
+    match name {
+        TraceFigure::RequestsPerS => ("requests per second", number),
+        TraceFigure::ReadBytesPerS => ("bytes read per second", speed),
+        TraceFigure::WriteBytesPerS => ("bytes written per second", speed),
+        TraceFigure::ReadBytesMean => ("mean size of a read", size),
+        TraceFigure::WriteBytesMean => ("mean size of a write", size),
+        TraceFigure::ReadElapsedNsMean => ("mean time of a read", time),
+        TraceFigure::WriteElapsedNsMean => ("mean time of a write", time),
+        TraceFigure::QueueLengthMean => ("mean queue at an arrival", number),
+    }
+}
+
+/// What a distribution is called, and how its values are shown.
+fn of_distribution(name: TraceDistribution) -> (&'static str, Unit) {
+    match name {
+        TraceDistribution::Reads => ("share of reads", Unit::Percent),
+        TraceDistribution::Sequential => ("share of sequential requests", Unit::Percent),
+        TraceDistribution::ReadBytes => ("sizes of reads", Unit::Bytes),
+        TraceDistribution::WriteBytes => ("sizes of writes", Unit::Bytes),
+        TraceDistribution::ReadElapsedNs => ("times of reads", Unit::Nanos),
+        TraceDistribution::WriteElapsedNs => ("times of writes", Unit::Nanos),
+        TraceDistribution::InterArrivalNs => ("times between arrivals", Unit::Nanos),
+        TraceDistribution::DistanceBytes => ("distances between requests", Unit::Bytes),
+        TraceDistribution::QueueLength => ("queue lengths", Unit::Count),
+    }
+}
+
+fn figure_in_words(one: &FigureChange) -> String {
+    let (name, show) = of_figure(one.name);
+    let [from, to] = one.values.map(show);
+    format!("{name} from {from} to {to}")
+}
+
+fn distribution_in_words(one: &DistributionChange) -> String {
+    let (name, unit) = of_distribution(one.name);
+    let [from, to] = one.shares.map(percent);
+    match one.at {
+        Some(at) => format!("{name} (up to {}: {to} after {from})", unit.show(at)),
+        None => format!("{name} from {from} to {to}"),
+    }
+}
+
+/// The verdict, with what it follows from.
+fn verdict(found: &TraceComparison) -> String {
+    let margin = percent(found.margin);
+    let figures = found.figures.iter().filter(|one| one.verdict == Change::Changed);
+    let mut figures: Vec<_> = figures.collect();
+    figures.sort_by(|a, b| b.ratio.ln().abs().total_cmp(&a.ratio.ln().abs()));
+    let shares = found.distributions.iter().filter(|one| one.verdict == Change::Changed);
+    let mut shares: Vec<_> = shares.collect();
+    shares.sort_by(|a, b| b.distance.total_cmp(&a.distance));
+    let figures = figures.into_iter().map(figure_in_words);
+    let changed: Vec<_> = figures.chain(shares.into_iter().map(distribution_in_words)).collect();
+    match found.verdict {
+        Change::Changed => {
+            let more = changed.len().saturating_sub(MOST_NAMED);
+            let more = if more > 0 { format!("; and {more} more") } else { String::new() };
+            let named: Vec<_> = changed.into_iter().take(MOST_NAMED).collect();
+            format!("The workload changed, and not by chance: {}{more}.", named.join("; "))
+        }
+        Change::Alike => format!(
+            "The workload did not change by more than {margin}: every figure and distribution of the two is that near, chance included."
+        ),
+        Change::CannotBeTold => {
+            let more = found.times_as_long.map_or_else(
+                || "a trace needs requests in 16 windows of time or more".to_owned(),
+                |times| {
+                    format!(
+                        "about {:.0} times as much of each would tell a change of {margin}",
+                        times.ceil()
+                    )
+                },
+            );
+            format!(
+                "Whether the workload changed cannot be told: the traces scatter too much for their length; {more}."
+            )
+        }
+    }
+}
+
+fn between([low, high]: [f64; 2], show: impl Fn(f64) -> String) -> String {
+    format!("{} to {}", show(low), show(high))
+}
+
+fn ratio(value: f64) -> String {
+    if (1e-3..1e3).contains(&value) { format!("{value:.2}") } else { format!("{value:.0e}") }
+}
+
+/// The figures of both.
+fn figures(found: &TraceComparison) -> Rows {
+    let row = |one: &FigureChange| {
+        let (name, show) = of_figure(one.name);
+        let [first, second] = one.values.map(show);
+        let interval = between(one.ci95, ratio);
+        vec![name.to_owned(), first, second, ratio(one.ratio), interval, words(one.verdict)]
+    };
+    let head = vec!["Figure", "first", "second", "ratio", "95 % interval", "verdict"];
+    Rows::whole(head, found.figures.iter().map(row).collect())
+}
+
+/// The distributions of both.
+fn distributions(found: &TraceComparison) -> Rows {
+    let row = |one: &DistributionChange| {
+        let (name, unit) = of_distribution(one.name);
+        let [first, second] = one.shares.map(percent);
+        let at = one.at.map_or_else(String::new, |at| unit.show(at));
+        let interval = between(one.ci95, percent);
+        let cells = vec![at, first, second, percent(one.distance), interval, words(one.verdict)];
+        [vec![name.to_owned()], cells].concat()
+    };
+    let head =
+        vec!["Distribution", "up to", "first", "second", "distance", "95 % interval", "verdict"];
+    Rows::whole(head, found.distributions.iter().map(row).collect())
+}
+
+fn words(verdict: Change) -> String {
+    verdict.words().to_owned()
+}
+
+/// The comparison on the terminal.
+pub fn comparison_text(found: &TraceComparison, style: &Style) -> String {
+    let mut out = String::from("\n");
+    for (what, trace) in ["first", "second"].into_iter().zip(&found.traces) {
+        let text = format!("{what}: {}, {} requests", inert(&trace.name), trace.ios);
+        out += &style.paragraph("", "  ", &text);
+    }
+    out += &style.paragraph("", "  ", &verdict(found));
+    for (title, rows) in [("Figures", figures(found)), ("Distributions", distributions(found))] {
+        out += &section(title, rows, style);
+    }
+    out
+}
+
+/// The comparison as sections of a page.
+pub fn comparison_sections(found: &TraceComparison) -> Vec<Section> {
+    let [first, second] = found.traces.each_ref().map(|trace| esc(&inert(&trace.name)));
+    let windows = found
+        .windows
+        .map(|one| format!("{} windows of {}", one.count, Unit::Nanos.show(one.width_ns as f64)));
+    let told = format!(
+        r#"<h2>Verdict</h2><p class="lead">{}</p><p>First: {first}, {}. Second: {second}, {}. Intervals follow from the scatter of the windows.</p>{}{}"#,
+        esc(&verdict(found)),
+        windows[0],
+        windows[1],
+        rows(figures(found)),
+        rows(distributions(found)),
+    );
+    let pictures = PICTURES.iter().map(|(id, title, chart)| {
+        let both = both(found.traces.each_ref().map(*chart));
+        figure(id, title, "Dashed: the second trace.", &both)
+    });
+    let pictures = format!("<h2>Figures of both</h2>{}", pictures.collect::<String>());
+    vec![
+        Section::new("verdict", "Verdict", told),
+        Section::new("figures", "Figures of both", pictures),
+    ]
+}
+
+type Picture = fn(&TraceSummary) -> Chart;
+
+/// Every figure of a trace's page that is a chart.
+const PICTURES: [(&str, &str, Picture); 18] = [
+    ("rates", "Requests over time", charts::rates),
+    ("read-fraction", "Reads over time", charts::read_fraction),
+    ("times", "Physical and elapsed times", charts::response_times),
+    ("tails", "Tail latencies over time", charts::tails),
+    ("queues", "Queue lengths", charts::queue_lengths),
+    ("daily-queues", "Mean queue length by day", charts::daily_queues),
+    ("idle", "Idle periods", charts::idle_times),
+    ("inter-arrival", "Time between arrivals", charts::inter_arrival),
+    ("dispersion", "Burstiness by time scale", charts::dispersion),
+    ("sizes", "Transfer sizes", charts::sizes),
+    ("distances", "Distances between requests", charts::distances),
+    ("groups", "Write groups and bursts", charts::groups),
+    ("overwrites", "Overwrite delays", charts::overwrites),
+    ("popularity", "Writes by block popularity", charts::popularity),
+    ("absorption", "Absorbing writes", charts::absorption),
+    ("absorbed", "Writes absorbed by cache size", charts::absorbed),
+    ("working-set", "Working set over time", charts::working_set),
+    ("miss-ratio", "Miss ratio by cache size", charts::miss_ratio),
+];
+
+/// One chart over the other, on axes that hold both.
+fn both([mut first, mut second]: [Chart; 2]) -> Chart {
+    for series in &mut second.series {
+        series.name += ", second";
+        series.class = format!("{} dashed", series.class.trim_end_matches(" dashed"));
+    }
+    if !second.has_points() {
+        return first;
+    }
+    if !first.has_points() {
+        return second;
+    }
+    for (mine, other) in [(&mut first.x, &second.x), (&mut first.y, &second.y)] {
+        mine.range = [mine.range[0].min(other.range[0]), mine.range[1].max(other.range[1])];
+    }
+    first.series.append(&mut second.series);
+    first
+}

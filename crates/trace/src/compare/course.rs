@@ -1,0 +1,174 @@
+//! The course of a trace: its distributions, window by window.
+
+use crate::analyze::log_histogram::LogHistogram;
+use crate::analyze::time_series::{Cell, SECOND_NS, TimeSeries};
+use crate::queue::Queues;
+use ioscape_schema::trace_comparison::TraceDistribution;
+use ioscape_schema::{Io, Op};
+
+/// Distributions that are kept: of [`TraceDistribution`] those that are no share of the requests.
+pub(super) const ALL: usize = 7;
+/// Most steps of time that are kept, and most windows that are made of them: more than half as many.
+const MOST_STEPS: usize = 1280;
+const MOST_WINDOWS: usize = 128;
+/// The quantiles of each trace at which distributions are compared.
+const SHARES: [f64; 5] = [0.1, 0.25, 0.5, 0.75, 0.9];
+
+/// Bins a quarter of an octave wide.
+type Bins = LogHistogram<2>;
+
+/// What a window has of each.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Window {
+    seen: [Bins; ALL],
+    /// Requests that begin where the one before on their disk ended.
+    pub adjacent: u64,
+    /// The window's length in seconds; 0 until it is whole.
+    pub width_s: f64,
+}
+
+impl Cell for Window {
+    fn absorb(&mut self, other: &Self) {
+        self.seen.iter_mut().zip(&other.seen).for_each(|(mine, theirs)| mine.merge(theirs));
+        self.adjacent += other.adjacent;
+        self.width_s += other.width_s;
+    }
+}
+
+/// The place of a distribution; those that are shares of the requests share the first.
+fn place(of: TraceDistribution) -> usize {
+    match of {
+        TraceDistribution::ReadBytes | TraceDistribution::Reads | TraceDistribution::Sequential => {
+            0
+        }
+        TraceDistribution::WriteBytes => 1,
+        TraceDistribution::ReadElapsedNs => 2,
+        TraceDistribution::WriteElapsedNs => 3,
+        TraceDistribution::InterArrivalNs => 4,
+        TraceDistribution::DistanceBytes => 5,
+        TraceDistribution::QueueLength => 6,
+    }
+}
+
+impl Window {
+    /// A distribution.
+    pub fn seen(&self, of: TraceDistribution) -> &Bins {
+        &self.seen[place(of)]
+    }
+
+    /// Requests.
+    pub fn ios(&self) -> u64 {
+        self.reads() + self.seen(TraceDistribution::WriteBytes).count()
+    }
+
+    /// Requests that read.
+    pub fn reads(&self) -> u64 {
+        self.seen(TraceDistribution::ReadBytes).count()
+    }
+
+    /// The sum of a distribution of sizes.
+    pub fn bytes(&self, of: TraceDistribution) -> u64 {
+        u64::try_from(self.seen(of).sum()).unwrap_or(u64::MAX)
+    }
+
+    fn add(&mut self, of: TraceDistribution, value: u64) {
+        self.seen[place(of)].add(value);
+    }
+}
+
+/// A trace window by window, in constant memory.
+pub struct Course {
+    steps: TimeSeries<Window>,
+    queues: Queues,
+    /// Where the last request of each device ended.
+    ends: Vec<Option<u64>>,
+    span_ns: Option<[u64; 2]>,
+    timed: bool,
+}
+
+impl Default for Course {
+    fn default() -> Self {
+        let (queues, ends) = Default::default();
+        Self { steps: TimeSeries::new(MOST_STEPS), queues, ends, span_ns: None, timed: false }
+    }
+}
+
+impl Course {
+    /// Takes in the next requests, in the order of their arrival.
+    pub fn update(&mut self, ios: &[Io]) {
+        ios.iter().for_each(|io| self.take(io));
+    }
+
+    fn take(&mut self, io: &Io) {
+        let now = io.queued_ns;
+        let gap = self.span_ns.map(|span| now.saturating_sub(span[1]));
+        self.span_ns = Some([self.span_ns.map_or(now, |span| span[0]), now]);
+        self.timed |= io.elapsed_ns() > 0;
+        let device = usize::from(io.device);
+        if device >= self.ends.len() {
+            self.ends.resize(device + 1, None);
+        }
+        let (from, len) = (io.request.offset, u64::from(io.request.len));
+        let before = self.ends[device].replace(from.saturating_add(len));
+        let length = self.queues.arrive(io);
+        let window = self.steps.at(now);
+        let [size, elapsed] = match io.request.op {
+            Op::Read => [TraceDistribution::ReadBytes, TraceDistribution::ReadElapsedNs],
+            Op::Write => [TraceDistribution::WriteBytes, TraceDistribution::WriteElapsedNs],
+        };
+        window.add(size, len);
+        window.add(elapsed, io.elapsed_ns());
+        window.add(TraceDistribution::QueueLength, u64::from(length));
+        if let Some(gap) = gap {
+            window.add(TraceDistribution::InterArrivalNs, gap);
+        }
+        if let Some(end) = before {
+            window.add(TraceDistribution::DistanceBytes, end.abs_diff(from));
+            window.adjacent += u64::from(end == from);
+        }
+    }
+
+    /// Whether the trace tells when requests complete.
+    pub fn is_timed(&self) -> bool {
+        self.timed
+    }
+
+    /// The width of a window in nanoseconds, and the windows; the first and the last may be shorter.
+    pub(super) fn windows(&self) -> (u64, Vec<Window>) {
+        let (step_ns, begin_ns, steps) = self.steps.steps(0);
+        let Some([first, last]) = self.span_ns else { return (step_ns, Vec::new()) };
+        let begin_ns = u64::try_from(begin_ns).unwrap_or(0);
+        let (together, mut windows) = (steps.len().div_ceil(MOST_WINDOWS).max(1), Vec::new());
+        let width_ns = step_ns.saturating_mul(together as u64);
+        for (number, steps) in (0u64..).zip(steps.chunks(together)) {
+            let mut window = Window::default();
+            steps.iter().for_each(|step| window.absorb(step));
+            let from = begin_ns.saturating_add(number.saturating_mul(width_ns));
+            let to = from.saturating_add(width_ns).min(last.saturating_add(1));
+            window.width_s = to.saturating_sub(from.max(first)) as f64 / SECOND_NS as f64;
+            windows.push(window);
+        }
+        (width_ns, windows)
+    }
+}
+
+/// Where the distributions of both traces are looked at: the bins of some of the quantiles of each; `None` where one has no values.
+pub(super) fn thresholds(of: TraceDistribution, windows: [&[Window]; 2]) -> Option<Vec<u64>> {
+    let mut all = Vec::new();
+    for windows in windows {
+        let mut whole = Bins::default();
+        windows.iter().for_each(|window| whole.merge(window.seen(of)));
+        let mut bins = whole.bins();
+        let (mut to, mut below) = bins.next()?;
+        for share in SHARES {
+            while (below as f64) < whole.count() as f64 * share {
+                let (next, more) = bins.next()?;
+                (to, below) = (next, below + more);
+            }
+            all.push(to);
+        }
+    }
+    all.sort_unstable();
+    all.dedup();
+    Some(all)
+}

@@ -1,0 +1,71 @@
+//! How far a ratio of two sums over windows may be off, and the distance of two distributions with its range.
+
+use statrs::distribution::{ContinuousCDF, StudentsT};
+
+/// Windows that count as one, so that what lasts for longer than a window does not look like chance.
+const TOGETHER: [usize; 3] = [1, 2, 4];
+
+/// Of each window a part of a sum, and of the sum that it is divided by.
+pub(super) type Parts = Vec<[f64; 2]>;
+
+/// One of the sums.
+pub(super) fn sum(parts: &Parts, at: usize) -> f64 {
+    parts.iter().map(|part| part[at]).sum()
+}
+
+/// Half the interval of the sum of the first parts over that of the second: outside with the probability `alpha` at most.
+pub(super) fn half_width(parts: &Parts, alpha: f64) -> f64 {
+    let [above, below] = [0, 1].map(|at| sum(parts, at));
+    if below <= 0.0 {
+        return f64::MAX.sqrt();
+    }
+    let ratio = above / below;
+    let off =
+        |windows: &[[f64; 2]]| windows.iter().map(|part| part[0] - ratio * part[1]).sum::<f64>();
+    let half = |together: usize| {
+        let squares: f64 = parts.chunks(together).map(|windows| off(windows).powi(2)).sum();
+        let freedom = parts.len().div_ceil(together) as f64 - 1.0;
+        let student = StudentsT::new(0.0, 1.0, freedom).ok()?;
+        let error = (squares * (freedom + 1.0) / freedom).sqrt() / below;
+        Some(student.inverse_cdf(1.0 - alpha / 2.0) * error)
+    };
+    TOGETHER.into_iter().filter_map(half).fold(0.0, f64::max)
+}
+
+/// Shares of both traces that lie at or below some thresholds.
+pub(super) struct Shares {
+    /// By threshold, of each trace.
+    pub parts: Vec<[Parts; 2]>,
+    /// `None` for a share of the requests.
+    pub thresholds: Vec<Option<u64>>,
+}
+
+/// The largest difference of two shares at one threshold.
+pub(super) struct Distance {
+    pub value: f64,
+    pub range: [f64; 2],
+    /// The number of the threshold.
+    pub at: usize,
+    /// The shares there.
+    pub shares: [f64; 2],
+}
+
+impl Shares {
+    /// The distance of the distributions; each of its differences is outside its interval with the probability `alpha` at most.
+    pub fn distance(&self, alpha: f64) -> Distance {
+        let mut found = Distance { value: 0.0, range: [0.0; 2], at: 0, shares: [0.0; 2] };
+        for (at, parts) in self.parts.iter().enumerate() {
+            let shares = [0, 1].map(|side: usize| {
+                sum(&parts[side], 0) / sum(&parts[side], 1).max(f64::MIN_POSITIVE)
+            });
+            let half = half_width(&parts[0], alpha).hypot(half_width(&parts[1], alpha));
+            let value = (shares[1] - shares[0]).abs();
+            found.range[0] = found.range[0].max(value - half);
+            found.range[1] = found.range[1].max((value + half).min(1.0));
+            if value > found.value || at == 0 {
+                (found.value, found.at, found.shares) = (value, at, shares);
+            }
+        }
+        found
+    }
+}

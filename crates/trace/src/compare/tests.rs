@@ -1,0 +1,175 @@
+//! Two halves of a stationary trace are alike or cannot be told apart; what changed is found.
+
+use super::{Course, compare};
+use ioscape_schema::trace_comparison::{Change, TraceComparison, TraceDistribution, TraceFigure};
+use ioscape_schema::{Io, Op, Request, TraceSummary};
+use proptest::prelude::*;
+
+/// A number from 0 to 1 (splitmix64).
+fn random(state: &mut u64) -> f64 {
+    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let x = (*state ^ (*state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    ((x ^ (x >> 31)) >> 11) as f64 / (1u64 << 53) as f64
+}
+
+fn exponential(state: &mut u64, mean: f64) -> f64 {
+    -mean * (1.0 - random(state)).ln()
+}
+
+/// A stationary load with two states, in which everything differs.
+#[derive(Clone, Copy, Debug)]
+struct Load {
+    seed: u64,
+    /// Requests per second in each state.
+    rates: [f64; 2],
+    /// Mean length of a stay in a state, as a part of the trace.
+    stays: [f64; 2],
+    /// Mean time of a request in each state, in seconds.
+    times: [f64; 2],
+    reads: [f64; 2],
+    sequential: [f64; 2],
+}
+
+const SPAN_S: f64 = 100.0;
+
+impl Load {
+    /// The trace, from its stationary state on.
+    fn trace(&self) -> Vec<Io> {
+        let (mut state, s) = (self.seed, &mut self.seed.clone());
+        let _ = random(&mut state);
+        let share = self.stays[0] / (self.stays[0] + self.stays[1]);
+        let mut now_in = usize::from(random(s) >= share);
+        let (mut now, mut until) = (0.0, exponential(s, self.stays[now_in] * SPAN_S));
+        let (mut rows, mut end) = (Vec::new(), 0);
+        loop {
+            let next = now + exponential(s, 1.0 / self.rates[now_in]);
+            if next > until {
+                // Without memory: what is left of the gap is drawn again.
+                (now, now_in) = (until, 1 - now_in);
+                until += exponential(s, self.stays[now_in] * SPAN_S);
+                if now > SPAN_S {
+                    return rows;
+                }
+                continue;
+            }
+            now = next;
+            if now > SPAN_S {
+                return rows;
+            }
+            let goes_on = random(s) < self.sequential[now_in];
+            let offset = if goes_on { end } else { (random(s) * 1e6) as u64 * 4096 };
+            let len = 4096 << (random(s) * 4.0) as u32;
+            let op = if random(s) < self.reads[now_in] { Op::Read } else { Op::Write };
+            let queued_ns = (now * 1e9) as u64;
+            let took = (exponential(s, self.times[now_in]) * 1e9) as u64;
+            rows.push(Io {
+                request: Request { op, offset, len },
+                queued_ns,
+                issued_ns: queued_ns,
+                completed_ns: queued_ns + took,
+                ..Io::default()
+            });
+            end = offset + u64::from(len);
+        }
+    }
+}
+
+fn told(first: &[Io], second: &[Io]) -> TraceComparison {
+    let courses = [first, second].map(|rows| {
+        let mut course = Course::default();
+        course.update(rows);
+        course
+    });
+    compare(courses.each_ref(), [TraceSummary::default(), TraceSummary::default()])
+}
+
+fn halves(rows: &[Io]) -> (&[Io], &[Io]) {
+    rows.split_at(rows.partition_point(|io| io.queued_ns < (SPAN_S / 2.0 * 1e9) as u64))
+}
+
+/// A load of that number, with bursts that last up to a sixtieth of the trace.
+fn numbered(number: u64) -> Load {
+    let s = &mut number.wrapping_mul(0x1234_5678_9abc_def1);
+    let mut between = |low: f64, high: f64| low * (high / low).powf(random(s));
+    let mut pair = |low: f64, high: f64| [between(low, high), between(low, high)];
+    Load {
+        rates: pair(10.0, 200.0),
+        stays: pair(1e-4, 1.0 / 60.0),
+        times: pair(1e-4, 1e-2),
+        reads: pair(0.1, 0.9),
+        sequential: pair(0.1, 0.9),
+        seed: number,
+    }
+}
+
+#[test]
+fn halves_of_a_stationary_trace_are_told_apart_one_time_in_twenty_at_most() {
+    let cases = 160;
+    let wrong = (0..cases).filter(|&number| {
+        let rows = numbered(number).trace();
+        let (first, second) = halves(&rows);
+        told(first, second).verdict == Change::Changed
+    });
+    let wrong = wrong.count();
+    assert!(wrong <= cases as usize / 20, "{wrong} of {cases}");
+}
+
+#[test]
+fn a_change_is_found_and_named() {
+    let cases = 40;
+    let found = (0..cases).filter(|&number| {
+        let load = numbered(number);
+        let more = Load { rates: load.rates.map(|rate| rate * 3.0), seed: number + 1000, ..load };
+        let told = told(&load.trace(), &more.trace());
+        let rate = told.figures.iter().find(|one| one.name == TraceFigure::RequestsPerS);
+        rate.is_some_and(|rate| rate.verdict == Change::Changed && rate.ratio > 1.0)
+    });
+    let found = found.count();
+    assert!(found >= 32, "{found} of {cases}");
+    let load = Load { rates: [100.0; 2], times: [1e-3; 2], ..numbered(1) };
+    let slow = Load { times: [3e-3; 2], seed: 7, ..load };
+    let told = told(&load.trace(), &slow.trace());
+    let times = told.distributions.iter().find(|d| d.name == TraceDistribution::ReadElapsedNs);
+    let times = times.expect("both have reads");
+    assert!(times.verdict == Change::Changed && times.shares[1] < times.shares[0], "{times:?}");
+    assert!(told.distributions.iter().any(|one| one.verdict == Change::Alike), "{told:?}");
+}
+
+#[test]
+fn little_is_said_of_little() {
+    let rows = numbered(3).trace();
+    for few in [&rows[..0], &rows[..1], &rows[..20]] {
+        let told = told(&rows, few);
+        assert_ne!(told.verdict, Change::Alike);
+        assert!(told.figures.iter().all(|one| one.ci95.iter().all(|end| end.is_finite())));
+    }
+    assert_eq!(told(&rows, &rows).verdict, told(&rows[..], &rows.clone()).verdict);
+}
+
+proptest! {
+    #[test]
+    fn any_rows_give_finite_numbers(rows in prop::collection::vec((any::<u64>(), any::<u64>(), any::<u32>(), any::<u32>(), any::<bool>()), 0..80)) {
+        let mut rows: Vec<Io> = rows
+            .into_iter()
+            .map(|(queued_ns, offset, len, took, read)| Io {
+                request: Request { op: if read { Op::Read } else { Op::Write }, offset, len },
+                queued_ns,
+                issued_ns: queued_ns,
+                completed_ns: queued_ns.saturating_add(u64::from(took)),
+                ..Io::default()
+            })
+            .collect();
+        rows.sort_by_key(|io| io.queued_ns);
+        let (first, second) = rows.split_at(rows.len() / 2);
+        let told = told(first, second);
+        for one in told.figures {
+            prop_assert!(one.ci95[0] <= one.ratio && one.ratio <= one.ci95[1], "{one:?}");
+            prop_assert!(one.ci95[1].is_finite() && one.values.iter().all(|value| value.is_finite()));
+        }
+        for one in told.distributions {
+            let inside = one.ci95[0] <= one.distance && one.distance <= one.ci95[1];
+            prop_assert!(inside && one.ci95[1] <= 1.0, "{one:?}");
+        }
+    }
+}
