@@ -9,7 +9,8 @@
 //! with the reads first and the writes second, since their caches differ in size: a dirty page cannot be dropped. A cache
 //! that starts to overflow at `onset` bytes, sharply or over some `width`, and then still serves `kept` of them leaves `1 - kept/U` of the bytes to the
 //! next level. Under uniform random access `kept` is the onset; a cache that thrashes keeps less. One request at
-//! a level costs `overhead·(1 - saving·q) + S·byte` seconds, over the speed-up of `p` processes.
+//! a level costs `overhead·(1 - saving·q) + S·byte` seconds, over the speed-up of `p` processes; of reads from a device behind a cache also
+//! `overhead·waste·4q(1-q)`, what read-ahead fetches in vain.
 
 use super::input::ModelInput;
 use super::parameters::{AdviceParameters, BorderParameters, Layout, LevelParameters};
@@ -94,7 +95,8 @@ impl Layout {
         let parameters = self.level(operation, level).of(theta);
         let size = (held / self.reference_bytes).ln();
         Demand {
-            seconds_per_byte: served * cost(&parameters, place, size),
+            seconds_per_byte: served
+                * cost(&parameters, place, size, self.wasted(theta, place, operation, level)),
             serial: parameters.ln_serial.exp(),
             sharpness: parameters.ln_sharpness,
             station: if operation == 0 { level } else { self.read_level_of(level) },
@@ -122,10 +124,21 @@ impl Layout {
         combine(&demands, self.levels.into_iter().max().unwrap_or(1), processes)
     }
 
+    /// What read-ahead fetches in vain, over a random request's overhead. It begins with a sequential request and misses the next random
+    /// one: all sequential and all random requests waste nothing, halves of both most.
+    fn wasted(&self, theta: &[f64], place: &ModelInput, operation: usize, level: usize) -> f64 {
+        let at_device = level > 0 && level + 1 == self.levels[operation];
+        if operation == 1 || !at_device || place.advised {
+            return 0.0;
+        }
+        let mixed = 4.0 * place.seq_frac * (1.0 - place.seq_frac);
+        mixed * self.advice().of(theta).ln_waste.exp()
+    }
+
     /// What advice changes at `place`: ln(cost) at the device, and the logit of the share kept.
     fn advised(&self, theta: &[f64], place: &ModelInput, operation: usize) -> [f64; 2] {
         if place.advised && operation == 0 {
-            let AdviceParameters { ln_cost, logit_kept } = self.advice().of(theta);
+            let AdviceParameters { ln_cost, logit_kept, .. } = self.advice().of(theta);
             [ln_cost, logit_kept]
         } else {
             [0.0, 0.0]
@@ -166,11 +179,12 @@ struct Demand {
     station: usize,
 }
 
-/// Seconds per byte of one level for one process, at a set of `size` = ln(bytes over the reference).
-fn cost(level: &LevelParameters<f64>, place: &ModelInput, size: f64) -> f64 {
+/// Seconds per byte of one level for one process, at a set of `size` = ln(bytes over the reference), of which read-ahead adds `wasted` overheads.
+fn cost(level: &LevelParameters<f64>, place: &ModelInput, size: f64, wasted: f64) -> f64 {
     let interleaved = place.process_num.powf(-level.ln_interleaving.exp());
     let saved = logistic(level.logit_saving) * place.seq_frac * interleaved;
-    let overhead = (level.ln_overhead_s + level.overhead_growth * size).exp() * (1.0 - saved);
+    let overhead =
+        (level.ln_overhead_s + level.overhead_growth * size).exp() * (1.0 - saved + wasted);
     overhead / place.size_mean + (level.ln_byte_s + level.byte_growth * size).exp()
 }
 
@@ -233,6 +247,7 @@ mod tests {
         theta[border.ln_onset] = 64e6f64.ln();
         theta[border.logit_kept] = 100.0;
         theta[border.ln_width] = -5.0;
+        theta[layout.advice().ln_waste] = -100.0;
         (layout, theta)
     }
 
@@ -249,6 +264,14 @@ mod tests {
         };
         let time = (-layout.log_throughput(&theta, &place)).exp() * 1e4;
         assert!((time - (0.5e-6 + 0.5e-2)).abs() < 1e-9, "{time}");
+        let mut wasteful = theta.clone();
+        wasteful[layout.advice().ln_waste] = 0.0;
+        let [mixed, pure, advised] =
+            [(0.5, false), (1.0, false), (0.5, true)].map(|(seq_frac, advised)| {
+                let place = ModelInput { seq_frac, advised, ..place };
+                layout.log_throughput(&theta, &place) - layout.log_throughput(&wasteful, &place)
+            });
+        assert!((mixed.exp() - 2.0).abs() < 1e-3 && pure == 0.0 && advised == 0.0);
         place.unique_bytes = 32e6;
         place.read_frac = 0.5;
         let time = (-layout.log_throughput(&theta, &place)).exp() * 1e4;

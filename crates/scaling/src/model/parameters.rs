@@ -63,12 +63,14 @@ parameters! {
 }
 
 parameters! {
-    /// What advice against read-ahead changes for reads.
-    AdviceParameters [2] {
+    /// What read-ahead, and advice against it, changes for reads.
+    AdviceParameters [3] {
         /// Natural logarithm of the factor on a read's cost at the device.
         ln_cost,
         /// What is added to the logit of the share that an overflowing cache of reads still serves.
         logit_kept,
+        /// Natural logarithm of what read-ahead fetches in vain where half of the requests are sequential, over a random request's overhead.
+        ln_waste,
     }
 }
 
@@ -151,7 +153,7 @@ mod tests {
         assert_eq!(borders.map(|border| border.ln_onset), [40, 44, 48]);
         assert_eq!(borders[2].of(&theta).ln_width, 51.0);
         assert_eq!(layout.level(1, 1).of(&theta).ln_interleaving, 39.0);
-        let AdviceParameters { ln_cost, logit_kept } = layout.advice();
-        assert_eq!((ln_cost, logit_kept, layout.len()), (52, 53, 54));
+        let AdviceParameters { ln_cost, logit_kept, ln_waste } = layout.advice();
+        assert_eq!((ln_cost, logit_kept, ln_waste, layout.len()), (52, 53, 54, 55));
     }
 }

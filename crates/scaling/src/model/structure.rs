@@ -112,6 +112,7 @@ fn knowledge(layout: &Layout, borders: &Borders, observations: &[Observation]) -
     }
     prior.add(&[(layout.advice().ln_cost, 1.0)], 0.0, 0.3);
     prior.add(&[(layout.advice().logit_kept, 1.0)], 0.0, 0.7);
+    prior.add(&[(layout.advice().ln_waste, 1.0)], 0.1f64.ln(), 1.5);
     for write in 0..layout.levels[1] {
         let read = layout.read_level_of(write);
         tie(&mut prior, layout.level(0, read), layout.level(1, write));
