@@ -16,6 +16,19 @@ from ioscape.spark.plan import cuts
 MPIEXEC = Path(sys.executable).parent / "mpiexec"
 RUN = ["run", "--unique-bytes", "1M", "--size-mean", "4k", "--size-dist", "fixed", "--read-frac", "1"]
 
+SHORT_AND_LONG = """
+[[job]]
+name = "short"
+unique_bytes = "1M"
+seconds = 0.5
+
+[[job]]
+name = "long"
+unique_bytes = "1M"
+read_frac = 1.0
+seconds = 600
+"""
+
 
 @pytest.fixture
 def started():
@@ -98,7 +111,7 @@ def test_the_sum_is_that_of_the_clients(started, tmp_path):
 def test_a_client_that_is_gone_ends_the_run_and_is_named(started, tmp_path, number):
     shared, out, jobs = tmp_path / "shared", tmp_path / "two.ioscape.json", tmp_path / "jobs.toml"
     shared.mkdir()
-    jobs.write_text('[[job]]\nname = "short"\nunique_bytes = "1M"\nseconds = 0.5\n\n[[job]]\nname = "long"\nunique_bytes = "1M"\nread_frac = 1.0\nseconds = 600\n')
+    jobs.write_text(SHORT_AND_LONG)
     job = started(2, ours("run", shared, jobs, "-o", out))
     until = time.monotonic() + 120
     while not out.exists():
@@ -112,6 +125,132 @@ def test_a_client_that_is_gone_ends_the_run_and_is_named(started, tmp_path, numb
     assert job.returncode != 0 and "ioscape: client " in told and f" on {os.uname().nodename} " in told, told
     kept = ioscape.load(out)
     assert [one.name for one in kept.measurements] == ["short"] and kept.interrupted
+
+
+def ranks_of(job, count):
+    """The processes of Python of the ranks, in order."""
+    until = time.monotonic() + 60
+    while time.monotonic() < until:
+        found = [one for one in descendants(job.pid) if command_line(one)[1:3] == ["-m", "ioscape.mpi"]]
+        ranks = {}
+        for one in found:
+            try:
+                told = dict(word.split("=", 1) for word in Path(f"/proc/{one}/environ").read_bytes().decode().split("\0") if "=" in word)
+                ranks[int(told["OMPI_COMM_WORLD_RANK"])] = one
+            except (OSError, KeyError):
+                continue
+        if len(ranks) == count:
+            return ranks
+        time.sleep(0.1)
+    raise AssertionError(f"{count} ranks did not start")
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
+@pytest.mark.parametrize("rank", [0, 3])
+def test_a_rank_that_is_gone_ends_the_run_and_is_named(started, tmp_path, rank, number):
+    shared, out, jobs = tmp_path / "shared", tmp_path / "four.ioscape.json", tmp_path / "jobs.toml"
+    shared.mkdir()
+    jobs.write_text(SHORT_AND_LONG)
+    job = started(4, ours("run", shared, jobs, "-o", out))
+    until = time.monotonic() + 180
+    while not out.exists():
+        assert time.monotonic() < until and job.poll() is None, "the first job was not saved"
+        time.sleep(0.1)
+    clients_of(job, 4)
+    everyone = descendants(job.pid)
+    victim = ranks_of(job, 4)[rank]
+    begun = time.monotonic()
+    os.kill(victim, number)
+    _, told = job.communicate(timeout=60)
+    assert time.monotonic() - begun < 10, told
+    assert job.returncode != 0, told
+    if rank > 0 or number == signal.SIGSTOP:
+        assert f"ioscape: client {rank} on {os.uname().nodename} " in told, told
+    # Clients that lost their rank tidy up by themselves.
+    while time.monotonic() - begun < 15 and any(alive(one) for one in everyone):
+        time.sleep(0.1)
+    assert [command_line(one) for one in everyone if alive(one)] == []
+    kept = ioscape.load(out)
+    assert [one.name for one in kept.measurements] == ["short"] and kept.interrupted
+    assert list(shared.iterdir()) == []
+
+
+def alive(process):
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
+def test_a_rank_that_hangs_before_the_beginning_is_named(started, tmp_path):
+    slow = tmp_path / "ioscape-slow"
+    slow.write_text(f'#!/bin/sh\n[ "$OMPI_COMM_WORLD_RANK$1" = 2--version ] && sleep 60\nexec {ioscape.binary()} "$@"\n')
+    slow.chmod(0o755)
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    job = started(4, ours("run", shared, "--seconds", "1s"), env={"IOSCAPE_BINARY": str(slow)})
+    told = job.communicate(timeout=60)[1]
+    assert job.returncode == 1 and f"client 2 on {os.uname().nodename} did not answer while the clients compared their programs" in told, told
+    assert list(shared.iterdir()) == []
+
+
+def test_a_directory_that_cannot_be_written_is_refused(tmp_path):
+    from ioscape.mpi.together import _unfit
+
+    assert _unfit(tmp_path) is None
+    assert _unfit(tmp_path / "none") == "is no directory"
+
+
+def test_clients_do_a_fixed_amount_of_work_each(started, tmp_path):
+    shared, out = tmp_path / "shared", tmp_path / "vxbench.ioscape.json"
+    shared.mkdir()
+    work = ["vxbench", shared, "a", "b", "c", "d", "-i", "iosize=4k,iocount=64", "--output", out]
+    job = started(4, ours(*work, "-w", "write"))
+    shown, told = job.communicate(timeout=180)
+    assert job.returncode == 0, told
+    assert "4 together: fairness" in shown
+    (one,) = ioscape.load(out).vxbench.runs
+    assert [Path(file.path).name for file in one.files] == ["a", "b", "c", "d"]
+    assert one.total.bytes == sum(file.figures.bytes for file in one.files) == 4 * 64 * 4096
+    assert all((shared / name).stat().st_size == 64 * 4096 for name in "abcd")
+    longest = max(file.figures.elapsed_s for file in one.files)
+    assert longest <= one.total.elapsed_s <= longest + one.clients.start_skew_ns / 1e9 + 1e-6
+    assert [client.rank for client in one.clients.each] == [0, 1, 2, 3] and 0.25 <= one.clients.fairness <= 1
+    # What is there is not overwritten, and no client makes its file before all may.
+    (shared / "c").unlink()
+    job = started(4, ours(*work, "-w", "write"))
+    told = job.communicate(timeout=180)[1]
+    assert job.returncode == 2 and "--destroy-data" in told and not (shared / "c").exists(), told
+    told = started(4, ours("vxbench", shared, "a", "b", "d", "-w", "read")).communicate(timeout=180)[1]
+    assert "3 files cannot be dealt out evenly to 4 clients" in told
+    told = started(2, ours("vxbench", shared, tmp_path / "jobs", "b", "-w", "read")).communicate(timeout=180)[1]
+    assert "is not in" in told
+
+
+def test_a_validation_is_of_as_many_clients_as_the_evaluation(started, tmp_path):
+    shared, result, out = tmp_path / "shared", tmp_path / "two.ioscape.json", tmp_path / "checked.ioscape.json"
+    shared.mkdir()
+    job = started(2, ours("evaluate", shared, "--budget", "40s", "--max-unique-bytes", "4M", "-o", result))
+    told = job.communicate(timeout=400)[1]
+    assert job.returncode == 0, told
+    evaluation = ioscape.load(result).evaluation
+    assert evaluation.regions[0].curves.client_num or evaluation.shortened
+    job = started(2, ours("validate", result, shared, "--workloads", "3", "--rounds", "2", "--budget", "2m", "-o", out))
+    told = job.communicate(timeout=400)[1]
+    assert job.returncode == 0, told
+    assert ioscape.load(out).validation.workloads == 3
+    told = started(3, ours("validate", result, shared)).communicate(timeout=180)[1]
+    assert "of 2 clients together" in told, told
+    with pytest.raises(ioscape.Misuse, match="of 2 clients together"):
+        ioscape._command.document(["validate", result, shared], {"workloads": 3})
+
+
+def test_what_is_for_one_client_is_refused_once(started, tmp_path):
+    told = started(4, ours("campaign", tmp_path)).communicate(timeout=120)[1]
+    assert told.count("campaign is not for several clients: run, evaluate, validate, vxbench are") == 1, told
+    told = started(2, ours("run", tmp_path, "--verify")).communicate(timeout=120)[1]
+    assert "--verify is not for several clients" in told, told
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_what_does_not_belong_together_is_refused(started, tmp_path):

@@ -89,6 +89,12 @@ pub struct VxbenchArgs {
     /// Measure in DIR whether concurrent writers to one file wait for one another, buffered and direct
     #[arg(long, value_name = "DIR", conflicts_with_all = ["files", "workload"])]
     pub diagnose: Option<PathBuf>,
+    /// Have N clients work together, asked on standard output and answering on standard input; for `python -m ioscape.mpi`
+    #[arg(long, value_name = "N", hide = true, requires = "shared", conflicts_with = "diagnose", value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    pub clients: Option<u32>,
+    /// The directory that the clients share: the files are in it
+    #[arg(long, value_name = "DIR", hide = true, requires = "clients")]
+    pub shared: Option<PathBuf>,
     /// Where the result goes; -o is the open type here.
     #[command(flatten)]
     pub out: ResultArgs,

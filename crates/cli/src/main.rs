@@ -56,7 +56,10 @@ fn carry_out(command: Command, typed: &GivenOptions) -> u8 {
         Command::Ab(args) => command::ab::main(&args),
         Command::Validate(args) => command::validate::main(&args, typed),
         Command::Characterize(args) => command::characterize::main(&args),
-        Command::Vxbench(args) => command::vxbench::main(&args),
+        Command::Vxbench(args) => match args.clients {
+            Some(clients) => command::vxbench::clients::main(&args, clients),
+            None => command::vxbench::main(&args),
+        },
         Command::Campaign(args) => command::campaign::main(&args, typed),
         Command::Os(args) => command::os::main(&args),
         Command::Trace(args) => command::trace::main(&args),

@@ -2,9 +2,10 @@
 
 use crate::failure::Failure;
 use ioscape_schema::{Measurement, Workload};
-use ioscape_study::clients::{Together, Window, rule};
+use ioscape_study::clients::{ClientTask, Together, Window, WorkTogether, rule};
 use serde_json::{Value, json};
 use std::io::{self, BufRead, Write};
+use std::path::Path;
 
 /// Why clients did not measure.
 #[derive(Debug, thiserror::Error)]
@@ -12,15 +13,25 @@ pub enum RelayError {
     /// One of them failed, or whoever leads them.
     #[error("{0}")]
     Failed(String),
+    /// All of them refused, and nothing was done.
+    #[error("{0}")]
+    Refused(String),
     /// The user interrupted.
     #[error("interrupted")]
     Interrupted,
+}
+
+impl RelayError {
+    fn none(error: &serde_json::Error) -> Self {
+        Self::Failed(format!("what the clients answered is no measurement: {error}"))
+    }
 }
 
 impl From<RelayError> for Failure {
     fn from(error: RelayError) -> Self {
         match error {
             RelayError::Failed(text) => Self::Failed(text),
+            RelayError::Refused(text) => Self::Misuse(text),
             RelayError::Interrupted => Self::Interrupted("interrupted".to_owned()),
         }
     }
@@ -31,9 +42,28 @@ impl From<RelayError> for Failure {
 pub struct Relay {
     /// How many there are.
     pub clients: u32,
+    /// Memory that each client's workers may use, file cache included, in bytes; absent: no limit.
+    pub memory: Option<u64>,
+    /// Seed of the first client's random choices; every other has one of its own.
+    pub seed: u64,
 }
 
 impl Relay {
+    /// Refuses what is for one machine alone: options by name with whether they are given, and a target that is no directory.
+    ///
+    /// # Errors
+    /// Misuse, with the sentence for the user.
+    pub fn refuse(target: &Path, alone: &[(&str, bool)]) -> Result<(), Failure> {
+        match alone.iter().find(|(_, given)| *given) {
+            Some((name, _)) => Err(Failure::Misuse(format!("{name} is not for several clients"))),
+            None if !target.is_dir() => Err(Failure::Misuse(format!(
+                "{} is no directory: clients share one, each with a scratch file of its own",
+                target.display()
+            ))),
+            None => Ok(()),
+        }
+    }
+
     /// Has the first `clients` of them measure a workload, each on a set of its own, until their sum is known or `cap_s` is over.
     ///
     /// # Errors
@@ -47,12 +77,33 @@ impl Relay {
     ) -> Result<Measurement, RelayError> {
         let mut together = Together::new(workload.clone(), rule(min_s, cap_s));
         loop {
-            let seconds = together.next_s();
-            say(&json!({"ask": {"workload": workload, "seconds": seconds, "clients": clients}}))?;
-            if let Some(measurement) = together.add(answer()?) {
+            let task = json!({"workload": workload, "seconds": together.next_s()});
+            let answer = self.ask(&vec![task; clients as usize])?;
+            let window = serde_json::from_value(answer);
+            let window: Window = window.map_err(|error| RelayError::none(&error))?;
+            if let Some(measurement) = together.add(window) {
                 return Ok(measurement);
             }
         }
+    }
+
+    /// Gives each of the first clients its task, which they begin together, and waits for what they did.
+    ///
+    /// # Errors
+    /// As of [`Self::measure`].
+    fn ask(self, tasks: &[Value]) -> Result<Value, RelayError> {
+        say(&json!({"ask": {"tasks": tasks, "memory": self.memory, "seed": self.seed}}))?;
+        answer()
+    }
+
+    /// As of [`Self::ask`], of work that they do together.
+    ///
+    /// # Errors
+    /// As of [`Self::measure`].
+    pub fn work(self, tasks: &[ClientTask]) -> Result<WorkTogether, RelayError> {
+        let tasks: Vec<Value> = tasks.iter().map(|task| json!({"vxbench": task})).collect();
+        let answer = self.ask(&tasks)?;
+        serde_json::from_value(answer).map_err(|error| RelayError::none(&error))
     }
 }
 
@@ -65,21 +116,21 @@ pub fn say(line: &Value) -> Result<(), RelayError> {
     writeln!(out, "{line}").and_then(|()| out.flush()).map_err(|_| RelayError::Interrupted)
 }
 
-fn answer() -> Result<Window, RelayError> {
+fn answer() -> Result<Value, RelayError> {
     let mut line = String::new();
     match io::stdin().lock().read_line(&mut line) {
         Ok(0) | Err(_) => return Err(RelayError::Interrupted),
         Ok(_) => {}
     }
-    let none = |error: serde_json::Error| {
-        RelayError::Failed(format!("what the clients answered is no measurement: {error}"))
-    };
-    let value: Value = serde_json::from_str(&line).map_err(none)?;
+    let value: Value = serde_json::from_str(&line).map_err(|error| RelayError::none(&error))?;
+    if let Some(why) = value["refused"].as_str() {
+        return Err(RelayError::Refused(why.to_owned()));
+    }
     if let Some(why) = value["failed"].as_str() {
         return Err(RelayError::Failed(why.to_owned()));
     }
     if value["interrupted"].as_bool() == Some(true) {
         return Err(RelayError::Interrupted);
     }
-    serde_json::from_value(value).map_err(none)
+    Ok(value)
 }

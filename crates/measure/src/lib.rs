@@ -5,6 +5,7 @@ mod conductor;
 mod engine;
 pub mod replay;
 pub mod session;
+pub mod together;
 mod verify;
 pub mod vxbench;
 mod worker;

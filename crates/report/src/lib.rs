@@ -7,6 +7,7 @@
 mod accuracy;
 mod application;
 mod campaign;
+mod clients;
 mod csv;
 mod curve;
 mod document;

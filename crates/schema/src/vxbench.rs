@@ -1,6 +1,6 @@
 //! The work of `vxbench`: exact-work I/O on named files, as a white paper of VERITAS (1996, pp. 5-7) describes it, and its results.
 
-use crate::{ResponseTime, VerifyReport, Warning};
+use crate::{Clients, ResponseTime, VerifyReport, Warning};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -167,7 +167,7 @@ pub struct VxJob {
     /// `--huge-buffers`: every buffer is in huge pages, where the kernel gives them, whatever its size and the caching.
     pub huge_buffers: bool,
     /// Every block that is written carries its place, the number of its write and a checksum, which reads check.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub verify: bool,
 }
 
@@ -309,6 +309,9 @@ pub struct VxRun {
     /// What verifying the data found, where it was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verify: Option<VerifyReport>,
+    /// The clients that did it together, where there were several; one run tells no intervals of theirs, so none straggles.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clients: Option<Clients>,
     /// Warnings.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<Warning>,

@@ -2303,8 +2303,6 @@ class VxJob:
     trunc: bool
     # `-P`, `-p` or `-t`.
     users: Literal['processes_of_threads', 'processes', 'threads']
-    # Every block that is written carries its place, the number of its write and a checksum, which reads check.
-    verify: bool
     # `-w`.
     workload: Literal['read', 'write', 'rand_read', 'rand_write', 'rand_mixed', 'mmap_read', 'mmap_write']
     # Discovered direct I/O: requests larger than this bypass the file cache (the paper, p. 19: 256 KB).
@@ -2322,6 +2320,8 @@ class VxJob:
     reservation: Optional[int] = None
     # `-i truncup`: the file gets at least this size before random I/O; 0: the size that the requests need.
     truncup: Optional[int] = None
+    # Every block that is written carries its place, the number of its write and a checksum, which reads check.
+    verify: Optional[bool] = None
 
 
 @dataclass(kw_only=True)
@@ -2333,6 +2333,9 @@ class VxRun:
     job: VxJob
     # All of them together.
     total: VxFigures
+    # The clients that did it together, where there were several; one run tells no intervals of theirs, so none
+    # straggles.
+    clients: Optional[Clients] = None
     # What verifying the data found, where it was asked for.
     verify: Optional[VerifyReport] = None
     # Warnings.

@@ -1,16 +1,20 @@
 //! `ioscape client`: measures what another process asks for, together with other clients: `python -m ioscape.mpi` leads them.
 //!
 //! Lines of JSON on standard input: `{"workload", "seconds"}` asks, `{"begin_unix_ns"}` agrees on the beginning. On standard output:
-//! `{"client"}` once, `{"ready"}` when the workload has warmed up, then `{"measurement", "rates", "began_unix_ns"}`, or `{"failed"}`.
+//! `{"client"}` once, `{"ready"}` when the workload has warmed up, then `{"measurement", "rates", "began_unix_ns"}` (of vxbench `{"run",
+//! "began_unix_ns"}`), or `{"refused"}`, or `{"failed"}`.
 
+use super::vxbench;
 use crate::failure::Failure;
 use crate::machine::{Machine, RunLength};
 use crate::output;
 use crate::relay::say;
 use ioscape_arguments::ClientArgs;
 use ioscape_machine::interrupt;
-use ioscape_measure::session::Together;
+use ioscape_measure::together::Together;
+use ioscape_measure::vxbench::Watch;
 use ioscape_schema::Workload;
+use ioscape_study::clients::ClientTask;
 use serde_json::{Value, json};
 use std::io::BufRead;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -38,11 +42,21 @@ pub fn main(args: &ClientArgs) -> Result<(), Failure> {
     let agreement = Arc::new(Agreement::default());
     let asked = listen(&agreement, &flag);
     while let Ok(asked) = asked.recv() {
-        let answer = measure(&mut machine, &asked, args.seed, &agreement);
-        if let Err(failure) = &answer {
-            say(&json!({"failed": failure.to_string()}))?;
+        agreement.ready.store(false, Ordering::Relaxed);
+        agreement.begins.store(0, Ordering::Relaxed);
+        let answer = match asked.get("vxbench") {
+            Some(work) => do_work(work, &agreement, &flag),
+            None => measure(&mut machine, &asked, args.seed, &agreement),
+        };
+        match answer {
+            Ok(done) => say(&done)?,
+            // Others refuse the same; whether to go on without it is for whoever asked.
+            Err(Failure::Misuse(why)) => say(&json!({"refused": why}))?,
+            Err(failure) => {
+                say(&json!({"failed": failure.to_string()}))?;
+                return Err(failure);
+            }
         }
-        say(&answer?)?;
     }
     Ok(())
 }
@@ -105,12 +119,24 @@ fn measure(
     let workload: Result<Workload, _> = serde_json::from_value(asked["workload"].clone());
     let workload = workload.map_err(|e| Failure::Misuse(format!("this is no workload: {e}")))?;
     let seconds = asked["seconds"].as_f64().unwrap_or(1.0);
-    agreement.ready.store(false, Ordering::Relaxed);
-    agreement.begins.store(0, Ordering::Relaxed);
     machine.run_together(Arc::clone(agreement) as Arc<dyn Together>);
     let length = RunLength { min_s: seconds, cap_s: seconds, verify: false };
     let measurement = machine.measure(&workload, length, seed, None)?;
     let rates = agreement.rates.lock().unwrap_or_else(PoisonError::into_inner).clone();
     Ok(json!({"measurement": measurement, "rates": rates,
         "began_unix_ns": agreement.began.load(Ordering::Relaxed)}))
+}
+
+fn do_work(
+    work: &Value,
+    agreement: &Arc<Agreement>,
+    flag: &Arc<AtomicBool>,
+) -> Result<Value, Failure> {
+    let work = serde_json::from_value(work.clone());
+    let work: ClientTask =
+        work.map_err(|e| Failure::Misuse(format!("this is no work for vxbench: {e}")))?;
+    let together = Some(Arc::clone(agreement) as Arc<dyn Together>);
+    let watch = Watch { interrupt: Arc::clone(flag), on_progress: None, together };
+    let run = vxbench::run(&work.job, &work.files, work.destroy_data, &watch, None)?;
+    Ok(json!({"run": run, "began_unix_ns": agreement.began.load(Ordering::Relaxed)}))
 }

@@ -25,7 +25,8 @@ const POINT_S: f64 = 2.0;
 /// Misuse before anything is touched; failures with everything measured saved and named.
 pub fn main(args: &EvaluateArgs, clients: u32) -> Result<(), Failure> {
     let begun = Instant::now();
-    refuse(args)?;
+    let alone = [("--resume", args.resume.is_some()), ("--destroy-data", args.destroy_data)];
+    Relay::refuse(&args.target, &alone)?;
     let outputs = names(args).open()?;
     let mut look = machine::look(&args.target, args.destroy_data)?;
     look.capacity_bytes /= u64::from(clients);
@@ -40,6 +41,7 @@ pub fn main(args: &EvaluateArgs, clients: u32) -> Result<(), Failure> {
     let mut settings = settings_of(args, &look, &limits);
     let mut document = output::document(args.seed);
     Machine::open(&args.target, false, None, interrupt::flag())?.start(&mut document)?;
+    document.environment.memory_limit_bytes = args.memory;
     settings.budget_s *= if clients > 1 { EXPLORING } else { 1.0 };
     let options = EvaluationOptions::of_settings(&settings, args.seed);
     options.validate().map_err(|e| Failure::Misuse(e.to_string()))?;
@@ -52,7 +54,7 @@ pub fn main(args: &EvaluateArgs, clients: u32) -> Result<(), Failure> {
     let frame = EvaluationFrame { target: resolved(&args.target), settings, writers, caps };
     let keeper = Keeper::new(Work::Evaluation, outputs, &args.out, &document)?;
     let progress = Progress::of_evaluation(args.budget);
-    let relay = Relay { clients };
+    let relay = Relay { clients, memory: args.memory, seed: args.seed };
     let mut probe = Clients { relay, frame: &frame, document: &document, keeper, progress };
     let (mut evaluation, mut finished) = match ioscape_scaling::explore(&options, &mut probe) {
         Ok(evaluation) => (frame.around(evaluation), Ok(())),
@@ -66,19 +68,6 @@ pub fn main(args: &EvaluateArgs, clients: u32) -> Result<(), Failure> {
     let keeper = probe.keeper;
     document.outcome = Some(evaluation.into());
     keeper.end(document, finished.map_err(Failure::from))
-}
-
-/// Refuses what one machine alone can do.
-fn refuse(args: &EvaluateArgs) -> Result<(), Failure> {
-    let alone = [("--resume", args.resume.is_some()), ("--destroy-data", args.destroy_data)];
-    match alone.iter().find(|(_, given)| *given) {
-        Some((name, _)) => Err(Failure::Misuse(format!("{name} is not for several clients"))),
-        None if !args.target.is_dir() => Err(Failure::Misuse(format!(
-            "{} is no directory: clients share one, each with a scratch file of its own",
-            args.target.display()
-        ))),
-        None => Ok(()),
-    }
 }
 
 /// The clients as a probe.

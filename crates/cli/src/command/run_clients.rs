@@ -11,7 +11,6 @@ use ioscape_machine::interrupt;
 use ioscape_machine::output::Outputs;
 use ioscape_schema::{Document, Measurement};
 use ioscape_workload::jobs::Job;
-use std::path::Path;
 
 /// Runs the jobs, each by so many clients.
 ///
@@ -19,7 +18,13 @@ use std::path::Path;
 /// Misuse before anything is touched; failures with all finished jobs saved.
 pub fn main(args: &RunArgs, clients: u32) -> Result<(), Failure> {
     let (target, job_file, jobs) = asked(args)?;
-    refuse(args, &target)?;
+    let alone = [
+        ("--rows", args.rows.is_some()),
+        ("--fio-iolog", args.fio_iolog.is_some()),
+        ("--verify", args.verify),
+        ("--destroy-data", args.destroy_data),
+    ];
+    Relay::refuse(&target, &alone)?;
     let look = machine::look(&target, false)?;
     let most = jobs.iter().map(|job| job.workload.unique_bytes).max().unwrap_or(0);
     if most > look.capacity_bytes / u64::from(clients) {
@@ -34,27 +39,10 @@ pub fn main(args: &RunArgs, clients: u32) -> Result<(), Failure> {
     let mut document = output::document(args.seed);
     Machine::open(&target, false, None, interrupt::flag())?.start(&mut document)?;
     let mut measurements = Vec::new();
-    let relay = Relay { clients };
+    document.environment.memory_limit_bytes = args.memory;
+    let relay = Relay { clients, memory: args.memory, seed: args.seed };
     let finished = run_all(relay, &jobs, args, &mut outputs, &document, &mut measurements);
     conclude(finished, measurements, document, args, &mut outputs)
-}
-
-/// Refuses what one machine alone can do.
-fn refuse(args: &RunArgs, target: &Path) -> Result<(), Failure> {
-    let alone = [
-        ("--rows", args.rows.is_some()),
-        ("--fio-iolog", args.fio_iolog.is_some()),
-        ("--verify", args.verify),
-        ("--destroy-data", args.destroy_data),
-    ];
-    match alone.iter().find(|(_, given)| *given) {
-        Some((name, _)) => Err(Failure::Misuse(format!("{name} is not for several clients"))),
-        None if !target.is_dir() => Err(Failure::Misuse(format!(
-            "{} is no directory: clients share one, each with a scratch file of its own",
-            target.display()
-        ))),
-        None => Ok(()),
-    }
 }
 
 /// Runs the jobs in order; the measurements hold what is finished when one fails.

@@ -4,10 +4,10 @@ use crate::failure::Failure;
 use crate::machine::{Machine, RunLength};
 use crate::output;
 use crate::outputs;
+use crate::relay::Relay;
 use crate::save::{self, Keeper};
 use ioscape_arguments::ValidateArgs;
 use ioscape_machine::environment::identity;
-use ioscape_machine::error::Error as MeasureError;
 use ioscape_machine::interrupt;
 use ioscape_machine::terminal::Progress;
 use ioscape_scaling::System;
@@ -15,7 +15,11 @@ use ioscape_scaling::model::{
     ModelKind, Validated, bounds_of, orthogonal_sample, random_workloads, single_point_workload,
     validate_with_rivals,
 };
-use ioscape_schema::{Document, Evaluation, Outcome, ValidationLog, ValidationRun};
+use ioscape_schema::{
+    Document, Evaluation, Measurement, Outcome, ValidationLog, ValidationRun, Warning, WarningKind,
+    Workload,
+};
+use ioscape_study::clients::check_number;
 use ioscape_study::resume::{self, GivenOptions};
 use ioscape_study::validation::{
     EarlierValidation, NotContinued, Schedule, ValidationProgress, ValidationSample, changed,
@@ -33,6 +37,12 @@ const BUDGET_S: f64 = 1200.0;
 pub fn main(args: &ValidateArgs, typed: &GivenOptions) -> Result<(), Failure> {
     let system = System::of(&args.result, output::read_result(&args.result)?, ModelKind::Default);
     let system = system.map_err(Failure::misuse)?;
+    let clients = args.clients.unwrap_or(1);
+    check_number(&system.evaluation, clients).map_err(Failure::Misuse)?;
+    if args.clients.is_some() {
+        let alone = [("--resume", args.resume.is_some()), ("--destroy-data", args.destroy_data)];
+        Relay::refuse(&args.target, &alone)?;
+    }
     let names = outputs::names_of(&args.out)
         .reads("the result", [&args.result])
         .reads("--resume", &args.resume);
@@ -55,23 +65,61 @@ pub fn main(args: &ValidateArgs, typed: &GivenOptions) -> Result<(), Failure> {
         Some(earlier) => earlier.restored(schedule).map_err(|why| not_continued(args, &why))?,
     };
     let memory = log.memory_limit_bytes;
-    let mut machine = Machine::open(&args.target, args.destroy_data, memory, interrupt::flag())?;
+    let own = memory.filter(|_| args.clients.is_none());
+    let mut machine = Machine::open(&args.target, args.destroy_data, own, interrupt::flag())?;
     let (target, capacity) = (args.target.display().to_string(), machine.look().capacity_bytes);
+    let capacity = capacity / u64::from(clients);
     run.schedule().check_room(&target, capacity).map_err(Failure::Misuse)?;
     machine.start(&mut document)?;
     document.environment.identity = identity;
-    // What a growing file still has to write would slow the first round of every larger set.
-    machine.layout(run.schedule().largest_set())?;
+    let mut measured = match args.clients {
+        Some(clients) => {
+            document.environment.memory_limit_bytes = memory;
+            Measured::Clients(Relay { clients, memory, seed: document.seed })
+        }
+        None => {
+            // What a growing file still has to write would slow the first round of every larger set.
+            machine.layout(run.schedule().largest_set())?;
+            Measured::Here(Box::new(machine))
+        }
+    };
     let there = &system.document.environment;
     changed(there, &document.environment).into_iter().for_each(|doubt| document.warn(doubt));
     let mut keeper = Keeper::new(save::Work::Validation, outputs, &args.out, &document)?;
     output::tell(&run.describe(&log));
     let mut work = Work { log: &log, document: &mut document, keeper: &mut keeper };
-    let finished = work.measure(&mut run, &mut machine);
+    let finished = work.measure(&mut run, &mut measured);
     // The models are judged on whatever was measured: that costs nothing compared with the measurements.
     conclude(&run, &system.evaluation, &mut document)?;
-    drop(machine);
-    keeper.conclude(document, finished)
+    drop(measured);
+    if let Err(failure) = &finished {
+        let message = format!("the validation is partial: {failure}");
+        document.warn(Warning::new(WarningKind::Interrupted, message));
+    }
+    keeper.end(document, finished)
+}
+
+/// Who measures: this machine, or several clients together.
+enum Measured {
+    Here(Box<Machine>),
+    Clients(Relay),
+}
+
+impl Measured {
+    fn measure(
+        &mut self,
+        workload: &Workload,
+        effort: RunLength,
+        seed: u64,
+        progress: &Progress,
+    ) -> Result<Measurement, Failure> {
+        match self {
+            Self::Here(machine) => Ok(machine.measure(workload, effort, seed, Some(progress))?),
+            Self::Clients(relay) => {
+                Ok(relay.measure(workload, effort.min_s, effort.cap_s, relay.clients)?)
+            }
+        }
+    }
 }
 
 /// What follows from what is asked for.
@@ -132,8 +180,8 @@ impl Work<'_> {
     fn measure(
         &mut self,
         run: &mut ValidationProgress,
-        machine: &mut Machine,
-    ) -> Result<(), MeasureError> {
+        measured: &mut Measured,
+    ) -> Result<(), Failure> {
         let (started, budget_s) = (Instant::now(), self.log.budget_s);
         let spent_s = || self.log.spent_s + started.elapsed().as_secs_f64();
         let progress = Progress::of_evaluation(budget_s);
@@ -150,11 +198,11 @@ impl Work<'_> {
             progress.advance(spent_s(), left_s.max(0.0), next.step.purpose.word());
             let effort = RunLength { min_s: next.min_s, cap_s: next.cap_s, verify: false };
             let (workload, seed) = (&next.step.workload, self.document.seed);
-            match machine.measure(workload, effort, seed, Some(&progress)) {
+            match measured.measure(workload, effort, seed, &progress) {
                 Ok(measurement) => run.record(measurement),
                 // A workload that the evaluation never asked for may be too much for a small memory limit.
-                Err(error) if error.is_misuse() => run.refuse(error.to_string()),
-                Err(error) => break Err(error),
+                Err(Failure::Misuse(why)) => run.refuse(why),
+                Err(failure) => break Err(failure),
             }
             self.keeper.save(self.document, run.unjudged(self.log, spent_s()));
         };

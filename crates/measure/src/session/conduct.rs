@@ -6,6 +6,7 @@ use super::warm_up::WarmUp;
 use super::witness::Unsettled;
 use crate::conductor::failure;
 use crate::conductor::watched::{READY, Watched};
+use crate::together;
 use crate::worker::meter::processor_ns;
 use crate::worker::report::{Cost, REPORT_WORDS, Report};
 use crate::worker::rows::{self, ROW_WORDS};
@@ -222,8 +223,8 @@ impl Run<'_> {
             Err(error) => Err(error),
         };
         let (stop, rates) = stop?;
-        if let Some(together) = &self.options.together {
-            together.slices(&rates);
+        if let Some(others) = &self.options.together {
+            others.slices(&rates);
         }
         let stopped_s = self.stopped.as_secs_f64();
         let elapsed_s = began.elapsed().as_secs_f64();
@@ -306,10 +307,10 @@ impl Run<'_> {
 
     /// Warms up until the time that all agree on is near, and gives it; `None` where nobody else takes part.
     fn agreed(&mut self) -> Result<Option<SystemTime>, Error> {
-        let Some(together) = self.options.together.clone() else { return Ok(None) };
+        let Some(others) = self.options.together.clone() else { return Ok(None) };
         loop {
-            let agreed = together.begins();
-            match agreed.map(|at| at.duration_since(SystemTime::now()).unwrap_or_default()) {
+            let agreed = others.begins();
+            match agreed.map(together::left) {
                 Some(left) if left < self.slice + NEAR => {
                     std::thread::sleep(left.saturating_sub(NEAR));
                     return Ok(agreed);
@@ -322,12 +323,11 @@ impl Run<'_> {
     /// Begins to measure: at once, or at the time agreed.
     fn begin(&self, agreed: Option<SystemTime>) {
         if let Some(at) = agreed {
-            // An error is a time that has passed: whoever comes late begins at once, and tells when.
-            std::thread::sleep(at.duration_since(SystemTime::now()).unwrap_or_default());
+            together::wait_until(at);
         }
         self.shared.set_phase(phase::MEASURE);
-        if let Some(together) = &self.options.together {
-            together.began(SystemTime::now());
+        if let Some(others) = &self.options.together {
+            others.began(SystemTime::now());
         }
     }
 

@@ -10,5 +10,5 @@ mod verify;
 mod warm_up;
 mod witness;
 
-pub use options::{Phase, Progress, RunOptions, SessionOptions, Together};
+pub use options::{Phase, Progress, RunOptions, SessionOptions};
 pub use state::Session;

@@ -1,10 +1,10 @@
 //! How a session and each of its runs go: memory limit, lengths, confidence, and who is told.
 
+use crate::together::Together;
 use ioscape_schema::StopRule;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::SystemTime;
 
 /// What holds for all runs of a session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -41,18 +41,6 @@ pub struct Progress {
     pub bytes_done: u64,
     /// Bytes to move; 0 where the end is not known in bytes.
     pub bytes_total: u64,
-}
-
-/// Other machines that run the same workload at the same time.
-pub trait Together: Send + Sync {
-    /// Asked now and then once the warm-up could end: when the measured part begins, or `None` while that is not agreed yet.
-    fn begins(&self) -> Option<SystemTime>;
-
-    /// Told when the measured part began.
-    fn began(&self, at: SystemTime);
-
-    /// Told the bytes per second of each slice of the measured part.
-    fn slices(&self, rates: &[f64]);
 }
 
 /// How long a run may take, how sure it should be, and who is told.

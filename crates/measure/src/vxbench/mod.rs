@@ -13,6 +13,7 @@ mod worker;
 pub use files::{Extent, Files, Look, look, place};
 
 use crate::conductor::watched::{READY, Watched};
+use crate::together::{Together, wait_until};
 use crate::worker::report::{REPORT_WORDS, Report};
 use crate::worker::rows::{self, ROW_WORDS};
 use files::Opened;
@@ -30,7 +31,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 use verified::Verified;
 use worker::{Plan, STREAM_WORDS};
 
@@ -43,13 +44,18 @@ const TELL: Duration = Duration::from_millis(200);
 /// Share of a file found in the cache after direct I/O, from which on that I/O was not direct.
 const NOT_DIRECT: f64 = 0.5;
 
-/// Who may stop a run, and who is told how far it is.
+/// How often others are asked whether they are ready.
+const ASK: Duration = Duration::from_millis(5);
+
+/// Who may stop a run, who runs the same at the same time, and who is told how far it is.
 #[derive(Clone, Default)]
 pub struct Watch {
     /// Set to stop soon: the run ends with [`Error::Interrupted`].
     pub interrupt: Arc<AtomicBool>,
     /// Called a few times a second with the bytes moved so far.
     pub on_progress: Option<Arc<dyn Fn(u64) + Send + Sync>>,
+    /// Other machines that do their part of the work at the same time.
+    pub together: Option<Arc<dyn Together>>,
 }
 
 impl Watch {
@@ -133,7 +139,7 @@ where
         warnings.extend(not_direct(one, before, cached(one)));
     }
     if verified.is_some() {
-        watched(&run, watch, 1, |_| worker::read_all_back(&run))?;
+        watched(&run, watch, 1, None, |_| worker::read_all_back(&run))?;
     }
     let mut honesty = Honesty::new(job, &mut warnings);
     for one in &files.opened {
@@ -202,9 +208,9 @@ where
     }
     let groups = groups(job, opened.len() as u32);
     let body = |number: u32| worker::carry_out(plan, groups[number as usize].clone(), requests);
-    watched(plan, watch, groups.len() as u32, body)?;
+    watched(plan, watch, groups.len() as u32, watch.together.as_deref(), body)?;
     if job.workload.writes() {
-        watched(plan, watch, 1, |_| worker::write_back(plan))?;
+        watched(plan, watch, 1, None, |_| worker::write_back(plan))?;
     }
     (0..shared.streams())
         .map(|index| {
@@ -225,11 +231,12 @@ where
         .collect()
 }
 
-/// Has `number` workers do `body`, and waits until they are done.
+/// Has `number` workers do `body`, beginning when `others` do, and waits until they are done.
 fn watched(
     plan: &Plan<'_>,
     watch: &Watch,
     number: u32,
+    others: Option<&dyn Together>,
     body: impl Fn(u32) -> i32,
 ) -> Result<(), Error> {
     let threads = plan.job.nthreads.max(1) as usize;
@@ -237,13 +244,24 @@ fn watched(
     let crew =
         Crew::fork(number, body).map_err(|e| Error::io("fork workers for", path_of(0), e))?;
     let (shared, interrupt) = (plan.shared, &*watch.interrupt);
-    await_streams(Watched { crew, shared, interrupt, grace: GRACE, path_of: &path_of }, watch)
+    let watched = Watched { crew, shared, interrupt, grace: GRACE, path_of: &path_of };
+    await_streams(watched, watch, others)
 }
 
 /// Lets all streams go when they are ready, and waits until they are done.
-fn await_streams(mut watched: Watched<'_>, watch: &Watch) -> Result<(), Error> {
+fn await_streams(
+    mut watched: Watched<'_>,
+    watch: &Watch,
+    others: Option<&dyn Together>,
+) -> Result<(), Error> {
     watched.await_all(Shared::all_ready, READY)?;
+    if let Some(others) = others {
+        wait_until(agreed(&mut watched, others)?);
+    }
     watched.shared.set_phase(phase::MEASURE);
+    if let Some(others) = others {
+        others.began(SystemTime::now());
+    }
     while !watched.crew.wait(TELL, || watch.is_interrupted()) {
         watched.look_after()?;
         if let Some(told) = &watch.on_progress {
@@ -252,6 +270,17 @@ fn await_streams(mut watched: Watched<'_>, watch: &Watch) -> Result<(), Error> {
         }
     }
     watched.look_after()
+}
+
+/// When all begin, once that is agreed.
+fn agreed(watched: &mut Watched<'_>, others: &dyn Together) -> Result<SystemTime, Error> {
+    loop {
+        match others.begins() {
+            Some(at) => return Ok(at),
+            None => std::thread::sleep(ASK),
+        }
+        watched.look_after()?;
+    }
 }
 
 /// The doubt that direct I/O went through the file cache after all, if it left its pages there.

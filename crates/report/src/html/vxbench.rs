@@ -2,7 +2,7 @@
 
 use super::tables::table;
 use crate::text::{esc, fine_seconds};
-use crate::verify;
+use crate::{clients, verify};
 use ioscape_schema::units::{Bytes, Nanos, Rate};
 use ioscape_schema::{VxFigures, VxRun, Vxbench};
 
@@ -21,6 +21,7 @@ pub fn vxbench(result: &Vxbench) -> String {
             },
             users(run)
         );
+        out += &clients::html(run.clients.as_ref(), "");
         out += &verify::html(run.verify.as_ref(), "");
     }
     if !result.single_writer.is_empty() {

@@ -3,7 +3,7 @@
 use super::render::{PlacedWarning, Render, Section};
 use crate::terminal::{Style, tables};
 use crate::text::{mix, run_name};
-use crate::{csv, html, verify};
+use crate::{clients, csv, html, verify};
 use ioscape_schema::Measurement;
 
 /// Which of several runs one is.
@@ -27,18 +27,19 @@ impl Render for Vec<Measurement> {
         if self.is_empty() {
             return String::new();
         }
-        let told = self
-            .iter()
-            .zip(1..)
-            .map(|(run, n)| verify::text(run.verify.as_ref(), &which(self, run, n), style));
+        let told = self.iter().zip(1..).map(|(run, n)| {
+            let name = which(self, run, n);
+            clients::text(run.clients.as_ref(), &name, style)
+                + &verify::text(run.verify.as_ref(), &name, style)
+        });
         format!("\n{}{}", tables::runs(self, style), told.collect::<String>())
     }
 
     fn sections(&self) -> Vec<Section> {
-        let told = self
-            .iter()
-            .zip(1..)
-            .map(|(run, n)| verify::html(run.verify.as_ref(), &which(self, run, n)));
+        let told = self.iter().zip(1..).map(|(run, n)| {
+            let name = which(self, run, n);
+            clients::html(run.clients.as_ref(), &name) + &verify::html(run.verify.as_ref(), &name)
+        });
         vec![Section::new("runs", "Runs", html::sections::runs(self) + &told.collect::<String>())]
     }
 

@@ -2,7 +2,7 @@
 
 use super::ink::Style;
 use crate::text::fine_seconds;
-use crate::verify;
+use crate::{clients, verify};
 use ioscape_schema::units::Nanos;
 use ioscape_schema::{ResponseTime, VxFigures, VxRun, VxShow, Vxbench};
 
@@ -14,6 +14,7 @@ pub fn text(vxbench: &Vxbench, style: &Style) -> String {
     let mut out = String::new();
     for run in &vxbench.runs {
         out += &lines(run, vxbench.show, style);
+        out += &clients::text(run.clients.as_ref(), "", style);
         out += &verify::text(run.verify.as_ref(), "", style);
     }
     if !vxbench.single_writer.is_empty() {

@@ -1,33 +1,63 @@
-"""`mpiexec -n N python -m ioscape.mpi run|evaluate DIRECTORY`: many clients of shared storage, measured together.
+"""Many clients of shared storage, measured together.
 
-Every rank is a client with a set of its own in DIRECTORY; all measure each point at the same time. Further options are those of `ioscape run`
-and `ioscape evaluate`; --memory limits each client.
+mpiexec -n N python -m ioscape.mpi run DIRECTORY [WORKLOAD | JOB.toml]
+mpiexec -n N python -m ioscape.mpi evaluate DIRECTORY
+mpiexec -n N python -m ioscape.mpi validate RESULT DIRECTORY
+mpiexec -n N python -m ioscape.mpi vxbench DIRECTORY FILE... -w WORKLOAD
+
+Every rank is a client; all measure each point at the same time, each on a set of its own in DIRECTORY, or on its share of the FILEs in it.
+Further options are those of the command of `ioscape`, behind DIRECTORY; --memory limits each client.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
-from typing import Any, Optional, Sequence
+from typing import Any, NoReturn, Optional, Sequence
 
 from ..errors import Failed, IoscapeError, Misuse
 from .follow import follow
 from .lead import Lead
 from .together import meet
 
+COMMANDS = ("run", "evaluate", "validate", "vxbench")
+
 
 def _tell(text: str) -> None:
     print(f"ioscape: {text}", file=sys.stderr, flush=True)
 
 
+class _Parser(argparse.ArgumentParser):
+    """All ranks find the same mistake, and one tells it."""
+
+    def error(self, message: str) -> NoReturn:
+        raise Misuse(message)
+
+
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m ioscape.mpi", description=__doc__, allow_abbrev=False,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("command", choices=["run", "evaluate"])
-    parser.add_argument("directory", metavar="DIRECTORY", help="the shared storage, under the same path on every client")
-    parser.add_argument("--memory", metavar="SIZE", help="run each client's workers in a control group with this much memory")
-    parser.add_argument("--seed", type=int, default=1, metavar="N", help="seed of all random choices (default: 1)")
+    parser = _Parser(prog="python -m ioscape.mpi", description=__doc__, allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(dest="command", required=True, metavar="|".join(COMMANDS), parser_class=_Parser)
+    for command in COMMANDS:
+        one = commands.add_parser(command, allow_abbrev=False)
+        if command == "validate":
+            one.add_argument("result", metavar="RESULT", help="the evaluation of as many clients")
+        one.add_argument("directory", metavar="DIRECTORY", help="the shared storage, under the same path on every client")
     return parser
+
+
+def _parsed(words: Sequence[str]) -> tuple[argparse.Namespace, list[str]]:
+    """What was asked for, and the options for the program. Raises `Misuse`."""
+    command = next((word for word in words if not word.startswith("-")), None)
+    if command is not None and command not in COMMANDS:
+        raise Misuse(f"{command} is not for several clients: {', '.join(COMMANDS)} are")
+    return _parser().parse_known_args(words)
+
+
+def _line(asked: argparse.Namespace, others: list[str]) -> list[str]:
+    """The words of the program that decides."""
+    if asked.command == "vxbench":
+        return ["vxbench", *others, "--shared", asked.directory]
+    return [asked.command, *([asked.result] if asked.command == "validate" else []), asked.directory, *others]
 
 
 def _world() -> Any:
@@ -42,17 +72,21 @@ def _world() -> Any:
 
 def main(words: Optional[Sequence[str]] = None) -> int:
     """Runs the command line on this rank; the exit code is that of the program on rank 0."""
-    asked, others = _parser().parse_known_args(words)
     comm = None
     try:
+        mistake = None
+        try:
+            asked, others = _parsed(sys.argv[1:] if words is None else words)
+        except Misuse as error:
+            mistake = error
         comm = _world()
+        if mistake is not None:
+            raise mistake
         hosts = meet(comm, asked.directory)
         if comm.rank > 0:
             follow(comm, hosts[0]["host"])
             return 0
-        line = [asked.command, asked.directory, *others, "--seed", str(asked.seed)]
-        client = [asked.directory, *(["--memory", asked.memory] if asked.memory else [])]
-        return Lead(comm, hosts, line, client, asked.seed).go()
+        return Lead(comm, hosts, _line(asked, others), asked.directory).go()
     except Misuse as error:
         # All ranks find the same: one says so.
         if comm is None or comm.rank == 0:

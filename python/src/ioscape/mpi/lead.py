@@ -29,10 +29,10 @@ def lead_s(ranks: int) -> float:
 
 
 class Lead:
-    """The leader of one run or evaluation."""
+    """The leader of one command."""
 
-    def __init__(self, comm: Any, hosts: list[dict[str, Any]], words: list[str], client_words: list[str], seed: int) -> None:
-        self._comm, self._hosts, self._client_words, self._seed = comm, hosts, client_words, seed
+    def __init__(self, comm: Any, hosts: list[dict[str, Any]], words: list[str], directory: str) -> None:
+        self._comm, self._hosts, self._directory = comm, hosts, directory
         self._post = Post(comm, list(range(1, comm.size)))
         self._own = Client()
         self._program = Child([binary(), *words, "--clients", str(comm.size)])
@@ -44,6 +44,7 @@ class Lead:
         self._begun_s: Optional[float] = None
         self._agreeing_s = 0.0
         self._found: dict[int, dict[str, Any]] = {}
+        self._refused: dict[int, str] = {}
         self._signal = 0
 
     def go(self) -> int:
@@ -136,14 +137,15 @@ class Lead:
     def _ask(self, asked: dict[str, Any]) -> None:
         if not self._started:
             self._started = True
+            memory = ["--memory", str(asked["memory"])] if asked["memory"] else []
             for rank in range(self._comm.size):
-                self._tell(rank, {"start": [*self._client_words, "--seed", str(self._seed + rank)]})
+                self._tell(rank, {"start": [self._directory, *memory, "--seed", str(asked["seed"] + rank)]})
         if time.monotonic() - self._compared_s > CLOCKS_S:
             self._compare_clocks()
-        self._wanted, self._ready, self._found = set(range(asked["clients"])), set(), {}
+        self._wanted, self._ready, self._found, self._refused = set(range(len(asked["tasks"]))), set(), {}, {}
         self._begun_s = None
-        for rank in self._wanted:
-            self._tell(rank, {"workload": asked["workload"], "seconds": asked["seconds"]})
+        for rank, task in enumerate(asked["tasks"]):
+            self._tell(rank, task)
 
     def _compare_clocks(self) -> None:
         for rank in range(1, self._comm.size):
@@ -155,14 +157,26 @@ class Lead:
     def _event(self, rank: int, event: dict[str, Any]) -> None:
         if "failed" in event:
             self._lost(rank, f"failed: {event['failed']}")
+        if "refused" in event:
+            self._refused[rank] = event["refused"]
         if "ready" in event:
             self._ready.add(rank)
             if self._ready >= self._wanted and self._begun_s is None:
                 self._begin()
-        if "measurement" in event:
+        if "began_unix_ns" in event:
             self._found[rank] = event
             if set(self._found) >= self._wanted:
                 self._answer()
+        if self._refused and self._ready | set(self._found) | set(self._refused) >= self._wanted:
+            self._not_done()
+
+    def _not_done(self) -> None:
+        """What all refuse alike is for the program to judge; where some would do it, they would wait for the others for ever."""
+        rank, why = min(self._refused.items())
+        if set(self._refused) < self._wanted:
+            self._lost(rank, f"refused: {why}")
+        self._wanted, self._refused = set(), {}
+        self._program.say({"refused": why})
 
     def _begin(self) -> None:
         self._agreeing_s = lead_s(self._comm.size)
@@ -172,7 +186,7 @@ class Lead:
             self._tell(rank, {"begin_unix_ns": begins_ns + self._offsets[rank].offset_ns})
 
     def _answer(self) -> None:
-        runs = [{"rank": rank, "host": self._hosts[rank]["host"], "measurement": event["measurement"], "rates": event["rates"],
+        runs = [{**event, "rank": rank, "host": self._hosts[rank]["host"],
                  "began_unix_ns": event["began_unix_ns"] - self._offsets[rank].offset_ns} for rank, event in sorted(self._found.items())]
         error = max(self._offsets[rank].error_ns for rank in self._wanted)
         self._wanted, self._found = set(), {}

@@ -52,7 +52,7 @@ fn trial(place: &Path, interrupt: &Arc<AtomicBool>) -> Result<Option<Pace>, Fail
     let folder = ScratchFolder::new_in(place);
     let Ok(folder) = folder else { return Ok(None) };
     let path = folder.path().join("file");
-    let watch = Watch { interrupt: Arc::clone(interrupt), on_progress: None };
+    let watch = Watch { interrupt: Arc::clone(interrupt), ..Watch::default() };
     let begun = Instant::now();
     let rate = |workload| -> Result<f64, Failure> {
         let job = trial_job(workload);

@@ -14,7 +14,11 @@ use std::sync::Arc;
 pub fn watch(interrupt: &Arc<std::sync::atomic::AtomicBool>, progress: &Progress) -> Watch {
     let bar = progress.clone();
     let told = move |bytes: u64| bar.doing(&format!("{} moved", Bytes(bytes as f64)));
-    Watch { interrupt: Arc::clone(interrupt), on_progress: Some(Arc::new(told)) }
+    Watch {
+        interrupt: Arc::clone(interrupt),
+        on_progress: Some(Arc::new(told)),
+        ..Watch::default()
+    }
 }
 
 /// Runs `job` with a user on each of `paths`; records the environment in `document`, if there is one.
@@ -42,14 +46,7 @@ pub fn run_keeping(
     watch: &Watch,
     (document, rows_most): (Option<&mut Document>, usize),
 ) -> Result<KeptRun, Failure> {
-    let plans = paths.iter().map(|path| plan_for(job, path)).collect::<Result<Vec<_>, _>>()?;
-    let extent = |plan: &VxPlan| Extent {
-        range_bytes: plan.range_bytes,
-        grow_to: plan.grow_to,
-        end_bytes: plan.end_bytes,
-    };
-    let named: Vec<_> = paths.iter().cloned().zip(plans.iter().map(extent)).collect();
-    let files = Files::open(&named, job, destroy_data)?;
+    let (plans, files) = open(job, paths, destroy_data)?;
     let clock = Clock::new();
     if let Some(document) = document {
         if let Some(file_system) = files.file_system() {
@@ -59,6 +56,26 @@ pub fn run_keeping(
     }
     let requests = |user: u32, thread| plans[user as usize].requests(job, user, thread);
     Ok(vxbench::run_keeping(files, job, &clock, watch, (requests, rows_most))?)
+}
+
+/// Opens the files of a job, with what it does to each; those that are made are removed unless they are kept.
+///
+/// # Errors
+/// Misuse: what speaks against the job is found before anything is written.
+pub fn open(
+    job: &VxJob,
+    paths: &[PathBuf],
+    destroy_data: bool,
+) -> Result<(Vec<VxPlan>, Files), Failure> {
+    let plans = paths.iter().map(|path| plan_for(job, path)).collect::<Result<Vec<_>, _>>()?;
+    let extent = |plan: &VxPlan| Extent {
+        range_bytes: plan.range_bytes,
+        grow_to: plan.grow_to,
+        end_bytes: plan.end_bytes,
+    };
+    let named: Vec<_> = paths.iter().cloned().zip(plans.iter().map(extent)).collect();
+    let files = Files::open(&named, job, destroy_data)?;
+    Ok((plans, files))
 }
 
 /// What the job does to the file at `path`.

@@ -1,5 +1,6 @@
 //! `ioscape vxbench`: a fixed amount of I/O on named files, with elapsed time, throughput and processor time.
 
+pub mod clients;
 mod diagnose;
 mod job;
 

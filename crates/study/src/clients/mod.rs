@@ -1,8 +1,13 @@
 //! Several clients as one: windows that they ran at the same time become a measurement of their sum.
 
+mod work;
+
+pub use work::{ClientTask, ClientWork, WorkTogether, dealt};
+
 use ioscape_schema::tally::{Interval, Looks, StopRule, interval, mean};
 use ioscape_schema::{
-    Client, Clients, Direction, Measurement, ResponseTime, Stop, Warning, WarningKind, Workload,
+    Client, Clients, Direction, Evaluation, Measurement, ResponseTime, Stop, Warning, WarningKind,
+    Workload,
 };
 use serde::Deserialize;
 
@@ -15,6 +20,29 @@ const LEAST_S: f64 = 0.5;
 const STRAGGLES: f64 = 0.8;
 /// Beginnings further apart than this are told, in nanoseconds.
 const SKEW_MAX_NS: u64 = 1_000_000;
+
+/// How many clients an evaluation was of.
+pub fn number_of(evaluation: &Evaluation) -> u32 {
+    let mut clients =
+        evaluation.unique_bytes_curve.iter().filter_map(|point| point.measurement.clients.as_ref());
+    clients.next().map_or(1, |clients| clients.each.len() as u32)
+}
+
+/// Refuses to validate with `asked` clients what was evaluated with another number of them.
+///
+/// # Errors
+/// The sentence for the user.
+pub fn check_number(evaluation: &Evaluation, asked: u32) -> Result<(), String> {
+    match number_of(evaluation) {
+        found if found == asked => Ok(()),
+        1 => Err(format!(
+            "the evaluation is of one client, and its predictions do not hold for {asked}: evaluate with {asked} clients first"
+        )),
+        found => Err(format!(
+            "the evaluation is of {found} clients together, and predicts the sum of so many: mpiexec -n {found} python -m ioscape.mpi validate ..."
+        )),
+    }
+}
 
 /// What one client did in one window.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -149,24 +177,16 @@ impl Together {
         ranks.sort_unstable();
         ranks.dedup();
         let mut each: Vec<Client> = ranks.into_iter().map(|rank| self.client(rank)).collect();
-        let rates: Vec<f64> = each.iter().map(|client| client.throughput_bytes_per_s).collect();
-        let median = median(&rates);
+        let median = median(&rates(&each));
         for client in &mut each {
             client.straggles = client.throughput_ci95[1] < STRAGGLES * median;
         }
-        let (sum, squares) = (rates.iter().sum::<f64>(), rates.iter().map(|r| r * r).sum::<f64>());
-        let mean = sum / rates.len().max(1) as f64;
-        let over_mean = |rate: f64| if mean > 0.0 { rate / mean } else { 0.0 };
-        let least = rates.iter().copied().fold(f64::INFINITY, f64::min);
-        let most = rates.iter().copied().fold(0.0, f64::max);
         Clients {
-            fairness: if squares > 0.0 { sum * sum / (rates.len() as f64 * squares) } else { 1.0 },
-            spread: [over_mean(least), over_mean(most)],
             start_skew_ns: self.windows.iter().map(skew_ns).max().unwrap_or(0),
             clock_error_ns: self.windows.iter().map(|w| w.clock_error_ns).max().unwrap_or(0),
             coordination_s: self.windows.iter().map(|window| window.coordination_s).sum(),
             windows: self.windows.len() as u32,
-            each,
+            ..evenness(each)
         }
     }
 
@@ -205,11 +225,7 @@ impl Together {
             };
             warnings.push(Warning::new(WarningKind::NotConfident, message));
         }
-        if clients.start_skew_ns > SKEW_MAX_NS {
-            let message =
-                format!("the clients began {:.1} ms apart", clients.start_skew_ns as f64 / 1e6);
-            warnings.push(Warning::new(WarningKind::NotSteady, message));
-        }
+        warnings.extend(skewed(clients));
         for client in clients.each.iter().filter(|client| client.straggles) {
             let message = format!(
                 "client {} on {} straggles: {:.0} % of the mean client's throughput",
@@ -221,25 +237,64 @@ impl Together {
             warnings.push(Warning::new(WarningKind::NotSteady, message));
         }
         for run in self.runs() {
-            for warning in &run.measurement.warnings {
-                let of_window = matches!(warning.kind, WarningKind::NotConfident);
-                let known = warnings.iter().any(|one| one.kind == warning.kind);
-                if !of_window && !known {
-                    let message =
-                        format!("client {} on {}: {}", run.rank, run.host, warning.message);
-                    warnings.push(Warning::new(warning.kind, message));
-                }
-            }
+            let own = run.measurement.warnings.iter();
+            let own = own.filter(|one| !matches!(one.kind, WarningKind::NotConfident));
+            own_doubts(&mut warnings, run.rank, &run.host, own);
         }
         warnings
     }
 }
 
 fn skew_ns(window: &Window) -> u64 {
-    let began = || window.runs.iter().map(|run| run.began_unix_ns);
-    match (began().min(), began().max()) {
+    apart_ns(window.runs.iter().map(|run| run.began_unix_ns))
+}
+
+/// From the first to the last of these times.
+fn apart_ns(times: impl Iterator<Item = i64> + Clone) -> u64 {
+    match (times.clone().min(), times.max()) {
         (Some(first), Some(last)) => last.abs_diff(first),
         _ => 0,
+    }
+}
+
+/// The doubt that the clients did not begin together.
+fn skewed(clients: &Clients) -> Option<Warning> {
+    let message = format!("the clients began {:.1} ms apart", clients.start_skew_ns as f64 / 1e6);
+    (clients.start_skew_ns > SKEW_MAX_NS).then(|| Warning::new(WarningKind::NotSteady, message))
+}
+
+/// Adds the doubts of one client, with who has them, as far as there is none of the kind.
+fn own_doubts<'a>(
+    warnings: &mut Vec<Warning>,
+    rank: u32,
+    host: &str,
+    own: impl Iterator<Item = &'a Warning>,
+) {
+    for warning in own {
+        if warnings.iter().all(|one| one.kind != warning.kind) {
+            let message = format!("client {rank} on {host}: {}", warning.message);
+            warnings.push(Warning::new(warning.kind, message));
+        }
+    }
+}
+
+fn rates(each: &[Client]) -> Vec<f64> {
+    each.iter().map(|client| client.throughput_bytes_per_s).collect()
+}
+
+/// The clients with Jain's index and their spread.
+fn evenness(each: Vec<Client>) -> Clients {
+    let rates = rates(&each);
+    let (sum, squares) = (rates.iter().sum::<f64>(), rates.iter().map(|r| r * r).sum::<f64>());
+    let mean = sum / rates.len().max(1) as f64;
+    let over_mean = |rate: f64| if mean > 0.0 { rate / mean } else { 0.0 };
+    let least = rates.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = rates.iter().copied().fold(0.0, f64::max);
+    Clients {
+        fairness: if squares > 0.0 { sum * sum / (rates.len() as f64 * squares) } else { 1.0 },
+        spread: [over_mean(least), over_mean(most)],
+        each,
+        ..Clients::default()
     }
 }
 

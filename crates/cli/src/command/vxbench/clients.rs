@@ -1,0 +1,41 @@
+//! `ioscape vxbench --clients`: the files dealt out to several clients, who begin together.
+
+use super::job::open;
+use crate::failure::Failure;
+use crate::output;
+use crate::outputs;
+use crate::relay::Relay;
+use ioscape_arguments::VxbenchArgs;
+use ioscape_machine::environment;
+use ioscape_schema::Vxbench;
+use ioscape_study::clients::dealt;
+use ioscape_workload::vxbench::parse;
+use std::path::{Path, PathBuf};
+
+/// Runs the command for so many clients.
+///
+/// # Errors
+/// Misuse before anything is written; a client that failed.
+pub fn main(args: &VxbenchArgs, clients: u32) -> Result<(), Failure> {
+    let shared = args.shared.as_deref().unwrap_or(Path::new("."));
+    Relay::refuse(shared, &[("--verify", args.verify), ("--rows", args.rows.is_some())])?;
+    let job = parse(&args.words()).map_err(|error| Failure::Misuse(error.to_string()))?;
+    let tasks = dealt(&job, shared, &args.files, clients, args.destroy_data);
+    let tasks = tasks.map_err(Failure::Misuse)?;
+    let files: Vec<PathBuf> = tasks.iter().flat_map(|task| &task.files).cloned().collect();
+    let mut outputs = outputs::names_of(&args.out).reads("the file", &files).open()?;
+    let mut document = output::document(job.rand_seed);
+    // What speaks against any client's part is found before one of them begins.
+    let (_, opened) = open(&job, &files, args.destroy_data)?;
+    if let Some(file_system) = opened.file_system() {
+        document.environment = environment::capture_on(file_system);
+    }
+    drop(opened);
+    let relay = Relay { clients, memory: None, seed: job.rand_seed };
+    let done = relay.work(&tasks)?;
+    let run = done.run(&job);
+    document.warnings.extend(run.warnings.iter().cloned());
+    let vxbench = Vxbench { show: args.show(), runs: vec![run], ..Vxbench::default() };
+    document.outcome = Some(vxbench.into());
+    outputs::finish(&mut outputs, &document, args.out.json)
+}

@@ -1,0 +1,86 @@
+//! How evenly the clients of a run were served, for every format: a sentence, and who had what.
+
+use crate::html::tables::table as html_table;
+use crate::terminal::Style;
+use crate::terminal::tables::{Column, table};
+use crate::text::esc;
+use ioscape_schema::units::{Nanos, Rate};
+use ioscape_schema::{Client, Clients};
+
+/// Heads of the table of clients.
+const HEAD: [&str; 4] = ["Client", "Host", "Throughput", "Mean response time"];
+
+fn cells(client: &Client) -> [String; 4] {
+    let name = format!("{}{}", client.rank, if client.straggles { " (straggles)" } else { "" });
+    let rate = Rate(client.throughput_bytes_per_s).to_string();
+    [name, client.host.clone(), rate, Nanos(client.response_time_mean_ns).to_string()]
+}
+
+fn sentence(clients: &Clients) -> String {
+    format!(
+        "{} together: fairness {:.2} (Jain), least {:.2} and greatest {:.2} of the mean client's throughput; began {} apart, by clocks that \
+         may be {} wrong.",
+        clients.each.len(),
+        clients.fairness,
+        clients.spread[0],
+        clients.spread[1],
+        Nanos(clients.start_skew_ns as f64),
+        Nanos(clients.clock_error_ns as f64),
+    )
+}
+
+/// As text, under `name` where there are several runs; empty where one machine measured.
+pub fn text(clients: Option<&Clients>, name: &str, style: &Style) -> String {
+    let Some(clients) = clients else { return String::new() };
+    let sentence = format!("Clients{name}: {}", sentence(clients));
+    let rows: Vec<_> = clients.each.iter().map(cells).collect();
+    let column = |at: usize| {
+        let cells = rows.iter().map(|row| row[at].clone()).collect::<Vec<_>>().into_iter();
+        if at == 1 { Column::words(HEAD[at], cells) } else { Column::numbers(HEAD[at], cells) }
+    };
+    let columns: Vec<_> = (0..HEAD.len()).map(column).collect();
+    let shown = table(&columns.iter().collect::<Vec<_>>(), style);
+    format!("\n{}{shown}", style.paragraph("", "  ", &sentence))
+}
+
+/// On the page; empty where one machine measured.
+pub fn html(clients: Option<&Clients>, name: &str) -> String {
+    let Some(clients) = clients else { return String::new() };
+    let rows = clients.each.iter().map(|one| cells(one).to_vec());
+    format!(
+        "<h3>Clients{}</h3><p>{}</p>{}",
+        esc(name),
+        esc(&sentence(clients)),
+        html_table("", &HEAD, rows)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_straggles_is_marked_in_both_formats_and_names_do_nothing() {
+        let client = |rank, straggles| Client {
+            rank,
+            host: "<b>\u{1b}".into(),
+            throughput_bytes_per_s: 1e8,
+            straggles,
+            ..Client::default()
+        };
+        let each = vec![client(0, false), client(1, true)];
+        let clients = Clients {
+            each,
+            fairness: 0.9,
+            spread: [0.5, 1.5],
+            start_skew_ns: 2_000_000,
+            ..Clients::default()
+        };
+        let text = text(Some(&clients), " of run 2", &Style::default());
+        assert!(text.contains("Clients of run 2: 2 together: fairness 0.90"), "{text}");
+        assert!(text.contains("1 (straggles)") && !text.contains('\u{1b}'), "{text}");
+        let page = html(Some(&clients), "");
+        assert!(page.contains("1 (straggles)") && !page.contains("<b>"), "{page}");
+        assert_eq!(html(None, ""), "");
+    }
+}
