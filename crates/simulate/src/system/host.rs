@@ -284,8 +284,8 @@ impl<'a> Host<'a> {
             if self.log.is_none() {
                 now = self.lower(now, first, length, true, Access::Buffered);
             }
-            for block in first..first + length {
-                self.cache.lock(block, now);
+            if self.policy.lock {
+                (first..first + length).for_each(|block| self.cache.lock(block, now));
             }
         }
         now
@@ -328,6 +328,7 @@ impl<'a> Host<'a> {
         if count == 0 {
             return now_ns;
         }
+        let is_through = write && access == Access::Synchronous;
         match &mut self.lower {
             Lower::Disk(disk, sectors) => {
                 let block = u64::from(first) * *sectors;
@@ -335,19 +336,16 @@ impl<'a> Host<'a> {
                 // The disk takes one command at a time.
                 let at = now_ns.max(disk.last_completed_ns());
                 let need = disk.begin(at, Command { block, count, write, synchronous: true });
-                disk.finish(need.at_ns, need).completed_ns
+                let done = disk.finish(need.at_ns, need).completed_ns;
+                // As Linux does where it does not trust FUA: the volatile cache is flushed behind the write.
+                if is_through && disk.is_volatile() { disk.flush(done) } else { done }
             }
             Lower::Flash(ssd, sectors) => {
                 let block = u64::from(first) * *sectors;
                 let count = u64::from(count) * *sectors;
                 let command = Command { block, count, write, synchronous: true };
                 let done = ssd.serve(now_ns, command).completed_ns;
-                // Whoever asks for a write to be on storage has the buffer of the drive flushed.
-                if write && access == Access::Synchronous {
-                    ssd.flush(done).completed_ns
-                } else {
-                    done
-                }
+                if is_through { ssd.flush(done).completed_ns } else { done }
             }
             Lower::Server(server, wire) => {
                 let (mut now, mut block, end) = (now_ns, first, first + count);

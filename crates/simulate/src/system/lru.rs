@@ -1,6 +1,6 @@
 //! Which blocks of a set are in memory, in the order of their last use, and which of them are dirty.
 
-use std::collections::BTreeSet;
+use super::dirty::Dirty;
 
 /// No block.
 const NONE: u32 = u32::MAX;
@@ -11,9 +11,9 @@ pub struct Lru {
     newer: Vec<u32>,
     older: Vec<u32>,
     present: Vec<bool>,
-    /// Until when a block that is being written may not be changed.
+    /// Until when a block that is being written may not be changed; empty where none is ever locked.
     locked_ns: Vec<u64>,
-    dirty: BTreeSet<u32>,
+    dirty: Dirty,
     newest: u32,
     oldest: u32,
     used: u32,
@@ -28,8 +28,8 @@ impl Lru {
             newer: vec![NONE; count],
             older: vec![NONE; count],
             present: vec![false; count],
-            locked_ns: vec![0; count],
-            dirty: BTreeSet::new(),
+            locked_ns: Vec::new(),
+            dirty: Dirty::new(blocks),
             newest: NONE,
             oldest: NONE,
             used: 0,
@@ -49,11 +49,12 @@ impl Lru {
 
     /// Until when a block may not be changed.
     pub fn locked_ns(&self, block: u32) -> u64 {
-        self.locked_ns[block as usize]
+        self.locked_ns.get(block as usize).copied().unwrap_or(0)
     }
 
     /// A block may not be changed before `until_ns`.
     pub fn lock(&mut self, block: u32, until_ns: u64) {
+        self.locked_ns.resize(self.present.len(), 0);
         self.locked_ns[block as usize] = until_ns;
     }
 
@@ -85,7 +86,7 @@ impl Lru {
                 let victim = self.oldest;
                 self.unlink(victim);
                 self.present[victim as usize] = false;
-                gone = Some((victim, self.dirty.remove(&victim)));
+                gone = Some((victim, self.dirty.remove(victim)));
             } else {
                 self.used += 1;
             }
@@ -112,9 +113,7 @@ impl Lru {
     /// `from` on and around; at least `count` blocks as long as there are.
     pub fn clean(&mut self, from: u32, count: usize, longest: u32) -> Vec<(u32, u32)> {
         let mut runs: Vec<(u32, u32)> = Vec::new();
-        let order: Vec<u32> =
-            self.dirty.range(from..).chain(self.dirty.range(..from)).copied().collect();
-        for (taken, block) in order.into_iter().enumerate() {
+        for (taken, block) in self.dirty.from(from).enumerate() {
             match runs.last_mut() {
                 Some((first, length)) if *first + *length == block && *length < longest => {
                     *length += 1
@@ -125,7 +124,7 @@ impl Lru {
         }
         for &(first, length) in &runs {
             for block in first..first + length {
-                self.dirty.remove(&block);
+                self.dirty.remove(block);
             }
         }
         runs
@@ -133,7 +132,7 @@ impl Lru {
 
     /// Forgets that blocks are dirty.
     pub fn wash(&mut self, block: u32) {
-        self.dirty.remove(&block);
+        self.dirty.remove(block);
     }
 }
 

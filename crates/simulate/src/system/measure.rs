@@ -7,8 +7,10 @@ use crate::seek::nanoseconds;
 use ioscape_schema::tally::{doubt_of_confidence, doubt_of_io_share, doubt_of_steadiness};
 use ioscape_schema::{Access, Measurement, Request, StopRule, Workload};
 
-/// Requests of a part of a run.
-const REQUESTS: [usize; 2] = [400, 1_000_000];
+/// Fewest requests of the measured part of a run.
+const REQUESTS_LEAST: usize = 400;
+/// Blocks after which a part of a run ends.
+const BLOCKS_MOST: u64 = 1_000_000;
 /// Half the confidence interval over the throughput that is aimed at, as on a real machine.
 const CONFIDENCE: f64 = 0.03;
 /// Seconds of virtual time that stand for a flush interval where nothing is flushed.
@@ -38,7 +40,6 @@ pub fn measure(
 fn course(system: &SystemParameters, workload: &Workload) -> Course {
     let interval = system.cache.flush_interval_s.filter(|_| workload.read_frac < 1.0);
     let interval_s = interval.unwrap_or(NO_FLUSH_S);
-    let [requests_least, requests_most] = REQUESTS;
     let warm_min_ns = nanoseconds(interval_s * 1e3);
     let cap_s = INTERVALS_MOST * interval_s;
     Course {
@@ -46,8 +47,8 @@ fn course(system: &SystemParameters, workload: &Workload) -> Course {
         warm_cap_ns: 4 * warm_min_ns,
         rule: StopRule { min_s: 2.0 * interval_s, cap_s, confidence: CONFIDENCE },
         period_ns: interval.map(|s| nanoseconds(s * 1e3)),
-        requests_least,
-        requests_most,
+        requests_least: REQUESTS_LEAST,
+        blocks_most: BLOCKS_MOST,
     }
 }
 

@@ -1,5 +1,6 @@
 //! Whole systems: processor, file cache, write policy, disk or server, run in virtual time.
 
+mod dirty;
 pub mod host;
 pub mod log;
 pub mod lru;

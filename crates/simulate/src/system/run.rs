@@ -17,8 +17,8 @@ pub struct Course {
     pub period_ns: Option<u64>,
     /// Fewest requests of the measured part.
     pub requests_least: usize,
-    /// Most requests of either part.
-    pub requests_most: usize,
+    /// Blocks after which either part ends: their number is what a simulation costs, and memory of today moves millions a second.
+    pub blocks_most: u64,
 }
 
 /// What a run yields.
@@ -66,10 +66,10 @@ impl<N: FnMut(usize) -> Request> Processes<'_, '_, N> {
     fn warm_up(&mut self, course: &Course) -> bool {
         let (mut slices, mut look_ns) = (Slices::new(0), course.warm_min_ns);
         let steady = |slices: &Slices, now| is_steady(&slices.rates(now), STEADY_TOLERANCE);
-        let mut count = 0;
+        let mut blocks = 0;
         loop {
             let (_, now) = self.first();
-            if now >= course.warm_cap_ns || count >= course.requests_most {
+            if now >= course.warm_cap_ns || blocks >= course.blocks_most {
                 return steady(&slices, now);
             }
             if now >= look_ns {
@@ -80,29 +80,35 @@ impl<N: FnMut(usize) -> Request> Processes<'_, '_, N> {
             }
             let io = self.step();
             slices.add(io.completed_ns, u64::from(io.request.len));
-            count += 1;
+            blocks += cost(&io);
         }
     }
 
     fn measure(&mut self, course: &Course) -> Tally {
         let (_, begun_ns) = self.first();
         let mut tally = RowTally::new(course.rule, begun_ns, self.think_ns, course.period_ns);
-        let mut count = 0;
+        let (mut count, mut blocks) = (0, 0);
         loop {
-            tally.add(&self.step());
-            count += 1;
+            let io = self.step();
+            tally.add(&io);
+            (count, blocks) = (count + 1, blocks + cost(&io));
             let (_, now) = self.first();
             if count >= course.requests_least
                 && let Some(stop) = tally.look(now)
             {
                 return tally.finish(now, stop);
             }
-            if count >= course.requests_most {
+            if count >= course.requests_least && blocks >= course.blocks_most {
                 let stop = tally.verdict(now);
                 return tally.finish(now, stop);
             }
         }
     }
+}
+
+/// Blocks that a request touches; one at least.
+fn cost(io: &Io) -> u64 {
+    u64::from(io.request.len).div_ceil(BLOCK).max(1)
 }
 
 /// Runs processes against a host. `next` gives the next request of a process; the process with the earliest time goes

@@ -23,7 +23,7 @@ pub(super) fn measured(
         rule: StopRule { min_s: 60.0, cap_s: 60.0, confidence: 0.03 },
         period_ns: None,
         requests_least: 300,
-        requests_most: 100_000,
+        blocks_most: 1_000_000,
     };
     let ran = run(&mut host, 1, next, 0, access, &course);
     ran.tally.measurement(&Workload::default(), 0.0).throughput_bytes_per_s
@@ -127,7 +127,7 @@ fn a_solid_state_drive_serves_processes_beside_one_another_and_flushes_what_is_s
             rule: StopRule { min_s: 0.1, cap_s: 0.1, confidence: 0.03 },
             period_ns: None,
             requests_least: 100,
-            requests_most: 100_000,
+            blocks_most: 1_000_000,
         };
         let ran = run(&mut host, processes, next, 0, access, &course);
         ran.tally.measurement(&Workload::default(), 0.0).throughput_bytes_per_s
@@ -138,6 +138,21 @@ fn a_solid_state_drive_serves_processes_beside_one_another_and_flushes_what_is_s
     assert!((direct / truth - 1.0).abs() < 0.01, "{direct} for {truth}");
     assert!(speed(8, false, Access::Direct) > 6.0 * direct);
     assert!(speed(1, true, Access::Synchronous) < 0.05 * speed(1, true, Access::Direct));
+}
+
+#[test]
+fn a_synchronous_rewrite_takes_a_rotation_however_large_the_volatile_cache_of_the_disk() {
+    let mut system = find("generic-nvme").unwrap();
+    system.drive = "generic-hdd".into();
+    let parameters = drives::find(&system.drive).unwrap();
+    let speed = |access| {
+        let same = |_| Request { op: Op::Write, offset: 1 << 20, len: 4096 };
+        measured(&system, 64 << 20, same, access)
+    };
+    let truth = 4096.0 / (parameters.rotation_ms / 1e3);
+    let found = speed(Access::Synchronous);
+    assert!((found / truth - 1.0).abs() < 0.002, "{found} for {truth}");
+    assert!(speed(Access::Direct) > 20.0 * truth, "without it the cache answers");
 }
 
 #[test]
