@@ -2,7 +2,7 @@
 
 use super::bytes::Span;
 use crate::columns;
-use ioscape_schema::{Io, Op};
+use ioscape_schema::{Io, IoFlags, IoType, Op};
 use parquet::basic::Type;
 use parquet::column::reader::ColumnReaderImpl;
 use parquet::data_type::{BoolType, DataType, Int32Type, Int64Type};
@@ -110,7 +110,7 @@ impl Column {
     /// Puts the values into their field of the rows; `false` when one is out of range.
     pub fn scatter(&self, column: usize, rows: &mut [Io]) -> bool {
         match (columns::ALL[column], self) {
-            // The widths that this project writes, without a check for each value.
+            // The widths that this project writes: what a value is for is not asked again for each.
             (columns::QUEUED, Self::Long(of)) => each(of, rows, |io, v| io.queued_ns = v as u64),
             (columns::ISSUED, Self::Long(of)) => each(of, rows, |io, v| io.issued_ns = v as u64),
             (columns::COMPLETED, Self::Long(of)) => {
@@ -121,8 +121,19 @@ impl Column {
             }
             (columns::LENGTH, Self::Word(of)) => each(of, rows, |io, v| io.request.len = v as u32),
             (columns::PROCESS, Self::Word(of)) => each(of, rows, |io, v| io.process = v as u32),
-            (columns::LENGTH, Self::Long(of)) => words(of, rows, |io, v| io.request.len = v),
-            (columns::PROCESS, Self::Long(of)) => words(of, rows, |io, v| io.process = v),
+            (columns::LENGTH, Self::Long(of)) => narrow(of, rows, |io, v| io.request.len = v),
+            (columns::PROCESS, Self::Long(of)) => narrow(of, rows, |io, v| io.process = v),
+            (columns::QUEUE_LENGTH, Self::Long(of)) => {
+                narrow(of, rows, |io, v| io.queue_length = v)
+            }
+            (columns::COMMAND, Self::Long(of)) => narrow(of, rows, |io, v| io.command = v),
+            (columns::FLAGS, Self::Long(of)) => {
+                narrow(of, rows, |io, v| io.flags = IoFlags::from_bits_retain(v))
+            }
+            (columns::DEVICE, Self::Word(of)) => narrow(of, rows, |io, v| io.device = v),
+            (columns::PARTITION, Self::Word(of)) => narrow(of, rows, |io, v| io.partition = v),
+            (columns::ERROR, Self::Word(of)) => narrow(of, rows, |io, v| io.error = v),
+            (columns::TYPE, Self::Word(of)) => types(of, rows),
             (columns::IS_WRITE, Self::Bool(of)) => each(of, rows, |io, v| {
                 io.request.op = if v { Op::Write } else { Op::Read };
             }),
@@ -143,14 +154,30 @@ where
     true
 }
 
-/// As [`each`], of values that must fit into 32 bits.
-fn words(of: &Values<Int64Type>, rows: &mut [Io], put: impl Fn(&mut Io, u32)) -> bool {
-    let mut beyond = 0;
-    rows.iter_mut().zip(&of.values).for_each(|(io, value)| {
-        beyond |= *value as u64 >> 32;
-        put(io, *value as u32);
-    });
-    beyond == 0
+/// As [`each`], of values that must fit into a smaller type.
+fn narrow<T: DataType, N: TryFrom<T::T>>(
+    of: &Values<T>,
+    rows: &mut [Io],
+    put: impl Fn(&mut Io, N),
+) -> bool
+where
+    T::T: Copy,
+{
+    let mut fit = true;
+    for (io, value) in rows.iter_mut().zip(&of.values) {
+        match N::try_from(*value) {
+            Ok(value) => put(io, value),
+            Err(_) => fit = false,
+        }
+    }
+    fit
+}
+
+fn types(of: &Values<Int32Type>, rows: &mut [Io]) -> bool {
+    rows.iter_mut().zip(&of.values).all(|(io, value)| {
+        let known = IoType::ALL.get(*value as u32 as usize);
+        known.map(|known| io.io_type = *known).is_some()
+    })
 }
 
 fn checked(values: impl Iterator<Item = u64>, column: usize, rows: &mut [Io]) -> bool {
