@@ -16,6 +16,7 @@ mod result;
 mod rows;
 mod simulate;
 mod trace;
+mod twin;
 mod typed;
 mod value;
 mod vxbench;
@@ -45,6 +46,7 @@ pub use result::ResultArgs;
 pub use rows::RowsArgs;
 pub use simulate::{CalibrateArgs, SimulateArgs};
 pub use trace::{ExportArgs, ImportArgs, RecordArgs, TraceArgs, TraceCommand};
+pub use twin::TwinArgs;
 pub use typed::parse;
 pub use vxbench::VxbenchArgs;
 pub use what_if::WhatIfArg;
@@ -95,6 +97,8 @@ pub enum Command {
     Simulate(Box<SimulateArgs>),
     /// Fit a simulated drive to a measured trace
     Calibrate(Box<CalibrateArgs>),
+    /// Fit a simulated drive to a real one, and judge it by workloads that it has not seen
+    Twin(TwinArgs),
     /// Turn result files into HTML pages, SVG pictures or CSV
     Report(ReportArgs),
     /// Find out what this machine allows, what is missing and what to do
@@ -125,6 +129,7 @@ impl Command {
         let places = match self {
             Self::Evaluate(args) => std::slice::from_ref(&args.target),
             Self::Validate(args) => std::slice::from_ref(&args.target),
+            Self::Twin(args) => std::slice::from_ref(&args.target),
             Self::Run(args) => return Some(args.target()),
             Self::Ab(args) => return Some(args.place()),
             Self::Client(args) => std::slice::from_ref(&args.directory),

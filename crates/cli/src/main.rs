@@ -65,6 +65,7 @@ fn carry_out(command: Command, typed: &GivenOptions) -> u8 {
         Command::Trace(args) => command::trace::main(&args),
         Command::Simulate(args) => command::simulate::main(&args),
         Command::Calibrate(args) => command::calibrate::main(&args),
+        Command::Twin(args) => command::twin::main(&args),
         Command::Report(args) => command::report::main(&args),
         Command::Doctor(args) => command::doctor::main(&args),
         Command::Client(args) => command::client::main(&args),

@@ -14,6 +14,8 @@ const NEVER_FLUSHED_S: f64 = 5.0;
 pub struct TargetFacts {
     /// How large a set the target holds.
     pub capacity_bytes: u64,
+    /// Size of the file system or device, in bytes; 0 where it cannot be asked.
+    pub total_bytes: u64,
     /// Memory of the machine, or of the group this process already runs in.
     pub memory_bytes: Option<u64>,
     /// Alignment that direct I/O needs.
@@ -28,6 +30,7 @@ impl TargetFacts {
         let within = enclosing_limit().unwrap_or(u64::MAX);
         Self {
             capacity_bytes: target.capacity_bytes(),
+            total_bytes: target.total_bytes(),
             memory_bytes: Some(memory().total.min(within)),
             direct_align: target.direct_align().map(u64::from),
             flush_interval_s: flush_interval_s(&environment::capture(target, None).vm_dirty),

@@ -16,8 +16,8 @@ pub const STATE_MARK: &str = "ioscape-state ";
 /// First words of a job file that was made from a trace; the name of the trace follows.
 pub const JOBS_MARK: &str = "# The workloads of five parameters nearest to ";
 
-/// First words of a drive that was fitted to a trace.
-pub const DRIVE_MARK: &str = "# Fitted by ioscape calibrate";
+/// First words of a drive that was fitted to measured times; the command follows.
+pub const DRIVE_MARK: &str = "# Fitted by ioscape ";
 
 /// First words of a manual page.
 pub const MANUAL_MARK: &str = ".\\\" Made by ioscape man";

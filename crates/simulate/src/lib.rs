@@ -36,6 +36,7 @@ pub mod ssd;
 pub mod stream;
 pub mod summary;
 pub mod system;
+pub mod twin;
 
 #[cfg(test)]
 mod testing;

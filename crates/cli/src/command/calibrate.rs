@@ -32,7 +32,7 @@ pub fn main(args: &CalibrateArgs) -> Result<(), Failure> {
     let failed = |e: ioscape_simulate::Error| Failure::Failed(e.to_string());
     let (mut fitted, summary) = verdict(&start, fitted, [&first, &second]).map_err(failed)?;
     fitted.sources.insert("calibration".to_owned(), summary.join("; "));
-    let text = format!("{DRIVE_MARK}.\n{}", fitted.text()?);
+    let text = format!("{DRIVE_MARK}calibrate.\n{}", fitted.text()?);
     for line in &summary {
         output::tell(line);
     }

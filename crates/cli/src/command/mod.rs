@@ -19,5 +19,6 @@ pub mod run_clients;
 pub mod simulate;
 pub mod single_writer;
 pub mod trace;
+pub mod twin;
 pub mod validate;
 pub mod vxbench;

@@ -28,6 +28,7 @@ mod trace_replay;
 mod trace_truth;
 mod trace_workload;
 mod traced_application;
+mod twin;
 mod units;
 mod verify;
 mod vxbench;

@@ -9,11 +9,13 @@ mod buffer;
 mod dies;
 mod filling;
 mod ftl;
+mod limit;
 mod map;
 mod precondition;
 mod run;
 
 pub use ftl::{Ftl, Programmed};
+pub use limit::Limit;
 pub use run::Ssd;
 
 use crate::Error;
@@ -68,8 +70,17 @@ pub struct Flash {
 pub struct Controller {
     /// Time of a command, in milliseconds.
     pub command_ms: f64,
+    /// Time of a command that writes, in milliseconds; absent: as of any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub write_command_ms: Option<f64>,
+    /// Time of a flush in milliseconds, beside what it programs; absent: that of a command.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flush_ms: Option<f64>,
     /// Bytes a second to and from the host.
     pub link_bytes_per_s: f64,
+    /// Bytes a second from the host; absent: as to it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub link_from_host_bytes_per_s: Option<f64>,
     /// Bytes of writes that are held, and reported complete, before they are programmed.
     pub write_buffer_bytes: u64,
     /// Whether the buffer keeps its contents without power, so that a flush has nothing to do.
@@ -109,6 +120,9 @@ pub struct Parameters {
     pub flash: Flash,
     /// Controller.
     pub controller: Controller,
+    /// Rate limits, all of which a request must pass.
+    #[serde(default, rename = "limit", skip_serializing_if = "Vec::is_empty")]
+    pub limits: Vec<Limit>,
     /// What it takes from the power supply.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub power: Option<Power>,
@@ -137,14 +151,18 @@ pub struct Model {
     pub buffer_pages: usize,
     /// Pages that a die programs at once.
     pub batch_pages: u32,
+    limits: Vec<limit::Bucket>,
     power_loss_protection: bool,
-    command_ns: u64,
+    /// Of a command that reads, and of one that writes.
+    command_ns: [u64; 2],
+    flush_ns: u64,
     read_ns: u64,
     suspend_ns: Option<u64>,
     program_ns: u64,
     erase_ns: u64,
     channel_page_ns: u64,
-    link_block_ns: u64,
+    /// Of a block of 512 bytes to the host, and from it, in 2^-10 ns.
+    link_block: [u64; 2],
 }
 
 impl Parameters {
@@ -157,6 +175,14 @@ impl Parameters {
             .map_err(|e| Error::parameter(name, e.to_string().trim().replace('\n', "; ")))
     }
 
+    /// These parameters as a file.
+    ///
+    /// # Errors
+    /// A number that a file cannot hold.
+    pub fn text(&self) -> Result<String, Error> {
+        toml::to_string(self).map_err(|e| Error::parameter(&self.name, e.to_string()))
+    }
+
     /// Whether a file describes a solid-state drive: it has a table `[flash]`.
     pub fn describes(text: &str) -> bool {
         text.lines().any(|line| line.trim() == "[flash]")
@@ -167,7 +193,8 @@ impl Parameters {
     /// # Errors
     /// Names the key with an impossible value.
     pub fn build(&self) -> Result<Model, Error> {
-        self.check().map_err(|why| Error::parameter(&self.name, why))?;
+        let wrong = |why| Error::parameter(&self.name, why);
+        self.check().map_err(wrong)?;
         let (flash, controller) = (self.flash, self.controller);
         let time = |bytes: u32, rate: f64| nanoseconds(f64::from(bytes) / rate * 1e3);
         Ok(Model {
@@ -181,13 +208,27 @@ impl Parameters {
             buffer_pages: (controller.write_buffer_bytes / u64::from(flash.page_bytes)) as usize,
             batch_pages: flash.batch_pages(),
             power_loss_protection: controller.power_loss_protection,
-            command_ns: nanoseconds(controller.command_ms),
+            limits: self
+                .limits
+                .iter()
+                .map(Limit::bucket)
+                .collect::<Result<_, _>>()
+                .map_err(wrong)?,
+            command_ns: [
+                nanoseconds(controller.command_ms),
+                nanoseconds(controller.write_command_ms.unwrap_or(controller.command_ms)),
+            ],
+            flush_ns: nanoseconds(controller.flush_ms.unwrap_or(controller.command_ms)),
             suspend_ns: flash.suspend_ms.map(nanoseconds),
             read_ns: nanoseconds(flash.read_ms),
             program_ns: nanoseconds(flash.program_ms),
             erase_ns: nanoseconds(flash.erase_ms),
             channel_page_ns: time(flash.page_bytes, flash.channel_bytes_per_s),
-            link_block_ns: time(SECTOR_BYTES, controller.link_bytes_per_s),
+            link_block: [
+                controller.link_bytes_per_s,
+                controller.link_from_host_bytes_per_s.unwrap_or(controller.link_bytes_per_s),
+            ]
+            .map(|rate| nanoseconds(f64::from(SECTOR_BYTES) / rate * 1e3 * 1024.0)),
         })
     }
 
@@ -212,6 +253,8 @@ impl Parameters {
             ("flash.erase_ms", flash.erase_ms),
             ("flash.suspend_ms", flash.suspend_ms.unwrap_or(0.0)),
             ("controller.command_ms", self.controller.command_ms),
+            ("controller.flush_ms", self.controller.flush_ms.unwrap_or(0.0)),
+            ("controller.write_command_ms", self.controller.write_command_ms.unwrap_or(0.0)),
         ] {
             if !(0.0..4000.0).contains(&ms) {
                 return Err(format!("{key}: {ms} ms is not between 0 and 4 s"));
@@ -220,6 +263,10 @@ impl Parameters {
         for (key, rate) in [
             ("flash.channel_bytes_per_s", flash.channel_bytes_per_s),
             ("controller.link_bytes_per_s", self.controller.link_bytes_per_s),
+            (
+                "controller.link_from_host_bytes_per_s",
+                self.controller.link_from_host_bytes_per_s.unwrap_or(1e9),
+            ),
         ] {
             if !(1e5..=1e13).contains(&rate) {
                 return Err(format!("{key}: {rate} bytes/s is not between 1e5 and 1e13"));

@@ -6,8 +6,9 @@
 
 use super::buffer::Buffer;
 use super::dies::{Channel, Event, Task};
+use super::limit::Bucket;
 use super::precondition::filling;
-use super::{Ftl, Model};
+use super::{Ftl, Model, SECTOR_BYTES};
 use crate::command::{Command, Done, Parts, Traffic};
 use std::ops::Range;
 
@@ -21,6 +22,7 @@ pub struct Ssd<'a> {
     to_host_ns: u64,
     to_drive_ns: u64,
     buffer: Buffer,
+    limits: Vec<Bucket>,
     /// Commands so far.
     commands: u64,
     traffic: Traffic,
@@ -37,6 +39,7 @@ impl<'a> Ssd<'a> {
             to_host_ns: 0,
             to_drive_ns: 0,
             buffer: Buffer::new(model.buffer_pages),
+            limits: model.limits.clone(),
             commands: 0,
             traffic: Traffic::default(),
         }
@@ -52,7 +55,12 @@ impl<'a> Ssd<'a> {
         let count = command.count.min(self.model.blocks.saturating_sub(command.block));
         let command = Command { count, ..command };
         self.commands += 1;
-        if command.write { self.write(now_ns, command) } else { self.read(now_ns, command) }
+        let bytes = count * u64::from(SECTOR_BYTES);
+        let goes_ns = self.limits.iter_mut().fold(now_ns, |now, limit| limit.admit(now, bytes));
+        let mut done =
+            if command.write { self.write(goes_ns, command) } else { self.read(goes_ns, command) };
+        done.parts.waited_ns += goes_ns - now_ns;
+        done
     }
 
     /// Numbers of the pages that a command touches.
@@ -71,7 +79,7 @@ impl<'a> Ssd<'a> {
 
     fn read(&mut self, now_ns: u64, command: Command) -> Done {
         let model = self.model;
-        let started = now_ns + model.command_ns;
+        let started = now_ns + model.command_ns[0];
         let (mut ready, mut waited_ns) = (started, 0);
         let mut cached = true;
         for page in self.pages(command) {
@@ -90,10 +98,10 @@ impl<'a> Ssd<'a> {
         }
         self.traffic.read_hits += u64::from(cached);
         let link = ready.max(self.to_host_ns);
-        self.to_host_ns = link + command.count * model.link_block_ns;
+        self.to_host_ns = link + ((command.count * model.link_block[0]) >> 10);
         let parts = Parts {
             waited_ns,
-            overhead_ns: model.command_ns,
+            overhead_ns: model.command_ns[0],
             bus_ns: self.to_host_ns - ready,
             transfer_ns: ready - started - waited_ns,
             cached,
@@ -103,13 +111,13 @@ impl<'a> Ssd<'a> {
     }
 
     fn write(&mut self, now_ns: u64, command: Command) -> Done {
-        let started = now_ns + self.model.command_ns;
+        let started = now_ns + self.model.command_ns[1];
         let (mut at, mut waited_ns) = (started.max(self.to_drive_ns), 0);
         let end = command.block + command.count;
         for page in self.pages(command) {
             let low = u64::from(page) * self.model.page_blocks;
             let blocks = end.min(low + self.model.page_blocks) - command.block.max(low);
-            at += blocks * self.model.link_block_ns;
+            at += (blocks * self.model.link_block[1]) >> 10;
             let room = self.make_room(at, page);
             waited_ns += room - at;
             at = room;
@@ -127,7 +135,7 @@ impl<'a> Ssd<'a> {
         self.traffic.written += command.count;
         let parts = Parts {
             waited_ns,
-            overhead_ns: self.model.command_ns,
+            overhead_ns: self.model.command_ns[1],
             bus_ns: at - started - waited_ns,
             cached: true,
             ..Parts::default()
@@ -215,7 +223,7 @@ impl<'a> Ssd<'a> {
     pub fn discard(&mut self, now_ns: u64, block: u64, count: u64) -> Done {
         let end = block.saturating_add(count).min(self.model.blocks);
         let pages = block.div_ceil(self.model.page_blocks)..end / self.model.page_blocks;
-        let started = now_ns + self.model.command_ns;
+        let started = now_ns + self.model.command_ns[1];
         if !pages.is_empty() {
             let pages = pages.start as u32..pages.end as u32;
             for channel in 0..self.channels.len() {
@@ -227,13 +235,14 @@ impl<'a> Ssd<'a> {
             }
             self.ftl.discard(pages);
         }
-        let parts = Parts { overhead_ns: self.model.command_ns, cached: true, ..Parts::default() };
+        let parts =
+            Parts { overhead_ns: self.model.command_ns[1], cached: true, ..Parts::default() };
         Done { completed_ns: started, parts }
     }
 
     /// Programs all that is in the buffer; done at once where the buffer keeps its contents without power.
     pub fn flush(&mut self, now_ns: u64) -> Done {
-        let started = now_ns + self.model.command_ns;
+        let started = now_ns + self.model.flush_ns;
         let mut done = started;
         if !self.model.power_loss_protection {
             for channel in 0..self.channels.len() {
@@ -243,7 +252,7 @@ impl<'a> Ssd<'a> {
         }
         let parts = Parts {
             waited_ns: done - started,
-            overhead_ns: self.model.command_ns,
+            overhead_ns: self.model.flush_ns,
             ..Parts::default()
         };
         Done { completed_ns: done, parts }

@@ -10,7 +10,7 @@ use ioscape_schema::{Access, Measurement, Request, StopRule, Workload};
 /// Fewest requests of the measured part of a run.
 const REQUESTS_LEAST: usize = 400;
 /// Blocks after which a part of a run ends.
-const BLOCKS_MOST: u64 = 1_000_000;
+const BLOCKS_MOST: u64 = 500_000;
 /// Half the confidence interval over the throughput that is aimed at, as on a real machine.
 const CONFIDENCE: f64 = 0.03;
 /// Seconds of virtual time that stand for a flush interval where nothing is flushed.

@@ -1,0 +1,39 @@
+//! Options of `twin`: what is measured, how long, and where the drive goes.
+
+use super::value::{bytes, seconds};
+use clap::Args;
+use std::path::PathBuf;
+
+/// `ioscape twin`.
+#[derive(Debug, Args)]
+pub struct TwinArgs {
+    /// A directory (a scratch file is made there and removed), or a file or block device with --destroy-data
+    pub target: PathBuf,
+    /// Write the drive to FILE (.toml) instead of standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Size of the set on which workloads are measured
+    #[arg(long, value_name = "SIZE", default_value = "1G", value_parser = bytes)]
+    pub unique_bytes: u64,
+    /// Random workloads on which the drive is judged, none of which it is fitted to
+    #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(0..=1000))]
+    pub workloads: u32,
+    /// Longest time of one workload
+    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = seconds)]
+    pub seconds: f64,
+    /// Size of the drive's write buffer, where it is known
+    #[arg(long, value_name = "SIZE", default_value = "16M", value_parser = bytes)]
+    pub write_buffer: u64,
+    /// Seed of all random choices
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// Overwrite the data of an existing file or block device
+    #[arg(long)]
+    pub destroy_data: bool,
+    /// Replace FILE even if it is no result of ioscape
+    #[arg(long)]
+    pub force: bool,
+    /// Print what was measured as a result file on standard output
+    #[arg(long, requires = "output")]
+    pub json: bool,
+}

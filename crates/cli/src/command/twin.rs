@@ -1,0 +1,93 @@
+//! `ioscape twin`: measures a target, fits a simulated drive to it, and judges that by workloads that it has not seen.
+
+use crate::failure::Failure;
+use crate::machine::{Machine, RunLength};
+use crate::output;
+use crate::outputs::{self, RESULT};
+use ioscape_arguments::TwinArgs;
+use ioscape_machine::error::Error as MeasureError;
+use ioscape_machine::interrupt;
+use ioscape_machine::terminal::Progress;
+use ioscape_scaling::Bounds;
+use ioscape_scaling::model::random_workloads;
+use ioscape_schema::text::DRIVE_MARK;
+use ioscape_schema::{Measurement, Request, Workload};
+use ioscape_simulate::twin::{self, Measure, Named};
+
+/// Runs the command.
+///
+/// # Errors
+/// Misuse before anything is touched; a target that cannot be measured, and output that cannot be written.
+pub fn main(args: &TwinArgs) -> Result<(), Failure> {
+    let names = outputs::names(args.force).reads("the target", [&args.target]);
+    let mut outputs = names.writes(RESULT, &args.output).open()?;
+    let mut document = output::document(args.seed);
+    let mut machine = Machine::open(&args.target, args.destroy_data, None, interrupt::flag())?;
+    let facts = machine.look();
+    let unique_bytes = args.unique_bytes.min(facts.capacity_bytes) >> 12 << 12;
+    machine.start(&mut document)?;
+    machine.layout(unique_bytes)?;
+    let probes = twin::probes(unique_bytes, true);
+    let (all, unseen) = (probes.len() + args.workloads as usize, unseen(args, unique_bytes));
+    let progress = Progress::of_jobs(0, all, "twin");
+    let mut drive = Real { machine: &mut machine, args, progress: &progress };
+    let mut measured = twin::all(&probes, &mut drive)?;
+    let judging = twin::all(&unseen, &mut drive)?;
+    progress.doing("fit");
+    let requests = requests(args.seed);
+    let failed = |e: ioscape_simulate::Error| Failure::Failed(e.to_string());
+    let fitted = twin::fit(&measured, &requests).map_err(failed)?;
+    let name = args.target.display().to_string();
+    let named = Named {
+        name: &name,
+        capacity_bytes: facts.total_bytes,
+        write_buffer_bytes: args.write_buffer,
+    };
+    let verdict = twin::verdict(fitted, &judging, &named, &requests).map_err(failed)?;
+    progress.done();
+    verdict.summary.iter().for_each(|line| output::tell(line));
+    let text = format!("{DRIVE_MARK}twin.\n{}", verdict.parameters.text()?);
+    match &args.output {
+        Some(_) => outputs.text(RESULT, &text)?,
+        None => output::print(&text)?,
+    }
+    measured.extend(judging);
+    document.outcome = Some(measured.into());
+    if args.json { output::show(&document, true) } else { Ok(()) }
+}
+
+/// Random workloads that the drive is not fitted to.
+fn unseen(args: &TwinArgs, unique_bytes: u64) -> Vec<Workload> {
+    let bounds = Bounds {
+        unique_bytes: [unique_bytes; 2],
+        size_mean: twin::UNSEEN_SIZES,
+        process_num: [1, twin::UNSEEN_DEPTH],
+    };
+    let random = random_workloads(&bounds, &twin::base(), args.workloads as usize, args.seed);
+    random.into_iter().map(|workload| twin::in_flight(workload, true)).collect()
+}
+
+/// The requests of a workload, the same that are measured.
+fn requests(seed: u64) -> impl Fn(&Workload) -> Box<dyn FnMut(usize) -> Request> {
+    move |workload| {
+        let mut streams = ioscape_workload::streams(workload, seed);
+        Box::new(move |process| streams[process].request())
+    }
+}
+
+/// The target as what a twin is made of.
+struct Real<'a> {
+    machine: &'a mut Machine,
+    args: &'a TwinArgs,
+    progress: &'a Progress,
+}
+
+impl Measure for Real<'_> {
+    type Error = MeasureError;
+
+    fn measure(&mut self, workload: &Workload) -> Result<Measurement, MeasureError> {
+        let cap_s = self.args.seconds;
+        let effort = RunLength { min_s: cap_s / 4.0, cap_s, verify: false };
+        self.machine.measure(workload, effort, self.args.seed, Some(self.progress))
+    }
+}

@@ -1,0 +1,50 @@
+//! `ioscape twin` on a directory: what it writes can be simulated, and it leaves nothing behind.
+
+use crate::common::{path, read, run, scratch_of, skipped};
+use std::fs;
+
+#[test]
+fn a_twin_of_a_directory_is_a_drive_that_is_simulated_and_evaluated() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let place = |name: &str| path(&folder.path().join(name)).to_owned();
+    let (drive, system, trace) = (place("mine.toml"), place("system.toml"), place("trace.csv"));
+    let short = ["--unique-bytes", "16M", "--workloads", "2", "--seconds", "20ms"];
+    let made = run(&[&["twin", path(folder.path()), "-o", &drive, "--json"], &short[..]].concat());
+    if made.code == Some(1) && (made.err.contains("io_uring") || made.err.contains("irect")) {
+        return skipped("neither io_uring nor direct access here");
+    }
+    let made = made.ended(0).says(&[
+        "fitted to",
+        "2 unseen workloads: throughput off by",
+        "not calibrated",
+    ]);
+    assert!(made.out.contains("\"measurements\""), "what was measured: {}", made.out);
+    assert!(scratch_of(folder.path()).is_empty());
+    let text = read(std::path::Path::new(&drive));
+    assert!(
+        text.starts_with("# Fitted by ioscape twin.") && text.contains("not-calibrated"),
+        "{text}"
+    );
+    fs::write(
+        &trace,
+        "queued_ns,is_write,offset_bytes,length_bytes\n0,0,0,4096\n9000000,1,8192,4096\n",
+    )
+    .unwrap();
+    run(&["simulate", &trace, "--drive", &drive]).ended(0);
+    let shipped = include_str!("../../../../systems/generic-nvme.toml");
+    fs::write(&system, shipped.replace("\"generic-ssd\"", &format!("{drive:?}"))).unwrap();
+    let target = format!("sim:{system}");
+    run(&["evaluate", &target, "--dry-run", "--max-unique-bytes", "128M"]).ended(0);
+    // The second time it replaces its own file; a file of the user's it does not.
+    fs::write(&drive, "name = \"by hand\"\n").unwrap();
+    run(&[&["twin", path(folder.path()), "-o", &drive], &short[..]].concat()).ended(2);
+}
+
+#[test]
+fn a_file_with_data_is_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("data");
+    fs::write(&file, vec![7; 1 << 20]).unwrap();
+    run(&["twin", path(&file)]).ended(2).says(&["--destroy-data"]);
+    assert!(fs::read(&file).unwrap().iter().all(|&b| b == 7));
+}

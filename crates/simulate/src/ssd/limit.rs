@@ -1,0 +1,89 @@
+//! Rate limits in front of a drive, as virtual disks have them: so much a second, and what was not used is saved as credit.
+
+use crate::seek::nanoseconds;
+use serde::{Deserialize, Serialize};
+
+/// A rate limit of a parameter file: of operations or of bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Limit {
+    /// Operations a second.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub operations_per_s: Option<f64>,
+    /// Bytes a second.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes_per_s: Option<f64>,
+    /// Most operations or bytes that are saved while fewer come, and then go at any rate.
+    #[serde(default)]
+    pub credit: f64,
+}
+
+/// A limit at work: the time at which the credit would be whole again, if nothing more came (the virtual scheduling of ATM's
+/// generic cell rate algorithm, ITU-T I.371).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bucket {
+    of_bytes: bool,
+    /// Of an operation or a byte, in 2^-20 ns.
+    each: u64,
+    credit_ns: u64,
+    full_ns: u64,
+}
+
+impl Limit {
+    /// It at rest, with all of its credit.
+    ///
+    /// # Errors
+    /// Not one of the two rates, or a number that is none.
+    pub fn bucket(&self) -> Result<Bucket, String> {
+        let (of_bytes, rate) = match (self.operations_per_s, self.bytes_per_s) {
+            (Some(rate), None) => (false, rate),
+            (None, Some(rate)) => (true, rate),
+            _ => return Err("limit: give one of operations_per_s and bytes_per_s".into()),
+        };
+        if !(1.0..=1e13).contains(&rate) {
+            return Err(format!("limit: {rate} a second is not between 1 and 1e13"));
+        }
+        if !(0.0..=86400.0).contains(&(self.credit / rate)) {
+            return Err(format!("limit: a credit of {} is not between 0 and a day's", self.credit));
+        }
+        let each = libm::round(1e9 * f64::from(1 << 20) / rate) as u64;
+        Ok(Bucket { of_bytes, each, credit_ns: nanoseconds(self.credit / rate * 1e3), full_ns: 0 })
+    }
+}
+
+impl Bucket {
+    /// When a request of so many bytes that comes at `now_ns` may go on.
+    pub fn admit(&mut self, now_ns: u64, bytes: u64) -> u64 {
+        let units = if self.of_bytes { bytes } else { 1 };
+        let goes = now_ns.max(self.full_ns.saturating_sub(self.credit_ns));
+        let cost_ns = (u128::from(units) * u128::from(self.each)) >> 20;
+        self.full_ns = self.full_ns.max(goes) + cost_ns as u64;
+        goes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn operations_go_at_the_rate_once_the_credit_is_used_up() {
+        let limit = Limit { operations_per_s: Some(1000.0), bytes_per_s: None, credit: 3.0 };
+        let mut bucket = limit.bucket().unwrap();
+        let times: Vec<u64> = (0..6).map(|_| bucket.admit(0, 1 << 20) / 1000).collect();
+        assert_eq!(times, [0, 0, 0, 0, 1000, 2000]);
+        // What is saved in idle time is no more than the credit.
+        let times: Vec<u64> = (0..5).map(|_| bucket.admit(1 << 40, 1) - (1 << 40)).collect();
+        assert_eq!(times, [0, 0, 0, 0, 1_000_000]);
+    }
+
+    #[test]
+    fn bytes_are_limited_by_their_number_and_a_limit_has_one_rate() {
+        let bytes = Limit { operations_per_s: None, bytes_per_s: Some(1e6), credit: 0.0 };
+        let mut bucket = bytes.bucket().unwrap();
+        assert_eq!([bucket.admit(0, 4000), bucket.admit(0, 1)], [0, 4_000_000]);
+        let both = Limit { operations_per_s: Some(1.0), ..bytes };
+        assert!(both.bucket().unwrap_err().contains("one of"));
+        assert!(Limit { credit: -1.0, ..bytes }.bucket().unwrap_err().contains("credit"));
+    }
+}

@@ -1,0 +1,365 @@
+//! Fits a solid-state drive to measured workloads: shapes are tried, and the times and rates of each are moved until the
+//! simulated throughputs are the measured ones.
+//!
+//! The distance is that of the logarithms, in units of what the measurement leaves open; a workload far off pulls with a constant
+//! force (Huber). Times and rates are found by damped Gauss-Newton steps with numerical derivatives (Levenberg 1944,
+//! Marquardt 1963).
+
+use super::replica::{Replica, Requests};
+use crate::Error;
+use crate::drive::Status;
+use crate::ssd::{Controller, Filled, Flash, Limit, Parameters};
+use ioscape_schema::{Access, Measurement};
+use nalgebra::{DMatrix, DVector};
+use std::collections::BTreeMap;
+
+/// Channels and dies of a channel that are tried.
+const CHANNELS: [u32; 5] = [1, 2, 4, 8, 16];
+const DIES: [u32; 4] = [1, 2, 4, 8];
+
+/// A part of the search.
+struct Pass {
+    /// The best shapes so far that it takes, and its steps.
+    kept: usize,
+    rounds: u32,
+    /// Step of the numerical derivatives, in logarithms: wide at first, since pages come and go in whole numbers.
+    step: f64,
+    /// What a throughput leaves open at least, relative, of requests one at a time; of several in flight it is [`OPEN_DEEP`].
+    open_least: f64,
+}
+
+/// All shapes roughly, some well, one to the end.
+const PASSES: [Pass; 4] = [
+    Pass { kept: 6, rounds: 3, step: 0.03, open_least: 0.01 },
+    Pass { kept: 2, rounds: 10, step: 0.03, open_least: 0.01 },
+    Pass { kept: 2, rounds: 10, step: 0.003, open_least: 0.01 },
+    Pass { kept: 1, rounds: 10, step: 0.0003, open_least: 0.001 },
+];
+/// The order of several in flight hangs on every nanosecond.
+const OPEN_DEEP: f64 = 0.01;
+/// Distance beyond which the pull is constant.
+const FAR: f64 = 3.0;
+/// Cost at which nothing is left to be explained.
+const EXACT: f64 = 1e-7;
+/// The write buffer while it is fitted: what is measured is the rate behind it, whatever its size.
+const BUFFER: u64 = 1 << 20;
+/// The page of the twin.
+const PAGE: u32 = 4096;
+const PAGES_PER_BLOCK: u32 = 512;
+
+/// A drive that was fitted, and how far its throughputs are from those that it was fitted to.
+#[derive(Clone, Debug)]
+pub struct Fitted {
+    /// The drive, as large as the set.
+    pub parameters: Parameters,
+    /// Of each workload, the logarithm of simulated over measured throughput.
+    pub residuals: Vec<f64>,
+    cost: f64,
+}
+
+/// Times and rates that are moved, and between which bounds.
+struct Moved {
+    of: fn(&mut Parameters) -> &mut f64,
+    bounds: [f64; 2],
+}
+
+const MS: [f64; 2] = [1e-5, 3e3];
+const RATE: [f64; 2] = [2e5, 5e12];
+
+const READS: [Moved; 4] = [
+    Moved { of: |p| &mut p.controller.command_ms, bounds: MS },
+    Moved { of: |p| &mut p.flash.read_ms, bounds: MS },
+    Moved { of: |p| &mut p.flash.channel_bytes_per_s, bounds: RATE },
+    Moved { of: |p| &mut p.controller.link_bytes_per_s, bounds: RATE },
+];
+
+const WRITES: [Moved; 4] = [
+    Moved { of: |p| p.controller.flush_ms.get_or_insert(0.01), bounds: MS },
+    Moved { of: |p| p.controller.write_command_ms.get_or_insert(0.01), bounds: MS },
+    Moved { of: |p| p.controller.link_from_host_bytes_per_s.get_or_insert(1e9), bounds: RATE },
+    Moved { of: |p| &mut p.flash.program_ms, bounds: MS },
+];
+
+/// The rate limit, where there is one.
+const LIMIT: Moved = Moved { of: rate_limit, bounds: [1.0, 1e9] };
+
+fn rate_limit(parameters: &mut Parameters) -> &mut f64 {
+    if parameters.limits.is_empty() {
+        parameters.limits.push(Limit { operations_per_s: None, bytes_per_s: None, credit: 0.0 });
+    }
+    parameters.limits[0].operations_per_s.get_or_insert(1e9)
+}
+
+/// Fits a drive to measured workloads, all on one set. `requests` makes the requests that
+/// were measured.
+///
+/// # Errors
+/// Nothing was measured, or no drive can be built.
+pub fn fit(measured: &[Measurement], requests: &Requests<'_>) -> Result<Fitted, Error> {
+    let measured: Vec<&Measurement> =
+        measured.iter().filter(|m| m.throughput_bytes_per_s > 0.0).collect();
+    let Some(seen) = Seen::of(&measured) else {
+        return Err(Error::Configuration("no read of 4 KiB was measured".to_owned()));
+    };
+    let writes = measured.iter().any(|m| m.workload.read_frac < 1.0);
+    let mut search = Search { measured, requests, writes, open_least: OPEN_DEEP };
+    let mut shapes = Vec::new();
+    for channels in CHANNELS {
+        for dies in DIES {
+            for start in seen.starts([channels, dies]) {
+                shapes.push(search.judged(start)?);
+            }
+        }
+    }
+    for pass in &PASSES {
+        shapes.sort_by(|a, b| a.cost.total_cmp(&b.cost));
+        shapes.truncate(pass.kept);
+        search.open_least = pass.open_least;
+        for shape in &mut shapes {
+            *shape = search.descend(shape.clone(), pass)?;
+        }
+    }
+    let best = shapes.into_iter().min_by(|a, b| a.cost.total_cmp(&b.cost));
+    best.ok_or_else(|| Error::Configuration("no shape was tried".to_owned()))
+}
+
+struct Search<'a> {
+    measured: Vec<&'a Measurement>,
+    requests: &'a Requests<'a>,
+    writes: bool,
+    open_least: f64,
+}
+
+impl Search<'_> {
+    fn moved(&self, of: &Parameters) -> impl Iterator<Item = &'static Moved> {
+        let (writes, limited) = (self.writes, !of.limits.is_empty());
+        let of_writes = WRITES.iter().filter(move |_| writes);
+        READS.iter().chain(of_writes).chain(Some(&LIMIT).filter(move |_| limited))
+    }
+
+    fn residuals(&self, parameters: &Parameters) -> Result<Vec<f64>, Error> {
+        let model = parameters.build()?;
+        let replica = Replica::new(&model, self.requests);
+        let one = |m: &&Measurement| {
+            (replica.told(&m.workload).throughput_bytes_per_s / m.throughput_bytes_per_s).ln()
+        };
+        Ok(self.measured.iter().map(one).collect())
+    }
+
+    /// Residuals in units of what the measurements leave open.
+    fn scaled(&self, residuals: &[f64]) -> Vec<f64> {
+        let open = |m: &&Measurement| {
+            let least = if m.workload.queue_depth > 1 { OPEN_DEEP } else { self.open_least };
+            m.relative_error().clamp(least, 1.0)
+        };
+        residuals.iter().zip(&self.measured).map(|(r, m)| r / open(m)).collect()
+    }
+
+    fn judged(&self, parameters: Parameters) -> Result<Fitted, Error> {
+        let residuals = self.residuals(&parameters)?;
+        let cost = self.cost(&residuals);
+        Ok(Fitted { parameters, residuals, cost })
+    }
+
+    fn cost(&self, residuals: &[f64]) -> f64 {
+        self.scaled(residuals).iter().map(|z| cost(*z)).sum()
+    }
+
+    fn descend(&self, mut here: Fitted, pass: &Pass) -> Result<Fitted, Error> {
+        let mut damping = 1e-3;
+        here.cost = self.cost(&here.residuals);
+        for _ in 0..pass.rounds {
+            let slopes = self.slopes(&here, pass.step)?;
+            let mut settled = true;
+            for _ in 0..4 {
+                let tried = self.judged(self.moved_by(&here, &slopes, damping))?;
+                if tried.cost < here.cost {
+                    settled = tried.cost > 0.999 * here.cost;
+                    (here, damping) = (tried, damping / 10.0);
+                    break;
+                }
+                damping *= 10.0;
+            }
+            if settled || here.cost < EXACT {
+                break;
+            }
+        }
+        Ok(here)
+    }
+
+    /// Derivatives of the scaled residuals by the logarithm of each parameter that is moved.
+    fn slopes(&self, here: &Fitted, step: f64) -> Result<DMatrix<f64>, Error> {
+        let base = self.scaled(&here.residuals);
+        let mut columns = Vec::new();
+        for moved in self.moved(&here.parameters) {
+            let mut other = here.parameters.clone();
+            *(moved.of)(&mut other) *= step.exp();
+            let there = self.scaled(&self.residuals(&other)?);
+            let slope = there.iter().zip(&base).map(|(there, base)| (there - base) / step);
+            columns.push(DVector::from_iterator(base.len(), slope));
+        }
+        Ok(DMatrix::from_columns(&columns))
+    }
+
+    /// The parameters after a damped step.
+    fn moved_by(&self, here: &Fitted, slopes: &DMatrix<f64>, damping: f64) -> Parameters {
+        let z = DVector::from_vec(self.scaled(&here.residuals));
+        let weights = z.map(weight);
+        let weighed = DMatrix::from_diagonal(&weights) * slopes;
+        let mut normal = slopes.transpose() * &weighed;
+        for i in 0..normal.nrows() {
+            normal[(i, i)] += damping * (normal[(i, i)] + 1.0);
+        }
+        let wanted = weighed.transpose() * z;
+        let mut parameters = here.parameters.clone();
+        if let Some(step) = normal.cholesky().map(|normal| normal.solve(&wanted)) {
+            for (moved, step) in self.moved(&here.parameters).zip(step.iter()) {
+                let value = (moved.of)(&mut parameters);
+                let [least, most] = moved.bounds;
+                *value = (*value * (-step).clamp(-1.0, 1.0).exp()).clamp(least, most);
+            }
+        }
+        parameters
+    }
+}
+
+/// Huber's weight of a residual.
+fn weight(z: f64) -> f64 {
+    (FAR / z.abs()).min(1.0)
+}
+
+/// Huber's cost of it.
+fn cost(z: f64) -> f64 {
+    let far = z.abs();
+    if far < FAR { z * z } else { FAR * (2.0 * far - FAR) }
+}
+
+/// What the measurements say at a glance, where the search begins.
+struct Seen {
+    unique_bytes: u64,
+    /// Seconds of a read, of a write and of a synchronous write, one at a time, the smallest there were.
+    read_s: f64,
+    write_s: f64,
+    synchronous_s: f64,
+    /// Seconds of a read for each of its bytes.
+    byte_s: f64,
+    /// Most reads a second; most bytes a second read, and written; most small writes a second.
+    reads_per_s: f64,
+    read_rate: f64,
+    write_rate: f64,
+    writes_per_s: f64,
+}
+
+impl Seen {
+    fn of(measured: &[&Measurement]) -> Option<Self> {
+        let of = |read_frac: f64, access: Access| {
+            let some = measured.iter().copied();
+            some.filter(move |m| m.workload.read_frac == read_frac && m.workload.access == access)
+        };
+        let alone = |m: &&Measurement| m.workload.queue_depth == 1;
+        let smallest = |some: &mut dyn Iterator<Item = &Measurement>| {
+            some.min_by_key(|m| m.workload.size_mean).map(time_s)
+        };
+        let reads = || of(1.0, Access::Direct);
+        let writes = || of(0.0, Access::Direct);
+        let small = reads().filter(alone).min_by_key(|m| m.workload.size_mean)?;
+        let large = reads().filter(alone).max_by_key(|m| m.workload.size_mean)?;
+        let bytes = large.workload.size_mean.saturating_sub(small.workload.size_mean).max(1);
+        let rate = |some: &mut dyn Iterator<Item = &Measurement>| {
+            some.map(|m| m.throughput_bytes_per_s).fold(0.0, f64::max)
+        };
+        let each = |some: &mut dyn Iterator<Item = &Measurement>| {
+            some.map(|m| 1.0 / time_s(m)).fold(0.0, f64::max)
+        };
+        let read_s = time_s(small);
+        let write_s = smallest(&mut writes().filter(alone)).unwrap_or(read_s);
+        let synchronous = smallest(&mut of(0.0, Access::Dsync).filter(alone));
+        Some(Self {
+            unique_bytes: small.workload.unique_bytes,
+            read_s,
+            write_s,
+            synchronous_s: synchronous.unwrap_or(2.0 * write_s),
+            byte_s: (time_s(large) - read_s).max(1e-13) / bytes as f64,
+            reads_per_s: each(&mut reads()),
+            read_rate: rate(&mut reads()),
+            write_rate: rate(&mut writes()).max(1e6),
+            writes_per_s: each(&mut writes()).max(1.0),
+        })
+    }
+
+    /// Drives of this shape from which to start: what a flush takes is all programming, or a time of its own; and what is in flight
+    /// is limited by the dies, or by a rate.
+    fn starts(&self, shape: [u32; 2]) -> Vec<Parameters> {
+        let programs = self.start(shape, (self.synchronous_s - self.write_s).max(1e-6));
+        let dies = f64::from(shape[0] * shape[1]);
+        let own = self.start(shape, 4.0 * dies * f64::from(PAGE) / self.write_rate);
+        let rate = 1.02 * self.reads_per_s.max(self.writes_per_s);
+        let limit = Limit { operations_per_s: Some(rate), bytes_per_s: None, credit: 0.0 };
+        let limited = |p: &Parameters| Parameters { limits: vec![limit], ..p.clone() };
+        vec![limited(&programs), limited(&own), programs, own]
+    }
+
+    /// A drive of this shape whose dies are just fast enough, and program in this time.
+    fn start(&self, [channels, dies_per_channel]: [u32; 2], program_s: f64) -> Parameters {
+        let dies = f64::from(channels * dies_per_channel);
+        let read_s = (0.8 * self.read_s).min(0.9 * dies / self.reads_per_s);
+        let link = 1.05 * self.read_rate;
+        let channel_s = (self.byte_s - 1.0 / link).max(0.05 * self.byte_s) * f64::from(channels);
+        let batch = (self.writes_per_s * program_s / dies).log2().round().clamp(0.0, 6.0);
+        let flush_s = (self.synchronous_s - self.write_s - program_s).max(1e-7);
+        let command_s = self.read_s - read_s - f64::from(PAGE) * (channel_s + 1.0 / link);
+        let controller = Controller {
+            command_ms: 1e3 * command_s.max(0.05 * self.read_s),
+            write_command_ms: Some(1e3 * 0.95 * self.write_s),
+            flush_ms: Some(1e3 * flush_s),
+            link_bytes_per_s: link,
+            link_from_host_bytes_per_s: Some(1.05 * self.write_rate),
+            write_buffer_bytes: BUFFER,
+            power_loss_protection: false,
+        };
+        let flash = Flash {
+            channels,
+            dies_per_channel,
+            blocks_per_die: 0,
+            pages_per_block: PAGES_PER_BLOCK,
+            page_bytes: PAGE,
+            cell_page_bytes: Some(PAGE << batch as u32),
+            planes_per_die: None,
+            suspend_ms: Some(0.0),
+            read_ms: 1e3 * read_s,
+            program_ms: 1e3 * program_s,
+            erase_ms: 0.0,
+            channel_bytes_per_s: 1.0 / channel_s,
+        };
+        let parameters = Parameters {
+            name: "twin".to_owned(),
+            title: "Twin of a measured drive".to_owned(),
+            status: Status::NotCalibrated,
+            capacity_bytes: 0,
+            filled: Filled::Full,
+            flash,
+            controller,
+            limits: Vec::new(),
+            power: None,
+            sources: BTreeMap::new(),
+        };
+        // As much room again: what garbage collection costs cannot be seen in seconds, and is left out of the fit.
+        sized(parameters, self.unique_bytes, 1.0)
+    }
+}
+
+/// Seconds between completions.
+fn time_s(m: &Measurement) -> f64 {
+    m.workload.size_mean as f64 / m.throughput_bytes_per_s
+}
+
+/// A drive that holds so many bytes, with this share of them to spare.
+pub(super) fn sized(parameters: Parameters, bytes: u64, spare: f64) -> Parameters {
+    let page = u64::from(parameters.flash.page_bytes);
+    let pages = bytes.div_ceil(page);
+    let dies = parameters.flash.channels * parameters.flash.dies_per_channel;
+    let share = pages as f64 / f64::from(dies) * (1.0 + spare);
+    let blocks = (share / f64::from(parameters.flash.pages_per_block)).ceil() as u32 + 3;
+    let flash = Flash { blocks_per_die: blocks, ..parameters.flash };
+    Parameters { capacity_bytes: pages * page, flash, ..parameters }
+}

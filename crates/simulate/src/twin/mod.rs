@@ -1,0 +1,39 @@
+//! The twin of a real drive: which workloads to measure on it, the drive file that explains what was measured, and how well
+//! that file foretells workloads that it has not seen.
+//!
+//! Whoever measures is behind [`Measure`]: a real drive, or a simulated one of known parameters, which must be found again.
+
+mod fit;
+mod plan;
+mod replica;
+mod verdict;
+
+pub use fit::{Fitted, fit};
+pub use plan::{UNSEEN_DEPTH, UNSEEN_SIZES, base, in_flight, probes};
+pub use replica::{Replica, Requests};
+pub use verdict::{Errors, Named, Told, Verdict, verdict};
+
+use ioscape_schema::{Measurement, Workload};
+
+/// What carries a workload out and says how fast it was.
+pub trait Measure {
+    /// Why it cannot.
+    type Error;
+
+    /// Measures a workload. All go past the file cache, or to stable storage ([`ioscape_schema::Access::Dsync`]).
+    ///
+    /// # Errors
+    /// The requests could not be carried out.
+    fn measure(&mut self, workload: &Workload) -> Result<Measurement, Self::Error>;
+}
+
+/// Measures workloads in their order, as far as there are any.
+///
+/// # Errors
+/// As of [`Measure::measure`].
+pub fn all<M: Measure>(workloads: &[Workload], on: &mut M) -> Result<Vec<Measurement>, M::Error> {
+    workloads.iter().map(|workload| on.measure(workload)).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,124 @@
+//! A simulated solid-state drive under a workload, as a real one is measured: requests in flight are replaced as they complete.
+
+use super::Measure;
+use crate::command::Command;
+use crate::ssd::{Model, SECTOR_BYTES, Ssd};
+use ioscape_schema::tally::Counters;
+use ioscape_schema::{Access, IoFlags, Measurement, Op, Request, Stop, Workload};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::convert::Infallible;
+
+/// Makes the source of a workload's requests, which gives the next request of a process.
+pub type Requests<'r> = dyn Fn(&Workload) -> Box<dyn FnMut(usize) -> Request> + 'r;
+
+/// Pages that a run touches at most, and at least so many requests; a quarter of them warms up.
+const PAGES: u64 = 6_000;
+const REQUESTS: [u64; 2] = [48, 3000];
+/// Times the write buffer is filled before writes are counted, up to so many pages: a real run begins when the rate is steady.
+const BUFFERS: u64 = 2;
+const BUFFER_PAGES_MOST: u64 = 16_384;
+
+/// A drive that is simulated in the place of a real one.
+pub struct Replica<'a> {
+    model: &'a Model,
+    requests: &'a Requests<'a>,
+}
+
+impl<'a> Replica<'a> {
+    /// This drive, whose workloads make these requests.
+    pub fn new(model: &'a Model, requests: &'a Requests<'a>) -> Self {
+        Self { model, requests }
+    }
+
+    /// What a workload comes to.
+    pub fn told(&self, workload: &Workload) -> Measurement {
+        let mut run = Run::new(self.model, workload, (self.requests)(workload));
+        let [warm, counted] = self.lengths(workload);
+        for _ in 0..warm {
+            run.step();
+        }
+        let begun_ns = run.now_ns();
+        let mut counters = [Counters::new(), Counters::new()];
+        for _ in 0..counted {
+            let (request, elapsed_ns) = run.step();
+            counters[request.op as usize].add(u64::from(request.len), elapsed_ns);
+        }
+        measurement(workload, counters, run.now_ns() - begun_ns)
+    }
+
+    /// Requests before those that count, and those.
+    fn lengths(&self, workload: &Workload) -> [u64; 2] {
+        let page = self.model.page_blocks * u64::from(SECTOR_BYTES);
+        let pages = workload.size_mean.div_ceil(page).max(1);
+        let [least, most] = REQUESTS;
+        let counted = (PAGES / pages).clamp(least, most).max(4 * u64::from(workload.queue_depth));
+        let buffer = (BUFFERS * self.model.buffer_pages as u64).min(BUFFER_PAGES_MOST);
+        let fills = if workload.read_frac < 1.0 { buffer / pages } else { 0 };
+        [counted / 4 + fills, counted]
+    }
+}
+
+impl Measure for Replica<'_> {
+    type Error = Infallible;
+
+    fn measure(&mut self, workload: &Workload) -> Result<Measurement, Infallible> {
+        Ok(self.told(workload))
+    }
+}
+
+/// A drive and the requests in flight.
+struct Run<'a> {
+    ssd: Ssd<'a>,
+    next: Box<dyn FnMut(usize) -> Request>,
+    flags: IoFlags,
+    /// When each request in flight is complete, and whose it is.
+    flying: BinaryHeap<Reverse<(u64, usize)>>,
+}
+
+impl<'a> Run<'a> {
+    fn new(model: &'a Model, workload: &Workload, next: Box<dyn FnMut(usize) -> Request>) -> Self {
+        let through = workload.access == Access::Dsync;
+        let flags = if through { IoFlags::FUA } else { IoFlags::empty() };
+        let each = workload.queue_depth.max(1) as usize;
+        let flying = (0..workload.process_num.max(1) as usize * each)
+            .map(|number| Reverse((0, number / each)))
+            .collect();
+        Self { ssd: Ssd::new(model), next, flags, flying }
+    }
+
+    /// When the next request is issued.
+    fn now_ns(&self) -> u64 {
+        self.flying.peek().map_or(0, |Reverse((at, _))| *at)
+    }
+
+    /// Issues the next request as one in flight is complete; gives it with its response time.
+    fn step(&mut self) -> (Request, u64) {
+        let Some(Reverse((now_ns, process))) = self.flying.pop() else { return Default::default() };
+        let request = (self.next)(process);
+        let sector = u64::from(SECTOR_BYTES);
+        let block = request.offset / sector;
+        let count = (request.offset + u64::from(request.len)).div_ceil(sector) - block;
+        let write = request.op == Op::Write;
+        let command = Command { block, count, write, synchronous: true };
+        let done = self.ssd.act(now_ns, command, self.flags).completed_ns;
+        self.flying.push(Reverse((done, process)));
+        (request, done - now_ns)
+    }
+}
+
+fn measurement(workload: &Workload, counters: [Counters; 2], elapsed_ns: u64) -> Measurement {
+    let [mut all, writes] = counters;
+    all.merge(&writes);
+    let elapsed_s = elapsed_ns.max(1) as f64 / 1e9;
+    let rate = all.bytes as f64 / elapsed_s;
+    Measurement {
+        ios: all.ios,
+        bytes: all.bytes,
+        elapsed_s,
+        throughput_bytes_per_s: rate,
+        throughput_ci95: [rate; 2],
+        response_time_ns: all.response_time(),
+        ..Measurement::empty(workload.clone(), Stop::Confident)
+    }
+}

@@ -1,0 +1,78 @@
+//! Known drives are measured in the place of real ones, and found again.
+
+use super::*;
+use crate::ssd::{Filled, Parameters, SHIPPED};
+use ioscape_schema::{Op, Request};
+use rand_pcg::Pcg64Mcg;
+use rand_pcg::rand_core::Rng;
+
+const SET: u64 = 256 << 20;
+const BUFFER: u64 = 1 << 20;
+
+/// Requests of `size_mean` anywhere in the set, or behind the one before.
+fn requests(workload: &Workload) -> Box<dyn FnMut(usize) -> Request> {
+    let Workload { unique_bytes, size_mean, read_frac, seq_frac, queue_depth, .. } = *workload;
+    let mut dice = Pcg64Mcg::new(u128::from(size_mean) << 32 | u128::from(queue_depth));
+    let mut share = move || (dice.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
+    let mut end = 0;
+    Box::new(move |_| {
+        let [place, read, follows] = [share(), share(), share()];
+        let last = unique_bytes - size_mean;
+        let offset =
+            if follows < seq_frac && end <= last { end } else { (place * last as f64) as u64 };
+        let offset = offset >> 12 << 12;
+        end = offset + size_mean;
+        Request {
+            op: if read < read_frac { Op::Read } else { Op::Write },
+            offset,
+            len: size_mean as u32,
+        }
+    })
+}
+
+/// A drive of which every number is known, and none is round.
+fn known() -> Parameters {
+    let (name, text) = SHIPPED[0];
+    let mut p = Parameters::parse(text, name).expect("the shipped file is valid");
+    p.filled = Filled::Full;
+    (p.flash.channels, p.flash.dies_per_channel) = (4, 2);
+    (p.flash.read_ms, p.flash.program_ms, p.flash.erase_ms) = (0.0613, 0.427, 0.0);
+    (p.flash.cell_page_bytes, p.flash.planes_per_die) = (Some(16384), None);
+    (p.flash.pages_per_block, p.flash.suspend_ms) = (512, Some(0.0));
+    p.flash.channel_bytes_per_s = 4.31e8;
+    p.controller.command_ms = 0.0127;
+    p.controller.write_command_ms = Some(0.0193);
+    p.controller.flush_ms = Some(0.0731);
+    p.controller.link_bytes_per_s = 1.37e9;
+    p.controller.link_from_host_bytes_per_s = Some(0.83e9);
+    p.controller.write_buffer_bytes = BUFFER;
+    super::fit::sized(p, SET, 1.0)
+}
+
+#[test]
+fn a_known_drive_is_found_again_without_noise() {
+    let truth = known();
+    let model = truth.build().expect("the drive can be built");
+    let mut drive = Replica::new(&model, &requests);
+    let Ok(measured) = all(&probes(SET, true), &mut drive);
+    let found = fit(&measured, &requests).expect("a drive is found").parameters;
+    let shape =
+        |p: &Parameters| (p.flash.channels, p.flash.dies_per_channel, p.flash.batch_pages());
+    let numbers = |p: &Parameters| {
+        let (flash, controller) = (&p.flash, &p.controller);
+        [
+            flash.read_ms,
+            flash.program_ms,
+            flash.channel_bytes_per_s,
+            controller.command_ms,
+            controller.write_command_ms.unwrap_or(0.0),
+            controller.flush_ms.unwrap_or(0.0),
+            controller.link_bytes_per_s,
+            controller.link_from_host_bytes_per_s.unwrap_or(0.0),
+        ]
+    };
+    let off: Vec<f64> =
+        numbers(&found).iter().zip(numbers(&truth)).map(|(a, b)| a / b - 1.0).collect();
+    assert_eq!(shape(&found), shape(&truth), "{off:?}");
+    assert!(off.iter().all(|e| e.abs() < 0.002), "{off:?}");
+}

@@ -1,0 +1,208 @@
+//! How well a twin foretells workloads that it was not fitted to.
+
+use super::fit::{Fitted, sized};
+use super::replica::{Replica, Requests};
+use crate::Error;
+use crate::drive::Status;
+use crate::ssd::{Model, Parameters};
+use ioscape_schema::{Measurement, ResponseTime, Workload};
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// Largest median error of the throughput of unseen workloads of a twin that is called calibrated.
+pub const ERROR_MOST: f64 = 0.15;
+/// Share of the flash that is assumed to be spare: usual for consumers' drives.
+const SPARE: f64 = 0.07;
+
+/// A workload: what was measured, and what the twin says of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Told {
+    /// The workload.
+    pub workload: Workload,
+    /// Bytes a second, measured and told.
+    pub bytes_per_s: [f64; 2],
+    /// Response times, measured and told.
+    pub response: [ResponseTime; 2],
+}
+
+/// Relative errors over some workloads.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Errors {
+    /// The median.
+    pub median: f64,
+    /// Its 95 % interval, from the order of the errors alone; from 0 on, and to the largest error, where there are fewer than six.
+    pub interval95: [f64; 2],
+    /// Nine tenths of the workloads are no farther off.
+    pub p90: f64,
+}
+
+/// What a twin is called, and what is known of it and not fitted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Named<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// Bytes that it holds.
+    pub capacity_bytes: u64,
+    /// Bytes of its write buffer.
+    pub write_buffer_bytes: u64,
+}
+
+/// A twin that was judged.
+#[derive(Clone, Debug)]
+pub struct Verdict {
+    /// The drive.
+    pub parameters: Parameters,
+    /// What it says of each unseen workload.
+    pub told: Vec<Told>,
+    /// How far it is to be trusted, in sentences.
+    pub summary: Vec<String>,
+}
+
+/// Judges a fitted drive by workloads that it was not fitted to. It gets a name, and becomes as large as the target.
+///
+/// # Errors
+/// The drive cannot be built.
+pub fn verdict(
+    mut fitted: Fitted,
+    unseen: &[Measurement],
+    named: &Named<'_>,
+    requests: &Requests<'_>,
+) -> Result<Verdict, Error> {
+    fitted.parameters.controller.write_buffer_bytes = named.write_buffer_bytes;
+    let told = told(&fitted.parameters.build()?, unseen, requests);
+    let throughput = Errors::of(told.iter().map(|t| t.bytes_per_s));
+    let quantile = |of: fn(&ResponseTime) -> u64| {
+        Errors::of(told.iter().map(|t| [&t.response[0], &t.response[1]].map(|r| of(r) as f64)))
+    };
+    let figures =
+        [("throughput", throughput), ("p50", quantile(|r| r.p50)), ("p99", quantile(|r| r.p99))];
+    let fit = Errors::of(fitted.residuals.iter().map(|r| [1.0, r.exp()]));
+    let mut summary = Vec::new();
+    summary.extend(fit.map(|errors| {
+        let count = fitted.residuals.len();
+        format!("fitted to {count} workloads: throughput {errors}")
+    }));
+    let count = told.len();
+    summary.extend(figures.iter().filter_map(|(what, errors)| {
+        errors.map(|errors| format!("{count} unseen workloads: {what} {errors}"))
+    }));
+    let is_good = throughput.is_some_and(|errors| errors.interval95[1] <= ERROR_MOST);
+    let status = if is_good { Status::Calibrated } else { Status::NotCalibrated };
+    summary.extend((!is_good).then(|| doubt(throughput)));
+    let sources = sources(&fitted.parameters, &summary);
+    let (name, title) = (named.name.to_owned(), format!("Twin of {}, as measured", named.name));
+    let parameters = Parameters { name, title, status, sources, ..fitted.parameters };
+    Ok(Verdict { parameters: sized(parameters, named.capacity_bytes, SPARE), told, summary })
+}
+
+/// Why a twin is not called calibrated.
+fn doubt(throughput: Option<Errors>) -> String {
+    let most = 100.0 * ERROR_MOST;
+    match throughput {
+        None => "not calibrated: no unseen workload was measured".to_owned(),
+        Some(errors) if errors.median > ERROR_MOST => {
+            format!(
+                "not calibrated: half of the unseen throughputs are off by more than {most:.0} %"
+            )
+        }
+        Some(_) => format!(
+            "not calibrated: so few unseen workloads leave open whether their median error is within {most:.0} %; more would tell"
+        ),
+    }
+}
+
+/// Where the numbers come from, group by group.
+fn sources(parameters: &Parameters, summary: &[String]) -> BTreeMap<String, String> {
+    let fitted = "fitted to measured throughputs, the time of a system call included";
+    let assumed = "7 % spare, no time to erase and every page written once: what garbage collection costs does not show in seconds";
+    let mut all = BTreeMap::from([
+        ("capacity_bytes", "size of the target".to_owned()),
+        ("filled", assumed.to_owned()),
+        (
+            "flash",
+            format!(
+                "channels, dies and times {fitted}; what explains them best, not what the drive is made of; {assumed}"
+            ),
+        ),
+        ("controller", format!("{fitted}; write_buffer_bytes is an assumption")),
+        ("verdict", summary.join("; ")),
+    ]);
+    if !parameters.limits.is_empty() {
+        all.insert("limit", fitted.to_owned());
+    }
+    all.into_iter().map(|(key, text)| (key.to_owned(), text)).collect()
+}
+
+impl fmt::Display for Errors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [median, low, high, p90] =
+            [self.median, self.interval95[0], self.interval95[1], self.p90].map(|e| 100.0 * e);
+        write!(
+            f,
+            "off by {median:.1} % (median; 95 % interval {low:.1} to {high:.1} %), nine of ten within {p90:.1} %"
+        )
+    }
+}
+
+/// What a twin says of measured workloads.
+fn told(model: &Model, measured: &[Measurement], requests: &Requests<'_>) -> Vec<Told> {
+    let replica = Replica::new(model, requests);
+    let one = |m: &Measurement| {
+        let told = replica.told(&m.workload);
+        Told {
+            workload: m.workload.clone(),
+            bytes_per_s: [m.throughput_bytes_per_s, told.throughput_bytes_per_s],
+            response: [m.response_time_ns, told.response_time_ns],
+        }
+    };
+    measured.iter().map(one).collect()
+}
+
+impl Errors {
+    /// The errors of pairs of a measured and a told figure; `None` without any.
+    pub fn of(pairs: impl IntoIterator<Item = [f64; 2]>) -> Option<Self> {
+        let known = pairs.into_iter().filter(|[measured, _]| *measured > 0.0);
+        let mut errors: Vec<f64> = known.map(|[m, told]| (told / m - 1.0).abs()).collect();
+        errors.sort_by(f64::total_cmp);
+        let (count, last) = (errors.len(), *errors.last()?);
+        let at = |share: f64| errors[((count - 1) as f64 * share).round() as usize];
+        let median = (errors[(count - 1) / 2] + errors[count / 2]) / 2.0;
+        let interval95 = match below(count) {
+            Some(below) => [errors[below], errors[count - 1 - below]],
+            None => [0.0, last],
+        };
+        Some(Self { median, interval95, p90: at(0.9) })
+    }
+}
+
+/// The number of values below the 95 % interval of the median of so many: of coins as many, more than it come up heads with
+/// 97.5 %. `None` where even all of them are not certain enough.
+fn below(count: usize) -> Option<usize> {
+    let (mut chance, mut sum) = (0.5f64.powi(count as i32), 0.0);
+    let mut found = None;
+    for heads in 0..count / 2 {
+        sum += chance;
+        if sum > 0.025 {
+            break;
+        }
+        found = Some(heads);
+        chance *= (count - heads) as f64 / (heads + 1) as f64;
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_interval_of_a_median_is_that_of_the_sign_test() {
+        // Tabulated ranks (Conover, Practical Nonparametric Statistics): of 10 the 2nd to the 9th, of 20 the 6th to the 15th,
+        // of 50 the 18th to the 33rd.
+        assert_eq!([6, 10, 20, 50].map(below), [Some(0), Some(1), Some(5), Some(17)]);
+        assert_eq!(below(5), None);
+        let errors = Errors::of((1..=20).map(|n| [100.0, 100.0 + f64::from(n)])).unwrap();
+        assert!((errors.median - 0.105).abs() < 1e-9 && errors.interval95[0] > 0.059);
+        assert!(Errors::of([[0.0, 1.0]]).is_none());
+    }
+}
