@@ -1,7 +1,15 @@
 //! What a campaign's cells and columns say in words, for all renderers.
 
-use ioscape_schema::units::Nanos;
+use ioscape_schema::units::{Count, Nanos, Rate};
 use ioscape_schema::{CampaignCell, CampaignColumn};
+
+/// Operations per second, or bytes where data was moved.
+pub(crate) fn rate(cell: &CampaignCell) -> String {
+    match cell.operations_per_s {
+        Some(rate) => format!("{}/s", Count(rate)),
+        None => Rate(cell.throughput_bytes_per_s).to_string(),
+    }
+}
 
 /// Median and 99th percentile of a cell's response times, and the median of `fsync` behind a semicolon.
 pub(crate) fn times(cell: &CampaignCell) -> Option<String> {

@@ -57,6 +57,9 @@ pub struct CampaignSample {
     pub throughput_bytes_per_s: f64,
     /// System and user seconds.
     pub cpu_s: f64,
+    /// Operations on names; absent where data was moved.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub operations: Option<u64>,
     /// Fragments of all files read or written (`FIEMAP`); absent where not recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fragments: Option<u64>,
@@ -68,6 +71,17 @@ pub struct CampaignSample {
     pub fsync_ns: Option<ResponseTime>,
 }
 
+impl CampaignSample {
+    /// What is compared: operations per second, or bytes per second where data was moved.
+    pub fn rate(&self) -> f64 {
+        match self.operations {
+            Some(count) if self.elapsed_s > 0.0 => count as f64 / self.elapsed_s,
+            Some(_) => 0.0,
+            None => self.throughput_bytes_per_s,
+        }
+    }
+}
+
 /// One cell: its runs and what follows from them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CampaignCell {
@@ -76,6 +90,13 @@ pub struct CampaignCell {
     /// Median of the runs' throughput.
     #[serde(deserialize_with = "crate::range::not_negative")]
     pub throughput_bytes_per_s: f64,
+    /// Median of the runs' operations per second; absent where data was moved.
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "crate::range::not_negative"
+    )]
+    pub operations_per_s: Option<f64>,
     /// Median of the runs' processor seconds.
     pub cpu_s: f64,
     /// Of each percentile of the runs' response times, the median.

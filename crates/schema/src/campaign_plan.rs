@@ -16,6 +16,49 @@ pub enum Prepare {
     Aged,
 }
 
+/// What a run does to names instead of data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum NameOperation {
+    /// Files are made, empty.
+    Create,
+    /// Their attributes are asked for.
+    Stat,
+    /// They get another name in the same directory.
+    Rename,
+    /// Directories are read; every entry counts.
+    List,
+    /// Files are removed.
+    Unlink,
+}
+
+impl NameOperation {
+    /// All of them, with their words.
+    pub const ALL: [(&str, Self); 5] = [
+        ("create", Self::Create),
+        ("stat", Self::Stat),
+        ("rename", Self::Rename),
+        ("list", Self::List),
+        ("unlink", Self::Unlink),
+    ];
+}
+
+/// A run of operations on names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct NameJob {
+    /// What is done.
+    pub operation: NameOperation,
+    /// Threads at the same time.
+    pub threads: u32,
+    /// Files of each thread.
+    pub entries: u64,
+    /// Whether all threads work in one directory.
+    pub shared: bool,
+    /// Files that lie in those directories beforehand, in all.
+    pub tree_files: u64,
+    /// Times that half of those, drawn at random, were removed and made again.
+    pub tree_churn: u32,
+}
+
 /// A row before it is measured.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RowPlan {
@@ -49,6 +92,8 @@ pub struct CellPlan {
     pub age_piece: u64,
     /// Whether it runs on a device.
     pub raw: bool,
+    /// What it does to names, instead of the run's I/O.
+    pub names: Option<NameJob>,
 }
 
 impl CellPlan {
@@ -70,16 +115,19 @@ pub struct FileSet {
     file_bytes: u64,
     files: u32,
     age_piece: u64,
+    /// Directories, whether they are shared, files in them and how often half of these were made again.
+    tree: Option<(u32, bool, u64, u32)>,
 }
 
 impl FileSet {
     /// What `plan` needs.
     pub fn of(plan: &CellPlan) -> Self {
-        let CellPlan { prepare, file_bytes, files_written: files, age_piece, .. } = *plan;
-        let written = Self { prepare: Prepare::Written, file_bytes, files, age_piece: 0 };
+        let CellPlan { prepare, file_bytes, files_written: files, age_piece, names, .. } = *plan;
+        let tree = names.map(|job| (job.threads, job.shared, job.tree_files, job.tree_churn));
+        let written = Self { prepare: Prepare::Written, file_bytes, files, age_piece: 0, tree };
         match prepare {
             _ if plan.raw => Self { files: 1, ..written },
-            Prepare::Fresh => Self { prepare, file_bytes: 0, files: 0, age_piece: 0 },
+            Prepare::Fresh => Self { prepare, file_bytes: 0, files: 0, ..written },
             Prepare::Written => written,
             Prepare::Aged => Self { prepare, age_piece, ..written },
         }
@@ -94,8 +142,16 @@ mod tests {
     fn cells_share_files_that_are_the_same() {
         let of = |prepare, raw| {
             let (job, file_bytes, age_piece) = (VxJob::default(), 1 << 20, 65536);
-            let plan =
-                CellPlan { job, files: 1, files_written: 1, file_bytes, prepare, age_piece, raw };
+            let plan = CellPlan {
+                job,
+                files: 1,
+                files_written: 1,
+                file_bytes,
+                prepare,
+                age_piece,
+                raw,
+                names: None,
+            };
             FileSet::of(&plan)
         };
         assert_ne!(of(Prepare::Written, false), of(Prepare::Aged, false));

@@ -180,6 +180,8 @@ class CampaignCell:
     fsync_ns: Optional[ResponseTime] = None
     # Why this cell cannot be measured.
     impossible: Optional[str] = None
+    # Median of the runs' operations per second; absent where data was moved.
+    operations_per_s: Optional[float] = None
     # Throughput over that of the row's first column, from runs of the same round.
     ratio: Optional[float] = None
     # Its 95 % interval.
@@ -263,6 +265,8 @@ class CampaignSample:
     fragments: Optional[int] = None
     # Times of the `fsync` behind each stream's last write, which are not among the requests'.
     fsync_ns: Optional[ResponseTime] = None
+    # Operations on names; absent where data was moved.
+    operations: Optional[int] = None
     # Response times of its requests.
     response_time_ns: Optional[ResponseTime] = None
 

@@ -119,6 +119,30 @@ fn requests_in_flight_and_their_rows_are_kept() {
 }
 
 #[test]
+fn operations_on_names_are_a_campaign_too() {
+    let folder = folder();
+    let campaign = folder.path().join("names.toml");
+    let words = "title = \"names\"\nrounds = 2\n[base]\nentries = \"50\"\ntree_files = \"30\"\ntree_churn = 1\n\
+                [[vary]]\nname = \"threads\"\nvalues = [1, 2]\n[[method]]\nname = \"create\"\n\
+                with = { workload = \"create\" }\n[[method]]\nname = \"list\"\nwith = { workload = \"list\", shared = true }\n";
+    std::fs::write(&campaign, words).expect("a campaign");
+    let place = folder.path().join("place");
+    std::fs::create_dir(&place).expect("a directory");
+    let found = document(&["campaign", "run", text(&campaign), text(&place)]);
+    let table = found.campaign().expect("a campaign");
+    for (row, threads) in table.rows.iter().zip([1, 2]) {
+        let [create, list] = &row.cells[..] else { panic!("two columns") };
+        assert!(
+            create.samples.iter().all(|one| one.operations == Some(50 * threads)),
+            "{create:?}"
+        );
+        assert!(create.operations_per_s.is_some_and(|rate| rate > 0.0) && list.ratio.is_some());
+        assert!(list.response_time_ns.is_some());
+    }
+    assert_eq!(std::fs::read_dir(&place).expect("the place").count(), 0, "nothing stays behind");
+}
+
+#[test]
 fn file_systems_are_made_where_that_was_asked_for() {
     let folder = folder();
     let run = |more: &[&'static str], words: &[&str]| {
@@ -171,7 +195,7 @@ fn a_campaign_is_measured_saved_and_continued() {
 #[test]
 fn campaigns_are_listed_shown_and_planned_without_a_touch() {
     let list = ioscape().args(["campaign", "list"]).assert().success().get_output().clone();
-    assert_eq!(String::from_utf8(list.stdout).expect("text").lines().count(), 12);
+    assert_eq!(String::from_utf8(list.stdout).expect("text").lines().count(), 13);
     ioscape().args(["campaign", "show", "aged-reads"]).assert().success();
     ioscape().args(["campaign", "run", "aged-reads", "/nowhere", "--dry-run"]).assert().success();
     refused(&["campaign", "run", "aged", "/tmp"], &["aged", "aged-reads"]);

@@ -3,6 +3,7 @@
 
 pub mod ageing;
 mod files;
+mod names;
 mod reserve;
 pub mod site;
 #[cfg(test)]

@@ -1,12 +1,12 @@
 //! Where the cells of a campaign run: a directory, a device, or a file system made for it, and the files that lie there.
 
 use super::ageing::age;
-use super::{Watch, place};
+use super::{Watch, names, place};
 use ioscape_machine::FileSystemInfo;
 use ioscape_machine::error::Error;
 use ioscape_machine::loops::{Ground, MadeFileSystem, Recipe, hide_mounts};
 use ioscape_machine::target::ScratchFolder;
-use ioscape_schema::{CampaignSample, CellPlan, FileSet, Prepare, VxJob, VxRun};
+use ioscape_schema::{CampaignSample, CellPlan, FileSet, NameJob, Prepare, VxJob, VxRun};
 use std::path::{Path, PathBuf};
 
 /// A directory or device where cells run.
@@ -97,6 +97,9 @@ impl CampaignSite {
         E: From<Error>,
     {
         let plan = cell.plan;
+        if let Some(job) = &plan.names {
+            return Ok(self.on_names(job, FileSet::of(plan), cell.watch)?);
+        }
         let paths = self.files(plan)?;
         self.prepare(&mut cell)?;
         let is_ours = self.folder.is_some() || self.made.is_some();
@@ -115,10 +118,31 @@ impl CampaignSite {
             elapsed_s: total.elapsed_s,
             throughput_bytes_per_s: total.throughput_bytes_per_s,
             cpu_s: total.cpu_s(),
+            operations: None,
             fragments: fragments.sum::<Option<u64>>(),
             response_time_ns: total.response_time_ns,
             fsync_ns: total.fsync_ns,
         })
+    }
+
+    /// Runs operations on names, on a tree that is laid out once for all cells that share it.
+    fn on_names(
+        &mut self,
+        job: &NameJob,
+        wanted: FileSet,
+        watch: &Watch,
+    ) -> Result<CampaignSample, Error> {
+        let Some(folder) = self.folder.as_ref().map(|folder| folder.path().to_owned()) else {
+            let why = "is a device, and operations on names need a directory";
+            return Err(Error::target(&self.path, why));
+        };
+        if self.laid_out != Some(wanted) {
+            self.laid_out = None;
+            clear(&folder)?;
+            names::lay_out(&folder, job, watch)?;
+            self.laid_out = Some(wanted);
+        }
+        names::run(&folder, job, watch)
     }
 
     /// What the cell works on.
@@ -127,7 +151,7 @@ impl CampaignSite {
         match (plan.raw, &self.folder) {
             (true, None) if plan.files == 1 => Ok(vec![self.path.clone()]),
             (true, None) => refused("is a device, so one file, and the cell needs several"),
-            (false, Some(folder)) => Ok(names(folder.path(), plan.files)),
+            (false, Some(folder)) => Ok(numbered(folder.path(), plan.files)),
             (true, Some(_)) => refused("is a directory, and the cell needs a device"),
             (false, None) => refused("is a device, and the cell needs a directory"),
         }
@@ -149,7 +173,7 @@ impl CampaignSite {
             None => vec![self.path.clone()],
             Some(folder) => {
                 clear(folder.path())?;
-                names(folder.path(), plan.files_written)
+                numbered(folder.path(), plan.files_written)
             }
         };
         match plan.prepare {
@@ -169,7 +193,7 @@ impl CampaignSite {
 }
 
 /// Names of the first `count` files in `folder`.
-fn names(folder: &Path, count: u32) -> Vec<PathBuf> {
+fn numbered(folder: &Path, count: u32) -> Vec<PathBuf> {
     (0..count).map(|number| folder.join(format!("file-{number}"))).collect()
 }
 
@@ -177,7 +201,11 @@ fn names(folder: &Path, count: u32) -> Vec<PathBuf> {
 fn clear(folder: &Path) -> Result<(), Error> {
     let failed = |e| Error::io("empty", folder, e);
     for entry in std::fs::read_dir(folder).map_err(failed)? {
-        std::fs::remove_file(entry.map_err(failed)?.path()).map_err(failed)?;
+        let entry = entry.map_err(failed)?;
+        let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+        let remove =
+            if is_folder { std::fs::remove_dir_all } else { std::fs::remove_file::<PathBuf> };
+        remove(entry.path()).map_err(failed)?;
     }
     Ok(())
 }
@@ -202,7 +230,16 @@ mod tests {
     fn cell(prepare: Prepare, raw: bool) -> CellPlan {
         let job = VxJob { workload: VxWorkload::Read, ..VxJob::default() };
         let (file_bytes, age_piece) = (1 << 20, 65536);
-        CellPlan { job, files: 1, files_written: 1, file_bytes, prepare, age_piece, raw }
+        CellPlan {
+            job,
+            files: 1,
+            files_written: 1,
+            file_bytes,
+            prepare,
+            age_piece,
+            raw,
+            names: None,
+        }
     }
 
     #[test]

@@ -5,7 +5,6 @@ use super::tables::table;
 use crate::curve::SEPARATOR;
 use crate::plot::{Axis, Chart, Drawn, Frame, Mark, Scale, Series, Shape, Unit};
 use crate::text::{esc, fine_seconds, is_wide};
-use ioscape_schema::units::Rate;
 use ioscape_schema::{CampaignCell, CampaignResult, CampaignRow, CampaignSample};
 
 const LOW: Frame = Frame { width: 1080.0, height: 320.0 };
@@ -15,30 +14,37 @@ struct Quantity {
     id: &'static str,
     title: &'static str,
     unit: Unit,
-    of_cell: fn(&CampaignCell) -> f64,
+    of_cell: fn(&CampaignCell) -> Option<f64>,
     of_sample: fn(&CampaignSample) -> f64,
 }
 
-const QUANTITIES: [Quantity; 3] = [
+const QUANTITIES: [Quantity; 4] = [
+    Quantity {
+        id: "operations",
+        title: "Operations per second",
+        unit: Unit::Number,
+        of_cell: |cell| cell.operations_per_s,
+        of_sample: CampaignSample::rate,
+    },
     Quantity {
         id: "rate",
         title: "Throughput",
         unit: Unit::Rate,
-        of_cell: |cell| cell.throughput_bytes_per_s,
+        of_cell: |cell| cell.operations_per_s.is_none().then_some(cell.throughput_bytes_per_s),
         of_sample: |sample| sample.throughput_bytes_per_s,
     },
     Quantity {
         id: "cpu",
         title: "Processor seconds, system and user",
         unit: Unit::Number,
-        of_cell: |cell| cell.cpu_s,
+        of_cell: |cell| Some(cell.cpu_s),
         of_sample: |sample| sample.cpu_s,
     },
     Quantity {
         id: "p99",
         title: "Response time, 99th percentile",
         unit: Unit::Nanos,
-        of_cell: |cell| cell.response_time_ns.map_or(0.0, |times| times.p99 as f64),
+        of_cell: |cell| cell.response_time_ns.map(|times| times.p99 as f64),
         of_sample: |sample| sample.response_time_ns.map_or(0.0, |times| times.p99 as f64),
     },
 ];
@@ -119,10 +125,7 @@ fn series(
     let mark = |row: &&CampaignRow| {
         let x = row.setting(&result.x)?;
         let cell = row.cells.get(column).filter(|cell| !cell.samples.is_empty())?;
-        if quantity.id == "p99" && cell.response_time_ns.is_none() {
-            return None;
-        }
-        let y = (quantity.of_cell)(cell);
+        let y = (quantity.of_cell)(cell)?;
         let all = cell.samples.iter().map(quantity.of_sample);
         let range = all.fold([y, y], |[low, high], v| [low.min(v), high.max(v)]);
         let parts = [
@@ -180,7 +183,7 @@ fn rate(cell: &CampaignCell) -> String {
     if let Some(why) = &cell.impossible {
         return format!("not possible: {why}");
     }
-    with_ratio(Rate(cell.throughput_bytes_per_s).to_string(), cell.ratio, cell.ratio_ci95)
+    with_ratio(crate::campaign::rate(cell), cell.ratio, cell.ratio_ci95)
 }
 
 fn times(cell: &CampaignCell) -> String {

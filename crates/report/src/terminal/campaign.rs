@@ -3,7 +3,6 @@
 use super::ink::Style;
 use super::tables::{Column, table};
 use crate::text::{fine_seconds, is_wide};
-use ioscape_schema::units::Rate;
 use ioscape_schema::{CampaignCell, CampaignReference, CampaignResult};
 
 /// Least width of a column with a ratio, its air included.
@@ -111,7 +110,7 @@ fn rate(cell: &CampaignCell) -> String {
     if cell.samples.is_empty() {
         return "-".to_owned();
     }
-    format!("{}{}", Rate(cell.throughput_bytes_per_s), ratio(cell.ratio, cell.ratio_ci95))
+    format!("{}{}", crate::campaign::rate(cell), ratio(cell.ratio, cell.ratio_ci95))
 }
 
 fn times(cell: &CampaignCell) -> String {

@@ -1,7 +1,7 @@
 //! What more streams on the same files gain: the sentence that the white paper reads off its multi-thread tables.
 
 use crate::ratio::paired_ratio;
-use ioscape_schema::{CampaignResult, CampaignRow};
+use ioscape_schema::{CampaignResult, CampaignRow, CampaignSample};
 
 /// Name of the parameter whose growth is described.
 const THREADS: &str = "threads";
@@ -41,7 +41,7 @@ fn part(shared: &str, rows: &[&CampaignRow], column: usize) -> Option<String> {
     let (few, many) = ends(rows)?;
     let rates = |row: &CampaignRow| -> Option<Vec<f64>> {
         let samples = &row.cells.get(column)?.samples;
-        Some(samples.iter().map(|sample| sample.throughput_bytes_per_s).collect())
+        Some(samples.iter().map(CampaignSample::rate).collect())
     };
     // Two rounds that differ tell nothing.
     let ratio = paired_ratio(&rates(many)?, &rates(few)?)
@@ -54,7 +54,7 @@ fn part(shared: &str, rows: &[&CampaignRow], column: usize) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ioscape_schema::{CampaignCell, CampaignColumn, CampaignSample, CampaignSetting};
+    use ioscape_schema::{CampaignCell, CampaignColumn, CampaignSetting};
 
     fn row(iosize: &str, threads: f64, rates: [f64; 2]) -> CampaignRow {
         let setting = |name: &str, text: &str, value| CampaignSetting {

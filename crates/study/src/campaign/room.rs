@@ -34,7 +34,16 @@ pub mod tests {
     pub fn cell(prepare: Prepare, raw: bool, workload: VxWorkload) -> CellPlan {
         let job = VxJob { workload, ..VxJob::default() };
         let (file_bytes, age_piece) = (1 << 20, 65536);
-        CellPlan { job, files: 1, files_written: 1, file_bytes, prepare, age_piece, raw }
+        CellPlan {
+            job,
+            files: 1,
+            files_written: 1,
+            file_bytes,
+            prepare,
+            age_piece,
+            raw,
+            names: None,
+        }
     }
 
     fn row(files_written: u32) -> RowPlan {

@@ -106,12 +106,13 @@ fn summarize(row: &mut CampaignRow) {
         cell.samples.iter().map(pick).collect::<Vec<f64>>()
     };
     let base = row.cells.first().cloned().unwrap_or_default();
-    let (rates, costs) =
-        (samples(&base, |s| s.throughput_bytes_per_s), samples(&base, |s| s.cpu_s));
+    let (rates, costs) = (samples(&base, CampaignSample::rate), samples(&base, |s| s.cpu_s));
     for (index, cell) in row.cells.iter_mut().enumerate() {
-        let own = samples(cell, |s| s.throughput_bytes_per_s);
+        let own = samples(cell, CampaignSample::rate);
         let cost = samples(cell, |s| s.cpu_s);
-        cell.throughput_bytes_per_s = median(&own);
+        let on_names = cell.samples.iter().any(|sample| sample.operations.is_some());
+        cell.operations_per_s = on_names.then(|| median(&own));
+        cell.throughput_bytes_per_s = if on_names { 0.0 } else { median(&own) };
         cell.cpu_s = median(&cost);
         cell.response_time_ns = times(cell, |sample| sample.response_time_ns);
         cell.fsync_ns = times(cell, |sample| sample.fsync_ns);

@@ -31,7 +31,7 @@ pub enum CampaignError {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Settings {
-    /// As `-w` of `vxbench`.
+    /// As `-w` of `vxbench`; or an operation on names: `create`, `stat`, `rename`, `list` or `unlink`.
     pub workload: Option<String>,
     /// As `-i`; iosize, iocount and nthreads follow from the other settings.
     pub options: Option<String>,
@@ -53,6 +53,14 @@ pub struct Settings {
     pub files: Option<u32>,
     /// Files that exist; at least `files`.
     pub files_written: Option<u32>,
+    /// Files of each thread, of operations on names.
+    pub entries: Option<String>,
+    /// Whether all threads work on names in one directory.
+    pub shared: Option<bool>,
+    /// Files that lie in those directories beforehand.
+    pub tree_files: Option<String>,
+    /// Times that half of those were removed and made again.
+    pub tree_churn: Option<u32>,
     /// Streams on each file, which share its requests out.
     pub threads: Option<u32>,
     /// Requests that each stream has in flight, through `io_uring`.

@@ -3,11 +3,23 @@
 use super::file::{Campaign, CampaignError, Method, ROWS_MAX, Settings};
 use crate::vxbench::{VxWords, parse};
 use ioscape_schema::units::parse_bytes;
-use ioscape_schema::{CampaignSetting, CellPlan, RowPlan};
+use ioscape_schema::{CampaignSetting, CellPlan, NameJob, NameOperation, Prepare, RowPlan, VxJob};
 
 /// Names of the parameters that may vary.
-const NAMES: [&str; 6] =
-    ["file_size", "files_written", "files", "threads", "queue_depth", "iosize"];
+const NAMES: [&str; 8] = [
+    "file_size",
+    "files_written",
+    "files",
+    "threads",
+    "queue_depth",
+    "iosize",
+    "tree_files",
+    "entries",
+];
+
+/// Most files of a run on names, and of a tree; most times that a tree is made again.
+const ENTRIES_MAX: u64 = 10_000_000;
+const CHURN_MAX: u32 = 100;
 
 impl Campaign {
     /// The parameter on the horizontal axis of the graphs.
@@ -60,7 +72,10 @@ impl Campaign {
             if !NAMES.contains(&vary.name.as_str()) {
                 return Err(fail(format!("cannot vary: choose from {}", NAMES.join(", "))));
             }
-            let value = parse_bytes(&text).map_err(|error| fail(error.to_string()))?;
+            let value = match (vary.name.as_str(), text.as_str()) {
+                ("tree_files", "0") => 0,
+                _ => parse_bytes(&text).map_err(|error| fail(error.to_string()))?,
+            };
             settings.push(CampaignSetting { name: vary.name.clone(), text, value: value as f64 });
         }
         settings.reverse();
@@ -89,6 +104,9 @@ impl Campaign {
         let workload = words(|s| s.workload.clone()).unwrap_or_else(|| "read".to_owned());
         let deep = all.of_row("queue_depth").is_some() || all.pick(|s| s.queue_depth).is_some();
         let queue_depth = all.count(|s| s.queue_depth, "queue_depth", 1)?;
+        if let Some(operation) = on_names(&workload) {
+            return all.on_names(operation, threads, method.raw).map(Some);
+        }
         let share = u64::from(threads) * iosize;
         let mut count = file_bytes / share.max(1);
         if let (true, Some(ios)) = (workload.starts_with("rand_"), words(|s| s.ios.clone())) {
@@ -117,8 +135,14 @@ impl Campaign {
         let prepare = all.pick(|s| s.prepare).unwrap_or_default();
         let age_piece = all.size(|s| s.age_piece.clone(), "age_piece", 64 << 10)?;
         let raw = method.raw;
-        Ok(Some(CellPlan { job, files, files_written, file_bytes, prepare, age_piece, raw }))
+        let names = None;
+        Ok(Some(CellPlan { job, files, files_written, file_bytes, prepare, age_piece, raw, names }))
     }
+}
+
+/// The operation on names of this word.
+fn on_names(word: &str) -> Option<NameOperation> {
+    NameOperation::ALL.into_iter().find(|(known, _)| *known == word).map(|(_, operation)| operation)
 }
 
 /// Settings from the row, else from the method, else from the base.
@@ -135,6 +159,50 @@ impl Merged<'_> {
 
     fn of_row(&self, name: &str) -> Option<u64> {
         self.row.iter().find(|setting| setting.name == name).map(|setting| setting.value as u64)
+    }
+
+    /// The plan of operations on names. A tree takes about 8 KB for each of its files.
+    fn on_names(
+        &self,
+        operation: NameOperation,
+        threads: u32,
+        raw: bool,
+    ) -> Result<CellPlan, String> {
+        let tree_files = self.number(|s| s.tree_files.clone(), "tree_files", 0)?;
+        let names = NameJob {
+            operation,
+            threads,
+            entries: self.number(|s| s.entries.clone(), "entries", 1000)?.max(1),
+            shared: self.pick(|s| s.shared).unwrap_or(false),
+            tree_files,
+            tree_churn: self.pick(|s| s.tree_churn).unwrap_or(0).min(CHURN_MAX),
+        };
+        if names.entries.saturating_mul(threads.into()) > ENTRIES_MAX || tree_files > ENTRIES_MAX {
+            return Err(format!("at most {ENTRIES_MAX} files are possible"));
+        }
+        Ok(CellPlan {
+            job: VxJob::default(),
+            files: 1,
+            files_written: u32::try_from(tree_files).unwrap_or(u32::MAX),
+            file_bytes: 8 << 10,
+            prepare: Prepare::Fresh,
+            age_piece: 0,
+            raw,
+            names: Some(names),
+        })
+    }
+
+    /// A count, which may be 0.
+    fn number(
+        &self,
+        pick: impl Fn(&Settings) -> Option<String>,
+        name: &str,
+        usual: u64,
+    ) -> Result<u64, String> {
+        match self.pick(&pick) {
+            Some(text) if self.of_row(name).is_none() && text.trim() == "0" => Ok(0),
+            _ => self.size(pick, name, usual),
+        }
     }
 
     fn size(

@@ -1,6 +1,7 @@
 //! Tests of campaign files.
 
 use super::*;
+use ioscape_schema::{FileSet, NameOperation};
 use proptest::prelude::*;
 
 const SAMPLE: &str = r#"
@@ -90,4 +91,19 @@ proptest! {
         let _ = Campaign::parse(&text);
         let _ = parse_reference(&text);
     }
+}
+
+#[test]
+fn operations_on_names_have_plans_of_their_own() {
+    let rows = Shipped::find("metadata").unwrap().campaign().unwrap().rows(u64::MAX).unwrap();
+    assert_eq!((rows.len(), rows[0].cells.len()), (6, 5));
+    let names = |row: usize, cell: usize| rows[row].cells[cell].names.unwrap();
+    assert_eq!((names(0, 0).tree_files, names(5, 0).tree_files), (0, 20_000));
+    assert_eq!((names(0, 3).operation, names(2, 3).threads), (NameOperation::List, 16));
+    assert_eq!(rows[5].space_bytes(), 20_000 * 8192);
+    assert_ne!(FileSet::of(&rows[0].cells[0]), FileSet::of(&rows[3].cells[0]), "another tree");
+    assert_eq!(FileSet::of(&rows[3].cells[0]), FileSet::of(&rows[3].cells[4]), "one for all");
+    let text = "title = \"t\"\n[base]\nworkload = \"stat\"\nentries = \"100G\"\n[[method]]\nname = \"a\"\n";
+    let error = Campaign::parse(text).and_then(|campaign| campaign.rows(u64::MAX)).unwrap_err();
+    assert!(error.to_string().contains("files are possible"), "{error}");
 }

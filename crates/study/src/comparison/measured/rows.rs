@@ -3,8 +3,8 @@
 use super::figures::Figure;
 use crate::ratio::median;
 use ioscape_schema::{
-    CampaignResult, Document, Engine, Evaluation, Measurement, Metric, OsResults, OsUnit, Outcome,
-    Parameter, Point, ValidationPoint, VxRun, Workload,
+    CampaignResult, CampaignSample, Document, Engine, Evaluation, Measurement, Metric, OsResults,
+    OsUnit, Outcome, Parameter, Point, ValidationPoint, VxRun, Workload,
 };
 
 /// Half the width of a normal distribution's 95 % interval, in standard deviations.
@@ -219,12 +219,15 @@ fn of_campaign(campaign: &CampaignResult) -> Vec<Row> {
         let settings: Vec<String> =
             row.settings.iter().map(|s| format!("{} {}", s.name, s.text)).collect();
         for (column, cell) in campaign.columns.iter().zip(&row.cells) {
-            let samples = cell.samples.iter().map(|one| one.throughput_bytes_per_s).collect();
+            let samples = cell.samples.iter().map(CampaignSample::rate).collect();
             rows.push(Row {
                 name: Some(format!("{}: {}", column.name(), settings.join(", "))),
                 workload: None,
                 metric: Metric::Throughput,
-                figure: of_samples(cell.throughput_bytes_per_s, samples),
+                figure: of_samples(
+                    cell.operations_per_s.unwrap_or(cell.throughput_bytes_per_s),
+                    samples,
+                ),
             });
         }
     }
