@@ -106,6 +106,13 @@ def test_files_of_one_trace_are_one_trace(cluster, generated, tmp_path):
     assert of_the_trace(out.read_text()) == alone(*paths)
 
 
+def test_with_little_memory_the_sample_is_that_of_one_machine(cluster, generated, tmp_path):
+    words = ["--memory", "256M", "--exact-blocks", "1000"]
+    out = tmp_path / "summary.json"
+    spark.analyze(cluster, [str(generated)], out, words, shards=5, fan_in=2)
+    assert of_the_trace(out.read_text()) == of_the_trace(run("trace", "analyze", generated, *words, "--json"))
+
+
 def test_disks_apart_leave_out_what_needs_their_order(cluster, generated, tmp_path):
     out = tmp_path / "summary.json"
     found = spark.analyze(cluster, [str(generated)], out, shards=2, by_disk=True)
@@ -116,24 +123,72 @@ def test_disks_apart_leave_out_what_needs_their_order(cluster, generated, tmp_pa
 
 def test_an_executor_that_is_killed_changes_nothing(generated, tmp_path):
     """A shard waits in the program until its executor is gone; Spark gives it to another."""
-    wrapper, begun = tmp_path / "ioscape-slow", tmp_path / "begun"
-    wrapper.write_text(f"#!/bin/sh\nif mkdir {begun} 2>/dev/null; then echo $PPID > {begun}/worker; sleep 60; fi\nexec {binary()} \"$@\"\n")
-    wrapper.chmod(0o755)
     out = tmp_path / "summary.json"
-    line = [sys.executable, "-m", "ioscape.spark", "--master", TWO, "analyze", str(generated), "--shards", "4", "-o", str(out)]
-    job = subprocess.Popen(line, env={**os.environ, "IOSCAPE_BINARY": str(wrapper)}, stderr=subprocess.PIPE, text=True)
+    job, worker = slow_job(generated, out, tmp_path)
     try:
-        deadline = time.monotonic() + 400
-        while not (begun / "worker").exists() or not (begun / "worker").read_text().strip():
-            assert time.monotonic() < deadline and job.poll() is None, "no shard began"
-            time.sleep(0.1)
-        executor = executor_of(int((begun / "worker").read_text()), job.pid)
+        executor = executor_of(worker, job.pid)
         os.kill(executor, signal.SIGKILL)
         _, told = job.communicate(timeout=400)
     finally:
         job.kill()
     assert job.returncode == 0, told
     assert of_the_trace(out.read_text()) == alone(generated)
+    assert left_in(tmp_path) == []
+
+
+def slow_job(trace, out, tmp_path):
+    """An analysis whose first shard waits in the program, and the worker that it waits for."""
+    wrapper, begun = tmp_path / "ioscape-slow", tmp_path / "begun"
+    wrapper.write_text(f"#!/bin/sh\nif mkdir {begun} 2>/dev/null; then echo $PPID > {begun}/worker; sleep 60; fi\nexec {binary()} \"$@\"\n")
+    wrapper.chmod(0o755)
+    for name in ("tmp", "local"):
+        (tmp_path / name).mkdir()
+    line = [sys.executable, "-m", "ioscape.spark", "--master", TWO, "analyze", str(trace), "--shards", "4", "-o", str(out)]
+    environment = {**os.environ, "IOSCAPE_BINARY": str(wrapper), "TMPDIR": str(tmp_path / "tmp"), "SPARK_LOCAL_DIRS": str(tmp_path / "local")}
+    job = subprocess.Popen(line, env=environment, stderr=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 400
+    while not (begun / "worker").exists() or not (begun / "worker").read_text().strip():
+        assert time.monotonic() < deadline and job.poll() is None, "no shard began"
+        time.sleep(0.1)
+    return job, int((begun / "worker").read_text())
+
+
+def left_in(tmp_path):
+    return [path for path in tmp_path.rglob("ioscape-spark-*")]
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_a_killed_job_leaves_nothing(generated, tmp_path, number):
+    out = tmp_path / "summary.json"
+    job, worker = slow_job(generated, out, tmp_path)
+    assert left_in(tmp_path) != []
+    os.kill(job.pid, number)
+    job.communicate(timeout=60)
+    until = time.monotonic() + 60
+    while left_in(tmp_path) or Path(f"/proc/{worker}").exists():
+        assert time.monotonic() < until, left_in(tmp_path)
+        time.sleep(0.2)
+    assert not out.exists()
+
+
+def test_a_killed_worker_takes_its_program_and_directory_along(tmp_path):
+    """What `place` promises, without Spark."""
+    script = "import sys; from ioscape.spark.place import place\nwith place() as here:\n  print(here.path, flush=True)\n  here.run(['sleep', '1000'])\n"
+    job = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True, env={**os.environ, "TMPDIR": str(tmp_path)})
+    path = Path(job.stdout.readline().strip())
+    children = Path(f"/proc/{job.pid}/task/{job.pid}/children")
+    until = time.monotonic() + 20
+    while len(running := children.read_text().split()) < 2:
+        assert time.monotonic() < until
+        time.sleep(0.05)
+    assert path.is_dir() and path.parent == tmp_path
+    # The pid of the program is told when it runs.
+    time.sleep(0.5)
+    job.kill()
+    job.wait()
+    while path.exists() or any(Path(f"/proc/{one}").exists() for one in running):
+        assert time.monotonic() < until + 20
+        time.sleep(0.05)
 
 
 def executor_of(process, driver):
@@ -195,6 +250,10 @@ def test_import_and_sweep(cluster, tmp_path):
     place, document = found[0]
     alone = json.loads(run("simulate", made[0], "--drive", "hp-c2200a", "--cache", "none", "--json"))
     assert json.loads(place.read_text())["simulation"] == alone["simulation"]
+    (raw / "broken.trace").write_text("this is no trace\n")
+    with pytest.raises(ioscape.Misuse, match="broken.trace"):
+        spark.import_(cluster, [str(raw / "broken.trace")], tmp_path / "none", ["--format", "disksim"])
+    assert not (tmp_path / "none").exists()
     with pytest.raises(ioscape.Misuse, match="no-such"):
         spark.sweep(cluster, made, ["no-such"], [], tmp_path / "bad")
     assert not (tmp_path / "bad").exists()

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Optional
 
-# Round trips for each rank.
-ROUNDS = 40
+# Round trips for each rank: no more, and no fewer, and no further ones after so many seconds.
+ROUNDS, LEAST, LONG_S = 40, 3, 0.2
 # Messages of a measurement.
 TAG = 12
 
@@ -28,19 +28,33 @@ def best(trips: list[tuple[int, int, int]]) -> Offset:
     return Offset(answered - (sent + received) // 2, (received - sent + 1) // 2)
 
 
-def ask(comm: Any, rank: int, rounds: int = ROUNDS) -> Offset:
-    """On rank 0: measures the clock of a rank that answers."""
-    trips = []
-    for _ in range(rounds):
+def ask(comm: Any, rank: int, patience_s: float) -> Optional[Offset]:
+    """On rank 0: measures the clock of a rank that answers; None if it does not within `patience_s`."""
+    trips: list[tuple[int, int, int]] = []
+    begun = time.monotonic()
+    while len(trips) < LEAST or len(trips) < ROUNDS and time.monotonic() - begun < LONG_S:
         sent = time.time_ns()
-        comm.send(sent, dest=rank, tag=TAG)
-        answered = comm.recv(source=rank, tag=TAG)
-        trips.append((sent, answered, time.time_ns()))
+        comm.send(True, dest=rank, tag=TAG)
+        if not _comes(comm, rank, patience_s):
+            return None
+        trips.append((sent, comm.recv(source=rank, tag=TAG), time.time_ns()))
+    comm.send(False, dest=rank, tag=TAG)
     return best(trips)
 
 
-def answer(comm: Any, rounds: int = ROUNDS) -> None:
-    """On another rank: answers with its own clock."""
-    for _ in range(rounds):
-        comm.recv(source=0, tag=TAG)
+def answer(comm: Any, patience_s: float) -> bool:
+    """On another rank: answers with its own clock for as long as it is asked; whether it was told when that was all."""
+    while _comes(comm, 0, patience_s):
+        if not comm.recv(source=0, tag=TAG):
+            return True
         comm.send(time.time_ns(), dest=0, tag=TAG)
+    return False
+
+
+def _comes(comm: Any, rank: int, patience_s: float) -> bool:
+    """Waits for a message without a pause: that would be part of the round trip."""
+    until = time.monotonic() + patience_s
+    while not comm.iprobe(source=rank, tag=TAG):
+        if time.monotonic() > until:
+            return False
+    return True

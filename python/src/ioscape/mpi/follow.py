@@ -21,18 +21,19 @@ def follow(comm: Any, leader: str) -> None:
     post, client = Post(comm, [0]), Client()
     # mpiexec ends ranks by SIGTERM when another died: the client then removes its file first.
     signal.signal(signal.SIGTERM, _ended)
+    deaf = False
     try:
         while True:
             for _, message in post.got():
                 if "stop" in message:
                     return
-                _obey(comm, client, message)
+                deaf = deaf or not _obey(comm, client, message)
             for event in client.events():
                 post.send(0, event)
             if client.is_stopped():
                 post.send(0, {"failed": "its program is stopped"})
             post.beat()
-            if post.silent(PATIENCE_S + LONGER_S):
+            if deaf or post.silent(PATIENCE_S + LONGER_S):
                 raise Failed(f"client 0 on {leader} was not heard of for {PATIENCE_S + LONGER_S:.0f} s")
             time.sleep(LOOK_S)
     finally:
@@ -44,10 +45,12 @@ def _ended(_number: int, _frame: Any) -> None:
     raise SystemExit(143)
 
 
-def _obey(comm: Any, client: Client, message: dict[str, Any]) -> None:
+def _obey(comm: Any, client: Client, message: dict[str, Any]) -> bool:
+    """Whether rank 0 was there for what it asked."""
     if "clocks" in message:
-        clocks.answer(comm)
-    elif "start" in message:
+        return clocks.answer(comm, PATIENCE_S + LONGER_S)
+    if "start" in message:
         client.start(message["start"])
     else:
         client.ask(message)
+    return True

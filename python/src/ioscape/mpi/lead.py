@@ -150,7 +150,13 @@ class Lead:
     def _compare_clocks(self) -> None:
         for rank in range(1, self._comm.size):
             self._post.send(rank, {"clocks": True})
-            self._offsets[rank] = clocks.ask(self._comm, rank)
+            found = clocks.ask(self._comm, rank, PATIENCE_S)
+            if found is None:
+                self._lost(rank, f"did not tell its clock for {PATIENCE_S:.0f} s")
+                return
+            self._offsets[rank] = found
+            # On busy machines this takes a while.
+            self._post.beat()
         self._post.forgive()
         self._compared_s = time.monotonic()
 

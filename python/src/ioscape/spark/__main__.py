@@ -22,7 +22,7 @@ def _parser() -> argparse.ArgumentParser:
     one.add_argument("--shards", type=_at_least(1), metavar="N", help="stretches of time (default: of 20 million requests, at least two for each task)")
     one.add_argument("--by-disk", action="store_true", help="shard by disk, too: leaves out what follows from the order of requests to all disks")
     one.add_argument("--fan-in", type=_at_least(2), default=FAN_IN, metavar="N", help="states that one task merges (default: %(default)s)")
-    for name in ("--block", "--block-align", "--interleave", "--exact-blocks"):
+    for name in ("--block", "--block-align", "--interleave", "--exact-blocks", "--memory"):
         one.add_argument(name, metavar="VALUE", help="as of `ioscape trace analyze`")
     one.add_argument("--by", metavar="WHAT", help="as of `ioscape trace analyze`")
     one.add_argument("--html", metavar="FILE", help="also draw the result as a page")
@@ -68,7 +68,7 @@ def _planned(shards: list[Shard]) -> None:
 
 
 def _analyze(spark: Any, asked: argparse.Namespace) -> None:
-    options = _given(asked, "block", "block-align", "interleave", "exact-blocks")
+    options = _given(asked, "block", "block-align", "interleave", "exact-blocks", "memory")
     analyze(spark, asked.traces, asked.output, options, _given(asked, "by", "html", "force"), asked.shards, None, asked.by_disk,
             asked.fan_in, _planned)
     _tell(f"Result: {asked.output}")

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import os
 import subprocess
-import tempfile
 from itertools import product
 from pathlib import Path
-from typing import Any, Callable, Optional, Sequence
+from typing import Any, Callable, Iterable, Iterator, Optional, Sequence
 
 from .._command import Words, binary, load, of_json
 from .._documents import Document
 from ..errors import Failed, Misuse
 from . import work
+from .place import place
 from .plan import Shard, expand, plan
 from .session import sentence
 
@@ -32,12 +32,17 @@ def _threads(context: Any) -> int:
     return int(context.getConf().get("spark.task.cpus", "1"))
 
 
+def _put_together(position: int, pairs: Iterable[tuple[int, work.Piece]]) -> Iterator[work.Piece]:
+    yield work.merged(position, (piece for _, piece in pairs))
+
+
 def _tree(pieces: Any, count: int, fan_in: int) -> Any:
     """Neighbours are put together, `fan_in` at a time, until one task is left; positions carry the order."""
     while True:
         keyed = pieces.map(lambda piece: (piece.position // fan_in, piece))
         count = -(-count // fan_in)
-        pieces = keyed.groupByKey(count).map(lambda pair: work.merged(pair[0], pair[1]))
+        # A partition is one task's states, and comes as a stream: a group would be gathered in memory.
+        pieces = keyed.partitionBy(count, int).mapPartitionsWithIndex(_put_together)
         if count <= fan_in:
             return pieces
 
@@ -59,16 +64,13 @@ def analyze(spark: Any, patterns: Sequence[str], output: Words, options: Sequenc
     pieces = context.parallelize(found, len(found)).map(lambda shard: work.state_of(shard, options, threads))
     last = _tree(pieces, len(found), fan_in).persist(StorageLevel.DISK_ONLY)
     _carried_out(last.count)
-    with tempfile.TemporaryDirectory(prefix="ioscape-spark-") as place:
-        parts = []
+    with place() as here:
         # One state after the other: all of them need not fit into this process.
-        for piece in _carried_out(lambda: last.toLocalIterator()):
-            if piece.refused:
-                raise Misuse(piece.refused)
-            parts.append(Path(place) / f"{piece.position:08}.ioscape-state")
-            parts[-1].write_bytes(piece.content)
+        parts, refused = work.kept(here, _carried_out(lambda: last.toLocalIterator()))
+        if refused:
+            raise Misuse(refused)
         last.unpersist()
-        return _result([*map(str, sorted(parts)), "-o", os.fspath(output), *result_options])
+        return _result([*map(str, parts), "-o", os.fspath(output), *result_options])
 
 
 def _result(words: list[str]) -> Document:
@@ -98,12 +100,15 @@ def import_(spark: Any, patterns: Sequence[str], output: Words, options: Sequenc
     twice = next((name for at, name in enumerate(targets) if name in targets[:at]), None)
     if twice is not None:
         raise Misuse(f"two traces would be imported as {os.path.basename(twice)}: import them into different directories")
+    made = not os.path.exists(output)
     os.makedirs(output, exist_ok=True)
     pairs, options = list(zip(map(os.path.abspath, sources), targets)), list(options)
     tasks = spark.sparkContext.parallelize(pairs, len(pairs)).map(lambda pair: work.imported(pair[0], pair[1], options))
     outcomes = _carried_out(tasks.collect)
     refused = next((why for _, why in outcomes if why), None)
     if refused is not None:
+        if made and not os.listdir(output):
+            os.rmdir(output)
         raise Misuse(refused)
     return [name for name, _ in outcomes]
 
@@ -121,12 +126,12 @@ def sweep(spark: Any, traces: Sequence[str], drives: Sequence[str], caches: Sequ
         raise Misuse("two traces have one name: sweep them into different directories")
     places = [Path(output) / ("--".join(filter(None, (stems[path], _stem(drive), cache.replace(":", "-")))) + ".ioscape.json")
               for path, drive, cache in combinations]
-    for place in places:
-        if place.exists() and not force:
+    for name in places:
+        if name.exists() and not force:
             try:
-                load(place)
+                load(name)
             except (Misuse, ValueError):
-                raise Misuse(f"{place} is no result of ioscape: give --force to replace it") from None
+                raise Misuse(f"{name} is no result of ioscape: give --force to replace it") from None
     words = [[os.path.abspath(path), "--drive", os.path.abspath(drive) if os.path.exists(drive) else drive, *(["--cache", cache] if cache else []), *options]
              for path, drive, cache in combinations]
     tasks = spark.sparkContext.parallelize(list(enumerate(words)), len(words)).map(lambda one: work.simulated(*one))
@@ -135,8 +140,8 @@ def sweep(spark: Any, traces: Sequence[str], drives: Sequence[str], caches: Sequ
     if refused is not None:
         raise Misuse(refused)
     os.makedirs(output, exist_ok=True)
-    for place, piece in zip(places, pieces):
-        draft = place.with_name(place.name + ".part")
+    for name, piece in zip(places, pieces):
+        draft = name.with_name(name.name + ".part")
         draft.write_bytes(piece.content)
-        draft.replace(place)
-    return [(place, load(place)) for place in places]
+        draft.replace(name)
+    return [(name, load(name)) for name in places]
