@@ -86,20 +86,29 @@ pub fn verdict(
     summary.extend(figures.iter().filter_map(|(what, errors)| {
         errors.map(|errors| format!("{count} unseen workloads: {what} {errors}"))
     }));
+    let open = Errors::of(unseen.iter().map(|m| [1.0, 1.0 + m.relative_error().min(1.0)]));
+    let open = open.map_or(0.0, |errors| errors.median);
+    summary.extend((open > 0.0).then(|| {
+        format!("the measured throughputs themselves are known to {:.1} % (median)", 100.0 * open)
+    }));
     let is_good = throughput.is_some_and(|errors| errors.interval95[1] <= ERROR_MOST);
     let status = if is_good { Status::Calibrated } else { Status::NotCalibrated };
-    summary.extend((!is_good).then(|| doubt(throughput)));
+    summary.extend((!is_good).then(|| doubt(throughput, open)));
     let sources = sources(&fitted.parameters, &summary);
     let (name, title) = (named.name.to_owned(), format!("Twin of {}, as measured", named.name));
     let parameters = Parameters { name, title, status, sources, ..fitted.parameters };
     Ok(Verdict { parameters: sized(parameters, named.capacity_bytes, SPARE), told, summary })
 }
 
-/// Why a twin is not called calibrated.
-fn doubt(throughput: Option<Errors>) -> String {
+/// Why a twin is not called calibrated; `open` is what the measurements leave open.
+fn doubt(throughput: Option<Errors>, open: f64) -> String {
     let most = 100.0 * ERROR_MOST;
     match throughput {
         None => "not calibrated: no unseen workload was measured".to_owned(),
+        Some(_) if open > ERROR_MOST / 2.0 => {
+            "not calibrated: too noisy to tell, as on a busy machine; longer workloads (--seconds) or a quiet one would"
+                .to_owned()
+        }
         Some(errors) if errors.median > ERROR_MOST => {
             format!(
                 "not calibrated: half of the unseen throughputs are off by more than {most:.0} %"
@@ -194,6 +203,13 @@ fn below(count: usize) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn noise_is_said_before_the_model_is_blamed() {
+        let far = Errors::of([[1.0, 2.0]; 10]);
+        assert!(doubt(far, 0.2).contains("too noisy") && doubt(far, 0.01).contains("half of the"));
+        assert!(doubt(None, 0.2).contains("no unseen"));
+    }
 
     #[test]
     fn the_interval_of_a_median_is_that_of_the_sign_test() {
