@@ -3,8 +3,8 @@
 
 libfuzzer_sys::fuzz_target!(|text: &str| {
     if let Ok(document) = ioscape_report::from_json(text, "fuzzed") {
-        let style = ioscape_report::Style { width: 80, colour: false, unicode: true };
+        let style = ioscape_report::Style { unicode: true, ..ioscape_report::Style::default() };
         ioscape_report::terminal(&document, &style);
-        ioscape_report::html(&document);
+        ioscape_report::html(&document, ioscape_report::Quantity::Throughput);
     }
 });

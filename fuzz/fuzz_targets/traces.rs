@@ -2,13 +2,13 @@
 //! chooses the format, or that the content shall.
 #![no_main]
 
-use ioscape_trace::{Format, Options, Source, open};
+use ioscape_trace::{Format, ReadOptions, Source, open};
 use std::io::Cursor;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let Some((&choice, bytes)) = bytes.split_first() else { return };
     let format = Format::all().nth(usize::from(choice >> 1));
-    let options = Options { format, skip_bad: choice & 1 == 1 };
+    let options = ReadOptions { format, skip_bad: choice & 1 == 1, ..ReadOptions::default() };
     let source = Source::file("fuzzed", Cursor::new(bytes.to_vec()));
     let Ok(mut reader) = open(vec![source], &options) else { return };
     let mut batch = Vec::new();
