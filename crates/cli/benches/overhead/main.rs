@@ -1,5 +1,5 @@
-//! What measuring adds to a request: processor time per cached 4 KiB random read, bare, ours and fio's, in turns; and whether the
-//! queue stays full: requests per second of direct 4 KiB reads at depth 32, ours and fio's, in pairs.
+//! What measuring adds to a request: processor time per cached 4 KiB random read, bare, ours and fio's, in turns; per write, bare, ours
+//! and verified; and whether the queue stays full: requests per second of direct 4 KiB reads at depth 32, ours and fio's, in pairs.
 //!
 //! `cargo bench -p ioscape --bench overhead`; fio takes part if it is on the path. Rounds are interleaved and
 //! medians taken, since the same machine is faster in one minute than in the next; processor time per request is compared
@@ -12,7 +12,7 @@ use ioscape_machine::{Target, TargetOptions};
 use ioscape_measure::{RunOptions, Session, SessionOptions};
 use ioscape_schema::{Engine, SizeDistribution, Workload};
 use ioscape_workload::Stream;
-use rustix::io::pread;
+use rustix::io::{pread, pwrite};
 use std::error::Error;
 use std::fs::File;
 use std::hint::black_box;
@@ -30,7 +30,34 @@ type Cost = [f64; 2];
 /// One way to issue the requests.
 struct Contender {
     name: &'static str,
+    way: Way,
     rounds: Vec<Cost>,
+}
+
+#[derive(Clone, Copy)]
+enum Way {
+    /// The loop nothing can be taken away from, of reads or of writes.
+    Bare { writes: bool },
+    /// A run of ours.
+    Ours(Ours),
+    /// A job of fio's: engine and depth.
+    Fio(&'static str, u32),
+}
+
+#[derive(Clone, Copy)]
+struct Ours {
+    engine: Engine,
+    queue_depth: u32,
+    writes: bool,
+    verify: bool,
+}
+
+impl Ours {
+    const READS: Self =
+        Self { engine: Engine::Psync, queue_depth: 1, writes: false, verify: false };
+    const WRITES: Self = Self { writes: true, ..Self::READS };
+    const RING: Self = Self { engine: Engine::IoUring, queue_depth: 32, ..Self::READS };
+    const NULL: Self = Self { engine: Engine::Null, ..Self::READS };
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -44,30 +71,17 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut session = Session::new(target, SessionOptions::default())?;
     session.layout(SET_BYTES, &RunOptions::default())?;
     let has_fio = Command::new("fio").arg("--version").stdout(Stdio::null()).status().is_ok();
-    let names = [
-        ("bare pread loop", true),
-        ("ours, psync", true),
-        ("fio, psync", has_fio),
-        ("ours, io_uring depth 32", true),
-        ("fio, io_uring depth 32", has_fio),
-        ("ours, null", true),
-        ("fio, null", has_fio),
-    ];
-    let mut contenders: Vec<_> = names
+    let mut contenders: Vec<_> = ways()
         .into_iter()
-        .filter(|(_, takes_part)| *takes_part)
-        .map(|(name, _)| Contender { name, rounds: Vec::new() })
+        .filter(|(_, way)| has_fio || !matches!(way, Way::Fio(..)))
+        .map(|(name, way)| Contender { name, way, rounds: Vec::new() })
         .collect();
     for _ in 0..ROUNDS {
         for contender in &mut contenders {
-            contender.rounds.push(match contender.name {
-                "bare pread loop" => bare(&path)?,
-                "ours, psync" => ours(&mut session, Engine::Psync, 1)?,
-                "ours, io_uring depth 32" => ours(&mut session, Engine::IoUring, 32)?,
-                "ours, null" => ours(&mut session, Engine::Null, 1)?,
-                "fio, psync" => fio(&path, "psync", 1)?,
-                "fio, io_uring depth 32" => fio(&path, "io_uring", 32)?,
-                _ => fio(&path, "null", 1)?,
+            contender.rounds.push(match contender.way {
+                Way::Bare { writes } => bare(&path, writes)?,
+                Way::Ours(way) => ours(&mut session, way)?,
+                Way::Fio(engine, depth) => fio(&path, engine, depth)?,
             });
         }
     }
@@ -78,6 +92,23 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
+/// All contenders; what follows a bare loop is compared with it.
+fn ways() -> [(&'static str, Way); 11] {
+    [
+        ("bare pread loop", Way::Bare { writes: false }),
+        ("ours, psync", Way::Ours(Ours::READS)),
+        ("ours, psync, verified", Way::Ours(Ours { verify: true, ..Ours::READS })),
+        ("fio, psync", Way::Fio("psync", 1)),
+        ("ours, io_uring depth 32", Way::Ours(Ours::RING)),
+        ("fio, io_uring depth 32", Way::Fio("io_uring", 32)),
+        ("ours, null", Way::Ours(Ours::NULL)),
+        ("fio, null", Way::Fio("null", 1)),
+        ("bare pwrite loop", Way::Bare { writes: true }),
+        ("ours, writes", Way::Ours(Ours::WRITES)),
+        ("ours, writes, verified", Way::Ours(Ours { verify: true, ..Ours::WRITES })),
+    ]
+}
+
 fn print_table(contenders: &[Contender]) {
     let median = |rounds: &[Cost], cost: fn(&Cost) -> f64| {
         let mut sorted: Vec<_> = rounds.iter().map(cost).collect();
@@ -86,12 +117,15 @@ fn print_table(contenders: &[Contender]) {
     };
     let all = |c: &Contender| median(&c.rounds, |[user, system]| user + system);
     let user = |c: &Contender| median(&c.rounds, |[user, _]| *user);
-    let (bare_all, bare_user) = (all(&contenders[0]), user(&contenders[0]));
+    let (mut bare_all, mut bare_user) = (0.0, 0.0);
     println!(
         "{:26}{:>12}{:>12}{:>10}{:>14}",
         "ns per request", "user", "all", "ratio", "user - bare"
     );
     for c in contenders {
+        if matches!(c.way, Way::Bare { .. }) {
+            (bare_all, bare_user) = (all(c), user(c));
+        }
         let (all, user) = (all(c), user(c));
         println!(
             "{:26}{user:>12.0}{all:>12.0}{:>10.2}{:>14.0}",
@@ -102,9 +136,9 @@ fn print_table(contenders: &[Contender]) {
     }
 }
 
-/// The loop nothing can be taken away from: a random offset, a read.
-fn bare(path: &Path) -> Result<Cost, Box<dyn Error>> {
-    let file = File::open(path)?;
+/// The loop nothing can be taken away from: a random offset, a read or a write of a block unlike the last one.
+fn bare(path: &Path, writes: bool) -> Result<Cost, Box<dyn Error>> {
+    let file = File::options().read(true).write(writes).open(path)?;
     let mut buffer = vec![0; 4096];
     let mut state = 88_172_645_463_325_252u64;
     let (begin, before) = (Instant::now(), own_cost()?);
@@ -114,7 +148,13 @@ fn bare(path: &Path) -> Result<Cost, Box<dyn Error>> {
             state ^= state << 13;
             state ^= state >> 7;
             state ^= state << 17;
-            pread(&file, &mut buffer, (state % (SET_BYTES / 4096)) * 4096)?;
+            let offset = (state % (SET_BYTES / 4096)) * 4096;
+            if writes {
+                buffer[..8].copy_from_slice(&state.to_le_bytes());
+                pwrite(&file, &buffer, offset)?;
+            } else {
+                pread(&file, &mut buffer, offset)?;
+            }
             black_box(&buffer);
         }
         ios += 1000;
@@ -136,18 +176,19 @@ fn own_cost() -> Result<[f64; 2], Box<dyn Error>> {
     Ok([ns(usage.ru_utime), ns(usage.ru_stime)])
 }
 
-fn ours(session: &mut Session, engine: Engine, queue_depth: u32) -> Result<Cost, Box<dyn Error>> {
+fn ours(session: &mut Session, way: Ours) -> Result<Cost, Box<dyn Error>> {
+    let Ours { engine, queue_depth, writes, verify } = way;
     let workload = Workload {
         unique_bytes: SET_BYTES,
         size_mean: 4096,
         size_distribution: SizeDistribution::Fixed,
-        read_frac: 1.0,
+        read_frac: if writes { 0.0 } else { 1.0 },
         seq_frac: 0.0,
         engine,
         queue_depth,
         ..Workload::default()
     };
-    let options = RunOptions { min_s: SECONDS, cap_s: SECONDS, ..RunOptions::default() };
+    let options = RunOptions { min_s: SECONDS, cap_s: SECONDS, verify, ..RunOptions::default() };
     let m = session.run(&workload, 4096, &options, |process| {
         let mut stream = Stream::new(&workload, 1, process);
         move || stream.request()
