@@ -100,6 +100,8 @@ impl Destination {
         };
         let present = match kind.map(|found| (FileType::from_raw_mode(found.st_mode), found)) {
             None => None,
+            // Another result of this second: a free name is found when there is something to write.
+            Some((FileType::RegularFile, _)) if options.unnamed => None,
             Some((FileType::RegularFile, found)) => {
                 let file = opened_at(&folder, &name);
                 vet(path, &found, file.as_ref(), options)?;
@@ -353,7 +355,7 @@ fn vet(
         return Err(Error::target(path, why));
     }
     let is_ours = || file.is_some_and(is_result);
-    if options.force || options.unnamed || found.st_size == 0 || is_ours() {
+    if options.force || found.st_size == 0 || is_ours() {
         return Ok(());
     }
     let why = "exists and is no result of ioscape: choose another name, or give --force to have it replaced";
