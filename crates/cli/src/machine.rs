@@ -3,11 +3,11 @@
 use crate::failure::Failure;
 use crate::output;
 use ioscape_machine::error::Error as MeasureError;
+use ioscape_machine::output::tell_leftovers;
 use ioscape_machine::terminal::Progress;
 use ioscape_machine::{Target, TargetFacts, TargetOptions};
 use ioscape_measure::session::{RunOptions, Session, SessionOptions};
 use ioscape_measure::together::Together;
-use ioscape_schema::text::inert;
 use ioscape_schema::units::Bytes;
 use ioscape_schema::{Document, Io, Measurement, Warning, WarningKind, Workload};
 use ioscape_workload::{Stream, largest_request};
@@ -55,10 +55,7 @@ impl Machine {
         interrupt: Arc<AtomicBool>,
     ) -> Result<Self, Failure> {
         let target = Target::open(path, &TargetOptions { destroy_data, write_needed: true })?;
-        for name in target.leftovers() {
-            let name = inert(name);
-            output::tell(&format!("removed {name}, left behind by an earlier run that was killed"));
-        }
+        tell_leftovers(target.leftovers(), output::tell);
         let session = Session::new(target, SessionOptions { memory_limit, seed: 0 })?;
         Ok(Self { session, rows_most: 0, together: None, interrupt })
     }

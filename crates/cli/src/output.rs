@@ -2,6 +2,7 @@
 
 use crate::failure::Failure;
 use ioscape_arguments::{DisplayArgs, Metric};
+use ioscape_machine::Clock;
 use ioscape_machine::input::read_text;
 use ioscape_machine::terminal;
 use ioscape_report::Quantity;
@@ -27,6 +28,14 @@ pub fn document(seed: u64) -> Document {
         seed,
         started_at: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
         ..Document::default()
+    }
+}
+
+/// Notes how good the clock is that times are taken from.
+pub fn time(document: &mut Document, clock: &Clock) {
+    document.environment.clock = clock.measure();
+    if let Some(doubt) = ioscape_machine::clock::doubt(&document.environment.clock) {
+        document.warn(doubt);
     }
 }
 

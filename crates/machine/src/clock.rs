@@ -1,9 +1,13 @@
 //! The clock that times every request: the processor's own counter where it can be trusted, else the kernel's.
 
 use ioscape_schema::{Warning, WarningKind};
+use std::time::{Duration, Instant};
 
 /// Readings taken to measure the clock.
 const READINGS: usize = 20_000;
+
+/// Longest wait for a clock that has not moved during all readings.
+const STILL: Duration = Duration::from_millis(200);
 
 /// A precision above this is doubtful for requests of the file cache, which take about as long; in nanoseconds.
 const COARSE_NS: f64 = 1000.0;
@@ -37,32 +41,41 @@ impl Clock {
     /// Measures the clock itself: the least non-zero step between two readings, and the mean time of a reading in the
     /// best of several rounds, so that an interruption does not count.
     pub fn measure(&self) -> ioscape_schema::environment::Clock {
-        let rounds = 10;
-        let mut step = u64::MAX;
-        let mut cost_ns = f64::INFINITY;
-        for _ in 0..rounds {
-            let first = self.raw();
-            let mut last = first;
-            for _ in 0..READINGS / rounds {
-                let now = self.raw();
-                let passed = now.saturating_sub(last);
-                if passed > 0 {
-                    step = step.min(passed);
-                }
-                last = now;
-            }
-            let mean = self.nanos_between(first, last) as f64 / (READINGS / rounds) as f64;
-            cost_ns = cost_ns.min(mean);
-        }
-        let precision_ns = if step == u64::MAX { 0.0 } else { step as f64 * self.tick_ns() };
-        ioscape_schema::environment::Clock { precision_ns, cost_ns }
+        measured(|| self.raw(), |from, to| self.nanos_between(from, to))
     }
+}
 
-    /// Length of one tick.
-    fn tick_ns(&self) -> f64 {
-        let ticks = 1 << 40;
-        self.nanos_between(0, ticks) as f64 / ticks as f64
+/// Measures a clock that `raw` reads and whose ticks `nanos_between` converts.
+fn measured(
+    raw: impl Fn() -> u64,
+    nanos_between: impl Fn(u64, u64) -> u64,
+) -> ioscape_schema::environment::Clock {
+    let rounds = 10;
+    let mut step = u64::MAX;
+    let mut cost_ns = f64::INFINITY;
+    for _ in 0..rounds {
+        let first = raw();
+        let mut last = first;
+        for _ in 0..READINGS / rounds {
+            let now = raw();
+            let passed = now.saturating_sub(last);
+            if passed > 0 {
+                step = step.min(passed);
+            }
+            last = now;
+        }
+        let mean = nanos_between(first, last) as f64 / (READINGS / rounds) as f64;
+        cost_ns = cost_ns.min(mean);
     }
+    let (first, begun) = (raw(), Instant::now());
+    while step == u64::MAX && begun.elapsed() < STILL {
+        let passed = raw().saturating_sub(first);
+        step = if passed > 0 { passed } else { step };
+    }
+    let ticks = 1 << 40;
+    let tick_ns = nanos_between(0, ticks) as f64 / ticks as f64;
+    let precision_ns = if step == u64::MAX { 0.0 } else { step as f64 * tick_ns };
+    ioscape_schema::environment::Clock { precision_ns, cost_ns }
 }
 
 impl Default for Clock {
@@ -116,6 +129,22 @@ mod tests {
         let measured = Clock::new().measure();
         assert!(measured.precision_ns > 0.0 && measured.precision_ns.is_finite());
         assert!(measured.cost_ns > 0.0 && measured.cost_ns.is_finite());
+    }
+
+    /// The kernel's clock that moves with its timer interrupt alone stands in for a processor's that cannot be trusted.
+    #[test]
+    fn the_kernels_coarse_clock_is_told() {
+        let coarse = || {
+            let now = clock_gettime(ClockId::MonotonicCoarse);
+            now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
+        };
+        let found = measured(coarse, |from, to| to.saturating_sub(from));
+        assert!(
+            found.precision_ns >= 500_000.0,
+            "a thousand interrupts a second at most: {found:?}"
+        );
+        let told = doubt(&found).expect("a doubt").message;
+        assert!(told.contains("too coarse") && !told.contains("steps of 0 ns"), "{told}");
     }
 
     #[test]

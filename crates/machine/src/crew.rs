@@ -32,6 +32,9 @@ const RUNS: Duration = Duration::from_secs(2);
 /// Workers whose state is asked for at a time, which takes some 20 us each.
 const LOOKED_AT: usize = 64;
 
+/// Of those, workers whose control group is looked at, which they share.
+const LOOKED_AT_GROUP: usize = 4;
+
 /// Whether this process is a worker.
 static IS_WORKER: AtomicBool = AtomicBool::new(false);
 
@@ -128,7 +131,19 @@ impl Crew {
     pub fn first_stopped(&self) -> Option<u32> {
         let alive = self.children.iter().zip(0..).filter(|(c, _)| c.death.is_none());
         let id = |c: &Child| c.pid.as_raw_nonzero().get().unsigned_abs();
-        alive.take(LOOKED_AT).find(|(c, _)| stuck::is_stopped(id(c))).map(|(_, i)| i)
+        let is_stopped = |(at, (c, _)): &(usize, (&Child, u32))| match *at < LOOKED_AT_GROUP {
+            true => stuck::is_stopped(id(c)),
+            false => stuck::is_halted(id(c)),
+        };
+        alive.take(LOOKED_AT).enumerate().find(is_stopped).map(|(_, (_, i))| i)
+    }
+
+    /// The first worker that has not ended though it should have, and why: somebody stopped it, or the kernel holds it.
+    pub fn first_silent(&self) -> (u32, Death) {
+        match self.first_stopped() {
+            Some(process) => (process, Death::Stopped),
+            None => (self.first_alive().unwrap_or(0), Death::Hung),
+        }
     }
 
     /// Kills those still alive and waits a little for their end; whether all have ended.

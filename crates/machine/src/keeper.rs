@@ -5,7 +5,7 @@
 #![expect(unsafe_code, reason = "fork, signal masks and waiting for signals have no safe wrapper")]
 
 use crate::shared::Shared;
-use crate::stuck::{HELD, Stuck};
+use crate::stuck::{self, HELD, Stuck};
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus};
 use std::mem::MaybeUninit;
 use std::os::fd::AsFd;
@@ -108,7 +108,17 @@ impl<'a> Keeper<'a> {
         }
         self.asked = Some(Instant::now());
         let _ = rustix::process::kill_process(self.child, Signal::USR1);
+        // One that is stopped would not hear of it.
+        let _ = rustix::process::kill_process(self.child, Signal::CONT);
         false
+    }
+
+    /// Why the child does not end.
+    fn held_by(&self) -> String {
+        match stuck::is_stopped(self.child.as_raw_nonzero().get().unsigned_abs()) {
+            true => "it is stopped or frozen (a debugger, a control group)".to_owned(),
+            false => format!("the kernel holds it in a call on {}", self.subject),
+        }
     }
 
     /// The exit code if the child is not to be waited for any longer; complains of a child that is held.
@@ -120,18 +130,18 @@ impl<'a> Keeper<'a> {
         let code = if done > 0 { (done - 1) as u8 } else { INTERRUPTED };
         if self.asked.is_some_and(|asked| asked.elapsed() > GRACE) {
             tell(&format!(
-                "process {} did not end within 5 s: the kernel holds it in a call on {}; it is left behind, what was saved is \
-                 kept, and the next run removes its scratch file",
+                "process {} did not end within 5 s: {}; it is left behind, what was saved is kept, and the next run removes its \
+                 scratch file",
                 self.child.as_raw_nonzero(),
-                self.subject
+                self.held_by()
             ));
             return Some(code);
         }
         if self.finished.is_some_and(|finished| finished.elapsed() > HELD) {
             tell(&format!(
-                "all is done, but the kernel still holds process {} in a call on {}: it is left behind",
+                "all is done, but process {} does not end: {}; it is left behind",
                 self.child.as_raw_nonzero(),
-                self.subject
+                self.held_by()
             ));
             return Some(code);
         }

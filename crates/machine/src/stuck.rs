@@ -1,5 +1,6 @@
 //! Whether a process is held by the kernel: blocked in one call that neither ends nor can be killed.
 
+use crate::cgroup::is_frozen;
 use crate::text;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -14,9 +15,6 @@ const EVERY: Duration = Duration::from_secs(1);
 
 /// Where a process waits for the answer of a FUSE server: interruptible at first, but not by what is left once it was asked.
 const FUSE_WAIT: &str = "request_wait_answer";
-
-/// Where a frozen process waits, of control groups of version 2 and 1.
-const FROZEN: [&str; 2] = ["do_freezer_trap", "refrigerator"];
 
 /// Watches one process.
 #[derive(Debug)]
@@ -78,14 +76,13 @@ fn look(tasks: &Path) -> Moment {
 
 /// Whether a process is stopped (SIGSTOP, a debugger) or its control group is frozen, so that it does nothing until it is let go on.
 pub fn is_stopped(process: u32) -> bool {
-    let place = PathBuf::from(format!("/proc/{process}"));
-    let status = text::read(place.join("status")).unwrap_or_default();
-    matches!(state(&status), Some('T' | 't')) || is_frozen(&place)
+    is_halted(process) || is_frozen(&PathBuf::from(format!("/proc/{process}")))
 }
 
-fn is_frozen(place: &Path) -> bool {
-    let waits = text::read(place.join("wchan")).unwrap_or_default();
-    FROZEN.into_iter().any(|name| waits.contains(name))
+/// Whether a process is stopped, but for its control group.
+pub fn is_halted(process: u32) -> bool {
+    let status = text::read(format!("/proc/{process}/status")).unwrap_or_default();
+    matches!(state(&status), Some('T' | 't'))
 }
 
 /// The letter of the state in a `status` file (proc_pid_status(5)).

@@ -1,6 +1,6 @@
 //! Other machines that do the same at the same time: agreeing on a beginning, and keeping to it.
 
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 /// Who sleeps until the moment itself wakes after it; the last stretch is spent looking at the clock.
 const SPIN: Duration = Duration::from_millis(1);
@@ -17,13 +17,18 @@ pub trait Together: Send + Sync {
     fn slices(&self, rates: &[f64]);
 }
 
+/// The same moment on the clock that nobody sets: the wall clock may be set while this waits.
+pub(crate) fn moment(at: SystemTime) -> Instant {
+    Instant::now() + at.duration_since(SystemTime::now()).unwrap_or_default()
+}
+
 /// Time left until `at`; none if it has passed.
-pub(crate) fn left(at: SystemTime) -> Duration {
-    at.duration_since(SystemTime::now()).unwrap_or_default()
+pub(crate) fn left(at: Instant) -> Duration {
+    at.saturating_duration_since(Instant::now())
 }
 
 /// Returns at `at`. Whoever comes late returns at once.
-pub(crate) fn wait_until(at: SystemTime) {
+pub(crate) fn wait_until(at: Instant) {
     std::thread::sleep(left(at).saturating_sub(SPIN));
     while !left(at).is_zero() {
         std::hint::spin_loop();

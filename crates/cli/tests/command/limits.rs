@@ -1,14 +1,11 @@
 //! Limits, signals and other programs: each fault ends in one sentence and the right exit code, and leaves nothing behind.
 
-use crate::common::{Ran, ioscape, path, run, scratch_of};
-use ioscape_schema::{Document, Measurement, WarningKind};
+use crate::common::started::{Started, signal};
+use crate::common::{Ran, ioscape, path, read, run, scratch_of};
+use ioscape_schema::Document;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
-
-/// Longest time to wait for what is certain to come.
-const PATIENCE: Duration = Duration::from_secs(120);
+use std::process::Command;
 
 /// Runs the command in a shell, which has done `before`.
 fn after(before: &str, arguments: &[&str]) -> Ran {
@@ -64,58 +61,6 @@ fn a_full_standard_output_is_a_failure() {
     let ran = after("exec > /dev/full", &short(folder.path()));
     ran.ended(1).says(&["standard output", "No space left"]);
     nothing_left(folder.path());
-}
-
-/// A run that goes on until something ends it.
-struct Started(Child);
-
-impl Started {
-    fn of(arguments: &[&str]) -> Self {
-        let mut command = ioscape(arguments);
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        Self(command.spawn().expect("it starts"))
-    }
-
-    /// An endless run of one process in `folder`, once its workers are at work. It is so slow that its figure does not get known.
-    fn endless(folder: &Path, more: &[&str]) -> Self {
-        let started = ["run", path(folder), "--unique-bytes", "1M", "--size-mean", "4k"];
-        let slow = ["--seconds", "1000", "--think-time", "500ms"];
-        let started = Self::of(&[&started[..], &slow[..], more].concat());
-        wait_until(|| !scratch_of(folder).is_empty() && started.worker().is_some());
-        // What is forked first are helpers, which are gone before the measured part.
-        std::thread::sleep(Duration::from_millis(1500));
-        started
-    }
-
-    /// The process that issues requests: the youngest, below the one that does the work.
-    fn worker(&self) -> Option<u32> {
-        let keeper = children(self.0.id()).last().copied()?;
-        children(keeper).last().copied()
-    }
-
-    fn end(self) -> Ran {
-        let ended = self.0.wait_with_output().expect("it ends");
-        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        Ran { code: ended.status.code(), out: text(&ended.stdout), err: text(&ended.stderr) }
-    }
-}
-
-fn children(process: u32) -> Vec<u32> {
-    let list = fs::read_to_string(format!("/proc/{process}/task/{process}/children"));
-    list.unwrap_or_default().split_whitespace().filter_map(|word| word.parse().ok()).collect()
-}
-
-fn wait_until(done: impl Fn() -> bool) {
-    let begun = Instant::now();
-    while !done() {
-        assert!(begun.elapsed() < PATIENCE, "it never came");
-        std::thread::sleep(Duration::from_millis(20));
-    }
-}
-
-fn signal(process: u32, name: &str) {
-    let status = Command::new("kill").args(["-s", name, &process.to_string()]).status();
-    assert!(status.expect("kill runs").success());
 }
 
 #[test]
@@ -174,55 +119,43 @@ fn two_runs_in_one_folder_leave_each_other_alone() {
     assert_eq!(scratch_of(folder.path()), Vec::<PathBuf>::new());
 }
 
-/// A run of 6 s, of which `stopped` is stopped for 3 s; its measurement.
-fn with_a_stop(stopped: impl Fn(&Started) -> Vec<u32>) -> Measurement {
+#[test]
+fn two_runs_that_write_one_result_leave_a_whole_one() {
+    let (folder, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let result = folder.path().join("r.json");
+    let words = [&short(folder.path())[..], &["-o", path(&result)]].concat();
+    let start = |()| {
+        let mut command = ioscape(&words);
+        command.env("TMPDIR", elsewhere.path());
+        Started::spawn(command)
+    };
+    let all = [(); 3].map(start);
+    // Who comes late puts its result elsewhere and says so; it replaces nothing that it did not see.
+    let mut whole = 0;
+    for started in all {
+        let ran = started.end();
+        whole += usize::from(ran.code == Some(0));
+        if ran.code != Some(0) {
+            ran.ended(1).says(&["another program", "instead"]);
+        }
+    }
+    assert_eq!(scratch_of(elsewhere.path()).len(), 3 - whole);
+    assert!(whole > 0);
+    let document: Document = serde_json::from_str(&read(&result)).unwrap();
+    assert_eq!(document.measurements().map(Vec::len), Some(1));
+    fs::remove_file(&result).unwrap();
+    nothing_left(folder.path());
+}
+
+#[test]
+fn two_runs_that_remove_what_a_killed_one_left_both_succeed() {
     let folder = tempfile::tempdir().unwrap();
-    let jobs = folder.path().join("jobs.toml");
-    let job = "[[job]]\nname = \"a\"\nunique_bytes = \"1M\"\nread_frac = 1\nthink_time = \"5ms\"\nseconds = 6\n";
-    fs::write(&jobs, job).unwrap();
-    let started = Started::of(&["run", path(folder.path()), path(&jobs), "--json"]);
-    wait_until(|| !scratch_of(folder.path()).is_empty() && started.worker().is_some());
-    std::thread::sleep(Duration::from_millis(2500));
-    let processes = stopped(&started);
-    processes.iter().for_each(|process| signal(*process, "STOP"));
-    std::thread::sleep(Duration::from_secs(3));
-    processes.iter().for_each(|process| signal(*process, "CONT"));
-    let ran = started.end().ended(0);
-    let document: Document = serde_json::from_str(&ran.out).unwrap();
-    document.measurements().unwrap()[0].clone()
-}
-
-fn expect_stopped(measured: &Measurement) {
-    let told = measured.warnings.iter().find(|one| one.kind == WarningKind::Stopped);
-    assert!(told.is_some() && measured.disturbed, "{:?}", measured.warnings);
-    let [_, high] = measured.throughput_ci95;
-    assert!(high > 1.3 * measured.throughput_bytes_per_s, "{:?}", measured.throughput_ci95);
-}
-
-#[test]
-fn a_worker_that_is_stopped_for_a_while_is_told() {
-    expect_stopped(&with_a_stop(|started| started.worker().into_iter().collect()));
-}
-
-#[test]
-fn a_run_that_is_stopped_as_a_whole_for_a_while_is_told() {
-    expect_stopped(&with_a_stop(|started| {
-        let keeper = children(started.0.id()).last().copied().expect("it works");
-        let mut all = vec![started.0.id(), keeper];
-        all.extend(children(keeper));
-        all
-    }));
-}
-
-#[test]
-fn a_worker_that_stays_stopped_is_not_said_to_hang() {
-    let folder = tempfile::tempdir().unwrap();
-    let short = ["run", path(folder.path()), "--unique-bytes", "1M", "--seconds", "4s"];
-    let started = Started::of(&[&short[..], &["--read-frac", "1", "--think-time", "5ms"]].concat());
-    wait_until(|| !scratch_of(folder.path()).is_empty() && started.worker().is_some());
-    std::thread::sleep(Duration::from_millis(2000));
-    signal(started.worker().expect("a worker"), "STOP");
-    let ran = started.end().ended(1).says(&["worker 0", "stopped"]);
-    assert!(!ran.err.contains("hangs"), "{}", ran.err);
+    let started = Started::endless(folder.path(), &[]);
+    signal(started.0.id(), "KILL");
+    assert_eq!(started.end().code, None);
+    assert_eq!(scratch_of(folder.path()).len(), 1);
+    for started in [Started::of(&short(folder.path())), Started::of(&short(folder.path()))] {
+        started.end().ended(0);
+    }
     nothing_left(folder.path());
 }

@@ -3,6 +3,7 @@
 
 mod browser;
 mod characterize;
+mod clock;
 mod common;
 mod doctor;
 mod documented;
@@ -12,12 +13,15 @@ mod install;
 mod interrupt;
 mod limits;
 mod loops;
+mod memory;
 mod misuse;
 mod models;
 mod one_row;
 mod os;
 mod outputs;
+mod privileges;
 mod simulate;
+mod stops;
 mod trace;
 mod trace_analysis;
 mod trace_compare;

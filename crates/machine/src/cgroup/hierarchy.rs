@@ -56,7 +56,13 @@ impl Hierarchy {
         [Version::V1, Version::V2].into_iter().find_map(parse)
     }
 
-    fn parse(version: Version, controller: &str, table: &[Mount], groups: &str) -> Option<Self> {
+    /// The same of the process whose `groups` and of the mounts that are in `table`.
+    pub fn parse(
+        version: Version,
+        controller: &str,
+        table: &[Mount],
+        groups: &str,
+    ) -> Option<Self> {
         let ours = groups.lines().find_map(|line| group_of(version, controller, line))?;
         let mount = table.iter().find(|mount| match version {
             Version::V1 => {

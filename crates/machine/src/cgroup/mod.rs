@@ -4,11 +4,13 @@
 //! of those files only that its members were the first to read or write.
 #![allow(unsafe_code, reason = "fork, to try whether a process may join")]
 
+mod freezer;
 mod hierarchy;
 mod quota;
 #[cfg(test)]
 mod tests;
 
+pub use freezer::is_frozen;
 pub use quota::Quota;
 
 use crate::error::Error;

@@ -14,7 +14,7 @@ mod saving;
 
 pub use destination::{Destination, DestinationOptions, Draft};
 pub use identity::Identity;
-pub use names::{Names, Outputs, Tell};
+pub use names::{Names, Outputs, Tell, tell_leftovers};
 pub use numbered::numbered;
 pub use recognise::is_result;
 pub use rotation::Rotation;

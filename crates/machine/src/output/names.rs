@@ -137,6 +137,13 @@ impl Outputs {
     }
 }
 
+/// Tells of what runs that were killed had left, and what was removed.
+pub fn tell_leftovers(names: &[String], tell: Tell) {
+    for name in names {
+        tell(&format!("removed {name}, left behind by an earlier run that was killed"));
+    }
+}
+
 impl Destination {
     /// Writes what `content` makes, or nothing where files are replaced; its size in bytes, as of [`Self::keep`].
     ///
@@ -180,8 +187,6 @@ impl Destination {
     }
 
     fn tell_leftovers(&self, tell: Tell) {
-        for name in self.leftovers() {
-            tell(&format!("removed {name}, left behind by an earlier run that was killed"));
-        }
+        tell_leftovers(self.leftovers(), tell);
     }
 }

@@ -58,6 +58,8 @@ mod tests {
         let dead = parent.path().join(".ioscape-folder-a1B2c3D4");
         std::fs::create_dir_all(dead.join("below")).unwrap();
         std::fs::write(dead.join("below/file"), "x").unwrap();
+        let dead_os = parent.path().join(".ioscape-os-0123456789abcdef");
+        std::fs::create_dir(&dead_os).unwrap();
         let others = [".ioscape-folder-a1B2c3D", ".ioscape-folder-a1B2c3D4.x", "ioscape-a1B2c3D4"];
         for name in others {
             std::fs::create_dir(parent.path().join(name)).unwrap();
@@ -65,7 +67,7 @@ mod tests {
         let link = parent.path().join(".ioscape-folder-linklink");
         std::os::unix::fs::symlink(parent.path().join(others[2]), &link).unwrap();
         let living = ScratchFolder::new_in(parent.path()).unwrap();
-        assert!(!dead.exists());
+        assert!(!dead.exists() && !dead_os.exists());
         drop(ScratchFolder::new_in(parent.path()).unwrap());
         assert!(living.path().exists() && link.symlink_metadata().is_ok());
         assert!(others.iter().all(|name| parent.path().join(name).exists()));

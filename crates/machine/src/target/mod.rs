@@ -18,7 +18,7 @@ use crate::mounts::{self, FileSystemInfo, raw_device};
 use ioscape_schema::Access;
 use rustix::fs::{AtFlags, FlockOperation, StatxFlags};
 use scratch::Scratch;
-pub use scratch::abandoned;
+pub use scratch::{abandoned, sweep_at};
 use std::fs::{File, FileType, Metadata, OpenOptions};
 use std::io::{self, Seek, SeekFrom};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
@@ -119,7 +119,9 @@ impl Target {
         let file_system =
             mounts::of(&directory, path).map(|m| mounts::describe(&m)).unwrap_or_default();
         // Leftovers go first, since they may be what fills the file system.
-        let leftovers = scratch::sweep(&directory, file_system.is_network_or_fuse);
+        let mut leftovers = scratch::sweep(&directory, file_system.is_network_or_fuse);
+        // Mount points of file systems that were made for a campaign.
+        leftovers.extend(scratch::sweep_at(&std::env::temp_dir()));
         let free =
             space(&directory, &file_system.name).map_err(|e| Error::io("examine", path, e))?.1;
         if free < FREE_LEAST {

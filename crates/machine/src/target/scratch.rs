@@ -2,6 +2,7 @@
 #![allow(unsafe_code, reason = "fork, to remove a file on a file system that may hang")]
 
 use crate::error::Error;
+use crate::mounts;
 use rustix::fs::{AtFlags, FileType, FlockOperation, Mode, OFlags};
 use std::ffi::OsStr;
 use std::fs::File;
@@ -19,6 +20,9 @@ const PREFIX: &str = ".ioscape-scratch-";
 pub const FOLDER_PREFIX: &str = ".ioscape-folder-";
 /// How many letters and digits.
 pub const FOLDER_RANDOM: usize = 8;
+
+/// What the name of the folder of `ioscape os` begins with; 16 hexadecimal digits follow.
+const OS_PREFIX: &str = ".ioscape-os-";
 
 /// On a file system shared with other machines a lock may be seen here only, so age decides: this many seconds.
 const REMOTE_AGE_S: i64 = 86_400;
@@ -46,7 +50,12 @@ pub struct Scratch {
 
 /// Whether `name` is one that [`create`] gives.
 fn is_scratch_name(name: &[u8]) -> bool {
-    let Some(digits) = name.strip_prefix(PREFIX.as_bytes()) else { return false };
+    has_digits(name, PREFIX)
+}
+
+/// Whether `name` is `prefix` and 16 hexadecimal digits.
+fn has_digits(name: &[u8], prefix: &str) -> bool {
+    let Some(digits) = name.strip_prefix(prefix.as_bytes()) else { return false };
     digits.len() == 16 && digits.iter().all(|d| matches!(d, b'0'..=b'9' | b'a'..=b'f'))
 }
 
@@ -181,9 +190,18 @@ pub fn sweep(directory: &OwnedFd, shared: bool) -> Vec<String> {
     removed.map(|name| name.to_string_lossy().into_owned()).collect()
 }
 
+/// The same in the folder at `path`, if it can be opened.
+pub fn sweep_at(path: &Path) -> Vec<String> {
+    let Ok(folder) = File::open(path).map(OwnedFd::from) else { return Vec::new() };
+    let mount = mounts::of(&folder, path);
+    sweep(&folder, mount.is_some_and(|mount| mounts::describe(&mount).is_network_or_fuse))
+}
+
 /// Whether `name` is one that scratch folders have.
 fn is_folder_name(name: &[u8]) -> bool {
-    let Some(random) = name.strip_prefix(FOLDER_PREFIX.as_bytes()) else { return false };
+    let Some(random) = name.strip_prefix(FOLDER_PREFIX.as_bytes()) else {
+        return has_digits(name, OS_PREFIX);
+    };
     random.len() == FOLDER_RANDOM && random.iter().all(u8::is_ascii_alphanumeric)
 }
 

@@ -76,7 +76,8 @@ impl Watched<'_> {
         while !condition(self.shared) {
             self.look_after_all()?;
             if begin.elapsed() > patience {
-                return Err(Error::Worker { process: 0, death: Death::Hung });
+                let (process, death) = self.crew.first_silent();
+                return Err(Error::Worker { process, death });
             }
             std::thread::sleep(pause);
             pause = (pause * 2).min(Duration::from_millis(5));

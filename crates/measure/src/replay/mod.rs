@@ -11,6 +11,7 @@ pub use batches::ReplayJob;
 pub use options::ReplayOptions;
 
 use crate::conductor::failure;
+use crate::conductor::stops::{self, Stops};
 use crate::engine::buffer::Stamp;
 use crate::engine::content::Content;
 use crate::engine::{Action, Fault};
@@ -21,10 +22,10 @@ use ioscape_machine::cache;
 use ioscape_machine::clock::Clock;
 use ioscape_machine::error::Error;
 use ioscape_machine::target::Target;
-use ioscape_schema::{Access, Counters, Distribution, Io, ReplayedKind, VerifyReport};
+use ioscape_schema::{Access, Counters, Distribution, Io, ReplayedKind, VerifyReport, Warning};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier, Mutex, OnceLock, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Names of the kinds of requests.
 const NAMES: [&str; KINDS] = ["read", "write", "flush", "discard"];
@@ -53,6 +54,8 @@ pub struct Replayed {
     pub lateness_ns: Option<Distribution>,
     /// Whether it was stopped.
     pub interrupted: bool,
+    /// What speaks against the figures.
+    pub warnings: Vec<Warning>,
     /// The first requests in the order of their arrival, as they went: `queued_ns` is when they were due.
     pub rows: Vec<Io>,
 }
@@ -149,11 +152,12 @@ where
     // Opened before any thread waits for the others.
     let hands = (0..threads).map(|number| Hand::new(target, options, number, content(number)));
     let hands = hands.collect::<Result<Vec<_>, _>>()?;
-    let done = std::thread::scope(|scope| {
+    let (done, stopped_s) = std::thread::scope(|scope| {
         let run = |hand| scope.spawn(|| work(hand, &shared));
         let threads: Vec<_> = hands.into_iter().map(run).collect();
-        look(&shared, watch);
-        threads.into_iter().filter_map(|thread| thread.join().ok()).collect::<Vec<_>>()
+        let stopped_s = look(&shared, watch);
+        let done = threads.into_iter().filter_map(|thread| thread.join().ok());
+        (done.collect::<Vec<_>>(), stopped_s)
     });
     let fault = shared.fault.lock().unwrap_or_else(PoisonError::into_inner).take();
     match fault {
@@ -164,16 +168,19 @@ where
                 let fault = Fault::new(Action::Sync, error.raw_os_error());
                 failure::from_fault(fault, target.path())
             })?;
-            Ok(summary(&done, options, watch.interrupt.load(Ordering::Relaxed)))
+            Ok(summary(&done, options, watch, stopped_s))
         }
-        None => Ok(summary(&done, options, watch.interrupt.load(Ordering::Relaxed))),
+        None => Ok(summary(&done, options, watch, stopped_s)),
     }
 }
 
-/// Tells progress and passes interruptions on, until all threads are done.
-fn look<S>(shared: &Shared<'_, S>, watch: &ReplayWatch) {
+/// Tells progress and passes interruptions on, until all threads are done; the seconds for which this program was stopped.
+fn look<S>(shared: &Shared<'_, S>, watch: &ReplayWatch) -> f64 {
+    let mut stops = Stops::new();
     while shared.working.load(Ordering::Acquire) > 0 {
+        let began = Instant::now();
         std::thread::park_timeout(LOOK);
+        stops.slept(began, LOOK);
         if watch.interrupt.load(Ordering::Relaxed) {
             shared.stop.store(true, Ordering::Relaxed);
         }
@@ -182,6 +189,7 @@ fn look<S>(shared: &Shared<'_, S>, watch: &ReplayWatch) {
             tell(shared.issued.load(Ordering::Relaxed), since);
         }
     }
+    stops.seconds()
 }
 
 /// What one thread found.
@@ -278,13 +286,19 @@ fn sleep_until(due_ns: u64, since: &impl Fn() -> u64, stop: &AtomicBool) -> bool
     }
 }
 
-fn summary(done: &[Found], options: &ReplayOptions, interrupted: bool) -> Replayed {
+fn summary(
+    done: &[Found],
+    options: &ReplayOptions,
+    watch: &ReplayWatch,
+    stopped_s: f64,
+) -> Replayed {
     let mut counters: [Counters; KINDS] = std::array::from_fn(|_| Counters::new());
     let mut late = Counters::new();
     for found in done {
         counters.iter_mut().zip(&found.counters).for_each(|(all, one)| all.merge(one));
         late.merge(&found.late);
     }
+    let elapsed_ns = done.iter().map(|found| found.last_ns).max().unwrap_or(0);
     let kind = |(all, name): (&Counters, &str)| ReplayedKind {
         kind: name.to_owned(),
         ios: all.ios,
@@ -297,9 +311,10 @@ fn summary(done: &[Found], options: &ReplayOptions, interrupted: bool) -> Replay
     Replayed {
         kinds: kinds.map(kind).collect(),
         refused: done.iter().map(|found| found.refused).sum(),
-        elapsed_ns: done.iter().map(|found| found.last_ns).max().unwrap_or(0),
+        elapsed_ns,
         lateness_ns: options.speed.map(|_| late.distribution()),
-        interrupted,
+        interrupted: watch.interrupt.load(Ordering::Relaxed),
+        warnings: stops::doubt(stopped_s, elapsed_ns as f64 / 1e9).into_iter().collect(),
         rows,
     }
 }

@@ -5,6 +5,7 @@ use super::state::Session;
 use super::warm_up::WarmUp;
 use super::witness::Unsettled;
 use crate::conductor::failure;
+use crate::conductor::stops::Stops;
 use crate::conductor::watched::{READY, Watched};
 use crate::together;
 use crate::worker::meter::processor_ns;
@@ -24,9 +25,6 @@ const GRACE_S: f64 = 10.0;
 
 /// Rows take at most this part of a limited memory.
 const MEMORY_SHARE: u64 = 32;
-
-/// A conductor that wakes so much later than it wanted was stopped itself.
-const STOOD_STILL: Duration = Duration::from_secs(1);
 
 /// So long before an agreed time the counters of the machine are read, which takes a moment.
 const NEAR: Duration = Duration::from_millis(10);
@@ -97,8 +95,7 @@ struct Run<'a> {
     watched: Watched<'a>,
     slice: Duration,
     told: Instant,
-    /// Time that did not belong to the workers: they were stopped, or all of this program was.
-    stopped: Duration,
+    stops: Stops,
 }
 
 /// Reads the live counters slice by slice.
@@ -184,7 +181,7 @@ impl Session {
             watched,
             slice,
             told,
-            stopped: Duration::ZERO,
+            stops: Stops::new(),
         };
         run.take_through(workload, buffer_bytes)
     }
@@ -215,18 +212,20 @@ impl Run<'_> {
         let before = self.session.sources.snapshot();
         let [own_before, _] = processor_ns(libc::RUSAGE_SELF);
         self.begin(agreed);
-        self.stopped = Duration::ZERO;
+        self.stops = Stops::new();
         let began = Instant::now();
         let patience = Duration::from_secs_f64(self.options.cap_s.clamp(1.0, 1e6));
         let stop = match self.watched.await_all(Shared::all_started, patience) {
-            Err(Error::Worker { death: Death::Hung, .. }) | Ok(()) => self.measure(),
+            Err(Error::Worker { death: Death::Hung | Death::Stopped, .. }) | Ok(()) => {
+                self.measure()
+            }
             Err(error) => Err(error),
         };
         let (stop, rates) = stop?;
         if let Some(others) = &self.options.together {
             others.slices(&rates);
         }
-        let stopped_s = self.stopped.as_secs_f64();
+        let stopped_s = self.stops.seconds();
         let elapsed_s = began.elapsed().as_secs_f64();
         let after = self.session.sources.snapshot();
         let in_flight =
@@ -269,14 +268,10 @@ impl Run<'_> {
     fn pass(&mut self, name: Phase) -> Result<(), Error> {
         let began = Instant::now();
         std::thread::sleep(self.slice);
-        // Who starves is late by less, and is told of by other witnesses.
-        let late = began.elapsed().saturating_sub(self.slice);
-        self.stopped += if late >= STOOD_STILL { late } else { Duration::ZERO };
+        self.stops.slept(began, self.slice);
         self.watched.look_after_all()?;
+        self.stops.look(&self.watched.crew);
         if self.told.elapsed() >= TELL {
-            if self.watched.crew.first_stopped().is_some() && late < STOOD_STILL {
-                self.stopped += self.told.elapsed();
-            }
             self.told = Instant::now();
             let [read, written] = self.shared.moved();
             self.options.tell(name, read + written, 0);
@@ -306,14 +301,15 @@ impl Run<'_> {
     }
 
     /// Warms up until the time that all agree on is near, and gives it; `None` where nobody else takes part.
-    fn agreed(&mut self) -> Result<Option<SystemTime>, Error> {
+    fn agreed(&mut self) -> Result<Option<Instant>, Error> {
         let Some(others) = self.options.together.clone() else { return Ok(None) };
+        let mut begins = None;
         loop {
-            let agreed = others.begins();
-            match agreed.map(together::left) {
+            begins = begins.or_else(|| others.begins().map(together::moment));
+            match begins.map(together::left) {
                 Some(left) if left < self.slice + NEAR => {
                     std::thread::sleep(left.saturating_sub(NEAR));
-                    return Ok(agreed);
+                    return Ok(begins);
                 }
                 _ => self.pass(Phase::WarmUp)?,
             }
@@ -321,7 +317,7 @@ impl Run<'_> {
     }
 
     /// Begins to measure: at once, or at the time agreed.
-    fn begin(&self, agreed: Option<SystemTime>) {
+    fn begin(&self, agreed: Option<Instant>) {
         if let Some(at) = agreed {
             together::wait_until(at);
         }
@@ -352,14 +348,11 @@ impl Run<'_> {
         let grace = Duration::from_secs_f64((GRACE_S + draining_s).min(300.0));
         let options = self.options;
         if !self.watched.crew.wait(grace, || options.is_interrupted()) {
-            let stopped =
-                self.watched.crew.first_stopped().map(|process| (process, Death::Stopped));
-            let process = self.watched.crew.first_alive().unwrap_or(0);
+            let (process, death) = self.watched.crew.first_silent();
             self.watched.crew.kill();
             if options.is_interrupted() {
                 return Err(Error::Interrupted);
             }
-            let (process, death) = stopped.unwrap_or((process, Death::Hung));
             return Err(Error::Worker { process, death });
         }
         let target = &self.session.target;

@@ -275,10 +275,10 @@ impl Session {
             if cap.is_some_and(|cap| begin.elapsed() > cap) {
                 shared.set_phase(phase::STOP);
                 crew.wait(Duration::from_secs(10), || options.is_interrupted());
-                crew.kill();
-                return match crew.first_alive() {
-                    Some(process) => Err(Error::Worker { process, death: Death::Hung }),
-                    None => Ok(()),
+                let (process, death) = crew.first_silent();
+                return match crew.kill() {
+                    true => Ok(()),
+                    false => Err(Error::Worker { process, death }),
                 };
             }
             options.tell(name, shared.header().progress.load(Ordering::Relaxed), total);

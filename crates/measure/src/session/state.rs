@@ -76,6 +76,11 @@ impl Session {
         &self.target
     }
 
+    /// The clock that all times are taken from.
+    pub fn clock(&self) -> &Clock {
+        &self.clock
+    }
+
     /// The largest set that fits, in bytes.
     pub fn max_unique_bytes(&self) -> u64 {
         self.target.capacity_bytes()

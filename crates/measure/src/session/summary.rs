@@ -5,6 +5,7 @@ use super::options::RunOptions;
 use super::prepare::Preparation;
 use super::state::Session;
 use super::witness;
+use crate::conductor::stops;
 use ioscape_machine::memory::memory;
 use ioscape_machine::traps::traps;
 use ioscape_schema::tally::{doubt_of_confidence, doubt_of_io_share};
@@ -15,10 +16,6 @@ const OTHERS_MAX: f64 = 0.15;
 
 /// Share of processor time the hypervisor may take before a run counts as disturbed.
 const STEAL_MAX: f64 = 0.05;
-
-/// Shortest stop that is told, in seconds, and as a share of the run.
-const STOPPED_MIN_S: f64 = 0.15;
-const STOPPED_MIN_SHARE: f64 = 0.02;
 
 /// Difference between measured response time and Little's law that is still believed.
 const LITTLE_MAX: f64 = 0.10;
@@ -169,17 +166,9 @@ fn doubts_of_others(trial: &Trial) -> Vec<Warning> {
 
 /// Workers that were stopped: the figure holds for no time at all, so its interval reaches to what the rest of the time may have had.
 fn doubt_of_stopping(m: &mut Measurement, stopped_s: f64) -> Option<Warning> {
-    if stopped_s < STOPPED_MIN_S.max(STOPPED_MIN_SHARE * m.elapsed_s) {
-        return None;
-    }
-    let rest_s = (m.elapsed_s - stopped_s).max(STOPPED_MIN_S);
-    m.throughput_ci95[1] = m.throughput_ci95[1].max(m.bytes as f64 / rest_s);
-    let message = format!(
-        "processes of this run were stopped or frozen (SIGSTOP, a debugger, a control group, a suspended machine) for {stopped_s:.1} of \
-         {:.1} s: the throughput is too low, and how much too low cannot be told; measure again",
-        m.elapsed_s
-    );
-    Some(Warning::new(WarningKind::Stopped, message))
+    let without = stops::rate_without(m.bytes, stopped_s, m.elapsed_s)?;
+    m.throughput_ci95[1] = m.throughput_ci95[1].max(without);
+    stops::doubt(stopped_s, m.elapsed_s)
 }
 
 /// Requests in flight over request rate must give the measured response time and what the harness adds.
@@ -189,7 +178,9 @@ fn doubt_of_little(m: &Measurement, overhead_ns: f64) -> Option<Warning> {
     // Where streams share a processor, one stream's harness time is the waiting time of others.
     let contention = (f64::from(m.workload.process_num) / processors).max(1.0);
     let depth = f64::from(m.workload.queue_depth);
-    let besides = (overhead_ns * contention + m.workload.think_time_ns as f64) * depth;
+    // The end of the run wakes who still thinks.
+    let thinking = (m.workload.think_time_ns as f64).min(m.elapsed_s * 1e9);
+    let besides = (overhead_ns * contention + thinking) * depth;
     let explained = m.response_time_ns.mean + besides;
     // Sleep ends late, so thinking takes longer than asked; what it may add is not doubted.
     let slack = if m.workload.think_time_ns > 0 { 100_000.0 * depth } else { 0.0 };

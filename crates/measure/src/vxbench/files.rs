@@ -4,10 +4,10 @@ use ioscape_machine::cache;
 use ioscape_machine::error::Error;
 use ioscape_machine::memory::memory;
 use ioscape_machine::mounts::{self, FileSystemInfo};
-use ioscape_machine::target::{self, guard};
+use ioscape_machine::target::{self, guard, sweep_at};
 use ioscape_schema::VxJob;
 use rustix::fs::FlockOperation;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{File, Metadata, OpenOptions};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
@@ -57,6 +57,7 @@ pub(crate) struct Opened {
 #[derive(Debug, Default)]
 pub struct Files {
     pub(crate) opened: Vec<Opened>,
+    leftovers: Vec<String>,
     kept: bool,
 }
 
@@ -121,6 +122,13 @@ impl Files {
         destroy_data: bool,
     ) -> Result<Self, Error> {
         let mut files = Self::default();
+        // What was left behind may be what fills the file system.
+        let folders = named.iter().filter(|(path, _)| !path.starts_with("/dev"));
+        let folders: BTreeSet<&Path> = folders.filter_map(|(path, _)| path.parent()).collect();
+        for folder in folders {
+            let here = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+            files.leftovers.extend(sweep_at(here));
+        }
         for (path, extent) in named {
             let opened = match std::fs::metadata(path) {
                 Ok(found) => existing(path, &found, extent, job, destroy_data)?,
@@ -136,6 +144,11 @@ impl Files {
     /// The files made for this run stay.
     pub fn keep(&mut self) {
         self.kept = true;
+    }
+
+    /// Names of what runs that were killed had left in the folders of the files, and what was removed.
+    pub fn leftovers(&self) -> &[String] {
+        &self.leftovers
     }
 
     /// The file system below the first file.

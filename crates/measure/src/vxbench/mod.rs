@@ -13,8 +13,9 @@ mod worker;
 
 pub use files::{Extent, Files, Look, look, place};
 
+use crate::conductor::stops::{self, Stops};
 use crate::conductor::watched::{READY, Watched};
-use crate::together::{Together, wait_until};
+use crate::together::{Together, moment, wait_until};
 use crate::worker::report::{REPORT_WORDS, Report};
 use crate::worker::rows::{self, ROW_WORDS};
 use files::Opened;
@@ -32,12 +33,15 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 use verified::Verified;
 use worker::{Plan, STREAM_WORDS};
 
 /// Time that interrupted workers get to finish what is in flight.
 const GRACE: Duration = Duration::from_millis(1500);
+
+/// Workers that stay stopped for so long are given up.
+const STOPPED: Duration = Duration::from_secs(30);
 
 /// How often progress is told.
 const TELL: Duration = Duration::from_millis(200);
@@ -135,7 +139,7 @@ where
         clock,
         verify: verified.as_ref().map(Verified::parts),
     };
-    let told = conduct(&run, watch, &requests)?;
+    let (told, stopped_s) = conduct(&run, watch, &requests)?;
     for (one, before) in files.opened.iter().zip(before).filter(|_| job.is_direct()) {
         warnings.extend(not_direct(one, before, cached(one)));
     }
@@ -162,6 +166,7 @@ where
         }
     }
     let rows = if rows_most > 0 { kept_rows(&told, &shared, job, clock) } else { Vec::new() };
+    outcome.warnings.extend(stops::doubt(stopped_s, outcome.total.elapsed_s));
     files.keep();
     Ok(KeptRun { run: outcome, rows })
 }
@@ -198,22 +203,28 @@ fn shared(opened: &[Opened], job: &VxJob, rows_most: usize) -> Result<Shared, Er
         .map_err(|e| Error::io("get shared memory for", path, e))
 }
 
-fn conduct<F, S>(plan: &Plan<'_>, watch: &Watch, requests: &F) -> Result<Vec<StreamOutcome>, Error>
+/// What the streams did, and the seconds for which they were stopped.
+fn conduct<F, S>(
+    plan: &Plan<'_>,
+    watch: &Watch,
+    requests: &F,
+) -> Result<(Vec<StreamOutcome>, f64), Error>
 where
     F: Fn(u32, u32) -> S + Sync,
     S: Iterator<Item = Request>,
 {
     let (opened, job, shared) = (plan.files, plan.job, plan.shared);
     if opened.is_empty() {
-        return Ok(Vec::new());
+        return Ok((Vec::new(), 0.0));
     }
     let groups = groups(job, opened.len() as u32);
     let body = |number: u32| worker::carry_out(plan, groups[number as usize].clone(), requests);
-    watched(plan, watch, groups.len() as u32, watch.together.as_deref(), body)?;
+    let others = watch.together.as_deref();
+    let stopped_s = watched(plan, watch, groups.len() as u32, others, body)?;
     if job.workload.writes() {
         watched(plan, watch, 1, None, |_| worker::write_back(plan))?;
     }
-    (0..shared.streams())
+    let done = (0..shared.streams())
         .map(|index| {
             let words = shared.report(index);
             let report = Report::load(&words[..REPORT_WORDS]);
@@ -229,17 +240,18 @@ where
                 })
                 .ok_or(dead)
         })
-        .collect()
+        .collect::<Result<_, _>>()?;
+    Ok((done, stopped_s))
 }
 
-/// Has `number` workers do `body`, beginning when `others` do, and waits until they are done.
+/// Has `number` workers do `body`, beginning when `others` do, and waits until they are done; the seconds for which they were stopped.
 fn watched(
     plan: &Plan<'_>,
     watch: &Watch,
     number: u32,
     others: Option<&dyn Together>,
     body: impl Fn(u32) -> i32,
-) -> Result<(), Error> {
+) -> Result<f64, Error> {
     let threads = plan.job.nthreads.max(1) as usize;
     let path_of = |stream: usize| plan.files[stream / threads].named.as_path();
     let crew =
@@ -254,7 +266,7 @@ fn await_streams(
     mut watched: Watched<'_>,
     watch: &Watch,
     others: Option<&dyn Together>,
-) -> Result<(), Error> {
+) -> Result<f64, Error> {
     watched.await_all(Shared::all_ready, READY)?;
     if let Some(others) = others {
         wait_until(agreed(&mut watched, others)?);
@@ -263,21 +275,32 @@ fn await_streams(
     if let Some(others) = others {
         others.began(SystemTime::now());
     }
-    while !watched.crew.wait(TELL, || watch.is_interrupted()) {
+    let mut stops = Stops::new();
+    loop {
+        let began = Instant::now();
+        let done = watched.crew.wait(TELL, || watch.is_interrupted());
+        stops.slept(began, TELL);
         watched.look_after()?;
+        if done {
+            return Ok(stops.seconds());
+        }
+        stops.look(&watched.crew);
+        if stops.lasting() > STOPPED {
+            let (process, death) = watched.crew.first_silent();
+            return Err(Error::Worker { process, death });
+        }
         if let Some(told) = &watch.on_progress {
             let [read, written] = watched.shared.moved();
             told(read + written);
         }
     }
-    watched.look_after()
 }
 
 /// When all begin, once that is agreed.
-fn agreed(watched: &mut Watched<'_>, others: &dyn Together) -> Result<SystemTime, Error> {
+fn agreed(watched: &mut Watched<'_>, others: &dyn Together) -> Result<Instant, Error> {
     loop {
         match others.begins() {
-            Some(at) => return Ok(at),
+            Some(at) => return Ok(moment(at)),
             None => std::thread::sleep(ASK),
         }
         watched.look_after()?;

@@ -9,6 +9,9 @@ use ioscape_schema::Request;
 use rustix::thread::{NanosleepRelativeResult, Timespec, nanosleep};
 use std::sync::atomic::Ordering;
 
+/// Longest sleep without a look at the phase: who thinks for long stops, and begins to be measured, as soon as others.
+const NAP_NS: u64 = 100_000_000;
+
 /// The state of one stream inside its worker, which keeps its requests or, with `()`, only counts them.
 pub(crate) struct Stream<'a, K = ()> {
     /// The clock all response times are taken from.
@@ -20,7 +23,6 @@ pub(crate) struct Stream<'a, K = ()> {
     delayed_ns: Option<u64>,
     seen: u32,
     began: u64,
-    think: Option<Timespec>,
     think_ns: u64,
     report: Report,
     kept: K,
@@ -37,23 +39,9 @@ impl<'a, K: Keep> Stream<'a, K> {
         kept: K,
     ) -> Self {
         let live = &shared.live()[index];
-        let think = (think_ns > 0).then(|| timespec(think_ns));
         let (seen, began) = (phase::PREPARE, 0);
         let (delay, delayed_ns, report) = (RunDelay::of_this_thread(), None, Report::new());
-        Self {
-            clock,
-            shared,
-            live,
-            meter,
-            delay,
-            delayed_ns,
-            seen,
-            began,
-            think,
-            think_ns,
-            report,
-            kept,
-        }
+        Self { clock, shared, live, meter, delay, delayed_ns, seen, began, think_ns, report, kept }
     }
 
     /// Says that the stream is ready, and waits for the start.
@@ -115,16 +103,20 @@ impl<'a, K: Keep> Stream<'a, K> {
         bump(&self.live.bytes[op], bytes);
     }
 
-    /// Lets the process think, asleep, as long as the workload says, for each of `requests`.
+    /// Lets the process think, asleep, as long as the workload says, for each of `requests`; the end of the run wakes it.
     #[inline]
-    pub(crate) fn think(&self, requests: u32) {
-        if let Some(one) = self.think {
-            let mut rest = match requests {
-                1 => one,
-                n => timespec(self.think_ns.saturating_mul(u64::from(n))),
-            };
-            while let NanosleepRelativeResult::Interrupted(left) = nanosleep(&rest) {
-                rest = left;
+    pub(crate) fn think(&mut self, requests: u32) {
+        let mut left_ns = self.think_ns.saturating_mul(u64::from(requests));
+        while left_ns > 0 {
+            let nap_ns = left_ns.min(NAP_NS);
+            sleep(nap_ns);
+            left_ns -= nap_ns;
+            let phase = self.shared.phase();
+            if phase == phase::STOP {
+                return;
+            }
+            if left_ns > 0 && phase != self.seen {
+                self.enter(phase);
             }
         }
     }
@@ -132,6 +124,13 @@ impl<'a, K: Keep> Stream<'a, K> {
     /// The report as far as it came, to complete and store.
     pub(crate) fn report_mut(&mut self) -> &mut Report {
         &mut self.report
+    }
+}
+
+fn sleep(ns: u64) {
+    let mut rest = timespec(ns);
+    while let NanosleepRelativeResult::Interrupted(left) = nanosleep(&rest) {
+        rest = left;
     }
 }
 

@@ -84,7 +84,7 @@ fn run(args: &CampaignRunArgs, typed: &GivenOptions) -> Result<(), Failure> {
         let identity = std::mem::take(&mut document.environment.identity);
         document.environment = Environment { identity, ..environment::capture_on(file_system) };
     }
-    document.environment.clock = Clock::new().measure();
+    output::time(&mut document, &Clock::new());
     limited(&whole, most).into_iter().for_each(|doubt| document.warn(doubt));
     let columns = columns(args, &campaign, &sites)?;
     columns.doubts(&args.name).into_iter().for_each(|doubt| document.warn(doubt));
@@ -238,7 +238,8 @@ impl Table<'_> {
             let left_s = spent_s / step.max(1) as f64 * (schedule.steps() - step) as f64;
             progress.advance(spent_s, left_s, &format!("round {} row {}", round + 1, row + 1));
             for column in schedule.due(step, result) {
-                self.cell(row, column, sites, result, &progress)?;
+                let doubts = self.cell(row, column, sites, result, &progress)?;
+                doubts.into_iter().for_each(|doubt| document.warn(doubt));
             }
             keeper.save(document, result.clone());
         }
@@ -246,7 +247,7 @@ impl Table<'_> {
         Ok(())
     }
 
-    /// Measures one cell once.
+    /// Measures one cell once; the doubts about its figures.
     fn cell(
         &self,
         row: usize,
@@ -254,15 +255,20 @@ impl Table<'_> {
         sites: &mut [CampaignSite],
         result: &mut CampaignResult,
         progress: &Progress,
-    ) -> Result<(), Failure> {
+    ) -> Result<Vec<Warning>, Failure> {
         if self.interrupt.load(Ordering::Relaxed) {
             return Err(Failure::Interrupted("interrupted".to_owned()));
         }
         let (site, method) = self.columns.arms[column];
         let plan = &self.rows[row].cells[method];
         let watch = vxbench::watch(self.interrupt, progress);
+        let mut doubts = Vec::new();
         let run = |job: &VxJob, paths: &[PathBuf], consent| {
-            vxbench::run(job, paths, consent, &watch, None)
+            let run = vxbench::run(job, paths, consent, &watch, None)?;
+            let of_time = run.warnings.iter().filter(|one| one.kind == WarningKind::Stopped);
+            let place = format!("row {} column {}", row + 1, column + 1);
+            doubts.extend(of_time.map(|doubt| doubt.clone().at(&place)));
+            Ok(run)
         };
         let (layout, destroy_data) = (layout_job(plan), self.args.destroy_data);
         let cell = CellRun { plan, layout, watch: &watch, destroy_data, run };
@@ -272,7 +278,7 @@ impl Table<'_> {
             Err(other) => return Err(other),
         };
         record(&mut result.rows[row], column, found);
-        Ok(())
+        Ok(doubts)
     }
 
     /// What the table shows, and whether writers to one file wait for one another where that matters.

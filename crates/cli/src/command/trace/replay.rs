@@ -6,9 +6,9 @@ use crate::outputs;
 use crate::traces::{self, Files, ROWS, ROWS_MOST, Rows, format_of_rows, write_rows};
 use ioscape_arguments::ReplayArgs;
 use ioscape_machine::interrupt;
-use ioscape_machine::output::Destination;
+use ioscape_machine::output::{Destination, tell_leftovers};
 use ioscape_machine::terminal::Progress;
-use ioscape_machine::{Clock, Target, TargetOptions, environment, traps};
+use ioscape_machine::{Target, TargetOptions, environment, traps};
 use ioscape_measure::replay::{ReplayJob, ReplayOptions, ReplayWatch, Replayed};
 use ioscape_measure::session::{Phase, RunOptions, Session, SessionOptions};
 use ioscape_schema::units::{Bytes, Count};
@@ -41,7 +41,7 @@ pub fn main(args: &ReplayArgs) -> Result<(), Failure> {
     // A refused target is told before a long trace is read.
     let stop = interrupt::flag();
     let allowed = |writes| TargetOptions { destroy_data: args.destroy_data, write_needed: writes };
-    drop(Target::open(&args.target, &allowed(false))?);
+    tell_leftovers(Target::open(&args.target, &allowed(false))?.leftovers(), output::tell);
     let mut files = Files::open(slice::from_ref(&args.trace))?;
     files.keep()?;
     let (survey, info) = survey(&mut files, args)?;
@@ -67,11 +67,13 @@ pub fn main(args: &ReplayArgs) -> Result<(), Failure> {
         rows_most: if args.kept_rows.is_some() { ROWS_MOST } else { 0 },
     };
     document.environment = environment::capture(session.target(), None);
+    output::time(&mut document, session.clock());
     traps(session.target(), access).into_iter().for_each(|doubt| document.warn(doubt));
     ioscape_trace::doubts(&info).into_iter().for_each(|doubt| document.warn(doubt));
     let (mut done, verify) =
         issue(&mut files, args, &mut placement, &session, &options, &survey, &stop)?;
     document.interrupted = done.interrupted;
+    std::mem::take(&mut done.warnings).into_iter().for_each(|doubt| document.warn(doubt));
     let rows = std::mem::take(&mut done.rows);
     let result = TraceReplay { verify, ..result(args, &options, &survey, &placement, done) };
     let verified = verdict(result.verify.iter());
@@ -212,7 +214,7 @@ fn issue(
         target: session.target(),
         ledger: session.ledger(),
         options,
-        clock: &Clock::new(),
+        clock: session.clock(),
         watch: &watch,
     };
     let done = job.of_batches(next);

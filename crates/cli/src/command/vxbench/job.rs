@@ -1,6 +1,8 @@
 //! One `vxbench` job on files of one's own choice: its plans, its run, and who watches it.
 
 use crate::failure::Failure;
+use crate::output;
+use ioscape_machine::output::tell_leftovers;
 use ioscape_machine::terminal::Progress;
 use ioscape_machine::{Clock, environment};
 use ioscape_measure::vxbench::{self, Extent, Files, KeptRun, Watch};
@@ -47,12 +49,13 @@ pub fn run_keeping(
     (document, rows_most): (Option<&mut Document>, usize),
 ) -> Result<KeptRun, Failure> {
     let (plans, files) = open(job, paths, destroy_data)?;
+    tell_leftovers(files.leftovers(), output::tell);
     let clock = Clock::new();
     if let Some(document) = document {
         if let Some(file_system) = files.file_system() {
             document.environment = environment::capture_on(file_system);
         }
-        document.environment.clock = clock.measure();
+        output::time(document, &clock);
     }
     let requests = |user: u32, thread| plans[user as usize].requests(job, user, thread);
     Ok(vxbench::run_keeping(files, job, &clock, watch, (requests, rows_most))?)

@@ -1,5 +1,8 @@
 //! What tests of the command share: running it, as this user or another, and looking at what it said.
 
+pub mod client;
+pub mod started;
+
 use assert_cmd::cargo::cargo_bin;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};

@@ -1,0 +1,82 @@
+//! A command that runs beside the test: its processes, and signals to them.
+
+use super::{Ran, ioscape, path, scratch_of};
+use std::fs;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// Longest time to wait for what is certain to come.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// A run that goes on until something ends it.
+pub struct Started(pub Child);
+
+impl Started {
+    /// The command with these arguments.
+    pub fn of(arguments: &[&str]) -> Self {
+        Self::spawn(ioscape(arguments))
+    }
+
+    /// Starts a command.
+    pub fn spawn(mut command: Command) -> Self {
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        Self(command.spawn().expect("it starts"))
+    }
+
+    /// An endless run of one process in `folder`, once its workers are at work. It is so slow that its figure does not get known.
+    pub fn endless(folder: &Path, more: &[&str]) -> Self {
+        let started = ["run", path(folder), "--unique-bytes", "1M", "--size-mean", "4k"];
+        let slow = ["--seconds", "1000", "--think-time", "500ms"];
+        let started = Self::of(&[&started[..], &slow[..], more].concat());
+        wait_until(|| !scratch_of(folder).is_empty() && started.worker().is_some());
+        // What is forked first are helpers, which are gone before the measured part.
+        std::thread::sleep(Duration::from_millis(1500));
+        started
+    }
+
+    /// The process that issues requests: the youngest, below the one that does the work.
+    pub fn worker(&self) -> Option<u32> {
+        children(self.kept()?).last().copied()
+    }
+
+    /// The process that does the work.
+    pub fn kept(&self) -> Option<u32> {
+        children(self.0.id()).last().copied()
+    }
+
+    /// All its processes.
+    pub fn all(&self) -> Vec<u32> {
+        let kept = self.kept().into_iter();
+        let below = kept.clone().flat_map(children);
+        [self.0.id()].into_iter().chain(kept).chain(below).collect()
+    }
+
+    /// What became of it.
+    pub fn end(self) -> Ran {
+        let ended = self.0.wait_with_output().expect("it ends");
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        Ran { code: ended.status.code(), out: text(&ended.stdout), err: text(&ended.stderr) }
+    }
+}
+
+/// The processes that a process has made and that live.
+pub fn children(process: u32) -> Vec<u32> {
+    let list = fs::read_to_string(format!("/proc/{process}/task/{process}/children"));
+    list.unwrap_or_default().split_whitespace().filter_map(|word| word.parse().ok()).collect()
+}
+
+/// Waits for what is certain to come.
+pub fn wait_until(done: impl Fn() -> bool) {
+    let begun = Instant::now();
+    while !done() {
+        assert!(begun.elapsed() < PATIENCE, "it never came");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// Sends a signal by name.
+pub fn signal(process: u32, name: &str) {
+    let status = Command::new("kill").args(["-s", name, &process.to_string()]).status();
+    assert!(status.expect("kill runs").success());
+}

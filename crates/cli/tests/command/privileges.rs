@@ -1,0 +1,74 @@
+//! What a user without privileges may not do is refused before anything is touched, in one sentence (`docs/privileges.md`).
+
+use crate::common::{User, path, user_or_skip};
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+/// User nobody.
+const NOBODY: u32 = 65534;
+
+/// A folder that everybody may reach, with one of root's and one of everybody's.
+fn folders() -> (tempfile::TempDir, Option<User>) {
+    let folder = tempfile::tempdir().unwrap();
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    for (name, mode) in [("of-root", 0o755), ("of-all", 0o777)] {
+        fs::create_dir(folder.path().join(name)).unwrap();
+        fs::set_permissions(folder.path().join(name), fs::Permissions::from_mode(mode)).unwrap();
+    }
+    fs::write(folder.path().join("trace.spc"), "0,8,4096,r,0.0\n0,16,4096,w,0.1\n").unwrap();
+    let user = user_or_skip(NOBODY, folder.path());
+    (folder, user)
+}
+
+/// Expects misuse, told in one sentence that says `words`.
+fn refused(user: &User, arguments: &[&str], words: &[&str]) {
+    let ran = user.run(arguments).ended(2).says(words);
+    assert_eq!(ran.err.lines().count(), 1, "{}", ran.err);
+}
+
+fn is_empty(folder: &Path) -> bool {
+    fs::read_dir(folder).unwrap().count() == 0
+}
+
+#[test]
+fn a_folder_that_may_not_be_written_to_is_refused() {
+    let (folder, Some(user)) = folders() else { return };
+    let (of_root, trace) = (folder.path().join("of-root"), folder.path().join("trace.spc"));
+    let file = of_root.join("file");
+    for words in [
+        &["run", path(&of_root), "--unique-bytes", "1M"][..],
+        &["evaluate", path(&of_root), "--budget", "10s"],
+        &["vxbench", "-w", "write", "-i", "iocount=4", path(&file)],
+        &["campaign", "run", "aged-reads", path(&of_root)],
+        &["trace", "replay", path(&trace), path(&of_root)],
+        &["run", path(&of_root.join("../of-all")), "-o", path(&of_root.join("r.json"))],
+    ] {
+        refused(&user, words, &["of-root"]);
+    }
+    assert!(is_empty(&of_root) && is_empty(&folder.path().join("of-all")));
+}
+
+#[test]
+fn a_file_that_may_not_be_written_to_is_no_target() {
+    let (folder, Some(user)) = folders() else { return };
+    let file = folder.path().join("of-all/file");
+    fs::write(&file, vec![7; 1 << 20]).unwrap();
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o644)).unwrap();
+    let vxbench = ["vxbench", "-w", "write", "-i", "iocount=4", "--destroy-data", path(&file)];
+    refused(&user, &["run", path(&file), "--destroy-data"], &["file", "may not be written"]);
+    refused(&user, &vxbench, &["file", "may not be written"]);
+    assert_eq!(fs::read(&file).unwrap(), vec![7; 1 << 20]);
+}
+
+#[test]
+fn what_needs_root_is_refused_without() {
+    let (folder, Some(user)) = folders() else { return };
+    let place = folder.path().join("of-all");
+    let made = ["campaign", "run", "aged-reads", path(&place), "--fs", "ext4", "--as-root-make"];
+    refused(&user, &["run", path(&place), "--memory", "512M"], &["--memory", "root"]);
+    let rows = place.join("rows.parquet");
+    refused(&user, &["trace", "record", "-o", path(&rows), "--", "true"], &["root"]);
+    refused(&user, &made, &["loop device", "ermission denied"]);
+    assert!(is_empty(&place));
+}
