@@ -250,8 +250,8 @@ def test_import_and_sweep(cluster, tmp_path):
     place, document = found[0]
     alone = json.loads(run("simulate", made[0], "--drive", "hp-c2200a", "--cache", "none", "--json"))
     assert json.loads(place.read_text())["simulation"] == alone["simulation"]
-    (raw / "broken.trace").write_text("this is no trace\n")
-    with pytest.raises(ioscape.Misuse, match="broken.trace"):
+    (raw / "broken.trace").write_text("1 0 x 8 1\n")
+    with pytest.raises(ioscape.IoscapeError, match="broken.trace, line 1"):
         spark.import_(cluster, [str(raw / "broken.trace")], tmp_path / "none", ["--format", "disksim"])
     assert not (tmp_path / "none").exists()
     with pytest.raises(ioscape.Misuse, match="no-such"):

@@ -257,10 +257,17 @@ fn apart_ns(times: impl Iterator<Item = i64> + Clone) -> u64 {
     }
 }
 
-/// The doubt that the clients did not begin together.
+/// The doubt that the clients did not begin together, or that their clocks cannot tell.
 fn skewed(clients: &Clients) -> Option<Warning> {
-    let message = format!("the clients began {:.1} ms apart", clients.start_skew_ns as f64 / 1e6);
-    (clients.start_skew_ns > SKEW_MAX_NS).then(|| Warning::new(WarningKind::NotSteady, message))
+    let mut message =
+        format!("the clients began {:.1} ms apart", clients.start_skew_ns as f64 / 1e6);
+    let untold = clients.clock_error_ns > SKEW_MAX_NS;
+    if untold {
+        let error_ms = clients.clock_error_ns as f64 / 1e6;
+        message += &format!(", by clocks that may be {error_ms:.1} ms wrong");
+    }
+    (untold || clients.start_skew_ns > SKEW_MAX_NS)
+        .then(|| Warning::new(WarningKind::NotSteady, message))
 }
 
 /// Adds the doubts of one client, with who has them, as far as there is none of the kind.

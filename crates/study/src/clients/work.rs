@@ -197,6 +197,9 @@ mod tests {
         );
         let told: Vec<&str> = run.warnings.iter().map(|one| &*one.message).collect();
         assert!(told[0].contains("began 2.0 ms apart"), "{told:?}");
+        let wrong = Clients { clock_error_ns: 42_000_000, ..Clients::default() };
+        let doubt = skewed(&wrong).expect("clocks so wrong tell nothing");
+        assert!(doubt.message.contains("0.0 ms apart, by clocks that may be 42.0 ms wrong"));
         assert!(told[1].contains("client 2 on h2 had 50 %") && told.len() == 2, "{told:?}");
     }
 

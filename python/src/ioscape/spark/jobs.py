@@ -104,11 +104,13 @@ def import_(spark: Any, patterns: Sequence[str], output: Words, options: Sequenc
     os.makedirs(output, exist_ok=True)
     pairs, options = list(zip(map(os.path.abspath, sources), targets)), list(options)
     tasks = spark.sparkContext.parallelize(pairs, len(pairs)).map(lambda pair: work.imported(pair[0], pair[1], options))
-    outcomes = _carried_out(tasks.collect)
-    refused = next((why for _, why in outcomes if why), None)
-    if refused is not None:
+    try:
+        outcomes = _carried_out(tasks.collect)
+    finally:
         if made and not os.listdir(output):
             os.rmdir(output)
+    refused = next((why for _, why in outcomes if why), None)
+    if refused is not None:
         raise Misuse(refused)
     return [name for name, _ in outcomes]
 
