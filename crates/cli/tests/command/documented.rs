@@ -162,7 +162,9 @@ fn furnish(folder: &Path) {
     put("random.csv", &format!("{head}{row}"));
     let rows = ["run", "jobs.toml", ".", "--rows", "trace.parquet"];
     done(&[&rows[..], &["-o", "before.ioscape.json"]].concat(), folder);
-    for name in ["week.srt", "db.parquet", "rows.parquet", "t.parquet"] {
+    for name in
+        ["week.srt", "before.parquet", "after.parquet", "db.parquet", "rows.parquet", "t.parquet"]
+    {
         fs::copy(folder.join("trace.parquet"), folder.join(name)).expect("a copy");
     }
     for name in ["after", "main", "branch", "baseline"] {

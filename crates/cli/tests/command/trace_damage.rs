@@ -227,6 +227,41 @@ fn a_recording_in_parts_keeps_the_latest_and_loses_nothing_between_them() {
 }
 
 #[test]
+fn a_recording_that_is_killed_keeps_the_parts_that_ended() {
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
+    let folder = folder.path();
+    if record(folder, &["--path", ".", "--", "true"]).is_none() {
+        return;
+    }
+    let program = Command::cargo_bin("ioscape").expect("the command is built");
+    let mut command = std::process::Command::new(program.get_program());
+    let words = ["trace", "record", "-o", "u.parquet", "--rotate", "1s", "--path", "."];
+    let mut recorder = command.current_dir(folder).args(words).spawn().expect("it starts");
+    let ended = || -> Option<String> {
+        let names = std::fs::read_dir(folder).expect("the folder").flatten();
+        let mut names = names.filter_map(|one| one.file_name().into_string().ok());
+        names.find(|name| name.starts_with("u-2") && name.ends_with(".parquet"))
+    };
+    let begun = std::time::Instant::now();
+    let name = loop {
+        let written = std::fs::File::create(folder.join("f")).and_then(|file| {
+            std::io::Write::write_all(&mut &file, &[7; 1 << 16])?;
+            file.sync_all()
+        });
+        written.expect("a file is written");
+        if let Some(name) = ended() {
+            break name;
+        }
+        assert!(begun.elapsed().as_secs() < 600, "no part has ended");
+        std::thread::sleep(std::time::Duration::from_millis(100));
+    };
+    recorder.kill().expect("it is killed");
+    recorder.wait().expect("it has ended");
+    let mut analyze = Command::cargo_bin("ioscape").expect("the command is built");
+    analyze.current_dir(folder).args(["trace", "analyze", &name]).assert().success();
+}
+
+#[test]
 fn slow_requests_are_kept_with_what_they_waited_behind() {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
     let words = ["--latency-above", "1ns", "--path", ".", "--json", "--", "sh", "-c", WRITES];

@@ -43,13 +43,13 @@ pub fn gather(
 ) -> Result<Option<(u8, String)>, Error> {
     let started = Instant::now();
     let mut asked_to_end: Option<Instant> = None;
-    let (mut bytes, mut parts) = (0, 1.0);
+    let (mut bytes, mut cut_s) = (0, 0.0);
     loop {
         bytes += recorder.drain()?;
         let spent_s = started.elapsed().as_secs_f64();
-        if cuts.every_s.is_some_and(|every| spent_s >= every * parts) {
+        if cuts.every_s.is_some_and(|every| spent_s - cut_s >= every) {
             (cuts.on_part)(recorder.cut()?);
-            parts += 1.0;
+            cut_s = spent_s;
         }
         on_progress(Gathered { bytes, spent_s });
         let stopped = interrupted.load(Ordering::Relaxed);

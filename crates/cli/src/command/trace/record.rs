@@ -113,6 +113,8 @@ struct Files<'a> {
     left: Option<OwnRequests>,
     begins_unix_ns: i64,
     unix_offset_ns: i64,
+    /// The second that the latest file is named after.
+    named_s: i64,
 }
 
 impl<'a> Files<'a> {
@@ -136,6 +138,7 @@ impl<'a> Files<'a> {
             before: BlockTypes::new(block_map(disks)),
             left: None,
             begins_unix_ns: jiff::Timestamp::now().as_nanosecond() as i64,
+            named_s: 0,
         })
     }
 
@@ -186,8 +189,10 @@ impl<'a> Files<'a> {
     }
 
     /// The file of the part that begins now.
-    fn path(&self) -> std::path::PathBuf {
-        let begins = jiff::Timestamp::from_nanosecond(i128::from(self.begins_unix_ns));
+    fn path(&mut self) -> std::path::PathBuf {
+        // A look that came late must not give two files one name.
+        self.named_s = self.begins_unix_ns.div_euclid(1_000_000_000).max(self.named_s + 1);
+        let begins = jiff::Timestamp::from_second(self.named_s);
         let begins = begins.unwrap_or_default().strftime("%Y%m%dT%H%M%SZ").to_string();
         let whole = || self.args.out.output.clone();
         self.rotation.as_ref().map_or_else(whole, |rotation| rotation.name(&begins))
