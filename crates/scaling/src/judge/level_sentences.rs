@@ -2,7 +2,7 @@
 
 use super::curve::{Repeatability, at, best, worst};
 use super::residency;
-use super::words::{bounded, factor, percent, size_within};
+use super::words::{bounded, percent, size_within};
 use ioscape_schema::units::{Bytes, Rate};
 use ioscape_schema::{
     Access, Border, BorderOperation, Bounded, Evaluation, Findings, LevelCount, Point, Region,
@@ -85,6 +85,21 @@ fn rival_counts(evaluation: &Evaluation, found: usize) -> Option<String> {
     }
     let said: Vec<String> = named.iter().map(|(n, p)| format!("{n} ({})", percent(*p))).collect();
     Some(said.join(" or "))
+}
+
+/// Whether the number of regions is said without doubt.
+pub(super) fn is_count_told(evaluation: &Evaluation) -> bool {
+    rival_counts(evaluation, evaluation.regions.len()).is_none()
+}
+
+/// Whether it is said without doubt that the sets of `operation` outgrow no cache.
+pub(super) fn is_absence_told(evaluation: &Evaluation, operation: BorderOperation) -> bool {
+    let is_even = match absence(evaluation, operation) {
+        Absence::Resident | Absence::Level => true,
+        Absence::Beyond { slower, .. } => slower.is_some_and(|s| s.high < residency::SLOWER),
+        Absence::Unknown => false,
+    };
+    is_even && rivals(evaluation, operation, None).is_none()
 }
 
 fn word(operation: BorderOperation) -> &'static str {
@@ -203,8 +218,7 @@ fn cache(evaluation: &Evaluation, operation: BorderOperation, found: Option<Boun
 
 /// First border of storage for one kind of requests in the most probable hypothesis.
 pub(super) fn first_border(evaluation: &Evaluation, operation: BorderOperation) -> Option<Bounded> {
-    let border = of_storage(evaluation, operation).next()?;
-    Some(Bounded { value: border.unique_bytes, low: border.low, high: border.high })
+    of_storage(evaluation, operation).next().map(place)
 }
 
 /// Where the first border of `operation` lies by hypotheses that differ; `None` where all that count agree with `found`.
@@ -227,12 +241,12 @@ pub(super) fn rivals(
     if counts.is_empty() || agreed >= SURE {
         return None;
     }
-    let place = |count: &LevelCount| {
+    let end = |count: &LevelCount| {
         first(count).map_or("no border".to_owned(), |at| Bytes(at).to_string())
     };
     let likely = counts.iter().filter(|c| c.probability >= WORTH_SAYING);
     let said: Vec<String> =
-        likely.map(|c| format!("{} ({})", place(c), percent(c.probability))).collect();
+        likely.map(|c| format!("{} ({})", end(c), percent(c.probability))).collect();
     Some(said.join(" or "))
 }
 
@@ -272,34 +286,58 @@ fn of_storage(
     evaluation.borders.iter().filter(move |b| b.operation == operation && !b.in_memory)
 }
 
+/// The interval of a border.
+fn place(border: &Border) -> Bounded {
+    Bounded { value: border.unique_bytes, low: border.low, high: border.high }
+}
+
 /// Borders of the processor's caches, which only affect sets that are in memory.
 fn processor_caches(evaluation: &Evaluation) -> Vec<String> {
     let sentence = |border: &Border| {
+        let curve = set_size_curve(evaluation, border.operation);
         format!(
-            "For {}, throughput falls at {} by a factor of {} although everything stays in memory: this is the end of the processor's caches, not of a level of storage.",
+            "For {}, a cache of the processor ends at {}, not a level of storage: everything stays in memory{}.",
             word(border.operation),
-            Bytes(border.unique_bytes),
-            factor(border.ratio)
+            size_within(place(border)),
+            drop_behind(evaluation, curve, place(border))
         )
     };
     let is_shown = |b: &&Border| b.in_memory && b.operation != BorderOperation::Mixed;
     evaluation.borders.iter().filter(is_shown).map(sentence).collect()
 }
 
+/// How probable it is that one of the borders of `operation` lies at `found`.
+fn probability_of(evaluation: &Evaluation, operation: BorderOperation, found: Bounded) -> f64 {
+    let is_there = |at: &f64| *at < found.high * NEAR && *at > found.low / NEAR;
+    let has = |count: &&LevelCount| match operation {
+        BorderOperation::Write => count.write_borders.iter().any(is_there),
+        _ => count.read_borders.iter().any(is_there),
+    };
+    let counts = &evaluation.level_counts;
+    if counts.is_empty() {
+        return 1.0;
+    }
+    counts.iter().filter(has).map(|c| c.probability).sum()
+}
+
 /// Borders beyond the first of each kind: caches further down, such as a server's or a drive's.
 fn further_borders(evaluation: &Evaluation) -> Vec<String> {
-    let further = |operation| of_storage(evaluation, operation).skip(1);
     let sentence = |border: &Border| {
-        format!(
-            "For {}, performance falls again at {} by a factor of {}: another cache ends there, such as a server's or a drive's.",
-            word(border.operation),
-            Bytes(border.unique_bytes),
-            factor(border.ratio)
-        )
+        let (word, at) = (word(border.operation), size_within(place(border)));
+        let probability = probability_of(evaluation, border.operation, place(border));
+        if probability < SURE {
+            return format!(
+                "Whether another cache ends at {at} for {word}, such as a server's or a drive's, cannot be told from this run ({}); more rounds about this size would tell.",
+                percent(probability)
+            );
+        }
+        let curve = set_size_curve(evaluation, border.operation);
+        let drop = drop_behind(evaluation, curve, place(border));
+        format!("For {word}, another cache ends at {at}, such as a server's or a drive's{drop}.")
     };
     [BorderOperation::Read, BorderOperation::Write]
         .into_iter()
-        .flat_map(further)
+        .flat_map(|operation| of_storage(evaluation, operation).skip(1))
         .map(sentence)
         .collect()
 }

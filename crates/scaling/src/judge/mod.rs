@@ -28,6 +28,7 @@
 //! Witnesses besides throughput (share of the set resident, bytes read from storage, processor time) are fields of every
 //! [`Measurement`](ioscape_schema::Measurement) of the evidence: [`evidence::Evidence`] gives each point's rounds with them.
 
+pub mod agreement;
 pub(crate) mod assemble;
 pub(crate) mod borders;
 pub(crate) mod curve;

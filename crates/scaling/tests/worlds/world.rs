@@ -67,8 +67,10 @@ pub struct World {
     flush: Option<(f64, f64)>,
     /// Share of the cache that is still empty when a set first outgrows it.
     empty: f64,
-    budget_s: f64,
+    pub budget_s: f64,
     burst_ratio: f64,
+    /// Which of several runs in the same world.
+    run: u64,
     number: u64,
     clock_s: f64,
 }
@@ -164,6 +166,7 @@ impl World {
             drift,
             budget_s: if r.random_bool(0.5) { 600.0 } else { 180.0 },
             burst_ratio: 1.0 + r.random::<f64>(),
+            run: 0,
             number: 0,
             clock_s: 0.0,
         }
@@ -187,6 +190,41 @@ impl World {
             layout_bytes_per_s: None,
             level_counts: true,
         }
+    }
+
+    /// The same world at another time: other noise, another time of its drift.
+    pub fn again(seed: u64, run: u64) -> Self {
+        let mut world = Self::new(seed);
+        let random = &mut Pcg32::new(seed, u64::MAX - run);
+        world.run = run;
+        world.drift.0 = random.random::<f64>() * world.budget_s / 2.0;
+        world.clock_s = random.random::<f64>() * 30.0;
+        world
+    }
+
+    /// Its levels in words.
+    pub fn truth(&self) -> String {
+        let ends = |ends: &[End]| -> String {
+            let slower = |end: &End| {
+                let before = self.time(ends, end.bytes * 0.999);
+                format!(
+                    " {:.0} MiB x{:.2} {:?}",
+                    end.bytes / MIB,
+                    1.0 + end.added_s / before,
+                    end.overflow
+                )
+            };
+            ends.iter().map(slower).collect()
+        };
+        format!(
+            "reads{}, writes{}, {:?}, noise {:.2}, decline {:.2}, largest {:.0} MiB",
+            ends(&self.reads),
+            ends(&self.writes),
+            self.policy,
+            self.noise,
+            self.decline,
+            self.largest / MIB
+        )
     }
 
     /// Seconds per byte in memory, for a set of `bytes`: processor caches make small sets faster, up to 20-fold.
@@ -281,7 +319,7 @@ impl Probe for World {
     type Error = String;
 
     fn measure(&mut self, request: &ProbeRequest) -> Result<Measurement, String> {
-        let mut random = Pcg32::new(self.seed, self.number);
+        let mut random = Pcg32::new(self.seed, self.number + (self.run << 32));
         self.number += 1;
         let workload = &request.workload;
         let mut throughput = self.law(workload) * (self.noise * gauss(&mut random)).exp();

@@ -1,6 +1,5 @@
 //! Evaluates the same systems again and again and counts how often two evaluations agree, finding by finding.
 
-mod findings;
 mod parts;
 mod words;
 
@@ -8,7 +7,7 @@ pub use words::{Retest, usage};
 
 use crate::lab::Lab;
 use crate::say;
-use findings::{Agreement, Finding, agreement, findings};
+use ioscape_scaling::judge::agreement::{Agreement, Finding, agreement, findings};
 use parts::Part;
 use std::fs;
 

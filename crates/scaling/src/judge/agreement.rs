@@ -1,11 +1,10 @@
 //! The findings of an evaluation in a form in which two can be compared, and how many pairs of evaluations agree.
 
+use super::level_sentences::{is_absence_told, is_count_told};
 use ioscape_schema::units::Bytes;
-use ioscape_schema::{Bounded, Difference, Evaluation, RegionFinding};
+use ioscape_schema::{BorderOperation, Bounded, Difference, Evaluation, RegionFinding};
 use std::collections::BTreeSet;
 
-/// Probability from which on a number of regions is stated.
-const SURE: f64 = 0.95;
 /// Bounds further apart than this factor give no size.
 const UNCERTAIN: f64 = 8.0;
 /// How the sentences say that something is not known.
@@ -14,7 +13,8 @@ const NOT_TOLD: &str = "cannot be told";
 /// One finding: what it is about, what is said, and the interval where it has one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
-    name: String,
+    /// What it is about.
+    pub name: String,
     /// What is concluded, in words: `more`, `write-cancelling`, `2`; the same words for the same conclusion.
     verdict: String,
     /// Bounds of the figure.
@@ -30,6 +30,8 @@ pub struct Agreement {
     pub name: String,
     /// Pairs of evaluations with the same verdict and intervals that overlap.
     pub agreeing: usize,
+    /// Pairs of these of which both say that they cannot tell.
+    pub withheld: usize,
     /// Pairs of which both claim something and the claims exclude each other.
     pub contradicting: usize,
     /// All pairs.
@@ -43,8 +45,8 @@ pub fn findings(evaluation: &Evaluation) -> Vec<Finding> {
     let found = &evaluation.findings;
     let mut all = vec![
         regions(evaluation),
-        cache("cache for reads", found.read_cache_bytes),
-        cache("cache for writes", found.write_cache_bytes),
+        cache(evaluation, "cache for reads", BorderOperation::Read, found.read_cache_bytes),
+        cache(evaluation, "cache for writes", BorderOperation::Write, found.write_cache_bytes),
     ];
     let policy = found.write_policy.map_or(NOT_TOLD.to_owned(), |p| format!("{p:?}"));
     all.push(Finding {
@@ -66,20 +68,31 @@ pub fn findings(evaluation: &Evaluation) -> Vec<Finding> {
 }
 
 fn regions(evaluation: &Evaluation) -> Finding {
-    let count = evaluation.regions.len();
-    let own = evaluation.level_counts.iter().find(|one| one.regions as usize == count);
-    let is_told = evaluation.level_counts.is_empty() || own.is_some_and(|c| c.probability >= SURE);
-    let verdict = if is_told { count.to_string() } else { NOT_TOLD.to_owned() };
+    let verdict = if is_count_told(evaluation) {
+        evaluation.regions.len().to_string()
+    } else {
+        NOT_TOLD.to_owned()
+    };
     Finding { name: "number of regions".to_owned(), shown: verdict.clone(), verdict, bounds: None }
 }
 
-fn cache(name: &str, found: Option<Bounded>) -> Finding {
-    let shown = found.map_or("no border".to_owned(), |one| {
+fn cache(
+    evaluation: &Evaluation,
+    name: &str,
+    operation: BorderOperation,
+    found: Option<Bounded>,
+) -> Finding {
+    let verdict = match found {
+        Some(_) => "border",
+        None if is_absence_told(evaluation, operation) => "no border",
+        None => NOT_TOLD,
+    };
+    let shown = found.map_or(verdict.to_owned(), |one| {
         format!("{} ({} to {})", Bytes(one.value), Bytes(one.low), Bytes(one.high))
     });
     Finding {
         name: name.to_owned(),
-        verdict: if found.is_some() { "border" } else { "no border" }.to_owned(),
+        verdict: verdict.to_owned(),
         bounds: found.map(|one| [one.low, one.high]),
         shown,
     }
@@ -121,19 +134,23 @@ pub fn agreement(all: &[Vec<Finding>]) -> Vec<Agreement> {
 fn of_one(name: &str, all: &[Vec<Finding>]) -> Agreement {
     let of = |findings: &Vec<Finding>| findings.iter().find(|f| f.name == name).cloned();
     let said: Vec<Option<Finding>> = all.iter().map(of).collect();
-    let (mut agreeing, mut contradicting, mut pairs) = (0, 0, 0);
+    let (mut agreeing, mut withheld, mut contradicting, mut pairs) = (0, 0, 0, 0);
     for (index, one) in said.iter().enumerate() {
         for other in &said[index + 1..] {
             pairs += 1;
             let same = one.as_ref().map(|f| &f.verdict) == other.as_ref().map(|f| &f.verdict);
             let overlap = overlap(one.as_ref(), other.as_ref());
-            agreeing += usize::from(same && overlap);
             let claims = [one, other].map(|f| f.as_ref().is_some_and(|f| f.verdict != NOT_TOLD));
-            contradicting += usize::from(claims == [true; 2] && !(same && overlap));
+            // What cannot be told is not contradicted by another interval.
+            let agree = same && (overlap || claims == [false; 2]);
+            agreeing += usize::from(agree);
+            withheld += usize::from(agree && claims == [false; 2]);
+            contradicting += usize::from(claims == [true; 2] && !agree);
         }
     }
     let shown = said.iter().map(|f| f.as_ref().map_or("-".to_owned(), |f| f.shown.clone()));
-    Agreement { name: name.to_owned(), agreeing, contradicting, pairs, shown: shown.collect() }
+    let shown = shown.collect();
+    Agreement { name: name.to_owned(), agreeing, withheld, contradicting, pairs, shown }
 }
 
 /// Whether the intervals of both have a common point; without intervals there is nothing to compare.
@@ -175,7 +192,7 @@ mod tests {
             evaluation(None, [0.3, 0.5, 0.7]),
         ];
         // The first and the second overlap, the second and the third; the last has none.
-        assert_eq!(counted(&all, "cache for reads"), [2, 4, 6]);
+        assert_eq!(counted(&all, "cache for reads"), [2, 1, 6]);
         // The third withholds it, the last says the opposite of the first two.
         assert_eq!(counted(&all, "region 1, sequential over random"), [1, 2, 6]);
         assert_eq!(counted(&all, "write policy"), [6, 0, 6]);
