@@ -16,3 +16,11 @@ pub struct ClientArgs {
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
 }
+
+/// Several clients at once.
+#[derive(Clone, Copy, Debug, Args)]
+pub struct ClientsArgs {
+    /// Have N clients measure together, asked on standard output and answering on standard input; for `python -m ioscape.mpi`
+    #[arg(long, value_name = "N", hide = true, value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    pub clients: Option<u32>,
+}

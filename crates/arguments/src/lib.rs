@@ -34,7 +34,7 @@ pub use analyze::{
 };
 pub use campaign::{CampaignAction, CampaignArgs, CampaignRunArgs};
 pub use characterize::CharacterizeArgs;
-pub use client::ClientArgs;
+pub use client::{ClientArgs, ClientsArgs};
 pub use display::DisplayArgs;
 pub use doctor::DoctorArgs;
 pub use install::{CompletionsArgs, ManArgs};
@@ -197,9 +197,9 @@ pub struct EvaluateArgs {
     /// Allow the data of TARGET, a file or device, to be overwritten
     #[arg(long)]
     pub destroy_data: bool,
-    /// Have N clients measure together, asked on standard output and answering on standard input; for `python -m ioscape.mpi`
-    #[arg(long, value_name = "N", hide = true, value_parser = clap::value_parser!(u32).range(1..=65_536))]
-    pub clients: Option<u32>,
+    /// Whether clients measure together.
+    #[command(flatten)]
+    pub together: ClientsArgs,
     /// Where the result goes.
     #[command(flatten)]
     pub out: ResultArgs,
@@ -242,9 +242,9 @@ pub struct RunArgs {
     /// Allow the data of TARGET, a file or device, to be overwritten
     #[arg(long)]
     pub destroy_data: bool,
-    /// Have N clients measure together, asked on standard output and answering on standard input; for `python -m ioscape.mpi`
-    #[arg(long, value_name = "N", hide = true, value_parser = clap::value_parser!(u32).range(1..=65_536))]
-    pub clients: Option<u32>,
+    /// Whether clients measure together.
+    #[command(flatten)]
+    pub together: ClientsArgs,
     /// Where the result goes.
     #[command(flatten)]
     pub out: ResultArgs,

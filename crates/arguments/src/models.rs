@@ -1,5 +1,6 @@
 //! Options of the commands that predict: `predict`, `compare` and `validate`.
 
+use super::client::ClientsArgs;
 use super::result::ResultArgs;
 use super::value::{bytes, seconds};
 use super::what_if::WhatIfArg;
@@ -110,9 +111,9 @@ pub struct ValidateArgs {
     /// Allow the data of TARGET, a file or device, to be overwritten
     #[arg(long)]
     pub destroy_data: bool,
-    /// Have N clients measure together, asked on standard output and answering on standard input; for `python -m ioscape.mpi`
-    #[arg(long, value_name = "N", hide = true, value_parser = clap::value_parser!(u32).range(1..=65_536))]
-    pub clients: Option<u32>,
+    /// Whether clients measure together.
+    #[command(flatten)]
+    pub together: ClientsArgs,
     /// Where the result goes.
     #[command(flatten)]
     pub out: ResultArgs,

@@ -61,7 +61,6 @@ fn refuse_real(args: &EvaluateArgs) -> Result<(), Failure> {
         ("--workers", args.workers.is_some()),
         ("--destroy-data", args.destroy_data),
         ("--resume", args.resume.is_some()),
-        ("--clients", args.clients.is_some()),
     ];
     match real.iter().find(|(_, given)| *given) {
         Some((name, _)) => Err(Failure::Misuse(format!(

@@ -37,9 +37,9 @@ const BUDGET_S: f64 = 1200.0;
 pub fn main(args: &ValidateArgs, typed: &GivenOptions) -> Result<(), Failure> {
     let system = System::of(&args.result, output::read_result(&args.result)?, ModelKind::Default);
     let system = system.map_err(Failure::misuse)?;
-    let clients = args.clients.unwrap_or(1);
+    let clients = args.together.clients.unwrap_or(1);
     check_number(&system.evaluation, clients).map_err(Failure::Misuse)?;
-    if args.clients.is_some() {
+    if args.together.clients.is_some() {
         let alone = [("--resume", args.resume.is_some()), ("--destroy-data", args.destroy_data)];
         Relay::refuse(&args.target, &alone)?;
     }
@@ -65,14 +65,14 @@ pub fn main(args: &ValidateArgs, typed: &GivenOptions) -> Result<(), Failure> {
         Some(earlier) => earlier.restored(schedule).map_err(|why| not_continued(args, &why))?,
     };
     let memory = log.memory_limit_bytes;
-    let own = memory.filter(|_| args.clients.is_none());
+    let own = memory.filter(|_| args.together.clients.is_none());
     let mut machine = Machine::open(&args.target, args.destroy_data, own, interrupt::flag())?;
     let (target, capacity) = (args.target.display().to_string(), machine.look().capacity_bytes);
     let capacity = capacity / u64::from(clients);
     run.schedule().check_room(&target, capacity).map_err(Failure::Misuse)?;
     machine.start(&mut document)?;
     document.environment.identity = identity;
-    let mut measured = match args.clients {
+    let mut measured = match args.together.clients {
         Some(clients) => {
             document.environment.memory_limit_bytes = memory;
             Measured::Clients(Relay { clients, memory, seed: document.seed })
