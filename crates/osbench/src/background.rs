@@ -17,6 +17,10 @@ const OTHERS_MOST: f64 = 0.1;
 /// The same in a run of a whole benchmark, which has no batches to choose the undisturbed ones from.
 const OTHERS_MOST_WHOLE: f64 = 0.03;
 
+/// On many processors the kernel puts others on idle ones, and they share less: so much of this for each processor, up to the last value.
+const OTHERS_MOST_WHOLE_EACH: f64 = 0.015;
+const OTHERS_MOST_EVER: f64 = 0.25;
+
 /// Counters this far apart may mean nothing: one of their steps, or two where the case's own time is taken off.
 const STEP_S: f64 = 0.0101;
 
@@ -43,8 +47,8 @@ struct Moment {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Background {
     pub(crate) elapsed_s: f64,
-    /// Processor seconds of other programs, on the processors that the case does not use; on all for a case that is not pinned.
-    /// Absent where the kernel does not tell.
+    /// Processor seconds of other programs, on the processors that the case does not use; on all for a case that is not pinned, or that
+    /// leaves two processors idle in turns. Absent where the kernel does not tell.
     pub(crate) others_s: Option<f64>,
     /// Idle seconds of each processor that may share the core with the pinned one.
     pub(crate) neighbours_idle_s: Vec<f64>,
@@ -57,6 +61,8 @@ pub(crate) struct Background {
     /// Processor seconds that the hypervisor took, and those of all processors.
     pub(crate) steal_s: f64,
     pub(crate) total_s: f64,
+    /// Processors of the machine.
+    pub(crate) processors: usize,
 }
 
 impl Background {
@@ -67,12 +73,20 @@ impl Background {
 
     /// Whether other programs were there that share memory, storage or a second processor with the case.
     pub(crate) fn has_others(&self, case: &Case) -> bool {
-        let share = if case.rule == OsRule::Single { OTHERS_MOST_WHOLE } else { OTHERS_MOST };
-        let steps = if case.pinned { STEP_S } else { 2.0 * STEP_S };
+        let whole = OTHERS_MOST_WHOLE_EACH * self.processors as f64;
+        let whole = whole.clamp(OTHERS_MOST_WHOLE, OTHERS_MOST_EVER);
+        let shared = if case.pinned { OTHERS_MOST } else { OTHERS_MOST.max(whole) };
+        let share = if case.rule == OsRule::Single { whole } else { shared };
+        let steps = if case.pinned && !alternates(case) { STEP_S } else { 2.0 * STEP_S };
         let most = |share: f64| (self.elapsed_s * share).max(steps);
         self.others_s.is_some_and(|busy| {
-            busy > most(share) || self.kernel_s > 0.0 && busy + self.kernel_s > most(OTHERS_MOST)
+            busy > most(share) || self.kernel_s > 0.0 && busy + self.kernel_s > most(shared)
         })
+    }
+
+    /// Whether the kernel tells what others did, and that they hardly did anything.
+    pub(crate) fn is_quiet(&self, case: &Case) -> bool {
+        self.others_s.is_some() && !self.has_others(case)
     }
 
     /// Whether the neighbouring processors were idle so much that the fastest of many computations had the core for itself; `true` where
@@ -150,8 +164,14 @@ impl Observer {
         // The kernel's threads write back what the case wrote, and watch over memory: their time is no other program's.
         let kernel_s = (after.kernel_s - before.kernel_s).max(0.0);
         let elsewhere = after.cpus.iter().filter(|cpu| !own(cpu.number));
+        let elapsed_s = after.at.duration_since(before.at).as_secs_f64();
         let others_s = if case.pinned {
-            elsewhere.map(|cpu| passed(cpu, busy)).sum()
+            // Two that alternate are idle in turns, so that others run there without keeping them waiting. Idle time is exact.
+            let used = |cpu: &&CpuTimes| alternates(case) && own(cpu.number);
+            let used = after.cpus.iter().filter(used);
+            let used: f64 = used.map(|cpu| elapsed_s - passed(cpu, |cpu| cpu.idle_s)).sum();
+            let own_s = if alternates(case) { after.own_s - before.own_s } else { 0.0 };
+            elsewhere.map(|cpu| passed(cpu, busy)).sum::<f64>() + (used - own_s).max(0.0)
         } else {
             (sum(busy) - (after.own_s - before.own_s) - kernel_s).max(0.0)
         };
@@ -160,7 +180,7 @@ impl Observer {
             cpu.map_or(0.0, |cpu| passed(cpu, |cpu| cpu.idle_s))
         };
         Background {
-            elapsed_s: after.at.duration_since(before.at).as_secs_f64(),
+            elapsed_s,
             others_s: (!after.cpus.is_empty()).then_some(others_s),
             neighbours_idle_s: self.neighbours.iter().map(idle).collect(),
             kernel_s,
@@ -168,8 +188,14 @@ impl Observer {
             stalled_s: (after.stalled_s - before.stalled_s).max(0.0),
             steal_s: sum(|cpu| cpu.steal_s),
             total_s: sum(|cpu| cpu.user_s + cpu.system_s + cpu.idle_s + cpu.steal_s),
+            processors: after.cpus.len(),
         }
     }
+}
+
+/// Whether a case is one of two tasks that take turns on two processors.
+fn alternates(case: &Case) -> bool {
+    case.pinned && case.processors == 2 && case.tasks.is_none()
 }
 
 /// Processors in the order in which cases take them: `first`, then the others in order, those last that share a core with one before.
@@ -238,12 +264,13 @@ mod tests {
         let near = |found: Option<f64>, s: f64| assert!((found.unwrap() - s).abs() < 1e-9, "{s}");
         near(tenth(&case()).others_s, 0.05);
         near(tenth(&case().at((0, ioscape_schema::Locality::Local))).others_s, 0.04);
-        near(tenth(&case().across_two()).others_s, 0.0);
+        near(tenth(&case().across_two()).others_s, 0.05);
         near(tenth(&case().unpinned()).others_s, 0.05);
         let found = tenth(&case());
         assert!(found.has_others(&case()) && !found.lacks_memory());
         assert!((found.others().unwrap() - 0.5).abs() < 1e-6);
-        assert!(!tenth(&case().across_two()).has_others(&case()));
+        let two = case().across_two();
+        assert!(tenth(&two).has_others(&two), "the conductor's tenth leaves half of a processor");
     }
 
     #[test]

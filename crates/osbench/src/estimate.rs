@@ -64,6 +64,8 @@ pub(crate) struct Number {
     pub(crate) clean_frac: Option<f64>,
     /// Others' time over time measured.
     pub(crate) run_delay_frac: Option<f64>,
+    /// How many times as long as at full speed the fixed computation took in the middle one of the batches; 1 where none was tried.
+    pub(crate) slower: f64,
     /// Why the number does not count, and is kept as evidence only.
     pub(crate) flaw: Option<Flaw>,
 }
@@ -81,14 +83,26 @@ pub(crate) enum Flaw {
     Memory,
     /// Its processor was slower than at its fastest in the run.
     Slowed,
+    /// The same, and no program of this machine was seen that could be the reason: it counts where too few others do.
+    Unexplained,
 }
 
 /// How long the fixed computation took at best in a process: its lower decile, for a neighbour on the core may be there
 /// nearly all of the time.
 pub(crate) fn pace(batches: &[Batch]) -> Option<u64> {
-    let mut all: Vec<u64> = batches.iter().map(|batch| batch.pace_ns).collect();
+    low_quantile(batches.iter().map(|batch| batch.pace_ns).collect(), 10)
+}
+
+/// How long it takes at full speed, by how long it took at best in each process: the lower twentieth, for the least of many is a moment
+/// of luck, as at a clock that the processor cannot hold.
+pub(crate) fn full_pace(of_processes: Vec<u64>) -> Option<u64> {
+    low_quantile(of_processes, 20)
+}
+
+/// The value with one of so many parts of all below it.
+fn low_quantile(mut all: Vec<u64>, parts: usize) -> Option<u64> {
     all.sort_unstable();
-    all.get(all.len() / 10).copied()
+    all.get(all.len() / parts).copied()
 }
 
 /// The batches, each with the longest that the fixed computation took within a batch before and after it: a neighbour that pauses for
@@ -113,8 +127,9 @@ fn alone(batches: &[Batch]) -> Vec<bool> {
     (0..batches.len()).map(|at| undisturbed(at) && (at == 0 || undisturbed(at - 1))).collect()
 }
 
-/// The lower quartile of the clean batches. Where they are too few, that of all batches less what others took, with the flaw: what an
-/// interruption costs beyond its own time is not known, so that this number is evidence and no result.
+/// The lower quartile of the clean batches. Where they are too few, that of the undisturbed ones at any speed, or else of all batches less
+/// what others took, with the flaw: what an interruption costs beyond its own time is not known, so that such a number is evidence and no
+/// result.
 fn clean_quartile(batches: &[Batch], fastest_ns: u64) -> Option<(f64, Option<Flaw>)> {
     let undisturbed = batches.iter().zip(alone(batches)).filter(|(_, alone)| *alone);
     let undisturbed: Vec<Batch> = undisturbed.map(|(batch, _)| *batch).collect();
@@ -123,9 +138,18 @@ fn clean_quartile(batches: &[Batch], fastest_ns: u64) -> Option<(f64, Option<Fla
     if clean.len() >= BATCHES_LEAST {
         return Some((lower_quartile(clean)?, None));
     }
-    let few = undisturbed.len() < BATCHES_LEAST;
-    let flaw = if few { Flaw::Interrupted } else { Flaw::Slowed };
-    Some((lower_quartile(batches.iter().map(|b| b.own_per_op()).collect())?, Some(flaw)))
+    if undisturbed.len() >= BATCHES_LEAST {
+        let slow = undisturbed.iter().map(|batch| batch.per_op()).collect();
+        return Some((lower_quartile(slow)?, Some(Flaw::Slowed)));
+    }
+    let own = batches.iter().map(|batch| batch.own_per_op()).collect();
+    Some((lower_quartile(own)?, Some(Flaw::Interrupted)))
+}
+
+/// How many times as long as `fastest_ns` the fixed computation took in the middle one of the batches.
+fn slower(batches: &[Batch], fastest_ns: u64) -> f64 {
+    let paces: Vec<f64> = batches.iter().map(|batch| batch.pace_ns as f64).collect();
+    median(&paces).map_or(1.0, |pace| (pace / fastest_ns.max(1) as f64).max(1.0))
 }
 
 /// The number of one process, where the fixed computation took `fastest_ns` at best in the run; `None` without batches.
@@ -152,6 +176,7 @@ pub(crate) fn number(batches: &[Batch], rule: OsRule, fastest_ns: u64) -> Option
         ns_per_op,
         clean_frac: told.then(|| undisturbed / count),
         run_delay_frac: told.then(|| delay as f64 / ns.max(1) as f64),
+        slower: slower(&batches, fastest_ns),
         flaw,
     })
 }
@@ -243,6 +268,13 @@ mod tests {
         assert_eq!(found.flaw, Some(Flaw::Slowed));
         assert_eq!((pace(&batches), pace(&batches[..88])), (Some(10), Some(16)));
         assert_eq!(pace(&[]), None);
+        assert_eq!(
+            (found.ns_per_op, found.slower),
+            (150.0, 1.6),
+            "of those that nobody interrupted"
+        );
+        assert_eq!(full_pace((1..=100).collect()), Some(6), "not the luckiest");
+        assert_eq!((full_pace(vec![7, 5]), full_pace(Vec::new())), (Some(5), None));
     }
 
     #[test]

@@ -10,6 +10,7 @@ mod case;
 mod create_delete;
 mod cswitch;
 mod dhrystone;
+mod doubt;
 mod estimate;
 mod getpid;
 mod home;
@@ -167,8 +168,8 @@ impl Ground {
             ..bench.results()
         };
         bcopy::withdraw_absent_caches(&mut results.benchmarks);
-        result::doubt(&mut results, self.told);
-        self.in_memory.iter().for_each(|&place| result::doubt_storage(&mut results, place));
+        doubt::all(&mut results, self.told);
+        self.in_memory.iter().for_each(|&place| doubt::storage(&mut results, place));
         Outcome {
             results,
             environment: self.environment.clone(),

@@ -1,22 +1,11 @@
-//! From the numbers of all processes to a case's result, with its warnings.
+//! From the numbers of all processes to a case's result.
 
 use super::background::Background;
 use super::case::Case;
 use super::estimate::{self, Batch, Flaw, Number};
+use super::mab;
 use super::waiting::Waiting;
-use super::{getpid, mab, read};
-use ioscape_schema::{
-    Contamination, Locality, OsBenchmark, OsResults, OsRule, Warning, WarningKind,
-};
-
-/// Fewer clean batches than this share raise a warning.
-const CLEAN_LEAST: f64 = 0.25;
-
-/// A hypervisor that takes more than this share of time raises a warning.
-const STEAL_MOST: f64 = 0.05;
-
-/// More slowed processes than this share raise a warning.
-const SLOWED_MOST: f64 = 0.5;
+use ioscape_schema::{Contamination, OsBenchmark, OsRule, OsUnit};
 
 /// Processes that a number must come from, where there were as many: one may have been lucky.
 const COUNTED_LEAST: usize = 3;
@@ -48,7 +37,15 @@ impl Gathered {
         }
     }
 
-    /// Processes whose numbers count, where the fixed computation took `fastest_ns` at best in the run.
+    /// How long the fixed computation took at best in each process, and whether its neighbours were mostly idle.
+    fn paces(&self) -> impl Iterator<Item = (u64, bool)> {
+        self.processes.iter().filter_map(|(measured, background)| match measured {
+            Measured::Batches(batches) => Some((estimate::pace(batches)?, background.was_alone())),
+            Measured::Value(_) => None,
+        })
+    }
+
+    /// Processes whose numbers count, where the fixed computation takes `fastest_ns` at full speed.
     pub(crate) fn counted(&self, case: &Case, fastest_ns: u64) -> usize {
         self.numbers(case, fastest_ns).filter(|(_, number)| number.flaw.is_none()).count()
     }
@@ -56,6 +53,16 @@ impl Gathered {
     /// What others did during each process.
     pub(crate) fn backgrounds(&self) -> impl Iterator<Item = &Background> {
         self.processes.iter().map(|(_, background)| background)
+    }
+
+    /// Seconds that all processes took.
+    pub(crate) fn elapsed_s(&self) -> f64 {
+        self.backgrounds().map(|background| background.elapsed_s).sum()
+    }
+
+    /// Processes that ended with a number.
+    pub(crate) fn count(&self) -> usize {
+        self.processes.len()
     }
 
     /// Notes why the case cannot be measured; earlier values do not count then.
@@ -73,9 +80,13 @@ impl Gathered {
         self.processes.iter().filter_map(move |(measured, background)| {
             let mut number = match measured {
                 Measured::Batches(batches) => estimate::number(batches, case.rule, fastest_ns)?,
-                Measured::Value(value) => {
-                    Number { ns_per_op: *value, clean_frac: None, run_delay_frac: None, flaw: None }
-                }
+                Measured::Value(value) => Number {
+                    ns_per_op: *value,
+                    clean_frac: None,
+                    run_delay_frac: None,
+                    slower: 1.0,
+                    flaw: None,
+                },
             };
             number.flaw = flaw(case, background, number.flaw);
             let value = match measured {
@@ -89,7 +100,9 @@ impl Gathered {
     fn contamination(&self, numbers: &[Number]) -> Contamination {
         let clean: Vec<f64> = numbers.iter().filter_map(|number| number.clean_frac).collect();
         let delay: Vec<f64> = numbers.iter().filter_map(|number| number.run_delay_frac).collect();
-        let slowed = numbers.iter().filter(|number| number.flaw == Some(Flaw::Slowed)).count();
+        let is_slow = |flaw: &Flaw| matches!(flaw, Flaw::Slowed | Flaw::Unexplained);
+        let slowed = numbers.iter().filter(|number| number.flaw.as_ref().is_some_and(is_slow));
+        let slowed = slowed.count();
         let sum = |of: fn(&Background) -> f64| self.backgrounds().map(of).sum::<f64>();
         let (total, elapsed) = (sum(|b| b.total_s), sum(|b| b.elapsed_s));
         let others: Vec<f64> = self.backgrounds().filter_map(Background::others).collect();
@@ -110,14 +123,16 @@ fn flaw(case: &Case, background: &Background, of_batches: Option<Flaw>) -> Optio
     let throttled = background.throttled_s > 0.0;
     let by_batches = case.rule == OsRule::CleanQuartile;
     let others = case.shares && background.has_others(case);
-    // The kernel may not count a quota's stop as waiting for a processor, which is all that several tasks that sleep can go by.
-    let unseen = case.tasks.is_some() && case.waiting == Waiting::Queued;
+    // The kernel may not count a quota's stop as waiting for a processor, which is all that tasks that sleep can go by; and how long it takes
+    // to wake a processor depends on how long it slept before.
+    let unseen = case.processors > 1 && case.waiting == Waiting::Queued;
     match of_batches {
         _ if throttled && (!by_batches || unseen) => Some(Flaw::Throttled),
         Some(Flaw::Interrupted) if throttled => Some(Flaw::Throttled),
         _ if others => Some(Flaw::Others),
         // Reading back what was dropped from the file cache counts as waiting for memory, and is what a cold run does.
         _ if case.shares && background.lacks_memory() && !mab::is_cold(case) => Some(Flaw::Memory),
+        Some(Flaw::Slowed) if background.is_quiet(case) => Some(Flaw::Unexplained),
         other => other,
     }
 }
@@ -125,30 +140,55 @@ fn flaw(case: &Case, background: &Background, of_batches: Option<Flaw>) -> Optio
 /// What is known of the whole run when its cases are judged.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reference {
-    /// Least time of the fixed computation that any process had most of the time.
+    /// Time of the fixed computation at full speed.
     pub(crate) fastest_ns: u64,
     /// Whether that is the speed of a core without neighbours: in some process of the run they were mostly idle.
     pub(crate) ever_alone: bool,
 }
 
-/// The result of a case. A number counts if nothing was wrong with it; where fewer than [`COUNTED_LEAST`] do, the case has no value,
-/// and says why.
+impl Reference {
+    /// From what the cases of a run came to.
+    pub(crate) fn of<'a>(all: impl Iterator<Item = (&'a Case, &'a Gathered)>) -> Self {
+        let pinned = all.filter(|(case, _)| case.pinned);
+        let paces: Vec<(u64, bool)> = pinned.flat_map(|(_, found)| found.paces()).collect();
+        let alone = paces.iter().filter(|(_, alone)| *alone).map(|(pace, _)| *pace).collect();
+        let full = estimate::full_pace(alone);
+        let least = || paces.iter().map(|(pace, _)| *pace).min().unwrap_or(u64::MAX);
+        Self { fastest_ns: full.unwrap_or_else(least), ever_alone: full.is_some() }
+    }
+}
+
+/// Whether a number counts: if nothing was wrong with it; or where fewer than [`COUNTED_LEAST`] of `numbers` are so, also if its processor
+/// was slow without a visible reason, for then it may never be any faster.
+fn judge(numbers: &[Number]) -> impl Fn(&Number) -> bool {
+    let sound = numbers.iter().filter(|number| number.flaw.is_none()).count();
+    let too_few = sound < COUNTED_LEAST.min(numbers.len());
+    move |number| match number.flaw {
+        None => true,
+        Some(flaw) => too_few && flaw == Flaw::Unexplained,
+    }
+}
+
+/// The result of a case. Where fewer than [`COUNTED_LEAST`] numbers count, it has no value, and says why.
 pub(crate) fn benchmark(case: &Case, found: &Gathered, reference: Reference) -> OsBenchmark {
     let (all, numbers): (Vec<f64>, Vec<Number>) = found.numbers(case, reference.fastest_ns).unzip();
     let contamination = found.contamination(&numbers);
+    let counts = judge(&numbers);
     let pairs = all.into_iter().zip(&numbers);
-    let (full, flawed): (Vec<_>, Vec<_>) = pairs.partition(|(_, number)| number.flaw.is_none());
-    let of = |some: Vec<(f64, &Number)>| some.into_iter().map(|(value, _)| value).collect();
-    let (mut values, mut set_aside): (Vec<f64>, Vec<f64>) = (of(full), of(flawed));
+    let (mut good, mut flawed): (Vec<_>, Vec<_>) = pairs.partition(|(_, number)| counts(number));
     let refusal = found.refusal.clone().or_else(|| {
         let neighbours = case.pinned && !reference.ever_alone && !numbers.is_empty();
-        if neighbours { Some(NEVER_ALONE.to_owned()) } else { disturbed(&numbers, &contamination) }
+        let disturbed = || disturbed(&numbers, good.len(), &contamination);
+        if neighbours { Some(NEVER_ALONE.to_owned()) } else { disturbed() }
     });
     if refusal.is_some() {
-        set_aside.append(&mut values);
+        flawed.append(&mut good);
     }
+    let of = |some: &[(f64, &Number)]| some.iter().map(|(value, _)| *value).collect::<Vec<f64>>();
+    let (values, set_aside) = (of(&good), of(&flawed));
     let value = estimate::median(&values);
     let untold = || "the run ended before this case".to_owned();
+    let slower = |(_, number): &(f64, &Number)| number.flaw.map_or(1.0, |_| number.slower);
     OsBenchmark {
         name: case.name.to_owned(),
         case: case.case.clone(),
@@ -157,8 +197,11 @@ pub(crate) fn benchmark(case: &Case, found: &Gathered, reference: Reference) -> 
         unit: case.unit,
         tasks: case.tasks.map(|(count, _)| count),
         task_kind: case.tasks.map(|(_, kind)| kind),
-        ci95: interval(&values, &set_aside),
+        ci95: interval(&values, &set_aside)
+            .map(|ends| with_full_speed(ends, &good, case.unit == OsUnit::Nanos)),
         rule: case.rule,
+        slower: good.iter().chain(&flawed).map(slower).collect(),
+        elapsed_s: found.elapsed_s(),
         processes: values,
         set_aside,
         contamination,
@@ -172,11 +215,11 @@ pub(crate) fn benchmark(case: &Case, found: &Gathered, reference: Reference) -> 
 const NEVER_ALONE: &str = "other programs kept a processor that may share the core busy throughout the run, so how fast this one is alone cannot be told: measure again when the machine is quieter";
 
 /// Why too few numbers count; `None` where enough do.
-fn disturbed(numbers: &[Number], contamination: &Contamination) -> Option<String> {
-    let flaws: Vec<Flaw> = numbers.iter().filter_map(|number| number.flaw).collect();
-    if numbers.len() - flaws.len() >= COUNTED_LEAST.min(numbers.len()) {
+fn disturbed(numbers: &[Number], good: usize, contamination: &Contamination) -> Option<String> {
+    if good >= COUNTED_LEAST.min(numbers.len()) {
         return None;
     }
+    let flaws: Vec<Flaw> = numbers.iter().filter_map(|number| number.flaw).collect();
     let count = |flaw: &Flaw| flaws.iter().filter(|one| *one == flaw).count();
     let most = flaws.iter().copied().max_by_key(count)?;
     let percent = |share: Option<f64>| share.map_or(0.0, |share| share * 100.0);
@@ -194,7 +237,9 @@ fn disturbed(numbers: &[Number], contamination: &Contamination) -> Option<String
             contamination.other_cpus.unwrap_or(0.0)
         ),
         Flaw::Memory => "programs had to wait for memory".to_owned(),
-        Flaw::Slowed => "its processor was slower than at its best in this run, as next to another guest of the host or at a lower clock".to_owned(),
+        Flaw::Slowed | Flaw::Unexplained => {
+            "its processor was slower than at its best in this run, as next to another program on its core or at a lower clock".to_owned()
+        }
     };
     let advice = match most {
         Flaw::Throttled => "measure outside of the control group that has it",
@@ -214,63 +259,14 @@ fn interval(values: &[f64], set_aside: &[f64]) -> Option<[f64; 2]> {
     estimate::interval(values).or_else(of_all)
 }
 
-/// Attaches what the trap detectors and the contamination say; `caches_told` is whether the kernel told the caches' sizes.
-pub(crate) fn doubt(results: &mut OsResults, caches_told: bool) {
-    let all = &mut results.benchmarks;
-    if results.mab.as_ref().is_some_and(|proof| !proof.whole) {
-        for one in all.iter_mut().filter(|one| one.name == mab::NAME) {
-            let text = "the compiled program is not the known one: work was left out, so this does not count";
-            one.warnings.push(Warning::new(WarningKind::Trap, text));
-        }
-    }
-    let traps = [
-        ("getpid", "C library", getpid::doubts(all)),
-        ("read", "file cache, as written", read::doubts(all)),
-    ];
-    for (name, case, trap) in traps {
-        for one in all.iter_mut().filter(|one| one.name == name && one.case == case) {
-            one.warnings.extend(trap.clone());
-        }
-    }
-    for one in all.iter_mut() {
-        if !caches_told && one.name == "bcopy" {
-            let text = "the kernel does not report the cache sizes: typical ones are assumed";
-            one.warnings.push(Warning::new(WarningKind::Unsupported, text));
-        }
-        one.warnings.extend(contaminated(one));
-        if cfg!(debug_assertions) && one.name == "dhrystone" {
-            let text =
-                "this program was built without optimisation: its rating is many times too low";
-            one.warnings.push(Warning::new(WarningKind::Trap, text));
-        }
-    }
-}
-
-/// Attaches to the cases that force data to storage at `place` that there is none.
-pub(crate) fn doubt_storage(results: &mut OsResults, place: Locality) {
-    let here = |one: &&mut OsBenchmark| one.place == Some(place);
-    for one in results.benchmarks.iter_mut().filter(here) {
-        if one.name == "fsync" || one.case.ends_with("fsync") {
-            let text = "this file system is in memory: fsync writes nothing to storage";
-            one.warnings.push(Warning::new(WarningKind::Trap, text));
-        }
-    }
-}
-
-fn contaminated(one: &OsBenchmark) -> Option<Warning> {
-    let Contamination { clean_frac, steal_frac, .. } = one.contamination;
-    let dirty = one.rule == OsRule::CleanQuartile && clean_frac.is_some_and(|c| c < CLEAN_LEAST);
-    let stolen = steal_frac.is_some_and(|share| share > STEAL_MOST);
-    let slowed = one.contamination.slowed_frac.is_some_and(|share| share > SLOWED_MOST);
-    let why = match (dirty, stolen, slowed) {
-        (true, ..) => "other programs used the processor in most batches",
-        (_, true, _) => "the hypervisor took part of the time",
-        (.., true) => "the processor was slower than its best in most processes",
-        _ => return None,
-    };
-    one.value?;
-    let text = format!("{why}: measure again when the machine is quieter before publishing this");
-    Some(Warning::new(WarningKind::Contaminated, text))
+/// The interval with what the numbers would be at full speed, if slowness costs the case as much as it does the fixed computation: it
+/// costs other work less, so that the number of a processor of its own lies between the two.
+fn with_full_speed(ends: [f64; 2], counted: &[(f64, &Number)], is_time: bool) -> [f64; 2] {
+    let slow = counted.iter().filter(|(_, number)| number.flaw.is_some());
+    slow.fold(ends, |[low, high], (value, number)| match is_time {
+        true => [low.min(value / number.slower), high],
+        false => [low, high.max(value * number.slower)],
+    })
 }
 
 #[cfg(test)]
@@ -339,6 +335,25 @@ mod tests {
     }
 
     #[test]
+    fn slowness_without_a_visible_reason_is_a_wide_number() {
+        let quiet = Background { elapsed_s: 1.0, others_s: Some(0.0), ..Background::default() };
+        let busy = Background { others_s: Some(0.9), ..quiet.clone() };
+        let run = |fast: usize, beside: &Background| {
+            let mut found = Gathered::default();
+            (0..fast).for_each(|_| found.add(process(100, 0, 10), quiet.clone()));
+            (fast..8).for_each(|_| found.add(process(120, 0, 16), beside.clone()));
+            benchmark(&case(), &found, REFERENCE)
+        };
+        let one = run(2, &quiet);
+        assert_eq!((one.value, one.ci95), (Some(120.0), Some([75.0, 120.0])), "120 / 1.6 ns");
+        assert!(one.is_slow());
+        assert_eq!(one.slower, [1.0, 1.0, 1.6, 1.6, 1.6, 1.6, 1.6, 1.6]);
+        let one = run(3, &quiet);
+        assert_eq!((one.value, one.set_aside.len(), one.is_slow()), (Some(100.0), 5, false));
+        assert_eq!(run(2, &busy).value, None, "with a reason it is none");
+    }
+
+    #[test]
     fn each_disturbance_has_its_sentence() {
         let sentence = |case: Case, batches: Vec<Batch>, background: Background| {
             let mut found = Gathered::default();
@@ -374,57 +389,5 @@ mod tests {
         let one = benchmark(&case(), &found, REFERENCE);
         assert_eq!(one.value, Some(100.0));
         assert!((one.contamination.throttled_frac.unwrap() - 0.8).abs() < 1e-9);
-    }
-
-    #[test]
-    fn contamination_is_a_doubt() {
-        let one = |clean, steal| OsBenchmark {
-            value: Some(1.0),
-            contamination: Contamination {
-                clean_frac: Some(clean),
-                steal_frac: Some(steal),
-                ..Contamination::default()
-            },
-            ..OsBenchmark::default()
-        };
-        let benchmarks = vec![one(0.9, 0.0), one(0.1, 0.0), one(0.9, 0.2)];
-        let mut results = OsResults { benchmarks, ..OsResults::default() };
-        doubt(&mut results, true);
-        let kinds = |results: &OsResults| -> Vec<_> {
-            results.benchmarks.iter().map(|b| b.warnings.first().map(|w| w.kind)).collect()
-        };
-        let bad = Some(WarningKind::Contaminated);
-        assert_eq!(kinds(&results), [None, bad, bad]);
-    }
-
-    #[test]
-    fn a_file_system_in_memory_is_told_where_data_is_forced() {
-        let one = |name: &str, case: &str, place| OsBenchmark {
-            name: name.into(),
-            case: case.into(),
-            place: Some(place),
-            ..OsBenchmark::default()
-        };
-        let benchmarks = vec![
-            one("fsync", "4 KB overwritten", Locality::Local),
-            one("create-delete", "no data, fsync", Locality::Local),
-            one("create-delete", "no data", Locality::Local),
-            one("fsync", "4 KB overwritten", Locality::Remote),
-        ];
-        let mut results = OsResults { benchmarks, ..OsResults::default() };
-        doubt_storage(&mut results, Locality::Local);
-        let counts: Vec<usize> = results.benchmarks.iter().map(|b| b.warnings.len()).collect();
-        assert_eq!(counts, [1, 1, 0, 0]);
-    }
-
-    #[test]
-    fn a_compiler_that_left_work_out_is_found_out() {
-        let mut results = OsResults {
-            benchmarks: vec![OsBenchmark { name: "mab".into(), ..OsBenchmark::default() }],
-            mab: Some(ioscape_schema::MabProof { whole: false, ..Default::default() }),
-            ..OsResults::default()
-        };
-        doubt(&mut results, true);
-        assert_eq!(results.benchmarks[0].warnings[0].kind, WarningKind::Trap);
     }
 }

@@ -1,12 +1,12 @@
 //! The rounds of a run: every case in fresh processes, in another order each time, and again those that were disturbed.
 
-use super::background::{Background, Observer};
+use super::background::Observer;
 use super::case::{self, Case, Scene};
 use super::home::Home;
 use super::options::{OsOptions, RunProgress};
 use super::process::{self, Ended};
 use super::result::{self, Gathered, Reference};
-use super::{estimate, mab, machine};
+use super::{mab, machine};
 use ioscape_machine::error::Error;
 use ioscape_schema::{MabProof, OsResults, OsRule, OsSystem, Warning, WarningKind};
 use std::path::PathBuf;
@@ -29,8 +29,6 @@ pub(crate) struct Bench<'a> {
     homes: Vec<Home>,
     gathered: Vec<Gathered>,
     proof: Option<MabProof>,
-    /// Least time of the fixed computation that any process had most of the time.
-    fastest_ns: u64,
 }
 
 impl<'a> Bench<'a> {
@@ -42,17 +40,12 @@ impl<'a> Bench<'a> {
     ) -> Self {
         let gathered = cases.iter().map(|_| Gathered::default()).collect();
         let observer = Observer::new(&scene);
-        Self { options, cases, scene, observer, homes, gathered, proof: None, fastest_ns: u64::MAX }
+        Self { options, cases, scene, observer, homes, gathered, proof: None }
     }
 
     /// What every case came to so far.
     pub(crate) fn results(&self) -> OsResults {
-        let pinned = self.cases.iter().zip(&self.gathered).filter(|(case, _)| case.pinned);
-        let mut backgrounds = pinned.flat_map(|(_, found)| found.backgrounds());
-        let reference = Reference {
-            fastest_ns: self.fastest_ns,
-            ever_alone: backgrounds.any(Background::was_alone),
-        };
+        let reference = self.reference();
         let all = self.cases.iter().zip(&self.gathered);
         OsResults {
             benchmarks: all
@@ -63,10 +56,18 @@ impl<'a> Bench<'a> {
         }
     }
 
+    fn reference(&self) -> Reference {
+        Reference::of(self.cases.iter().zip(&self.gathered))
+    }
+
     /// What of the machine affects the results.
     pub(crate) fn system(&self, caches: &[u64]) -> OsSystem {
         let mut system = machine::system(self.scene.cpu, caches);
         system.second_cpu = self.scene.other_cpu().and_then(|cpu| u32::try_from(cpu).ok());
+        if let Reference { fastest_ns, ever_alone: true } = self.reference() {
+            let text = format!("{fastest_ns} ns");
+            system.settings.insert("fixed computation at full speed".to_owned(), text);
+        }
         if let Some(quota) = &self.observer.quota {
             let text = format!("{:.2} processors", quota.processors);
             system.settings.insert("quota of processor time".to_owned(), text);
@@ -99,10 +100,11 @@ impl<'a> Bench<'a> {
             .collect();
         let (begun, rounds) = (Instant::now(), self.options.processes);
         let mut done = 0;
-        let over = || begun.elapsed().as_secs_f64() > 2.0 * self.options.repeat_until_s;
+        let passed = || begun.elapsed().as_secs_f64();
         for round in 0..rounds {
-            for at in order(firsts.len(), round) {
-                if over() {
+            let wanted = self.wanted(&firsts, self.options.repeat_until_s - passed());
+            for at in order(firsts.len(), round).into_iter().filter(|&at| round < wanted[at]) {
+                if passed() > 2.0 * self.options.repeat_until_s {
                     return Ok(());
                 }
                 self.turn(firsts[at], (done, firsts.len() * rounds as usize), progress)?;
@@ -111,12 +113,13 @@ impl<'a> Bench<'a> {
         }
         for (round, wanted) in (rounds..).zip(MORE_ROUNDS) {
             let now = order(firsts.len(), round).into_iter().map(|at| firsts[at]);
+            let fastest_ns = self.reference().fastest_ns;
             let now: Vec<usize> = now
-                .filter(|&index| !whole(&self.cases[index]) && self.lacks(index, wanted))
+                .filter(|&i| !whole(&self.cases[i]) && self.lacks(i, wanted, fastest_ns))
                 .collect();
             let of = done + now.len();
             for index in now {
-                if begun.elapsed().as_secs_f64() > self.options.repeat_until_s {
+                if passed() > self.options.repeat_until_s {
                     return Ok(());
                 }
                 self.turn(index, (done, of), progress)?;
@@ -126,9 +129,19 @@ impl<'a> Bench<'a> {
         Ok(())
     }
 
+    /// In how many rounds each of the cases takes part, by what its processes took so far and the seconds that are left.
+    fn wanted(&self, firsts: &[usize], left_s: f64) -> Vec<u32> {
+        let of = |&index: &usize| {
+            let found = &self.gathered[index];
+            let count = u32::try_from(found.count()).unwrap_or(u32::MAX);
+            (found.elapsed_s() / f64::from(count.max(1)), count)
+        };
+        fitting(&firsts.iter().map(of).collect::<Vec<_>>(), self.options.processes, left_s)
+    }
+
     /// Whether fewer processes than wanted ran undisturbed and at full speed.
-    fn lacks(&self, index: usize, wanted: usize) -> bool {
-        self.gathered[index].counted(&self.cases[index], self.fastest_ns) < wanted
+    fn lacks(&self, index: usize, wanted: usize, fastest_ns: u64) -> bool {
+        self.gathered[index].counted(&self.cases[index], fastest_ns) < wanted
     }
 
     /// One process of a case, or one run of the Modified Andrew Benchmark.
@@ -170,11 +183,7 @@ impl<'a> Bench<'a> {
             let _ = std::fs::remove_dir_all(&scene.directory);
         }
         match ended? {
-            Ended::Measured(batches) => {
-                let pace = estimate::pace(&batches).filter(|_| case.pinned);
-                self.fastest_ns = pace.map_or(self.fastest_ns, |ns| ns.min(self.fastest_ns));
-                found.add(batches, background);
-            }
+            Ended::Measured(batches) => found.add(batches, background),
             Ended::Refused(why) => found.refuse(why),
         }
         Ok(())
@@ -231,6 +240,25 @@ fn one_run(one: &Case, other: &Case) -> bool {
         && mab::is_cold(one) == mab::is_cold(other)
 }
 
+/// In how many of `rounds` each case takes part, given the seconds that a process takes and the processes that are done, so that what is
+/// missing takes `left_s`: those that take longest in half of them, where need be. Without half of them there is no number.
+fn fitting(cases: &[(f64, u32)], rounds: u32, left_s: f64) -> Vec<u32> {
+    let mut wanted = vec![rounds; cases.len()];
+    let missing =
+        |at: usize, wanted: u32| cases[at].0 * f64::from(wanted.saturating_sub(cases[at].1));
+    let mut excess = (0..cases.len()).map(|at| missing(at, rounds)).sum::<f64>() - left_s;
+    let mut longest: Vec<usize> = (0..cases.len()).collect();
+    longest.sort_by(|&one, &other| cases[other].0.total_cmp(&cases[one].0));
+    for at in longest {
+        if excess <= 0.0 {
+            break;
+        }
+        wanted[at] = rounds.div_ceil(2);
+        excess -= missing(at, rounds) - missing(at, wanted[at]);
+    }
+    wanted
+}
+
 /// A permutation of `0..count` that is another one every round and the same in every run.
 pub(crate) fn order(count: usize, round: u32) -> Vec<usize> {
     let mut state = u64::from(round).wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -240,4 +268,20 @@ pub(crate) fn order(count: usize, round: u32) -> Vec<usize> {
         all.swap(last, (state >> 33) as usize % (last + 1));
     }
     all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_longest_cases_give_way_where_time_is_short() {
+        let cases = [(1.0, 1), (5.0, 1), (2.0, 1)];
+        assert_eq!(fitting(&cases, 6, 40.0), [6, 6, 6], "they take 40 s");
+        assert_eq!(fitting(&cases, 6, 39.0), [6, 3, 6]);
+        assert_eq!(fitting(&cases, 6, 20.0), [6, 3, 3]);
+        assert_eq!(fitting(&cases, 6, 0.0), [3, 3, 3], "not below half");
+        assert_eq!(fitting(&[(0.0, 0); 2], 12, 1.0), [12; 2], "nothing is known before the first");
+        assert_eq!(fitting(&[(9.0, 7)], 12, 1.0), [6], "more than half are done");
+    }
 }

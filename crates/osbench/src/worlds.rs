@@ -2,7 +2,7 @@
 
 use crate::background::Background;
 use crate::case::{Case, not_here};
-use crate::estimate::{self, Batch};
+use crate::estimate::Batch;
 use crate::result::{self, Gathered, Reference};
 use ioscape_schema::OsRule;
 use proptest::prelude::*;
@@ -109,17 +109,16 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(600))]
     #[test]
     fn a_number_is_right_or_not_there(world in worlds(), processes in 1usize..13) {
-        let (mut dice, mut found, mut fastest_ns) = (Dice(world.seed), Gathered::default(), u64::MAX);
+        let (mut dice, mut found) = (Dice(world.seed), Gathered::default());
         for _ in 0..processes {
             let batches = world.batches(&mut dice);
-            fastest_ns = fastest_ns.min(estimate::pace(&batches).unwrap());
             let background = world.background(&batches);
             found.add(batches, background);
         }
-        let ever_alone = found.backgrounds().any(Background::was_alone);
         let case = Case::new("x", "y", "", |_| Err(not_here("no")));
         let case = if world.shares { case.sharing() } else { case };
-        let one = result::benchmark(&case, &found, Reference { fastest_ns, ever_alone });
+        let reference = Reference::of(std::iter::once((&case, &found)));
+        let one = result::benchmark(&case, &found, reference);
         match one.value {
             Some(value) => {
                 prop_assert!((950.0..=1050.0).contains(&value), "{value} instead of 1000 ns");

@@ -453,7 +453,7 @@ class Contamination:
     # Time that other programs used the processor over the time measured; absent where the kernel does not
     # report it.
     run_delay_frac: Optional[float] = None
-    # Share of processes during which the processor computed slower than at its fastest in the run.
+    # Share of processes during which the processor computed slower than at full speed.
     slowed_frac: Optional[float] = None
     # Share of all processors' time that the hypervisor took meanwhile.
     steal_frac: Optional[float] = None
@@ -1097,10 +1097,13 @@ class OsBenchmark:
     # What `value` counts.
     unit: Literal['ns', 'bytes/s', '1/s']
     # Distribution-free interval that holds the median over processes 95 times of 100: over those that count, or
-    # over all where fewer than six count; absent with fewer than six in all.
+    # over all where fewer than six count; absent with fewer than six in all. Where the processor was slow
+    # without a visible reason it also holds what they would be at full speed.
     ci95: Optional[list[float]] = None
     # How far others disturbed it.
     contamination: Optional[Contamination] = None
+    # Seconds that all processes of the case took, preparation included.
+    elapsed_s: Optional[float] = None
     # MIPS-relative speed, for the cases that the paper has one for.
     mips_relative: Optional[float] = None
     # Why there is no value.
@@ -1113,6 +1116,9 @@ class OsBenchmark:
     rule: Optional[Literal['clean_quartile', 'quartile', 'mean', 'single']] = None
     # The numbers of processes that do not count, for they were disturbed: evidence, and no results.
     set_aside: Optional[list[float]] = None
+    # How many times as long as at full speed a fixed computation took during each of those processes, those
+    # that count first: 1 where the number was made at full speed, or no computation tried.
+    slower: Optional[list[float]] = None
     # What those tasks are.
     task_kind: Optional[Literal['processes', 'threads']] = None
     # How many tasks do the operation at the same time; absent where it is one process. `value` is then of all

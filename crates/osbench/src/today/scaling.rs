@@ -109,7 +109,9 @@ pub(crate) fn cases(counts: &[u32], place: Option<(usize, Locality)>) -> Vec<Cas
 }
 
 fn case(work: Work, kind: OsTasks, count: u32) -> Case {
-    let waiting = if work.sleeps[kind as usize] { Waiting::Queued } else { Waiting::Busy };
+    // Of several tasks one is nearly always interrupted by the kernel itself, as by its clock: only waiting for other programs counts.
+    let sleeps = work.sleeps[kind as usize] || count > 1;
+    let waiting = if sleeps { Waiting::Queued } else { Waiting::Busy };
     let ready = move |scene: &Scene| {
         let cpus = scene.cpus.get(..count as usize).ok_or_else(|| {
             not_here(format!("this process may run on fewer than {count} processors"))
@@ -194,6 +196,8 @@ mod tests {
         let one = case(WORKS[1], OsTasks::Threads, 2);
         assert_eq!((one.case.as_str(), one.waiting), ("page fault, 2 threads", Waiting::Queued));
         assert_eq!(one.value(2.0), 1e9, "two operations in two nanoseconds");
+        let [alone, both] = [1, 2].map(|count| case(WORKS[0], OsTasks::Processes, count).waiting);
+        assert_eq!([alone, both], [Waiting::Busy, Waiting::Queued]);
     }
 
     #[test]

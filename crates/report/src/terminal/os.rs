@@ -14,21 +14,67 @@ pub fn text(results: &OsResults, style: &Style) -> String {
     if let Some(sentence) = os::sentence(&os::ranking(results)) {
         out += &format!("\n{}", style.paragraph("", "  ", &sentence));
     }
-    let (mut measured, missing): (Vec<&OsBenchmark>, Vec<&OsBenchmark>) =
+    let (measured, missing): (Vec<&OsBenchmark>, Vec<&OsBenchmark>) =
         results.benchmarks.iter().partition(|one| one.value.is_some());
-    measured.retain(|one| !os::is_scaling(one));
-    if !measured.is_empty() {
-        out += &format!("\n{}", benchmarks(&measured, style));
+    let rows: Vec<&OsBenchmark> =
+        measured.iter().copied().filter(|one| !os::is_scaling(one)).collect();
+    if !rows.is_empty() {
+        out += &format!("\n{}", benchmarks(&rows, style));
     }
     out += &scaling(results, style);
-    for (why, cases) in by_reason(&missing) {
-        let text = format!("{}: {}", cases.join(", "), why.text());
-        out += &style.paragraph("Not measured: ", "  ", &text);
-    }
+    out += &unmeasured(&missing, results, style);
+    out += &slowed(&measured, style);
     if let Some(proof) = &results.mab {
         out += &format!("\n{}", style.paragraph("", "  ", &os::proof(proof)));
     }
     out
+}
+
+/// Cases without a value by reason, those of most cases first.
+fn unmeasured(missing: &[&OsBenchmark], results: &OsResults, style: &Style) -> String {
+    if missing.is_empty() {
+        return String::new();
+    }
+    let mut reasons = by_reason(missing);
+    reasons.sort_by_key(|(_, cases)| std::cmp::Reverse(cases.len()));
+    let mut out =
+        format!("\nNot measured: {} of {} cases\n", missing.len(), results.benchmarks.len());
+    for (why, cases) in reasons {
+        out += &style.paragraph(&format!("{:>5}  ", cases.len()), "       ", &why.text());
+        out += &style.paragraph("       ", "       ", &named(&cases, &results.benchmarks));
+    }
+    out
+}
+
+/// Cases by the name of their benchmark: all of them, one by its name, or how many.
+fn named(cases: &[&OsBenchmark], all: &[OsBenchmark]) -> String {
+    let mut names: Vec<&str> = cases.iter().map(|one| one.name.as_str()).collect();
+    names.dedup();
+    let text = |name: &str| {
+        let these: Vec<&&OsBenchmark> = cases.iter().filter(|one| one.name == name).collect();
+        let whole = all.iter().filter(|one| one.name == name).count();
+        match these[..] {
+            [one] => format!("{name} ({})", case(one)),
+            _ if these.len() == whole => name.to_owned(),
+            _ => format!("{name} ({} of {whole})", these.len()),
+        }
+    };
+    names.into_iter().map(text).collect::<Vec<_>>().join(", ")
+}
+
+/// How many values come from a processor that was slower than it can be, without a visible reason.
+fn slowed(measured: &[&OsBenchmark], style: &Style) -> String {
+    let slow = measured.iter().filter(|one| one.is_slow());
+    match slow.count() {
+        0 => String::new(),
+        count => {
+            let text = format!(
+                "{count} of {} values come from a processor that was slower than at its best in this run, and no program of this machine is seen that slowed it, as next to another guest of the host: their intervals also hold what they would be at full speed.",
+                measured.len()
+            );
+            format!("\n{}", style.paragraph("", "  ", &text))
+        }
+    }
 }
 
 /// Why some cases have no value.
@@ -48,17 +94,16 @@ impl Reason<'_> {
 
 /// The reasons why cases have no value, each once with its cases, in the order of the first ones. Sentences that differ in
 /// their numbers alone are one reason: on a busy machine nearly every case has other numbers.
-fn by_reason<'a>(missing: &[&'a OsBenchmark]) -> Vec<(Reason<'a>, Vec<String>)> {
-    let mut all: Vec<(Reason<'a>, Vec<String>)> = Vec::new();
-    for one in missing {
+fn by_reason<'a>(missing: &[&'a OsBenchmark]) -> Vec<(Reason<'a>, Vec<&'a OsBenchmark>)> {
+    let mut all: Vec<(Reason<'a>, Vec<&'a OsBenchmark>)> = Vec::new();
+    for &one in missing {
         let why = one.not_measured.as_deref().unwrap_or_default();
-        let name = format!("{} {}", one.name, case(one));
         match all.iter_mut().find(|(known, _)| words(known.why).eq(words(why))) {
             Some((known, cases)) => {
                 known.numbers_differ |= known.why != why;
-                cases.push(name);
+                cases.push(one);
             }
-            None => all.push((Reason { why, numbers_differ: false }, vec![name])),
+            None => all.push((Reason { why, numbers_differ: false }, vec![one])),
         }
     }
     all
@@ -121,14 +166,18 @@ mod tests {
 
     fn reasons(all: &[OsBenchmark]) -> Vec<String> {
         let found = by_reason(&all.iter().collect::<Vec<_>>());
-        found.iter().map(|(why, cases)| format!("{}: {}", cases.join(", "), why.text())).collect()
+        found.iter().map(|(why, cases)| format!("{}: {}", named(cases, all), why.text())).collect()
     }
 
     #[test]
     fn a_reason_of_many_cases_stands_once() {
         let all = [one("a", "busy"), one("b", "one processor"), one("c", "busy")];
         let found = reasons(&all);
-        assert_eq!(found, ["a x, c x: busy", "b x: one processor"]);
+        assert_eq!(found, ["a (x), c (x): busy", "b (x): one processor"]);
+        let mut all = vec![one("a", "busy"), one("a", "busy"), one("b", "busy"), one("b", "busy")];
+        all.push(OsBenchmark { name: "b".into(), ..OsBenchmark::default() });
+        let missing: Vec<&OsBenchmark> = all[..4].iter().collect();
+        assert_eq!(named(&missing, &all), "a, b (2 of 3)");
     }
 
     #[test]
@@ -139,8 +188,8 @@ mod tests {
             one("c", "in 4 of 6 processes it was slower"),
         ];
         let expected = [
-            "a x, b x: for example in 3 of 6 processes others kept 0.5 processors busy",
-            "c x: in 4 of 6 processes it was slower",
+            "a (x), b (x): for example in 3 of 6 processes others kept 0.5 processors busy",
+            "c (x): in 4 of 6 processes it was slower",
         ];
         assert_eq!(reasons(&all), expected);
     }

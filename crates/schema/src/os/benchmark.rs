@@ -89,7 +89,7 @@ pub struct Contamination {
     /// Share of all processors' time that the hypervisor took meanwhile.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steal_frac: Option<f64>,
-    /// Share of processes during which the processor computed slower than at its fastest in the run.
+    /// Share of processes during which the processor computed slower than at full speed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slowed_frac: Option<f64>,
     /// Processors that other programs kept busy besides those that the case uses: the median over processes; absent where the kernel does
@@ -127,7 +127,8 @@ pub struct OsBenchmark {
     /// What `value` counts.
     pub unit: OsUnit,
     /// Distribution-free interval that holds the median over processes 95 times of 100: over those that count, or over all where fewer
-    /// than six count; absent with fewer than six in all.
+    /// than six count; absent with fewer than six in all. Where the processor was slow without a visible reason it also holds what they
+    /// would be at full speed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ci95: Option<[f64; 2]>,
     /// MIPS-relative speed, for the cases that the paper has one for.
@@ -142,6 +143,13 @@ pub struct OsBenchmark {
     /// The numbers of processes that do not count, for they were disturbed: evidence, and no results.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub set_aside: Vec<f64>,
+    /// How many times as long as at full speed a fixed computation took during each of those processes, those that count first: 1 where the
+    /// number was made at full speed, or no computation tried.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub slower: Vec<f64>,
+    /// Seconds that all processes of the case took, preparation included.
+    #[serde(default)]
+    pub elapsed_s: f64,
     /// How far others disturbed it.
     #[serde(default)]
     pub contamination: Contamination,
@@ -154,4 +162,11 @@ pub struct OsBenchmark {
     /// Warnings about this case.
     #[serde(default)]
     pub warnings: Vec<Warning>,
+}
+
+impl OsBenchmark {
+    /// Whether the value comes from processes of a processor that was slow without a visible reason.
+    pub fn is_slow(&self) -> bool {
+        self.value.is_some() && self.processes.iter().zip(&self.slower).any(|(_, by)| *by > 1.0)
+    }
 }

@@ -1,0 +1,138 @@
+//! What is to be doubted of results: traps that were walked into, and disturbances.
+
+use super::{getpid, mab, read};
+use ioscape_schema::{
+    Contamination, Locality, OsBenchmark, OsResults, OsRule, Warning, WarningKind,
+};
+
+/// Fewer clean batches than this share raise a warning.
+const CLEAN_LEAST: f64 = 0.25;
+
+/// A hypervisor that takes more than this share of time raises a warning.
+const STEAL_MOST: f64 = 0.05;
+
+/// More slowed processes than this share raise a warning.
+const SLOWED_MOST: f64 = 0.5;
+
+/// Attaches what the trap detectors and the contamination say; `caches_told` is whether the kernel told the caches' sizes.
+pub(crate) fn all(results: &mut OsResults, caches_told: bool) {
+    let benchmarks = &mut results.benchmarks;
+    if results.mab.as_ref().is_some_and(|proof| !proof.whole) {
+        for one in benchmarks.iter_mut().filter(|one| one.name == mab::NAME) {
+            let text = "the compiled program is not the known one: work was left out, so this does not count";
+            one.warnings.push(Warning::new(WarningKind::Trap, text));
+        }
+    }
+    let traps = [
+        ("getpid", "C library", getpid::doubts(benchmarks)),
+        ("read", "file cache, as written", read::doubts(benchmarks)),
+    ];
+    for (name, case, trap) in traps {
+        for one in benchmarks.iter_mut().filter(|one| one.name == name && one.case == case) {
+            one.warnings.extend(trap.clone());
+        }
+    }
+    for one in benchmarks.iter_mut() {
+        if !caches_told && one.name == "bcopy" {
+            let text = "the kernel does not report the cache sizes: typical ones are assumed";
+            one.warnings.push(Warning::new(WarningKind::Unsupported, text));
+        }
+        one.warnings.extend(contaminated(one));
+        if cfg!(debug_assertions) && one.name == "dhrystone" {
+            let text =
+                "this program was built without optimisation: its rating is many times too low";
+            one.warnings.push(Warning::new(WarningKind::Trap, text));
+        }
+    }
+}
+
+/// Attaches to the cases that force data to storage at `place` that there is none.
+pub(crate) fn storage(results: &mut OsResults, place: Locality) {
+    let here = |one: &&mut OsBenchmark| one.place == Some(place);
+    for one in results.benchmarks.iter_mut().filter(here) {
+        if one.name == "fsync" || one.case.ends_with("fsync") {
+            let text = "this file system is in memory: fsync writes nothing to storage";
+            one.warnings.push(Warning::new(WarningKind::Trap, text));
+        }
+    }
+}
+
+/// The doubt about numbers of a slow processor.
+const UNEXPLAINED: &str = "the processor was slower than at its best in this run, and no program of this machine is seen that slowed it";
+
+fn contaminated(one: &OsBenchmark) -> Option<Warning> {
+    let Contamination { clean_frac, steal_frac, .. } = one.contamination;
+    let dirty = one.rule == OsRule::CleanQuartile && clean_frac.is_some_and(|c| c < CLEAN_LEAST);
+    let stolen = steal_frac.is_some_and(|share| share > STEAL_MOST);
+    let slowed = one.contamination.slowed_frac.is_some_and(|share| share > SLOWED_MOST);
+    let unexplained = one.is_slow();
+    let why = match (dirty, stolen, slowed) {
+        _ if unexplained => UNEXPLAINED,
+        (true, ..) => "other programs used the processor in most batches",
+        (_, true, _) => "the hypervisor took part of the time",
+        (.., true) => "the processor was slower than its best in most processes",
+        _ => return None,
+    };
+    one.value?;
+    let text = format!("{why}: measure again when the machine is quieter before publishing this");
+    Some(Warning::new(WarningKind::Contaminated, text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn contamination_is_a_doubt() {
+        let one = |clean, steal| OsBenchmark {
+            value: Some(1.0),
+            contamination: Contamination {
+                clean_frac: Some(clean),
+                steal_frac: Some(steal),
+                ..Contamination::default()
+            },
+            ..OsBenchmark::default()
+        };
+        let benchmarks = vec![one(0.9, 0.0), one(0.1, 0.0), one(0.9, 0.2)];
+        let mut results = OsResults { benchmarks, ..OsResults::default() };
+        all(&mut results, true);
+        let kinds = |results: &OsResults| -> Vec<_> {
+            results.benchmarks.iter().map(|b| b.warnings.first().map(|w| w.kind)).collect()
+        };
+        let bad = Some(WarningKind::Contaminated);
+        assert_eq!(kinds(&results), [None, bad, bad]);
+        let slow = OsBenchmark { processes: vec![1.0; 2], slower: vec![1.0, 1.4], ..one(0.9, 0.0) };
+        assert!(contaminated(&slow).unwrap().message.contains("no program of this machine"));
+    }
+
+    #[test]
+    fn a_file_system_in_memory_is_told_where_data_is_forced() {
+        let one = |name: &str, case: &str, place| OsBenchmark {
+            name: name.into(),
+            case: case.into(),
+            place: Some(place),
+            ..OsBenchmark::default()
+        };
+        let benchmarks = vec![
+            one("fsync", "4 KB overwritten", Locality::Local),
+            one("create-delete", "no data, fsync", Locality::Local),
+            one("create-delete", "no data", Locality::Local),
+            one("fsync", "4 KB overwritten", Locality::Remote),
+        ];
+        let mut results = OsResults { benchmarks, ..OsResults::default() };
+        storage(&mut results, Locality::Local);
+        let counts: Vec<usize> = results.benchmarks.iter().map(|b| b.warnings.len()).collect();
+        assert_eq!(counts, [1, 1, 0, 0]);
+    }
+
+    #[test]
+    fn a_compiler_that_left_work_out_is_found_out() {
+        let mut results = OsResults {
+            benchmarks: vec![OsBenchmark { name: "mab".into(), ..OsBenchmark::default() }],
+            mab: Some(ioscape_schema::MabProof { whole: false, ..Default::default() }),
+            ..OsResults::default()
+        };
+        all(&mut results, true);
+        assert_eq!(results.benchmarks[0].warnings[0].kind, WarningKind::Trap);
+    }
+}
