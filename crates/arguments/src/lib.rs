@@ -24,7 +24,7 @@ mod what_if;
 mod workload;
 
 use clap::{Args, Parser, Subcommand};
-use ioscape_schema::{Engine, SizeDistribution, Workers};
+use ioscape_schema::{Access, Engine, SizeDistribution, Workers};
 use std::path::{Path, PathBuf};
 use value::{bytes, real_engine, seconds};
 
@@ -158,11 +158,15 @@ pub struct EvaluateArgs {
     /// Largest working set to try [default: four times the memory, at most half of the free space]
     #[arg(long, value_name = "SIZE", value_parser = bytes)]
     pub max_unique_bytes: Option<u64>,
-    /// Bypass the file cache (O_DIRECT)
-    #[arg(long)]
+    /// Evaluate each of these, one after the other in equal parts of the budget: buffered, direct (O_DIRECT), dsync (O_DSYNC)
+    /// [default: buffered]
+    #[arg(long, value_name = "ACCESS,...", value_delimiter = ',')]
+    pub access: Vec<Access>,
+    /// Bypass the file cache (O_DIRECT): short for --access direct
+    #[arg(long, conflicts_with = "access")]
     pub direct: bool,
     /// Requests larger than this bypass the file cache, all others go through it (discovered direct I/O)
-    #[arg(long, value_name = "SIZE", value_parser = bytes, conflicts_with = "direct")]
+    #[arg(long, value_name = "SIZE", value_parser = bytes, conflicts_with_all = ["access", "direct"])]
     pub direct_above: Option<u64>,
     /// How requests reach the kernel: psync, io_uring, mmap or dontcache [default: psync]
     #[arg(long, value_name = "ENGINE", value_parser = real_engine)]
@@ -203,6 +207,22 @@ pub struct EvaluateArgs {
     /// Where the result goes.
     #[command(flatten)]
     pub out: ResultArgs,
+}
+
+impl EvaluateArgs {
+    /// The accesses to evaluate, in order and each once; at least one.
+    pub fn accesses(&self) -> Vec<Access> {
+        let mut all: Vec<Access> = Vec::new();
+        for access in &self.access {
+            if !all.contains(access) {
+                all.push(*access);
+            }
+        }
+        if all.is_empty() {
+            all.push(if self.direct { Access::Direct } else { Access::Buffered });
+        }
+        all
+    }
 }
 
 /// `ioscape run`.
@@ -318,8 +338,25 @@ mod tests {
             &["ioscape", "run", "--direct", "--dsync"],
             &["ioscape", "run", "--direct", "--direct-above", "256k"],
             &["ioscape", "evaluate", ".", "--direct", "--direct-above", "256k"],
+            &["ioscape", "evaluate", ".", "--direct", "--access", "direct"],
+            &["ioscape", "evaluate", ".", "--access", "sync"],
         ] {
             assert!(Cli::try_parse_from(bad).is_err(), "{bad:?}");
         }
+    }
+
+    #[test]
+    fn accesses_are_evaluated_in_order_and_once() {
+        let accesses = |words: &str| {
+            let Command::Evaluate(args) = Cli::try_parse_from(words.split(' ')).unwrap().command
+            else {
+                panic!("another command")
+            };
+            args.accesses()
+        };
+        assert_eq!(accesses("ioscape evaluate ."), [Access::Buffered]);
+        assert_eq!(accesses("ioscape evaluate . --direct"), [Access::Direct]);
+        let several = accesses("ioscape evaluate . --access dsync,buffered,dsync");
+        assert_eq!(several, [Access::Dsync, Access::Buffered]);
     }
 }

@@ -7,6 +7,7 @@ use super::what_if::WhatIfArg;
 use super::workload::WorkloadArgs;
 use clap::{Arg, Args};
 use ioscape_scaling::model::ModelKind;
+use ioscape_schema::Access;
 use ioscape_schema::units::parse_rate;
 use ioscape_study::comparison::measured::Condition;
 use ioscape_study::comparison::price::Price;
@@ -87,6 +88,9 @@ pub struct ValidateArgs {
     pub result: PathBuf,
     /// What was evaluated: a directory (a scratch file is made there and removed), or a file or block device with --destroy-data
     pub target: PathBuf,
+    /// Which access of an evaluation of several is tested [default: its first]
+    #[arg(long, value_name = "ACCESS")]
+    pub access: Option<Access>,
     /// Random workloads to measure
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub workloads: u32,

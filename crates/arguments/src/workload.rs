@@ -146,8 +146,13 @@ mod tests {
             (args.workers, args.size_dist),
             (Some(Workers::Threads), SizeDistribution::Fixed)
         );
+        let Command::Evaluate(args) = typed(&Workload { access: Access::Dsync, ..base.clone() })
+        else {
+            panic!("another command")
+        };
+        assert_eq!(args.accesses(), [Access::Dsync]);
         let others = [
-            Workload { access: Access::Dsync, ..base.clone() },
+            Workload { access: Access::Dsync, advice: Advice::Random, ..base.clone() },
             Workload { queue_depth: 32, engine: Engine::IoUring, ..base.clone() },
             Workload { advice: Advice::Random, unique_bytes: 12_345_678, ..base.clone() },
             Workload { think_time_ns: 1500, align_bytes: Some(512), ..base },

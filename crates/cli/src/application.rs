@@ -37,6 +37,11 @@ impl TracedApplication {
         }
     }
 
+    /// The access it asks for, where that is its own rather than that of the evaluation.
+    pub fn access(&self) -> Option<Access> {
+        self.access
+    }
+
     /// Predicts it on a system.
     ///
     /// # Errors

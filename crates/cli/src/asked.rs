@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::output;
 use ioscape_arguments::{AskedArgs, VDBENCH, WaysArgs, WorkloadArgs};
-use ioscape_scaling::workload_sets;
+use ioscape_scaling::{System, workload_sets};
 use ioscape_schema::{Access, Outcome, Parameter, Workload};
 use ioscape_workload::fio::parse_fio_jobs;
 use ioscape_workload::jobs::{Job, parse_jobs};
@@ -28,8 +28,14 @@ impl Asked {
         self.name.as_deref()
     }
 
+    /// The part of `system` that was evaluated with the access that is asked for, and the workload as it is asked of that part.
+    pub fn of<'a>(&self, system: &'a System) -> (&'a System, Workload) {
+        let part = system.with_access(self.on(system.model.base()).access);
+        (part, self.on(part.model.base()))
+    }
+
     /// The workload as it is asked of an evaluation whose workloads are like `base`.
-    pub fn on(&self, base: &Workload) -> Workload {
+    fn on(&self, base: &Workload) -> Workload {
         if self.whole {
             return self.workload.clone();
         }

@@ -1,7 +1,7 @@
 //! The self-scaling evaluation: curves, regions, borders and what they mean.
 
 use crate::{
-    Border, LevelCount, Measurement, Parameter, Purpose, Warning, Workload, WriterScaling,
+    Access, Border, LevelCount, Measurement, Parameter, Purpose, Warning, Workload, WriterScaling,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -338,9 +338,30 @@ pub struct Evaluation {
     /// Every probe in order.
     #[serde(default)]
     pub probes: Vec<Probe>,
+    /// The same target evaluated with further accesses, each by itself and with no more of these.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub other_accesses: Vec<Evaluation>,
 }
 
 impl Evaluation {
+    /// Evaluations of one target with different accesses as one, which is the first with the others in it; `None` without any.
+    pub fn joined(mut all: Vec<Self>) -> Option<Self> {
+        let others = all.split_off(all.len().min(1));
+        Some(Self { other_accesses: others, ..all.pop()? })
+    }
+
+    /// This one, then those with other accesses.
+    pub fn each_access(&self) -> impl Iterator<Item = &Self> {
+        std::iter::once(self).chain(&self.other_accesses)
+    }
+
+    /// The access of its workloads; an evaluation without any measured point tells what was asked for.
+    pub fn access(&self) -> Access {
+        let asked = self.settings.as_ref().map(|settings| &settings.base);
+        let asked = asked.or_else(|| self.regions.first().map(|region| &region.focal));
+        asked.map(|workload| workload.access).unwrap_or_default()
+    }
+
     /// The last measurement made for exactly `purpose`.
     pub fn last(&self, purpose: &Purpose) -> Option<&Measurement> {
         self.probes.iter().rev().find(|p| p.purpose == *purpose).map(|p| &p.measurement)
@@ -350,13 +371,14 @@ impl Evaluation {
     /// a kind and counts once.
     pub fn doubts(&self) -> Vec<Warning> {
         let mut seen: Vec<(Warning, usize)> = Vec::new();
-        for warning in self.probes.iter().flat_map(|p| one_of_each_kind(&p.measurement.warnings)) {
+        let probes = || self.each_access().flat_map(|one| &one.probes);
+        for warning in probes().flat_map(|p| one_of_each_kind(&p.measurement.warnings)) {
             match seen.iter_mut().find(|(w, _)| w.kind == warning.kind) {
                 Some((_, count)) => *count += 1,
                 None => seen.push((warning.clone(), 1)),
             }
         }
-        let all = self.probes.len();
+        let all = probes().count();
         seen.into_iter()
             .map(|(warning, count)| {
                 let place = match count {

@@ -1,6 +1,6 @@
 //! What is said about workloads that were not measured: predictions, comparisons and their validation.
 
-use crate::{Measurement, Parameter, Verdict, Workload};
+use crate::{Access, Measurement, Parameter, Verdict, Workload};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -239,6 +239,9 @@ pub struct ValidationLog {
     /// Memory limit of the workers, in bytes; absent without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_limit_bytes: Option<u64>,
+    /// The access that was asked for; absent for the evaluation's first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub access: Option<Access>,
     /// Time that the whole may take, in seconds.
     #[serde(deserialize_with = "crate::range::not_negative")]
     pub budget_s: f64,

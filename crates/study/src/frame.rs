@@ -47,7 +47,8 @@ pub struct Beginning {
 }
 
 impl Beginning {
-    /// That of the interrupted evaluation of `target` in `earlier`, whose seed, time and doubts `document` takes over.
+    /// Those of the interrupted evaluation of `target` in `earlier`, one for each access; `document` takes over its seed, time and
+    /// doubts.
     ///
     /// # Errors
     /// There is nothing to continue, or not there.
@@ -55,9 +56,8 @@ impl Beginning {
         earlier: &Document,
         target: &str,
         document: &mut Document,
-    ) -> Result<Self, NotContinued> {
+    ) -> Result<Vec<Self>, NotContinued> {
         let evaluation = earlier.evaluation().ok_or(NotContinued::OtherKind)?;
-        let settings = evaluation.settings.clone().ok_or(NotContinued::OtherKind)?;
         if evaluation.target != target {
             let asked = target.to_owned();
             return Err(NotContinued::OtherTarget(evaluation.target.clone(), asked));
@@ -67,8 +67,12 @@ impl Beginning {
         // That it was interrupted is no doubt about what goes on.
         let kept = earlier.warnings.iter().filter(|doubt| doubt.kind != WarningKind::Interrupted);
         document.warnings = kept.cloned().collect();
+        evaluation.each_access().map(Self::of).collect()
+    }
+
+    fn of(evaluation: &Evaluation) -> Result<Self, NotContinued> {
         Ok(Self {
-            settings,
+            settings: evaluation.settings.clone().ok_or(NotContinued::OtherKind)?,
             writers: KnownWriters::of(evaluation),
             probes: evaluation.probes.clone(),
         })

@@ -15,8 +15,10 @@ pub fn measuring(target: &str, memory: Option<u64>, workload: &Workload) -> Opti
     words.push(shell_word(target));
     words.extend(memory.map(|bytes| format!("--memory {}", bytes_word(bytes))));
     words.extend(way(workload));
-    if !evaluates {
-        words.extend(only_run(workload));
+    match (evaluates, workload.access) {
+        (true, Access::Dsync) => words.push("--access dsync".to_owned()),
+        (true, _) => {}
+        (false, _) => words.extend(only_run(workload)),
     }
     Some(words.join(" "))
 }
@@ -27,7 +29,7 @@ fn can_be_evaluated(w: &Workload, simulated: bool) -> bool {
         true => w.engine == Engine::Sim && w.workers == Workers::Processes,
         false => !matches!(w.engine, Engine::Null | Engine::Sim),
     };
-    plain && engine && w.access != Access::Dsync && w.advice == Advice::Normal
+    plain && engine && w.advice == Advice::Normal
 }
 
 /// The options that `evaluate` and `run` share, where they are not the default.

@@ -717,6 +717,8 @@ class Evaluation:
     extra: Optional[list[Point]] = None
     # How probable each number of regions is, the most probable first; empty where it was not asked.
     level_counts: Optional[list[LevelCount]] = None
+    # The same target evaluated with further accesses, each by itself and with no more of these.
+    other_accesses: Optional[list[Evaluation]] = None
     # Every probe in order.
     probes: Optional[list[Probe]] = None
     # What it was asked to do.
@@ -2134,6 +2136,8 @@ class ValidationLog:
     target: str
     # Random workloads to measure.
     workloads: int
+    # The access that was asked for; absent for the evaluation's first.
+    access: Optional[Literal['buffered', 'direct', 'dsync']] = None
     # Memory limit of the workers, in bytes; absent without one.
     memory_limit_bytes: Optional[int] = None
     # Steps that are not possible on the target, and why.

@@ -78,7 +78,10 @@ fn predicted(
     let mut predictions = Vec::new();
     for system in &systems {
         same_way(&systems[0], system)?;
-        let one = |one: &Asked| system.predict(one.name(), &one.on(system.model.base()));
+        let one = |one: &Asked| {
+            let (part, workload) = one.of(system);
+            part.predict(one.name(), &workload)
+        };
         let all: Vec<_> = asked.iter().map(one).collect::<Result<_, _>>().map_err(refused)?;
         system.doubts(args.model, &all).into_iter().for_each(|doubt| document.warn(doubt));
         predictions.push(all);

@@ -38,7 +38,9 @@ pub fn main(args: &EvaluateArgs, typed: &GivenOptions) -> Result<(), Failure> {
     let here = identity::of_work([("target".to_owned(), &*args.target)], Default::default());
     let before = args.resume.as_deref().zip(earlier.as_ref().map(|found| &found.environment));
     let identity = resume::identity(before, here, typed).map_err(Failure::misuse)?;
-    base(args, None).validate().map_err(Failure::misuse)?;
+    for access in args.accesses() {
+        base(args, access, None).validate().map_err(Failure::misuse)?;
+    }
     if args.dry_run {
         return dry_run(args);
     }
@@ -50,27 +52,36 @@ pub fn main(args: &EvaluateArgs, typed: &GivenOptions) -> Result<(), Failure> {
     let mut machine = Machine::open(&args.target, args.destroy_data, memory, Arc::clone(&flag))?;
     machine.start(&mut document)?;
     document.environment.identity = identity;
-    let Beginning { settings, writers, probes } = match &earlier {
+    let beginnings = match &earlier {
         Some(earlier) => {
             Beginning::continued(earlier, &args.target.display().to_string(), &mut document)
                 .map_err(Failure::misuse)?
         }
         None => fresh(args, &mut machine, &mut document, begun, &flag)?,
     };
-    let caps = limits(args, &machine.look(), settings.layout_bytes_per_s).caps();
-    let frame = EvaluationFrame { target: resolved(&args.target), settings, writers, caps };
-    let settings = &frame.settings;
-    let options = EvaluationOptions::of_settings(settings, document.seed);
-    options.validate().map_err(Failure::misuse)?;
-    announce(&ioscape_scaling::plan(&options), settings);
-    let mut keeper = Keeper::new(Work::Evaluation, outputs, &args.out, &document)?;
+    let frame = |one: Beginning| {
+        let look = machine.look();
+        let limits = limits(args, &look, one.settings.base.access, one.settings.layout_bytes_per_s);
+        let Beginning { settings, writers, probes } = one;
+        let (target, caps) = (resolved(&args.target), limits.caps());
+        (EvaluationFrame { target, settings, writers, caps }, probes)
+    };
+    let (frames, logs): (Vec<_>, Vec<_>) = beginnings.into_iter().map(frame).unzip();
+    for frame in &frames {
+        let options = EvaluationOptions::of_settings(&frame.settings, document.seed);
+        options.validate().map_err(Failure::misuse)?;
+    }
+    let keeper = Keeper::new(Work::Evaluation, outputs, &args.out, &document)?;
     if earlier.is_none() {
         document
             .warnings
             .iter()
             .for_each(|doubt| output::tell(&format!("Note: {}", doubt.message)));
     }
-    let finished = explore(&options, &frame, probes, machine, &mut document, &mut keeper);
+    let mut work = Exploring::new(machine, document, keeper, &frames, &logs);
+    let finished = work.all(&frames, logs);
+    let Exploring { mut document, keeper, evaluations, .. } = work;
+    document.outcome = Evaluation::joined(evaluations).map(Into::into);
     let measured = document.evaluation().is_some_and(|found| found.points_measured > 0);
     if finished.is_ok() && !measured {
         let why = "no point was measured within the budget: give a longer --budget";
@@ -93,12 +104,16 @@ pub(super) fn names(args: &EvaluateArgs) -> Names {
 /// Prints the plan on standard output and touches nothing.
 fn dry_run(args: &EvaluateArgs) -> Result<(), Failure> {
     let look = machine::look(&args.target, args.destroy_data)?;
-    let limits = limits(args, &look, None);
-    limits.check_room(&args.target.display().to_string()).map_err(Failure::Misuse)?;
-    limits.doubts().iter().for_each(|doubt| output::tell(&format!("Note: {}", doubt.message)));
-    let settings = settings_of(args, &look, &limits);
-    let plan = ioscape_scaling::plan(&EvaluationOptions::of_settings(&settings, args.seed));
-    output::print(&plan.describe(&settings))
+    let mut told = String::new();
+    for access in args.accesses() {
+        let limits = limits(args, &look, access, None);
+        limits.check_room(&args.target.display().to_string()).map_err(Failure::Misuse)?;
+        limits.doubts().iter().for_each(|doubt| output::tell(&format!("Note: {}", doubt.message)));
+        let mut settings = settings_of(args, &look, access, &limits);
+        settings.budget_s /= args.accesses().len() as f64;
+        told += &plan_of(&settings, args.seed, args.accesses().len() > 1);
+    }
+    output::print(&told)
 }
 
 /// Says what will be done.
@@ -106,14 +121,25 @@ pub(super) fn announce(plan: &Plan, settings: &Settings) {
     output::tell(plan.describe(settings).trim_end());
 }
 
+/// The plan in words; of one access among several, its name first.
+fn plan_of(settings: &Settings, seed: u64, is_one_of_several: bool) -> String {
+    let plan = ioscape_scaling::plan(&EvaluationOptions::of_settings(settings, seed));
+    let name = match is_one_of_several {
+        true => format!("Access {}: ", settings.base.access),
+        false => String::new(),
+    };
+    name + &plan.describe(settings)
+}
+
 /// The workload that all others differ from, on a target whose direct I/O needs this alignment.
-fn base(args: &EvaluateArgs, direct_align: Option<u64>) -> Workload {
+fn base(args: &EvaluateArgs, access: Access, direct_align: Option<u64>) -> Workload {
+    let may_be_direct = access == Access::Direct || args.direct_above.is_some();
     Workload {
         size_distribution: args.size_dist,
-        align_bytes: direct_align.filter(|_| args.direct || args.direct_above.is_some()),
+        align_bytes: direct_align.filter(|_| may_be_direct),
         engine: args.engine.unwrap_or_default(),
         queue_depth: args.queue_depth.unwrap_or(1),
-        access: if args.direct { Access::Direct } else { Access::Buffered },
+        access,
         direct_above_bytes: args.direct_above,
         workers: args.workers.unwrap_or_default(),
         ..Workload::default()
@@ -124,6 +150,7 @@ fn base(args: &EvaluateArgs, direct_align: Option<u64>) -> Workload {
 pub(super) fn limits(
     args: &EvaluateArgs,
     look: &TargetFacts,
+    access: Access,
     layout_rate: Option<f64>,
 ) -> ReachLimits {
     ReachLimits {
@@ -133,21 +160,22 @@ pub(super) fn limits(
         memory_bytes: look.memory_bytes,
         capacity_bytes: look.capacity_bytes,
         layout_bytes_per_s: layout_rate,
-        direct: args.direct,
+        direct: access == Access::Direct,
     }
 }
 
-/// What the evaluation is asked to do on this target.
+/// What the evaluation is asked to do on this target with one access.
 pub(super) fn settings_of(
     args: &EvaluateArgs,
     look: &TargetFacts,
+    access: Access,
     limits: &ReachLimits,
 ) -> Settings {
     Settings {
         unique_bytes: limits.unique_bytes(),
         size_mean: limits.size_mean(),
         process_num: [1, PROCESS_MAX],
-        base: base(args, look.direct_align),
+        base: base(args, access, look.direct_align),
         budget_s: args.budget,
         all_parameters: args.all_parameters,
         points_max: args.points,
@@ -157,24 +185,30 @@ pub(super) fn settings_of(
     }
 }
 
-/// What a new evaluation begins with; laying out the first part of the set tells how large it may become.
+/// What a new evaluation begins with, for each access; laying out the first part of the set tells how large it may become.
 fn fresh(
     args: &EvaluateArgs,
     machine: &mut Machine,
     document: &mut Document,
     begun: Instant,
     interrupt: &Arc<AtomicBool>,
-) -> Result<Beginning, Failure> {
-    let look = machine.look();
-    let untimed = limits(args, &look, None);
+) -> Result<Vec<Beginning>, Failure> {
+    let (look, accesses) = (machine.look(), args.accesses());
+    let untimed = limits(args, &look, accesses[0], None);
     untimed.check_room(&args.target.display().to_string()).map_err(Failure::Misuse)?;
     let [_, wished] = untimed.unique_bytes();
-    let limits = limits(args, &look, machine.layout_rate(wished)?);
-    let mut settings = settings_of(args, &look, &limits);
-    let writers = writers(args, limits.layout_bytes_per_s, interrupt)?;
-    settings.budget_s = limits.exploring_s(begun.elapsed().as_secs_f64());
-    limits.doubts().into_iter().for_each(|doubt| document.warn(doubt));
-    Ok(Beginning { settings, writers, probes: Vec::new() })
+    let layout_rate = machine.layout_rate(wished)?;
+    let mut writers = writers(args, layout_rate, interrupt)?;
+    let begin = |access: Access| {
+        let limits = limits(args, &look, access, layout_rate);
+        let mut settings = settings_of(args, &look, access, &limits);
+        settings.budget_s =
+            limits.exploring_s(begun.elapsed().as_secs_f64()) / accesses.len() as f64;
+        limits.doubts().into_iter().for_each(|doubt| document.warn(doubt));
+        // Concurrent writers are tried once, buffered and direct: the first access tells of both.
+        Beginning { settings, writers: std::mem::take(&mut writers), probes: Vec::new() }
+    };
+    Ok(accesses.iter().copied().map(begin).collect())
 }
 
 /// Finds out whether concurrent writers to one file wait for one another, where files can be made and the time allows.
@@ -207,12 +241,74 @@ fn settings(document: &Document) -> Option<&Settings> {
     document.evaluation()?.settings.as_ref()
 }
 
+/// Evaluations of one target in progress, one for each access.
+struct Exploring {
+    machine: Machine,
+    document: Document,
+    keeper: Keeper,
+    /// As far as each came.
+    evaluations: Vec<Evaluation>,
+}
+
+impl Exploring {
+    /// With the probes of an earlier run, so that what is saved from now on never holds less.
+    fn new(
+        machine: Machine,
+        document: Document,
+        keeper: Keeper,
+        frames: &[EvaluationFrame],
+        logs: &[Vec<ioscape_schema::Probe>],
+    ) -> Self {
+        let known = |(frame, log): (&EvaluationFrame, &Vec<ioscape_schema::Probe>)| {
+            frame.around(Evaluation { probes: log.clone(), ..Evaluation::default() })
+        };
+        let evaluations = frames.iter().zip(logs).map(known).collect();
+        Self { machine, document, keeper, evaluations }
+    }
+
+    /// Explores with each access in turn.
+    fn all(
+        &mut self,
+        frames: &[EvaluationFrame],
+        logs: Vec<Vec<ioscape_schema::Probe>>,
+    ) -> Result<(), MeasureError> {
+        let seed = self.document.seed;
+        for (index, (frame, log)) in frames.iter().zip(logs).enumerate() {
+            output::tell(plan_of(&frame.settings, seed, frames.len() > 1).trim_end());
+            self.one(index, frame, log)?;
+        }
+        Ok(())
+    }
+
+    /// Explores with the machine behind the log; the evaluation is kept, whole or partial.
+    fn one(
+        &mut self,
+        index: usize,
+        frame: &EvaluationFrame,
+        log: Vec<ioscape_schema::Probe>,
+    ) -> Result<(), MeasureError> {
+        let options = EvaluationOptions::of_settings(&frame.settings, self.document.seed);
+        let progress = Progress::of_evaluation(options.budget_s);
+        let known = log.len();
+        let probe = MachineProbe { work: self, index, frame, progress, known };
+        let mut probe = RecordedProbe::new(log, probe);
+        let outcome = ioscape_scaling::explore(&options, &mut probe);
+        probe.into_inner().progress.done();
+        let (evaluation, finished) = match outcome {
+            Ok(evaluation) => (evaluation, Ok(())),
+            Err(stopped) => (*stopped.partial, Err(stopped.error)),
+        };
+        self.evaluations[index] = frame.around(evaluation);
+        finished
+    }
+}
+
 /// The machine as a probe: measures, shows progress, saves.
 struct MachineProbe<'a> {
-    machine: Machine,
-    document: &'a mut Document,
+    work: &'a mut Exploring,
+    /// Which evaluation is in progress.
+    index: usize,
     frame: &'a EvaluationFrame,
-    keeper: &'a mut Keeper,
     progress: Progress,
     /// Probes of an earlier run.
     known: usize,
@@ -227,39 +323,19 @@ impl Probe for MachineProbe<'_> {
             cap_s: request.limits.cap_s,
             verify: false,
         };
-        self.machine.measure(&request.workload, effort, self.document.seed, Some(&self.progress))
+        let seed = self.work.document.seed;
+        self.work.machine.measure(&request.workload, effort, seed, Some(&self.progress))
     }
 
     fn progress(&mut self, evaluation: &Evaluation, progress: &ioscape_scaling::Progress) {
         self.progress.advance(progress.spent_s, progress.left_s, progress.phase);
         // What the file to continue holds already would only be less on the way there.
         if evaluation.probes.len() > self.known {
-            self.keeper.save(self.document, self.frame.around(evaluation.clone()));
+            let Exploring { document, keeper, evaluations, .. } = &mut *self.work;
+            evaluations[self.index] = self.frame.around(evaluation.clone());
+            if let Some(joined) = Evaluation::joined(evaluations.clone()) {
+                keeper.save(document, joined);
+            }
         }
     }
-}
-
-/// Explores with the machine behind the log; the document holds the evaluation, whole or partial, in the end.
-fn explore(
-    options: &EvaluationOptions,
-    frame: &EvaluationFrame,
-    log: Vec<ioscape_schema::Probe>,
-    machine: Machine,
-    document: &mut Document,
-    keeper: &mut Keeper,
-) -> Result<(), MeasureError> {
-    let progress = Progress::of_evaluation(options.budget_s);
-    let known = log.len();
-    let probe = MachineProbe { machine, document: &mut *document, frame, keeper, progress, known };
-    let mut probe = RecordedProbe::new(log, probe);
-    let outcome = ioscape_scaling::explore(options, &mut probe);
-    let probe = probe.into_inner();
-    probe.progress.done();
-    drop(probe);
-    let (evaluation, finished) = match outcome {
-        Ok(evaluation) => (evaluation, Ok(())),
-        Err(stopped) => (*stopped.partial, Err(stopped.error)),
-    };
-    document.outcome = Some(frame.around(evaluation).into());
-    finished
 }

@@ -25,7 +25,12 @@ const POINT_S: f64 = 2.0;
 /// Misuse before anything is touched; failures with everything measured saved and named.
 pub fn main(args: &EvaluateArgs, clients: u32) -> Result<(), Failure> {
     let begun = Instant::now();
-    let alone = [("--resume", args.resume.is_some()), ("--destroy-data", args.destroy_data)];
+    let accesses = args.accesses();
+    let alone = [
+        ("--resume", args.resume.is_some()),
+        ("--destroy-data", args.destroy_data),
+        ("--access with more than one", accesses.len() > 1),
+    ];
     Relay::refuse(&args.target, &alone)?;
     let outputs = names(args).open()?;
     let mut look = machine::look(&args.target, args.destroy_data)?;
@@ -37,8 +42,8 @@ pub fn main(args: &EvaluateArgs, clients: u32) -> Result<(), Failure> {
             args.target.display()
         )));
     }
-    let limits = limits(args, &look, None);
-    let mut settings = settings_of(args, &look, &limits);
+    let limits = limits(args, &look, accesses[0], None);
+    let mut settings = settings_of(args, &look, accesses[0], &limits);
     let mut document = output::document(args.seed);
     Machine::open(&args.target, false, None, interrupt::flag())?.start(&mut document)?;
     document.environment.memory_limit_bytes = args.memory;

@@ -27,10 +27,11 @@ pub fn main(args: &EvaluateArgs, name: &str, outputs: Outputs) -> Result<(), Fai
     let system = catalog::system(name, &DriveFiles)?;
     let drive = Target::named(&system.drive, None, &DriveFiles);
     let drive = drive.map_err(|why| Failure::Misuse(format!("{name}: {why}")))?;
-    let options = options(args, &system, drive.storage())?;
+    let all =
+        args.accesses().into_iter().map(|access| options(args, access, &system, drive.storage()));
+    let all: Vec<EvaluationOptions> = all.collect::<Result<_, _>>()?;
     if args.dry_run {
-        let plan = ioscape_scaling::plan(&options);
-        let points: u32 = plan.phases.iter().map(|phase| phase.points as u32).sum();
+        let points: usize = all.iter().map(|options| ioscape_scaling::plan(options).points()).sum();
         return output::print(&format!(
             "{}: up to {points} points, in virtual time\n",
             system.title
@@ -38,16 +39,17 @@ pub fn main(args: &EvaluateArgs, name: &str, outputs: Outputs) -> Result<(), Fai
     }
     let mut document = output::document(args.seed);
     let keeper = Keeper::new(Work::Evaluation, outputs, &args.out, &document)?;
-    let progress = Progress::of_evaluation(options.budget_s);
-    let mut probe =
-        Simulated { system: &system, storage: drive.storage(), document: &document, progress };
-    let evaluation = match explore(&options, &mut probe) {
-        Ok(evaluation) => evaluation,
-        Err(stopped) => return Err(Failure::Failed(stopped.error.to_string())),
+    let one = |options: &EvaluationOptions| {
+        let progress = Progress::of_evaluation(options.budget_s);
+        let mut probe =
+            Simulated { system: &system, storage: drive.storage(), document: &document, progress };
+        let explored = explore(options, &mut probe);
+        let evaluation = explored.map_err(|stopped| Failure::Failed(stopped.error.to_string()))?;
+        probe.progress.done();
+        Ok(Evaluation { target: args.target.display().to_string(), ..evaluation })
     };
-    probe.progress.done();
-    let evaluation = Evaluation { target: args.target.display().to_string(), ..evaluation };
-    document.outcome = Some(evaluation.into());
+    let evaluations: Vec<Evaluation> = all.iter().map(one).collect::<Result<_, Failure>>()?;
+    document.outcome = Evaluation::joined(evaluations).map(Into::into);
     keeper.conclude(document, Ok(()))
 }
 
@@ -72,24 +74,25 @@ fn refuse_real(args: &EvaluateArgs) -> Result<(), Failure> {
 
 fn options(
     args: &EvaluateArgs,
+    access: Access,
     system: &SystemParameters,
     storage: Storage<'_>,
 ) -> Result<EvaluationOptions, Failure> {
     let extent = storage.extent();
     let unique_bytes = system.sets_up_to(args.max_unique_bytes, extent.name, extent.bytes())?;
-    let access = if args.direct { Access::Direct } else { Access::Buffered };
     let base = Workload {
         size_distribution: args.size_dist,
         engine: Engine::Sim,
         access,
         ..Workload::default()
     };
+    let budget_s = args.budget / args.accesses().len() as f64;
     let settings = Settings {
         unique_bytes,
         size_mean: SIZE_MEAN,
         process_num: [1, PROCESS_MOST],
         base,
-        budget_s: args.budget,
+        budget_s,
         all_parameters: args.all_parameters,
         points_max: args.points,
         flush_interval_s: system.cache.flush_interval_s,
@@ -97,7 +100,7 @@ fn options(
         memory_limit_bytes: None,
     };
     let options = EvaluationOptions {
-        typical_cost_s: COST_S.min(args.budget / 150.0),
+        typical_cost_s: COST_S.min(budget_s / 150.0),
         ..EvaluationOptions::of_settings(&settings, args.seed)
     };
     options.validate().map_err(Failure::misuse)?;

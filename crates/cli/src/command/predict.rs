@@ -93,20 +93,23 @@ fn of_system(
     question: &Question,
     args: &PredictArgs,
 ) -> Result<Vec<Prediction>, Failure> {
-    let on_it = |one: &Asked| one.on(system.model.base());
-    if let (Question::Workloads(asked), true) = (question, args.what_if.is_empty()) {
-        let one = |one: &Asked| system.predict(one.name(), &on_it(one)).map_err(refused);
-        return asked.iter().map(one).collect();
-    }
-    let exchanges = args.what_if.iter().map(exchange).collect::<Result<_, _>>()?;
-    let changed = ChangedSystem::new(system, exchanges);
-    let changed = changed.map_err(Failure::misuse)?;
+    let exchanges = args.what_if.iter().map(exchange).collect::<Result<Vec<_>, Failure>>()?;
+    let changed = |part| ChangedSystem::new(part, exchanges.clone()).map_err(Failure::misuse);
     match question {
-        Question::Application(one) => Ok(vec![one.on(&changed).map_err(refused)?]),
-        Question::Workloads(asked) => {
-            let one = |one: &Asked| changed.predict(one.name(), &on_it(one)).map_err(refused);
-            asked.iter().map(one).collect()
+        Question::Application(one) => {
+            let part = one.access().map_or(system, |access| system.with_access(access));
+            Ok(vec![one.on(&changed(part)?).map_err(refused)?])
         }
+        Question::Workloads(asked) => asked
+            .iter()
+            .map(|one| {
+                let (part, workload) = one.of(system);
+                if args.what_if.is_empty() {
+                    return part.predict(one.name(), &workload).map_err(refused);
+                }
+                changed(part)?.predict(one.name(), &workload).map_err(refused)
+            })
+            .collect(),
     }
 }
 

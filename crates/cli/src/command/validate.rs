@@ -1,5 +1,6 @@
 //! `ioscape validate`: measures random workloads over the evaluated space and shows how far off their predictions were.
 
+use super::predict::refused;
 use crate::failure::Failure;
 use crate::machine::{Machine, RunLength};
 use crate::output;
@@ -16,8 +17,8 @@ use ioscape_scaling::model::{
     validate_with_rivals,
 };
 use ioscape_schema::{
-    Document, Evaluation, Measurement, Outcome, ValidationLog, ValidationRun, Warning, WarningKind,
-    Workload,
+    Access, Document, Evaluation, Measurement, Outcome, ValidationLog, ValidationRun, Warning,
+    WarningKind, Workload,
 };
 use ioscape_study::clients::check_number;
 use ioscape_study::resume::{self, GivenOptions};
@@ -36,9 +37,9 @@ const BUDGET_S: f64 = 1200.0;
 /// Misuse before anything is touched; failures and interruptions with everything measured saved and named.
 pub fn main(args: &ValidateArgs, typed: &GivenOptions) -> Result<(), Failure> {
     let system = System::of(&args.result, output::read_result(&args.result)?, ModelKind::Default);
-    let system = system.map_err(Failure::misuse)?;
+    let whole = system.map_err(Failure::misuse)?;
     let clients = args.together.clients.unwrap_or(1);
-    check_number(&system.evaluation, clients).map_err(Failure::Misuse)?;
+    check_number(&whole.evaluation, clients).map_err(Failure::Misuse)?;
     if args.together.clients.is_some() {
         let alone = [("--resume", args.resume.is_some()), ("--destroy-data", args.destroy_data)];
         Relay::refuse(&args.target, &alone)?;
@@ -52,14 +53,15 @@ pub fn main(args: &ValidateArgs, typed: &GivenOptions) -> Result<(), Failure> {
     let before = args.resume.as_deref().zip(earlier.as_ref().map(|found| &found.environment));
     let options = typed.without(&["--budget"]);
     let identity = resume::identity(before, here, &options).map_err(Failure::misuse)?;
-    let limit = system.evaluation.settings.as_ref().and_then(|s| s.memory_limit_bytes);
+    let limit = whole.evaluation.settings.as_ref().and_then(|s| s.memory_limit_bytes);
     let log = log(earlier.as_ref(), args, limit);
+    let system = part(&whole, log.access)?;
     let mut document = output::document(args.seed);
     if let Some(earlier) = &earlier {
         document.seed = earlier.seed;
         document.started_at.clone_from(&earlier.started_at);
     }
-    let schedule = schedule(&system, &log, document.seed);
+    let schedule = schedule(system, &log, document.seed);
     let mut run = match earlier {
         None => ValidationProgress::new(schedule),
         Some(earlier) => earlier.restored(schedule).map_err(|why| not_continued(args, &why))?,
@@ -97,6 +99,14 @@ pub fn main(args: &ValidateArgs, typed: &GivenOptions) -> Result<(), Failure> {
         document.warn(Warning::new(WarningKind::Interrupted, message));
     }
     keeper.end(document, finished)
+}
+
+/// The part of the system that was evaluated with the access that is asked for.
+fn part(whole: &System, access: Option<Access>) -> Result<&System, Failure> {
+    let Some(access) = access else { return Ok(whole) };
+    let part = whole.with_access(access);
+    let asked = Workload { access, ..part.model.base().clone() };
+    part.predict(None, &asked).map(|_| part).map_err(refused)
 }
 
 /// Who measures: this machine, or several clients together.
@@ -159,6 +169,7 @@ fn log(
             rounds: args.rounds,
             orthogonal: args.orthogonal,
             memory_limit_bytes: args.memory.or(limit),
+            access: args.access,
             budget_s: BUDGET_S,
             ..ValidationLog::default()
         },

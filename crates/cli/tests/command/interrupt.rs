@@ -23,7 +23,7 @@ fn evaluate(folder: &Path, result: &Path, more: &[&str]) -> Command {
     command
 }
 
-fn read(path: &Path) -> Option<Document> {
+pub(super) fn read(path: &Path) -> Option<Document> {
     serde_json::from_str(&std::fs::read_to_string(path).ok()?).ok()
 }
 
@@ -44,7 +44,7 @@ fn wait_for_probes(child: &mut Child, result: &Path) -> usize {
     }
 }
 
-fn signal(child: &Child, name: &str) {
+pub(super) fn signal(child: &Child, name: &str) {
     let status = Command::new("kill").args(["-s", name, &child.id().to_string()]).status();
     assert!(status.expect("kill runs").success());
 }
@@ -55,7 +55,7 @@ fn scratch_files(folder: &Path) -> Vec<PathBuf> {
     entries.filter(|p| p.to_string_lossy().contains(".ioscape-scratch")).collect()
 }
 
-fn stderr(output: &Output) -> String {
+pub(super) fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 

@@ -1,6 +1,7 @@
 //! The command as users run it. One binary, so that it is linked once.
 #![allow(clippy::print_stderr, reason = "tests that are skipped say so")]
 
+mod accesses;
 mod browser;
 mod characterize;
 mod clock;

@@ -229,7 +229,7 @@ fn what_was_not_asked_of_the_system_is_refused_with_the_command_that_measures_it
     let a = folder.put("a.json", &small());
     for (asked, says) in [
         (&["--direct"][..], ["access direct", "ioscape evaluate /srv/data --direct"]),
-        (&["--dsync"], ["access dsync", "ioscape run /srv/data --unique-bytes 64M"]),
+        (&["--dsync"], ["access dsync", "ioscape evaluate /srv/data --access dsync"]),
         (&["--engine", "mmap"], ["engine mmap", "--engine mmap"]),
         (&["--size-dist", "fixed"], ["size distribution fixed", "--size-dist fixed"]),
         (&["--advice", "random"], ["advice random", "ioscape run"]),
@@ -241,7 +241,7 @@ fn what_was_not_asked_of_the_system_is_refused_with_the_command_that_measures_it
     let same = ["--engine", "psync", "--size-dist", "normal", "--queue-depth", "1"];
     stdout(&[&["predict", &a], &same[..]].concat());
     let jobs = folder.put_text("jobs.toml", "[[job]]\nname = \"log\"\naccess = \"dsync\"\n");
-    refused(&["predict", &a, "--workloads", &jobs], &["log is not predicted", "--dsync"]);
+    refused(&["predict", &a, "--workloads", &jobs], &["log is not predicted", "--access dsync"]);
 }
 
 #[test]

@@ -22,10 +22,14 @@ pub fn measurements(all: &[Measurement]) -> String {
     out
 }
 
-/// Every point of an evaluation.
+/// Every point of an evaluation, of each of its accesses.
 pub fn evaluation(evaluation: &Evaluation) -> String {
     let mut table = none();
-    let out = &mut table;
+    evaluation.each_access().for_each(|one| with_one_access(&mut table, one));
+    table
+}
+
+fn with_one_access(out: &mut String, evaluation: &Evaluation) {
     let unique_bytes = Parameter::UniqueBytes;
     points(out, "mixed", "", unique_bytes, &evaluation.unique_bytes_curve);
     points(out, "read", "", unique_bytes, &evaluation.unique_bytes_read_curve);
@@ -40,7 +44,6 @@ pub fn evaluation(evaluation: &Evaluation) -> String {
     for range in evaluation.all_parameters.iter().flat_map(|all| &all.ranges) {
         points(out, "all_parameters", "", range.parameter, &range.curve);
     }
-    table
 }
 
 fn points(out: &mut String, curve: &str, region: &str, parameter: Parameter, points: &[Point]) {

@@ -1,7 +1,8 @@
 //! A self-scaling evaluation.
 
 use super::render::{Render, Section};
-use crate::html::{findings, sections, tables};
+use crate::html::{findings, joint, sections, tables};
+use crate::overlay::EvaluatedSystem;
 use crate::plot::Chart;
 use crate::quantity::Quantity;
 use crate::terminal::{self, Style};
@@ -19,15 +20,25 @@ impl Render for Evaluation {
     }
 
     fn fact(&self) -> Option<String> {
-        Some(format!("{} points in {}", self.points_measured, Seconds(self.elapsed_s)))
+        let points: u32 = self.each_access().map(|one| one.points_measured).sum();
+        let elapsed_s = self.each_access().map(|one| one.elapsed_s).sum();
+        Some(format!("{points} points in {}", Seconds(elapsed_s)))
     }
 
     fn text(&self, style: &Style) -> String {
-        terminal::evaluation::text(self, style)
+        if self.other_accesses.is_empty() {
+            return terminal::evaluation::text(self, style);
+        }
+        let one = |one: &Self| {
+            let heading = style.heading(&format!("Access {}", one.access()));
+            format!("\n{heading}\n{}", terminal::evaluation::text(one, style))
+        };
+        self.each_access().map(one).collect()
     }
 
     fn sections(&self) -> Vec<Section> {
         vec![
+            Section::new("accesses", "Accesses", accesses(self)),
             Section::new("findings", "Findings", findings::findings(self)),
             Section::new("landscape", "Landscape", sections::landscape(self)),
             Section::new("regions", "Regions", sections::regions(self)),
@@ -51,4 +62,24 @@ impl Render for Evaluation {
     fn chart(&self, quantity: Quantity) -> Option<Chart> {
         Some(figures::landscape(self, quantity))
     }
+}
+
+/// Accesses side by side; what follows on the page is of the first.
+fn accesses(evaluation: &Evaluation) -> String {
+    if evaluation.other_accesses.is_empty() {
+        return String::new();
+    }
+    let one = |evaluation| EvaluatedSystem {
+        name: Evaluation::access(evaluation).word(),
+        evaluation,
+        memory_bytes: None,
+    };
+    let all: Vec<EvaluatedSystem> = evaluation.each_access().map(one).collect();
+    let parts = [joint::findings(&all), joint::landscapes(&all), joint::parameters(&all)];
+    format!(
+        "<h2>Accesses</h2><p class=\"lead\">The same target with {}; what follows below is of access {}.</p>{}",
+        all.iter().map(|one| format!("access {}", one.name)).collect::<Vec<_>>().join(", "),
+        evaluation.access(),
+        parts.map(|part| part.replace("<h2>", "<h3>").replace("</h2>", "</h3>")).concat()
+    )
 }

@@ -34,10 +34,15 @@ pub(crate) fn sentences(evaluation: &Evaluation, findings: &Findings) -> Vec<Str
 }
 
 fn write_policy(evaluation: &Evaluation, findings: &Findings) -> Option<String> {
-    if evaluation.regions.first()?.focal.access != Access::Buffered {
-        return Some(
-            "Direct access bypasses the file cache, so its write policy was not tested.".into(),
-        );
+    let untested = match evaluation.regions.first()?.focal.access {
+        Access::Buffered => None,
+        Access::Direct => Some("Direct access bypasses the file cache, so its write policy"),
+        Access::Dsync => {
+            Some("Every write waits for stable storage (O_DSYNC), so the policy of others")
+        }
+    };
+    if let Some(what) = untested {
+        return Some(format!("{what} was not tested."));
     }
     let Some(Speeds { reads, writes, dsync, writes_behind }) = speeds(evaluation) else {
         return Some(

@@ -1,6 +1,6 @@
 //! What an evaluation asked of a system besides the five parameters: a model answers for workloads of that kind alone.
 
-use ioscape_schema::Workload;
+use ioscape_schema::{Access, Workload};
 
 /// A setting besides the five parameters in which a workload differs from everything that was measured.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,6 +24,16 @@ pub struct OtherKind {
 }
 
 impl OtherKind {
+    /// The same of a target that was evaluated with all of these accesses.
+    #[must_use]
+    pub fn among(mut self, accesses: &[Access]) -> Self {
+        for one in self.differences.iter_mut().filter(|one| one.setting == "access") {
+            one.measured =
+                accesses.iter().map(|access| access.word()).collect::<Vec<_>>().join(" or ");
+        }
+        self
+    }
+
     fn asked(&self) -> String {
         self.settings(|one| &one.asked)
     }
@@ -81,7 +91,7 @@ pub(super) fn same_kind(a: &Workload, b: &Workload) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ioscape_schema::{Access, Advice, Engine, SizeDistribution};
+    use ioscape_schema::{Advice, Engine, SizeDistribution};
 
     #[test]
     fn every_setting_beside_the_five_parameters_is_a_kind_of_its_own() {

@@ -49,9 +49,10 @@ impl<'a> ChangedSystem<'a> {
                     named.push(format!("memory {}", bytes_word(bytes)));
                 }
                 Exchange::Storage(other) => {
+                    let other = other.with_access(system.model.base().access);
                     what_if.storage = Some(other.model.clone());
                     named.push(format!("the storage of {}", other.name));
-                    lender = Some(other);
+                    lender = Some(Box::new(other.clone()));
                 }
                 Exchange::WritePolicy(done) => {
                     what_if.write_done = Some(done);

@@ -5,7 +5,9 @@ mod changed;
 pub use changed::{ChangedSystem, Exchange, MemoryUnknown};
 
 use crate::model::{Model, ModelError, ModelKind, bounds_of, extrapolations, predict};
-use ioscape_schema::{Document, Evaluation, Outcome, Prediction, Warning, WarningKind, Workload};
+use ioscape_schema::{
+    Access, Document, Evaluation, Outcome, Prediction, Warning, WarningKind, Workload,
+};
 use std::path::{Path, PathBuf};
 
 /// A result with an evaluation, and the model made from it.
@@ -21,6 +23,8 @@ pub struct System {
     pub evaluation: Evaluation,
     /// The model.
     pub model: Model,
+    /// The same target with the further accesses that it was evaluated with.
+    others: Vec<Self>,
 }
 
 /// Why a result is of no use for predictions.
@@ -75,11 +79,11 @@ impl System {
             .map(|(path, document)| Self::of(path, document, kind))
             .collect::<Result<_, _>>()?;
         if let [only] = &mut systems[..] {
-            only.name = only.evaluation.target.clone();
+            only.call(&only.evaluation.target.clone());
             return Ok(systems);
         }
         for (system, name) in systems.iter_mut().zip(names(paths)) {
-            system.name = name;
+            system.call(&name);
         }
         Ok(systems)
     }
@@ -89,14 +93,43 @@ impl System {
     /// # Errors
     /// As of [`Self::all`].
     pub fn of(path: &Path, mut document: Document, kind: ModelKind) -> Result<Self, SystemError> {
-        let file = || path.display().to_string();
-        let Some(Outcome::Evaluation(evaluation)) = document.outcome.take() else {
-            return Err(SystemError::NoEvaluation(file()));
+        let Some(Outcome::Evaluation(mut evaluation)) = document.outcome.take() else {
+            return Err(SystemError::NoEvaluation(path.display().to_string()));
         };
+        let others = std::mem::take(&mut evaluation.other_accesses);
+        let mut system = Self::of_one(path, document.clone(), *evaluation, kind)?;
+        // One that was interrupted before it could be modelled is as one that was never asked for.
+        let others =
+            others.into_iter().filter(|one| !one.regions.is_empty() || !document.interrupted);
+        let others = others.map(|one| Self::of_one(path, document.clone(), one, kind));
+        system.others = others.collect::<Result<_, _>>()?;
+        Ok(system)
+    }
+
+    fn of_one(
+        path: &Path,
+        document: Document,
+        evaluation: Evaluation,
+        kind: ModelKind,
+    ) -> Result<Self, SystemError> {
         let model = Model::of_kind(kind, &evaluation)
-            .map_err(|source| SystemError::NoModel { file: file(), source })?;
-        let evaluation = *evaluation;
-        Ok(Self { name: stem(path), path: path.to_path_buf(), document, evaluation, model })
+            .map_err(|source| SystemError::NoModel { file: path.display().to_string(), source })?;
+        let (name, path, others) = (stem(path), path.to_path_buf(), Vec::new());
+        Ok(Self { name, path, document, evaluation, model, others })
+    }
+
+    fn call(&mut self, name: &str) {
+        for one in
+            std::iter::once(&mut self.name).chain(self.others.iter_mut().map(|o| &mut o.name))
+        {
+            name.clone_into(one);
+        }
+    }
+
+    /// This system as it was evaluated with `access`; with its first one where that was not measured.
+    pub fn with_access(&self, access: Access) -> &Self {
+        let mut all = std::iter::once(self).chain(&self.others);
+        all.find(|one| one.model.base().access == access).unwrap_or(self)
     }
 
     /// Whether `name` is this system's name, file or target.
@@ -116,6 +149,11 @@ impl System {
         self.memory_limit_bytes().or(self.document.environment.memory_bytes)
     }
 
+    fn accesses(&self) -> Vec<Access> {
+        let all = std::iter::once(self).chain(&self.others);
+        all.map(|one| one.model.base().access).collect()
+    }
+
     /// Predicts a workload under this system's name.
     ///
     /// # Errors
@@ -131,7 +169,7 @@ impl System {
             missing: None,
         })?;
         let predicted = predict(&self.model, workload).map_err(|other| NotPredicted {
-            why: format!("{label} is not predicted: {other}"),
+            why: format!("{label} is not predicted: {}", other.among(&self.accesses())),
             missing: Some(Box::new(Missing {
                 system: self,
                 workload: workload.clone(),

@@ -116,7 +116,7 @@ pub(super) fn shared_kind(
 pub(super) fn rows(one: NamedDocument<'_>) -> Result<Vec<Row>, NotComparable> {
     let found = match &one.document.outcome {
         Some(Outcome::Measurements(all)) => all.iter().map(of_run).collect(),
-        Some(Outcome::Evaluation(evaluation)) => of_evaluation(evaluation),
+        Some(Outcome::Evaluation(one)) => one.each_access().flat_map(of_evaluation).collect(),
         Some(Outcome::Validation(run)) => {
             let points = run.validation.iter().flat_map(|validation| &validation.points);
             points.map(of_validation).collect()
