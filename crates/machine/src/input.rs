@@ -12,6 +12,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 const STDIN: &str = "standard input";
 /// First bytes that tell whether a reader needs a file.
 const HEAD: u64 = 4;
+/// First bytes of a pipe by which its content is told before all of it is kept.
+const BEGINNING: u64 = 64 << 10;
 /// Bytes copied at once.
 const BLOCK: usize = 1 << 18;
 /// Largest file that is read as a text, in bytes.
@@ -81,6 +83,20 @@ impl Input {
         }
     }
 
+    /// The first bytes of what is no file and so cannot be read twice, before [`Self::keep`]; `None` of a file.
+    ///
+    /// # Errors
+    /// They cannot be read.
+    pub fn beginning(&mut self) -> Result<Option<Vec<u8>>, Error> {
+        let Bytes::Stream(stream) = &mut self.bytes else { return Ok(None) };
+        let mut rest = stream.take().ok_or_else(|| once(&self.name))?;
+        let mut head = Vec::new();
+        let done = rest.by_ref().take(BEGINNING).read_to_end(&mut head);
+        done.map_err(|e| Error::io("read", &self.name, e))?;
+        *stream = Some(Box::new(io::Cursor::new(head.clone()).chain(rest)));
+        Ok(Some(head))
+    }
+
     /// Makes it readable more than once: what comes through a pipe is kept in a temporary file without a name.
     ///
     /// # Errors
@@ -127,7 +143,7 @@ fn once(name: &Path) -> Error {
     Error::target(name, "can be read only once")
 }
 
-/// The bytes of a pipe in a temporary file without a name.
+/// The bytes of a pipe in a temporary file without a name, which may take half of the space that is free.
 fn spooled(
     name: &Path,
     mut stream: Box<dyn Read + Send>,
@@ -135,6 +151,10 @@ fn spooled(
 ) -> Result<File, Error> {
     let failed = |e| Error::io("keep in a temporary file what comes from", name, e);
     let mut file = tempfile::tempfile().map_err(failed)?;
+    let mut room = match rustix::fs::fstatvfs(&file) {
+        Ok(space) => space.f_bavail.saturating_mul(space.f_frsize) / 2,
+        Err(_) => u64::MAX,
+    };
     let mut block = vec![0; BLOCK];
     loop {
         if stop.load(Ordering::Relaxed) {
@@ -142,7 +162,15 @@ fn spooled(
         }
         match stream.read(&mut block) {
             Ok(0) => return Ok(file),
-            Ok(count) => file.write_all(&block[..count]).map_err(failed)?,
+            Ok(count) if count as u64 > room => {
+                let place = std::env::temp_dir();
+                let why = format!("more than half of the free space of {}", place.display());
+                return Err(failed(io::Error::new(io::ErrorKind::StorageFull, why)));
+            }
+            Ok(count) => {
+                room -= count as u64;
+                file.write_all(&block[..count]).map_err(failed)?;
+            }
             Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
             Err(e) => return Err(Error::io("read", name, e)),
         }

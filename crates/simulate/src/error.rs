@@ -32,6 +32,19 @@ impl Error {
         Self::Parameter { name: name.to_owned(), message: message.into() }
     }
 
+    /// What the text of parameter file `name` says.
+    pub(crate) fn or_parsed<T: serde::de::DeserializeOwned>(
+        name: &str,
+        text: &str,
+    ) -> Result<T, Self> {
+        toml::from_str(text).map_err(|error: toml::de::Error| {
+            let at = error.span().map_or(0, |span| span.start);
+            let line = 1 + text.bytes().take(at).filter(|byte| *byte == b'\n').count();
+            let message = error.message().replace('\n', "; ");
+            Self::parameter(name, format!("line {line}: {message}"))
+        })
+    }
+
     /// An error of the row `index`.
     pub fn request(index: u64, message: impl Into<String>) -> Self {
         Self::Request { index, message: message.into() }

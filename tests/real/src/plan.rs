@@ -12,7 +12,7 @@ const ALWAYS: &[&str] = &["disk-model", "faults", "lost-writes"];
 pub const QUICK: &[&[&str]] = &[
     &["fio", "memcg-64", "write-through", "nfs-like"],
     &["vxbench", "memcg-512", "write-back", "dux-like"],
-    &["hang", "tmpfs", "sprite", "four-arms"],
+    &["hang", "unrelated-hang", "tmpfs", "sprite", "four-arms"],
     &["fast", "flush", "sort"],
     &["one-arm", "tpc-b"],
 ];

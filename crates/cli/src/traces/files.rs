@@ -3,7 +3,8 @@
 use crate::failure::Failure;
 use ioscape_machine::input::{Input, Readable};
 use ioscape_machine::{Error, interrupt};
-use ioscape_trace::{Source, needs_file};
+use ioscape_trace::{Format, ReadOptions, Source, needs_file};
+use std::io::Cursor;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -23,10 +24,22 @@ impl Files {
     /// Makes all files readable again, for commands that read a trace twice.
     ///
     /// # Errors
-    /// A pipe that cannot be read, or no room for its bytes.
-    pub fn keep(&mut self) -> Result<(), Failure> {
+    /// A pipe that cannot be read, begins like no trace (it may be endless), or has more bytes than there is room for.
+    pub fn keep(&mut self, format: Option<Format>) -> Result<(), Failure> {
         let stop = interrupt::flag();
-        self.0.iter_mut().try_for_each(|input| input.keep(&stop)).map_err(nothing_done)
+        for input in &mut self.0 {
+            if let Some(head) = input.beginning().map_err(nothing_done)? {
+                let beginning = Source::stream(input.name(), Cursor::new(head));
+                let options = ReadOptions { format, ..ReadOptions::default() };
+                if let Err(error @ ioscape_trace::Error::Unknown { .. }) =
+                    ioscape_trace::open(vec![beginning], &options)
+                {
+                    return Err(Failure::Misuse(error.to_string()));
+                }
+            }
+            input.keep(&stop).map_err(nothing_done)?;
+        }
+        Ok(())
     }
 
     /// Bytes of all files; `None` where a pipe is among them.

@@ -36,6 +36,14 @@ fn devices_are_written_through() {
     assert!(both.out.contains("\"schema\": \"ioscape/1\""), "{}", both.out);
     let device = Path::new("/dev/stdout").symlink_metadata().expect("it is there");
     assert!(device.is_symlink(), "still what it was");
+    let mut command = ioscape(&["trace", "analyze", &iolog(folder.path()), "-o", "-"]);
+    let ran = Ran::of({
+        command.current_dir(folder.path());
+        command
+    })
+    .ended(0);
+    assert!(ran.out.contains("\"schema\": \"ioscape/1\""), "{}", ran.out);
+    assert!(!folder.path().join("-").exists());
 }
 
 #[test]

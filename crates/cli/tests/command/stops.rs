@@ -216,6 +216,25 @@ fn vxbench_that_stays_stopped_is_given_up_and_not_said_to_hang() {
 }
 
 #[test]
+fn a_campaign_tells_in_which_cell_it_was_stopped_or_frozen() {
+    let text = "title = \"long\"\nrounds = 1\n[base]\nworkload = \"rand_read\"\nfile_size = \"1M\"\niosize = \"4k\"\n\
+                ios = \"3000000\"\n[[vary]]\nname = \"files\"\nvalues = [1]\n[[method]]\nname = \"buffered\"\n";
+    for halt in Halt::all() {
+        let folder = tempfile::tempdir().unwrap();
+        let campaign = folder.path().join("long.toml");
+        fs::write(&campaign, text).unwrap();
+        let words = ["campaign", "run", path(&campaign), path(folder.path()), "--json"];
+        let started = Started::of(&words);
+        wait_until(|| !scratch_of(folder.path()).is_empty() && started.worker().is_some());
+        std::thread::sleep(Duration::from_millis(500));
+        halt.hold(&started.all());
+        let warnings = document(&started.end().ended(0)).warnings;
+        let stopped = warnings.iter().find(|one| one.kind == WarningKind::Stopped);
+        assert!(stopped.is_some_and(|one| one.place == "row 1 column 1"), "{warnings:?}");
+    }
+}
+
+#[test]
 fn a_replay_tells_that_it_was_stopped_or_frozen() {
     for halt in Halt::all() {
         let folder = tempfile::tempdir().unwrap();

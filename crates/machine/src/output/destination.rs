@@ -83,11 +83,14 @@ impl Draft {
 }
 
 impl Destination {
-    /// Vets `path` as an output; nothing is written yet but the trial of an empty file.
+    /// Vets `path` as an output, `-` for standard output; nothing is written yet but the trial of an empty file.
     ///
     /// # Errors
     /// [`Error::Target`] with the reason of the refusal.
     pub fn open(path: &Path, options: DestinationOptions) -> Result<Self, Error> {
+        if path.as_os_str() == "-" {
+            return Self::descriptor(path, 1);
+        }
         let (folder_path, name) = match links::follow(path)? {
             End::Descriptor(number) => return Self::descriptor(path, number),
             End::Entry { folder, name } => (folder, name),

@@ -18,39 +18,40 @@ pub fn device_in_use(path: &Path, number: (u32, u32)) -> Option<String> {
     };
     let related = device.related();
     let numbers: Vec<(u32, u32)> = related.iter().map(|device| device.number).collect();
-    if let Some(mount) = mounted(&mounts::table(), &numbers) {
+    let table = mounts::table();
+    if let Some(mount) = mounted(&table, &numbers) {
         let point = mount.point.display();
         return Some(format!("is mounted on {point} (whole or in part): unmount it first"));
     }
+    let is_ours = |file: &Path| {
+        lies_in_memory(&table, file)
+            && mounts::block_number(file).is_some_and(|number| numbers.contains(&number))
+    };
     for swap in swap_files() {
-        if mounts::block_number(&swap).is_some_and(|number| numbers.contains(&number)) {
+        if is_ours(&swap) {
             return Some(format!("is swap space ({}): run swapoff first", swap.display()));
         }
     }
     if let Some(holder) = related.iter().flat_map(BlockDevice::holders).next() {
         return Some(format!("is part of {holder}: name that device, or take it apart first"));
     }
-    let table = mounts::table();
-    let backs = |file: &Path| {
-        lies_in_memory(&table, file)
-            && mounts::block_number(file).is_some_and(|n| numbers.contains(&n))
-    };
-    loop_on(backs).map(|name| attached(path, &name))
+    loop_on(is_ours).map(|name| attached(path, &name))
 }
 
 /// Why the regular file at `path` is in use; absent if nothing is known to use it.
 pub fn file_in_use(path: &Path) -> Option<String> {
+    let table = mounts::table();
     let same = |other: &Path| {
         let (ours, other) = (std::fs::metadata(path).ok()?, std::fs::metadata(other).ok()?);
         Some((ours.dev(), ours.ino()) == (other.dev(), other.ino()))
     };
-    if swap_files().iter().any(|swap| same(swap) == Some(true)) {
+    let is_ours = |other: &Path| {
+        other == path || (on_same_file_system(&table, path, other) && same(other) == Some(true))
+    };
+    if swap_files().iter().any(|swap| is_ours(swap)) {
         return Some("is swap space: run swapoff first".into());
     }
-    let table = mounts::table();
-    let near = |file: &Path| on_same_file_system(&table, path, file);
-    loop_on(|file| file == path || (near(file) && same(file) == Some(true)))
-        .map(|name| attached(path, &name))
+    loop_on(is_ours).map(|name| attached(path, &name))
 }
 
 fn attached(path: &Path, name: &str) -> String {
@@ -63,8 +64,8 @@ fn attached(path: &Path, name: &str) -> String {
 /// The first mount of one of the devices `numbers`.
 fn mounted<'a>(table: &'a [Mount], numbers: &[(u32, u32)]) -> Option<&'a Mount> {
     table.iter().find(|mount| {
-        // The source of a network or FUSE mount may be a path on it, and asking for it would wait for its server.
-        let asks = !mounts::is_network_or_fuse(&mount.kind) || mount.source.starts_with("/dev/");
+        // A source may be a path on a file system that does not answer.
+        let asks = lies_in_memory(table, Path::new(&mount.source));
         let sources = if asks { mounts::source_devices(&mount.source) } else { Vec::new() };
         numbers.iter().any(|number| *number == mount.device || sources.contains(number))
     })
@@ -94,6 +95,9 @@ fn lies_in_memory(table: &[Mount], path: &Path) -> bool {
 }
 
 /// The loop device whose backing file satisfies `is_ours`.
+///
+/// Its name is asked of `/sys`, which only shows it. `LOOP_GET_STATUS64` asks the backing file for its inode, and so waits for a file
+/// system that does not answer, whoever it belongs to.
 fn loop_on(is_ours: impl Fn(&Path) -> bool) -> Option<String> {
     let entries = std::fs::read_dir("/sys/block").ok()?;
     entries.flatten().find_map(|entry| {

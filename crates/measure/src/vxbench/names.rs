@@ -59,8 +59,9 @@ pub(super) fn lay_out(folder: &Path, job: &NameJob, watch: &Watch) -> Result<(),
         }
         chosen.into_iter().try_for_each(make)?;
     }
-    rustix::fs::sync();
-    Ok(())
+    // This file system alone: others may be slow, or not answer.
+    let all = fs::File::open(folder).map_err(|e| Error::io("open", folder, e))?;
+    rustix::fs::syncfs(&all).map_err(|e| Error::io("write back", folder, e))
 }
 
 /// What one thread did.

@@ -5,11 +5,13 @@
 use super::disks::{self, RecordedDisk};
 use ioscape_machine::device::BlockDevice;
 use ioscape_machine::extents::places;
+use ioscape_machine::mounts;
 use ioscape_schema::{BlockMap, IoType, TypedRange};
+use std::collections::{HashSet, VecDeque};
 use std::fs::File;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Ranges asked for at once.
 const AT_ONCE: usize = 1024;
@@ -168,7 +170,10 @@ pub(super) fn of_file(file: &File) -> Vec<(u32, u64, u64)> {
 
 /// Adds the blocks of the directories of one file system, breadth first from `top`.
 fn directories(top: &Path, number: u64, (device, start): (u16, u64), ranges: &mut Vec<TypedRange>) {
-    let mut waiting = std::collections::VecDeque::from([top.to_path_buf()]);
+    let mut waiting = VecDeque::from([top.to_path_buf()]);
+    // Not even opened, since what is mounted there may not answer.
+    let elsewhere: HashSet<PathBuf> =
+        mounts::table().into_iter().map(|mount| mount.point).collect();
     let mut seen = 0;
     while let Some(folder) = waiting.pop_front() {
         seen += 1;
@@ -186,7 +191,9 @@ fn directories(top: &Path, number: u64, (device, start): (u16, u64), ranges: &mu
             ranges.push(TypedRange { device, from, to, io_type: IoType::Directory });
         }
         for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
-            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            if entry.file_type().is_ok_and(|kind| kind.is_dir())
+                && !elsewhere.contains(&entry.path())
+            {
                 waiting.push_back(entry.path());
             }
         }

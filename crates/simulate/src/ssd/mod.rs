@@ -171,8 +171,7 @@ impl Parameters {
     /// # Errors
     /// A key that is unknown, missing or of the wrong kind, with its line.
     pub fn parse(text: &str, name: &str) -> Result<Self, Error> {
-        toml::from_str(text)
-            .map_err(|e| Error::parameter(name, e.to_string().trim().replace('\n', "; ")))
+        Error::or_parsed(name, text)
     }
 
     /// These parameters as a file.

@@ -99,8 +99,7 @@ impl SystemParameters {
     /// # Errors
     /// A key that is unknown, missing, or whose value cannot be.
     pub fn parse(text: &str, name: &str) -> Result<Self, Error> {
-        let parsed: Self = toml::from_str(text)
-            .map_err(|e| Error::parameter(name, e.to_string().trim().replace('\n', "; ")))?;
+        let parsed: Self = Error::or_parsed(name, text)?;
         parsed.check().map_err(|why| Error::parameter(name, why))?;
         Ok(parsed)
     }

@@ -16,6 +16,9 @@ use parameters::Parameters;
 use runs::Run;
 use std::collections::{BTreeMap, BTreeSet};
 
+/// Most jobs of a parameter file: lists multiply.
+const JOBS_MOST: usize = 10_000;
+
 /// The jobs of a parameter file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct VdbenchJobs {
@@ -78,7 +81,8 @@ pub fn parse_vdbench(text: &str) -> Result<VdbenchJobs, VdbenchError> {
                 let run = Run::of(&definition, defaults.as_ref())?;
                 let wd = workloads.one(run.line, "wd", run.workload()?)?;
                 let sd = storage.one(run.line, "sd", wd.storage.as_deref().unwrap_or("*"))?;
-                found.jobs.extend(run.jobs(&wd.over(sd))?);
+                let room = JOBS_MOST - found.jobs.len();
+                found.jobs.extend(run.jobs(&wd.over(sd), room)?);
                 for one in [sd, wd, &run.own] {
                     found.left_out.extend(one.left_out.iter().cloned());
                 }

@@ -74,8 +74,17 @@ impl Run {
         self.workload.as_deref().ok_or_else(missing)
     }
 
-    /// A job for every combination of the lists, on top of what the other definitions say.
-    pub fn jobs(&self, beneath: &Parameters) -> Result<Vec<Job>, VdbenchError> {
+    /// A job for every combination of the lists, on top of what the other definitions say; refused if they are more than `most`.
+    pub fn jobs(&self, beneath: &Parameters, most: usize) -> Result<Vec<Job>, VdbenchError> {
+        let lengths = self.varied.iter().map(|(_, values)| values.len());
+        let count = lengths.fold(1, usize::saturating_mul);
+        if count > most {
+            let what = format!(
+                "rd={}: its lists make {count} jobs, which are too many: shorten them",
+                self.name
+            );
+            return Err(VdbenchError::new(self.line, what));
+        }
         let mut all = vec![(self.name.clone(), self.own.over(beneath))];
         for (parameter, values) in &self.varied {
             let mut next = Vec::new();

@@ -72,6 +72,14 @@ fn lists_become_a_job_for_each_combination_the_first_outermost() {
 }
 
 #[test]
+fn lists_that_make_too_many_jobs_are_refused() {
+    let many = "1,".repeat(99) + "1";
+    let runs = format!("forthreads=({many}),forrdpct=({many}),forseekpct=({many})");
+    let told = refused(&format!("sd=a,size=16m\nwd=w,sd=a\nrd=r,wd=w,iorate=max,{runs}\n"));
+    assert!(told.contains("line 3") && told.contains("1000000 jobs"), "{told}");
+}
+
+#[test]
 fn what_does_not_map_is_refused_by_name_and_line() {
     let run = "rd=r,wd=w,iorate=max\n";
     for (text, words) in [

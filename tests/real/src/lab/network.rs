@@ -5,6 +5,7 @@ use super::memory::Group;
 use super::undo::{self, Undo};
 use crate::wire;
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 const CLIENT: &str = "ioscape-client";
@@ -82,6 +83,39 @@ impl Up<'_> {
         self.start("sshfs", &words)?;
         self.wait_for("sshfs", || undo::is_mounted(&target))?;
         Ok(target)
+    }
+
+    /// sshfs, without ssh or a network, of the new directory `export` on `mnt/NAME`.
+    ///
+    /// # Errors
+    /// One sentence from the programs.
+    pub fn sshfs_alone(&mut self, name: &str, export: &str) -> Result<PathBuf, String> {
+        let export = self.directory(export)?;
+        let target = self.mount_point(&format!("mnt/{name}"))?;
+        let server = self.lab.path(&format!("w/{name}.sh"));
+        let fails = |e: std::io::Error| format!("{}: {e}", server.display());
+        fs::write(&server, format!("#!/bin/sh\nexec {SFTP_SERVER}\n")).map_err(fails)?;
+        fs::set_permissions(&server, fs::Permissions::from_mode(0o700)).map_err(fails)?;
+        let serve = format!(
+            "echo $$ > w/{name}.pid; exec sshfs -f -o ssh_command='{}',cache=no here:'{}' '{}'",
+            server.display(),
+            export.display(),
+            target.display()
+        );
+        self.start(name, &["bash", "-c", &serve])?;
+        self.wait_for(name, || undo::is_mounted(&target))?;
+        Ok(target)
+    }
+
+    /// Has such an sshfs answer nothing any more, until it is taken down.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn stop_sshfs(&mut self, name: &str) -> Result<(), String> {
+        let pid = self.shell(&format!("cat w/{name}.pid"))?;
+        // The first thing undone: what is mounted on it can be taken down then.
+        self.note(Undo::Run(["kill", "-CONT", &pid].map(str::to_owned).to_vec()))?;
+        self.shell(&format!("kill -STOP {pid}")).map(drop)
     }
 
     /// A GlusterFS volume of the server on `mnt/gl`, with options of the client.

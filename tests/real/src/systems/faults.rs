@@ -39,6 +39,7 @@ fn fails(lab: &Lab, fault: &str, word: &str) -> Result<Vec<Check>, String> {
         equal(&format!("{word}: the sentence says what"), "yes", says(word)),
         equal(&format!("{word}: and where the results are"), "yes", says("fault.ioscape.json")),
         equal(&format!("{word}: results are saved"), "yes", if probes > 0 { "yes" } else { "no" }),
+        equal(&format!("{word}: as interrupted"), "true", &saved.interrupted.to_string()),
     ])
 }
 

@@ -6,6 +6,7 @@ mod disk;
 mod faults;
 mod fio;
 mod model;
+mod neighbour;
 mod network;
 mod os;
 mod policy;
@@ -108,6 +109,13 @@ pub const ALL: &[System] = &[
         packages: &["e2fsprogs"],
         must_hold: true,
         run: faults::that_hangs,
+    },
+    System {
+        name: "unrelated-hang",
+        truth: "a file system beside the one that is measured stops answering",
+        packages: &["e2fsprogs", "openssh-sftp-server", "sshfs"],
+        must_hold: true,
+        run: neighbour::does_not_answer,
     },
     System {
         name: "lost-writes",

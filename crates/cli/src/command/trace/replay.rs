@@ -43,7 +43,7 @@ pub fn main(args: &ReplayArgs) -> Result<(), Failure> {
     let allowed = |writes| TargetOptions { destroy_data: args.destroy_data, write_needed: writes };
     tell_leftovers(Target::open(&args.target, &allowed(false))?.leftovers(), output::tell);
     let mut files = Files::open(slice::from_ref(&args.trace))?;
-    files.keep()?;
+    files.keep(args.rows.format)?;
     let (survey, info) = survey(&mut files, args)?;
     let target = Target::open(&args.target, &allowed(survey.writes))?;
     let mut session = Session::new(target, SessionOptions::default())?;
