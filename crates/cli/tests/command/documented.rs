@@ -50,7 +50,7 @@ const BOUNDS: [(&str, &[(&str, &str)]); 5] = [
     ("campaign run", &[("--rounds", "1"), ("--max-file-size", "64k"), ("--budget", "5s")]),
 ];
 
-const JOBS: &str = "[[job]]\nname = \"mail\"\nunique_bytes = \"1M\"\nseconds = 0.2\n";
+const JOBS: &str = "[[job]]\nname = \"mail\"\nunique_bytes = \"1M\"\nseconds = 0.05\n";
 
 /// The words of a line, quoted ones together, up to a remark, a pipe or a redirection.
 fn words(line: &str) -> Vec<String> {
