@@ -6,6 +6,7 @@ use super::value::{bytes, nanos};
 use clap::Args;
 use ioscape_schema::trace_summary::Breakdown;
 use ioscape_trace::analyze::BlockAlign;
+use ioscape_trace::compare::Condition;
 use std::path::PathBuf;
 
 /// Which traces, and which of their rows.
@@ -92,6 +93,10 @@ pub struct CompareTracesArgs {
     /// Size of a block, a power of two
     #[arg(long, value_name = "SIZE", default_value = "8k", value_parser = block)]
     pub block: u64,
+    /// Fail with exit code 3 where B meets this beyond chance: throughput, rate, time, size or queue, < or >, and a ratio to A, such as
+    /// 'time > 1.1'; or changed
+    #[arg(long, value_name = "CONDITION")]
+    pub fail_if: Option<Condition>,
     /// Where the result goes.
     #[command(flatten)]
     pub out: ResultArgs,

@@ -1,6 +1,6 @@
 //! Two traces side by side: what changed in the workload from the first to the second.
 
-use crate::TraceSummary;
+use crate::{ConditionResult, TraceSummary};
 use serde::{Deserialize, Serialize};
 
 /// The result of `trace compare`.
@@ -21,6 +21,9 @@ pub struct TraceComparison {
     /// Where it cannot be told: how many times as long both traces would have to be to tell a change of the margin.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub times_as_long: Option<f64>,
+    /// Whether a condition that was given is met by figures, by their number from 0; absent without one, or where nothing can be told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub condition: Option<ConditionResult>,
 }
 
 /// Windows of equal length.

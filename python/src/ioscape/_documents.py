@@ -1804,6 +1804,9 @@ class TraceComparison:
     verdict: Literal['changed', 'alike', 'cannot_be_told']
     # The windows of time of each, whose scatter the intervals follow from.
     windows: list[WindowCount]
+    # Whether a condition that was given is met by figures, by their number from 0; absent without one, or where
+    # nothing can be told.
+    condition: Optional[ConditionResult] = None
     # Where it cannot be told: how many times as long both traces would have to be to tell a change of the
     # margin.
     times_as_long: Optional[float] = None

@@ -43,6 +43,18 @@ fn what_changed_is_named_and_the_same_load_is_alike() {
         let one = figures.iter().find(|one| one["name"] == name).expect(name);
         assert_eq!(one["verdict"], verdict, "{one}");
     }
+    for (other, condition, code) in [
+        ("after.csv", "time > 1.5", 3),
+        ("after.csv", "time > 2.5", 0),
+        ("after.csv", "changed", 3),
+        ("after.csv", "rate < 0.8", 0),
+        ("again.csv", "changed", 0),
+        ("again.csv", "speed < 1", 2),
+    ] {
+        let told = ioscape(folder, &["before.csv", other, "--fail-if", condition]).code(code);
+        let told = String::from_utf8_lossy(&told.get_output().stderr).into_owned();
+        assert_eq!(told.contains("beyond chance"), code == 3, "{told}");
+    }
     let page = std::fs::read_to_string(folder.join("both.html")).expect("a page");
     assert!(page.contains("The workload changed") && page.contains("second"));
     let mut report = Command::cargo_bin("ioscape").expect("the command is built");

@@ -104,6 +104,17 @@ fn verdict(found: &TraceComparison) -> String {
     }
 }
 
+/// Whether the condition that was given is met.
+fn condition(found: &TraceComparison) -> Option<String> {
+    let condition = found.condition.as_ref()?;
+    let figure = |at: &u32| found.figures.get(*at as usize).map(figure_in_words);
+    let met: Vec<String> = condition.met_by.iter().filter_map(figure).collect();
+    Some(match met.is_empty() {
+        true => format!("No figure meets `{}` beyond chance.", condition.fail_if),
+        false => format!("`{}` is met beyond chance: {}.", condition.fail_if, met.join("; ")),
+    })
+}
+
 fn between([low, high]: [f64; 2], show: impl Fn(f64) -> String) -> String {
     format!("{} to {}", show(low), show(high))
 }
@@ -151,6 +162,7 @@ pub fn comparison_text(found: &TraceComparison, style: &Style) -> String {
         out += &style.paragraph("", "  ", &text);
     }
     out += &style.paragraph("", "  ", &verdict(found));
+    out.extend(condition(found).map(|text| style.paragraph("", "  ", &text)));
     for (title, rows) in [("Figures", figures(found)), ("Distributions", distributions(found))] {
         out += &section(title, rows, style);
     }
@@ -164,8 +176,9 @@ pub fn comparison_sections(found: &TraceComparison) -> Vec<Section> {
         .windows
         .map(|one| format!("{} windows of {}", one.count, Unit::Nanos.show(one.width_ns as f64)));
     let told = format!(
-        r#"<h2>Verdict</h2><p class="lead">{}</p><p>First: {first}, {}. Second: {second}, {}. Intervals follow from the scatter of the windows.</p>{}{}"#,
+        r#"<h2>Verdict</h2><p class="lead">{} {}</p><p>First: {first}, {}. Second: {second}, {}. Intervals follow from the scatter of the windows.</p>{}{}"#,
         esc(&verdict(found)),
+        esc(&condition(found).unwrap_or_default()),
         windows[0],
         windows[1],
         rows(figures(found)),

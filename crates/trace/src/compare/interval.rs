@@ -2,6 +2,11 @@
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
+/// Figures within a tenth of each other, and distributions of which no more than a tenth lies elsewhere, are alike.
+pub(super) const MARGIN: f64 = 0.1;
+/// How often chance may be taken for a change, over all that is compared.
+pub(super) const ALPHA: f64 = 0.05;
+
 /// Windows that count as one, so that what lasts for longer than a window does not look like chance.
 const TOGETHER: [usize; 3] = [1, 2, 4];
 

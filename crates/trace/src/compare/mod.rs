@@ -5,42 +5,38 @@
 //! last for less than a thirtieth of the trace ("batch means": Law & Kelton, "Simulation modeling and analysis", section 9.5).
 //! Verdicts rule out chance over everything that is compared (Bonferroni).
 
+mod condition;
 mod course;
+mod figures;
 mod interval;
 #[cfg(test)]
 mod tests;
 
+pub use condition::{Condition, ConditionError};
 pub use course::Course;
 
 use course::Window;
-use interval::{Parts, Shares, half_width, sum};
+use figures::FigureParts;
+use interval::{ALPHA, MARGIN, Parts, Shares};
 use ioscape_schema::TraceSummary;
 use ioscape_schema::trace_comparison::{
-    Change, DistributionChange, FigureChange, TraceComparison, TraceDistribution, TraceFigure,
-    WindowCount,
+    Change, DistributionChange, TraceComparison, TraceDistribution, TraceFigure, WindowCount,
 };
 
-/// Figures within a tenth of each other, and distributions of which no more than a tenth lies elsewhere, are alike.
-pub const MARGIN: f64 = 0.1;
-/// How often chance may be taken for a change, over all that is compared.
-const ALPHA: f64 = 0.05;
 /// Fewer windows with requests tell nothing.
 const LEAST_WINDOWS: usize = 16;
-/// Largest logarithm of a ratio, a finite number far beyond any real one.
-const MOST_LOG: f64 = 100.0;
 
-/// Compares the second trace with the first; `summaries` are of the same requests.
-pub fn compare(courses: [&Course; 2], summaries: [TraceSummary; 2]) -> TraceComparison {
+/// Compares the second trace with the first; `summaries` are of the same requests, and it may be asked whether the comparison fails.
+pub fn compare(
+    courses: [&Course; 2],
+    summaries: [TraceSummary; 2],
+    fail_if: Option<&Condition>,
+) -> TraceComparison {
     let all = courses.map(Course::windows);
     let timed = courses.iter().all(|course| course.is_timed());
     let windows: [&[Window]; 2] = [&all[0].1, &all[1].1];
     let figures = TraceFigure::ALL.into_iter().filter(|figure| timed || !figure.needs_times());
-    let parts = figures.filter_map(|figure| {
-        let parts = windows.map(|all| figure_parts(figure, all));
-        let told = |of: &Parts| [0, 1].iter().all(|&at| sum(of, at) > 0.0);
-        parts.iter().all(told).then_some((figure, parts))
-    });
-    let parts: Vec<_> = parts.collect();
+    let parts: Vec<_> = figures.filter_map(|name| FigureParts::of(name, windows)).collect();
     let shares = TraceDistribution::ALL.into_iter().filter(|one| timed || !one.needs_times());
     let shares = shares.filter_map(|one| Some((one, shares_of(one, windows)?)));
     let shares: Vec<_> = shares.collect();
@@ -48,7 +44,7 @@ pub fn compare(courses: [&Course; 2], summaries: [TraceSummary; 2]) -> TraceComp
     let told =
         windows.iter().all(|all| all.iter().filter(|one| one.ios() > 0).count() >= LEAST_WINDOWS);
     let alpha = ALPHA / tests.max(1) as f64;
-    let figures = parts.iter().map(|(figure, parts)| figure_change(*figure, parts, alpha, told));
+    let figures = parts.iter().map(|one| one.change(alpha, told));
     let (figures, of_figures): (Vec<_>, Vec<_>) = figures.unzip();
     let changes = shares.iter().map(|(name, one)| distribution_change(*name, one, alpha, told));
     let (distributions, of_shares): (Vec<_>, Vec<_>) = changes.unzip();
@@ -56,7 +52,7 @@ pub fn compare(courses: [&Course; 2], summaries: [TraceSummary; 2]) -> TraceComp
         || figures.iter().map(|one| one.verdict).chain(distributions.iter().map(|one| one.verdict));
     let verdict = overall(verdicts());
     let half = of_figures.into_iter().chain(of_shares).fold(0.0, f64::max);
-    TraceComparison {
+    let mut found = TraceComparison {
         times_as_long: (told && verdict == Change::CannotBeTold)
             .then(|| (half / MARGIN).powi(2).max(1.0)),
         windows: all.map(|(width_ns, all)| WindowCount { count: all.len() as u64, width_ns }),
@@ -65,7 +61,10 @@ pub fn compare(courses: [&Course; 2], summaries: [TraceSummary; 2]) -> TraceComp
         figures,
         distributions,
         margin: MARGIN,
-    }
+        condition: None,
+    };
+    found.condition = fail_if.filter(|_| told).map(|condition| condition.met(&found, &parts));
+    found
 }
 
 fn overall(verdicts: impl Iterator<Item = Change> + Clone) -> Change {
@@ -77,56 +76,6 @@ fn overall(verdicts: impl Iterator<Item = Change> + Clone) -> Change {
     } else {
         Change::CannotBeTold
     }
-}
-
-/// A figure as a ratio of two sums, window by window.
-fn figure_parts(figure: TraceFigure, windows: &[Window]) -> Parts {
-    let mean = |of: TraceDistribution| {
-        windows.iter().map(move |one| {
-            let seen = one.seen(of);
-            [seen.sum() as f64, seen.count() as f64]
-        })
-    };
-    let per_second = |count: fn(&Window) -> u64| {
-        windows.iter().map(move |one| [count(one) as f64, one.width_s]).collect()
-    };
-    match figure {
-        TraceFigure::RequestsPerS => per_second(Window::ios),
-        TraceFigure::ReadBytesPerS => per_second(|one| one.bytes(TraceDistribution::ReadBytes)),
-        TraceFigure::WriteBytesPerS => per_second(|one| one.bytes(TraceDistribution::WriteBytes)),
-        TraceFigure::ReadBytesMean => mean(TraceDistribution::ReadBytes).collect(),
-        TraceFigure::WriteBytesMean => mean(TraceDistribution::WriteBytes).collect(),
-        TraceFigure::ReadElapsedNsMean => mean(TraceDistribution::ReadElapsedNs).collect(),
-        TraceFigure::WriteElapsedNsMean => mean(TraceDistribution::WriteElapsedNs).collect(),
-        TraceFigure::QueueLengthMean => mean(TraceDistribution::QueueLength).collect(),
-    }
-}
-
-/// How a figure changed, and how far its logarithm may be off.
-fn figure_change(
-    name: TraceFigure,
-    parts: &[Parts; 2],
-    alpha: f64,
-    told: bool,
-) -> (FigureChange, f64) {
-    let values =
-        [0, 1].map(|side| sum(&parts[side], 0) / sum(&parts[side], 1).max(f64::MIN_POSITIVE));
-    let log = (values[1] / values[0]).ln();
-    let half = |alpha: f64| {
-        let relative = [0, 1].map(|side| half_width(&parts[side], alpha) / values[side]);
-        relative[0].hypot(relative[1])
-    };
-    let (single, all) = (half(ALPHA), half(alpha));
-    let end = |log: f64| log.clamp(-MOST_LOG, MOST_LOG).exp();
-    let alike = [(1.0 - MARGIN).ln(), (1.0 + MARGIN).ln()];
-    let verdict = match () {
-        () if !told => Change::CannotBeTold,
-        () if log - all >= alike[0] && log + all <= alike[1] => Change::Alike,
-        () if log.abs() > all => Change::Changed,
-        () => Change::CannotBeTold,
-    };
-    let ci95 = [end(log - single), end(log + single)];
-    (FigureChange { name, values, ratio: end(log), ci95, verdict }, all)
 }
 
 /// The shares of both traces that lie below some thresholds; nothing where one of them has none.

@@ -81,7 +81,7 @@ fn told(first: &[Io], second: &[Io]) -> TraceComparison {
         course.update(rows);
         course
     });
-    compare(courses.each_ref(), [TraceSummary::default(), TraceSummary::default()])
+    compare(courses.each_ref(), [TraceSummary::default(), TraceSummary::default()], None)
 }
 
 fn halves(rows: &[Io]) -> (&[Io], &[Io]) {

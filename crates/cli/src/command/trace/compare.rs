@@ -14,7 +14,7 @@ use std::slice;
 /// Runs the command.
 ///
 /// # Errors
-/// A trace that cannot be read, a choice that holds nothing, and output that cannot be written.
+/// A trace that cannot be read, a choice that holds nothing, output that cannot be written, and a condition that is met.
 pub fn main(args: &CompareTracesArgs) -> Result<(), Failure> {
     let both = [&args.first, &args.second];
     let mut outputs = outputs::names_of(&args.out).reads("the trace", both).open()?;
@@ -25,8 +25,13 @@ pub fn main(args: &CompareTracesArgs) -> Result<(), Failure> {
         let doubts = summary.warnings.iter();
         doubts.for_each(|doubt| document.warn(doubt.clone().at(summary.name.as_str())));
     }
-    document.outcome = Some(compare([&first, &second], [of_first, of_second]).into());
-    outputs::finish(&mut outputs, &document, args.out.json)
+    let fail_if = args.fail_if.as_ref();
+    let found = compare([&first, &second], [of_first, of_second], fail_if);
+    fail_if.map_or(Ok(()), |condition| condition.check(&found)).map_err(Failure::Misuse)?;
+    let failure = fail_if.and_then(|condition| condition.failure(&found));
+    document.outcome = Some(found.into());
+    outputs::finish(&mut outputs, &document, args.out.json)?;
+    failure.map_or(Ok(()), |text| Err(Failure::Condition(text)))
 }
 
 fn read(path: &PathBuf, args: &CompareTracesArgs) -> Result<(Course, TraceSummary), Failure> {

@@ -1,0 +1,131 @@
+//! The condition under which a comparison of traces fails: `time > 1.1`, or `changed`.
+
+use super::figures::{FigureParts, Ratio};
+use super::interval::ALPHA;
+use ioscape_schema::ConditionResult;
+use ioscape_schema::trace_comparison::{Change, TraceComparison, TraceFigure};
+use std::str::FromStr;
+
+/// What each word speaks of: its figures are judged together.
+const METRICS: [(&str, &[TraceFigure]); 5] = [
+    ("throughput", &[TraceFigure::ReadBytesPerS, TraceFigure::WriteBytesPerS]),
+    ("rate", &[TraceFigure::RequestsPerS]),
+    ("time", &[TraceFigure::ReadElapsedNsMean, TraceFigure::WriteElapsedNsMean]),
+    ("size", &[TraceFigure::ReadBytesMean, TraceFigure::WriteBytesMean]),
+    ("queue", &[TraceFigure::QueueLengthMean]),
+];
+
+/// Fails where the workload changed at all, or where the ratio of a figure is beyond a limit.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Condition {
+    /// As it was given.
+    text: String,
+    /// Absent: any change.
+    limit: Option<Limit>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+struct Limit {
+    figures: &'static [TraceFigure],
+    below: bool,
+    ratio: f64,
+}
+
+/// A text that is no condition.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{0:?} is no condition: give throughput, rate, time, size or queue, < or >, and a ratio above 0, such as 'time > 1.1'; or changed"
+)]
+pub struct ConditionError(String);
+
+impl FromStr for Condition {
+    type Err = ConditionError;
+
+    fn from_str(text: &str) -> Result<Self, ConditionError> {
+        let wrong = || ConditionError(text.to_owned());
+        let text = text.trim();
+        if text == "changed" {
+            return Ok(Self { text: text.to_owned(), limit: None });
+        }
+        let at = text.find(['<', '>']).ok_or_else(wrong)?;
+        let below = text[at..].starts_with('<');
+        let metric = text[..at].trim();
+        let (_, figures) = METRICS.iter().find(|(name, _)| *name == metric).ok_or_else(wrong)?;
+        let ratio: f64 = text[at + 1..].trim().parse().map_err(|_| wrong())?;
+        if !(1e-6..=1e6).contains(&ratio) {
+            return Err(wrong());
+        }
+        Ok(Self { text: text.to_owned(), limit: Some(Limit { figures, below, ratio }) })
+    }
+}
+
+impl Condition {
+    /// Which figures are beyond the limit, and not by chance; any change is met by all that changed.
+    pub(super) fn met(&self, found: &TraceComparison, parts: &[FigureParts]) -> ConditionResult {
+        let figures = (0u32..).zip(&found.figures);
+        let met_by = match &self.limit {
+            None => figures
+                .filter(|(_, one)| one.verdict == Change::Changed)
+                .map(|(at, _)| at)
+                .collect(),
+            Some(limit) => {
+                let about = |part: &&FigureParts| limit.figures.contains(&part.name);
+                let alpha = ALPHA / parts.iter().filter(about).count().max(1) as f64;
+                let told = figures.zip(parts).filter(|(_, part)| about(part));
+                told.filter(|(_, part)| limit.is_met(&part.ratio(), alpha))
+                    .map(|((at, _), _)| at)
+                    .collect()
+            }
+        };
+        ConditionResult { fail_if: self.text.clone(), met_by }
+    }
+
+    /// Whether the comparison tells what the condition speaks of.
+    ///
+    /// # Errors
+    /// It does not: why.
+    pub fn check(&self, found: &TraceComparison) -> Result<(), String> {
+        let Some(limit) = &self.limit else { return Ok(()) };
+        match found.figures.iter().any(|one| limit.figures.contains(&one.name)) {
+            true => Ok(()),
+            false => Err(format!(
+                "`{}` speaks of what the traces do not tell: times need completions, sizes reads or writes in both",
+                self.text
+            )),
+        }
+    }
+
+    /// In words, that the comparison fails; nothing where it does not.
+    pub fn failure(&self, found: &TraceComparison) -> Option<String> {
+        let met = found.condition.as_ref().is_some_and(|condition| !condition.met_by.is_empty());
+        let fails = if self.limit.is_some() { met } else { found.verdict == Change::Changed };
+        let [first, second] = found.traces.each_ref().map(|trace| trace.name.as_str());
+        fails.then(|| format!("{second} against {first} meets `{}` beyond chance", self.text))
+    }
+}
+
+impl Limit {
+    /// Whether the whole interval lies beyond.
+    fn is_met(&self, found: &Ratio, alpha: f64) -> bool {
+        let (limit, half) = (self.ratio.ln(), found.half_width(alpha));
+        if self.below { found.log + half < limit } else { found.log - half > limit }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn conditions_are_read_and_others_refused() {
+        let read = |text: &str| text.parse::<Condition>();
+        let limit = read(" time>1.1 ").unwrap().limit.unwrap();
+        assert_eq!((limit.below, limit.ratio, limit.figures.len()), (false, 1.1, 2));
+        assert!(read("rate < 0.9").unwrap().limit.unwrap().below);
+        assert_eq!(read("changed").unwrap().limit, None);
+        for bad in ["", "time", "> 1", "speed > 1", "time > x", "time > 0", "rate <> 1", "Changed"]
+        {
+            assert!(read(bad).is_err(), "{bad}");
+        }
+    }
+}
