@@ -4,6 +4,7 @@ use super::analyze::{AnalyzeArgs, CharacterizeArgs, CompareTracesArgs, MergeArgs
 use super::replay::ReplayArgs;
 use super::result::FileArgs;
 use super::rows::{ChoiceArgs, RowsArgs};
+use super::top::TopArgs;
 use super::value::{bytes, nanos, seconds};
 use clap::{Args, Subcommand};
 use ioscape_trace::{Format, OutFormat};
@@ -32,6 +33,8 @@ impl TraceArgs {
 pub enum TraceCommand {
     /// Record this machine's block I/O: times of arrival, issue and completion, flags, process and block type (needs root)
     Record(RecordArgs),
+    /// Watch this machine's block I/O, second by second: by disk, process and type, with the latencies over time (needs root)
+    Top(TopArgs),
     /// Read traces of any known format and write them as one Parquet file
     Import(ImportArgs),
     /// Write a trace in a format that another program reads

@@ -25,6 +25,7 @@ pub mod namespace;
 pub mod output;
 pub mod parallel;
 pub mod pipeline;
+pub mod serve;
 pub mod shared;
 pub mod stuck;
 pub mod target;

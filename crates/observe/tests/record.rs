@@ -13,7 +13,7 @@ fn events_of_a_write_are_gathered() {
         eprintln!("SKIPPED: {} is on no block device", folder.path().display());
         return;
     };
-    let spool = folder.path().to_path_buf();
+    let spool = Some(folder.path().to_path_buf());
     let options = RecordOptions { disks: vec![disk.clone()], buffer_bytes: 1 << 20, spool };
     let mut recorder = match Recorder::start(&options) {
         Ok(recorder) => recorder,
@@ -23,7 +23,7 @@ fn events_of_a_write_are_gathered() {
         }
         Err(error) => panic!("{error}"),
     };
-    let source = recorder.source().unwrap();
+    let source = recorder.source();
     assert!(source.header_page.contains("commit") && source.formats.len() >= 3);
     assert_eq!((source.devices, source.info.devices.len()), (vec![disk.number], 1));
     let mut file = std::fs::File::create(folder.path().join("written")).unwrap();
@@ -39,7 +39,7 @@ fn events_of_a_write_are_gathered() {
         let own = part.own().unwrap();
         let mut bytes = 0;
         for mut cpu in part.cpus {
-            cpu.rewind().unwrap();
+            cpu.seek(std::io::SeekFrom::Start(part.head_bytes)).unwrap();
             let mut pages = Vec::new();
             bytes += cpu.read_to_end(&mut pages).unwrap();
         }

@@ -27,6 +27,7 @@ mod replay;
 mod simulation;
 mod terminal;
 mod text;
+mod top;
 mod trace;
 mod verify;
 mod witnesses;
@@ -42,3 +43,4 @@ pub use document::{
 pub use openmetrics::openmetrics;
 pub use quantity::Quantity;
 pub use terminal::Style;
+pub use top::{TOP_PAGE, draw_top, top_openmetrics, top_text};

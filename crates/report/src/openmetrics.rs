@@ -6,19 +6,20 @@ use ioscape_schema::{Document, Measurement, Outcome, ResponseTime, Stop};
 use std::fmt::Write as _;
 
 /// A family of metrics: what it is called, counted in (the end of its name) and about.
-struct Family {
+pub struct Family {
     name: &'static str,
     kind: &'static str,
     unit: &'static str,
     help: &'static str,
 }
 
-const fn gauge(name: &'static str, unit: &'static str, help: &'static str) -> Family {
+/// A family whose values go up and down.
+pub const fn gauge(name: &'static str, unit: &'static str, help: &'static str) -> Family {
     Family { name, kind: "gauge", unit, help }
 }
 
 /// A sample: what follows the family's name, its labels, and its value.
-type Sample = (&'static str, Vec<(&'static str, String)>, f64);
+pub type Sample = (&'static str, Vec<(&'static str, String)>, f64);
 
 /// The samples of one run, or none.
 type Of = fn(&Measurement) -> Vec<Sample>;
@@ -102,7 +103,7 @@ fn info(document: &Document) -> String {
 
 impl Family {
     /// Its lines; nothing without samples.
-    fn text(&self, samples: impl Iterator<Item = Sample>) -> String {
+    pub fn text(&self, samples: impl Iterator<Item = Sample>) -> String {
         let mut lines = String::new();
         for (end, labels, value) in samples {
             let labels: Vec<String> = labels
@@ -128,7 +129,8 @@ fn escaped(value: &str) -> String {
     inert(value).replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }
 
-fn label(name: &'static str, value: &str) -> Vec<(&'static str, String)> {
+/// One label.
+pub fn label(name: &'static str, value: &str) -> Vec<(&'static str, String)> {
     vec![(name, value.to_owned())]
 }
 

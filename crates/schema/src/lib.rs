@@ -24,6 +24,7 @@ pub mod outcome;
 pub mod prediction;
 pub mod purpose;
 mod range;
+mod recording;
 pub mod replay;
 pub mod simulation;
 pub mod tally;
@@ -33,6 +34,7 @@ pub mod trace_characterization;
 pub mod trace_comparison;
 pub mod trace_file;
 pub mod trace_summary;
+mod trace_top;
 pub mod units;
 pub mod verify;
 mod views;
@@ -78,6 +80,7 @@ pub use prediction::{
     Prediction, RefusedStep, TimePart, Validation, ValidationLog, ValidationPoint,
 };
 pub use purpose::{CurveKey, Purpose};
+pub use recording::RecordingSource;
 pub use replay::{ReplayFit, ReplayTiming, ReplayedKind, TraceReplay};
 pub use simulation::{
     HostCacheAbsorption, HostCachePoint, SimulatedCell, SimulatedOperations, SimulatedParts,
@@ -88,6 +91,7 @@ pub use trace_characterization::{TraceCharacterization, TraceTraits};
 pub use trace_comparison::TraceComparison;
 pub use trace_file::TraceFile;
 pub use trace_summary::TraceSummary;
+pub use trace_top::{TopLatency, TopRow, TopSecond};
 pub use verify::{VerifyFinding, VerifyKind, VerifyReport};
 pub use vxbench::{
     VxFigures, VxFile, VxJob, VxRun, VxShow, VxUsers, VxWorkload, Vxbench, WriterScaling,

@@ -13,6 +13,9 @@ pub const TRACE_MARK: &str = "# ioscape trace ";
 /// First words of the state of an analysis, which tells the version next.
 pub const STATE_MARK: &str = "ioscape-state ";
 
+/// First words of a file of recorded events that are not yet a trace; how to read them follows as JSON.
+pub const RECORDING_MARK: &str = "ioscape-recording ";
+
 /// First words of a job file that was made from a trace; the name of the trace follows.
 pub const JOBS_MARK: &str = "# The workloads of five parameters nearest to ";
 

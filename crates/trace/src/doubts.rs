@@ -58,7 +58,7 @@ pub fn doubts(info: &TraceInfo) -> Vec<Warning> {
             doubts.push(Warning::new(WarningKind::TraceIncomplete, format!("{count} {meaning}")));
         }
     }
-    for note in ["times", "damage"] {
+    for note in ["recording", "times", "damage"] {
         if let Some(text) = info.notes.get(note) {
             doubts.push(Warning::new(WarningKind::TraceIncomplete, text.clone()));
         }

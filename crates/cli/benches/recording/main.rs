@@ -63,7 +63,7 @@ fn once(
     let options = RecordOptions {
         disks: vec![disk.clone()],
         buffer_bytes: BUFFER_BYTES,
-        spool: spool.path().to_path_buf(),
+        spool: Some(spool.path().to_path_buf()),
     };
     let mut recorder = recorded.then(|| Recorder::start(&options)).transpose()?;
     let over = AtomicBool::new(false);

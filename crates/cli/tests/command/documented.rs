@@ -11,8 +11,13 @@ use std::path::{Path, PathBuf};
 const SMALL: &str = include_str!("data/small.ioscape.json");
 
 /// Words that keep a command from being run here, and why.
-const NOT_RUN: [(&str, &str); 10] = [
+const NOT_RUN: [(&str, &str); 12] = [
     ("--memory", "makes a control group, which takes root"),
+    (
+        "top",
+        "watches the kernel's block events until it is ended, which takes root; see `trace_top`",
+    ),
+    ("trace.parquet.recording-*/*", "reads what a killed recorder left; see `trace_top`"),
     ("record", "records the kernel's block events, which takes root"),
     ("--fs", "makes file systems on loop devices, which takes root and hours"),
     ("/dev/sdX", "reads a device"),

@@ -1,8 +1,10 @@
 //! The terminal: what the user is told on standard error, the progress bar, and what a summary may use.
 
 mod progress;
+mod screen;
 
 pub use progress::Progress;
+pub use screen::Screen;
 
 use ioscape_schema::text::inert;
 use std::io::{self, Write};

@@ -92,6 +92,12 @@ impl RecordedDisk {
         disks
     }
 
+    /// Requests that are under way now, as the kernel counts them.
+    pub fn in_flight(&self) -> Option<u64> {
+        let told = text::read(Path::new("/sys/class/block").join(&self.name).join("inflight"))?;
+        told.split_whitespace().map(|count| count.parse::<u64>().ok()).sum()
+    }
+
     /// Where file systems on this disk are mounted.
     pub(super) fn mounts(&self) -> Vec<PathBuf> {
         let mounts = self.mounted().into_iter().map(|mounted| mounted.place);

@@ -1,7 +1,8 @@
 //! Records block I/O: the kernel's own events, read raw from a private instance of tracefs.
 //!
 //! Works where blktrace is refused (locked-down kernels). The recorder only gathers pages; what is in them is for those
-//! who know the format. It writes its pages into unlinked files, whose blocks it tells, so that its own I/O can be left out.
+//! who know the format. It writes its pages into files, whose blocks it tells, so that its own I/O can be left out, or keeps
+//! them in memory.
 
 mod blocks;
 mod command;
@@ -9,17 +10,20 @@ mod disks;
 mod gather;
 mod instance;
 mod own;
+mod spool;
 
 pub use blocks::block_map;
 pub use command::RecordedCommand;
 pub use disks::RecordedDisk;
 pub use gather::{Cuts, Gathered, gather};
+pub use ioscape_schema::RecordingSource;
 pub use own::OwnRequests;
 
 use instance::Instance;
 use ioscape_machine::error::Error;
 use ioscape_schema::TraceInfo;
 use rustix::time::ClockId;
+use spool::{Spool, Spools};
 use std::fs::File;
 use std::io::{ErrorKind, Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
@@ -35,8 +39,8 @@ pub struct RecordOptions {
     pub disks: Vec<RecordedDisk>,
     /// Ring buffer of each CPU in bytes.
     pub buffer_bytes: u64,
-    /// Folder for the unlinked files that take the pages.
-    pub spool: PathBuf,
+    /// Folder for the files that take the pages, each of which a trace reader can read by itself; none keeps them in memory.
+    pub spool: Option<PathBuf>,
 }
 
 /// Bytes of each CPU's ring buffer that lose nothing at 60,000 I/O per second with a look at it every 50 ms.
@@ -46,37 +50,28 @@ pub const BUFFER_BYTES: u64 = 16 << 20;
 struct Pipe {
     path: PathBuf,
     pages: File,
-    spool: File,
+    spool: Spool,
 }
 
 /// A recording that is going on; it ends when this is dropped.
 pub struct Recorder {
     instance: Instance,
     pipes: Vec<Pipe>,
-    disks: Vec<RecordedDisk>,
-    folder: PathBuf,
+    spools: Spools,
+    source: RecordingSource,
     chunk: Vec<u8>,
-    unix_offset_ns: i64,
     /// Events that the kernel could not keep in the parts that ended, by CPU.
     lost_by_cpu: Vec<u64>,
 }
 
-/// How to read what is recorded, and what is known of it from the beginning.
-pub struct RecordingSource {
-    /// Text of `events/header_page`.
-    pub header_page: String,
-    /// Texts of the `format` files of the events that are recorded.
-    pub formats: Vec<String>,
-    /// The numbers of the disks, in the order of the devices of `info`.
-    pub devices: Vec<u32>,
-    /// The disks; its beginning is what to add to the events' clock to have nanoseconds since 1970.
-    pub info: TraceInfo,
-}
-
 /// A part of a recording, or all of it.
 pub struct RecordedPart {
-    /// The pages of each CPU.
+    /// The pages of each CPU, behind so many bytes.
     pub cpus: Vec<File>,
+    /// Bytes of each file before its pages.
+    pub head_bytes: u64,
+    /// The names of these files, to be removed when a trace was made of them; none in memory.
+    pub paths: Vec<PathBuf>,
     /// When it ends, on the events' clock; later events may be in the pages and belong to the next part. The last has no end.
     pub until_ns: Option<u64>,
     /// Events that the kernel could not keep, by CPU.
@@ -108,40 +103,31 @@ impl Recorder {
     pub fn start(options: &RecordOptions) -> Result<Self, Error> {
         let instance = Instance::new()?;
         instance.set_up(options.buffer_bytes, &options.disks)?;
+        let disks = match options.disks.as_slice() {
+            [] => RecordedDisk::all(),
+            some => some.to_vec(),
+        };
+        let source = source(&instance, &disks)?;
+        let mut spools = Spools::new(options.spool.as_deref(), &source);
+        let cpus = instance.cpus()?;
+        let next = spools.next(cpus.len())?;
         let mut pipes = Vec::new();
-        for path in instance.cpus()? {
+        for (path, spool) in cpus.into_iter().zip(next) {
             let pages = File::options()
                 .read(true)
                 .custom_flags(libc::O_NONBLOCK)
                 .open(&path)
                 .map_err(|e| Error::io("open", &path, e))?;
-            pipes.push(Pipe { path, pages, spool: spool(&options.spool)? });
+            pipes.push(Pipe { path, pages, spool });
         }
-        let unix_offset_ns = now_ns(ClockId::Realtime) - now_ns(ClockId::Monotonic);
         instance.enable()?;
-        let disks = match options.disks.as_slice() {
-            [] => RecordedDisk::all(),
-            some => some.to_vec(),
-        };
-        let (folder, chunk) = (options.spool.clone(), vec![0; CHUNK]);
-        let lost_by_cpu = Vec::new();
-        Ok(Self { instance, pipes, disks, folder, chunk, unix_offset_ns, lost_by_cpu })
+        let (chunk, lost_by_cpu) = (vec![0; CHUNK], Vec::new());
+        Ok(Self { instance, pipes, spools, source, chunk, lost_by_cpu })
     }
 
     /// How to read what is recorded.
-    ///
-    /// # Errors
-    /// The kernel does not tell its formats.
-    pub fn source(&self) -> Result<RecordingSource, Error> {
-        let (header_page, formats) = self.instance.formats()?;
-        let info = TraceInfo {
-            format: "recorded".to_owned(),
-            started_unix_ns: Some(self.unix_offset_ns),
-            devices: self.disks.iter().map(RecordedDisk::device).collect(),
-            ..TraceInfo::default()
-        };
-        let devices = self.disks.iter().map(|disk| disk.number).collect();
-        Ok(RecordingSource { header_page, formats, devices, info })
+    pub fn source(&self) -> RecordingSource {
+        self.source.clone()
     }
 
     /// Takes what has gathered since the last call, which should not be long ago; bytes taken.
@@ -164,8 +150,7 @@ impl Recorder {
         // What is not in the kernel's buffers by now comes later.
         let until_ns = u64::try_from(now_ns(ClockId::Monotonic)).ok();
         self.drain()?;
-        let fresh =
-            self.pipes.iter().map(|_| spool(&self.folder)).collect::<Result<Vec<_>, _>>()?;
+        let fresh = self.spools.next(self.pipes.len())?;
         let full = self.pipes.iter_mut().zip(fresh);
         let full = full.map(|(pipe, fresh)| std::mem::replace(&mut pipe.spool, fresh)).collect();
         self.part(full, until_ns)
@@ -182,14 +167,17 @@ impl Recorder {
         self.part(last, None)
     }
 
-    fn part(&mut self, cpus: Vec<File>, until_ns: Option<u64>) -> Result<RecordedPart, Error> {
+    fn part(&mut self, full: Vec<Spool>, until_ns: Option<u64>) -> Result<RecordedPart, Error> {
         let lost = self.instance.lost()?;
         let before = std::mem::replace(&mut self.lost_by_cpu, lost.clone());
         let before = before.into_iter().chain(std::iter::repeat(0));
         let lost_by_cpu =
             lost.into_iter().zip(before).map(|(all, old)| all.saturating_sub(old)).collect();
-        let disks = self.disks.iter().map(|disk| disk.number).collect();
-        Ok(RecordedPart { cpus, until_ns, lost_by_cpu, disks })
+        let (disks, head_bytes) = (self.source.devices.clone(), self.spools.head_bytes());
+        let (cpus, paths): (Vec<_>, Vec<_>) =
+            full.into_iter().map(|spool| (spool.file, spool.path)).unzip();
+        let paths = paths.into_iter().flatten().collect();
+        Ok(RecordedPart { cpus, head_bytes, paths, until_ns, lost_by_cpu, disks })
     }
 }
 
@@ -199,7 +187,7 @@ fn drain(pipe: &mut Pipe, chunk: &mut [u8]) -> Result<u64, Error> {
         match pipe.pages.read(chunk) {
             Ok(0) => return Ok(taken),
             Ok(count) => {
-                let written = pipe.spool.write_all(&chunk[..count]);
+                let written = pipe.spool.file.write_all(&chunk[..count]);
                 written.map_err(|e| Error::io("write the pages of", &pipe.path, e))?;
                 taken += count as u64;
             }
@@ -215,15 +203,24 @@ pub fn this_thread() -> u32 {
     rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs()
 }
 
-/// A file without a name: it vanishes with the recorder.
-fn spool(folder: &Path) -> Result<File, Error> {
-    File::options()
-        .read(true)
-        .write(true)
-        .custom_flags(libc::O_TMPFILE)
-        .mode(0o600)
-        .open(folder)
-        .map_err(|e| Error::io("make a temporary file in", folder, e))
+/// How to read what an instance records of the disks from now on.
+fn source(instance: &Instance, disks: &[RecordedDisk]) -> Result<RecordingSource, Error> {
+    let (header_page, formats) = instance.formats()?;
+    let begins_ns = now_ns(ClockId::Monotonic);
+    let info = TraceInfo {
+        format: "recorded".to_owned(),
+        started_unix_ns: Some(now_ns(ClockId::Realtime) - begins_ns),
+        devices: disks.iter().map(RecordedDisk::device).collect(),
+        ..TraceInfo::default()
+    };
+    Ok(RecordingSource {
+        header_page,
+        formats,
+        devices: disks.iter().map(|disk| disk.number).collect(),
+        info,
+        begins_ns: u64::try_from(begins_ns).unwrap_or(0),
+        recorder: std::process::id(),
+    })
 }
 
 /// What a clock says.

@@ -13,7 +13,7 @@ use std::collections::BinaryHeap;
 const BATCH: usize = 8192;
 
 /// Decoder of all CPUs' pages.
-pub(super) struct Ring {
+pub(crate) struct Ring {
     layout: Layout,
     cpus: Vec<Pages>,
     /// Times of the CPUs' next events; not there before the first.

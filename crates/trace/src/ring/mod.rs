@@ -1,9 +1,9 @@
 //! The ring buffer of Linux's tracefs, read raw (`per_cpu/cpu*/trace_pipe_raw`): pages of events, one stream for each CPU.
 
-mod decoder;
-mod layout;
+pub(crate) mod decoder;
+pub(crate) mod layout;
 mod page;
-mod part;
+pub(crate) mod part;
 mod parts;
 
 pub use layout::{Layout, LayoutError};

@@ -18,7 +18,7 @@ type Waiting = (Vec<Input>, Part);
 
 /// A part that is about to begin.
 #[derive(Clone, Default)]
-pub(super) struct NextPart(Arc<Mutex<Option<Waiting>>>);
+pub(crate) struct NextPart(Arc<Mutex<Option<Waiting>>>);
 
 impl NextPart {
     /// Takes it, once.

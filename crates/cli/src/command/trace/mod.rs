@@ -7,6 +7,7 @@ mod convert;
 mod merge;
 mod record;
 mod replay;
+mod top;
 
 use crate::failure::Failure;
 use ioscape_arguments::{TraceArgs, TraceCommand};
@@ -18,6 +19,7 @@ use ioscape_arguments::{TraceArgs, TraceCommand};
 pub fn main(args: &TraceArgs) -> Result<(), Failure> {
     match &args.command {
         TraceCommand::Record(args) => record::record(args),
+        TraceCommand::Top(args) => top::main(args),
         TraceCommand::Import(args) => convert::import(args),
         TraceCommand::Export(args) => convert::export(args),
         TraceCommand::Analyze(args) => analyze::main(args),

@@ -18,9 +18,12 @@ use ioscape_schema::{Document, TraceFile};
 use ioscape_trace::ring::{Layout, Part, Parts};
 use ioscape_trace::slow::{COLUMNS, Slow};
 use ioscape_trace::{BlockTypes, OutFormat, Recorded, Source};
+use std::fs::File;
+use std::io::{Seek, SeekFrom};
 use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, channel};
+use tempfile::TempDir;
 
 /// Records.
 ///
@@ -31,17 +34,17 @@ pub fn record(args: &RecordArgs) -> Result<(), Failure> {
     let disks = RecordedDisk::chosen(&args.device, &args.path)?;
     let whole = args.rotate.is_none().then(|| destination(args, &args.out.output)).transpose()?;
     let interrupted = interrupt::flag();
-    let spool =
-        args.out.output.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let spool = spool(&args.out.output)?;
     let options = RecordOptions {
         disks: disks.clone(),
         buffer_bytes: args.buffer.unwrap_or(BUFFER_BYTES),
-        spool: spool.to_path_buf(),
+        spool: Some(spool.path().to_owned()),
     };
     let mut recorder = Recorder::start(&options)?;
-    output::tell("recording");
+    let place = spool.path().display();
+    output::tell(&format!("recording\nif this is killed, what it gathered is in {place}"));
     let command = RecordedCommand::start(&args.command)?;
-    let source = recorder.source()?;
+    let source = recorder.source();
     let progress = args.seconds.map_or_else(Progress::of_rows, Progress::of_evaluation);
     let mut show = |now: Gathered| {
         let events = format!("{} of events", Bytes(now.bytes as f64));
@@ -74,7 +77,11 @@ pub fn record(args: &RecordArgs) -> Result<(), Failure> {
         drop(give);
         (ended, files.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
     });
-    let (files, ended) = (files?, ended?);
+    let (files, ended) = match (files, ended.map_err(Failure::from)) {
+        (Ok(files), Ok(ended)) => (files, ended),
+        (Err(failure), _) | (_, Err(failure)) => return Err(kept(spool, failure)),
+    };
+    drop(spool);
     document.interrupted = interrupted.load(Ordering::Relaxed);
     finish(args, document, files, ended)
 }
@@ -95,8 +102,41 @@ fn finish(
     ended.map_or(Ok(()), |(code, text)| Err(Failure::Command { code, text }))
 }
 
+/// A folder beside the output for what is gathered until it is a trace.
+fn spool(output: &Path) -> Result<TempDir, Failure> {
+    let folder = output.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut name = output.file_name().unwrap_or_default().to_owned();
+    name.push(".recording-");
+    let made = tempfile::Builder::new().prefix(&name).tempdir_in(folder);
+    made.map_err(|e| Failure::Misuse(format!("cannot make a folder in {}: {e}", folder.display())))
+}
+
+/// Leaves what was gathered and is no trace for its user.
+fn kept(spool: TempDir, failure: Failure) -> Failure {
+    let place = spool.keep();
+    failure.with(&format!(
+        "; what was gathered lies in {}: `ioscape trace import` reads its files together",
+        place.display()
+    ))
+}
+
 fn destination(args: &RecordArgs, path: &Path) -> Result<Destination, Failure> {
     Output::destination(outputs::names(args.out.force), path)
+}
+
+/// A part as the decoder takes it.
+///
+/// # Errors
+/// Its pages cannot be read.
+pub(super) fn part_of(part: RecordedPart) -> Result<Part, Failure> {
+    let pages = |(cpu, mut pages): (usize, File)| {
+        let name = format!("CPU {cpu}'s events");
+        pages.seek(SeekFrom::Start(part.head_bytes)).map(|_| Source::stream(name, pages))
+    };
+    let cpus = part.cpus.into_iter().enumerate().map(pages).collect::<Result<_, _>>();
+    let cpus =
+        cpus.map_err(|e| Failure::Failed(format!("cannot read the recorded events: {e}")))?;
+    Ok(Part { cpus, until_ns: part.until_ns, lost_by_cpu: part.lost_by_cpu })
 }
 
 /// Parts of a recording on their way to their files.
@@ -168,11 +208,8 @@ impl<'a> Files<'a> {
         let columns = if slow.is_some() { &COLUMNS[..] } else { &[] };
         let (file, writer) = Output::with_columns(destination, OutFormat::Parquet, columns)?;
         let now = BlockTypes::new(block_map(self.disks));
-        let until_ns = part.until_ns;
-        let cpus = part.cpus.into_iter().enumerate();
-        let cpus = cpus.map(|(cpu, pages)| Source::file(format!("CPU {cpu}'s events"), pages));
-        let part = Part { cpus: cpus.collect(), until_ns, lost_by_cpu: part.lost_by_cpu };
-        let mut reader = self.parts.begin(part).map_err(convert::of_trace)?;
+        let (until_ns, spooled) = (part.until_ns, part.paths.clone());
+        let mut reader = self.parts.begin(part_of(part)?).map_err(convert::of_trace)?;
         let is_own = |io: &_| own.contains(io);
         let recorded = Recorded { is_own: &is_own, maps: [&now, &self.before], slow };
         let progress = Progress::of_rows();
@@ -185,7 +222,10 @@ impl<'a> Files<'a> {
         let until_ns = until_ns.and_then(|until| i64::try_from(until).ok());
         self.begins_unix_ns = until_ns.unwrap_or(0).saturating_add(self.unix_offset_ns);
         let (format, path) = (OutFormat::Parquet.name(), file.path().display().to_string());
-        Ok(TraceFile { format: format.to_owned(), path, file_bytes: file.keep()?, ..told })
+        let file_bytes = file.keep()?;
+        // They go with their folder at the latest.
+        spooled.iter().for_each(|path| drop(std::fs::remove_file(path)));
+        Ok(TraceFile { format: format.to_owned(), path, file_bytes, ..told })
     }
 
     /// The file of the part that begins now.

@@ -16,6 +16,7 @@ mod lcs;
 mod msr;
 mod oracle;
 mod parquet;
+mod recording;
 mod replayer;
 mod spc;
 mod srt;
@@ -43,11 +44,12 @@ type Open = fn(Name, Vec<Opened>, bool) -> Result<Vec<Box<dyn Decode>>, Error>;
 
 /// The formats. The first that is certain is taken; if none is, the one that can read the most of the first lines, and of
 /// those the first, unless they differ in the units of their numbers only.
-static FORMATS: [(Name, LooksLike, Open); 22] = [
+static FORMATS: [(Name, LooksLike, Open); 23] = [
     ("parquet", parquet::looks_like, parquet::open),
     ("hp-srt", srt::looks_like, srt::open),
     ("lcs", lcs::looks_like, lcs::open),
     ("fio-iolog", fio::looks_like, cut::<fio::FioLog>),
+    ("recording", recording::looks_like, recording::open),
     ("csv", csv::looks_like, cut::<csv::Csv>),
     ("blktrace", blktrace::looks_like, blktrace::open),
     ("vscsi1", vscsi::looks_like_one, cut::<vscsi::VscsiOne>),

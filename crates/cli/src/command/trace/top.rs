@@ -1,0 +1,209 @@
+//! `ioscape trace top`: the recorder's events second by second, on the terminal, as text, as lines of JSON or as a page.
+
+use super::convert::of_trace;
+use super::record::part_of;
+use crate::failure::Failure;
+use crate::output;
+use crate::outputs;
+use ioscape_arguments::TopArgs;
+use ioscape_machine::interrupt;
+use ioscape_machine::output::Outputs;
+use ioscape_machine::serve::Server;
+use ioscape_machine::terminal::Screen;
+use ioscape_observe::record::{
+    BUFFER_BYTES, Cuts, RecordOptions, RecordedDisk, RecordedPart, Recorder, RecordingSource,
+    block_map, gather, this_thread,
+};
+use ioscape_report::{TOP_PAGE, draw_top, top_openmetrics, top_text};
+use ioscape_schema::TopSecond;
+use ioscape_trace::ring::{Layout, Parts};
+use ioscape_trace::{BlockTypes, Live, classify};
+use std::collections::VecDeque;
+use std::io::{self, IsTerminal};
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::Duration;
+
+/// The OpenMetrics text, by the name of its argument.
+const METRICS: &str = "--openmetrics";
+/// From one picture to the next.
+const EVERY_S: f64 = 1.0;
+/// Seconds that are remembered for the heat map.
+const MOST_SECONDS: usize = 600;
+/// Longest time between a key and what it does.
+const LOOK: Duration = Duration::from_millis(100);
+/// How long the first second waits to know what the blocks hold, and how often that is asked again.
+const FIRST_MAP: Duration = Duration::from_secs(3);
+const NEXT_MAP: Duration = Duration::from_secs(60);
+
+/// Runs the command.
+///
+/// # Errors
+/// No right to record, a disk that does not exist, or a place that cannot be written.
+pub fn main(args: &TopArgs) -> Result<(), Failure> {
+    let disks = RecordedDisk::chosen(&args.device, &args.path)?;
+    let names = outputs::names(args.force).writes(METRICS, args.openmetrics.as_deref());
+    let outputs = names.open()?;
+    let over = interrupt::flag();
+    let options = RecordOptions {
+        disks: disks.clone(),
+        buffer_bytes: args.buffer.unwrap_or(BUFFER_BYTES),
+        spool: None,
+    };
+    let server = args.serve.map(serve).transpose()?;
+    let mut recorder = Recorder::start(&options)?;
+    let mut top = Top::new(recorder.source(), disks)?;
+    let (give, parts) = channel();
+    std::thread::scope(|scope| {
+        let over = &*over;
+        let shown = scope.spawn(move || {
+            let shown = show(args, &mut top, server, outputs, &parts, over);
+            over.store(true, Ordering::Relaxed);
+            shown
+        });
+        // What shows the parts ends the gathering.
+        let mut on_part = |part| drop(give.send(part));
+        let mut cuts = Cuts { every_s: Some(EVERY_S), on_part: &mut on_part };
+        let gathered = gather(&mut recorder, None, None, over, &mut cuts, &mut |_| {});
+        drop(give);
+        shown.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+        gathered.map(drop).map_err(Failure::from)
+    })
+}
+
+/// Shows each second that comes, until there are no more or the user leaves.
+fn show(
+    args: &TopArgs,
+    top: &mut Top,
+    server: Option<Server>,
+    mut outputs: Outputs,
+    parts: &Receiver<RecordedPart>,
+    over: &AtomicBool,
+) -> Result<(), Failure> {
+    let is_quiet = args.json || args.once || server.is_some();
+    let takes_screen = io::stdout().is_terminal() && !is_quiet;
+    let of_screen = |e: io::Error| Failure::of_write("the terminal", &e);
+    let mut screen = takes_screen.then(Screen::open).transpose().map_err(of_screen)?;
+    let (style, mut seconds) = (output::style(), VecDeque::new());
+    while !over.load(Ordering::Relaxed) {
+        match parts.recv_timeout(if screen.is_some() { Duration::ZERO } else { LOOK }) {
+            Ok(part) => seconds.push_back(top.second(part)?),
+            Err(RecvTimeoutError::Disconnected) => break,
+            Err(RecvTimeoutError::Timeout) => {
+                let Some(screen) = &mut screen else { continue };
+                screen.draw(|frame| draw_top(frame, &seconds, &style)).map_err(of_screen)?;
+                if screen.is_left_within(LOOK).map_err(of_screen)? {
+                    break;
+                }
+                continue;
+            }
+        }
+        let Some(last) = seconds.back() else { continue };
+        let metrics = top_openmetrics(last);
+        outputs.text(METRICS, &metrics)?;
+        let line = serde_json::to_string(last).map_err(|e| Failure::Failed(e.to_string()))?;
+        if args.json {
+            output::print(&format!("{line}\n"))?;
+        } else if screen.is_none() && server.is_none() {
+            output::print(&top_text(last, &style))?;
+        }
+        server.iter().for_each(|server| server.tell(&line, metrics.clone()));
+        if args.once {
+            break;
+        }
+        if seconds.len() > MOST_SECONDS {
+            seconds.pop_front();
+        }
+    }
+    Ok(())
+}
+
+/// Serves the page, and says where.
+fn serve(address: SocketAddr) -> Result<Server, Failure> {
+    let server = Server::start(address, TOP_PAGE.to_owned())?;
+    let at = server.address();
+    output::tell(&format!("http://{at}/ shows it; Ctrl-C ends it"));
+    if !at.ip().is_loopback() {
+        output::tell(
+            "whoever reaches this address can read it: names of disks and processes, and what they do",
+        );
+    }
+    Ok(server)
+}
+
+/// Seconds from the parts of a recording.
+struct Top {
+    disks: Vec<RecordedDisk>,
+    parts: Parts,
+    unix_offset_ns: u64,
+    /// When the next second begins, on the events' clock.
+    begins_ns: u64,
+    /// What the blocks hold, as far as it is known by now.
+    types: Option<BlockTypes>,
+    next_types: Receiver<BlockTypes>,
+    /// The thread that asks for that, whose requests are left out.
+    asks: u32,
+    /// How long the next second waits for that.
+    patience: Duration,
+}
+
+impl Top {
+    fn new(source: RecordingSource, disks: Vec<RecordedDisk>) -> Result<Self, Failure> {
+        let layout = Layout::parse(&source.header_page, &source.formats)
+            .map_err(|e| Failure::Failed(e.to_string()))?;
+        let unix_offset_ns = source.info.started_unix_ns.unwrap_or(0).unsigned_abs();
+        let (next_types, asks) = maps_of(disks.clone());
+        let (begins_ns, parts) =
+            (source.begins_ns, Parts::new(layout, &source.devices, source.info));
+        let (types, patience) = (None, FIRST_MAP);
+        Ok(Self { disks, parts, unix_offset_ns, begins_ns, types, next_types, asks, patience })
+    }
+
+    /// What completed in the next part.
+    fn second(&mut self, part: RecordedPart) -> Result<TopSecond, Failure> {
+        self.learn_types();
+        let until_ns = part.until_ns.unwrap_or(self.begins_ns);
+        let mut reader = self.parts.begin(part_of(part)?).map_err(of_trace)?;
+        let (mut live, mut batch) = (Live::default(), Vec::new());
+        let maps: Vec<&BlockTypes> = self.types.iter().collect();
+        while reader.next_batch(&mut batch).map_err(of_trace)? {
+            batch.retain(|io| io.process != self.asks);
+            for io in &mut batch {
+                let command = reader.info().commands.get(io.command as usize);
+                io.io_type = classify(io, command.map_or("", String::as_str), &maps);
+            }
+            live.update(&batch);
+        }
+        let elapsed_s = until_ns.saturating_sub(self.begins_ns) as f64 / 1e9;
+        let ended_unix_ns = until_ns.saturating_add(self.unix_offset_ns);
+        let mut second = live.finish(reader.info(), elapsed_s, ended_unix_ns);
+        self.parts.end(reader);
+        self.begins_ns = until_ns;
+        for row in &mut second.devices {
+            let disk = self.disks.iter().find(|disk| disk.name == row.name);
+            row.in_flight = disk.and_then(RecordedDisk::in_flight);
+        }
+        second.all.in_flight = second.devices.iter().map(|row| row.in_flight).sum();
+        Ok(second)
+    }
+
+    fn learn_types(&mut self) {
+        if let Ok(types) = self.next_types.recv_timeout(std::mem::take(&mut self.patience)) {
+            self.types = Some(types);
+        }
+    }
+}
+
+/// What the blocks of the disks hold, asked again and again beside all else, since large file systems take long to tell; and the
+/// thread that asks.
+fn maps_of(disks: Vec<RecordedDisk>) -> (Receiver<BlockTypes>, u32) {
+    let ((give, maps), (say, thread)) = (channel(), channel());
+    std::thread::spawn(move || {
+        let _ = say.send(this_thread());
+        while give.send(BlockTypes::new(block_map(&disks))).is_ok() {
+            std::thread::sleep(NEXT_MAP);
+        }
+    });
+    (maps, thread.recv().unwrap_or_default())
+}

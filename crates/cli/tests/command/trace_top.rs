@@ -1,0 +1,109 @@
+//! `ioscape trace top`: what is under way is seen second by second.
+
+use super::common::started::Started;
+use super::common::{path, read, run, skipped};
+use ioscape_schema::TopSecond;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::Child;
+
+/// Writes to the disk without an end until it is killed.
+struct Writer(Child);
+
+impl Writer {
+    fn to(folder: &Path) -> Self {
+        let script =
+            "while :; do dd if=/dev/zero of=\"$0\" bs=64k count=16 oflag=dsync status=none; done";
+        let mut command = std::process::Command::new("sh");
+        command.args(["-c", script]).arg(folder.join("written"));
+        Self(command.spawn().expect("a shell"))
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn a_second_of_writes_is_seen() {
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let metrics = folder.path().join("top.prom");
+    let _writer = Writer::to(folder.path());
+    let words = ["trace", "top", "--path", path(folder.path()), "--once", "--json"];
+    let ran = run(&[&words[..], &["--openmetrics", path(&metrics)]].concat());
+    if ran.code == Some(2) {
+        skipped(&ran.err);
+        return;
+    }
+    let ran = ran.ended(0);
+    let second: TopSecond = serde_json::from_str(&ran.out).expect("one line of JSON");
+    assert!(second.all.written_bytes >= 65_536 && second.lost_events == 0, "{}", ran.out);
+    assert!(second.elapsed_s > 0.5 && second.latency_counts.iter().sum::<u64>() == second.all.ios);
+    for rows in [&second.devices, &second.processes, &second.types] {
+        assert_eq!(rows.iter().map(|row| row.ios).sum::<u64>(), second.all.ios);
+    }
+    assert!(second.processes.iter().any(|row| row.name == "dd"), "{}", ran.out);
+    assert!(read(&metrics).contains("ioscape_top_ios_per_second{device="));
+    let text = run(&words[..5]).ended(0).out;
+    assert!(text.contains(" IOPS ") && text.contains("process") && text.contains("dd"), "{text}");
+}
+
+#[test]
+fn seconds_follow_one_another_until_it_is_ended() {
+    let mut started = Started::of(&["trace", "top", "--json"]);
+    let lines = BufReader::new(started.0.stdout.take().expect("a pipe")).lines();
+    let seconds: Vec<TopSecond> = lines
+        .take(3)
+        .map(|line| serde_json::from_str(&line.expect("a line")).expect("a second"))
+        .collect();
+    let _ = std::process::Command::new("kill").arg(started.0.id().to_string()).status();
+    let ran = started.end();
+    if ran.code == Some(2) {
+        skipped(&ran.err);
+        return;
+    }
+    ran.ended(0);
+    assert_eq!(seconds.len(), 3);
+    for pair in seconds.windows(2) {
+        let between_s = (pair[1].ended_unix_ns - pair[0].ended_unix_ns) as f64 / 1e9;
+        assert!((between_s - pair[1].elapsed_s).abs() < 1e-6, "no gap between seconds");
+    }
+}
+
+#[test]
+fn what_cannot_be_watched_is_refused() {
+    run(&["trace", "top", "nowhere"]).ended(2).says(&["no such block device"]);
+}
+
+#[test]
+fn what_a_killed_recorder_had_gathered_is_read() {
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let (place, out) = (path(folder.path()), folder.path().join("a.parquet"));
+    let _writer = Writer::to(folder.path());
+    let started = Started::of(&["trace", "record", "--path", place, "-o", path(&out)]);
+    let gathered = || -> Vec<std::path::PathBuf> {
+        let entries = std::fs::read_dir(folder.path()).unwrap().flatten().map(|e| e.path());
+        let spools = entries.filter(|p| path(p).contains(".recording-"));
+        spools.flat_map(|p| std::fs::read_dir(p).unwrap().flatten().map(|e| e.path())).collect()
+    };
+    std::thread::sleep(std::time::Duration::from_secs(2));
+    let id = started.0.id().to_string();
+    let _ = std::process::Command::new("kill").args(["-9", &id]).status();
+    let ran = started.end();
+    if ran.code == Some(2) {
+        skipped(&ran.err);
+        return;
+    }
+    assert!(ran.err.contains(".recording-") && !out.exists(), "{}", ran.err);
+    let files = gathered();
+    let mut words = vec!["trace", "import", "--json", "-o", path(&out)];
+    words.extend(files.iter().map(|file| path(file)));
+    let told: ioscape_schema::Document = serde_json::from_str(&run(&words).ended(0).out).unwrap();
+    let file = &told.trace_files().unwrap()[0];
+    assert!(file.rows > 10 && file.bytes > 65_536, "{told:?}");
+    assert!(told.warnings.iter().any(|warning| warning.message.contains("was killed")));
+    assert!(file.info.commands.iter().any(|command| command == "dd"), "{told:?}");
+}

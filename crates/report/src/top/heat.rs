@@ -1,0 +1,88 @@
+//! Latencies over time: a column for each second, a row for each range of times, the darker the more requests.
+
+use ioscape_schema::TopSecond;
+use ioscape_schema::units::Nanos;
+
+/// Shades that can be told apart, none included.
+pub const SHADES: usize = 6;
+
+/// Ranges of times, the longest first, with a shade for each second.
+pub struct Heat {
+    /// The shortest time of each row, and the shades of its seconds, the latest last.
+    pub rows: Vec<(String, Vec<usize>)>,
+}
+
+impl Heat {
+    /// At most so many rows and seconds, the latest of those given. Nothing where no request was seen.
+    pub fn of<'a>(
+        seconds: impl DoubleEndedIterator<Item = &'a TopSecond>,
+        rows: usize,
+        columns: usize,
+    ) -> Self {
+        let mut counts: Vec<&[u64]> =
+            seconds.rev().take(columns).map(|second| &*second.latency_counts).collect();
+        counts.reverse();
+        let is_used =
+            |step: &usize| counts.iter().any(|one| one.get(*step).is_some_and(|n| *n > 0));
+        let mut used = (0..TopSecond::LATENCY_STEPS).filter(is_used);
+        let Some(first) = used.next().filter(|_| rows > 0) else {
+            return Self { rows: Vec::new() };
+        };
+        let last = used.next_back().unwrap_or(first);
+        let per_row = (last - first + 1).div_ceil(rows);
+        let sum = |from: usize| {
+            let steps = move |one: &&[u64]| one.iter().skip(from).take(per_row).sum::<u64>();
+            counts.iter().map(steps).collect::<Vec<_>>()
+        };
+        let summed: Vec<_> =
+            (first..=last).step_by(per_row).map(|from| (from, sum(from))).collect();
+        let most = summed.iter().flat_map(|(_, counts)| counts).copied().max().unwrap_or(0);
+        let shaded = summed.into_iter().rev().map(|(from, counts)| {
+            (least(from), counts.into_iter().map(|count| shade(count, most)).collect())
+        });
+        Self { rows: shaded.collect() }
+    }
+}
+
+/// The shortest time of a step.
+fn least(step: usize) -> String {
+    match step.checked_sub(1) {
+        None => "0".to_owned(),
+        Some(octave) => Nanos((1000u64 << octave) as f64).to_string(),
+    }
+}
+
+/// By the logarithm, so that one slow request among thousands is seen.
+fn shade(count: u64, most: u64) -> usize {
+    if count == 0 {
+        return 0;
+    }
+    let share = (count as f64).ln_1p() / (most as f64).ln_1p();
+    ((share * (SHADES - 1) as f64).ceil() as usize).clamp(1, SHADES - 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn second(counts: &[(usize, u64)]) -> TopSecond {
+        let mut latency_counts = vec![0; TopSecond::LATENCY_STEPS];
+        counts.iter().for_each(|(step, count)| latency_counts[*step] = *count);
+        TopSecond { latency_counts, ..TopSecond::default() }
+    }
+
+    #[test]
+    fn rows_reach_from_the_slowest_to_the_fastest_request() {
+        let seconds = [second(&[(0, 9)]), second(&[(7, 1000), (10, 1)]), second(&[])];
+        let heat = Heat::of(seconds.iter(), 20, 2);
+        let labels: Vec<&str> = heat.rows.iter().map(|row| row.0.as_str()).collect();
+        assert_eq!(labels, ["512 us", "256 us", "128 us", "64 us"]);
+        assert_eq!(heat.rows[0].1, [1, 0], "one slow request is seen");
+        assert_eq!(heat.rows[3].1, [SHADES - 1, 0]);
+        let narrow = Heat::of(seconds.iter(), 3, 80);
+        assert_eq!(narrow.rows.len(), 3);
+        assert_eq!(narrow.rows[2].0, "0");
+        assert!(Heat::of([second(&[])].iter(), 5, 5).rows.is_empty());
+        assert!(Heat::of(seconds.iter(), 0, 0).rows.is_empty());
+    }
+}

@@ -1,0 +1,81 @@
+//! The last second as OpenMetrics text, by disk and by type.
+
+use crate::openmetrics::{Family, Sample, gauge, label};
+use ioscape_schema::{TopRow, TopSecond};
+
+/// The samples of a row, behind the labels that name it.
+type Of = fn(&TopSecond, &TopRow) -> Vec<Sample>;
+
+const FAMILIES: [(Family, Of); 4] = [
+    (gauge("top_ios_per_second", "", "Requests completed per second (IOPS)."), rates),
+    (
+        gauge("top_throughput_bytes_per_second", "bytes_per_second", "Bytes moved per second."),
+        throughput,
+    ),
+    (gauge("top_latency_seconds", "seconds", "Times from arrival to completion."), latency),
+    (gauge("top_queue_length", "", "Requests under way, in the mean."), queue),
+];
+
+/// A second as OpenMetrics text. Processes are left out: each would be a new series.
+pub fn top_openmetrics(second: &TopSecond) -> String {
+    let rows = [("device", &second.devices), ("type", &second.types)];
+    let rows = || rows.into_iter().flat_map(|(what, rows)| rows.iter().map(move |row| (what, row)));
+    let mut out = String::new();
+    for (family, of) in &FAMILIES {
+        out += &family.text(rows().flat_map(|(what, row)| {
+            let named = label(what, &row.name);
+            let labelled = move |(end, more, value)| (end, [named.clone(), more].concat(), value);
+            of(second, row).into_iter().map(labelled)
+        }));
+    }
+    let lost =
+        gauge("top_lost_events", "", "Events that the kernel could not keep in the last second.");
+    out += &lost.text(std::iter::once(("", Vec::new(), second.lost_events as f64)));
+    out + "# EOF\n"
+}
+
+fn both(read: f64, written: f64) -> Vec<Sample> {
+    [("read", read), ("write", written)]
+        .map(|(operation, value)| ("", label("operation", operation), value))
+        .to_vec()
+}
+
+fn rates(second: &TopSecond, row: &TopRow) -> Vec<Sample> {
+    both(second.per_second(row.reads), second.per_second(row.ios - row.reads.min(row.ios)))
+}
+
+fn throughput(second: &TopSecond, row: &TopRow) -> Vec<Sample> {
+    both(second.per_second(row.read_bytes), second.per_second(row.written_bytes))
+}
+
+fn latency(_: &TopSecond, row: &TopRow) -> Vec<Sample> {
+    let Some(told) = row.latency else { return Vec::new() };
+    [("0.5", told.p50_ns), ("0.99", told.p99_ns), ("1", told.max_ns)]
+        .map(|(quantile, ns)| ("", label("quantile", quantile), ns as f64 / 1e9))
+        .to_vec()
+}
+
+fn queue(_: &TopSecond, row: &TopRow) -> Vec<Sample> {
+    vec![("", Vec::new(), row.queue_length)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::top::sample;
+
+    #[test]
+    fn disks_and_types_have_series_and_processes_none() {
+        let text = top_openmetrics(&sample::seconds()[1]);
+        assert!(text.starts_with(ioscape_schema::text::METRICS_MARK) && text.ends_with("# EOF\n"));
+        for line in [
+            r#"ioscape_top_ios_per_second{device="vda",operation="read"} 750"#,
+            r#"ioscape_top_latency_seconds{type="read inode",quantile="0.99"} 0.0021"#,
+            r#"ioscape_top_queue_length{device="vdb"} 0"#,
+            "ioscape_top_lost_events{} 1200",
+        ] {
+            assert!(text.contains(line), "{line} is not in\n{text}");
+        }
+        assert!(!text.contains("mysqld") && !text.contains(r#"{device="vdb",quantile"#));
+    }
+}

@@ -1,0 +1,139 @@
+//! The screen of a terminal: what all disks do, latencies over time, and the busiest disks, types and processes.
+
+use super::heat::Heat;
+use super::words::{HEADS, cells, headline, losses, name, tables};
+use crate::terminal::Style;
+use ioscape_schema::{TopRow, TopSecond};
+use ratatui::Frame;
+use ratatui::layout::{Alignment, Constraint, Layout, Rect};
+use ratatui::style::{Color, Modifier, Style as Ink};
+use ratatui::text::{Line, Span, Text};
+use ratatui::widgets::{Cell, Paragraph, Row, Table, Wrap};
+use std::collections::VecDeque;
+
+/// Rows of the heat map where there is room.
+const HEAT_ROWS: u16 = 12;
+/// Columns of its labels.
+const LABEL: u16 = 8;
+/// Shades as characters and, behind spaces, as colours of the 256.
+const CHARACTERS: [&str; super::heat::SHADES] = [" ", ".", ":", "+", "#", "@"];
+const BLOCKS: [&str; super::heat::SHADES] =
+    [" ", "\u{2591}", "\u{2592}", "\u{2593}", "\u{2588}", "\u{2588}"];
+const COLOURS: [u8; super::heat::SHADES] = [0, 18, 25, 37, 184, 208];
+
+/// Draws the latest second and the latencies of those before it; before the first second it says so.
+pub fn draw_top(frame: &mut Frame<'_>, seconds: &VecDeque<TopSecond>, style: &Style) {
+    let Some(second) = seconds.back() else {
+        frame.render_widget("The first second is being gathered; q ends it.", frame.area());
+        return;
+    };
+    let width = usize::from(frame.area().width.max(1));
+    let headline = style.clean(&headline(second));
+    let lost = losses(seconds.iter().map(|second| second.lost_events).sum());
+    let [head, warning, heat, below] = Layout::vertical([
+        Constraint::Length(headline.chars().count().div_ceil(width).min(2) as u16),
+        Constraint::Length(u16::from(lost.is_some())),
+        Constraint::Length((frame.area().height / 3).min(HEAT_ROWS) + 1),
+        Constraint::Fill(1),
+    ])
+    .areas(frame.area());
+    let headline = Paragraph::new(headline).style(bold()).wrap(Wrap { trim: true });
+    frame.render_widget(headline, head);
+    frame.render_widget(Line::styled(lost.unwrap_or_default(), ink(style, Color::Red)), warning);
+    draw_heat(frame, heat, seconds, style);
+    draw_tables(frame, below, second, style);
+}
+
+fn bold() -> Ink {
+    Ink::new().add_modifier(Modifier::BOLD)
+}
+
+/// A colour, if colours are on.
+fn ink(style: &Style, colour: Color) -> Ink {
+    if style.colour { Ink::new().fg(colour) } else { Ink::new() }
+}
+
+fn draw_heat(frame: &mut Frame<'_>, area: Rect, seconds: &VecDeque<TopSecond>, style: &Style) {
+    let rows = usize::from(area.height.saturating_sub(1));
+    let columns = usize::from(area.width.saturating_sub(LABEL + 1));
+    let heat = Heat::of(seconds.iter(), rows, columns);
+    let mut lines = vec![Line::styled("latency, a column a second", bold())];
+    for (label, shades) in heat.rows {
+        let mut spans = vec![Span::raw(format!("{label:>width$} ", width = usize::from(LABEL)))];
+        spans.extend(shades.into_iter().map(|shade| shaded(shade, style)));
+        lines.push(Line::from(spans));
+    }
+    frame.render_widget(Text::from(lines), area);
+}
+
+fn shaded(shade: usize, style: &Style) -> Span<'static> {
+    let characters = if style.unicode { BLOCKS } else { CHARACTERS };
+    let character = characters.get(shade).copied().unwrap_or(" ");
+    let colour = COLOURS.get(shade).copied().unwrap_or(0);
+    Span::styled(character, ink(style, Color::Indexed(colour)))
+}
+
+/// The tables below one another, each as long as it is and there is room for.
+fn draw_tables(frame: &mut Frame<'_>, area: Rect, second: &TopSecond, style: &Style) {
+    let all = tables(second);
+    // Few disks and types are the rule; what they leave is for the processes.
+    let most = usize::from(area.height / 3).max(2);
+    let height = |rows: &[TopRow]| Constraint::Length((rows.len() + 1).min(most) as u16);
+    let [disks, types, processes] =
+        Layout::vertical([height(all[0].1), height(all[1].1), Constraint::Fill(1)]).areas(area);
+    for ((what, rows), area) in all.into_iter().zip([disks, types, processes]) {
+        let heads = std::iter::once(what).chain(HEADS).enumerate();
+        let header = Row::new(heads.map(|(at, head)| cell(at, head.to_owned()))).style(bold());
+        let shown = rows.iter().take(usize::from(area.height)).map(|row| {
+            let words = std::iter::once(style.clean(&name(row))).chain(cells(second, row));
+            Row::new(words.enumerate().map(|(at, text)| cell(at, text)))
+        });
+        let widths = [Constraint::Fill(1)]
+            .into_iter()
+            .chain([8, 6, 10, 10, 8, 8, 13].map(Constraint::Length));
+        frame.render_widget(Table::new(shown, widths).header(header), area);
+    }
+}
+
+/// Words to the left, numbers to the right.
+fn cell(at: usize, text: String) -> Cell<'static> {
+    let side = if at == 0 { Alignment::Left } else { Alignment::Right };
+    Cell::from(Text::from(text).alignment(side))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::top::sample;
+    use ratatui::Terminal;
+    use ratatui::backend::TestBackend;
+
+    fn screen(seconds: &VecDeque<TopSecond>, width: u16, height: u16) -> String {
+        let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
+        terminal.draw(|frame| draw_top(frame, seconds, &Style::default())).unwrap();
+        let lines: Vec<String> = terminal
+            .backend()
+            .buffer()
+            .content
+            .chunks(usize::from(width))
+            .map(|cells| cells.iter().map(ratatui::buffer::Cell::symbol).collect::<String>())
+            .collect();
+        lines.iter().map(|line| line.trim_end().to_owned() + "\n").collect()
+    }
+
+    #[test]
+    fn everything_has_its_place() {
+        insta::assert_snapshot!(screen(&sample::seconds(), 90, 26));
+    }
+
+    #[test]
+    fn any_size_is_drawn() {
+        for (width, height) in [(1, 1), (20, 3), (40, 10), (300, 100)] {
+            assert_eq!(
+                screen(&sample::seconds(), width, height).lines().count(),
+                usize::from(height)
+            );
+        }
+        assert!(screen(&VecDeque::new(), 60, 5).contains("first second"));
+    }
+}

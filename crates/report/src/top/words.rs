@@ -1,0 +1,84 @@
+//! A second in words and tables.
+
+use crate::terminal::Style;
+use crate::terminal::tables::{Column, table};
+use crate::text::{inert, percent};
+use ioscape_schema::units::{Count, Nanos, Rate};
+use ioscape_schema::{TopRow, TopSecond};
+
+/// Heads of the columns behind the first.
+pub const HEADS: [&str; 7] = ["IOPS", "reads", "read", "written", "p50", "p99", "queue"];
+/// Most rows of a table in a pipe.
+const MOST_ROWS: usize = 10;
+
+/// The cells of a row behind its name.
+pub fn cells(second: &TopSecond, row: &TopRow) -> [String; HEADS.len()] {
+    let rate = |bytes| Rate(second.per_second(bytes)).to_string();
+    let reads =
+        (row.ios > 0).then(|| percent((row.reads as f64 / row.ios as f64 * 100.0).round() / 100.0));
+    let time = |ns: Option<u64>| ns.map(|ns| Nanos(ns as f64).to_string()).unwrap_or_default();
+    let now = row.in_flight.map(|now| format!(" ({now} now)")).unwrap_or_default();
+    [
+        Count(second.per_second(row.ios)).to_string(),
+        reads.unwrap_or_default(),
+        rate(row.read_bytes),
+        rate(row.written_bytes),
+        time(row.latency.map(|latency| latency.p50_ns)),
+        time(row.latency.map(|latency| latency.p99_ns)),
+        format!("{:.1}{now}", row.queue_length),
+    ]
+}
+
+/// What a row is called.
+pub fn name(row: &TopRow) -> String {
+    let name = inert(&row.name);
+    row.process.map_or_else(|| name.clone().into_owned(), |process| format!("{process} {name}"))
+}
+
+/// The tables of a second: what the first column is, and its rows.
+pub fn tables(second: &TopSecond) -> [(&'static str, &[TopRow]); 3] {
+    [("disk", &second.devices), ("type", &second.types), ("process", &second.processes)]
+}
+
+/// When a second ended and what all disks did in it.
+pub fn headline(second: &TopSecond) -> String {
+    let of_day = second.ended_unix_ns / 1_000_000_000 % 86_400;
+    let (hours, minutes, seconds) = (of_day / 3600, of_day / 60 % 60, of_day % 60);
+    let at = format!("{hours:02}:{minutes:02}:{seconds:02} UTC");
+    let [ios, reads, read, written, p50, p99, queue] = cells(second, &second.all);
+    if second.all.ios == 0 {
+        return format!("{at}  no request completed, {queue} under way");
+    }
+    format!(
+        "{at}  {ios} IOPS ({reads} reads), read {read}, written {written}, p50 {p50}, p99 {p99}, {queue} under way"
+    )
+}
+
+/// What is to be said of lost events; nothing without.
+pub fn losses(lost_events: u64) -> Option<String> {
+    let lost = Count(lost_events as f64);
+    (lost_events > 0).then(|| {
+        format!(
+            "{lost} events were lost, so the figures are too low: a larger --buffer loses fewer"
+        )
+    })
+}
+
+/// A second as text for a pipe.
+pub fn top_text(second: &TopSecond, style: &Style) -> String {
+    let mut out = style.heading(&style.clean(&headline(second))) + "\n";
+    out.extend(losses(second.lost_events).map(|text| text + "\n"));
+    for (what, rows) in tables(second).into_iter().filter(|(_, rows)| !rows.is_empty()) {
+        let shown = &rows[..rows.len().min(MOST_ROWS)];
+        let mut columns = vec![Column::words(what, shown.iter().map(name))];
+        let filled: Vec<_> = shown.iter().map(|row| cells(second, row)).collect();
+        columns.extend(HEADS.iter().enumerate().map(|(at, head)| {
+            Column::numbers(*head, filled.iter().map(move |cells| cells[at].clone()))
+        }));
+        out += &table(&columns.iter().collect::<Vec<_>>(), style);
+        if rows.len() > shown.len() {
+            out += &format!("and {} more\n", rows.len() - shown.len());
+        }
+    }
+    out
+}
