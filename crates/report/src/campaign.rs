@@ -19,7 +19,13 @@ pub(crate) fn times(cell: &CampaignCell) -> Option<String> {
     Some(requests + &fsync)
 }
 
-/// How a column's file system was made, and how it is mounted.
-pub(crate) fn made(column: &CampaignColumn) -> String {
-    format!("{}: {}; mounted with {}", column.place, column.made_by, column.mount_options)
+/// How each file system was made, and how it is mounted: once for all columns in which it stands.
+pub(crate) fn made(columns: &[CampaignColumn]) -> Vec<String> {
+    let made = columns.iter().filter(|one| !one.made_by.is_empty());
+    let mut all: Vec<String> = made
+        .map(|one| format!("{}: {}; mounted with {}", one.place, one.made_by, one.mount_options))
+        .collect();
+    all.sort_unstable();
+    all.dedup();
+    all
 }

@@ -65,7 +65,7 @@ pub fn campaign(result: &CampaignResult) -> String {
         }
     }
     out += &cells(result);
-    if let Some(reference) = &result.reference {
+    if let Some(reference) = result.reference.as_ref().filter(|one| !one.rows.is_empty()) {
         let head: Vec<&str> = reference.columns.iter().map(String::as_str).collect();
         let rows = reference.rows.iter().map(|row| row.iter().map(f64::to_string).collect());
         out += &format!(
@@ -160,9 +160,8 @@ fn cells(result: &CampaignResult) -> String {
             .collect()
     });
     let head: Vec<&str> = head.iter().map(String::as_str).collect();
-    let made = result.columns.iter().filter(|one| !one.made_by.is_empty());
-    let made: String =
-        made.map(|one| format!("<li>{}</li>", esc(&crate::campaign::made(one)))).collect();
+    let made = crate::campaign::made(&result.columns);
+    let made: String = made.iter().map(|one| format!("<li>{}</li>", esc(one))).collect();
     let made = if made.is_empty() { made } else { format!("<ul>{made}</ul>") };
     format!("<h3>The table</h3>{}{made}", table("", &head, rows))
 }

@@ -24,8 +24,8 @@ pub fn text(campaign: &CampaignResult, style: &Style) -> String {
     if campaign.rows.iter().flat_map(|row| &row.cells).any(|cell| cell.response_time_ns.is_some()) {
         out += &part("Response time: median, 99th percentile; fsync apart", campaign, times, style);
     }
-    for column in campaign.columns.iter().filter(|one| !one.made_by.is_empty()) {
-        out += &style.paragraph("  - ", "    ", &crate::campaign::made(column));
+    for made in crate::campaign::made(&campaign.columns) {
+        out += &style.paragraph("  - ", "    ", &made);
     }
     for (column, why) in impossible(campaign) {
         out += &style.paragraph("  - ", "    ", &format!("{column}: {why}"));
@@ -37,7 +37,7 @@ pub fn text(campaign: &CampaignResult, style: &Style) -> String {
     for sentence in &campaign.sentences {
         out += &style.paragraph(bullet, "    ", sentence);
     }
-    if let Some(reference) = &campaign.reference {
+    if let Some(reference) = campaign.reference.as_ref().filter(|one| !one.rows.is_empty()) {
         out += &of_reference(reference, style);
     }
     out

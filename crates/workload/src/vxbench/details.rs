@@ -19,7 +19,7 @@ Suboptions (-i), separated by commas:
   remove         remove each file after the test
   reserveonly    reserve space (-r) and do no I/O
   maxfilesize=N  random I/O ends before N KB (or a size with suffix)
-  randseed=N     seed of the random offsets [1]
+  randseed=N     seed of random offsets, and of what is written [1]
   truncup[=SIZE] give the file an initial size for random I/O
   rdpct=N        percentage of reads in rand_mixed [50]
 Open types (-o): append, sync (O_SYNC), trunc

@@ -11,7 +11,7 @@ pub const QUEUE_DEPTH_MAX: u32 = 4096;
 /// # Errors
 /// The first contradiction found, with what to leave out.
 pub fn validate(job: &VxJob) -> Result<(), VxError> {
-    for rule in [reading, mapping, caching, deep, extending, space] {
+    for rule in [reading, seeing, mapping, caching, deep, extending, space] {
         rule(job)?;
     }
     Ok(())
@@ -21,7 +21,7 @@ fn refuse(broken: bool, sentence: impl FnOnce() -> String) -> Result<(), VxError
     if broken { Err(VxError::Contradiction(sentence())) } else { Ok(()) }
 }
 
-/// Reads never write.
+/// Reads never write, and what is for other workloads is refused.
 fn reading(job: &VxJob) -> Result<(), VxError> {
     let workload = job.workload;
     let changes = [
@@ -47,6 +47,24 @@ fn reading(job: &VxJob) -> Result<(), VxError> {
         format!(
             "maxfilesize and truncup are for random I/O, but {workload} is sequential: give iocount"
         )
+    })
+}
+
+/// What concerns writes and random choices does nothing to sequential reads.
+fn seeing(job: &VxJob) -> Result<(), VxError> {
+    let workload = job.workload;
+    if workload.writes() || workload.is_mapped() {
+        return Ok(());
+    }
+    let words = [
+        (job.sync, "-o sync"),
+        (job.dsync, "-c dsync"),
+        (job.rand_seed != 1 && !workload.is_random(), "-i randseed"),
+    ];
+    let word = words.into_iter().find(|(given, _)| *given);
+    refuse(word.is_some(), || {
+        let word = word.map_or("", |(_, word)| word);
+        format!("{word} does nothing to {workload}: leave it out")
     })
 }
 
@@ -121,6 +139,10 @@ fn space(job: &VxJob) -> Result<(), VxError> {
     refuse(flag.is_some(), || {
         let flag = flag.map_or("", |(_, flag)| flag);
         format!("-f {flag} is about a reservation: give its size with -r")
+    })?;
+    refuse(job.chgsize && (job.trim || job.noreserve), || {
+        "-f chgsize gives the file all of its reservation, so that -f trim and noreserve have nothing to give back: choose one"
+            .to_owned()
     })?;
     refuse(job.align && job.reservation.is_none() && job.extsize.is_none(), || {
         "-f align is about extents: give a reservation (-r) or an extent size (-e)".to_owned()

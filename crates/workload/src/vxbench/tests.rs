@@ -43,14 +43,16 @@ fn every_word_of_the_usage_text_is_known() {
         cache: vec!["direct,dsync,random".into()],
         extsize: Some("64k".into()),
         reservation: Some("1m".into()),
-        flags: vec!["align,chgsiz,contig".into(), "noextend,noreserve,trim".into()],
+        flags: vec!["align,contig".into(), "noextend,noreserve,trim".into()],
         ..VxWords::default()
     };
     let job = parse(&all).unwrap();
     assert_eq!((job.nrep, job.nthreads, job.rdpct, job.rand_seed), (2, 3, 30, 0));
     assert_eq!((job.max_file_size, job.truncup), (Some(64 << 10), Some(1 << 20)));
     assert_eq!((job.extsize, job.reservation), (Some(64 << 10), Some(1 << 20)));
-    assert!(job.chgsize && job.align && job.contig && job.noextend && job.noreserve && job.trim);
+    assert!(job.align && job.contig && job.noextend && job.noreserve && job.trim);
+    let whole = VxWords { flags: vec!["chgsiz".into()], ..all };
+    assert!(parse(&whole).unwrap().chgsize);
     assert!(job.sync && job.direct && job.dsync && job.random && job.fsync && job.remove);
     let appending =
         VxWords { opens: vec!["append,trunc".into()], ..words("write", "iocount=1,iosize=512") };
@@ -95,6 +97,16 @@ fn contradictions_are_refused() {
     assert!(fsync.contains("only reads"), "{fsync}");
     for (text, expected) in [
         (with("read", |w| w.opens.push("trunc".into())), "only reads"),
+        (with("read", |w| w.opens.push("sync".into())), "does nothing to read"),
+        (with("rand_read", |w| w.cache.push("dsync".into())), "does nothing to rand_read"),
+        (with("read", |w| w.suboptions.push("randseed=3".into())), "does nothing to read"),
+        (
+            with("write", |w| {
+                w.reservation = Some("1m".into());
+                w.flags.push("chgsize,trim".into());
+            }),
+            "nothing to give back",
+        ),
         (with("rand_read", |w| w.reservation = Some("1m".into())), "only reads"),
         (with("read", |w| w.cache.push("random,seq".into())), "contradict"),
         (with("mmap_read", |w| w.cache.push("direct".into())), "no meaning"),
