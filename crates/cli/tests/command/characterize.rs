@@ -58,6 +58,31 @@ fn a_copy_is_what_it_is_known_to_be() {
 }
 
 #[test]
+fn requests_on_a_ring_are_seen() {
+    let folder = folder_with(1);
+    let own = assert_cmd::cargo::cargo_bin("ioscape").display().to_string();
+    let of_ring = ["--engine", "io_uring", "--queue-depth", "4", "--size-dist", "fixed"];
+    let workload = ["--unique-bytes", "1M", "--size-mean", "8k", "--read-frac", "0.7"];
+    let run = [&["run", ".", "--seconds", "300ms", "--json"][..], &of_ring, &workload].concat();
+    if !ioscape(folder.path()).args(&run).output().is_ok_and(|one| one.status.success()) {
+        return eprintln!("skipped: io_uring is not allowed here");
+    }
+    let found = ioscape(folder.path())
+        .args(["characterize", "--below", ".", "--json", "-o", "a.ioscape.json", "--", &own])
+        .args(&run)
+        .assert()
+        .success();
+    let found: Document = serde_json::from_slice(&found.get_output().stdout).expect("a document");
+    let overall = &found.characterization().expect("what was asked for").overall;
+    assert!(overall.requests > 1000, "{overall:?}");
+    assert!((overall.size_mean as f64 / 8192.0 - 1.0).abs() < 0.2, "but for laying out the file");
+    assert!((overall.read_frac - 0.7).abs() < 0.05, "{overall:?}");
+    assert_eq!(overall.unique_bytes, 1 << 20);
+    let unseen = |kind| kind == ioscape_schema::WarningKind::CallsUnseen;
+    assert!(!found.warnings.iter().any(|doubt| unseen(doubt.kind)), "{:?}", found.warnings);
+}
+
+#[test]
 fn standard_output_belongs_to_the_command() {
     let folder = folder_with(10);
     ioscape(folder.path())

@@ -1,5 +1,6 @@
 //! Descriptors of traced processes: what `open`, `dup`, `fork` and `close` do to them, and who shares a file position.
 
+use super::asynchronous::Asynchronous;
 use super::files::{self, Files, Target};
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -34,12 +35,16 @@ impl Description {
 
 /// The descriptors of one process.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Descriptors(HashMap<i32, Shared<Description>>);
+pub(super) struct Descriptors {
+    known: HashMap<i32, Shared<Description>>,
+    /// The requests that the process has in flight.
+    pub(super) asynchronous: Asynchronous,
+}
 
 impl Descriptors {
     /// The description behind `fd` of thread `tid`: as known, or as `/proc` says now.
     pub(super) fn get(&mut self, files: &mut Files, tid: i32, fd: i32) -> Shared<Description> {
-        if let Some(known) = self.0.get(&fd) {
+        if let Some(known) = self.known.get(&fd) {
             return Rc::clone(known);
         }
         let mut description = Description {
@@ -56,29 +61,29 @@ impl Descriptors {
             description.set_flags(flags);
         }
         let shared = Rc::new(RefCell::new(description));
-        self.0.insert(fd, Rc::clone(&shared));
+        self.known.insert(fd, Rc::clone(&shared));
         shared
     }
 
     /// Forgets `fd`: it is closed, or about to stand for something else.
     pub(super) fn remove(&mut self, fd: i32) {
-        self.0.remove(&fd);
+        self.known.remove(&fd);
     }
 
     /// Forgets all from `first` to `last`.
     pub(super) fn remove_range(&mut self, first: u32, last: u32) {
-        self.0.retain(|&fd, _| !(first..=last).contains(&(fd as u32)));
+        self.known.retain(|&fd, _| !(first..=last).contains(&(fd as u32)));
     }
 
     /// Makes `copy` stand for the same as a description.
     pub(super) fn set(&mut self, copy: i32, description: Shared<Description>) {
-        self.0.insert(copy, description);
+        self.known.insert(copy, description);
     }
 
     /// Reads the flags of `fd` again.
     pub(super) fn refresh_flags(&mut self, tid: i32, fd: i32) {
         if let (Some(known), Some((_, flags))) =
-            (self.0.get(&fd), files::position_and_flags(tid, fd))
+            (self.known.get(&fd), files::position_and_flags(tid, fd))
         {
             known.borrow_mut().set_flags(flags);
         }
@@ -87,10 +92,10 @@ impl Descriptors {
     /// After an exec: keeps what is still open, and learns what is.
     pub(super) fn settle(&mut self, files: &mut Files, tid: i32) {
         let Some(open) = files::open_descriptors(tid) else {
-            self.0.clear();
+            self.known.clear();
             return;
         };
-        self.0.retain(|fd, _| open.contains(fd));
+        self.known.retain(|fd, _| open.contains(fd));
         for fd in open {
             self.get(files, tid, fd);
         }

@@ -2,18 +2,27 @@
 //!
 //! The means is `ptrace(2)` with a `seccomp(2)` filter: the kernel stops a process only at the calls that are watched, and
 //! at their exits; everything else runs at full speed. Where filters are forbidden every call is stopped at, which is
-//! slower and sees the same. Not seen are loads and stores on mapped files, requests of `io_uring` and `io_submit`, and
-//! calls of 32-bit programs on a 64-bit system; the recording says when there were any.
+//! slower and sees the same. Requests of `io_submit` and `io_uring` are read from the program's memory at the calls that submit
+//! them. Not seen are loads and stores on mapped files, rings that the kernel polls, and calls of 32-bit programs on a 64-bit
+//! system; the recording says when there were any.
 
+mod aio;
+mod asynchronous;
 mod described;
 mod descriptors;
 mod files;
 mod filter;
+mod in_flight;
 mod launch;
+mod memory;
 mod numbers;
 mod ptrace;
 mod requests;
+mod ring;
 mod schedule;
+mod submissions;
+#[cfg(test)]
+mod submitted_tests;
 #[cfg(test)]
 mod tests;
 mod threads;
@@ -76,7 +85,7 @@ pub struct Recording {
     pub elsewhere: BTreeMap<&'static str, u64>,
     /// What tracing adds to the times.
     pub cost: TracingCost,
-    /// Calls that started requests which are not seen.
+    /// Rings of `io_uring` that were set up, or calls on them, whose requests are not seen.
     pub unseen_calls: u64,
     /// A 32-bit program that ran, whose calls are not seen.
     pub foreign: Option<String>,

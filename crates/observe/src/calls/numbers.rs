@@ -39,8 +39,16 @@ pub(super) enum Call {
     CopyRange,
     /// `unshare`, which may part a thread's files from its siblings'.
     Unshare,
-    /// `io_uring_setup`, `io_submit`: requests that no later call shows.
-    Unseen,
+    /// `io_submit`: context, count, list.
+    Submit,
+    /// `io_getevents`, `io_pgetevents`: context, least, most, events.
+    Completions,
+    /// `io_uring_setup`: entries, parameters.
+    RingSetup,
+    /// `io_uring_enter`: ring, count, least, flags.
+    RingEnter,
+    /// `io_uring_register`: ring, command, list, count.
+    RingRegister,
 }
 
 const ALL: &[(libc::c_long, Call)] = &[
@@ -70,9 +78,19 @@ const ALL: &[(libc::c_long, Call)] = &[
     (libc::SYS_copy_file_range, Call::CopyRange),
     (libc::SYS_splice, Call::CopyRange),
     (libc::SYS_unshare, Call::Unshare),
-    (libc::SYS_io_uring_setup, Call::Unseen),
-    (libc::SYS_io_submit, Call::Unseen),
+    (libc::SYS_io_uring_setup, Call::RingSetup),
+    (libc::SYS_io_uring_enter, Call::RingEnter),
+    (libc::SYS_io_uring_register, Call::RingRegister),
+    (libc::SYS_io_submit, Call::Submit),
+    (libc::SYS_io_getevents, Call::Completions),
+    (IO_PGETEVENTS, Call::Completions),
 ];
+
+/// The C library's headers leave it out.
+#[cfg(target_arch = "x86_64")]
+const IO_PGETEVENTS: libc::c_long = 333;
+#[cfg(not(target_arch = "x86_64"))]
+const IO_PGETEVENTS: libc::c_long = 292;
 
 #[cfg(target_arch = "x86_64")]
 const OLDER: &[(libc::c_long, Call)] = &[

@@ -2,6 +2,7 @@
 
 use super::descriptors::{Description, Descriptors, Shared};
 use super::files::{self, Files, Target};
+use super::in_flight::Moved;
 use super::numbers::Call;
 use super::ptrace;
 use super::schedule::Turns;
@@ -12,8 +13,8 @@ use std::rc::Rc;
 /// A call between its entry and its exit.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pending {
-    call: Call,
-    arguments: [u64; 6],
+    pub(super) call: Call,
+    pub(super) arguments: [u64; 6],
     pub(super) issued_ns: u64,
     /// What its thread had had when it began.
     pub(super) before: Turns,
@@ -34,12 +35,10 @@ pub(super) struct Caller<'a> {
     pub(super) descriptors: &'a Shared<Descriptors>,
 }
 
-/// Bytes that a call moved, not yet a row.
-pub(super) struct Moved {
-    file: u32,
-    request: Request,
-    is_synchronous: bool,
-    is_direct: bool,
+impl Caller<'_> {
+    fn is_ring(&self, fd: i32) -> bool {
+        self.descriptors.borrow().asynchronous.is_ring(fd)
+    }
 }
 
 /// A call may move bytes of two files.
@@ -74,9 +73,14 @@ impl Ledger<'_> {
                 let (first, last) = (arguments[0] as u32, arguments[1] as u32);
                 caller.descriptors.borrow_mut().remove_range(first, last);
             }
+            Call::Map if caller.is_ring(arguments[4] as i32) => return pending,
             Call::Map => self.map(caller, &arguments),
-            Call::Unseen => self.unseen_calls += 1,
             Call::Open
+            | Call::Submit
+            | Call::Completions
+            | Call::RingEnter
+            | Call::RingSetup
+            | Call::RingRegister
             | Call::Duplicate
             | Call::DuplicateTo
             | Call::Control
@@ -152,7 +156,7 @@ impl Ledger<'_> {
         }
     }
 
-    fn description(&mut self, caller: &Caller<'_>, fd: i32) -> Shared<Description> {
+    pub(super) fn description(&mut self, caller: &Caller<'_>, fd: i32) -> Shared<Description> {
         caller.descriptors.borrow_mut().get(&mut self.files, caller.tid, fd)
     }
 
@@ -221,7 +225,7 @@ impl Ledger<'_> {
     }
 
     /// Bytes of a counted file that begin where `place` says.
-    fn moved(
+    pub(super) fn moved(
         &mut self,
         caller: &Caller<'_>,
         fd: i32,
@@ -286,7 +290,13 @@ impl Ledger<'_> {
 }
 
 /// Moves the position on behind `len` bytes and gives where they began.
-fn advance(description: &mut Description, tid: i32, fd: i32, len: u64, appends: bool) -> u64 {
+pub(super) fn advance(
+    description: &mut Description,
+    tid: i32,
+    fd: i32,
+    len: u64,
+    appends: bool,
+) -> u64 {
     if appends {
         // Where the end of the file was is known only afterwards.
         let after = files::position_and_flags(tid, fd).map(|(position, _)| position);
@@ -305,6 +315,12 @@ pub(super) fn parted(descriptors: &Shared<Descriptors>) -> Shared<Descriptors> {
 }
 
 impl Pending {
+    /// Whether it submits requests, waits for them or prepares that: what follows stands in memory, not in its value alone.
+    pub(super) fn is_asynchronous(&self) -> bool {
+        use Call::{Completions, Map, RingEnter, RingRegister, RingSetup, Submit};
+        matches!(self.call, Submit | Completions | RingEnter | RingSetup | RingRegister | Map)
+    }
+
     /// Whether the caller's descriptors are its own from now on.
     pub(super) fn parts_descriptors(&self) -> bool {
         self.call == Call::Unshare && self.arguments[0] & libc::CLONE_FILES as u64 != 0

@@ -37,7 +37,7 @@ fn shell(folder: &Path, line: &str) -> (Recording, Vec<FileCall>) {
 }
 
 /// Runs this binary in one of the parts of [`play`].
-fn play_in(folder: &Path, part: &str) -> (Recording, Vec<FileCall>) {
+pub(super) fn play_in(folder: &Path, part: &str) -> (Recording, Vec<FileCall>) {
     let own = std::env::current_exe().expect("this binary");
     let set = format!("{PART}={part}:{}", folder.display());
     let test = "calls::tests::a_part_is_played";
@@ -45,12 +45,12 @@ fn play_in(folder: &Path, part: &str) -> (Recording, Vec<FileCall>) {
     run(folder, &["env", &set, own, "--exact", test, "--test-threads=1"])
 }
 
-fn folder() -> tempfile::TempDir {
+pub(super) fn folder() -> tempfile::TempDir {
     tempfile::tempdir().expect("a temporary directory")
 }
 
 /// Operation, offset and length of the calls that moved bytes.
-fn requests(calls: &[FileCall]) -> Vec<(Op, u64, u32)> {
+pub(super) fn requests(calls: &[FileCall]) -> Vec<(Op, u64, u32)> {
     let moved = calls.iter().filter(|call| !call.is_sync());
     moved.map(|call| (call.request.op, call.request.offset, call.request.len)).collect()
 }
@@ -232,6 +232,7 @@ fn play(part: &str, path: &Path) -> std::io::Result<()> {
         "places" => places(file.open(path)?),
         "append" => append(path),
         "crowd" => crowd(path),
+        "aio" => super::submitted_tests::aio(path),
         _ => threads(path),
     }
 }

@@ -39,6 +39,14 @@ impl Task {
         }
     }
 
+    /// Its number among those that moved bytes, which it is from now on.
+    fn number(&mut self, tid: i32, all: &mut Vec<TracedProcess>) -> u32 {
+        *self.number.get_or_insert_with(|| {
+            all.push(introduce(tid));
+            (all.len() - 1) as u32
+        })
+    }
+
     fn so_far(&self) -> Turns {
         let Turns { late_ns, stops, .. } = self.beside;
         Turns { late_ns, stops, ..self.schedule.so_far() }
@@ -239,7 +247,12 @@ impl<'a> Tracer<'a> {
     }
 
     fn record_exit(&mut self, tid: i32, ending: Ending) {
-        self.tasks.remove(&tid);
+        if let Some(Task { descriptors, .. }) = self.tasks.remove(&tid)
+            && Shared::strong_count(&descriptors) == 1
+        {
+            let now_ns = self.since_begun(self.now_ns());
+            self.ledger.end(&mut descriptors.borrow_mut().asynchronous, now_ns);
+        }
         self.living.remove(tid);
         if tid == self.launched.pid {
             self.ending = Some(ending);
@@ -308,6 +321,7 @@ impl<'a> Tracer<'a> {
         let mut pending = self.ledger.enter(&caller, call, arguments, issued_ns);
         if let Some(pending) = &mut pending {
             pending.before = task.so_far();
+            self.ledger.about_to_submit(&caller, pending);
         }
         task.pending = pending;
     }
@@ -322,6 +336,9 @@ impl<'a> Tracer<'a> {
         if pending.parts_descriptors() && value == 0 {
             task.descriptors = parted(&task.descriptors);
         }
+        if pending.is_asynchronous() {
+            return self.leave_asynchronous(tid, &pending, value, completed_ns);
+        }
         let caller = Caller { tid, descriptors: &task.descriptors };
         let moved = self.ledger.leave(&caller, &pending, value);
         if moved.iter().any(Option::is_some) {
@@ -334,12 +351,21 @@ impl<'a> Tracer<'a> {
                 let own = pending.before.since(&before);
                 held.before_ns = own.held_ns(passed_ns, between_calls_ns);
             }
-            let process = *task.number.get_or_insert_with(|| {
-                self.processes.push(introduce(tid));
-                (self.processes.len() - 1) as u32
-            });
+            let process = task.number(tid, &mut self.processes);
             self.ledger.post(process, &pending, (completed_ns, held), moved);
         }
+    }
+
+    /// At the exit of a call that submits requests, or waits for their completions.
+    fn leave_asynchronous(&mut self, tid: i32, pending: &Pending, value: i64, completed_ns: u64) {
+        let Some(task) = self.tasks.get_mut(&tid) else { return };
+        let is_submitting = task.descriptors.borrow().asynchronous.is_submitting(tid);
+        let process = is_submitting.then(|| task.number(tid, &mut self.processes));
+        let caller = Caller { tid, descriptors: &task.descriptors };
+        if let Some(process) = process {
+            self.ledger.submitted(&caller, pending, value, process);
+        }
+        self.ledger.left(&caller, pending, value, completed_ns);
     }
 
     fn since_begun(&self, at_ns: u64) -> u64 {

@@ -23,7 +23,7 @@ const MIX_DIFFERENCE_MAX: f64 = 0.2;
 pub struct Unseen {
     /// Bytes of files mapped into memory.
     pub mapped_bytes: u64,
-    /// Calls that started requests which are not seen.
+    /// Rings of `io_uring`, or calls on them, whose requests are not seen.
     pub async_calls: u64,
     /// A 32-bit program that ran.
     pub program_32_bit: Option<String>,
@@ -76,7 +76,7 @@ fn unseen_io(overall: &Traits, unseen: &Unseen) -> Vec<Warning> {
     }
     if unseen.async_calls > 0 {
         messages.push(format!(
-            "io_uring_setup or io_submit was called {} times: requests issued that way are not counted",
+            "io_uring was used in a way that calls do not show (polled by the kernel, or in memory of the program's own), {} times: requests issued that way are not counted",
             unseen.async_calls
         ));
     }

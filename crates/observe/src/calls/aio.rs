@@ -1,0 +1,85 @@
+//! The requests of `io_submit(2)` as they stand in a stopped process's memory, and what `io_getevents(2)` says of them.
+
+use super::memory::{Bytes, read};
+
+/// Size of `struct iocb` and of `struct io_event` (`linux/aio_abi.h`), in bytes.
+const BLOCK: usize = 64;
+const EVENT: usize = 32;
+/// The kernel takes no more in one call (`/proc/sys/fs/aio-max-nr` is below it by default).
+const MOST: u64 = 1 << 16;
+
+/// What a request does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Asked {
+    /// Reads.
+    Read,
+    /// Writes.
+    Write,
+    /// Waits for dirty pages.
+    Sync,
+    /// Moves no bytes of files that we could tell.
+    Other,
+}
+
+/// A request in the terms of its system call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Control {
+    /// What its completion is told by.
+    pub(super) key: u64,
+    pub(super) asked: Asked,
+    /// Descriptor, or a number in the ring's table of files.
+    pub(super) fd: i32,
+    pub(super) is_fixed_file: bool,
+    /// Where in the file; -1 stands for its own position.
+    pub(super) offset: u64,
+    pub(super) len: u64,
+    /// Flags of `preadv2(2)`.
+    pub(super) flags: u32,
+}
+
+/// Bytes that `count` vectors at `address` point to.
+pub(super) fn vector_bytes(tid: i32, address: u64, count: u64) -> u64 {
+    let count = count.min(1024) as usize;
+    let vectors = read(tid, address, count * 16).unwrap_or_default();
+    (0..count).filter_map(|one| vectors.word64(16 * one + 8)).fold(0, u64::saturating_add)
+}
+
+/// The requests of `io_submit(context, count, list)`.
+pub(super) fn submitted(tid: i32, count: u64, list: u64) -> Vec<Control> {
+    let count = count.min(MOST) as usize;
+    let Some(pointers) = read(tid, list, count * 8) else { return Vec::new() };
+    let blocks = (0..count).map_while(|one| {
+        let address = pointers.word64(8 * one)?;
+        control(tid, address, &read(tid, address, BLOCK)?)
+    });
+    blocks.collect()
+}
+
+fn control(tid: i32, address: u64, block: &Bytes) -> Option<Control> {
+    let (pointer, len) = (block.word64(24)?, block.word64(32)?);
+    let (asked, len) = match block.word16(16)? {
+        0 => (Asked::Read, len),
+        1 => (Asked::Write, len),
+        2 | 3 => (Asked::Sync, 0),
+        7 => (Asked::Read, vector_bytes(tid, pointer, len)),
+        8 => (Asked::Write, vector_bytes(tid, pointer, len)),
+        _ => (Asked::Other, 0),
+    };
+    Some(Control {
+        key: address,
+        asked,
+        fd: block.word32(20)? as i32,
+        is_fixed_file: false,
+        offset: block.word64(40)?,
+        len,
+        flags: block.word32(12)?,
+    })
+}
+
+/// Key and value of the completions that `io_getevents` wrote to `events`.
+pub(super) fn completed(tid: i32, count: u64, events: u64) -> Vec<(u64, i64)> {
+    let count = count.min(MOST) as usize;
+    let Some(bytes) = read(tid, events, count * EVENT) else { return Vec::new() };
+    let one = |at: usize| Some((bytes.word64(at + 8)?, bytes.word64(at + 16)? as i64));
+    (0..count).filter_map(|number| one(number * EVENT)).collect()
+}

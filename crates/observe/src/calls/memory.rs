@@ -1,0 +1,57 @@
+//! Reading structures out of a stopped process's memory.
+#![allow(unsafe_code, reason = "process_vm_readv has no safe form")]
+
+/// Bytes of another process, with numbers at places in them.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Bytes(Vec<u8>);
+
+impl Bytes {
+    fn part<const N: usize>(&self, at: usize) -> Option<[u8; N]> {
+        self.0.get(at..at + N)?.try_into().ok()
+    }
+
+    pub(super) fn word8(&self, at: usize) -> Option<u8> {
+        self.0.get(at).copied()
+    }
+
+    pub(super) fn word16(&self, at: usize) -> Option<u16> {
+        self.part(at).map(u16::from_ne_bytes)
+    }
+
+    pub(super) fn word32(&self, at: usize) -> Option<u32> {
+        self.part(at).map(u32::from_ne_bytes)
+    }
+
+    pub(super) fn word64(&self, at: usize) -> Option<u64> {
+        self.part(at).map(u64::from_ne_bytes)
+    }
+}
+
+/// `len` bytes at `address` of a stopped process; `None` where not all of them can be read.
+pub(super) fn read(pid: i32, address: u64, len: usize) -> Option<Bytes> {
+    let mut bytes = vec![0u8; len];
+    let mut local = libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: len };
+    let mut remote = libc::iovec { iov_base: address as *mut libc::c_void, iov_len: len };
+    // SAFETY: the kernel checks the other process's address; ours is a vector of the length given.
+    let read = unsafe { libc::process_vm_readv(pid, &raw mut local, 1, &raw mut remote, 1, 0) };
+    usize::try_from(read).is_ok_and(|read| read == len).then_some(Bytes(bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_read_where_they_stand() {
+        let words = [0x0102_0304_0506_0708_u64, u64::MAX];
+        let own = std::process::id() as i32;
+        let bytes = read(own, words.as_ptr() as u64, 16).expect("our own memory");
+        assert_eq!((bytes.word64(0), bytes.word64(8)), (Some(words[0]), Some(u64::MAX)));
+        assert_eq!(
+            bytes.word32(0),
+            Some(if cfg!(target_endian = "little") { 0x0506_0708 } else { 0x0102_0304 })
+        );
+        assert_eq!((bytes.word64(9), bytes.word8(15), bytes.word16(15)), (None, Some(255), None));
+        assert!(read(own, 8, 16).is_none(), "no such address");
+    }
+}
