@@ -53,7 +53,7 @@ impl Feed {
     /// waits for a lead waits long enough.
     #[inline]
     fn late_ns(&self, before: u64, count: u64, last_ns: u64) -> u64 {
-        if self.whole || self.lead > 1 {
+        if self.whole {
             return 0;
         }
         let all_ns = self.from_ns + (((before + count) * self.each) >> 20);
@@ -243,6 +243,45 @@ impl Mechanism {
             drained = from + time(run.count);
         }
         drained
+    }
+
+    /// When the `mark`-th block of a read has passed the head, and when all are over a bus that takes them in their order, `each` (2^-20 ns)
+    /// a block, from `setup_ns` after that on.
+    pub fn delivered_ns(
+        &self,
+        arm: &Arm,
+        access: &Access,
+        asked: [u64; 2],
+        mark: u64,
+        [setup_ns, each]: [u64; 2],
+    ) -> [u64; 2] {
+        let time = |blocks: u64| (blocks * each) >> 20;
+        let (mut arm, [block, all]) = (*arm, asked);
+        settle_on(&mut arm, &self.layout, self.layout.locate(block).track);
+        let there = access.end_ns - access.transfer_ns - access.rotation_ns;
+        let (mut before, mut marked_ns, mut done_ns) = (0, 0, 0);
+        let mut take = |run: &Run, latest_ns: u64| {
+            let count = u64::from(run.count);
+            let each_ns = (run.end_ns - run.begin_ns) / count;
+            let passed = |nth: u64| (run.begin_ns + nth * each_ns).min(latest_ns);
+            if (before + 1..=before + count).contains(&mark) {
+                marked_ns = passed(mark - before);
+            }
+            for nth in [1, count] {
+                done_ns = done_ns.max(passed(nth) + time(all - before - nth + 1));
+            }
+            before += count;
+        };
+        let mut runs = self.runs(&arm, there, Feed::default(), asked, false);
+        if let Some(first) = runs.next() {
+            // A head that came down in the middle of it has read its end already.
+            take(&first, access.first_end_ns);
+            let done = u64::from(first.count);
+            let rest = [block + done, all - done];
+            self.runs(&arm, access.first_end_ns, Feed::default(), rest, false)
+                .for_each(|run| take(&run, u64::MAX));
+        }
+        [marked_ns, done_ns.max(marked_ns + setup_ns + time(all))]
     }
 
     /// The runs of a stream of blocks, from where the arm is at `there_ns`.

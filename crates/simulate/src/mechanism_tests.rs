@@ -51,7 +51,7 @@ fn a_head_that_overtakes_the_data_comes_back_for_the_rest() {
     assert_eq!(write(4, 1), [107 * MS / 10, 64 * MS / 10]);
     // From sector 60 on, the last of 60 blocks comes by 12 ms and has till 12.9; of 90, by 18 ms, and had till 15.9.
     assert_eq!([write(60, 1)[1], write(90, 1)[1]], [13 * MS, 26 * MS]);
-    assert_eq!(write(90, 2)[1], 16 * MS, "a controller with a lead is thought to wait long enough");
+    assert_eq!(write(90, 2)[1], 26 * MS, "a lead of two blocks is too short for ninety");
 }
 
 #[test]

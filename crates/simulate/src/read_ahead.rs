@@ -18,6 +18,8 @@ pub struct Reach {
     forgets: bool,
     /// Whether reading stops in the middle of a sector.
     stops_in_sector: bool,
+    /// Whether a drive at rest reads on after a read that the buffer answered.
+    after_hit: bool,
 }
 
 impl Reach {
@@ -30,6 +32,7 @@ impl Reach {
             last: drive.mechanism.layout.blocks(),
             forgets: drive.buffer.forgets_delivered,
             stops_in_sector: drive.buffer.stops_in_sector,
+            after_hit: drive.buffer.read_ahead_after_hit && drive.buffer.segments > 0,
         }
     }
 
@@ -66,10 +69,10 @@ pub struct ReadAhead {
 }
 
 impl ReadAhead {
-    /// Reading ahead from `end`, reached at `end_ns`, when the buffer holds blocks from `first` on.
-    pub fn new(first: u64, end: u64, end_ns: u64, reach: Reach) -> Self {
-        let first = if reach.forgets { end } else { first.max(end.saturating_sub(reach.room)) };
-        Self { first, from: end, since_ns: end_ns, limit: end, reach }
+    /// Reading ahead from `since_ns` on behind the blocks that the buffer holds, after a request that ended before block `end`.
+    pub fn new([first, from]: [u64; 2], end: u64, since_ns: u64, reach: Reach) -> Self {
+        let first = if reach.forgets { end } else { first.max(from.saturating_sub(reach.room)) };
+        Self { first, from, since_ns, limit: from, reach }
     }
 
     /// Extends the stream as far as a request that ended before block `end` allows.
@@ -98,7 +101,7 @@ impl ReadAhead {
     }
 
     /// When the last of the asked blocks is in the buffer; `None` when the stream does not have them: they begin before
-    /// it or beyond where it is now. The stream goes on behind them.
+    /// it or beyond where it is now; or when it has stopped and is to begin anew. It goes on behind them.
     pub fn deliver(
         &mut self,
         mechanism: &Mechanism,
@@ -111,12 +114,16 @@ impl ReadAhead {
             return None;
         }
         let reached = self.reached(mechanism, arm, now_ns);
-        let stopped = reached == self.limit;
-        if block > reached || (stopped && end > reached) {
+        if block < reached.saturating_sub(self.reach.room) {
             return None;
         }
-        // What was asked is consumed; its room is free for reading on.
-        self.first = if self.reach.forgets { end } else { block.max(self.first) };
+        let stopped = reached == self.limit;
+        if block > reached || (stopped && (end > reached || self.reach.after_hit)) {
+            return None;
+        }
+        if self.reach.forgets {
+            self.first = end;
+        }
         let at_ns = self.time_of(mechanism, arm, end);
         if stopped {
             // The buffer was full: the platter turned on, so the stream starts again only with another read.
@@ -136,9 +143,10 @@ impl ReadAhead {
     }
 
     /// Stops for a command: at the end of the sector under the head, or when a switch between tracks is done. Moves the
-    /// arm to where the stream came and gives the time when it is free.
-    pub fn stop(&self, mechanism: &Mechanism, arm: &mut Arm, now_ns: u64) -> u64 {
-        let mut free_ns = self.since_ns;
+    /// arm to where the stream came, and gives the time when it is free and that when the drive turns to the command: after the
+    /// sector, but during a switch (the HP C2490A and the Seagate ST41601N do so; DiskSim waits for both).
+    pub fn stop(&self, mechanism: &Mechanism, arm: &mut Arm, now_ns: u64) -> [u64; 2] {
+        let (mut free_ns, mut begun_ns) = (self.since_ns, now_ns);
         let mut track = None;
         let stream = [self.from, self.limit - self.from];
         for run in mechanism.runs(arm, self.since_ns, Feed::default(), stream, false) {
@@ -154,7 +162,10 @@ impl ReadAhead {
                 free_ns = match now_ns < run.begin_ns {
                     true => run.ready_ns.max(now_ns),
                     false if self.reach.stops_in_sector => now_ns,
-                    false => sector_end,
+                    false => {
+                        begun_ns = sector_end;
+                        sector_end
+                    }
                 };
                 break;
             }
@@ -164,7 +175,7 @@ impl ReadAhead {
             let on = &mechanism.layout.tracks()[track];
             (arm.cylinder, arm.head) = (on.cylinder, on.head);
         }
-        free_ns.max(now_ns)
+        [free_ns.max(now_ns), begun_ns]
     }
 }
 

@@ -21,23 +21,29 @@ impl Segments {
         self.held.is_empty()
     }
 
-    /// The segment that holds the first of these blocks; it counts as used now.
-    pub fn find(&mut self, block: u64) -> Option<[u64; 2]> {
-        let at = self.held.iter().rposition(|s| s[0] <= block && block < s[1])?;
+    /// A segment that holds all of these blocks, or else one that holds the first; it counts as used now.
+    pub fn find(&mut self, [block, count]: [u64; 2]) -> Option<[u64; 2]> {
+        let holds = |s: &[u64; 2], end: u64| s[0] <= block && block < s[1] && end <= s[1];
+        let all = self.held.iter().position(|s| holds(s, block + count));
+        let at = all.or_else(|| self.held.iter().position(|s| holds(s, block)))?;
         let found = self.held.remove(at);
         self.held.push(found);
         Some(found)
     }
 
-    /// Keeps a stretch, its end when it is longer than a segment, in the place of the least recently used one.
+    /// Gives up the segment that was found last, to read on behind its blocks.
+    pub fn take_found(&mut self) {
+        self.held.pop();
+    }
+
+    /// Keeps a stretch, its end when it is longer than a segment, in the place of the least recently used one. Blocks may be in
+    /// several segments.
     pub fn keep(&mut self, [first, end]: [u64; 2]) {
         if self.most == 0 || first >= end {
             return;
         }
-        let kept = [first.max(end.saturating_sub(self.room)), end];
-        self.held.retain(|s| s[1] <= kept[0] || kept[1] <= s[0]);
         self.leave(self.most - 1);
-        self.held.push(kept);
+        self.held.push([first.max(end.saturating_sub(self.room)), end]);
     }
 
     /// Frees the least recently used segment when all are in use: one is needed for what is read next.
@@ -65,18 +71,24 @@ mod tests {
         let mut segments = Segments::new(2, 100);
         segments.keep([0, 10]);
         segments.keep([50, 60]);
-        assert_eq!(segments.find(9), Some([0, 10]));
+        assert_eq!(segments.find([9, 1]), Some([0, 10]));
         segments.keep([70, 80]);
-        assert_eq!((segments.find(50), segments.find(0)), (None, Some([0, 10])));
+        assert_eq!((segments.find([50, 1]), segments.find([0, 1])), (None, Some([0, 10])));
         segments.make_room();
-        assert_eq!((segments.find(70), segments.find(5)), (None, Some([0, 10])));
+        assert_eq!((segments.find([70, 1]), segments.find([5, 1])), (None, Some([0, 10])));
     }
 
     #[test]
     fn long_stretches_keep_their_end_and_overwritten_ones_are_forgotten() {
         let mut segments = Segments::new(3, 8);
         segments.keep([0, 20]);
-        assert_eq!((segments.find(11), segments.find(12)), (None, Some([12, 20])));
+        assert_eq!((segments.find([11, 1]), segments.find([12, 1])), (None, Some([12, 20])));
+        // Of two that overlap, the one that holds all.
+        segments.keep([16, 24]);
+        assert_eq!(
+            (segments.find([18, 4]), segments.find([18, 9])),
+            (Some([16, 24]), Some([12, 20]))
+        );
         segments.forget([19, 4]);
         assert!(segments.is_empty());
         let mut none = Segments::new(0, 8);

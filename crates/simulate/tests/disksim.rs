@@ -43,10 +43,10 @@ fn rms(stem: &str) -> Option<(f64, f64, f64)> {
 #[test]
 #[expect(clippy::print_stderr, reason = "the figures are worth seeing")]
 fn measured_drives_are_as_close_as_disksim_itself_comes() {
-    // DiskSim's own figures; that of the ST41601N is what its manual says (0.075) as it is no part of DiskSim's own test.
+    // What DiskSim's own test prints. That test has no ST41601N; and the C2247A's 0.090 is 0.094 by the measure used here.
     let mut worse = Vec::new();
     for (stem, most) in [
-        ("hp_c2247a", 0.090),
+        ("hp_c2247a", 0.094),
         ("hp_c2490a", 0.254),
         ("st41601n", 0.100),
         ("cheetah9LP", 0.107),

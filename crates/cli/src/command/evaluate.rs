@@ -30,7 +30,7 @@ use std::time::Instant;
 /// # Errors
 /// Misuse before anything is touched; failures and interruptions with everything measured saved and named.
 pub fn main(args: &EvaluateArgs, typed: &GivenOptions) -> Result<(), Failure> {
-    if let Some(name) = args.target.to_str().and_then(|target| target.strip_prefix("sim:")) {
+    if let Some(name) = super::evaluate_sim::named(args) {
         return super::evaluate_sim::main(args, name, names(args).open()?);
     }
     let earlier = args.resume.as_deref().map(output::read_result).transpose()?;

@@ -24,6 +24,9 @@ const POINT_S: f64 = 2.0;
 /// # Errors
 /// Misuse before anything is touched; failures with everything measured saved and named.
 pub fn main(args: &EvaluateArgs, clients: u32) -> Result<(), Failure> {
+    if super::evaluate_sim::named(args).is_some() {
+        super::evaluate_sim::refuse_real(args)?;
+    }
     let begun = Instant::now();
     let accesses = args.accesses();
     let alone = [

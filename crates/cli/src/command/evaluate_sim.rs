@@ -18,6 +18,11 @@ const COST_S: f64 = 4.0;
 const SIZE_MEAN: [u64; 2] = [4 << 10, 1 << 20];
 const PROCESS_MOST: u32 = 8;
 
+/// The simulated system that a target names.
+pub(super) fn named(args: &EvaluateArgs) -> Option<&str> {
+    args.target.to_str()?.strip_prefix("sim:")
+}
+
 /// Runs the command for the system `name`, a shipped one or a file.
 ///
 /// # Errors
@@ -54,8 +59,9 @@ pub fn main(args: &EvaluateArgs, name: &str, outputs: Outputs) -> Result<(), Fai
 }
 
 /// Refuses what says something about real machines only.
-fn refuse_real(args: &EvaluateArgs) -> Result<(), Failure> {
+pub(super) fn refuse_real(args: &EvaluateArgs) -> Result<(), Failure> {
     let real = [
+        ("--clients", args.together.clients.is_some()),
         ("--memory", args.memory.is_some()),
         ("--direct-above", args.direct_above.is_some()),
         ("--engine", args.engine.is_some()),

@@ -34,6 +34,7 @@ fn bad_sizes_and_fractions() {
     refused(&["run", "--engine", "mmap", "--direct-above", "64k"], &["direct_above", "psync"]);
     refused(&["evaluate", ".", "--engine", "mmap", "--direct"], &["mmap", "direct"]);
     refused(&["evaluate", "sim:any", "--direct-above", "64k"], &["--direct-above", "simulated"]);
+    refused(&["evaluate", "sim:any", "--clients", "2"], &["--clients", "simulated"]);
     refused(&["evaluate", ".", "--budget", "soon"], &["soon", "duration"]);
 }
 

@@ -24,14 +24,14 @@ impl Disk<'_> {
             end_ns.max(ready)
         } else {
             // What was read ahead so far becomes a segment among the others.
-            self.stop_reading_ahead(now_ns);
+            let begun_ns = self.stop_reading_ahead(now_ns);
             match self.held(asked) {
                 Some(held) if held[1] >= asked[0] + asked[1] => {
                     self.hit(&mut parts);
-                    self.read_on_behind(now_ns, held);
+                    self.read_on_behind(now_ns, held, asked);
                     now_ns + parts.overhead_ns
                 }
-                held => return self.read_medium(now_ns, command, held),
+                held => return self.read_medium([now_ns, begun_ns], command, held),
             }
         };
         let drive = self.drive;
@@ -43,23 +43,30 @@ impl Disk<'_> {
     /// The segment that holds the beginning of these blocks.
     #[inline]
     fn held(&mut self, asked: [u64; 2]) -> Option<[u64; 2]> {
-        if self.segments.is_empty() { None } else { self.segments.find(asked[0]) }
+        if self.segments.is_empty() { None } else { self.segments.find(asked) }
     }
 
     /// After a read that a segment answered, the drive may read on behind that segment.
-    fn read_on_behind(&mut self, now_ns: u64, held: [u64; 2]) {
+    fn read_on_behind(&mut self, now_ns: u64, held: [u64; 2], asked: [u64; 2]) {
         if self.drive.buffer.read_ahead_after_hit {
             let since = now_ns + self.drive.controller.read_before_ns[self.after()];
-            self.start_reading_ahead(held[0], held[1], since.max(self.free_ns));
+            self.segments.take_found();
+            self.start_reading_ahead(held, asked[0] + asked[1], since.max(self.free_ns));
         }
     }
 
-    /// A read whose blocks, but for those at the beginning that a segment holds, come from the medium.
+    /// A read whose blocks, but for those at the beginning that a segment holds, come from the medium; the drive turns to it at
+    /// `begun_ns`.
     #[inline]
-    fn read_medium(&mut self, now_ns: u64, command: Command, held: Option<[u64; 2]>) -> BusNeed {
+    fn read_medium(
+        &mut self,
+        [now_ns, begun_ns]: [u64; 2],
+        command: Command,
+        held: Option<[u64; 2]>,
+    ) -> BusNeed {
         let drive = self.drive;
         let before_ns = drive.controller.read_before_ns[self.after()];
-        let start = (now_ns + before_ns).max(self.free_ns);
+        let start = (begun_ns + before_ns).max(self.free_ns);
         let (block, end) = (command.block, command.block + command.count);
         let from = held.map_or(block, |held| held[1]);
         let rest = [from, end - from];
@@ -74,8 +81,11 @@ impl Disk<'_> {
         };
         self.free_ns = access.end_ns;
         if self.options.read_ahead {
+            if held.is_some() {
+                self.segments.take_found();
+            }
             let first = held.map_or_else(|| self.first_kept(block, &access), |held| held[0]);
-            self.start_reading_ahead(first, end, access.end_ns);
+            self.start_reading_ahead([first, end], end, access.end_ns);
         }
         self.half = Some((command, Half::Read { so_far, media_end_ns: access.end_ns }));
         self.bus_for(&access, rest)
@@ -113,18 +123,39 @@ impl Disk<'_> {
                 let end_ns = self.drive.mechanism.drained_ns(&self.arm, access, asked, rate);
                 BusNeed { at_ns: access.first_end_ns, for_ns: end_ns - access.first_end_ns }
             }
-            BusTransfer::Overlapped => BusNeed {
+            BusTransfer::Overlapped if self.in_one_pass(access) => BusNeed {
                 at_ns: access.end_ns - self.overlap(access.transfer_ns, asked[1], reconnect_ns),
                 for_ns,
             },
+            BusTransfer::Overlapped => {
+                let (mark, rate) = (self.mark(asked[1]), [reconnect_ns, bus.to_host]);
+                let mechanism = &self.drive.mechanism;
+                let [marked_ns, done_ns] =
+                    mechanism.delivered_ns(&self.arm, access, asked, mark, rate);
+                // No longer than it has to be.
+                let at_ns = marked_ns.max(done_ns - for_ns.min(done_ns));
+                BusNeed { at_ns, for_ns: done_ns - at_ns }
+            }
         }
+    }
+
+    /// Whether the blocks of a read passed in their order at an even pace.
+    #[inline]
+    fn in_one_pass(&self, access: &Access) -> bool {
+        access.first_end_ns == access.end_ns
+            && access.transfer_ns < self.drive.mechanism.layout.rotation_ns()
+    }
+
+    /// Blocks of a read of `count` that must have come before it takes the bus.
+    #[inline]
+    fn mark(&self, count: u64) -> u64 {
+        ((count * self.drive.bus.read_water_mark) >> 10).clamp(1, count.max(1))
     }
 
     /// How much of the medium's time the bus is used as well: not before the water mark, and not longer than it has to be.
     fn overlap(&self, transfer_ns: u64, count: u64, setup_ns: u64) -> u64 {
         let bus = &self.drive.bus;
-        let mark = ((count * bus.read_water_mark) >> 10).clamp(1, count.max(1));
-        let marked = transfer_ns - transfer_ns * mark / count.max(1);
+        let marked = transfer_ns - transfer_ns * self.mark(count) / count.max(1);
         marked.min(bus.time_ns(count.saturating_sub(1), false) + setup_ns)
     }
 
@@ -140,24 +171,27 @@ impl Disk<'_> {
         ahead.deliver(&self.drive.mechanism, &self.arm, now_ns, asked)
     }
 
-    fn start_reading_ahead(&mut self, first: u64, end: u64, end_ns: u64) {
+    /// Reads on behind the blocks that are `held`, from `since_ns` on, after a request whose blocks end before `end`.
+    fn start_reading_ahead(&mut self, held: [u64; 2], end: u64, since_ns: u64) {
         if self.options.read_ahead && self.drive.buffer.bytes > 0 && self.buffer.is_empty() {
             self.segments.make_room();
-            self.ahead = Some(ReadAhead::new(first, end, end_ns, self.reach));
-            if let Some(ahead) = &mut self.ahead {
-                ahead.extend(&self.drive.mechanism, end);
-            }
+            let mut ahead = ReadAhead::new(held, end, since_ns, self.reach);
+            ahead.extend(&self.drive.mechanism, end);
+            self.ahead = Some(ahead);
         }
     }
 
-    /// Ends reading ahead for a command that needs the mechanism.
-    pub(super) fn stop_reading_ahead(&mut self, now_ns: u64) {
+    /// Ends reading ahead for a command that needs the mechanism; gives the time when the drive turns to it.
+    pub(super) fn stop_reading_ahead(&mut self, now_ns: u64) -> u64 {
         if let Some(ahead) = self.ahead.take() {
             let mechanism = &self.drive.mechanism;
             if self.drive.buffer.segments > 0 {
                 self.segments.keep(ahead.held(mechanism, &self.arm, now_ns));
             }
-            self.free_ns = ahead.stop(mechanism, &mut self.arm, now_ns);
+            let [free_ns, begun_ns] = ahead.stop(mechanism, &mut self.arm, now_ns);
+            self.free_ns = free_ns;
+            return begun_ns;
         }
+        now_ns
     }
 }

@@ -38,7 +38,7 @@ const OF_DISKS: [(&str, Dealt); 50] = [
     ("Set watermark by reqsize", As(1.0)),
     ("Calc sector by sector", As(1.0)),
     ("Enable caching in buffer", Below(2.0)),
-    ("Buffer continuous read", Acts),
+    ("Buffer continuous read", Below(5.0)),
     ("Maximum read-ahead (blks)", Acts),
     ("Read-ahead over requested", Acts),
     ("Read-ahead on idle hit", Acts),
@@ -138,6 +138,10 @@ const OF_MODELS: [(&str, Dealt); 30] = [
 /// What is left out of a drive, its model and its test bed: keys with their lines.
 pub fn left_out(bed: &TestBed<'_>, model: &Block) -> Vec<String> {
     let mut found = of_block(bed.disk, &OF_DISKS);
+    let has = |key: &str| bed.disk.number(key).is_some_and(|value| value > 0.0);
+    if has("Read-ahead over requested") && !has("Maximum read-ahead (blks)") {
+        found.push("Read-ahead over requested without Maximum read-ahead".to_owned());
+    }
     if let Some(Value::Block(queue)) = bed.disk.get("Scheduler") {
         found.extend(of_block(queue, &OF_QUEUES));
     }

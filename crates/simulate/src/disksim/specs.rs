@@ -326,7 +326,7 @@ fn buffer(disk: &Block) -> BufferParameters {
         immediate_reporting: is("Fast write level"),
         read_ahead_to: match number(disk, "Buffer continuous read") as u32 {
             1 => ReadAheadTo::OwnTrack,
-            2 | 3 => ReadAheadTo::Cylinder,
+            2 => ReadAheadTo::Cylinder,
             4 => ReadAheadTo::Track,
             _ => ReadAheadTo::Buffer,
         },
@@ -337,8 +337,8 @@ fn buffer(disk: &Block) -> BufferParameters {
         segments: if caches { segments } else { 0 },
         own_write_segment: is("Use separate write segment") && caches && segments > 1,
         reads_from_arrival: is("Read any free blocks"),
-        // 1: what is read ahead may take its room; -1: its room is free as soon as the host has it.
-        forgets_delivered: number(disk, "Read-ahead over requested") != 0.0,
+        // -1: its room is free as soon as the host has it.
+        forgets_delivered: number(disk, "Read-ahead over requested") < 0.0,
         forgets_written: disk.number("Allow read hits on write data") == Some(0.0),
         stops_in_sector: is("Stop prefetch in sector"),
         flushes_first: is("Fast write level"),
