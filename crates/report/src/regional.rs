@@ -46,6 +46,9 @@ fn size_name(evaluation: &Evaluation) -> String {
     }
 }
 
+/// How a cell says that a finding is not known.
+const NOT_TOLD: &str = "cannot be told";
+
 /// Whether the bounds lie so far apart that the value between them says nothing, as the sentences have it.
 fn is_wide(found: &RegionFinding) -> bool {
     found.high > 8.0 * found.low
@@ -54,7 +57,7 @@ fn is_wide(found: &RegionFinding) -> bool {
 fn size(found: &RegionFinding) -> String {
     let [value, low, high] = [found.value, found.low, found.high].map(|b| Bytes(b).to_string());
     match is_wide(found) {
-        true => format!("cannot be told ({low} to {high})"),
+        true => format!("{NOT_TOLD} ({low} to {high})"),
         false => bounded(&value, &low, &high),
     }
 }
@@ -70,7 +73,8 @@ fn gain(found: &RegionFinding) -> String {
     match found.difference() {
         Difference::More | Difference::Less => bounded(&value, &low, &high),
         Difference::Alike => format!("no difference ({low} to {high})"),
-        Difference::Unknown => format!("cannot be told ({low} to {high})"),
+        Difference::Unknown if is_wide(found) => NOT_TOLD.to_owned(),
+        Difference::Unknown => format!("{NOT_TOLD} ({low} to {high})"),
     }
 }
 

@@ -170,6 +170,10 @@ fn grid<P: Probe>(
             _ => kept.push(value),
         }
     }
+    // The ends come first: where time is short, a curve without its far end says least.
+    if let Some((_, rest)) = kept.split_first_mut().filter(|(_, rest)| !rest.is_empty()) {
+        rest.rotate_right(1);
+    }
     kept
 }
 

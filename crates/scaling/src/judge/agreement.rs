@@ -1,12 +1,11 @@
 //! The findings of an evaluation in a form in which two can be compared, and how many pairs of evaluations agree.
 
 use super::level_sentences::{is_absence_told, is_count_told};
+use super::words::UNCERTAIN;
 use ioscape_schema::units::Bytes;
 use ioscape_schema::{BorderOperation, Bounded, Difference, Evaluation, RegionFinding};
 use std::collections::BTreeSet;
 
-/// Bounds further apart than this factor give no size.
-const UNCERTAIN: f64 = 8.0;
 /// How the sentences say that something is not known.
 const NOT_TOLD: &str = "cannot be told";
 

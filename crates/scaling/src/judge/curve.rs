@@ -50,9 +50,10 @@ impl Repeatability {
             _ => None,
         };
         let mut between: Vec<f64> = curves.into_iter().flatten().filter_map(pair).collect();
-        if between.len() < PAIRS {
+        // The few points that were repeated first lie beside borders, where runs differ most.
+        if between.len() < PAIRS_ALONE {
             let steps = evaluation.drift.throughputs.windows(2);
-            between = steps.map(|w| (w[0] / w[1].max(1e-9)).ln().abs()).collect();
+            between.extend(steps.map(|w| (w[0] / w[1].max(1e-9)).ln().abs()));
         }
         if between.len() < PAIRS {
             return Self { between: REPEATABILITY, alone: ALONE };
@@ -71,11 +72,12 @@ impl Repeatability {
     pub(crate) fn error_of(self, point: &Point) -> f64 {
         let interval = point.measurement.relative_error();
         let interval = if interval.is_finite() { interval } else { 1.0 };
-        let between = Z95 * self.between / (point.rounds.len().max(1) as f64).sqrt();
+        // What varies within a run is a part of what varies between runs, unless this point varies more than others do.
+        let usual = interval.max(Z95 * self.between) / (point.rounds.len().max(1) as f64).sqrt();
         // Rounds that differ by more than runs usually do: one of them was disturbed, and it is not known which.
         let apart = SPREAD * point.spread.unwrap_or(0.0);
         let alone = if point.rounds.len() < 2 { self.alone } else { 0.0 };
-        interval.hypot(between).hypot(alone).max(apart).clamp(REPEATABILITY, 2.0)
+        usual.hypot(alone).max(apart).clamp(REPEATABILITY, 2.0)
     }
 
     /// Ratio of two points with bounds from both uncertainties; `None` when the lower one did not move any bytes.
@@ -84,7 +86,8 @@ impl Repeatability {
         if !value.is_finite() || value <= 0.0 {
             return None;
         }
-        let factor = 1.0 + self.error_of(over).hypot(self.error_of(under));
+        // Runs differ by factors: two that are off by a half each may be so in opposite directions.
+        let factor = self.error_of(over).hypot(self.error_of(under)).exp();
         Some(Bounded { value, low: value / factor, high: value * factor })
     }
 

@@ -1,8 +1,9 @@
 //! Regions, caches and borders in words, each as sure as its probability allows.
 
 use super::curve::{Repeatability, at, best, worst};
+use super::in_memory::is_from_memory;
 use super::residency;
-use super::words::{bounded, percent, size_within};
+use super::words::{bounded, open_times, percent, size_within};
 use ioscape_schema::units::{Bytes, Rate};
 use ioscape_schema::{
     Access, Border, BorderOperation, Bounded, Evaluation, Findings, LevelCount, Point, Region,
@@ -14,6 +15,8 @@ const SURE: f64 = 0.95;
 const WORTH_SAYING: f64 = 0.02;
 /// Sizes within this factor of a border's bounds are that border.
 const NEAR: f64 = 1.1;
+/// Least factor by which sets in memory must differ in speed for it to be said.
+const DECLINES: f64 = 1.5;
 /// A size whose bounds lie further apart than this factor is given by its bounds alone.
 const WIDE: f64 = 1.25;
 
@@ -24,6 +27,7 @@ pub(super) fn sentences(evaluation: &Evaluation, findings: &Findings) -> Vec<Str
     all.push(cache(evaluation, BorderOperation::Write, findings.write_cache_bytes));
     all.extend(further_borders(evaluation));
     all.extend(processor_caches(evaluation));
+    all.extend(decline(evaluation));
     all
 }
 
@@ -177,7 +181,7 @@ fn no_cache(evaluation: &Evaluation, operation: BorderOperation, largest: &Point
             )
         }
         Absence::Beyond { held, slower } => {
-            let by = slower.map(|s| format!(" ({} times)", bounded(s))).unwrap_or_default();
+            let by = slower.map(open_times).unwrap_or_default();
             format!(
                 "Memory holds {} of a set; whether {word} are slower beyond it cannot be told from this run{by}; more rounds of sets well beyond it would tell.",
                 size_within(held)
@@ -304,6 +308,30 @@ fn processor_caches(evaluation: &Evaluation) -> Vec<String> {
     };
     let is_shown = |b: &&Border| b.in_memory && b.operation != BorderOperation::Mixed;
     evaluation.borders.iter().filter(is_shown).map(sentence).collect()
+}
+
+/// How much slower large sets are than small ones although all of them are in memory, where no border of a processor's cache says it.
+fn decline(evaluation: &Evaluation) -> Option<String> {
+    let noise = Repeatability::of(evaluation);
+    let fall = |operation: BorderOperation| {
+        let is_own = |b: &Border| b.in_memory && b.operation == operation;
+        let curve = set_size_curve(evaluation, operation);
+        let end = first_border(evaluation, operation).map_or(f64::INFINITY, |end| end.low);
+        let is_in_memory = |p: &&Point| p.value < end && is_from_memory(&p.measurement);
+        let smallest = curve.first().filter(is_in_memory)?;
+        let largest = curve.iter().rev().find(is_in_memory)?;
+        let by = noise.ratio(smallest, largest).filter(|by| by.low >= DECLINES)?;
+        let [from, to] = [smallest, largest].map(|p| Bytes(p.value));
+        (!evaluation.borders.iter().any(is_own)).then(|| {
+            format!("of {} {} times from sets of {from} to {to}", word(operation), bounded(by))
+        })
+    };
+    let falls: Vec<String> =
+        [BorderOperation::Read, BorderOperation::Write].into_iter().filter_map(fall).collect();
+    (!falls.is_empty()).then(|| {
+        let falls = falls.join(", ");
+        format!("Within memory, throughput falls as the processors' caches are outgrown: {falls}.")
+    })
 }
 
 /// How probable it is that one of the borders of `operation` lies at `found`.

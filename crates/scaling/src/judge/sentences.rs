@@ -5,15 +5,13 @@ use super::flush::is_slowed_by_flush;
 use super::level_sentences;
 use super::policy::{Speeds, speeds, write_through_departure};
 use super::queue_depth;
-use super::words::{bounded, factor, within};
+use super::words::{UNCERTAIN, bounded, factor, open_times, within};
 use crate::phase::Phase;
 use ioscape_schema::units::{Bytes, Rate};
 use ioscape_schema::{
     Access, Bounded, Difference, Evaluation, Findings, Region, RegionFinding, WritePolicy,
 };
 
-/// A request size whose bounds lie further apart than this factor is not known.
-const UNCERTAIN: f64 = 8.0;
 /// A write-through curve that departs from its law by no more than this factor follows it.
 const FOLLOWS: f64 = 1.3;
 
@@ -169,8 +167,8 @@ fn sequential(finding: &RegionFinding) -> String {
             )
         }
         Difference::Unknown => format!(
-            "In {region}, whether sequential requests are faster than random ones cannot be told from this run ({} times); more rounds would tell.",
-            bounded(by)
+            "In {region}, whether sequential requests are faster than random ones cannot be told from this run{}; more rounds would tell.",
+            open_times(by)
         ),
     }
 }
@@ -187,8 +185,8 @@ fn concurrency(evaluation: &Evaluation, finding: &RegionFinding) -> String {
             format!("In {name}, several processes are no faster than one{}.", within(by))
         }
         Difference::Unknown => format!(
-            "In {name}, whether several processes are faster than one cannot be told from this run ({} times); more rounds would tell.",
-            bounded(by)
+            "In {name}, whether several processes are faster than one cannot be told from this run{}; more rounds would tell.",
+            open_times(by)
         ),
     }
 }
@@ -204,8 +202,8 @@ fn reads_and_writes(finding: &RegionFinding) -> String {
             format!("In {region}, reads and writes are about equally fast{}.", within(by))
         }
         Difference::Unknown => format!(
-            "In {region}, whether reads or writes are faster cannot be told from this run ({} times); more rounds would tell.",
-            bounded(by)
+            "In {region}, whether reads or writes are faster cannot be told from this run{}; more rounds would tell.",
+            open_times(by)
         ),
     }
 }

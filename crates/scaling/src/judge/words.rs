@@ -22,6 +22,17 @@ pub(super) fn bounded(by: Bounded) -> String {
     factor(by.value) + &within(by)
 }
 
+/// Bounds further apart than this factor say nothing.
+pub(super) const UNCERTAIN: f64 = 8.0;
+
+/// " (1.4 (0.90 to 2.1) times)"; nothing where the bounds say nothing.
+pub(super) fn open_times(by: Bounded) -> String {
+    match by.high <= UNCERTAIN * by.low {
+        true => format!(" ({} times)", bounded(by)),
+        false => String::new(),
+    }
+}
+
 /// "22.4 GiB (21.9 GiB to 22.9 GiB)".
 pub(super) fn size_within(size: Bounded) -> String {
     format!("{} ({} to {})", Bytes(size.value), Bytes(size.low), Bytes(size.high))

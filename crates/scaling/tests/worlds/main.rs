@@ -223,12 +223,22 @@ impl Tally {
         self.sentence(world, "policy", outcome, &text);
     }
 
+    fn decline(&mut self, world: &World, evaluation: &Evaluation) {
+        let is_about = |s: &&String| s.starts_with("Within memory, throughput falls");
+        let Some(text) = evaluation.findings.sentences.iter().find(is_about) else { return };
+        let largest = world.reads.first().map_or(f64::INFINITY, |end| end.bytes);
+        let truth = world.slows(world::MIB, largest.min(world.largest));
+        let outcome = if truth > NONE { Outcome::True } else { Outcome::False };
+        self.sentence(world, "decline", outcome, text);
+    }
+
     fn judge(&mut self, world: &World, evaluation: &Evaluation) {
         self.regions(world, evaluation);
         self.cache(world, evaluation, BorderOperation::Read);
         self.cache(world, evaluation, BorderOperation::Write);
         self.region_findings(world, evaluation);
         self.policy(world, evaluation);
+        self.decline(world, evaluation);
         let of_storage = || evaluation.borders.iter().filter(|b| !b.in_memory);
         of_storage().for_each(|border| self.border(world, border));
         for operation in [BorderOperation::Read, BorderOperation::Write] {
@@ -286,9 +296,21 @@ fn seeds(usual: &str) -> std::ops::Range<u64> {
 
 #[test]
 fn worlds_are_judged_rightly_or_not_at_all() {
+    judge_all(seeds("0..40"), World::new, 0.03);
+}
+
+/// Their speed jumps between two values for seconds, so that one run seldom knows it, and many runs do.
+#[test]
+fn machines_shared_with_neighbours_are_judged_rightly_or_not_at_all() {
+    let tally = judge_all(seeds("0..24"), World::shared, 0.03);
+    assert!(tally.share(Outcome::Withheld) < 0.15, "{:.3}", tally.share(Outcome::Withheld));
+}
+
+/// Judges the worlds of all seeds, of which no more than a share of `most_false` may be false.
+fn judge_all(seeds: std::ops::Range<u64>, make: fn(u64) -> World, most_false: f64) -> Tally {
     let mut tally = Tally::default();
-    for seed in seeds("0..40") {
-        let mut world = World::new(seed);
+    for seed in seeds {
+        let mut world = make(seed);
         let evaluation = explore(&world.options(), &mut world).unwrap();
         tally.judge(&world, &evaluation);
     }
@@ -297,5 +319,6 @@ fn worlds_are_judged_rightly_or_not_at_all() {
         tally.false_ones.iter().for_each(|text| println!("FALSE {text}"));
         tally.odd_counts.iter().for_each(|text| println!("COUNT {text}"));
     }
-    assert!(tally.share(Outcome::False) < 0.03, "{:#?}", tally.false_ones);
+    assert!(tally.share(Outcome::False) < most_false, "{:#?}", tally.false_ones);
+    tally
 }

@@ -1,6 +1,7 @@
 //! Random made-up systems in virtual time: a storage hierarchy whose truth is known, and everything that makes measuring it hard.
 
-use ioscape_scaling::{Bounds, EvaluationOptions, Probe, ProbeRequest, Progress};
+use ioscape_scaling::{Bounds, EvaluationOptions, Probe, ProbeRequest, Progress, TimeLimits};
+use ioscape_schema::tally::{Looks, StopRule, interval, mean};
 use ioscape_schema::{
     Access, Direction, Evaluation, Measurement, Purpose, ResponseTime, Stop, Witness, Workload,
 };
@@ -58,6 +59,10 @@ pub struct World {
     memory_s: f64,
     write_cost: f64,
     decline: f64,
+    /// From this set on memory is even, in bytes.
+    even_from: f64,
+    /// A processor shared with neighbours: how much slower it is while they work, and for how long they work or rest, in seconds.
+    neighbours: Option<(f64, f64)>,
     sequential: f64,
     bursts: f64,
     drift: (f64, f64, f64),
@@ -154,6 +159,8 @@ impl World {
             flush,
             empty,
             decline,
+            even_from: GIB,
+            neighbours: None,
             memory_s,
             reads,
             writes,
@@ -190,6 +197,24 @@ impl World {
             layout_bytes_per_s: None,
             level_counts: true,
         }
+    }
+
+    /// A machine of many processors, each shared with a neighbour who works and rests; memory far faster for sets in its processors'
+    /// large caches, and in half of the worlds nothing slower within reach.
+    pub fn shared(seed: u64) -> Self {
+        let mut world = Self::new(seed);
+        let random = &mut Pcg32::new(seed, u64::MAX / 2);
+        world.decline = 0.15 + 0.1 * random.random::<f64>();
+        world.even_from = 8.0 * GIB;
+        world.neighbours = Some((log_uniform(random, 1.2, 2.0), log_uniform(random, 0.1, 4.0)));
+        world.noise = log_uniform(random, 0.02, 0.06);
+        world.budget_s = 180.0;
+        if random.random_bool(0.5) {
+            world.reads.clear();
+            world.writes.clear();
+            world.policy = Writes::AsReads;
+        }
+        world
     }
 
     /// The same world at another time: other noise, another time of its drift.
@@ -230,7 +255,7 @@ impl World {
     /// Seconds per byte in memory, for a set of `bytes`: processor caches make small sets faster, up to 20-fold.
     fn memory(&self, bytes: f64) -> f64 {
         let first = self.reads.first().map_or(f64::INFINITY, |end| end.bytes);
-        self.memory_s * (bytes.min(first).min(GIB) / GIB).powf(self.decline)
+        self.memory_s * (bytes.min(first).min(self.even_from) / GIB).powf(self.decline)
     }
 
     fn time(&self, ends: &[End], bytes: f64) -> f64 {
@@ -247,6 +272,11 @@ impl World {
         let Some((every_s, factor)) = self.flush else { return 1.0 };
         let is_now = self.clock_s % every_s < 0.15 * every_s;
         if is_now { 1.0 + (factor - 1.0) * (1.0 - workload.read_frac) } else { 1.0 }
+    }
+
+    /// How much slower the larger of two sets in memory is, in bytes.
+    pub fn slows(&self, small: f64, large: f64) -> f64 {
+        self.memory(large) / self.memory(small)
     }
 
     fn storage_s(&self) -> f64 {
@@ -311,6 +341,32 @@ impl World {
     }
 }
 
+/// The part of a run that follows from neighbours.
+struct Pace {
+    mean: f64,
+    relative_error: f64,
+    elapsed_s: f64,
+}
+
+/// Time goes by in slices until the interval is as narrow as that of a real run, or time is up.
+fn pace(random: &mut Pcg32, (slower, dwell_s): (f64, f64), limits: TimeLimits) -> Pace {
+    let TimeLimits { min_s, cap_s } = limits;
+    let rule = StopRule { min_s, cap_s, confidence: 0.03 };
+    let (mut looks, mut rates, mut works) = (Looks::new(rule), Vec::new(), random.random_bool(0.5));
+    let slice_s = cap_s / 200.0;
+    loop {
+        let changes = random.random_bool(1.0 - (-slice_s / dwell_s).exp());
+        works ^= changes;
+        let rate = if works { slower.recip() } else { 1.0 };
+        rates.push(rate * (0.05 * gauss(random)).exp());
+        let elapsed_s = slice_s * rates.len() as f64;
+        if looks.look(&rates, elapsed_s).is_some() {
+            let relative_error = interval(&rates).map_or(1.0, |found| found.relative());
+            return Pace { mean: mean(&rates), relative_error, elapsed_s };
+        }
+    }
+}
+
 fn gauss(random: &mut Pcg32) -> f64 {
     StandardNormal.sample(random)
 }
@@ -333,10 +389,14 @@ impl Probe for World {
             throughput *= factor;
         }
         throughput *= (self.ramp_per_s * self.clock_s).exp() / self.flushing(workload);
-        let cost_s = 0.2 + 1.2 * request.limits.cap_s;
-        self.clock_s += cost_s;
         // A run sees a part of the noise within itself; the rest is between runs.
-        let within = 1.0 + self.noise;
+        let (mut within, mut cost_s) = (1.0 + self.noise, 0.2 + 1.2 * request.limits.cap_s);
+        if let Some(neighbours) = self.neighbours {
+            let pace = pace(&mut random, neighbours, request.limits);
+            (throughput, within, cost_s) =
+                (throughput * pace.mean, 1.0 + pace.relative_error, 0.3 + pace.elapsed_s);
+        }
+        self.clock_s += cost_s;
         let response = (1e9 * workload.size_mean as f64 / throughput) as u64;
         let mut measurement = Measurement {
             ios: (throughput / workload.size_mean as f64) as u64,

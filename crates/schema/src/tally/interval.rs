@@ -62,7 +62,9 @@ fn from_batches(mean_all: f64, batches: &[f64], correlation: f64) -> Interval {
         if correlation > CORRELATION_MAX { unbiased(correlation, n).min(0.95) } else { 0.0 };
     let error = (variance(batches) / n * (1.0 + correlation) / (1.0 - correlation)).max(0.0).sqrt();
     let t = StudentsT::new(0.0, 1.0, (n - 1.0).max(1.0)).map_or(2.0, |d| d.inverse_cdf(0.975));
-    Interval { mean: mean_all, half: t * error, batches: batches.len() }
+    // A rate that stays for long at each of a few values has hardly a mean beyond those it was seen at.
+    let furthest = batches.iter().map(|rate| (rate - mean_all).abs()).fold(0.0, f64::max);
+    Interval { mean: mean_all, half: (t * error).min(furthest), batches: batches.len() }
 }
 
 /// Short series make correlation look smaller by about `(1 + 4 rho) / n` (Kendall 1954).

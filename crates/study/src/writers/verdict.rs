@@ -8,6 +8,9 @@ use ioscape_schema::WriterScaling;
 /// Least gain of several writers on a file each, over one writer, from which anything can be concluded.
 const GAIN_MIN: f64 = 1.25;
 
+/// Bounds further apart than this factor say nothing.
+const UNCERTAIN: f64 = 10.0;
+
 /// What the verdict rests on: three ratios of runs of the same rounds, each with its 95 % interval.
 struct Evidence {
     /// All writers on one file over one writer.
@@ -72,11 +75,9 @@ pub fn verdict(way: Writing, writers: u32, file_system: &str, all: &Throughputs)
         .unwrap_or(PairedRatio { mean: one_file / own_files.max(1.0), ci95: [0.0, f64::MAX] });
     let evidence = Evidence::of(all);
     let measured = match &evidence {
-        Some(Evidence { shared, gain, .. }) => format!(
-            "{writers} writers reach {} times one writer's throughput on one file, {} times on a file each; ",
-            shown(shared),
-            shown(gain)
-        ),
+        Some(Evidence { shared, gain, .. }) => {
+            format!("{writers} writers {}; ", gains(shown(shared), shown(gain)))
+        }
         None => String::new(),
     };
     let words = evidence.as_ref().map_or_else(
@@ -109,9 +110,28 @@ pub fn verdict(way: Writing, writers: u32, file_system: &str, all: &Throughputs)
     }
 }
 
-fn shown(ratio: &PairedRatio) -> String {
+/// What the writers reach on one file and on a file each, as far as it is known.
+fn gains(shared: Option<String>, own: Option<String>) -> String {
+    match (shared, own) {
+        (Some(shared), Some(own)) => format!(
+            "reach {shared} times one writer's throughput on one file, {own} times on a file each"
+        ),
+        (Some(shared), None) => format!(
+            "reach {shared} times one writer's throughput on one file; what they reach on a file each cannot be told"
+        ),
+        (None, Some(own)) => format!(
+            "reach {own} times one writer's throughput on a file each; what they reach on one file cannot be told"
+        ),
+        (None, None) => {
+            "reach a multiple of one writer's throughput that cannot be told, on one file and on a file each".to_owned()
+        }
+    }
+}
+
+/// A ratio with its bounds; `None` where these say nothing.
+fn shown(ratio: &PairedRatio) -> Option<String> {
     let [low, high] = ratio.ci95;
-    format!("{:.2} ({low:.2} to {high:.2})", ratio.mean)
+    (high <= UNCERTAIN * low).then(|| format!("{:.2} ({low:.2} to {high:.2})", ratio.mean))
 }
 
 #[cfg(test)]
@@ -155,6 +175,21 @@ mod tests {
         let one = Throughputs { alone: vec![1.0], one_file: vec![1.0], own_files: vec![4.0] };
         assert!(told(&one).contains("fewer than two rounds") && !told(&one).contains("reach"));
         assert!(told(&rounds(100.0, 300.0, 400.0, 1.01)).contains("costs"));
+    }
+
+    #[test]
+    fn bounds_that_say_nothing_are_not_shown() {
+        let two = |one_file: [f64; 2], own_files: [f64; 2]| {
+            let alone = vec![100.0, 100.0];
+            judged(&Throughputs { alone, one_file: one_file.into(), own_files: own_files.into() })
+                .sentence
+        };
+        let said = two([100.0, 101.0], [700.0, 1400.0]);
+        assert!(said.contains("1.00 (0.94 to 1.07) times one writer's throughput on one file; what they reach on a file each cannot be told;"), "{said}");
+        let said = two([100.0, 200.0], [700.0, 700.0]);
+        assert!(said.contains("7.00 (7.00 to 7.00) times one writer's throughput on a file each; what they reach on one file cannot be told;"), "{said}");
+        let said = two([100.0, 200.0], [700.0, 1400.0]);
+        assert!(!said.contains(" to "), "{said}");
     }
 
     #[test]

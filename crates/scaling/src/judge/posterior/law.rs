@@ -32,7 +32,7 @@ const NOTICED: f64 = 0.12;
 /// Share below which a run that waited speaks against it.
 const UNNOTICED: f64 = 0.01;
 /// How much such a run speaks against it, as log odds.
-const COMPUTED: f64 = 2.5;
+const COMPUTED: f64 = 4.0;
 
 /// How requests miss a level that the set outgrows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
