@@ -48,8 +48,12 @@ fn unmeasured(missing: &[&OsBenchmark], results: &OsResults, style: &Style) -> S
 
 /// Cases by the name of their benchmark: all of them, one by its name, or how many.
 fn named(cases: &[&OsBenchmark], all: &[OsBenchmark]) -> String {
-    let mut names: Vec<&str> = cases.iter().map(|one| one.name.as_str()).collect();
-    names.dedup();
+    let mut names: Vec<&str> = Vec::new();
+    for name in cases.iter().map(|one| one.name.as_str()) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
     let text = |name: &str| {
         let these: Vec<&&OsBenchmark> = cases.iter().filter(|one| one.name == name).collect();
         let whole = all.iter().filter(|one| one.name == name).count();
@@ -174,7 +178,7 @@ mod tests {
         let all = [one("a", "busy"), one("b", "one processor"), one("c", "busy")];
         let found = reasons(&all);
         assert_eq!(found, ["a (x), c (x): busy", "b (x): one processor"]);
-        let mut all = vec![one("a", "busy"), one("a", "busy"), one("b", "busy"), one("b", "busy")];
+        let mut all = vec![one("a", "busy"), one("b", "busy"), one("a", "busy"), one("b", "busy")];
         all.push(OsBenchmark { name: "b".into(), ..OsBenchmark::default() });
         let missing: Vec<&OsBenchmark> = all[..4].iter().collect();
         assert_eq!(named(&missing, &all), "a, b (2 of 3)");
