@@ -1,4 +1,4 @@
-//! What disks do just now: a line of `ioscape trace top --json`.
+//! What disks are doing right now: a line of `ioscape trace top --json`.
 
 use serde::{Deserialize, Serialize};
 

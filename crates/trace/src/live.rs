@@ -1,4 +1,4 @@
-//! What disks do just now: rows that completed in one short stretch of time, by disk, process and type.
+//! What disks are doing right now: rows that completed in one short stretch of time, by disk, process and type.
 
 use crate::analyze::log_histogram::LogHistogram;
 use ioscape_schema::{Io, IoFlags, IoType, Op, TopLatency, TopRow, TopSecond, TraceInfo};

@@ -1,4 +1,4 @@
-//! What disks do just now, as lines of text, as a screen of a terminal, and for a scraper.
+//! What disks are doing right now, as lines of text, as a screen of a terminal, and for a scraper.
 
 mod heat;
 mod metrics;
