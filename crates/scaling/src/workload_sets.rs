@@ -120,7 +120,7 @@ mod tests {
 
     #[test]
     fn the_documentation_has_every_workload() {
-        let text = include_str!("../../../docs/workloads.md");
+        let text = include_str!("../workloads.md");
         for NamedWorkload { name, workload: w, .. } in [paper(), today()].concat() {
             let row = text.lines().find(|line| line.starts_with(&format!("| `{name}` |"))).unwrap();
             let cells: Vec<&str> = row.split('|').map(str::trim).collect();

@@ -4,13 +4,13 @@ use crate::drive::Parameters;
 
 /// Names and files.
 pub const SHIPPED: &[(&str, &str)] = &[
-    ("hp-c2200a", include_str!("../../../drives/hp-c2200a.toml")),
-    ("hp-c2204a", include_str!("../../../drives/hp-c2204a.toml")),
-    ("hp-c2247a", include_str!("../../../drives/hp-c2247a.toml")),
-    ("hp-c2474s", include_str!("../../../drives/hp-c2474s.toml")),
-    ("hp-97560", include_str!("../../../drives/hp-97560.toml")),
-    ("quantum-pd425s", include_str!("../../../drives/quantum-pd425s.toml")),
-    ("generic-hdd", include_str!("../../../drives/generic-hdd.toml")),
+    ("hp-c2200a", include_str!("../drives/hp-c2200a.toml")),
+    ("hp-c2204a", include_str!("../drives/hp-c2204a.toml")),
+    ("hp-c2247a", include_str!("../drives/hp-c2247a.toml")),
+    ("hp-c2474s", include_str!("../drives/hp-c2474s.toml")),
+    ("hp-97560", include_str!("../drives/hp-97560.toml")),
+    ("quantum-pd425s", include_str!("../drives/quantum-pd425s.toml")),
+    ("generic-hdd", include_str!("../drives/generic-hdd.toml")),
 ];
 
 /// The parameters of a shipped drive.

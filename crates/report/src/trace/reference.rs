@@ -3,11 +3,11 @@
 /// The systems of the paper, in the order in which they are shown.
 pub const SYSTEMS: [&str; 3] = ["cello", "snake", "hplajw"];
 
-const TABLE_4: &str = include_str!("../../../../reference/ruemmler-wilkes/table4.csv");
-const TABLE_5: &str = include_str!("../../../../reference/ruemmler-wilkes/table5.csv");
-const TABLE_6: &str = include_str!("../../../../reference/ruemmler-wilkes/table6.csv");
-const TABLE_7: &str = include_str!("../../../../reference/ruemmler-wilkes/table7.csv");
-const QUOTED: &str = include_str!("../../../../reference/ruemmler-wilkes/quoted.csv");
+const TABLE_4: &str = include_str!("../../reference/table4.csv");
+const TABLE_5: &str = include_str!("../../reference/table5.csv");
+const TABLE_6: &str = include_str!("../../reference/table6.csv");
+const TABLE_7: &str = include_str!("../../reference/table7.csv");
+const QUOTED: &str = include_str!("../../reference/quoted.csv");
 
 /// One table of the paper: its heading and its rows.
 pub struct Printed {

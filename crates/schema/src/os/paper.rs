@@ -32,7 +32,7 @@ pub struct Source {
 
 macro_rules! csv {
     ($name:literal) => {
-        include_str!(concat!("../../../../reference/ousterhout/", $name, ".csv"))
+        include_str!(concat!("../../reference/", $name, ".csv"))
     };
 }
 

@@ -334,7 +334,7 @@ impl<'a> From<&'a Model> for Extent<'a> {
 
 /// The solid-state drives that come with the program.
 pub const SHIPPED: &[(&str, &str)] =
-    &[("generic-ssd", include_str!("../../../../drives/generic-ssd.toml"))];
+    &[("generic-ssd", include_str!("../../drives/generic-ssd.toml"))];
 
 /// The parameters of a shipped drive.
 pub fn find(name: &str) -> Option<Parameters> {

@@ -216,15 +216,15 @@ impl WireParameters {
 
 /// Names and files of the systems that come with the program.
 pub const SHIPPED: &[(&str, &str)] = &[
-    ("sparcstation-1", include_str!("../../../../systems/sparcstation-1.toml")),
-    ("decstation-5000-sprite", include_str!("../../../../systems/decstation-5000-sprite.toml")),
-    ("decstation-5000-ultrix", include_str!("../../../../systems/decstation-5000-ultrix.toml")),
-    ("hp-730", include_str!("../../../../systems/hp-730.toml")),
-    ("hp-730-hpux9", include_str!("../../../../systems/hp-730-hpux9.toml")),
-    ("hp-730-no-flush", include_str!("../../../../systems/hp-730-no-flush.toml")),
-    ("sparc-nfs", include_str!("../../../../systems/sparc-nfs.toml")),
-    ("hp-dux", include_str!("../../../../systems/hp-dux.toml")),
-    ("generic-nvme", include_str!("../../../../systems/generic-nvme.toml")),
+    ("sparcstation-1", include_str!("../../systems/sparcstation-1.toml")),
+    ("decstation-5000-sprite", include_str!("../../systems/decstation-5000-sprite.toml")),
+    ("decstation-5000-ultrix", include_str!("../../systems/decstation-5000-ultrix.toml")),
+    ("hp-730", include_str!("../../systems/hp-730.toml")),
+    ("hp-730-hpux9", include_str!("../../systems/hp-730-hpux9.toml")),
+    ("hp-730-no-flush", include_str!("../../systems/hp-730-no-flush.toml")),
+    ("sparc-nfs", include_str!("../../systems/sparc-nfs.toml")),
+    ("hp-dux", include_str!("../../systems/hp-dux.toml")),
+    ("generic-nvme", include_str!("../../systems/generic-nvme.toml")),
 ];
 
 /// A shipped system.

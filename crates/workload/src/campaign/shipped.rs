@@ -50,11 +50,11 @@ macro_rules! shipped {
     ($($name:literal),*; $($own:literal),*) => {
         [$(Shipped {
             name: $name,
-            text: include_str!(concat!("../../../../campaigns/", $name, ".toml")),
-            reference: include_str!(concat!("../../../../reference/vxbench/", $name, ".csv")),
+            text: include_str!(concat!("../../campaigns/", $name, ".toml")),
+            reference: include_str!(concat!("../../reference/", $name, ".csv")),
         }),*, $(Shipped {
             name: $own,
-            text: include_str!(concat!("../../../../campaigns/", $own, ".toml")),
+            text: include_str!(concat!("../../campaigns/", $own, ".toml")),
             reference: "",
         }),*]
     };

@@ -5,6 +5,7 @@ mod faults;
 mod functions;
 mod links;
 mod msrv;
+mod packages;
 mod schema;
 mod sources;
 mod star;
