@@ -18,6 +18,7 @@ pub mod input;
 pub mod interrupt;
 pub mod keeper;
 pub mod load;
+mod locks;
 pub mod loops;
 pub mod memory;
 pub mod mounts;

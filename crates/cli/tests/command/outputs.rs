@@ -203,6 +203,20 @@ fn an_output_that_is_an_input_is_refused() {
 }
 
 #[test]
+fn a_target_that_is_an_input_is_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (trace, linked) = (folder.path().join("a.spc"), folder.path().join("hard"));
+    let rows: String = (0..1000).map(|n| format!("0,{},4096,w,0.{n:03}\n", n * 8)).collect();
+    fs::write(&trace, &rows).unwrap();
+    fs::hard_link(&trace, &linked).unwrap();
+    for target in [&trace, &linked] {
+        let words = ["trace", "replay", path(&trace), path(target), "--destroy-data", "--buffered"];
+        run(&words).ended(2).says(&["one file with the trace", "name another target"]);
+    }
+    assert_eq!(read(&trace), rows);
+}
+
+#[test]
 fn links_of_ours_are_followed_and_the_file_behind_is_replaced() {
     let folder = tempfile::tempdir().expect("a folder");
     let trace = iolog(folder.path());

@@ -57,6 +57,7 @@ impl Names {
     /// [`Error::Target`]: a place that cannot be written, a file that is no result of ours, or one file named twice.
     pub fn open(self) -> Result<Outputs, Error> {
         let options = DestinationOptions { force: self.force, unnamed: false };
+        self.check_targets()?;
         let mut all: Vec<(&'static str, Destination)> = Vec::new();
         for (what, path) in &self.writes {
             let destination = Destination::open(path, options)?;
@@ -65,6 +66,25 @@ impl Names {
             all.push((what, destination));
         }
         Ok(Outputs { all })
+    }
+
+    /// Refuses to work on a file that is also read.
+    fn check_targets(&self) -> Result<(), Error> {
+        let is_target = |what: &str| what == "the target";
+        for (_, target) in
+            self.reads.iter().filter(|(what, path)| is_target(what) && path.is_file())
+        {
+            let same = |path: &Path| Identity::of(path) == Identity::of(target);
+            let read = self.reads.iter().find(|(what, path)| !is_target(what) && same(path));
+            if let Some((read, path)) = read {
+                let path = path.display();
+                let why = format!(
+                    "is one file with {read} {path}, which would be destroyed: name another target"
+                );
+                return Err(Error::target(target, why));
+            }
+        }
+        Ok(())
     }
 
     /// Refuses what is another output too, or something that is read.

@@ -13,6 +13,7 @@ pub use folder::ScratchFolder;
 
 use crate::device::BlockDevice;
 use crate::error::Error;
+pub use crate::locks::locked_by;
 use crate::memory::memory;
 use crate::mounts::{self, FileSystemInfo, raw_device};
 use ioscape_schema::Access;
@@ -57,17 +58,6 @@ impl Drop for Target {
     fn drop(&mut self) {
         unlock(&self.file);
     }
-}
-
-/// Who holds a lock of the POSIX kind on a part of `file`, as databases do; absent if nobody is seen to.
-pub fn locked_by(file: &File) -> Option<String> {
-    let all = rustix::process::Flock::from(rustix::process::FlockType::WriteLock);
-    let held = rustix::process::fcntl_getlk(file, &all).ok()??;
-    let Some(id) = held.pid.map(|pid| pid.as_raw_nonzero().get()) else {
-        return Some("is locked by another program: end it first".to_owned());
-    };
-    let name = crate::text::read(format!("/proc/{id}/comm")).unwrap_or_default();
-    Some(format!("is locked by process {id} ({}): end it first", name.trim()))
 }
 
 /// Gives a lock up: a process forked meanwhile has a copy of the descriptor and would keep it as long as it lives.

@@ -1,0 +1,52 @@
+//! Locks on parts of a file, of the POSIX kind and of its younger one that belongs to an open file, as databases and virtual machines hold.
+#![expect(
+    unsafe_code,
+    reason = "fcntl(2) has a safe wrapper that cannot tell who holds the younger kind"
+)]
+
+use crate::text;
+use std::fs::File;
+use std::os::fd::AsRawFd;
+
+/// Who holds a lock on a part of `file`; absent if nobody is seen to.
+pub fn locked_by(file: &File) -> Option<String> {
+    // SAFETY: all zeros are a valid `flock`: the whole file.
+    let mut lock: libc::flock = unsafe { std::mem::zeroed() };
+    lock.l_type = libc::F_WRLCK as libc::c_short;
+    // SAFETY: the descriptor is open, and `lock` lives through the call, which only writes to it.
+    let asked = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_GETLK, &raw mut lock) };
+    if asked != 0 || lock.l_type == libc::F_UNLCK as libc::c_short {
+        return None;
+    }
+    // A lock of an open file belongs to no single process: -1. One of another namespace has no number here: 0.
+    Some(match lock.l_pid {
+        id if id > 0 => {
+            let name = text::read(format!("/proc/{id}/comm")).unwrap_or_default();
+            format!("is locked by process {id} ({}): end it first", name.trim())
+        }
+        _ => "is locked by another program (`lslocks` shows which): end it first".to_owned(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lock_of_an_open_file_is_seen() {
+        let named = tempfile::NamedTempFile::new().unwrap();
+        let open = || File::options().read(true).write(true).open(named.path()).unwrap();
+        let (holder, asker) = (open(), open());
+        assert_eq!(locked_by(&asker), None);
+        // SAFETY: as in `locked_by`.
+        let mut lock: libc::flock = unsafe { std::mem::zeroed() };
+        lock.l_type = libc::F_WRLCK as libc::c_short;
+        lock.l_len = 4096;
+        // SAFETY: as in `locked_by`.
+        let taken = unsafe { libc::fcntl(holder.as_raw_fd(), libc::F_OFD_SETLK, &raw mut lock) };
+        assert_eq!(taken, 0);
+        assert!(locked_by(&asker).is_some_and(|who| who.contains("another program")));
+        drop(holder);
+        assert_eq!(locked_by(&asker), None);
+    }
+}
