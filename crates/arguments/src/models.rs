@@ -11,6 +11,7 @@ use ioscape_schema::Access;
 use ioscape_schema::units::parse_rate;
 use ioscape_study::comparison::measured::Condition;
 use ioscape_study::comparison::price::Price;
+use ioscape_trace::Format;
 use std::path::PathBuf;
 
 /// Which workloads are asked about.
@@ -38,6 +39,9 @@ pub struct PredictArgs {
     /// A trace of an application, in any format that is read: its own locality says what each cache holds
     #[arg(long, value_name = "TRACE", conflicts_with_all = ["workloads", "characterization"])]
     pub trace: Vec<PathBuf>,
+    /// Format of the trace [default: found by its content]
+    #[arg(long, value_name = "FORMAT", requires = "trace")]
+    pub format: Option<Format>,
     /// The same from a result of `ioscape characterize`
     #[arg(long, value_name = "RESULT", conflicts_with = "workloads")]
     pub characterization: Option<PathBuf>,

@@ -6,8 +6,8 @@ use crate::traces::{self, Rows};
 use ioscape_arguments::{PredictArgs, RowsArgs};
 use ioscape_scaling::system::{ChangedSystem, NotPredicted};
 use ioscape_schema::{Access, AccessPattern, Outcome, Parameter, Prediction, Workload};
-use ioscape_trace::PatternBuilder;
 use ioscape_trace::characterize::Characterizer;
+use ioscape_trace::{Format, PatternBuilder};
 use ioscape_workload::characterize::fit;
 use std::path::{Path, PathBuf};
 
@@ -33,7 +33,7 @@ impl TracedApplication {
         match &args.characterization {
             Some(path) => of_result(path).map(Some),
             None if args.trace.is_empty() => Ok(None),
-            None => of_trace(&args.trace).map(Some),
+            None => of_trace(&args.trace, args.format).map(Some),
         }
     }
 
@@ -84,8 +84,8 @@ fn of_result(path: &Path) -> Result<TracedApplication, Failure> {
 }
 
 /// An application from the rows of a trace.
-fn of_trace(paths: &[PathBuf]) -> Result<TracedApplication, Failure> {
-    let mut rows = Rows::open(paths, &RowsArgs::default())?;
+fn of_trace(paths: &[PathBuf], format: Option<Format>) -> Result<TracedApplication, Failure> {
+    let mut rows = Rows::open(paths, &RowsArgs { format, ..RowsArgs::default() })?;
     let (mut seen, mut patterns) =
         (Characterizer::new(PAGE_BYTES, None), PatternBuilder::default());
     let mut batch = Vec::new();

@@ -4,6 +4,7 @@ use super::exchange::{Exchange, Exchanged, Unknown, WriteDone};
 use super::input::ModelInput;
 use super::kind::OtherKind;
 use super::system_model::{Model, prediction};
+use ioscape_schema::units::Bytes;
 use ioscape_schema::{Parameter, Prediction, Workload};
 
 /// Share of the time before storage from which on the lender of the storage hardly matters.
@@ -43,7 +44,7 @@ pub enum WhatIfError {
     #[error("the evaluation of {0} never reached its storage, so it has none to lend")]
     NoStorage(String),
     /// The exchange asks for more than was measured.
-    #[error("{parameter} of {value} is beyond what was measured on {target}")]
+    #[error("{} is beyond what was measured on {target}", told(*parameter, *value))]
     Beyond {
         /// The system whose evaluation does not reach.
         target: String,
@@ -52,6 +53,15 @@ pub enum WhatIfError {
         /// The value that would have to be measured there, in the parameter's unit.
         value: f64,
     },
+}
+
+/// A value of a parameter in words.
+fn told(parameter: Parameter, value: f64) -> String {
+    match parameter {
+        Parameter::UniqueBytes => format!("a set of {}", Bytes(value)),
+        Parameter::SizeMean => format!("a mean size of requests of {}", Bytes(value)),
+        _ => format!("{parameter} of {value}"),
+    }
 }
 
 /// Predicts `workload` on `model`'s system with what `what_if` exchanges.

@@ -21,7 +21,9 @@ pub enum Exchange {
 
 /// The result of an evaluation tells no memory that could be exchanged.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0} does not say how much memory it had: evaluate it again")]
+#[error(
+    "{0} does not say how much memory it had: only evaluations of real targets do, so evaluate one"
+)]
 pub struct MemoryUnknown(String);
 
 /// A system with something exchanged.

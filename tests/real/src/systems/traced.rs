@@ -47,6 +47,11 @@ pub fn applications(lab: &Lab) -> Checks {
     lab.command(&asked)?;
     lab.shell(&format!("cat > w/tr-make.sql <<'EOF'\n{MAKE}\nEOF\n{TRANSACTIONS} > w/tr-run.sql"))?;
     let chosen = std::env::var("IOSCAPE_APPLICATIONS").unwrap_or_default();
+    if !ALL.iter().any(|one| one.name.contains(&*chosen)) {
+        let names: Vec<&str> = ALL.iter().map(|one| one.name).collect();
+        let names = names.join(", ");
+        return Err(format!("IOSCAPE_APPLICATIONS={chosen} is none of {names}"));
+    }
     let mut checks = Vec::new();
     for application in ALL.iter().filter(|one| one.name.contains(&*chosen)) {
         checks.extend(application.traced_once(&mut up, lab, (&disk, &device))?);
