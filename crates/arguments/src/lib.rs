@@ -43,7 +43,7 @@ pub use metric::Metric;
 pub use models::{AskedArgs, CompareArgs, PredictArgs, ValidateArgs};
 pub use os::OsArgs;
 pub use replay::ReplayArgs;
-pub use result::ResultArgs;
+pub use result::{FileArgs, ResultArgs};
 pub use rows::RowsArgs;
 pub use simulate::{CalibrateArgs, SimulateArgs};
 pub use top::TopArgs;

@@ -88,7 +88,7 @@ pub struct RecordArgs {
 #[derive(Debug, Args)]
 #[command(
     after_help = formats(),
-    mut_arg("output", |arg| arg.help("The file to write: Parquet, or text if it ends in .csv"))
+    mut_arg("output", |arg| arg.help("The file to write: Parquet, text if it ends in .csv, or Arrow if it ends in .arrow; - is standard output"))
 )]
 pub struct ImportArgs {
     /// Traces, compressed or not: the per-CPU files of one blktrace recording, or traces to merge by time; - is standard input
@@ -97,6 +97,9 @@ pub struct ImportArgs {
     /// Where the trace goes.
     #[command(flatten)]
     pub out: FileArgs,
+    /// Format to write, such as arrow, a stream for a pipe [default: by the ending, parquet, csv or arrow]
+    #[arg(long, value_name = "FORMAT")]
+    pub output_format: Option<OutFormat>,
     /// What of the traces.
     #[command(flatten)]
     pub rows: RowsArgs,
@@ -104,7 +107,9 @@ pub struct ImportArgs {
 
 /// `ioscape trace export`.
 #[derive(Debug, Args)]
-#[command(after_help = "Formats to write: parquet, csv, fio-iolog, disksim, oracle-general.")]
+#[command(
+    after_help = "Formats to write: parquet, arrow, csv, fio-iolog, disksim, oracle-general."
+)]
 pub struct ExportArgs {
     /// The trace, of any known format; - is standard input
     pub trace: PathBuf,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import os
 import shutil
@@ -14,7 +16,7 @@ import types
 import typing
 from dataclasses import fields, is_dataclass
 from pathlib import Path
-from typing import Any, Optional, Union
+from typing import Any, Callable, Optional, Union
 
 from . import _documents
 from ._documents import Document
@@ -22,6 +24,9 @@ from ._progress import Progress
 from .errors import ConditionFailed, Failed, Interrupted, IoscapeError, Misuse
 
 Words = Union[str, os.PathLike]
+
+# Writes bytes into a pipe.
+Feed = Callable[[Any], None]
 
 _ERRORS = {2: Misuse, 3: ConditionFailed, 130: Interrupted}
 
@@ -58,14 +63,19 @@ def options(given: dict[str, Any]) -> list[str]:
     return words
 
 
-def document(words: list[Words], given: dict[str, Any], behind: Optional[list[str]] = None) -> Document:
-    """Runs `ioscape WORDS OPTIONS --json [-- BEHIND]` and gives its document.
+def document(
+    words: list[Words], given: dict[str, Any], behind: Optional[list[str]] = None, feed: Optional[Feed] = None
+) -> Document:
+    """Runs `ioscape WORDS OPTIONS --json [-- BEHIND]` and gives its document; `feed` writes its standard input.
 
     Messages go to this process's standard error as they come, and a notebook shows how long it has been at work. Ctrl-C is passed on once;
     the program then saves what it has.
     """
     line = [binary(), *map(os.fspath, words), *options(given), "--json", *(["--", *behind] if behind else [])]
-    child = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    child = subprocess.Popen(line, stdin=subprocess.PIPE if feed else None, text=True, start_new_session=True, **pipes)
+    if feed:
+        threading.Thread(target=_fed, args=(child.stdin.buffer, feed), daemon=True).start()
     out, err = _Lines(child.stdout), _Lines(child.stderr, sys.stderr)
     shown = Progress(" ".join(map(str, words[:2])), given.get("output"))
     while out.is_open() or err.is_open():
@@ -80,6 +90,37 @@ def document(words: list[Words], given: dict[str, Any], behind: Optional[list[st
     err.show()
     shown.done()
     return _outcome(child.returncode, out.text(), err.text())
+
+
+def _fed(pipe: Any, feed: Feed) -> None:
+    # A program that refuses what it reads closes the pipe, and says why.
+    with contextlib.suppress(OSError), pipe:
+        feed(pipe)
+
+
+def stream(words: list[Words], given: dict[str, Any], take: Callable[[Any], Any]) -> Any:
+    """Runs `ioscape WORDS OPTIONS` and gives what `take` makes of its standard output, bytes that come while it runs."""
+    line = [binary(), *map(os.fspath, words), *options(given)]
+    child = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
+    err = _Lines(io.TextIOWrapper(child.stderr, errors="replace"))
+    taken, refused = None, None
+    try:
+        taken = take(child.stdout)
+    except KeyboardInterrupt:
+        child.send_signal(signal.SIGINT)
+        child.stdout.close()
+    except Exception as error:
+        # Where the program failed, its own sentence says more.
+        refused = error
+        child.stdout.close()
+    code = child.wait()
+    err.wait(5)
+    if code != 0:
+        _outcome(code, "", err.text())
+    if refused is not None:
+        raise refused
+    sys.stderr.write(err.text())
+    return taken
 
 
 class _Lines:

@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Union
 
-from ._command import Words, document
+from ._command import Words, document, stream
 from ._documents import Document
 from .errors import Misuse
 
@@ -18,6 +18,7 @@ Trace = Union[Words, Any]
 
 def _pyarrow() -> Any:
     try:
+        import pyarrow.ipc
         import pyarrow.parquet
     except ImportError:
         raise Misuse("tables need pyarrow, which is not installed: pip install pyarrow") from None
@@ -27,30 +28,39 @@ def _pyarrow() -> Any:
 def read(*traces: Words, **options: Any) -> Any:
     """The requests of traces of any known format as a `pyarrow.Table`: times in nanoseconds, offsets and lengths in bytes.
 
-    `.to_pandas()` makes a DataFrame of it, `polars.from_arrow(table)` another, and DuckDB queries it by its name. `options` are those of
+    The columns `device` and `command` hold names. `.to_pandas()` makes a DataFrame of it, `polars.from_arrow(table)` another, and DuckDB queries it by its name. `options` are those of
     `ioscape trace import`, such as `from_="1h"` and `disk="sda"`.
     """
-    arrow = _pyarrow()
-    with tempfile.TemporaryDirectory(prefix="ioscape-") as place:
-        path = Path(place) / "trace.parquet"
-        document(["trace", "import", *traces], {**options, "output": path})
-        return arrow.parquet.read_table(path)
+    ipc = _pyarrow().ipc
+    given = {**options, "output": "-", "output_format": "arrow"}
+    return stream(["trace", "import", *traces], given, lambda pipe: ipc.open_stream(pipe).read_all().unify_dictionaries())
 
 
 def analyze(*traces: Trace, **options: Any) -> Document:
     """Analyzes traces, files or tables, in one pass; `trace_summary` holds the tables and figures."""
-    with ExitStack() as stack:
-        return document(["trace", "analyze", *_files(traces, stack)], options)
+    return _of_tables("analyze", traces, options)
 
 
 def characterize(*traces: Trace, **options: Any) -> Document:
     """Describes traces, files or tables, as workloads of five parameters; see `trace_characterization`."""
+    return _of_tables("characterize", traces, options)
+
+
+def _of_tables(command: str, traces: tuple[Trace, ...], options: dict[str, Any]) -> Document:
+    if len(traces) == 1 and not isinstance(traces[0], (str, os.PathLike)):
+        table = _table(traces[0])
+
+        def feed(pipe: Any) -> None:
+            with _pyarrow().ipc.new_stream(pipe, table.schema) as writer:
+                writer.write_table(table)
+
+        return document(["trace", command, "-"], options, feed=feed)
     with ExitStack() as stack:
-        return document(["trace", "characterize", *_files(traces, stack)], options)
+        return document(["trace", command, *_files(traces, stack)], options)
 
 
 def _files(traces: tuple[Trace, ...], stack: ExitStack) -> list[Words]:
-    """The traces as files: tables of pandas, Polars and Arrow are written as such first."""
+    """The traces as files: of several, tables of pandas, Polars and Arrow are written as such first."""
     files: list[Words] = []
     for trace in traces:
         if not isinstance(trace, (str, os.PathLike)):

@@ -15,6 +15,9 @@ const BUFFER: usize = 1 << 20;
 /// Rows in addition to a result, by the name of their argument.
 pub const ROWS: &str = "--rows";
 
+/// Standard output, which is also written as `-`.
+pub const STANDARD: &str = "/dev/stdout";
+
 /// Most requests that a command keeps in memory, to write them as rows when all is done.
 pub const ROWS_MOST: usize = 1 << 22;
 
@@ -59,6 +62,7 @@ impl Output {
     /// # Errors
     /// The path is refused.
     pub fn destination(names: Names, path: &Path) -> Result<Destination, Failure> {
+        let path = if path == Path::new("-") { Path::new(STANDARD) } else { path };
         let opened = names.writes(RESULT, [path]).open()?.take(RESULT);
         opened.ok_or_else(|| Failure::Failed("nothing to write".to_owned()))
     }
@@ -74,8 +78,11 @@ impl Output {
     ) -> Result<(Self, Writer), Failure> {
         let name = destination.path().display().to_string();
         let failed = |e| Failure::of_write(&name, &e);
-        // Some formats go back to what they wrote.
-        let draft = destination.begin_seekable().map_err(failed)?;
+        let draft = match format.goes_back() {
+            true => destination.begin_seekable(),
+            false => destination.begin(),
+        };
+        let draft = draft.map_err(failed)?;
         let file = draft.file().try_clone().map_err(failed)?;
         let writer = Writer::with_columns(format, BufWriter::with_capacity(BUFFER, file), more)
             .map_err(|e| Failure::Failed(e.to_string()))?;

@@ -43,6 +43,25 @@ fn a_trace_is_imported_and_exported() {
 }
 
 #[test]
+fn a_trace_goes_through_a_pipe_as_an_arrow_stream() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("a.spc"), &SPC[..30]).unwrap();
+    let words = ["trace", "import", "a.spc", "--output-format", "arrow", "-o", "-"];
+    let piped = ioscape(folder.path(), &words).success();
+    let stream = piped.get_output().stdout.clone();
+    let beside = String::from_utf8_lossy(&piped.get_output().stderr).into_owned();
+    assert!(beside.contains("2 requests"), "{beside}");
+    let read = Command::new(cargo_bin("ioscape"))
+        .args(["trace", "characterize", "-", "--json"])
+        .write_stdin(stream)
+        .assert();
+    let told: serde_json::Value =
+        serde_json::from_slice(&read.success().get_output().stdout).expect("a document");
+    assert_eq!(told["trace_characterization"]["overall"]["requests"], 2, "{told}");
+    ioscape(folder.path(), &["trace", "import", "a.spc", "-o", "-", "--json"]).code(2);
+}
+
+#[test]
 fn broken_lines_fail_or_are_counted() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("a.spc"), SPC).unwrap();

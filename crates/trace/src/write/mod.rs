@@ -1,5 +1,6 @@
 //! Traces out: rows become a file of another program's format, or of this project's own.
 
+mod arrow;
 mod csv;
 mod disksim;
 mod encode;
@@ -20,6 +21,8 @@ use std::str::FromStr;
 pub enum OutFormat {
     /// This project's typed columns; loses nothing.
     Parquet,
+    /// The same columns as a stream for a pipe, with names of devices and commands; what is known only at the end is lost.
+    Arrow,
     /// This project's rows as text; loses nothing.
     Csv,
     /// fio's iolog, version 3: arrival, device, operation, offset and length.
@@ -31,8 +34,9 @@ pub enum OutFormat {
 }
 
 /// All formats with their names.
-const NAMES: [(OutFormat, &str); 5] = [
+const NAMES: [(OutFormat, &str); 6] = [
     (OutFormat::Parquet, "parquet"),
+    (OutFormat::Arrow, "arrow"),
     (OutFormat::Csv, "csv"),
     (OutFormat::FioLog, "fio-iolog"),
     (OutFormat::DiskSim, "disksim"),
@@ -44,9 +48,22 @@ impl OutFormat {
     pub fn name(self) -> &'static str {
         NAMES.iter().find(|(format, _)| *format == self).map_or("", |(_, name)| name)
     }
-}
 
-impl OutFormat {
+    /// Whether its writer goes back to what it wrote, which a pipe does not let it.
+    pub fn goes_back(self) -> bool {
+        self == Self::OracleGeneral
+    }
+
+    /// The format of a trace by the ending of its name; Parquet where the ending says nothing.
+    pub fn of_name(path: &Path) -> Self {
+        let ending = path.extension().map(|ending| ending.to_ascii_lowercase());
+        match ending.as_deref().and_then(std::ffi::OsStr::to_str) {
+            Some("csv") => Self::Csv,
+            Some("arrow" | "arrows") => Self::Arrow,
+            _ => Self::Parquet,
+        }
+    }
+
     /// The format of the rows that a command writes in addition to its result, by the ending of the name.
     ///
     /// # Errors
@@ -100,6 +117,7 @@ impl Writer {
     ) -> Result<Self, Error> {
         let encoder: Box<dyn Encode> = match format {
             OutFormat::Parquet => Box::new(parquet::Columns::new(out, more)?),
+            OutFormat::Arrow => Box::new(arrow::Stream::new(out, more)),
             OutFormat::Csv => Box::new(csv::Csv::new(out, more)),
             OutFormat::FioLog => Box::new(fio::FioLog::new(out)),
             OutFormat::DiskSim => Box::new(disksim::Ascii::new(out)),

@@ -1,6 +1,8 @@
 //! What is written is read back: everything from this project's own formats, what they can tell from others'.
 
 use crate::memory::Memory;
+use arrow_array::{ArrayRef, Int32Array, RecordBatch, StringArray, UInt64Array};
+use arrow_ipc::writer::StreamWriter;
 use bytes::Bytes;
 use ioscape_schema::{Device, Io, IoFlags, IoType, Op, Partition, Request, TraceInfo};
 use ioscape_trace::{OutFormat, ReadOptions, Source, Writer, open};
@@ -8,6 +10,7 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::RowAccessor;
 use proptest::prelude::*;
 use std::io::Cursor;
+use std::sync::Arc;
 
 fn written(format: OutFormat, rows: &[Io], info: &TraceInfo) -> Vec<u8> {
     let memory = Memory::default();
@@ -93,8 +96,8 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn parquet_and_csv_lose_nothing(rows in rows()) {
-        for format in [OutFormat::Parquet, OutFormat::Csv] {
+    fn formats_of_our_own_lose_nothing(rows in rows()) {
+        for format in [OutFormat::Parquet, OutFormat::Arrow, OutFormat::Csv] {
             let (back, told) = read(written(format, &rows, &info()));
             prop_assert_eq!(&back, &rows);
             prop_assert_eq!(told, info());
@@ -170,7 +173,78 @@ fn large_traces_fill_several_row_groups() {
         ..Io::default()
     };
     let rows: Vec<Io> = (0..600_000).map(row).collect();
-    assert_eq!(read(written(OutFormat::Parquet, &rows, &info())).0, rows);
+    for format in [OutFormat::Parquet, OutFormat::Arrow] {
+        assert_eq!(read(written(format, &rows, &info())).0, rows, "{format:?}");
+    }
+}
+
+#[test]
+fn arrow_streams_learn_names_as_they_come_and_are_files_too() {
+    let io = |n: u64, device, command| Io {
+        queued_ns: n,
+        issued_ns: n,
+        completed_ns: n,
+        device,
+        command,
+        ..Io::default()
+    };
+    // The first batch is written before the second device and command are known.
+    let rows: Vec<Io> = (0..70_000u32)
+        .map(|n| io(n.into(), u16::from(n > 69_000), u32::from(n > 69_500)))
+        .collect();
+    let early = TraceInfo { devices: info().devices[..1].to_vec(), ..TraceInfo::default() };
+    let memory = Memory::default();
+    let mut writer = Writer::new(OutFormat::Arrow, memory.clone()).unwrap();
+    writer.rows(&rows[..65_536], &early).unwrap();
+    writer.rows(&rows[65_536..], &info()).unwrap();
+    writer.finish(&info()).unwrap();
+    let stream = memory.take();
+    // A file has a head before the stream and a foot behind it.
+    let file = [b"ARROW1\0\0", &stream[..], b"foot \x05\0\0\0ARROW1"].concat();
+    for bytes in [stream, file] {
+        let (back, told) = read(bytes);
+        assert_eq!(back, rows);
+        let names =
+            |info: &TraceInfo| info.devices.iter().map(|d| d.name.clone()).collect::<Vec<_>>();
+        assert_eq!((names(&told), told.commands), (names(&info()), info().commands));
+    }
+}
+
+#[test]
+fn arrow_streams_of_others_may_have_other_widths_names_and_gaps() {
+    let columns: [(&str, ArrayRef); 5] = [
+        ("queued_ns", Arc::new(UInt64Array::from(vec![5u64, 7]))),
+        ("is_write", Arc::new(UInt64Array::from(vec![0u64, 1]))),
+        ("offset_bytes", Arc::new(Int32Array::from(vec![Some(512), None]))),
+        ("length_bytes", Arc::new(Int32Array::from(vec![4096, 512]))),
+        ("device", Arc::new(StringArray::from(vec!["sda", "sdb"]))),
+    ];
+    let stream = |columns: &[(&str, ArrayRef)]| {
+        let batch = RecordBatch::try_from_iter(columns.iter().cloned()).unwrap();
+        let mut writer = StreamWriter::try_new(Vec::new(), &batch.schema()).unwrap();
+        writer.write(&batch).unwrap();
+        writer.into_inner().unwrap()
+    };
+    let (rows, told) = read(stream(&columns));
+    let seen: Vec<_> = rows.iter().map(|io| (io.queued_ns, io.request, io.completed_ns)).collect();
+    let request = |op, offset, len| Request { op, offset, len };
+    let first = (5, request(Op::Read, 512, 4096), 5);
+    assert_eq!(seen, [first, (7, request(Op::Write, 0, 512), 7)]);
+    assert_eq!((told.format.as_str(), told.devices[1].name.as_str()), ("arrow", "sdb"));
+    let refused = |columns: &[(&str, ArrayRef)]| {
+        let source = Source::stream("t", Cursor::new(stream(columns)));
+        let mut reader = match open(vec![source], &ReadOptions::default()) {
+            Ok(reader) => reader,
+            Err(error) => return error.to_string(),
+        };
+        reader.next_batch(&mut Vec::new()).unwrap_err().to_string()
+    };
+    assert!(refused(&columns[1..]).contains("without the column \"queued_ns\""));
+    let mut words = columns.clone();
+    words[3].1 = Arc::new(StringArray::from(vec!["4k", "8k"]));
+    assert!(refused(&words).contains("column length_bytes is of type Utf8"));
+    words[3].1 = Arc::new(Int32Array::from(vec![-1, 8]));
+    assert!(refused(&words).contains("a value of length_bytes is out of its range"));
 }
 
 #[test]
@@ -206,18 +280,20 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(500))]
 
     #[test]
-    fn damaged_parquet_is_an_error_or_rows(damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..5)) {
+    fn damaged_columns_are_an_error_or_rows(damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..5)) {
         let row = |n: u64| Io { queued_ns: n, issued_ns: n, completed_ns: n, command: 1, ..Io::default() };
         let rows: Vec<Io> = (0..50).map(row).collect();
-        let mut bytes = written(OutFormat::Parquet, &rows, &info());
-        for (place, byte) in damage {
-            let at = place.index(bytes.len());
-            bytes[at] = byte;
-        }
-        let source = Source::file("damaged", Cursor::new(bytes));
-        if let Ok(mut reader) = open(vec![source], &ReadOptions::default()) {
-            let mut batch = Vec::new();
-            while let Ok(true) = reader.next_batch(&mut batch) {}
+        for format in [OutFormat::Parquet, OutFormat::Arrow] {
+            let mut bytes = written(format, &rows, &info());
+            for (place, byte) in &damage {
+                let at = place.index(bytes.len());
+                bytes[at] = *byte;
+            }
+            let source = Source::file("damaged", Cursor::new(bytes));
+            if let Ok(mut reader) = open(vec![source], &ReadOptions::default()) {
+                let mut batch = Vec::new();
+                while let Ok(true) = reader.next_batch(&mut batch) {}
+            }
         }
     }
 }

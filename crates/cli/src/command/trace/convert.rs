@@ -3,11 +3,13 @@
 use crate::failure::Failure;
 use crate::output;
 use crate::outputs;
-use crate::traces::{Output, Rows};
-use ioscape_arguments::{ExportArgs, ImportArgs, RowsArgs};
+use crate::traces::{Output, Rows, STANDARD};
+use ioscape_arguments::{ExportArgs, FileArgs, ImportArgs, RowsArgs};
+use ioscape_report::Style;
 use ioscape_schema::{Document, TraceFile};
 use ioscape_trace::{Error, OutFormat, Writer};
-use std::path::PathBuf;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
 use std::slice;
 
 /// Imports traces.
@@ -15,8 +17,8 @@ use std::slice;
 /// # Errors
 /// A trace that cannot be read, or a file that cannot be written.
 pub fn import(args: &ImportArgs) -> Result<(), Failure> {
-    let text = args.out.output.extension().is_some_and(|e| e.eq_ignore_ascii_case("csv"));
-    let format = if text { OutFormat::Csv } else { OutFormat::Parquet };
+    let format = args.output_format.unwrap_or_else(|| OutFormat::of_name(&args.out.output));
+    check(&args.out)?;
     let names = outputs::names(args.out.force).reads("the trace", &args.inputs);
     let file = Output::new(names, &args.out.output, format)?;
     convert(&args.inputs, &args.rows, file, format, args.out.json)
@@ -28,9 +30,20 @@ pub fn import(args: &ImportArgs) -> Result<(), Failure> {
 /// A trace that cannot be read, or a file that cannot be written.
 pub fn export(args: &ExportArgs) -> Result<(), Failure> {
     let rows = RowsArgs { format: args.input_format, choice: args.choice.clone() };
+    check(&args.out)?;
     let names = outputs::names(args.out.force).reads("the trace", [&args.trace]);
     let file = Output::new(names, &args.out.output, args.format)?;
     convert(slice::from_ref(&args.trace), &rows, file, args.format, args.out.json)
+}
+
+/// Refuses to put two things on standard output.
+fn check(out: &FileArgs) -> Result<(), Failure> {
+    let is_standard = ["-", STANDARD].iter().any(|name| out.output == Path::new(name));
+    if is_standard && out.json {
+        let text = "-o - and --json both want standard output: leave one of them out";
+        return Err(Failure::Misuse(text.to_owned()));
+    }
+    Ok(())
 }
 
 fn convert(
@@ -42,6 +55,7 @@ fn convert(
 ) -> Result<(), Failure> {
     let mut document = output::document(0);
     let mut rows = Rows::open(inputs, args)?;
+    let is_standard = file.path() == Path::new(STANDARD);
     let mut told = TraceFile {
         path: file.path().display().to_string(),
         format: format.name().to_owned(),
@@ -65,7 +79,14 @@ fn convert(
     rows.done();
     told.info = rows.info().clone();
     finish(&mut document, vec![told]);
-    output::show(&document, json)
+    match is_standard {
+        // Standard output is the trace.
+        true => {
+            output::tell(ioscape_report::terminal(&document, &Style::default()).trim_end());
+            Ok(())
+        }
+        false => output::show(&document, json),
+    }
 }
 
 /// Puts what is told of the traces into the document, with its warnings.
@@ -77,5 +98,8 @@ pub fn finish(document: &mut Document, told: Vec<TraceFile>) {
 
 /// What went wrong on the way.
 pub fn of_trace(error: Error) -> Failure {
-    Failure::Failed(error.to_string())
+    match error {
+        Error::Write(e) if e.kind() == ErrorKind::BrokenPipe => Failure::OutputClosed,
+        other => Failure::Failed(other.to_string()),
+    }
 }

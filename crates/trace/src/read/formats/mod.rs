@@ -4,6 +4,7 @@
 //! in messages and in the help.
 
 mod alibaba;
+mod arrow;
 mod blkparse;
 mod blktrace;
 mod cloudphysics;
@@ -44,8 +45,9 @@ type Open = fn(Name, Vec<Opened>, bool) -> Result<Vec<Box<dyn Decode>>, Error>;
 
 /// The formats. The first that is certain is taken; if none is, the one that can read the most of the first lines, and of
 /// those the first, unless they differ in the units of their numbers only.
-static FORMATS: [(Name, LooksLike, Open); 23] = [
+static FORMATS: [(Name, LooksLike, Open); 24] = [
     ("parquet", parquet::looks_like, parquet::open),
+    ("arrow", arrow::looks_like, arrow::open),
     ("hp-srt", srt::looks_like, srt::open),
     ("lcs", lcs::looks_like, lcs::open),
     ("fio-iolog", fio::looks_like, cut::<fio::FioLog>),

@@ -1,0 +1,257 @@
+//! Arrow streams, and files, which are streams with a head and a foot: the columns of this project, by name, from any program
+//! (<https://arrow.apache.org/docs/format/Columnar.html#ipc-streaming-format>). Devices and commands are names or numbers.
+
+use crate::columns::{self, ALL, TABLES};
+use crate::error::{Error, FilePosition};
+use crate::read::decode::{BATCH, Decode, Epoch};
+use crate::read::head::{Head, Likeness};
+use crate::read::input::Input;
+use crate::read::source::Opened;
+use crate::read::tables::Tables;
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+};
+use arrow_array::{Array, RecordBatch};
+use arrow_buffer::Buffer;
+use arrow_ipc::reader::StreamDecoder;
+use arrow_schema::{DataType, Schema};
+use ioscape_schema::{Io, TraceInfo};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// First bytes of a file, before its stream.
+const FILE: &[u8] = b"ARROW1\0\0";
+/// First bytes of a stream: the length of the first message follows.
+const STREAM: &[u8] = &[0xff; 4];
+/// Bytes handed to the decoder at once.
+const CHUNK: usize = 1 << 20;
+/// Columns without which there is no row.
+const NEEDED: [&str; 4] = [columns::QUEUED, columns::IS_WRITE, columns::OFFSET, columns::LENGTH];
+
+/// A file by its first bytes, a stream by a first message of a length that can be one.
+pub(super) fn looks_like(head: &Head<'_>) -> Likeness {
+    let length = |at: &[u8]| at.first_chunk().map(|bytes| i32::from_le_bytes(*bytes));
+    let stream = head.bytes.strip_prefix(STREAM).and_then(length);
+    let is_stream = stream.is_some_and(|length| length > 0 && length % 8 == 0);
+    Likeness::certain_if(is_stream || head.bytes.starts_with(FILE))
+}
+
+/// A decoder of each source.
+pub(super) fn open(
+    format: &'static str,
+    sources: Vec<Opened>,
+    _skip_bad: bool,
+) -> Result<Vec<Box<dyn Decode>>, Error> {
+    let decoder = |source: Opened| Batches::boxed(format, source.into_input()?);
+    sources.into_iter().map(decoder).collect()
+}
+
+/// Decoder of one stream.
+struct Batches {
+    input: Input,
+    decoder: StreamDecoder,
+    /// Bytes that the decoder has not taken.
+    bytes: Buffer,
+    /// The batch that rows are taken from, and how many were taken.
+    batch: Option<(RecordBatch, usize)>,
+    rows: u64,
+    tables: Tables,
+}
+
+impl Batches {
+    fn boxed(format: &str, mut input: Input) -> Result<Box<dyn Decode>, Error> {
+        if input.peek(FILE.len())?.starts_with(FILE) {
+            input.consume(FILE.len());
+        }
+        let tables = Tables::new(format, input.name());
+        let (decoder, bytes, batch) = Default::default();
+        let mut this = Self { input, decoder, bytes, batch, rows: 0, tables };
+        this.batch = this.next_batch()?.map(|batch| (batch, 0));
+        let Some(schema) = this.decoder.schema() else {
+            return Err(this.input.bad_header("an Arrow stream without a schema"));
+        };
+        this.begin(&schema)?;
+        Ok(Box::new(this))
+    }
+
+    fn begin(&mut self, schema: &Schema) -> Result<(), Error> {
+        if let Some(lacking) = NEEDED.iter().find(|name| schema.index_of(name).is_err()) {
+            return Err(self.input.bad_header(format!(
+                "an Arrow stream without the column {lacking:?}, so it holds no trace: docs/trace-schema.md names the columns"
+            )));
+        }
+        if let Some(tables) = schema.metadata().get(TABLES) {
+            let tables = serde_json::from_str(tables).map_err(|e| {
+                self.input.bad_header(format!("the tables in its metadata cannot be read: {e}"))
+            })?;
+            self.tables.restore(tables);
+        }
+        Ok(())
+    }
+
+    fn broken(&self, reason: impl Into<String>) -> Error {
+        let position = FilePosition::Record { number: self.rows + 1, byte: self.input.position() };
+        self.input.bad_record(position, reason)
+    }
+
+    /// The next batch with rows.
+    fn next_batch(&mut self) -> Result<Option<RecordBatch>, Error> {
+        loop {
+            if self.bytes.is_empty() {
+                let bytes = self.input.peek(CHUNK)?;
+                let count = bytes.len().min(CHUNK);
+                if count == 0 {
+                    let ended = self.decoder.finish();
+                    return ended.map(|()| None).map_err(|e| self.broken(e.to_string()));
+                }
+                self.bytes = Buffer::from(&bytes[..count]);
+                self.input.consume(count);
+            }
+            // The library may panic on streams that are damaged, which is one more way for them to be unreadable.
+            let decode = AssertUnwindSafe(|| self.decoder.decode(&mut self.bytes));
+            match catch_unwind(decode) {
+                Ok(Ok(Some(batch))) if batch.num_rows() > 0 => return Ok(Some(batch)),
+                Ok(Ok(_)) => {}
+                // Behind a stream's end there is the foot of a file, or nothing.
+                Ok(Err(_)) if self.is_over() => return Ok(None),
+                Ok(Err(e)) => return Err(self.broken(e.to_string())),
+                Err(_) => return Err(self.broken("a damaged Arrow stream")),
+            }
+        }
+    }
+
+    fn is_over(&mut self) -> bool {
+        self.decoder.finish().is_ok()
+    }
+
+    fn fill(&mut self, batch: &RecordBatch, rows: &mut [Io]) -> Result<(), Error> {
+        for (number, name) in ALL.iter().enumerate() {
+            let Some(column) = batch.column_by_name(name) else {
+                default(name, rows);
+                continue;
+            };
+            let values = match *name {
+                columns::DEVICE | columns::COMMAND if !column.data_type().is_integer() => {
+                    self.named(name, column)?
+                }
+                _ => whole(column),
+            };
+            let Some(values) = values else {
+                let kind = column.data_type();
+                return Err(self.broken(format!("column {name} is of type {kind}")));
+            };
+            if !rows.iter_mut().zip(values).all(|(io, value)| columns::set(number, value, io)) {
+                return Err(self.broken(format!("a value of {name} is out of its range")));
+            }
+        }
+        self.check(rows)
+    }
+
+    /// Names as their numbers in the tables.
+    fn named(&mut self, column: &str, names: &dyn Array) -> Result<Option<Vec<u64>>, Error> {
+        let tables = &mut self.tables;
+        let mut number = |name: &str| match column {
+            columns::DEVICE => tables.device_named(name.as_bytes()).map(u64::from),
+            _ => Ok(u64::from(tables.command(name.as_bytes()))),
+        };
+        if let Some(dictionary) = names.as_any_dictionary_opt() {
+            let Some(known) = texts(dictionary.values().as_ref()) else { return Ok(None) };
+            let known = known.into_iter().map(&mut number).collect::<Result<Vec<_>, _>>();
+            let known = known.map_err(|reason| self.broken(reason))?;
+            let keys = whole(dictionary.keys()).unwrap_or_default().into_iter();
+            let of = |key: u64| known.get(usize::try_from(key).ok()?).copied();
+            return Ok(Some(keys.map(|key| of(key).unwrap_or(0)).collect()));
+        }
+        let Some(texts) = texts(names) else { return Ok(None) };
+        let numbers = texts.into_iter().map(number).collect::<Result<Vec<_>, _>>();
+        numbers.map(Some).map_err(|reason| self.broken(reason))
+    }
+
+    /// Devices and commands must be in their tables.
+    fn check(&mut self, rows: &[Io]) -> Result<(), Error> {
+        for io in rows {
+            while usize::from(io.device) >= self.tables.info.devices.len() {
+                let name = format!("disk {}", self.tables.info.devices.len());
+                let added = self.tables.device_named(name.as_bytes());
+                added.map_err(|reason| self.broken(reason))?;
+            }
+            if io.command > 0 && io.command as usize >= self.tables.info.commands.len() {
+                return Err(self.broken("a command that is not in the table"));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What holds for rows without a column: no issue or completion of their own.
+fn default(name: &str, rows: &mut [Io]) {
+    match name {
+        columns::ISSUED => rows.iter_mut().for_each(|io| io.issued_ns = io.queued_ns),
+        columns::COMPLETED => rows.iter_mut().for_each(|io| io.completed_ns = io.issued_ns),
+        _ => {}
+    }
+}
+
+/// Texts of any width; absent ones are empty.
+fn texts(column: &dyn Array) -> Option<Vec<&str>> {
+    let text = Option::unwrap_or_default;
+    Some(match column.data_type() {
+        DataType::Utf8 => column.as_string::<i32>().iter().map(text).collect(),
+        DataType::LargeUtf8 => column.as_string::<i64>().iter().map(text).collect(),
+        DataType::Utf8View => column.as_string_view().iter().map(text).collect(),
+        _ => return None,
+    })
+}
+
+/// Whole numbers of any width; absent ones are 0, and negative ones are out of every range.
+fn whole(column: &dyn Array) -> Option<Vec<u64>> {
+    macro_rules! values {
+        ($kind:ty) => {{
+            let values = column.as_primitive::<$kind>();
+            let one = |value: Option<_>| value.map_or(0, |value| value as i64 as u64);
+            values.iter().map(one).collect()
+        }};
+    }
+    Some(match column.data_type() {
+        DataType::Int8 => values!(Int8Type),
+        DataType::Int16 => values!(Int16Type),
+        DataType::Int32 => values!(Int32Type),
+        DataType::Int64 => values!(Int64Type),
+        DataType::UInt8 => values!(UInt8Type),
+        DataType::UInt16 => values!(UInt16Type),
+        DataType::UInt32 => values!(UInt32Type),
+        DataType::UInt64 => values!(UInt64Type),
+        DataType::Boolean => {
+            column.as_boolean().iter().map(|value| u64::from(value.unwrap_or(false))).collect()
+        }
+        DataType::Null => vec![0; column.len()],
+        _ => return None,
+    })
+}
+
+impl Decode for Batches {
+    fn decode(&mut self, into: &mut Vec<Io>) -> Result<bool, Error> {
+        let (batch, at) = match self.batch.take() {
+            Some(batch) => batch,
+            None => match self.next_batch()? {
+                Some(batch) => (batch, 0),
+                None => return Ok(false),
+            },
+        };
+        let count = (batch.num_rows() - at).min(BATCH);
+        let mut rows = vec![Io::default(); count];
+        self.fill(&batch.slice(at, count), &mut rows)?;
+        self.rows += count as u64;
+        into.extend(rows);
+        self.batch = (at + count < batch.num_rows()).then_some((batch, at + count));
+        Ok(true)
+    }
+
+    fn info(&self) -> &TraceInfo {
+        &self.tables.info
+    }
+
+    fn epoch(&self) -> Epoch {
+        Epoch::Start
+    }
+}
