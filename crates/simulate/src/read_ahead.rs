@@ -20,6 +20,8 @@ pub struct Reach {
     stops_in_sector: bool,
     /// Whether a drive at rest reads on after a read that the buffer answered.
     after_hit: bool,
+    /// Whether the buffer is divided into segments.
+    in_segments: bool,
 }
 
 impl Reach {
@@ -32,6 +34,7 @@ impl Reach {
             last: drive.mechanism.layout.blocks(),
             forgets: drive.buffer.forgets_delivered,
             stops_in_sector: drive.buffer.stops_in_sector,
+            in_segments: drive.buffer.segments > 0,
             after_hit: drive.buffer.read_ahead_after_hit && drive.buffer.segments > 0,
         }
     }
@@ -123,6 +126,9 @@ impl ReadAhead {
         }
         if self.reach.forgets {
             self.first = end;
+        } else if !self.reach.in_segments {
+            // One piece of memory holds nothing but what is ahead.
+            self.first = block.max(self.first);
         }
         let at_ns = self.time_of(mechanism, arm, end);
         if stopped {
@@ -163,7 +169,9 @@ impl ReadAhead {
                     true => run.ready_ns.max(now_ns),
                     false if self.reach.stops_in_sector => now_ns,
                     false => {
-                        begun_ns = sector_end;
+                        if self.reach.in_segments {
+                            begun_ns = sector_end;
+                        }
                         sector_end
                     }
                 };
