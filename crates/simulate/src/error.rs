@@ -40,8 +40,10 @@ impl Error {
         toml::from_str(text).map_err(|error: toml::de::Error| {
             let at = error.span().map_or(0, |span| span.start);
             let line = 1 + text.bytes().take(at).filter(|byte| *byte == b'\n').count();
+            let said = text.lines().nth(line - 1).unwrap_or_default().trim();
+            let said: String = said.chars().filter(|c| !c.is_control()).take(60).collect();
             let message = error.message().replace('\n', "; ");
-            Self::parameter(name, format!("line {line}: {message}"))
+            Self::parameter(name, format!("line {line} ({said}): {message}"))
         })
     }
 
