@@ -2,7 +2,7 @@
 
 mod machines;
 
-use ioscape_scaling::{EvaluationOptions, Phase, RecordedProbe, explore, plan};
+use ioscape_scaling::{EvaluationOptions, Phase, ProbeRequest, RecordedProbe, explore, plan};
 use ioscape_schema::{Access, Engine, Evaluation, Parameter, Point, Workload, WritePolicy};
 use machines::{Level, MIB, Machine, hierarchy, is_dsync, mix, options, shape, steps};
 
@@ -188,6 +188,29 @@ fn a_minute_is_enough_for_a_first_answer() {
     let border = evaluation.regions[0].unique_bytes[1] / MIB;
     assert!((border / 100.0 - 1.0).abs() < 0.15, "{border}");
     points(&evaluation);
+}
+
+#[test]
+fn large_sets_that_take_too_long_leave_no_curve_empty() {
+    let costs: [fn(&ProbeRequest) -> f64; 4] = [
+        |request| 0.3 + request.workload.unique_bytes as f64 / 0.6e9,
+        |request| 0.3 + request.workload.unique_bytes as f64 / 0.8e9,
+        |request| 0.3 + request.workload.unique_bytes as f64 / 1.3e9,
+        |request| 0.3 + request.workload.unique_bytes as f64 / 2e9,
+    ];
+    for cost in costs {
+        for budget_s in [100.0, 160.0, 240.0] {
+            let mut machine = Machine::new(2, |workload| shape(workload) * 8e9);
+            machine.cost = cost;
+            let largest = options(32.0 * 1024.0 * MIB);
+            let options = EvaluationOptions { budget_s, typical_cost_s: 1.0, ..largest };
+            let found = explore(&options, &mut machine).unwrap();
+            let curves = [&found.unique_bytes_read_curve, &found.unique_bytes_write_curve];
+            for curve in curves.into_iter().chain([&found.unique_bytes_curve]) {
+                assert!(curve.len() >= 3, "{budget_s} s: {} points", curve.len());
+            }
+        }
+    }
 }
 
 #[test]

@@ -53,13 +53,9 @@ pub(crate) fn set_sizes<P: Probe>(
             points: exploration.allotment.points(phase),
             grid_need: Need::Ordinary,
         };
-        if operation == BorderOperation::Mixed || exploration.has_time_for(2) {
-            let grid = grid(exploration, &axis, operation, sweep.points);
-            exploration.sweep(&sweep, &grid)?;
-            confirm(exploration, operation)?;
-        } else {
-            exploration.skip(phase);
-        }
+        let grid = grid(exploration, &axis, operation, sweep.points);
+        exploration.sweep(&sweep, &grid)?;
+        confirm(exploration, operation)?;
         settle(exploration, focal);
     }
     // A region that a passing disturbance made would be measured for nothing: a part of the time for the regions'

@@ -123,14 +123,9 @@ impl<P: Probe> Exploration<'_, P> {
         Ok(true)
     }
 
-    /// Measures the coarse grid of a curve.
+    /// Measures the coarse grid of a curve; where a value does not fit into the time, as of a large set, others still may.
     pub(crate) fn sweep_grid(&mut self, sweep: &Sweep, grid: &[f64]) -> Result<(), P::Error> {
-        for &value in grid {
-            if !self.sweep_point(sweep, value, sweep.grid_need)? {
-                break;
-            }
-        }
-        Ok(())
+        grid.iter().try_for_each(|&value| self.sweep_point(sweep, value, sweep.grid_need).map(drop))
     }
 
     /// Adds points where they are most informative, and repeats those that were disturbed, until the curve is resolved.
