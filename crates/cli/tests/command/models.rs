@@ -457,7 +457,7 @@ fn what_if_predicts_a_system_that_does_not_exist_or_says_what_would_tell() {
     assert!((same.throughput_bytes_per_s / own.throughput_bytes_per_s - 1.0).abs() < 1e-6);
     assert!(same.interval90[1] / same.interval90[0] > own.interval90[1] / own.interval90[0]);
     let beyond = ["predict", &a, "--what-if", "memory=8M", "--unique-bytes", "80M"];
-    refused(&beyond, &["unique_bytes", "--max-unique-bytes 640M"]);
+    refused(&beyond, &["a set of 640 MiB", "--max-unique-bytes 640M"]);
     refused(&["predict", &a, "--what-if", "cpu=2", "--unique-bytes", "8M"], &["memory=SIZE"]);
     refused(&["predict", &a, "--what-if", "memory=1G", "--direct"], &["access direct"]);
 }
