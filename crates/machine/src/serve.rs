@@ -24,12 +24,12 @@ const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 
 #[derive(Debug)]
 pub struct Server {
     address: SocketAddr,
-    told: Arc<Told>,
+    feed: Arc<Feed>,
 }
 
 /// What visitors get.
 #[derive(Debug)]
-struct Told {
+struct Feed {
     page: String,
     /// Whether only names of this machine may be asked for: a page of another site must not read along by a name that it
     /// has led here.
@@ -56,20 +56,20 @@ impl Server {
         let failed = |e| Error::io("serve at", Path::new(&address.to_string()), e);
         let listener = TcpListener::bind(address).map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
-        let told = Arc::new(Told {
+        let feed = Arc::new(Feed {
             page,
             local: address.ip().is_loopback(),
             state: Mutex::default(),
             news: Condvar::new(),
             visitors: AtomicUsize::new(0),
         });
-        let all = Arc::clone(&told);
+        let all = Arc::clone(&feed);
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 all.visit(stream);
             }
         });
-        Ok(Self { address, told })
+        Ok(Self { address, feed })
     }
 
     /// Where it is, with the port that was found where 0 was asked for.
@@ -79,7 +79,7 @@ impl Server {
 
     /// Tells all visitors of an event, one line of text, and replaces the metrics.
     pub fn tell(&self, event: &str, metrics: String) {
-        let mut state = self.told.state();
+        let mut state = self.feed.state();
         state.events.push_back(event.into());
         if state.events.len() > MOST_EVENTS {
             state.events.pop_front();
@@ -87,18 +87,18 @@ impl Server {
         state.next += 1;
         state.metrics = metrics;
         drop(state);
-        self.told.news.notify_all();
+        self.feed.news.notify_all();
     }
 }
 
-impl Told {
+impl Feed {
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Answers one visitor in a thread of its own.
     fn visit(self: &Arc<Self>, mut stream: TcpStream) {
-        let told = Arc::clone(self);
+        let feed = Arc::clone(self);
         let _ = stream.set_read_timeout(Some(PATIENCE));
         let _ = stream.set_write_timeout(Some(PATIENCE));
         if self.visitors.fetch_add(1, Ordering::Relaxed) >= MOST_VISITORS {
@@ -108,8 +108,8 @@ impl Told {
         }
         std::thread::spawn(move || {
             // A visitor who leaves is no error.
-            let _ = told.answer(&mut stream);
-            told.visitors.fetch_sub(1, Ordering::Relaxed);
+            let _ = feed.answer(&mut stream);
+            feed.visitors.fetch_sub(1, Ordering::Relaxed);
         });
     }
 
