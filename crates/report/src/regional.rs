@@ -2,7 +2,7 @@
 
 use crate::text::{bounded, ratio};
 use ioscape_schema::units::Bytes;
-use ioscape_schema::{Difference, Evaluation, Findings, Region, RegionFinding};
+use ioscape_schema::{Difference, Evaluation, Findings, Region, RegionFinding, is_uncertain};
 
 /// A finding of every region: its name, what was found, and how it is written.
 type Row<'a> = (String, &'a [RegionFinding], fn(&RegionFinding) -> String);
@@ -49,14 +49,9 @@ fn size_name(evaluation: &Evaluation) -> String {
 /// How a cell says that a finding is not known.
 const NOT_TOLD: &str = "cannot be told";
 
-/// Whether the bounds lie so far apart that the value between them says nothing, as the sentences have it.
-fn is_wide(found: &RegionFinding) -> bool {
-    found.high > 8.0 * found.low
-}
-
 fn size(found: &RegionFinding) -> String {
     let [value, low, high] = [found.value, found.low, found.high].map(|b| Bytes(b).to_string());
-    match is_wide(found) {
+    match is_uncertain(found.low, found.high) {
         true => format!("{NOT_TOLD} ({low} to {high})"),
         false => bounded(&value, &low, &high),
     }
@@ -73,7 +68,7 @@ fn gain(found: &RegionFinding) -> String {
     match found.difference() {
         Difference::More | Difference::Less => bounded(&value, &low, &high),
         Difference::Alike => format!("no difference ({low} to {high})"),
-        Difference::Unknown if is_wide(found) => NOT_TOLD.to_owned(),
+        Difference::Unknown if is_uncertain(found.low, found.high) => NOT_TOLD.to_owned(),
         Difference::Unknown => format!("{NOT_TOLD} ({low} to {high})"),
     }
 }

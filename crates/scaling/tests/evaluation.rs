@@ -2,8 +2,12 @@
 
 mod machines;
 
-use ioscape_scaling::{EvaluationOptions, Phase, ProbeRequest, RecordedProbe, explore, plan};
-use ioscape_schema::{Access, Engine, Evaluation, Parameter, Point, Workload, WritePolicy};
+use ioscape_scaling::{
+    EvaluationOptions, Phase, ProbeRequest, RecordedProbe, explore, judge, plan,
+};
+use ioscape_schema::{
+    Access, Engine, Evaluation, Parameter, Point, Purpose, Workload, WritePolicy,
+};
 use machines::{Level, MIB, Machine, hierarchy, is_dsync, mix, options, shape, steps};
 
 fn file_cache(workload: &Workload) -> f64 {
@@ -357,6 +361,25 @@ fn a_flush_that_stalls_writes_is_reported() {
         assert_eq!(evaluation.findings.flush_slowdown.unwrap().value, burst_ratio);
         let said = evaluation.findings.sentences.join("\n");
         assert!(said.contains(words), "{said}");
+    }
+}
+
+#[test]
+fn that_writes_stall_for_a_flush_needs_the_device_for_a_witness() {
+    let mut machine = file_system(1e10, 15e8, 2e6, 1e7);
+    machine.burst_ratio = Some(4.7);
+    let options = EvaluationOptions { flush_interval_s: Some(35.0), ..options(1024.0 * MIB) };
+    let mut evaluation = explore(&options, &mut machine).unwrap();
+    for (written, words) in [
+        (None, "a flush may be the cause"),
+        (Some(4096), "a flush may be the cause"),
+        (Some(1 << 40), "the device wrote as much as a flush does"),
+    ] {
+        let mut probes = evaluation.probes.iter_mut();
+        let probe = probes.find(|p| *p.purpose.first() == Purpose::Flush).expect("a flush");
+        probe.measurement.witness.device_written_bytes = written;
+        let said = judge(&evaluation).findings.sentences.join("\n");
+        assert!(said.contains(words), "{written:?}: {said}");
     }
 }
 

@@ -1,4 +1,4 @@
-//! What the interval of a ratio says: more, less, no difference, or that it cannot be told.
+//! What an interval says: of a ratio more, less, no difference, or that it cannot be told; of a value whether it is known at all.
 
 use crate::RegionFinding;
 
@@ -6,6 +6,13 @@ use crate::RegionFinding;
 const ALIKE: f64 = 1.2;
 /// Least factor that is worth saying.
 const LEAST: f64 = 1.05;
+/// Bounds further apart than this factor say nothing of the value between them.
+const UNCERTAIN: f64 = 8.0;
+
+/// Whether the bounds of a positive value lie so far apart, more than a factor of 8, that they say nothing and are not printed.
+pub fn is_uncertain(low: f64, high: f64) -> bool {
+    high > UNCERTAIN * low
+}
 
 /// The verdict on a ratio of two throughputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,5 +57,11 @@ mod tests {
         assert_eq!(verdict([0.9, 1.0, 1.1]), Difference::Alike);
         assert_eq!(verdict([0.9, 1.4, 1.9]), Difference::Unknown);
         assert_eq!(verdict([1.01, 1.04, 1.3]), Difference::Unknown, "surely, but hardly more");
+    }
+
+    #[test]
+    fn bounds_say_nothing_beyond_a_factor() {
+        assert!(!is_uncertain(1.0, 8.0) && is_uncertain(1.0, 8.1));
+        assert!(is_uncertain(0.0, 1e-9), "anything down to nothing");
     }
 }

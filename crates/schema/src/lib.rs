@@ -57,7 +57,7 @@ pub use characterization::{
     RequestCounts, TracingCost, Traits,
 };
 pub use clients::{Client, Clients};
-pub use difference::Difference;
+pub use difference::{Difference, is_uncertain};
 pub use distribution::Distribution;
 pub use doctor::{Check, CheckState, Doctor};
 pub use document::{Document, JSON_SCHEMA, SCHEMA, Tool};

@@ -1,9 +1,10 @@
 //! The findings of an evaluation in a form in which two can be compared, and how many pairs of evaluations agree.
 
 use super::level_sentences::{is_absence_told, is_count_told};
-use super::words::UNCERTAIN;
 use ioscape_schema::units::Bytes;
-use ioscape_schema::{BorderOperation, Bounded, Difference, Evaluation, RegionFinding};
+use ioscape_schema::{
+    BorderOperation, Bounded, Difference, Evaluation, RegionFinding, is_uncertain,
+};
 use std::collections::BTreeSet;
 
 /// How the sentences say that something is not known.
@@ -98,10 +99,9 @@ fn cache(
 }
 
 fn of_size(name: &str, found: &RegionFinding) -> Finding {
-    let is_known = found.high <= UNCERTAIN * found.low;
     Finding {
         name: name.to_owned(),
-        verdict: if is_known { "known" } else { NOT_TOLD }.to_owned(),
+        verdict: if is_uncertain(found.low, found.high) { NOT_TOLD } else { "known" }.to_owned(),
         bounds: Some([found.low, found.high]),
         shown: format!("{} to {}", Bytes(found.low), Bytes(found.high)),
     }

@@ -23,3 +23,15 @@ pub(crate) fn is_slowed_by_flush(evaluation: &Evaluation) -> bool {
         && times.max > STALL_NS
         && times.max >= times.p50.saturating_mul(100)
 }
+
+/// Least share of the set that the device writes when a flush comes.
+const FLUSHED: f64 = 0.5;
+
+/// Whether the device wrote as much of the set as a flush does, by its counters; without them nothing is seen.
+pub(super) fn is_flush_seen(evaluation: &Evaluation) -> bool {
+    let run = evaluation.last(&Purpose::Flush);
+    run.is_some_and(|run| {
+        let written = run.witness.device_written_bytes.unwrap_or(0) as f64;
+        written >= FLUSHED * run.workload.unique_bytes as f64
+    })
+}

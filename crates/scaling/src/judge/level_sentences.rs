@@ -295,12 +295,12 @@ fn place(border: &Border) -> Bounded {
     Bounded { value: border.unique_bytes, low: border.low, high: border.high }
 }
 
-/// Borders of the processor's caches, which only affect sets that are in memory.
+/// Borders within memory, as where a processor's cache ends; that everything stays in memory has witnesses, the cause has none.
 fn processor_caches(evaluation: &Evaluation) -> Vec<String> {
     let sentence = |border: &Border| {
         let curve = set_size_curve(evaluation, border.operation);
         format!(
-            "For {}, a cache of the processor ends at {}, not a level of storage: everything stays in memory{}.",
+            "For {}, throughput falls at {}, where no level of storage ends: everything stays in memory{}. A processor's cache may end there.",
             word(border.operation),
             size_within(place(border)),
             drop_behind(evaluation, curve, place(border))
@@ -310,7 +310,7 @@ fn processor_caches(evaluation: &Evaluation) -> Vec<String> {
     evaluation.borders.iter().filter(is_shown).map(sentence).collect()
 }
 
-/// How much slower large sets are than small ones although all of them are in memory, where no border of a processor's cache says it.
+/// How much slower large sets are than small ones although all of them are in memory, where no border within memory says it.
 fn decline(evaluation: &Evaluation) -> Option<String> {
     let noise = Repeatability::of(evaluation);
     let fall = |operation: BorderOperation| {
@@ -330,7 +330,9 @@ fn decline(evaluation: &Evaluation) -> Option<String> {
         [BorderOperation::Read, BorderOperation::Write].into_iter().filter_map(fall).collect();
     (!falls.is_empty()).then(|| {
         let falls = falls.join(", ");
-        format!("Within memory, throughput falls as the processors' caches are outgrown: {falls}.")
+        format!(
+            "Within memory, throughput falls with the size of the set: {falls}. The processors' caches may be what is outgrown."
+        )
     })
 }
 
@@ -355,13 +357,15 @@ fn further_borders(evaluation: &Evaluation) -> Vec<String> {
         let probability = probability_of(evaluation, border.operation, place(border));
         if probability < SURE {
             return format!(
-                "Whether another cache ends at {at} for {word}, such as a server's or a drive's, cannot be told from this run ({}); more rounds about this size would tell.",
+                "Whether {word} have another border at {at} cannot be told from this run ({}); more rounds about this size would tell.",
                 percent(probability)
             );
         }
         let curve = set_size_curve(evaluation, border.operation);
         let drop = drop_behind(evaluation, curve, place(border));
-        format!("For {word}, another cache ends at {at}, such as a server's or a drive's{drop}.")
+        format!(
+            "For {word}, throughput has another border at {at}{drop}. A further cache, such as a server's or a drive's, may end there."
+        )
     };
     [BorderOperation::Read, BorderOperation::Write]
         .into_iter()

@@ -1,13 +1,13 @@
 //! What a deeper queue brings: by how much it is faster, and from which depth on only waiting grows.
 
 use super::curve::{Repeatability, best, first_at};
-use super::words::{factor, within};
-use ioscape_schema::{Bounded, Difference, Evaluation, Findings, Point, Region, RegionFinding};
+use super::words::{factor, open_times, within};
+use ioscape_schema::{
+    Bounded, Difference, Evaluation, Findings, Point, Region, RegionFinding, is_uncertain,
+};
 
 /// Share of the best throughput at which a queue counts as saturated.
 const SATURATED: f64 = 0.9;
-/// A depth whose bounds lie further apart than this factor is not known.
-const UNCERTAIN: f64 = 8.0;
 
 /// Best throughput over that of one request at a time.
 pub(super) fn gain(noise: Repeatability, region: &Region) -> Option<Bounded> {
@@ -46,7 +46,8 @@ pub(super) fn sentences(evaluation: &Evaluation, findings: &Findings) -> Vec<Str
 
 fn sentence(curve: &[Point], gain: &RegionFinding, saturated: &RegionFinding) -> String {
     let RegionFinding { region, value, low, high } = gain;
-    let by = within(Bounded { value: *value, low: *low, high: *high });
+    let gained = Bounded { value: *value, low: *low, high: *high };
+    let by = within(gained);
     let most = curve.last().map_or(0.0, |last| last.value);
     match gain.difference() {
         Difference::Alike | Difference::Less => {
@@ -56,8 +57,8 @@ fn sentence(curve: &[Point], gain: &RegionFinding, saturated: &RegionFinding) ->
         }
         Difference::Unknown => {
             return format!(
-                "In {region}, whether a deeper queue is faster than one request at a time cannot be told from this run ({}{by} times); more rounds would tell.",
-                factor(*value)
+                "In {region}, whether a deeper queue is faster than one request at a time cannot be told from this run{}; more rounds would tell.",
+                open_times(gained)
             );
         }
         Difference::More => {}
@@ -70,7 +71,7 @@ fn sentence(curve: &[Point], gain: &RegionFinding, saturated: &RegionFinding) ->
             "In {region}, {times}; it is not saturated at a depth of {low}, and whether it is below {most} cannot be told from this run."
         );
     }
-    if *high > UNCERTAIN * low {
+    if is_uncertain(*low, *high) {
         return format!(
             "In {region}, {times}; where it saturates cannot be told more closely than between depths of {low} and {high}; more rounds would tell."
         );

@@ -1,15 +1,16 @@
 //! The findings in words, each with the numbers it rests on.
 
 use super::curve::{best, inverse};
-use super::flush::is_slowed_by_flush;
+use super::flush::{is_flush_seen, is_slowed_by_flush};
 use super::level_sentences;
 use super::policy::{Speeds, speeds, write_through_departure};
 use super::queue_depth;
-use super::words::{UNCERTAIN, bounded, factor, open_times, within};
+use super::words::{bounded, factor, open_times, within};
 use crate::phase::Phase;
 use ioscape_schema::units::{Bytes, Rate};
 use ioscape_schema::{
     Access, Bounded, Difference, Evaluation, Findings, Region, RegionFinding, WritePolicy,
+    is_uncertain,
 };
 
 /// A write-through curve that departs from its law by no more than this factor follows it.
@@ -96,8 +97,12 @@ fn flush(evaluation: &Evaluation, findings: &Findings) -> Option<String> {
         return Some(format!("What flushing costs is not known: {about}."));
     };
     Some(if is_slowed_by_flush(evaluation) && slowdown.low > 1.0 {
+        let cause = match is_flush_seen(evaluation) {
+            true => "the device wrote as much as a flush does, by its counters",
+            false => "a flush may be the cause",
+        };
         format!(
-            "Flushing slows writes in the cache: during a flush they run {} times slower{} than undisturbed, and single writes stall.",
+            "In the run that was long enough for a flush, writes in the cache are {} times slower{} than when undisturbed, and single writes stall; {cause}.",
             factor(slowdown.value),
             within(slowdown)
         )
@@ -119,7 +124,7 @@ fn size(evaluation: &Evaluation, finding: &RegionFinding) -> String {
         Bytes(best.value)
     );
     let RegionFinding { region, value, low, high } = finding;
-    if *high > UNCERTAIN * low {
+    if is_uncertain(*low, *high) {
         return format!(
             "In {region}, the request size that gives {speed} cannot be told more closely than {} to {}; more rounds would tell.",
             Bytes(*low),

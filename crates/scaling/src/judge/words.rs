@@ -1,7 +1,7 @@
 //! Numbers with their bounds in words.
 
-use ioscape_schema::Bounded;
 use ioscape_schema::units::Bytes;
+use ioscape_schema::{Bounded, is_uncertain};
 
 /// A factor with the digits that its accuracy justifies.
 pub(super) fn factor(value: f64) -> String {
@@ -22,14 +22,11 @@ pub(super) fn bounded(by: Bounded) -> String {
     factor(by.value) + &within(by)
 }
 
-/// Bounds further apart than this factor say nothing.
-pub(super) const UNCERTAIN: f64 = 8.0;
-
 /// " (1.4 (0.90 to 2.1) times)"; nothing where the bounds say nothing.
 pub(super) fn open_times(by: Bounded) -> String {
-    match by.high <= UNCERTAIN * by.low {
-        true => format!(" ({} times)", bounded(by)),
-        false => String::new(),
+    match is_uncertain(by.low, by.high) {
+        true => String::new(),
+        false => format!(" ({} times)", bounded(by)),
     }
 }
 

@@ -3,13 +3,10 @@
 use super::Writing;
 use super::throughputs::Throughputs;
 use crate::ratio::{PairedRatio, median, paired_ratio};
-use ioscape_schema::WriterScaling;
+use ioscape_schema::{WriterScaling, is_uncertain};
 
 /// Least gain of several writers on a file each, over one writer, from which anything can be concluded.
 const GAIN_MIN: f64 = 1.25;
-
-/// Bounds further apart than this factor say nothing.
-const UNCERTAIN: f64 = 10.0;
 
 /// What the verdict rests on: three ratios of runs of the same rounds, each with its 95 % interval.
 struct Evidence {
@@ -33,10 +30,11 @@ impl Evidence {
         })
     }
 
-    /// `None` where the intervals do not decide.
+    /// `None` where the intervals do not decide, or where one of the two ratios is not known itself.
     fn serialised(&self) -> Option<bool> {
         match self.position.ci95 {
             _ if self.gain.ci95[0] < GAIN_MIN => None,
+            _ if shown(&self.shared).is_none() || shown(&self.gain).is_none() => None,
             [_, high] if high < 1.0 => Some(true),
             [low, _] if low > 1.0 => Some(false),
             _ => None,
@@ -65,9 +63,9 @@ impl Evidence {
 
 /// Gives the verdict on `writers` concurrent writers to one file of `file_system` (empty where its name is unknown).
 ///
-/// [`serialised`](WriterScaling::serialised) is given only where two 95 % intervals of paired rounds allow it: that of the
-/// gain on a file each lies above a least gain, and that of the throughput on one file lies on one side of the geometric
-/// middle between no gain and the whole gain.
+/// [`serialised`](WriterScaling::serialised) is given only where three 95 % intervals of paired rounds allow it: that of the
+/// gain on a file each lies above a least gain, that of the throughput on one file lies on one side of the geometric
+/// middle between no gain and the whole gain, and both these multiples of one writer's throughput are known.
 pub fn verdict(way: Writing, writers: u32, file_system: &str, all: &Throughputs) -> WriterScaling {
     let [alone, one_file, own_files] =
         [&all.alone, &all.one_file, &all.own_files].map(|rates| median(rates));
@@ -131,7 +129,7 @@ fn gains(shared: Option<String>, own: Option<String>) -> String {
 /// A ratio with its bounds; `None` where these say nothing.
 fn shown(ratio: &PairedRatio) -> Option<String> {
     let [low, high] = ratio.ci95;
-    (high <= UNCERTAIN * low).then(|| format!("{:.2} ({low:.2} to {high:.2})", ratio.mean))
+    (!is_uncertain(low, high)).then(|| format!("{:.2} ({low:.2} to {high:.2})", ratio.mean))
 }
 
 #[cfg(test)]
@@ -190,6 +188,18 @@ mod tests {
         assert!(said.contains("7.00 (7.00 to 7.00) times one writer's throughput on a file each; what they reach on one file cannot be told;"), "{said}");
         let said = two([100.0, 200.0], [700.0, 1400.0]);
         assert!(!said.contains(" to "), "{said}");
+    }
+
+    #[test]
+    fn a_verdict_needs_both_ratios() {
+        // One file is known, and far below a file each; what these reach lies between 3 and 500 times one writer.
+        let mut all = rounds(100.0, 86.0, 4000.0, 1.2);
+        all.own_files = vec![900.0, 30000.0, 1500.0, 20000.0, 800.0, 25000.0, 1200.0];
+        let found = judged(&all);
+        assert!(found.gain_ci95.unwrap()[0] > GAIN_MIN && found.position_ci95.unwrap()[1] < 1.0);
+        assert_eq!(found.serialised, None);
+        let said = found.sentence;
+        assert!(said.contains("on a file each cannot be told; whether they wait"), "{said}");
     }
 
     #[test]
