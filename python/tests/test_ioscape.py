@@ -56,6 +56,27 @@ def test_predictions_and_comparisons_come_from_files():
     assert failed.value.document is not None
 
 
+def test_a_simulation_and_a_command_are_documents(tmp_path):
+    simulated = ioscape.simulate(small_trace(tmp_path), format="disksim", drive="hp-c2200a", cache="none").simulation
+    assert simulated is not None and simulated.requests == 400
+    command = ["dd", "if=/dev/zero", f"of={tmp_path / 'out'}", "bs=64k", "count=16", "conv=fsync"]
+    overall = ioscape.characterize(command).characterization.overall
+    assert overall.bytes >= 1 << 20 and overall.syncs == 1
+
+
+def test_an_evaluation_is_a_document_and_its_comparison_too(tmp_path):
+    document = ioscape.evaluate(tmp_path, budget="15s", max_unique_bytes="4M", output=tmp_path / "here.ioscape.json")
+    assert document.evaluation.regions and document.evaluation.target == str(tmp_path.resolve())
+    assert ioscape.load(tmp_path / "here.ioscape.json").evaluation == document.evaluation
+    assert all(one.ratio == 1.0 for one in ioscape.compare(SMALL, SMALL).comparison)
+
+
+def test_the_types_are_whole():
+    pytest.importorskip("mypy", reason="mypy is not installed, so the types were not checked: pip install mypy")
+    told = subprocess.run([sys.executable, "-m", "mypy"], cwd=ROOT / "python", capture_output=True, text=True)
+    assert told.returncode == 0, told.stdout
+
+
 def test_loading_keeps_every_number():
     document = ioscape.load(SMALL)
     raw = json.loads(SMALL.read_text())

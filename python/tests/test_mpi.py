@@ -1,6 +1,7 @@
 """Clients under MPI: ranks on this machine that share a directory."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -227,6 +228,130 @@ def test_clients_do_a_fixed_amount_of_work_each(started, tmp_path):
     assert "is not in" in told
 
 
+CAMPAIGN = """
+title = "A little of everything"
+rounds = 2
+
+[base]
+workload = "read"
+file_size = "256k"
+files = 2
+threads = 2
+
+[[vary]]
+name = "iosize"
+values = ["4k", "64k"]
+
+[[method]]
+name = "written"
+
+[[method]]
+name = "aged"
+with = { prepare = "aged", age_piece = "16k" }
+
+[[method]]
+name = "fresh"
+with = { workload = "write", prepare = "fresh" }
+
+[[method]]
+name = "device"
+raw = true
+
+[[method]]
+name = "names"
+with = { workload = "create", entries = "50" }
+"""
+
+
+def test_a_campaign_is_measured_by_all_clients_at_once(started, tmp_path):
+    shared, out, file = tmp_path / "shared", tmp_path / "table.ioscape.json", tmp_path / "all.toml"
+    shared.mkdir()
+    file.write_text(CAMPAIGN)
+    job = started(3, ours("campaign", file, shared, "-o", out))
+    told = job.communicate(timeout=300)[1]
+    assert job.returncode == 0, told
+    table = ioscape.load(out).campaign
+    assert table.clients == 3 and [column.method for column in table.columns] == ["written", "aged", "fresh", "names"]
+    for row in table.rows:
+        *data, names = row.cells
+        assert [[one.bytes for one in cell.samples] for cell in data] == [[3 * 2 * 256 << 10] * 2] * 3, row
+        assert [one.operations for one in names.samples] == [3 * 2 * 50] * 2
+        assert all(1 / 3 <= one.fairness <= 1 for cell in row.cells for one in cell.samples)
+    assert any("the sum of 3 clients that began together" in sentence for sentence in table.sentences)
+    assert list(shared.iterdir()) == []
+
+
+def begun(command, shared, out, tmp_path):
+    """Words that work for minutes and save on the way, or None where nothing is saved before the end."""
+    if command == "campaign":
+        (tmp_path / "long.toml").write_text(CAMPAIGN.replace("rounds = 2", "rounds = 900"))
+        return ["campaign", tmp_path / "long.toml", shared, "-o", out]
+    if command == "evaluate":
+        return ["evaluate", shared, "--budget", "10m", "--max-unique-bytes", "8M", "-o", out]
+    return ["vxbench", shared, "a", "b", "-w", "write", "-i", "iosize=4k,iocount=64,nrep=100000000", "--output", out]
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
+@pytest.mark.parametrize("command", ["evaluate", "campaign", "vxbench"])
+def test_every_command_ends_when_a_client_is_gone(started, tmp_path, command, number):
+    shared, out = tmp_path / "shared", tmp_path / "out.ioscape.json"
+    shared.mkdir()
+    job = started(2, ours(*begun(command, shared, out, tmp_path)))
+    victim = ranks_of(job, 2)[1]
+    clients_of(job, 2)
+    until = time.monotonic() + 120
+    while not (out.exists() or command == "vxbench" and any(shared.iterdir())):
+        assert time.monotonic() < until and job.poll() is None, "nothing was saved"
+        time.sleep(0.1)
+    begun_s = time.monotonic()
+    os.kill(victim, number)
+    told = job.communicate(timeout=60)[1]
+    assert time.monotonic() - begun_s < 10, told
+    assert job.returncode != 0 and f"client 1 on {os.uname().nodename} " in told, told
+    if command != "vxbench":
+        kept = ioscape.load(out)
+        assert kept.interrupted and (kept.evaluation or kept.campaign)
+    while time.monotonic() - begun_s < 20 and list(shared.iterdir()):
+        time.sleep(0.1)
+    assert list(shared.iterdir()) == []
+
+
+@pytest.fixture
+def counted(tmp_path):
+    """A file system of its own on a loop device, and the bytes that were read from its device."""
+    image, place = tmp_path / "image", tmp_path / "mnt"
+    if os.geteuid() != 0 or not shutil.which("mkfs.ext4"):
+        pytest.skip("a loop device needs root and mkfs.ext4")
+    with image.open("wb") as file:
+        file.truncate(256 << 20)
+    place.mkdir()
+    subprocess.run(["mkfs.ext4", "-q", "-F", image], check=True)
+    made = subprocess.run(["losetup", "--find", "--show", image], capture_output=True, text=True)
+    if made.returncode != 0:
+        pytest.skip(f"there is no loop device: {made.stderr.strip()}")
+    device = made.stdout.strip()
+    try:
+        subprocess.run(["mount", device, place], check=True)
+        stat = Path("/sys/block") / Path(device).name / "stat"
+        yield place, lambda: 512 * int(stat.read_text().split()[2])
+    finally:
+        subprocess.run(["umount", place])
+        subprocess.run(["losetup", "-d", device])
+
+
+def test_the_device_counts_what_the_clients_had(started, counted, tmp_path):
+    place, read = counted
+    work = ["vxbench", place, "a", "b", "c", "d", "-i", "iosize=16k,iocount=1k", "-c", "direct"]
+    told = started(4, ours(*work, "-w", "write")).communicate(timeout=180)[1]
+    assert all((place / name).stat().st_size == 16 << 20 for name in "abcd"), told
+    out = tmp_path / "read.ioscape.json"
+    before = read()
+    told = started(4, ours(*work, "-w", "rand_read", "--output", out)).communicate(timeout=180)[1]
+    (one,) = ioscape.load(out).vxbench.runs
+    assert one.total.bytes == 64 << 20, told
+    assert read() - before == pytest.approx(one.total.bytes, rel=0.03)
+
+
 def test_a_validation_is_of_as_many_clients_as_the_evaluation(started, tmp_path):
     shared, result, out = tmp_path / "shared", tmp_path / "two.ioscape.json", tmp_path / "checked.ioscape.json"
     shared.mkdir()
@@ -246,8 +371,17 @@ def test_a_validation_is_of_as_many_clients_as_the_evaluation(started, tmp_path)
 
 
 def test_what_is_for_one_client_is_refused_once(started, tmp_path):
-    told = started(4, ours("campaign", tmp_path)).communicate(timeout=120)[1]
-    assert told.count("campaign is not for several clients: run, evaluate, validate, vxbench are") == 1, told
+    told = started(4, ours("os", tmp_path)).communicate(timeout=120)[1]
+    assert told.count("os is not for several clients: run, evaluate, validate, vxbench, campaign are") == 1, told
+    told = started(2, ours("campaign", "random-reads", tmp_path, "--dry-run")).communicate(timeout=120)[1]
+    assert "--dry-run is not for several clients" in told, told
+    (tmp_path / "large.toml").write_text(CAMPAIGN.replace("256k", "900T"))
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    job = started(2, ours("campaign", tmp_path / "large.toml", shared, "--max-file-size", "900T"))
+    assert "has no room for the files of 2 clients" in job.communicate(timeout=120)[1] and list(shared.iterdir()) == []
+    shutil.rmtree(tmp_path)
+    tmp_path.mkdir()
     told = started(2, ours("run", tmp_path, "--verify")).communicate(timeout=120)[1]
     assert "--verify is not for several clients" in told, told
     assert list(tmp_path.iterdir()) == []

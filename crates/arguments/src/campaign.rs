@@ -1,5 +1,6 @@
 //! Options of `campaign`: tables of vxbench runs.
 
+use super::client::ClientsArgs;
 use super::result::ResultArgs;
 use super::value::{bytes, seconds};
 use clap::{Args, Subcommand};
@@ -79,6 +80,9 @@ pub struct CampaignRunArgs {
     /// Allow the data of the named devices to be overwritten
     #[arg(long)]
     pub destroy_data: bool,
+    /// Whether clients measure together.
+    #[command(flatten)]
+    pub together: ClientsArgs,
     /// Where the result goes.
     #[command(flatten)]
     pub out: ResultArgs,

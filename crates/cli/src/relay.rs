@@ -1,8 +1,10 @@
 //! Measurements that clients elsewhere make: asked for on standard output and answered on standard input, a line of JSON each.
 
 use crate::failure::Failure;
-use ioscape_schema::{Measurement, Workload};
-use ioscape_study::clients::{ClientTask, Together, Window, WorkTogether, rule};
+use ioscape_schema::{CampaignSample, CellPlan, Measurement, Warning, Workload};
+use ioscape_study::clients::{
+    CellTogether, ClientTask, Together, Window, WorkTogether, cells, rule,
+};
 use serde_json::{Value, json};
 use std::io::{self, BufRead, Write};
 use std::path::Path;
@@ -104,6 +106,18 @@ impl Relay {
         let tasks: Vec<Value> = tasks.iter().map(|task| json!({"vxbench": task})).collect();
         let answer = self.ask(&tasks)?;
         serde_json::from_value(answer).map_err(|error| RelayError::none(&error))
+    }
+
+    /// As of [`Self::ask`], of one cell of a campaign; with the doubts about it.
+    ///
+    /// # Errors
+    /// As of [`Self::measure`].
+    pub fn cell(self, plan: &CellPlan) -> Result<(CampaignSample, Vec<Warning>), RelayError> {
+        let tasks = cells(plan, self.clients);
+        let tasks: Vec<Value> = tasks.iter().map(|task| json!({"cell": task})).collect();
+        let found = serde_json::from_value(self.ask(&tasks)?);
+        let found: CellTogether = found.map_err(|error| RelayError::none(&error))?;
+        Ok(found.sample())
     }
 }
 

@@ -69,6 +69,9 @@ pub struct CampaignSample {
     /// Times of the `fsync` behind each stream's last write, which are not among the requests'.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fsync_ns: Option<ResponseTime>,
+    /// Jain's index of the clients' rates, from 1 over their number to 1; absent of one client.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fairness: Option<f64>,
 }
 
 impl CampaignSample {
@@ -166,6 +169,9 @@ pub struct CampaignResult {
     pub x: String,
     /// Rounds asked for.
     pub rounds: u32,
+    /// Clients that did every run together, each on files of its own; absent of one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clients: Option<u32>,
     /// The columns.
     pub columns: Vec<CampaignColumn>,
     /// The rows.

@@ -17,7 +17,8 @@ pub enum Prepare {
 }
 
 /// What a run does to names instead of data.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum NameOperation {
     /// Files are made, empty.
     Create,
@@ -43,7 +44,7 @@ impl NameOperation {
 }
 
 /// A run of operations on names.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct NameJob {
     /// What is done.
     pub operation: NameOperation,
@@ -76,7 +77,7 @@ impl RowPlan {
 }
 
 /// What one cell runs, wherever its place is.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CellPlan {
     /// The run.
     pub job: VxJob,

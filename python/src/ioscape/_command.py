@@ -23,7 +23,7 @@ from ._documents import Document
 from ._progress import Progress
 from .errors import ConditionFailed, Failed, Interrupted, IoscapeError, Misuse
 
-Words = Union[str, os.PathLike]
+Words = Union[str, "os.PathLike[str]"]
 
 # Writes bytes into a pipe.
 Feed = Callable[[Any], None]
@@ -71,11 +71,11 @@ def document(
     Messages go to this process's standard error as they come, and a notebook shows how long it has been at work. Ctrl-C is passed on once;
     the program then saves what it has.
     """
-    line = [binary(), *map(os.fspath, words), *options(given), "--json", *(["--", *behind] if behind else [])]
+    line = [binary(), *(os.fspath(word) for word in words), *options(given), "--json", *(["--", *behind] if behind else [])]
     pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     child = subprocess.Popen(line, stdin=subprocess.PIPE if feed else None, text=True, start_new_session=True, **pipes)
     if feed:
-        threading.Thread(target=_fed, args=(child.stdin.buffer, feed), daemon=True).start()
+        threading.Thread(target=_fed, args=(_pipe(child.stdin).buffer, feed), daemon=True).start()
     out, err = _Lines(child.stdout), _Lines(child.stderr, sys.stderr)
     shown = Progress(" ".join(map(str, words[:2])), given.get("output"))
     while out.is_open() or err.is_open():
@@ -92,6 +92,12 @@ def document(
     return _outcome(child.returncode, out.text(), err.text())
 
 
+def _pipe(pipe: Optional[Any]) -> Any:
+    """A pipe that was asked for."""
+    assert pipe is not None
+    return pipe
+
+
 def _fed(pipe: Any, feed: Feed) -> None:
     # A program that refuses what it reads closes the pipe, and says why.
     with contextlib.suppress(OSError), pipe:
@@ -100,19 +106,19 @@ def _fed(pipe: Any, feed: Feed) -> None:
 
 def stream(words: list[Words], given: dict[str, Any], take: Callable[[Any], Any]) -> Any:
     """Runs `ioscape WORDS OPTIONS` and gives what `take` makes of its standard output, bytes that come while it runs."""
-    line = [binary(), *map(os.fspath, words), *options(given)]
+    line = [binary(), *(os.fspath(word) for word in words), *options(given)]
     child = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
-    err = _Lines(io.TextIOWrapper(child.stderr, errors="replace"))
+    out, err = _pipe(child.stdout), _Lines(io.TextIOWrapper(_pipe(child.stderr), errors="replace"))
     taken, refused = None, None
     try:
-        taken = take(child.stdout)
+        taken = take(out)
     except KeyboardInterrupt:
         child.send_signal(signal.SIGINT)
-        child.stdout.close()
+        out.close()
     except Exception as error:
         # Where the program failed, its own sentence says more.
         refused = error
-        child.stdout.close()
+        out.close()
     code = child.wait()
     err.wait(5)
     if code != 0:
@@ -171,7 +177,8 @@ def of_json(text: str) -> Document:
         raise Misuse(f"this is not JSON: {error}") from None
     if not isinstance(value, dict) or not str(value.get("schema", "")).startswith("ioscape/"):
         raise Misuse('this is not a result of ioscape: it has no "schema"')
-    return _of_value(Document, value)
+    found: Document = _of_value(Document, value)
+    return found
 
 
 def load(path: Words) -> Document:
@@ -187,7 +194,7 @@ _HINTS: dict[type, dict[str, Any]] = {}
 
 def _hints(kind: type) -> dict[str, Any]:
     if kind not in _HINTS:
-        _HINTS[kind] = typing.get_type_hints(kind, vars(_documents))
+        _HINTS[kind] = typing.get_type_hints(kind, dict(vars(_documents)))
     return _HINTS[kind]
 
 
@@ -201,7 +208,7 @@ def _of_value(kind: Any, value: Any) -> Any:
         return [_of_value(inside[0], one) for one in value]
     if origin is dict:
         return {key: _of_value(inside[1], one) for key, one in value.items()}
-    if is_dataclass(kind):
+    if isinstance(kind, type) and is_dataclass(kind):
         known = _hints(kind)
         given = {}
         for one in fields(kind):

@@ -235,6 +235,8 @@ class CampaignResult:
     title: str
     # Parameter on the horizontal axis of its graphs.
     x: str
+    # Clients that did every run together, each on files of its own; absent of one.
+    clients: Optional[int] = None
     # The paper's own numbers.
     reference: Optional[CampaignReference] = None
     # What the table shows, in words, each with its evidence.
@@ -261,6 +263,8 @@ class CampaignSample:
     elapsed_s: float
     # Bytes per second.
     throughput_bytes_per_s: float
+    # Jain's index of the clients' rates, from 1 over their number to 1; absent of one client.
+    fairness: Optional[float] = None
     # Fragments of all files read or written (`FIEMAP`); absent where not recorded.
     fragments: Optional[int] = None
     # Times of the `fsync` behind each stream's last write, which are not among the requests'.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import sys
 import time
@@ -12,15 +13,18 @@ from typing import Any, Optional
 STEP_S = 1.0
 
 
+def _shows() -> Any:
+    return importlib.import_module("IPython.display")
+
+
 def _display() -> Optional[Any]:
     """The notebook's display; None elsewhere, where the program itself shows a bar."""
     shell = sys.modules.get("IPython")
     found = shell.get_ipython() if shell is not None else None
     if found is None or type(found).__name__ != "ZMQInteractiveShell":
         return None
-    from IPython.display import Pretty, display
-
-    return display(Pretty("ioscape ..."), display_id=True)
+    shows = _shows()
+    return shows.display(shows.Pretty("ioscape ..."), display_id=True)
 
 
 class Progress:
@@ -48,9 +52,7 @@ class Progress:
 
     def _show(self, text: str) -> None:
         if self._place is not None:
-            from IPython.display import Pretty
-
-            self._place.update(Pretty(text))
+            self._place.update(_shows().Pretty(text))
 
     def _saved(self) -> str:
         try:

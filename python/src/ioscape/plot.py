@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Optional
+from typing import Any
 
 from ._documents import Document, Evaluation, Point
 
@@ -10,7 +10,7 @@ _PARAMETERS = {"size_mean": "mean request size (bytes)", "read_frac": "share of 
                "process_num": "processes"}
 
 
-def _axes(axes: Optional[Any]) -> Any:
+def _axes(axes: Any) -> Any:
     if axes is not None:
         return axes
     import matplotlib.pyplot as pyplot
@@ -33,7 +33,7 @@ def _line(axes: Any, points: list[Point], label: str) -> None:
     axes.errorbar(values, rates, yerr=spread, marker="o", markersize=3, capsize=2, label=label)
 
 
-def landscape(document: Document, axes: Optional[Any] = None) -> Any:
+def landscape(document: Document, axes: Any = None) -> Any:
     """Throughput (bytes per second) against the size of the set (bytes), both logarithmic; dashed lines are borders."""
     evaluation, axes = _evaluation(document), _axes(axes)
     curves = {"mixed": evaluation.unique_bytes_curve, "reads": evaluation.unique_bytes_read_curve,
@@ -48,7 +48,7 @@ def landscape(document: Document, axes: Optional[Any] = None) -> Any:
     return axes
 
 
-def curves(document: Document, parameter: str, axes: Optional[Any] = None) -> Any:
+def curves(document: Document, parameter: str, axes: Any = None) -> Any:
     """Throughput (bytes per second) against `parameter`, one line per region.
 
     `parameter` is one of size_mean, read_frac, seq_frac, process_num.
@@ -65,7 +65,7 @@ def curves(document: Document, parameter: str, axes: Optional[Any] = None) -> An
     return axes
 
 
-def validation(document: Document, axes: Optional[Any] = None) -> Any:
+def validation(document: Document, axes: Any = None) -> Any:
     """Measured against predicted throughput (bytes per second) of a validation, both logarithmic; on the line they are equal."""
     if document.validation is None:
         raise ValueError("the document holds no validation")
@@ -82,7 +82,7 @@ def validation(document: Document, axes: Optional[Any] = None) -> Any:
     return axes
 
 
-def miss_ratio(document: Document, axes: Optional[Any] = None) -> Any:
+def miss_ratio(document: Document, axes: Any = None) -> Any:
     """Miss ratio of an LRU cache against its size (bytes, logarithmic); where it is sampled, with 90 % bounds."""
     found = document.trace_summary.miss_ratio if document.trace_summary is not None else None
     if found is None:
@@ -99,7 +99,7 @@ def miss_ratio(document: Document, axes: Optional[Any] = None) -> Any:
     return axes
 
 
-def runs(document: Document, axes: Optional[Any] = None) -> Any:
+def runs(document: Document, axes: Any = None) -> Any:
     """Throughput (bytes per second) of single runs with their 95 % intervals."""
     measured, axes = document.measurements or [], _axes(axes)
     names = [one.name or str(number) for number, one in enumerate(measured, 1)]

@@ -1,6 +1,7 @@
 //! Evaluates real systems whose truth is known, which this program makes itself, and compares with the numbers.
 
 mod check;
+mod clients;
 mod disk;
 mod lab;
 mod packages;
@@ -38,6 +39,7 @@ fn main() -> ExitCode {
         ["disk", mount_point, ..] => disk::serve(mount_point, &arguments[2..]),
         ["cable", first, second, delay_us, mbit] => cable([first, second], delay_us, mbit),
         ["retest", ..] => return retested(&words[1..]),
+        ["clients", python] => return around_a_server(python),
         _ => return tried(&words),
     };
     match served {
@@ -66,6 +68,7 @@ fn usage() -> String {
 usage: ioscape-real quick [PART]     today's part of the systems, or PART (1 to {parts}): up to 10 minutes
        ioscape-real full             all of them, the predictions too: 2 to 3 hours
        ioscape-real NAME...          those whose names contain one of the words
+       ioscape-real clients PYTHON   four clients of one server under MPI, of a Python that has mpi4py: 20 minutes
 {retest}       ioscape-real list             the systems and what is known of them
        ioscape-real packages         the Debian packages that they need
        ioscape-real clean            undo what a killed run left
@@ -116,6 +119,14 @@ fn retested(words: &[&str]) -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// Measures several clients of one server together.
+fn around_a_server(python: &str) -> ExitCode {
+    let checks = Lab::set_up().and_then(|lab| clients::Clients::of(&lab, python)?.try_all(&lab));
+    let outcome = checks.map_or_else(Outcome::Broken, Outcome::Checked);
+    show(&outcome);
+    if outcome.is_good() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 /// What came of every system in its last attempt.

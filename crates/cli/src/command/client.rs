@@ -2,9 +2,9 @@
 //!
 //! Lines of JSON on standard input: `{"workload", "seconds"}` asks, `{"begin_unix_ns"}` agrees on the beginning. On standard output:
 //! `{"client"}` once, `{"ready"}` when the workload has warmed up, then `{"measurement", "rates", "began_unix_ns"}` (of vxbench `{"run",
-//! "began_unix_ns"}`), or `{"refused"}`, or `{"failed"}`.
+//! "began_unix_ns"}`, of a campaign's cell `{"sample", "warnings", "began_unix_ns"}`), or `{"refused"}`, or `{"failed"}`.
 
-use super::vxbench;
+use super::{campaign, vxbench};
 use crate::failure::Failure;
 use crate::machine::{Machine, RunLength};
 use crate::output;
@@ -13,10 +13,12 @@ use ioscape_arguments::ClientArgs;
 use ioscape_machine::interrupt;
 use ioscape_measure::together::Together;
 use ioscape_measure::vxbench::Watch;
-use ioscape_schema::Workload;
+use ioscape_measure::vxbench::site::CampaignSite;
+use ioscape_schema::{CellPlan, Workload};
 use ioscape_study::clients::ClientTask;
 use serde_json::{Value, json};
 use std::io::BufRead;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -41,12 +43,14 @@ pub fn main(args: &ClientArgs) -> Result<(), Failure> {
         "capacity_bytes": machine.look().capacity_bytes}}))?;
     let agreement = Arc::new(Agreement::default());
     let asked = listen(&agreement, &flag);
+    let mut site = None;
     while let Ok(asked) = asked.recv() {
         agreement.ready.store(false, Ordering::Relaxed);
         agreement.begins.store(0, Ordering::Relaxed);
-        let answer = match asked.get("vxbench") {
-            Some(work) => do_work(work, &agreement, &flag),
-            None => measure(&mut machine, &asked, args.seed, &agreement),
+        let answer = match (asked.get("vxbench"), asked.get("cell")) {
+            (Some(work), _) => do_work(work, &agreement, &flag),
+            (_, Some(cell)) => do_cell(cell, (&args.directory, &mut site), &agreement, &flag),
+            _ => measure(&mut machine, &asked, args.seed, &agreement),
         };
         match answer {
             Ok(done) => say(&done)?,
@@ -135,8 +139,32 @@ fn do_work(
     let work = serde_json::from_value(work.clone());
     let work: ClientTask =
         work.map_err(|e| Failure::Misuse(format!("this is no work for vxbench: {e}")))?;
-    let together = Some(Arc::clone(agreement) as Arc<dyn Together>);
-    let watch = Watch { interrupt: Arc::clone(flag), on_progress: None, together };
+    let watch = watch(agreement, flag);
     let run = vxbench::run(&work.job, &work.files, work.destroy_data, &watch, None)?;
     Ok(json!({"run": run, "began_unix_ns": agreement.began.load(Ordering::Relaxed)}))
+}
+
+/// Does one cell of a campaign in a scratch folder, which is kept for the cells that follow.
+fn do_cell(
+    cell: &Value,
+    (directory, site): (&Path, &mut Option<CampaignSite>),
+    agreement: &Arc<Agreement>,
+    flag: &Arc<AtomicBool>,
+) -> Result<Value, Failure> {
+    let cell: Result<CellPlan, _> = serde_json::from_value(cell.clone());
+    let cell = cell.map_err(|e| Failure::Misuse(format!("this is no cell of a campaign: {e}")))?;
+    let mut here = match site.take() {
+        Some(site) => site,
+        None => CampaignSite::open(directory)?,
+    };
+    let measured = campaign::measure(&mut here, &cell, &watch(agreement, flag), false);
+    *site = Some(here);
+    let (sample, warnings) = measured?;
+    Ok(json!({"sample": sample, "warnings": warnings,
+        "began_unix_ns": agreement.began.load(Ordering::Relaxed)}))
+}
+
+fn watch(agreement: &Arc<Agreement>, flag: &Arc<AtomicBool>) -> Watch {
+    let together = Some(Arc::clone(agreement) as Arc<dyn Together>);
+    Watch { interrupt: Arc::clone(flag), on_progress: None, together }
 }

@@ -307,6 +307,18 @@ fn agreed(watched: &mut Watched<'_>, others: &dyn Together) -> Result<Instant, E
     }
 }
 
+/// Returns when others begin, or the user interrupts.
+fn begin_with(others: &dyn Together, watch: &Watch) {
+    while !watch.is_interrupted() {
+        if let Some(at) = others.begins() {
+            wait_until(moment(at));
+            others.began(SystemTime::now());
+            return;
+        }
+        std::thread::sleep(ASK);
+    }
+}
+
 /// The doubt that direct I/O went through the file cache after all, if it left its pages there.
 fn not_direct(one: &Opened, before: Option<u64>, after: Option<u64>) -> Option<Warning> {
     let gained = after?.saturating_sub(before?);

@@ -1,6 +1,6 @@
 //! Operations on names by many threads: files made, looked up, renamed, listed and removed, in empty directories and in full ones.
 
-use super::Watch;
+use super::{Watch, begin_with};
 use crate::worker::meter::ThreadTime;
 use ioscape_machine::clock::Clock;
 use ioscape_machine::error::Error;
@@ -146,7 +146,13 @@ impl<'a> Task<'a> {
             _ => self.names.iter().try_for_each(|name| create(name)),
         };
         // All come to the start, whatever became of their files, or the others would wait for ever.
-        start.wait();
+        let is_one = start.wait().is_leader();
+        if let Some(others) = watch.together.as_deref() {
+            if is_one {
+                begin_with(others, watch);
+            }
+            start.wait();
+        }
         made?;
         let mut counters = Counters::new();
         let (began, before) = (clock.raw(), ThreadTime::now());

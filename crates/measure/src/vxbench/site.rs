@@ -47,8 +47,16 @@ impl CampaignSite {
     /// # Errors
     /// One of them cannot be used.
     pub fn open_all(paths: &[PathBuf]) -> Result<Vec<Self>, Error> {
-        let sites = paths.iter().map(|path| Self::open(path, None, None));
+        let sites = paths.iter().map(|path| Self::open(path));
         Ok(distinguished(sites.collect::<Result<_, _>>()?))
+    }
+
+    /// The directory or device at `path`.
+    ///
+    /// # Errors
+    /// It cannot be used.
+    pub fn open(path: &Path) -> Result<Self, Error> {
+        Self::open_made(path, None, None)
     }
 
     /// These file systems, made on loop devices of so many bytes whose files are in `folder`, or each on a device of its own.
@@ -61,14 +69,18 @@ impl CampaignSite {
             let made = MadeFileSystem::make(recipe, ground, number)?;
             let path = made.path().to_owned();
             let made_by = made.made_by().to_owned();
-            let site = Self::open(&path, Some(made), Some(&recipe.name))?;
+            let site = Self::open_made(&path, Some(made), Some(&recipe.name))?;
             Ok(Self { made_by, ..site })
         };
         let sites = recipes.iter().enumerate().map(make).collect::<Result<_, Error>>()?;
         Ok(distinguished(sites))
     }
 
-    fn open(path: &Path, made: Option<MadeFileSystem>, label: Option<&str>) -> Result<Self, Error> {
+    fn open_made(
+        path: &Path,
+        made: Option<MadeFileSystem>,
+        label: Option<&str>,
+    ) -> Result<Self, Error> {
         let (file_system, free_bytes) = place(path)?;
         let folder = match path.is_dir() {
             true => Some(ScratchFolder::new_in(path).map_err(|e| {
@@ -122,6 +134,7 @@ impl CampaignSite {
             fragments: fragments.sum::<Option<u64>>(),
             response_time_ns: total.response_time_ns,
             fsync_ns: total.fsync_ns,
+            fairness: None,
         })
     }
 

@@ -22,6 +22,7 @@ use ioscape_schema::{CampaignResult, RowPlan};
 pub fn sentences(table: &CampaignResult) -> Vec<String> {
     let mut sentences = growth_in_threads(table);
     sentences.extend(pieces_of_aged_files(table));
+    sentences.extend(crate::clients::sentence(table));
     sentences
 }
 

@@ -1,7 +1,10 @@
 //! Several clients as one: windows that they ran at the same time become a measurement of their sum.
 
+mod cell;
 mod work;
 
+pub(crate) use cell::sentence;
+pub use cell::{CellTogether, cells};
 pub use work::{ClientTask, ClientWork, WorkTogether, dealt};
 
 use ioscape_schema::tally::{Interval, Looks, StopRule, interval, mean};

@@ -145,7 +145,7 @@ impl WorkTogether {
 }
 
 /// Clients that the others waited for.
-fn slow(clients: &Clients) -> Vec<Warning> {
+pub(super) fn slow(clients: &Clients) -> Vec<Warning> {
     let median = median(&rates(&clients.each));
     let slow = clients.each.iter().filter(|one| one.throughput_bytes_per_s < STRAGGLES * median);
     let sentence = |one: &Client| {

@@ -4,8 +4,10 @@ mpiexec -n N python -m ioscape.mpi run DIRECTORY [WORKLOAD | JOB.toml]
 mpiexec -n N python -m ioscape.mpi evaluate DIRECTORY
 mpiexec -n N python -m ioscape.mpi validate RESULT DIRECTORY
 mpiexec -n N python -m ioscape.mpi vxbench DIRECTORY FILE... -w WORKLOAD
+mpiexec -n N python -m ioscape.mpi campaign CAMPAIGN DIRECTORY
 
-Every rank is a client; all measure each point at the same time, each on a set of its own in DIRECTORY, or on its share of the FILEs in it.
+Every rank is a client; all measure each point at the same time, each on a set or files of its own in DIRECTORY, or on its share of the
+FILEs in it.
 Further options are those of the command of `ioscape`, behind DIRECTORY; --memory limits each client.
 """
 
@@ -13,14 +15,14 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import Any, NoReturn, Optional, Sequence
+from typing import Any, NoReturn, Optional, Sequence, Union
 
 from ..errors import Failed, IoscapeError, Misuse
 from .follow import follow
 from .lead import Lead
 from .together import meet
 
-COMMANDS = ("run", "evaluate", "validate", "vxbench")
+COMMANDS = ("run", "evaluate", "validate", "vxbench", "campaign")
 
 
 def _tell(text: str) -> None:
@@ -41,6 +43,8 @@ def _parser() -> argparse.ArgumentParser:
         one = commands.add_parser(command, allow_abbrev=False)
         if command == "validate":
             one.add_argument("result", metavar="RESULT", help="the evaluation of as many clients")
+        if command == "campaign":
+            one.add_argument("campaign", metavar="CAMPAIGN", help="the name of one that comes with ioscape, or a file")
         one.add_argument("directory", metavar="DIRECTORY", help="the shared storage, under the same path on every client")
     return parser
 
@@ -57,6 +61,8 @@ def _line(asked: argparse.Namespace, others: list[str]) -> list[str]:
     """The words of the program that decides."""
     if asked.command == "vxbench":
         return ["vxbench", *others, "--shared", asked.directory]
+    if asked.command == "campaign":
+        return ["campaign", "run", asked.campaign, asked.directory, *others]
     return [asked.command, *([asked.result] if asked.command == "validate" else []), asked.directory, *others]
 
 
@@ -74,14 +80,15 @@ def main(words: Optional[Sequence[str]] = None) -> int:
     """Runs the command line on this rank; the exit code is that of the program on rank 0."""
     comm = None
     try:
-        mistake = None
+        parsed: Union[tuple[argparse.Namespace, list[str]], Misuse]
         try:
-            asked, others = _parsed(sys.argv[1:] if words is None else words)
+            parsed = _parsed(sys.argv[1:] if words is None else words)
         except Misuse as error:
-            mistake = error
+            parsed = error
         comm = _world()
-        if mistake is not None:
-            raise mistake
+        if isinstance(parsed, Misuse):
+            raise parsed
+        asked, others = parsed
         hosts = meet(comm, asked.directory)
         if comm.rank > 0:
             follow(comm, hosts[0]["host"])

@@ -59,7 +59,8 @@ class _Table:
         if comm.rank > 0:
             comm.isend(value, dest=0, tag=TAG)
             # Rank 0 names whoever is late.
-            return self._from(0, doing, PATIENCE_S + LONGER_S)
+            told: list[Any] = self._from(0, doing, PATIENCE_S + LONGER_S)
+            return told
         until = time.monotonic() + PATIENCE_S
         found = [value, *(self._from(rank, doing, until - time.monotonic()) for rank in range(1, comm.size))]
         self._sent = [comm.isend(found, dest=rank, tag=TAG) for rank in range(1, comm.size)]

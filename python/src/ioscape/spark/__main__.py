@@ -82,8 +82,8 @@ def _import(spark: Any, asked: argparse.Namespace) -> None:
 def _sweep(spark: Any, asked: argparse.Namespace) -> None:
     for place, document in sweep(spark, asked.traces, asked.drive, asked.cache, asked.output, force=asked.force):
         found = document.simulation
-        runs = found.combinations if found is not None and hasattr(found, "combinations") else []
-        print(f"{place}  {len(runs)} combinations" if len(runs) > 1 else place)
+        number = len(found.cells) if found is not None else 0
+        print(f"{place}  {number} combinations" if number > 1 else place)
 
 
 def main(words: Optional[Sequence[str]] = None) -> int:

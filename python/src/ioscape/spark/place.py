@@ -16,7 +16,7 @@ _GUARD = 'while read -r told; do child=$told; done; case "$child" in [0-9]*) kil
 class Place:
     """The directory, and who tidies up when this process is killed."""
 
-    def __init__(self, path: Path, guard: subprocess.Popen) -> None:
+    def __init__(self, path: Path, guard: subprocess.Popen[str]) -> None:
         self.path, self._guard = path, guard
 
     def run(self, words: list[str]) -> tuple[int, str]:

@@ -8,13 +8,25 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-const CLIENT: &str = "ioscape-client";
-const SERVER: &str = "ioscape-server";
+/// The host that is served, or where there are several, what their names begin with.
+pub const CLIENT: &str = "ioscape-client";
+/// The host that serves.
+pub const SERVER: &str = "ioscape-server";
 const SERVER_ADDRESS: &str = "10.78.0.2";
 /// The port that the SFTP server listens on, in its own network.
 const PORT: u16 = 7777;
 /// Debian's place of the SFTP server.
 pub const SFTP_SERVER: &str = "/usr/lib/openssh/sftp-server";
+
+/// A client around the server.
+fn client(number: u32) -> String {
+    format!("{CLIENT}-{number}")
+}
+
+/// Of the link between a client and the server: the client's end is 1, the server's 2.
+pub fn address(number: u32, end: u32) -> String {
+    format!("10.78.{}.{end}", number + 1)
+}
 
 /// The words that run a program on a host. It keeps the machine's mounts, which `ip netns exec` would hide.
 fn on(host: &str) -> [String; 2] {
@@ -47,6 +59,28 @@ impl Up<'_> {
         Ok(())
     }
 
+    /// A server and so many clients, each a host of its own with a link of its own to the server.
+    ///
+    /// # Errors
+    /// One sentence from the programs that make them.
+    pub fn hosts_around_server(&mut self, clients: u32) -> Result<(), String> {
+        for host in (0..clients).map(client).chain([SERVER.to_owned()]) {
+            self.note(Undo::RemoveNamespace(host.clone()))?;
+            self.shell(&format!("ip netns add {host} && ip -n {host} link set lo up"))?;
+        }
+        for number in 0..clients {
+            let (host, link) = (client(number), format!("link{number}"));
+            let [own, server] = [1, 2].map(|end| address(number, end));
+            self.shell(&format!(
+                "ip link add {link} netns {host} type veth peer name {link} netns {SERVER} \
+                 && ip -n {host} addr add {own}/24 dev {link} && ip -n {host} link set {link} up \
+                 && ip -n {SERVER} addr add {server}/24 dev {link} && ip -n {SERVER} link set {link} up \
+                 && ip -n {host} route add default via {server}"
+            ))?;
+        }
+        Ok(())
+    }
+
     /// sshfs, without ssh, of a directory of the server on `mnt/ssh`; the server may be in a memory group.
     ///
     /// # Errors
@@ -57,6 +91,30 @@ impl Up<'_> {
         server: Option<&Group>,
         options: &str,
     ) -> Result<PathBuf, String> {
+        self.serve_sftp(server)?;
+        self.mount_sshfs("ssh", CLIENT, &format!("{SERVER_ADDRESS}:{}", export.display()), options)
+    }
+
+    /// The same for each of some clients around the server, on `mnt/client0` and so on.
+    ///
+    /// # Errors
+    /// One sentence from the programs.
+    pub fn sshfs_around_server(
+        &mut self,
+        export: &Path,
+        server: &Group,
+        clients: u32,
+    ) -> Result<(), String> {
+        self.serve_sftp(Some(server))?;
+        for number in 0..clients {
+            let source = format!("{}:{}", address(number, 2), export.display());
+            self.mount_sshfs(&format!("client{number}"), &client(number), &source, "kernel_cache")?;
+        }
+        Ok(())
+    }
+
+    /// Has the server hand out files by SFTP to whoever asks.
+    fn serve_sftp(&mut self, server: Option<&Group>) -> Result<(), String> {
         let [enter, namespace] = on(SERVER);
         let join = server.map_or_else(|| ":".to_owned(), Group::join);
         let listen = format!(
@@ -65,10 +123,19 @@ impl Up<'_> {
         self.start("sftp", &["bash", "-c", &listen])?;
         let listens =
             || self.shell(&format!("{enter} {namespace} ss -Hltn | grep -q :{PORT}")).is_ok();
-        self.wait_for("sftp", listens)?;
-        let target = self.mount_point("mnt/ssh")?;
-        let [enter, namespace] = on(CLIENT);
-        let source = format!("{SERVER_ADDRESS}:{}", export.display());
+        self.wait_for("sftp", listens)
+    }
+
+    /// sshfs of `source`, `ADDRESS:DIRECTORY`, on `mnt/NAME`, as the host `client`.
+    fn mount_sshfs(
+        &mut self,
+        name: &str,
+        client: &str,
+        source: &str,
+        options: &str,
+    ) -> Result<PathBuf, String> {
+        let target = self.mount_point(&format!("mnt/{name}"))?;
+        let [enter, namespace] = on(client);
         let options = format!("directport={PORT},allow_other,{options}");
         let words = [
             &*enter,
@@ -77,11 +144,11 @@ impl Up<'_> {
             "-f",
             "-o",
             &options,
-            &source,
+            source,
             &target.to_string_lossy(),
         ];
-        self.start("sshfs", &words)?;
-        self.wait_for("sshfs", || undo::is_mounted(&target))?;
+        self.start(name, &words)?;
+        self.wait_for(name, || undo::is_mounted(&target))?;
         Ok(target)
     }
 

@@ -1,5 +1,6 @@
 //! `ioscape campaign`: tables of vxbench runs, listed, shown and measured.
 
+mod clients;
 mod forecast;
 
 use super::single_writer;
@@ -7,6 +8,7 @@ use super::vxbench;
 use crate::failure::Failure;
 use crate::output;
 use crate::outputs;
+use crate::relay::Relay;
 use crate::save::{Keeper, Work};
 use ioscape_arguments::{CampaignAction, CampaignArgs, CampaignRunArgs};
 use ioscape_machine::Clock;
@@ -16,9 +18,13 @@ use ioscape_machine::interrupt;
 use ioscape_machine::loops::{self, Ground};
 use ioscape_machine::output::Names;
 use ioscape_machine::terminal::Progress;
+use ioscape_measure::vxbench::Watch;
 use ioscape_measure::vxbench::site::{CampaignSite, CellRun};
 use ioscape_schema::units::Bytes;
-use ioscape_schema::{CampaignResult, Document, Environment, RowPlan, VxJob, Warning, WarningKind};
+use ioscape_schema::{
+    CampaignResult, CampaignSample, CellPlan, Document, Environment, RowPlan, VxJob, Warning,
+    WarningKind,
+};
 use ioscape_study::campaign::{
     Columns, MethodColumns, PlaceColumns, Schedule, budget_spent, continued,
     has_concurrent_writers, layout_job, limited, max_file_bytes, record, sentences,
@@ -63,6 +69,7 @@ fn run(args: &CampaignRunArgs, typed: &GivenOptions) -> Result<(), Failure> {
     let misuse = |error: CampaignError| Failure::Misuse(format!("{}: {error}", args.name));
     let mut campaign = Campaign::parse(&text(&args.name)?).map_err(misuse)?;
     campaign.rounds = args.rounds.unwrap_or(campaign.rounds);
+    let relay = clients::relay(args)?;
     let outputs = names(args).open()?;
     let interrupt = interrupt::flag();
     let whole = campaign.rows(u64::MAX).map_err(misuse)?;
@@ -77,9 +84,12 @@ fn run(args: &CampaignRunArgs, typed: &GivenOptions) -> Result<(), Failure> {
     let begun_with = document.environment.identity.get(LARGEST_FILE).and_then(|n| n.parse().ok());
     let most = args.max_file_size.or(begun_with);
     let folders = sites.iter().filter(|site| site.folder().is_some());
-    let most = most.unwrap_or_else(|| max_file_bytes(&whole, folders.map(|site| site.free_bytes)));
+    let clients = relay.map_or(1, |relay| u64::from(relay.clients));
+    let free_bytes = folders.map(|site| site.free_bytes / clients);
+    let most = most.unwrap_or_else(|| max_file_bytes(&whole, free_bytes));
     document.environment.identity.insert(LARGEST_FILE.to_owned(), most.to_string());
     let rows = rows(&campaign, most)?;
+    clients::check_room(relay, &rows, &sites)?;
     if let Some(file_system) = sites.first().map(|site| &site.file_system) {
         let identity = std::mem::take(&mut document.environment.identity);
         document.environment = Environment { identity, ..environment::capture_on(file_system) };
@@ -90,7 +100,7 @@ fn run(args: &CampaignRunArgs, typed: &GivenOptions) -> Result<(), Failure> {
     columns.doubts(&args.name).into_iter().for_each(|doubt| document.warn(doubt));
     let mut result = begun(args, earlier, columns.table(&rows, empty(args, &campaign)))?;
     let mut keeper = Keeper::new(Work::Campaign, outputs, &args.out, &document)?;
-    let work = Table { args, columns: &columns, rows: &rows, interrupt: &interrupt };
+    let work = Table { args, columns: &columns, rows: &rows, interrupt: &interrupt, relay };
     let finished = work
         .all(&mut sites, &mut document, &mut result, &mut keeper)
         .and_then(|()| work.conclusions(&sites, &mut result));
@@ -148,6 +158,7 @@ fn empty(args: &CampaignRunArgs, campaign: &Campaign) -> CampaignResult {
         source: campaign.source.clone(),
         x: campaign.x(),
         rounds: campaign.rounds,
+        clients: args.together.clients,
         reference: Shipped::find(&args.name).and_then(|one| one.reference().ok()),
         ..CampaignResult::default()
     }
@@ -208,12 +219,47 @@ fn rows(campaign: &Campaign, most: u64) -> Result<Vec<RowPlan>, Failure> {
     }
 }
 
+/// Runs a cell once, beginning when others do where `watch` has any; with the doubts about its time.
+///
+/// # Errors
+/// Misuse where the cell is impossible there; a failed or interrupted run.
+pub fn measure(
+    site: &mut CampaignSite,
+    plan: &CellPlan,
+    watch: &Watch,
+    destroy_data: bool,
+) -> Result<(CampaignSample, Vec<Warning>), Failure> {
+    let alone = Watch { together: None, ..watch.clone() };
+    let mut doubts = Vec::new();
+    let run = |job: &VxJob, paths: &[PathBuf], consent| {
+        // Others wait for the cell itself, and lay their files out when they like.
+        let watch = if std::ptr::eq(job, &raw const plan.job) { watch } else { &alone };
+        let run = vxbench::run(job, paths, consent, watch, None)?;
+        let of_time = run.warnings.iter().filter(|one| one.kind == WarningKind::Stopped);
+        doubts.extend(of_time.cloned());
+        Ok::<_, Failure>(run)
+    };
+    let cell = CellRun { plan, layout: layout_job(plan), watch, destroy_data, run };
+    let sample = site.measure(cell)?;
+    Ok((sample, doubts))
+}
+
+/// A doubt of one kind about one cell is told once, however many rounds have it.
+fn warn_once(document: &mut Document, doubt: Warning) {
+    let is_told = |one: &Warning| one.kind == doubt.kind && one.place == doubt.place;
+    if !document.warnings.iter().any(is_told) {
+        document.warn(doubt);
+    }
+}
+
 /// What is to be done, and where it is kept on the way.
 struct Table<'a> {
     args: &'a CampaignRunArgs,
     columns: &'a Columns,
     rows: &'a [RowPlan],
     interrupt: &'a Arc<AtomicBool>,
+    /// The clients that measure instead of this process.
+    relay: Option<Relay>,
 }
 
 impl Table<'_> {
@@ -239,7 +285,7 @@ impl Table<'_> {
             progress.advance(spent_s, left_s, &format!("round {} row {}", round + 1, row + 1));
             for column in schedule.due(step, result) {
                 let doubts = self.cell(row, column, sites, result, &progress)?;
-                doubts.into_iter().for_each(|doubt| document.warn(doubt));
+                doubts.into_iter().for_each(|doubt| warn_once(document, doubt));
             }
             keeper.save(document, result.clone());
         }
@@ -262,23 +308,18 @@ impl Table<'_> {
         let (site, method) = self.columns.arms[column];
         let plan = &self.rows[row].cells[method];
         let watch = vxbench::watch(self.interrupt, progress);
-        let mut doubts = Vec::new();
-        let run = |job: &VxJob, paths: &[PathBuf], consent| {
-            let run = vxbench::run(job, paths, consent, &watch, None)?;
-            let of_time = run.warnings.iter().filter(|one| one.kind == WarningKind::Stopped);
-            let place = format!("row {} column {}", row + 1, column + 1);
-            doubts.extend(of_time.map(|doubt| doubt.clone().at(&place)));
-            Ok(run)
+        let found = match self.relay {
+            Some(relay) => relay.cell(plan).map_err(Failure::from),
+            None => measure(&mut sites[site], plan, &watch, self.args.destroy_data),
         };
-        let (layout, destroy_data) = (layout_job(plan), self.args.destroy_data);
-        let cell = CellRun { plan, layout, watch: &watch, destroy_data, run };
-        let found = match sites[site].measure(cell) {
-            Ok(sample) => Ok(sample),
-            Err(Failure::Misuse(why)) => Err(why),
+        let (found, doubts) = match found {
+            Ok((sample, doubts)) => (Ok(sample), doubts),
+            Err(Failure::Misuse(why)) => (Err(why), Vec::new()),
             Err(other) => return Err(other),
         };
         record(&mut result.rows[row], column, found);
-        Ok(doubts)
+        let place = format!("row {} column {}", row + 1, column + 1);
+        Ok(doubts.into_iter().map(|doubt| doubt.at(&place)).collect())
     }
 
     /// What the table shows, and whether writers to one file wait for one another where that matters.
@@ -288,7 +329,8 @@ impl Table<'_> {
         result: &mut CampaignResult,
     ) -> Result<(), Failure> {
         result.sentences = sentences(result);
-        if !has_concurrent_writers(self.rows) {
+        // Several clients have no file in common.
+        if self.relay.is_some() || !has_concurrent_writers(self.rows) {
             return Ok(());
         }
         let progress = Progress::of_jobs(0, 1, "single writer");
