@@ -54,6 +54,7 @@ fn table() -> Document {
         source: HOSTILE.into(),
         x: "iosize".into(),
         rounds: 3,
+        clients: None,
         columns: columns.into(),
         rows: rows.into(),
         sentences: vec![format!("Writers wait {HOSTILE}")],
