@@ -1,6 +1,6 @@
 //! Options on how a trace is read and which of its rows are taken: the same for every command that reads one.
 
-use super::value::nanos;
+use super::value::{nanos, nanos_since};
 use clap::Args;
 use ioscape_trace::Format;
 
@@ -11,7 +11,7 @@ pub struct ChoiceArgs {
     #[arg(long)]
     pub skip_bad: bool,
     /// Only requests that arrive from this time on, counted from the start of the trace
-    #[arg(long, value_name = "TIME", value_parser = nanos)]
+    #[arg(long, value_name = "TIME", value_parser = nanos_since)]
     pub from: Option<u64>,
     /// Only requests that arrive before this time
     #[arg(long, value_name = "TIME", value_parser = nanos)]

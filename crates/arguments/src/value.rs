@@ -13,6 +13,16 @@ pub(super) fn nanos(text: &str) -> Result<u64, String> {
     parse_duration_ns(text).map_err(|e| e.to_string())
 }
 
+/// A time since a beginning, which may be 0, with any unit.
+pub(super) fn nanos_since(text: &str) -> Result<u64, String> {
+    match text.strip_prefix('0') {
+        Some(unit) if !unit.contains(|c: char| c.is_ascii_digit() || c == '.') => {
+            nanos(&format!("1{unit}")).map(|_| 0)
+        }
+        _ => nanos(text),
+    }
+}
+
 /// A time in seconds.
 pub(super) fn seconds(text: &str) -> Result<f64, String> {
     nanos(text).map(|ns| ns as f64 / 1e9)

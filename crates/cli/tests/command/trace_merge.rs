@@ -54,7 +54,7 @@ fn stretches_of_one_file_give_its_result_and_can_be_merged_in_steps() {
     let folder = folder.path();
     traces(folder);
     let whole = summary(folder, &["analyze", "--json", "all.csv"]);
-    state(folder, &["all.csv", "--to", "1s"], "a");
+    state(folder, &["all.csv", "--from", "0h", "--to", "1s"], "a");
     state(folder, &["all.csv", "--from", "1s", "--to", "3s", "--threads", "1"], "b");
     state(folder, &["all.csv", "--from", "3s"], "c");
     assert_eq!(summary(folder, &["merge", "--json", "c", "a", "b"]), whole);
