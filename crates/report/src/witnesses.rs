@@ -6,7 +6,7 @@ use crate::plot::{Axis, Chart, Drawn, Mark, Scale, Series, Shape, Unit};
 use crate::quantity::Quantity;
 use crate::text::percent;
 use ioscape_schema::units::{Bytes, Rate};
-use ioscape_schema::{Access, BorderOperation, Evaluation, Measurement, Parameter, Point};
+use ioscape_schema::{BorderOperation, Evaluation, Measurement, Parameter, Point};
 
 /// The same sets by both witnesses, on one horizontal axis.
 pub struct Witnesses {
@@ -64,8 +64,7 @@ fn curves(evaluation: &Evaluation) -> [Curve<'_>; 2] {
 
 /// What bypasses the file cache leaves nothing in it, which says nothing.
 fn is_told(point: &Point) -> bool {
-    point.measurement.workload.access == Access::Buffered
-        && share_after(&point.measurement).is_some()
+    point.measurement.workload.access.reads_cached() && share_after(&point.measurement).is_some()
 }
 
 /// Share of the set in the file cache after the run.

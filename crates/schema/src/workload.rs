@@ -55,6 +55,14 @@ pub enum Access {
     Dsync,
 }
 
+impl Access {
+    /// Whether reads are answered from the file cache where it holds what they ask for. `O_DSYNC` binds writes alone, and the
+    /// pages that they wrote stay in the cache (`open(2)`).
+    pub fn reads_cached(self) -> bool {
+        self != Self::Direct
+    }
+}
+
 /// What the program tells the kernel about its accesses to come (`posix_fadvise`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

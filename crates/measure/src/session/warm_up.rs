@@ -55,14 +55,15 @@ pub(super) struct WarmUp<'a> {
     set: u64,
     asker: Option<Asker<'a>>,
     /// Who is asked for dirty bytes, and the bytes after whose writing the room for them is certainly full; `None` where
-    /// writes are not cached.
+    /// no write stays dirty.
     filling: Option<(&'a Session, u64)>,
 }
 
 impl<'a> WarmUp<'a> {
     /// The warm-up of `workload`.
     pub(super) fn new(workload: &Workload, session: &'a Session) -> Self {
-        let cached = workload.access == Access::Buffered && workload.engine != Engine::Null;
+        let cached = workload.access.reads_cached() && workload.engine != Engine::Null;
+        let stays_dirty = cached && workload.access == Access::Buffered && workload.read_frac < 1.0;
         let enough_written = || {
             let threshold = memory().dirty_threshold_bytes;
             let limit = session.group.as_ref().map_or(u64::MAX, |g| g.limit_bytes());
@@ -72,7 +73,7 @@ impl<'a> WarmUp<'a> {
         Self {
             set: workload.unique_bytes,
             asker: cached.then(|| Asker { session, next: Some(Instant::now()) }),
-            filling: (cached && workload.read_frac < 1.0).then(|| (session, enough_written())),
+            filling: stays_dirty.then(|| (session, enough_written())),
             ..Self::of_rates(Vec::new())
         }
     }
@@ -168,6 +169,8 @@ fn is_changing(resident: &[Resident], slices: usize, set: u64) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::session::SessionOptions;
+    use ioscape_machine::target::{Target, TargetOptions};
 
     fn dirt(n: u64, dirty: impl Fn(u64) -> u64) -> Vec<Dirt> {
         (0..n).map(|i| Dirt { written: i * 1000, dirty: dirty(i) }).collect()
@@ -202,6 +205,23 @@ mod tests {
         assert!(resident(60, 25, |slice| (1000 * slice).min(60_000)), "asked three times");
         assert!(resident(12, 100, |_| 40_000), "asked once");
         assert!(!is_changing(&[], 12, 100_000), "never asked");
+    }
+
+    #[test]
+    fn synchronous_writes_fill_the_cache_for_reads_but_leave_nothing_dirty() {
+        let dir = tempfile::tempdir().unwrap();
+        let options = TargetOptions { write_needed: true, ..TargetOptions::default() };
+        let target = Target::open(dir.path(), &options).unwrap();
+        let session = Session::new(target, SessionOptions::default()).unwrap();
+        for (access, asked) in [
+            (Access::Buffered, [true, true]),
+            (Access::Dsync, [true, false]),
+            (Access::Direct, [false; 2]),
+        ] {
+            let workload = Workload { access, read_frac: 0.5, ..Workload::default() };
+            let warm_up = WarmUp::new(&workload, &session);
+            assert_eq!([warm_up.asker.is_some(), warm_up.filling.is_some()], asked, "{access}");
+        }
     }
 
     #[test]

@@ -7,7 +7,7 @@ use super::borders::{SAME_BORDER, SetBorder};
 use super::segment::Sample;
 use crate::statistics::median;
 use ioscape_schema::{
-    Access, Border, BorderOperation, Bounded, CurveKey, Evaluation, Measurement, Purpose,
+    Border, BorderOperation, Bounded, CurveKey, Evaluation, Measurement, Purpose,
 };
 
 /// A set of which less than this share is resident does not fit.
@@ -54,7 +54,7 @@ fn held_in(m: &Measurement) -> Option<f64> {
     let held = share * m.workload.unique_bytes as f64;
     let turnover = turnover(m, held);
     let is_steady = turnover <= STEADY || turnover >= REPLACED;
-    (m.workload.access == Access::Buffered && is_steady).then_some(held)
+    (m.workload.access.reads_cached() && is_steady).then_some(held)
 }
 
 /// What the cache holds by the residency of all runs, with 95 % bounds; `None` where no set outgrew it, the kernel was
@@ -188,7 +188,7 @@ fn border_at(samples: &[Sample], operation: BorderOperation, held: Bounded) -> O
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ioscape_schema::{Stop, Workload};
+    use ioscape_schema::{Access, Stop, Workload};
 
     const GIB: f64 = 1073741824.0;
 
@@ -224,6 +224,20 @@ mod tests {
         assert_eq!(held(growing.iter()), None, "one size is not seen");
         assert_eq!(held([run(30.0, 0.5, 0.1)].iter()), None, "one run alone may be filling");
         assert_eq!(held([run(30.0, 1.0, 0.0)].iter()), None);
+    }
+
+    #[test]
+    fn synchronous_writes_leave_the_cache_to_reads() {
+        let with = |access| {
+            [24.0, 40.0].map(|gib| {
+                let mut run = run(gib, 22.0 / gib, 0.2);
+                run.workload.access = access;
+                run
+            })
+        };
+        let size = |access| held(with(access).iter()).map(|held| (held.value / GIB).round());
+        assert_eq!(size(Access::Dsync), Some(22.0));
+        assert_eq!(size(Access::Direct), None, "what is resident was not asked for");
     }
 
     #[test]

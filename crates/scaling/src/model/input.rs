@@ -1,7 +1,7 @@
 //! Where a workload lies in the five-parameter space, and what was observed there.
 
 use super::kind::same_kind;
-use ioscape_schema::{Access, Advice, Evaluation, Measurement, Parameter, Point, Workload};
+use ioscape_schema::{Advice, Evaluation, Measurement, Parameter, Point, Workload};
 
 /// Most observations a model learns from; the cost grows with their third power.
 const OBSERVATIONS_MAX: usize = 400;
@@ -106,8 +106,7 @@ impl Observation {
 fn resident(measurement: &Measurement) -> Option<f64> {
     let [before, after] = measurement.witness.resident_frac?;
     let share = (before + after) / 2.0;
-    let through = measurement.workload.access == Access::Buffered;
-    (through && (0.0..=1.0).contains(&share)).then_some(share)
+    (measurement.workload.access.reads_cached() && (0.0..=1.0).contains(&share)).then_some(share)
 }
 
 /// The points of every curve, then the extra points.
