@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 const PAGE_BITS: u32 = 12;
 /// Bits of a page's number within its file; the file is above them.
 const FILE_BITS: u32 = 40;
+const LAST_PAGE: u64 = (1 << FILE_BITS) - 1;
 /// Most pages that are followed, 8 GiB of them: beyond, one in two, then one in four, and so on.
 const MOST_PAGES: usize = 1 << 21;
 /// Most pages of one request that are counted: 64 MiB.
@@ -23,6 +24,8 @@ const MOST_STREAMS: usize = 1 << 20;
 const PARTS: usize = 32;
 /// Requests of a part at first; twice as many whenever there are too many parts.
 const PART_REQUESTS: u64 = 64;
+/// Age at which dirty data is written back though there is room for it (Linux: `vm.dirty_expire_centisecs`, 30 s, looked at every 5).
+const EXPIRES_NS: u64 = 35_000_000_000;
 /// Half the width of the 90 % interval of a normal distribution, in standard deviations.
 const NORMAL90: f64 = 1.645;
 
@@ -56,17 +59,41 @@ struct Stream {
     reach: Reach,
 }
 
+/// A page that was written and that storage need not have yet.
+#[derive(Clone, Copy, Debug)]
+struct Dirty {
+    /// The farthest reach that its uses needed since it was last written.
+    reach: u64,
+    /// When it became dirty.
+    since_ns: u64,
+    /// What was counted as written to storage when it became dirty: the class, the part of the trace, and the bytes; none once
+    /// it is known to be there.
+    class: ClassKey,
+    part: usize,
+    bytes: u64,
+}
+
+impl Dirty {
+    fn is_expired(&self, now_ns: u64) -> bool {
+        now_ns > self.since_ns + EXPIRES_NS
+    }
+}
+
 /// Learns the classes of requests in one pass (Mattson et al., "Evaluation techniques for storage hierarchies", IBM Systems Journal 9,
 /// 1970, by class; sampled by page beyond two million of them, as in Waldspurger et al., "Efficient MRC construction with SHARDS", FAST
 /// 2015).
 ///
 /// A read is found in an LRU cache that holds as many pages as were used since its page was used last. A write costs storage nothing
-/// when its page is still in the cache since it was *written* last: both are then written back at once.
+/// when its page is still in the cache since it was *written* last: both are then written back at once. The last one costs nothing
+/// where the file was given up, or the trace ended, while the page was still dirty in the cache.
 #[derive(Debug)]
 pub struct PatternBuilder {
     stack: Stack,
-    /// Pages that were written, each with the farthest reach that its uses needed since.
-    dirty: FxHashMap<u64, u64>,
+    /// In the order of files and pages.
+    dirty: BTreeMap<u64, Dirty>,
+    /// Pages that were given up, of all and of those that were written.
+    given_up: [u64; 2],
+    now_ns: u64,
     streams: FxHashMap<(u32, u64, bool), Stream>,
     classes: BTreeMap<ClassKey, Counts>,
     /// One page in so many is followed.
@@ -82,7 +109,9 @@ impl Default for PatternBuilder {
     fn default() -> Self {
         Self {
             stack: Stack::default(),
-            dirty: FxHashMap::default(),
+            dirty: BTreeMap::new(),
+            given_up: [0; 2],
+            now_ns: 0,
             streams: FxHashMap::default(),
             classes: BTreeMap::new(),
             one_in: 1,
@@ -106,6 +135,7 @@ impl PatternBuilder {
             return;
         }
         self.count_part();
+        self.now_ns = self.now_ns.max(io.issued_ns);
         let write = io.request.op == Op::Write;
         let key = (io.process, file, write);
         let stream = self.streams.get(&key).copied();
@@ -113,13 +143,13 @@ impl PatternBuilder {
         let class = (write, follows, size_class(io.request.len));
         let (mut page, mut reach) = (0, None);
         for (number, bytes) in pages(io) {
-            page = (file << FILE_BITS) | (number & ((1 << FILE_BITS) - 1));
+            page = (file << FILE_BITS) | (number & LAST_PAGE);
             // The rest of a page whose first part was just moved is moved with it.
             let same = stream.filter(|stream| follows && stream.page == page);
             let sampled = self.reach(page, write);
             reach = same.map_or(sampled, |stream| Some(stream.reach)).unwrap_or(reach);
             if sampled.is_some() {
-                self.classes.entry(class).or_default().add(reach, bytes * self.one_in, self.part);
+                self.count(class, page, reach, bytes * self.one_in);
             }
         }
         let counts = self.classes.entry(class).or_default();
@@ -141,9 +171,26 @@ impl PatternBuilder {
         }
         if self.part == PARTS {
             self.classes.values_mut().flat_map(Counts::parts).for_each(halve);
+            self.dirty.values_mut().for_each(|dirty| dirty.part /= 2);
             (self.part, self.part_requests) = (PARTS / 2, 2 * self.part_requests);
         }
         self.requests += 1;
+    }
+
+    /// Counts `bytes` of a page. What is new to storage is kept in mind, for it need not get there.
+    fn count(&mut self, class: ClassKey, page: u64, reach: Reach, bytes: u64) {
+        let (mut counted, mut part) = (class, self.part);
+        if class.0 && reach.is_none() {
+            let new = Dirty { reach: 0, since_ns: self.now_ns, class, part, bytes: 0 };
+            let dirty = self.dirty.entry(page).or_insert(new);
+            if dirty.bytes == 0 {
+                *dirty = new;
+            }
+            dirty.bytes += bytes;
+            // The rest of a page is counted with its first part.
+            (counted, part) = (dirty.class, dirty.part);
+        }
+        self.classes.entry(counted).or_default().add(reach, bytes, part);
     }
 
     /// How far back the cache must reach for this use of `page`; `None` where the page is not of the sample.
@@ -152,16 +199,14 @@ impl PatternBuilder {
             return None;
         }
         let distance = self.stack.touch(page).map(|pages| pages * self.one_in);
-        let needed = match self.dirty.get_mut(&page) {
-            Some(since) => {
-                *since = (*since).max(distance.unwrap_or(u64::MAX));
-                Some(*since)
+        let needed = self.dirty.get_mut(&page).and_then(|dirty| {
+            let needed = dirty.reach.max(distance.unwrap_or(0));
+            dirty.reach = if write { 0 } else { needed };
+            if write && dirty.is_expired(self.now_ns) {
+                dirty.bytes = 0;
             }
-            None => None,
-        };
-        if write {
-            self.dirty.insert(page, 0);
-        }
+            (dirty.bytes > 0).then_some(needed)
+        });
         if self.stack.len() > self.most_pages {
             self.thin_out();
         }
@@ -182,11 +227,38 @@ impl PatternBuilder {
 
     /// Distinct bytes used, and written, in whole pages.
     pub fn unique_bytes(&self) -> [u64; 2] {
-        [self.stack.len(), self.dirty.len()].map(|pages| (pages as u64 * self.one_in) << PAGE_BITS)
+        let followed = [self.stack.len(), self.dirty.len()].map(|pages| pages as u64 * self.one_in);
+        [0, 1].map(|i| (followed[i] + self.given_up[i]) << PAGE_BITS)
+    }
+
+    /// A file was deleted, or cut off at byte `from`: what of it is dirty in the cache is never written.
+    pub fn give_up(&mut self, file: u64, from: u64) {
+        let first = (file << FILE_BITS) | from.div_ceil(1 << PAGE_BITS).min(LAST_PAGE);
+        let lost: Vec<u64> =
+            self.dirty.range(first..=first | LAST_PAGE).map(|(page, _)| *page).collect();
+        lost.iter().for_each(|page| self.spare(*page));
+        for page in lost {
+            self.stack.remove(page);
+            self.dirty.remove(&page);
+            self.given_up.iter_mut().for_each(|pages| *pages += self.one_in);
+        }
+    }
+
+    /// A page that is not dirty any more without having been written: only a cache too small to hold it until now writes it.
+    fn spare(&mut self, page: u64) {
+        let Some(dirty) = self.dirty.get(&page).filter(|one| !one.is_expired(self.now_ns)) else {
+            return;
+        };
+        let distance = self.stack.distance(page).map_or(0, |pages| pages * self.one_in);
+        let counts = self.classes.entry(dirty.class).or_default();
+        counts.cold[dirty.part] -= dirty.bytes as f64;
+        counts.add(Some(dirty.reach.max(distance)), dirty.bytes, dirty.part);
     }
 
     /// The classes, reads first.
-    pub fn finish(self) -> Vec<RequestClass> {
+    pub fn finish(mut self) -> Vec<RequestClass> {
+        let left: Vec<u64> = self.dirty.keys().copied().collect();
+        left.into_iter().for_each(|page| self.spare(page));
         let class = |((write, sequential, _), counts): (ClassKey, Counts)| {
             let (miss_ratio, miss_ratio_half90) = counts.miss_ratio();
             RequestClass {
@@ -319,18 +391,58 @@ mod tests {
             all.push(io(Op::Read, 0, 4096));
         }
         all.push(io(Op::Write, 0, 4096));
-        let written = |all: &[Io], size: f64| {
-            of(all)
-                .iter()
-                .filter(|class| class.op == Op::Write)
-                .map(|c| c.missed(size))
-                .sum::<f64>()
-        };
+        // So that it is written in the end.
+        all.push(Io { issued_ns: 2 * EXPIRES_NS, ..io(Op::Read, 1 << 30, 4096) });
+        let written = |all: &[Io], size: f64| written(PatternBuilder::default(), all, size);
         assert_eq!(written(&all, 16384.0), 0.5, "the first is new, the second absorbed");
         // Without the reads in between it left a small cache long ago.
         all.retain(|io| io.request.op == Op::Write || io.request.offset > 0);
         assert_eq!(written(&all, 16384.0), 1.0);
         assert_eq!(written(&all, 1e6), 0.5);
+    }
+
+    /// Share of the written bytes that a cache of `size` bytes lets through, after what `builder` has seen already.
+    fn written(mut builder: PatternBuilder, all: &[Io], size: f64) -> f64 {
+        all.iter().for_each(|io| builder.update(io, 0));
+        let classes = builder.finish();
+        classes.iter().filter(|class| class.op == Op::Write).map(|c| c.missed(size)).sum()
+    }
+
+    /// 16 pages in one go, then as many others by reading.
+    fn a_file_and_others() -> Vec<Io> {
+        let file = (0..16).map(|page| io(Op::Write, page << 24, 4096));
+        file.chain((0..16).map(|page| io(Op::Read, (page << 24) + 8192, 4096))).collect()
+    }
+
+    #[test]
+    fn what_is_dirty_at_the_end_is_not_written_but_by_a_small_cache_or_after_its_time() {
+        let mut all = a_file_and_others();
+        let written = |all: &[Io], size: f64| written(PatternBuilder::default(), all, size);
+        assert_eq!(written(&all, 65536.0), 1.0);
+        assert_eq!(written(&all, 262_144.0), 0.0);
+        all.push(Io { issued_ns: 2 * EXPIRES_NS, ..io(Op::Read, 0, 4096) });
+        assert_eq!(written(&all, 262_144.0), 1.0);
+    }
+
+    #[test]
+    fn deleted_files_are_written_by_no_cache_that_held_them() {
+        let later = Io { issued_ns: 2 * EXPIRES_NS, ..io(Op::Read, 1 << 40, 4096) };
+        for (from, expected) in [(0, 0.0), (8 << 24, 0.5), (1 << 40, 1.0)] {
+            let mut builder = PatternBuilder::default();
+            a_file_and_others().iter().for_each(|io| builder.update(io, 0));
+            builder.give_up(0, from);
+            builder.give_up(1, 0);
+            assert_eq!(builder.unique_bytes(), [131_072, 65536]);
+            assert_eq!(written(builder, &[later], 262_144.0), expected);
+        }
+        // The same place again is another file's: the second time nothing is left to write it.
+        let shares = [65536.0, 262_144.0].map(|size| {
+            let mut builder = PatternBuilder::default();
+            a_file_and_others().iter().for_each(|io| builder.update(io, 0));
+            builder.give_up(0, 0);
+            written(builder, &a_file_and_others()[..16], size)
+        });
+        assert_eq!(shares, [0.5, 0.0]);
     }
 
     #[test]

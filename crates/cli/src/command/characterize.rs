@@ -7,7 +7,7 @@ use ioscape_arguments::CharacterizeArgs;
 use ioscape_machine::environment;
 use ioscape_machine::interrupt;
 use ioscape_machine::output::Outputs;
-use ioscape_observe::calls::{CallOptions, Recording, record};
+use ioscape_observe::calls::{CallOptions, CallSink, Recording, record};
 use ioscape_schema::{AccessPattern, Characterization, Document, Ending, FileCall, Io};
 use ioscape_trace::PatternBuilder;
 use ioscape_workload::Application;
@@ -27,12 +27,9 @@ pub fn main(args: &CharacterizeArgs) -> Result<(), Failure> {
         every_call: false,
         interrupt: interrupt::flag(),
     };
-    let mut seen = Application::default();
-    let mut patterns = PatternBuilder::default();
-    let recording = record(&args.command, &options, &mut |call| {
-        seen.record(call);
-        patterns.update(&row(call), u64::from(call.file));
-    })?;
+    let mut watched = Watched::default();
+    let recording = record(&args.command, &options, &mut watched)?;
+    let Watched { seen, patterns } = watched;
     let portrait = seen.finish();
     document.environment = environment::machine(recording.memory_limit);
     document.interrupted = recording.interrupted;
@@ -44,6 +41,24 @@ pub fn main(args: &CharacterizeArgs) -> Result<(), Failure> {
     document.outcome = Some(found.into());
     finish(&document, args, &mut outputs)?;
     passed_on(&recording)
+}
+
+/// What is learned while the command runs.
+#[derive(Default)]
+struct Watched {
+    seen: Application,
+    patterns: PatternBuilder,
+}
+
+impl CallSink for Watched {
+    fn call(&mut self, call: &FileCall) {
+        self.seen.record(call);
+        self.patterns.update(&row(call), u64::from(call.file));
+    }
+
+    fn given_up(&mut self, file: u32, from: u64) {
+        self.patterns.give_up(u64::from(file), from);
+    }
 }
 
 /// A call as a row of a trace, less what others held it up for.

@@ -75,6 +75,11 @@ impl Descriptors {
         self.known.retain(|&fd, _| !(first..=last).contains(&(fd as u32)));
     }
 
+    /// Whether one of them refers to file number `file`.
+    pub(super) fn hold(&self, file: u32) -> bool {
+        self.known.values().any(|known| known.borrow().target == Target::File(file))
+    }
+
     /// Makes `copy` stand for the same as a description.
     pub(super) fn set(&mut self, copy: i32, description: Shared<Description>) {
         self.known.insert(copy, description);

@@ -2,7 +2,7 @@
 
 use ioscape_machine::text;
 use ioscape_schema::FileKind;
-use rustix::fs::{AtFlags, CWD, FileType, StatxFlags};
+use rustix::fs::{AtFlags, CWD, FileType, Statx, StatxFlags};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
@@ -97,14 +97,17 @@ impl Files {
         }
         let identity = match kind {
             FileKind::BlockDevice => (stat.stx_rdev_major, stat.stx_rdev_minor, 0, 0, 0),
-            _ => {
-                let birth = stat.stx_btime;
-                let known = StatxFlags::from_bits_retain(stat.stx_mask).contains(StatxFlags::BTIME);
-                let (s, ns) = if known { (birth.tv_sec, birth.tv_nsec) } else { (0, 0) };
-                (stat.stx_dev_major, stat.stx_dev_minor, stat.stx_ino, s, ns)
-            }
+            _ => identity(&stat),
         };
         Target::File(self.number(identity, kind, &path))
+    }
+
+    /// The used file that `path` names, if it has no other name.
+    pub(super) fn only_name(&self, path: &Path) -> Option<u32> {
+        let wanted = StatxFlags::BASIC_STATS | StatxFlags::BTIME;
+        let stat = rustix::fs::statx(CWD, path, AtFlags::SYMLINK_NOFOLLOW, wanted).ok()?;
+        let number = self.numbers.get(&identity(&stat)).copied();
+        number.filter(|_| stat.stx_nlink == 1)
     }
 
     fn number(&mut self, identity: Identity, kind: FileKind, path: &Path) -> u32 {
@@ -124,6 +127,13 @@ impl Files {
         self.list.push(TracedFile { path, kind, ..TracedFile::default() });
         next
     }
+}
+
+fn identity(stat: &Statx) -> Identity {
+    let birth = stat.stx_btime;
+    let known = StatxFlags::from_bits_retain(stat.stx_mask).contains(StatxFlags::BTIME);
+    let (s, ns) = if known { (birth.tv_sec, birth.tv_nsec) } else { (0, 0) };
+    (stat.stx_dev_major, stat.stx_dev_minor, stat.stx_ino, s, ns)
 }
 
 fn is_made_up(link: &str) -> bool {

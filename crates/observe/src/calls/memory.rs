@@ -37,9 +37,41 @@ pub(super) fn read(pid: i32, address: u64, len: usize) -> Option<Bytes> {
     usize::try_from(read).is_ok_and(|read| read == len).then_some(Bytes(bytes))
 }
 
+/// Longest path that the kernel takes (`PATH_MAX`), and what lies in one piece of memory at least.
+const PATH_MOST: usize = 4096;
+
+/// The bytes before the next zero at `address` of a stopped process; `None` where they cannot be read or are too many for a path.
+pub(super) fn string(pid: i32, address: u64) -> Option<Vec<u8>> {
+    let mut all = Vec::new();
+    while all.len() < PATH_MOST {
+        let at = address.checked_add(all.len() as u64)?;
+        // Of one page either all or nothing can be read.
+        let piece = read(pid, at, PATH_MOST - at as usize % PATH_MOST)?.0;
+        match piece.iter().position(|byte| *byte == 0) {
+            Some(end) => {
+                all.extend(&piece[..end]);
+                return Some(all);
+            }
+            None => all.extend(piece),
+        }
+    }
+    None
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_string_ends_at_its_zero() {
+        let own = std::process::id() as i32;
+        let long = [vec![b'a'; 4090], vec![0, b'b']].concat();
+        let found = string(own, long.as_ptr() as u64).expect("our own memory");
+        assert_eq!(found, long[..4090]);
+        let endless = vec![b'a'; 3 * PATH_MOST];
+        assert_eq!(string(own, endless.as_ptr() as u64), None);
+        assert_eq!(string(own, 8), None);
+    }
 
     #[test]
     fn numbers_are_read_where_they_stand() {

@@ -14,6 +14,7 @@ mod files;
 mod filter;
 mod in_flight;
 mod launch;
+mod losses;
 mod memory;
 mod numbers;
 mod ptrace;
@@ -50,6 +51,22 @@ pub use threads::TracedProcess;
 const PATIENCE: Duration = Duration::from_millis(300);
 /// A command that runs this long after an interrupt is killed.
 const GRACE: Duration = Duration::from_secs(3);
+
+/// Who is told what a command does, in the order of the calls' exits.
+pub trait CallSink {
+    /// A call that moved bytes, or waited for dirty pages.
+    fn call(&mut self, call: &FileCall);
+    /// File number `file` lost its bytes from `from` on: it was deleted, replaced, emptied or cut off.
+    fn given_up(&mut self, file: u32, from: u64) {
+        let _ = (file, from);
+    }
+}
+
+impl<F: FnMut(&FileCall)> CallSink for F {
+    fn call(&mut self, call: &FileCall) {
+        self(call);
+    }
+}
 
 /// How a command is recorded.
 #[derive(Clone, Debug, Default)]
@@ -106,7 +123,7 @@ pub struct Recording {
 pub fn record(
     command: &[OsString],
     options: &CallOptions,
-    sink: &mut dyn FnMut(&FileCall),
+    sink: &mut dyn CallSink,
 ) -> Result<Recording, Error> {
     let below = options.below.as_deref().map(resolve).transpose()?;
     let group = options.memory_limit.map(MemoryGroup::create).transpose()?;

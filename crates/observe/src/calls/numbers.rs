@@ -37,6 +37,18 @@ pub(super) enum Call {
     SendFile,
     /// `copy_file_range`, `splice`: in, its offset, out, its offset.
     CopyRange,
+    /// `ftruncate`: file, length.
+    Truncate,
+    /// `unlink`: path.
+    Unlink,
+    /// `unlinkat`: directory, path.
+    UnlinkAt,
+    /// `rename`: path, new path.
+    Rename,
+    /// `renameat`: directory, path, new directory, new path.
+    RenameAt,
+    /// `renameat2`: as `RenameAt`, then flags.
+    RenameAt2,
     /// `unshare`, which may part a thread's files from its siblings'.
     Unshare,
     /// `io_submit`: context, count, list.
@@ -78,6 +90,10 @@ const ALL: &[(libc::c_long, Call)] = &[
     (libc::SYS_copy_file_range, Call::CopyRange),
     (libc::SYS_splice, Call::CopyRange),
     (libc::SYS_unshare, Call::Unshare),
+    (libc::SYS_ftruncate, Call::Truncate),
+    (libc::SYS_unlinkat, Call::UnlinkAt),
+    (libc::SYS_renameat, Call::RenameAt),
+    (libc::SYS_renameat2, Call::RenameAt2),
     (libc::SYS_io_uring_setup, Call::RingSetup),
     (libc::SYS_io_uring_enter, Call::RingEnter),
     (libc::SYS_io_uring_register, Call::RingRegister),
@@ -97,6 +113,8 @@ const OLDER: &[(libc::c_long, Call)] = &[
     (libc::SYS_open, Call::Open),
     (libc::SYS_creat, Call::Open),
     (libc::SYS_dup2, Call::DuplicateTo),
+    (libc::SYS_unlink, Call::Unlink),
+    (libc::SYS_rename, Call::Rename),
 ];
 #[cfg(not(target_arch = "x86_64"))]
 const OLDER: &[(libc::c_long, Call)] = &[];

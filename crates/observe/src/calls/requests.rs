@@ -1,5 +1,6 @@
 //! From calls to requests: which file, which bytes, by the arguments at entry and the value at exit.
 
+use super::CallSink;
 use super::descriptors::{Description, Descriptors, Shared};
 use super::files::{self, Files, Target};
 use super::in_flight::Moved;
@@ -18,6 +19,8 @@ pub(super) struct Pending {
     pub(super) issued_ns: u64,
     /// What its thread had had when it began.
     pub(super) before: Turns,
+    /// Number of the file that loses its last name if it succeeds.
+    pub(super) deletes: Option<u32>,
 }
 
 /// How long others held a thread up: no processor, or the tracer.
@@ -52,7 +55,7 @@ pub(super) struct Ledger<'a> {
     pub(super) files: Files,
     pub(super) elsewhere: BTreeMap<&'static str, u64>,
     pub(super) unseen_calls: u64,
-    pub(super) sink: &'a mut dyn FnMut(&FileCall),
+    pub(super) sink: &'a mut dyn CallSink,
 }
 
 impl Ledger<'_> {
@@ -65,7 +68,8 @@ impl Ledger<'_> {
         issued_ns: u64,
     ) -> Option<Pending> {
         let fd = arguments[0] as i32;
-        let pending = Some(Pending { call, arguments, issued_ns, before: Turns::default() });
+        let (before, deletes) = (Turns::default(), self.deleted(caller, call, &arguments));
+        let pending = Some(Pending { call, arguments, issued_ns, before, deletes });
         let tid = caller.tid;
         match call {
             Call::Close => caller.descriptors.borrow_mut().remove(fd),
@@ -86,6 +90,9 @@ impl Ledger<'_> {
             | Call::Control
             | Call::Seek
             | Call::Unshare => return pending,
+            Call::Unlink | Call::UnlinkAt | Call::Rename | Call::RenameAt | Call::RenameAt2 => {
+                return pending.filter(|pending| pending.deletes.is_some());
+            }
             Call::SendFile => {
                 let (to, from) =
                     (self.counts(caller, fd), self.counts(caller, arguments[1] as i32));
@@ -117,8 +124,14 @@ impl Ledger<'_> {
         let Ok(value) = u64::try_from(value) else { return [None, None] };
         match pending.call {
             Call::Open => self.open(caller, value as i32),
-            // The tracer parts the descriptors.
-            Call::Unshare => {}
+            Call::Truncate => self.cut(caller, fd, pending.arguments[1]),
+            // The tracer parts the descriptors, and knows whether somebody has the file open.
+            Call::Unshare
+            | Call::Unlink
+            | Call::UnlinkAt
+            | Call::Rename
+            | Call::RenameAt
+            | Call::RenameAt2 => {}
             Call::Duplicate | Call::DuplicateTo => self.duplicate(caller, fd, value as i32),
             Call::Control => caller.descriptors.borrow_mut().refresh_flags(caller.tid, fd),
             Call::Seek => self.description(caller, fd).borrow_mut().position = value,
@@ -141,7 +154,7 @@ impl Ledger<'_> {
         let each_ns = (completed_ns - pending.issued_ns) / rows;
         let (mut from_ns, mut held_before_ns) = (pending.issued_ns, held.before_ns);
         for one in moved.into_iter().flatten() {
-            (self.sink)(&FileCall {
+            self.sink.call(&FileCall {
                 process,
                 file: one.file,
                 request: one.request,
@@ -184,6 +197,10 @@ impl Ledger<'_> {
             && let Some(file) = self.files.file(number)
         {
             file.opens += 1;
+            // New files are empty too.
+            if file.opens > 1 && files::size(caller.tid, fd) == Some(0) {
+                self.sink.given_up(number, 0);
+            }
         }
     }
 

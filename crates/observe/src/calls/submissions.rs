@@ -137,7 +137,7 @@ impl Ledger<'_> {
             queue.complete(key, Some(value), now_ns);
         }
         while let Some(row) = queue.next() {
-            (self.sink)(&row);
+            self.sink.call(&row);
         }
     }
 
@@ -182,7 +182,7 @@ impl Ledger<'_> {
         for queue in rings.chain([&mut own.aio]) {
             queue.end(now_ns);
             while let Some(row) = queue.next() {
-                (self.sink)(&row);
+                self.sink.call(&row);
             }
         }
     }

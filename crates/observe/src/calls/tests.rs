@@ -1,6 +1,6 @@
 //! The recorder on real programs whose calls are known: the tools of the system, and this test binary itself.
 
-use super::{CallOptions, Recording, record};
+use super::{CallOptions, CallSink, Recording, record};
 use ioscape_machine::error::Error;
 use ioscape_schema::{Ending, FileCall, Op};
 use std::ffi::OsString;
@@ -23,7 +23,7 @@ fn run_with(
     let words: Vec<OsString> = command.iter().map(OsString::from).collect();
     let mut calls = Vec::new();
     let options = CallOptions { below: Some(folder.to_owned()), ..options };
-    let recording = record(&words, &options, &mut |call| calls.push(*call))?;
+    let recording = record(&words, &options, &mut |call: &FileCall| calls.push(*call))?;
     Ok((recording, calls))
 }
 
@@ -108,6 +108,38 @@ fn children_share_the_offset_of_an_inherited_file() {
     assert_eq!(pids.len(), 4, "three copies and the shell: {:?}", recording.processes);
 }
 
+#[derive(Default)]
+struct Lost(Vec<(u32, u64)>);
+
+impl CallSink for Lost {
+    fn call(&mut self, _: &FileCall) {}
+    fn given_up(&mut self, file: u32, from: u64) {
+        self.0.push((file, from));
+    }
+}
+
+#[test]
+fn files_that_lose_their_bytes_are_told() {
+    let place = folder();
+    let line = format!(
+        "cd '{}'; echo a > gone; rm gone; echo b > old; echo c > new; mv new old; echo d > kept; truncate -s 1 kept; \
+         echo e > kept; echo f > linked; ln linked other; rm other; exec 3> held; echo g >&3; rm held; echo h >&3",
+        place.path().display()
+    );
+    let words = ["sh", "-c", &line].map(OsString::from);
+    let below = Some(place.path().to_owned());
+    let mut lost = Lost::default();
+    let recording = record(&words, &CallOptions { below, ..CallOptions::default() }, &mut lost);
+    let files = recording.expect("the command runs").files;
+    let named = |&(file, from): &(u32, u64)| {
+        let path = Path::new(&files[file as usize].path);
+        (path.file_name().expect("a name").to_string_lossy().into_owned(), from)
+    };
+    let found: Vec<(String, u64)> = lost.0.iter().map(named).collect();
+    let known = [("gone", 0), ("old", 0), ("kept", 1), ("kept", 0)];
+    assert_eq!(found, known.map(|(name, from)| (name.to_owned(), from)));
+}
+
 #[test]
 fn pipes_and_devices_are_no_files() {
     let place = folder();
@@ -153,7 +185,7 @@ fn an_interruption_ends_the_command_and_keeps_what_was_seen() {
     let words: Vec<OsString> = ["sh", "-c", &line].iter().map(OsString::from).collect();
     let mut seen = 0;
     // The first thing seen asks for the end: nothing here depends on how fast that is.
-    let recording = record(&words, &options, &mut |call| {
+    let recording = record(&words, &options, &mut |call: &FileCall| {
         seen += u32::from(call.request.op == Op::Write);
         interrupt.store(true, Ordering::Relaxed);
     })

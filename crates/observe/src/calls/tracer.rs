@@ -340,6 +340,9 @@ impl<'a> Tracer<'a> {
             return self.leave_asynchronous(tid, &pending, value, completed_ns);
         }
         let caller = Caller { tid, descriptors: &task.descriptors };
+        if let Some(file) = pending.deletes.filter(|_| value == 0) {
+            return self.delete(file);
+        }
         let moved = self.ledger.leave(&caller, &pending, value);
         if moved.iter().any(Option::is_some) {
             let after = task.so_far();
@@ -353,6 +356,13 @@ impl<'a> Tracer<'a> {
             }
             let process = task.number(tid, &mut self.processes);
             self.ledger.post(process, &pending, (completed_ns, held), moved);
+        }
+    }
+
+    /// A file that lost its last name is gone, unless somebody has it open: then it is kept to the end.
+    fn delete(&mut self, file: u32) {
+        if !self.tasks.values().any(|task| task.descriptors.borrow().hold(file)) {
+            self.ledger.sink.given_up(file, 0);
         }
     }
 

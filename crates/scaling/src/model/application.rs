@@ -12,8 +12,8 @@ use super::predict::Estimate;
 use super::system_model::Model;
 use super::what_if::{WhatIf, WhatIfError, exchanged};
 use ioscape_schema::{
-    Access, AccessPattern, Advice, ApplicationForecast, MemoryForecast, Op, Parameter,
-    RequestClass, TimePart, Workload,
+    AccessPattern, Advice, ApplicationForecast, MemoryForecast, Op, Parameter, RequestClass,
+    TimePart, Workload,
 };
 
 /// Share of misses below which a class counts as held by the cache, and above which as served by the device.
@@ -147,7 +147,7 @@ impl Application<'_> {
         let base = self.model.base();
         let is_read_ahead = class.op == Op::Read
             && class.sequential
-            && base.access == Access::Buffered
+            && base.access.reads_cached()
             && base.advice == Advice::Normal
             && !passing.is_empty();
         if !is_read_ahead {
@@ -215,11 +215,7 @@ impl Application<'_> {
     /// Time that the device needs for what is written back, neighbouring pages together.
     fn written_behind_s(&self, here: &Exchanged<'_>, processes: f64) -> f64 {
         let bytes = self.pattern.bytes().max(1) as f64;
-        let to_device = self.missed(here, Op::Write) * self.bytes_of(Op::Write);
-        // What is still dirty at the end is written later.
-        let held = here.caches(1).last().map_or(0.0, |cache| cache.kept);
-        let left = held.min(self.pattern.unique_write_bytes as f64).min(to_device);
-        if to_device <= left {
+        if self.missed(here, Op::Write) == 0.0 {
             return 0.0;
         }
         let gathered = |class: &RequestClass| {
@@ -228,8 +224,7 @@ impl Application<'_> {
         };
         let writes = self.pattern.classes.iter().filter(|class| class.op == Op::Write);
         let behind: Vec<Placed> = writes.map(gathered).collect();
-        let served: Vec<Served> =
-            behind.iter().map(|one| one.written_behind(1.0 - left / to_device)).collect();
+        let served: Vec<Served> = behind.iter().map(Placed::written_behind).collect();
         let [correction, _] = corrected(here, &behind, &served, processes);
         bytes / (here.outcome_of(&served, processes).log_throughput + correction).exp()
     }
@@ -330,12 +325,11 @@ impl Placed {
         served
     }
 
-    /// What the device has to do for it: the share `paid` of what passes the caches.
-    fn written_behind(&self, paid: f64) -> Served {
+    /// What the device has to do for it: what passes the caches.
+    fn written_behind(&self) -> Served {
         let mut served = self.served.clone();
         let last = served.levels.len() - 1;
         served.levels[..last].iter_mut().for_each(|level| level.1 = 0.0);
-        served.levels[last].1 *= paid;
         served
     }
 }

@@ -10,6 +10,8 @@ pub struct Stack {
     keys: Vec<u64>,
     live: Vec<u64>,
     tree: Vec<u32>,
+    /// Keys of `slots` that were taken out: their slot is not live.
+    gone: usize,
 }
 
 impl Stack {
@@ -20,10 +22,11 @@ impl Stack {
         }
         let slot = self.keys.len() as u32;
         let before = self.slots.replace(key, slot);
-        let distance = before.map(|old| {
-            let newer = self.slots.len() as u64 - self.up_to(old);
-            self.live[old as usize / 64] &= !(1 << (old % 64));
-            self.add(old as usize / 64, u32::MAX);
+        let is_back = before.is_some_and(|old| !self.is_live(old));
+        self.gone -= usize::from(is_back);
+        let distance = before.filter(|_| !is_back).map(|old| {
+            let newer = self.len() as u64 - self.up_to(old);
+            self.end(old);
             newer
         });
         self.keys.push(key);
@@ -32,20 +35,44 @@ impl Stack {
         distance
     }
 
+    /// How many distinct keys were used since a key was used last, `None` where it never was.
+    pub fn distance(&self, key: u64) -> Option<u64> {
+        let slot = self.slots.get(key).filter(|slot| self.is_live(*slot))?;
+        Some(self.len() as u64 - self.up_to(slot))
+    }
+
+    /// Takes a key out, as if it had never been used.
+    pub fn remove(&mut self, key: u64) {
+        if let Some(slot) = self.slots.get(key).filter(|slot| self.is_live(*slot)) {
+            self.end(slot);
+            self.gone += 1;
+        }
+    }
+
     /// Number of distinct keys.
     pub fn len(&self) -> usize {
-        self.slots.len()
+        self.slots.len() - self.gone
     }
 
     /// Whether no key was used.
     pub fn is_empty(&self) -> bool {
-        self.slots.is_empty()
+        self.len() == 0
     }
 
     /// Keys from the least recently used one on.
     pub fn keys(&self) -> impl Iterator<Item = u64> + '_ {
-        let live = |slot: &usize| self.live[slot / 64] & (1 << (slot % 64)) != 0;
+        let live = |slot: &usize| self.is_live(*slot as u32);
         (0..self.keys.len()).filter(live).map(|slot| self.keys[slot])
+    }
+
+    fn is_live(&self, slot: u32) -> bool {
+        self.live[slot as usize / 64] & (1 << (slot % 64)) != 0
+    }
+
+    /// A live slot is its key's latest use no more.
+    fn end(&mut self, slot: u32) {
+        self.live[slot as usize / 64] &= !(1 << (slot % 64));
+        self.add(slot as usize / 64, u32::MAX);
     }
 
     /// Gives the keys other names.
@@ -81,6 +108,9 @@ impl Stack {
     /// Leaves out what is no key's latest use, and doubles the room.
     fn make_room(&mut self) {
         let kept: Vec<u64> = self.keys().collect();
+        if self.gone > 0 {
+            (self.slots, self.gone) = (KeyTable::default(), 0);
+        }
         let words = (kept.len() / 32 + 2).next_power_of_two();
         self.live = vec![0; words];
         self.tree = vec![0; words];
@@ -120,14 +150,21 @@ mod tests {
 
     proptest! {
         #[test]
-        fn distances_are_those_of_a_plain_list(keys in prop::collection::vec(0u64..200, 0..600)) {
+        fn distances_are_those_of_a_plain_list(
+            uses in prop::collection::vec((0u64..200, 0u8..8), 0..600)
+        ) {
             let mut stack = Stack::default();
             let mut list: Vec<u64> = Vec::new();
-            for key in keys {
-                let place = list.iter().rev().position(|&k| k == key);
-                prop_assert_eq!(stack.touch(key), place.map(|p| p as u64));
+            for (key, how) in uses {
+                let place = list.iter().rev().position(|&k| k == key).map(|p| p as u64);
+                prop_assert_eq!(stack.distance(key), place);
                 list.retain(|&k| k != key);
-                list.push(key);
+                if how == 0 {
+                    stack.remove(key);
+                } else {
+                    prop_assert_eq!(stack.touch(key), place);
+                    list.push(key);
+                }
                 prop_assert_eq!(stack.len(), list.len());
             }
             prop_assert_eq!(stack.keys().collect::<Vec<_>>(), list);
