@@ -3,8 +3,9 @@
 use super::*;
 use ioscape_schema::{
     Access, Basis, CampaignCell, CampaignColumn, CampaignResult, CampaignRow, CampaignSample,
-    Document, Measurement, Metric, OsBenchmark, OsResults, OsUnit, Outcome, Stop, Verdict,
-    Workload,
+    Document, Evaluation, Measurement, Metric, OsBenchmark, OsResults, OsUnit, Outcome, Point,
+    Prediction, Stop, Validation, ValidationPoint, ValidationRun, Verdict, VxFigures, VxRun,
+    Vxbench, Workload,
 };
 
 fn run(name: &str, workload: Workload, throughput: f64) -> Measurement {
@@ -67,14 +68,63 @@ fn campaign(factor: f64, scatter: [f64; 3]) -> Document {
     })
 }
 
+fn os(factor: f64) -> Document {
+    let processes: Vec<f64> = (0..12).map(|i| factor * (100.0 + f64::from(i % 4))).collect();
+    let value = Some(crate::ratio::median(&processes));
+    let (name, case, unit) = ("getpid".to_owned(), "system call".to_owned(), OsUnit::Nanos);
+    let one = OsBenchmark { name, case, value, unit, processes, ..OsBenchmark::default() };
+    document(OsResults { benchmarks: vec![one], ..OsResults::default() })
+}
+
+fn validated(measurement: Measurement) -> Document {
+    let throughput_bytes_per_s = 2.0 * measurement.throughput_bytes_per_s;
+    let prediction = Prediction {
+        name: None,
+        system: String::new(),
+        workload: measurement.workload.clone(),
+        throughput_bytes_per_s,
+        interval90: [throughput_bytes_per_s; 2],
+        iops: 1.0,
+        response_time_ns: 1.0,
+        region: String::new(),
+        extrapolated: false,
+        application: None,
+    };
+    let point = ValidationPoint {
+        prediction,
+        rounds_bytes_per_s: vec![1e6, 3e6],
+        measurement,
+        repeated_bytes_per_s: None,
+        near_border: false,
+        models: Default::default(),
+    };
+    let validation = Some(Validation { points: vec![point], ..Validation::default() });
+    let run = ValidationRun { validation, measurements: Vec::new(), log: None };
+    document(Outcome::Validation(Box::new(run)))
+}
+
 #[test]
 fn a_document_does_not_differ_from_itself() {
-    for one in [
-        campaign(1.0, [0.6, 1.0, 1.7]),
-        document(vec![run("x", Workload::default(), 5e8), run("y", Workload::default(), 3e6)]),
+    let measurement = run("x", Workload::default(), 5e8);
+    let point = Point {
+        value: 1e6,
+        measurement: measurement.clone(),
+        rounds: vec![2e8, 5e8, 9e8],
+        spread: Some(0.5),
+    };
+    let evaluation = Evaluation { unique_bytes_curve: vec![point], ..Evaluation::default() };
+    let total = VxFigures { throughput_bytes_per_s: 5e8, ..VxFigures::default() };
+    let vxbench = Vxbench { runs: vec![VxRun { total, ..VxRun::default() }], ..Vxbench::default() };
+    for (one, fail_if) in [
+        (campaign(1.0, [0.6, 1.0, 1.7]), "throughput < 0.95"),
+        (document(vec![measurement.clone()]), "throughput < 0.95"),
+        (document(Outcome::Evaluation(Box::new(evaluation))), "throughput < 0.95"),
+        (validated(measurement), "throughput < 0.95"),
+        (document(Outcome::Vxbench(vxbench)), "throughput < 0.95"),
+        (os(1.0), "time > 1.05"),
     ] {
-        let found = compared(&one, &one, Some("throughput < 0.95")).unwrap();
-        assert!(found.rows.len() >= 2);
+        let found = compared(&one, &one, Some(fail_if)).unwrap();
+        assert!(!found.rows.is_empty());
         for row in &found.rows {
             assert_eq!(
                 (row.ratio, row.ci95, row.verdict),
@@ -103,22 +153,6 @@ fn a_condition_is_met_beyond_chance_only() {
 
 #[test]
 fn less_time_per_operation_is_faster() {
-    let os = |factor: f64| {
-        let processes: Vec<f64> = (0..12).map(|i| factor * (100.0 + f64::from(i % 4))).collect();
-        let value = Some(crate::ratio::median(&processes));
-        let (name, case, unit) = ("getpid".to_owned(), "system call".to_owned(), OsUnit::Nanos);
-        document(OsResults {
-            benchmarks: vec![OsBenchmark {
-                name,
-                case,
-                value,
-                unit,
-                processes,
-                ..OsBenchmark::default()
-            }],
-            ..OsResults::default()
-        })
-    };
     let found = compared(&os(1.0), &os(0.5), None).unwrap();
     assert_eq!((found.rows[0].verdict, found.rows[0].metric), (Verdict::Faster, Metric::Time));
     assert_eq!(found.rows[0].rounds, [12, 12]);
