@@ -5,6 +5,7 @@
 #![expect(clippy::print_stdout, reason = "a benchmark prints its table")]
 
 use ioscape_observe::calls::{CallOptions, record};
+use ioscape_schema::FileCall;
 use std::error::Error;
 use std::ffi::OsString;
 use std::process::{Command, Stdio};
@@ -43,7 +44,7 @@ fn compare(name: &str, line: &str) -> Result<(), Box<dyn Error>> {
                 .chain(words.iter().cloned())
                 .collect();
             let options = CallOptions { every_call, ..CallOptions::default() };
-            let recording = record(&words, &options, &mut |_| ())?;
+            let recording = record(&words, &options, &mut |_: &FileCall| ())?;
             seconds[way].push(recording.elapsed_ns as f64 / 1e9);
             if !every_call {
                 let cost = recording.cost;
