@@ -9,6 +9,7 @@ pub mod compare;
 mod doubts;
 pub mod error;
 mod live;
+mod parts;
 mod pattern;
 pub mod queue;
 pub mod read;

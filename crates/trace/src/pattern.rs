@@ -2,6 +2,7 @@
 
 use crate::analyze::mix::mix;
 use crate::analyze::stack_distance::Stack;
+use crate::parts::{ByPart, NORMAL90, PARTS, add_each, halve, ratio_deviation};
 use ioscape_schema::{Io, Op, RequestClass};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
@@ -20,18 +21,10 @@ const STEPS: f64 = 4.0;
 /// Most streams that are told apart.
 const MOST_STREAMS: usize = 1 << 20;
 
-/// Parts of a trace, alike in their number of requests, whose difference says how much its shares of misses are worth.
-const PARTS: usize = 32;
 /// Requests of a part at first; twice as many whenever there are too many parts.
 const PART_REQUESTS: u64 = 64;
 /// Age at which dirty data is written back though there is room for it (Linux: `vm.dirty_expire_centisecs`, 30 s, looked at every 5).
 const EXPIRES_NS: u64 = 35_000_000_000;
-/// Half the width of the 90 % interval of a normal distribution, in standard deviations.
-const NORMAL90: f64 = 1.645;
-
-/// Bytes by the part of the trace in which they were moved.
-type ByPart = [f64; PARTS];
-
 /// Kind, sequentiality, and size: the power of four that it rounds up to.
 type ClassKey = (bool, bool, u32);
 
@@ -315,32 +308,6 @@ impl Counts {
         };
         (*first..=*last).map(point).unzip()
     }
-}
-
-fn add_each(sum: &mut ByPart, other: &ByPart, factor: f64) {
-    sum.iter_mut().zip(other).for_each(|(sum, other)| *sum += factor * other);
-}
-
-/// Two neighbouring parts become one.
-fn halve(parts: &mut ByPart) {
-    *parts = std::array::from_fn(|i| match i < PARTS / 2 {
-        true => parts[2 * i] + parts[2 * i + 1],
-        false => 0.0,
-    });
-}
-
-/// Standard deviation of the sum of `missed` over that of `moved` between samples of their parts: what drawing parts at random with replacement
-/// (Efron, "Bootstrap methods", Annals of Statistics 7, 1979) comes to, in closed form (Cochran, "Sampling Techniques", 1977, section 6.4).
-/// One part tells nothing of others, so it counts as one trial.
-fn ratio_deviation(missed: &ByPart, moved: &ByPart) -> f64 {
-    let total: f64 = moved.iter().sum();
-    let ratio = missed.iter().sum::<f64>() / total;
-    let count = moved.iter().filter(|moved| **moved > 0.0).count() as f64;
-    if count < 2.0 {
-        return (ratio * (1.0 - ratio)).max(0.0).sqrt();
-    }
-    let off = missed.iter().zip(moved).map(|(missed, moved)| (missed - ratio * moved).powi(2));
-    (count / (count - 1.0) * off.sum::<f64>()).sqrt() / total
 }
 
 /// The pages that a request touches, by number, with the bytes of each.

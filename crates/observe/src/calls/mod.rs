@@ -21,6 +21,7 @@ mod ptrace;
 mod requests;
 mod ring;
 mod schedule;
+mod sink;
 mod submissions;
 #[cfg(test)]
 mod submitted_tests;
@@ -32,7 +33,7 @@ mod tracer;
 use files::Files;
 use ioscape_machine::cgroup::MemoryGroup;
 use ioscape_machine::error::Error;
-use ioscape_schema::{Ending, FileCall, TracingCost};
+use ioscape_schema::{Ending, TracingCost};
 use launch::Start;
 use requests::Ledger;
 use std::collections::BTreeMap;
@@ -45,28 +46,13 @@ use std::time::{Duration, Instant};
 use threads::{LiveThreads, send};
 
 pub use files::TracedFile;
+pub use sink::CallSink;
 pub use threads::TracedProcess;
 
 /// The terminal sends Ctrl-C to the command itself; other processes get it from us after this time.
 const PATIENCE: Duration = Duration::from_millis(300);
 /// A command that runs this long after an interrupt is killed.
 const GRACE: Duration = Duration::from_secs(3);
-
-/// Who is told what a command does, in the order of the calls' exits.
-pub trait CallSink {
-    /// A call that moved bytes, or waited for dirty pages.
-    fn call(&mut self, call: &FileCall);
-    /// File number `file` lost its bytes from `from` on: it was deleted, replaced, emptied or cut off.
-    fn given_up(&mut self, file: u32, from: u64) {
-        let _ = (file, from);
-    }
-}
-
-impl<F: FnMut(&FileCall)> CallSink for F {
-    fn call(&mut self, call: &FileCall) {
-        self(call);
-    }
-}
 
 /// How a command is recorded.
 #[derive(Clone, Debug, Default)]

@@ -1,12 +1,13 @@
 //! From calls to requests: which file, which bytes, by the arguments at entry and the value at exit.
 
-use super::CallSink;
 use super::descriptors::{Description, Descriptors, Shared};
 use super::files::{self, Files, Target};
 use super::in_flight::Moved;
+use super::losses::deleted;
 use super::numbers::Call;
 use super::ptrace;
 use super::schedule::Turns;
+use super::sink::CallSink;
 use ioscape_schema::{FileCall, Op, Request};
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -68,7 +69,8 @@ impl Ledger<'_> {
         issued_ns: u64,
     ) -> Option<Pending> {
         let fd = arguments[0] as i32;
-        let (before, deletes) = (Turns::default(), self.deleted(caller, call, &arguments));
+        let (before, deletes) =
+            (Turns::default(), deleted(&self.files, caller.tid, call, &arguments));
         let pending = Some(Pending { call, arguments, issued_ns, before, deletes });
         let tid = caller.tid;
         match call {
@@ -201,6 +203,14 @@ impl Ledger<'_> {
             if file.opens > 1 && files::size(caller.tid, fd) == Some(0) {
                 self.sink.given_up(number, 0);
             }
+        }
+    }
+
+    /// After `ftruncate`: the file behind `fd` ends at byte `len`.
+    fn cut(&mut self, caller: &Caller<'_>, fd: i32, len: u64) {
+        let target = self.description(caller, fd).borrow().target;
+        if let Target::File(file) = target {
+            self.sink.given_up(file, len);
         }
     }
 
