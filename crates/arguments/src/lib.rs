@@ -138,7 +138,7 @@ impl Command {
             Self::Doctor(args) => std::slice::from_ref(&args.directory),
             Self::Vxbench(args) => &args.files,
             Self::Campaign(args) => return args.measured_on(),
-            Self::Trace(args) => return args.replayed_on(),
+            Self::Trace(args) => return args.storage(),
             _ => return None,
         };
         Some(places.first().map_or(Path::new("."), PathBuf::as_path))

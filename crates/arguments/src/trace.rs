@@ -19,12 +19,20 @@ pub struct TraceArgs {
 }
 
 impl TraceArgs {
-    /// The target of a replay.
-    pub fn replayed_on(&self) -> Option<&Path> {
-        match &self.command {
-            TraceCommand::Replay(args) => Some(&args.target),
-            _ => None,
-        }
+    /// The target of a replay, or what is recorded, whose file systems are asked what their blocks hold.
+    pub fn storage(&self) -> Option<&Path> {
+        let place = match &self.command {
+            TraceCommand::Replay(args) => return Some(&args.target),
+            TraceCommand::Record(args) => args.path.first(),
+            TraceCommand::Top(args) => args.path.first(),
+            _ => return None,
+        };
+        Some(place.map_or(Path::new("a recorded disk"), PathBuf::as_path))
+    }
+
+    /// Whether what was recorded is still made a trace after an interruption, however long that takes.
+    pub fn is_recording(&self) -> bool {
+        matches!(self.command, TraceCommand::Record(_))
     }
 }
 

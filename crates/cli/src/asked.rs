@@ -93,7 +93,7 @@ pub fn jobs_of(path: &Path) -> Result<Vec<Job>, Failure> {
         return job_of_result(path).map(|job| vec![job]);
     }
     let text = ioscape_machine::input::read_text(path)
-        .map_err(|e| Failure::Misuse(format!("cannot read job file {name}: {e}")))?;
+        .map_err(|e| Failure::of_input(format!("cannot read job file {name}: {e}"), &e))?;
     let wrong = |error: &dyn std::fmt::Display| Failure::Misuse(format!("{name}: {error}"));
     let (jobs, left_out) = match path.extension() {
         Some(ending) if ending == "fio" => {

@@ -61,6 +61,14 @@ impl Failure {
         Self::Misuse(why.to_string())
     }
 
+    /// An input that cannot be read, in the words of `text`; nothing was done yet.
+    pub fn of_input(text: String, error: &io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::Interrupted => Self::Interrupted("interrupted: nothing was done".into()),
+            _ => Self::Misuse(text),
+        }
+    }
+
     /// A failure to write `what`.
     pub fn of_write(what: &str, error: &io::Error) -> Self {
         if error.kind() == io::ErrorKind::BrokenPipe {
@@ -132,8 +140,9 @@ pub fn of_arguments(error: &clap::Error) -> ExitCode {
         DisplayHelp, DisplayHelpOnMissingArgumentOrSubcommand, DisplayVersion,
     };
     if matches!(error.kind(), DisplayHelp | DisplayVersion) {
-        let _ = error.print();
-        return ExitCode::SUCCESS;
+        let printed = error.print().and_then(|()| io::stdout().flush());
+        let failed = printed.map_err(|e| Failure::of_write("standard output", &e)).err();
+        return ExitCode::from(failed.map_or(0, |failure| failure.report()));
     }
     if error.kind() == DisplayHelpOnMissingArgumentOrSubcommand {
         let _ = error.print();

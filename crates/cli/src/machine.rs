@@ -32,7 +32,9 @@ pub struct RunLength {
 /// The target cannot be used.
 pub fn look(path: &Path, destroy_data: bool) -> Result<TargetFacts, Failure> {
     let options = TargetOptions { destroy_data, write_needed: true };
-    Ok(TargetFacts::of(&Target::open(path, &options)?))
+    let target = Target::open(path, &options)?;
+    tell_leftovers(target.leftovers(), output::tell);
+    Ok(TargetFacts::of(&target))
 }
 
 /// A target in a session.

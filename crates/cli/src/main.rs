@@ -13,6 +13,7 @@ mod save;
 mod traces;
 
 use ioscape_arguments::Command;
+use ioscape_machine::keeper::{self, AfterInterruption};
 use ioscape_schema::text::inert;
 use ioscape_study::resume::GivenOptions;
 use std::ffi::OsString;
@@ -23,6 +24,7 @@ fn main() -> ExitCode {
     if let Some(code) = command::os::step() {
         return code;
     }
+    ioscape_machine::interrupt::survive_file_size_limit();
     let (cli, typed) = match ioscape_arguments::parse(words()) {
         Ok(parsed) => parsed,
         Err(error) => return failure::of_arguments(&error),
@@ -32,9 +34,11 @@ fn main() -> ExitCode {
     ExitCode::from(match command.storage() {
         Some(place) => {
             let tell = |text: &str| output::tell(&inert(text));
-            ioscape_machine::keeper::keep(&place.display().to_string(), tell, || {
-                carry_out(command, &typed)
-            })
+            let then = match &command {
+                Command::Trace(args) if args.is_recording() => AfterInterruption::Finish,
+                _ => AfterInterruption::End,
+            };
+            keeper::keep(&place.display().to_string(), then, tell, || carry_out(command, &typed))
         }
         None => carry_out(command, &typed),
     })

@@ -107,7 +107,8 @@ fn of_fio(found: FioOutput) -> Document {
 /// Reads a result file, or fio's JSON output, and checks it.
 pub fn read_result(path: &Path) -> Result<Document, Failure> {
     let name = path.display().to_string();
-    let text = read_text(path).map_err(|e| Failure::Misuse(format!("cannot read {name}: {e}")))?;
+    let text =
+        read_text(path).map_err(|e| Failure::of_input(format!("cannot read {name}: {e}"), &e))?;
     match ioscape_workload::fio::read_output(&text) {
         Some(read) => read.map(of_fio).map_err(|e| Failure::Misuse(format!("{name}: {e}"))),
         None => ioscape_report::from_json(&text, &name).map_err(|e| Failure::Misuse(e.to_string())),

@@ -5,6 +5,7 @@ use crate::output;
 use ioscape_arguments::ResultArgs;
 use ioscape_machine::output::{Destination, Names, Outputs};
 use ioscape_schema::Document;
+use std::path::Path;
 
 /// The result file.
 pub const RESULT: &str = "-o";
@@ -38,7 +39,13 @@ pub fn save(outputs: &mut Outputs, so_far: &Document) {
 /// # Errors
 /// What could not be written.
 pub fn finish(outputs: &mut Outputs, document: &Document, as_json: bool) -> Result<(), Failure> {
-    both(write(outputs, document), output::show(document, as_json))
+    let written = write(outputs, document);
+    let shown = output::show(document, as_json).map_err(|failure| match failure {
+        // Nobody asked for a file, and standard output did not take it.
+        Failure::Failed(_) if outputs.get(RESULT).is_none() => keep(outputs, document, failure),
+        other => other,
+    });
+    both(written, shown)
 }
 
 /// Writes a document into the files that are asked for, and elsewhere if one of them cannot be written.
@@ -54,18 +61,48 @@ pub fn write(outputs: &mut Outputs, document: &Document) -> Result<(), Failure> 
     if page.is_err() && result.is_ok() && outputs.get(RESULT).is_some() {
         return page;
     }
-    both(result, page).map_err(|failure| rescue(outputs, document, &text, failure))
+    let name = output::default_path(document, "ioscape.json");
+    both(result, page).map_err(|failure| rescue(outputs, &name, &text, failure))
 }
 
-/// Puts the document elsewhere and says so.
-fn rescue(outputs: &mut Outputs, document: &Document, text: &str, failure: Failure) -> Failure {
+/// Writes what is no document into the result file, or prints it; elsewhere if that fails, under a name that ends in `ending`.
+///
+/// # Errors
+/// What could not be written, and where it is instead.
+pub fn text(outputs: &mut Outputs, text: &str, ending: &str) -> Result<(), Failure> {
+    let written = match outputs.get(RESULT) {
+        Some(result) => result.text(text).map_err(Failure::from),
+        None => output::print(text),
+    };
+    written.map_err(|failure| match failure {
+        Failure::OutputClosed => failure,
+        failure => {
+            let name = output::default_path(&output::document(0), ending);
+            rescue(outputs, &name, text, failure)
+        }
+    })
+}
+
+/// Puts what a failure left of a document elsewhere and says so.
+pub fn keep(outputs: &mut Outputs, document: &Document, failure: Failure) -> Failure {
     let name = output::default_path(document, "ioscape.json");
-    let Some(copy) = Destination::elsewhere(&name, text, output::tell) else {
+    match output::json(document) {
+        Ok(text) => rescue(outputs, &name, &text, failure),
+        Err(other) => failure.with(&format!("; {other}")),
+    }
+}
+
+/// Puts a text elsewhere and says so.
+fn rescue(outputs: &mut Outputs, name: &Path, text: &str, failure: Failure) -> Failure {
+    let Some(copy) = Destination::elsewhere(name, text, output::tell) else {
         return failure.with("; no other place could be written either");
     };
     let more = format!("; the result is in {} instead", copy.path().display());
     outputs.set(RESULT, copy);
-    Failure::Failed(failure.to_string()).with(&more)
+    match failure {
+        Failure::Interrupted(_) => failure.with(&more),
+        other => Failure::Failed(other.to_string()).with(&more),
+    }
 }
 
 /// Where the user finds the result, for a sentence that begins with it.

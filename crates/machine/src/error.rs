@@ -153,6 +153,9 @@ fn advice(source: &io::Error) -> &'static str {
         Some(libc::EROFS) => "; the file system is read-only, or became so after an error",
         Some(libc::EACCES | libc::EPERM) => "; check the owner and mode, or run as another user",
         Some(libc::EMFILE | libc::ENFILE) => "; raise the limit of open files (ulimit -n)",
+        Some(libc::EAGAIN) => {
+            "; fewer threads or processes may run (ulimit -u, pids.max of the control group)"
+        }
         Some(libc::EFBIG) => {
             "; the file size limit (ulimit -f) or the file system's own is reached"
         }

@@ -1,5 +1,6 @@
 //! Inputs: files, pipes and standard input, opened once and read as often as their readers need.
 
+use crate::awaited::{Awaited, is_interruption};
 use crate::error::Error;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -58,7 +59,7 @@ impl Input {
         let failed = |e: io::Error| Error::target(&name, format!("cannot be read: {e}"));
         let mut file = match is_stdin {
             true => File::from(io::stdin().as_fd().try_clone_to_owned().map_err(failed)?),
-            false => File::open(path).map_err(failed)?,
+            false => crate::awaited::open(path).map_err(failed)?,
         };
         let about = file.metadata().map_err(failed)?;
         if about.is_dir() {
@@ -66,7 +67,10 @@ impl Input {
         }
         // Standard input may be a file of which something was read before: only the rest counts.
         let is_file = about.is_file() && file.stream_position().is_ok_and(|at| at == 0);
-        let bytes = if is_file { Bytes::File(file) } else { Bytes::Stream(Some(Box::new(file))) };
+        let bytes = match is_file {
+            true => Bytes::File(file),
+            false => Bytes::Stream(Some(Box::new(Awaited::new(file, &name)))),
+        };
         Ok(Self { name, bytes })
     }
 
@@ -92,7 +96,7 @@ impl Input {
         let mut rest = stream.take().ok_or_else(|| once(&self.name))?;
         let mut head = Vec::new();
         let done = rest.by_ref().take(BEGINNING).read_to_end(&mut head);
-        done.map_err(|e| Error::io("read", &self.name, e))?;
+        done.map_err(|e| unread(&self.name, e))?;
         *stream = Some(Box::new(io::Cursor::new(head.clone()).chain(rest)));
         Ok(Some(head))
     }
@@ -121,7 +125,7 @@ impl Input {
         read: &Arc<AtomicU64>,
         stop: &AtomicBool,
     ) -> Result<Readable, Error> {
-        let failed = |e: io::Error| Error::io("read", &self.name, e);
+        let failed = |e: io::Error| unread(&self.name, e);
         if let Bytes::Stream(stream) = &mut self.bytes {
             let mut stream = stream.take().ok_or_else(|| once(&self.name))?;
             let mut head = Vec::new();
@@ -172,8 +176,15 @@ fn spooled(
                 file.write_all(&block[..count]).map_err(failed)?;
             }
             Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-            Err(e) => return Err(Error::io("read", name, e)),
+            Err(e) => return Err(unread(name, e)),
         }
+    }
+}
+
+fn unread(name: &Path, error: io::Error) -> Error {
+    match is_interruption(&error) {
+        true => Error::Interrupted,
+        false => Error::io("read", name, error),
     }
 }
 
@@ -200,12 +211,12 @@ impl<R: Seek> Seek for Counted<R> {
 /// All bytes of a file that begins with `mark`; of any other, which may be endless, as many as the mark has.
 ///
 /// # Errors
-/// It cannot be read.
+/// It cannot be read; of kind [`io::ErrorKind::Interrupted`] where the user did not want to wait for a pipe.
 pub fn read_marked(path: &Path, mark: &[u8]) -> io::Result<Vec<u8>> {
-    let (mut file, mut bytes) = (File::open(path)?, Vec::new());
-    Read::by_ref(&mut file).take(mark.len() as u64).read_to_end(&mut bytes)?;
+    let (mut file, mut bytes) = (Awaited::new(crate::awaited::open(path)?, path), Vec::new());
+    Read::by_ref(&mut file).take(mark.len() as u64).read_to_end(&mut bytes).map_err(told)?;
     if bytes == mark {
-        file.read_to_end(&mut bytes)?;
+        file.read_to_end(&mut bytes).map_err(told)?;
     }
     Ok(bytes)
 }
@@ -213,18 +224,27 @@ pub fn read_marked(path: &Path, mark: &[u8]) -> io::Result<Vec<u8>> {
 /// Reads a file as a text; no endless one, and none that is no text from the beginning.
 ///
 /// # Errors
-/// It cannot be read, is no text, or is larger than any text that belongs here.
+/// It cannot be read, is no text, or is larger than any text that belongs here; of kind [`io::ErrorKind::Interrupted`] where
+/// the user did not want to wait for a pipe.
 pub fn read_text(path: &Path) -> io::Result<String> {
     let no_text = |why: &str| io::Error::new(io::ErrorKind::InvalidData, why);
-    let mut file = File::open(path)?;
+    let mut file = Awaited::new(crate::awaited::open(path)?, path);
     let mut bytes = Vec::new();
-    Read::by_ref(&mut file).take(4096).read_to_end(&mut bytes)?;
+    Read::by_ref(&mut file).take(4096).read_to_end(&mut bytes).map_err(told)?;
     if bytes.contains(&0) {
         return Err(no_text("it holds binary data, not text"));
     }
-    file.take(TEXT_MOST).read_to_end(&mut bytes)?;
+    file.take(TEXT_MOST).read_to_end(&mut bytes).map_err(told)?;
     if bytes.len() as u64 > TEXT_MOST {
         return Err(no_text("it is larger than 256 MiB"));
     }
     String::from_utf8(bytes).map_err(|_| no_text("it holds bytes that are not UTF-8"))
+}
+
+/// An interruption by its kind, which readers in between would take for a reason to go on.
+fn told(error: io::Error) -> io::Error {
+    match is_interruption(&error) {
+        true => io::ErrorKind::Interrupted.into(),
+        false => error,
+    }
 }

@@ -26,6 +26,14 @@ pub fn flag() -> Arc<AtomicBool> {
     flag
 }
 
+/// Makes a write beyond the limit of the file size (`ulimit -f`) fail, so that it is told, instead of ending the program.
+/// Programs that this one starts are not concerned.
+pub fn survive_file_size_limit() {
+    // Without it the default action stands; nobody looks at the flag.
+    let flag = Arc::new(AtomicBool::new(false));
+    let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, flag);
+}
+
 /// The signals that this process ignores, the first one in the lowest bit.
 fn ignored() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();

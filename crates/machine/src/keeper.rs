@@ -9,6 +9,8 @@ use crate::stuck::{self, HELD, Stuck};
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus};
 use std::mem::MaybeUninit;
 use std::os::fd::AsFd;
+use std::os::unix::process::CommandExt;
+use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -24,6 +26,21 @@ const ONE: Duration = Duration::from_millis(300);
 /// How often the child is looked at.
 const LOOK_S: i64 = 1;
 
+/// A child that may finish its work after an interruption is given up when the kernel has held it for so long.
+const HELD_AT_END: Duration = Duration::from_secs(3);
+
+/// What is asked for on a terminal or by a shell; a keeper passes it on.
+const ASKS: [libc::c_int; 3] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
+
+/// What a child may do after an interruption.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AfterInterruption {
+    /// End within seconds.
+    End,
+    /// Finish what it does for as long as the kernel does not hold it.
+    Finish,
+}
+
 /// Whether this process is kept by another.
 static KEPT: AtomicBool = AtomicBool::new(false);
 
@@ -34,10 +51,15 @@ pub fn is_kept() -> bool {
 
 /// Does `work` in a child process and gives its exit code; in the child too, which is to end with it at once.
 ///
-/// The first SIGINT, SIGTERM or SIGHUP reaches the child as SIGUSR1; a second one, or a child that has not ended 4.3 s after
-/// the first, ends the wait. `subject` is what the sentences name, and `tell` takes them. Where no process can be made,
+/// The first SIGINT, SIGTERM or SIGHUP reaches the child as SIGUSR1; a second one ends the wait, or a child that 4.3 s after
+/// the first has neither ended nor may go on by `then`. `subject` is what the sentences name, and `tell` takes them. Where no process can be made,
 /// `work` is done in this one. Call it before there are other threads.
-pub fn keep(subject: &str, tell: impl Fn(&str), work: impl FnOnce() -> u8) -> u8 {
+pub fn keep(
+    subject: &str,
+    then: AfterInterruption,
+    tell: impl Fn(&str),
+    work: impl FnOnce() -> u8,
+) -> u8 {
     let Ok(shared) = Shared::new(0, 0) else { return work() };
     let (signals, before) = block();
     let keeper = rustix::process::getpid();
@@ -57,7 +79,7 @@ pub fn keep(subject: &str, tell: impl Fn(&str), work: impl FnOnce() -> u8) -> u8
             code
         }
         child => match Pid::from_raw(child).filter(|_| child > 0) {
-            Some(child) => Keeper::of(child, subject, &shared).wait(&signals, tell),
+            Some(child) => Keeper::of(child, subject, then, &shared).wait(&signals, tell),
             None => {
                 restore(&before);
                 work()
@@ -70,6 +92,7 @@ pub fn keep(subject: &str, tell: impl Fn(&str), work: impl FnOnce() -> u8) -> u8
 struct Keeper<'a> {
     child: Pid,
     subject: &'a str,
+    then: AfterInterruption,
     shared: &'a Shared,
     stuck: Stuck,
     asked: Option<Instant>,
@@ -78,10 +101,10 @@ struct Keeper<'a> {
 }
 
 impl<'a> Keeper<'a> {
-    fn of(child: Pid, subject: &'a str, shared: &'a Shared) -> Self {
+    fn of(child: Pid, subject: &'a str, then: AfterInterruption, shared: &'a Shared) -> Self {
         let stuck = Stuck::watch(child.as_raw_nonzero().get().unsigned_abs());
         let (asked, finished, complained) = (None, None, false);
-        Self { child, subject, shared, stuck, asked, finished, complained }
+        Self { child, subject, then, shared, stuck, asked, finished, complained }
     }
 
     fn wait(mut self, signals: &libc::sigset_t, tell: impl Fn(&str)) -> u8 {
@@ -113,9 +136,20 @@ impl<'a> Keeper<'a> {
         false
     }
 
+    fn is_stopped(&self) -> bool {
+        stuck::is_stopped(self.child.as_raw_nonzero().get().unsigned_abs())
+    }
+
+    /// Whether the child has had its time since an interruption.
+    fn had_its_time(&mut self) -> bool {
+        let may_finish = self.then == AfterInterruption::Finish;
+        self.asked.is_some_and(|asked| asked.elapsed() > GRACE)
+            && (!may_finish || self.stuck.held() > HELD_AT_END || self.is_stopped())
+    }
+
     /// Why the child does not end.
     fn held_by(&self) -> String {
-        match stuck::is_stopped(self.child.as_raw_nonzero().get().unsigned_abs()) {
+        match self.is_stopped() {
             true => "it is stopped or frozen (a debugger, a control group)".to_owned(),
             false => format!("the kernel holds it in a call on {}", self.subject),
         }
@@ -128,7 +162,7 @@ impl<'a> Keeper<'a> {
             self.finished = Some(Instant::now());
         }
         let code = if done > 0 { (done - 1) as u8 } else { INTERRUPTED };
-        if self.asked.is_some_and(|asked| asked.elapsed() > GRACE) {
+        if self.had_its_time() {
             tell(&format!(
                 "process {} did not end within 5 s: {}; it is left behind, what was saved is kept, and the next run removes its \
                  scratch file",
@@ -196,9 +230,7 @@ fn empty() -> libc::sigset_t {
 fn block() -> (libc::sigset_t, libc::sigset_t) {
     let (mut set, mut before) = (empty(), empty());
     let handled = |signal: &libc::c_int| *signal == libc::SIGCHLD || !is_ignored(*signal);
-    for signal in
-        [libc::SIGCHLD, libc::SIGINT, libc::SIGTERM, libc::SIGHUP].iter().filter(|s| handled(s))
-    {
+    for signal in [libc::SIGCHLD].iter().chain(&ASKS).filter(|s| handled(s)) {
         // SAFETY: `set` is a set, and all of them are signals.
         unsafe { libc::sigaddset(&mut set, *signal) };
     }
@@ -219,6 +251,23 @@ fn is_ignored(signal: libc::c_int) -> bool {
 fn restore(mask: &libc::sigset_t) {
     // SAFETY: `mask` is a set; the old one is not asked for.
     unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, mask, std::ptr::null_mut()) };
+}
+
+/// Lets a program that a kept process starts hear of interruptions by itself, as its user expects.
+pub fn let_hear(program: &mut Command) -> &mut Command {
+    let unblock = || {
+        let mut set = empty();
+        // SAFETY: as in `block`; both functions may be called between fork and exec.
+        unsafe {
+            for signal in ASKS {
+                libc::sigaddset(&mut set, signal);
+            }
+            libc::pthread_sigmask(libc::SIG_UNBLOCK, &set, std::ptr::null_mut());
+        }
+        Ok(())
+    };
+    // SAFETY: `unblock` neither allocates nor takes a lock.
+    unsafe { program.pre_exec(unblock) }
 }
 
 /// The child hears of interruptions from its keeper alone, but of its own children as usual.

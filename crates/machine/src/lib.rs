@@ -4,6 +4,7 @@
 //! What is written is never anything but a scratch file of our own making, a file or device that the user named
 //! together with the permission to destroy its data (see [`target`]), or an output (see [`output`]).
 
+mod awaited;
 pub mod cache;
 pub mod cgroup;
 pub mod clock;

@@ -1,8 +1,10 @@
 //! Work shared by threads, whose result does not depend on how many they are.
 
+use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel, sync_channel};
+use std::thread;
 
 /// Processors that may run threads, at least 1.
 pub fn processors() -> usize {
@@ -16,7 +18,7 @@ const AHEAD: usize = 4;
 /// order; a state whose work answers `false` needs no more of them. The states, in their order, once all batches are taken.
 ///
 /// # Errors
-/// As of `next`; and within, the numbers of the states, from 1, on which `work` panicked.
+/// As of `next`; and within, the numbers of the states, from 1, on which `work` panicked, or all where there is no thread to be had.
 pub fn to_all<B: Default + Send + Sync, S: Send, E>(
     states: Vec<S>,
     threads: usize,
@@ -25,18 +27,25 @@ pub fn to_all<B: Default + Send + Sync, S: Send, E>(
 ) -> Result<Result<Vec<S>, Vec<usize>>, E> {
     let threads = threads.clamp(1, states.len().max(1));
     let (used, spare) = channel::<B>();
-    let mut shares: Vec<Vec<(usize, S)>> = (0..threads).map(|_| Vec::new()).collect();
-    for (at, state) in states.into_iter().enumerate() {
-        shares[at % threads].push((at, state));
-    }
-    std::thread::scope(|scope| {
-        let (mut give, mut workers) = (Vec::new(), Vec::new());
-        for share in shares {
+    let count = states.len();
+    thread::scope(|scope| {
+        let (mut give, mut workers, mut shares) = (Vec::new(), Vec::new(), Vec::new());
+        for _ in 0..threads {
             let (to, batches) = sync_channel::<Arc<B>>(AHEAD);
+            let (share, own) = channel();
             let (used, work) = (used.clone(), &work);
+            let whole = move || take_all(own.into_iter().collect(), &batches, &used, work);
+            // With fewer threads than were asked for it takes longer.
+            let Ok(worker) = thread::Builder::new().spawn_scoped(scope, whole) else { break };
             give.push(to);
-            workers.push(scope.spawn(move || take_all(share, &batches, &used, work)));
+            workers.push(worker);
+            shares.push(share);
         }
+        for (state, share) in states.into_iter().enumerate().zip(shares.iter().cycle()) {
+            // Each waits for its share first.
+            let _ = share.send(state);
+        }
+        drop(shares);
         while !give.is_empty() {
             let Some(batch) = next(spare.try_recv().unwrap_or_default())? else { break };
             let batch = Arc::new(batch);
@@ -46,12 +55,44 @@ pub fn to_all<B: Default + Send + Sync, S: Send, E>(
         let done = workers.into_iter().filter_map(|worker| worker.join().ok()).flatten();
         let mut done: Vec<(usize, Option<S>)> = done.collect();
         done.sort_by_key(|(at, _)| *at);
-        let failed: Vec<usize> =
-            done.iter().filter(|(_, one)| one.is_none()).map(|(at, _)| at + 1).collect();
+        let is_done = |at: &usize| done.iter().any(|(one, state)| one == at && state.is_some());
+        let failed: Vec<usize> = (0..count).filter(|at| !is_done(at)).map(|at| at + 1).collect();
         Ok(match failed.is_empty() {
             true => Ok(done.into_iter().filter_map(|(_, one)| one).collect()),
             false => Err(failed),
         })
+    })
+}
+
+/// Does `work` on every job in a thread of its own, which begin when all threads are there, and `meanwhile` in this one. What
+/// every thread came to, in the order of the jobs, and this one.
+///
+/// # Errors
+/// There cannot be so many threads: none has begun.
+pub fn on_threads<J: Send, T: Send, M>(
+    jobs: impl IntoIterator<Item = J>,
+    work: impl Fn(J) -> T + Sync,
+    meanwhile: impl FnOnce() -> M,
+) -> io::Result<(Vec<thread::Result<T>>, M)> {
+    let work = &work;
+    thread::scope(|scope| {
+        let (mut gates, mut threads) = (Vec::new(), Vec::new());
+        for job in jobs {
+            let (open, gate) = channel::<()>();
+            // The gates are gone, and not opened, where one of the threads cannot be had.
+            let begun = move || gate.recv().ok().map(|()| work(job));
+            threads.push(thread::Builder::new().spawn_scoped(scope, begun)?);
+            gates.push(open);
+        }
+        for gate in gates {
+            // Its thread waits for nothing else.
+            let _ = gate.send(());
+        }
+        let here = meanwhile();
+        let all = threads.into_iter().filter_map(|one| {
+            one.join().map_or_else(|panic| Some(Err(panic)), |done| done.map(Ok))
+        });
+        Ok((all.collect(), here))
     })
 }
 
@@ -84,6 +125,20 @@ fn take_all<B, S>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::Barrier;
+
+    #[test]
+    fn threads_begin_together_and_keep_their_order() {
+        let all = Barrier::new(5);
+        let work = |job: usize| {
+            all.wait();
+            assert!(job != 3, "on purpose");
+            job * 2
+        };
+        let (done, here) = on_threads(0..5, work, || 7).unwrap();
+        let done: Vec<Option<usize>> = done.into_iter().map(Result::ok).collect();
+        assert_eq!((done, here), (vec![Some(0), Some(2), Some(4), None, Some(8)], 7));
+    }
 
     #[test]
     fn every_state_takes_every_batch_until_it_has_enough() {

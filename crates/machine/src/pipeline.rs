@@ -107,7 +107,10 @@ pub fn pipeline<I: Default + Send + Sync, U: Send, E>(
         shared.changed.notify_all();
     };
     std::thread::scope(|scope| {
-        let workers: Vec<_> = (1..threads).map(|_| scope.spawn(|| follow(&shared, work))).collect();
+        // With fewer threads than were asked for it takes longer.
+        let spawn =
+            |_| std::thread::Builder::new().spawn_scoped(scope, || follow(&shared, work)).ok();
+        let workers: Vec<_> = (1..threads).map_while(spawn).collect();
         let _alarm = Alarm(&shared);
         let found = lead(&shared, &mut next, work);
         let failed = workers.into_iter().filter_map(|worker| worker.join().err()).next();

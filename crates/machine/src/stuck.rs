@@ -2,6 +2,8 @@
 
 use crate::cgroup::is_frozen;
 use crate::text;
+use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -23,54 +25,44 @@ pub struct Stuck {
     /// How often it is looked at.
     every: Duration,
     looked: Instant,
-    switches: u64,
-    since: Instant,
-}
-
-/// What the kernel shows of a process at one moment.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Moment {
-    /// How often its threads gave up the processor.
-    switches: u64,
-    /// Whether one of them waits where a signal cannot reach it.
-    blocked: bool,
+    /// The threads that wait where a signal cannot reach them: how often they gave up the processor, and since when that is so.
+    blocked: BTreeMap<OsString, (u64, Instant)>,
 }
 
 impl Stuck {
     /// Watches the process of this number from now on.
     pub fn watch(process: u32) -> Self {
         let tasks = PathBuf::from(format!("/proc/{process}/task"));
-        let now = Instant::now();
-        Self { tasks, every: EVERY, looked: now, switches: u64::MAX, since: now }
+        Self { tasks, every: EVERY, looked: Instant::now(), blocked: BTreeMap::new() }
     }
 
-    /// For how long it has been blocked in one call, as far as this was asked meanwhile: a second more at most, since it is
-    /// looked at once a second only.
+    /// For how long one of its threads has been blocked in one call, as far as this was asked meanwhile: a second more at most,
+    /// since it is looked at once a second only.
     pub fn held(&mut self) -> Duration {
-        if self.looked.elapsed() < self.every {
-            return self.since.elapsed();
+        if self.looked.elapsed() >= self.every {
+            self.looked = Instant::now();
+            let before = std::mem::take(&mut self.blocked);
+            self.blocked = blocked(&self.tasks)
+                .map(|(thread, switches)| {
+                    let same = before.get(&thread).filter(|(was, _)| *was == switches);
+                    let since = same.map_or_else(Instant::now, |(_, since)| *since);
+                    (thread, (switches, since))
+                })
+                .collect();
         }
-        self.looked = Instant::now();
-        let now = look(&self.tasks);
-        if !now.blocked || now.switches != self.switches {
-            (self.switches, self.since) = (now.switches, Instant::now());
-        }
-        self.since.elapsed()
+        self.blocked.values().map(|(_, since)| since.elapsed()).max().unwrap_or_default()
     }
 }
 
-fn look(tasks: &Path) -> Moment {
+/// The threads that are blocked now, with how often they gave up the processor.
+fn blocked(tasks: &Path) -> impl Iterator<Item = (OsString, u64)> {
     let threads = std::fs::read_dir(tasks).into_iter().flatten().flatten();
-    threads.fold(Moment::default(), |sum, thread| {
+    threads.filter_map(|thread| {
         let place = thread.path();
         let status = text::read(place.join("status")).unwrap_or_default();
         let in_fuse = || text::read(place.join("wchan")).is_some_and(|w| w.contains(FUSE_WAIT));
-        Moment {
-            switches: sum.switches.saturating_add(switches(&status)),
-            blocked: sum.blocked
-                || (is_uninterruptible(&status) && !is_frozen(&place))
-                || in_fuse(),
-        }
+        let blocked = (is_uninterruptible(&status) && !is_frozen(&place)) || in_fuse();
+        blocked.then(|| (thread.file_name(), switches(&status)))
     })
 }
 
@@ -127,7 +119,7 @@ mod tests {
             assert!(begun.elapsed() < Duration::from_secs(30), "it never stopped");
             std::thread::sleep(Duration::from_millis(5));
         }
-        assert!(!look(&PathBuf::from(format!("/proc/{id}/task"))).blocked);
+        assert_eq!(blocked(&PathBuf::from(format!("/proc/{id}/task"))).count(), 0);
         sleeper.kill().unwrap();
         sleeper.wait().unwrap();
     }
@@ -152,10 +144,28 @@ mod tests {
     }
 
     #[test]
+    fn one_thread_that_is_blocked_is_enough() {
+        let directory = tempfile::tempdir().unwrap();
+        let mut stuck =
+            Stuck { tasks: directory.path().into(), every: Duration::ZERO, ..Stuck::watch(1) };
+        let mut held = |others: &str| {
+            for (thread, status) in [("1", others), ("2", STATUS)] {
+                let place = directory.path().join(thread);
+                std::fs::create_dir_all(&place).unwrap();
+                std::fs::write(place.join("status"), status).unwrap();
+            }
+            std::thread::sleep(Duration::from_millis(5));
+            stuck.held() >= Duration::from_millis(5)
+        };
+        assert!(!held(&STATUS.replace("State:\tD", "State:\tS")), "seen for the first time");
+        assert!(held(&STATUS.replace("State:\tD", "State:\tR").replace("150", "151")));
+    }
+
+    #[test]
     fn a_process_that_sleeps_can_be_ended() {
         let mut own = Stuck::watch(std::process::id());
         own.held();
         assert!(own.held() < HELD);
-        assert_eq!(look(Path::new("/proc/0/task")), Moment::default(), "no such process");
+        assert_eq!(blocked(Path::new("/proc/0/task")).count(), 0, "no such process");
     }
 }

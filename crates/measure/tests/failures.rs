@@ -26,7 +26,9 @@ fn reading_past_the_end_names_the_place() {
         panic!("{error}")
     };
     assert_eq!(*offset, 1 << 30);
-    assert!(error.to_string().contains("ends there"), "{error}");
+    let told = error.to_string();
+    let file = session.target().path().display().to_string();
+    assert!(told.contains("ends there") && told.contains(&file), "{told}");
 }
 
 #[test]

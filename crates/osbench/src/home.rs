@@ -3,7 +3,9 @@
 use super::workspace::Workspace;
 use ioscape_machine::environment;
 use ioscape_machine::error::Error;
+use ioscape_machine::output::tell_leftovers;
 use ioscape_machine::target::{Target, TargetOptions};
+use ioscape_machine::terminal;
 use ioscape_schema::{Environment, Locality};
 use std::path::{Path, PathBuf};
 
@@ -33,6 +35,7 @@ pub(crate) fn open(directories: &[PathBuf]) -> Result<(Vec<Home>, Environment), 
     for directory in directories {
         is_directory(directory)?;
         let target = Target::open(directory, &TargetOptions::default())?;
+        tell_leftovers(target.leftovers(), terminal::tell);
         let place = if target.file_system().is_network_or_fuse {
             Locality::Remote
         } else {

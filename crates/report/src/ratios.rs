@@ -1,9 +1,9 @@
 //! Systems compared on several workloads as one picture (self-scaling figure 17): a bar from 1 to each ratio, with its interval.
 
 use crate::plot::{Axis, Scale, Unit, text_width, ticks};
-use crate::text::{esc, figure, inert, label, ratio, row_name, verdict};
+use crate::text::{between, esc, figure, inert, label, ratio, row_name, verdict};
 use ioscape_schema::units::Rate;
-use ioscape_schema::{Comparison, MeasuredComparison, MeasuredRow, Verdict};
+use ioscape_schema::{Comparison, MeasuredComparison, MeasuredRow, Verdict, is_wide};
 use std::fmt::Write as _;
 
 const STEP: f64 = 18.0;
@@ -97,20 +97,18 @@ pub fn svg(all: &[Comparison], width: f64, class: &str) -> String {
 /// The picture of some measured rows, `width` units wide; empty without rows.
 pub fn measured(one: &MeasuredComparison, rows: &[MeasuredRow], width: f64, class: &str) -> String {
     let bar = |row: &MeasuredRow| {
-        let [low, high] = row.ci95;
         let [this, other] = row.values.map(|value| figure(row.metric, value));
         let title = format!(
-            "{} ({} to {}) \u{b7} {this} against {other} \u{b7} {}",
+            "{} ({}) \u{b7} {this} against {other} \u{b7} {}",
             ratio(row.ratio),
-            ratio(low),
-            ratio(high),
+            between(row.ci95),
             row.verdict.words()
         );
         Bar {
             system: one.systems[0].clone(),
             class: self::class(0),
             ratio: row.ratio,
-            interval: row.ci95,
+            interval: if is_wide(row.ci95) { [row.ratio; 2] } else { row.ci95 },
             is_told: matches!(row.verdict, Verdict::Faster | Verdict::Slower),
             title,
         }

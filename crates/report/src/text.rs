@@ -4,7 +4,7 @@ pub use ioscape_schema::text::inert;
 use ioscape_schema::units::{Bytes, Count, Nanos, Rate};
 use ioscape_schema::{
     BorderOperation, Comparison, MeasuredRow, Measurement, Metric, Parameter, Stop, Verdict,
-    WarningKind, Workload, WritePolicy,
+    WarningKind, Workload, WritePolicy, is_wide,
 };
 
 /// `text` as it may stand in HTML or XML text and in a quoted attribute.
@@ -167,9 +167,10 @@ pub fn label(name: Option<&String>, index: usize) -> String {
     name.map_or_else(|| format!("workload {}", index + 1), Clone::clone)
 }
 
-/// Whether the interval of a ratio spans so much that its ends tell nothing, as with two rounds that differ.
-pub fn is_wide(ends: [f64; 2]) -> bool {
-    ends[1] > 100.0 * ends[0]
+/// The interval of a ratio, unless its ends tell nothing.
+pub fn between(ends: [f64; 2]) -> String {
+    let [low, high] = ends.map(ratio);
+    if is_wide(ends) { "cannot be told".to_owned() } else { format!("{low} to {high}") }
 }
 
 /// What a comparison concludes on one workload.

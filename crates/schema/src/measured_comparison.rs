@@ -71,6 +71,11 @@ pub enum Basis {
     Interleaved,
 }
 
+/// Whether the interval of a ratio spans so much that its ends tell nothing, as after one or two rounds.
+pub fn is_wide(ends: [f64; 2]) -> bool {
+    ends[1] > 100.0 * ends[0]
+}
+
 /// One row that both documents have.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MeasuredRow {

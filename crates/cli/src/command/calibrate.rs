@@ -36,10 +36,7 @@ pub fn main(args: &CalibrateArgs) -> Result<(), Failure> {
     for line in &summary {
         output::tell(line);
     }
-    match &args.output {
-        Some(_) => Ok(outputs.text(RESULT, &text)?),
-        None => output::print(&text),
-    }
+    outputs::text(&mut outputs, &text, "toml")
 }
 
 fn with_progress(

@@ -100,9 +100,10 @@ fn run_all(
         let mut measurement = machine.measure(&job.workload, effort, seed, Some(&progress))?;
         measurement.name = Some(job.name.clone());
         progress.done();
-        write_iologs(outputs, machine.path(), &measurement, seed)?;
+        let written = write_iologs(outputs, machine.path(), &measurement, seed);
         measurements.push(measurement);
         save(outputs, document, measurements);
+        written?;
         if let (Some(destination), Some(measurement)) = (outputs.take(ROWS), measurements.last()) {
             keep_rows(destination, target, measurement, &machine.take_rows())?;
         }

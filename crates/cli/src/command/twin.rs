@@ -1,6 +1,6 @@
 //! `ioscape twin`: measures a target, fits a simulated drive to it, and judges that by workloads that it has not seen.
 
-use crate::failure::Failure;
+use crate::failure::{Failure, both};
 use crate::machine::{Machine, RunLength};
 use crate::output;
 use crate::outputs::{self, RESULT};
@@ -30,9 +30,18 @@ pub fn main(args: &TwinArgs) -> Result<(), Failure> {
     let probes = twin::probes(unique_bytes, true);
     let (all, unseen) = (probes.len() + args.workloads as usize, unseen(args, unique_bytes));
     let progress = Progress::of_jobs(0, all, "twin");
-    let mut drive = Real { machine: &mut machine, args, progress: &progress };
-    let mut measured = twin::all(&probes, &mut drive)?;
-    let judging = twin::all(&unseen, &mut drive)?;
+    let mut drive = Real { machine: &mut machine, args, progress: &progress, measured: Vec::new() };
+    let found = twin::all(&probes, &mut drive)
+        .and_then(|measured| Ok((measured, twin::all(&unseen, &mut drive)?)));
+    let (mut measured, judging) = match found {
+        Ok(found) => found,
+        Err(error) if drive.measured.is_empty() => return Err(error.into()),
+        Err(error) => {
+            document.interrupted = true;
+            document.outcome = Some(drive.measured.into());
+            return Err(outputs::keep(&mut outputs, &document, error.into()));
+        }
+    };
     progress.doing("fit");
     let requests = requests(args.seed);
     let failed = |e: ioscape_simulate::Error| Failure::Failed(e.to_string());
@@ -47,13 +56,11 @@ pub fn main(args: &TwinArgs) -> Result<(), Failure> {
     progress.done();
     verdict.summary.iter().for_each(|line| output::tell(line));
     let text = format!("{DRIVE_MARK}twin.\n{}", verdict.parameters.text()?);
-    match &args.output {
-        Some(_) => outputs.text(RESULT, &text)?,
-        None => output::print(&text)?,
-    }
+    let written = outputs::text(&mut outputs, &text, "toml");
     measured.extend(judging);
     document.outcome = Some(measured.into());
-    if args.json { output::show(&document, true) } else { Ok(()) }
+    let shown = if args.json { output::show(&document, true) } else { Ok(()) };
+    both(written, shown)
 }
 
 /// Random workloads that the drive is not fitted to.
@@ -80,6 +87,8 @@ struct Real<'a> {
     machine: &'a mut Machine,
     args: &'a TwinArgs,
     progress: &'a Progress,
+    /// All so far.
+    measured: Vec<Measurement>,
 }
 
 impl Measure for Real<'_> {
@@ -88,6 +97,8 @@ impl Measure for Real<'_> {
     fn measure(&mut self, workload: &Workload) -> Result<Measurement, MeasureError> {
         let cap_s = self.args.seconds;
         let effort = RunLength { min_s: cap_s / 4.0, cap_s, verify: false };
-        self.machine.measure(workload, effort, self.args.seed, Some(self.progress))
+        let one = self.machine.measure(workload, effort, self.args.seed, Some(self.progress))?;
+        self.measured.push(one.clone());
+        Ok(one)
     }
 }

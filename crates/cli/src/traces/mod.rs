@@ -54,8 +54,10 @@ impl Rows {
             from_ns: args.choice.from,
             to_ns: args.choice.to,
         };
+        let stop = interrupt::flag();
         let sources = files.sources(&read)?;
         let reader = ioscape_trace::open(sources, &options).map_err(|error| match error {
+            _ if stop.load(Ordering::Relaxed) => stopped(),
             Error::Read { .. } | Error::Write(_) => Failure::Failed(error.to_string()),
             // The user named what is no trace, or not of that format; nothing was done yet.
             other => Failure::Misuse(other.to_string()),
@@ -70,7 +72,7 @@ impl Rows {
             trace: SelectedRows::new(reader, choice.from, choice.to, &choice.disk),
             progress,
             bytes: (read, length.unwrap_or(0)),
-            stop: interrupt::flag(),
+            stop,
             batches: 0,
             interrupted: false,
         })
@@ -86,9 +88,13 @@ impl Rows {
             into.clear();
             return Ok(false);
         }
-        let more = self.trace.next(into).map_err(failure)?;
+        let more = self.trace.next(into);
+        if more.is_err() && self.stop.load(Ordering::Relaxed) {
+            // A pipe that is waited for ends with an error.
+            return self.next(into);
+        }
         self.show();
-        Ok(more)
+        more.map_err(failure)
     }
 
     fn show(&mut self) {
@@ -114,9 +120,7 @@ impl Rows {
         }
         self.done();
         if self.interrupted {
-            return Err(Failure::Interrupted(
-                "interrupted while the trace was read: nothing was done".to_owned(),
-            ));
+            return Err(stopped());
         }
         self.check()?;
         Ok(Whole { rows, info: self.info().clone(), asked: self.trace.devices() })
@@ -164,6 +168,10 @@ impl Rows {
     pub fn done(&self) {
         self.progress.done();
     }
+}
+
+fn stopped() -> Failure {
+    Failure::Interrupted("interrupted while the trace was read: nothing was done".to_owned())
 }
 
 fn failure(error: SelectError) -> Failure {

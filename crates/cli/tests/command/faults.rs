@@ -188,6 +188,8 @@ fn a_campaign_goes_on_only_as_and_where_it_began() {
     fs::write(&campaign, format!("{shown}\n# edited\n")).unwrap();
     resume(&campaign, &[]).ended(2).says(&["campaign file was"]);
     fs::write(&campaign, &shown).unwrap();
+    let more = ["campaign", "run", &campaign, path(folder.path()), "/tmp", "--resume", &result];
+    run(&more).ended(2).says(&["number of places was 1 and is 2"]);
     resume(&campaign, &["-o", &result]).ended(0);
 }
 

@@ -58,18 +58,55 @@ fn a_reader_that_goes_away_is_no_failure() {
 #[test]
 fn a_full_standard_output_is_a_failure() {
     let folder = tempfile::tempdir().unwrap();
-    let ran = after("exec > /dev/full", &short(folder.path()));
-    ran.ended(1).says(&["standard output", "No space left"]);
+    let elsewhere = tempfile::tempdir().unwrap();
+    let before = format!("export TMPDIR={}; exec > /dev/full", path(elsewhere.path()));
+    let ran = after(&before, &short(folder.path()));
+    let ran = ran.ended(1).says(&["standard output", "No space left", "instead"]);
     nothing_left(folder.path());
+    let rescued = scratch_of(elsewhere.path());
+    assert!(rescued.len() == 1 && ran.err.contains(path(&rescued[0])), "{rescued:?} {}", ran.err);
+    assert!(read(&rescued[0]).contains("\"measurements\""));
+}
+
+#[test]
+fn a_help_that_cannot_be_printed_is_a_failure() {
+    for words in [&["--help"][..], &["--version"], &["completions", "bash"], &["schema"]] {
+        after("exec > /dev/full", words).ended(1).says(&["standard output", "No space left"]);
+    }
+}
+
+#[test]
+fn a_result_beyond_the_limit_of_the_file_size_leaves_the_earlier_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let (result, page) = (folder.path().join("r.json"), folder.path().join("p.html"));
+    run(&["evaluate", "sim:hp-730", "--points", "60", "-o", path(&result)]).ended(0);
+    run(&["report", path(&result), "-o", path(&page)]).ended(0);
+    let before = read(&page);
+    let words = ["report", path(&result), "-o", path(&page)];
+    after("ulimit -f 4", &words).ended(1).says(&["p.html", "File too large"]);
+    assert_eq!(read(&page), before);
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2, "no part of a page is left");
+}
+
+#[test]
+fn closed_descriptors_are_no_files_of_ours() {
+    let folder = tempfile::tempdir().unwrap();
+    let (place, elsewhere) = (folder.path(), tempfile::tempdir().unwrap());
+    let result = elsewhere.path().join("r.json");
+    let words = [&short(place)[..], &["-o", path(&result)]].concat();
+    after("exec <&- >&- 2>&-", &words).ended(0);
+    let document: Document = serde_json::from_str(&read(&result)).expect("the result alone");
+    assert_eq!(document.measurements().map(Vec::len), Some(1));
+    nothing_left(place);
 }
 
 #[test]
 fn signals_that_ask_to_end_are_obeyed_and_nothing_is_left() {
     for name in ["TERM", "HUP", "INT"] {
         let folder = tempfile::tempdir().unwrap();
-        let started = Started::endless(folder.path(), &[]);
+        let started = Started::endless(folder.path(), "");
         signal(started.0.id(), name);
-        started.end().ended(130).says(&["interrupted"]);
+        started.end_keeping().ended(130).says(&["interrupted"]);
         nothing_left(folder.path());
     }
 }
@@ -77,9 +114,9 @@ fn signals_that_ask_to_end_are_obeyed_and_nothing_is_left() {
 #[test]
 fn a_worker_that_is_killed_ends_the_run() {
     let folder = tempfile::tempdir().unwrap();
-    let started = Started::endless(folder.path(), &[]);
+    let started = Started::endless(folder.path(), "");
     signal(started.worker().expect("a worker"), "KILL");
-    started.end().ended(1).says(&["worker 0", "killed"]);
+    started.end_keeping().ended(1).says(&["worker 0", "killed"]);
     nothing_left(folder.path());
 }
 
@@ -87,11 +124,11 @@ fn a_worker_that_is_killed_ends_the_run() {
 fn a_file_that_another_program_shortens_is_told() {
     for (engine, word) in [("psync", "shortened it"), ("mmap", "shrank")] {
         let folder = tempfile::tempdir().unwrap();
-        let reads = ["--read-frac", "1", "--engine", engine];
+        let reads = format!("read_frac = 1\nengine = {engine:?}");
         let started = Started::endless(folder.path(), &reads);
         let scratch = scratch_of(folder.path());
         File::options().write(true).open(&scratch[0]).unwrap().set_len(0).unwrap();
-        started.end().ended(1).says(&[word]);
+        started.end_keeping().ended(1).says(&[word]);
         nothing_left(folder.path());
     }
 }
@@ -99,17 +136,17 @@ fn a_file_that_another_program_shortens_is_told() {
 #[test]
 fn a_scratch_file_that_another_program_removes_is_missed_by_nobody() {
     let folder = tempfile::tempdir().unwrap();
-    let started = Started::endless(folder.path(), &[]);
+    let started = Started::endless(folder.path(), "");
     fs::remove_file(&scratch_of(folder.path())[0]).unwrap();
     signal(started.0.id(), "INT");
-    started.end().ended(130);
+    started.end_keeping().ended(130);
     nothing_left(folder.path());
 }
 
 #[test]
 fn two_runs_in_one_folder_leave_each_other_alone() {
     let folder = tempfile::tempdir().unwrap();
-    let started = Started::endless(folder.path(), &[]);
+    let started = Started::endless(folder.path(), "");
     let theirs = scratch_of(folder.path());
     let ran = run(&short(folder.path())).ended(0);
     assert!(!ran.err.contains("left behind"), "{}", ran.err);
@@ -150,7 +187,7 @@ fn two_runs_that_write_one_result_leave_a_whole_one() {
 #[test]
 fn two_runs_that_remove_what_a_killed_one_left_both_succeed() {
     let folder = tempfile::tempdir().unwrap();
-    let started = Started::endless(folder.path(), &[]);
+    let started = Started::endless(folder.path(), "");
     signal(started.0.id(), "KILL");
     assert_eq!(started.end().code, None);
     assert_eq!(scratch_of(folder.path()).len(), 1);

@@ -245,6 +245,8 @@ fn an_interrupted_campaign_takes_down_all_that_it_made() {
         assert_eq!(entries(folder.path()), [folder.path().join("endless.toml")]);
         if signal != "KILL" {
             assert_eq!(output.status.code(), Some(130), "{output:?}");
+            let told = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert!(told.contains(result.to_str().expect("a plain path")), "{told}");
             assert_eq!(entries(mounts.path()), [result.as_path()]);
         }
         let text = std::fs::read_to_string(&result).expect("a result");

@@ -20,6 +20,7 @@ mod models;
 mod one_row;
 mod os;
 mod outputs;
+mod pipes;
 mod privileges;
 mod simulate;
 mod stops;

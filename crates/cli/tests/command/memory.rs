@@ -4,7 +4,7 @@ use crate::common::{Ran, ioscape, path, run, scratch_of, skipped, user_or_skip};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Runs the command in a shell under a limit.
@@ -15,32 +15,41 @@ fn limited(limit: &str, arguments: &[&str]) -> Command {
     shell
 }
 
-/// Threads with requests of 16 MiB each.
-fn large(folder: &str) -> Vec<&str> {
-    let set =
-        ["run", folder, "--unique-bytes", "32M", "--size-mean", "16M", "--size-dist", "fixed"];
-    let streams = ["--processes", "64", "--workers", "threads", "--seconds", "100ms"];
-    [&set[..], &streams[..]].concat()
+/// A short job, which can be finished, and threads with requests of 16 MiB each.
+const LARGE: &str = "[[job]]\nname = \"finished\"\nunique_bytes = \"1M\"\nseconds = 0.1\n\
+    [[job]]\nname = \"large\"\nunique_bytes = \"32M\"\nsize_mean = \"16M\"\nsize_dist = \"fixed\"\nprocesses = 64\n\
+    workers = \"threads\"\nseconds = 0.1\n";
+
+/// The same, and processes that need little for their requests, but each some memory of its own.
+const MANY: &str = "[[job]]\nname = \"finished\"\nunique_bytes = \"1M\"\nseconds = 0.1\n\
+    [[job]]\nname = \"many\"\nunique_bytes = \"4M\"\nsize_mean = \"4k\"\nprocesses = 300\nseconds = 0.1\n";
+
+fn jobs(folder: &Path, text: &str) -> PathBuf {
+    let file = folder.join("jobs.toml");
+    fs::write(&file, text).unwrap();
+    file
 }
 
 #[test]
 fn no_memory_for_the_requests_is_told() {
     let folder = tempfile::tempdir().unwrap();
-    Ran::of(limited("-v 800000", &large(path(folder.path())))).ended(1).says(&["memory"]);
+    let jobs = jobs(folder.path(), LARGE);
+    let words = ["run", path(folder.path()), path(&jobs)];
+    let ran = Ran::of(limited("-v 800000", &words)).ended(1).says(&["memory"]);
+    assert!(ran.out.contains("finished"), "{}", ran.out);
     assert_eq!(scratch_of(folder.path()), Vec::<PathBuf>::new());
 }
 
 #[test]
 fn a_control_group_whose_memory_runs_out_is_told() {
     let folder = tempfile::tempdir().unwrap();
-    let set = ["run", path(folder.path()), "--unique-bytes", "4M", "--size-mean", "4k"];
-    // The requests need little, but every process some memory of its own.
-    let many = ["--processes", "300", "--seconds", "100ms", "--memory", "16M"];
-    let ran = run(&[&set[..], &many[..]].concat());
+    let jobs = jobs(folder.path(), MANY);
+    let ran = run(&["run", path(folder.path()), path(&jobs), "--memory", "16M"]);
     if ran.code == Some(2) {
         return skipped(&format!("no memory group: {}", ran.err));
     }
-    ran.ended(1).says(&["memory ran out", "--memory"]);
+    let ran = ran.ended(1).says(&["memory ran out", "--memory"]);
+    assert!(ran.out.contains("finished"), "{}", ran.out);
     assert_eq!(scratch_of(folder.path()), Vec::<PathBuf>::new());
 }
 

@@ -77,6 +77,7 @@ fn result_files_of_another_kind() {
         std::fs::write(&file, content).expect("a file");
         refused(&["report", text(&file)], &[word]);
         refused(&["evaluate", text(folder.path()), "--resume", text(&file)], &[word]);
+        assert_eq!(std::fs::read_to_string(&file).expect("still there"), content);
     }
 }
 

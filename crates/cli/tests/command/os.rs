@@ -102,6 +102,17 @@ fn a_killed_run_leaves_what_it_had_measured() {
     let aside = |one: &Value| one["set_aside"].as_array().is_some_and(|all| !all.is_empty());
     assert!(all.iter().any(|one| begun(one) || aside(one)), "something had been measured");
     ioscape(&["report", result.to_str().unwrap()]).assert().success();
+    let left = || std::fs::read_dir(home.path()).unwrap().count() - 1;
+    assert_eq!(left(), 1, "a killed process cannot clean up");
+    let begun = std::time::Instant::now();
+    let mut told = Vec::new();
+    // A step that was under way ends by itself, and holds the folder until then.
+    while left() > 0 {
+        assert!(begun.elapsed().as_secs() < 300, "it stays");
+        let next = ioscape(&["os", "--quick", "--only", "getpid", "--dir", place]).output();
+        told.extend(next.unwrap().stderr);
+    }
+    assert!(String::from_utf8_lossy(&told).contains("left behind"));
 }
 
 #[test]

@@ -287,3 +287,60 @@ fn results_without_a_name_do_not_replace_one_another() {
     let results = left.iter().filter(|p| path(p).ends_with(".ioscape.json")).count();
     assert_eq!((results, left.len()), (3, 6), "{left:?}");
 }
+
+/// A link of ours to a device that takes no byte, under a name that ends like rows of requests.
+fn full(folder: &Path) -> String {
+    let link = folder.join("full.csv");
+    symlink("/dev/full", &link).expect("a link");
+    path(&link).to_owned()
+}
+
+#[test]
+fn what_was_measured_is_told_whatever_becomes_of_further_outputs() {
+    let (folder, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let (place, full, trace) = (path(folder.path()), full(folder.path()), iolog(folder.path()));
+    let [file, state] = ["file", "state"].map(|name| path(&folder.path().join(name)).to_owned());
+    run(&["trace", "analyze", &trace, "--state", &state]).ended(0);
+    let short = ["--unique-bytes", "1M", "--seconds", "100ms"];
+    let commands: [(&[&str], &str); 7] = [
+        (&["run", place, "--rows", &full], "B/s"),
+        (&["run", place, "--fio-iolog", "/dev/full"], "B/s"),
+        (&["vxbench", "-w", "write", "-i", "iocount=4,iosize=4k", &file, "--rows", &full], "KB/s"),
+        (&["trace", "replay", &trace, place, "--buffered", "--rows", &full], "equests"),
+        (&["trace", "analyze", &trace, "--state", "/dev/full"], "Requests"),
+        (&["trace", "merge", &state, "--state", "/dev/full"], "Requests"),
+        (&["simulate", &trace, "--drive", "hp-c2200a", "--rows", &full], "hp-c2200a"),
+    ];
+    for (words, told) in commands {
+        let more = if words[0] == "run" { &short[..] } else { &[] };
+        let mut command = ioscape(&[words, more].concat());
+        command.env("TMPDIR", elsewhere.path());
+        let ran = Ran::of(command).ended(1).says(&["No space left"]);
+        assert!(ran.out.contains(told), "{words:?}: {}", ran.out);
+    }
+    assert!(scratch_of(folder.path()).is_empty());
+}
+
+#[test]
+fn what_is_no_document_is_kept_elsewhere_too() {
+    let (folder, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let trace = folder.path().join("host_0.csv");
+    let row = |n: u64| {
+        let (begin, place) = (128_166_372_000_000_000 + n * 400_000, n * 7919 % 30_000 * 8192);
+        format!("{begin},host,0,Read,{place},8192,200000\n")
+    };
+    fs::write(&trace, (0..600).map(row).collect::<String>()).unwrap();
+    let fit = ["calibrate", path(&trace), "--drive", "hp-c2200a", "--rounds", "0", "--keep-skews"];
+    for output in [&["-o", "/dev/full"][..], &[]] {
+        let mut command = ioscape(&[&fit[..], output].concat());
+        let full = fs::File::options().write(true).open("/dev/full").unwrap();
+        command.env("TMPDIR", elsewhere.path()).stdin(Stdio::null()).stdout(full);
+        let ended = command.stderr(Stdio::piped()).spawn().unwrap().wait_with_output().unwrap();
+        let told = String::from_utf8_lossy(&ended.stderr).into_owned();
+        assert!(ended.status.code() == Some(1) && told.contains("No space left"), "{told}");
+        let kept = scratch_of(elsewhere.path());
+        assert!(kept.len() == 1 && told.contains(path(&kept[0])), "{kept:?}: {told}");
+        assert!(read(&kept[0]).starts_with("# Fitted by ioscape calibrate."));
+        fs::remove_file(&kept[0]).unwrap();
+    }
+}

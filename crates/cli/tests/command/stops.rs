@@ -168,13 +168,9 @@ fn a_run_whose_group_is_frozen_as_a_whole_for_a_while_is_told() {
 fn workers_that_stay_stopped_or_frozen_are_not_said_to_hang() {
     for halt in Halt::all() {
         let folder = tempfile::tempdir().unwrap();
-        let short = ["run", path(folder.path()), "--unique-bytes", "1M", "--seconds", "4s"];
-        let think = ["--read-frac", "1", "--think-time", "5ms"];
-        let started = Started::of(&[&short[..], &think].concat());
-        wait_until(|| !scratch_of(folder.path()).is_empty() && started.worker().is_some());
-        std::thread::sleep(Duration::from_millis(2000));
+        let started = Started::endless(folder.path(), "read_frac = 1\nseconds = 5");
         halt.begin(&[started.worker().expect("a worker")]);
-        let ran = started.end().ended(1).says(&["worker 0", "stopped", "frozen"]);
+        let ran = started.end_keeping().ended(1).says(&["worker 0", "stopped", "frozen"]);
         assert!(!ran.err.contains("hangs") && !ran.err.contains("the kernel"), "{}", ran.err);
         assert_eq!(scratch_of(folder.path()), Vec::<PathBuf>::new());
     }
@@ -255,12 +251,12 @@ fn a_replay_tells_that_it_was_stopped_or_frozen() {
 #[test]
 fn an_interruption_ends_a_run_whose_processes_are_stopped() {
     let folder = tempfile::tempdir().unwrap();
-    let started = Started::endless(folder.path(), &[]);
+    let started = Started::endless(folder.path(), "");
     let kept = started.kept().expect("it works");
     signal(started.worker().expect("a worker"), "STOP");
     signal(kept, "STOP");
     signal(started.0.id(), "INT");
-    let ran = started.end().ended(130);
+    let ran = started.end_keeping().ended(130);
     assert!(!ran.err.contains("the kernel"), "{}", ran.err);
     assert_eq!(scratch_of(folder.path()), Vec::<PathBuf>::new());
 }

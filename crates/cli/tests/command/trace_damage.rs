@@ -134,6 +134,11 @@ fn damaged_parquet_is_one_sentence_and_its_rest_is_counted() {
     let done = analyze(&["--skip-bad"], "t.parquet", &broken).code(2);
     let told = String::from_utf8_lossy(&done.get_output().stderr).into_owned();
     assert!(told.contains("the trace holds no requests"), "its one group is left out: {told}");
+    // A group has 262,144 rows: the second is sound.
+    let mut broken = parquet(300_000);
+    broken[4..64].fill(0xff);
+    let (ios, doubts) = found(&["--skip-bad"], "t.parquet", &broken);
+    assert!(ios == 300_000 - (1 << 18) && doubts.contains("left out"), "{ios}: {doubts}");
 }
 
 #[test]

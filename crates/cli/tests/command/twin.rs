@@ -1,7 +1,9 @@
 //! `ioscape twin` on a directory: what it writes can be simulated, and it leaves nothing behind.
 
-use crate::common::{path, read, run, scratch_of, skipped};
+use crate::common::started::{Started, signal};
+use crate::common::{ioscape, path, read, run, scratch_of, skipped};
 use std::fs;
+use std::time::Duration;
 
 #[test]
 fn a_twin_of_a_directory_is_a_drive_that_is_simulated_and_evaluated() {
@@ -47,4 +49,24 @@ fn a_file_with_data_is_refused() {
     fs::write(&file, vec![7; 1 << 20]).unwrap();
     run(&["twin", path(&file)]).ended(2).says(&["--destroy-data"]);
     assert!(fs::read(&file).unwrap().iter().all(|&b| b == 7));
+}
+
+#[test]
+fn an_interrupted_twin_keeps_what_was_measured() {
+    let (folder, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let words = ["twin", path(folder.path()), "--unique-bytes", "1M", "--seconds", "400ms"];
+    let mut command = ioscape(&words);
+    command.env("TMPDIR", elsewhere.path());
+    let started = Started::spawn(command);
+    std::thread::sleep(Duration::from_secs(6));
+    signal(started.0.id(), "INT");
+    let ran = started.end();
+    if ran.code == Some(1) && (ran.err.contains("io_uring") || ran.err.contains("irect")) {
+        return skipped("neither io_uring nor direct access here");
+    }
+    let ran = ran.ended(130).says(&["interrupted", "instead"]);
+    let kept = scratch_of(elsewhere.path());
+    assert!(kept.len() == 1 && ran.err.contains(path(&kept[0])), "{kept:?}: {}", ran.err);
+    run(&["report", path(&kept[0])]).ended(0);
+    assert!(scratch_of(folder.path()).is_empty());
 }

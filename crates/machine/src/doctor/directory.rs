@@ -3,7 +3,9 @@
 use crate::cache;
 use crate::error::Error;
 use crate::memory::memory;
+use crate::output::tell_leftovers;
 use crate::target::{Target, TargetOptions};
+use crate::terminal;
 use ioscape_schema::units::Bytes;
 use ioscape_schema::{Access, Check, CheckState};
 use rustix::fs::FallocateFlags;
@@ -28,7 +30,10 @@ pub fn checks(directory: &Path) -> Vec<Check> {
         false => Err(Error::target(directory, "is no directory: name one for `doctor`")),
     };
     let target = match opened {
-        Ok(target) => target,
+        Ok(target) => {
+            tell_leftovers(target.leftovers(), terminal::tell);
+            target
+        }
         Err(error) => return vec![scratch_file(Err(&error))],
     };
     vec![

@@ -1,29 +1,29 @@
 //! Scratch folders: locked by their maker, removed when done, and swept up by the next run if their maker was killed.
 
 use super::scratch::{self, lock};
+use crate::output::tell_leftovers;
+use crate::terminal;
 use std::fs::File;
 use std::io;
-use std::os::fd::OwnedFd;
 use std::path::Path;
 use tempfile::TempDir;
 
-/// A folder of our own, removed with all that is in it when dropped.
+/// A folder of our own, removed with all that is in it when dropped by the process that made it.
 #[derive(Debug)]
 pub struct ScratchFolder {
     // Removed before the lock is given up.
     folder: TempDir,
-    _lock: File,
+    creator: u32,
+    lock: File,
 }
 
 impl ScratchFolder {
-    /// Makes a folder in `parent`; removes those there whose makers were killed.
+    /// Makes a folder in `parent`; removes what killed makers left there, which is said.
     ///
     /// # Errors
     /// The folder cannot be made.
     pub fn new_in(parent: &Path) -> io::Result<Self> {
-        if let Ok(open) = File::open(parent) {
-            scratch::sweep(&OwnedFd::from(open), false);
-        }
+        tell_leftovers(&scratch::sweep_at(parent), terminal::tell);
         let mut tries = 3;
         loop {
             let folder = tempfile::Builder::new()
@@ -33,7 +33,7 @@ impl ScratchFolder {
             // Between creation and lock another process may take it for a leftover and remove it.
             match File::open(folder.path()) {
                 Ok(held) if lock(&held) != Some(false) => {
-                    return Ok(Self { folder, _lock: held });
+                    return Ok(Self { folder, creator: std::process::id(), lock: held });
                 }
                 _ if tries > 0 => tries -= 1,
                 Ok(_) => return Err(io::Error::other("it is locked by another program")),
@@ -45,6 +45,18 @@ impl ScratchFolder {
     /// Where it is.
     pub fn path(&self) -> &Path {
         self.folder.path()
+    }
+
+    /// The folder itself, open.
+    pub fn file(&self) -> &File {
+        &self.lock
+    }
+}
+
+impl Drop for ScratchFolder {
+    fn drop(&mut self) {
+        // A forked worker has a copy of this value and must not remove the folder of its parent.
+        self.folder.disable_cleanup(self.creator != std::process::id());
     }
 }
 
@@ -58,8 +70,6 @@ mod tests {
         let dead = parent.path().join(".ioscape-folder-a1B2c3D4");
         std::fs::create_dir_all(dead.join("below")).unwrap();
         std::fs::write(dead.join("below/file"), "x").unwrap();
-        let dead_os = parent.path().join(".ioscape-os-0123456789abcdef");
-        std::fs::create_dir(&dead_os).unwrap();
         let others = [".ioscape-folder-a1B2c3D", ".ioscape-folder-a1B2c3D4.x", "ioscape-a1B2c3D4"];
         for name in others {
             std::fs::create_dir(parent.path().join(name)).unwrap();
@@ -67,7 +77,7 @@ mod tests {
         let link = parent.path().join(".ioscape-folder-linklink");
         std::os::unix::fs::symlink(parent.path().join(others[2]), &link).unwrap();
         let living = ScratchFolder::new_in(parent.path()).unwrap();
-        assert!(!dead.exists() && !dead_os.exists());
+        assert!(!dead.exists());
         drop(ScratchFolder::new_in(parent.path()).unwrap());
         assert!(living.path().exists() && link.symlink_metadata().is_ok());
         assert!(others.iter().all(|name| parent.path().join(name).exists()));

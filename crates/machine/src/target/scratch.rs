@@ -21,9 +21,6 @@ pub const FOLDER_PREFIX: &str = ".ioscape-folder-";
 /// How many letters and digits.
 pub const FOLDER_RANDOM: usize = 8;
 
-/// What the name of the folder of `ioscape os` begins with; 16 hexadecimal digits follow.
-const OS_PREFIX: &str = ".ioscape-os-";
-
 /// On a file system shared with other machines a lock may be seen here only, so age decides: this many seconds.
 const REMOTE_AGE_S: i64 = 86_400;
 
@@ -50,12 +47,7 @@ pub struct Scratch {
 
 /// Whether `name` is one that [`create`] gives.
 fn is_scratch_name(name: &[u8]) -> bool {
-    has_digits(name, PREFIX)
-}
-
-/// Whether `name` is `prefix` and 16 hexadecimal digits.
-fn has_digits(name: &[u8], prefix: &str) -> bool {
-    let Some(digits) = name.strip_prefix(prefix.as_bytes()) else { return false };
+    let Some(digits) = name.strip_prefix(PREFIX.as_bytes()) else { return false };
     digits.len() == 16 && digits.iter().all(|d| matches!(d, b'0'..=b'9' | b'a'..=b'f'))
 }
 
@@ -199,9 +191,7 @@ pub fn sweep_at(path: &Path) -> Vec<String> {
 
 /// Whether `name` is one that scratch folders have.
 fn is_folder_name(name: &[u8]) -> bool {
-    let Some(random) = name.strip_prefix(FOLDER_PREFIX.as_bytes()) else {
-        return has_digits(name, OS_PREFIX);
-    };
+    let Some(random) = name.strip_prefix(FOLDER_PREFIX.as_bytes()) else { return false };
     random.len() == FOLDER_RANDOM && random.iter().all(u8::is_ascii_alphanumeric)
 }
 

@@ -21,6 +21,7 @@ use hand::{Hand, KINDS};
 use ioscape_machine::cache;
 use ioscape_machine::clock::Clock;
 use ioscape_machine::error::Error;
+use ioscape_machine::parallel::on_threads;
 use ioscape_machine::target::Target;
 use ioscape_schema::{Access, Counters, Distribution, Io, ReplayedKind, VerifyReport, Warning};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -152,13 +153,10 @@ where
     // Opened before any thread waits for the others.
     let hands = (0..threads).map(|number| Hand::new(target, options, number, content(number)));
     let hands = hands.collect::<Result<Vec<_>, _>>()?;
-    let (done, stopped_s) = std::thread::scope(|scope| {
-        let run = |hand| scope.spawn(|| work(hand, &shared));
-        let threads: Vec<_> = hands.into_iter().map(run).collect();
-        let stopped_s = look(&shared, watch);
-        let done = threads.into_iter().filter_map(|thread| thread.join().ok());
-        (done.collect::<Vec<_>>(), stopped_s)
-    });
+    let run = |hand| work(hand, &shared);
+    let (done, stopped_s) = on_threads(hands, run, || look(&shared, watch))
+        .map_err(|e| Error::io("start the threads of a replay on", target.path(), e))?;
+    let done: Vec<_> = done.into_iter().flatten().collect();
     let fault = shared.fault.lock().unwrap_or_else(PoisonError::into_inner).take();
     match fault {
         Some(fault) => Err(failure::from_fault(fault, target.path())),

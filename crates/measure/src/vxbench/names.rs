@@ -4,6 +4,7 @@ use super::{Watch, begin_with};
 use crate::worker::meter::ThreadTime;
 use ioscape_machine::clock::Clock;
 use ioscape_machine::error::Error;
+use ioscape_machine::parallel::on_threads;
 use ioscape_schema::{CampaignSample, Counters, NameJob, NameOperation};
 use rustix::fs::{CWD, Mode, OFlags};
 use std::fs;
@@ -82,16 +83,11 @@ pub(super) fn run(folder: &Path, job: &NameJob, watch: &Watch) -> Result<Campaig
     };
     let clock = Clock::new();
     let start = Barrier::new(job.threads as usize);
-    let threads = std::thread::scope(|scope| {
-        let one = |thread| {
-            let (start, clock) = (&start, &clock);
-            scope.spawn(move || Task::new(folder, job, thread).run(start, clock, watch))
-        };
-        let threads: Vec<_> = (0..job.threads).map(one).collect();
-        let join = |thread: std::thread::ScopedJoinHandle<'_, io::Result<Done>>| {
-            thread.join().unwrap_or_else(|_| Err(io::Error::other("a thread panicked")))
-        };
-        threads.into_iter().map(join).collect::<io::Result<Vec<Done>>>()
+    let one = |thread| Task::new(folder, job, thread).run(&start, &clock, watch);
+    let threads = on_threads(0..job.threads, one, || ()).and_then(|(threads, ())| {
+        let panicked = |_| Err(io::Error::other("a thread panicked"));
+        let done = threads.into_iter().map(|one| one.unwrap_or_else(panicked));
+        done.collect::<io::Result<Vec<Done>>>()
     });
     for home in homes(folder, job) {
         remove_own(&home).map_err(failed)?;

@@ -1,6 +1,7 @@
 //! A command that is recorded: it is started with the recording, and does not outlive it.
 
 use ioscape_machine::error::Error;
+use ioscape_machine::keeper::let_hear;
 use rustix::process::{Pid, Signal, kill_process};
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
@@ -21,8 +22,10 @@ impl RecordedCommand {
     /// There is no such program, or it cannot be started.
     pub fn start(words: &[String]) -> Result<Option<Self>, Error> {
         let Some((program, words)) = words.split_first() else { return Ok(None) };
-        let child = Command::new(program).args(words).stdout(std::io::stderr()).spawn();
-        let child = child
+        let mut command = Command::new(program);
+        let_hear(&mut command).args(words).stdout(std::io::stderr());
+        let child = command
+            .spawn()
             .map_err(|e| Error::target(Path::new(program), format!("cannot be started: {e}")))?;
         Ok(Some(Self { child, ended: None }))
     }

@@ -4,8 +4,8 @@ use super::figure::{Figure, legend, two_sizes};
 use super::tables::table;
 use crate::curve::SEPARATOR;
 use crate::plot::{Axis, Chart, Drawn, Frame, Mark, Scale, Series, Shape, Unit};
-use crate::text::{esc, fine_seconds, is_wide};
-use ioscape_schema::{CampaignCell, CampaignResult, CampaignRow, CampaignSample};
+use crate::text::{esc, fine_seconds};
+use ioscape_schema::{CampaignCell, CampaignResult, CampaignRow, CampaignSample, is_wide};
 
 const LOW: Frame = Frame { width: 1080.0, height: 320.0 };
 

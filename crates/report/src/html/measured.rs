@@ -5,7 +5,7 @@ use super::tables::{machine, table};
 use crate::measured::notes;
 use crate::plot::Scale;
 use crate::ratios;
-use crate::text::{esc, figure, ratio, row_name};
+use crate::text::{between, esc, figure, ratio, row_name};
 use ioscape_schema::{Environment, MeasuredComparison, MeasuredRow};
 use std::fmt::Write as _;
 
@@ -57,7 +57,6 @@ fn pair(one: &MeasuredComparison, number: usize) -> String {
 fn ratio_table(all: &[MeasuredRow]) -> String {
     let head = ["Row", "Figure", "Other's", "Rounds", "Ratio", "95 % interval", "Verdict"];
     let rows = all.iter().map(|row| {
-        let [low, high] = row.ci95.map(ratio);
         let [this, other] = row.rounds;
         vec![
             row_name(row),
@@ -65,7 +64,7 @@ fn ratio_table(all: &[MeasuredRow]) -> String {
             figure(row.metric, row.values[1]),
             format!("{this} and {other}"),
             ratio(row.ratio),
-            format!("{low} to {high}"),
+            between(row.ci95),
             row.verdict.words().to_owned(),
         ]
     });

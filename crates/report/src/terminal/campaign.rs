@@ -2,8 +2,8 @@
 
 use super::ink::Style;
 use super::tables::{Column, table};
-use crate::text::{fine_seconds, is_wide};
-use ioscape_schema::{CampaignCell, CampaignReference, CampaignResult};
+use crate::text::fine_seconds;
+use ioscape_schema::{CampaignCell, CampaignReference, CampaignResult, is_wide};
 
 /// Least width of a column with a ratio, its air included.
 const COLUMN_WIDTH: usize = 30;

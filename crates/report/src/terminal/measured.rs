@@ -4,7 +4,7 @@ use super::ink::Style;
 use super::tables::{Column, table};
 use crate::measured::notes;
 use crate::text::{figure, ratio, row_name};
-use ioscape_schema::{MeasuredComparison, MeasuredRow};
+use ioscape_schema::{MeasuredComparison, MeasuredRow, is_wide};
 
 /// Every pair of systems: its rows, and whether the condition was kept.
 pub fn text(all: &[MeasuredComparison], style: &Style) -> String {
@@ -28,9 +28,14 @@ fn rows(all: &[MeasuredRow], style: &Style) -> String {
         Column::numbers("Figure", each(|row| figure(row.metric, row.values[0]))),
         Column::numbers("Other", each(|row| figure(row.metric, row.values[1]))),
         Column::numbers("Ratio", each(|row| ratio(row.ratio))),
-        Column::numbers("From", each(|row| ratio(row.ci95[0]))),
-        Column::numbers("To", each(|row| ratio(row.ci95[1]))),
+        Column::numbers("From", each(|row| end(row, 0))),
+        Column::numbers("To", each(|row| end(row, 1))),
         Column::words("Verdict", each(|row| row.verdict.words().to_owned())),
     ];
     table(&columns.iter().collect::<Vec<_>>(), style)
+}
+
+/// An end of the interval, unless both tell nothing.
+fn end(row: &MeasuredRow, which: usize) -> String {
+    if is_wide(row.ci95) { "-".to_owned() } else { ratio(row.ci95[which]) }
 }

@@ -4,7 +4,9 @@ mod sequential;
 
 pub use sequential::PairedTest;
 
-use ioscape_schema::{Basis, Environment, MeasuredComparison, MeasuredRow, Metric, Workload};
+use ioscape_schema::{
+    Basis, Environment, MeasuredComparison, MeasuredRow, Metric, Workload, is_wide,
+};
 
 /// Which arm of a pair is measured first and which second, 0 and 1: balanced over every two pairs, so that steady drift cancels,
 /// and begun by either with equal chance.
@@ -109,13 +111,14 @@ impl Interleaving {
     /// In one line, how the workload that was measured last stands.
     pub fn standing(&self, index: usize) -> String {
         let duel = &self.duels[index];
-        let [low, high] = duel.test.interval();
-        format!(
-            "{}: {:.3} ({low:.3} to {high:.3}) after {} pairs",
-            duel.name,
-            duel.test.ratio(),
-            duel.test.pairs()
-        )
+        let (ends, pairs) = (duel.test.interval(), duel.test.pairs());
+        let [low, high] = ends.map(|end| format!("{end:.3}"));
+        let between = match is_wide(ends) {
+            true => "how far it is off cannot be told yet".to_owned(),
+            false => format!("{low} to {high}"),
+        };
+        let s = if pairs == 1 { "" } else { "s" };
+        format!("{}: {:.3} ({between}) after {pairs} pair{s}", duel.name, duel.test.ratio())
     }
 }
 
@@ -164,6 +167,17 @@ mod tests {
     }
 
     #[test]
+    fn one_pair_has_no_bounds() {
+        let one = ("one".to_owned(), [(); 2].map(|()| Workload::default()));
+        let mut ab = Interleaving::new(vec![one], 0.05, 0.03, 1);
+        ab.record(0, [1e8, 2e8], 0.1);
+        assert_eq!(
+            ab.standing(0),
+            "one: 2.000 (how far it is off cannot be told yet) after 1 pair"
+        );
+    }
+
+    #[test]
     fn workloads_take_turns_until_each_is_certain() {
         let all =
             ["quick", "slow"].map(|name| (name.to_owned(), [(); 2].map(|()| Workload::default())));
@@ -180,6 +194,7 @@ mod tests {
         }
         let rows = both.rows();
         assert_eq!((rows[0].verdict, rows[1].verdict), (Verdict::Faster, Verdict::CannotBeTold));
+        assert!(both.standing(0).contains(" to "), "{}", both.standing(0));
         assert!(turns[0] <= 12 && turns[1] >= 28, "{turns:?}");
         assert!(rows[0].values[0] > rows[0].values[1] && rows[0].ratio > 1.9);
     }

@@ -58,10 +58,9 @@ fn text(name: &str) -> Result<String, Failure> {
     }
     ioscape_machine::input::read_text(name.as_ref()).map_err(|error| {
         let names: Vec<&str> = SHIPPED.iter().map(|one| one.name).collect();
-        Failure::Misuse(format!(
-            "{name} is neither a campaign nor a campaign file ({error}): choose from {}",
-            names.join(", ")
-        ))
+        let names = names.join(", ");
+        let why = "is neither a campaign nor a campaign file";
+        Failure::of_input(format!("{name} {why} ({error}): choose from {names}"), &error)
     })
 }
 
@@ -188,7 +187,8 @@ fn identity(
     earlier: Option<&Document>,
 ) -> Result<Identity, Failure> {
     let text = format!("{:016x}", identity::hash(text(&args.name)?.as_bytes()));
-    let file = [("campaign file".to_owned(), text)].into();
+    let places = args.places.len().to_string();
+    let work = [("campaign file".to_owned(), text), ("number of places".to_owned(), places)].into();
     let label = |number: usize| match args.places.len() {
         1 => "place".to_owned(),
         _ => format!("place {}", number + 1),
@@ -197,7 +197,7 @@ fn identity(
     let before = args.resume.as_deref().zip(earlier.map(|found| &found.environment));
     // More rounds and more time only add to what is there.
     let options = typed.without(&["--rounds", "--budget"]);
-    let here = identity::of_work(places, file);
+    let here = identity::of_work(places, work);
     resume::identity(before, here, &options).map_err(Failure::misuse)
 }
 

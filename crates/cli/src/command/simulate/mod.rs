@@ -4,7 +4,7 @@ mod own_drives;
 mod pass;
 
 use crate::drives::DriveFiles;
-use crate::failure::Failure;
+use crate::failure::{Failure, both};
 use crate::output;
 use crate::outputs;
 use crate::traces::{ROWS, Rows, format_of_rows};
@@ -38,12 +38,10 @@ pub fn main(args: &SimulateArgs) -> Result<(), Failure> {
     let cells = begun(args, &setups, &choices, table.is_some())?;
     let found = pass(args, cells, &mut trace, table.as_mut())?;
     let simulation = told(args, &setups, &trace, found)?;
-    if let Some(table) = table {
-        table.keep(trace.info())?;
-    }
+    let written = table.map_or(Ok(()), |table| table.keep(trace.info()));
     let mut document = output::document(0);
     document.outcome = Some(simulation.into());
-    outputs::finish(&mut outputs, &document, args.out.json)
+    both(outputs::finish(&mut outputs, &document, args.out.json), written)
 }
 
 /// The result, once nothing speaks against it.

@@ -1,6 +1,6 @@
 //! `ioscape trace analyze`: one pass over a trace, shared by threads.
 
-use crate::failure::Failure;
+use crate::failure::{Failure, both};
 use crate::output;
 use crate::outputs;
 use crate::traces::{self, Rows};
@@ -12,7 +12,7 @@ use ioscape_schema::Io;
 use ioscape_trace::analyze::device_names::DeviceNames;
 use ioscape_trace::analyze::state::{Header, Part as PartState};
 use ioscape_trace::analyze::{Analysis, AnalysisOptions};
-use std::io::{self, BufWriter};
+use std::io::{self, BufWriter, Write};
 
 /// Bytes gathered before they are written.
 const BUFFER: usize = 1 << 20;
@@ -65,11 +65,11 @@ pub fn main(args: &AnalyzeArgs) -> Result<(), Failure> {
     if args.state.is_none() || rows.read() == 0 {
         rows.check()?;
     }
-    keep(&mut outputs, analysis, &name, &rows)?;
+    let written = keep(&mut outputs, analysis, &name, &rows);
     document.interrupted = rows.interrupted();
     document.warnings.clone_from(&summary.warnings);
     document.outcome = Some(summary.into());
-    outputs::finish(&mut outputs, &document, trace.out.json)?;
+    both(outputs::finish(&mut outputs, &document, trace.out.json), written)?;
     if rows.interrupted() {
         return Err(Failure::Interrupted("interrupted: what was read is analysed".to_owned()));
     }
@@ -89,8 +89,10 @@ fn keep(outputs: &mut Outputs, analysis: Analysis, name: &str, rows: &Rows) -> R
 pub fn write_state(outputs: &mut Outputs, part: &PartState) -> Result<(), Failure> {
     let Some(state) = outputs.get(STATE) else { return Ok(()) };
     state.write(|draft| {
-        let out = BufWriter::with_capacity(BUFFER, draft.file());
-        part.write(out).map_err(io::Error::other)
+        let mut out = BufWriter::with_capacity(BUFFER, draft.file());
+        let written = part.write(&mut out).map_err(io::Error::other);
+        // The true cause is that of the bytes that are still to be written.
+        out.flush().and(written)
     })?;
     Ok(())
 }

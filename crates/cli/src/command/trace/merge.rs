@@ -1,7 +1,7 @@
 //! `ioscape trace merge`: parts of a trace that were analyzed one by one, put together.
 
 use super::analyze::{STATE, write_state};
-use crate::failure::Failure;
+use crate::failure::{Failure, both};
 use crate::output;
 use crate::outputs;
 use ioscape_arguments::MergeArgs;
@@ -37,12 +37,13 @@ pub fn main(args: &MergeArgs) -> Result<(), Failure> {
     }
     let mut summary = merge.finish();
     summary.by = args.by;
-    if args.state.is_some() {
-        write_state(&mut outputs, &merge.into_part())?;
-    }
+    let written = match args.state {
+        Some(_) => write_state(&mut outputs, &merge.into_part()),
+        None => Ok(()),
+    };
     document.warnings.clone_from(&summary.warnings);
     document.outcome = Some(summary.into());
-    outputs::finish(&mut outputs, &document, args.out.json)
+    both(outputs::finish(&mut outputs, &document, args.out.json), written)
 }
 
 fn header(path: &Path) -> Result<(String, Header), Failure> {
@@ -52,7 +53,7 @@ fn header(path: &Path) -> Result<(String, Header), Failure> {
 
 fn bytes(path: &Path) -> Result<Vec<u8>, Failure> {
     read_marked(path, MAGIC)
-        .map_err(|e| Failure::Misuse(format!("cannot read part {}: {e}", path.display())))
+        .map_err(|e| Failure::of_input(format!("cannot read part {}: {e}", path.display()), &e))
 }
 
 fn refused(path: &Path, error: &StateError) -> Failure {

@@ -78,13 +78,11 @@ pub fn main(args: &ReplayArgs) -> Result<(), Failure> {
     let result = TraceReplay { verify, ..result(args, &options, &survey, &placement, done) };
     let verified = verdict(result.verify.iter());
     doubts(&result).into_iter().for_each(|doubt| document.warn(doubt));
-    if let Some(destination) = outputs.take(ROWS) {
-        keep_rows(destination, &result, &rows, &info)?
-            .into_iter()
-            .for_each(|doubt| document.warn(doubt));
-    }
+    let kept = outputs.take(ROWS).map(|place| keep_rows(place, &result, &rows, &info));
+    let written = kept.unwrap_or(Ok(None)).map(|doubt| doubt.map(|doubt| document.warn(doubt)));
     document.outcome = Some(result.into());
-    both(outputs::finish(&mut outputs, &document, args.out.json), verified)?;
+    let told = outputs::finish(&mut outputs, &document, args.out.json);
+    both(both(told, written.map(drop)), verified)?;
     if document.interrupted {
         return Err(Failure::Interrupted("interrupted: what was replayed is told".to_owned()));
     }

@@ -41,15 +41,16 @@ pub fn main(args: &VxbenchArgs) -> Result<(), Failure> {
         run_keeping(&job, &args.files, args.destroy_data, &watch, (Some(&mut document), most))?;
     progress.done();
     let run = kept.run;
-    if let Some(destination) = outputs.take(ROWS) {
+    let written = outputs.take(ROWS).map_or(Ok(()), |destination| {
         let lacking = run.total.ios.saturating_sub(kept.rows.len() as u64);
         let target = args.files.first().map_or(String::new(), |path| path.display().to_string());
         let bytes = run.files.iter().filter_map(|file| file.size_bytes).max().unwrap_or(0);
-        write_rows(destination, &kept.rows, &TraceInfo::of_target(&target, bytes, lacking))?;
-    }
+        write_rows(destination, &kept.rows, &TraceInfo::of_target(&target, bytes, lacking))
+    });
     document.warnings.extend(run.warnings.iter().cloned());
     let verified = verdict(run.verify.iter());
     let vxbench = Vxbench { show: args.show(), runs: vec![run], ..Vxbench::default() };
     document.outcome = Some(vxbench.into());
-    both(outputs::finish(&mut outputs, &document, args.out.json), verified)
+    let told = outputs::finish(&mut outputs, &document, args.out.json);
+    both(both(told, written), verified)
 }

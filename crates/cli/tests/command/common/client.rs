@@ -19,7 +19,7 @@ impl Client {
     /// Starts `command` and has it warm up `workload`, which is to be measured for `seconds`.
     pub fn ready(mut command: Command, workload: &Workload, seconds: f64) -> Self {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut started = Started(command.spawn().expect("it starts"));
+        let mut started = Started::has(command.spawn().expect("it starts"));
         let (ask, answers) = (started.0.stdin.take(), started.0.stdout.take());
         let answers = BufReader::new(answers.expect("a pipe")).lines();
         let mut client = Self { started, ask: ask.expect("a pipe"), answers };

@@ -1,6 +1,6 @@
 //! A command that runs beside the test: its processes, and signals to them.
 
-use super::{Ran, ioscape, path, scratch_of};
+use super::{Ran, ioscape, path};
 use std::fs;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A run that goes on until something ends it.
-pub struct Started(pub Child);
+pub struct Started(pub Child, Option<tempfile::TempDir>);
 
 impl Started {
     /// The command with these arguments.
@@ -21,15 +21,26 @@ impl Started {
     /// Starts a command.
     pub fn spawn(mut command: Command) -> Self {
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        Self(command.spawn().expect("it starts"))
+        Self::has(command.spawn().expect("it starts"))
     }
 
-    /// An endless run of one process in `folder`, once its workers are at work. It is so slow that its figure does not get known.
-    pub fn endless(folder: &Path, more: &[&str]) -> Self {
-        let started = ["run", path(folder), "--unique-bytes", "1M", "--size-mean", "4k"];
-        let slow = ["--seconds", "1000", "--think-time", "500ms"];
-        let started = Self::of(&[&started[..], &slow[..], more].concat());
-        wait_until(|| !scratch_of(folder).is_empty() && started.worker().is_some());
+    /// A command that was started.
+    pub fn has(child: Child) -> Self {
+        Self(child, None)
+    }
+
+    /// A short job in `folder` and then an endless one of one process, once its workers are at work. It is so slow that its
+    /// figure does not get known. `more` is its further settings, a line each.
+    pub fn endless(folder: &Path, more: &str) -> Self {
+        let place = tempfile::tempdir().expect("a folder");
+        let (jobs, result) = (place.path().join("jobs.toml"), place.path().join("r.json"));
+        let short = "[defaults]\nunique_bytes = \"1M\"\nsize_mean = \"4k\"\n[[job]]\nname = \"finished\"\nseconds = 0.1";
+        let slow = "[[job]]\nname = \"endless\"\nthink_time = \"500ms\"";
+        let endless = if more.contains("seconds") { "" } else { "seconds = 1000" };
+        fs::write(&jobs, format!("{short}\n{slow}\n{more}\n{endless}\n")).expect("a job file");
+        let mut started = Self::of(&["run", path(folder), path(&jobs), "-o", path(&result)]);
+        started.1 = Some(place);
+        wait_until(|| result.exists() && started.worker().is_some());
         // What is forked first are helpers, which are gone before the measured part.
         std::thread::sleep(Duration::from_millis(1500));
         started
@@ -50,6 +61,15 @@ impl Started {
         let kept = self.kept().into_iter();
         let below = kept.clone().flat_map(children);
         [self.0.id()].into_iter().chain(kept).chain(below).collect()
+    }
+
+    /// What became of it; of an endless run, that the job which was finished is in its result and in the summary.
+    pub fn end_keeping(mut self) -> Ran {
+        let place = self.1.take().expect("a run with a finished job");
+        let ran = self.end();
+        let result = super::read(&place.path().join("r.json"));
+        assert!(result.contains("\"finished\"") && ran.out.contains("finished"), "{}", ran.out);
+        ran
     }
 
     /// What became of it.
