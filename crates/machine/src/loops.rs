@@ -117,7 +117,9 @@ pub struct MadeFileSystem {
     device: Option<PathBuf>,
     mount: Option<ScratchFolder>,
     mounted: bool,
-    made_by: String,
+    recipe: Recipe,
+    // Of a loop device or of a file system in memory; 0 of a device of the user's.
+    bytes: u64,
     // The device lets go of its file when this is closed, which is last.
     _held: Option<File>,
 }
@@ -138,9 +140,28 @@ impl MadeFileSystem {
         self.mount.as_ref().map_or_else(device, ScratchFolder::path)
     }
 
-    /// The command that made it, and its mount options; empty for a bare device.
-    pub fn made_by(&self) -> &str {
-        &self.made_by
+    /// The command that makes it, without the device; empty for a bare device and for memory.
+    pub fn made_by(&self) -> String {
+        let Some((program, words)) = program(self.recipe.kind()).and_then(<[_]>::split_first)
+        else {
+            return String::new();
+        };
+        let further = self.recipe.mkfs.iter().map(String::as_str);
+        let words: Vec<&str> = words.iter().copied().chain(further).collect();
+        format!("{program} {}", words.join(" "))
+    }
+
+    /// Makes it again, empty, at the same mount point; nothing of it may be open.
+    ///
+    /// # Errors
+    /// It is busy, or cannot be made again.
+    pub fn renew(&mut self) -> Result<(), Error> {
+        let mount = self.mount.as_ref().filter(|_| self.mounted).map(|m| m.path().as_os_str());
+        if let Some(mount) = mount {
+            run("umount", [mount]).map_err(|why| self.refused(why))?;
+        }
+        self.mounted = false;
+        self.format()
     }
 
     /// Makes a file system (or none: raw) on the ground for this `number`.
@@ -151,12 +172,14 @@ impl MadeFileSystem {
         let kind = recipe.kind();
         let refused =
             |why: String| Error::Unsupported { what: format!("a {kind} file system"), why };
-        let Some((_, program)) = KINDS.iter().find(|(known, _)| *known == kind) else {
+        if program(kind).is_none() {
             let known = KINDS.map(|(known, _)| known).join(", ");
             return Err(refused(format!("choose from {known}")));
-        };
-        let made_by = String::new();
-        let mut made = Self { device: None, mount: None, mounted: false, made_by, _held: None };
+        }
+        let bytes = if let Ground::Loops(_, bytes) = ground { *bytes } else { 0 };
+        let recipe = recipe.clone();
+        let mut made =
+            Self { device: None, mount: None, mounted: false, recipe, bytes, _held: None };
         match ground {
             Ground::Loops(folder, bytes) if kind != "tmpfs" => {
                 let (device, held) = attach(folder, *bytes).map_err(refused)?;
@@ -169,24 +192,35 @@ impl MadeFileSystem {
             }
             Ground::Loops(..) => {}
         }
-        if let (Some((mkfs, words)), Some(device)) = (program.split_first(), &made.device) {
-            let further = recipe.mkfs.iter().map(String::as_str);
-            let words: Vec<&str> = words.iter().copied().chain(further).collect();
-            made.made_by = format!("{mkfs} {}", words.join(" "));
-            run(mkfs, words.into_iter().map(OsStr::new).chain([device.as_os_str()]))
-                .map_err(refused)?;
-        }
-        if kind != "raw" {
-            let bytes = if let Ground::Loops(_, bytes) = ground { *bytes } else { 0 };
-            made.mount(kind, bytes, &recipe.mount).map_err(refused)?;
-        }
+        made.format()?;
         Ok(made)
     }
 
-    fn mount(&mut self, kind: &str, bytes: u64, options: &str) -> Result<(), String> {
-        let mount = ScratchFolder::new_in(&std::env::temp_dir());
-        let mount = mount.map_err(|e| e.to_string())?;
-        let size = if self.device.is_none() { format!("size={bytes}") } else { String::new() };
+    fn refused(&self, why: String) -> Error {
+        Error::Unsupported { what: format!("a {} file system", self.recipe.kind()), why }
+    }
+
+    /// Makes the file system and mounts it.
+    fn format(&mut self) -> Result<(), Error> {
+        let made_by = self.made_by();
+        let mut words = made_by.split_whitespace();
+        if let (Some(program), Some(device)) = (words.next(), &self.device) {
+            run(program, words.map(OsStr::new).chain([device.as_os_str()]))
+                .map_err(|why| self.refused(why))?;
+        }
+        match self.recipe.kind() {
+            "raw" => Ok(()),
+            _ => self.mount().map_err(|why| self.refused(why)),
+        }
+    }
+
+    fn mount(&mut self) -> Result<(), String> {
+        let made = || ScratchFolder::new_in(&std::env::temp_dir()).map_err(|e| e.to_string());
+        let mount = self.mount.take().map_or_else(made, Ok)?;
+        let kind = self.recipe.kind();
+        let in_memory = self.device.is_none();
+        let size = if in_memory { format!("size={}", self.bytes) } else { String::new() };
+        let options = self.recipe.mount.as_str();
         let asked = [size.as_str(), options].into_iter().filter(|one| !one.is_empty());
         let asked = asked.collect::<Vec<_>>().join(",");
         let source = self.device.as_deref().unwrap_or(Path::new("tmpfs"));
@@ -209,6 +243,11 @@ impl Drop for MadeFileSystem {
             let _ = run("umount", [OsStr::new("-l"), mount]);
         }
     }
+}
+
+/// The program that makes a file system of this kind, with its arguments: none of a bare device and of memory.
+fn program(kind: &str) -> Option<&'static [&'static str]> {
+    KINDS.iter().find(|(known, _)| *known == kind).map(|(_, program)| *program)
 }
 
 /// A block device of the user's that nobody uses: not mounted, nor part of another device, which opening it alone tells.

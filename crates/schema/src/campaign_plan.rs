@@ -60,6 +60,26 @@ pub struct NameJob {
     pub tree_churn: u32,
 }
 
+/// What a file system holds before the files of a cell are laid out in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Fill {
+    /// Share of its space that is used, in percent: from 0 to [`Fill::PERCENT_MAX`].
+    pub percent: u8,
+    /// Times that half of the files that use it, drawn at random, were removed and others made until it was as full again.
+    pub turnover: u32,
+}
+
+impl Fill {
+    /// Fullest that a file system is made, in percent.
+    pub const PERCENT_MAX: u8 = 95;
+
+    /// Bytes that are written to fill a file system of so many bytes.
+    pub fn written_bytes(self, of_bytes: u64) -> u64 {
+        let used = of_bytes / 100 * u64::from(self.percent);
+        used + used / 2 * u64::from(self.turnover)
+    }
+}
+
 /// A row before it is measured.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RowPlan {
@@ -95,6 +115,8 @@ pub struct CellPlan {
     pub raw: bool,
     /// What it does to names, instead of the run's I/O.
     pub names: Option<NameJob>,
+    /// What its file system holds beforehand, if it was made for the campaign.
+    pub fill: Option<Fill>,
 }
 
 impl CellPlan {
@@ -116,6 +138,7 @@ pub struct FileSet {
     file_bytes: u64,
     files: u32,
     age_piece: u64,
+    fill: Option<Fill>,
     /// Directories, whether they are shared, files in them and how often half of these were made again.
     tree: Option<(u32, bool, u64, u32)>,
 }
@@ -123,9 +146,11 @@ pub struct FileSet {
 impl FileSet {
     /// What `plan` needs.
     pub fn of(plan: &CellPlan) -> Self {
-        let CellPlan { prepare, file_bytes, files_written: files, age_piece, names, .. } = *plan;
+        let CellPlan { prepare, file_bytes, files_written: files, age_piece, names, fill, .. } =
+            *plan;
         let tree = names.map(|job| (job.threads, job.shared, job.tree_files, job.tree_churn));
-        let written = Self { prepare: Prepare::Written, file_bytes, files, age_piece: 0, tree };
+        let written =
+            Self { prepare: Prepare::Written, file_bytes, files, age_piece: 0, fill, tree };
         match prepare {
             _ if plan.raw => Self { files: 1, ..written },
             Prepare::Fresh => Self { prepare, file_bytes: 0, files: 0, ..written },
@@ -152,6 +177,7 @@ mod tests {
                 age_piece,
                 raw,
                 names: None,
+                fill: None,
             };
             FileSet::of(&plan)
         };

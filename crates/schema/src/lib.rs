@@ -51,7 +51,7 @@ pub use campaign::{
     CampaignCell, CampaignColumn, CampaignReference, CampaignResult, CampaignRow, CampaignSample,
     CampaignSetting,
 };
-pub use campaign_plan::{CellPlan, FileSet, NameJob, NameOperation, Prepare, RowPlan};
+pub use campaign_plan::{CellPlan, FileSet, Fill, NameJob, NameOperation, Prepare, RowPlan};
 pub use characterization::{
     Characterization, Ending, FileCall, FileKind, FileTraits, ModelFit, Portrait, ProcessTraits,
     RequestCounts, TracingCost, Traits,

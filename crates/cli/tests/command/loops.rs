@@ -254,3 +254,41 @@ fn an_interrupted_campaign_takes_down_all_that_it_made() {
         assert!(document.interrupted && document.campaign().is_some(), "what was measured is kept");
     }
 }
+
+#[test]
+fn a_file_system_is_made_anew_and_filled_for_the_cells_that_want_it_full() {
+    if !possible(&["mkfs.ext4"]) {
+        return;
+    }
+    let folder = folder();
+    let (file, place) = (folder.path().join("full.toml"), folder.path().join("place"));
+    std::fs::create_dir(&place).expect("a directory");
+    let campaign = "title = \"full\"\nrounds = 2\n[base]\nfile_size = \"4M\"\nprepare = \"fresh\"\n\
+                    workload = \"write\"\nfill_turnover = 1\n[[vary]]\nname = \"fill_percent\"\n\
+                    values = [0, 60]\n[[method]]\nname = \"write\"\n";
+    std::fs::write(&file, campaign).expect("a campaign");
+    let run = |words: &[&str]| {
+        let mut command = Command::new(cargo_bin("ioscape"));
+        command.args(["campaign", "run"]).arg(&file).arg(&place).args(words).arg("--json");
+        command.output().expect("it runs")
+    };
+    let output = run(&["--fs", "ext4", "--as-root-make", "--fs-size", "128M"]);
+    let found: Document = serde_json::from_slice(&output.stdout).expect("a document");
+    let table = found.campaign().expect("a campaign");
+    let runs = table.rows.iter().map(|row| row.cells[0].samples.len());
+    assert_eq!(runs.collect::<Vec<_>>(), [2, 2], "{table:?}");
+    let told: Vec<&String> =
+        table.sentences.iter().filter(|one| one.contains("to be filled")).collect();
+    let [told] = told[..] else { panic!("one sentence: {:?}", table.sentences) };
+    let reached = told.split("was ").nth(1).and_then(|rest| rest.split_once(" %")).expect(told).0;
+    assert!((reached.parse::<f64>().expect("a number") - 60.0).abs() < 1.0, "{told}");
+    assert_eq!(std::fs::read_dir(&place).expect("the place").count(), 0, "nothing stays behind");
+
+    let too_large = run(&["--fs", "ext4", "--as-root-make", "--fs-size", "900T"]);
+    let why = String::from_utf8_lossy(&too_large.stderr).into_owned();
+    assert!(too_large.status.code() == Some(2) && why.contains("give --fs-size"), "{why}");
+    let elsewhere = run(&[]);
+    let table = String::from_utf8_lossy(&elsewhere.stdout).into_owned();
+    assert!(table.contains("give --fs"), "a directory of the user's is never filled: {table}");
+    assert_eq!(std::fs::read_dir(&place).expect("the place").count(), 0);
+}

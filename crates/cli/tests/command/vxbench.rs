@@ -195,7 +195,7 @@ fn a_campaign_is_measured_saved_and_continued() {
 #[test]
 fn campaigns_are_listed_shown_and_planned_without_a_touch() {
     let list = ioscape().args(["campaign", "list"]).assert().success().get_output().clone();
-    assert_eq!(String::from_utf8(list.stdout).expect("text").lines().count(), 13);
+    assert_eq!(String::from_utf8(list.stdout).expect("text").lines().count(), 14);
     ioscape().args(["campaign", "show", "aged-reads"]).assert().success();
     ioscape().args(["campaign", "run", "aged-reads", "/nowhere", "--dry-run"]).assert().success();
     refused(&["campaign", "run", "aged", "/tmp"], &["aged", "aged-reads"]);

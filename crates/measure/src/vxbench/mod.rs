@@ -3,6 +3,7 @@
 
 pub mod ageing;
 mod files;
+mod fill;
 mod names;
 mod reserve;
 pub mod site;
@@ -12,6 +13,7 @@ mod verified;
 mod worker;
 
 pub use files::{Extent, Files, Look, look, place};
+pub use fill::Filled;
 
 use crate::conductor::stops::{self, Stops};
 use crate::conductor::watched::{READY, Watched};

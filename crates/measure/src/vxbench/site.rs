@@ -1,12 +1,13 @@
 //! Where the cells of a campaign run: a directory, a device, or a file system made for it, and the files that lie there.
 
 use super::ageing::age;
+use super::fill::{self, Filled};
 use super::{Watch, names, place};
 use ioscape_machine::FileSystemInfo;
 use ioscape_machine::error::Error;
 use ioscape_machine::loops::{Ground, MadeFileSystem, Recipe, hide_mounts};
 use ioscape_machine::target::ScratchFolder;
-use ioscape_schema::{CampaignSample, CellPlan, FileSet, NameJob, Prepare, VxJob, VxRun};
+use ioscape_schema::{CampaignSample, CellPlan, FileSet, Fill, NameJob, Prepare, VxJob, VxRun};
 use std::path::{Path, PathBuf};
 
 /// A directory or device where cells run.
@@ -23,6 +24,10 @@ pub struct CampaignSite {
     pub made_by: String,
     folder: Option<ScratchFolder>,
     laid_out: Option<FileSet>,
+    // The files that age the file system; removed like those above.
+    aged: Option<ScratchFolder>,
+    filled: Option<Fill>,
+    fillings: Vec<(Fill, Filled)>,
     // Unmounted and removed after the folder.
     made: Option<MadeFileSystem>,
 }
@@ -68,7 +73,7 @@ impl CampaignSite {
         let make = |(number, recipe): (usize, &Recipe)| {
             let made = MadeFileSystem::make(recipe, ground, number)?;
             let path = made.path().to_owned();
-            let made_by = made.made_by().to_owned();
+            let made_by = made.made_by();
             let site = Self::open_made(&path, Some(made), Some(&recipe.name))?;
             Ok(Self { made_by, ..site })
         };
@@ -91,7 +96,52 @@ impl CampaignSite {
         let label = label.map_or_else(|| file_system.name.clone(), str::to_owned);
         let path = path.to_owned();
         let made_by = String::new();
-        Ok(Self { label, path, file_system, free_bytes, made_by, folder, laid_out: None, made })
+        Ok(Self {
+            label,
+            path,
+            file_system,
+            free_bytes,
+            made_by,
+            folder,
+            laid_out: None,
+            aged: None,
+            filled: None,
+            fillings: Vec::new(),
+            made,
+        })
+    }
+
+    /// How the file system was filled for the cells, each way once.
+    pub fn fillings(&self) -> &[(Fill, Filled)] {
+        &self.fillings
+    }
+
+    /// Makes the file system again and fills it as `wanted`, unless that is how it is.
+    fn fill(&mut self, wanted: Option<Fill>, watch: &Watch) -> Result<(), Error> {
+        if self.filled == wanted {
+            return Ok(());
+        }
+        let refused = |why: &str| Err(Error::target(&self.path, why));
+        let in_memory = self.file_system.name == "tmpfs";
+        let Some(made) = self.made.as_mut().filter(|_| self.folder.is_some() && !in_memory) else {
+            return refused(
+                "is not filled: only file systems on devices that the campaign itself makes are (give --fs, as in --fs ext4,xfs)",
+            );
+        };
+        (self.laid_out, self.filled, self.aged, self.folder) = (None, None, None, None);
+        made.renew()?;
+        let scratch = || ScratchFolder::new_in(&self.path);
+        let scratch = || scratch().map_err(|e| Error::io("make a directory in", &self.path, e));
+        self.folder = Some(scratch()?);
+        if let Some(wanted) = wanted.filter(|fill| fill.percent > 0) {
+            let aged = self.aged.insert(scratch()?);
+            let filled = fill::fill(aged.path(), wanted, watch)?;
+            if self.fillings.iter().all(|(known, _)| *known != wanted) {
+                self.fillings.push((wanted, filled));
+            }
+        }
+        self.filled = wanted;
+        Ok(())
     }
 
     /// The scratch directory; absent on a device.
@@ -109,6 +159,7 @@ impl CampaignSite {
         E: From<Error>,
     {
         let plan = cell.plan;
+        self.fill(plan.fill, cell.watch)?;
         if let Some(job) = &plan.names {
             return Ok(self.on_names(job, FileSet::of(plan), cell.watch)?);
         }
@@ -252,6 +303,7 @@ mod tests {
             age_piece,
             raw,
             names: None,
+            fill: None,
         }
     }
 

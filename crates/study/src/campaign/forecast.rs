@@ -40,13 +40,19 @@ pub struct Work {
 }
 
 impl Work {
-    /// The work of all rounds at a directory, or at a device if `raw`; files are laid out again where a cell needs others.
-    pub fn of(rows: &[RowPlan], rounds: u32, raw: bool) -> Self {
+    /// The work of all rounds at a directory, or at a device if `raw`; files are laid out again where a cell needs others, and file
+    /// systems of `fs_bytes`, made for the campaign, are made and filled again where a cell needs them so.
+    pub fn of(rows: &[RowPlan], rounds: u32, raw: bool, fs_bytes: u64) -> Self {
         let mut all = Self::default();
         let mut laid_out: Option<FileSet> = None;
+        let mut filled = None;
         for _ in 0..rounds {
             for plan in rows.iter().flat_map(|row| &row.cells).filter(|plan| plan.raw == raw) {
                 let needed = Some(FileSet::of(plan));
+                if let Some(fill) = plan.fill.filter(|_| plan.fill != filled) {
+                    all.written_bytes += fill.written_bytes(fs_bytes) as f64;
+                }
+                filled = plan.fill;
                 if laid_out != needed && (raw || plan.prepare != Prepare::Fresh) {
                     all.written_bytes += plan.space_bytes() as f64;
                     all.runs += f64::from(plan.files_written);
@@ -113,6 +119,7 @@ pub fn describe_place(label: &str, works: &[Work], measured: Option<Pace>) -> (S
 mod tests {
     use super::super::room::tests::cell;
     use super::*;
+    use ioscape_schema::Fill;
     use ioscape_schema::VxWorkload::{Read, Write};
 
     const MIB: f64 = 1048576.0;
@@ -126,8 +133,8 @@ mod tests {
         let cells = [false, true].map(|raw| cell(Prepare::Written, raw, Read));
         let rows = rows(cells.into(), 2);
         let once = Work { written_bytes: MIB, read_bytes: 6.0 * MIB, runs: 7.0 };
-        assert_eq!(Work::of(&rows, 3, false), once);
-        assert_eq!(Work::of(&rows, 3, true), once);
+        assert_eq!(Work::of(&rows, 3, false, 0), once);
+        assert_eq!(Work::of(&rows, 3, true, 0), once);
         let pace = Pace { write_bytes_per_s: MIB, read_bytes_per_s: 2.0 * MIB, run_s: 0.5 };
         assert_eq!(once.seconds(&pace), 1.0 + 3.0 + 3.5);
     }
@@ -136,7 +143,16 @@ mod tests {
     fn fresh_files_are_not_laid_out() {
         let rows = rows(vec![cell(Prepare::Fresh, false, Write)], 1);
         let expected = Work { written_bytes: 2.0 * MIB, read_bytes: 0.0, runs: 2.0 };
-        assert_eq!(Work::of(&rows, 2, false), expected);
+        assert_eq!(Work::of(&rows, 2, false, 0), expected);
+    }
+
+    #[test]
+    fn a_file_system_is_filled_once_for_all_rows_that_want_it_so() {
+        let mut rows = rows(vec![cell(Prepare::Fresh, false, Read)], 4);
+        for (row, percent) in rows.iter_mut().zip([0, 0, 50, 50]) {
+            row.cells[0].fill = Some(Fill { percent, turnover: 2 });
+        }
+        assert_eq!(Work::of(&rows, 3, false, 1000).written_bytes, 3.0 * 1000.0);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Tables of `vxbench` runs: what they will take, in which order they are measured, and what they show.
 
+mod filling;
 mod forecast;
 mod growth;
 mod jobs;
@@ -8,6 +9,7 @@ mod pieces;
 mod room;
 mod table;
 
+pub use filling::{filling, room_to_fill};
 pub use forecast::{Pace, Work, describe_place, describe_rows};
 pub use growth::growth_in_threads;
 pub use jobs::{TRIAL_BYTES, layout_job, trial_job};

@@ -1,20 +1,31 @@
 //! How large the files of a campaign may be.
 
 use ioscape_schema::units::Bytes;
-use ioscape_schema::{RowPlan, Warning, WarningKind};
+use ioscape_schema::{CellPlan, RowPlan, Warning, WarningKind};
 
-/// The largest file, in bytes, of which half of the free space of every directory holds as many as the rows want.
+/// The largest file, in bytes, of which half of the free space of every directory, or of what is left of it once it was filled, holds
+/// as many as the rows want.
 pub fn max_file_bytes(rows: &[RowPlan], free_bytes: impl Iterator<Item = u64>) -> u64 {
-    let cells = rows.iter().flat_map(|row| &row.cells);
-    let files = cells.map(|cell| u64::from(cell.files_written)).max().unwrap_or(1);
-    let least = free_bytes.map(|free| free / 2 / files.max(1)).min();
+    let files = cells(rows).map(|cell| u64::from(cell.files_written)).max().unwrap_or(1);
+    let full_percent = u64::from(fullest(rows));
+    let left = free_bytes.map(|free| free - free / 100 * full_percent);
+    let least = left.map(|left| left / 2 / files.max(1)).min();
     // Whole blocks of the largest requests that campaigns use.
     least.map_or(u64::MAX, |bytes| if bytes > 2 << 20 { bytes >> 21 << 21 } else { bytes })
 }
 
+fn cells(rows: &[RowPlan]) -> impl Iterator<Item = &CellPlan> {
+    rows.iter().flat_map(|row| &row.cells)
+}
+
+/// The percentage to which the fullest file system is filled beforehand.
+pub fn fullest(rows: &[RowPlan]) -> u8 {
+    cells(rows).filter_map(|cell| cell.fill).map(|fill| fill.percent).max().unwrap_or(0)
+}
+
 /// Says so where the files of `rows`, planned without a limit, are larger than `most` bytes.
 pub fn limited(rows: &[RowPlan], most: u64) -> Option<Warning> {
-    let largest = rows.iter().flat_map(|row| &row.cells).map(|cell| cell.file_bytes).max()?;
+    let largest = cells(rows).map(|cell| cell.file_bytes).max()?;
     (largest > most).then(|| {
         let message = format!(
             "the campaign's files of up to {} are limited to {}",
@@ -28,7 +39,7 @@ pub fn limited(rows: &[RowPlan], most: u64) -> Option<Warning> {
 #[cfg(test)]
 pub mod tests {
     use super::*;
-    use ioscape_schema::{CellPlan, Prepare, VxJob, VxWorkload};
+    use ioscape_schema::{Fill, Prepare, VxJob, VxWorkload};
 
     /// A cell with one file of 1 MiB.
     pub fn cell(prepare: Prepare, raw: bool, workload: VxWorkload) -> CellPlan {
@@ -43,6 +54,7 @@ pub mod tests {
             age_piece,
             raw,
             names: None,
+            fill: None,
         }
     }
 
@@ -57,6 +69,11 @@ pub mod tests {
         assert_eq!(max_file_bytes(&rows, [1 << 40, 80 << 20].into_iter()), 10 << 20);
         assert_eq!(max_file_bytes(&rows, [1 << 40, (80 << 20) + 9].into_iter()), 10 << 20);
         assert_eq!(max_file_bytes(&rows, std::iter::empty()), u64::MAX, "devices have their size");
+        let full = Fill { percent: 90, turnover: 2 };
+        let mut filled = rows.clone();
+        filled[0].cells[0].fill = Some(full);
+        assert_eq!(max_file_bytes(&filled, [800 << 20].into_iter()), 10 << 20);
+        assert_eq!(full.written_bytes(1000), 1800, "filled, and twice half of it again");
         assert_eq!(limited(&rows, 1 << 20), None);
         assert!(limited(&rows, 4096).unwrap().message.contains("limited to 4 KiB"));
     }

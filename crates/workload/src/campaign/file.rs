@@ -61,6 +61,10 @@ pub struct Settings {
     pub tree_files: Option<String>,
     /// Times that half of those were removed and made again.
     pub tree_churn: Option<u32>,
+    /// Share of the file system's space that is used beforehand, in percent.
+    pub fill_percent: Option<u32>,
+    /// Times that half of the files which use it were removed and others made.
+    pub fill_turnover: Option<u32>,
     /// Streams on each file, which share its requests out.
     pub threads: Option<u32>,
     /// Requests that each stream has in flight, through `io_uring`.
@@ -93,7 +97,7 @@ pub struct Method {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Vary {
-    /// `iosize`, `file_size`, `files`, `files_written` or `threads`.
+    /// One of the parameters that may vary, such as `iosize` or `threads`.
     pub name: String,
     /// Its values, in the order of the rows.
     pub values: Vec<Text>,

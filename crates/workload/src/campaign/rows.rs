@@ -3,10 +3,12 @@
 use super::file::{Campaign, CampaignError, Method, ROWS_MAX, Settings};
 use crate::vxbench::{VxWords, parse};
 use ioscape_schema::units::parse_bytes;
-use ioscape_schema::{CampaignSetting, CellPlan, NameJob, NameOperation, Prepare, RowPlan, VxJob};
+use ioscape_schema::{
+    CampaignSetting, CellPlan, Fill, NameJob, NameOperation, Prepare, RowPlan, VxJob,
+};
 
 /// Names of the parameters that may vary.
-const NAMES: [&str; 8] = [
+const NAMES: [&str; 9] = [
     "file_size",
     "files_written",
     "files",
@@ -15,6 +17,7 @@ const NAMES: [&str; 8] = [
     "iosize",
     "tree_files",
     "entries",
+    "fill_percent",
 ];
 
 /// Most files of a run on names, and of a tree; most times that a tree is made again.
@@ -73,7 +76,7 @@ impl Campaign {
                 return Err(fail(format!("cannot vary: choose from {}", NAMES.join(", "))));
             }
             let value = match (vary.name.as_str(), text.as_str()) {
-                ("tree_files", "0") => 0,
+                ("tree_files" | "fill_percent", "0") => 0,
                 _ => parse_bytes(&text).map_err(|error| fail(error.to_string()))?,
             };
             settings.push(CampaignSetting { name: vary.name.clone(), text, value: value as f64 });
@@ -135,8 +138,18 @@ impl Campaign {
         let prepare = all.pick(|s| s.prepare).unwrap_or_default();
         let age_piece = all.size(|s| s.age_piece.clone(), "age_piece", 64 << 10)?;
         let raw = method.raw;
-        let names = None;
-        Ok(Some(CellPlan { job, files, files_written, file_bytes, prepare, age_piece, raw, names }))
+        let fill = all.fill()?;
+        Ok(Some(CellPlan {
+            job,
+            files,
+            files_written,
+            file_bytes,
+            prepare,
+            age_piece,
+            raw,
+            names: None,
+            fill,
+        }))
     }
 }
 
@@ -189,7 +202,22 @@ impl Merged<'_> {
             age_piece: 0,
             raw,
             names: Some(names),
+            fill: self.fill()?,
         })
+    }
+
+    /// What the file system holds beforehand; absent if the campaign does not say.
+    fn fill(&self) -> Result<Option<Fill>, String> {
+        let given = self.pick(|s| s.fill_percent).map(u64::from);
+        let Some(percent) = self.of_row("fill_percent").or(given) else { return Ok(None) };
+        let turnover = self.pick(|s| s.fill_turnover).unwrap_or(2).min(CHURN_MAX);
+        match u8::try_from(percent) {
+            Ok(percent @ 0..=Fill::PERCENT_MAX) => Ok(Some(Fill { percent, turnover })),
+            _ => Err(format!(
+                "fill_percent is {percent}: from 0 to {} are possible",
+                Fill::PERCENT_MAX
+            )),
+        }
     }
 
     /// A count, which may be 0.

@@ -61,7 +61,7 @@ macro_rules! shipped {
 }
 
 /// All campaigns, in the order of the white paper; behind them those that it has no table for.
-pub static SHIPPED: [Shipped; 13] = shipped![
+pub static SHIPPED: [Shipped; 14] = shipped![
     "buffered-reads",
     "buffered-writes",
     "aged-reads",
@@ -74,7 +74,8 @@ pub static SHIPPED: [Shipped; 13] = shipped![
     "random-writes",
     "one-file-writes",
     "many-files-writes";
-    "metadata"
+    "metadata",
+    "filling"
 ];
 
 #[cfg(test)]

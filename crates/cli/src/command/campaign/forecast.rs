@@ -34,7 +34,7 @@ pub fn print(
             true => vec![!path.is_dir() && path.exists()],
             false => args.fs.iter().map(|kind| kind == "raw").collect(),
         };
-        let works = kinds.iter().map(|raw| Work::of(rows, campaign.rounds, *raw));
+        let works = kinds.iter().map(|raw| Work::of(rows, campaign.rounds, *raw, args.fs_size));
         let works: Vec<Work> = works.collect();
         let pace = trial(path, interrupt)?;
         let (line, seconds) = describe_place(&path.display().to_string(), &works, pace);

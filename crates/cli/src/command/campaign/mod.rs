@@ -18,16 +18,16 @@ use ioscape_machine::interrupt;
 use ioscape_machine::loops::{self, Ground};
 use ioscape_machine::output::Names;
 use ioscape_machine::terminal::Progress;
-use ioscape_measure::vxbench::Watch;
 use ioscape_measure::vxbench::site::{CampaignSite, CellRun};
+use ioscape_measure::vxbench::{Watch, place};
 use ioscape_schema::units::Bytes;
 use ioscape_schema::{
     CampaignResult, CampaignSample, CellPlan, Document, Environment, RowPlan, VxJob, Warning,
     WarningKind,
 };
 use ioscape_study::campaign::{
-    Columns, MethodColumns, PlaceColumns, Schedule, budget_spent, continued,
-    has_concurrent_writers, layout_job, limited, max_file_bytes, record, sentences,
+    Columns, MethodColumns, PlaceColumns, Schedule, budget_spent, continued, filling,
+    has_concurrent_writers, layout_job, limited, max_file_bytes, record, room_to_fill, sentences,
 };
 use ioscape_study::resume::{self, GivenOptions};
 use ioscape_study::writers::WriterEffort;
@@ -79,7 +79,7 @@ fn run(args: &CampaignRunArgs, typed: &GivenOptions) -> Result<(), Failure> {
     let earlier = args.resume.as_deref().map(output::read_result).transpose()?;
     let mut document = output::document(1);
     document.environment.identity = identity(args, typed, earlier.as_ref())?;
-    let mut sites = sites(args)?;
+    let mut sites = sites(args, &whole)?;
     let begun_with = document.environment.identity.get(LARGEST_FILE).and_then(|n| n.parse().ok());
     let most = args.max_file_size.or(begun_with);
     let folders = sites.iter().filter(|site| site.folder().is_some());
@@ -113,12 +113,16 @@ fn run(args: &CampaignRunArgs, typed: &GivenOptions) -> Result<(), Failure> {
 }
 
 /// Where the table is measured: the places named, or file systems made in the one place named.
-fn sites(args: &CampaignRunArgs) -> Result<Vec<CampaignSite>, Failure> {
+fn sites(args: &CampaignRunArgs, rows: &[RowPlan]) -> Result<Vec<CampaignSite>, Failure> {
     if args.fs.is_empty() {
         return Ok(CampaignSite::open_all(&args.places)?);
     }
     let recipes = loops::recipes(&args.fs, &args.mkfs, &args.mount).map_err(Failure::Misuse)?;
     let ground = Ground::of(&args.places, args.fs.len(), args.fs_size, args.destroy_data)?;
+    if let Ground::Loops(folder, bytes) = ground {
+        let free = place(folder)?.1;
+        room_to_fill(rows, bytes, recipes.len(), free).map_err(Failure::Misuse)?;
+    }
     Ok(CampaignSite::make_all(&recipes, &ground)?)
 }
 
@@ -329,6 +333,12 @@ impl Table<'_> {
         result: &mut CampaignResult,
     ) -> Result<(), Failure> {
         result.sentences = sentences(result);
+        for site in sites {
+            let told = site.fillings().iter();
+            let told =
+                told.map(|(fill, it)| filling(&site.label, *fill, it.files, it.bytes, it.percent));
+            result.sentences.extend(told);
+        }
         // Several clients have no file in common.
         if self.relay.is_some() || !has_concurrent_writers(self.rows) {
             return Ok(());
