@@ -22,12 +22,9 @@ pub type FineHistogram = LogHistogram<8>;
 impl<const BITS: u32> LogHistogram<BITS> {
     #[inline]
     fn index(value: u64) -> usize {
-        if value < 1 << BITS {
-            return value as usize;
-        }
-        let octave = 63 - value.leading_zeros();
-        let within = (value >> (octave - BITS)) as usize & ((1 << BITS) - 1);
-        (((octave - BITS + 1) as usize) << BITS) | within
+        // No branch on the value: nobody can guess it.
+        let shift = 63 - BITS - (value | 1 << BITS).leading_zeros();
+        ((shift as usize) << BITS) + (value >> shift) as usize
     }
 
     /// The largest value that falls into a bin.

@@ -80,13 +80,15 @@ use rates::Rates;
 use response_time::ResponseTime;
 use serde::{Deserialize, Serialize};
 use span::Span;
-use units::{Kind, Loads, STRIDE, Times};
-pub use units::{UNITS, Unit};
+pub use units::Unit;
+use units::{Kind, Loads, Times};
 
 /// Disks in the result, the busiest; the load by partition has them all.
 const MOST_LISTED: usize = 1024;
 /// Disks whose addresses are drawn over time, the busiest first.
 const MOST_MAPS: usize = 8;
+/// Rows that one analysis takes in before the next does: they fit into a processor's second cache.
+const TOGETHER: usize = 4096;
 /// Arrivals per disk that a part keeps for its merge.
 const HEAD: usize = 4096;
 /// All analyses of a trace or of a part of it.
@@ -95,6 +97,9 @@ pub struct Analysis {
     options: AnalysisOptions,
     #[serde(skip)]
     names: DeviceNames,
+    /// Memory for rows whose times were changed.
+    #[serde(skip)]
+    on_the_clock: Vec<Io>,
     span: Span,
     /// Parts of the same time were merged, which have other disks.
     interleaved: bool,
@@ -130,6 +135,7 @@ impl Analysis {
         Self {
             options: options.clone(),
             names: DeviceNames::default(),
+            on_the_clock: Vec::new(),
             span: Span::default(),
             interleaved: false,
             disks: Disks::new(head_most),
@@ -163,21 +169,33 @@ impl Analysis {
 
     /// Takes in the next rows, in the order of their arrival.
     pub fn update(&mut self, ios: &[Io]) {
-        let mut rows = [Io::default(); STRIDE];
-        for ios in ios.chunks(STRIDE) {
-            let rows = &mut rows[..ios.len()];
-            rows.copy_from_slice(ios);
-            self.options.put_on_the_clock(rows);
-            let (names, mut units) = self.units();
-            // The tables of blocks are far larger than the caches: what is needed of them comes while the others work.
-            units.iter_mut().for_each(|unit| unit.gather(rows));
-            units.iter_mut().for_each(|unit| unit.settle(rows, names));
+        let mut on_the_clock = std::mem::take(&mut self.on_the_clock);
+        for mut rows in ios.chunks(TOGETHER) {
+            if self.options.origin_ns != 0 {
+                on_the_clock.clear();
+                on_the_clock.extend_from_slice(rows);
+                self.options.put_on_the_clock(&mut on_the_clock);
+                rows = &on_the_clock;
+            }
+            let (names, mut units, blocks) = self.parts();
+            blocks.gather(rows);
+            // Each by itself: what it counts in then stays in the processor's caches.
+            units.iter_mut().for_each(|unit| unit.update(rows, names));
         }
+        self.blocks.settle();
+        self.on_the_clock = on_the_clock;
     }
 
     /// The devices that are named, and the units that take in the rows instead of [`update`](Self::update): threads may share
     /// them out, and the result is the same. Each must be given all rows.
-    pub fn units(&mut self) -> (&DeviceNames, [Unit<'_>; UNITS]) {
+    pub fn units(&mut self) -> (&DeviceNames, Vec<Unit<'_>>) {
+        let (names, units, blocks) = self.parts();
+        let shards = blocks.shards().iter_mut().map(|shard| Unit(Kind::Blocks(shard)));
+        (names, shards.chain(units).collect())
+    }
+
+    /// The devices that are named, all units but those of blocks, and the blocks.
+    fn parts(&mut self) -> (&DeviceNames, [Unit<'_>; 5], &mut Blocks) {
         let loads = Loads {
             span: &mut self.span,
             partitions: &mut self.partitions,
@@ -198,9 +216,8 @@ impl Analysis {
             Kind::Disks(&mut self.disks),
             Kind::Distances(&mut self.distances),
             Kind::Written(&mut self.absorbed),
-            Kind::Blocks(&mut self.blocks),
         ];
-        (&self.names, kinds.map(Unit))
+        (&self.names, kinds.map(Unit), &mut self.blocks)
     }
 
     /// Gives devices and commands other numbers: the new ones by the present ones.

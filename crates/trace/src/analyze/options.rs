@@ -66,6 +66,9 @@ impl AnalysisOptions {
 
     /// Puts the times of rows on the clock: the trace begins at `origin_ns`.
     pub fn put_on_the_clock(&self, rows: &mut [Io]) {
+        if self.origin_ns == 0 {
+            return;
+        }
         for io in rows {
             io.queued_ns = io.queued_ns.saturating_add(self.origin_ns);
             io.issued_ns = io.issued_ns.saturating_add(self.origin_ns);

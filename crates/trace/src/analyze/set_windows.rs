@@ -74,7 +74,7 @@ impl Windows {
             self.dropped = true;
         }
         self.first = Some(self.first.map_or(first, |mine| mine.min(first)));
-        for (window, blocks) in (first..).zip(other.blocks) {
+        for (blocks, window) in other.blocks.into_iter().zip(first..) {
             self.add(window, blocks);
         }
         if self.dropped || self.blocks.len() as u64 > MOST_WINDOWS {
@@ -97,81 +97,91 @@ impl Windows {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct SetWindows {
     widths: [Windows; WIDTHS_S.len()],
-    /// The second under way and its bounds.
+    /// The seconds that were entered and not settled, and the bounds of the last.
+    #[serde(skip)]
+    seconds: Vec<Second>,
+    #[serde(skip)]
     now: Moment,
+    #[serde(skip, default = "nowhere")]
     bounds_ns: [u64; 2],
-    /// First second of the windows under way, from the finest on.
+}
+
+/// A second, and what is new in it.
+#[derive(Clone, Debug)]
+struct Second {
+    now: Moment,
+    /// First second of the windows that hold this one, from the finest on.
     begun: [u32; WIDTHS_S.len()],
-    /// Touches of this second by the number of widths they are new for.
+    /// Touches by the number of widths they are new for.
     new_for: [u64; WIDTHS_S.len() + 1],
+}
+
+/// Bounds that hold no time.
+fn nowhere() -> [u64; 2] {
+    [1, 0]
 }
 
 impl Default for SetWindows {
     fn default() -> Self {
-        Self {
-            widths: Default::default(),
-            now: Moment::NEVER,
-            bounds_ns: [1, 0],
-            begun: [0; WIDTHS_S.len()],
-            new_for: [0; WIDTHS_S.len() + 1],
-        }
+        let (widths, seconds) = Default::default();
+        Self { widths, seconds, now: Moment::NEVER, bounds_ns: nowhere() }
     }
 }
 
 impl SetWindows {
     /// Says what time it is now.
     #[inline]
-    pub fn enter(&mut self, time_ns: u64) -> Moment {
+    pub fn enter(&mut self, time_ns: u64) {
         if time_ns < self.bounds_ns[0] || time_ns >= self.bounds_ns[1] {
             self.begin(time_ns);
         }
-        self.now
+    }
+
+    /// The second that was entered last, and its place among those that are not [settled](Self::settle).
+    #[inline]
+    pub fn now(&self) -> (Moment, u32) {
+        (self.now, (self.seconds.len() as u32).saturating_sub(1))
     }
 
     fn begin(&mut self, time_ns: u64) {
-        self.settle();
-        self.now = Moment::of(time_ns);
+        let now = Moment::of(time_ns);
         let second = time_ns / SECOND_NS;
         self.bounds_ns = [second * SECOND_NS, (second + 1).saturating_mul(SECOND_NS)];
-        for (begun, width) in self.begun.iter_mut().zip(WIDTHS_S) {
-            *begun = self.now.window(width) * width + 1;
-        }
+        let begun = WIDTHS_S.map(|width| now.window(width) * width + 1);
+        self.now = now;
+        self.seconds.push(Second { now, begun, new_for: Default::default() });
     }
 
-    /// Counts a touch, which stands for so many, of a block that was touched last at that time.
+    /// Counts a touch in the second of that place, which stands for so many, of a block that was touched last at that time.
     #[inline]
-    pub fn count(&mut self, last: Moment, times: u64) {
+    pub fn count(&mut self, place: u32, last: Moment, times: u64) {
+        let second = &mut self.seconds[place as usize];
         // New in no second, so in nothing wider.
-        if last.0 >= self.begun[0] {
+        if last.0 >= second.begun[0] {
             return;
         }
-        let new_for: u32 = self.begun.iter().map(|&begun| u32::from(last.0 < begun)).sum();
-        self.new_for[new_for as usize] += times;
+        let new_for: u32 = second.begun.iter().map(|&begun| u32::from(last.0 < begun)).sum();
+        second.new_for[new_for as usize] += times;
     }
 
-    /// Adds this second to its windows.
-    fn settle(&mut self) {
-        if self.now == Moment::NEVER {
-            return;
+    /// Adds the seconds to their windows; a second may be entered again.
+    pub fn settle(&mut self) {
+        for second in self.seconds.drain(..) {
+            let mut new = 0;
+            for (at, width) in WIDTHS_S.into_iter().enumerate().rev() {
+                new += second.new_for[at + 1];
+                self.widths[at].add(second.now.window(width), new);
+            }
         }
-        let mut new = 0;
-        for (at, width) in WIDTHS_S.into_iter().enumerate().rev() {
-            new += std::mem::take(&mut self.new_for[at + 1]);
-            self.widths[at].add(self.now.window(width), new);
-        }
-        self.new_for[0] = 0;
+        self.bounds_ns = nowhere();
     }
 
     /// Adds the later part, in which blocks are counted that were touched in the same window here: see
     /// [`counted_twice`](Self::counted_twice).
-    pub fn merge(&mut self, later: &Self) {
-        self.settle();
-        let mut later = later.clone();
-        later.settle();
+    pub fn merge(&mut self, later: Self) {
         for (mine, theirs) in self.widths.iter_mut().zip(later.widths) {
             mine.merge(theirs);
         }
-        (self.now, self.bounds_ns) = (Moment::NEVER, [1, 0]);
     }
 
     /// A block's last touch in one part and its first in the next: where both are in one window, it was counted twice, and stands for so many.
@@ -187,9 +197,7 @@ impl SetWindows {
 
     /// The three finest widths kept, from `origin_ns` on.
     pub fn finish(&self, block_bytes: u64, origin_ns: u64) -> Vec<WorkingSetWindows> {
-        let mut all = self.clone();
-        all.settle();
-        let kept = all.widths.into_iter().zip(WIDTHS_S).filter(|(windows, _)| !windows.dropped);
+        let kept = self.widths.iter().zip(WIDTHS_S).filter(|(windows, _)| !windows.dropped);
         let listed = kept.filter_map(|(windows, width)| {
             let window_ns = u64::from(width) * SECOND_NS;
             let start = i128::from(windows.first?) * i128::from(window_ns);

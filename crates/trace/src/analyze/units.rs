@@ -3,7 +3,7 @@
 use super::absorption::AbsorbedWrites;
 use super::accumulate::Accumulate;
 use super::alignment::Alignment;
-use super::blocks::Blocks;
+use super::blocks::Shard;
 use super::burstiness::Arrivals;
 use super::device_names::DeviceNames;
 use super::disks::Disks;
@@ -19,10 +19,7 @@ use super::span::Span;
 use ioscape_schema::Io;
 
 /// Rows that pass through one step before the next takes them: a part of what a processor's first cache holds.
-pub(super) const STRIDE: usize = 128;
-
-/// How many units an analysis has.
-pub const UNITS: usize = 6;
+const STRIDE: usize = 128;
 
 /// What is counted of each request by itself or of neighbours.
 #[derive(Debug)]
@@ -75,38 +72,25 @@ pub(super) enum Kind<'a> {
     Disks(&'a mut Disks),
     Distances(&'a mut StackDistances),
     Written(&'a mut AbsorbedWrites),
-    Blocks(&'a mut Blocks),
+    Blocks(&'a mut Shard),
 }
 
 impl Unit<'_> {
     /// Takes in the next rows, which are [on the clock](super::AnalysisOptions::put_on_the_clock); `names` has their devices.
     pub fn update(&mut self, rows: &[Io], names: &DeviceNames) {
-        for rows in rows.chunks(STRIDE) {
-            self.gather(rows);
-            self.settle(rows, names);
-        }
-    }
-
-    /// The first step with some rows: has brought from memory what the second needs.
-    pub(super) fn gather(&mut self, rows: &[Io]) {
+        let near = rows.chunks(STRIDE);
         match &mut self.0 {
-            Kind::Blocks(blocks) => blocks.gather(rows),
-            Kind::Written(absorbed) => absorbed.gather(rows),
-            _ => {}
-        }
-    }
-
-    /// The second step with the same rows.
-    pub(super) fn settle(&mut self, rows: &[Io], names: &DeviceNames) {
-        match &mut self.0 {
-            Kind::Loads(loads) => loads.update(rows),
-            Kind::Times(times) => times.update(rows, names),
+            Kind::Loads(loads) => near.for_each(|rows| loads.update(rows)),
+            Kind::Times(times) => near.for_each(|rows| times.update(rows, names)),
             Kind::Disks(disks) => rows.iter().for_each(|io| disks.update(io)),
             Kind::Distances(distances) => {
                 rows.iter().for_each(|io| distances.update(io, names.hash(io.device)));
             }
-            Kind::Written(absorbed) => absorbed.settle(),
-            Kind::Blocks(blocks) => blocks.settle(),
+            Kind::Written(absorbed) => near.for_each(|rows| {
+                absorbed.gather(rows);
+                absorbed.settle();
+            }),
+            Kind::Blocks(shard) => shard.update_all(rows),
         }
     }
 }

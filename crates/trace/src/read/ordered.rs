@@ -33,6 +33,20 @@ impl Ordered {
         Ok(&self.ready[from..self.given])
     }
 
+    /// Replaces the rows in `into` by the next ones, at most `most`; none at the end.
+    pub fn take(&mut self, most: usize, into: &mut Vec<Io>) -> Result<(), Error> {
+        into.clear();
+        if self.given == self.ready.len() {
+            self.refill()?;
+        }
+        if self.given == 0 && self.ready.len() <= most {
+            std::mem::swap(into, &mut self.ready);
+        } else {
+            into.extend_from_slice(self.next(most)?);
+        }
+        Ok(())
+    }
+
     /// The next row without taking it.
     fn peek(&mut self) -> Result<Option<&Io>, Error> {
         if self.given == self.ready.len() {

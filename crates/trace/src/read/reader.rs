@@ -97,8 +97,7 @@ impl Reader {
     /// # Errors
     /// Bytes that cannot be read, and a broken record unless such are skipped.
     pub fn next_batch(&mut self, into: &mut Vec<Io>) -> Result<bool, Error> {
-        into.clear();
-        into.extend_from_slice(self.rows.next(BATCH)?);
+        self.rows.take(BATCH, into)?;
         let epoch = self.rows.decoder.epoch();
         if let (None, Some(first)) = (self.base_ns, into.first()) {
             self.base_ns = Some(if epoch == Epoch::Start { 0 } else { first.queued_ns });

@@ -1,6 +1,7 @@
 //! The tables that rows point into, filled while the trace is read.
 
 use ioscape_schema::{Device, Io, TraceInfo};
+use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
@@ -17,7 +18,7 @@ const LONGEST_NAME: usize = 255;
 pub(crate) struct Tables {
     /// The tables themselves.
     pub info: TraceInfo,
-    devices: HashMap<Box<[u8]>, u16>,
+    devices: FxHashMap<Box<[u8]>, u16>,
     commands: HashMap<Box<[u8]>, u32>,
     latest_device: (Vec<u8>, u16),
     /// Name of the one device of a source that names none.

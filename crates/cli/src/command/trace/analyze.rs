@@ -133,7 +133,7 @@ fn shared(
         Ok::<_, Failure>((!segment.is_empty()).then(|| (segment, devices.clone())))
     };
     let (_, units) = analysis.units();
-    pipeline(threads, units.into(), next, |unit, (rows, devices)| unit.update(rows, devices))?;
+    pipeline(threads, units, next, |unit, (rows, devices)| unit.update(rows, devices))?;
     analysis.name_devices(&rows.info().devices);
     Ok(analysis)
 }

@@ -1,17 +1,36 @@
 //! The two kinds of entries that blocks are kept in: one block in 16 bytes, or neighbours in one line of the processor's caches.
 
-use super::block::{Block, First, GROUP, GROUP_BITS, MARKS, WORD_BITS, WRITES};
+use super::block::{Block, First, GROUP, GROUP_BITS, MARKS, WRITES};
 use super::ordered::Entry;
 use crate::analyze::set_windows::Moment;
+use crate::analyze::time_series::SECOND_NS;
 
-/// That the rest of the word is the number of a block kept elsewhere.
-const SPILLED: u128 = 1 << WORD_BITS;
-const KEY_BITS: u32 = u32::BITS;
+/// Bits of a slot, from the lowest on: the key, the number of writes, two marks as of [`Block`], that the block is kept elsewhere, and
+/// the higher bits of the second of its last touch; then the lower bits of that second, and the nanosecond of its last write.
+const WRITES_AT: u32 = u32::BITS;
+const WRITES_BITS: u32 = 11;
+const MARKS_AT: u32 = WRITES_AT + WRITES_BITS;
+const MARKS_BITS: u32 = 2;
+const SPILLED: u64 = 1 << (MARKS_AT + MARKS_BITS);
+const SECOND_AT: u32 = MARKS_AT + MARKS_BITS + 1;
+const LOW_BITS: u32 = 8;
+const SECOND_BITS: u32 = u64::BITS - SECOND_AT + LOW_BITS;
+const NS_BITS: u32 = u64::BITS - LOW_BITS;
 
-/// A block's key in the lowest bits and its word above; a word of 0 tells that the place is free.
+/// One block.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(16))]
-pub(super) struct Slot([u64; 2]);
+pub(super) struct Slot {
+    low: u64,
+    /// Of a block kept elsewhere its number there.
+    high: u64,
+}
+
+/// When a second begins.
+#[inline]
+fn begin(second: u32) -> u64 {
+    u64::from(second.saturating_sub(1)) * SECOND_NS
+}
 
 impl Entry for Slot {
     const FULL: usize = 80;
@@ -19,36 +38,56 @@ impl Entry for Slot {
 
     #[inline]
     fn key(&self) -> u32 {
-        self.0[0] as u32
+        self.low as u32
     }
 
     #[inline]
     fn is_free(&self) -> bool {
-        // The marks are in the upper half, and every block has one.
-        self.0[1] == 0
+        // Every block has a mark, or is kept elsewhere.
+        self.low >> MARKS_AT & ((1 << (MARKS_BITS + 1)) - 1) == 0
     }
 }
 
 impl Slot {
+    /// A block by its key; nothing where it does not fit: its last touch or write lies a year or more from the second `base`, or it
+    /// was written 2048 times.
     #[inline]
-    pub fn new(key: u32, word: u128) -> Self {
-        let both = (word << KEY_BITS) | u128::from(key);
-        Self([both as u64, (both >> 64) as u64])
+    pub fn of(key: u32, block: &Block, base: u32) -> Option<Self> {
+        let writes = block.writes & WRITES;
+        let second = block.last.number().wrapping_sub(base);
+        let ns = if writes > 0 { block.last_write_ns.wrapping_sub(begin(base)) } else { 0 };
+        if second >> SECOND_BITS != 0 || writes >> WRITES_BITS != 0 || ns >> NS_BITS != 0 {
+            return None;
+        }
+        let second = u64::from(second);
+        let low = u64::from(key)
+            | u64::from(writes) << WRITES_AT
+            | u64::from(block.writes >> MARKS) << MARKS_AT
+            | second >> LOW_BITS << SECOND_AT;
+        Some(Self { low, high: ns << LOW_BITS | second & ((1 << LOW_BITS) - 1) })
     }
 
-    /// The block of the number `number` among those that fit no word.
+    /// The block of the number `number` among those that do not fit.
     pub fn spilled(key: u32, number: usize) -> Self {
-        Self::new(key, SPILLED | number as u128)
+        Self { low: u64::from(key) | SPILLED, high: number as u64 }
     }
 
-    /// The block, or its number among those that fit no word.
+    /// The block, or its number among those that do not fit.
     #[inline]
     pub fn block(&self, base: u32) -> Result<Block, usize> {
-        let word = (u128::from(self.0[0]) | (u128::from(self.0[1]) << 64)) >> KEY_BITS;
-        if word & SPILLED == 0 {
-            return Ok(Block::of_word(word, base));
+        if self.low & SPILLED != 0 {
+            return Err(self.high as usize);
         }
-        Err((word & !SPILLED) as usize)
+        let writes = (self.low >> WRITES_AT) as u32 & ((1 << WRITES_BITS) - 1);
+        let marks = (self.low >> MARKS_AT) as u32 & ((1 << MARKS_BITS) - 1);
+        let low = self.high as u32 & ((1 << LOW_BITS) - 1);
+        let second = ((self.low >> SECOND_AT) as u32) << LOW_BITS | low;
+        let ns = self.high >> LOW_BITS;
+        Ok(Block {
+            last: Moment::numbered(second.wrapping_add(base)),
+            writes: writes | marks << MARKS,
+            last_write_ns: if writes > 0 { begin(base).wrapping_add(ns) } else { 0 },
+        })
     }
 }
 
@@ -136,4 +175,5 @@ impl Line {
     }
 }
 
-const _: () = assert!(size_of::<Line>() == 64 && GROUP == 1 << GROUP_BITS);
+const _: () =
+    assert!(size_of::<Slot>() == 16 && size_of::<Line>() == 64 && GROUP == 1 << GROUP_BITS);

@@ -1,12 +1,13 @@
 //! The table of blocks as a part's state keeps it: blocks in order, each as its difference from the one before, 8 to 25 bytes.
 
 use super::block::{Block, First};
-use super::table::Table;
-use super::{Blocks, MOST_WAITING};
-use crate::analyze::blocks::size::BlockSize;
+use super::shard::Shard;
+use super::size::BlockSize;
+use super::table::{SHARDS, Table};
+use super::touch::Counts;
 use crate::analyze::log_histogram::LogHistogram;
 use crate::analyze::set_windows::{Moment, SetWindows};
-use serde::de::{SeqAccess, Visitor};
+use serde::de::{Error, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// A block less the block before it; differences wrap around, so that any two have one.
@@ -39,17 +40,17 @@ fn rotated(writes: u32) -> u32 {
     writes.rotate_left(2)
 }
 
-impl Serialize for Blocks {
+impl Serialize for Shard {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let rest = Rest {
             size: self.size,
             one_in: self.table.one_in(),
-            tracked: self.tracked,
-            windows: &self.windows,
-            delays: &self.delays,
+            tracked: self.counts.tracked,
+            windows: &self.counts.windows,
+            delays: &self.counts.delays,
             block_writes: self.block_writes,
             cut: self.cut,
-            untracked: self.untracked(),
+            untracked: self.untracked + self.table.untracked(),
             most_bytes: self.most_bytes,
         };
         (rest, InOrder(&self.table)).serialize(serializer)
@@ -131,7 +132,8 @@ impl<'de> Visitor<'de> for Filling {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut entries: A) -> Result<Filled, A::Error> {
-        let (mut table, mut one) = (Table::new(true), Absolute::default());
+        // Which of the shards it is follows from its place among them.
+        let (mut table, mut one) = (Table::new(true, 0), Absolute::default());
         while let Some(entry) = entries.next_element::<Entry>()? {
             one = one.after(&entry);
             table.restore(one.key, &one.block, &one.first(&entry));
@@ -140,24 +142,30 @@ impl<'de> Visitor<'de> for Filling {
     }
 }
 
-impl<'de> Deserialize<'de> for Blocks {
+impl<'de> Deserialize<'de> for Shard {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let (rest, filled): (Rest<SetWindows, LogHistogram>, Filled) =
             Deserialize::deserialize(deserializer)?;
         let mut table = filled.0;
         while table.one_in() < rest.one_in && table.halve() {}
+        let counts = Counts { tracked: rest.tracked, windows: rest.windows, delays: rest.delays };
         Ok(Self {
-            size: rest.size,
             table,
-            part: true,
-            tracked: rest.tracked,
-            windows: rest.windows,
-            delays: rest.delays,
+            counts,
             block_writes: rest.block_writes,
             cut: rest.cut,
             untracked: rest.untracked,
-            most_bytes: rest.most_bytes,
-            waiting: Vec::with_capacity(MOST_WAITING),
+            ..Self::new(0, rest.size, true, rest.most_bytes)
         })
     }
+}
+
+/// All shards, each with its number.
+pub(super) fn numbered<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Shard>, D::Error> {
+    let mut shards: Vec<Shard> = Deserialize::deserialize(deserializer)?;
+    if shards.len() != SHARDS {
+        return Err(D::Error::invalid_length(shards.len(), &"another number of shards"));
+    }
+    (0..).zip(&mut shards).for_each(|(number, shard)| shard.set_number(number));
+    Ok(shards)
 }

@@ -127,8 +127,8 @@ impl Partition {
         match &mut self.layout {
             Layout::Slots(slots) => {
                 let slot = slots.at_mut(place.at);
-                match (slot.block(base), block.word(base)) {
-                    (Ok(_), Some(word)) => *slot = Slot::new(key, word),
+                match (slot.block(base), Slot::of(key, block, base)) {
+                    (Ok(_), Some(new)) => *slot = new,
                     (Ok(_), None) => *slot = Slot::spilled(key, spill(&mut self.spilled, block)),
                     (Err(number), _) => self.spilled[number] = *block,
                 }
@@ -148,10 +148,8 @@ impl Partition {
         self.len += 1;
         match &mut self.layout {
             Layout::Slots(slots) => {
-                let slot = match block.word(base) {
-                    Some(word) => Slot::new(key, word),
-                    None => Slot::spilled(key, spill(&mut self.spilled, block)),
-                };
+                let slot = Slot::of(key, block, base)
+                    .unwrap_or_else(|| Slot::spilled(key, spill(&mut self.spilled, block)));
                 slots.insert(at, slot);
             }
             Layout::Lines(lines) => {

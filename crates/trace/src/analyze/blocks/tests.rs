@@ -1,7 +1,15 @@
 //! Block figures of streams worked out by hand.
 
 use super::*;
-use ioscape_schema::Request;
+use block::GROUP;
+use ioscape_schema::{Op, Request};
+
+impl Blocks {
+    fn update_all(&mut self, ios: &[Io]) {
+        self.gather(ios);
+        self.settle();
+    }
+}
 
 fn io(op: Op, s: u64, offset: u64, len: u32) -> Io {
     let request = Request { op, offset, len };
@@ -50,7 +58,13 @@ fn a_table_at_its_bound_goes_on_with_a_sample() {
     let (all, few) = (of(MOST_BYTES), of(300_000));
     assert_eq!((all.unique_bytes(), all.sample()), (60_000 * 8192, (1, 0.0)));
     let (one_in, error) = few.sample();
-    assert!(one_in > 1 && few.table.bytes() <= 300_000 && error > 0.0 && error < 0.2, "{error}");
+    assert!(
+        one_in > 1
+            && few.sum(|shard| shard.table.bytes() as u64) <= 300_000
+            && error > 0.0
+            && error < 0.2,
+        "{error}"
+    );
     let near = |found: f64, expected: f64| (found / expected - 1.0).abs() < 0.1;
     let [all, few] = [all, few].map(|seen| {
         let (set, overwrites) = (seen.working_set(0), seen.overwrites());
@@ -90,4 +104,34 @@ fn overwrites_popularity_and_working_set_of_a_known_stream() {
     assert_eq!((set.bytes, set.read_bytes, set.write_bytes), (3 * 8192, 2 * 8192, 2 * 8192));
     let tens = &set.over_time[1];
     assert_eq!((tens.window_ns, &tens.bytes[..]), (10 * SECOND_NS, &[8192, 0, 0, 24576][..]));
+}
+
+/// Shards that are given all requests, each by itself, find what all find together.
+#[test]
+fn shards_by_themselves_give_the_whole() {
+    let row = |at: u64| {
+        io(
+            if at.is_multiple_of(3) { Op::Read } else { Op::Write },
+            at / 700,
+            (at * at % 9973) * 4096,
+            1 << (9 + at % 9),
+        )
+    };
+    let rows: Vec<Io> = (0..20_000).map(row).collect();
+    let new = || Blocks::new(BlockSize::of(8192), false, MOST_BYTES);
+    let (mut whole, mut apart) = (new(), new());
+    for rows in rows.chunks(3000) {
+        whole.update_all(rows);
+        apart.shards().iter_mut().for_each(|shard| shard.update_all(rows));
+    }
+    let told = |seen: &Blocks| {
+        format!(
+            "{:?} {:?} {:?}",
+            seen.working_set(7),
+            seen.overwrites(),
+            seen.popularity(&TraceInfo::default())
+        )
+    };
+    assert_eq!(told(&whole), told(&apart));
+    assert!(whole.shards.iter().all(|shard| shard.counts.tracked > 100));
 }

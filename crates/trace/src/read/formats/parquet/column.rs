@@ -107,64 +107,78 @@ impl Column {
         }
     }
 
-    /// Puts the values into their field of the rows; `false` when one is out of range.
-    pub fn scatter(&self, column: usize, rows: &mut [Io]) -> bool {
+    /// Puts the values from the place `from` on into their field of the rows; `false` when one is out of range.
+    pub fn scatter(&self, column: usize, from: usize, rows: &mut [Io]) -> bool {
         match (columns::ALL[column], self) {
             // The widths that this project writes: what a value is for is not asked again for each.
-            (columns::QUEUED, Self::Long(of)) => each(of, rows, |io, v| io.queued_ns = v as u64),
-            (columns::ISSUED, Self::Long(of)) => each(of, rows, |io, v| io.issued_ns = v as u64),
+            (columns::QUEUED, Self::Long(of)) => {
+                each(&of.values[from..], rows, |io, v| io.queued_ns = v as u64)
+            }
+            (columns::ISSUED, Self::Long(of)) => {
+                each(&of.values[from..], rows, |io, v| io.issued_ns = v as u64)
+            }
             (columns::COMPLETED, Self::Long(of)) => {
-                each(of, rows, |io, v| io.completed_ns = v as u64)
+                each(&of.values[from..], rows, |io, v| io.completed_ns = v as u64)
             }
             (columns::OFFSET, Self::Long(of)) => {
-                each(of, rows, |io, v| io.request.offset = v as u64)
+                each(&of.values[from..], rows, |io, v| io.request.offset = v as u64)
             }
-            (columns::LENGTH, Self::Word(of)) => each(of, rows, |io, v| io.request.len = v as u32),
-            (columns::PROCESS, Self::Word(of)) => each(of, rows, |io, v| io.process = v as u32),
-            (columns::LENGTH, Self::Long(of)) => narrow(of, rows, |io, v| io.request.len = v),
-            (columns::PROCESS, Self::Long(of)) => narrow(of, rows, |io, v| io.process = v),
+            (columns::LENGTH, Self::Word(of)) => {
+                each(&of.values[from..], rows, |io, v| io.request.len = v as u32)
+            }
+            (columns::PROCESS, Self::Word(of)) => {
+                each(&of.values[from..], rows, |io, v| io.process = v as u32)
+            }
+            (columns::LENGTH, Self::Long(of)) => {
+                narrow(&of.values[from..], rows, |io, v| io.request.len = v)
+            }
+            (columns::PROCESS, Self::Long(of)) => {
+                narrow(&of.values[from..], rows, |io, v| io.process = v)
+            }
             (columns::QUEUE_LENGTH, Self::Long(of)) => {
-                narrow(of, rows, |io, v| io.queue_length = v)
+                narrow(&of.values[from..], rows, |io, v| io.queue_length = v)
             }
-            (columns::COMMAND, Self::Long(of)) => narrow(of, rows, |io, v| io.command = v),
+            (columns::COMMAND, Self::Long(of)) => {
+                narrow(&of.values[from..], rows, |io, v| io.command = v)
+            }
             (columns::FLAGS, Self::Long(of)) => {
-                narrow(of, rows, |io, v| io.flags = IoFlags::from_bits_retain(v))
+                narrow(&of.values[from..], rows, |io, v| io.flags = IoFlags::from_bits_retain(v))
             }
-            (columns::DEVICE, Self::Word(of)) => narrow(of, rows, |io, v| io.device = v),
-            (columns::PARTITION, Self::Word(of)) => narrow(of, rows, |io, v| io.partition = v),
-            (columns::ERROR, Self::Word(of)) => narrow(of, rows, |io, v| io.error = v),
-            (columns::TYPE, Self::Word(of)) => types(of, rows),
-            (columns::IS_WRITE, Self::Bool(of)) => each(of, rows, |io, v| {
+            (columns::DEVICE, Self::Word(of)) => {
+                narrow(&of.values[from..], rows, |io, v| io.device = v)
+            }
+            (columns::PARTITION, Self::Word(of)) => {
+                narrow(&of.values[from..], rows, |io, v| io.partition = v)
+            }
+            (columns::ERROR, Self::Word(of)) => {
+                narrow(&of.values[from..], rows, |io, v| io.error = v)
+            }
+            (columns::TYPE, Self::Word(of)) => types(&of.values[from..], rows),
+            (columns::IS_WRITE, Self::Bool(of)) => each(&of.values[from..], rows, |io, v| {
                 io.request.op = if v { Op::Write } else { Op::Read };
             }),
-            (_, Self::Long(of)) => checked(of.values.iter().map(|v| *v as u64), column, rows),
-            (_, Self::Word(of)) => {
-                checked(of.values.iter().map(|v| u64::from(*v as u32)), column, rows)
+            (_, Self::Long(of)) => {
+                checked(of.values[from..].iter().map(|v| *v as u64), column, rows)
             }
-            (_, Self::Bool(of)) => checked(of.values.iter().map(|v| u64::from(*v)), column, rows),
+            (_, Self::Word(of)) => {
+                checked(of.values[from..].iter().map(|v| u64::from(*v as u32)), column, rows)
+            }
+            (_, Self::Bool(of)) => {
+                checked(of.values[from..].iter().map(|v| u64::from(*v)), column, rows)
+            }
         }
     }
 }
 
-fn each<T: DataType>(of: &Values<T>, rows: &mut [Io], put: impl Fn(&mut Io, T::T)) -> bool
-where
-    T::T: Copy,
-{
-    rows.iter_mut().zip(&of.values).for_each(|(io, value)| put(io, *value));
+fn each<V: Copy>(values: &[V], rows: &mut [Io], put: impl Fn(&mut Io, V)) -> bool {
+    rows.iter_mut().zip(values).for_each(|(io, value)| put(io, *value));
     true
 }
 
 /// As [`each`], of values that must fit into a smaller type.
-fn narrow<T: DataType, N: TryFrom<T::T>>(
-    of: &Values<T>,
-    rows: &mut [Io],
-    put: impl Fn(&mut Io, N),
-) -> bool
-where
-    T::T: Copy,
-{
+fn narrow<V: Copy, N: TryFrom<V>>(values: &[V], rows: &mut [Io], put: impl Fn(&mut Io, N)) -> bool {
     let mut fit = true;
-    for (io, value) in rows.iter_mut().zip(&of.values) {
+    for (io, value) in rows.iter_mut().zip(values) {
         match N::try_from(*value) {
             Ok(value) => put(io, value),
             Err(_) => fit = false,
@@ -173,8 +187,8 @@ where
     fit
 }
 
-fn types(of: &Values<Int32Type>, rows: &mut [Io]) -> bool {
-    rows.iter_mut().zip(&of.values).all(|(io, value)| {
+fn types(values: &[i32], rows: &mut [Io]) -> bool {
+    rows.iter_mut().zip(values).all(|(io, value)| {
         let known = IoType::ALL.get(*value as u32 as usize);
         known.map(|known| io.io_type = *known).is_some()
     })

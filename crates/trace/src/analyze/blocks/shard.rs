@@ -1,0 +1,184 @@
+//! A part of the table of blocks, which a thread may fill by itself: every so many-th partition, with what is counted of its blocks.
+
+use super::block::{Block, First, GROUP, GROUP_BITS, WRITES, more_writes};
+use super::size::{BlockAlign, BlockSize, touched};
+use super::table::{Address, Table};
+use super::touch::{Counts, Touch};
+use crate::analyze::set_windows::Moment;
+use ioscape_schema::{Io, Op};
+
+/// Touches that wait at most, but for those of the last request: they take about half a mebibyte.
+const MOST_WAITING: usize = 1 << 14;
+/// Fewer touches than this are taken as they come.
+const FEW: usize = 256;
+
+/// A table of some of the blocks touched. At its bound it goes on with a half of them, each counted twice: what was counted before
+/// stands, so sums stay right on average.
+#[derive(Clone, Debug)]
+pub struct Shard {
+    pub(super) number: usize,
+    pub(super) size: BlockSize,
+    pub(super) table: Table,
+    pub(super) counts: Counts,
+    /// Blocks written, and requests longer than what is counted of one; the first shard counts them for all.
+    pub(super) block_writes: u64,
+    pub(super) cut: u64,
+    /// Of parts that were merged.
+    pub(super) untracked: u64,
+    pub(super) most_bytes: usize,
+    pub(super) waiting: Vec<Touch>,
+    /// The same by partition, while they are counted.
+    pub(super) sorted: Vec<Touch>,
+}
+
+impl Shard {
+    /// The shard of that number, in a table of at most about so many bytes.
+    pub(super) fn new(number: usize, size: BlockSize, part: bool, most_bytes: usize) -> Self {
+        let (waiting, sorted) = Default::default();
+        Self {
+            number,
+            size,
+            table: Table::new(part, number),
+            counts: Counts::default(),
+            block_writes: 0,
+            cut: 0,
+            untracked: 0,
+            most_bytes,
+            waiting,
+            sorted,
+        }
+    }
+
+    /// Says which of the shards it is.
+    pub(super) fn set_number(&mut self, number: usize) {
+        self.number = number;
+        self.table.set_shard(number);
+    }
+
+    /// Takes in the next requests, as far as their blocks belong here.
+    pub fn update_all(&mut self, ios: &[Io]) {
+        gather(std::slice::from_mut(self), ios);
+        self.settle();
+    }
+
+    fn push(&mut self, address: &Address, touch: Touch) {
+        if let Some(place) = self.table.place(address) {
+            self.waiting.push(Touch { key: place.key, partition: place.partition, ..touch });
+        }
+    }
+
+    /// Counts what was gathered: partition by partition, for the whole table is far larger than the caches.
+    pub(super) fn settle(&mut self) {
+        let (mut touches, mut sorted) =
+            (std::mem::take(&mut self.waiting), std::mem::take(&mut self.sorted));
+        if touches.len() > FEW {
+            Table::sort(&touches, &mut sorted);
+            std::mem::swap(&mut touches, &mut sorted);
+        }
+        for run in touches.chunk_by(|one, next| one.partition == next.partition) {
+            self.table.touch_all(run, &mut self.counts);
+        }
+        self.counts.windows.settle();
+        touches.clear();
+        (self.waiting, self.sorted) = (touches, sorted);
+        self.make_room();
+    }
+
+    /// Goes on with fewer blocks when the table is too large.
+    fn make_room(&mut self) {
+        while self.table.bytes() > self.most_bytes && self.table.halve() {}
+    }
+
+    /// Adds the later part.
+    pub(super) fn merge(&mut self, later: Self) {
+        self.counts.windows.merge(later.counts.windows);
+        while self.table.one_in() < later.table.one_in() && self.table.halve() {}
+        for (key, block, first) in later.table.iter() {
+            self.join(key, &block, &first);
+            self.make_room();
+        }
+        self.counts.delays.merge(&later.counts.delays);
+        self.counts.tracked += later.counts.tracked;
+        self.block_writes += later.block_writes;
+        self.cut += later.cut;
+        self.untracked += later.untracked + later.table.untracked();
+    }
+
+    fn join(&mut self, key: u64, theirs: &Block, first: &First) {
+        let Some(place) = self.table.place(&Address::of(key >> GROUP_BITS)) else { return };
+        let found = self.table.find(place, (key & (GROUP - 1)) as u8);
+        let mut block = self.table.get(&found);
+        let one_in = self.table.one_in();
+        let last = std::mem::replace(&mut block.last, theirs.last);
+        if last != Moment::NEVER {
+            self.counts.windows.counted_twice(last, first.touch, one_in);
+            self.counts.tracked = self.counts.tracked.saturating_sub(one_in);
+        }
+        block.writes |= theirs.writes & !WRITES;
+        let (mine, more) = (block.writes & WRITES, theirs.writes & WRITES);
+        if mine > 0 && more > 0 {
+            let delay_ns = first.write_ns.saturating_sub(block.last_write_ns);
+            self.counts.delays.add_many(delay_ns, one_in);
+        }
+        if more > 0 {
+            block.last_write_ns = theirs.last_write_ns;
+            block.writes = more_writes(block.writes, more);
+        }
+        self.table.put(&found, &block);
+        let written = (mine == 0 && more > 0).then_some(first.write_ns);
+        self.table.begin(&found, (!found.known()).then_some(first.touch), written);
+    }
+
+    /// Gives the devices other numbers, by a function of the keys; a block stays in its shard.
+    pub(super) fn renumber(&mut self, name: impl Fn(u64) -> u64) {
+        let mut table = Table::new(self.table.is_part(), self.number);
+        while table.one_in() < self.table.one_in() && table.halve() {}
+        for (key, block, first) in self.table.iter() {
+            table.restore(name(key), &block, &first);
+        }
+        self.table = table;
+    }
+}
+
+/// Has shards take in requests, as far as their blocks belong to one of them; their numbers follow one another.
+pub(super) fn gather(shards: &mut [Shard], ios: &[Io]) {
+    let Some(&mut Shard { number: first, size, .. }) = shards.first_mut() else { return };
+    for io in ios {
+        let keys = touched(io, size);
+        if keys.is_empty() {
+            continue;
+        }
+        let read = io.request.op == Op::Read;
+        // The figures count writes alone.
+        let of_request = || touched(io, size.begin(BlockAlign::Request)).end;
+        let figures_end = if read { keys.start } else { of_request().min(keys.end) };
+        if first == 0 {
+            let counted = (keys.end - keys.start) * size.bytes();
+            shards[0].cut += u64::from(counted < u64::from(io.request.len));
+            shards[0].block_writes += figures_end - keys.start;
+        }
+        for shard in &mut *shards {
+            if shard.waiting.len() >= MOST_WAITING {
+                shard.settle();
+            }
+            shard.counts.windows.enter(io.queued_ns);
+        }
+        let mut key = keys.start;
+        while key < keys.end {
+            let group = key >> GROUP_BITS;
+            let end = keys.end.min((group + 1) << GROUP_BITS);
+            let address = Address::of(group);
+            if let Some(shard) = shards.get_mut(address.shard().wrapping_sub(first)) {
+                let (now, second) = shard.counts.windows.now();
+                let from = (key & (GROUP - 1)) as u8;
+                let to = from + (end - key) as u8;
+                let figures_to = from + (figures_end.clamp(key, end) - key) as u8;
+                let now_ns = io.queued_ns;
+                let touch =
+                    Touch { now_ns, now, second, from, to, figures_to, read, ..Touch::default() };
+                shard.push(&address, touch);
+            }
+            key = end;
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! What a request does to the blocks of a partition, and what is counted of it.
+
+use super::block::{First, WAS_READ, WAS_WRITTEN, WRITES, more_writes};
+use super::partition::Partition;
+use crate::analyze::log_histogram::LogHistogram;
+use crate::analyze::set_windows::{Moment, SetWindows};
+
+/// Touches of a partition that a place is brought from memory before it is needed.
+const AHEAD: usize = 12;
+
+/// Blocks of one group that a request touches.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Touch {
+    pub now_ns: u64,
+    pub now: Moment,
+    /// The place of that second among those under way.
+    pub second: u32,
+    /// The key of the group's first block, in its partition.
+    pub key: u32,
+    pub partition: u16,
+    pub from: u8,
+    pub to: u8,
+    /// Where the blocks end whose writes count in Figures 12 and 13, which go by
+    /// [`BlockAlign::Request`](super::BlockAlign::Request).
+    pub figures_to: u8,
+    pub read: bool,
+}
+
+/// What is counted of touches, in whatever order.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Counts {
+    /// First touches.
+    pub tracked: u64,
+    pub windows: SetWindows,
+    /// Times between writes of the same block.
+    pub delays: LogHistogram,
+}
+
+/// By which rules touches count.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rules {
+    /// The second that times are kept from.
+    pub base: u32,
+    /// Each block stands for so many.
+    pub one_in: u64,
+    /// Of each block its first touch and write are kept.
+    pub part: bool,
+}
+
+impl Partition {
+    /// Counts touches, in their order.
+    pub fn touch_all(&mut self, touches: &[Touch], rules: Rules, counts: &mut Counts) {
+        touches.iter().take(AHEAD).for_each(|touch| self.fetch(touch.key));
+        for (at, touch) in touches.iter().enumerate() {
+            if let Some(ahead) = touches.get(at + AHEAD) {
+                self.fetch(ahead.key);
+            }
+            self.touch(touch, rules, counts);
+        }
+    }
+
+    #[inline]
+    fn touch(&mut self, touch: &Touch, rules: Rules, counts: &mut Counts) {
+        let Touch { now, now_ns, read, .. } = *touch;
+        let mark = if read { WAS_READ } else { WAS_WRITTEN };
+        let mut place = self.seek(touch.key | u32::from(touch.from));
+        for number in touch.from..touch.to {
+            let key = touch.key | u32::from(number);
+            if number > touch.from {
+                place = self.seek_behind(place, key);
+            }
+            let mut block = self.get(place, rules.base);
+            if read && block.last == now && block.writes & mark > 0 {
+                continue;
+            }
+            counts.windows.count(touch.second, block.last, rules.one_in);
+            counts.tracked += if place.known { 0 } else { rules.one_in };
+            block.last = now;
+            block.writes |= mark;
+            let counted = number < touch.figures_to;
+            let again = block.writes & WRITES > 0;
+            if counted {
+                if again {
+                    let delay_ns = now_ns.saturating_sub(block.last_write_ns);
+                    counts.delays.add_many(delay_ns, rules.one_in);
+                }
+                block.last_write_ns = now_ns;
+                block.writes = more_writes(block.writes, 1);
+            }
+            self.put(place, key, &block, rules.base);
+            if rules.part && (!place.known || (counted && !again)) {
+                let written = (counted && !again).then_some(now_ns);
+                self.begin(key, (!place.known).then_some(now), written);
+            }
+        }
+    }
+
+    /// Keeps the first touch of a block that is there, or its first write.
+    pub fn begin(&mut self, key: u32, touch: Option<Moment>, write_ns: Option<u64>) {
+        let Some(first) = self.first(key) else { return };
+        *first = First {
+            touch: touch.unwrap_or(first.touch),
+            write_ns: write_ns.unwrap_or(first.write_ns),
+        };
+    }
+}
