@@ -186,11 +186,11 @@ impl Analysis {
         self.on_the_clock = on_the_clock;
     }
 
-    /// The devices that are named, and the units that take in the rows instead of [`update`](Self::update): threads may share
-    /// them out, and the result is the same. Each must be given all rows.
-    pub fn units(&mut self) -> (&DeviceNames, Vec<Unit<'_>>) {
+    /// The devices that are named, and the units that take in the rows instead of [`update`](Self::update): so many threads may
+    /// share them out, and the result is the same. Each must be given all rows.
+    pub fn units(&mut self, threads: usize) -> (&DeviceNames, Vec<Unit<'_>>) {
         let (names, units, blocks) = self.parts();
-        let shards = blocks.shards().iter_mut().map(|shard| Unit(Kind::Blocks(shard)));
+        let shards = blocks.shares(threads).map(|shards| Unit(Kind::Blocks(shards)));
         (names, shards.chain(units).collect())
     }
 

@@ -3,7 +3,7 @@
 use super::absorption::AbsorbedWrites;
 use super::accumulate::Accumulate;
 use super::alignment::Alignment;
-use super::blocks::Shard;
+use super::blocks::{self, Shard};
 use super::burstiness::Arrivals;
 use super::device_names::DeviceNames;
 use super::disks::Disks;
@@ -72,7 +72,7 @@ pub(super) enum Kind<'a> {
     Disks(&'a mut Disks),
     Distances(&'a mut StackDistances),
     Written(&'a mut AbsorbedWrites),
-    Blocks(&'a mut Shard),
+    Blocks(&'a mut [Shard]),
 }
 
 impl Unit<'_> {
@@ -90,7 +90,7 @@ impl Unit<'_> {
                 absorbed.gather(rows);
                 absorbed.settle();
             }),
-            Kind::Blocks(shard) => shard.update_all(rows),
+            Kind::Blocks(shards) => blocks::update_all(shards, rows),
         }
     }
 }

@@ -132,7 +132,7 @@ fn shared(
         options.put_on_the_clock(&mut segment);
         Ok::<_, Failure>((!segment.is_empty()).then(|| (segment, devices.clone())))
     };
-    let (_, units) = analysis.units();
+    let (_, units) = analysis.units(threads);
     pipeline(threads, units, next, |unit, (rows, devices)| unit.update(rows, devices))?;
     analysis.name_devices(&rows.info().devices);
     Ok(analysis)

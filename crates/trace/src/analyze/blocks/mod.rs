@@ -20,9 +20,9 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use table::Table;
 
-pub use shard::Shard;
+pub use shard::{Shard, update_all};
 pub use size::{BLOCK_BITS, BlockAlign, BlockSize, MOST_BLOCKS, on, spread, touched};
-pub use table::SHARDS;
+use table::SHARDS;
 
 /// Most bytes of the table, unless something else is asked for: about 160 million blocks.
 pub const MOST_BYTES: usize = 4 << 30;
@@ -43,9 +43,10 @@ impl Blocks {
         Self { shards: (0..SHARDS).map(shard).collect() }
     }
 
-    /// The shards, which take in requests each by itself; the result is the same.
-    pub fn shards(&mut self) -> &mut [Shard] {
-        &mut self.shards
+    /// The shards in groups for so many threads, each of which takes in all requests by itself; the result is the same.
+    pub fn shares(&mut self, threads: usize) -> impl Iterator<Item = &mut [Shard]> {
+        // Every group looks at every request, so there are no more of them than keep the threads busy.
+        self.shards.chunks_mut((2 * SHARDS / threads.max(1)).clamp(1, SHARDS))
     }
 
     /// Takes in the next requests; they count after [`settle`](Self::settle).

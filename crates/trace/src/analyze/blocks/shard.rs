@@ -55,12 +55,6 @@ impl Shard {
         self.table.set_shard(number);
     }
 
-    /// Takes in the next requests, as far as their blocks belong here.
-    pub fn update_all(&mut self, ios: &[Io]) {
-        gather(std::slice::from_mut(self), ios);
-        self.settle();
-    }
-
     fn push(&mut self, address: &Address, touch: Touch) {
         if let Some(place) = self.table.place(address) {
             self.waiting.push(Touch { key: place.key, partition: place.partition, ..touch });
@@ -138,6 +132,13 @@ impl Shard {
         }
         self.table = table;
     }
+}
+
+/// Has shards take in the next requests and count them, as far as their blocks belong to one of them; their numbers follow one
+/// another.
+pub fn update_all(shards: &mut [Shard], ios: &[Io]) {
+    gather(shards, ios);
+    shards.iter_mut().for_each(Shard::settle);
 }
 
 /// Has shards take in requests, as far as their blocks belong to one of them; their numbers follow one another.

@@ -119,19 +119,20 @@ fn shards_by_themselves_give_the_whole() {
     };
     let rows: Vec<Io> = (0..20_000).map(row).collect();
     let new = || Blocks::new(BlockSize::of(8192), false, MOST_BYTES);
-    let (mut whole, mut apart) = (new(), new());
+    let (mut whole, mut apart) = (new(), [2, 4, 8].map(|threads| (threads, new())));
     for rows in rows.chunks(3000) {
         whole.update_all(rows);
-        apart.shards().iter_mut().for_each(|shard| shard.update_all(rows));
+        for (threads, apart) in &mut apart {
+            apart.shares(*threads).for_each(|shards| update_all(shards, rows));
+        }
     }
     let told = |seen: &Blocks| {
-        format!(
-            "{:?} {:?} {:?}",
-            seen.working_set(7),
-            seen.overwrites(),
-            seen.popularity(&TraceInfo::default())
-        )
+        let popular = seen.popularity(&TraceInfo::default());
+        format!("{:?} {:?} {popular:?}", seen.working_set(7), seen.overwrites())
     };
-    assert_eq!(told(&whole), told(&apart));
+    for (threads, mut apart) in apart {
+        assert_eq!(told(&whole), told(&apart), "{threads} threads");
+        assert_eq!(apart.shares(threads).count(), threads / 2);
+    }
     assert!(whole.shards.iter().all(|shard| shard.counts.tracked > 100));
 }
