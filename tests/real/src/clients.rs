@@ -135,7 +135,8 @@ impl Clients {
 
     /// Runs a command of `ioscape.mpi` with a rank on each client, and gives its result.
     fn ranks(&self, lab: &Lab, command: &str) -> Result<Document, String> {
-        let out = lab.path("w/clients.ioscape.json");
+        let word = command.split(' ').next().unwrap_or_default();
+        let out = lab.path(&format!("results/clients-{word}.ioscape.json"));
         let command = command.replace("w/shared", &lab.path("w/shared").display().to_string());
         let sources = concat!(env!("CARGO_MANIFEST_DIR"), "/../../python/src");
         // The ranks reach mpiexec by the address that their host of the server has.

@@ -73,6 +73,17 @@ pub struct Controller {
     /// Time of a command that writes, in milliseconds; absent: as of any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub write_command_ms: Option<f64>,
+    /// Time in milliseconds for which a command that reads, and then its data on the link, keeps the controller from taking another;
+    /// absent: none, and commands are taken while data is on the link.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub busy_ms: Option<f64>,
+    /// The same of a command that writes; absent: as of one that reads.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub write_busy_ms: Option<f64>,
+    /// Time in milliseconds until a controller that is idle looks for commands; it takes all that have come by then, one after the
+    /// other, and later ones the next time. Absent: it takes each as it comes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wake_ms: Option<f64>,
     /// Time of a flush in milliseconds, beside what it programs; absent: that of a command.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flush_ms: Option<f64>,
@@ -155,6 +166,11 @@ pub struct Model {
     power_loss_protection: bool,
     /// Of a command that reads, and of one that writes.
     command_ns: [u64; 2],
+    /// For which it keeps the controller from taking another.
+    busy_ns: [u64; 2],
+    /// Of a block, as of `link_block`, where the controller moves the data itself.
+    busy_block: [u64; 2],
+    wake_ns: u64,
     flush_ns: u64,
     read_ns: u64,
     suspend_ns: Option<u64>,
@@ -196,6 +212,11 @@ impl Parameters {
         self.check().map_err(wrong)?;
         let (flash, controller) = (self.flash, self.controller);
         let time = |bytes: u32, rate: f64| nanoseconds(f64::from(bytes) / rate * 1e3);
+        let link_block = [
+            controller.link_bytes_per_s,
+            controller.link_from_host_bytes_per_s.unwrap_or(controller.link_bytes_per_s),
+        ]
+        .map(|rate| nanoseconds(f64::from(SECTOR_BYTES) / rate * 1e3 * 1024.0));
         Ok(Model {
             name: self.name.clone(),
             status: self.status,
@@ -217,17 +238,17 @@ impl Parameters {
                 nanoseconds(controller.command_ms),
                 nanoseconds(controller.write_command_ms.unwrap_or(controller.command_ms)),
             ],
+            busy_ns: [controller.busy_ms, controller.write_busy_ms.or(controller.busy_ms)]
+                .map(|ms| nanoseconds(ms.unwrap_or(0.0))),
+            wake_ns: nanoseconds(controller.wake_ms.unwrap_or(0.0)),
             flush_ns: nanoseconds(controller.flush_ms.unwrap_or(controller.command_ms)),
             suspend_ns: flash.suspend_ms.map(nanoseconds),
             read_ns: nanoseconds(flash.read_ms),
             program_ns: nanoseconds(flash.program_ms),
             erase_ns: nanoseconds(flash.erase_ms),
             channel_page_ns: time(flash.page_bytes, flash.channel_bytes_per_s),
-            link_block: [
-                controller.link_bytes_per_s,
-                controller.link_from_host_bytes_per_s.unwrap_or(controller.link_bytes_per_s),
-            ]
-            .map(|rate| nanoseconds(f64::from(SECTOR_BYTES) / rate * 1e3 * 1024.0)),
+            link_block: if controller.busy_ms.is_some() { [0; 2] } else { link_block },
+            busy_block: if controller.busy_ms.is_some() { link_block } else { [0; 2] },
         })
     }
 
@@ -252,6 +273,9 @@ impl Parameters {
             ("flash.erase_ms", flash.erase_ms),
             ("flash.suspend_ms", flash.suspend_ms.unwrap_or(0.0)),
             ("controller.command_ms", self.controller.command_ms),
+            ("controller.wake_ms", self.controller.wake_ms.unwrap_or(0.0)),
+            ("controller.busy_ms", self.controller.busy_ms.unwrap_or(0.0)),
+            ("controller.write_busy_ms", self.controller.write_busy_ms.unwrap_or(0.0)),
             ("controller.flush_ms", self.controller.flush_ms.unwrap_or(0.0)),
             ("controller.write_command_ms", self.controller.write_command_ms.unwrap_or(0.0)),
         ] {

@@ -21,6 +21,9 @@ pub struct Ssd<'a> {
     /// Until when the link carries data to the host, and to the drive.
     to_host_ns: u64,
     to_drive_ns: u64,
+    /// When the controller begins with the commands that have come by then, and when it is done with them.
+    takes_ns: u64,
+    busy_ns: u64,
     buffer: Buffer,
     limits: Vec<Bucket>,
     /// Commands so far.
@@ -38,6 +41,8 @@ impl<'a> Ssd<'a> {
             channels: (0..flash.channels).map(|_| Channel::new(flash.dies_per_channel)).collect(),
             to_host_ns: 0,
             to_drive_ns: 0,
+            takes_ns: 0,
+            busy_ns: 0,
             buffer: Buffer::new(model.buffer_pages),
             limits: model.limits.clone(),
             commands: 0,
@@ -57,10 +62,23 @@ impl<'a> Ssd<'a> {
         self.commands += 1;
         let bytes = count * u64::from(SECTOR_BYTES);
         let goes_ns = self.limits.iter_mut().fold(now_ns, |now, limit| limit.admit(now, bytes));
+        let goes_ns = self.turn(goes_ns, command);
         let mut done =
             if command.write { self.write(goes_ns, command) } else { self.read(goes_ns, command) };
         done.parts.waited_ns += goes_ns - now_ns;
         done
+    }
+
+    /// When a controller that does one thing after the other has done its part of a command that comes at `now_ns`.
+    fn turn(&mut self, now_ns: u64, command: Command) -> u64 {
+        let of = usize::from(command.write);
+        if now_ns > self.takes_ns || self.busy_ns == 0 {
+            self.takes_ns = now_ns.max(self.busy_ns) + self.model.wake_ns;
+            self.busy_ns = self.takes_ns;
+        }
+        self.busy_ns +=
+            self.model.busy_ns[of] + ((command.count * self.model.busy_block[of]) >> 10);
+        self.busy_ns
     }
 
     /// Numbers of the pages that a command touches.

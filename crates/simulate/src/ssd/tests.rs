@@ -173,6 +173,22 @@ fn an_idle_drive_takes_the_sum_of_its_parts() {
     assert_eq!(send(&mut ssd, 4 * second + 20_000, 0, 8, false), 10_000 + 1_280);
 }
 
+#[test]
+fn a_controller_that_wakes_takes_all_that_has_come_one_after_the_other() {
+    let mut parameters = small();
+    parameters.controller.busy_ms = Some(0.010);
+    parameters.controller.wake_ms = Some(0.040);
+    let model = parameters.build().unwrap();
+    let mut ssd = Ssd::new(&model);
+    // Never written, so nothing to sense: woken after 40 us, 10 us and 1.28 us of data each, and a command of 10 us.
+    let turn = 10_000 + 1_280;
+    let read = |ssd: &mut Ssd<'_>, now| send(ssd, now, 8 * 1000, 8, false);
+    assert_eq!(read(&mut ssd, 0), 40_000 + turn + 10_000);
+    assert_eq!(read(&mut ssd, 1_000), 39_000 + 2 * turn + 10_000);
+    // It comes while those are at work, and waits until the controller wakes again.
+    assert_eq!(read(&mut ssd, 45_000), (40_000 + 2 * turn - 45_000) + 40_000 + turn + 10_000);
+}
+
 /// Bytes a second of sequential writes of 512 KiB over 64 MiB, without those that the buffer still holds.
 fn write_rate(parameters: &Parameters) -> f64 {
     let model = parameters.build().unwrap();

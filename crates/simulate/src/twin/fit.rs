@@ -8,7 +8,7 @@
 use super::replica::{Replica, Requests};
 use crate::Error;
 use crate::drive::Status;
-use crate::ssd::{Controller, Filled, Flash, Limit, Parameters};
+use crate::ssd::{Controller, Filled, Flash, Parameters};
 use ioscape_schema::{Access, Measurement};
 use nalgebra::{DMatrix, DVector};
 use std::collections::BTreeMap;
@@ -80,15 +80,12 @@ const WRITES: [Moved; 4] = [
     Moved { of: |p| &mut p.flash.program_ms, bounds: MS },
 ];
 
-/// The rate limit, where there is one.
-const LIMIT: Moved = Moved { of: rate_limit, bounds: [1.0, 1e9] };
-
-fn rate_limit(parameters: &mut Parameters) -> &mut f64 {
-    if parameters.limits.is_empty() {
-        parameters.limits.push(Limit { operations_per_s: None, bytes_per_s: None, credit: 0.0 });
-    }
-    parameters.limits[0].operations_per_s.get_or_insert(1e9)
-}
+/// For how long commands keep the controller busy, where they do.
+const BUSY: [Moved; 3] = [
+    Moved { of: |p| p.controller.wake_ms.get_or_insert(0.01), bounds: MS },
+    Moved { of: |p| p.controller.busy_ms.get_or_insert(0.01), bounds: MS },
+    Moved { of: |p| p.controller.write_busy_ms.get_or_insert(0.01), bounds: MS },
+];
 
 /// Fits a drive to measured workloads, all on one set. `requests` makes the requests that
 /// were measured.
@@ -132,9 +129,10 @@ struct Search<'a> {
 
 impl Search<'_> {
     fn moved(&self, of: &Parameters) -> impl Iterator<Item = &'static Moved> {
-        let (writes, limited) = (self.writes, !of.limits.is_empty());
+        let (writes, busy) = (self.writes, of.controller.busy_ms.is_some());
         let of_writes = WRITES.iter().filter(move |_| writes);
-        READS.iter().chain(of_writes).chain(Some(&LIMIT).filter(move |_| limited))
+        let of_busy = BUSY.iter().take(if writes { 3 } else { 2 }).filter(move |_| busy);
+        READS.iter().chain(of_writes).chain(of_busy)
     }
 
     fn residuals(&self, parameters: &Parameters) -> Result<Vec<f64>, Error> {
@@ -288,15 +286,28 @@ impl Seen {
     }
 
     /// Drives of this shape from which to start: what a flush takes is all programming, or a time of its own; and what is in flight
-    /// is limited by the dies, or by a rate.
+    /// is limited by the dies, or by a controller that takes one command after the other.
     fn starts(&self, shape: [u32; 2]) -> Vec<Parameters> {
         let programs = self.start(shape, (self.synchronous_s - self.write_s).max(1e-6));
         let dies = f64::from(shape[0] * shape[1]);
         let own = self.start(shape, 4.0 * dies * f64::from(PAGE) / self.write_rate);
-        let rate = 1.02 * self.reads_per_s.max(self.writes_per_s);
-        let limit = Limit { operations_per_s: Some(rate), bytes_per_s: None, credit: 0.0 };
-        let limited = |p: &Parameters| Parameters { limits: vec![limit], ..p.clone() };
-        vec![limited(&programs), limited(&own), programs, own]
+        let busy = |p: &Parameters| {
+            let [busy_ms, write_busy_ms] =
+                [self.reads_per_s, self.writes_per_s].map(|rate| Some(0.98e3 / rate));
+            // Half of what a read takes, and of what a write takes at least, is waking up.
+            let wake_ms = Some(0.5e3 * self.read_s.min(self.write_s));
+            let left = |ms: f64| (ms - 0.5e3 * self.read_s.min(self.write_s)).max(1e-3);
+            let controller = Controller {
+                busy_ms,
+                write_busy_ms,
+                wake_ms,
+                command_ms: left(p.controller.command_ms),
+                write_command_ms: p.controller.write_command_ms.map(left),
+                ..p.controller
+            };
+            Parameters { controller, ..p.clone() }
+        };
+        vec![busy(&programs), busy(&own), programs, own]
     }
 
     /// A drive of this shape whose dies are just fast enough, and program in this time.
@@ -311,6 +322,9 @@ impl Seen {
         let controller = Controller {
             command_ms: 1e3 * command_s.max(0.05 * self.read_s),
             write_command_ms: Some(1e3 * 0.95 * self.write_s),
+            busy_ms: None,
+            write_busy_ms: None,
+            wake_ms: None,
             flush_ms: Some(1e3 * flush_s),
             link_bytes_per_s: link,
             link_from_host_bytes_per_s: Some(1.05 * self.write_rate),

@@ -94,7 +94,7 @@ pub fn verdict(
     let is_good = throughput.is_some_and(|errors| errors.interval95[1] <= ERROR_MOST);
     let status = if is_good { Status::Calibrated } else { Status::NotCalibrated };
     summary.extend((!is_good).then(|| doubt(throughput, open)));
-    let sources = sources(&fitted.parameters, &summary);
+    let sources = sources(&summary);
     let (name, title) = (named.name.to_owned(), format!("Twin of {}, as measured", named.name));
     let parameters = Parameters { name, title, status, sources, ..fitted.parameters };
     Ok(Verdict { parameters: sized(parameters, named.capacity_bytes, SPARE), told, summary })
@@ -121,10 +121,10 @@ fn doubt(throughput: Option<Errors>, open: f64) -> String {
 }
 
 /// Where the numbers come from, group by group.
-fn sources(parameters: &Parameters, summary: &[String]) -> BTreeMap<String, String> {
+fn sources(summary: &[String]) -> BTreeMap<String, String> {
     let fitted = "fitted to measured throughputs, the time of a system call included";
     let assumed = "7 % spare, no time to erase and every page written once: what garbage collection costs does not show in seconds";
-    let mut all = BTreeMap::from([
+    let all = BTreeMap::from([
         ("capacity_bytes", "size of the target".to_owned()),
         ("filled", assumed.to_owned()),
         (
@@ -136,9 +136,6 @@ fn sources(parameters: &Parameters, summary: &[String]) -> BTreeMap<String, Stri
         ("controller", format!("{fitted}; write_buffer_bytes is an assumption")),
         ("verdict", summary.join("; ")),
     ]);
-    if !parameters.limits.is_empty() {
-        all.insert("limit", fitted.to_owned());
-    }
     all.into_iter().map(|(key, text)| (key.to_owned(), text)).collect()
 }
 
