@@ -26,9 +26,6 @@ const READ_LENGTH: f64 = 0.5;
 /// Steepest slope by a parameter that counts: within an onset the slope is of no use, and [`Posterior::step`] covers it.
 const STEEPEST: f64 = 20.0;
 
-/// Parts in which the observations off the curves are left out.
-const FOLDS: usize = 4;
-
 /// Correlation of the residuals with and without advice against read-ahead.
 const ADVISED_ALIKE: f64 = 0.8;
 
@@ -203,27 +200,6 @@ impl Posterior {
         let alpha = cholesky.solve(&prepared.residuals);
         let Prepared { structure, root, offset, known, .. } = prepared;
         Some(Self { structure, root, offset, amplitudes, known, cholesky, alpha, left_out })
-    }
-
-    /// By how much observations off the curves are missed by what the rest alone would give, the structure's parameters included: a
-    /// part of them at a time is left out. `None` for those on the curves, and where nothing can be fitted to the rest.
-    pub(super) fn held_out(&self, observations: &[Observation]) -> Vec<Option<f64>> {
-        let mut errors = vec![None; observations.len()];
-        let off: Vec<usize> = (0..errors.len()).filter(|i| observations[*i].extra).collect();
-        for fold in 0..FOLDS {
-            let out: Vec<usize> = off.iter().copied().skip(fold).step_by(FOLDS).collect();
-            let mut rest = observations.to_vec();
-            out.iter().rev().for_each(|i| {
-                rest.remove(*i);
-            });
-            let without = self.structure.again(&rest).and_then(|one| Self::new(one, &rest));
-            let Some(without) = without else { continue };
-            for i in out {
-                let error = observations[i].log_throughput - without.at(&observations[i].place).0;
-                errors[i] = Some(error).filter(|error| error.is_finite());
-            }
-        }
-        errors
     }
 
     /// Every observation predicted from the others.

@@ -6,16 +6,13 @@ use super::predict::Estimate;
 use super::product::ProductModel;
 use ioscape_schema::Evaluation;
 
-/// Fewest observations off the curves that choose alone.
-const HELD_MIN: usize = 8;
 /// Steps in which the share of the product is tried.
 const STEPS: u32 = 10;
 /// An error counts no more than this, as ln(throughput): one wild point must not choose the model.
 const ERROR_MOST: f64 = 1.0;
 
-/// The mean of both models' ln(throughput), with weights from predictions of observations that were left out (stacking: Breiman, "Stacked
-/// regressions", Machine Learning 24, 1996): those off the curves where there are enough, as the workloads are that will be asked for. One observation
-/// left out of a curve hardly moves the structure of the levels, and leaves the product without the end of the curve.
+/// The mean of both models' ln(throughput), with weights from leave-one-out predictions (stacking: Breiman, "Stacked regressions",
+/// Machine Learning 24, 1996).
 #[derive(Clone, Debug)]
 pub(super) struct StackedModel {
     pub(super) levels: HierarchyModel,
@@ -42,13 +39,7 @@ impl StackedModel {
             .zip(levels.weights())
             .map(|((own, other), weight)| [own, other, weight])
             .collect();
-        let held = levels.posterior().held_out(observations);
-        let unseen: Vec<[f64; 3]> = held
-            .iter()
-            .zip(&pairs)
-            .filter_map(|(own, [_, other, _])| own.map(|own| [own, *other, 1.0]))
-            .collect();
-        let share = share(if unseen.len() < HELD_MIN { &pairs } else { &unseen });
+        let share = share(&pairs);
         let errors: Vec<f64> = pairs.iter().map(|pair| stacked(pair, share)).collect();
         let calibrated = levels.clone().calibrated_on(observations, &errors);
         Self { levels, calibrated, product, share, errors }

@@ -168,14 +168,6 @@ fn with_borders(borders: &Borders, observations: &[Observation]) -> Option<Struc
     improbable.is_finite().then_some(Structure { layout, prior, theta, onsets, misfit, improbable })
 }
 
-impl Structure {
-    /// The same shape, fitted to these observations alone.
-    pub(super) fn again(&self, observations: &[Observation]) -> Option<Self> {
-        let (theta, _) = fit(&self.layout, &self.prior, observations, &self.theta, FIT_SD)?;
-        Some(Self { theta, ..self.clone() })
-    }
-}
-
 fn best(candidates: &[Borders], observations: &[Observation]) -> Option<(Structure, Borders)> {
     candidates
         .iter()
