@@ -4,7 +4,7 @@ use crate::RegionFinding;
 
 /// A ratio whose bounds lie within this factor counts as no difference.
 const ALIKE: f64 = 1.2;
-/// Least factor that is worth saying.
+/// Least factor that is worth saying; the whole interval lies beyond it.
 const LEAST: f64 = 1.05;
 /// Bounds further apart than this factor say nothing of the value between them.
 const UNCERTAIN: f64 = 8.0;
@@ -17,9 +17,9 @@ pub fn is_uncertain(low: f64, high: f64) -> bool {
 /// The verdict on a ratio of two throughputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Difference {
-    /// Surely above 1.
+    /// Surely above 1.05.
     More,
-    /// Surely below 1.
+    /// Surely below 1 / 1.05.
     Less,
     /// Surely within a factor of 1.2 of 1.
     Alike,
@@ -30,12 +30,12 @@ pub enum Difference {
 impl RegionFinding {
     /// What the bounds of a ratio say; without meaning for sizes.
     pub fn difference(&self) -> Difference {
-        let Self { value, low, high, .. } = *self;
+        let Self { low, high, .. } = *self;
         if low > 1.0 / ALIKE && high < ALIKE {
             Difference::Alike
-        } else if low > 1.0 && value >= LEAST {
+        } else if low >= LEAST {
             Difference::More
-        } else if high < 1.0 && value <= 1.0 / LEAST {
+        } else if high <= 1.0 / LEAST {
             Difference::Less
         } else {
             Difference::Unknown
@@ -56,7 +56,11 @@ mod tests {
         assert_eq!(verdict([0.3, 0.5, 0.9]), Difference::Less);
         assert_eq!(verdict([0.9, 1.0, 1.1]), Difference::Alike);
         assert_eq!(verdict([0.9, 1.4, 1.9]), Difference::Unknown);
-        assert_eq!(verdict([1.01, 1.04, 1.3]), Difference::Unknown, "surely, but hardly more");
+        assert_eq!(
+            verdict([1.01, 1.5, 2.3]),
+            Difference::Unknown,
+            "surely, but perhaps hardly more"
+        );
     }
 
     #[test]

@@ -2,15 +2,20 @@
 
 use super::exploration::{Exploration, Need, ROUNDS_MOST, ROUNDS_WANTED};
 use super::probe::Probe;
+use crate::judge::findings;
 use crate::judge::points::PointId;
 use crate::statistics::median;
-use ioscape_schema::CurveKey;
+use ioscape_schema::{CurveKey, Difference, Parameter};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_pcg::Pcg32;
+use std::collections::BTreeSet;
 
 /// A point is cheap up to this multiple of the median cost.
 const CHEAP: f64 = 1.5;
+
+/// Most rounds of a point that a comparison rests on which cannot be told.
+const ROUNDS_TELLING: usize = 6;
 
 /// Half the confidence interval over the throughput above which a point needs another round.
 const UNSURE: f64 = 0.1;
@@ -57,7 +62,62 @@ fn ends_of_curves<P: Probe>(exploration: &Exploration<'_, P>) -> Vec<PointId> {
     ends.flatten().map(|point| point.1).collect()
 }
 
-/// Repeats what is still in doubt, then the ends of the regions' curves, then the points with wide intervals and the cheap ones, in random order,
+/// The points that a comparison which cannot be told yet rests on, those nearest to a verdict first: one process or request at a
+/// time and the best number, else both ends of the curve.
+fn undecided<P: Probe>(exploration: &mut Exploration<'_, P>) -> Vec<PointId> {
+    let evaluation = exploration.so_far();
+    let findings = findings(evaluation);
+    let names: Vec<String> = evaluation.regions.iter().map(|r| r.name.clone()).collect();
+    let lists = [
+        (Parameter::SeqFrac, findings.sequential_gain),
+        (Parameter::ReadFrac, findings.write_to_read_ratio),
+        (Parameter::ProcessNum, findings.concurrency_gain),
+        (Parameter::QueueDepth, findings.queue_depth_gain),
+    ];
+    let mut open: Vec<(f64, CurveKey)> = Vec::new();
+    for (parameter, list) in lists {
+        for found in list.into_iter().filter(|f| f.difference() == Difference::Unknown) {
+            let Some(region) = names.iter().position(|name| *name == found.region) else {
+                continue;
+            };
+            let nearness = found.value.ln().abs() / (found.high / found.low).ln().max(1e-9);
+            open.push((nearness, CurveKey::Region { region, parameter }));
+        }
+    }
+    open.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let evidence = &exploration.state.evidence;
+    let compared = |(_, key): (f64, CurveKey)| {
+        let ids = evidence.ids(key);
+        let speed = |id: &&PointId| evidence.points.throughput(**id);
+        let best = ids.iter().max_by(|a, b| speed(a).total_cmp(&speed(b))).copied();
+        let other = match key {
+            CurveKey::Region { parameter: Parameter::SeqFrac | Parameter::ReadFrac, .. } => {
+                ids.last().copied()
+            }
+            _ => best,
+        };
+        [ids.first().copied(), other].into_iter().flatten()
+    };
+    open.into_iter().flat_map(compared).collect()
+}
+
+/// Repeats what comparisons rest on that cannot be told yet, round by round.
+fn tell<P: Probe>(exploration: &mut Exploration<'_, P>) -> Result<(), P::Error> {
+    for round in 2..=ROUNDS_TELLING {
+        let mut seen = BTreeSet::new();
+        let due: Vec<PointId> =
+            undecided(exploration).into_iter().filter(|&id| seen.insert(id)).collect();
+        for id in due {
+            let is_due = exploration.state.evidence.points.round_count(id) < round;
+            if is_due && !exploration.again(id, Need::Essential)? {
+                return Ok(());
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Repeats what is still in doubt, then what is compared and cannot be told, then the ends of the regions' curves, then the points with wide intervals and the cheap ones, in random order,
 /// while the budget lasts.
 ///
 /// A random order within each round keeps slow changes of the machine from looking like a parameter's effect.
@@ -65,6 +125,7 @@ pub(crate) fn finish<P: Probe>(exploration: &mut Exploration<'_, P>) -> Result<(
     exploration.reference()?;
     let ids = exploration.state.evidence.result_points();
     repair(exploration, &ids, Need::Essential)?;
+    tell(exploration)?;
     let costs: Vec<f64> = ids.iter().map(|&id| exploration.cost_s(id)).collect();
     let limit_s = CHEAP * median(&costs);
     let ends = ends_of_curves(exploration);

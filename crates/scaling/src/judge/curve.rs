@@ -17,6 +17,8 @@ const PAIRS_ALONE: usize = 16;
 const ALONE_LEAST: f64 = 0.1;
 /// Uncertainty of a point over half the spread of its rounds.
 const SPREAD: f64 = 1.2;
+/// Rounds up to which it is.
+const SPREAD_ROUNDS: f64 = 3.0;
 /// Two-sided 95 % of a normal distribution.
 pub(crate) const Z95: f64 = 1.96;
 
@@ -73,9 +75,11 @@ impl Repeatability {
         let interval = point.measurement.relative_error();
         let interval = if interval.is_finite() { interval } else { 1.0 };
         // What varies within a run is a part of what varies between runs, unless this point varies more than others do.
-        let usual = interval.max(Z95 * self.between) / (point.rounds.len().max(1) as f64).sqrt();
-        // Rounds that differ by more than runs usually do: one of them was disturbed, and it is not known which.
-        let apart = SPREAD * point.spread.unwrap_or(0.0);
+        let rounds = point.rounds.len().max(1) as f64;
+        let usual = interval.max(Z95 * self.between) / rounds.sqrt();
+        // Rounds that differ by more than runs usually do: one of them was disturbed, and it is not known which. The more there
+        // are, the further the outermost lie apart, and the less the median follows them.
+        let apart = SPREAD * point.spread.unwrap_or(0.0) * (SPREAD_ROUNDS / rounds).sqrt().min(1.0);
         let alone = if point.rounds.len() < 2 { self.alone } else { 0.0 };
         usual.hypot(alone).max(apart).clamp(REPEATABILITY, 2.0)
     }

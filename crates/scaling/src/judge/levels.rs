@@ -105,7 +105,8 @@ pub(crate) fn judged(evidence: &Evidence, range: [f64; 2], asks: bool) -> Judged
         return Judged { borders: by_rules, ranges: rule_ranges, counts, telling };
     }
     let posterior = posterior(evidence, held(evidence), range);
-    let of_levels = confirmed(posterior.borders(), &by_rules);
+    let mut of_levels = confirmed(posterior.borders(), &by_rules);
+    of_levels.retain(|border| !is_contradicted(evidence, border));
     let in_memory = by_rules.into_iter().filter(|b| b.border.in_memory);
     let borders = sorted(of_levels.into_iter().chain(in_memory).collect());
     let ranges = ranges(&borders, range);
@@ -118,6 +119,17 @@ const WRITES_ALONE: f64 = 2.0;
 
 /// Two borders are the same if they are no further apart than this factor.
 const SAME_BORDER: f64 = 1.5;
+
+/// Whether every set behind a border stayed in memory by the kernel's counters: then the witnesses differ, and neither that a
+/// level of storage ends there is said, nor, since the probabilities say otherwise, that none does.
+fn is_contradicted(evidence: &Evidence, found: &SetBorder) -> bool {
+    let key = CurveKey::UniqueBytes(found.border.operation);
+    let curve = evidence.curves.get(&key).map_or(&[][..], Vec::as_slice);
+    let behind = curve.iter().filter(|(value, _)| *value >= found.gap[1]);
+    let mut behind = behind.map(|&(_, id)| evidence.points.kept(id)).peekable();
+    behind.peek().is_some()
+        && behind.all(|m| m.resident_frac.is_some() && in_memory::is_from_memory(m))
+}
 
 /// The posterior's borders without those of writes alone that are mild and that the rules do not see. Their number of regions
 /// then differs from the posterior's, so that none is said.

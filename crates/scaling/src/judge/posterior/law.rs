@@ -5,7 +5,7 @@ use nalgebra::{SMatrix, SVector};
 /// Most levels that end in one curve.
 pub(crate) const ENDS_MOST: usize = 4;
 /// Pieces of memory's slow decline.
-const PIECES: usize = 7;
+const PIECES: usize = 9;
 /// Parameters: memory's time per byte, its decline by pieces, and one time per level.
 const LEN: usize = 1 + PIECES + ENDS_MOST;
 
@@ -14,11 +14,23 @@ type Matrix = SMatrix<f64, LEN, LEN>;
 
 const MIB: f64 = 1048576.0;
 /// Where the pieces of the decline meet, in bytes: where processors' caches and the reach of their address translation end.
-const KNOTS: [f64; PIECES - 1] =
-    [16.0 * MIB, 64.0 * MIB, 128.0 * MIB, 256.0 * MIB, 512.0 * MIB, 1024.0 * MIB];
-/// Prior mean and standard deviation of the decline, change of log time per change of log set; beyond the last knot memory is even.
+const KNOTS: [f64; PIECES - 1] = [
+    16.0 * MIB,
+    64.0 * MIB,
+    128.0 * MIB,
+    256.0 * MIB,
+    512.0 * MIB,
+    1024.0 * MIB,
+    2896.0 * MIB,
+    8192.0 * MIB,
+];
+/// Prior mean and standard deviation of the decline, change of log time per change of log set: up to 1 GiB, from there to 8 GiB,
+/// where it goes on only on machines of many processors, and beyond, where memory is even.
 const DECLINE: [f64; 2] = [0.15, 0.35];
+const DECLINE_LATE: [f64; 2] = [0.1, 0.2];
 const DECLINE_LAST: [f64; 2] = [0.0, 0.03];
+/// Pieces of the second kind.
+const LATE: usize = 2;
 /// Standard deviation of the difference of neighbouring pieces.
 const DECLINE_EVEN: f64 = 0.2;
 /// How far disturbed points scatter, in log time.
@@ -31,8 +43,8 @@ const EDGE: f64 = 0.25;
 const NOTICED: f64 = 0.12;
 /// Share below which a run that waited speaks against it.
 const UNNOTICED: f64 = 0.01;
-/// How much such a run speaks against it, as log odds.
-const COMPUTED: f64 = 4.0;
+/// How much such a run speaks against it, as log odds: by its processor time alone, and where residency says the same.
+const COMPUTED: [f64; 2] = [4.0, 8.0];
 
 /// How requests miss a level that the set outgrows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,6 +84,8 @@ pub(crate) struct Observed {
     pub rounds: usize,
     /// Whether the processes computed all the time, so that storage played no part.
     pub computed: bool,
+    /// Whether the kernel said where its requests were served from.
+    pub resident_known: bool,
     /// Whether they waited most of the time, although those of smaller sets computed.
     pub waited: bool,
 }
@@ -157,13 +171,22 @@ struct Problem<'a> {
     first: [f64; PIECES],
 }
 
+/// Prior mean and standard deviation of a piece of the decline, counted from 1.
+fn decline(piece: usize) -> [f64; 2] {
+    match PIECES - piece {
+        0 => DECLINE_LAST,
+        1..=LATE => DECLINE_LATE,
+        _ => DECLINE,
+    }
+}
+
 /// Gaussian prior of memory's parameters, as precision and its product with the mean.
 fn prior(level: f64) -> (Matrix, Vector) {
     let (mut precision, mut weighted) = (Matrix::zeros(), Vector::zeros());
     precision[(0, 0)] = 0.1;
     weighted[0] = 0.1 * level;
     for i in 1..=PIECES {
-        let [mean, sd] = if i == PIECES { DECLINE_LAST } else { DECLINE };
+        let [mean, sd] = decline(i);
         precision[(i, i)] += sd.powi(-2);
         weighted[i] += mean * sd.powi(-2);
     }
@@ -222,9 +245,9 @@ impl<'a> Problem<'a> {
             theta[0] = self.points.iter().fold(f64::INFINITY, least);
         }
         for i in 1..PIECES {
-            theta[i] = DECLINE[0];
+            theta[i] = decline(i)[0];
         }
-        theta[0] -= DECLINE[0] * self.reach[0].iter().sum::<f64>();
+        theta[0] -= (0..PIECES).map(|i| theta[1 + i] * self.reach[0][i]).sum::<f64>();
         let mut before = Self::memory(&theta, &self.first);
         for (i, end) in self.ends.iter().enumerate() {
             let to = self.ends.get(i + 1).map_or(f64::INFINITY, |e| e.log_bytes);
@@ -297,14 +320,20 @@ impl<'a> Problem<'a> {
     /// Log odds against the law from runs that only computed although it has them wait for storage, and from runs that waited
     /// although it has them served by memory.
     fn computed(&self, theta: &Vector) -> f64 {
-        let speaks = |&j: &usize| {
+        let speaks = |j: usize| {
             let (memory, levels) = self.times(theta, j);
             let storage = levels.iter().sum::<f64>();
             let share = storage / (memory + storage);
             let point = &self.points[j];
-            (point.computed && share > NOTICED) || (point.waited && share < UNNOTICED)
+            let speaks = (point.computed && share > NOTICED) || (point.waited && share < UNNOTICED);
+            let [alone, both] = COMPUTED;
+            match speaks {
+                true if point.computed && point.resident_known => -both,
+                true => -alone,
+                false => 0.0,
+            }
         };
-        -COMPUTED * (0..self.points.len()).filter(speaks).count() as f64
+        (0..self.points.len()).map(speaks).sum()
     }
 }
 

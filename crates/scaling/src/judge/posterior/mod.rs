@@ -58,7 +58,8 @@ fn observed_point(evidence: &Evidence, value: f64, id: PointId) -> Observed {
     let within = point.measurement.relative_error() / 1.96;
     let usual = evidence.points.repeatability().unwrap_or_else(|| within.max(0.05));
     let rounds = if doubtful { 1 } else { point.rounds.len().max(1) };
-    let scatter = if doubtful { DOUBTFUL } else { usual };
+    // A run whose own interval is wider than runs usually differ saw a part of what makes them differ.
+    let scatter = if doubtful { DOUBTFUL } else { usual.max(within) };
     // Two rounds that differ do not say which of them was disturbed; of three the median does.
     let apart = if rounds == 2 { APART * point.spread.unwrap_or(0.0) } else { 0.0 };
     let computed = is_from_memory(&point.measurement);
@@ -71,6 +72,9 @@ fn observed_point(evidence: &Evidence, value: f64, id: PointId) -> Observed {
         disturbed: DISTURBED * AGAIN.powi(rounds as i32 - 1),
         rounds,
         computed,
+        // What is resident says where reads come from; writes wait for other reasons too.
+        resident_known: point.measurement.resident_frac.is_some()
+            && point.measurement.workload.read_frac == 1.0,
         waited: !computed && waits(&point.measurement),
     }
 }
@@ -168,6 +172,7 @@ mod tests {
                 disturbed: DISTURBED,
                 rounds: 1,
                 computed: bytes < computed_to,
+                resident_known: false,
                 waited: false,
             }
         };
