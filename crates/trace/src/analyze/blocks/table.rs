@@ -214,7 +214,8 @@ impl Table {
         let partition = &mut self.partitions[usize::from(first.partition)];
         let before = partition.bytes();
         partition.touch_all(touches, rules, counts);
-        self.bytes += partition.bytes() - before;
+        // It may take less: lines of groups in the place of slots of blocks.
+        self.bytes = self.bytes + partition.bytes() - before;
     }
 
     /// The second that times are counted from, chosen by the first of them.
@@ -244,7 +245,8 @@ impl Table {
         let partition = &mut self.partitions[usize::from(found.partition)];
         let before = partition.bytes();
         partition.put(found.at, found.key, block, base);
-        self.bytes += partition.bytes() - before;
+        // It may take less: lines of groups in the place of slots of blocks.
+        self.bytes = self.bytes + partition.bytes() - before;
     }
 
     /// Takes a block as it is.
