@@ -3,7 +3,7 @@
 use crate::{interrupt, terminal};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{Mode, OFlags};
-use rustix::io::Errno;
+use rustix::io::{Errno, retry_on_intr};
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -38,7 +38,7 @@ pub(crate) fn is_interruption(error: &io::Error) -> bool {
 /// Opens a file to read; of a named pipe that no program writes to yet, without waiting for one.
 pub(crate) fn open(path: &Path) -> io::Result<File> {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOCTTY | OFlags::NONBLOCK;
-    let file = rustix::fs::open(path, flags, Mode::empty())?;
+    let file = retry_on_intr(|| rustix::fs::open(path, flags, Mode::empty()))?;
     let was = rustix::fs::fcntl_getfl(&file)?;
     rustix::fs::fcntl_setfl(&file, was & !OFlags::NONBLOCK)?;
     Ok(file.into())
