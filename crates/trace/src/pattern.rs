@@ -87,6 +87,8 @@ pub struct PatternBuilder {
     /// Pages that were given up, of all and of those that were written.
     given_up: [u64; 2],
     now_ns: u64,
+    /// When each file was last written back on demand.
+    synced_ns: FxHashMap<u64, u64>,
     streams: FxHashMap<(u32, u64, bool), Stream>,
     classes: BTreeMap<ClassKey, Counts>,
     /// One page in so many is followed.
@@ -105,6 +107,7 @@ impl Default for PatternBuilder {
             dirty: BTreeMap::new(),
             given_up: [0; 2],
             now_ns: 0,
+            synced_ns: FxHashMap::default(),
             streams: FxHashMap::default(),
             classes: BTreeMap::new(),
             one_in: 1,
@@ -237,11 +240,18 @@ impl PatternBuilder {
         }
     }
 
+    /// What was written of a file up to now reached storage, as by `fsync`.
+    pub fn written_back(&mut self, file: u64, at_ns: u64) {
+        self.synced_ns.insert(file, at_ns.max(self.now_ns));
+    }
+
     /// A page that is not dirty any more without having been written: only a cache too small to hold it until now writes it.
     fn spare(&mut self, page: u64) {
-        let Some(dirty) = self.dirty.get(&page).filter(|one| !one.is_expired(self.now_ns)) else {
-            return;
+        let synced_ns = self.synced_ns.get(&(page >> FILE_BITS)).copied();
+        let is_left = |dirty: &&Dirty| {
+            !dirty.is_expired(self.now_ns) && synced_ns.is_none_or(|at| dirty.since_ns > at)
         };
+        let Some(dirty) = self.dirty.get(&page).filter(is_left) else { return };
         let distance = self.stack.distance(page).map_or(0, |pages| pages * self.one_in);
         let counts = self.classes.entry(dirty.class).or_default();
         counts.cold[dirty.part] -= dirty.bytes as f64;
@@ -389,6 +399,20 @@ mod tests {
         assert_eq!(written(&all, 262_144.0), 0.0);
         all.push(Io { issued_ns: 2 * EXPIRES_NS, ..io(Op::Read, 0, 4096) });
         assert_eq!(written(&all, 262_144.0), 1.0);
+    }
+
+    #[test]
+    fn what_was_forced_to_storage_was_written_even_if_it_is_deleted_then() {
+        for deletes in [false, true] {
+            let mut builder = PatternBuilder::default();
+            a_file_and_others().iter().for_each(|io| builder.update(io, 0));
+            builder.written_back(0, 0);
+            builder.update(&Io { issued_ns: 9, ..io(Op::Write, 1 << 30, 65536) }, 0);
+            if deletes {
+                builder.give_up(0, 0);
+            }
+            assert_eq!(written(builder, &[], 1e6), 1.0, "the first, and nothing of the last");
+        }
     }
 
     #[test]

@@ -8,7 +8,7 @@ use ioscape_machine::environment;
 use ioscape_machine::interrupt;
 use ioscape_machine::output::Outputs;
 use ioscape_observe::calls::{CallOptions, CallSink, Recording, record};
-use ioscape_schema::{AccessPattern, Characterization, Document, Ending, FileCall, Io};
+use ioscape_schema::{AccessPattern, Characterization, Document, Ending, FileCall, Io, Op};
 use ioscape_trace::PatternBuilder;
 use ioscape_workload::Application;
 use ioscape_workload::characterize::{Unseen, doubts};
@@ -53,7 +53,11 @@ struct Watched {
 impl CallSink for Watched {
     fn call(&mut self, call: &FileCall) {
         self.seen.record(call);
-        self.patterns.update(&row(call), u64::from(call.file));
+        let (file, writes) = (u64::from(call.file), call.request.op == Op::Write);
+        self.patterns.update(&row(call), file);
+        if call.request.len == 0 || writes && (call.is_synchronous || call.is_direct) {
+            self.patterns.written_back(file, call.issued_ns);
+        }
     }
 
     fn given_up(&mut self, file: u32, from: u64) {

@@ -11,6 +11,10 @@ use std::fmt;
 
 /// Largest median error of the throughput of unseen workloads of a twin that is called calibrated.
 pub const ERROR_MOST: f64 = 0.15;
+/// Largest median uncertainty of the measured throughputs by which a twin can be judged.
+const OPEN_MOST: f64 = ERROR_MOST / 2.0;
+/// Fewest unseen workloads whose order alone gives their median error a 95 % interval.
+const BOUNDED_FROM: usize = 6;
 /// Share of the flash that is assumed to be spare: usual for consumers' drives.
 const SPARE: f64 = 0.07;
 
@@ -91,7 +95,8 @@ pub fn verdict(
     summary.extend((open > 0.0).then(|| {
         format!("the measured throughputs themselves are known to {:.1} % (median)", 100.0 * open)
     }));
-    let is_good = throughput.is_some_and(|errors| errors.interval95[1] <= ERROR_MOST);
+    let is_within = throughput.is_some_and(|errors| errors.interval95[1] <= ERROR_MOST);
+    let is_good = is_within && count >= BOUNDED_FROM && open <= OPEN_MOST;
     let status = if is_good { Status::Calibrated } else { Status::NotCalibrated };
     summary.extend((!is_good).then(|| doubt(throughput, open)));
     let sources = sources(&summary);
@@ -105,7 +110,7 @@ fn doubt(throughput: Option<Errors>, open: f64) -> String {
     let most = 100.0 * ERROR_MOST;
     match throughput {
         None => "not calibrated: no unseen workload was measured".to_owned(),
-        Some(_) if open > ERROR_MOST / 2.0 => {
+        Some(_) if open > OPEN_MOST => {
             "not calibrated: too noisy to tell, as on a busy machine; longer workloads (--seconds) or a quiet one would"
                 .to_owned()
         }

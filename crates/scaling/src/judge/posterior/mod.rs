@@ -58,8 +58,7 @@ fn observed_point(evidence: &Evidence, value: f64, id: PointId) -> Observed {
     let within = point.measurement.relative_error() / 1.96;
     let usual = evidence.points.repeatability().unwrap_or_else(|| within.max(0.05));
     let rounds = if doubtful { 1 } else { point.rounds.len().max(1) };
-    // A run whose own interval is wider than runs usually differ saw a part of what makes them differ.
-    let scatter = if doubtful { DOUBTFUL } else { usual.max(within) };
+    let scatter = if doubtful { DOUBTFUL } else { usual };
     // Two rounds that differ do not say which of them was disturbed; of three the median does.
     let apart = if rounds == 2 { APART * point.spread.unwrap_or(0.0) } else { 0.0 };
     let computed = is_from_memory(&point.measurement);
