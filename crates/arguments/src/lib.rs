@@ -126,22 +126,25 @@ impl Command {
         }
     }
 
-    /// The storage that the command does I/O on, where it does: the first place, or that of its first file.
-    pub fn storage(&self) -> Option<&Path> {
+    /// Words for the storage that the command does I/O on, where it does: the first place, or that of its first file.
+    pub fn storage(&self) -> Option<String> {
         let places = match self {
             Self::Evaluate(args) => std::slice::from_ref(&args.target),
             Self::Validate(args) => std::slice::from_ref(&args.target),
             Self::Twin(args) => std::slice::from_ref(&args.target),
-            Self::Run(args) => return Some(args.target()),
-            Self::Ab(args) => return Some(args.place()),
+            Self::Run(args) => return Some(args.target().display().to_string()),
+            Self::Ab(args) => return Some(args.place().display().to_string()),
             Self::Client(args) => std::slice::from_ref(&args.directory),
             Self::Doctor(args) => std::slice::from_ref(&args.directory),
             Self::Vxbench(args) => &args.files,
-            Self::Campaign(args) => return args.measured_on(),
+            Self::Campaign(args) => {
+                return args.measured_on().map(|place| place.display().to_string());
+            }
             Self::Trace(args) => return args.storage(),
             _ => return None,
         };
-        Some(places.first().map_or(Path::new("."), PathBuf::as_path))
+        let place = places.first().map_or(Path::new("."), PathBuf::as_path);
+        Some(place.display().to_string())
     }
 }
 
@@ -154,7 +157,8 @@ pub struct EvaluateArgs {
     /// Longest time for the whole evaluation
     #[arg(long, value_name = "TIME", default_value = "10m", value_parser = seconds)]
     pub budget: f64,
-    /// Run the workers in a control group with this much memory, file cache included
+    /// Run the workers in a control group with this much memory, file cache included [default: no limit, and where no set
+    /// outgrows the memory once more in a group that sets outgrow, and with direct I/O]
     #[arg(long, value_name = "SIZE", value_parser = bytes)]
     pub memory: Option<u64>,
     /// Largest working set to try [default: four times the memory, at most half of the free space]
@@ -313,6 +317,9 @@ pub struct ReportArgs {
     /// Check the results and print them as JSON on standard output
     #[arg(long)]
     pub json: bool,
+    /// Print the summary as Markdown on standard output: tables for documents, pull requests and CI summaries
+    #[arg(long, conflicts_with_all = ["csv", "json", "svg"])]
+    pub markdown: bool,
     /// What the figures of evaluations show: on the page first, in the terminal and in the picture alone. CSV has all of them
     #[arg(long, value_name = "METRIC", default_value = "throughput")]
     pub metric: Metric,

@@ -8,7 +8,7 @@ use super::top::TopArgs;
 use super::value::{bytes, nanos, seconds};
 use clap::{Args, Subcommand};
 use ioscape_trace::{Format, OutFormat};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// `ioscape trace`.
 #[derive(Debug, Args)]
@@ -19,15 +19,21 @@ pub struct TraceArgs {
 }
 
 impl TraceArgs {
-    /// The target of a replay, or what is recorded, whose file systems are asked what their blocks hold.
-    pub fn storage(&self) -> Option<&Path> {
-        let place = match &self.command {
-            TraceCommand::Replay(args) => return Some(&args.target),
-            TraceCommand::Record(args) => args.path.first(),
-            TraceCommand::Top(args) => args.path.first(),
-            _ => return None,
+    /// Words for the target of a replay, or for what is recorded, whose file systems are asked what their blocks hold, and where
+    /// the recording goes.
+    pub fn storage(&self) -> Option<String> {
+        let recorded = |places: &[PathBuf]| match places.first() {
+            Some(place) => place.display().to_string(),
+            None => "a recorded disk".to_owned(),
         };
-        Some(place.map_or(Path::new("a recorded disk"), PathBuf::as_path))
+        match &self.command {
+            TraceCommand::Replay(args) => Some(args.target.display().to_string()),
+            TraceCommand::Record(args) => {
+                Some(format!("{} or {}", recorded(&args.path), args.out.output.display()))
+            }
+            TraceCommand::Top(args) => Some(recorded(&args.path)),
+            _ => None,
+        }
     }
 
     /// Whether what was recorded is still made a trace after an interruption, however long that takes.

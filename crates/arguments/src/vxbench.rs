@@ -50,7 +50,7 @@ pub struct VxbenchArgs {
     /// Flags for opening the file: append, sync, trunc
     #[arg(short = 'o', value_name = "OPENTYPE")]
     pub opens: Vec<String>,
-    /// Caching: direct, dsync, noreuse, random, seq
+    /// Caching: direct, dsync, noreuse, random, seq; direct,atomic
     #[arg(short = 'c', value_name = "CACHEOPTS")]
     pub cache: Vec<String>,
     /// Fixed extent size (XFS)

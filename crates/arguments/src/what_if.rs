@@ -2,7 +2,7 @@
 
 use super::value::bytes;
 use ioscape_scaling::model::WriteDone;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 /// One exchange.
@@ -14,6 +14,16 @@ pub enum WhatIfArg {
     Storage(PathBuf),
     /// When a write counts as done.
     WritePolicy(WriteDone),
+}
+
+impl WhatIfArg {
+    /// The result that lends its storage.
+    pub fn storage(&self) -> Option<&Path> {
+        match self {
+            Self::Storage(path) => Some(path),
+            Self::Memory(_) | Self::WritePolicy(_) => None,
+        }
+    }
 }
 
 impl FromStr for WhatIfArg {

@@ -1,9 +1,18 @@
 //! The files of drives: what the simulating commands read before they simulate.
 
-use crate::output;
 use ioscape_machine::input::read_text;
+use ioscape_machine::terminal;
 use ioscape_simulate::catalog::Files;
+use std::io::ErrorKind;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+
+/// Whether the user ended the wait for one of the files, a named pipe.
+pub fn interrupted() -> bool {
+    INTERRUPTED.load(Ordering::Relaxed)
+}
 
 /// Files of this machine.
 pub struct DriveFiles;
@@ -14,7 +23,12 @@ impl Files for DriveFiles {
     }
 
     fn text(&self, path: &Path) -> Result<String, String> {
-        read_text(path).map_err(|e| e.to_string())
+        read_text(path).map_err(|e| {
+            if e.kind() == ErrorKind::Interrupted {
+                INTERRUPTED.store(true, Ordering::Relaxed);
+            }
+            e.to_string()
+        })
     }
 
     fn names(&self, folder: &Path) -> Result<Vec<String>, String> {
@@ -23,6 +37,6 @@ impl Files for DriveFiles {
     }
 
     fn left_out(&self, what: &[String]) {
-        output::tell(&format!("Not simulated: {}", what.join(", ")));
+        terminal::tell(&format!("Not simulated: {}", what.join(", ")));
     }
 }

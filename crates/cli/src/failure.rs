@@ -1,9 +1,13 @@
 //! How a command fails: one sentence, and an exit code.
 
+use crate::drives;
+use ioscape_machine::allocator;
+use ioscape_machine::descriptors::standard_output;
 use ioscape_machine::error::Error as MeasureError;
 use ioscape_schema::VerifyReport;
 use ioscape_schema::text::inert;
 use std::io::{self, Write};
+use std::path::Path;
 use std::process::ExitCode;
 
 /// Exit code for a failure during the work.
@@ -100,9 +104,19 @@ impl Failure {
             Self::Interrupted(_) => INTERRUPTED,
             Self::Command { code, .. } => *code,
         };
-        let _ = writeln!(io::stderr(), "ioscape: {}", inert(&self.to_string()));
+        // Where memory ran out the program interrupted itself.
+        let (code, why) = match allocator::exhausted() {
+            Some(why) => (FAILED, why + "; "),
+            None => (code, String::new()),
+        };
+        let _ = writeln!(io::stderr(), "ioscape: {why}{}", inert(&self.to_string()));
         code
     }
+}
+
+/// A thread that the kernel refuses.
+pub fn no_thread(error: io::Error) -> Failure {
+    MeasureError::io("start", Path::new("a thread"), error).into()
 }
 
 /// Two ends of one command: the first failure, which gives the exit code, and after it the other.
@@ -130,7 +144,10 @@ impl From<MeasureError> for Failure {
 impl From<ioscape_simulate::Error> for Failure {
     /// A drive, a trace or a system that cannot be simulated: nothing was done.
     fn from(error: ioscape_simulate::Error) -> Self {
-        Self::Misuse(error.to_string())
+        match drives::interrupted() {
+            true => Self::Interrupted("interrupted: nothing was done".to_owned()),
+            false => Self::Misuse(error.to_string()),
+        }
     }
 }
 
@@ -140,7 +157,8 @@ pub fn of_arguments(error: &clap::Error) -> ExitCode {
         DisplayHelp, DisplayHelpOnMissingArgumentOrSubcommand, DisplayVersion,
     };
     if matches!(error.kind(), DisplayHelp | DisplayVersion) {
-        let printed = error.print().and_then(|()| io::stdout().flush());
+        let printed = standard_output().and_then(|()| error.print());
+        let printed = printed.and_then(|()| io::stdout().flush());
         let failed = printed.map_err(|e| Failure::of_write("standard output", &e)).err();
         return ExitCode::from(failed.map_or(0, |failure| failure.report()));
     }

@@ -9,7 +9,7 @@ use ioscape_machine::{Target, TargetFacts, TargetOptions};
 use ioscape_measure::session::{RunOptions, Session, SessionOptions};
 use ioscape_measure::together::Together;
 use ioscape_schema::units::Bytes;
-use ioscape_schema::{Document, Io, Measurement, Warning, WarningKind, Workload};
+use ioscape_schema::{Access, Document, Io, Measurement, Warning, WarningKind, Workload};
 use ioscape_workload::{Stream, largest_request};
 use std::path::Path;
 use std::sync::Arc;
@@ -94,6 +94,20 @@ impl Machine {
     /// What a plan needs to know.
     pub fn look(&self) -> TargetFacts {
         TargetFacts::of(self.session.target())
+    }
+
+    /// Why the target cannot be opened with `access`, if it cannot.
+    pub fn refuses(&self, access: Access) -> Option<String> {
+        self.session.target().open_file(access, true).err().map(|error| error.to_string())
+    }
+
+    /// As [`Session::limit_memory`].
+    ///
+    /// # Errors
+    /// No control group can be made, or the file cache cannot be emptied.
+    pub fn limit_memory(&mut self, limit: Option<u64>) -> Result<(), MeasureError> {
+        let options = self.options(RunLength { min_s: 0.0, cap_s: 0.0, verify: false });
+        self.session.limit_memory(limit, &options)
     }
 
     /// As [`Session::layout_rate`].

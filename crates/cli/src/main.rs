@@ -13,6 +13,7 @@ mod save;
 mod traces;
 
 use ioscape_arguments::Command;
+use ioscape_machine::allocator::{self, Allocator};
 use ioscape_machine::keeper::{self, AfterInterruption};
 use ioscape_schema::text::inert;
 use ioscape_study::resume::GivenOptions;
@@ -20,10 +21,14 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::process::ExitCode;
 
+#[global_allocator]
+static ALLOCATOR: Allocator = Allocator;
+
 fn main() -> ExitCode {
     if let Some(code) = command::os::step() {
         return code;
     }
+    allocator::reserve();
     ioscape_machine::interrupt::survive_file_size_limit();
     let (cli, typed) = match ioscape_arguments::parse(words()) {
         Ok(parsed) => parsed,
@@ -38,7 +43,7 @@ fn main() -> ExitCode {
                 Command::Trace(args) if args.is_recording() => AfterInterruption::Finish,
                 _ => AfterInterruption::End,
             };
-            keeper::keep(&place.display().to_string(), then, tell, || carry_out(command, &typed))
+            keeper::keep(&place, then, tell, || carry_out(command, &typed))
         }
         None => carry_out(command, &typed),
     })

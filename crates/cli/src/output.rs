@@ -3,6 +3,7 @@
 use crate::failure::Failure;
 use ioscape_arguments::{DisplayArgs, Metric};
 use ioscape_machine::Clock;
+use ioscape_machine::descriptors::standard_output;
 use ioscape_machine::input::read_text;
 use ioscape_machine::terminal;
 use ioscape_report::Quantity;
@@ -42,7 +43,8 @@ pub fn time(document: &mut Document, clock: &Clock) {
 /// Writes `text` on standard output.
 pub fn print(text: &str) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
-    out.write_all(text.as_bytes())
+    standard_output()
+        .and_then(|()| out.write_all(text.as_bytes()))
         .and_then(|()| out.flush())
         .map_err(|e| Failure::of_write("standard output", &e))
 }
@@ -77,6 +79,18 @@ fn style_of(is_terminal: bool) -> ioscape_report::Style {
         colour: terminal::is_coloured(is_terminal),
         unicode: terminal::takes_unicode(),
         quantity: quantity(),
+        markdown: false,
+    }
+}
+
+/// What a summary in Markdown looks like, whatever the terminal is.
+pub fn markdown() -> ioscape_report::Style {
+    ioscape_report::Style {
+        width: 100,
+        unicode: true,
+        markdown: true,
+        quantity: quantity(),
+        ..Default::default()
     }
 }
 
@@ -89,6 +103,11 @@ pub fn json(document: &Document) -> Result<String, Failure> {
 pub fn show(document: &Document, as_json: bool) -> Result<(), Failure> {
     let text = if as_json { json(document)? } else { ioscape_report::terminal(document, &style()) };
     print(&text)
+}
+
+/// Prints a document that is in a file: who closed standard output misses nothing.
+pub fn show_beside(document: &Document, as_json: bool) -> Result<(), Failure> {
+    standard_output().map_or(Ok(()), |()| show(document, as_json))
 }
 
 /// A document of what fio measured, as far as fio tells.

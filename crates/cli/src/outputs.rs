@@ -40,12 +40,21 @@ pub fn save(outputs: &mut Outputs, so_far: &Document) {
 /// What could not be written.
 pub fn finish(outputs: &mut Outputs, document: &Document, as_json: bool) -> Result<(), Failure> {
     let written = write(outputs, document);
-    let shown = output::show(document, as_json).map_err(|failure| match failure {
-        // Nobody asked for a file, and standard output did not take it.
-        Failure::Failed(_) if outputs.get(RESULT).is_none() => keep(outputs, document, failure),
+    both(written, show(outputs, document, as_json))
+}
+
+/// Prints a document; one that is in no file and that standard output does not take is kept elsewhere.
+///
+/// # Errors
+/// Standard output does not take it.
+pub fn show(outputs: &mut Outputs, document: &Document, as_json: bool) -> Result<(), Failure> {
+    if outputs.get(RESULT).is_some() {
+        return output::show_beside(document, as_json);
+    }
+    output::show(document, as_json).map_err(|failure| match failure {
+        Failure::Failed(_) => keep(outputs, document, failure),
         other => other,
-    });
-    both(written, shown)
+    })
 }
 
 /// Writes a document into the files that are asked for, and elsewhere if one of them cannot be written.

@@ -103,7 +103,7 @@ impl Keeper {
             self.files.save_aside(&output::json(&document)?);
         }
         let written = outputs::write(&mut self.files.outputs, &document);
-        let shown = output::show(&document, self.json);
+        let shown = outputs::show(&mut self.files.outputs, &document, self.json);
         self.name_files(finished.is_ok() && written.is_ok());
         let saved = self.files.saved_in().map(|path| path.display().to_string());
         let saved = saved.map_or_else(String::new, |path| {

@@ -197,6 +197,11 @@ pub fn leave(code: i32) -> ! {
     unsafe { libc::_exit(code) }
 }
 
+/// Whether this process is a worker.
+pub(crate) fn is_worker() -> bool {
+    IS_WORKER.load(Ordering::Relaxed)
+}
+
 /// Silences panics of workers: their exit code tells. Done before the fork, because a worker that changed the
 /// hook would wait for ever if a thread of the conductor was panicking at that moment.
 fn silence_workers() {
@@ -204,7 +209,7 @@ fn silence_workers() {
     ONCE.call_once(|| {
         let usual = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |info| {
-            if !IS_WORKER.load(Ordering::Relaxed) {
+            if !is_worker() {
                 usual(info);
             }
         }));

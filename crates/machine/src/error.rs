@@ -100,6 +100,9 @@ impl Error {
     }
 }
 
+/// Exit code of a worker that could not have the memory that it needed.
+pub(crate) const EXHAUSTED: i32 = 6;
+
 /// How a worker process ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Death {
@@ -123,6 +126,9 @@ impl fmt::Display for Death {
                 "died of signal 7 (bus error): the file below the mapping shrank or its device failed to read; see the kernel log",
             ),
             Self::Signal(signal) => write!(f, "was killed by signal {signal}"),
+            Self::Exit(EXHAUSTED) => f.write_str(
+                "found no memory: raise the limit of memory (ulimit -v), or give fewer processes or smaller requests",
+            ),
             Self::Exit(code) => write!(f, "ended with exit code {code} and without a report"),
             Self::Stopped => f.write_str(
                 "is stopped (SIGSTOP, a debugger, a frozen control group) and was not let go on: measure again",
@@ -154,7 +160,7 @@ fn advice(source: &io::Error) -> &'static str {
         Some(libc::EACCES | libc::EPERM) => "; check the owner and mode, or run as another user",
         Some(libc::EMFILE | libc::ENFILE) => "; raise the limit of open files (ulimit -n)",
         Some(libc::EAGAIN) => {
-            "; fewer threads or processes may run (ulimit -u, pids.max of the control group)"
+            "; fewer threads or processes may run (ulimit -u, ulimit -v, pids.max of the control group)"
         }
         Some(libc::EFBIG) => {
             "; the file size limit (ulimit -f) or the file system's own is reached"

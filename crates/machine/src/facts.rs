@@ -18,6 +18,8 @@ pub struct TargetFacts {
     pub total_bytes: u64,
     /// Memory of the machine, or of the group this process already runs in.
     pub memory_bytes: Option<u64>,
+    /// Whether the data itself lies in memory.
+    pub is_in_memory: bool,
     /// Alignment that direct I/O needs.
     pub direct_align: Option<u64>,
     /// Time after which the kernel has flushed a dirty page, in seconds.
@@ -32,6 +34,7 @@ impl TargetFacts {
             capacity_bytes: target.capacity_bytes(),
             total_bytes: target.total_bytes(),
             memory_bytes: Some(memory().total.min(within)),
+            is_in_memory: target.file_system().is_in_memory(),
             direct_align: target.direct_align().map(u64::from),
             flush_interval_s: flush_interval_s(&environment::capture(target, None).vm_dirty),
         }

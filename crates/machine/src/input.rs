@@ -36,7 +36,7 @@ enum Bytes {
 /// The bytes of an input from its beginning.
 pub enum Readable {
     /// To be read in any order.
-    File(Counted<File>),
+    File(Counted<WholeFile>),
     /// To be read in one pass.
     Stream(Counted<Box<dyn Read + Send>>),
 }
@@ -138,7 +138,9 @@ impl Input {
             self.bytes = Bytes::File(spooled(&self.name, whole, stop)?);
         }
         let Bytes::File(file) = &self.bytes else { return Err(once(&self.name)) };
-        let inner = file.try_clone().map_err(failed)?;
+        let file = file.try_clone().map_err(failed)?;
+        let length = file.metadata().map_err(failed)?.len();
+        let inner = WholeFile { file, length };
         Ok(Readable::File(Counted { inner, read: Arc::clone(read) }))
     }
 }
@@ -185,6 +187,30 @@ fn unread(name: &Path, error: io::Error) -> Error {
     match is_interruption(&error) {
         true => Error::Interrupted,
         false => Error::io("read", name, error),
+    }
+}
+
+/// A file that is not taken for a shorter one when another program shortens it meanwhile.
+pub struct WholeFile {
+    file: File,
+    /// In bytes, when it was opened.
+    length: u64,
+}
+
+impl Read for WholeFile {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let count = self.file.read(into)?;
+        let is_end = count == 0 && !into.is_empty();
+        if is_end && self.file.metadata()?.len() < self.length {
+            return Err(io::Error::other("another program shortened it while it was read"));
+        }
+        Ok(count)
+    }
+}
+
+impl Seek for WholeFile {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.file.seek(to)
     }
 }
 

@@ -1,11 +1,15 @@
 //! Ctrl-C: the first ends the work and keeps all finished results, the second ends the program at once.
 
 use crate::keeper;
+use rustix::process::Signal;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Exit code of the second Ctrl-C.
 const AT_ONCE: i32 = 130;
+
+/// Whether an interruption sets a flag.
+static HEARD: AtomicBool = AtomicBool::new(false);
 
 /// Sets the returned flag on SIGINT, SIGTERM and SIGHUP; on those only that are not ignored already, as after `nohup`.
 pub fn flag() -> Arc<AtomicBool> {
@@ -14,6 +18,7 @@ pub fn flag() -> Arc<AtomicBool> {
     if keeper::is_kept() {
         // The keeper passes the first one on, and ends the program at the second.
         let _ = signal_hook::flag::register(SIGUSR1, Arc::clone(&flag));
+        HEARD.store(true, Ordering::Relaxed);
         return flag;
     }
     let ignored = ignored();
@@ -23,7 +28,18 @@ pub fn flag() -> Arc<AtomicBool> {
             signal_hook::flag::register_conditional_shutdown(signal, AT_ONCE, Arc::clone(&flag));
         let _ = signal_hook::flag::register(signal, Arc::clone(&flag));
     }
+    HEARD.store(true, Ordering::Relaxed);
     flag
+}
+
+/// Asks the work to end as the user does, if there is anybody to ask; only what may be done in the middle of an allocation is done.
+pub(crate) fn ask_to_end() -> bool {
+    let is_heard = HEARD.load(Ordering::Relaxed);
+    if is_heard {
+        let signal = if keeper::is_kept() { Signal::USR1 } else { Signal::INT };
+        let _ = rustix::process::kill_process(rustix::process::getpid(), signal);
+    }
+    is_heard
 }
 
 /// Makes a write beyond the limit of the file size (`ulimit -f`) fail, so that it is told, instead of ending the program.

@@ -23,8 +23,9 @@ const GRACE: Duration = Duration::from_millis(4300);
 /// Signals closer together than this are one: `timeout` sends it to the process and then to its group.
 const ONE: Duration = Duration::from_millis(300);
 
-/// How often the child is looked at.
-const LOOK_S: i64 = 1;
+/// How often the child is looked at, and how often once it is to end.
+const LOOK: Duration = Duration::from_secs(1);
+const LOOK_AT_END: Duration = Duration::from_millis(100);
 
 /// A child that may finish its work after an interruption is given up when the kernel has held it for so long.
 const HELD_AT_END: Duration = Duration::from_secs(3);
@@ -109,7 +110,7 @@ impl<'a> Keeper<'a> {
 
     fn wait(mut self, signals: &libc::sigset_t, tell: impl Fn(&str)) -> u8 {
         loop {
-            let signal = next(signals);
+            let signal = next(signals, if self.asked.is_some() { LOOK_AT_END } else { LOOK });
             match rustix::process::waitpid(Some(self.child), WaitOptions::NOHANG) {
                 Ok(Some((_, status))) => return self.ended(status, tell),
                 Ok(None) | Err(rustix::io::Errno::INTR) => {}
@@ -280,9 +281,12 @@ fn unblock_child_ends() {
     }
 }
 
-/// The next of the signals, or none for a second.
-fn next(signals: &libc::sigset_t) -> Option<libc::c_int> {
-    let patience = libc::timespec { tv_sec: LOOK_S, tv_nsec: 0 };
+/// The next of the signals, or none if none comes so soon.
+fn next(signals: &libc::sigset_t, soon: Duration) -> Option<libc::c_int> {
+    let patience = libc::timespec {
+        tv_sec: soon.as_secs() as libc::time_t,
+        tv_nsec: soon.subsec_nanos() as libc::c_long,
+    };
     // SAFETY: `signals` is a set of blocked signals; what is known of the signal is not asked for.
     let signal = unsafe { libc::sigtimedwait(signals, std::ptr::null_mut(), &patience) };
     (signal > 0).then_some(signal)

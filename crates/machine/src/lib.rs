@@ -4,11 +4,14 @@
 //! What is written is never anything but a scratch file of our own making, a file or device that the user named
 //! together with the permission to destroy its data (see [`target`]), or an output (see [`output`]).
 
+pub mod allocator;
+mod attached;
 mod awaited;
 pub mod cache;
 pub mod cgroup;
 pub mod clock;
 pub mod crew;
+pub mod descriptors;
 pub mod device;
 pub mod doctor;
 pub mod environment;

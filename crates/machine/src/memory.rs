@@ -52,6 +52,24 @@ pub(crate) fn vm_dirty() -> BTreeMap<String, u64> {
     dirty.filter_map(|(name, entry)| Some((name, text::read_number(entry.path())?))).collect()
 }
 
+/// Has larger pieces of memory returned to the kernel as soon as they are freed, and none kept for each thread: a bound on what
+/// is in use then bounds what the process takes, at the price of some time. To be called before there are threads.
+#[allow(unsafe_code, reason = "settings of the C library's allocator")]
+pub fn keep_nothing_freed() {
+    #[cfg(target_env = "gnu")]
+    {
+        const PIECE: libc::c_int = 64 << 10;
+        for (setting, value) in [
+            (libc::M_ARENA_MAX, 1),
+            (libc::M_MMAP_THRESHOLD, PIECE),
+            (libc::M_TRIM_THRESHOLD, PIECE),
+        ] {
+            // SAFETY: sets a number of the allocator; one that it refuses changes nothing.
+            unsafe { libc::mallopt(setting, value) };
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -22,6 +22,13 @@ pub struct FileSystemInfo {
     pub has_device: bool,
 }
 
+impl FileSystemInfo {
+    /// Whether the data lies in memory and nowhere else.
+    pub fn is_in_memory(&self) -> bool {
+        ["tmpfs", "ramfs", "devtmpfs"].contains(&&*self.name)
+    }
+}
+
 /// One line of the mount table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mount {

@@ -7,6 +7,7 @@ use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
 use std::time::Duration;
 
 /// Most visitors at once; more are turned away.
@@ -64,11 +65,13 @@ impl Server {
             visitors: AtomicUsize::new(0),
         });
         let all = Arc::clone(&feed);
-        std::thread::spawn(move || {
+        let serve = move || {
             for stream in listener.incoming().flatten() {
                 all.visit(stream);
             }
-        });
+        };
+        let started = thread::Builder::new().spawn(serve);
+        started.map_err(|e| Error::io("start a thread for", Path::new("visitors"), e))?;
         Ok(Self { address, feed })
     }
 
@@ -106,11 +109,15 @@ impl Feed {
             self.visitors.fetch_sub(1, Ordering::Relaxed);
             return;
         }
-        std::thread::spawn(move || {
+        let answer = move || {
             // A visitor who leaves is no error.
             let _ = feed.answer(&mut stream);
             feed.visitors.fetch_sub(1, Ordering::Relaxed);
-        });
+        };
+        if thread::Builder::new().spawn(answer).is_err() {
+            // The visitor loses the connection and may come again.
+            self.visitors.fetch_sub(1, Ordering::Relaxed);
+        }
     }
 
     fn answer(&self, stream: &mut TcpStream) -> io::Result<()> {

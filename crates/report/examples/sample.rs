@@ -33,7 +33,13 @@ fn main() -> std::io::Result<()> {
     let width = arguments.iter().find_map(|argument| argument.parse().ok()).unwrap_or(80);
     let named = |quantity: &Quantity| has(quantity.word());
     let quantity = Quantity::ALL.into_iter().find(named).unwrap_or_default();
-    let style = Style { width, colour: has("colour"), unicode: !has("ascii"), quantity };
+    let style = Style {
+        width,
+        colour: has("colour"),
+        unicode: !has("ascii"),
+        quantity,
+        markdown: has("markdown"),
+    };
     let text = if has("html") {
         html(&document, quantity)
     } else if has("svg") {
@@ -41,7 +47,7 @@ fn main() -> std::io::Result<()> {
     } else if has("json") {
         json(&document).unwrap_or_else(|error| error.to_string())
     } else if has("csv") {
-        csv(&document)
+        csv(&document).unwrap_or_default()
     } else {
         terminal(&document, &style)
     };

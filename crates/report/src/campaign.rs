@@ -1,13 +1,40 @@
 //! What a campaign's cells and columns say in words, for all renderers.
 
+use crate::text::{bounded, fine_seconds};
 use ioscape_schema::units::{Count, Nanos, Rate};
-use ioscape_schema::{CampaignCell, CampaignColumn};
+use ioscape_schema::{CampaignCell, CampaignColumn, is_wide};
 
 /// Operations per second, or bytes where data was moved.
 pub(crate) fn rate(cell: &CampaignCell) -> String {
     match cell.operations_per_s {
         Some(rate) => format!("{}/s", Count(rate)),
         None => Rate(cell.throughput_bytes_per_s).to_string(),
+    }
+}
+
+/// The median of a cell's rate and its interval; `None` where nothing was measured.
+pub(crate) fn rate_and_interval(cell: &CampaignCell) -> Option<String> {
+    let shown = |value: f64| match cell.operations_per_s {
+        Some(_) => format!("{}/s", Count(value)),
+        None => Rate(value).to_string(),
+    };
+    (!cell.samples.is_empty()).then(|| with_ends(rate(cell), cell.rate_ci95, shown))
+}
+
+/// The median of a cell's processor seconds and its interval; `None` where nothing was measured.
+pub(crate) fn cpu_and_interval(cell: &CampaignCell) -> Option<String> {
+    (!cell.samples.is_empty())
+        .then(|| with_ends(fine_seconds(cell.cpu_s), cell.cpu_ci95, fine_seconds))
+}
+
+fn with_ends(value: String, ends: Option<[f64; 2]>, shown: impl Fn(f64) -> String) -> String {
+    match ends {
+        Some(ends) if is_wide(ends) => format!("{value} (uncertain)"),
+        Some(ends) => {
+            let [low, high] = ends.map(shown);
+            bounded(&value, &low, &high)
+        }
+        None => value,
     }
 }
 

@@ -1,6 +1,6 @@
 //! Campaigns and runs of `vxbench` in every rendering: complete, harmless, and well formed.
 
-use ioscape_report::{Quantity, Style, from_json, html, json, terminal};
+use ioscape_report::{Quantity, Style, csv, from_json, html, json, terminal};
 use ioscape_schema::{
     CampaignCell, CampaignColumn, CampaignReference, CampaignResult, CampaignRow, CampaignSample,
     CampaignSetting, Document, SCHEMA, VxFile, VxRun, Vxbench,
@@ -21,6 +21,7 @@ fn cell(index: usize) -> CampaignCell {
     CampaignCell {
         samples: vec![sample; 3],
         throughput_bytes_per_s: rate,
+        rate_ci95: Some([0.9 * rate, 1.2 * rate]),
         cpu_s: 0.01,
         ratio: (index > 0).then_some(1.5),
         ratio_ci95: (index > 0).then_some([1.25, 1.75]),
@@ -75,12 +76,28 @@ fn the_terminal_shows_every_number_and_nothing_acts() {
         let text = terminal(&table(), &Style { width, ..Style::default() });
         assert!(!text.contains('\u{1b}'), "{text}");
         let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        for word in
-            ["100 MB/s", "200 MB/s", "1.50 (1.25", "31797", "no direct I/O", "256k", "Writers wait"]
-        {
+        for word in [
+            "100 MB/s (90 MB/s to 120 MB/s)",
+            "200 MB/s",
+            "1.50 (1.25",
+            "31797",
+            "no direct I/O",
+            "256k",
+            "Writers wait",
+        ] {
             assert!(words.contains(word), "{width}: {word} in {text}");
         }
     }
+}
+
+#[test]
+fn every_run_is_a_row_and_an_impossible_cell_says_why() {
+    let text = csv(&table()).unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    assert!(lines[0].starts_with("threads,iosize,place,method,file_system,round,bytes,elapsed_s"));
+    assert_eq!(lines.len(), 1 + 3 * 3 + 1, "{text}");
+    assert!(lines[1].starts_with("4,65536,ext4,"), "{}", lines[1]);
+    assert!(lines[10].ends_with(",no direct I/O"), "{}", lines[10]);
 }
 
 #[test]

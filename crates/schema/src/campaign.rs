@@ -100,8 +100,15 @@ pub struct CampaignCell {
         deserialize_with = "crate::range::not_negative"
     )]
     pub operations_per_s: Option<f64>,
+    /// 95 % interval of the throughput, or of the operations per second: Student's t on the runs' logarithms, and the median in it.
+    /// Absent of fewer than two runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate_ci95: Option<[f64; 2]>,
     /// Median of the runs' processor seconds.
     pub cpu_s: f64,
+    /// Its 95 % interval, by the same rule.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_ci95: Option<[f64; 2]>,
     /// Of each percentile of the runs' response times, the median.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub response_time_ns: Option<ResponseTime>,

@@ -1,5 +1,6 @@
 //! The self-scaling evaluation: curves, regions, borders and what they mean.
 
+use crate::units::Bytes;
 use crate::{
     Access, Border, LevelCount, Measurement, Parameter, Purpose, Warning, Workload, WriterScaling,
 };
@@ -338,7 +339,8 @@ pub struct Evaluation {
     /// Every probe in order.
     #[serde(default)]
     pub probes: Vec<Probe>,
-    /// The same target evaluated with further accesses, each by itself and with no more of these.
+    /// The same target evaluated with further accesses, or under a memory limit that its sets outgrow, each by itself and with no
+    /// more of these.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub other_accesses: Vec<Evaluation>,
 }
@@ -360,6 +362,17 @@ impl Evaluation {
         let asked = self.settings.as_ref().map(|settings| &settings.base);
         let asked = asked.or_else(|| self.regions.first().map(|region| &region.focal));
         asked.map(|workload| workload.access).unwrap_or_default()
+    }
+
+    /// Memory limit of its workers, in bytes, if they had one.
+    pub fn memory_limit_bytes(&self) -> Option<u64> {
+        self.settings.as_ref()?.memory_limit_bytes
+    }
+
+    /// What tells it from the others of its target: "direct", "buffered in a control group of 1 GiB".
+    pub fn way(&self) -> String {
+        let group = |limit| format!(" in a control group of {}", Bytes(limit as f64));
+        self.access().to_string() + &self.memory_limit_bytes().map(group).unwrap_or_default()
     }
 
     /// The last measurement made for exactly `purpose`.

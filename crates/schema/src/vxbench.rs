@@ -132,6 +132,9 @@ pub struct VxJob {
     pub dsync: bool,
     /// `-c noreuse`: the data is not kept in the file cache.
     pub noreuse: bool,
+    /// `-c atomic`: every direct write is on storage whole or not at all, whatever happens (`RWF_ATOMIC`).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub atomic: bool,
     /// `-c random`: the kernel is told that places are random.
     pub random: bool,
     /// `-c seq`: the kernel is told that places follow one another.
@@ -195,6 +198,7 @@ impl Default for VxJob {
             direct: false,
             dsync: false,
             noreuse: false,
+            atomic: false,
             random: false,
             seq: false,
             direct_above: None,

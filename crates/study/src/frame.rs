@@ -88,6 +88,8 @@ pub struct EvaluationFrame {
     pub settings: Settings,
     /// What is known of concurrent writers.
     pub writers: KnownWriters,
+    /// What all findings hold for, in a sentence before them, where that is not the machine as it is.
+    pub premise: Option<String>,
     /// Up to where the findings hold, in sentences.
     pub caps: Vec<String>,
 }
@@ -97,6 +99,7 @@ impl EvaluationFrame {
     pub fn around(&self, mut evaluation: Evaluation) -> Evaluation {
         evaluation.target.clone_from(&self.target);
         evaluation.settings = Some(self.settings.clone());
+        evaluation.findings.sentences.splice(0..0, self.premise.clone());
         evaluation.findings.sentences.extend(self.caps.iter().cloned());
         let KnownWriters { found, left_out } = &self.writers;
         evaluation.findings.single_writer.clone_from(found);
@@ -134,11 +137,12 @@ mod tests {
             target: "/srv".into(),
             settings: settings.clone(),
             writers,
+            premise: Some("In a group.".into()),
             caps: vec!["Up to here.".into()],
         };
         let made = frame.around(Evaluation::default());
         assert_eq!((&*made.target, &made.settings), ("/srv", &Some(settings)));
-        assert_eq!(made.findings.sentences, ["Up to here.", &one.sentence]);
+        assert_eq!(made.findings.sentences, ["In a group.", "Up to here.", &one.sentence]);
         let known = KnownWriters::of(&made);
         assert_eq!((known.found, known.left_out), (vec![one], Some(why)));
     }

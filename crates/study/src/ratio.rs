@@ -28,7 +28,23 @@ pub fn median(samples: &[f64]) -> f64 {
 pub fn paired_ratio(above: &[f64], below: &[f64]) -> Option<PairedRatio> {
     let positive = |v: f64| v.is_finite() && v > 0.0;
     let pairs = above.iter().zip(below).filter(|(a, b)| positive(**a) && positive(**b));
-    let logs: Vec<f64> = pairs.map(|(a, b)| (a / b).ln()).collect();
+    of_logs(&pairs.map(|(a, b)| (a / b).ln()).collect::<Vec<f64>>())
+}
+
+/// The 95 % interval of what `samples` scatter around: Student's t on their logarithms, widened to hold their median.
+///
+/// `None` with fewer than two samples, or with one that is not positive, whose logarithm says nothing.
+pub fn interval(samples: &[f64]) -> Option<[f64; 2]> {
+    if !samples.iter().all(|v| v.is_finite() && *v > 0.0) {
+        return None;
+    }
+    let [low, high] = of_logs(&samples.iter().map(|v| v.ln()).collect::<Vec<f64>>())?.ci95;
+    let middle = median(samples);
+    Some([low.min(middle), high.max(middle)])
+}
+
+/// Geometric mean and interval of what has these logarithms; `None` with fewer than two.
+fn of_logs(logs: &[f64]) -> Option<PairedRatio> {
     if logs.len() < 2 {
         return None;
     }
@@ -58,6 +74,16 @@ mod tests {
         let ratio = paired_ratio(&[2.0, 20.0, 200.0], &[1.0, 10.0, 100.0]).unwrap();
         assert!((ratio.mean - 2.0).abs() < 1e-9);
         assert!((ratio.ci95[1] - ratio.ci95[0]).abs() < 1e-9);
+    }
+
+    #[test]
+    fn intervals_hold_the_median_and_need_two_positive_samples() {
+        assert_eq!(interval(&[5.0]), None);
+        assert_eq!(interval(&[5.0, 0.0]), None);
+        assert_eq!(interval(&[5.0, 5.0]).map(|ends| ends.map(f64::round)), Some([5.0, 5.0]));
+        // Standard error of the logarithms .5 ln 10, t(0.975, 3) = 3.182: the mean's interval begins above 1 and holds it.
+        let [low, high] = interval(&[1.0, 1.0, 1.0, 100.0]).unwrap();
+        assert!(low <= 1.0 && high > 100.0, "{low} {high}");
     }
 
     #[test]

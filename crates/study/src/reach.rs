@@ -15,6 +15,13 @@ pub const PROCESS_MAX: u32 = 16;
 const LAYOUT_SHARE: f64 = 0.25;
 /// Share of the budget for exploring.
 const EXPLORING: f64 = 0.96;
+/// Share of its part of the budget for laying out the sets of a group that stands for a memory which no set outgrows: they are
+/// measured many times, and each time the group's cache fills anew.
+const GROUP_LAYOUT_SHARE: f64 = 0.05;
+/// Least and largest memory of that group, in bytes: beside the workers' buffers there must be a cache.
+const GROUP: [u64; 2] = [128 << 20, 4 << 30];
+/// Parts of the budget where the machine, such a group and the device are evaluated by themselves.
+pub const WAYS: f64 = 3.0;
 /// Memory assumed where it is not known, in bytes.
 const MEMORY_ASSUMED: u64 = 1 << 30;
 
@@ -38,6 +45,45 @@ pub struct ReachLimits {
 }
 
 impl ReachLimits {
+    /// The limit, in bytes, of a control group that sets outgrow where none outgrows the memory within budget and space: a power
+    /// of two, so that two evaluations choose the same. `None` where sets outgrow the memory, where the user chose memory, sets
+    /// or direct access, and where there is no room for sets that outgrow the least group.
+    pub fn group(&self) -> Option<u64> {
+        let is_chosen =
+            self.direct || self.memory_limit_bytes.is_some() || self.max_unique_bytes.is_some();
+        let [_, largest] = self.unique_bytes();
+        let memory = self.memory_bytes.filter(|&memory| !is_chosen && self.is_short_of(memory))?;
+        let [least, most] = GROUP;
+        let part_s = self.budget_s / WAYS * GROUP_LAYOUT_SHARE;
+        let in_time = self.layout_bytes_per_s.map_or(u64::MAX, |rate| (rate * part_s) as u64);
+        let limit = (in_time.min(largest) / PAST_MEMORY).max(least).min(most).min(memory / 2);
+        (limit >= least && limit * PAST_MEMORY <= largest).then(|| 1 << limit.ilog2())
+    }
+
+    /// Whether the largest set is not well past a memory of so many bytes.
+    fn is_short_of(&self, memory: u64) -> bool {
+        self.unique_bytes()[1] < (memory / 4).saturating_mul(5)
+    }
+
+    /// What the findings hold for that were made in one of several ways because no set outgrows the memory: `limit` is that of
+    /// the control group in bytes, and `own` that of these findings.
+    pub fn premise(&self, limit: u64, own: Option<u64>) -> String {
+        let [memory, limit] = [self.memory_bytes.unwrap_or(0), limit].map(|b| Bytes(b as f64));
+        let [_, size] = Self { memory_limit_bytes: own, ..*self }.size_mean();
+        match (own, self.direct) {
+            (Some(_), _) => format!(
+                "Measured in a control group of {limit}, file cache included, because no set that budget and space allow outgrows this machine's memory of {memory}: what is said of borders, caches and regions holds under that limit, with mean requests of up to {}; without it the file cache takes what memory is free.",
+                Bytes(size as f64)
+            ),
+            (None, true) => format!(
+                "Measured with direct I/O, past the file cache, because no set that budget and space allow outgrows this machine's memory of {memory}: this is the device alone."
+            ),
+            (None, false) => format!(
+                "No set that budget and space allow outgrows this machine's memory of {memory}: what follows is of the file cache alone. Its border is searched in a control group of {limit} and the device is measured with direct I/O, each in an evaluation of its own. A longer --budget, more free space, or --memory, measures all in one."
+            ),
+        }
+    }
+
     fn memory(&self) -> Option<u64> {
         self.memory_limit_bytes.or(self.memory_bytes)
     }
@@ -111,12 +157,12 @@ impl ReachLimits {
         let mut messages = Vec::new();
         if largest < untimed {
             messages.push(format!(
-                "laying out sets larger than {} would take more than a quarter of the budget; give a longer --budget to reach further",
+                "laying out sets larger than {} would take more than a quarter of the time there is; give a longer --budget to reach further",
                 Bytes(largest as f64)
             ));
         }
         let memory = self.memory().unwrap_or(0);
-        if !self.direct && largest < memory / 4 * 5 {
+        if !self.direct && self.is_short_of(memory) {
             messages.push(format!(
                 "the largest set, {}, is not well past the memory of {}: the file cache may be larger; free space, --max-unique-bytes or --budget limit it",
                 Bytes(largest as f64),
@@ -172,6 +218,52 @@ mod tests {
     }
 
     #[test]
+    fn a_group_stands_for_a_memory_that_no_set_outgrows() {
+        assert_eq!(LIMITS.group(), None, "sets of four times the memory");
+        // 24 GiB over a virtual disk, a minute.
+        let minute = ReachLimits {
+            budget_s: 60.0,
+            memory_bytes: Some(24 << 30),
+            layout_bytes_per_s: Some(1.4e9),
+            ..LIMITS
+        };
+        assert_eq!(minute.group(), Some(256 << 20));
+        let grouped = ReachLimits { memory_limit_bytes: Some(256 << 20), ..minute };
+        assert_eq!((grouped.unique_bytes()[1], grouped.doubts()), (1 << 30, Vec::new()));
+        assert_eq!(ReachLimits { memory_bytes: Some(512 << 30), ..LIMITS }.group(), None);
+        let server = ReachLimits { memory_bytes: Some(512 << 30), budget_s: 600.0, ..minute };
+        assert_eq!(server.group(), Some(2 << 30));
+        // Little space is left on the file system.
+        let full = ReachLimits { capacity_bytes: 3 << 30, ..LIMITS };
+        assert_eq!(full.group(), Some(512 << 20));
+        for other in [
+            ReachLimits { capacity_bytes: 500 << 20, ..LIMITS },
+            ReachLimits { max_unique_bytes: Some(1 << 30), ..minute },
+            ReachLimits { direct: true, ..minute },
+            ReachLimits { memory_bytes: None, ..minute },
+            grouped,
+        ] {
+            assert_eq!(other.group(), None, "{other:?}");
+        }
+    }
+
+    #[test]
+    fn each_way_says_what_it_holds_for() {
+        let server = ReachLimits { memory_bytes: Some(512 << 30), ..LIMITS };
+        let limit = 256 << 20;
+        let of = |limits: ReachLimits, own| limits.premise(limit, own);
+        let whole = of(server, None);
+        assert!(
+            whole.contains("memory of 512 GiB") && whole.contains("group of 256 MiB"),
+            "{whole}"
+        );
+        let group = of(server, Some(limit));
+        assert!(group.contains("holds under that limit") && group.contains("512 KiB"), "{group}");
+        let device = of(ReachLimits { direct: true, ..server }, None);
+        assert!(device.contains("the device alone"), "{device}");
+    }
+
+    #[test]
     fn caps_are_named_with_the_option_that_set_them() {
         assert_eq!(LIMITS.caps(), Vec::<String>::new());
         let small = ReachLimits {
@@ -204,6 +296,8 @@ mod tests {
                 layout_bytes_per_s: Some(rate),
                 ..LIMITS
             };
+            let group = ReachLimits { memory_limit_bytes: None, ..limits }.group();
+            prop_assert!(group.is_none_or(|group| group <= memory / 2 && group >= GROUP[0]));
             for [low, high] in [limits.unique_bytes(), limits.size_mean()] {
                 prop_assert!(low >= 4096 && low <= high);
             }

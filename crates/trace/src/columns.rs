@@ -56,49 +56,78 @@ pub(crate) const ALL: [&str; 14] = [
 
 /// A column that holds whole numbers: what it is of a row.
 pub(crate) fn get(column: usize, io: &Io) -> u64 {
+    let mut found = 0;
+    each(column, std::slice::from_ref(io), |value| found = value);
+    found
+}
+
+/// The values of a column, row after row, made `of` whole numbers.
+pub(crate) fn values<T>(column: usize, rows: &[Io], of: impl Fn(u64) -> T) -> Vec<T> {
+    let mut values = Vec::with_capacity(rows.len());
+    each(column, rows, |value| values.push(of(value)));
+    values
+}
+
+/// Which column it is is asked once, not for each row.
+#[inline]
+fn each(column: usize, rows: &[Io], put: impl FnMut(u64)) {
+    fn all(rows: &[Io], of: impl Fn(&Io) -> u64, put: impl FnMut(u64)) {
+        rows.iter().map(of).for_each(put);
+    }
     match ALL[column] {
-        QUEUED => io.queued_ns,
-        ISSUED => io.issued_ns,
-        COMPLETED => io.completed_ns,
-        DEVICE => u64::from(io.device),
-        PARTITION => u64::from(io.partition),
-        IS_WRITE => u64::from(io.request.op == Op::Write),
-        OFFSET => io.request.offset,
-        LENGTH => u64::from(io.request.len),
-        FLAGS => u64::from(io.flags.bits()),
-        TYPE => io.io_type as u64,
-        QUEUE_LENGTH => u64::from(io.queue_length),
-        PROCESS => u64::from(io.process),
-        COMMAND => u64::from(io.command),
-        _ => u64::from(io.error),
+        QUEUED => all(rows, |io| io.queued_ns, put),
+        ISSUED => all(rows, |io| io.issued_ns, put),
+        COMPLETED => all(rows, |io| io.completed_ns, put),
+        DEVICE => all(rows, |io| u64::from(io.device), put),
+        PARTITION => all(rows, |io| u64::from(io.partition), put),
+        IS_WRITE => all(rows, |io| u64::from(io.request.op == Op::Write), put),
+        OFFSET => all(rows, |io| io.request.offset, put),
+        LENGTH => all(rows, |io| u64::from(io.request.len), put),
+        FLAGS => all(rows, |io| u64::from(io.flags.bits()), put),
+        TYPE => all(rows, |io| io.io_type as u64, put),
+        QUEUE_LENGTH => all(rows, |io| u64::from(io.queue_length), put),
+        PROCESS => all(rows, |io| u64::from(io.process), put),
+        COMMAND => all(rows, |io| u64::from(io.command), put),
+        _ => all(rows, |io| u64::from(io.error), put),
     }
 }
 
 /// Sets a column of a row; `false` when the value is out of its range.
 pub(crate) fn set(column: usize, value: u64, io: &mut Io) -> bool {
-    let word = u32::try_from(value);
-    let half = u16::try_from(value);
-    match (ALL[column], word, half) {
-        (QUEUED, ..) => io.queued_ns = value,
-        (ISSUED, ..) => io.issued_ns = value,
-        (COMPLETED, ..) => io.completed_ns = value,
-        (OFFSET, ..) => io.request.offset = value,
-        (IS_WRITE, ..) => io.request.op = if value == 0 { Op::Read } else { Op::Write },
-        (LENGTH, Ok(value), _) => io.request.len = value,
-        (FLAGS, Ok(value), _) => io.flags = IoFlags::from_bits_retain(value),
-        (QUEUE_LENGTH, Ok(value), _) => io.queue_length = value,
-        (PROCESS, Ok(value), _) => io.process = value,
-        (COMMAND, Ok(value), _) => io.command = value,
-        (DEVICE, _, Ok(value)) => io.device = value,
-        (PARTITION, _, Ok(value)) => io.partition = value,
-        (ERROR, _, Ok(value)) => io.error = value,
-        (TYPE, ..) => match IoType::ALL.get(value as usize) {
-            Some(io_type) => io.io_type = *io_type,
-            None => return false,
-        },
-        _ => return false,
+    setter(column)(value, io)
+}
+
+/// What [`set`]s a column.
+pub(crate) fn setter(column: usize) -> fn(u64, &mut Io) -> bool {
+    /// Puts a value that fits.
+    fn put<N: TryFrom<u64>>(field: &mut N, value: u64) -> bool {
+        N::try_from(value).map(|value| *field = value).is_ok()
     }
-    true
+    match ALL[column] {
+        QUEUED => |value, io| put(&mut io.queued_ns, value),
+        ISSUED => |value, io| put(&mut io.issued_ns, value),
+        COMPLETED => |value, io| put(&mut io.completed_ns, value),
+        OFFSET => |value, io| put(&mut io.request.offset, value),
+        IS_WRITE => |value, io| {
+            io.request.op = if value == 0 { Op::Read } else { Op::Write };
+            true
+        },
+        LENGTH => |value, io| put(&mut io.request.len, value),
+        FLAGS => |value, io| {
+            let bits = u32::try_from(value).map(IoFlags::from_bits_retain);
+            bits.map(|flags| io.flags = flags).is_ok()
+        },
+        QUEUE_LENGTH => |value, io| put(&mut io.queue_length, value),
+        PROCESS => |value, io| put(&mut io.process, value),
+        COMMAND => |value, io| put(&mut io.command, value),
+        DEVICE => |value, io| put(&mut io.device, value),
+        PARTITION => |value, io| put(&mut io.partition, value),
+        ERROR => |value, io| put(&mut io.error, value),
+        _ => |value, io| {
+            let known = IoType::ALL.get(usize::try_from(value).unwrap_or(usize::MAX));
+            known.map(|known| io.io_type = *known).is_some()
+        },
+    }
 }
 
 /// Names of the flags, as text writes them.

@@ -172,6 +172,8 @@ class CampaignCell:
     samples: list[CampaignSample]
     # Median of the runs' throughput.
     throughput_bytes_per_s: float
+    # Its 95 % interval, by the same rule.
+    cpu_ci95: Optional[list[float]] = None
     # Processor seconds over those of the row's first column.
     cpu_ratio: Optional[float] = None
     # Its 95 % interval.
@@ -182,6 +184,9 @@ class CampaignCell:
     impossible: Optional[str] = None
     # Median of the runs' operations per second; absent where data was moved.
     operations_per_s: Optional[float] = None
+    # 95 % interval of the throughput, or of the operations per second: Student's t on the runs' logarithms, and
+    # the median in it. Absent of fewer than two runs.
+    rate_ci95: Optional[list[float]] = None
     # Throughput over that of the row's first column, from runs of the same round.
     ratio: Optional[float] = None
     # Its 95 % interval.
@@ -721,7 +726,8 @@ class Evaluation:
     extra: Optional[list[Point]] = None
     # How probable each number of regions is, the most probable first; empty where it was not asked.
     level_counts: Optional[list[LevelCount]] = None
-    # The same target evaluated with further accesses, each by itself and with no more of these.
+    # The same target evaluated with further accesses, or under a memory limit that its sets outgrow, each by
+    # itself and with no more of these.
     other_accesses: Optional[list[Evaluation]] = None
     # Every probe in order.
     probes: Optional[list[Probe]] = None
@@ -2326,6 +2332,8 @@ class VxJob:
     users: Literal['processes_of_threads', 'processes', 'threads']
     # `-w`.
     workload: Literal['read', 'write', 'rand_read', 'rand_write', 'rand_mixed', 'mmap_read', 'mmap_write']
+    # `-c atomic`: every direct write is on storage whole or not at all, whatever happens (`RWF_ATOMIC`).
+    atomic: Optional[bool] = None
     # Discovered direct I/O: requests larger than this bypass the file cache (the paper, p. 19: 256 KB).
     direct_above: Optional[int] = None
     # `-e`: fixed extent size.

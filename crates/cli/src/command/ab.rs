@@ -59,7 +59,7 @@ fn pairs(args: &AbArgs) -> Result<Vec<(String, [Workload; 2])>, Failure> {
         let twice = |job: Job| (job.name, [job.workload.clone(), job.workload]);
         return Ok(jobs.into_iter().map(twice).collect());
     }
-    let are_files = |path: &Path| path.is_file();
+    let are_files = |path: &Path| !path.is_dir();
     if !are_files(&args.first) || !are_files(&args.second) {
         return Err(Failure::Misuse(format!(
             "{} and {} are not of one kind: give two directories or two job files",

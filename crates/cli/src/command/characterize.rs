@@ -7,11 +7,11 @@ use ioscape_arguments::CharacterizeArgs;
 use ioscape_machine::environment;
 use ioscape_machine::interrupt;
 use ioscape_machine::output::Outputs;
-use ioscape_observe::calls::{CallOptions, CallSink, Recording, record};
+use ioscape_observe::calls::{CallOptions, CallSink, MappedUse, Recording, record};
 use ioscape_schema::{AccessPattern, Characterization, Document, Ending, FileCall, Io, Op};
 use ioscape_trace::PatternBuilder;
 use ioscape_workload::Application;
-use ioscape_workload::characterize::{Unseen, doubts};
+use ioscape_workload::characterize::{MappedFaults, Unseen, doubts};
 
 /// Runs the command.
 ///
@@ -99,8 +99,10 @@ fn pattern(
 
 /// What the recorder could not see.
 fn unseen(recording: &Recording) -> Unseen {
+    let mapped @ MappedUse { pages, unplaced, lost, .. } = recording.mapped;
     Unseen {
         mapped_bytes: recording.files.iter().map(|file| file.mapped_bytes).sum(),
+        faults: mapped.is_watched.then_some(MappedFaults { pages, unplaced, lost }),
         async_calls: recording.unseen_calls,
         program_32_bit: recording.foreign.clone(),
         unfiltered: !recording.filtered,
@@ -115,7 +117,7 @@ fn finish(
 ) -> Result<(), Failure> {
     let written = outputs::write(outputs, document);
     if args.out.json {
-        return both(written, output::show(document, true));
+        return both(written, outputs::show(outputs, document, true));
     }
     output::tell_styled(ioscape_report::terminal(document, &output::style_beside()).trim_end());
     written

@@ -5,7 +5,7 @@
 //! "began_unix_ns"}`, of a campaign's cell `{"sample", "warnings", "began_unix_ns"}`), or `{"refused"}`, or `{"failed"}`.
 
 use super::{campaign, vxbench};
-use crate::failure::Failure;
+use crate::failure::{Failure, no_thread};
 use crate::machine::{Machine, RunLength};
 use crate::output;
 use crate::relay::say;
@@ -17,7 +17,7 @@ use ioscape_measure::vxbench::site::CampaignSite;
 use ioscape_schema::{CellPlan, Workload};
 use ioscape_study::clients::ClientTask;
 use serde_json::{Value, json};
-use std::io::BufRead;
+use std::io::{self, BufRead};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, channel};
@@ -42,7 +42,7 @@ pub fn main(args: &ClientArgs) -> Result<(), Failure> {
     say(&json!({"client": {"version": document.tool.version, "commit": document.tool.commit,
         "capacity_bytes": machine.look().capacity_bytes}}))?;
     let agreement = Arc::new(Agreement::default());
-    let asked = listen(&agreement, &flag);
+    let asked = listen(&agreement, &flag).map_err(no_thread)?;
     let mut site = None;
     while let Ok(asked) = asked.recv() {
         agreement.ready.store(false, Ordering::Relaxed);
@@ -96,11 +96,11 @@ impl Together for Agreement {
 }
 
 /// Hands on what is asked for; an agreement goes to the run that waits for it, and the end of the input ends it.
-fn listen(agreement: &Arc<Agreement>, flag: &Arc<AtomicBool>) -> Receiver<Value> {
+fn listen(agreement: &Arc<Agreement>, flag: &Arc<AtomicBool>) -> io::Result<Receiver<Value>> {
     let (sender, receiver) = channel();
     let (agreement, flag) = (Arc::clone(agreement), Arc::clone(flag));
-    std::thread::spawn(move || {
-        for line in std::io::stdin().lock().lines() {
+    std::thread::Builder::new().spawn(move || {
+        for line in io::stdin().lock().lines() {
             let Ok(line) = line else { break };
             let value: Value = serde_json::from_str(&line).unwrap_or_default();
             match value["begin_unix_ns"].as_u64() {
@@ -110,8 +110,8 @@ fn listen(agreement: &Arc<Agreement>, flag: &Arc<AtomicBool>) -> Receiver<Value>
             }
         }
         flag.store(true, Ordering::Relaxed);
-    });
-    receiver
+    })?;
+    Ok(receiver)
 }
 
 fn measure(

@@ -8,6 +8,7 @@ use crate::outputs;
 use crate::save::{Keeper, Work};
 use ioscape_arguments::EvaluateArgs;
 use ioscape_machine::TargetFacts;
+use ioscape_machine::cgroup::MemoryGroup;
 use ioscape_machine::environment::identity;
 use ioscape_machine::error::Error as MeasureError;
 use ioscape_machine::interrupt;
@@ -15,7 +16,9 @@ use ioscape_machine::output::Names;
 use ioscape_machine::parallel::processors;
 use ioscape_machine::terminal::Progress;
 use ioscape_scaling::{EvaluationOptions, Plan, Probe, ProbeRequest, RecordedProbe};
-use ioscape_schema::{Access, Document, Evaluation, Measurement, Settings, Workload};
+use ioscape_schema::{
+    Access, Document, Evaluation, Measurement, Settings, Warning, WarningKind, Workload,
+};
 use ioscape_study::frame::{Beginning, EvaluationFrame, KnownWriters};
 use ioscape_study::reach::{PROCESS_MAX, ReachLimits};
 use ioscape_study::resume::{self, GivenOptions};
@@ -53,18 +56,20 @@ pub fn main(args: &EvaluateArgs, typed: &GivenOptions) -> Result<(), Failure> {
     machine.start(&mut document)?;
     document.environment.identity = identity;
     let beginnings = match &earlier {
-        Some(earlier) => {
-            Beginning::continued(earlier, &args.target.display().to_string(), &mut document)
-                .map_err(Failure::misuse)?
-        }
+        Some(earlier) => Beginning::continued(earlier, &resolved(&args.target), &mut document)
+            .map_err(Failure::misuse)?,
         None => fresh(args, &mut machine, &mut document, begun, &flag)?,
     };
+    let look = machine.look();
+    let limits_of = |one: &Beginning| one.settings.memory_limit_bytes;
+    let group =
+        beginnings.iter().find_map(limits_of).filter(|_| limits_of(&beginnings[0]).is_none());
     let frame = |one: Beginning| {
-        let look = machine.look();
         let limits = limits(args, &look, one.settings.base.access, one.settings.layout_bytes_per_s);
         let Beginning { settings, writers, probes } = one;
+        let premise = group.map(|group| limits.premise(group, settings.memory_limit_bytes));
         let (target, caps) = (resolved(&args.target), limits.caps());
-        (EvaluationFrame { target, settings, writers, caps }, probes)
+        (EvaluationFrame { target, settings, writers, premise, caps }, probes)
     };
     let (frames, logs): (Vec<_>, Vec<_>) = beginnings.into_iter().map(frame).unzip();
     for frame in &frames {
@@ -77,6 +82,9 @@ pub fn main(args: &EvaluateArgs, typed: &GivenOptions) -> Result<(), Failure> {
             .warnings
             .iter()
             .for_each(|doubt| output::tell(&format!("Note: {}", doubt.message)));
+    }
+    if let Some(premise) = frames.first().and_then(|frame| frame.premise.as_ref()) {
+        output::tell(&format!("Note: {premise}"));
     }
     let mut work = Exploring::new(machine, document, keeper, &frames, &logs);
     let finished = work.all(&frames, logs);
@@ -98,22 +106,53 @@ pub(super) fn resolved(target: &Path) -> String {
 
 /// What the command reads and writes.
 pub(super) fn names(args: &EvaluateArgs) -> Names {
-    outputs::names_of(&args.out).reads("the target", [&args.target]).reads("--resume", &args.resume)
+    let target = super::evaluate_sim::named(args).map_or(&*args.target, Path::new);
+    outputs::names_of(&args.out).reads("the target", [target]).reads("--resume", &args.resume)
 }
 
 /// Prints the plan on standard output and touches nothing.
 fn dry_run(args: &EvaluateArgs) -> Result<(), Failure> {
     let look = machine::look(&args.target, args.destroy_data)?;
     let mut told = String::new();
-    for access in args.accesses() {
-        let limits = limits(args, &look, access, None);
+    let ways = ways(args, &look, None);
+    for &way in &ways {
+        let limits = reach(args, &look, way, &ways, None);
         limits.check_room(&args.target.display().to_string()).map_err(Failure::Misuse)?;
         limits.doubts().iter().for_each(|doubt| output::tell(&format!("Note: {}", doubt.message)));
-        let mut settings = settings_of(args, &look, access, &limits);
-        settings.budget_s /= args.accesses().len() as f64;
-        told += &plan_of(&settings, args.seed, args.accesses().len() > 1);
+        let mut settings = settings_of(args, &look, way.0, &limits);
+        settings.budget_s = args.budget / ways.len() as f64;
+        told += &plan_of(&settings, args.seed, ways.len() > 1);
     }
     output::print(&told)
+}
+
+/// An access, and the memory limit of the workers in bytes.
+type Way = (Access, Option<u64>);
+
+/// The accesses asked for. Where none was and no set outgrows the memory: the file cache as it is, in a control group that sets
+/// outgrow, and the device by itself.
+fn ways(args: &EvaluateArgs, look: &TargetFacts, layout_rate: Option<f64>) -> Vec<Way> {
+    let is_chosen = args.direct || args.direct_above.is_some() || !args.access.is_empty();
+    let group = limits(args, look, Access::Buffered, layout_rate).group();
+    match group.filter(|_| !is_chosen && !look.is_in_memory) {
+        Some(limit) => {
+            vec![(Access::Buffered, None), (Access::Buffered, Some(limit)), (Access::Direct, None)]
+        }
+        None => args.accesses().into_iter().map(|access| (access, args.memory)).collect(),
+    }
+}
+
+/// What bounds the sets of one of `ways`; where these were not asked for, none takes the time of the others for laying out.
+fn reach(
+    args: &EvaluateArgs,
+    look: &TargetFacts,
+    (access, memory_limit_bytes): Way,
+    ways: &[Way],
+    layout_rate: Option<f64>,
+) -> ReachLimits {
+    let parts = if ways.iter().any(|way| way.1 != args.memory) { ways.len() } else { 1 };
+    let budget_s = args.budget / parts as f64;
+    ReachLimits { memory_limit_bytes, budget_s, ..limits(args, look, access, layout_rate) }
 }
 
 /// Says what will be done.
@@ -181,7 +220,7 @@ pub(super) fn settings_of(
         points_max: args.points,
         flush_interval_s: look.flush_interval_s,
         layout_bytes_per_s: limits.layout_bytes_per_s,
-        memory_limit_bytes: args.memory,
+        memory_limit_bytes: limits.memory_limit_bytes,
     }
 }
 
@@ -193,22 +232,54 @@ fn fresh(
     begun: Instant,
     interrupt: &Arc<AtomicBool>,
 ) -> Result<Vec<Beginning>, Failure> {
-    let (look, accesses) = (machine.look(), args.accesses());
-    let untimed = limits(args, &look, accesses[0], None);
+    let look = machine.look();
+    let untimed = limits(args, &look, args.accesses()[0], None);
     untimed.check_room(&args.target.display().to_string()).map_err(Failure::Misuse)?;
     let [_, wished] = untimed.unique_bytes();
     let layout_rate = machine.layout_rate(wished)?;
     let mut writers = writers(args, layout_rate, interrupt)?;
-    let begin = |access: Access| {
-        let limits = limits(args, &look, access, layout_rate);
-        let mut settings = settings_of(args, &look, access, &limits);
-        settings.budget_s =
-            limits.exploring_s(begun.elapsed().as_secs_f64()) / accesses.len() as f64;
+    let mut ways = ways(args, &look, layout_rate);
+    ways.retain(|&way| is_possible(args, machine, way, document));
+    let left_s = untimed.exploring_s(begun.elapsed().as_secs_f64());
+    let begin = |&way: &Way| {
+        let limits = reach(args, &look, way, &ways, layout_rate);
+        let mut settings = settings_of(args, &look, way.0, &limits);
+        settings.budget_s = left_s / ways.len() as f64;
         limits.doubts().into_iter().for_each(|doubt| document.warn(doubt));
         // Concurrent writers are tried once, buffered and direct: the first access tells of both.
         Beginning { settings, writers: std::mem::take(&mut writers), probes: Vec::new() }
     };
-    Ok(accesses.iter().copied().map(begin).collect())
+    Ok(ways.iter().map(begin).collect())
+}
+
+/// Whether what nobody asked for can be done here; else `document` says why it is left out.
+fn is_possible(
+    args: &EvaluateArgs,
+    machine: &Machine,
+    (access, limit): Way,
+    document: &mut Document,
+) -> bool {
+    let (what, refusal) = if limit != args.memory {
+        let what = "where the file cache ends is not searched: no set outgrows the memory, and no control group could be made that sets outgrow";
+        let why = |refusal| match refusal {
+            // Nobody asked for the limit by its option.
+            MeasureError::Unsupported { why, .. } => why,
+            other => other.to_string(),
+        };
+        (what, limit.and_then(|limit| MemoryGroup::create(limit).err()).map(why))
+    } else if access == Access::Direct && !args.accesses().contains(&access) {
+        let direct = base(args, access, machine.look().direct_align);
+        let invalid = direct.validate().err().map(|e| e.to_string());
+        ("the device is not measured by itself", invalid.or_else(|| machine.refuses(access)))
+    } else {
+        return true;
+    };
+    let warn = |why: &String| {
+        let doubt = Warning::new(WarningKind::SetLimited, format!("{what}: {why}"));
+        document.warn(doubt);
+    };
+    refusal.iter().for_each(warn);
+    refusal.is_none()
 }
 
 /// Finds out whether concurrent writers to one file wait for one another, where files can be made and the time allows.
@@ -241,7 +312,7 @@ fn settings(document: &Document) -> Option<&Settings> {
     document.evaluation()?.settings.as_ref()
 }
 
-/// Evaluations of one target in progress, one for each access.
+/// Evaluations of one target in progress, one for each way.
 struct Exploring {
     machine: Machine,
     document: Document,
@@ -288,6 +359,7 @@ impl Exploring {
         log: Vec<ioscape_schema::Probe>,
     ) -> Result<(), MeasureError> {
         let options = EvaluationOptions::of_settings(&frame.settings, self.document.seed);
+        self.machine.limit_memory(frame.settings.memory_limit_bytes)?;
         let progress = Progress::of_evaluation(options.budget_s);
         let known = log.len();
         let probe = MachineProbe { work: self, index, frame, progress, known };

@@ -59,7 +59,8 @@ pub fn main(args: &EvaluateArgs, clients: u32) -> Result<(), Failure> {
         ..KnownWriters::default()
     };
     let caps = limits.caps();
-    let frame = EvaluationFrame { target: resolved(&args.target), settings, writers, caps };
+    let target = resolved(&args.target);
+    let frame = EvaluationFrame { target, settings, writers, premise: None, caps };
     let keeper = Keeper::new(Work::Evaluation, outputs, &args.out, &document)?;
     let progress = Progress::of_evaluation(args.budget);
     let relay = Relay { clients, memory: args.memory, seed: args.seed };

@@ -26,6 +26,7 @@ enum Question {
 pub fn main(args: &PredictArgs) -> Result<(), Failure> {
     let question = question(args)?;
     let names = outputs::names_of(&args.out)
+        .reads("--what-if", args.what_if.iter().filter_map(WhatIfArg::storage))
         .reads("the result", &args.results)
         .reads("the trace", &args.trace)
         .reads("--characterization", &args.characterization);

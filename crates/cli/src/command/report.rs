@@ -31,11 +31,19 @@ pub fn main(args: &ReportArgs) -> Result<(), Failure> {
     }
     for document in &documents {
         if args.csv {
-            output::print(&ioscape_report::csv(document))?;
+            let rows = ioscape_report::csv(document).ok_or_else(|| {
+                Failure::Misuse(
+                    "this kind of result has no rows for --csv: --json has all its numbers"
+                        .to_owned(),
+                )
+            })?;
+            output::print(&rows)?;
         } else if args.svg {
             output::print(&ioscape_report::landscape_svg(document, output::quantity()))?;
         } else if args.json {
             output::print(&output::json(document)?)?;
+        } else if args.markdown {
+            output::print(&ioscape_report::terminal(document, &output::markdown()))?;
         } else if args.output.is_none() {
             output::print(&ioscape_report::terminal(document, &output::style()))?;
         }

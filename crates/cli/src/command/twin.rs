@@ -59,7 +59,7 @@ pub fn main(args: &TwinArgs) -> Result<(), Failure> {
     let written = outputs::text(&mut outputs, &text, "toml");
     measured.extend(judging);
     document.outcome = Some(measured.into());
-    let shown = if args.json { output::show(&document, true) } else { Ok(()) };
+    let shown = if args.json { output::show_beside(&document, true) } else { Ok(()) };
     both(written, shown)
 }
 

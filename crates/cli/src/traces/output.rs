@@ -26,7 +26,11 @@ pub const ROWS_MOST: usize = 1 << 22;
 /// # Errors
 /// The name ends with neither `.csv` nor `.parquet`, or the destination cannot be written.
 pub fn write_rows(destination: Destination, rows: &[Io], info: &TraceInfo) -> Result<(), Failure> {
-    let failed = |e: ioscape_trace::Error| Failure::Failed(e.to_string());
+    let name = destination.path().display().to_string();
+    let failed = |error| match error {
+        ioscape_trace::Error::Write(error) => Failure::of_write(&name, &error),
+        other => Failure::Failed(other.to_string()),
+    };
     let format = format_of_rows(destination.path())?;
     let (file, mut writer) = Output::with_columns(destination, format, &[])?;
     writer.rows(rows, info).map_err(failed)?;

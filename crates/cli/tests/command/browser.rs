@@ -1,11 +1,11 @@
 //! Pages in a real browser: every figure is drawn, nothing is loaded, and the console stays empty.
 
+use super::common::devtools::BROWSERS;
 use super::common::{path, run, skipped};
 use std::path::Path;
 use std::process::Command;
 
 const SMALL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/command/data/small.ioscape.json");
-const BROWSERS: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
 
 /// The page's content after its script ran, and what the browser wrote; absent without a browser.
 fn browsed(page: &Path, width: u32) -> Option<(String, String)> {

@@ -1,7 +1,7 @@
 //! Limits, signals and other programs: each fault ends in one sentence and the right exit code, and leaves nothing behind.
 
 use crate::common::started::{Started, signal};
-use crate::common::{Ran, ioscape, path, read, run, scratch_of};
+use crate::common::{Ran, ioscape, path, read, run, scratch_of, skipped};
 use ioscape_schema::Document;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -98,6 +98,123 @@ fn closed_descriptors_are_no_files_of_ours() {
     let document: Document = serde_json::from_str(&read(&result)).expect("the result alone");
     assert_eq!(document.measurements().map(Vec::len), Some(1));
     nothing_left(place);
+}
+
+#[test]
+fn a_closed_standard_output_loses_nothing() {
+    let (folder, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let before = format!("export TMPDIR={}; exec >&-", path(elsewhere.path()));
+    let evaluate = ["evaluate", "sim:hp-730", "--points", "60", "--json"];
+    let characterize = ["characterize", "--json", "--", "true"];
+    for words in [&short(folder.path())[..], &evaluate, &characterize] {
+        let told = after(&before, words).ended(1).says(&["standard output", "closed", "instead"]);
+        let rescued = scratch_of(elsewhere.path());
+        let (named, others) = rescued.split_first().expect("a result");
+        assert!(told.err.contains(path(named)) && others.is_empty(), "{rescued:?}: {}", told.err);
+        fs::remove_file(named).unwrap();
+    }
+    let result = elsewhere.path().join("r.json");
+    after(&before, &[&evaluate[..4], &["-o", path(&result)]].concat()).ended(0);
+    assert!(result.exists());
+    for words in [&["--help"][..], &["schema"], &["report", path(&result), "--csv"]] {
+        after(&before, words).ended(1).says(&["standard output", "closed"]);
+    }
+    let refused = after(&before, &["report", path(&result), "-o", "-"]);
+    refused.ended(2).says(&["not open for writing"]);
+    nothing_left(folder.path());
+}
+
+#[test]
+fn without_a_folder_for_temporary_files_another_is_found() {
+    let home = tempfile::tempdir().unwrap();
+    let before = format!("export TMPDIR=/nowhere/at/all HOME={}", path(home.path()));
+    let evaluate = ["evaluate", "sim:hp-730", "--points", "60", "--json"];
+    let ran = after(&before, &evaluate).ended(0);
+    assert!(ran.out.contains("\"evaluation\""), "{}", ran.out);
+    nothing_left(home.path());
+}
+
+/// Runs the command in a mount namespace of its own, which root alone may make, after `before`; says why not otherwise.
+fn apart(before: &str, arguments: &[&str]) -> Option<Ran> {
+    let may = |one: &mut Command| one.output().is_ok_and(|ended| ended.status.success());
+    if !may(Command::new("unshare").args(["-m", "mount", "-t", "tmpfs", "none", "/mnt"])) {
+        skipped("no mount namespace can be made: it needs root");
+        return None;
+    }
+    let mut shell = Command::new("unshare");
+    let line = format!("set -e; {before}; exec \"$0\" \"$@\"");
+    let program = ioscape(&[]).get_program().to_owned();
+    shell.args(["-m", "sh", "-c", &line]).arg(program).args(arguments);
+    Some(Ran::of(shell))
+}
+
+const READ_ONLY: &str = "mount -t tmpfs -o ro none /tmp";
+
+#[test]
+fn a_read_only_folder_for_temporary_files_loses_nothing() {
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let (place, home) = (folder.path().join("place"), folder.path().join("home"));
+    fs::create_dir(&place).and_then(|()| fs::create_dir(&home)).unwrap();
+    let before = format!("{READ_ONLY}; unset TMPDIR; export HOME={}", path(&home));
+    let Some(ran) = apart(&before, &short(&place)) else { return };
+    ran.ended(0);
+    let evaluate = ["evaluate", "sim:hp-730", "--points", "60", "--json"];
+    let ran = apart(&format!("{before}; exec > /dev/full"), &evaluate).expect("as before");
+    let ran = ran.ended(1).says(&["standard output", "instead"]);
+    let rescued = scratch_of(&home);
+    assert!(rescued.len() == 1 && ran.err.contains(path(&rescued[0])), "{rescued:?} {}", ran.err);
+    // What must be read twice and comes through a pipe needs a place.
+    let (text, trace) = (place.join("a.csv"), place.join("a.parquet"));
+    fs::write(&text, "queued_ns,is_write,offset_bytes,length_bytes\n1,0,4096,4096\n").unwrap();
+    run(&["trace", "import", path(&text), "-o", path(&trace)]).ended(0);
+    let piped = format!("{before}; exec < /dev/null; cat {} | \"$0\" \"$@\"; exit", path(&trace));
+    let ran = apart(&piped, &["trace", "analyze", "-"]).expect("as before");
+    ran.ended(1).says(&["temporary file", "Read-only file system"]);
+    for file in [text, trace] {
+        fs::remove_file(file).unwrap();
+    }
+    nothing_left(&place);
+}
+
+#[test]
+fn without_a_home_another_place_is_found() {
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let before = format!(
+        "{READ_ONLY}; mount --bind {} /var/tmp; unset HOME TMPDIR; exec > /dev/full",
+        path(folder.path())
+    );
+    let evaluate = ["evaluate", "sim:hp-730", "--points", "60", "--json"];
+    let Some(ran) = apart(&before, &evaluate) else { return };
+    let ran = ran.ended(1).says(&["standard output", "instead", "/var/tmp/ioscape-"]);
+    let rescued = scratch_of(folder.path());
+    assert!(rescued.len() == 1 && !ran.err.contains("HOME"), "{rescued:?}");
+    assert!(read(&rescued[0]).contains("\"evaluation\""));
+}
+
+#[test]
+fn a_thread_that_cannot_be_had_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = path(folder.path());
+    // There is no address space for the stack of a thread; the program and its workers begin on one that the kernel gives.
+    let before = "export RUST_MIN_STACK=1099511627776; ulimit -v 8000000";
+    let trace = format!("{place}/a.parquet");
+    let commands: [&[&str]; 5] = [
+        &["client", place],
+        &["trace", "record", "--seconds", "1", "-o", &trace],
+        &["trace", "record", "-o", &trace, "--", "sleep", "1000"],
+        &["trace", "top", "--once"],
+        &["trace", "top", "--serve", "127.0.0.1:0"],
+    ];
+    for words in commands {
+        let ran = after(before, words);
+        if ran.code == Some(2) {
+            skipped(&ran.err);
+            continue;
+        }
+        let ran = ran.ended(1).says(&["cannot start a thread", "ulimit -v"]);
+        assert!(ran.err.lines().last().is_some_and(|line| line.starts_with("ioscape: cannot")));
+        nothing_left(folder.path());
+    }
 }
 
 #[test]

@@ -2,7 +2,9 @@
 //! made.
 
 use assert_cmd::cargo::cargo_bin;
-use ioscape_schema::Document;
+use ioscape_schema::{Document, Evaluation, Probe};
+use std::io::Write;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -43,9 +45,13 @@ struct Xfs {
 
 impl Xfs {
     fn make(folder: &Path) -> Self {
+        Self::of(512 << 20, folder)
+    }
+
+    fn of(bytes: u64, folder: &Path) -> Self {
         let (image, mount) = (folder.join("image"), folder.join("mount"));
         let file = std::fs::File::create(&image).expect("a file");
-        file.set_len(512 << 20).expect("a size");
+        file.set_len(bytes).expect("a size");
         std::fs::create_dir(&mount).expect("a directory");
         let text = |path: &Path| path.to_str().expect("a plain path").to_owned();
         says("mkfs.xfs", &["-q", &text(&image)]).expect("mkfs.xfs works");
@@ -63,6 +69,106 @@ impl Drop for Xfs {
 fn vxbench(words: &[&str], file: &Path) -> Output {
     let mut command = Command::new(cargo_bin("ioscape"));
     command.arg("vxbench").args(words).arg(file).output().expect("it runs")
+}
+
+/// The control groups that the process made and that are still there.
+fn groups(process: u32) -> Vec<PathBuf> {
+    let below =
+        ["/sys/fs/cgroup", "/sys/fs/cgroup/memory"].map(|place| std::fs::read_dir(place).ok());
+    let all = below.into_iter().flatten().flatten().flatten().map(|entry| entry.path());
+    let own = format!("ioscape-{process}-");
+    all.filter(|path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(&own)))
+        .collect()
+}
+
+#[test]
+fn where_no_set_outgrows_the_memory_a_group_is_outgrown_and_the_device_measured_and_the_result_says_so()
+ {
+    if !possible(&["mkfs.xfs"]) {
+        return;
+    }
+    let folder = folder();
+    // Half of its free space holds four times the least group, and nothing like the machine's memory.
+    let xfs = Xfs::of(1400 << 20, folder.path());
+    let (result, page) = (folder.path().join("result.json"), folder.path().join("page.html"));
+    let limit = 128 << 20;
+    let of_set = |probe: &&Probe| probe.measurement.workload.unique_bytes >= 2 * limit;
+    let evaluated = || {
+        let mut command = Command::new(cargo_bin("ioscape"));
+        command.arg("evaluate").arg(&xfs.mount).args(["--budget", "60s", "--force", "-o"]);
+        command.arg(&result).arg("--html").arg(&page);
+        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+        let child = child.expect("it starts");
+        let process = child.id();
+        let output = child.wait_with_output().expect("it ends");
+        assert!(output.status.success(), "{output:?}");
+        (output, process)
+    };
+    let goes_beyond = || {
+        let text = std::fs::read_to_string(&result).expect("a result");
+        let document: Document = serde_json::from_str(&text).expect("a document");
+        let evaluation = document.evaluation().expect("an evaluation");
+        evaluation.each_access().nth(1).is_some_and(|one| one.probes.iter().any(|p| of_set(&p)))
+    };
+    // On a machine with much else to do a minute may end before the large sets.
+    let (mut output, mut process) = evaluated();
+    for _ in 0..2 {
+        if !goes_beyond() {
+            (output, process) = evaluated();
+        }
+    }
+    let text = std::fs::read_to_string(&result).expect("a result");
+    let document: Document = serde_json::from_str(&text).expect("a document");
+    assert_eq!(document.environment.memory_limit_bytes, None);
+    let evaluation = document.evaluation().expect("an evaluation");
+    let ways: Vec<String> = evaluation.each_access().map(Evaluation::way).collect();
+    assert_eq!(ways, ["buffered", "buffered in a control group of 128 MiB", "direct"]);
+    let all: Vec<&Evaluation> = evaluation.each_access().collect();
+    let first = |one: &Evaluation| one.findings.sentences[0].clone();
+    assert!(first(all[0]).contains("searched in a control group of 128 MiB"), "{}", first(all[0]));
+    assert!(first(all[1]).contains("holds under that limit"), "{}", first(all[1]));
+    assert!(first(all[2]).contains("the device alone"), "{}", first(all[2]));
+    // The group's sets outgrow it, and its cache holds no more than the limit.
+    let mut beyond = all[1].probes.iter().filter(of_set).peekable();
+    assert!(beyond.peek().is_some(), "no set was well past the group");
+    let is_bound = |probe: &Probe| probe.measurement.resident_frac.is_some_and(|share| share < 0.6);
+    assert!(beyond.all(is_bound));
+    for shown in [
+        String::from_utf8_lossy(&output.stdout),
+        std::fs::read_to_string(&page).expect("the page").into(),
+    ] {
+        assert!(shown.contains("in a control group of 128 MiB"), "{shown}");
+    }
+    assert_eq!(groups(process), Vec::<PathBuf>::new(), "no group stays behind");
+}
+
+#[test]
+fn xfs_takes_atomic_writes_up_to_a_size_and_memory_takes_none() {
+    if !possible(&["mkfs.xfs"]) {
+        return;
+    }
+    let folder = folder();
+    let xfs = Xfs::make(folder.path());
+    let run = |file: &Path, size: &str, more: &[&str]| {
+        let amount = format!("iosize={size},iocount=4");
+        let words = ["vxbench", "-w", "rand_mixed", "-i", &amount, "-i", "truncup"];
+        let words = [&words[..], &["-c", "direct,atomic", "--verify"], more].concat();
+        let output = Command::new(cargo_bin("ioscape")).args(words).arg(file).output();
+        let output = output.expect("it runs");
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    let (code, said) = run(&xfs.mount.join("a"), "16k", &[]);
+    if code != Some(0) && said.contains("takes none here") {
+        #[expect(clippy::print_stderr, reason = "a test that is left out must be seen")]
+        return eprintln!("SKIPPED: this kernel has no atomic writes on XFS");
+    }
+    assert_eq!(code, Some(0), "{said}");
+    let (code, said) = run(&xfs.mount.join("b"), "64M", &[]);
+    assert!(code == Some(2) && said.contains("but iosize is 67108864"), "{code:?} {said}");
+    let memory = Path::new("/dev/shm").join(format!("ioscape-test-{}", std::process::id()));
+    let (code, said) = run(&memory, "16k", &["-i", "remove"]);
+    assert!(code == Some(2) && said.contains("-c atomic"), "{code:?} {said}");
+    assert!(!memory.exists(), "nothing is left of what was refused");
 }
 
 #[test]
@@ -90,6 +196,24 @@ fn xfs_takes_an_extent_size_and_memory_says_that_it_does_not() {
     let text = String::from_utf8_lossy(&refused.stderr).into_owned();
     assert!(refused.status.code() == Some(2) && text.contains("extent size"), "{text}");
     assert!(!elsewhere.exists(), "nothing is left behind");
+}
+
+/// A file system in memory of a size, taken down when dropped.
+struct Small(tempfile::TempDir);
+
+impl Small {
+    fn of(size: &str) -> Self {
+        let (folder, size) = (folder(), format!("size={size}"));
+        let place = folder.path().to_str().expect("a plain path");
+        says("mount", &["-t", "tmpfs", "-o", &size, "tmpfs", place]).expect("it can be mounted");
+        Self(folder)
+    }
+}
+
+impl Drop for Small {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(self.0.path()).status();
+    }
 }
 
 /// A device on a file of a size, let go when dropped.
@@ -256,6 +380,52 @@ fn an_interrupted_campaign_takes_down_all_that_it_made() {
 }
 
 #[test]
+fn a_campaign_whose_file_system_another_program_fills_keeps_what_was_measured() {
+    if !possible(&["mount"]) {
+        return;
+    }
+    let (elsewhere, small) = (folder(), Small::of("256m"));
+    let [file, result] = ["c.toml", "r.json"].map(|name| elsewhere.path().join(name));
+    let text = "title = \"endless\"\nrounds = 1000\n[base]\nfile_size = \"8M\"\nprepare = \"fresh\"\n\
+                workload = \"write\"\n[[vary]]\nname = \"iosize\"\nvalues = [\"64k\", \"256k\"]\n\
+                [[method]]\nname = \"plain\"\n";
+    std::fs::write(&file, text).expect("a file");
+    let mut command = Command::new(cargo_bin("ioscape"));
+    command.args(["campaign", "run"]).args([file.as_path(), small.0.path()]);
+    command.arg("-o").arg(&result).stdin(Stdio::null());
+    let mut child =
+        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+    let begun = Instant::now();
+    while !result.exists() {
+        assert!(begun.elapsed() < PATIENCE, "no result");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let filler = small.0.path().join("of-another-program");
+    let mut other = std::fs::File::create(&filler).expect("a file");
+    // Whatever becomes free is taken at once, until the campaign finds nothing.
+    while child.try_wait().expect("the child can be asked").is_none() {
+        assert!(begun.elapsed() < PATIENCE, "it goes on without room");
+        if other.write(&[0; 1 << 20]).is_err() {
+            std::thread::sleep(Duration::from_micros(100));
+        }
+    }
+    let output = child.wait_with_output().expect("it ends");
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{told}");
+    let place = small.0.path().to_str().expect("a plain path");
+    for word in ["No space left", place, result.to_str().expect("a plain path")] {
+        assert!(told.contains(word), "must say {word:?}: {told}");
+    }
+    let text = std::fs::read_to_string(&result).expect("a result");
+    let document: Document = serde_json::from_str(&text).expect("a document");
+    let rows = &document.campaign().expect("a campaign").rows;
+    let samples: usize =
+        rows.iter().flat_map(|row| &row.cells).map(|cell| cell.samples.len()).sum();
+    assert!(document.interrupted && samples > 0, "what was measured is kept");
+    assert_eq!(entries(small.0.path()), [filler]);
+}
+
+#[test]
 fn a_file_system_is_made_anew_and_filled_for_the_cells_that_want_it_full() {
     if !possible(&["mkfs.ext4"]) {
         return;
@@ -291,4 +461,33 @@ fn a_file_system_is_made_anew_and_filled_for_the_cells_that_want_it_full() {
     let table = String::from_utf8_lossy(&elsewhere.stdout).into_owned();
     assert!(table.contains("give --fs"), "a directory of the user's is never filled: {table}");
     assert_eq!(std::fs::read_dir(&place).expect("the place").count(), 0);
+}
+
+#[test]
+fn a_file_behind_a_loop_device_is_no_target_by_any_of_its_names() {
+    if !possible(&["losetup"]) {
+        return;
+    }
+    let folder = folder();
+    let disk = Loop::make(folder.path(), 1 << 20);
+    let name = std::ffi::OsStr::from_bytes(b"not UTF-8 \xff ");
+    let other = folder.path().join(name);
+    let refused = |file: &Path| {
+        let mut command = Command::new(cargo_bin("ioscape"));
+        command.arg("run").arg(file).args(["--destroy-data", "--unique-bytes", "64k"]);
+        let ran = command.output().expect("it runs");
+        let text = String::from_utf8_lossy(&ran.stderr).into_owned();
+        assert!(ran.status.code() == Some(2) && text.contains("is attached to"), "{text}");
+        assert!(disk.bytes().iter().all(|byte| *byte == 0), "nothing was written");
+    };
+    std::fs::hard_link(&disk.file, &other).expect("a link");
+    refused(&disk.file);
+    refused(&other);
+    // The kernel now knows it by no name that there is, and then by one that is no text.
+    let aside = folder.path().join("aside");
+    std::fs::hard_link(&disk.file, &aside).expect("a link");
+    std::fs::remove_file(&disk.file).expect("the link");
+    std::fs::rename(&aside, &disk.file).expect("another name");
+    refused(&disk.file);
+    refused(&other);
 }

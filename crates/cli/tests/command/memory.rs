@@ -24,6 +24,9 @@ const LARGE: &str = "[[job]]\nname = \"finished\"\nunique_bytes = \"1M\"\nsecond
 const MANY: &str = "[[job]]\nname = \"finished\"\nunique_bytes = \"1M\"\nseconds = 0.1\n\
     [[job]]\nname = \"many\"\nunique_bytes = \"4M\"\nsize_mean = \"4k\"\nprocesses = 300\nseconds = 0.1\n";
 
+/// Limits of a process, in KiB: from what the program alone takes to what a small trace does.
+const LIMITS: [u32; 5] = [56_000, 66_000, 80_000, 100_000, 120_000];
+
 fn jobs(folder: &Path, text: &str) -> PathBuf {
     let file = folder.join("jobs.toml");
     fs::write(&file, text).unwrap();
@@ -37,6 +40,39 @@ fn no_memory_for_the_requests_is_told() {
     let words = ["run", path(folder.path()), path(&jobs)];
     let ran = Ran::of(limited("-v 800000", &words)).ended(1).says(&["memory"]);
     assert!(ran.out.contains("finished"), "{}", ran.out);
+    assert_eq!(scratch_of(folder.path()), Vec::<PathBuf>::new());
+}
+
+#[test]
+fn no_command_is_aborted_where_memory_ends() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = |name: &str| path(&folder.path().join(name)).to_owned();
+    let (trace, result, page) = (place("a.csv"), place("r.json"), place("p.html"));
+    let row = |n: u64| format!("{n}000000,{},{},4096\n", n % 2, n * 7919 % 2_000_000 * 4096);
+    let rows: String = (0..50_000).map(row).collect();
+    fs::write(&trace, format!("queued_ns,is_write,offset_bytes,length_bytes\n{rows}")).unwrap();
+    run(&["evaluate", "sim:hp-730", "--points", "60", "-o", &result]).ended(0);
+    let commands: [&[&str]; 4] = [
+        &["report", &result, "-o", &page],
+        &["trace", "analyze", &trace],
+        &["trace", "import", &trace, "-o", &place("o.parquet")],
+        &["evaluate", "sim:hp-730", "--points", "60", "-o", &place("e.json")],
+    ];
+    let mut ran_out = 0;
+    for (words, kib) in commands.iter().flat_map(|words| LIMITS.map(|kib| (words, kib))) {
+        let ran = Ran::of(limited(&format!("-v {kib}"), words));
+        // Below some size the kernel does not even start the program.
+        let is_begun = ran.code.is_some_and(|code| code != 127);
+        let (is_done, is_told) = (ran.code == Some(0), ran.err.contains("memory ran out"));
+        ran_out += u32::from(is_begun && !is_done);
+        assert!(
+            is_done || !is_begun || ran.code == Some(1) && is_told,
+            "{words:?} {kib}: {}",
+            ran.err
+        );
+        assert!(!ran.err.contains("panicked"), "{}", ran.err);
+    }
+    assert!(ran_out >= 4, "the limits are too wide: {ran_out}");
     assert_eq!(scratch_of(folder.path()), Vec::<PathBuf>::new());
 }
 

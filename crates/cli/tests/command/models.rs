@@ -302,7 +302,7 @@ fn what_cannot_be_predicted_is_refused() {
 }
 
 /// The evaluation with a space so small that its corners are measured instantly.
-fn tiny() -> Document {
+pub(super) fn tiny() -> Document {
     let (document, mut evaluation) = small_evaluation();
     let settings = evaluation.settings.as_mut().expect("settings");
     settings.unique_bytes = [1 << 20, 4 << 20];

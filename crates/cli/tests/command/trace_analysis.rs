@@ -1,5 +1,7 @@
 //! `ioscape trace` from the outside: a small trace of our own, its result, its page, its workloads, and misuse.
 
+use super::common::started::Started;
+use super::common::{path, read};
 use assert_cmd::Command;
 use serde_json::Value;
 use std::fmt::Write as _;
@@ -97,4 +99,40 @@ fn misuse_is_told_in_a_sentence() {
     }
     ioscape(&["analyze"], &folder.path().join("missing")).code(2);
     ioscape(&["analyze"], folder.path()).code(2);
+}
+
+/// The most memory that a process had besides its program, seen until it ends, in KiB.
+fn peak_kib(process: u32) -> u64 {
+    let mut peak = 0;
+    loop {
+        let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+        let kib = |name: &str| {
+            let rest = status.lines().find_map(|line| line.strip_prefix(name))?;
+            rest.trim().trim_end_matches(" kB").parse::<u64>().ok()
+        };
+        let Some(most) = kib("VmHWM:") else { return peak };
+        peak = peak.max(most - kib("RssFile:").unwrap_or(0));
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn memory_is_bounded_whatever_the_threads() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (trace, result) = (folder.path().join("host.csv"), folder.path().join("r.json"));
+    // Twelve million blocks of 512 bytes: too many for the table's half of the memory.
+    let line = |i: u64| {
+        let (time, offset) = (128_166_372_000_000_000 + i * 1_000_000, i << 22);
+        format!("{time},host,0,Write,{offset},{},1000\n", 4 << 20)
+    };
+    std::fs::write(&trace, (0..1500).map(line).collect::<String>()).expect("the trace is written");
+    let words = ["trace", "analyze", "--block", "512", "--memory", "256M", "--force"];
+    for threads in ["1", "8"] {
+        let more = ["-o", path(&result), "--threads", threads, path(&trace)];
+        let started = Started::of(&[&words[..], &more].concat());
+        let peak = peak_kib(started.0.id());
+        started.end().ended(0);
+        assert!(peak <= 256 << 10, "{peak} KiB with {threads} threads");
+        assert!(read(&result).contains("one block in"), "how it was sampled is said");
+    }
 }

@@ -90,6 +90,8 @@ fn what_is_packed_is_read_up_to_the_damage() {
             doubts.contains("is cut off at compressed byte") && doubts.contains("cannot be told"),
             "{program}: {doubts}"
         );
+        let told = refused(&["--skip-bad"], "t.packed", &whole[..64], 2);
+        assert!(told.contains("cut off at compressed byte 64"), "{program}: {told}");
         let mut broken = whole.clone();
         broken[whole.len() / 2..][..64].fill(0xa5);
         // gzip has one checksum at its end: until then it may unpack to nonsense.

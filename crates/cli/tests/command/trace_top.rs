@@ -1,6 +1,7 @@
 //! `ioscape trace top`: what is under way is seen second by second.
 
-use super::common::started::Started;
+use super::common::devtools::Page;
+use super::common::started::{Started, signal};
 use super::common::{path, read, run, skipped};
 use ioscape_schema::TopSecond;
 use std::io::{BufRead, BufReader};
@@ -71,6 +72,42 @@ fn seconds_follow_one_another_until_it_is_ended() {
         let between_s = (pair[1].ended_unix_ns - pair[0].ended_unix_ns) as f64 / 1e9;
         assert!((between_s - pair[1].elapsed_s).abs() < 1e-6, "no gap between seconds");
     }
+}
+
+#[test]
+fn a_browser_shows_second_after_second_and_that_it_ended() {
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let _writer = Writer::to(folder.path());
+    let words = ["trace", "top", "--path", path(folder.path()), "--serve", "127.0.0.1:0"];
+    let mut started = Started::of(&words);
+    let mut told = BufReader::new(started.0.stderr.take().expect("a pipe"));
+    let mut line = String::new();
+    told.read_line(&mut line).expect("a line");
+    let Some(address) = line.split_whitespace().find(|word| word.starts_with("http://")) else {
+        assert_eq!(started.end().code, Some(2), "{line}");
+        skipped(&line);
+        return;
+    };
+    let Some(mut page) = Page::open(address, 400) else {
+        signal(started.0.id(), "TERM");
+        started.end().ended(0);
+        skipped("there is no Chromium, so no page was opened");
+        return;
+    };
+    page.wait_until("seconds.length >= 2 && by('state').textContent === ''");
+    let now = page.value("by('now').textContent");
+    page.wait_until(&format!("by('now').textContent !== {now}"));
+    page.wait_until("by('processes').textContent.includes(' dd')");
+    assert_eq!(page.value("by('devices').rows.length > 1 && by('types').rows.length > 1"), true);
+    let drawn =
+        "by('heat').getContext('2d').getImageData(0, 0, by('heat').width, by('heat').height)";
+    page.wait_until(&format!("{drawn}.data.some(value => value > 0)"));
+    let wide = page.value("document.documentElement.scrollWidth");
+    assert!(wide.as_u64().is_some_and(|wide| wide <= 400), "{wide} pixels wide");
+    assert!(page.said().is_empty(), "{:?}", page.said());
+    signal(started.0.id(), "TERM");
+    started.end().ended(0);
+    page.wait_until("by('state').textContent.startsWith('not connected')");
 }
 
 #[test]

@@ -188,6 +188,16 @@ fn a_campaign_is_measured_saved_and_continued() {
     let resumed = document(&resumed).campaign().expect("a table").clone();
     assert_eq!(resumed.rows[1].cells[0].samples[..3], more.rows[1].cells[0].samples[..]);
     assert_eq!(resumed.rows[1].cells[0].samples.len(), 4);
+    let [low, high] = resumed.rows[1].cells[0].rate_ci95.expect("four runs have an interval");
+    let middle = resumed.rows[1].cells[0].throughput_bytes_per_s;
+    assert!(low <= middle && middle <= high, "{low} {middle} {high}");
+    let printed = |format: &str| {
+        let command = ["report", text(&result), format];
+        let output = Command::cargo_bin("ioscape").expect("it is built").args(command).output();
+        String::from_utf8(output.expect("it runs").stdout).expect("text")
+    };
+    assert_eq!(printed("--csv").lines().count(), 1 + 2 * 2 * 4);
+    assert!(printed("--markdown").contains("| iosize | "), "{}", printed("--markdown"));
     let left = std::fs::read_dir(folder.path()).expect("the folder").count();
     assert_eq!(left, 2, "the campaign and its result");
 }

@@ -18,7 +18,7 @@ const fn option(
     Option { workload, words, call }
 }
 
-const OPTIONS: [Option; 24] = [
+const OPTIONS: [Option; 25] = [
     option("write", &["-c", "direct"], "O_DIRECT|"),
     option("write", &["-c", "dsync"], "O_DSYNC"),
     option("write", &["-o", "sync"], "O_SYNC"),
@@ -28,6 +28,7 @@ const OPTIONS: [Option; 24] = [
     option("write", &["-c", "seq"], "POSIX_FADV_SEQUENTIAL"),
     option("read", &["-c", "noreuse"], "preadv2(N"),
     option("write", &["-c", "noreuse"], "pwritev2(N"),
+    option("write", &["-c", "direct,atomic"], "pwritev2(N"),
     option("mmap_read", &["-c", "random"], "MADV_RANDOM"),
     option("mmap_read", &["-c", "seq"], "MADV_SEQUENTIAL"),
     option("write", &["-i", "fsync"], " fsync(N)"),

@@ -68,7 +68,7 @@ impl MemoryGroup {
                 Err(error) => refusal = format!("{}: {error}", parent.display()),
             }
         }
-        Err(unsupported(&format!("{refusal}; run as root, or leave out --memory")))
+        Err(unsupported(&format!("{refusal}; run as root")))
     }
 
     /// A group in `parent`; `None` if `parent` cannot have groups with a memory controller.

@@ -7,7 +7,7 @@ use super::recognise::is_result;
 use crate::error::Error;
 use crate::target::scratch::{self, Scratch};
 use crate::target::unlock;
-use crate::{mounts, text};
+use crate::{descriptors, mounts, text};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, RenameFlags, Stat};
 use rustix::io::Errno;
 use std::ffi::OsString;
@@ -132,6 +132,9 @@ impl Destination {
 
     fn descriptor(path: &Path, number: i32) -> Result<Self, Error> {
         let closed = || Error::target(path, "is not open for writing in this process");
+        if descriptors::was_closed(number) {
+            return Err(closed());
+        }
         let link = PathBuf::from(format!("/proc/self/fd/{number}"));
         let file = match number {
             1 => io::stdout().as_fd().try_clone_to_owned(),

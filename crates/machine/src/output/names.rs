@@ -197,16 +197,30 @@ impl Destination {
 
     /// Writes a text that does not go where it should under `name` into the first of several folders that takes it.
     pub fn elsewhere(name: &Path, text: &str, tell: Tell) -> Option<Self> {
-        let home = std::env::var_os("HOME").map(PathBuf::from);
-        let folders =
-            [Some(std::env::temp_dir()), Some("/tmp".into()), home, Some("/var/tmp".into())];
-        folders.into_iter().flatten().find_map(|folder| {
+        folders().find_map(|folder| {
             let mut one = Self::open_unnamed(&folder.join(name), tell).ok()?;
             one.text(text).ok().map(|()| one)
         })
     }
 
+    /// Opens an output called `name` in the first of several folders that can be written.
+    ///
+    /// # Errors
+    /// None of them can: of the first.
+    pub fn open_elsewhere(name: &Path, tell: Tell) -> Result<Self, Error> {
+        let mut all = folders().map(|folder| Self::open_unnamed(&folder.join(name), tell));
+        let first = all.next().unwrap_or_else(|| Self::open_unnamed(name, tell));
+        first.or_else(|error| all.find_map(Result::ok).ok_or(error))
+    }
+
     fn tell_leftovers(&self, tell: Tell) {
         tell_leftovers(self.leftovers(), tell);
     }
+}
+
+/// Folders for what does not go where it should.
+fn folders() -> impl Iterator<Item = PathBuf> {
+    let home = std::env::var_os("HOME").map(PathBuf::from);
+    let all = [Some(std::env::temp_dir()), Some("/tmp".into()), home, Some("/var/tmp".into())];
+    all.into_iter().flatten()
 }

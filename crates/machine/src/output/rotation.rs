@@ -1,5 +1,7 @@
 //! Outputs that follow one another, of which the latest are kept.
 
+use super::recognise::is_result;
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -47,7 +49,7 @@ impl Rotation {
         })
     }
 
-    /// Removes the oldest beyond those that are kept, whoever wrote them; what was removed.
+    /// Removes the oldest beyond those that are kept, whichever run wrote them; what was removed. What is no result of ours stays.
     ///
     /// # Errors
     /// The folder cannot be read, or a file cannot be removed.
@@ -59,7 +61,8 @@ impl Rotation {
             let entry = entry?;
             let is_file = entry.file_type()?.is_file();
             let name = entry.file_name().into_string().ok();
-            names.extend(name.filter(|name| is_file && self.is_one(name)));
+            let is_ours = || File::open(entry.path()).is_ok_and(|file| is_result(&file));
+            names.extend(name.filter(|name| is_file && self.is_one(name) && is_ours()));
         }
         names.sort_unstable();
         names.truncate(names.len().saturating_sub(keep));
@@ -80,8 +83,10 @@ mod tests {
         let others =
             ["t.parquet", "t-mine.parquet", "t-20260101T000000Z.csv", "u-20260101T000000Z.parquet"];
         for name in three.map(|time| rotation(None).name(time)) {
-            std::fs::write(name, "").expect("it is written");
+            std::fs::write(name, "PAR1 ioscape 0.1.0 PAR1").expect("it is written");
         }
+        let of_another = rotation(None).name("20250101T000000Z");
+        std::fs::write(&of_another, "PAR1 another program PAR1").expect("it is written");
         for name in others {
             std::fs::write(folder.path().join(name), "").expect("it is written");
         }
@@ -89,7 +94,7 @@ mod tests {
         assert!(rotation(Some(3)).prune().expect("it is read").is_empty());
         let gone = rotation(Some(1)).prune().expect("it is read");
         assert_eq!(gone, [three[0], three[2]].map(|time| rotation(None).name(time)));
-        assert!(rotation(None).name(three[1]).exists());
+        assert!(rotation(None).name(three[1]).exists() && of_another.exists());
         assert!(others.iter().all(|name| folder.path().join(name).exists()));
     }
 }

@@ -20,7 +20,7 @@ pub struct SavedOutputs {
 
 impl SavedOutputs {
     /// Saves the output called `what`; where that is a pipe, which takes the result once, or was not asked for, a copy called
-    /// `name` in the directory of temporary files.
+    /// `name` in the directory of temporary files, or another where that cannot be written.
     ///
     /// # Errors
     /// No copy can be made.
@@ -32,7 +32,7 @@ impl SavedOutputs {
     ) -> Result<Self, Error> {
         let copy = match outputs.get(what).is_some_and(|output| output.is_replaced()) {
             true => None,
-            false => Some(Destination::open_unnamed(&std::env::temp_dir().join(name), tell)?),
+            false => Some(Destination::open_elsewhere(name, tell)?),
         };
         Ok(Self { outputs, what, name: name.to_owned(), copy, tell })
     }
@@ -72,12 +72,12 @@ impl SavedOutputs {
 }
 
 impl Destination {
-    /// An output that nobody named: in the current directory, or that of temporary files.
+    /// An output that nobody named: in the current directory, that of temporary files, or another.
     ///
     /// # Errors
     /// Neither can be written.
     pub fn open_somewhere(name: &Path, tell: Tell) -> Result<Self, Error> {
         let opened = Self::open_unnamed(name, tell);
-        opened.or_else(|_| Self::open_unnamed(&std::env::temp_dir().join(name), tell))
+        opened.or_else(|_| Self::open_elsewhere(name, tell))
     }
 }

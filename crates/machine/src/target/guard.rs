@@ -1,5 +1,6 @@
 //! Reasons to refuse a block device or file whose data may be destroyed: it is in use.
 
+use crate::attached::{Loop, loops};
 use crate::device::BlockDevice;
 use crate::mounts::{self, Mount};
 use crate::text;
@@ -35,23 +36,31 @@ pub fn device_in_use(path: &Path, number: (u32, u32)) -> Option<String> {
     if let Some(holder) = related.iter().flat_map(BlockDevice::holders).next() {
         return Some(format!("is part of {holder}: name that device, or take it apart first"));
     }
-    loop_on(is_ours).map(|name| attached(path, &name))
+    let on_device = |one: &Loop| {
+        let asked = || one.deleted().filter(|file| lies_in_memory(&table, file));
+        let device = || asked().and_then(|_| one.status()).map(|status| status.device);
+        is_ours(&one.file) || device().is_some_and(|number| numbers.contains(&number))
+    };
+    loops().find(on_device).map(|one| attached(path, &one.name))
 }
 
 /// Why the regular file at `path` is in use; absent if nothing is known to use it.
 pub fn file_in_use(path: &Path) -> Option<String> {
     let table = mounts::table();
-    let same = |other: &Path| {
-        let (ours, other) = (std::fs::metadata(path).ok()?, std::fs::metadata(other).ok()?);
-        Some((ours.dev(), ours.ino()) == (other.dev(), other.ino()))
-    };
-    let is_ours = |other: &Path| {
-        other == path || (on_same_file_system(&table, path, other) && same(other) == Some(true))
-    };
+    let identity =
+        |path: &Path| std::fs::metadata(path).ok().map(|found| (found.dev(), found.ino()));
+    let ours = identity(path);
+    let is_near = |other: &Path| on_same_file_system(&table, path, other);
+    let is_ours = |other: &Path| other == path || (is_near(other) && identity(other) == ours);
     if swap_files().iter().any(|swap| is_ours(swap)) {
         return Some("is swap space: run swapoff first".into());
     }
-    loop_on(is_ours).map(|name| attached(path, &name))
+    let on_file = |one: &Loop| {
+        let asked = || one.deleted().filter(|file| is_near(file));
+        let file = || asked().and_then(|_| one.status()).map(|status| status.file);
+        is_ours(&one.file) || file().is_some_and(|file| Some(file) == ours)
+    };
+    loops().find(on_file).map(|one| attached(path, &one.name))
 }
 
 fn attached(path: &Path, name: &str) -> String {
@@ -92,18 +101,6 @@ fn lies_in_memory(table: &[Mount], path: &Path) -> bool {
     let memory = |mount: &Mount| ["devtmpfs", "tmpfs", "ramfs"].contains(&mount.kind.as_str());
     mounts::by_path(table, path)
         .is_some_and(|mount| memory(&mount) || mount.point == Path::new("/"))
-}
-
-/// The loop device whose backing file satisfies `is_ours`.
-///
-/// Its name is asked of `/sys`, which only shows it. `LOOP_GET_STATUS64` asks the backing file for its inode, and so waits for a file
-/// system that does not answer, whoever it belongs to.
-fn loop_on(is_ours: impl Fn(&Path) -> bool) -> Option<String> {
-    let entries = std::fs::read_dir("/sys/block").ok()?;
-    entries.flatten().find_map(|entry| {
-        let file = text::read(entry.path().join("loop/backing_file"))?;
-        is_ours(Path::new(&file)).then(|| entry.file_name().to_string_lossy().into_owned())
-    })
 }
 
 #[cfg(test)]

@@ -277,6 +277,15 @@ pub fn direct_align(file: &impl AsFd, device: Option<(u32, u32)>) -> Option<u32>
     Some(align)
 }
 
+/// Least and greatest size, in bytes, of writes to `file` that are whole or not at all (`RWF_ATOMIC`, Linux 6.11); `None` where it takes none.
+pub fn atomic_write_bytes(file: &impl AsFd) -> Option<[u32; 2]> {
+    // `STATX_WRITE_ATOMIC` of linux/stat.h.
+    let asked = StatxFlags::from_bits_retain(0x0001_0000);
+    let state = rustix::fs::statx(file, "", AtFlags::EMPTY_PATH, asked).ok()?;
+    let ends = [state.stx_atomic_write_unit_min, state.stx_atomic_write_unit_max];
+    (state.stx_mask & asked.bits() != 0 && ends[1] > 0).then_some(ends)
+}
+
 /// Size of the file system of type `kind` that `file` lies on and the free part of it that we may take.
 pub fn space(file: &impl AsFd, kind: &str) -> io::Result<(u64, u64)> {
     let state = rustix::fs::fstatvfs(file)?;

@@ -5,6 +5,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use ioscape_schema::text::inert;
 use ioscape_schema::units::{Count, Seconds};
 use std::io::IsTerminal;
+use std::thread;
 use std::time::Duration;
 
 /// A progress bar on standard error.
@@ -15,17 +16,20 @@ pub struct Progress {
 
 impl Progress {
     fn new(length: u64, template: &str) -> Self {
-        let target = if std::io::stderr().is_terminal() && !display().quiet {
-            ProgressDrawTarget::stderr_with_hz(8)
-        } else {
-            ProgressDrawTarget::hidden()
+        let is_shown = std::io::stderr().is_terminal() && !display().quiet;
+        let target = match is_shown {
+            true => ProgressDrawTarget::stderr_with_hz(8),
+            false => ProgressDrawTarget::hidden(),
         };
         let bar = ProgressBar::with_draw_target(Some(length.max(1)), target);
         let style = ProgressStyle::with_template(template)
             .unwrap_or_else(|_| ProgressStyle::default_bar())
             .progress_chars("=> ");
         bar.set_style(style);
-        bar.enable_steady_tick(Duration::from_millis(250));
+        // It panics where there is no thread to be had.
+        if is_shown && thread::Builder::new().spawn(|| ()).is_ok_and(|one| one.join().is_ok()) {
+            bar.enable_steady_tick(Duration::from_millis(250));
+        }
         Self { bar }
     }
 

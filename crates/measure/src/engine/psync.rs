@@ -9,20 +9,24 @@ use std::fs::File;
 use std::io::{IoSlice, IoSliceMut};
 use std::ops::Range;
 
+/// `RWF_ATOMIC` of linux/fs.h (kernel 6.11): a direct write that is on storage whole or not at all, or is refused.
+const ATOMIC: ReadWriteFlags = ReadWriteFlags::from_bits_retain(0x40);
+
 /// An open file and the buffer of one stream.
 pub(crate) struct Psync<C: Content = Stamp> {
     file: File,
     buffer: Buffer,
     content: C,
     flight: C::Flight,
-    flags: ReadWriteFlags,
+    read_flags: ReadWriteFlags,
+    write_flags: ReadWriteFlags,
 }
 
 impl<C: Content> Psync<C> {
     /// An engine on `file` for requests of up to the size of `buffer`.
     pub(crate) fn new(file: File, buffer: Buffer, content: C) -> Self {
-        let (flight, flags) = (C::Flight::default(), ReadWriteFlags::empty());
-        Self { file, buffer, content, flight, flags }
+        let (flight, none) = (C::Flight::default(), ReadWriteFlags::empty());
+        Self { file, buffer, content, flight, read_flags: none, write_flags: none }
     }
 
     /// Does `change`, something else than a write that changes `range`.
@@ -35,7 +39,13 @@ impl<C: Content> Psync<C> {
 
     /// The same with `flags` on every request (`preadv2` and `pwritev2`).
     pub(crate) fn with_flags(mut self, flags: ReadWriteFlags) -> Self {
-        self.flags = flags;
+        (self.read_flags, self.write_flags) = (flags, flags);
+        self
+    }
+
+    /// The same with writes that are whole or not at all.
+    pub(crate) fn with_atomic_writes(mut self) -> Self {
+        self.write_flags |= ATOMIC;
         self
     }
 
@@ -45,15 +55,12 @@ impl<C: Content> Psync<C> {
         let len = request.len as usize;
         let buffer = self.buffer.get_mut(done..len).ok_or(Errno::INVAL)?;
         let offset = request.offset + done as u64;
-        if !self.flags.is_empty() {
-            return match request.op {
-                Op::Read => preadv2(&self.file, &mut [IoSliceMut::new(buffer)], offset, self.flags),
-                Op::Write => pwritev2(&self.file, &[IoSlice::new(buffer)], offset, self.flags),
-            };
-        }
+        let (reads, writes) = (self.read_flags, self.write_flags);
         match request.op {
-            Op::Read => pread(&self.file, buffer, offset),
-            Op::Write => pwrite(&self.file, buffer, offset),
+            Op::Read if reads.is_empty() => pread(&self.file, buffer, offset),
+            Op::Read => preadv2(&self.file, &mut [IoSliceMut::new(buffer)], offset, reads),
+            Op::Write if writes.is_empty() => pwrite(&self.file, buffer, offset),
+            Op::Write => pwritev2(&self.file, &[IoSlice::new(buffer)], offset, writes),
         }
     }
 

@@ -7,6 +7,7 @@ use ioscape_machine::error::Error;
 use ioscape_machine::target::Target;
 use ioscape_schema::{Io, VerifyReport};
 use std::sync::mpsc::{Receiver, sync_channel};
+use std::thread;
 
 /// Batches of requests that wait for their time.
 const AHEAD: usize = 8;
@@ -36,8 +37,11 @@ impl ReplayJob<'_> {
         mut next: impl FnMut(&mut Vec<Io>) -> Result<bool, E>,
     ) -> Result<(Replayed, Option<VerifyReport>), E> {
         let (give, take) = sync_channel::<Vec<Io>>(AHEAD);
-        let (read, done) = std::thread::scope(|scope| {
-            let issuing = scope.spawn(|| self.issue(one_by_one(take)));
+        let no_thread = |e| E::from(Error::io("start a thread for", self.target.path(), e));
+        let (read, done) = thread::scope(|scope| -> Result<_, E> {
+            let issuing = thread::Builder::new();
+            let issuing = issuing.spawn_scoped(scope, || self.issue(one_by_one(take)));
+            let issuing = issuing.map_err(no_thread)?;
             let mut read = Ok(());
             loop {
                 let mut batch = Vec::new();
@@ -54,8 +58,8 @@ impl ReplayJob<'_> {
                 }
             }
             drop(give);
-            (read, issuing.join())
-        });
+            Ok((read, issuing.join()))
+        })?;
         read?;
         Ok(done.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?)
     }

@@ -1,6 +1,6 @@
 //! The state of a session: its target, its memory limit, and what was done to the target so far.
 
-use super::options::SessionOptions;
+use super::options::{RunOptions, SessionOptions};
 use crate::verify::{Ledger, NoteBook};
 use ioscape_machine::cgroup::MemoryGroup;
 use ioscape_machine::clock::Clock;
@@ -69,6 +69,23 @@ impl Session {
             ledger: None,
             notes: None,
         })
+    }
+
+    /// From now on the workers run under this memory limit, in bytes, or under none. The file cache gives the target's pages back,
+    /// since they count for whoever brought them in.
+    ///
+    /// # Errors
+    /// No control group can be made, or the cache cannot be emptied.
+    pub fn limit_memory(&mut self, limit: Option<u64>, options: &RunOptions) -> Result<(), Error> {
+        if limit == self.options.memory_limit {
+            return Ok(());
+        }
+        self.evict(options)?;
+        self.group = limit.map(MemoryGroup::create).transpose()?;
+        self.sources = Sources::of(&self.target, self.group.as_ref());
+        self.options.memory_limit = limit;
+        self.last_set = 0;
+        Ok(())
     }
 
     /// What the I/O goes to.

@@ -213,6 +213,11 @@ impl Opened {
         OpenOptions::new().read(true).write(write).custom_flags(flags).open(held)
     }
 
+    /// Least and greatest size of atomic writes through a descriptor like `file`; `None` where there are none.
+    pub(crate) fn atomic_bytes(file: &File) -> Option<[u64; 2]> {
+        target::atomic_write_bytes(file).map(|ends| ends.map(u64::from))
+    }
+
     /// Alignment that direct I/O needs, in bytes: as the kernel says, else the file system's block.
     pub(crate) fn direct_align(&self) -> u32 {
         let device = self.is_device.then_some(self.file_system.device);

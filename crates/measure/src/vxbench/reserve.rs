@@ -60,6 +60,7 @@ impl<'a> Honesty<'a> {
             self.refuse(one, option, &why)?;
             return Ok(false);
         }
+        self.atomic(one)?;
         let doubts = traps::judge(&one.file_system, Access::Direct, one.says_direct());
         for doubt in doubts {
             if doubt.kind == WarningKind::DirectWithoutDevice {
@@ -67,6 +68,22 @@ impl<'a> Honesty<'a> {
             }
         }
         Ok(true)
+    }
+
+    /// Refuses `atomic` where the file takes no such writes, or none of this size.
+    fn atomic(&mut self, one: &Opened) -> Result<(), Error> {
+        let (size, name) = (self.job.iosize, &one.file_system.name);
+        let why = match Opened::atomic_bytes(&one.file) {
+            _ if !self.job.atomic => return Ok(()),
+            Some([least, most]) if (least..=most).contains(&size) => return Ok(()),
+            Some([least, most]) => format!(
+                "{name} takes atomic writes of {least} to {most} bytes here, but iosize is {size}"
+            ),
+            None => format!(
+                "{name} takes none here: the kernel has them for XFS (Linux 6.16), and for ext4 and block devices whose device has them"
+            ),
+        };
+        self.refuse(one, "-c atomic", &why)
     }
 
     /// Makes the file and its space ready for the requests; gives the seconds that a reservation took.

@@ -58,6 +58,7 @@ struct Ways {
     main: File,
     direct: Option<File>,
     dontcache: bool,
+    atomic: bool,
 }
 
 fn fault(action: Action) -> impl Fn(io::Error) -> Fault {
@@ -93,14 +94,22 @@ impl Ways {
                     .map_err(|e| Fault::new(Action::Open, e.raw_os_error()))?;
             }
         }
-        Ok(Self { main, direct, dontcache })
+        let takes =
+            |file| Opened::atomic_bytes(file).is_some_and(|[a, b]| (a..=b).contains(&job.iosize));
+        let atomic = job.atomic && direct.as_ref().is_some_and(takes);
+        Ok(Self { main, direct, dontcache, atomic })
     }
 
     /// The same open files for one stream: threads share them, as those of a program do.
     fn share(&self) -> Result<Self, Fault> {
         let again = |file: &File| file.try_clone().map_err(fault(Action::Open));
         let direct = self.direct.as_ref().map(again).transpose()?;
-        Ok(Self { main: again(&self.main)?, direct, dontcache: self.dontcache })
+        Ok(Self {
+            main: again(&self.main)?,
+            direct,
+            dontcache: self.dontcache,
+            atomic: self.atomic,
+        })
     }
 }
 
@@ -257,6 +266,7 @@ impl Stream<'_> {
             // Whole blocks are direct; what is left of a file behind them has no size that direct I/O takes.
             Some(direct) => {
                 let direct = self.psync(direct, content())?;
+                let direct = if ways.atomic { direct.with_atomic_writes() } else { direct };
                 let mut engine = Discovered::new(main, direct, job.iosize.saturating_sub(1));
                 self.drive(&mut engine, repeat(), sync.as_ref())
             }

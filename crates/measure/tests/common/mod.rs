@@ -4,6 +4,7 @@
 use ioscape_machine::{Error, Target, TargetOptions};
 use ioscape_measure::{RunOptions, Session, SessionOptions};
 use ioscape_schema::{Measurement, Op, Request, SizeDistribution, Workload};
+use std::path::Path;
 use tempfile::TempDir;
 
 /// Uniform 4 KiB requests over a set, reads with a given probability.
@@ -56,9 +57,15 @@ pub fn quick() -> RunOptions {
 /// A session on a scratch file in a new directory.
 pub fn session() -> (TempDir, Session) {
     let dir = tempfile::tempdir().unwrap();
+    let session = session_in(dir.path());
+    (dir, session)
+}
+
+/// A session on a scratch file in this directory.
+pub fn session_in(dir: &Path) -> Session {
     let options = TargetOptions { write_needed: true, ..TargetOptions::default() };
-    let target = Target::open(dir.path(), &options).unwrap();
-    (dir, Session::new(target, SessionOptions::default()).unwrap())
+    let target = Target::open(dir, &options).unwrap();
+    Session::new(target, SessionOptions::default()).unwrap()
 }
 
 /// Runs `workload` with uniform requests.

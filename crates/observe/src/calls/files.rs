@@ -1,5 +1,6 @@
 //! Which file a descriptor of another process refers to, from `/proc`.
 
+use super::faults::Inode;
 use ioscape_machine::text;
 use ioscape_schema::FileKind;
 use rustix::fs::{AtFlags, CWD, FileType, Statx, StatxFlags};
@@ -34,8 +35,10 @@ pub struct TracedFile {
     pub kind: FileKind,
     /// How often it was opened.
     pub opens: u64,
-    /// Bytes mapped into memory, mappings of program code left out.
+    /// Bytes mapped into memory, programs and libraries left out.
     pub mapped_bytes: u64,
+    /// Whether it was mapped as a program or a library.
+    pub is_code: bool,
 }
 
 /// What a descriptor refers to.
@@ -54,6 +57,8 @@ type Identity = (u32, u32, u64, i64, u32);
 #[derive(Debug, Default)]
 pub(super) struct Files {
     numbers: HashMap<Identity, u32>,
+    /// The latest of each device and number.
+    inodes: HashMap<Inode, u32>,
     list: Vec<TracedFile>,
     below: Option<PathBuf>,
 }
@@ -72,6 +77,13 @@ impl Files {
     /// The file of this number.
     pub(super) fn file(&mut self, number: u32) -> Option<&mut TracedFile> {
         self.list.get_mut(number as usize)
+    }
+
+    /// The file of this device and number, if its bytes are mapped and no program.
+    pub(super) fn mapped(&self, inode: Inode) -> Option<u32> {
+        let number = *self.inodes.get(&inode)?;
+        let file = self.list.get(number as usize)?;
+        (file.mapped_bytes > 0 && !file.is_code).then_some(number)
     }
 
     /// What descriptor `fd` of thread `tid` refers to.
@@ -122,6 +134,7 @@ impl Files {
             ("(all later files)".to_owned(), FileKind::Others)
         } else {
             self.numbers.insert(identity, next);
+            self.inodes.insert((identity.0, identity.1, identity.2), next);
             (path.to_string_lossy().into_owned(), kind)
         };
         self.list.push(TracedFile { path, kind, ..TracedFile::default() });

@@ -3,18 +3,21 @@
 //! The means is `ptrace(2)` with a `seccomp(2)` filter: the kernel stops a process only at the calls that are watched, and
 //! at their exits; everything else runs at full speed. Where filters are forbidden every call is stopped at, which is
 //! slower and sees the same. Requests of `io_submit` and `io_uring` are read from the program's memory at the calls that submit
-//! them. Not seen are loads and stores on mapped files, rings that the kernel polls, and calls of 32-bit programs on a 64-bit
-//! system; the recording says when there were any.
+//! them. Of loads and stores on mapped files the kernel tells the faults, to those who may ask it. Not seen are rings that the
+//! kernel polls, and calls of 32-bit programs on a 64-bit system; the recording says when there were any.
 
 mod aio;
 mod asynchronous;
 mod described;
 mod descriptors;
+mod faults;
 mod files;
 mod filter;
 mod in_flight;
 mod launch;
 mod losses;
+#[cfg(test)]
+mod mapped_tests;
 mod memory;
 mod numbers;
 mod ptrace;
@@ -45,6 +48,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use threads::{LiveThreads, send};
 
+pub use faults::MappedUse;
 pub use files::TracedFile;
 pub use sink::CallSink;
 pub use threads::TracedProcess;
@@ -90,6 +94,8 @@ pub struct Recording {
     pub cost: TracingCost,
     /// Rings of `io_uring` that were set up, or calls on them, whose requests are not seen.
     pub unseen_calls: u64,
+    /// Faults on mapped files.
+    pub mapped: MappedUse,
     /// A 32-bit program that ran, whose calls are not seen.
     pub foreign: Option<String>,
     /// Whether the filter was in place.
@@ -120,13 +126,17 @@ pub fn record(
         group: group.as_ref(),
     };
     let launched = launch::launch(&start)?;
-    let ledger =
-        Ledger { files: Files::new(below), elsewhere: BTreeMap::new(), unseen_calls: 0, sink };
+    let (files, elsewhere) = (Files::new(below), BTreeMap::new());
+    let ledger = Ledger { files, elsewhere, unseen_calls: 0, mappings: 0, sink };
     let living = LiveThreads::default();
     let root = launched.pid;
     let done = AtomicBool::new(false);
     let followed = std::thread::scope(|scope| {
-        scope.spawn(|| watch(&options.interrupt, &done, &living, root));
+        let watching = || watch(&options.interrupt, &done, &living, root);
+        if let Err(error) = std::thread::Builder::new().spawn_scoped(scope, watching) {
+            send(root, libc::SIGKILL);
+            return Err(Error::io("start a thread to watch", Path::new("the command"), error));
+        }
         let followed = tracer::Tracer::new(launched, ledger, &living).follow();
         if followed.is_err() {
             living.kill(libc::SIGKILL);
@@ -165,6 +175,7 @@ fn conclude(
         elsewhere: followed.ledger.elsewhere,
         cost: followed.cost,
         unseen_calls: followed.ledger.unseen_calls,
+        mapped: followed.mapped,
         foreign: followed.foreign,
         filtered: followed.filtered,
         memory_limit,

@@ -56,6 +56,8 @@ pub(super) struct Ledger<'a> {
     pub(super) files: Files,
     pub(super) elsewhere: BTreeMap<&'static str, u64>,
     pub(super) unseen_calls: u64,
+    /// How often a file that is no program was mapped.
+    pub(super) mappings: u64,
     pub(super) sink: &'a mut dyn CallSink,
 }
 
@@ -171,6 +173,22 @@ impl Ledger<'_> {
         }
     }
 
+    /// A page of a mapped file was wanted: whether to be read or written is not told.
+    pub(super) fn fault(&mut self, (process, file): (u32, u32), offset: u64, at_ns: u64) {
+        let len = rustix::param::page_size() as u32;
+        self.sink.call(&FileCall {
+            process,
+            file,
+            request: Request { op: Op::Read, offset, len },
+            is_synchronous: false,
+            is_direct: false,
+            issued_ns: at_ns,
+            completed_ns: at_ns,
+            held_before_ns: 0,
+            held_within_ns: 0,
+        });
+    }
+
     pub(super) fn description(&mut self, caller: &Caller<'_>, fd: i32) -> Shared<Description> {
         caller.descriptors.borrow_mut().get(&mut self.files, caller.tid, fd)
     }
@@ -180,15 +198,21 @@ impl Ledger<'_> {
     }
 
     fn map(&mut self, caller: &Caller<'_>, arguments: &[u64; 6]) {
-        let [_, length, protection, _, fd, _] = *arguments;
-        if protection & libc::PROT_EXEC as u64 != 0 || (fd as i32) < 0 {
+        let [_, length, protection, flags, fd, _] = *arguments;
+        if (fd as i32) < 0 {
             return;
         }
+        // The linker of programs first maps a library whole, as one that nobody should write to.
+        let is_code =
+            protection & libc::PROT_EXEC as u64 != 0 || flags & libc::MAP_DENYWRITE as u64 != 0;
         let target = self.description(caller, fd as i32).borrow().target;
         if let Target::File(number) = target
             && let Some(file) = self.files.file(number)
         {
-            file.mapped_bytes = file.mapped_bytes.saturating_add(length);
+            file.is_code |= is_code;
+            let mapped_bytes = file.mapped_bytes.saturating_add(length);
+            file.mapped_bytes = if file.is_code { 0 } else { mapped_bytes };
+            self.mappings += u64::from(!file.is_code);
         }
     }
 

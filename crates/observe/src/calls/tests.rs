@@ -265,6 +265,7 @@ fn play(part: &str, path: &Path) -> std::io::Result<()> {
         "append" => append(path),
         "crowd" => crowd(path),
         "aio" => super::submitted_tests::aio(path),
+        "mapped" => super::mapped_tests::mapped(path),
         _ => threads(path),
     }
 }

@@ -1,6 +1,7 @@
 //! Follows a command and all it starts from stop to stop, and keeps account of who is who.
 
 use super::descriptors::{Descriptors, Shared};
+use super::faults::{Fault, Faults, MappedUse};
 use super::launch::Launched;
 use super::numbers;
 use super::ptrace::{self, CallStop, Go, Stop};
@@ -65,6 +66,12 @@ pub(super) struct Tracer<'a> {
     begun_ns: u64,
     tasks: HashMap<i32, Task>,
     processes: Vec<TracedProcess>,
+    /// Numbers of threads that have ended.
+    gone: HashMap<i32, u32>,
+    faults: Option<Faults>,
+    mapped: MappedUse,
+    /// When it began, on the monotonic clock.
+    begin_ns: u64,
     trials: Trials,
     /// What the trials cost, once the program itself runs.
     cost: TracingCost,
@@ -84,6 +91,7 @@ pub(super) struct Followed<'a> {
     pub(super) cost: TracingCost,
     pub(super) calls_traced: u64,
     pub(super) foreign: Option<String>,
+    pub(super) mapped: MappedUse,
     pub(super) filtered: bool,
     pub(super) begun_ns: Option<u64>,
     pub(super) elapsed_ns: u64,
@@ -130,7 +138,12 @@ impl<'a> Tracer<'a> {
     pub(super) fn new(launched: Launched, ledger: Ledger<'a>, living: &'a LiveThreads) -> Self {
         let first = Task::new(launched.pid, Shared::default());
         living.add(launched.pid);
+        let clock = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
         Self {
+            gone: HashMap::new(),
+            faults: Faults::of(launched.pid),
+            mapped: MappedUse::default(),
+            begin_ns: clock.tv_sec as u64 * 1_000_000_000 + clock.tv_nsec as u64,
             tasks: HashMap::from([(launched.pid, first)]),
             launched,
             ledger,
@@ -159,8 +172,13 @@ impl<'a> Tracer<'a> {
             let next = ptrace::wait();
             let next = next.map_err(|e| Error::io("trace", Path::new("the command"), e))?;
             let Some((tid, stop)) = next else { break };
+            self.take_faults();
             self.handle(tid, stop)?;
         }
+        let lost = self.faults.as_mut().and_then(Faults::end);
+        self.take_faults();
+        self.mapped =
+            MappedUse { is_watched: lost.is_some(), lost: lost.unwrap_or(0), ..self.mapped };
         Ok(Followed {
             elapsed_ns: self.now_ns().saturating_sub(self.begun_ns),
             launched: self.launched,
@@ -170,6 +188,7 @@ impl<'a> Tracer<'a> {
             cost: self.cost,
             calls_traced: self.calls_traced,
             foreign: self.foreign,
+            mapped: self.mapped,
             filtered: self.filtered,
             begun_ns: self.begun.then_some(self.begun_ns),
         })
@@ -247,7 +266,9 @@ impl<'a> Tracer<'a> {
     }
 
     fn record_exit(&mut self, tid: i32, ending: Ending) {
-        if let Some(Task { descriptors, .. }) = self.tasks.remove(&tid)
+        let task = self.tasks.remove(&tid);
+        self.gone.extend(task.iter().filter_map(|task| Some((tid, task.number?))));
+        if let Some(Task { descriptors, .. }) = task
             && Shared::strong_count(&descriptors) == 1
         {
             let now_ns = self.since_begun(self.now_ns());
@@ -318,12 +339,17 @@ impl<'a> Tracer<'a> {
         let issued_ns = self.since_begun(self.now_ns());
         let Some(task) = self.tasks.get_mut(&tid) else { return };
         let caller = Caller { tid, descriptors: &task.descriptors };
+        let mappings = self.ledger.mappings;
         let mut pending = self.ledger.enter(&caller, call, arguments, issued_ns);
         if let Some(pending) = &mut pending {
             pending.before = task.so_far();
             self.ledger.about_to_submit(&caller, pending);
         }
         task.pending = pending;
+        if self.ledger.mappings > mappings && self.faults.is_some() {
+            // It may be gone when its faults are told.
+            task.number(tid, &mut self.processes);
+        }
     }
 
     fn leave(&mut self, tid: i32, value: i64, seen_ns: u64) {
@@ -356,6 +382,33 @@ impl<'a> Tracer<'a> {
             }
             let process = task.number(tid, &mut self.processes);
             self.ledger.post(process, &pending, (completed_ns, held), moved);
+        }
+    }
+
+    /// Counts the faults on mapped files that were told meanwhile.
+    fn take_faults(&mut self) {
+        while let Some(fault) = self.faults.as_ref().and_then(Faults::next) {
+            let Some(file) = self.ledger.files.mapped(fault.file) else { continue };
+            let Some(offset) = fault.offset else {
+                self.mapped.unplaced += 1;
+                continue;
+            };
+            self.mapped.pages += 1;
+            let process = self.process_of(&fault);
+            let at_ns = self.since_begun(fault.at_ns.saturating_sub(self.begin_ns));
+            self.ledger.fault((process, file), offset, at_ns);
+        }
+    }
+
+    /// The number of the thread that had a fault.
+    fn process_of(&mut self, fault: &Fault) -> u32 {
+        let tid = fault.thread;
+        match self.tasks.get_mut(&tid) {
+            Some(task) => task.number(tid, &mut self.processes),
+            None => *self.gone.entry(tid).or_insert_with(|| {
+                self.processes.push(introduce(tid));
+                (self.processes.len() - 1) as u32
+            }),
         }
     }
 

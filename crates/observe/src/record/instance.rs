@@ -6,6 +6,7 @@ use ioscape_machine::text;
 use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Where tracefs is.
 const PLACES: [&str; 2] = ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"];
@@ -20,11 +21,12 @@ const OTHERS: [&str; 5] = [
     "block_bio_frontmerge",
 ];
 
-/// What the names of all our instances begin with; the process's number follows.
+/// What the names of all our instances begin with; the process's number follows, and one of its own.
 const NAME: &str = "ioscape-";
+static NUMBER: AtomicU32 = AtomicU32::new(0);
 
 /// An instance; it is removed when this is dropped.
-pub(super) struct Instance {
+pub(crate) struct Instance {
     root: PathBuf,
     folder: PathBuf,
     /// Whether tracefs was mounted for it.
@@ -36,7 +38,9 @@ impl Instance {
     pub fn new() -> Result<Self, Error> {
         let (root, mounted) = tracefs()?;
         remove_abandoned(&root.join("instances"));
-        let folder = root.join("instances").join(format!("{NAME}{}", std::process::id()));
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let name = format!("{NAME}{}-{number}", std::process::id());
+        let folder = root.join("instances").join(name);
         let made = std::fs::create_dir(&folder);
         let instance = Self { root, folder, mounted };
         match made {
@@ -121,7 +125,13 @@ impl Instance {
         Ok((page, self.wanted().iter().map(format).collect::<Result<_, _>>()?))
     }
 
-    fn write(&self, name: &str, value: &str) -> Result<(), Error> {
+    /// Where its files are.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Sets one of its files.
+    pub fn write(&self, name: &str, value: &str) -> Result<(), Error> {
         let path = self.folder.join(name);
         std::fs::write(&path, value).map_err(|e| refused(&path, &e))
     }
@@ -142,7 +152,8 @@ impl Drop for Instance {
 fn remove_abandoned(instances: &Path) {
     for entry in std::fs::read_dir(instances).into_iter().flatten().flatten() {
         let name = entry.file_name();
-        let process = name.to_str().and_then(|name| name.strip_prefix(NAME)?.parse::<u32>().ok());
+        let own = name.to_str().and_then(|name| name.strip_prefix(NAME)?.split('-').next());
+        let process = own.and_then(|number| number.parse::<u32>().ok());
         if process.is_some_and(|number| !Path::new("/proc").join(number.to_string()).exists()) {
             let _ = std::fs::remove_dir(entry.path());
         }
@@ -196,13 +207,13 @@ mod tests {
     fn only_what_a_dead_recorder_left_is_removed() {
         let folder = tempfile::tempdir().unwrap();
         // No process has a number beyond the kernel's largest, 2^22.
-        let abandoned = format!("{NAME}4194305");
-        let kept = [format!("{NAME}{}", std::process::id()), "other-4194305".to_owned()];
-        for name in kept.iter().chain([&abandoned]) {
+        let abandoned = ["4194305", "4194305-3"].map(|number| format!("{NAME}{number}"));
+        let kept = [format!("{NAME}{}-0", std::process::id()), "other-4194305".to_owned()];
+        for name in kept.iter().chain(&abandoned) {
             std::fs::create_dir(folder.path().join(name)).unwrap();
         }
         remove_abandoned(folder.path());
-        assert!(!folder.path().join(abandoned).exists());
+        assert!(abandoned.iter().all(|name| !folder.path().join(name).exists()));
         assert!(kept.iter().all(|name| folder.path().join(name).is_dir()));
         remove_abandoned(&folder.path().join("absent"));
     }

@@ -16,10 +16,10 @@ pub use blocks::block_map;
 pub use command::RecordedCommand;
 pub use disks::RecordedDisk;
 pub use gather::{Cuts, Gathered, gather};
+pub(crate) use instance::Instance;
 pub use ioscape_schema::RecordingSource;
 pub use own::OwnRequests;
 
-use instance::Instance;
 use ioscape_machine::error::Error;
 use ioscape_schema::TraceInfo;
 use rustix::time::ClockId;

@@ -70,7 +70,7 @@ fn operation(cpu: usize) -> io::Result<(Op, u32)> {
     let turn = Arc::new(AtomicU32::new(MINE));
     let theirs = Arc::clone(&turn);
     let (tell, told) = std::sync::mpsc::channel();
-    let thread = std::thread::spawn(move || {
+    let thread = std::thread::Builder::new().spawn(move || {
         // The other end waits for it, so that it is there.
         let _ = tell.send(rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs());
         // Without the pin the two would still take turns, and only the result would be another.
@@ -78,7 +78,7 @@ fn operation(cpu: usize) -> io::Result<(Op, u32)> {
         while wait(&theirs, MINE) != OVER {
             hand(&theirs, MINE);
         }
-    });
+    })?;
     let turns = Turns { turn, thread: Some(thread) };
     let number = told.recv().map_err(io::Error::other)?;
     let op: Op = Box::new(move |count| {

@@ -120,12 +120,12 @@ fn by_thread(scene: &Scene, share: f64) -> io::Result<Op> {
     let bell = Arc::new(Bell::default());
     let theirs = Arc::clone(&bell);
     let (tell, told) = std::sync::mpsc::channel();
-    let thread = std::thread::spawn(move || {
+    let thread = std::thread::Builder::new().spawn(move || {
         // The other end waits for it, so that it is there; the pin is told with it.
         let id = rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs();
         let _ = tell.send(pin(cpu).map(|()| id));
         sleep(&theirs);
-    });
+    })?;
     let sleeper = Sleeper { bell, thread: Some(thread) };
     scene.partner.set(Some(told.recv().map_err(io::Error::other)??));
     Ok(percentile(scene.timed_by_itself(), share, move || {

@@ -1,6 +1,6 @@
 //! Micro-benchmarks of the operating system as comma-separated values: a row per case.
 
-use super::rows::line;
+use super::rows::{line, number};
 use crate::os::rule;
 use ioscape_schema::{OsBenchmark, OsResults, OsUnit};
 
@@ -23,7 +23,6 @@ fn unit(unit: OsUnit) -> &'static str {
 }
 
 fn row(one: &OsBenchmark) -> String {
-    let number = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
     let all = |values: &[f64]| values.iter().map(f64::to_string).collect::<Vec<_>>().join(" ");
     let dirt = one.contamination;
     let fields = [

@@ -1,12 +1,12 @@
 //! Measured points as comma-separated values: a row per run, or per point of a curve.
 
-use super::rows::{line, of_workload};
+use super::rows::{line, number, of_workload};
 use crate::text::stop;
 use ioscape_schema::{Evaluation, Measurement, Parameter, Point};
 
 const HEADER: &str = "curve,region,parameter,value,throughput_bytes_per_s,ci95_low,ci95_high,iops,\
 response_mean_ns,response_p50_ns,response_p99_ns,response_max_ns,cpu_ns_per_io,unique_bytes,size_mean,read_frac,\
-seq_frac,process_num,queue_depth,engine,access,direct_above_bytes,workers,stop,disturbed,spread,rounds";
+seq_frac,process_num,queue_depth,engine,access,direct_above_bytes,workers,stop,disturbed,spread,rounds,memory_limit_bytes";
 
 /// The header alone.
 pub fn none() -> String {
@@ -17,7 +17,7 @@ pub fn none() -> String {
 pub fn measurements(all: &[Measurement]) -> String {
     let mut out = none();
     for (index, measurement) in all.iter().enumerate() {
-        row(&mut out, ["run", "", "job", &(index + 1).to_string()], measurement, ["", ""]);
+        row(&mut out, ["run", "", "job", &(index + 1).to_string()], measurement, ["", "", ""]);
     }
     out
 }
@@ -31,35 +31,44 @@ pub fn evaluation(evaluation: &Evaluation) -> String {
 
 fn with_one_access(out: &mut String, evaluation: &Evaluation) {
     let unique_bytes = Parameter::UniqueBytes;
-    points(out, "mixed", "", unique_bytes, &evaluation.unique_bytes_curve);
-    points(out, "read", "", unique_bytes, &evaluation.unique_bytes_read_curve);
-    points(out, "write", "", unique_bytes, &evaluation.unique_bytes_write_curve);
+    let limit = evaluation.memory_limit_bytes().map(|bytes| bytes.to_string()).unwrap_or_default();
+    let mut points = |curve, region: &str, parameter, all: &[Point]| {
+        points(out, [curve, region, &limit], parameter, all);
+    };
+    points("mixed", "", unique_bytes, &evaluation.unique_bytes_curve);
+    points("read", "", unique_bytes, &evaluation.unique_bytes_read_curve);
+    points("write", "", unique_bytes, &evaluation.unique_bytes_write_curve);
     for region in &evaluation.regions {
         for parameter in Parameter::WITH_DEPTH {
             if let Some(curve) = region.curves.get(parameter) {
-                points(out, "region", &region.name, parameter, curve);
+                points("region", &region.name, parameter, curve);
             }
         }
     }
     for range in evaluation.all_parameters.iter().flat_map(|all| &all.ranges) {
-        points(out, "all_parameters", "", range.parameter, &range.curve);
+        points("all_parameters", "", range.parameter, &range.curve);
     }
 }
 
-fn points(out: &mut String, curve: &str, region: &str, parameter: Parameter, points: &[Point]) {
+fn points(
+    out: &mut String,
+    [curve, region, limit]: [&str; 3],
+    parameter: Parameter,
+    points: &[Point],
+) {
     for point in points {
-        let spread = point.spread.map_or_else(String::new, |spread| spread.to_string());
+        let spread = number(point.spread);
         let rounds: Vec<String> = point.rounds.iter().map(f64::to_string).collect();
         row(
             out,
             [curve, region, parameter.name(), &point.value.to_string()],
             &point.measurement,
-            [&spread, &rounds.join(" ")],
+            [&spread, &rounds.join(" "), limit],
         );
     }
 }
 
-fn row(out: &mut String, first: [&str; 4], measurement: &Measurement, last: [&str; 2]) {
+fn row(out: &mut String, first: [&str; 4], measurement: &Measurement, last: [&str; 3]) {
     let Measurement { workload, response_time_ns: times, throughput_ci95: [low, high], .. } =
         measurement;
     let middle = [

@@ -1,7 +1,7 @@
 //! Lines of comma-separated values: RFC 4180 quoting, and the columns of a workload.
 
 use crate::text::inert;
-use ioscape_schema::Workload;
+use ioscape_schema::{ResponseTime, Workload};
 
 /// The workload's own columns, in the order of both headers.
 pub fn of_workload(workload: &Workload) -> [String; 10] {
@@ -14,9 +14,19 @@ pub fn of_workload(workload: &Workload) -> [String; 10] {
         workload.queue_depth.to_string(),
         workload.engine.to_string(),
         workload.access.to_string(),
-        workload.direct_above_bytes.map_or_else(String::new, |above| above.to_string()),
+        number(workload.direct_above_bytes),
         workload.workers.to_string(),
     ]
+}
+
+/// A number, or nothing where there is none.
+pub fn number<T: ToString>(value: Option<T>) -> String {
+    value.map_or_else(String::new, |value| value.to_string())
+}
+
+/// Median, 99th percentile and greatest of response times, or three empty fields.
+pub fn of_times(times: Option<ResponseTime>) -> [String; 3] {
+    [times.map(|t| t.p50), times.map(|t| t.p99), times.map(|t| t.max)].map(number)
 }
 
 /// A line of these fields.

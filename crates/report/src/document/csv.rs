@@ -1,17 +1,16 @@
 //! The document as comma-separated values: one row per point.
 
-use crate::csv::points;
 use crate::outcome::{self, render::Render};
 use ioscape_schema::Document;
 
-/// All points of the document, one row each under a header.
+/// All points of the document, one row each under a header; `None` of a kind of result that has no rows of its own.
 ///
 /// `curve` is `run` (one row per job of `ioscape run`), `mixed`, `read` or `write` (against `unique_bytes`),
 /// `region` (the four curves of a region) or `all_parameters`; `rounds` holds the throughput of every round,
-/// separated by spaces. A document of predictions, of a comparison, of a validation or of micro-benchmarks has rows of these instead,
-/// under a header of their own; one without points has the header alone. Numbers are in full precision, in the units that the JSON has.
-pub fn csv(document: &Document) -> String {
-    outcome::of(document).and_then(Render::csv).unwrap_or_else(points::none)
+/// separated by spaces. Predictions, comparisons, validations, micro-benchmarks, campaigns, runs of `vxbench` and simulations have rows of
+/// these instead, under a header of their own. Numbers are in full precision, in the units that the JSON has.
+pub fn csv(document: &Document) -> Option<String> {
+    outcome::of(document).and_then(Render::csv)
 }
 
 #[cfg(test)]
@@ -26,8 +25,9 @@ mod tests {
             (sample::compared(), "ratio"),
             (sample::validated(), "product_predicted_bytes_per_s"),
             (sample::micro_benchmarks(), "not_measured"),
+            (sample::simulated(), "elapsed_p99_ns"),
         ] {
-            let text = csv(&document);
+            let text = csv(&document).expect("rows");
             let lines: Vec<&str> = text.lines().collect();
             let count = |line: &str| line.split(',').count();
             assert!(lines.len() > 1, "{text}");

@@ -5,10 +5,15 @@ use crate::quantity::Quantity;
 use crate::sample;
 use proptest::prelude::*;
 
-const UNICODE: Style =
-    Style { width: 80, colour: false, unicode: true, quantity: Quantity::Throughput };
-const ASCII: Style =
-    Style { width: 80, colour: false, unicode: false, quantity: Quantity::Throughput };
+const ASCII: Style = Style {
+    width: 80,
+    colour: false,
+    unicode: false,
+    quantity: Quantity::Throughput,
+    markdown: false,
+};
+const UNICODE: Style = Style { unicode: true, ..ASCII };
+const MARKDOWN: Style = Style { markdown: true, ..UNICODE };
 
 #[test]
 fn golden_text() {
@@ -25,6 +30,7 @@ fn golden_text() {
     insta::assert_snapshot!("micro_benchmarks", terminal(&sample::micro_benchmarks(), &UNICODE));
     insta::assert_snapshot!("simulation", terminal(&sample::simulated(), &UNICODE));
     insta::assert_snapshot!("simulation_of_flash", terminal(&sample::simulated_flash(), &ASCII));
+    insta::assert_snapshot!("evaluation_markdown", terminal(&sample::evaluated(), &MARKDOWN));
     insta::assert_snapshot!("interrupted", terminal(&sample::interrupted(), &UNICODE));
 }
 
@@ -42,6 +48,25 @@ fn colours_only_add_colours() {
         let coloured = terminal(&document, &Style { colour: true, ..UNICODE });
         assert!(coloured.contains("\u{1b}[1m"));
         assert_eq!(without_colours(&coloured), terminal(&document, &UNICODE));
+    }
+}
+
+#[test]
+fn names_are_no_markdown_and_tables_have_one_width() {
+    for document in
+        [sample::micro_benchmarks(), sample::simulated()].into_iter().chain(sample::hostile())
+    {
+        let text = terminal(&document, &MARKDOWN);
+        let mut is_code = false;
+        let mut width = 0;
+        for line in text.lines() {
+            is_code ^= line.starts_with("```");
+            let bare = line.replace("\\|", "");
+            let cells = bare.matches('|').count();
+            assert!(is_code || !line.replace("\\<", "").contains('<'), "{line}");
+            assert!(is_code || cells == 0 || width == 0 || cells == width, "{line}");
+            width = if is_code { 0 } else { cells };
+        }
     }
 }
 

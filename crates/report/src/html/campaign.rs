@@ -4,7 +4,7 @@ use super::figure::{Figure, legend, two_sizes};
 use super::tables::table;
 use crate::curve::SEPARATOR;
 use crate::plot::{Axis, Chart, Drawn, Frame, Mark, Scale, Series, Shape, Unit};
-use crate::text::{esc, fine_seconds};
+use crate::text::esc;
 use ioscape_schema::{CampaignCell, CampaignResult, CampaignRow, CampaignSample, is_wide};
 
 const LOW: Frame = Frame { width: 1080.0, height: 320.0 };
@@ -182,7 +182,8 @@ fn rate(cell: &CampaignCell) -> String {
     if let Some(why) = &cell.impossible {
         return format!("not possible: {why}");
     }
-    with_ratio(crate::campaign::rate(cell), cell.ratio, cell.ratio_ci95)
+    let own = crate::campaign::rate_and_interval(cell).unwrap_or_else(|| "\u{2013}".to_owned());
+    with_ratio(own, cell.ratio, cell.ratio_ci95)
 }
 
 fn times(cell: &CampaignCell) -> String {
@@ -190,8 +191,6 @@ fn times(cell: &CampaignCell) -> String {
 }
 
 fn cpu(cell: &CampaignCell) -> String {
-    if cell.samples.is_empty() {
-        return "\u{2013}".to_owned();
-    }
-    with_ratio(fine_seconds(cell.cpu_s), cell.cpu_ratio, cell.cpu_ratio_ci95)
+    let own = crate::campaign::cpu_and_interval(cell).unwrap_or_else(|| "\u{2013}".to_owned());
+    with_ratio(own, cell.cpu_ratio, cell.cpu_ratio_ci95)
 }

@@ -1,6 +1,7 @@
 //! A table of `vxbench` runs.
 
 use super::render::{Render, Section};
+use crate::csv;
 use crate::html::campaign as html;
 use crate::terminal::{Style, campaign as terminal};
 use ioscape_schema::CampaignResult;
@@ -16,6 +17,10 @@ impl Render for CampaignResult {
 
     fn text(&self, style: &Style) -> String {
         terminal::text(self, style)
+    }
+
+    fn csv(&self) -> Option<String> {
+        Some(csv::campaign::runs(self))
     }
 
     fn sections(&self) -> Vec<Section> {

@@ -30,7 +30,7 @@ impl Render for Evaluation {
             return terminal::evaluation::text(self, style);
         }
         let one = |one: &Self| {
-            let heading = style.heading(&format!("Access {}", one.access()));
+            let heading = style.heading(&format!("Access {}", one.way()));
             format!("\n{heading}\n{}", terminal::evaluation::text(one, style))
         };
         self.each_access().map(one).collect()
@@ -69,17 +69,19 @@ fn accesses(evaluation: &Evaluation) -> String {
     if evaluation.other_accesses.is_empty() {
         return String::new();
     }
-    let one = |evaluation| EvaluatedSystem {
-        name: Evaluation::access(evaluation).word(),
+    let names: Vec<String> = evaluation.each_access().map(Evaluation::way).collect();
+    let of = |(name, evaluation)| EvaluatedSystem {
+        name,
         evaluation,
-        memory_bytes: None,
+        memory_bytes: Evaluation::memory_limit_bytes(evaluation),
     };
-    let all: Vec<EvaluatedSystem> = evaluation.each_access().map(one).collect();
+    let each = names.iter().map(String::as_str).zip(evaluation.each_access());
+    let all: Vec<EvaluatedSystem> = each.map(of).collect();
     let parts = [joint::findings(&all), joint::landscapes(&all), joint::parameters(&all)];
     format!(
         "<h2>Accesses</h2><p class=\"lead\">The same target with {}; what follows below is of access {}.</p>{}",
         all.iter().map(|one| format!("access {}", one.name)).collect::<Vec<_>>().join(", "),
-        evaluation.access(),
+        evaluation.way(),
         parts.map(|part| part.replace("<h2>", "<h3>").replace("</h2>", "</h3>")).concat()
     )
 }

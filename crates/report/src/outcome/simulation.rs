@@ -1,6 +1,7 @@
 //! A simulation of disks.
 
 use super::render::{Render, Section};
+use crate::csv;
 use crate::html::simulation as html;
 use crate::terminal::{Style, simulation as terminal};
 use ioscape_schema::Simulation;
@@ -16,6 +17,10 @@ impl Render for Simulation {
 
     fn text(&self, style: &Style) -> String {
         terminal::text(self, style)
+    }
+
+    fn csv(&self) -> Option<String> {
+        Some(csv::simulation::cells(self))
     }
 
     fn sections(&self) -> Vec<Section> {

@@ -1,6 +1,7 @@
 //! Runs of `vxbench`, in the words of its white paper.
 
 use super::render::{Render, Section};
+use crate::csv;
 use crate::html::vxbench as html;
 use crate::terminal::{Style, vxbench as terminal};
 use ioscape_schema::Vxbench;
@@ -23,6 +24,10 @@ impl Render for Vxbench {
 
     fn is_titled(&self) -> bool {
         false
+    }
+
+    fn csv(&self) -> Option<String> {
+        Some(csv::vxbench::files(self))
     }
 
     fn sections(&self) -> Vec<Section> {

@@ -1,12 +1,11 @@
-//! A campaign's table for the terminal: throughput with ratios, processor seconds, and the paper's own numbers.
+//! A campaign's tables for the terminal: throughput, processor seconds, ratios to the first column, and the paper's own numbers.
 
 use super::ink::Style;
 use super::tables::{Column, table};
-use crate::text::fine_seconds;
-use ioscape_schema::{CampaignCell, CampaignReference, CampaignResult, is_wide};
+use ioscape_schema::{CampaignCell, CampaignReference, CampaignResult, CampaignRow, is_wide};
 
-/// Least width of a column with a ratio, its air included.
-const COLUMN_WIDTH: usize = 30;
+/// Least width of a column with an interval, its air included.
+const COLUMN_WIDTH: usize = 34;
 
 /// The tables, as many columns side by side as fit.
 pub fn text(campaign: &CampaignResult, style: &Style) -> String {
@@ -14,13 +13,11 @@ pub fn text(campaign: &CampaignResult, style: &Style) -> String {
     if !campaign.source.is_empty() {
         out += &style.paragraph("", "  ", &campaign.source);
     }
-    let first = campaign.columns.first().map(ioscape_schema::CampaignColumn::name);
-    let base = match first.filter(|_| campaign.columns.len() > 1) {
-        Some(name) => format!(", and times that of {name} (95 % interval)"),
-        None => String::new(),
-    };
-    out += &part(&format!("Throughput{base}"), campaign, rate, style);
-    out += &part(&format!("Processor seconds, system and user{base}"), campaign, cpu, style);
+    out += &part("Throughput (95 % interval)", campaign, rate, style);
+    out += &ratios("Throughput", campaign, |cell| (cell.ratio, cell.ratio_ci95), style);
+    let seconds = "Processor seconds, system and user";
+    out += &part(&format!("{seconds} (95 % interval)"), campaign, cpu, style);
+    out += &ratios(seconds, campaign, |cell| (cell.cpu_ratio, cell.cpu_ratio_ci95), style);
     if campaign.rows.iter().flat_map(|row| &row.cells).any(|cell| cell.response_time_ns.is_some()) {
         out += &part("Response time: median, 99th percentile; fsync apart", campaign, times, style);
     }
@@ -33,7 +30,7 @@ pub fn text(campaign: &CampaignResult, style: &Style) -> String {
     if !campaign.sentences.is_empty() {
         out += "\n";
     }
-    let bullet = style.pick("  \u{2022} ", "  * ");
+    let bullet = style.bullet();
     for sentence in &campaign.sentences {
         out += &style.paragraph(bullet, "    ", sentence);
     }
@@ -61,12 +58,23 @@ fn part(
     show: fn(&CampaignCell) -> String,
     style: &Style,
 ) -> String {
+    columns_of(heading, campaign, 0, show, style)
+}
+
+/// A table of what `show` says of the cells of all columns but the first `skipped`.
+fn columns_of(
+    heading: &str,
+    campaign: &CampaignResult,
+    skipped: usize,
+    show: impl Fn(&CampaignCell) -> String,
+    style: &Style,
+) -> String {
     let settings = campaign.rows.first().map_or(&[][..], |row| &row.settings);
     let names: Vec<Column> = settings
         .iter()
         .enumerate()
         .map(|(index, setting)| {
-            let text = |row: &ioscape_schema::CampaignRow| {
+            let text = |row: &CampaignRow| {
                 row.settings.get(index).map_or_else(String::new, |s| s.text.clone())
             };
             Column::numbers(setting.name.clone(), campaign.rows.iter().map(text))
@@ -76,13 +84,15 @@ fn part(
         .columns
         .iter()
         .enumerate()
+        .skip(skipped)
         .map(|(index, column)| {
-            let cells =
-                campaign.rows.iter().map(|row| row.cells.get(index).map_or_else(String::new, show));
-            Column::numbers(column.name(), cells)
+            let cell = |row: &CampaignRow| row.cells.get(index).map_or_else(String::new, &show);
+            Column::numbers(column.name(), campaign.rows.iter().map(cell))
         })
         .collect();
-    let room = style.columns().saturating_sub(12 * names.len());
+    // Markdown has no width.
+    let columns_wide = if style.markdown { usize::MAX } else { style.columns() };
+    let room = columns_wide.saturating_sub(12 * names.len());
     let mut out = format!("\n{}\n", style.heading(&style.clean(heading)));
     for chunk in columns.chunks((room / COLUMN_WIDTH).max(1)) {
         let all: Vec<&Column> = names.iter().chain(chunk).collect();
@@ -91,13 +101,32 @@ fn part(
     out
 }
 
-fn ratio(mean: Option<f64>, ends: Option<[f64; 2]>) -> String {
+/// A ratio and the ends of its interval.
+type Ratio = (Option<f64>, Option<[f64; 2]>);
+
+/// The table of ratios to the first column; nothing where none is known.
+fn ratios(
+    what: &str,
+    campaign: &CampaignResult,
+    of: fn(&CampaignCell) -> Ratio,
+    style: &Style,
+) -> String {
+    // One column has none, nor have any columns after one round.
+    let is_told = campaign.rows.iter().flat_map(|row| &row.cells).any(|cell| of(cell).0.is_some());
+    let Some(base) = campaign.columns.first().filter(|_| is_told) else {
+        return String::new();
+    };
+    let heading = format!("{what}, times that of {} (95 % interval)", base.name());
+    columns_of(&heading, campaign, 1, |cell| ratio(of(cell)), style)
+}
+
+fn ratio((mean, ends): Ratio) -> String {
     match (mean, ends) {
-        (Some(mean), Some(ends)) if is_wide(ends) => format!("  {} (uncertain)", short(mean)),
+        (Some(mean), Some(ends)) if is_wide(ends) => format!("{} (uncertain)", short(mean)),
         (Some(mean), Some([low, high])) => {
-            format!("  {} ({} to {})", short(mean), short(low), short(high))
+            format!("{} ({} to {})", short(mean), short(low), short(high))
         }
-        _ => String::new(),
+        _ => "-".to_owned(),
     }
 }
 
@@ -107,10 +136,7 @@ fn short(value: f64) -> String {
 }
 
 fn rate(cell: &CampaignCell) -> String {
-    if cell.samples.is_empty() {
-        return "-".to_owned();
-    }
-    format!("{}{}", crate::campaign::rate(cell), ratio(cell.ratio, cell.ratio_ci95))
+    crate::campaign::rate_and_interval(cell).unwrap_or_else(|| "-".to_owned())
 }
 
 fn times(cell: &CampaignCell) -> String {
@@ -118,10 +144,7 @@ fn times(cell: &CampaignCell) -> String {
 }
 
 fn cpu(cell: &CampaignCell) -> String {
-    if cell.samples.is_empty() {
-        return "-".to_owned();
-    }
-    format!("{}{}", fine_seconds(cell.cpu_s), ratio(cell.cpu_ratio, cell.cpu_ratio_ci95))
+    crate::campaign::cpu_and_interval(cell).unwrap_or_else(|| "-".to_owned())
 }
 
 fn of_reference(reference: &CampaignReference, style: &Style) -> String {

@@ -12,7 +12,7 @@ use ioscape_schema::{Evaluation, Parameter};
 /// Findings, tables, charts of every region, borders and steadiness.
 pub fn text(evaluation: &Evaluation, style: &Style) -> String {
     let mut out = format!("\n{}\n", style.heading("Findings"));
-    let bullet = style.pick("  \u{2022} ", "  * ");
+    let bullet = style.bullet();
     let sentences = evaluation.findings.sentences.iter();
     for sentence in sentences.filter(|sentence| !is_tabled(evaluation, sentence)) {
         out += &style.paragraph(bullet, "    ", sentence);
@@ -41,8 +41,8 @@ fn landscape(evaluation: &Evaluation, style: &Style) -> String {
     let heading = format!("{} against the size of the set", style.quantity.heading());
     let heading = style.heading(&heading);
     let width = style.columns().min(120);
-    let drawn = side_by_side(&[block(&chart, width, 15, style)], width);
-    format!("\n{heading}\n{drawn}{}", legend(&chart, style))
+    let drawn = side_by_side(&[block(&chart, width, 15, &style.plain())], width);
+    format!("\n{heading}\n{}", style.drawing(&(drawn + &legend(&chart, &style.plain()))))
 }
 
 fn region(evaluation: &Evaluation, index: usize, style: &Style) -> String {
@@ -56,14 +56,15 @@ fn region(evaluation: &Evaluation, index: usize, style: &Style) -> String {
     let width = ((columns + 2) / count - 2).min(60);
     let charts: Vec<(Parameter, Chart)> = figures::region(index, region, style.quantity);
     let blocks: Vec<Block> =
-        charts.iter().map(|(_, chart)| block(chart, width, 6, style)).collect();
+        charts.iter().map(|(_, chart)| block(chart, width, 6, &style.plain())).collect();
     if blocks.is_empty() {
         return String::new();
     }
     let [from, to] = region.unique_bytes.map(Bytes);
     let heading = format!("{}: {from} to {to}{}", region.name, tables::best(region));
     let heading = style.paragraph("", "  ", &heading);
-    format!("\n{}\n{}", style.heading(heading.trim_end()), side_by_side(&blocks, columns))
+    let drawn = style.drawing(&side_by_side(&blocks, columns));
+    format!("\n{}\n{drawn}", style.heading(heading.trim_end()))
 }
 
 /// Borders, steadiness and what was left out.

@@ -14,12 +14,20 @@ pub struct Style {
     pub unicode: bool,
     /// What the charts of an evaluation show.
     pub quantity: Quantity,
+    /// Whether the text is Markdown (GitHub's, whose tables most readers of Markdown know) instead of text for a terminal.
+    pub markdown: bool,
 }
 
 impl Default for Style {
     /// 80 columns of ASCII without colour: right for any file or pipe.
     fn default() -> Self {
-        Self { width: 80, colour: false, unicode: false, quantity: Quantity::Throughput }
+        Self {
+            width: 80,
+            colour: false,
+            unicode: false,
+            quantity: Quantity::Throughput,
+            markdown: false,
+        }
     }
 }
 
@@ -32,10 +40,11 @@ impl Style {
     /// Text from outside with nothing left in it that could act, and nothing that cannot be shown.
     pub fn clean(&self, text: &str) -> String {
         let text = inert(text);
-        if self.unicode {
-            return text.into_owned();
-        }
-        text.chars().map(|c| if c.is_ascii() { c } else { '?' }).collect()
+        let text = match self.unicode {
+            true => text.into_owned(),
+            false => text.chars().map(|c| if c.is_ascii() { c } else { '?' }).collect(),
+        };
+        if self.markdown { escaped(&text) } else { text }
     }
 
     /// `text` in an ANSI rendition such as `1` for bold, if colours are on.
@@ -49,11 +58,42 @@ impl Style {
 
     /// A heading.
     pub fn heading(&self, text: &str) -> String {
-        self.ink("1", text)
+        if self.markdown { format!("### {text}\n") } else { self.ink("1", text) }
     }
 
-    /// A paragraph with a first and a further indent, cleaned and wrapped; ends in a newline.
+    /// A bullet, with its indent.
+    pub fn bullet(&self) -> &'static str {
+        match (self.markdown, self.unicode) {
+            (true, _) => "- ",
+            (false, true) => "  \u{2022} ",
+            (false, false) => "  * ",
+        }
+    }
+
+    /// The same for lines that stand in a block of code, where nothing is Markdown.
+    pub fn plain(&self) -> Self {
+        Self { markdown: false, ..*self }
+    }
+
+    /// Lines that are set out by columns of characters, such as a chart.
+    pub fn drawing(&self, lines: &str) -> String {
+        if self.markdown && !lines.is_empty() {
+            format!("```text\n{lines}```\n")
+        } else {
+            lines.to_owned()
+        }
+    }
+
+    /// A paragraph with a first and a further indent, cleaned and wrapped; ends in a newline. In Markdown it is an item of a list
+    /// where the indent has more than spaces, and is not wrapped.
     pub fn paragraph(&self, first: &str, further: &str, text: &str) -> String {
+        if self.markdown {
+            return match first.trim() {
+                "" => format!("{}\n\n", self.clean(text).trim()),
+                "-" | "*" | "!" => format!("- {}\n", self.clean(text)),
+                mark => format!("- {mark} {}\n", self.clean(text)),
+            };
+        }
         let options = textwrap::Options::new(self.columns().min(100))
             .initial_indent(first)
             .subsequent_indent(further);
@@ -64,6 +104,18 @@ impl Style {
     pub fn pick<'a>(&self, unicode: &'a str, ascii: &'a str) -> &'a str {
         if self.unicode { unicode } else { ascii }
     }
+}
+
+/// Text in which nothing is taken for Markdown or HTML.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        if matches!(c, '\\' | '`' | '*' | '[' | ']' | '<' | '>' | '|' | '~') {
+            out.push('\\');
+        }
+        out.push(c);
+    }
+    out
 }
 
 /// ANSI colour of a chart's class.

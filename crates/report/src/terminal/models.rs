@@ -208,8 +208,8 @@ fn charts(one: &Validation, style: &Style) -> String {
     let mut out = String::new();
     if let Some(chart) = accuracy::scatter(one) {
         let width = style.columns().min(100);
-        let drawn = side_by_side(&[block(&chart, width, 18, style)], width);
-        let body = format!("{drawn}{}", legend(&chart, style));
+        let drawn = side_by_side(&[block(&chart, width, 18, &style.plain())], width);
+        let body = style.drawing(&(drawn + &legend(&chart, &style.plain())));
         out += &headed("Predicted against measured", &body, style);
     }
     let columns = style.columns();
@@ -217,10 +217,11 @@ fn charts(one: &Validation, style: &Style) -> String {
     let width = ((columns + 2) / count - 2).min(60);
     let blocks: Vec<Block> = accuracy::errors(one)
         .iter()
-        .map(|(_, chart): &(Parameter, _)| block(chart, width, 6, style))
+        .map(|(_, chart): &(Parameter, _)| block(chart, width, 6, &style.plain()))
         .collect();
     if !blocks.is_empty() {
-        out += &headed("Error against each parameter", &side_by_side(&blocks, columns), style);
+        let drawn = style.drawing(&side_by_side(&blocks, columns));
+        out += &headed("Error against each parameter", &drawn, style);
     }
     out
 }

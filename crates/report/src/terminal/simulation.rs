@@ -12,9 +12,9 @@ pub fn text(simulation: &Simulation, style: &Style) -> String {
     let lead = format!(
         "{} requests of {} (devices {}) on {}, {}; arrivals: {}.",
         simulation.requests,
-        style.clean(&simulation.trace),
-        style.clean(&simulation.devices.join(", ")),
-        style.clean(&simulation.drive),
+        simulation.trace,
+        simulation.devices.join(", "),
+        simulation.drive,
         simulation.drive_status,
         simulation.arrivals
     );
@@ -27,7 +27,7 @@ pub fn text(simulation: &Simulation, style: &Style) -> String {
         out += &style.paragraph("  ", "  ", &words);
     }
     let columns = match simulation.cells.iter().any(|cell| cell.drive.is_some()) {
-        true => drives(simulation, style),
+        true => drives(simulation),
         false => policies(simulation),
     };
     out += &table(&columns.iter().collect::<Vec<_>>(), style);
@@ -60,11 +60,11 @@ fn policies(simulation: &Simulation) -> Vec<Column> {
 }
 
 /// The columns of a table of drives: response times, utilization, and energy and agreement where they are known.
-fn drives(simulation: &Simulation, style: &Style) -> Vec<Column> {
+fn drives(simulation: &Simulation) -> Vec<Column> {
     let numbers = |head: &str, pick: fn(&SimulatedCell) -> String| {
         Column::numbers(head, each(simulation, pick))
     };
-    let drive = |c: &SimulatedCell| style.clean(c.drive.as_deref().unwrap_or_default()).to_string();
+    let drive = |c: &SimulatedCell| c.drive.clone().unwrap_or_default();
     let mut columns = vec![
         Column::words("Drive", each(simulation, drive)),
         Column::words("Policy", each(simulation, charts::policy_alone)),

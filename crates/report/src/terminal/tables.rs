@@ -34,8 +34,11 @@ fn lines(style: &Style) -> TableStyle {
     TableStyle::new().top_border(rule(thin)).header_separator(rule(thick)).bottom_border(rule(thin))
 }
 
-/// The columns as text that fits the style's width.
+/// The columns as text that fits the style's width, or as a table of Markdown.
 pub fn table(columns: &[&Column], style: &Style) -> String {
+    if style.markdown {
+        return markdown(columns, style);
+    }
     let mut table = Table::new();
     table
         .load_style(lines(style))
@@ -58,6 +61,19 @@ pub fn table(columns: &[&Column], style: &Style) -> String {
     }
     let lines: Vec<String> = table.lines().map(|line| line.trim_end().to_owned()).collect();
     lines.join("\n") + "\n"
+}
+
+fn markdown(columns: &[&Column], style: &Style) -> String {
+    let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
+    let rule = |column: &&Column| if column.numbers { "---:" } else { "---" }.to_owned();
+    let mut out = line(columns.iter().map(|column| style.clean(&column.head)).collect());
+    out += &line(columns.iter().map(rule).collect());
+    let rows = columns.iter().map(|column| column.cells.len()).max().unwrap_or(0);
+    for row in 0..rows {
+        let cell = |column: &&Column| style.clean(column.cells.get(row).map_or("", |c| c));
+        out += &line(columns.iter().map(cell).collect());
+    }
+    out
 }
 
 /// The three headline findings, one line each.
@@ -158,7 +174,7 @@ pub fn borders(evaluation: &Evaluation, style: &Style) -> String {
 pub fn runs(measurements: &[Measurement], style: &Style) -> String {
     let columns = run_columns(measurements, style);
     let all: Vec<&Column> = columns.iter().collect();
-    if style.columns() >= 150 {
+    if style.markdown || style.columns() >= 150 {
         return table(&all, style);
     }
     let (first, second) = all.split_at(4);

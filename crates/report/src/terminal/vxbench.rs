@@ -13,13 +13,13 @@ const NAME_WIDTH: usize = 18;
 pub fn text(vxbench: &Vxbench, style: &Style) -> String {
     let mut out = String::new();
     for run in &vxbench.runs {
-        out += &lines(run, vxbench.show, style);
+        out += &style.drawing(&lines(run, vxbench.show, &style.plain()));
         out += &clients::text(run.clients.as_ref(), "", style);
         out += &verify::text(run.verify.as_ref(), "", style);
     }
     if !vxbench.single_writer.is_empty() {
         out += &format!("{}\n", style.heading("Concurrent writers"));
-        let bullet = style.pick("  \u{2022} ", "  * ");
+        let bullet = style.bullet();
         for one in &vxbench.single_writer {
             out += &style.paragraph(bullet, "    ", &one.sentence);
         }

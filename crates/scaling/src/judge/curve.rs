@@ -1,5 +1,7 @@
 //! What one measured curve says: values at its points, ratios with bounds, where it reaches a level.
 
+use super::focal::geometric_mean;
+use super::points::positive;
 use super::segment::Sample;
 use crate::statistics::median;
 use ioscape_schema::{Bounded, Evaluation, Parameter, Point};
@@ -92,7 +94,10 @@ impl Repeatability {
         }
         // Runs differ by factors: two that are off by a half each may be so in opposite directions.
         let factor = self.error_of(over).hypot(self.error_of(under)).exp();
-        Some(Bounded { value, low: value / factor, high: value * factor })
+        // On a machine with two speeds the median of a few rounds is one of them, whichever met the majority, and only the mean
+        // comes nearer with more rounds; of rounds of which one was disturbed the median is nearer. Both must bear what is said.
+        let mean = mean_speed(over) / mean_speed(under);
+        Some(Bounded { value, low: value.min(mean) / factor, high: value.max(mean) * factor })
     }
 
     /// Throughput at the upper end of a curve of a fraction over that at its lower end.
@@ -109,6 +114,12 @@ impl Repeatability {
         };
         curve.iter().map(sample).collect()
     }
+}
+
+/// Geometric mean of the rounds of a point, in bytes per second.
+fn mean_speed(point: &Point) -> f64 {
+    let rounds: Vec<f64> = point.rounds.iter().copied().map(positive).collect();
+    geometric_mean(&rounds).unwrap_or_else(|| positive(point.throughput()))
 }
 
 pub(crate) fn inverse(bounded: Bounded) -> Bounded {
@@ -138,4 +149,48 @@ pub(crate) fn first_at(curve: &[Point], level: f64) -> Option<f64> {
     let Some(before) = reached.checked_sub(1).map(|i| &curve[i]) else { return Some(high) };
     let part = (level - before.throughput()) / (curve[reached].throughput() - before.throughput());
     Some(before.value * (high / before.value).powf(part.clamp(0.0, 1.0)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ioscape_schema::{Measurement, Stop, Workload};
+
+    /// A point whose round `i` met the slow one of two speeds where bit `i` of `slow` is set.
+    fn two_speeds(rounds: usize, slow: usize, factor: f64) -> Point {
+        let speed = |round: usize| if slow >> round & 1 == 1 { 1.0 / factor } else { 1.0 };
+        let rounds: Vec<f64> = (0..rounds).map(speed).collect();
+        let mut sorted = rounds.clone();
+        sorted.sort_by(f64::total_cmp);
+        let throughput = sorted[(sorted.len() - 1) / 2];
+        let measurement = Measurement {
+            throughput_bytes_per_s: throughput,
+            throughput_ci95: [0.98 * throughput, 1.02 * throughput],
+            ..Measurement::empty(Workload::default(), Stop::Confident)
+        };
+        let spread = (sorted[sorted.len() - 1] - sorted[0]) / 2.0;
+        let point = Point { value: 0.0, measurement, rounds, spread: None };
+        Point { spread: Some(spread / point.throughput()), ..point }
+    }
+
+    /// All outcomes are equally likely, so that the share of intervals that miss is exact.
+    #[test]
+    fn a_machine_with_two_speeds_does_not_make_two_equal_points_differ() {
+        for factor in [1.2, 1.5, 2.0] {
+            // Half of all pairs of rounds differ by the factor, as many as tell how well runs repeat themselves.
+            let noise = Repeatability { between: f64::ln(factor) / 1.81, alone: ALONE_LEAST };
+            for rounds in 2..=6 {
+                let outcomes = 1 << rounds;
+                let misses = |(a, b): (usize, usize)| {
+                    let [over, under] = [a, b].map(|slow| two_speeds(rounds, slow, factor));
+                    let ratio = noise.ratio(&over, &under).unwrap();
+                    ratio.low > 1.0 || ratio.high < 1.0
+                };
+                let all = (0..outcomes).flat_map(|a| (0..outcomes).map(move |b| (a, b)));
+                let missed = all.filter(|&pair| misses(pair)).count();
+                let share = missed as f64 / (outcomes * outcomes) as f64;
+                assert!(share <= 0.05, "{rounds} rounds, {factor}: {share}");
+            }
+        }
+    }
 }

@@ -96,7 +96,9 @@ impl System {
         let Some(Outcome::Evaluation(mut evaluation)) = document.outcome.take() else {
             return Err(SystemError::NoEvaluation(path.display().to_string()));
         };
-        let others = std::mem::take(&mut evaluation.other_accesses);
+        let mut others = std::mem::take(&mut evaluation.other_accesses);
+        // What was measured in a smaller memory does not predict what this one does.
+        others.retain(|one| one.memory_limit_bytes() == evaluation.memory_limit_bytes());
         let mut system = Self::of_one(path, document.clone(), *evaluation, kind)?;
         // One that was interrupted before it could be modelled is as one that was never asked for.
         let others =

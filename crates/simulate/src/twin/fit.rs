@@ -314,7 +314,7 @@ impl Seen {
     fn start(&self, [channels, dies_per_channel]: [u32; 2], program_s: f64) -> Parameters {
         let dies = f64::from(channels * dies_per_channel);
         let read_s = (0.8 * self.read_s).min(0.9 * dies / self.reads_per_s);
-        let link = 1.05 * self.read_rate;
+        let link = (1.05 * self.read_rate).clamp(RATE[0], RATE[1]);
         let channel_s = (self.byte_s - 1.0 / link).max(0.05 * self.byte_s) * f64::from(channels);
         let batch = (self.writes_per_s * program_s / dies).log2().round().clamp(0.0, 6.0);
         let flush_s = (self.synchronous_s - self.write_s - program_s).max(1e-7);
@@ -327,7 +327,7 @@ impl Seen {
             wake_ms: None,
             flush_ms: Some(1e3 * flush_s),
             link_bytes_per_s: link,
-            link_from_host_bytes_per_s: Some(1.05 * self.write_rate),
+            link_from_host_bytes_per_s: Some((1.05 * self.write_rate).clamp(RATE[0], RATE[1])),
             write_buffer_bytes: BUFFER,
             power_loss_protection: false,
         };
@@ -343,7 +343,8 @@ impl Seen {
             read_ms: 1e3 * read_s,
             program_ms: 1e3 * program_s,
             erase_ms: 0.0,
-            channel_bytes_per_s: 1.0 / channel_s,
+            // Where large requests took no longer than small ones, by noise, nothing tells the rate but its bound.
+            channel_bytes_per_s: (1.0 / channel_s).clamp(RATE[0], RATE[1]),
         };
         let parameters = Parameters {
             name: "twin".to_owned(),

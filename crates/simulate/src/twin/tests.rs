@@ -76,3 +76,18 @@ fn a_known_drive_is_found_again_without_noise() {
     assert_eq!(shape(&found), shape(&truth), "{off:?}");
     assert!(off.iter().all(|e| e.abs() < 0.002), "{off:?}");
 }
+
+#[test]
+fn large_reads_as_quick_as_small_ones_by_chance_leave_a_drive_that_can_be_built() {
+    let model = known().build().expect("the drive can be built");
+    let mut drive = Replica::new(&model, &requests);
+    let alone = |p: &Workload| p.queue_depth == 1 && p.read_frac == 1.0;
+    let Ok(mut measured) =
+        all(&probes(SET, true).into_iter().filter(alone).collect::<Vec<_>>(), &mut drive);
+    for one in measured.iter_mut().filter(|m| m.workload.read_frac == 1.0) {
+        let small = one.workload.size_mean.min(4096) as f64;
+        one.throughput_bytes_per_s *= one.workload.size_mean as f64 / small;
+    }
+    let found = fit(&measured, &requests).expect("a drive is found").parameters;
+    assert!(found.build().is_ok(), "{:?}", found.flash);
+}

@@ -1,6 +1,6 @@
 //! The table of a campaign as it fills: its columns, its ratios, and how it is continued.
 
-use crate::ratio::{median, paired_ratio};
+use crate::ratio::{interval, median, paired_ratio};
 use ioscape_schema::{
     CampaignCell, CampaignColumn, CampaignResult, CampaignRow, CampaignSample, ResponseTime,
     RowPlan, Warning, WarningKind,
@@ -114,6 +114,7 @@ fn summarize(row: &mut CampaignRow) {
         cell.operations_per_s = on_names.then(|| median(&own));
         cell.throughput_bytes_per_s = if on_names { 0.0 } else { median(&own) };
         cell.cpu_s = median(&cost);
+        (cell.rate_ci95, cell.cpu_ci95) = (interval(&own), interval(&cost));
         cell.response_time_ns = times(cell, |sample| sample.response_time_ns);
         cell.fsync_ns = times(cell, |sample| sample.fsync_ns);
         if index > 0 {
@@ -212,6 +213,8 @@ mod tests {
         }
         assert_eq!((row.cells[0].throughput_bytes_per_s, row.cells[0].ratio), (2.0, None));
         let (ratio, cpu) = (row.cells[1].ratio.unwrap(), row.cells[1].cpu_ratio.unwrap());
+        let [low, high] = row.cells[0].rate_ci95.unwrap();
+        assert!(low < 1.0 && high > 4.0, "{low} {high}");
         assert!((ratio - 3.0).abs() < 1e-9 && (cpu - 0.5).abs() < 1e-9, "{ratio} {cpu}");
         assert_eq!(row.cells[0].response_time_ns, None, "runs of older results have none");
         let times = ResponseTime { p99: 7, ..ResponseTime::default() };

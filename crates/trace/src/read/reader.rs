@@ -48,7 +48,7 @@ pub fn open(sources: Vec<Source>, options: &ReadOptions) -> Result<Reader, Error
         damages.push(damaged);
         let format = match options.format {
             Some(format) => format,
-            None => Format::of(&mut opened)?,
+            None => Format::of(&mut opened).map_err(|error| of_damage(error, damages.last()))?,
         };
         match by_format.iter_mut().find(|(known, _)| *known == format) {
             Some((_, others)) => others.push(opened),
@@ -64,6 +64,17 @@ pub fn open(sources: Vec<Source>, options: &ReadOptions) -> Result<Reader, Error
         decoder.narrow(options.from_ns, options.to_ns);
     }
     Ok(Reader { damages, ..Reader::new(one(decoders)?) })
+}
+
+/// A source of no known format, of which nothing could be unpacked that would tell it.
+fn of_damage(error: Error, damage: Option<&Damage>) -> Error {
+    match (error, damage.and_then(Damage::told)) {
+        (Error::Unknown { name, .. }, Some(told)) => {
+            let reason = format!("what could be unpacked of it does not tell its format: {told}");
+            Error::Header { name, reason }
+        }
+        (error, _) => error,
+    }
 }
 
 fn one(mut decoders: Vec<Box<dyn Decode>>) -> Result<Box<dyn Decode>, Error> {

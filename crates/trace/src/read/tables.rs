@@ -21,6 +21,7 @@ pub(crate) struct Tables {
     devices: FxHashMap<Box<[u8]>, u16>,
     commands: HashMap<Box<[u8]>, u32>,
     latest_device: (Vec<u8>, u16),
+    latest_command: (Vec<u8>, u32),
     /// Name of the one device of a source that names none.
     only: String,
 }
@@ -39,6 +40,7 @@ impl Tables {
             devices.map(|(at, device)| (device.name.as_bytes().into(), at as u16)).collect();
         let commands = info.commands.iter().enumerate().skip(1).take(MOST_COMMANDS);
         self.commands = commands.map(|(at, name)| (name.as_bytes().into(), at as u32)).collect();
+        self.latest_command = Default::default();
         self.info = info;
     }
 
@@ -87,10 +89,22 @@ impl Tables {
     }
 
     /// The index of a command; 0 is the unknown one.
+    #[inline]
     pub fn command(&mut self, name: &[u8]) -> u32 {
+        // Neighbours have much in common. To compare nothing with nothing would take the C library longer than any name: a masked
+        // load from no address.
         if name.is_empty() {
             return 0;
         }
+        if self.latest_command.0 != name {
+            self.latest_command.1 = self.other_command(name);
+            self.latest_command.0.clear();
+            self.latest_command.0.extend_from_slice(name);
+        }
+        self.latest_command.1
+    }
+
+    fn other_command(&mut self, name: &[u8]) -> u32 {
         if let Some(&index) = self.commands.get(name) {
             return index;
         }

@@ -2,7 +2,7 @@
 //! known only when the trace is over.
 
 use super::encode::Encode;
-use crate::columns::{self, ALL, TABLES};
+use crate::columns::{self, ALL, TABLES, values};
 use crate::error::Error;
 use arrow_array::types::Int32Type;
 use arrow_array::{
@@ -97,8 +97,8 @@ impl<W: Write> Stream<W> {
     }
 
     fn column(&self, column: usize) -> Result<ArrayRef, ArrowError> {
-        let values = self.rows.iter().map(|io| columns::get(column, io));
-        let words = || values.clone().map(|value| value as u32 as i32).collect::<Int32Array>();
+        let rows = &self.rows;
+        let words = || Int32Array::from(values(column, rows, |value| value as u32 as i32));
         let named = |names: &Arc<StringArray>| -> Result<ArrayRef, ArrowError> {
             let names = Arc::clone(names) as ArrayRef;
             Ok(Arc::new(DictionaryArray::<Int32Type>::try_new(words(), names)?))
@@ -108,10 +108,10 @@ impl<W: Write> Stream<W> {
             columns::COMMAND => named(&self.commands),
             name => Ok(match kind(name) {
                 DataType::Boolean => {
-                    Arc::new(BooleanArray::from_iter(values.map(|value| Some(value != 0))))
+                    Arc::new(BooleanArray::from(values(column, rows, |value| value != 0)))
                 }
                 DataType::Int32 => Arc::new(words()),
-                _ => Arc::new(values.map(|value| value as i64).collect::<Int64Array>()),
+                _ => Arc::new(Int64Array::from(values(column, rows, |value| value as i64))),
             }),
         }
     }
@@ -125,7 +125,7 @@ fn learn<'a>(known: &mut Arc<StringArray>, names: impl Iterator<Item = &'a str> 
     }
 }
 
-impl<W: Write> Encode for Stream<W> {
+impl<W: Write + Send> Encode for Stream<W> {
     fn rows(&mut self, rows: &[Io], more: &[u64], info: &TraceInfo) -> Result<(), Error> {
         let width = self.more.0.len();
         for (at, io) in rows.iter().enumerate() {

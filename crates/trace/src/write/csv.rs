@@ -61,7 +61,7 @@ fn quoted(name: &str) -> Cow<'_, str> {
     format!("\"{}\"", name.replace(['\n', '\r'], " ").replace('"', "\"\"")).into()
 }
 
-impl<W: Write> Encode for Csv<W> {
+impl<W: Write + Send> Encode for Csv<W> {
     fn rows(&mut self, rows: &[Io], more: &[u64], info: &TraceInfo) -> Result<(), Error> {
         if !self.begun {
             self.begin(info)?;

@@ -31,7 +31,7 @@ impl<W: Write> Ascii<W> {
     }
 }
 
-impl<W: Write> Encode for Ascii<W> {
+impl<W: Write + Send> Encode for Ascii<W> {
     fn rows(&mut self, rows: &[Io], _more: &[u64], _info: &TraceInfo) -> Result<(), Error> {
         rows.iter().try_for_each(|io| self.row(io)).map_err(Error::Write)
     }

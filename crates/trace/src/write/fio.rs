@@ -55,7 +55,7 @@ impl<W: Write> FioLog<W> {
     }
 }
 
-impl<W: Write> Encode for FioLog<W> {
+impl<W: Write + Send> Encode for FioLog<W> {
     fn rows(&mut self, rows: &[Io], _more: &[u64], info: &TraceInfo) -> Result<(), Error> {
         self.open(info).map_err(Error::Write)?;
         rows.iter().try_for_each(|io| self.row(io)).map_err(Error::Write)

@@ -76,7 +76,7 @@ impl<W: Write + Seek> OracleGeneral<W> {
     }
 }
 
-impl<W: Write + Seek> Encode for OracleGeneral<W> {
+impl<W: Write + Seek + Send> Encode for OracleGeneral<W> {
     fn rows(&mut self, rows: &[Io], _more: &[u64], _info: &TraceInfo) -> Result<(), Error> {
         for io in rows {
             self.row(io)?;

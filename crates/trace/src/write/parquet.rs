@@ -1,7 +1,7 @@
 //! Parquet: typed columns with units in their names, packed with Snappy: what every reader has; the tables are in the file's metadata.
 
 use super::encode::Encode;
-use crate::columns::{self, ALL, SORTED, TABLES};
+use crate::columns::{self, ALL, SORTED, TABLES, values};
 use crate::error::Error;
 use ioscape_schema::{Io, TraceInfo};
 use parquet::basic::{Compression, Encoding, Repetition, Type as Physical};
@@ -39,18 +39,24 @@ fn schema(more: &[&str]) -> Result<Type, ParquetError> {
     Type::group_type_builder("trace").with_fields(fields).build()
 }
 
-/// Times grow a little from row to row and are packed as differences; what repeats is packed as a dictionary.
+/// Columns of few values far apart, and of values that hardly repeat: not packed as differences.
+const DICTIONARY: [&str; 2] = [columns::LENGTH, columns::PROCESS];
+const PLAIN: [&str; 2] = [columns::OFFSET, columns::IS_WRITE];
+
+/// Times grow a little from row to row, and most else changes little or not at all: as differences they are small, and packed in a
+/// fraction of the time that a dictionary takes to find each value.
 fn properties() -> WriterProperties {
     let mut builder = WriterProperties::builder()
         .set_compression(Compression::SNAPPY)
         .set_created_by(concat!("ioscape ", env!("CARGO_PKG_VERSION")).to_owned());
-    for column in [columns::QUEUED, columns::ISSUED, columns::COMPLETED] {
-        let path = ColumnPath::from(column);
-        builder = builder
-            .set_column_dictionary_enabled(path.clone(), false)
-            .set_column_encoding(path, Encoding::DELTA_BINARY_PACKED);
+    for column in ALL.iter().filter(|column| !DICTIONARY.contains(column)) {
+        let path = ColumnPath::from(*column);
+        builder = builder.set_column_dictionary_enabled(path.clone(), false);
+        if !PLAIN.contains(column) {
+            builder = builder.set_column_encoding(path, Encoding::DELTA_BINARY_PACKED);
+        }
     }
-    builder.set_column_dictionary_enabled(ColumnPath::from(columns::OFFSET), false).build()
+    builder.build()
 }
 
 fn failed(error: ParquetError) -> Error {
@@ -106,18 +112,17 @@ fn write_column<W: Write + Send>(
     rows: &[Io],
 ) -> Result<(), ParquetError> {
     let Some(mut writer) = group.next_column()? else { return Ok(()) };
-    let values = rows.iter().map(|io| columns::get(column, io));
     match kind(ALL[column]) {
         Physical::INT64 => {
-            let values: Vec<i64> = values.map(|value| value as i64).collect();
+            let values = values(column, rows, |value| value as i64);
             writer.typed::<Int64Type>().write_batch(&values, None, None)?;
         }
         Physical::BOOLEAN => {
-            let values: Vec<bool> = values.map(|value| value != 0).collect();
+            let values = values(column, rows, |value| value != 0);
             writer.typed::<BoolType>().write_batch(&values, None, None)?;
         }
         _ => {
-            let values: Vec<i32> = values.map(|value| value as u32 as i32).collect();
+            let values = values(column, rows, |value| value as u32 as i32);
             writer.typed::<Int32Type>().write_batch(&values, None, None)?;
         }
     }

@@ -23,12 +23,38 @@ const MIX_DIFFERENCE_MAX: f64 = 0.2;
 pub struct Unseen {
     /// Bytes of files mapped into memory.
     pub mapped_bytes: u64,
+    /// Faults on them, where the kernel told of any.
+    pub faults: Option<MappedFaults>,
     /// Rings of `io_uring`, or calls on them, whose requests are not seen.
     pub async_calls: u64,
     /// A 32-bit program that ran.
     pub program_32_bit: Option<String>,
     /// Whether no filter could be set, so that every call was stopped.
     pub unfiltered: bool,
+}
+
+/// Faults on mapped files.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MappedFaults {
+    /// Those whose page is known, which count as reads.
+    pub pages: u64,
+    /// Those on cached pages, whose place is not known.
+    pub unplaced: u64,
+    /// Those that the kernel could not keep.
+    pub lost: u64,
+}
+
+impl MappedFaults {
+    /// What of mapped files is counted, and what is not.
+    fn told(faults: Option<Self>) -> String {
+        let Some(Self { pages, unplaced, lost }) = faults else {
+            return "loads and stores there are not counted, since the kernel tells of faults only to root, from Linux 6.11 on".to_owned();
+        };
+        let lost = if lost > 0 { format!(", and {lost} faults were lost") } else { String::new() };
+        format!(
+            "each of {pages} faults there counts as a read of the page; {unplaced} faults on pages in the file cache, whose place is not known, and what is done to a page that is mapped already are not counted{lost}"
+        )
+    }
 }
 
 /// What may be wrong with `found`, given what was not seen.
@@ -70,8 +96,9 @@ fn unseen_io(overall: &Traits, unseen: &Unseen) -> Vec<Warning> {
     let mapped = unseen.mapped_bytes as f64;
     if mapped > (overall.bytes as f64 * MAPPED_SHARE_MAX).max(1.0) {
         messages.push(format!(
-            "{} of files were mapped into memory: loads and stores there are not counted",
-            Bytes(mapped)
+            "{} of files were mapped into memory: {}",
+            Bytes(mapped),
+            MappedFaults::told(unseen.faults)
         ));
     }
     if unseen.async_calls > 0 {
@@ -153,12 +180,18 @@ mod tests {
     fn what_is_not_seen_is_mentioned() {
         let unseen = Unseen {
             mapped_bytes: 1 << 20,
+            faults: None,
             async_calls: 3,
             program_32_bit: Some("old".into()),
             unfiltered: true,
         };
         let expected = [[WarningKind::CallsUnseen; 3].as_slice(), &[WarningKind::Unsupported]];
         assert_eq!(kinds(&application(), &unseen), expected.concat());
+        let faults = Some(MappedFaults { pages: 17, unplaced: 5, lost: 2 });
+        let told = doubts(&application(), &Unseen { faults, ..unseen }).remove(0).message;
+        assert!(
+            ["17 faults", "5 faults", "2 faults were lost"].iter().all(|one| told.contains(one))
+        );
         let little = Unseen { mapped_bytes: 1 << 10, ..Unseen::default() };
         assert!(kinds(&application(), &little).is_empty());
     }

@@ -9,5 +9,5 @@ mod share;
 mod touched;
 
 pub use application::Application;
-pub use doubts::{Unseen, doubts};
+pub use doubts::{MappedFaults, Unseen, doubts};
 pub use fit::fit;

@@ -24,6 +24,7 @@ Suboptions (-i), separated by commas:
   rdpct=N        percentage of reads in rand_mixed [50]
 Open types (-o): append, sync (O_SYNC), trunc
 Cache options (-c):
+  atomic   with direct: every write is whole or not at all, also after a power failure (RWF_ATOMIC); iosize is a power of two
   direct   bypass the file cache (O_DIRECT); the rest of a file behind its last whole block goes through it
   dsync    data synchronous (O_DSYNC)
   noreuse  leave nothing in the file cache (RWF_DONTCACHE; --best-effort: POSIX_FADV_NOREUSE where there is none)

@@ -4,7 +4,7 @@
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum VxError {
     /// A word that is none of those known.
-    #[error("{word:?} is not a {kind}{}: choose from {}", Nearest(.nearest), .valid.join(", "))]
+    #[error("{word:?} is no {kind}{}: choose from {}", Nearest(.nearest), .valid.join(", "))]
     Unknown {
         /// What was expected, such as `workload`.
         kind: &'static str,

@@ -74,7 +74,7 @@ const SUBOPTIONS: [&str; 12] = [
     "direct_above",
 ];
 const OPENS: [&str; 3] = ["append", "sync", "trunc"];
-const CACHE: [&str; 5] = ["direct", "dsync", "noreuse", "random", "seq"];
+const CACHE: [&str; 6] = ["atomic", "direct", "dsync", "noreuse", "random", "seq"];
 const FLAGS: [&str; 7] = ["align", "chgsize", "chgsiz", "contig", "noextend", "noreserve", "trim"];
 
 /// The job that `words` ask for.
@@ -106,6 +106,7 @@ pub fn parse(words: &VxWords) -> Result<VxJob, VxError> {
     }
     for word in split(&words.cache) {
         match plain("cache option (-c)", word, &CACHE)? {
+            "atomic" => job.atomic = true,
             "direct" => job.direct = true,
             "dsync" => job.dsync = true,
             "noreuse" => job.noreuse = true,

@@ -11,7 +11,7 @@ pub const QUEUE_DEPTH_MAX: u32 = 4096;
 /// # Errors
 /// The first contradiction found, with what to leave out.
 pub fn validate(job: &VxJob) -> Result<(), VxError> {
-    for rule in [reading, seeing, mapping, caching, deep, extending, space] {
+    for rule in [reading, seeing, mapping, caching, atomic, deep, extending, space] {
         rule(job)?;
     }
     Ok(())
@@ -99,6 +99,25 @@ fn caching(job: &VxJob) -> Result<(), VxError> {
     })
 }
 
+/// What the kernel asks of atomic writes: direct ones, of a power of two, at multiples of their size.
+fn atomic(job: &VxJob) -> Result<(), VxError> {
+    if !job.atomic {
+        return Ok(());
+    }
+    refuse(!job.workload.writes() || job.workload.is_mapped(), || {
+        format!("-c atomic is about writes by request, but the workload is {}", job.workload)
+    })?;
+    refuse(!job.direct, || {
+        "the kernel takes atomic writes only past the file cache: give -c direct,atomic".to_owned()
+    })?;
+    refuse(!job.iosize.is_power_of_two(), || {
+        format!("atomic writes have the size of a power of two, but iosize is {}", job.iosize)
+    })?;
+    refuse(job.append, || {
+        "with -o append the places of writes need not be multiples of their size, as -c atomic needs it: leave one out".to_owned()
+    })
+}
+
 /// Several requests in flight.
 fn deep(job: &VxJob) -> Result<(), VxError> {
     let Some(depth) = job.queue_depth else { return Ok(()) };
@@ -109,6 +128,7 @@ fn deep(job: &VxJob) -> Result<(), VxError> {
         (job.workload.is_mapped(), "a mapping has no requests"),
         (job.append, "with -o append the places of requests in flight would be left to chance"),
         (job.noreuse, "-c noreuse is for one request at a time"),
+        (job.atomic, "-c atomic is for one request at a time"),
         (job.direct_above.is_some(), "--direct-above would need a ring for either way"),
     ];
     let word = words.into_iter().find(|(given, _)| *given).map(|(_, why)| why);

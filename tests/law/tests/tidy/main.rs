@@ -31,6 +31,25 @@ fn no_file_is_longer_than_500_lines() {
 }
 
 #[test]
+fn a_thread_that_cannot_be_had_is_no_panic() {
+    let crates = sources::root().join("crates");
+    for path in sources::all().iter().filter(|path| path.starts_with(&crates)) {
+        let place = path.strip_prefix(&crates).unwrap_or(path).display().to_string();
+        if !place.contains("/src/") || place.ends_with("tests.rs") {
+            continue;
+        }
+        let text = sources::text(path);
+        let shipped = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+        for panicking in ["thread::spawn(", "scope.spawn("] {
+            assert!(
+                !shipped.contains(panicking),
+                "{place}: {panicking}...) panics: thread::Builder"
+            );
+        }
+    }
+}
+
+#[test]
 fn modules_lie_where_their_names_say() {
     for path in sources::all() {
         let file = sources::parsed(&path);

@@ -7,6 +7,7 @@ use crate::disk::Parameters;
 use crate::lab::Lab;
 use crate::lab::storage::{Disk, FileSystem};
 use ioscape_schema::{Document, VerifyKind};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// Evaluates a simulated disk without a kernel cache and has it fail after some points.
@@ -59,15 +60,20 @@ const PATIENCE_S: u32 = 90;
 
 /// A run on a directory whose disk stops to answer after two seconds, while the set is written.
 fn hung_run(lab: &Lab, disk: &Disk) -> Result<(), String> {
-    let run = format!(
-        "'{}' run mnt/hg --unique-bytes 150M --read-frac 0 --seconds 2s > w/hang.out 2> w/hang.err",
-        lab.binary()
-    );
-    // The number of the command itself, whose end gives the exit code.
-    let alone = "(eval \"$RUN &\"; echo $! > w/hang.pid; wait $!; echo $? > w/hang.code)";
-    lab.shell(&format!("rm -f w/hang.*; RUN=\"{run}\"; {alone} < /dev/null > /dev/null 2>&1 &"))?;
+    begin(lab, "run mnt/hg --unique-bytes 150M --read-frac 0 --seconds 2s")?;
     std::thread::sleep(Duration::from_secs(2));
     disk.order("hang 1")
+}
+
+/// Starts the command with these words beside the test.
+fn begin(lab: &Lab, words: &str) -> Result<(), String> {
+    // What a shell leaves in the background ignores SIGINT.
+    let heard = "env --default-signal=INT";
+    let run = format!("{heard} '{}' {words} > w/hang.out 2> w/hang.err", lab.binary());
+    // The number of the command itself, whose end gives the exit code.
+    let alone = "(eval \"$RUN &\"; echo $! > w/hang.pid; wait $!; echo $? > w/hang.code)";
+    let beside = "< /dev/null > /dev/null 2>&1 &";
+    lab.shell(&format!("rm -f w/hang.*; RUN=\"{run}\"; {alone} {beside}")).map(drop)
 }
 
 /// Seconds until `condition`, a line of shell, holds.
@@ -98,7 +104,7 @@ fn after_the_hang(lab: &Lab, disk: &Disk) -> Result<Vec<Check>, String> {
 pub fn that_hangs(lab: &Lab) -> Checks {
     let mut up = lab.up();
     let slow = Parameters { size_mib: 512.0, bandwidth_mb_s: 30.0, ..Parameters::default() };
-    let (disk, _) = up.disk_with("hg", FileSystem::Ext4, &slow)?;
+    let (disk, device) = up.disk_with("hg", FileSystem::Ext4, &slow)?;
     hung_run(lab, &disk)?;
     let told = seconds_until(lab, "grep -q 'does not answer' w/hang.err")?;
     let ended = seconds_until(lab, "test -s w/hang.code")?;
@@ -114,7 +120,44 @@ pub fn that_hangs(lab: &Lab) -> Checks {
     checks.push(between("after SIGTERM the run ends within (s)", 0.0, ENDED_S, Some(ended)));
     checks.push(equal("with exit code", "130", &lab.shell("cat w/hang.code")?));
     checks.extend(after_the_hang(lab, &disk)?);
+    checks.extend(hung_recording(lab, &disk, &device)?);
     Ok(checks)
+}
+
+/// A recording of a device whose output lies on it stops to be written: told in time, ended by Ctrl-C, and what was gathered is
+/// kept where the beginning said.
+fn hung_recording(lab: &Lab, disk: &Disk, device: &Path) -> Result<Vec<Check>, String> {
+    let name = device.file_name().unwrap_or_default().display().to_string();
+    let output = "mnt/hg/recorded.parquet";
+    begin(lab, &format!("trace record --device {name} --seconds 5s -o {output}"))?;
+    seconds_until(lab, "grep -q 'what it gathered is in' w/hang.err")?;
+    // Requests to be recorded, on their way to the device before it hangs.
+    lab.shell(
+        "dd if=/dev/zero of=mnt/hg/other bs=64k count=16 oflag=direct 2> /dev/null; sync mnt/hg",
+    )?;
+    std::thread::sleep(Duration::from_secs(1));
+    disk.order("hang 1")?;
+    let told = seconds_until(lab, "grep -q 'does not answer' w/hang.err")?;
+    let names = lab.shell("grep -c 'recorded.parquet has not returned' w/hang.err || true")?;
+    lab.shell("kill -INT $(cat w/hang.pid)")?;
+    let ended = seconds_until(lab, "test -s w/hang.code")?;
+    let code = lab.shell("cat w/hang.code")?;
+    disk.order("hang 0")?;
+    std::thread::sleep(Duration::from_secs(3));
+    let gathered = format!("cat {output}.recording-*/part1-cpu* | wc -c");
+    let bytes: f64 = lab.shell(&gathered)?.parse().unwrap_or(0.0);
+    let import =
+        format!("'{}' trace import {output}.recording-*/* -o w/hang.parquet", lab.binary());
+    let read = lab.shell(&format!("{import} > /dev/null 2> w/import.err; echo $?"))?;
+    lab.shell(&format!("rm -rf {output}*"))?;
+    Ok(vec![
+        between("recording: a hang is told after (s)", 1.0, TOLD_S, Some(told)),
+        equal("with the name of the output", "1", &names),
+        between("after SIGINT it ends within (s)", 0.0, ENDED_S, Some(ended)),
+        equal("with exit code", "130", &code),
+        between("bytes gathered and kept", 1.0, f64::INFINITY, Some(bytes)),
+        equal("which `trace import` reads: exit code", "0", &read),
+    ])
 }
 
 /// Writes that the cache took and the disk then lost are the failure of the run, long after each of them succeeded.

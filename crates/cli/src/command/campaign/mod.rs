@@ -46,7 +46,12 @@ pub fn main(args: &CampaignArgs, typed: &GivenOptions) -> Result<(), Failure> {
         CampaignAction::List => {
             output::print(&Shipped::list().map_err(|e| Failure::Failed(e.to_string()))?)
         }
-        CampaignAction::Show { name } => output::print(&text(name)?),
+        CampaignAction::Show { name } => {
+            let text = text(name)?;
+            let checked = Campaign::parse(&text);
+            checked.map_err(|error| Failure::Misuse(format!("{name}: {error}")))?;
+            output::print(&text)
+        }
         CampaignAction::Run(args) => run(args, typed),
     }
 }

@@ -27,7 +27,10 @@ pub fn main(args: &SimulateArgs) -> Result<(), Failure> {
         format_of_rows(path)?;
     }
     let names = outputs::names_of(&args.out).reads("the trace", &args.trace);
-    let mut outputs = names.reads("--drive", &args.drive).writes(ROWS, &args.rows).open()?;
+    // The file may follow the name of a device.
+    let behind = args.drive.iter().filter_map(|one| Some(one.split_once('=')?.1));
+    let drives: Vec<&str> = args.drive.iter().map(String::as_str).chain(behind).collect();
+    let mut outputs = names.reads("--drive", drives).writes(ROWS, &args.rows).open()?;
     let setups = Setup::all(&args.drive, args.precondition, &DriveFiles)?;
     check_flash(args, &setups)?;
     let choices = args.choices();

@@ -21,7 +21,8 @@ const ENDINGS: [&str; 3] = ["toml", "parv", "diskspecs"];
 /// A trace without a drive beside it, one that does not fit it, and output that cannot be written.
 pub fn main(args: &SimulateArgs) -> Result<(), Failure> {
     let names = outputs::names_of(&args.out).reads("the trace", &args.trace);
-    let mut outputs = names.open()?;
+    let drives = args.trace.iter().flat_map(|trace| ENDINGS.map(|one| trace.with_extension(one)));
+    let mut outputs = names.reads("the drive", drives).open()?;
     let mut all = Simulation {
         drive: "each trace on its own".to_owned(),
         arrivals: args.arrivals.name().to_owned(),

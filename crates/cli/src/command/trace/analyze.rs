@@ -5,6 +5,7 @@ use crate::output;
 use crate::outputs;
 use crate::traces::{self, Rows};
 use ioscape_arguments::AnalyzeArgs;
+use ioscape_machine::memory;
 use ioscape_machine::output::Outputs;
 use ioscape_machine::parallel;
 use ioscape_machine::pipeline::pipeline;
@@ -26,6 +27,10 @@ pub const STATE: &str = "--state";
 /// A trace that cannot be read, a choice that holds nothing, and output that cannot be written.
 pub fn main(args: &AnalyzeArgs) -> Result<(), Failure> {
     let trace = &args.trace;
+    let threads = args.threads.map_or_else(parallel::processors, |threads| threads as usize);
+    if args.memory.is_some() {
+        memory::keep_nothing_freed();
+    }
     let names = outputs::names_of(&trace.out).writes(STATE, args.state.as_deref());
     let mut outputs = names.reads("the trace", &trace.traces).open()?;
     let mut rows = Rows::open(&trace.traces, &trace.rows)?;
@@ -47,7 +52,6 @@ pub fn main(args: &AnalyzeArgs) -> Result<(), Failure> {
         Some(bytes) => options.within(bytes),
         None => options,
     };
-    let threads = args.threads.map_or_else(parallel::processors, |threads| threads as usize);
     let whole = match args.state {
         Some(_) => Analysis::part(&options),
         None => Analysis::new(&options),

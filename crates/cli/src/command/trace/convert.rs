@@ -5,12 +5,14 @@ use crate::output;
 use crate::outputs;
 use crate::traces::{Output, Rows, STANDARD};
 use ioscape_arguments::{ExportArgs, FileArgs, ImportArgs, RowsArgs};
+use ioscape_machine::pipeline::pipeline;
 use ioscape_report::Style;
-use ioscape_schema::{Document, TraceFile};
+use ioscape_schema::{Document, Io, TraceFile, TraceInfo};
 use ioscape_trace::{Error, OutFormat, Writer};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::slice;
+use std::sync::{Arc, OnceLock};
 
 /// Imports traces.
 ///
@@ -46,26 +48,41 @@ fn check(out: &FileArgs) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Rows on their way to the writer, with the tables that they point into.
+type Batch = (Vec<Io>, Arc<TraceInfo>);
+
+/// What is written, and what is told of it.
+struct Written {
+    writer: Writer,
+    told: TraceFile,
+    first_ns: Option<u64>,
+}
+
+impl Written {
+    fn take(&mut self, (rows, info): &Batch) -> Result<(), Error> {
+        self.told.count(&mut self.first_ns, rows);
+        self.writer.rows(rows, info)
+    }
+}
+
 fn convert(
     inputs: &[PathBuf],
     args: &RowsArgs,
-    (file, mut writer): (Output, Writer),
+    (file, writer): (Output, Writer),
     format: OutFormat,
     json: bool,
 ) -> Result<(), Failure> {
     let mut document = output::document(0);
     let mut rows = Rows::open(inputs, args)?;
     let is_standard = file.path() == Path::new(STANDARD);
-    let mut told = TraceFile {
+    let told = TraceFile {
         path: file.path().display().to_string(),
         format: format.name().to_owned(),
         ..TraceFile::default()
     };
-    let (mut first_ns, mut batch) = (None, Vec::new());
-    while rows.next(&mut batch)? {
-        writer.rows(&batch, rows.info()).map_err(of_trace)?;
-        told.count(&mut first_ns, &batch);
-    }
+    let mut written = Written { writer, told, first_ns: None };
+    copy(&mut rows, &mut written)?;
+    let Written { writer, mut told, .. } = written;
     if rows.interrupted() {
         let text = format!("interrupted; {} was not written", file.path().display());
         return Err(Failure::Interrupted(text));
@@ -74,7 +91,7 @@ fn convert(
     if rows.read() > 0 {
         rows.check()?;
     }
-    writer.finish(rows.info()).map_err(of_trace)?;
+    writer.finish(rows.info()).map_err(|e| of_writer(&told.path, e))?;
     told.file_bytes = file.keep()?;
     rows.done();
     told.info = rows.info().clone();
@@ -85,8 +102,31 @@ fn convert(
             output::tell(ioscape_report::terminal(&document, &Style::default()).trim_end());
             Ok(())
         }
-        false => output::show(&document, json),
+        false => output::show_beside(&document, json),
     }
+}
+
+/// Has all rows written, by another thread than the one that reads.
+fn copy(rows: &mut Rows, written: &mut Written) -> Result<(), Failure> {
+    let (mut info, failed) = (Arc::new(rows.info().clone()), OnceLock::new());
+    let next = |(mut batch, _): Batch| {
+        if failed.get().is_some() || !rows.next(&mut batch)? {
+            return Ok::<_, Failure>(None);
+        }
+        if *info != *rows.info() {
+            info = Arc::new(rows.info().clone());
+        }
+        Ok(Some((batch, Arc::clone(&info))))
+    };
+    let name = written.told.path.clone();
+    pipeline(2, vec![written], next, |written, batch: &Batch| {
+        if failed.get().is_none()
+            && let Err(error) = written.take(batch)
+        {
+            let _ = failed.set(error);
+        }
+    })?;
+    failed.into_inner().map_or(Ok(()), |error| Err(of_writer(&name, error)))
 }
 
 /// Puts what is told of the traces into the document, with its warnings.
@@ -94,6 +134,14 @@ pub fn finish(document: &mut Document, told: Vec<TraceFile>) {
     let doubts = told.iter().flat_map(|file| ioscape_trace::doubts(&file.info));
     doubts.for_each(|doubt| document.warn(doubt));
     document.outcome = Some(told.into());
+}
+
+/// What went wrong with a trace that is written to the file `name`.
+pub fn of_writer(name: &str, error: Error) -> Failure {
+    match error {
+        Error::Write(error) => Failure::of_write(name, &error),
+        other => of_trace(other),
+    }
 }
 
 /// What went wrong on the way.

@@ -1,7 +1,7 @@
 //! `ioscape trace record`: gathers the kernel's events, and makes files of them with the types of their blocks.
 
 use super::convert;
-use crate::failure::Failure;
+use crate::failure::{Failure, no_thread};
 use crate::output;
 use crate::outputs;
 use crate::traces::Output;
@@ -23,6 +23,7 @@ use std::io::{Seek, SeekFrom};
 use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, channel};
+use std::thread;
 use tempfile::TempDir;
 
 /// Records.
@@ -54,10 +55,10 @@ pub fn record(args: &RecordArgs) -> Result<(), Failure> {
         }
     };
     let (give, parts) = channel();
-    let (ended, files) = std::thread::scope(|scope| {
+    let (ended, files) = thread::scope(|scope| -> Result<_, Failure> {
         let disks = &disks;
         let write = move || Files::new(args, disks, source, whole)?.write(&parts);
-        let files = scope.spawn(write);
+        let files = thread::Builder::new().spawn_scoped(scope, write).map_err(no_thread)?;
         let mut on_part = |part| {
             // A place that cannot be written ends the recording.
             if give.send(part).is_err() || files.is_finished() {
@@ -75,8 +76,8 @@ pub fn record(args: &RecordArgs) -> Result<(), Failure> {
             ended
         });
         drop(give);
-        (ended, files.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-    });
+        Ok((ended, files.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))))
+    })?;
     let (files, ended) = match (files, ended.map_err(Failure::from)) {
         (Ok(files), Ok(ended)) => (files, ended),
         (Err(failure), _) | (_, Err(failure)) => return Err(kept(spool, failure)),
@@ -93,7 +94,7 @@ fn finish(
     ended: Option<(u8, String)>,
 ) -> Result<(), Failure> {
     convert::finish(&mut document, files);
-    output::show(&document, args.out.json)?;
+    output::show_beside(&document, args.out.json)?;
     if document.interrupted && args.rotate.is_none() {
         let file = args.out.output.display();
         let text = format!("interrupted; what was recorded until then is in {file}");
@@ -214,7 +215,9 @@ impl<'a> Files<'a> {
         let recorded = Recorded { is_own: &is_own, maps: [&now, &self.before], slow };
         let progress = Progress::of_rows();
         let rows = &mut |rows| progress.rows(rows);
-        let told = recorded.write(&mut reader, writer, rows).map_err(convert::of_trace)?;
+        let told = recorded.write(&mut reader, writer, rows);
+        let name = file.path().display().to_string();
+        let told = told.map_err(|e| convert::of_writer(&name, e))?;
         progress.done();
         self.parts.end(reader);
         self.left = Some(later);

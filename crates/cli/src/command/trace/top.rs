@@ -2,7 +2,7 @@
 
 use super::convert::of_trace;
 use super::record::part_of;
-use crate::failure::Failure;
+use crate::failure::{Failure, no_thread};
 use crate::output;
 use crate::outputs;
 use ioscape_arguments::TopArgs;
@@ -23,6 +23,7 @@ use std::io::{self, IsTerminal};
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::thread;
 use std::time::Duration;
 
 /// The OpenMetrics text, by the name of its argument.
@@ -51,17 +52,18 @@ pub fn main(args: &TopArgs) -> Result<(), Failure> {
         buffer_bytes: args.buffer.unwrap_or(BUFFER_BYTES),
         spool: None,
     };
-    let server = args.serve.map(serve).transpose()?;
     let mut recorder = Recorder::start(&options)?;
+    let server = args.serve.map(serve).transpose()?;
     let mut top = Top::new(recorder.source(), disks)?;
     let (give, parts) = channel();
-    std::thread::scope(|scope| {
+    thread::scope(|scope| {
         let over = &*over;
-        let shown = scope.spawn(move || {
+        let work = move || {
             let shown = show(args, &mut top, server, outputs, &parts, over);
             over.store(true, Ordering::Relaxed);
             shown
-        });
+        };
+        let shown = thread::Builder::new().spawn_scoped(scope, work).map_err(no_thread)?;
         // What shows the parts ends the gathering.
         let mut on_part = |part| drop(give.send(part));
         let mut cuts = Cuts { every_s: Some(EVERY_S), on_part: &mut on_part };
@@ -101,13 +103,14 @@ fn show(
         }
         let Some(last) = seconds.back() else { continue };
         let metrics = top_openmetrics(last);
-        outputs.text(METRICS, &metrics)?;
+        let written = outputs.text(METRICS, &metrics);
         let line = serde_json::to_string(last).map_err(|e| Failure::Failed(e.to_string()))?;
         if args.json {
             output::print(&format!("{line}\n"))?;
         } else if screen.is_none() && server.is_none() {
             output::print(&top_text(last, &style))?;
         }
+        written?;
         server.iter().for_each(|server| server.tell(&line, metrics.clone()));
         if args.once {
             break;
@@ -153,7 +156,7 @@ impl Top {
         let layout = Layout::parse(&source.header_page, &source.formats)
             .map_err(|e| Failure::Failed(e.to_string()))?;
         let unix_offset_ns = source.info.started_unix_ns.unwrap_or(0).unsigned_abs();
-        let (next_types, asks) = maps_of(disks.clone());
+        let (next_types, asks) = maps_of(disks.clone()).map_err(no_thread)?;
         let (begins_ns, parts) =
             (source.begins_ns, Parts::new(layout, &source.devices, source.info));
         let (types, patience) = (None, FIRST_MAP);
@@ -197,13 +200,13 @@ impl Top {
 
 /// What the blocks of the disks hold, asked again and again beside all else, since large file systems take long to tell; and the
 /// thread that asks.
-fn maps_of(disks: Vec<RecordedDisk>) -> (Receiver<BlockTypes>, u32) {
-    let ((give, maps), (say, thread)) = (channel(), channel());
-    std::thread::spawn(move || {
+fn maps_of(disks: Vec<RecordedDisk>) -> io::Result<(Receiver<BlockTypes>, u32)> {
+    let ((give, maps), (say, number)) = (channel(), channel());
+    thread::Builder::new().spawn(move || {
         let _ = say.send(this_thread());
         while give.send(BlockTypes::new(block_map(&disks))).is_ok() {
-            std::thread::sleep(NEXT_MAP);
+            thread::sleep(NEXT_MAP);
         }
-    });
-    (maps, thread.recv().unwrap_or_default())
+    })?;
+    Ok((maps, number.recv().unwrap_or_default()))
 }

@@ -1,6 +1,7 @@
 //! What tests of the command share: running it, as this user or another, and looking at what it said.
 
 pub mod client;
+pub mod devtools;
 pub mod started;
 
 use assert_cmd::cargo::cargo_bin;

@@ -116,7 +116,10 @@ pub(super) fn shared_kind(
 pub(super) fn rows(one: NamedDocument<'_>) -> Result<Vec<Row>, NotComparable> {
     let found = match &one.document.outcome {
         Some(Outcome::Measurements(all)) => all.iter().map(of_run).collect(),
-        Some(Outcome::Evaluation(one)) => one.each_access().flat_map(of_evaluation).collect(),
+        Some(Outcome::Evaluation(one)) => {
+            let limit = one.memory_limit_bytes();
+            one.each_access().flat_map(|each| of_evaluation(each, limit)).collect()
+        }
         Some(Outcome::Validation(run)) => {
             let points = run.validation.iter().flat_map(|validation| &validation.points);
             points.map(of_validation).collect()
@@ -175,13 +178,19 @@ fn of_point(point: &Point) -> Row {
     Row { figure: of_measurement(&point.measurement, samples), ..of_run(&point.measurement) }
 }
 
-fn of_evaluation(one: &Evaluation) -> Vec<Row> {
+/// The points of one evaluation; under another memory limit than `usual` they are other rows.
+fn of_evaluation(one: &Evaluation, usual: Option<u64>) -> Vec<Row> {
     let across =
         [&one.unique_bytes_curve, &one.unique_bytes_read_curve, &one.unique_bytes_write_curve];
     let within = one.regions.iter().flat_map(|region| {
         Parameter::WITH_DEPTH.into_iter().filter_map(|parameter| region.curves.get(parameter))
     });
-    across.into_iter().chain(within).chain([&one.extra]).flatten().map(of_point).collect()
+    let name = (one.memory_limit_bytes() != usual).then(|| one.way());
+    let row = |point: &Point| {
+        let row = of_point(point);
+        Row { name: name.clone().or(row.name.clone()), ..row }
+    };
+    across.into_iter().chain(within).chain([&one.extra]).flatten().map(row).collect()
 }
 
 fn of_validation(point: &ValidationPoint) -> Row {

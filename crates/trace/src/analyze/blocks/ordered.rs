@@ -136,10 +136,9 @@ impl<E: Entry> Ordered<E> {
     }
 
     fn lengthen(&mut self, to: usize) {
-        self.entries.reserve_exact(to - self.entries.len());
+        self.reserve(to);
         self.entries.resize(to, E::default());
         if self.keeps_beside {
-            self.beside.reserve_exact(to - self.beside.len());
             self.beside.resize(to, E::Beside::default());
         }
     }
@@ -150,24 +149,33 @@ impl<E: Entry> Ordered<E> {
         self.stretch((self.homes + more).max(LEAST));
     }
 
-    /// Copies all to `homes` homes; that is in order.
+    /// Copies all to `homes` homes; that is in order, so every place is written once.
     fn stretch(&mut self, homes: usize) {
         self.homes = homes;
         let room = homes + Self::TAIL;
-        let entries = std::mem::replace(&mut self.entries, vec![E::default(); room]);
-        let beside = vec![E::Beside::default(); if self.keeps_beside { room } else { 0 }];
-        let beside = std::mem::replace(&mut self.beside, beside);
-        let mut next = 0;
+        let entries = std::mem::replace(&mut self.entries, Vec::with_capacity(room));
+        let beside_room = if self.keeps_beside { room } else { 0 };
+        let beside = std::mem::replace(&mut self.beside, Vec::with_capacity(beside_room));
         for (from, entry) in entries.into_iter().enumerate().filter(|(_, entry)| !entry.is_free()) {
-            let at = self.home(entry.key()).max(next);
-            if at >= self.entries.len() {
-                self.lengthen(at + Self::TAIL);
+            let at = self.home(entry.key()).max(self.entries.len());
+            if at >= self.entries.capacity() {
+                self.reserve(at + Self::TAIL);
             }
-            self.entries[at] = entry;
-            if let Some(beside) = beside.get(from) {
-                self.beside[at] = *beside;
+            self.entries.resize(at, E::default());
+            self.entries.push(entry);
+            if let Some(kept) = beside.get(from) {
+                self.beside.resize(at, E::Beside::default());
+                self.beside.push(*kept);
             }
-            next = at + 1;
+        }
+        self.lengthen(self.entries.capacity());
+    }
+
+    /// Has room for `to` places, and no more than that.
+    fn reserve(&mut self, to: usize) {
+        self.entries.reserve_exact(to - self.entries.len());
+        if self.keeps_beside {
+            self.beside.reserve_exact(to - self.beside.len());
         }
     }
 

@@ -7,6 +7,8 @@ use super::ordered::{Entry, Ordered};
 /// Blocks of a group that make a line worth its memory, and that make it a waste, in the mean.
 const DENSE: usize = 3;
 const SPARSE: usize = 2;
+/// Blocks that are looked at to know how many a group has.
+const FIRSTS: usize = 1024;
 /// A list of spilled blocks grows by a tenth.
 const SPILL_GROWTH: usize = 10;
 const LEAST_SPILLED: usize = 16;
@@ -169,9 +171,9 @@ impl Partition {
     fn make_room(&mut self, at: usize, key: u32, base: u32) -> bool {
         match &mut self.layout {
             Layout::Slots(slots) if slots.is_full() => {
-                let groups = groups(slots);
-                if groups > 0 && self.len >= DENSE * groups {
-                    let lines = Ordered::new(slots.keeps_beside(), groups);
+                let (blocks, groups) = first_groups(slots);
+                if groups > 0 && blocks >= DENSE * groups {
+                    let lines = Ordered::new(slots.keeps_beside(), self.len * groups / blocks);
                     self.rebuild(Layout::Lines(lines), base);
                 } else {
                     slots.grow();
@@ -250,11 +252,15 @@ impl Partition {
     }
 }
 
-/// Distinct groups of the blocks.
-fn groups(slots: &Ordered<Slot>) -> usize {
-    let mut keys = slots.iter().map(|(_, slot, _)| split(slot.key()).0).collect::<Vec<_>>();
-    keys.dedup();
-    keys.len()
+/// Blocks and their distinct groups, of the first ones: keys are spread by a hash, so these stand for all.
+fn first_groups(slots: &Ordered<Slot>) -> (usize, usize) {
+    let firsts = slots.iter().take(FIRSTS).map(|(_, slot, _)| split(slot.key()).0);
+    let (mut blocks, mut groups, mut latest) = (0, 0, None);
+    for group in firsts {
+        blocks += 1;
+        groups += usize::from(latest.replace(group) != Some(group));
+    }
+    (blocks, groups)
 }
 
 #[inline]

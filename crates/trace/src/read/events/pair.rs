@@ -41,6 +41,9 @@ impl<V: Copy> Fading<V> {
     }
 
     fn remove(&mut self, key: &Key) -> Option<V> {
+        if self.young.is_empty() && self.old.is_empty() {
+            return None;
+        }
         let young = self.young.remove(key);
         if self.old.is_empty() {
             young

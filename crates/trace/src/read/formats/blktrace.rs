@@ -181,6 +181,47 @@ struct Cpu {
     sequence: Option<(u32, u32)>,
 }
 
+/// Where a record stands among those of all streams: its time, its number, its stream.
+type Moment = (u64, u32, usize);
+
+impl Cpu {
+    /// Finds the next record.
+    fn advance(&mut self, skip_bad: bool, info: &mut TraceInfo) -> Result<(), Error> {
+        self.next = None;
+        loop {
+            let bytes = self.input.peek(HEAD[1].1)?;
+            if bytes.is_empty() {
+                return Ok(());
+            }
+            let found = Record::read(bytes);
+            let length = found.map(|record| record.head + record.payload);
+            let whole = match length {
+                Some(length) => self.input.peek(length)?.len() >= length,
+                None => false,
+            };
+            self.records += 1;
+            if whole {
+                self.next = found;
+                return Ok(());
+            }
+            let position =
+                FilePosition::Record { number: self.records, byte: self.input.position() };
+            let reason = if found.is_some() {
+                "the file ends within a record"
+            } else {
+                "no record begins here"
+            };
+            if !skip_bad {
+                return Err(self.input.bad_record(position, reason));
+            }
+            info.skipped += 1;
+            let from = self.input.position();
+            resynchronize(&mut self.input)?;
+            passed_over(info, self.input.position() - from);
+        }
+    }
+}
+
 /// Decoder of all CPUs' streams.
 pub(crate) struct Blktrace {
     cpus: Vec<Cpu>,
@@ -206,47 +247,10 @@ impl Blktrace {
         };
         for input in inputs {
             let mut cpu = Cpu { input, records: 0, next: None, sequence: None };
-            this.advance(&mut cpu)?;
+            cpu.advance(skip_bad, &mut this.tables.info)?;
             this.cpus.push(cpu);
         }
         Ok(this)
-    }
-
-    /// Finds the stream's next record.
-    fn advance(&mut self, cpu: &mut Cpu) -> Result<(), Error> {
-        cpu.next = None;
-        loop {
-            let bytes = cpu.input.peek(HEAD[1].1)?;
-            if bytes.is_empty() {
-                return Ok(());
-            }
-            let found = Record::read(bytes);
-            let whole = match &found {
-                Some(record) => {
-                    cpu.input.peek(record.head + record.payload)?.len()
-                        >= record.head + record.payload
-                }
-                None => false,
-            };
-            cpu.records += 1;
-            if let (Some(record), true) = (found, whole) {
-                cpu.next = Some(record);
-                return Ok(());
-            }
-            let position = FilePosition::Record { number: cpu.records, byte: cpu.input.position() };
-            let reason = if found.is_some() {
-                "the file ends within a record"
-            } else {
-                "no record begins here"
-            };
-            if !self.skip_bad {
-                return Err(cpu.input.bad_record(position, reason));
-            }
-            self.tables.info.skipped += 1;
-            let from = cpu.input.position();
-            resynchronize(&mut cpu.input)?;
-            passed_over(&mut self.tables.info, cpu.input.position() - from);
-        }
     }
 
     /// Takes the next record of stream `index`, which must have one.
@@ -275,22 +279,26 @@ impl Blktrace {
             self.tables.info.skipped += 1;
         }
         cpu.input.consume(length);
-        // Taken out for the time of the call: advancing a stream counts in this decoder's tables.
-        let mut cpu = self.cpus.swap_remove(index);
-        let advanced = self.advance(&mut cpu);
-        self.cpus.push(cpu);
-        let last = self.cpus.len() - 1;
-        self.cpus.swap(index, last);
-        advanced
+        cpu.advance(self.skip_bad, &mut self.tables.info)
     }
 
-    /// The stream with the earliest record.
-    fn earliest(&self) -> Option<usize> {
-        let times = self.cpus.iter().enumerate();
-        times
-            .filter_map(|(index, cpu)| cpu.next.map(|next| ((next.time_ns, next.sequence), index)))
-            .min()
-            .map(|(_, index)| index)
+    /// The stream with the earliest record, and the place in time of the next one of another.
+    fn earliest(&self) -> Option<(usize, Option<Moment>)> {
+        let (mut first, mut second): (Option<Moment>, Option<Moment>) = (None, None);
+        for moment in (0..self.cpus.len()).filter_map(|index| self.moment(index)) {
+            if first.is_none_or(|first| moment < first) {
+                (first, second) = (Some(moment), first);
+            } else if second.is_none_or(|second| moment < second) {
+                second = Some(moment);
+            }
+        }
+        first.map(|first| (first.2, second))
+    }
+
+    /// The place in time of the next record of a stream.
+    fn moment(&self, index: usize) -> Option<Moment> {
+        let next = self.cpus.get(index)?.next?;
+        Some((next.time_ns, next.sequence, index))
     }
 }
 
@@ -358,14 +366,20 @@ fn note(
 
 impl Decode for Blktrace {
     fn decode(&mut self, into: &mut Vec<Io>) -> Result<bool, Error> {
-        for _ in 0..BATCH {
-            match self.earliest() {
-                Some(index) => self.take(index, into)?,
-                None if self.ended => return Ok(false),
-                None => {
-                    self.ended = true;
-                    self.pairing.end(&mut Sink { rows: into, tables: &mut self.tables });
+        let mut left = BATCH;
+        while left > 0 {
+            let Some((index, until)) = self.earliest() else {
+                if self.ended {
+                    return Ok(false);
                 }
+                self.ended = true;
+                self.pairing.end(&mut Sink { rows: into, tables: &mut self.tables });
+                return Ok(true);
+            };
+            let is_next = |moment: Moment| until.is_none_or(|until| moment < until);
+            while left > 0 && self.moment(index).is_some_and(is_next) {
+                self.take(index, into)?;
+                left -= 1;
             }
         }
         Ok(true)

@@ -5,9 +5,9 @@ use crate::read::decode::Epoch;
 use crate::read::head::{Head, Likeness};
 use crate::read::lines::Pieces;
 use crate::read::tables::{Bad, Sink};
-use crate::read::text::{request, whole, wrong};
+use crate::read::text::{Places, request, whole, wrong};
 use ioscape_schema::text::TRACE_MARK;
-use ioscape_schema::{Io, TraceInfo};
+use ioscape_schema::{Io, IoFlags, IoType, Op, TraceInfo};
 use std::borrow::Cow;
 
 /// What a file begins with; the tables follow as JSON.
@@ -31,8 +31,80 @@ fn is_header(line: &[u8]) -> bool {
 /// Parser of its lines.
 #[derive(Default)]
 pub(crate) struct Csv {
-    /// The place of each field of a line in [`ALL`]; unknown columns are passed over.
-    header: Option<Vec<Option<usize>>>,
+    header: Option<Header>,
+    flags: Latest<IoFlags>,
+    io_type: Latest<IoType>,
+}
+
+/// What the fields of a line are for, and which times the lines have.
+struct Header {
+    fields: Vec<Field>,
+    issued: bool,
+    completed: bool,
+    device: bool,
+}
+
+/// What a field is for.
+#[derive(Clone, Copy)]
+enum Field {
+    /// Unknown columns are passed over.
+    Nothing,
+    Device,
+    Command,
+    Flags,
+    Type,
+    IsWrite,
+    /// A whole number: the column of that place in [`ALL`], and what sets it.
+    Whole(usize, fn(u64, &mut Io) -> bool),
+}
+
+/// A text of the line before and what it stood for: neighbours have much in common.
+#[derive(Default)]
+struct Latest<V> {
+    text: Vec<u8>,
+    value: Option<V>,
+}
+
+impl<V: Copy> Latest<V> {
+    fn get(&mut self, text: &[u8], find: impl FnOnce() -> Option<V>) -> Option<V> {
+        // Nothing is not compared with nothing, which would take the C library longest of all.
+        let is_same = self.text.len() == text.len() && (text.is_empty() || self.text == text);
+        if self.value.is_none() || !is_same {
+            self.text.clear();
+            self.text.extend_from_slice(text);
+            self.value = find();
+        }
+        self.value
+    }
+}
+
+impl Header {
+    fn of(line: &[u8]) -> Self {
+        let names: Vec<&[u8]> = line.split(|byte| *byte == b',').collect();
+        let has = |name: &str| names.contains(&name.as_bytes());
+        Self {
+            fields: names.iter().map(|name| Field::named(name)).collect(),
+            issued: has(columns::ISSUED),
+            completed: has(columns::COMPLETED),
+            device: has(columns::DEVICE),
+        }
+    }
+}
+
+impl Field {
+    fn named(name: &[u8]) -> Self {
+        let Some(column) = ALL.iter().position(|known| known.as_bytes() == name) else {
+            return Self::Nothing;
+        };
+        match ALL[column] {
+            columns::DEVICE => Self::Device,
+            columns::COMMAND => Self::Command,
+            columns::FLAGS => Self::Flags,
+            columns::TYPE => Self::Type,
+            columns::IS_WRITE => Self::IsWrite,
+            _ => Self::Whole(column, columns::setter(column)),
+        }
+    }
 }
 
 impl Pieces for Csv {
@@ -43,35 +115,16 @@ impl Pieces for Csv {
             let tables = line.strip_prefix(MAGIC).filter(|_| self.header.is_none());
             return tables.map_or(Ok(()), |json| restore(json, sink));
         }
-        let Some(header) = &self.header else {
+        let Some(header) = self.header.take() else {
             if !is_header(line) {
                 return Err(format!("the header must name at least {}", NEEDED.join(", ")).into());
             }
-            let place = |name: &[u8]| ALL.iter().position(|known| known.as_bytes() == name);
-            self.header = Some(line.split(|byte| *byte == b',').map(place).collect());
+            self.header = Some(Header::of(line));
             return Ok(());
         };
-        let mut io = Io::default();
-        let mut rest = Some(line);
-        let mut later = (false, false);
-        for column in header {
-            let (field, after) = next(rest.ok_or("fewer fields than the header names")?);
-            rest = after;
-            let Some(column) = column else { continue };
-            later.0 |= ALL[*column] == columns::ISSUED;
-            later.1 |= ALL[*column] == columns::COMPLETED;
-            set(*column, &field, &mut io, sink)?;
-        }
-        if rest.is_some() {
-            return Err("more fields than the header names".into());
-        }
-        request(io.request.op, io.request.offset, u64::from(io.request.len))?;
-        io.issued_ns = if later.0 { io.issued_ns } else { io.queued_ns };
-        io.completed_ns = if later.1 { io.completed_ns } else { io.issued_ns };
-        if !header.contains(&Some(DEVICE_COLUMN)) {
-            io.device = sink.tables.only_device()?;
-        }
-        sink.rows.push(io);
+        let row = self.row(&header, line, sink);
+        self.header = Some(header);
+        sink.rows.push(row?);
         Ok(())
     }
 
@@ -80,8 +133,64 @@ impl Pieces for Csv {
     }
 }
 
-/// The place of the device among the columns.
-const DEVICE_COLUMN: usize = 3;
+impl Csv {
+    fn row(&mut self, header: &Header, line: &[u8], sink: &mut Sink<'_>) -> Result<Io, Bad> {
+        let mut io = Io::default();
+        let mut fields = Fields { line, start: Some(0), ends: Places::of(b',', line, 0) };
+        for field in &header.fields {
+            let text = fields.next().ok_or("fewer fields than the header names")?;
+            self.set(*field, &text, &mut io, sink)?;
+        }
+        if fields.start.is_some() {
+            return Err("more fields than the header names".into());
+        }
+        request(io.request.op, io.request.offset, u64::from(io.request.len))?;
+        io.issued_ns = if header.issued { io.issued_ns } else { io.queued_ns };
+        io.completed_ns = if header.completed { io.completed_ns } else { io.issued_ns };
+        if !header.device {
+            io.device = sink.tables.only_device()?;
+        }
+        Ok(io)
+    }
+
+    #[inline]
+    fn set(
+        &mut self,
+        field: Field,
+        text: &[u8],
+        io: &mut Io,
+        sink: &mut Sink<'_>,
+    ) -> Result<(), Bad> {
+        match field {
+            Field::Whole(column, set) => {
+                if !whole(text).is_some_and(|value| set(value, io)) {
+                    return Err(wrong(ALL[column], text));
+                }
+            }
+            Field::Device => io.device = sink.tables.device_named(text)?,
+            Field::Command => io.command = sink.tables.command(text),
+            Field::Flags => {
+                let named = || columns::flags_of(std::str::from_utf8(text).ok()?);
+                let flags = self.flags.get(text, named);
+                io.flags = flags.ok_or_else(|| wrong(columns::FLAGS, text))?;
+            }
+            Field::Type => {
+                let place = || columns::TYPES.iter().position(|name| name.as_bytes() == text);
+                let known = self.io_type.get(text, || IoType::ALL.get(place()?).copied());
+                io.io_type = known.ok_or_else(|| wrong(columns::TYPE, text))?;
+            }
+            Field::IsWrite => {
+                io.request.op = match text {
+                    b"1" | b"true" | b"True" => Op::Write,
+                    b"0" | b"false" | b"False" => Op::Read,
+                    _ => return Err(wrong(columns::IS_WRITE, text)),
+                };
+            }
+            Field::Nothing => {}
+        }
+        Ok(())
+    }
+}
 
 fn restore(json: &[u8], sink: &mut Sink<'_>) -> Result<(), Bad> {
     let info: TraceInfo = serde_json::from_slice(json)
@@ -90,16 +199,35 @@ fn restore(json: &[u8], sink: &mut Sink<'_>) -> Result<(), Bad> {
     Ok(())
 }
 
-/// The first field, without its quotes, and what follows the comma.
-fn next(line: &[u8]) -> (Cow<'_, [u8]>, Option<&[u8]>) {
-    let Some(quoted) = line.strip_prefix(b"\"") else {
-        return match memchr::memchr(b',', line) {
-            Some(comma) => (line[..comma].trim_ascii().into(), Some(&line[comma + 1..])),
-            None => (line.trim_ascii().into(), None),
-        };
-    };
-    let mut field = Vec::new();
-    let mut rest = quoted;
+/// The fields of a line.
+struct Fields<'a> {
+    line: &'a [u8],
+    /// Where the next one begins, if there is one.
+    start: Option<usize>,
+    ends: Places<'a>,
+}
+
+impl<'a> Iterator for Fields<'a> {
+    type Item = Cow<'a, [u8]>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        let start = self.start?;
+        if let Some(quoted) = self.line[start..].strip_prefix(b"\"") {
+            let (field, rest) = unquoted(quoted);
+            self.start = rest.strip_prefix(b",").map(|rest| self.line.len() - rest.len());
+            self.ends = Places::of(b',', self.line, self.start.unwrap_or(self.line.len()));
+            return Some(field.into());
+        }
+        let end = self.ends.next();
+        self.start = end.map(|end| end + 1);
+        Some(self.line[start..end.unwrap_or(self.line.len())].trim_ascii().into())
+    }
+}
+
+/// What is in quotes, of which the first is left out, and what follows the last.
+fn unquoted(quoted: &[u8]) -> (Vec<u8>, &[u8]) {
+    let (mut field, mut rest) = (Vec::new(), quoted);
     while let Some(end) = memchr::memchr(b'"', rest) {
         field.extend_from_slice(&rest[..end]);
         rest = &rest[end + 1..];
@@ -107,36 +235,5 @@ fn next(line: &[u8]) -> (Cow<'_, [u8]>, Option<&[u8]>) {
         field.push(b'"');
         rest = after;
     }
-    (field.into(), rest.strip_prefix(b","))
-}
-
-fn set(column: usize, field: &[u8], io: &mut Io, sink: &mut Sink<'_>) -> Result<(), Bad> {
-    let bad = || wrong(ALL[column], field);
-    match ALL[column] {
-        columns::DEVICE => io.device = sink.tables.device_named(field)?,
-        columns::COMMAND => io.command = sink.tables.command(field),
-        columns::FLAGS => {
-            let names = std::str::from_utf8(field).map_err(|_| bad())?;
-            io.flags = columns::flags_of(names).ok_or_else(bad)?;
-        }
-        columns::TYPE => {
-            let place = columns::TYPES.iter().position(|name| name.as_bytes() == field);
-            columns::set(column, place.ok_or_else(bad)? as u64, io);
-        }
-        columns::IS_WRITE => {
-            let writes = match field {
-                b"1" | b"true" | b"True" => 1,
-                b"0" | b"false" | b"False" => 0,
-                _ => return Err(bad()),
-            };
-            columns::set(column, writes, io);
-        }
-        _ => {
-            let value = whole(field).ok_or_else(bad)?;
-            if !columns::set(column, value, io) {
-                return Err(bad());
-            }
-        }
-    }
-    Ok(())
+    (field, rest)
 }

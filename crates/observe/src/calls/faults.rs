@@ -1,0 +1,272 @@
+//! Faults on mapped files, by the kernel's own events from a private instance of tracefs.
+//!
+//! A load or store of a page that is mapped already leaves no trace anywhere. Of any other page it is a fault, which tells file
+//! and page, but not whether it loads or stores. Where the page is in the file cache, the kernel maps it together with its
+//! neighbours (64 KiB by default) and names the range only.
+
+use crate::record::Instance;
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::Read;
+use std::ops::RangeInclusive;
+use std::os::unix::fs::OpenOptionsExt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// A page is wanted of a file, whether it is in the cache or not (`mm/filemap.c`; Linux 6.11).
+const WANTED: &str = "mm_filemap_fault";
+/// Pages around a fault are mapped as far as they are in the cache: before the one above, or instead of it, or when it is there.
+const AROUND: &str = "mm_filemap_map_pages";
+/// Buffer of each processor, for what comes between two looks at it.
+const BUFFER_KIB: &str = "4096";
+const LOOK: Duration = Duration::from_millis(20);
+
+/// What is known of faults on mapped files.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MappedUse {
+    /// Whether the kernel told of faults.
+    pub is_watched: bool,
+    /// Pages of which the place is known; each is a call of its own that reads it.
+    pub pages: u64,
+    /// Faults on pages in the file cache, whose place is known to the range that was mapped at once only.
+    pub unplaced: u64,
+    /// Events that the kernel could not keep.
+    pub lost: u64,
+}
+
+/// Device and number of a file.
+pub(super) type Inode = (u32, u32, u64);
+
+/// A fault.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Fault {
+    pub(super) thread: i32,
+    /// On the monotonic clock.
+    pub(super) at_ns: u64,
+    pub(super) file: Inode,
+    /// Where the page begins; absent where only a range is known.
+    pub(super) offset: Option<u64>,
+}
+
+/// The faults of a process and of all that it starts, as they come.
+pub(super) struct Faults {
+    found: Receiver<Fault>,
+    done: Arc<AtomicBool>,
+    /// Ends with the number of events that were lost; none if there were no events at all.
+    gatherer: Option<JoinHandle<Option<u64>>>,
+}
+
+impl Faults {
+    /// Watches thread `tid` and its children; `None` where that is not allowed, or the kernel has no such events.
+    pub(super) fn of(tid: i32) -> Option<Self> {
+        let instance = Instance::new().ok()?;
+        let set = |name: &str, value: &str| instance.write(name, value).ok();
+        set("trace_clock", "mono")?;
+        set("buffer_size_kb", BUFFER_KIB)?;
+        set("options/event-fork", "1")?;
+        set("set_event_pid", &tid.to_string())?;
+        for event in [AROUND, WANTED] {
+            set(&format!("events/filemap/{event}/enable"), "1")?;
+        }
+        let pipe = instance.folder().join("trace_pipe");
+        let pipe = File::options().read(true).custom_flags(libc::O_NONBLOCK).open(pipe).ok()?;
+        let (to, found) = channel();
+        let done = Arc::new(AtomicBool::new(false));
+        let flag = Arc::clone(&done);
+        let gathering = move || gather(&instance, pipe, &flag, &to);
+        let gatherer = std::thread::Builder::new().spawn(gathering).ok()?;
+        Some(Self { found, done, gatherer: Some(gatherer) })
+    }
+
+    /// A fault that has come meanwhile.
+    pub(super) fn next(&self) -> Option<Fault> {
+        self.found.try_recv().ok()
+    }
+
+    /// Waits for all that came, which [`Faults::next`] then gives; the number of events lost, or none if nothing was seen at all.
+    pub(super) fn end(&mut self) -> Option<u64> {
+        self.done.store(true, Ordering::Relaxed);
+        self.gatherer.take()?.join().ok()?
+    }
+}
+
+impl Drop for Faults {
+    fn drop(&mut self) {
+        self.done.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Hands on what the instance tells until `done`, and what is left then.
+fn gather(
+    instance: &Instance,
+    mut pipe: File,
+    done: &AtomicBool,
+    to: &Sender<Fault>,
+) -> Option<u64> {
+    let (mut parser, mut lines) = (Parser::default(), Vec::new());
+    loop {
+        let is_last = done.load(Ordering::Relaxed);
+        let mut chunk = [0; 1 << 16];
+        while let Ok(count @ 1..) = pipe.read(&mut chunk) {
+            lines.extend_from_slice(&chunk[..count]);
+            let end = lines.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+            let whole: Vec<u8> = lines.drain(..end).collect();
+            for line in String::from_utf8_lossy(&whole).lines() {
+                hand_on(parser.line(line), to);
+            }
+        }
+        if is_last {
+            hand_on(parser.rest(), to);
+            let lost = instance.lost().unwrap_or_default().iter().sum();
+            return parser.has_seen.then_some(lost);
+        }
+        std::thread::sleep(LOOK);
+    }
+}
+
+/// Nobody listens any more only where the tracer has failed.
+fn hand_on(faults: impl Iterator<Item = Fault>, to: &Sender<Fault>) {
+    for fault in faults {
+        let _ = to.send(fault);
+    }
+}
+
+/// What a thread did last.
+#[derive(Clone, Debug)]
+enum Last {
+    /// Wanted this page: what is mapped around it belongs to the same fault.
+    Wanted(Inode, u64),
+    /// Had this range mapped, and has not wanted a page of it yet.
+    Around(Fault, RangeInclusive<u64>),
+}
+
+/// From lines of the instance to faults.
+#[derive(Debug, Default)]
+struct Parser {
+    last: HashMap<i32, Last>,
+    has_seen: bool,
+}
+
+impl Parser {
+    /// The faults that are known now.
+    fn line(&mut self, line: &str) -> impl Iterator<Item = Fault> + use<> {
+        let event = parse(line);
+        self.has_seen |= event.is_some();
+        event.map_or([None, None], |(fault, range)| self.event(fault, range)).into_iter().flatten()
+    }
+
+    fn event(&mut self, fault: Fault, range: Option<RangeInclusive<u64>>) -> [Option<Fault>; 2] {
+        let before = self.last.remove(&fault.thread);
+        let Some(range) = range else {
+            let offset = fault.offset.unwrap_or(0);
+            self.last.insert(fault.thread, Last::Wanted(fault.file, offset));
+            // It has waited for storage, and looks again.
+            if matches!(before, Some(Last::Wanted(file, at)) if (file, at) == (fault.file, offset))
+            {
+                return [None, None];
+            }
+            let own = |known: &Fault, range: &RangeInclusive<u64>| {
+                known.file == fault.file && range.contains(&offset)
+            };
+            let other = match before {
+                Some(Last::Around(known, range)) if !own(&known, &range) => Some(known),
+                _ => None,
+            };
+            return [other, Some(fault)];
+        };
+        if let Some(Last::Wanted(file, offset)) = before
+            && file == fault.file
+            && range.contains(&offset)
+        {
+            return [None, None];
+        }
+        self.last.insert(fault.thread, Last::Around(fault, range));
+        match before {
+            Some(Last::Around(known, _)) => [Some(known), None],
+            _ => [None, None],
+        }
+    }
+
+    /// What no later event can change.
+    fn rest(&mut self) -> impl Iterator<Item = Fault> {
+        self.last.drain().filter_map(|(_, last)| match last {
+            Last::Around(fault, _) => Some(fault),
+            Last::Wanted(..) => None,
+        })
+    }
+}
+
+/// `fio-14280 [001] ..... 77117.484292: mm_filemap_fault: dev=254:0 ino=336001 ofs=819200`, or a range of the other event.
+fn parse(line: &str) -> Option<(Fault, Option<RangeInclusive<u64>>)> {
+    let (head, event, rest) = [WANTED, AROUND].iter().find_map(|name| {
+        let (head, rest) = line.split_once(&format!(": {name}: "))?;
+        Some((head, *name, rest))
+    })?;
+    let mut head = head.rsplit(char::is_whitespace).filter(|word| !word.is_empty());
+    let at_ns = nanoseconds(head.next()?)?;
+    let thread = head.nth(2)?.rsplit('-').next()?.parse().ok()?;
+    let mut words = rest.split_whitespace();
+    let (major, minor) = words.next()?.strip_prefix("dev=")?.split_once(':')?;
+    let inode = u64::from_str_radix(words.next()?.strip_prefix("ino=")?, 16).ok()?;
+    let file = (major.parse().ok()?, minor.parse().ok()?, inode);
+    let place = words.next()?.strip_prefix("ofs=")?;
+    if event == WANTED {
+        let offset = Some(place.parse().ok()?);
+        return Some((Fault { thread, at_ns, file, offset }, None));
+    }
+    let (from, to) = place.split_once('-')?;
+    let range = from.parse().ok()?..=to.parse().ok()?;
+    Some((Fault { thread, at_ns, file, offset: None }, Some(range)))
+}
+
+/// `77117.484292`, in seconds.
+fn nanoseconds(text: &str) -> Option<u64> {
+    let (seconds, micros) = text.split_once('.')?;
+    let (seconds, micros): (u64, u64) = (seconds.parse().ok()?, micros.parse().ok()?);
+    Some(seconds * 1_000_000_000 + micros * 1000)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn faults(events: &[&str]) -> Vec<(i32, u64, Option<u64>)> {
+        let mut parser = Parser::default();
+        let lines = events.iter().map(|event| {
+            let (thread, rest) = event.split_once(' ').expect("a thread");
+            format!("  a - b [x]-{thread}   [001] ..... 77117.484292: {rest}")
+        });
+        let mut found: Vec<Fault> = lines.flat_map(|line| parser.line(&line)).collect();
+        found.extend(parser.rest());
+        found.iter().map(|fault| (fault.thread, fault.file.2, fault.offset)).collect()
+    }
+
+    #[test]
+    fn a_page_that_is_read_is_one_fault_with_what_is_mapped_around_it() {
+        let events = [
+            "7 mm_filemap_map_pages: dev=254:0 ino=a1 ofs=0-65535",
+            "7 mm_filemap_fault: dev=254:0 ino=a1 ofs=4096",
+            "8 mm_filemap_map_pages: dev=254:0 ino=a1 ofs=0-65535",
+            "7 mm_filemap_map_pages: dev=254:0 ino=a1 ofs=0-65535",
+            "7 mm_filemap_map_pages: dev=254:0 ino=a2 ofs=0-65535",
+            "7 mm_filemap_fault: dev=254:0 ino=a2 ofs=65536",
+            "7 mm_filemap_fault: dev=254:0 ino=a2 ofs=65536",
+            "# a comment",
+        ];
+        let known =
+            [(7, 0xa1, Some(4096)), (7, 0xa2, None), (7, 0xa2, Some(65536)), (8, 0xa1, None)];
+        assert_eq!(faults(&events), known, "of what is only mapped the place is not known");
+    }
+
+    #[test]
+    fn the_time_is_read() {
+        let line = "sh-7 [000] d..1. 12.000034: mm_filemap_fault: dev=254:16 ino=ff ofs=8192";
+        let fault =
+            Fault { thread: 7, at_ns: 12_000_034_000, file: (254, 16, 255), offset: Some(8192) };
+        assert_eq!(parse(line), Some((fault, None)));
+        assert_eq!(parse("sh-7 [000] d..1. 12.000034: other: dev=254:16"), None);
+    }
+}

@@ -1,0 +1,55 @@
+//! The recorder on loads and stores of mapped files.
+#![allow(unsafe_code, reason = "mmap has no safe form")]
+
+use super::tests::{folder, play_in, requests};
+use ioscape_schema::Op;
+use std::fs::File;
+use std::io::{Error, Result};
+use std::os::fd::AsRawFd;
+use std::path::Path;
+
+const PAGE: usize = 4096;
+const PAGES: usize = 256;
+/// Far enough apart that none is mapped around another.
+const LOADED: [usize; 3] = [200, 40, 120];
+
+/// Tracefs is root's, and events of faults came with Linux 6.11.
+fn is_told_of_faults() -> bool {
+    let event = "/sys/kernel/tracing/events/filemap/mm_filemap_fault/enable";
+    File::options().write(true).open(event).is_ok() && rustix::param::page_size() == PAGE
+}
+
+#[test]
+fn pages_that_a_program_loads_are_seen_where_the_kernel_tells_of_faults() {
+    let place = folder();
+    let (recording, calls) = play_in(place.path(), "mapped");
+    let file = recording.files.iter().find(|file| file.mapped_bytes > 0).expect("a mapped file");
+    assert_eq!((file.mapped_bytes, file.is_code), ((PAGES * PAGE) as u64, false));
+    let found = requests(&calls);
+    let loaded: Vec<_> = found.into_iter().filter(|(op, ..)| *op == Op::Read).collect();
+    assert_eq!(recording.mapped.is_watched, is_told_of_faults());
+    let all = LOADED.map(|page| (Op::Read, (page * PAGE) as u64, PAGE as u32));
+    assert_eq!(loaded, if is_told_of_faults() { &all[..] } else { &[] });
+    assert_eq!(recording.mapped.pages, loaded.len() as u64);
+    assert!(calls.iter().all(|call| call.completed_ns <= recording.elapsed_ns));
+}
+
+/// Loads three pages of a file that is not in the file cache.
+pub(super) fn mapped(path: &Path) -> Result<()> {
+    std::fs::write(path, vec![1; PAGES * PAGE])?;
+    let file = File::open(path)?;
+    file.sync_all()?;
+    let (fd, len) = (file.as_raw_fd(), PAGES * PAGE);
+    // SAFETY: nobody else uses the mapping, which is as long as the file.
+    unsafe {
+        libc::posix_fadvise(fd, 0, 0, libc::POSIX_FADV_DONTNEED);
+        let start = libc::mmap(std::ptr::null_mut(), len, libc::PROT_READ, libc::MAP_SHARED, fd, 0);
+        if start == libc::MAP_FAILED || libc::madvise(start, len, libc::MADV_RANDOM) != 0 {
+            return Err(Error::last_os_error());
+        }
+        let loaded = LOADED.map(|page| start.cast::<u8>().add(page * PAGE).read_volatile());
+        assert_eq!(loaded, [1; 3]);
+        libc::munmap(start, len);
+    }
+    Ok(())
+}
