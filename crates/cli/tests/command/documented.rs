@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 const SMALL: &str = include_str!("data/small.ioscape.json");
 
 /// Words that keep a command from being run here, and why.
-const NOT_RUN: [(&str, &str); 12] = [
+const NOT_RUN: [(&str, &str); 13] = [
     ("--memory", "makes a control group, which takes root"),
     (
         "top",
@@ -27,6 +27,7 @@ const NOT_RUN: [(&str, &str); 12] = [
     ("before-os.ioscape.json", "compares what was not measured"),
     ("--diagnose", "measures for minutes; see `vxbench`"),
     ("--disk", "names a disk of the reader's trace"),
+    ("--markdown", "reports a campaign on made file systems, which takes root; see `vxbench`"),
 ];
 
 /// Words that are replaced by smaller ones, or by what the shell would make of them.
