@@ -209,8 +209,7 @@ fn record(folder: &Path, words: &[&str]) -> Option<std::process::Output> {
 }
 
 /// Writes for about four seconds, ends with a write, and never rests for long: a part without requests is one the system was slow in.
-const WRITES: &str =
-    "for i in $(seq 30); do sleep 0.1; dd if=/dev/zero of=f bs=64k count=4 conv=fsync 2>/dev/null; done";
+const WRITES: &str = "for i in $(seq 30); do sleep 0.1; dd if=/dev/zero of=f bs=64k count=4 conv=fsync 2>/dev/null; done";
 
 /// Whether the part holds requests, all of which were analysed: where the system stood still, a second's part may hold none.
 fn is_analysed_whole(folder: &Path, name: &str) -> bool {

@@ -60,9 +60,25 @@ impl Drop for ScratchFolder {
     }
 }
 
+/// What the user named for `path`: the parent of our folder where it lies in one, and else the path itself.
+pub fn named_by_user(path: &Path) -> &Path {
+    let is_ours = |one: &&Path| {
+        let name = one.file_name().and_then(|name| name.to_str());
+        name.is_some_and(|name| name.starts_with(scratch::FOLDER_PREFIX))
+    };
+    path.ancestors().find(is_ours).and_then(Path::parent).unwrap_or(path)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn files_in_our_folders_are_told_by_the_place_that_was_named() {
+        let told = |path| named_by_user(Path::new(path)).display().to_string();
+        assert_eq!(told("/mnt/.ioscape-folder-a1B2c3D4/file-0"), "/mnt");
+        assert_eq!(told("/mnt/data/file-0"), "/mnt/data/file-0");
+    }
 
     #[test]
     fn folders_of_the_dead_are_swept_and_those_of_the_living_kept() {

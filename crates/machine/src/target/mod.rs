@@ -9,7 +9,7 @@ pub(crate) mod scratch;
 #[cfg(test)]
 mod tests;
 
-pub use folder::ScratchFolder;
+pub use folder::{ScratchFolder, named_by_user};
 
 use crate::device::BlockDevice;
 use crate::error::Error;

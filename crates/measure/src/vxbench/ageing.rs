@@ -29,7 +29,8 @@ pub fn age(
     let needed = bytes.saturating_mul(files.len() as u64);
     let free = target::space(first, "").map_err(|e| Error::io("examine", &paths[0], e))?.1;
     if needed > free {
-        return Err(Error::Space { path: paths[0].clone(), needed, free });
+        let path = target::named_by_user(&paths[0]).to_owned();
+        return Err(Error::Space { path, needed, free });
     }
     let short = || Error::io("get memory for", &paths[0], Errno::NOMEM);
     let mut buffer = Buffer::new(piece as usize, 4096, mix(bytes)).ok_or_else(short)?;

@@ -183,7 +183,8 @@ impl Files {
             let space = target::space(&one.file, &one.file_system.name);
             let free = space.map_err(|error| Error::io("examine", &one.named, error))?.1;
             if needed > free {
-                return Err(Error::Space { path: one.named.clone(), needed, free });
+                let path = target::named_by_user(&one.named).to_owned();
+                return Err(Error::Space { path, needed, free });
             }
         }
         Ok(())

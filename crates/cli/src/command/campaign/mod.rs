@@ -316,6 +316,7 @@ impl Table<'_> {
         }
         let (site, method) = self.columns.arms[column];
         let plan = &self.rows[row].cells[method];
+        let is_measured = !result.rows[row].cells[column].samples.is_empty();
         let watch = vxbench::watch(self.interrupt, progress);
         let found = match self.relay {
             Some(relay) => relay.cell(plan).map_err(Failure::from),
@@ -323,6 +324,8 @@ impl Table<'_> {
         };
         let (found, doubts) = match found {
             Ok((sample, doubts)) => (Ok(sample), doubts),
+            // What was possible before has failed: another program took the room, say.
+            Err(Failure::Misuse(why)) if is_measured => return Err(Failure::Failed(why)),
             Err(Failure::Misuse(why)) => (Err(why), Vec::new()),
             Err(other) => return Err(other),
         };
