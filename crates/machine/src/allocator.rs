@@ -4,12 +4,13 @@
 #![expect(unsafe_code, reason = "an allocator, and memory from the kernel")]
 
 use crate::error::EXHAUSTED;
-use crate::{crew, interrupt};
+use crate::{crew, interrupt, target};
 use rustix::mm::{MapFlags, ProtFlags};
 use rustix::process::{Resource, getrlimit};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::fmt;
 use std::io::Write;
+use std::mem::MaybeUninit;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
@@ -17,6 +18,10 @@ use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 const FAILED: i32 = 1;
 /// What is held in reserve, in bytes: more than it takes to write a result.
 const RESERVE: usize = 16 << 20;
+/// What the stack of the first thread may take without asking the kernel, in bytes: where it cannot grow, the kernel kills the program.
+const STACK: usize = 1 << 20;
+/// How much of the stack is taken at a time.
+const STEP: usize = 32 << 10;
 /// How often memory is asked for again, which another thread may be giving back.
 const TRIES: u32 = 100;
 
@@ -93,6 +98,7 @@ fn end() -> ! {
     let _ = writeln!(rest, "ioscape: {Lacking}");
     let left = rest.len();
     let _ = rustix::io::write(rustix::stdio::stderr(), &text[..text.len() - left]);
+    target::remove_scratch();
     crew::leave(FAILED)
 }
 
@@ -113,13 +119,35 @@ impl fmt::Display for Lacking {
     }
 }
 
-/// Holds memory in reserve from now on, for the end after more cannot be had.
+/// Holds memory in reserve from now on, for the end after more cannot be had. Where there is not even so much, it says so and ends the
+/// program, before anything is begun. Call it first, in the first thread.
 pub fn reserve() {
     let readable = ProtFlags::READ | ProtFlags::WRITE;
-    // SAFETY: a new mapping, at a place that the kernel chooses.
-    let held =
-        unsafe { rustix::mm::mmap_anonymous(null_mut(), RESERVE, readable, MapFlags::PRIVATE) };
-    HELD.store(held.unwrap_or(null_mut()), Ordering::Relaxed);
+    let all = RESERVE + STACK;
+    // SAFETY: a new mapping, at a place that the kernel chooses; its end is given back before anything points into it.
+    let held = unsafe {
+        rustix::mm::mmap_anonymous(null_mut(), all, readable, MapFlags::PRIVATE)
+            .and_then(|held| rustix::mm::munmap(held.byte_add(RESERVE), STACK).map(|()| held))
+    };
+    let Ok(held) = held else {
+        LACKING.store(all, Ordering::Relaxed);
+        end()
+    };
+    HELD.store(held, Ordering::Relaxed);
+    let limit = getrlimit(Resource::Stack).current.map_or(STACK, |bytes| bytes as usize / 4);
+    deepen(STACK.min(limit) / STEP);
+}
+
+/// Has the kernel give the stack so many more steps: one that is used for the first time later is one that may not be had.
+#[inline(never)]
+fn deepen(steps: usize) {
+    let step = MaybeUninit::<[u8; STEP]>::uninit();
+    std::hint::black_box(&step);
+    if steps > 0 {
+        deepen(steps - 1);
+    }
+    // The call above is not the last thing done, or the steps would lie in one place.
+    std::hint::black_box(&step);
 }
 
 /// Why the work was asked to end, if memory ran out.

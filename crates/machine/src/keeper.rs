@@ -79,7 +79,8 @@ pub fn keep(
             shared.header().progress.store(1 + u64::from(code), Ordering::Release);
             code
         }
-        child => match Pid::from_raw(child).filter(|_| child > 0) {
+        // Without a child there is no number of it: the call gives -1.
+        child => match Pid::from_raw(child.max(0)) {
             Some(child) => Keeper::of(child, subject, then, &shared).wait(&signals, tell),
             None => {
                 restore(&before);

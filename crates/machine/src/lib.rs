@@ -38,6 +38,7 @@ pub mod terminal;
 #[doc(hidden)]
 pub mod testing;
 pub mod text;
+pub mod thread;
 pub mod traps;
 pub mod witness;
 

@@ -1,5 +1,6 @@
 //! Work shared by threads, whose result does not depend on how many they are.
 
+use crate::thread::builder;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -36,7 +37,8 @@ pub fn to_all<B: Default + Send + Sync, S: Send, E>(
             let (used, work) = (used.clone(), &work);
             let whole = move || take_all(own.into_iter().collect(), &batches, &used, work);
             // With fewer threads than were asked for it takes longer.
-            let Ok(worker) = thread::Builder::new().spawn_scoped(scope, whole) else { break };
+            let worker = builder().and_then(|one| one.spawn_scoped(scope, whole));
+            let Ok(worker) = worker else { break };
             give.push(to);
             workers.push(worker);
             shares.push(share);
@@ -81,7 +83,7 @@ pub fn on_threads<J: Send, T: Send, M>(
             let (open, gate) = channel::<()>();
             // The gates are gone, and not opened, where one of the threads cannot be had.
             let begun = move || gate.recv().ok().map(|()| work(job));
-            threads.push(thread::Builder::new().spawn_scoped(scope, begun)?);
+            threads.push(builder()?.spawn_scoped(scope, begun)?);
             gates.push(open);
         }
         for gate in gates {

@@ -1,5 +1,6 @@
 //! Work that several units do on the same items, each on all of them in their order: threads take whichever unit has something to do.
 
+use crate::thread::builder;
 use std::collections::VecDeque;
 use std::panic::resume_unwind;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -109,7 +110,7 @@ pub fn pipeline<I: Default + Send + Sync, U: Send, E>(
     std::thread::scope(|scope| {
         // With fewer threads than were asked for it takes longer.
         let spawn =
-            |_| std::thread::Builder::new().spawn_scoped(scope, || follow(&shared, work)).ok();
+            |_| builder().and_then(|one| one.spawn_scoped(scope, || follow(&shared, work))).ok();
         let workers: Vec<_> = (1..threads).map_while(spawn).collect();
         let _alarm = Alarm(&shared);
         let found = lead(&shared, &mut next, work);

@@ -1,13 +1,13 @@
 //! A page on this machine with a stream of events (server-sent events), for browsers and scrapers near by.
 
 use crate::error::Error;
+use crate::thread::builder;
 use std::collections::VecDeque;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread;
 use std::time::Duration;
 
 /// Most visitors at once; more are turned away.
@@ -70,7 +70,7 @@ impl Server {
                 all.visit(stream);
             }
         };
-        let started = thread::Builder::new().spawn(serve);
+        let started = builder().and_then(|one| one.spawn(serve));
         started.map_err(|e| Error::io("start a thread for", Path::new("visitors"), e))?;
         Ok(Self { address, feed })
     }
@@ -114,7 +114,7 @@ impl Feed {
             let _ = feed.answer(&mut stream);
             feed.visitors.fetch_sub(1, Ordering::Relaxed);
         };
-        if thread::Builder::new().spawn(answer).is_err() {
+        if builder().and_then(|one| one.spawn(answer)).is_err() {
             // The visitor loses the connection and may come again.
             self.visitors.fetch_sub(1, Ordering::Relaxed);
         }

@@ -8,6 +8,7 @@ use super::process::pin;
 use super::waiting::{Meter, Waiting};
 use ioscape_machine::crew::{Crew, DONE};
 use ioscape_machine::shared::Shared;
+use ioscape_machine::thread::builder;
 use ioscape_schema::OsTasks;
 use rustix::time::{ClockId, clock_gettime};
 use std::io::{self, Read, Write};
@@ -106,7 +107,7 @@ impl Team {
                     let body = move || {
                         member.serve(&*make);
                     };
-                    team.threads.push(std::thread::Builder::new().spawn(body)?);
+                    team.threads.push(builder()?.spawn(body)?);
                 }
             }
         }

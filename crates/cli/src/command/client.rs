@@ -11,6 +11,7 @@ use crate::output;
 use crate::relay::say;
 use ioscape_arguments::ClientArgs;
 use ioscape_machine::interrupt;
+use ioscape_machine::thread::builder;
 use ioscape_measure::together::Together;
 use ioscape_measure::vxbench::Watch;
 use ioscape_measure::vxbench::site::CampaignSite;
@@ -99,7 +100,7 @@ impl Together for Agreement {
 fn listen(agreement: &Arc<Agreement>, flag: &Arc<AtomicBool>) -> io::Result<Receiver<Value>> {
     let (sender, receiver) = channel();
     let (agreement, flag) = (Arc::clone(agreement), Arc::clone(flag));
-    std::thread::Builder::new().spawn(move || {
+    builder()?.spawn(move || {
         for line in io::stdin().lock().lines() {
             let Ok(line) = line else { break };
             let value: Value = serde_json::from_str(&line).unwrap_or_default();

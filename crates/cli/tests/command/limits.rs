@@ -1,18 +1,27 @@
 //! Limits, signals and other programs: each fault ends in one sentence and the right exit code, and leaves nothing behind.
 
 use crate::common::started::{Started, signal};
-use crate::common::{Ran, ioscape, path, read, run, scratch_of, skipped};
+use crate::common::{Ran, ioscape, path, read, run, scratch_of, skipped, user_or_skip};
 use ioscape_schema::Document;
 use std::fs::{self, File};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Runs the command in a shell, which has done `before`.
-fn after(before: &str, arguments: &[&str]) -> Ran {
+const TINY: &str = "title = \"tiny\"\nrounds = 1\n[base]\nworkload = \"write\"\nfile_size = \"16k\"\niosize = \"4k\"\n\
+    [[vary]]\nname = \"files\"\nvalues = [1]\n[[method]]\nname = \"buffered\"\n";
+
+/// The command in a shell, which has done `before`.
+fn after(before: &str, arguments: &[&str]) -> Command {
     let program = ioscape(&[]).get_program().to_owned();
     let mut shell = Command::new("sh");
     shell.arg("-c").arg(format!("{before}; exec \"$0\" \"$@\"")).arg(program).args(arguments);
-    Ran::of(shell)
+    shell
+}
+
+fn ran_after(before: &str, arguments: &[&str]) -> Ran {
+    Ran::of(after(before, arguments))
 }
 
 fn short(folder: &Path) -> [&str; 6] {
@@ -27,7 +36,9 @@ fn nothing_left(folder: &Path) {
 fn too_few_files_that_may_be_open_are_told_with_the_limit() {
     let folder = tempfile::tempdir().unwrap();
     for limit in ["ulimit -n 4", "ulimit -n 6"] {
-        after(limit, &short(folder.path())).ended(1).says(&["Too many open files", "ulimit -n"]);
+        ran_after(limit, &short(folder.path()))
+            .ended(1)
+            .says(&["Too many open files", "ulimit -n"]);
         nothing_left(folder.path());
     }
 }
@@ -36,18 +47,18 @@ fn too_few_files_that_may_be_open_are_told_with_the_limit() {
 fn a_limit_of_the_file_size_is_told_with_the_place() {
     let folder = tempfile::tempdir().unwrap();
     let words = ["File too large", "ulimit -f", "at byte"];
-    after("ulimit -f 100", &short(folder.path())).ended(1).says(&words);
+    ran_after("ulimit -f 100", &short(folder.path())).ended(1).says(&words);
     nothing_left(folder.path());
     let file = folder.path().join("file");
     let vxbench = ["vxbench", "-w", "write", "-i", "iosize=64k,iocount=16", path(&file)];
-    after("ulimit -f 100", &vxbench).ended(1).says(&words);
+    ran_after("ulimit -f 100", &vxbench).ended(1).says(&words);
     nothing_left(folder.path());
 }
 
 #[test]
 fn a_reader_that_goes_away_is_no_failure() {
     let folder = tempfile::tempdir().unwrap();
-    let ran = after("exec 3>&1; exec > /dev/null", &short(folder.path()));
+    let ran = ran_after("exec 3>&1; exec > /dev/null", &short(folder.path()));
     ran.ended(0);
     let mut child = Started::of(&short(folder.path()));
     drop(child.0.stdout.take());
@@ -60,7 +71,7 @@ fn a_full_standard_output_is_a_failure() {
     let folder = tempfile::tempdir().unwrap();
     let elsewhere = tempfile::tempdir().unwrap();
     let before = format!("export TMPDIR={}; exec > /dev/full", path(elsewhere.path()));
-    let ran = after(&before, &short(folder.path()));
+    let ran = ran_after(&before, &short(folder.path()));
     let ran = ran.ended(1).says(&["standard output", "No space left", "instead"]);
     nothing_left(folder.path());
     let rescued = scratch_of(elsewhere.path());
@@ -71,7 +82,7 @@ fn a_full_standard_output_is_a_failure() {
 #[test]
 fn a_help_that_cannot_be_printed_is_a_failure() {
     for words in [&["--help"][..], &["--version"], &["completions", "bash"], &["schema"]] {
-        after("exec > /dev/full", words).ended(1).says(&["standard output", "No space left"]);
+        ran_after("exec > /dev/full", words).ended(1).says(&["standard output", "No space left"]);
     }
 }
 
@@ -83,7 +94,7 @@ fn a_result_beyond_the_limit_of_the_file_size_leaves_the_earlier_one() {
     run(&["report", path(&result), "-o", path(&page)]).ended(0);
     let before = read(&page);
     let words = ["report", path(&result), "-o", path(&page)];
-    after("ulimit -f 4", &words).ended(1).says(&["p.html", "File too large"]);
+    ran_after("ulimit -f 4", &words).ended(1).says(&["p.html", "File too large"]);
     assert_eq!(read(&page), before);
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2, "no part of a page is left");
 }
@@ -94,7 +105,7 @@ fn closed_descriptors_are_no_files_of_ours() {
     let (place, elsewhere) = (folder.path(), tempfile::tempdir().unwrap());
     let result = elsewhere.path().join("r.json");
     let words = [&short(place)[..], &["-o", path(&result)]].concat();
-    after("exec <&- >&- 2>&-", &words).ended(0);
+    ran_after("exec <&- >&- 2>&-", &words).ended(0);
     let document: Document = serde_json::from_str(&read(&result)).expect("the result alone");
     assert_eq!(document.measurements().map(Vec::len), Some(1));
     nothing_left(place);
@@ -107,19 +118,20 @@ fn a_closed_standard_output_loses_nothing() {
     let evaluate = ["evaluate", "sim:hp-730", "--points", "60", "--json"];
     let characterize = ["characterize", "--json", "--", "true"];
     for words in [&short(folder.path())[..], &evaluate, &characterize] {
-        let told = after(&before, words).ended(1).says(&["standard output", "closed", "instead"]);
+        let told =
+            ran_after(&before, words).ended(1).says(&["standard output", "closed", "instead"]);
         let rescued = scratch_of(elsewhere.path());
         let (named, others) = rescued.split_first().expect("a result");
         assert!(told.err.contains(path(named)) && others.is_empty(), "{rescued:?}: {}", told.err);
         fs::remove_file(named).unwrap();
     }
     let result = elsewhere.path().join("r.json");
-    after(&before, &[&evaluate[..4], &["-o", path(&result)]].concat()).ended(0);
+    ran_after(&before, &[&evaluate[..4], &["-o", path(&result)]].concat()).ended(0);
     assert!(result.exists());
     for words in [&["--help"][..], &["schema"], &["report", path(&result), "--csv"]] {
-        after(&before, words).ended(1).says(&["standard output", "closed"]);
+        ran_after(&before, words).ended(1).says(&["standard output", "closed"]);
     }
-    let refused = after(&before, &["report", path(&result), "-o", "-"]);
+    let refused = ran_after(&before, &["report", path(&result), "-o", "-"]);
     refused.ended(2).says(&["not open for writing"]);
     nothing_left(folder.path());
 }
@@ -129,7 +141,7 @@ fn without_a_folder_for_temporary_files_another_is_found() {
     let home = tempfile::tempdir().unwrap();
     let before = format!("export TMPDIR=/nowhere/at/all HOME={}", path(home.path()));
     let evaluate = ["evaluate", "sim:hp-730", "--points", "60", "--json"];
-    let ran = after(&before, &evaluate).ended(0);
+    let ran = ran_after(&before, &evaluate).ended(0);
     assert!(ran.out.contains("\"evaluation\""), "{}", ran.out);
     nothing_left(home.path());
 }
@@ -206,7 +218,7 @@ fn a_thread_that_cannot_be_had_is_told() {
         &["trace", "top", "--serve", "127.0.0.1:0"],
     ];
     for words in commands {
-        let ran = after(before, words);
+        let ran = ran_after(before, words);
         if ran.code == Some(2) {
             skipped(&ran.err);
             continue;
@@ -215,6 +227,50 @@ fn a_thread_that_cannot_be_had_is_told() {
         assert!(ran.err.lines().last().is_some_and(|line| line.starts_with("ioscape: cannot")));
         nothing_left(folder.path());
     }
+}
+
+#[test]
+fn a_process_or_thread_too_many_is_told_with_the_limit() {
+    // A user whose processes nobody else counts: the limit is for all of a user's together.
+    let user = 64_000 + std::process::id() % 1_000;
+    let folder = tempfile::tempdir().unwrap();
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o777)).unwrap();
+    if user_or_skip(user, folder.path()).is_none() {
+        return;
+    }
+    let (trace, campaign) = (folder.path().join("a.spc"), folder.path().join("tiny.toml"));
+    fs::write(&trace, "0,8,4096,r,0.0\n0,16,4096,w,0.1\n").unwrap();
+    fs::write(&campaign, TINY).unwrap();
+    let work = folder.path().join("work");
+    let commands: [&[&str]; 7] = [
+        &["run", ".", "--unique-bytes", "1M", "--seconds", "0.1", "--processes", "3", "-o", "r"],
+        &["run", ".", "--unique-bytes", "1M", "--seconds", "0.1", "--processes", "3"],
+        &["evaluate", ".", "--budget", "2s", "--max-unique-bytes", "256k", "-o", "r"],
+        &["vxbench", "-w", "write", "-i", "iosize=4k,iocount=8,nthreads=3", "f", "--output", "r"],
+        &["campaign", "run", path(&campaign), ".", "-o", "r"],
+        &["trace", "analyze", path(&trace)],
+        &["trace", "import", path(&trace), "-o", "r"],
+    ];
+    let mut refused = 0;
+    for (limit, words) in (1..=3).flat_map(|limit| commands.map(|words| (limit, words))) {
+        fs::create_dir(&work).unwrap();
+        fs::set_permissions(&work, fs::Permissions::from_mode(0o777)).unwrap();
+        // The shells disagree on the letter.
+        let before = format!("ulimit -u {limit} 2>/dev/null || ulimit -p {limit}");
+        let mut command = after(&before, words);
+        command.current_dir(&work).uid(user).gid(user);
+        let ran = Ran::of(command);
+        let is_told = ran.code == Some(1) && ran.err.contains("(ulimit -u");
+        assert!(ran.code == Some(0) || is_told, "{limit} {words:?}: {:?} {}", ran.code, ran.err);
+        assert!(!ran.err.contains("panicked"), "{}", ran.err);
+        assert_eq!(scratch_of(&work), Vec::<PathBuf>::new(), "{limit} {words:?}");
+        if is_told {
+            refused += 1;
+            assert!(!work.join("f").exists(), "{limit} {words:?}");
+        }
+        fs::remove_dir_all(&work).unwrap();
+    }
+    assert!(refused >= 5, "the limits are too wide: {refused}");
 }
 
 #[test]

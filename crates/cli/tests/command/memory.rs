@@ -24,8 +24,10 @@ const LARGE: &str = "[[job]]\nname = \"finished\"\nunique_bytes = \"1M\"\nsecond
 const MANY: &str = "[[job]]\nname = \"finished\"\nunique_bytes = \"1M\"\nseconds = 0.1\n\
     [[job]]\nname = \"many\"\nunique_bytes = \"4M\"\nsize_mean = \"4k\"\nprocesses = 300\nseconds = 0.1\n";
 
-/// Limits of a process, in KiB: from what the program alone takes to what a small trace does.
-const LIMITS: [u32; 5] = [56_000, 66_000, 80_000, 100_000, 120_000];
+/// Limits of a process beyond what the program takes to begin, in KiB: to what a small trace needs.
+const BEYOND: [u32; 6] = [0, 500, 2_000, 8_000, 24_000, 64_000];
+/// How exactly it is known what the program takes to begin, in KiB.
+const STEP: u32 = 256;
 
 fn jobs(folder: &Path, text: &str) -> PathBuf {
     let file = folder.join("jobs.toml");
@@ -58,22 +60,38 @@ fn no_command_is_aborted_where_memory_ends() {
         &["trace", "import", &trace, "-o", &place("o.parquet")],
         &["evaluate", "sim:hp-730", "--points", "60", "-o", &place("e.json")],
     ];
+    let least = least();
     let mut ran_out = 0;
-    for (words, kib) in commands.iter().flat_map(|words| LIMITS.map(|kib| (words, kib))) {
+    for (words, kib) in commands.iter().flat_map(|words| BEYOND.map(|more| (words, least + more))) {
         let ran = Ran::of(limited(&format!("-v {kib}"), words));
-        // Below some size the kernel does not even start the program.
-        let is_begun = ran.code.is_some_and(|code| code != 127);
-        let (is_done, is_told) = (ran.code == Some(0), ran.err.contains("memory ran out"));
-        ran_out += u32::from(is_begun && !is_done);
+        let is_told = ran.code == Some(1) && ran.err.contains("memory ran out");
+        ran_out += u32::from(is_told);
         assert!(
-            is_done || !is_begun || ran.code == Some(1) && is_told,
-            "{words:?} {kib}: {}",
+            ran.code == Some(0) || is_told,
+            "{words:?} with {kib} KiB ended with {:?}: {}",
+            ran.code,
             ran.err
         );
         assert!(!ran.err.contains("panicked"), "{}", ran.err);
+        assert_eq!(scratch_of(folder.path()), Vec::<PathBuf>::new(), "{words:?} {kib}");
     }
     assert!(ran_out >= 4, "the limits are too wide: {ran_out}");
-    assert_eq!(scratch_of(folder.path()), Vec::<PathBuf>::new());
+}
+
+/// The least limit, in KiB, with which the program begins. With somewhat less it says that there is not enough; with far less the kernel
+/// does not load it.
+fn least() -> u32 {
+    let version = |kib: u32| Ran::of(limited(&format!("-v {kib}"), &["--version"]));
+    let (mut too_little, mut enough) = (0, 2_000_000);
+    while enough - too_little > STEP {
+        let between = (too_little + enough) / 2;
+        match version(between).code {
+            Some(0) => enough = between,
+            _ => too_little = between,
+        }
+    }
+    version(too_little).ended(1).says(&["memory ran out", "ulimit -v"]);
+    enough
 }
 
 #[test]

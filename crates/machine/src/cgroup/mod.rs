@@ -255,7 +255,8 @@ fn try_join(procs: &File) -> io::Result<()> {
         // SAFETY: always sound; it ends the child without running anything of the parent's.
         unsafe { libc::_exit(code) };
     }
-    let child = rustix::process::Pid::from_raw(child).ok_or_else(io::Error::last_os_error)?;
+    let child =
+        rustix::process::Pid::from_raw(child.max(0)).ok_or_else(io::Error::last_os_error)?;
     let status = loop {
         match rustix::process::waitpid(Some(child), rustix::process::WaitOptions::empty()) {
             Err(rustix::io::Errno::INTR) => {}

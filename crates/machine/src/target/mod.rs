@@ -5,6 +5,7 @@
 
 mod folder;
 pub mod guard;
+mod living;
 pub(crate) mod scratch;
 #[cfg(test)]
 mod tests;
@@ -17,6 +18,7 @@ pub use crate::locks::locked_by;
 use crate::memory::memory;
 use crate::mounts::{self, FileSystemInfo, raw_device};
 use ioscape_schema::Access;
+pub(crate) use living::remove_all as remove_scratch;
 use rustix::fs::{AtFlags, FlockOperation, StatxFlags};
 use scratch::Scratch;
 pub use scratch::{abandoned, sweep_at};

@@ -1,6 +1,7 @@
 //! Scratch files: made and locked by us, removed when done, and swept up later if their creator was killed.
 #![allow(unsafe_code, reason = "fork, to remove a file on a file system that may hang")]
 
+use super::living::{self, DIGITS, PREFIX};
 use crate::error::Error;
 use crate::mounts;
 use rustix::fs::{AtFlags, FileType, FlockOperation, Mode, OFlags};
@@ -12,9 +13,6 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
-
-/// What the name of every scratch file begins with; 16 hexadecimal digits follow.
-const PREFIX: &str = ".ioscape-scratch-";
 
 /// What the name of every scratch folder begins with; letters and digits follow.
 pub const FOLDER_PREFIX: &str = ".ioscape-folder-";
@@ -43,12 +41,14 @@ pub struct Scratch {
     path: PathBuf,
     inode: u64,
     creator: u32,
+    /// Where [`living`] knows it.
+    known: Option<usize>,
 }
 
 /// Whether `name` is one that [`create`] gives.
 fn is_scratch_name(name: &[u8]) -> bool {
     let Some(digits) = name.strip_prefix(PREFIX.as_bytes()) else { return false };
-    digits.len() == 16 && digits.iter().all(|d| matches!(d, b'0'..=b'9' | b'a'..=b'f'))
+    digits.len() == DIGITS && digits.iter().all(|d| matches!(d, b'0'..=b'9' | b'a'..=b'f'))
 }
 
 /// Locks `file` for us; `None` where the file system has no locks, `Some(false)` if another holds it.
@@ -77,7 +77,8 @@ pub fn create(directory: OwnedFd, path: &Path) -> Result<(File, Scratch), Error>
         };
         let state = rustix::fs::fstat(&file).map_err(|error| Error::io("examine", path, error))?;
         let (inode, creator) = (state.st_ino, std::process::id());
-        let scratch = Scratch { path: path.join(&name), directory, name, inode, creator };
+        let known = living::enter(digits, &directory, inode);
+        let scratch = Scratch { path: path.join(&name), directory, name, inode, creator, known };
         // Between creation and lock another process may take it for a leftover and remove it.
         let kept = lock(&file) != Some(false) && scratch.is_linked();
         if kept {
@@ -132,7 +133,11 @@ impl Scratch {
 impl Drop for Scratch {
     fn drop(&mut self) {
         // A forked worker has a copy of this value and must not remove the file of its parent.
-        if self.creator == std::process::id() && !in_child(|| self.remove(), REMOVAL) {
+        if self.creator != std::process::id() {
+            return;
+        }
+        self.known.into_iter().for_each(living::forget);
+        if !in_child(|| self.remove(), REMOVAL) {
             ABANDONED.lock().unwrap_or_else(PoisonError::into_inner).push(self.path.clone());
         }
     }
@@ -147,7 +152,7 @@ fn in_child(work: impl Fn(), patience: Duration) -> bool {
         // SAFETY: always sound; it ends the child.
         unsafe { libc::_exit(0) };
     }
-    let Some(child) = rustix::process::Pid::from_raw(child).filter(|_| child > 0) else {
+    let Some(child) = rustix::process::Pid::from_raw(child.max(0)) else {
         work();
         return true;
     };

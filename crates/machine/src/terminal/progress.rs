@@ -1,11 +1,11 @@
 //! What the user sees while waiting: one bar on a terminal, nothing in a pipe.
 
 use super::{display, tell};
+use crate::thread::builder;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use ioscape_schema::text::inert;
 use ioscape_schema::units::{Count, Seconds};
 use std::io::IsTerminal;
-use std::thread;
 use std::time::Duration;
 
 /// A progress bar on standard error.
@@ -27,7 +27,9 @@ impl Progress {
             .progress_chars("=> ");
         bar.set_style(style);
         // It panics where there is no thread to be had.
-        if is_shown && thread::Builder::new().spawn(|| ()).is_ok_and(|one| one.join().is_ok()) {
+        if is_shown
+            && builder().and_then(|one| one.spawn(|| ())).is_ok_and(|one| one.join().is_ok())
+        {
             bar.enable_steady_tick(Duration::from_millis(250));
         }
         Self { bar }

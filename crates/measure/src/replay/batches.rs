@@ -5,6 +5,7 @@ use crate::verify::Ledger;
 use ioscape_machine::clock::Clock;
 use ioscape_machine::error::Error;
 use ioscape_machine::target::Target;
+use ioscape_machine::thread::builder;
 use ioscape_schema::{Io, VerifyReport};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
@@ -39,8 +40,8 @@ impl ReplayJob<'_> {
         let (give, take) = sync_channel::<Vec<Io>>(AHEAD);
         let no_thread = |e| E::from(Error::io("start a thread for", self.target.path(), e));
         let (read, done) = thread::scope(|scope| -> Result<_, E> {
-            let issuing = thread::Builder::new();
-            let issuing = issuing.spawn_scoped(scope, || self.issue(one_by_one(take)));
+            let issue = || self.issue(one_by_one(take));
+            let issuing = builder().and_then(|one| one.spawn_scoped(scope, issue));
             let issuing = issuing.map_err(no_thread)?;
             let mut read = Ok(());
             loop {

@@ -19,6 +19,7 @@ use ioscape_machine::cache;
 use ioscape_machine::clock::Clock;
 use ioscape_machine::crew::{DONE, FAULTED, leave};
 use ioscape_machine::shared::{Shared, bump, phase};
+use ioscape_machine::thread::builder;
 use ioscape_schema::{Request, VxJob};
 use std::fs::File;
 use std::io;
@@ -138,8 +139,8 @@ where
                     leave(code);
                 }
             };
-            let thread = std::thread::Builder::new().stack_size(STACK_BYTES);
-            if let Err(error) = thread.spawn_scoped(scope, body) {
+            let thread = builder().map(|one| one.stack_size(STACK_BYTES));
+            if let Err(error) = thread.and_then(|one| one.spawn_scoped(scope, body)) {
                 leave(report_failure(plan, index, fault(Action::Resource)(error)));
             }
         }

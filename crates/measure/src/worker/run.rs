@@ -20,6 +20,7 @@ use ioscape_machine::crew::{DONE, FAULTED, leave};
 use ioscape_machine::error::Error;
 use ioscape_machine::shared::Shared;
 use ioscape_machine::target::Target;
+use ioscape_machine::thread::builder;
 use ioscape_schema::{Access, Advice, Engine, Request, Workload};
 use std::fs::File;
 use std::num::NonZeroU64;
@@ -109,8 +110,8 @@ where
                     leave(code);
                 }
             };
-            let thread = std::thread::Builder::new().stack_size(STACK_BYTES);
-            if let Err(error) = thread.spawn_scoped(scope, body) {
+            let thread = builder().map(|one| one.stack_size(STACK_BYTES));
+            if let Err(error) = thread.and_then(|one| one.spawn_scoped(scope, body)) {
                 let errno = error.raw_os_error().unwrap_or(libc::EAGAIN);
                 leave(report_failure(plan.shared, index, Fault::new(Action::Resource, errno)));
             }

@@ -5,6 +5,7 @@
 //! neighbours (64 KiB by default) and names the range only.
 
 use crate::record::Instance;
+use ioscape_machine::thread::builder;
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::Read;
@@ -77,7 +78,7 @@ impl Faults {
         let done = Arc::new(AtomicBool::new(false));
         let flag = Arc::clone(&done);
         let gathering = move || gather(&instance, pipe, &flag, &to);
-        let gatherer = std::thread::Builder::new().spawn(gathering).ok()?;
+        let gatherer = builder().ok()?.spawn(gathering).ok()?;
         Some(Self { found, done, gatherer: Some(gatherer) })
     }
 

@@ -36,6 +36,7 @@ mod tracer;
 use files::Files;
 use ioscape_machine::cgroup::MemoryGroup;
 use ioscape_machine::error::Error;
+use ioscape_machine::thread::builder;
 use ioscape_schema::{Ending, TracingCost};
 use launch::Start;
 use requests::Ledger;
@@ -133,7 +134,7 @@ pub fn record(
     let done = AtomicBool::new(false);
     let followed = std::thread::scope(|scope| {
         let watching = || watch(&options.interrupt, &done, &living, root);
-        if let Err(error) = std::thread::Builder::new().spawn_scoped(scope, watching) {
+        if let Err(error) = builder().and_then(|one| one.spawn_scoped(scope, watching)) {
             send(root, libc::SIGKILL);
             return Err(Error::io("start a thread to watch", Path::new("the command"), error));
         }

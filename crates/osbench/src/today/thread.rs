@@ -12,6 +12,7 @@ pub(crate) fn cases() -> Vec<Case> {
     vec![Case::new("thread", "create and join", teaches, |_| operation())]
 }
 
+#[expect(clippy::disallowed_methods, reason = "nothing but the thread is measured")]
 fn operation() -> io::Result<Op> {
     Ok(Box::new(|count| {
         for _ in 0..count {

@@ -3,6 +3,7 @@
 use crate::case::{Case, Op, Scene};
 use crate::cswitch::other;
 use crate::process::pin;
+use ioscape_machine::thread::builder;
 use rustix::thread::futex;
 use std::io;
 use std::sync::Arc;
@@ -70,7 +71,7 @@ fn operation(cpu: usize) -> io::Result<(Op, u32)> {
     let turn = Arc::new(AtomicU32::new(MINE));
     let theirs = Arc::clone(&turn);
     let (tell, told) = std::sync::mpsc::channel();
-    let thread = std::thread::Builder::new().spawn(move || {
+    let thread = builder()?.spawn(move || {
         // The other end waits for it, so that it is there.
         let _ = tell.send(rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs());
         // Without the pin the two would still take turns, and only the result would be another.

@@ -3,6 +3,7 @@
 use crate::case::{Case, Op, Scene, Timing};
 use crate::cswitch::other;
 use crate::process::pin;
+use ioscape_machine::thread::builder;
 use ioscape_schema::OsRule;
 use rustix::thread::{clock_nanosleep_relative, futex, set_current_timer_slack};
 use rustix::time::{ClockId, Timespec, clock_gettime};
@@ -120,7 +121,7 @@ fn by_thread(scene: &Scene, share: f64) -> io::Result<Op> {
     let bell = Arc::new(Bell::default());
     let theirs = Arc::clone(&bell);
     let (tell, told) = std::sync::mpsc::channel();
-    let thread = std::thread::Builder::new().spawn(move || {
+    let thread = builder()?.spawn(move || {
         // The other end waits for it, so that it is there; the pin is told with it.
         let id = rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs();
         let _ = tell.send(pin(cpu).map(|()| id));

@@ -9,6 +9,7 @@ use ioscape_arguments::RecordArgs;
 use ioscape_machine::interrupt;
 use ioscape_machine::output::{Destination, Rotation};
 use ioscape_machine::terminal::Progress;
+use ioscape_machine::thread::builder;
 use ioscape_observe::record::{
     BUFFER_BYTES, Cuts, Gathered, OwnRequests, RecordOptions, RecordedCommand, RecordedDisk,
     RecordedPart, Recorder, RecordingSource, block_map, gather, this_thread,
@@ -58,7 +59,7 @@ pub fn record(args: &RecordArgs) -> Result<(), Failure> {
     let (ended, files) = thread::scope(|scope| -> Result<_, Failure> {
         let disks = &disks;
         let write = move || Files::new(args, disks, source, whole)?.write(&parts);
-        let files = thread::Builder::new().spawn_scoped(scope, write).map_err(no_thread)?;
+        let files = builder().and_then(|one| one.spawn_scoped(scope, write)).map_err(no_thread)?;
         let mut on_part = |part| {
             // A place that cannot be written ends the recording.
             if give.send(part).is_err() || files.is_finished() {

@@ -10,6 +10,7 @@ use ioscape_machine::interrupt;
 use ioscape_machine::output::Outputs;
 use ioscape_machine::serve::Server;
 use ioscape_machine::terminal::Screen;
+use ioscape_machine::thread::builder;
 use ioscape_observe::record::{
     BUFFER_BYTES, Cuts, RecordOptions, RecordedDisk, RecordedPart, Recorder, RecordingSource,
     block_map, gather, this_thread,
@@ -63,7 +64,7 @@ pub fn main(args: &TopArgs) -> Result<(), Failure> {
             over.store(true, Ordering::Relaxed);
             shown
         };
-        let shown = thread::Builder::new().spawn_scoped(scope, work).map_err(no_thread)?;
+        let shown = builder().and_then(|one| one.spawn_scoped(scope, work)).map_err(no_thread)?;
         // What shows the parts ends the gathering.
         let mut on_part = |part| drop(give.send(part));
         let mut cuts = Cuts { every_s: Some(EVERY_S), on_part: &mut on_part };
@@ -202,7 +203,7 @@ impl Top {
 /// thread that asks.
 fn maps_of(disks: Vec<RecordedDisk>) -> io::Result<(Receiver<BlockTypes>, u32)> {
     let ((give, maps), (say, number)) = (channel(), channel());
-    thread::Builder::new().spawn(move || {
+    builder()?.spawn(move || {
         let _ = say.send(this_thread());
         while give.send(BlockTypes::new(block_map(&disks))).is_ok() {
             thread::sleep(NEXT_MAP);
