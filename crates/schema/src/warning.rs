@@ -63,10 +63,12 @@ pub enum WarningKind {
     RecordsSkipped,
     /// Requests whose beginning or end is not in a trace, or rows that are not in their order.
     TraceIncomplete,
-    /// A trace does not tell when requests completed.
+    /// A trace does not tell when requests completed, or when they arrived to less than a second.
     TimesUnknown,
-    /// A trace does not tell what reads and what writes.
+    /// A trace does not tell what reads and what writes, or numbers objects instead of places.
     OperationsUnknown,
+    /// A trace tells flags and what blocks hold by numbers whose meaning is not published in full.
+    TypesUnknown,
     /// Processes of the measurement were stopped or frozen for a part of it.
     Stopped,
     /// Data was verified while the workload ran, which slows it down.

@@ -84,6 +84,8 @@ pub fn classify(io: &Io, command: &str, maps: &[&BlockTypes]) -> IoType {
     }
     let found = maps.iter().find_map(|map| map.at(io.device, io.request.offset));
     match found {
+        // The file system marks the block as its own: the map is of another time, or did not tell a directory apart.
+        Some(IoType::UserData) if io.flags.contains(IoFlags::META) => IoType::Unknown,
         Some(io_type) if io_type != IoType::Unknown => io_type,
         _ if !known => IoType::Unknown,
         _ if io.flags.contains(IoFlags::META) && journals => IoType::Journal,
@@ -124,6 +126,9 @@ mod tests {
         let (tree, file) = (io(20_480, IoFlags::META), io(20_480, IoFlags::empty()));
         assert_eq!(classify(&tree, "xfsaild/sda1", &[&xfs]), IoType::Unknown, "a tree of any kind");
         assert_eq!(classify(&file, "cp", &[&xfs]), IoType::UserData);
+        let owned = BlockTypes::new(of(&[range(0, 1 << 20, IoType::UserData)]));
+        assert_eq!(classify(&tree, "cp", &[&owned]), IoType::Unknown, "no data of a file");
+        assert_eq!(classify(&file, "cp", &[&owned]), IoType::UserData);
         let maps = [&now, &before];
         let (meta, plain) = (IoFlags::META, IoFlags::empty());
         for (offset, flags, command, io_type) in [

@@ -30,6 +30,14 @@ const COUNTS: [(&str, &str); 6] = [
     ),
 ];
 
+/// Notes that say what a source does not tell, or not in full. They come first.
+const LACKS: [(&str, WarningKind); 4] = [
+    ("operations", WarningKind::OperationsUnknown),
+    ("objects", WarningKind::OperationsUnknown),
+    ("seconds", WarningKind::TimesUnknown),
+    ("types", WarningKind::TypesUnknown),
+];
+
 /// The doubt about a trace's workloads where no completion is told.
 pub fn doubts_of_workloads(found: &TraceCharacterization) -> Option<Warning> {
     let text = "requests have no completion times: process_num is taken as 1, the think time is the mean time between arrivals, and response times are left out";
@@ -63,10 +71,10 @@ pub fn doubts(info: &TraceInfo) -> Vec<Warning> {
             doubts.push(Warning::new(WarningKind::TraceIncomplete, text.clone()));
         }
     }
-    if let Some(text) = info.notes.get("operations") {
-        doubts.insert(0, Warning::new(WarningKind::OperationsUnknown, text.clone()));
-    }
-    doubts
+    let lacks = LACKS.iter().filter_map(|(note, kind)| {
+        info.notes.get(*note).map(|text| Warning::new(*kind, text.clone()))
+    });
+    lacks.chain(doubts).collect()
 }
 
 #[cfg(test)]
@@ -76,12 +84,13 @@ mod tests {
     #[test]
     fn what_is_missing_is_told() {
         assert!(doubts(&TraceInfo::default()).is_empty());
-        let notes = [("rows out of order".to_owned(), "3".to_owned())].into();
+        let notes = [("rows out of order", "3"), ("seconds", "whole seconds")];
+        let notes = notes.map(|(note, text)| (note.to_owned(), text.to_owned())).into();
         let info = TraceInfo { lost_by_cpu: vec![0, 5], skipped: 2, notes, ..TraceInfo::default() };
         let found = doubts(&info);
         let kinds: Vec<WarningKind> = found.iter().map(|doubt| doubt.kind).collect();
-        use WarningKind::{EventsLost, RecordsSkipped, TraceIncomplete};
-        assert_eq!(kinds, [EventsLost, RecordsSkipped, TraceIncomplete]);
-        assert!(found[0].message.contains("[0, 5]") && found[2].message.starts_with("3 rows"));
+        use WarningKind::{EventsLost, RecordsSkipped, TimesUnknown, TraceIncomplete};
+        assert_eq!(kinds, [TimesUnknown, EventsLost, RecordsSkipped, TraceIncomplete]);
+        assert!(found[1].message.contains("[0, 5]") && found[3].message.starts_with("3 rows"));
     }
 }

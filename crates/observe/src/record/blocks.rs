@@ -73,12 +73,17 @@ fn special(owner: u64) -> Option<IoType> {
     }
 }
 
-fn holds(found: &Fsmap) -> Option<IoType> {
+/// What a range holds, by its owner; `folders` are the inodes of directories.
+fn holds(found: &Fsmap, folders: &HashSet<u64>) -> Option<IoType> {
     if found.flags & OF_SPECIAL != 0 {
         return special(found.owner);
     }
     let inner = found.flags & (OF_EXTENT_MAP | OF_ATTRIBUTES) != 0;
-    Some(if inner { IoType::Indirect } else { IoType::UserData })
+    Some(match folders.contains(&found.owner) {
+        _ if inner => IoType::Indirect,
+        true => IoType::Directory,
+        false => IoType::UserData,
+    })
 }
 
 /// What the blocks of all file systems on `disks` hold; the devices are the indices of the disks. A file system that tells
@@ -95,18 +100,22 @@ pub fn block_map(disks: &[RecordedDisk]) -> BlockMap {
     map
 }
 
-/// Adds what the blocks of the file system at `mount` hold, ranges in no order, directories last.
+/// Adds what the blocks of the file system at `mount` hold, ranges in no order.
 fn of_file_system(mount: &Path, device: u16, ranges: &mut Vec<TypedRange>) {
     let Ok(file) = File::open(mount) else { return };
     let Some(number) = file.metadata().ok().map(|about| about.dev()) else { return };
     let Some((_, start)) = place(number) else { return };
     let before = ranges.len();
     let mut low = Fsmap::default();
+    let mut found = fsmap(&file, low);
+    if found.is_empty() {
+        return;
+    }
+    let folders = directories(mount, number, (device, start), ranges);
     loop {
-        let found = fsmap(&file, low);
         let last = found.last().copied();
         for one in &found {
-            if let Some(io_type) = holds(one) {
+            if let Some(io_type) = holds(one, &folders) {
                 let from = start.saturating_add(one.physical);
                 ranges.push(TypedRange {
                     device,
@@ -124,12 +133,10 @@ fn of_file_system(mount: &Path, device: u16, ranges: &mut Vec<TypedRange>) {
                     && (last.device, last.physical) > (low.device, low.physical) =>
             {
                 low = last;
+                found = fsmap(&file, low);
             }
             _ => break,
         }
-    }
-    if ranges.len() > before {
-        directories(mount, number, (device, start), ranges);
     }
 }
 
@@ -168,8 +175,15 @@ pub(super) fn of_file(file: &File) -> Vec<(u32, u64, u64)> {
     places(file, MOST_RANGES).into_iter().map(at).collect()
 }
 
-/// Adds the blocks of the directories of one file system, breadth first from `top`.
-fn directories(top: &Path, number: u64, (device, start): (u16, u64), ranges: &mut Vec<TypedRange>) {
+/// Adds the blocks of the directories of one file system, breadth first from `top`, where it tells them of a file, and gives
+/// their inodes: XFS tells them only by their owner.
+fn directories(
+    top: &Path,
+    number: u64,
+    (device, start): (u16, u64),
+    ranges: &mut Vec<TypedRange>,
+) -> HashSet<u64> {
+    let mut folders = HashSet::new();
     let mut waiting = VecDeque::from([top.to_path_buf()]);
     // Not even opened, since what is mounted there may not answer.
     let elsewhere: HashSet<PathBuf> =
@@ -178,14 +192,16 @@ fn directories(top: &Path, number: u64, (device, start): (u16, u64), ranges: &mu
     while let Some(folder) = waiting.pop_front() {
         seen += 1;
         if seen > MOST_DIRECTORIES {
-            return;
+            break;
         }
         let Ok(file) = File::open(&folder) else { continue };
         // Asked of the open folder: the entries of a listing tell their kind, but asking each for its device takes longer than
         // all the rest.
-        if !file.metadata().is_ok_and(|metadata| metadata.dev() == number) {
+        let Ok(inode) = file.metadata() else { continue };
+        if inode.dev() != number {
             continue;
         }
+        folders.insert(inode.ino());
         for (from, length) in places(&file, MOST_RANGES) {
             let (from, to) = (start + from, start + from + length);
             ranges.push(TypedRange { device, from, to, io_type: IoType::Directory });
@@ -198,6 +214,7 @@ fn directories(top: &Path, number: u64, (device, start): (u16, u64), ranges: &mu
             }
         }
     }
+    folders
 }
 
 #[cfg(test)]
@@ -214,7 +231,8 @@ mod tests {
 
     #[test]
     fn owners_are_told_apart() {
-        let at = |owner, flags| holds(&Fsmap { owner, flags, ..Fsmap::default() });
+        let folders = HashSet::from([99]);
+        let at = |owner, flags| holds(&Fsmap { owner, flags, ..Fsmap::default() }, &folders);
         assert_eq!(at(1, OF_SPECIAL), None, "free space holds nothing");
         assert_eq!(at(0x66 << 32 | 3, OF_SPECIAL), Some(IoType::Bitmap));
         assert_eq!(at(0x58 << 32 | 5, OF_SPECIAL), Some(IoType::Inode));
@@ -222,6 +240,10 @@ mod tests {
         assert_eq!(
             (at(77, 0), at(77, OF_EXTENT_MAP)),
             (Some(IoType::UserData), Some(IoType::Indirect))
+        );
+        assert_eq!(
+            (at(99, 0), at(99, OF_EXTENT_MAP)),
+            (Some(IoType::Directory), Some(IoType::Indirect))
         );
     }
 }

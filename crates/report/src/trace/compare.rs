@@ -3,8 +3,8 @@
 use super::reference::{self, SYSTEMS};
 use crate::plot::Unit;
 use crate::text::percent;
-use ioscape_schema::Op;
 use ioscape_schema::trace_summary::TraceSummary;
+use ioscape_schema::{IoType, Op};
 
 /// One number: what it is, the trace's value, the paper's for cello, snake and hplajw, and where it is printed.
 pub struct PaperComparison {
@@ -47,6 +47,16 @@ type Share = (&'static str, &'static str, f64);
 
 fn of(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
+}
+
+/// Whether a trace tells what a share counts: what blocks hold.
+fn is_told(trace: &TraceSummary, key: &str) -> bool {
+    match key {
+        "metadata_frac_of_writes" | "metadata_intervals_in_100kb" => {
+            trace.types.iter().any(|one| one.io_type != IoType::Unknown)
+        }
+        _ => true,
+    }
 }
 
 /// Shares of requests.
@@ -134,6 +144,7 @@ pub fn with_paper(trace: &TraceSummary) -> Vec<PaperComparison> {
         place: place(mean),
     });
     let shares = of_requests(trace).into_iter().chain(of_disk(trace)).chain(of_blocks(trace));
+    let shares = shares.filter(|(_, key, _)| is_told(trace, key));
     rows.extend(shares.map(|(what, key, share)| PaperComparison {
         what,
         here: percent(share),

@@ -330,7 +330,8 @@ pub fn days(trace: &TraceSummary) -> Rows {
 
 /// Whether a doubt of that kind stands before all numbers: it says what the trace lacks.
 pub fn is_first(kind: WarningKind) -> bool {
-    matches!(kind, WarningKind::TimesUnknown | WarningKind::OperationsUnknown)
+    use WarningKind::{OperationsUnknown, TimesUnknown, TypesUnknown};
+    matches!(kind, TimesUnknown | OperationsUnknown | TypesUnknown)
 }
 
 /// The few numbers that say most, with what they are.

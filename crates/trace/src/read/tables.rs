@@ -122,14 +122,33 @@ impl Tables {
     }
 }
 
+/// Notes, once, what the source does not tell.
+#[inline]
+pub(crate) fn without(sink: &mut Sink<'_>, what: &str, text: &str) {
+    if sink.rows.is_empty() && !sink.tables.info.notes.contains_key(what) {
+        sink.tables.info.notes.insert(what.to_owned(), text.to_owned());
+    }
+}
+
 /// Notes, once, that the source tells no operations.
 #[inline]
 pub(crate) fn without_operations(sink: &mut Sink<'_>) {
-    if sink.rows.is_empty() && !sink.tables.info.notes.contains_key("operations") {
-        let text =
-            "the format does not tell what reads and what writes: all requests count as reads";
-        sink.tables.info.notes.insert("operations".to_owned(), text.to_owned());
-    }
+    let text = "the format does not tell what reads and what writes: all requests count as reads";
+    without(sink, "operations", text);
+}
+
+/// Notes, once, that the source tells times in whole seconds.
+#[inline]
+pub(crate) fn in_seconds(sink: &mut Sink<'_>) {
+    let text = "arrivals are told in whole seconds: shorter times between arrivals, and bursts, are not known";
+    without(sink, "seconds", text);
+}
+
+/// Notes, once, that the source numbers objects, which are taken for sectors.
+#[inline]
+pub(crate) fn of_objects(sink: &mut Sink<'_>) {
+    let text = "the format numbers objects, which are taken for sectors of 512 bytes: distances and blocks hold for traces of block devices alone";
+    without(sink, "objects", text);
 }
 
 /// Adds bytes that had to be passed over to find the next record.

@@ -1,8 +1,8 @@
 //! Published traces of lines and records: how many there are, and sums that other programs took.
 
 use crate::data::rows;
-use ioscape_schema::{Io, Op};
-use ioscape_trace::ReadOptions;
+use ioscape_schema::{Io, IoFlags, IoType, Op, WarningKind};
+use ioscape_trace::{ReadOptions, doubts};
 
 fn sums(rows: &[Io]) -> (usize, usize, u64) {
     let reads = rows.iter().filter(|io| io.request.op == Op::Read).count();
@@ -21,6 +21,12 @@ fn cello_of_2003() {
         Some(1_053_281_044_630_058_000),
         "18 May 2003, 11:04:04 in California"
     );
+    let of = |io_type| rows.iter().filter(|io| io.io_type == io_type).count();
+    assert_eq!((of(IoType::UserData), of(IoType::Inode), of(IoType::Directory)), (7842, 7279, 705));
+    assert_eq!(of(IoType::Unknown), 4931 + 16_593, "types 8 and 11 are not published");
+    let flagged = |flag| rows.iter().filter(|io| io.flags.contains(flag)).count();
+    assert_eq!((flagged(IoFlags::SYNC), flagged(IoFlags::ASYNC)), (3582, 7279));
+    assert!(doubts(&info).iter().any(|doubt| doubt.kind == WarningKind::TypesUnknown));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Every format that is read: a small trace of its own, found by its content, row by row.
 
-use ioscape_schema::{Io, IoFlags, Op, TraceInfo};
-use ioscape_trace::{Error, FilePosition, Format, ReadOptions, Source, open};
+use ioscape_schema::{Io, IoFlags, Op, TraceInfo, WarningKind};
+use ioscape_trace::{Error, FilePosition, Format, ReadOptions, Source, doubts, open};
 use std::io::Cursor;
 
 fn read(bytes: &[u8], options: &ReadOptions) -> Result<(Vec<Io>, TraceInfo), Error> {
@@ -64,6 +64,7 @@ fn alibaba_and_tencent() {
     let rows = [(0, 0, R, 12_910_952 * 512, 65_536), (1000 * MS, 0, W, 6_265_016 * 512, 4096)];
     let info = holds("tencent", text, &rows, &["volume 1063", "volume 1064"]);
     assert_eq!(info.started_unix_ns, Some(1_538_323_200_000_000_000));
+    assert_eq!(lacks(&info), [WarningKind::TimesUnknown]);
 }
 
 #[test]
@@ -199,7 +200,14 @@ fn oracle_general() {
     };
     let bytes = [record(7, 8, 2), record(7, 9, -1), record(9, 8, -1)].concat();
     let rows = [(0, 0, R, 4096, 4096), (0, 0, R, 4608, 4096), (2000 * MS, 0, R, 4096, 4096)];
-    holds("oracle-general", &bytes, &rows, &["w1"]);
+    let info = holds("oracle-general", &bytes, &rows, &["w1"]);
+    use WarningKind::{OperationsUnknown, TimesUnknown};
+    assert_eq!(lacks(&info), [OperationsUnknown, OperationsUnknown, TimesUnknown]);
+}
+
+/// What is said of the trace before its numbers.
+fn lacks(info: &TraceInfo) -> Vec<WarningKind> {
+    doubts(info).iter().map(|doubt| doubt.kind).collect()
 }
 
 /// A header of libCacheSim's format and what follows it.

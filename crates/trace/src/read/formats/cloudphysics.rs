@@ -4,7 +4,7 @@ use super::vscsi::operation;
 use crate::read::decode::Epoch;
 use crate::read::lines::Pieces;
 use crate::read::row::at;
-use crate::read::tables::{Bad, Sink};
+use crate::read::tables::{Bad, Sink, in_seconds};
 use crate::read::text::{SECTOR, decimal, field, fields, hex, request, whole, wrong};
 
 /// Parser of its lines.
@@ -25,6 +25,9 @@ impl Pieces for CloudPhysics {
         let request = request(op, offset, field(whole(size), "the size", size)?)?;
         let time_ns = field(decimal(time, 9), "the time", time)?;
         let device = sink.tables.only_device()?;
+        if !time.contains(&b'.') {
+            in_seconds(sink);
+        }
         sink.rows.push(at(time_ns, request, device));
         Ok(())
     }

@@ -10,7 +10,7 @@ use crate::read::input::Input;
 use crate::read::lines::{Pieces, cut_rest};
 use crate::read::row::at;
 use crate::read::source::Opened;
-use crate::read::tables::{Bad, Sink, without_operations};
+use crate::read::tables::{Bad, Sink, in_seconds, of_objects, without_operations};
 use crate::read::text::sectors;
 use ioscape_schema::{Op, Request};
 
@@ -91,6 +91,8 @@ impl<const SIZE: usize> Pieces for Lcs<SIZE> {
         if start.offset.checked_add(u64::from(len)).is_none() {
             return Err("a request that ends beyond 2^64 bytes".into());
         }
+        of_objects(sink);
+        in_seconds(sink);
         let time_ns = u64::from(word(record, 0)) * 1_000_000_000;
         sink.rows.push(at(time_ns, Request { len, ..start }, device));
         Ok(())

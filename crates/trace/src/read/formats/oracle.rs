@@ -6,7 +6,7 @@ use crate::read::decode::Epoch;
 use crate::read::head::{Head, Likeness};
 use crate::read::lines::Pieces;
 use crate::read::row::at;
-use crate::read::tables::{Bad, Sink, without_operations};
+use crate::read::tables::{Bad, Sink, in_seconds, of_objects, without_operations};
 use crate::read::text::sectors;
 use ioscape_schema::{Op, Request};
 
@@ -55,6 +55,8 @@ impl Pieces for OracleGeneral {
         }
         let device = sink.tables.only_device()?;
         without_operations(sink);
+        of_objects(sink);
+        in_seconds(sink);
         sink.rows.push(at(time_ns, request, device));
         Ok(())
     }

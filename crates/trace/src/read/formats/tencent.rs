@@ -3,7 +3,7 @@
 use crate::read::decode::Epoch;
 use crate::read::lines::Pieces;
 use crate::read::row::at;
-use crate::read::tables::{Bad, Sink};
+use crate::read::tables::{Bad, Sink, in_seconds};
 use crate::read::text::{field, fields, sectors, whole, wrong};
 use ioscape_schema::Op;
 
@@ -28,6 +28,7 @@ impl Pieces for Tencent {
         let time = field(whole(time).and_then(|t| t.checked_mul(1_000_000_000)), "the time", time)?;
         let number = field(whole(volume), "the volume", volume)?;
         let device = sink.tables.device(volume, || format!("volume {number}"))?;
+        in_seconds(sink);
         sink.rows.push(at(time, request, device));
         Ok(())
     }

@@ -26,6 +26,9 @@ const LATEST_VERSION: u32 = 7;
 /// First record version with process, logical volume and byte offset.
 const LONG_VERSION: u32 = 7;
 
+/// What is doubtful about flags and types of such records.
+const TYPES_SINCE_7: &str = "flags and types of SRT 1.7 are taken by the numbers of 1.3, as one published converter reads both; types without a published number count as unknown";
+
 /// Flags of `ioflags` (HP-UX 8.0 `sys/buf.h`).
 const B_READ: u32 = 0x1;
 const B_PHYS: u32 = 0x10;
@@ -106,7 +109,10 @@ impl Srt {
             SHORT_IO | SUSPECT_IO => row(&record[..size], id >> 16, &self.header).map(Some),
             _ => Ok(None),
         };
-        self.unix |= id >> 16 >= LONG_VERSION;
+        if id >> 16 >= LONG_VERSION && !self.unix {
+            self.unix = true;
+            self.info.notes.insert("types".to_owned(), TYPES_SINCE_7.to_owned());
+        }
         self.input.consume(size);
         match row {
             Ok(Some((io, disk))) => self.placed(io, disk, position),
@@ -230,7 +236,11 @@ fn row(record: &[u8], version: u32, header: &Header) -> Result<(Io, u32), &'stat
         queued_ns,
         issued_ns: times.0,
         completed_ns: times.1,
-        ..if long { long_fields(record) } else { short_fields(record, flags, info, dev) }
+        ..if long {
+            long_fields(record, flags, info)
+        } else {
+            short_fields(record, flags, info, dev)
+        }
     };
     let (offset, disk) = if long {
         (u64::from(word(record, 16)) << 32 | u64::from(word(record, 17)), dev)
@@ -241,14 +251,22 @@ fn row(record: &[u8], version: u32, header: &Header) -> Result<(Io, u32), &'stat
     Ok((Io { request: Request { op, offset, len: word(record, 6) }, ..io }, disk))
 }
 
-/// What records since version 7 tell besides. Their queue length does not agree with one counted from the times, and the
-/// meaning of their flags and types is not published: left out.
-fn long_fields(record: &[u8]) -> Io {
-    Io { process: word(record, 14), ..Io::default() }
+/// What records since version 7 tell besides. Their queue length does not agree with one counted from the times: left out.
+fn long_fields(record: &[u8], flags: u32, info: u32) -> Io {
+    Io { process: word(record, 14), ..typed_fields(flags, info) }
 }
 
 /// What the records of the 1992 traces tell besides.
 fn short_fields(record: &[u8], flags: u32, info: u32, dev: u32) -> Io {
+    Io {
+        partition: (dev & 0xff) as u16,
+        queue_length: word(record, 13),
+        ..typed_fields(flags, info)
+    }
+}
+
+/// Flags and type, which have the same numbers in all versions: `srt2ds.cpp` asks for them by the same names in 1.3 and 1.7.
+fn typed_fields(flags: u32, info: u32) -> Io {
     let io_type = io_type(info);
     let mut set = IoFlags::empty();
     set.set(IoFlags::SYNC, flags & B_SYNC != 0);
@@ -256,13 +274,7 @@ fn short_fields(record: &[u8], flags: u32, info: u32, dev: u32) -> Io {
     set.set(IoFlags::RAW, flags & B_FSYSIO == 0 && flags & B_PHYS != 0);
     set.set(IoFlags::META, io_type.is_metadata());
     set.set(IoFlags::SWAP, io_type == IoType::Swap);
-    Io {
-        partition: (dev & 0xff) as u16,
-        queue_length: word(record, 13),
-        flags: set,
-        io_type,
-        ..Io::default()
-    }
+    Io { flags: set, io_type, ..Io::default() }
 }
 
 /// The block's type. Kinds are numbered in bits 16 to 20; 9 is paging from a file system, which Table 6 calls unknown.
