@@ -306,19 +306,25 @@ pub struct ReportArgs {
     #[arg(long)]
     pub force: bool,
     /// Print all points, or predictions, as CSV on standard output
-    #[arg(long, conflicts_with_all = ["json", "svg"])]
+    #[arg(long, conflicts_with_all = ["json", "picture"])]
     pub csv: bool,
+    /// Which table of the page --csv prints instead, as it is shown there; an unknown name lists them
+    #[arg(long, value_name = "NAME", requires = "csv")]
+    pub table: Option<String>,
     /// Print the landscape as one SVG picture on standard output
-    #[arg(long, conflicts_with = "json")]
+    #[arg(long, conflicts_with = "json", group = "picture")]
     pub svg: bool,
-    /// Which figure of the page --svg prints, by the name in its link (`#figure-NAME`); an unknown name lists them
-    #[arg(long, value_name = "NAME", requires = "svg")]
+    /// The same as a PNG picture, for where SVG is not taken
+    #[arg(long, conflicts_with = "json", group = "picture")]
+    pub png: bool,
+    /// Which figure of the page --svg or --png prints, by the name in its link (`#figure-NAME`); an unknown name lists them
+    #[arg(long, value_name = "NAME", requires = "picture")]
     pub figure: Option<String>,
     /// Check the results and print them as JSON on standard output
     #[arg(long)]
     pub json: bool,
     /// Print the summary as Markdown on standard output: tables for documents, pull requests and CI summaries
-    #[arg(long, conflicts_with_all = ["csv", "json", "svg"])]
+    #[arg(long, conflicts_with_all = ["csv", "json", "picture"])]
     pub markdown: bool,
     /// What the figures of evaluations show: on the page first, in the terminal and in the picture alone. CSV has all of them
     #[arg(long, value_name = "METRIC", default_value = "throughput")]

@@ -49,6 +49,20 @@ pub fn print(text: &str) -> Result<(), Failure> {
         .map_err(|e| Failure::of_write("standard output", &e))
 }
 
+/// Writes a picture on standard output, unless that is a terminal.
+pub fn print_picture(picture: &[u8]) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    if out.is_terminal() {
+        let what =
+            "a PNG picture is no text for a terminal: redirect it, as in `--png > picture.png`";
+        return Err(Failure::Misuse(what.to_owned()));
+    }
+    standard_output()
+        .and_then(|()| out.write_all(picture))
+        .and_then(|()| out.flush())
+        .map_err(|e| Failure::of_write("standard output", &e))
+}
+
 /// Whether the name of this machine stays out of results, and what figures show.
 static ASKED: OnceLock<(bool, Metric)> = OnceLock::new();
 

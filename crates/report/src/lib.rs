@@ -1,4 +1,4 @@
-//! A document as terminal text, one self-contained page, SVG, JSON and CSV.
+//! A document as terminal text, one self-contained page, SVG, PNG, JSON and CSV.
 //!
 //! Every renderer is a function of the document alone: it computes no statistic, opens no file and prints
 //! nothing. Names from outside (targets, commands, file systems, warnings) are data: no renderer lets them
@@ -21,6 +21,7 @@ mod overlay;
 mod plot;
 mod quantity;
 mod ranges;
+mod raster;
 mod ratios;
 mod regional;
 mod replay;
@@ -38,9 +39,10 @@ mod sample;
 
 pub use document::{
     NotFinite, ReadError, csv, figure_names, figure_svg, from_json, html, joint_html, joint_svg,
-    json, landscape_svg, terminal,
+    json, landscape_svg, table_csv, table_names, terminal,
 };
 pub use openmetrics::openmetrics;
 pub use quantity::Quantity;
+pub use raster::{PictureError, png};
 pub use terminal::Style;
 pub use top::{TOP_PAGE, draw_top, top_openmetrics, top_text};

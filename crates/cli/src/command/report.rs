@@ -22,8 +22,16 @@ pub fn main(args: &ReportArgs) -> Result<(), Failure> {
     if let Some(place) = outputs.get(PAGE) {
         place.text(&page(&args.results, &documents))?;
     }
-    if let Some(name) = &args.figure {
-        return output::print(&figure(&page(&args.results, &documents), name)?);
+    if let Some(name) = &args.table {
+        return output::print(&table(&page(&args.results, &documents), name)?);
+    }
+    if args.png {
+        let picture = picture(args, &documents)?;
+        let png = ioscape_report::png(&picture).map_err(|e| Failure::Failed(e.to_string()))?;
+        return output::print_picture(&png);
+    }
+    if args.svg && (args.figure.is_some() || documents.len() == 1) {
+        return output::print(&picture(args, &documents)?);
     }
     let joint = args.svg.then(|| joint_picture(&args.results, &documents)).flatten();
     if let Some(picture) = joint {
@@ -49,6 +57,31 @@ pub fn main(args: &ReportArgs) -> Result<(), Failure> {
         }
     }
     Ok(())
+}
+
+/// The one picture that is asked for: a figure of the page, or the landscape.
+fn picture(args: &ReportArgs, documents: &[Document]) -> Result<String, Failure> {
+    if let Some(name) = &args.figure {
+        return figure(&page(&args.results, documents), name);
+    }
+    if let [one] = documents {
+        return Ok(ioscape_report::landscape_svg(one, output::quantity()));
+    }
+    joint_picture(&args.results, documents).ok_or_else(|| {
+        let what = "only evaluations share one picture: give one result, or --figure NAME";
+        Failure::Misuse(what.to_owned())
+    })
+}
+
+/// A table of the page as comma-separated values.
+fn table(page: &str, name: &str) -> Result<String, Failure> {
+    ioscape_report::table_csv(page, name).ok_or_else(|| {
+        let names = ioscape_report::table_names(page).join(", ");
+        Failure::Misuse(match names.is_empty() {
+            true => "the page of this result has no tables".to_owned(),
+            false => format!("the page has no table {name}: give {names}"),
+        })
+    })
 }
 
 /// A figure of the page as a picture.

@@ -1,6 +1,6 @@
 //! Files of other programs: job files of fio and vdbench run, fio's output is read, metrics and pictures are written.
 
-use super::common::{path, run};
+use super::common::{ioscape, path, run};
 
 const OUTPUT: &str = r#"{"fio version": "fio-3.33", "timestamp": 1790000000, "jobs": [{"jobname": "mail",
   "job options": {"rw": "randread", "bs": "4k", "size": "1g"}, "usr_cpu": 1.0, "sys_cpu": 4.0,
@@ -85,6 +85,25 @@ fn any_figure_of_a_page_is_printed_alone() {
     run(&["report", path(&small), "--svg", "--figure", "no"])
         .ended(2)
         .says(&["unique-bytes", "read-frac"]);
+}
+
+#[test]
+fn pictures_come_as_png_too_and_tables_as_csv() {
+    let folder = tempfile::tempdir().expect("a temporary directory");
+    let small = folder.path().join("small.ioscape.json");
+    std::fs::write(&small, include_str!("data/small.ioscape.json")).expect("a file");
+    for more in [&[][..], &["--figure", "read-frac"], &["--metric", "iops"]] {
+        let ended = ioscape(&[&["report", path(&small), "--png"][..], more].concat()).output();
+        let picture = ended.expect("it runs").stdout;
+        assert!(picture.starts_with(b"\x89PNG\r\n\x1a\n") && picture.len() > 10_000, "{more:?}");
+    }
+    run(&["report", path(&small), "--png", "--svg"]).ended(2).says(&["--svg"]);
+    run(&["report", path(&small), "--figure", "read-frac"]).ended(2).says(&["--png"]);
+    let asked = ["report", path(&small), "--csv", "--table"];
+    let names = run(&[&asked[..], &["no"]].concat()).ended(2).err;
+    assert!(names.contains("machine") && names.contains("regions"), "{names}");
+    let machine = run(&[&asked[..], &["machine"]].concat()).ended(0).out;
+    assert!(machine.contains("Kernel,"), "{machine}");
 }
 
 #[test]

@@ -7,3 +7,5 @@ pub mod points;
 mod rows;
 pub mod simulation;
 pub mod vxbench;
+
+pub use rows::line;

@@ -129,7 +129,7 @@ fn key(out: &mut String, legend: &[(&str, &str)]) {
 }
 
 /// The text of HTML without its tags.
-fn without_tags(html: &str) -> String {
+pub(super) fn without_tags(html: &str) -> String {
     let mut out = String::new();
     let mut is_tag = false;
     for c in html.chars() {

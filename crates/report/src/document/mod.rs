@@ -8,6 +8,7 @@ mod json;
 mod page;
 mod svg;
 mod switch;
+mod table_csv;
 mod terminal;
 
 pub use csv::csv;
@@ -16,6 +17,7 @@ pub use joint::joint_html;
 pub use json::{NotFinite, ReadError, from_json, json};
 pub use page::html;
 pub use svg::{joint_svg, landscape_svg};
+pub use table_csv::{table_csv, table_names};
 pub use terminal::terminal;
 
 #[cfg(test)]

@@ -1,0 +1,201 @@
+//! Our pictures as PNG, for where SVG is not taken: slides, chats, word processors.
+//!
+//! It draws what `plot` and the pictures of `document` are made of (`svg`, `g`, `rect`, `path`, `text`) and refuses anything else,
+//! so that no picture is drawn in part. A general renderer of SVG would bring a shaper of text and thirty more crates. The font is
+//! Roboto (Copyright 2015 Google Inc., Apache-2.0), cut down to Latin, Greek and Cyrillic, since servers have no fonts.
+
+mod outline;
+mod png;
+mod style;
+
+use outline::Anchor;
+use roxmltree::Node;
+use style::{Element, Sheet, Style};
+use tiny_skia::{FillRule, LineCap, LineJoin, Paint, Path, Pixmap, Stroke, StrokeDash, Transform};
+use ttf_parser::Face;
+
+const FONT: &[u8] = include_bytes!("Roboto-Regular-subset.ttf");
+/// Pixels to a unit of the picture: enough for print, where a unit is a ninety-sixth of an inch.
+const SCALE: f32 = 2.0;
+/// Pixels to a metre at that scale: 192 to an inch.
+const PER_METRE: u32 = 7559;
+/// A picture with more pixels is refused: they would take more than 512 MB.
+const MOST_PIXELS: f32 = 128e6;
+/// Weights from here on are drawn bold.
+const BOLD: f32 = 600.0;
+/// How much wider the strokes of bold letters are, as a share of their size.
+const BOLDER: f32 = 0.035;
+
+/// Why a picture could not be drawn.
+#[derive(Debug, thiserror::Error)]
+pub enum PictureError {
+    /// It is no XML.
+    #[error("the picture is no SVG: {0}")]
+    Malformed(String),
+    /// It holds what is not drawn; with its name.
+    #[error("the picture holds what is not drawn as PNG: {0}")]
+    Unknown(String),
+    /// It has no size, or too many pixels.
+    #[error("the picture has no size for PNG, or too many pixels: take it as SVG")]
+    Size,
+}
+
+/// A standalone picture of ours (`landscape_svg`, `figure_svg`) as a PNG file, in its light theme and at twice its size.
+///
+/// # Errors
+/// What is no picture of ours.
+pub fn png(svg: &str) -> Result<Vec<u8>, PictureError> {
+    let pixmap = drawn(svg, SCALE)?;
+    let pixels = pixmap.pixels().iter().map(|one| {
+        let one = one.demultiply();
+        [one.red(), one.green(), one.blue(), one.alpha()]
+    });
+    let pixels: Vec<[u8; 4]> = pixels.collect();
+    Ok(png::encode(&pixels, pixmap.width(), pixmap.height(), PER_METRE))
+}
+
+/// The picture with so many pixels to a unit.
+fn drawn(svg: &str, scale: f32) -> Result<Pixmap, PictureError> {
+    let parsed =
+        roxmltree::Document::parse(svg).map_err(|e| PictureError::Malformed(e.to_string()))?;
+    let root = parsed.root_element();
+    let text = root.children().find(|child| child.has_tag_name("style"));
+    let text = style::plain(text.and_then(|one| one.text()).unwrap_or_default());
+    let face = Face::parse(FONT, 0).map_err(|e| PictureError::Unknown(e.to_string()))?;
+    let [width, height] = ["width", "height"].map(|name| (scale * number(root, name)).ceil());
+    if width * height > MOST_PIXELS {
+        return Err(PictureError::Size);
+    }
+    let pixmap = Pixmap::new(width as u32, height as u32).ok_or(PictureError::Size)?;
+    let mut canvas = Canvas { pixmap, sheet: Sheet::parse(&text), face };
+    let place = Transform::from_scale(scale, scale);
+    canvas.draw(root, &Style::default(), &mut Vec::new(), place)?;
+    Ok(canvas.pixmap)
+}
+
+/// A number among the attributes; 0 where there is none.
+fn number(node: Node<'_, '_>, name: &str) -> f32 {
+    node.attribute(name).and_then(|text| text.parse().ok()).unwrap_or_default()
+}
+
+struct Canvas<'a> {
+    pixmap: Pixmap,
+    sheet: Sheet<'a>,
+    face: Face<'static>,
+}
+
+impl<'a> Canvas<'a> {
+    /// Draws an element and those in it; `chain` holds those around it.
+    fn draw(
+        &mut self,
+        node: Node<'a, 'a>,
+        inherited: &Style<'a>,
+        chain: &mut Vec<Element<'a>>,
+        place: Transform,
+    ) -> Result<(), PictureError> {
+        let tag = node.tag_name().name();
+        chain.push(Element { tag, classes: node.attribute("class").unwrap_or_default() });
+        let attributes = node.attributes().map(|one| (one.name(), one.value()));
+        let style = self.sheet.style(inherited, attributes, chain);
+        let refused = |what: &str| Err(PictureError::Unknown(format!("{tag} {what}")));
+        match tag {
+            _ if style.get("display") == Some("none") => {}
+            "title" | "style" => {}
+            "svg" | "g" => {
+                let place = if tag == "svg" { inside(node, place) } else { place };
+                for child in node.children().filter(Node::is_element) {
+                    self.draw(child, &style, chain, place)?;
+                }
+            }
+            "rect" => {
+                let [x, y, width, height, radius] =
+                    ["x", "y", "width", "height", "rx"].map(|name| number(node, name));
+                // One without width or height is not drawn, as in SVG.
+                if let Some(path) = outline::rectangle(x, y, width, height, radius) {
+                    self.shape(&path, &style, place);
+                }
+            }
+            "path" => {
+                let d = node.attribute("d").unwrap_or_default();
+                let Some(path) = outline::path(d) else { return refused(d) };
+                // One without length is not drawn, as in SVG.
+                if let Some(path) = path.finish() {
+                    self.shape(&path, &style, place);
+                }
+            }
+            "text" => self.text(node, &style, place),
+            _ => return refused(""),
+        }
+        chain.pop();
+        Ok(())
+    }
+
+    fn shape(&mut self, path: &Path, style: &Style<'_>, place: Transform) {
+        // SVG fills with black what does not say otherwise.
+        let fill = if style.get("fill").is_none() { Some([0; 3]) } else { style.colour("fill") };
+        if let Some(colour) = fill {
+            let paint = paint(colour, style.number("fill-opacity"));
+            self.pixmap.fill_path(path, &paint, FillRule::Winding, place, None);
+        }
+        if let Some(colour) = style.colour("stroke") {
+            let paint = paint(colour, style.number("stroke-opacity"));
+            self.pixmap.stroke_path(path, &paint, &stroke(style), place, None);
+        }
+    }
+
+    fn text(&mut self, node: Node<'_, '_>, style: &Style<'_>, place: Transform) {
+        let anchor = match style.get("text-anchor") {
+            Some("middle") => Anchor::Middle,
+            Some("end") => Anchor::End,
+            _ => Anchor::Start,
+        };
+        let size = style.number("font-size").unwrap_or(16.0);
+        let at = (number(node, "x"), number(node, "y"));
+        let line = node.text().unwrap_or_default();
+        let Some(path) = outline::text(&self.face, line, size, at, anchor) else { return };
+        let paint = paint(style.colour("fill").unwrap_or_default(), None);
+        self.pixmap.fill_path(&path, &paint, FillRule::Winding, place, None);
+        if style.number("font-weight").is_some_and(|weight| weight >= BOLD) {
+            let stroke = Stroke { width: BOLDER * size, ..Stroke::default() };
+            self.pixmap.stroke_path(&path, &paint, &stroke, place, None);
+        }
+    }
+}
+
+/// Where the units of an inner picture lie; the outermost one begins where the sheet does.
+fn inside(node: Node<'_, '_>, place: Transform) -> Transform {
+    let sizes = node.attribute("viewBox").map(|text| {
+        text.split(' ').map(|one| one.parse().unwrap_or_default()).collect::<Vec<f32>>()
+    });
+    let (across, down) = match sizes.as_deref() {
+        Some([_, _, width, height]) if *width > 0.0 && *height > 0.0 => {
+            (number(node, "width") / width, number(node, "height") / height)
+        }
+        _ => (1.0, 1.0),
+    };
+    place.pre_translate(number(node, "x"), number(node, "y")).pre_scale(across, down)
+}
+
+fn paint([red, green, blue]: [u8; 3], opacity: Option<f32>) -> Paint<'static> {
+    let mut paint = Paint { anti_alias: true, ..Paint::default() };
+    let opacity = (255.0 * opacity.unwrap_or(1.0)).round() as u8;
+    paint.set_color_rgba8(red, green, blue, opacity);
+    paint
+}
+
+fn stroke(style: &Style<'_>) -> Stroke {
+    let dashes = style.get("stroke-dasharray").map(|text| {
+        text.split_whitespace().filter_map(|one| one.parse().ok()).collect::<Vec<f32>>()
+    });
+    let is_round = |name| style.get(name) == Some("round");
+    Stroke {
+        width: style.number("stroke-width").unwrap_or(1.0),
+        dash: dashes.and_then(|dashes| StrokeDash::new(dashes, 0.0)),
+        line_cap: if is_round("stroke-linecap") { LineCap::Round } else { LineCap::Butt },
+        line_join: if is_round("stroke-linejoin") { LineJoin::Round } else { LineJoin::Miter },
+        ..Stroke::default()
+    }
+}
+
+#[cfg(test)]
+mod tests;
