@@ -330,6 +330,20 @@ fn other_memory_is_predicted_within_a_tenth() {
 }
 
 #[test]
+fn what_memory_holds_is_not_slowed_down_by_more_of_it() {
+    for seed in 31..34 {
+        let model = Model::new(&evaluate(&system("one cache"), 0.05, seed, 12)).unwrap();
+        let set = Workload { unique_bytes: 100 << 20, ..model.base().clone() };
+        let told = [4u64, 16, 64, 1024].map(|factor| {
+            let memory_bytes = Some([64 << 20, (64 << 20) * factor]);
+            let what_if = WhatIf { memory_bytes, ..WhatIf::default() };
+            predict_what_if(&model, &what_if, &set).unwrap().throughput_bytes_per_s
+        });
+        assert!(told.windows(2).all(|pair| pair[1] > 0.97 * pair[0]), "seed {seed}: {told:?}");
+    }
+}
+
+#[test]
 #[allow(clippy::print_stdout, reason = "the figures stand in docs/prediction.md")]
 fn the_storage_of_another_system_is_predicted_almost_as_well() {
     let (here, there) = (system("one cache"), system("dirty limit"));

@@ -21,6 +21,8 @@ const BORROWED_STORAGE: f64 = 0.15;
 /// The same for the write policy: what storage costs was seen where the kernel gathers and sorts writes, which is up to twice as
 /// fast as one by one.
 const BORROWED_POLICY: f64 = 0.4;
+/// A set of this share of what a cache holds is held whole, whatever else is in it.
+const HELD_WITH_EASE: f64 = 0.5;
 /// A cache of less than a page holds nothing.
 const CACHE_NONE: f64 = 4096.0;
 /// Standard deviations that hold 90 % of a normal distribution.
@@ -184,10 +186,16 @@ impl<'a> Exchanged<'a> {
         self
     }
 
-    /// The set that filled the same share of the evaluation's memory, within what was measured.
+    /// The set that filled the same share of the evaluation's memory, within what was measured; where more memory holds the set
+    /// with ease, the set itself or the nearest to it that the evaluation's memory held so, since a small set is served faster.
     pub(super) fn alike(&self, place: &ModelInput, measured: [f64; 2]) -> ModelInput {
-        let factor = self.exchange.memory.map_or(1.0, |[from, to]| to / from);
-        let unique_bytes = (place.unique_bytes / factor).max(measured[0].exp());
+        let [from, to] = self.exchange.memory.unwrap_or([1.0, 1.0]);
+        let mut unique_bytes = (place.unique_bytes * from / to).max(measured[0].exp());
+        if to > from {
+            let onsets = (0..2).flat_map(|operation| self.caches(operation));
+            let least = onsets.map(|cache| cache.onset * from / to).fold(from, f64::min);
+            unique_bytes = unique_bytes.max(place.unique_bytes.min(HELD_WITH_EASE * least));
+        }
         ModelInput { unique_bytes, ..*place }
     }
 
