@@ -9,10 +9,10 @@ use ioscape_scaling::model::{
     predict_what_if, random_workloads, validate,
 };
 use ioscape_schema::{
-    AccessPattern, Advice, BorderOperation, Evaluation, Op, Parameter, Prediction, RequestClass,
+    AccessPattern, BorderOperation, Evaluation, Op, Parameter, Prediction, RequestClass,
     Validation, Workload,
 };
-use made_up::evaluation::{BOUNDS, Meter, evaluate, explored};
+use made_up::evaluation::{BOUNDS, Meter, evaluate};
 use made_up::{System, systems};
 use proptest::prelude::*;
 
@@ -77,58 +77,6 @@ fn points_off_the_curves_pay() {
     };
     let better = all.iter().filter(|system| error(system, EXTRA) < error(system, 0)).count();
     assert!(better * 4 >= all.len() * 3, "{better} of {}", all.len());
-}
-
-/// Pure reads behind the last border of `one cache`, which nothing was measured at: sequential in runs of read-ahead's size and more, and random.
-fn reads_of_storage() -> Vec<Workload> {
-    let sets = [200, 350].map(|megabytes| megabytes << 20);
-    let reads = [(1.0, 64 << 10), (1.0, 192 << 10), (0.0, 4 << 10), (0.0, 12 << 10)];
-    let each = sets.into_iter().flat_map(|unique_bytes| {
-        reads.map(|(seq_frac, size_mean)| Workload {
-            unique_bytes,
-            seq_frac,
-            size_mean,
-            read_frac: 1.0,
-            ..Workload::default()
-        })
-    });
-    each.collect()
-}
-
-/// Every evaluation that finds a border of storage measures pure reads behind it, in a tenth of the points, and the model is better for them.
-#[test]
-#[allow(clippy::print_stdout, reason = "the figures stand in docs/prediction.md")]
-fn pure_reads_of_storage_are_measured_and_pay() {
-    let system = system("one cache");
-    let error = |evaluation: &Evaluation| {
-        let model = Model::new(evaluation).unwrap();
-        let off = |w: &Workload| (model.throughput(w) / system.throughput(w)).ln().abs();
-        let all: Vec<f64> = reads_of_storage().iter().map(off).collect();
-        all.iter().sum::<f64>() / all.len() as f64
-    };
-    let (mut with, mut without) = (0.0, 0.0);
-    for seed in 0..3 {
-        let evaluation = explored(&system, 0.05, seed, 120.0, None);
-        let is_pure = |w: &Workload| {
-            w.read_frac == 1.0
-                && w.unique_bytes == BOUNDS.unique_bytes[1]
-                && w.advice == Advice::Normal
-        };
-        let pure: Vec<[f64; 2]> = evaluation
-            .extra
-            .iter()
-            .map(|p| &p.measurement.workload)
-            .filter(|w| is_pure(w))
-            .map(|w| [w.seq_frac, w.size_mean as f64])
-            .collect();
-        assert_eq!(pure, [[1.0, 131_072.0], [0.0, 4096.0]]);
-        let mut less = evaluation.clone();
-        less.extra.retain(|p| !is_pure(&p.measurement.workload));
-        less.probes.retain(|p| !is_pure(&p.measurement.workload));
-        println!("{seed}: {:.3} with, {:.3} without", error(&evaluation), error(&less));
-        (with, without) = (with + error(&evaluation), without + error(&less));
-    }
-    assert!(with < without, "{with} {without}");
 }
 
 fn system(name: &str) -> System {

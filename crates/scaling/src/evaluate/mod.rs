@@ -17,7 +17,6 @@ mod recorded;
 mod region_curves;
 mod rounds;
 mod set_sizes;
-mod storage_reads;
 mod sweep;
 
 pub use explore::explore;
