@@ -8,6 +8,7 @@ mod packages;
 mod plan;
 mod retest;
 mod systems;
+mod table;
 mod wire;
 
 use check::Outcome;
@@ -40,6 +41,7 @@ fn main() -> ExitCode {
         ["cable", first, second, delay_us, mbit] => cable([first, second], delay_us, mbit),
         ["retest", ..] => return retested(&words[1..]),
         ["clients", python] => return around_a_server(python),
+        ["faults-table", ..] => return faults_proven(&words[1..]),
         _ => return tried(&words),
     };
     match served {
@@ -69,6 +71,7 @@ usage: ioscape-real quick [PART]     today's part of the systems, or PART (1 to 
        ioscape-real full             all of them, the predictions too: 2 to 3 hours
        ioscape-real NAME...          those whose names contain one of the words
        ioscape-real clients PYTHON   four clients of one server under MPI, of a Python that has mpi4py: 20 minutes
+       ioscape-real faults-table [WORD...]    the test of every row of docs/faults.md, or of those that contain a word
 {retest}       ioscape-real list             the systems and what is known of them
        ioscape-real packages         the Debian packages that they need
        ioscape-real clean            undo what a killed run left
@@ -76,7 +79,7 @@ usage: ioscape-real quick [PART]     today's part of the systems, or PART (1 to 
          parameters and their values if left out:{names}
          orders, to write to its file `ctl`: {orders}
        ioscape-real cable NAMESPACE NAMESPACE DELAY-US MBIT/S    a cable between two network namespaces
-All but list and packages need root.",
+All but list and packages need root; without it faults-table leaves out what needs it.",
         parts = plan::QUICK.len(),
         names = disk::names(),
         retest = retest::usage(),
@@ -117,6 +120,18 @@ fn retested(words: &[&str]) -> ExitCode {
         Err(why) => {
             complain(&why);
             ExitCode::FAILURE
+        }
+    }
+}
+
+/// Puts the table of faults to the proof.
+fn faults_proven(words: &[&str]) -> ExitCode {
+    match table::chosen(words) {
+        Ok(rows) if table::prove(&rows) => ExitCode::SUCCESS,
+        Ok(_) => ExitCode::FAILURE,
+        Err(why) => {
+            complain(&why);
+            ExitCode::from(MISUSE)
         }
     }
 }
