@@ -16,6 +16,9 @@ pub const STATE_MARK: &str = "ioscape-state ";
 /// First words of a file of recorded events that are not yet a trace; how to read them follows as JSON.
 pub const RECORDING_MARK: &str = "ioscape-recording ";
 
+/// What the tables of our own recordings name as their format.
+pub const RECORDED: &str = "recorded";
+
 /// First words of a job file that was made from a trace; the name of the trace follows.
 pub const JOBS_MARK: &str = "# The workloads of five parameters nearest to ";
 

@@ -29,7 +29,8 @@ pub struct TraceSummary {
     pub response_times: OpTimes,
     /// Each disk by itself (Tables 5 and 7, Figures 2, 3, 5, 9 and 10).
     pub disks: Vec<DiskSummary>,
-    /// What was read and written (Table 6, Figure 7).
+    /// What was read and written (Table 6, Figure 7); absent where the trace tells neither flags nor types.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub types: Vec<TypeShare>,
     /// Requests that begin and end at multiples of sectors, pages, database blocks and RAID chunks; older results lack it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -67,7 +67,7 @@ pub enum WarningKind {
     TimesUnknown,
     /// A trace does not tell what reads and what writes, or numbers objects instead of places.
     OperationsUnknown,
-    /// A trace tells flags and what blocks hold by numbers whose meaning is not published in full.
+    /// A trace does not tell flags and what blocks hold, or by numbers whose meaning is not published in full.
     TypesUnknown,
     /// Processes of the measurement were stopped or frozen for a part of it.
     Stopped,

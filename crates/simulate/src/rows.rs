@@ -71,7 +71,10 @@ impl InOrder {
 /// What holds for the simulated rows as a whole: the tables of the trace, and the drive.
 pub fn info(trace: &TraceInfo, drive: &str) -> TraceInfo {
     let mut info = TraceInfo { format: "simulation".to_owned(), ..trace.clone() };
-    info.notes.insert("recorded as".to_owned(), trace.format.clone());
+    // A simulation of simulated rows keeps what they were recorded as.
+    if trace.format != info.format || !trace.notes.contains_key("recorded as") {
+        info.notes.insert("recorded as".to_owned(), trace.format.clone());
+    }
     info.notes.insert("simulated drive".to_owned(), drive.to_owned());
     info
 }

@@ -1953,8 +1953,6 @@ class TraceSummary:
     sequential: Sequential
     # Transfer sizes by type (Figure 11).
     transfer_sizes: list[SizesOfType]
-    # What was read and written (Table 6, Figure 7).
-    types: list[TypeShare]
     # Distinct bytes touched, over time and in all.
     working_set: WorkingSet
     # Requests that begin and end at multiples of sectors, pages, database blocks and RAID chunks; older results
@@ -1967,6 +1965,8 @@ class TraceSummary:
     # Time at the device and time including the queue (Table 4, Figure 1); absent where the trace tells no
     # completions.
     response_times: Optional[OpTimes] = None
+    # What was read and written (Table 6, Figure 7); absent where the trace tells neither flags nor types.
+    types: Optional[list[TypeShare]] = None
     # Warnings.
     warnings: Optional[list[Warning]] = None
 

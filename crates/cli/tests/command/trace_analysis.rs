@@ -65,6 +65,28 @@ fn the_page_and_the_text_are_written() {
 }
 
 #[test]
+fn what_a_format_does_not_tell_of_types_is_absent_also_from_its_parquet() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let trace = trace(folder.path());
+    let packed = folder.path().join("host.parquet");
+    let packed_name = packed.to_str().expect("a name");
+    ioscape(&["import", "-o", packed_name], &trace).success();
+    for trace in [&trace, &packed] {
+        let done = ioscape(&["analyze"], trace).success();
+        let text = String::from_utf8_lossy(&done.get_output().stdout).into_owned();
+        let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let first = "! the format msr does not tell which requests are synchronous, asynchronous or raw, nor what blocks hold: the table of types is left out Requests: 3k, 40 %";
+        assert!(words.contains(first), "{text}");
+        for untold in ["\nTypes", "flagged", "metadata"] {
+            assert!(!text.contains(untold), "{untold}: {text}");
+        }
+        let summary = &document(&["analyze", "--json"], trace)["trace_summary"];
+        assert_eq!(summary.get("types"), None);
+        assert_eq!(summary["warnings"][0]["kind"], "types_unknown");
+    }
+}
+
+#[test]
 fn a_trace_becomes_workloads_that_run_takes() {
     let folder = tempfile::tempdir().expect("a folder");
     let trace = trace(folder.path());

@@ -22,6 +22,7 @@ pub use own::OwnRequests;
 
 use ioscape_machine::error::Error;
 use ioscape_schema::TraceInfo;
+use ioscape_schema::text::RECORDED;
 use rustix::time::ClockId;
 use spool::{Spool, Spools};
 use std::fs::File;
@@ -208,7 +209,7 @@ fn source(instance: &Instance, disks: &[RecordedDisk]) -> Result<RecordingSource
     let (header_page, formats) = instance.formats()?;
     let begins_ns = now_ns(ClockId::Monotonic);
     let info = TraceInfo {
-        format: "recorded".to_owned(),
+        format: RECORDED.to_owned(),
         started_unix_ns: Some(now_ns(ClockId::Realtime) - begins_ns),
         devices: disks.iter().map(RecordedDisk::device).collect(),
         ..TraceInfo::default()

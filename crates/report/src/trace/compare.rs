@@ -49,9 +49,10 @@ fn of(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }
 
-/// Whether a trace tells what a share counts: what blocks hold.
+/// Whether a trace tells what a share counts: what blocks hold, and who waits.
 fn is_told(trace: &TraceSummary, key: &str) -> bool {
     match key {
+        "sync_frac" => !trace.types.is_empty(),
         "metadata_frac_of_writes" | "metadata_intervals_in_100kb" => {
             trace.types.iter().any(|one| one.io_type != IoType::Unknown)
         }
@@ -61,7 +62,7 @@ fn is_told(trace: &TraceSummary, key: &str) -> bool {
 
 /// Shares of requests.
 fn of_requests(trace: &TraceSummary) -> [Share; 5] {
-    let writes: u64 = trace.types.iter().filter(|t| t.op == Op::Write).map(|t| t.ios).sum();
+    let writes: u64 = trace.partitions.iter().map(|p| p.load.writes()).sum();
     let metadata = trace.types.iter().filter(|t| t.op == Op::Write && t.io_type.is_metadata());
     let asynchronous: u64 = trace.types.iter().map(|t| t.asynchronous).sum();
     let reads: u64 = trace.partitions.iter().map(|p| p.load.reads).sum();

@@ -166,8 +166,11 @@ fn arrivals(trace: &TraceSummary) -> String {
 
 fn types(trace: &TraceSummary) -> String {
     let mut out = "<h2>Types and sizes</h2>".to_owned();
-    out += &rows(tables::types(trace));
-    out += &printed("Table 6 of the paper: I/Os by type", &reference::table_6());
+    let table = rows(tables::types(trace));
+    if !table.is_empty() {
+        out += &table;
+        out += &printed("Table 6 of the paper: I/Os by type", &reference::table_6());
+    }
     let caption = "Figure 11 of the paper: the types with most requests.";
     out += &figure("sizes", "Transfer sizes", caption, &charts::sizes(trace));
     let aligned = rows(tables::alignment(trace));

@@ -25,8 +25,8 @@ pub struct Limits {
     pub interleaved: bool,
 }
 
-/// The doubts about a finished analysis; what makes whole tables absent comes first.
-pub fn doubts(limits: &Limits, summary: &TraceSummary) -> Vec<Warning> {
+/// The doubts about a finished analysis; what makes whole tables absent comes first. `untyped` is that of a trace without types.
+pub fn doubts(limits: &Limits, untyped: Option<Warning>, summary: &TraceSummary) -> Vec<Warning> {
     use WarningKind::{Other, SetLimited, TimesUnknown};
     let first = doubt(
         limits.untimed,
@@ -85,7 +85,7 @@ pub fn doubts(limits: &Limits, summary: &TraceSummary) -> Vec<Warning> {
         );
         Warning::new(SetLimited, text).at(blocks)
     });
-    let first = first.into_iter().chain(interleaved).chain(sampled);
+    let first = first.into_iter().chain(untyped).chain(interleaved).chain(sampled);
     let of_trace = crate::doubts::doubts(&summary.info);
     first.chain(of_trace).chain(rest.into_iter().flatten()).collect()
 }

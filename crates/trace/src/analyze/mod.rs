@@ -54,6 +54,7 @@ pub mod time_series;
 mod units;
 mod unordered;
 mod untimed;
+mod untyped;
 pub mod write_groups;
 
 use absorption::AbsorbedWrites;
@@ -311,7 +312,8 @@ impl Analysis {
         if !timed {
             untimed::forget(&mut summary);
         }
-        summary.warnings = doubts(&self.limits(timed), &summary);
+        let untyped = untyped::forget(&mut summary);
+        summary.warnings = doubts(&self.limits(timed), untyped, &summary);
         summary
     }
 

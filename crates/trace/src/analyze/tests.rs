@@ -92,6 +92,7 @@ fn long_parts_give_the_whole_too() {
             device: (x >> 60 & 1) as u16,
             queue_length: 1,
             process: (x >> 50 & 3) as u32,
+            flags: IoFlags::SYNC,
             ..Io::default()
         }
     };

@@ -43,33 +43,50 @@ type LooksLike = fn(&Head<'_>) -> Likeness;
 /// format's name, the sources, and whether broken records are left out.
 type Open = fn(Name, Vec<Opened>, bool) -> Result<Vec<Box<dyn Decode>>, Error>;
 
+/// Whether sources of a format tell what is synchronous, asynchronous or raw, or what blocks hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Types {
+    /// They do: what has no flag or type was told to have none.
+    Told,
+    /// They do not.
+    Untold,
+    /// They hold the rows of any source, which may tell them or not.
+    Anyone,
+}
+use Types::{Anyone, Told, Untold};
+
 /// The formats. The first that is certain is taken; if none is, the one that can read the most of the first lines, and of
 /// those the first, unless they differ in the units of their numbers only.
-static FORMATS: [(Name, LooksLike, Open); 24] = [
-    ("parquet", parquet::looks_like, parquet::open),
-    ("arrow", arrow::looks_like, arrow::open),
-    ("hp-srt", srt::looks_like, srt::open),
-    ("lcs", lcs::looks_like, lcs::open),
-    ("fio-iolog", fio::looks_like, cut::<fio::FioLog>),
-    ("recording", recording::looks_like, recording::open),
-    ("csv", csv::looks_like, cut::<csv::Csv>),
-    ("blktrace", blktrace::looks_like, blktrace::open),
-    ("vscsi1", vscsi::looks_like_one, cut::<vscsi::VscsiOne>),
-    ("vscsi2", vscsi::looks_like_two, cut::<vscsi::VscsiTwo>),
-    ("oracle-general", oracle::looks_like, cut::<oracle::OracleGeneral>),
-    ("blkparse", blkparse::looks_like, cut::<blkparse::Blkparse>),
-    ("trace-events", trace_events::looks_like, cut::<trace_events::TraceEvents>),
-    ("msr", fits::<msr::Msr>, cut::<msr::Msr>),
-    ("systor", fits::<systor::Systor>, cut::<systor::Systor>),
-    ("alibaba", fits::<alibaba::Alibaba>, cut::<alibaba::Alibaba>),
-    ("cloudphysics-csv", fits::<cloudphysics::CloudPhysics>, cut::<cloudphysics::CloudPhysics>),
-    ("tencent", fits::<tencent::Tencent>, cut::<tencent::Tencent>),
-    ("spc", fits::<spc::Spc>, cut::<spc::Spc>),
-    ("fiu", fits::<fiu::Fiu>, cut::<fiu::Fiu>),
-    ("disksim-validate", fits::<disksim::Validate>, cut::<disksim::Validate>),
-    ("replayer", five_numbers::like_replayer, cut::<replayer::Replayer>),
-    ("ssdsim", five_numbers::like_ssdsim, cut::<ssdsim::SsdSim>),
-    ("disksim", five_numbers::like_disksim, cut::<disksim::Ascii>),
+static FORMATS: [(Name, LooksLike, Open, Types); 24] = [
+    ("parquet", parquet::looks_like, parquet::open, Anyone),
+    ("arrow", arrow::looks_like, arrow::open, Anyone),
+    ("hp-srt", srt::looks_like, srt::open, Told),
+    ("lcs", lcs::looks_like, lcs::open, Untold),
+    ("fio-iolog", fio::looks_like, cut::<fio::FioLog>, Untold),
+    ("recording", recording::looks_like, recording::open, Told),
+    ("csv", csv::looks_like, cut::<csv::Csv>, Anyone),
+    ("blktrace", blktrace::looks_like, blktrace::open, Told),
+    ("vscsi1", vscsi::looks_like_one, cut::<vscsi::VscsiOne>, Untold),
+    ("vscsi2", vscsi::looks_like_two, cut::<vscsi::VscsiTwo>, Untold),
+    ("oracle-general", oracle::looks_like, cut::<oracle::OracleGeneral>, Untold),
+    ("blkparse", blkparse::looks_like, cut::<blkparse::Blkparse>, Told),
+    ("trace-events", trace_events::looks_like, cut::<trace_events::TraceEvents>, Told),
+    ("msr", fits::<msr::Msr>, cut::<msr::Msr>, Untold),
+    ("systor", fits::<systor::Systor>, cut::<systor::Systor>, Untold),
+    ("alibaba", fits::<alibaba::Alibaba>, cut::<alibaba::Alibaba>, Untold),
+    (
+        "cloudphysics-csv",
+        fits::<cloudphysics::CloudPhysics>,
+        cut::<cloudphysics::CloudPhysics>,
+        Untold,
+    ),
+    ("tencent", fits::<tencent::Tencent>, cut::<tencent::Tencent>, Untold),
+    ("spc", fits::<spc::Spc>, cut::<spc::Spc>, Untold),
+    ("fiu", fits::<fiu::Fiu>, cut::<fiu::Fiu>, Untold),
+    ("disksim-validate", fits::<disksim::Validate>, cut::<disksim::Validate>, Untold),
+    ("replayer", five_numbers::like_replayer, cut::<replayer::Replayer>, Untold),
+    ("ssdsim", five_numbers::like_ssdsim, cut::<ssdsim::SsdSim>, Untold),
+    ("disksim", five_numbers::like_disksim, cut::<disksim::Ascii>, Untold),
 ];
 
 /// A trace format that can be read: a row of the registry.
@@ -92,6 +109,11 @@ impl Format {
         FORMATS.map(|(name, ..)| name).join(", ")
     }
 
+    /// Whether it tells flags and types.
+    pub(crate) fn types(self) -> Types {
+        FORMATS[self.0].3
+    }
+
     /// The format of a source.
     ///
     /// # Errors
@@ -100,7 +122,7 @@ impl Format {
         let name = opened.name().to_owned();
         let head = opened.head()?;
         let mut best = (0, Vec::new());
-        for (index, (_, looks_like, _)) in FORMATS.iter().enumerate() {
+        for (index, (_, looks_like, ..)) in FORMATS.iter().enumerate() {
             match looks_like(&head) {
                 Likeness::Certain => return Ok(Self(index)),
                 Likeness::Lines(count) if count > best.0 => best = (count, vec![Self(index)]),
@@ -141,7 +163,7 @@ impl Format {
         sources: Vec<Opened>,
         skip_bad: bool,
     ) -> Result<Vec<Box<dyn Decode>>, Error> {
-        let (name, _, open) = FORMATS[self.0];
+        let (name, _, open, _) = FORMATS[self.0];
         open(name, sources, skip_bad)
     }
 }
