@@ -16,6 +16,8 @@ pub struct Recorded<'a> {
     pub maps: [&'a BlockTypes; 2],
     /// Where only slow requests are kept; the writer has the further columns then.
     pub slow: Option<Slow>,
+    /// What else the file is to say of itself: a name and a text.
+    pub note: Option<(&'static str, String)>,
 }
 
 impl Recorded<'_> {
@@ -55,6 +57,7 @@ impl Recorded<'_> {
         let mut info: TraceInfo = reader.info().clone();
         let note = "requests of the recorder, left out".to_owned();
         info.notes.insert(note, excluded.to_string());
+        info.notes.extend(self.note.take().map(|(name, text)| (name.to_owned(), text)));
         writer.finish(&info)?;
         told.slow = self.slow.map(|slow| slow.finish(&info));
         told.info = info;

@@ -1,9 +1,10 @@
 //! `ioscape trace top`: what is under way is seen second by second.
 
 use super::common::devtools::Page;
-use super::common::started::{Started, signal};
-use super::common::{path, read, run, skipped};
+use super::common::started::{Started, signal, wait_until};
+use super::common::{ioscape, path, read, run, skipped};
 use ioscape_schema::TopSecond;
+use std::cell::RefCell;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::Child;
@@ -143,4 +144,35 @@ fn what_a_killed_recorder_had_gathered_is_read() {
     assert!(file.rows > 10 && file.bytes > 65_536, "{told:?}");
     assert!(told.warnings.iter().any(|warning| warning.message.contains("was killed")));
     assert!(file.info.commands.iter().any(|command| command == "dd"), "{told:?}");
+}
+
+#[test]
+fn an_interrupted_recording_is_a_trace_and_its_command_does_not_live_on() {
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let (place, trace) = (path(folder.path()), folder.path().join("a.parquet"));
+    let number = folder.path().join("number");
+    let deaf = "trap : TERM; echo $$ > number; while :; do dd if=/dev/zero of=w bs=64k count=4 oflag=dsync status=none; done";
+    let mut command = ioscape(&["trace", "record", "--path", place, "-o", path(&trace)]);
+    command.args(["--", "sh", "-c", deaf]).current_dir(folder.path());
+    let started = RefCell::new(Started::spawn(command));
+    let has_ended = || started.borrow_mut().0.try_wait().expect("a child").is_some();
+    let is_begun = || std::fs::read_to_string(&number).is_ok_and(|text| text.ends_with('\n'));
+    wait_until(|| is_begun() || has_ended());
+    std::thread::sleep(std::time::Duration::from_secs(1));
+    let ended = has_ended();
+    let started = started.into_inner();
+    if ended {
+        skipped(&started.end().ended(2).err);
+        return;
+    }
+    signal(started.0.id(), "INT");
+    started.end().ended(130).says(&["what was recorded until then is in", "a.parquet"]);
+    assert!(!Path::new("/proc").join(read(&number).trim()).exists(), "its command runs on");
+    let mut left: Vec<_> = std::fs::read_dir(folder.path()).unwrap().flatten().collect();
+    left.retain(|entry| entry.file_name().to_string_lossy().contains(".recording-"));
+    assert!(left.is_empty(), "{left:?}");
+    let told =
+        run(&["trace", "import", "--json", path(&trace), "-o", path(&folder.path().join("b.csv"))]);
+    let told: ioscape_schema::Document = serde_json::from_str(&told.ended(0).out).unwrap();
+    assert!(told.trace_files().unwrap()[0].rows > 10, "{told:?}");
 }

@@ -87,21 +87,27 @@ fn holds(found: &Fsmap, folders: &HashSet<u64>) -> Option<IoType> {
 }
 
 /// What the blocks of all file systems on `disks` hold; the devices are the indices of the disks. A file system that tells
-/// nothing leaves its blocks unknown.
-pub fn block_map(disks: &[RecordedDisk]) -> BlockMap {
+/// nothing leaves its blocks unknown. Nothing once `given_up` says so, which is asked after every directory: a part of a map would
+/// say of the rest that it holds other things than it does.
+pub fn block_map(disks: &[RecordedDisk], given_up: &dyn Fn() -> bool) -> Option<BlockMap> {
     let mut map = BlockMap::default();
     for (device, disk) in (0..=u16::MAX).zip(disks) {
         for mount in disk.mounts() {
-            of_file_system(&mount, device, &mut map.ranges);
+            of_file_system(&mount, device, &mut map.ranges, given_up);
         }
         map.journals.extend(disk.has_journal().then_some(device));
         map.extents.extend(disk.is_ext().then_some(device));
     }
-    map
+    (!given_up()).then_some(map)
 }
 
-/// Adds what the blocks of the file system at `mount` hold, ranges in no order.
-fn of_file_system(mount: &Path, device: u16, ranges: &mut Vec<TypedRange>) {
+/// Adds what the blocks of the file system at `mount` hold, ranges in no order; some of them once it is given up.
+fn of_file_system(
+    mount: &Path,
+    device: u16,
+    ranges: &mut Vec<TypedRange>,
+    given_up: &dyn Fn() -> bool,
+) {
     let Ok(file) = File::open(mount) else { return };
     let Some(number) = file.metadata().ok().map(|about| about.dev()) else { return };
     let Some((_, start)) = place(number) else { return };
@@ -111,8 +117,8 @@ fn of_file_system(mount: &Path, device: u16, ranges: &mut Vec<TypedRange>) {
     if found.is_empty() {
         return;
     }
-    let folders = directories(mount, number, (device, start), ranges);
-    loop {
+    let folders = directories(mount, number, (device, start), ranges, given_up);
+    while !given_up() {
         let last = found.last().copied();
         for one in &found {
             if let Some(io_type) = holds(one, &folders) {
@@ -176,12 +182,13 @@ pub(super) fn of_file(file: &File) -> Vec<(u32, u64, u64)> {
 }
 
 /// Adds the blocks of the directories of one file system, breadth first from `top`, where it tells them of a file, and gives
-/// their inodes: XFS tells them only by their owner.
+/// their inodes: XFS tells them only by their owner. It stops where it is given up.
 fn directories(
     top: &Path,
     number: u64,
     (device, start): (u16, u64),
     ranges: &mut Vec<TypedRange>,
+    given_up: &dyn Fn() -> bool,
 ) -> HashSet<u64> {
     let mut folders = HashSet::new();
     let mut waiting = VecDeque::from([top.to_path_buf()]);
@@ -191,7 +198,7 @@ fn directories(
     let mut seen = 0;
     while let Some(folder) = waiting.pop_front() {
         seen += 1;
-        if seen > MOST_DIRECTORIES {
+        if seen > MOST_DIRECTORIES || given_up() {
             break;
         }
         let Ok(file) = File::open(&folder) else { continue };
@@ -227,6 +234,24 @@ mod tests {
         assert_eq!(size_of::<FsmapHead>() - AT_ONCE * 64, 192);
         assert_eq!(GETFSMAP & 0xffff, 59 | 0x58 << 8);
         assert_eq!(GETFSMAP >> 16 & 0x3fff, 192);
+    }
+
+    #[test]
+    fn a_walk_that_is_given_up_stops_at_the_next_directory() {
+        let top = tempfile::tempdir().unwrap();
+        for n in 0..50 {
+            std::fs::create_dir(top.path().join(n.to_string())).unwrap();
+        }
+        let number = std::fs::metadata(top.path()).unwrap().dev();
+        let walked = |most: u32| {
+            let asked = std::cell::Cell::new(0);
+            let given_up = || {
+                asked.set(asked.get() + 1);
+                asked.get() > most
+            };
+            directories(top.path(), number, (0, 0), &mut Vec::new(), &given_up).len()
+        };
+        assert_eq!((walked(0), walked(10), walked(u32::MAX)), (0, 10, 51));
     }
 
     #[test]

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 /// Between two looks at the kernel's buffers; at 60,000 I/O per second they then hold a small part of what they can.
 const LOOK: Duration = Duration::from_millis(50);
-/// Time that a command gets to end by itself after an interruption.
-const PATIENCE: Duration = Duration::from_secs(3);
+/// Time that a command gets to end by itself after an interruption; what follows it has to fit into five seconds too.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// When a recording ends a part and goes on.
 pub struct Cuts<'a> {

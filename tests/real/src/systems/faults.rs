@@ -121,7 +121,36 @@ pub fn that_hangs(lab: &Lab) -> Checks {
     checks.push(equal("with exit code", "130", &lab.shell("cat w/hang.code")?));
     checks.extend(after_the_hang(lab, &disk)?);
     checks.extend(hung_recording(lab, &disk, &device)?);
+    checks.extend(stubborn_recording(lab)?);
     Ok(checks)
+}
+
+/// Directories of a file system that takes seconds to tell what its blocks hold.
+const DIRECTORIES: u32 = 50_000;
+
+/// A recording of a command that does not end when asked to, on a file system of many directories: Ctrl-C ends both in time.
+fn stubborn_recording(lab: &Lab) -> Result<Vec<Check>, String> {
+    let mut up = lab.up();
+    let device = up.fast_device("many", 1024)?;
+    up.file_system("many", FileSystem::Ext4, &device)?;
+    lab.shell(&format!(
+        "cd mnt/many && seq -f %06g {DIRECTORIES} | sed 's|...$|/&|' | xargs mkdir -p"
+    ))?;
+    let name = device.file_name().unwrap_or_default().display().to_string();
+    let deaf = "trap : TERM; echo $$ > w/deaf.pid; while :; do sleep .1; sync mnt/many; done";
+    std::fs::write(lab.path("w/deaf.sh"), deaf).map_err(|e| format!("deaf.sh: {e}"))?;
+    begin(lab, &format!("trace record --device {name} -o w/deaf.parquet --force -- sh w/deaf.sh"))?;
+    seconds_until(lab, "test -s w/deaf.pid")?;
+    lab.shell("sleep 1; kill -INT $(cat w/hang.pid)")?;
+    let ended = seconds_until(lab, "test -s w/hang.code")?;
+    let left = lab.shell("kill -0 $(cat w/deaf.pid) 2> /dev/null && echo yes || echo no")?;
+    let code = lab.shell("cat w/hang.code")?;
+    lab.shell("rm -f w/deaf.*")?;
+    Ok(vec![
+        between("stubborn command: after SIGINT it ends within (s)", 0.0, ENDED_S, Some(ended)),
+        equal("with exit code", "130", &code),
+        equal("the command runs on", "no", &left),
+    ])
 }
 
 /// A recording of a device whose output lies on it stops to be written: told in time, ended by Ctrl-C, and what was gathered is

@@ -17,6 +17,9 @@ use verdict::Verdict;
 /// A fault that was missed is tried again for so long, as its system may have been disturbed.
 const RETRY: Duration = Duration::from_secs(40 * 60);
 
+/// Most characters of a reason.
+const MOST: usize = 400;
+
 /// The rows that contain one of the words; all without any.
 ///
 /// # Errors
@@ -44,7 +47,7 @@ pub fn prove(rows: &[Row]) -> bool {
             Verdict::Missed(_) => missed += 1,
             Verdict::Skipped(_) => skipped += 1,
         }
-        let why = verdict.why().map_or_else(String::new, |why| format!(": {why}"));
+        let why = verdict.why().map_or_else(String::new, |why| format!(": {why:.MOST$}"));
         say(&format!("{verdict:<8}{} | {} | {}{why}", row.of, row.fault, row.test));
     }
     say(&format!("\n{held} rows held, {missed} missed, {skipped} skipped"));

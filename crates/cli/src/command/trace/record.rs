@@ -22,10 +22,16 @@ use ioscape_trace::{BlockTypes, OutFormat, Recorded, Source};
 use std::fs::File;
 use std::io::{Seek, SeekFrom};
 use std::path::Path;
-use std::sync::atomic::Ordering;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
+use std::time::{Duration, Instant};
 use tempfile::TempDir;
+
+/// Since an interruption the file systems have so long to tell what their blocks hold, for which those of many directories take
+/// long: five seconds less what the rest takes.
+const MAPS_AT_END: Duration = Duration::from_millis(3500);
 
 /// Records.
 ///
@@ -48,7 +54,11 @@ pub fn record(args: &RecordArgs) -> Result<(), Failure> {
     let command = RecordedCommand::start(&args.command)?;
     let source = recorder.source();
     let progress = args.seconds.map_or_else(Progress::of_rows, Progress::of_evaluation);
+    let since = OnceLock::new();
     let mut show = |now: Gathered| {
+        if interrupted.load(Ordering::Relaxed) {
+            since.get_or_init(Instant::now);
+        }
         let events = format!("{} of events", Bytes(now.bytes as f64));
         match args.seconds {
             Some(all) => progress.advance(now.spent_s, (all - now.spent_s).max(0.0), &events),
@@ -57,8 +67,8 @@ pub fn record(args: &RecordArgs) -> Result<(), Failure> {
     };
     let (give, parts) = channel();
     let (ended, files) = thread::scope(|scope| -> Result<_, Failure> {
-        let disks = &disks;
-        let write = move || Files::new(args, disks, source, whole)?.write(&parts);
+        let maps = Maps { disks: &disks, interrupted: &interrupted, since: &since };
+        let write = move || Files::new(args, maps, source, whole)?.write(&parts);
         let files = builder().and_then(|one| one.spawn_scoped(scope, write)).map_err(no_thread)?;
         let mut on_part = |part| {
             // A place that cannot be written ends the recording.
@@ -144,7 +154,7 @@ pub(super) fn part_of(part: RecordedPart) -> Result<Part, Failure> {
 /// Parts of a recording on their way to their files.
 struct Files<'a> {
     args: &'a RecordArgs,
-    disks: &'a [RecordedDisk],
+    maps: Maps<'a>,
     parts: Parts,
     rotation: Option<Rotation>,
     /// Where a recording of one part goes.
@@ -162,7 +172,7 @@ struct Files<'a> {
 impl<'a> Files<'a> {
     fn new(
         args: &'a RecordArgs,
-        disks: &'a [RecordedDisk],
+        maps: Maps<'a>,
         source: RecordingSource,
         whole: Option<Destination>,
     ) -> Result<Self, Failure> {
@@ -170,14 +180,14 @@ impl<'a> Files<'a> {
             .map_err(|e| Failure::Failed(e.to_string()))?;
         Ok(Self {
             args,
-            disks,
             unix_offset_ns: source.info.started_unix_ns.unwrap_or(0),
             parts: Parts::new(layout, &source.devices, source.info),
             rotation: args
                 .rotate
                 .map(|_| Rotation::new(&args.out.output, args.keep.map(|keep| keep as usize))),
             whole,
-            before: BlockTypes::new(block_map(disks)),
+            before: maps.at_begin(),
+            maps,
             left: None,
             begins_unix_ns: jiff::Timestamp::now().as_nanosecond() as i64,
             named_s: 0,
@@ -209,11 +219,16 @@ impl<'a> Files<'a> {
         let slow = self.args.latency_above.map(Slow::new);
         let columns = if slow.is_some() { &COLUMNS[..] } else { &[] };
         let (file, writer) = Output::with_columns(destination, OutFormat::Parquet, columns)?;
-        let now = BlockTypes::new(block_map(self.disks));
+        let (now, before, note) = self.types();
         let (until_ns, spooled) = (part.until_ns, part.paths.clone());
         let mut reader = self.parts.begin(part_of(part)?).map_err(convert::of_trace)?;
         let is_own = |io: &_| own.contains(io);
-        let recorded = Recorded { is_own: &is_own, maps: [&now, &self.before], slow };
+        let recorded = Recorded {
+            is_own: &is_own,
+            maps: [now.as_ref().unwrap_or(&before), &before],
+            slow,
+            note,
+        };
         let progress = Progress::of_rows();
         let rows = &mut |rows| progress.rows(rows);
         let told = recorded.write(&mut reader, writer, rows);
@@ -222,7 +237,7 @@ impl<'a> Files<'a> {
         progress.done();
         self.parts.end(reader);
         self.left = Some(later);
-        self.before = now;
+        self.before = now.unwrap_or(before);
         let until_ns = until_ns.and_then(|until| i64::try_from(until).ok());
         self.begins_unix_ns = until_ns.unwrap_or(0).saturating_add(self.unix_offset_ns);
         let (format, path) = (OutFormat::Parquet.name(), file.path().display().to_string());
@@ -230,6 +245,18 @@ impl<'a> Files<'a> {
         // They go with their folder at the latest.
         spooled.iter().for_each(|path| drop(std::fs::remove_file(path)));
         Ok(TraceFile { format: format.to_owned(), path, file_bytes, ..told })
+    }
+
+    /// What the blocks hold now and held before; where it cannot be had in time, what the trace is to say of that.
+    fn types(&mut self) -> (Option<BlockTypes>, BlockTypes, Option<(&'static str, String)>) {
+        let before = std::mem::take(&mut self.before);
+        if let Some(now) = self.maps.at_end() {
+            return (Some(now), before, None);
+        }
+        let text = "as it was when the recording began, where that was told: the file systems took too long to tell it again \
+                    after the interruption";
+        output::tell(&format!("what the blocks hold: {text}"));
+        (None, before.outlived(), Some(("what the blocks hold", text.to_owned())))
     }
 
     /// The file of the part that begins now.
@@ -240,5 +267,33 @@ impl<'a> Files<'a> {
         let begins = begins.unwrap_or_default().strftime("%Y%m%dT%H%M%SZ").to_string();
         let whole = || self.args.out.output.clone();
         self.rotation.as_ref().map_or_else(whole, |rotation| rotation.name(&begins))
+    }
+}
+
+/// Asks the file systems what their blocks hold, and gives up where that would keep an interrupted recording from its end.
+struct Maps<'a> {
+    disks: &'a [RecordedDisk],
+    interrupted: &'a AtomicBool,
+    /// When the interruption was first seen.
+    since: &'a OnceLock<Instant>,
+}
+
+impl Maps<'_> {
+    fn is_interrupted(&self) -> bool {
+        self.interrupted.load(Ordering::Relaxed)
+    }
+
+    /// Before the recording; nothing is known after an interruption, which leaves the time to the map at the end.
+    fn at_begin(&self) -> BlockTypes {
+        let map = block_map(self.disks, &|| self.is_interrupted());
+        map.map(BlockTypes::new).unwrap_or_default()
+    }
+
+    /// At the end of a part.
+    fn at_end(&self) -> Option<BlockTypes> {
+        let given_up = || {
+            self.is_interrupted() && self.since.get_or_init(Instant::now).elapsed() > MAPS_AT_END
+        };
+        block_map(self.disks, &given_up).map(BlockTypes::new)
     }
 }

@@ -205,7 +205,9 @@ fn maps_of(disks: Vec<RecordedDisk>) -> io::Result<(Receiver<BlockTypes>, u32)> 
     let ((give, maps), (say, number)) = (channel(), channel());
     builder()?.spawn(move || {
         let _ = say.send(this_thread());
-        while give.send(BlockTypes::new(block_map(&disks))).is_ok() {
+        while let Some(map) = block_map(&disks, &|| false)
+            && give.send(BlockTypes::new(map)).is_ok()
+        {
             thread::sleep(NEXT_MAP);
         }
     })?;
