@@ -45,6 +45,8 @@ struct Tally {
     false_ones: Vec<String>,
     /// Numbers of regions that are wrong or not told.
     odd_counts: Vec<String>,
+    /// Effects that are plain and were not told.
+    untold: Vec<String>,
 }
 
 /// Where a border of one kind of requests may be said to be, with the factor that a soft end leaves open.
@@ -101,6 +103,10 @@ impl Tally {
         } else {
             Outcome::Open
         };
+        if outcome == Outcome::Withheld {
+            self.untold
+                .push(format!("seed {} {truth:.2} noise {:.2}: {text}", world.seed, world.noise));
+        }
         self.sentence(world, kind, outcome, text);
     }
 
@@ -318,6 +324,7 @@ fn judge_all(seeds: std::ops::Range<u64>, make: fn(u64) -> World, most_false: f6
     if std::env::var_os("IOSCAPE_WORLDS_FALSE").is_some() {
         tally.false_ones.iter().for_each(|text| println!("FALSE {text}"));
         tally.odd_counts.iter().for_each(|text| println!("COUNT {text}"));
+        tally.untold.iter().for_each(|text| println!("UNTOLD {text}"));
     }
     assert!(tally.share(Outcome::False) < most_false, "{:#?}", tally.false_ones);
     tally

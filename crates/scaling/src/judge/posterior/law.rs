@@ -37,6 +37,11 @@ const DECLINE_EVEN: f64 = 0.2;
 const DISTURBED_BY: f64 = 0.8;
 /// Steps to the most probable parameters.
 const STEPS: usize = 8;
+/// Standard deviation of the size of a level that ends for writes alone, from run to run, in log bytes: how many dirty pages are allowed
+/// is regulated by the speed of writing them back.
+const SIZE_VARIES: f64 = 0.03;
+/// Most that this may add to what is not known of a point, in log time.
+const VARIES_MOST: f64 = 0.7;
 /// Softness of the ends of a uniform prior.
 const EDGE: f64 = 0.25;
 /// Share of the time that storage must take, by the law, for a run that only computed to speak against it.
@@ -65,6 +70,8 @@ pub(crate) struct End {
     /// Natural logarithm of its size in bytes.
     pub log_bytes: f64,
     pub overflow: Overflow,
+    /// Whether its size varies from run to run.
+    pub varies: bool,
 }
 
 /// One point of a curve.
@@ -102,6 +109,20 @@ impl Overflow {
             Self::Partial => 1.0 - 0.6 * (-beyond).exp(),
             Self::Thrash => 1.0,
             Self::Soft => (beyond / std::f64::consts::LN_2).min(1.0),
+        }
+    }
+
+    /// Change of the logarithm of that share per change of the logarithm of the level's size.
+    fn steepness(self, log_set: f64, log_bytes: f64) -> f64 {
+        let beyond = log_set - log_bytes;
+        let hits = (-beyond).exp();
+        match self {
+            _ if beyond <= 0.0 => 0.0,
+            Self::Random => hits / (1.0 - hits),
+            Self::Partial => 0.6 * hits / (1.0 - 0.6 * hits),
+            Self::Thrash => 0.0,
+            Self::Soft if beyond < std::f64::consts::LN_2 => beyond.recip(),
+            Self::Soft => 0.0,
         }
     }
 }
@@ -168,6 +189,8 @@ struct Problem<'a> {
     added: Added,
     reach: Vec<[f64; PIECES]>,
     missed: Vec<[f64; ENDS_MOST]>,
+    /// Standard deviation of each point around the law.
+    sigma: Vec<f64>,
     first: [f64; PIECES],
 }
 
@@ -210,10 +233,17 @@ impl<'a> Problem<'a> {
             }
             all
         };
+        let varies = |p: &Observed| {
+            let steepness = |e: &End| e.overflow.steepness(p.log_set, e.log_bytes);
+            let varying = ends.iter().filter(|e| e.varies);
+            let most = varying.map(steepness).fold(0.0, f64::max);
+            p.sigma.hypot((SIZE_VARIES * most).min(VARIES_MOST))
+        };
         Self {
             points,
             ends,
             added,
+            sigma: points.iter().map(varies).collect(),
             // Beyond its end a level serves what it holds, and that is no larger set.
             reach: points.iter().map(|p| pieces(p.log_set.min(first))).collect(),
             missed: points.iter().map(missed).collect(),
@@ -280,7 +310,7 @@ impl<'a> Problem<'a> {
             }
             let total = memory + levels.iter().sum::<f64>();
             let residual = point.log_time - total.ln();
-            let (log_likelihood, weight) = likelihood(residual, point);
+            let (log_likelihood, weight) = likelihood(residual, self.sigma[j], point.disturbed);
             value += log_likelihood;
             let mut slope = [0.0; LEN];
             slope[0] = memory / total;
@@ -337,9 +367,9 @@ impl<'a> Problem<'a> {
     }
 }
 
-/// Log likelihood of a residual, and the weight it has in the fit.
-fn likelihood(residual: f64, point: &Observed) -> (f64, f64) {
-    let &Observed { sigma, disturbed: share, .. } = point;
+/// Log likelihood of a residual of a point known to `sigma` that was disturbed with probability `share`, and the weight it has in
+/// the fit.
+fn likelihood(residual: f64, sigma: f64, share: f64) -> (f64, f64) {
     let wide = sigma + DISTURBED_BY;
     let density = |sd: f64| (-0.5 * (residual / sd).powi(2)).exp() / sd;
     let (usual, disturbed) = ((1.0 - share) * density(sigma), share * density(wide));

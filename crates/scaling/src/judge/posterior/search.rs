@@ -80,6 +80,13 @@ pub(crate) struct LevelEnd {
     pub of: Requests,
 }
 
+impl LevelEnd {
+    /// Whether its size varies from run to run; see [`End::varies`].
+    fn varies(&self) -> bool {
+        self.of == Requests::Writes
+    }
+}
+
 /// What the posterior rests on.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Curves {
@@ -110,7 +117,8 @@ impl Curves {
 
     /// The law of one curve; `near` is one with ends nearby.
     pub(crate) fn fit(&self, of: BorderOperation, ends: &[LevelEnd], near: Option<&Fit>) -> Fit {
-        let own: Vec<End> = ends.iter().filter(|e| e.of.has(of)).map(|e| e.end).collect();
+        let own = ends.iter().filter(|e| e.of.has(of));
+        let own: Vec<End> = own.map(|e| End { varies: e.varies(), ..e.end }).collect();
         let added = if of == BorderOperation::Mixed { Added::DILUTED } else { Added::OWN };
         fit(self.of(of), &own, added, near)
     }
@@ -144,8 +152,8 @@ impl Hypothesis {
     }
 }
 
-/// Log evidence of a curve by its ends: their places, bit by bit, and their kinds.
-type Known = BTreeMap<Vec<(u64, u8)>, f64>;
+/// Log evidence of a curve by its ends: their places, bit by bit, their kinds, and whether their sizes vary.
+type Known = BTreeMap<Vec<(u64, u8, bool)>, f64>;
 
 struct Search<'a> {
     curves: &'a Curves,
@@ -204,8 +212,8 @@ impl<'a> Search<'a> {
     fn curve(&self, index: usize, ends: &[LevelEnd]) -> f64 {
         let of = OPERATIONS[index];
         let own = ends.iter().filter(|e| e.of.has(of));
-        let key: Vec<(u64, u8)> =
-            own.map(|e| (e.end.log_bytes.to_bits(), e.end.overflow as u8)).collect();
+        let of_end = |e: &LevelEnd| (e.end.log_bytes.to_bits(), e.end.overflow as u8, e.varies());
+        let key: Vec<(u64, u8, bool)> = own.map(of_end).collect();
         if let Some(&known) = self.known[index].borrow().get(&key) {
             return known;
         }
@@ -286,24 +294,22 @@ impl<'a> Search<'a> {
 
     /// The best few ways to add one end, and the logarithm of the likelihood of all ways summed up.
     fn grown(&self, ends: &[LevelEnd]) -> (f64, Vec<Vec<LevelEnd>>) {
-        let without: Vec<f64> = (0..3).map(|i| self.curve(i, ends)).collect();
         let mut found: Vec<(f64, Vec<LevelEnd>)> = Vec::new();
         let mut sum = 0.0;
         let mut most = f64::NEG_INFINITY;
         for (log_bytes, width) in self.places() {
             for &overflow in self.kinds {
-                let new = LevelEnd { end: End { log_bytes, overflow }, of: Requests::All };
+                let end = End { log_bytes, overflow, varies: false };
+                let new = LevelEnd { end, of: Requests::All };
                 let at = ends.partition_point(|e| e.end.log_bytes < log_bytes);
                 let mut with = ends.to_vec();
                 with.insert(at, new);
                 if !self.is_allowed(&with) {
                     continue;
                 }
-                let own: Vec<f64> = (0..3).map(|i| self.curve(i, &with)).collect();
                 for of in Requests::ALL {
                     with[at].of = of;
-                    let curve = |i: usize| if of.has(OPERATIONS[i]) { own[i] } else { without[i] };
-                    let score = (0..3).map(curve).sum::<f64>() + self.prior(&with);
+                    let score = self.score(&with);
                     if score > most {
                         sum *= (most - score).exp();
                         most = score;
@@ -374,7 +380,7 @@ impl<'a> Search<'a> {
         let own = ends[i].end;
         let moved = |log_bytes, overflow| {
             let mut moved = ends.to_vec();
-            moved[i].end = End { log_bytes, overflow };
+            moved[i].end = End { log_bytes, overflow, ..own };
             (self.score(&moved) - score).exp()
         };
         let is_likely =
