@@ -5,14 +5,11 @@ mod made_up;
 use ioscape_scaling::Bounds;
 use ioscape_scaling::model::{
     Model, ModelError, ModelKind, OrthogonalModel, Predict, SinglePointModel, Validated, WhatIf,
-    WhatIfError, WriteDone, next_points, orthogonal_sample, predict, predict_application,
-    predict_what_if, random_workloads, validate,
+    WhatIfError, WriteDone, next_points, orthogonal_sample, predict, predict_what_if,
+    random_workloads, validate,
 };
-use ioscape_schema::{
-    AccessPattern, BorderOperation, Evaluation, Op, Parameter, Prediction, RequestClass,
-    Validation, Workload,
-};
-use made_up::evaluation::{BOUNDS, Meter, evaluate};
+use ioscape_schema::{Advice, BorderOperation, Evaluation, Parameter, Validation, Workload};
+use made_up::evaluation::{BOUNDS, Meter, evaluate, explored};
 use made_up::{System, systems};
 use proptest::prelude::*;
 
@@ -77,6 +74,58 @@ fn points_off_the_curves_pay() {
     };
     let better = all.iter().filter(|system| error(system, EXTRA) < error(system, 0)).count();
     assert!(better * 4 >= all.len() * 3, "{better} of {}", all.len());
+}
+
+/// Pure reads behind the last border of `one cache`, which nothing was measured at: sequential in runs of read-ahead's size and more, and random.
+fn reads_of_storage() -> Vec<Workload> {
+    let sets = [200, 350].map(|megabytes| megabytes << 20);
+    let reads = [(1.0, 64 << 10), (1.0, 192 << 10), (0.0, 4 << 10), (0.0, 12 << 10)];
+    let each = sets.into_iter().flat_map(|unique_bytes| {
+        reads.map(|(seq_frac, size_mean)| Workload {
+            unique_bytes,
+            seq_frac,
+            size_mean,
+            read_frac: 1.0,
+            ..Workload::default()
+        })
+    });
+    each.collect()
+}
+
+/// Every evaluation that finds a border of storage measures pure reads behind it, in a tenth of the points, and the model is better for them.
+#[test]
+#[allow(clippy::print_stdout, reason = "the figures stand in docs/prediction.md")]
+fn pure_reads_of_storage_are_measured_and_pay() {
+    let system = system("one cache");
+    let error = |evaluation: &Evaluation| {
+        let model = Model::new(evaluation).unwrap();
+        let off = |w: &Workload| (model.throughput(w) / system.throughput(w)).ln().abs();
+        let all: Vec<f64> = reads_of_storage().iter().map(off).collect();
+        all.iter().sum::<f64>() / all.len() as f64
+    };
+    let (mut with, mut without) = (0.0, 0.0);
+    for seed in 0..3 {
+        let evaluation = explored(&system, 0.05, seed, 120.0, None);
+        let is_pure = |w: &Workload| {
+            w.read_frac == 1.0
+                && w.unique_bytes == BOUNDS.unique_bytes[1]
+                && w.advice == Advice::Normal
+        };
+        let pure: Vec<[f64; 2]> = evaluation
+            .extra
+            .iter()
+            .map(|p| &p.measurement.workload)
+            .filter(|w| is_pure(w))
+            .map(|w| [w.seq_frac, w.size_mean as f64])
+            .collect();
+        assert_eq!(pure, [[1.0, 131_072.0], [0.0, 4096.0]]);
+        let mut less = evaluation.clone();
+        less.extra.retain(|p| !is_pure(&p.measurement.workload));
+        less.probes.retain(|p| !is_pure(&p.measurement.workload));
+        println!("{seed}: {:.3} with, {:.3} without", error(&evaluation), error(&less));
+        (with, without) = (with + error(&evaluation), without + error(&less));
+    }
+    assert!(with < without, "{with} {without}");
 }
 
 fn system(name: &str) -> System {
@@ -336,116 +385,4 @@ fn what_no_evaluation_saw_is_not_guessed() {
     assert!(said.throughput_bytes_per_s < back.throughput_bytes_per_s / 10.0);
     let width = |p: &ioscape_schema::Prediction| p.interval90[1] / p.interval90[0];
     assert!(width(&said) > width(&back), "what is borrowed widens the interval");
-}
-
-/// One class of random reads, whose miss ratio at each size of cache is given.
-fn reads(set: u64, missed: impl Fn(f64) -> f64, think_time_ns: f64) -> AccessPattern {
-    let sizes = (40..140).map(|step| (f64::from(step) / 4.0).exp2());
-    let class = RequestClass {
-        op: Op::Read,
-        sequential: false,
-        requests: 100_000,
-        bytes: 100_000 * 16384,
-        run_bytes: 16384.0,
-        response_time_ns: 0.0,
-        miss_ratio_half90: sizes.clone().map(|_| 0.02).collect(),
-        miss_ratio: sizes.map(|size| (size, missed(size))).collect(),
-    };
-    AccessPattern {
-        classes: vec![class],
-        unique_bytes: set,
-        process_num: 1,
-        think_time_ns,
-        ..AccessPattern::default()
-    }
-}
-
-#[test]
-fn an_application_is_as_fast_as_its_own_locality_lets_it_be() {
-    let system = system("one cache");
-    let model = Model::new(&evaluate(&system, 0.0, 5, EXTRA)).unwrap();
-    let memory = system.caches[0][0].onset;
-    let set = (3.0 * memory) as u64;
-    let workload = Workload {
-        unique_bytes: set,
-        size_mean: 16384,
-        read_frac: 1.0,
-        seq_frac: 0.0,
-        process_num: 1,
-        ..Workload::default()
-    };
-    let predicted = |pattern: &AccessPattern| {
-        let what_if = WhatIf::default();
-        predict_application(&model, &what_if, Some(memory as u64), &workload, pattern).unwrap()
-    };
-    let uniform = predicted(&reads(set, |size| (1.0 - size / set as f64).max(0.0), 0.0));
-    let known = predict(&model, &workload).unwrap().throughput_bytes_per_s;
-    let ratio = uniform.throughput_bytes_per_s / known;
-    assert!((0.9..1.1).contains(&ratio), "uniform access is the model's own: {ratio}");
-    let skewed = predicted(&reads(set, |size| 0.1 * (1.0 - size / set as f64).max(0.0), 0.0));
-    assert!(skewed.throughput_bytes_per_s > 3.0 * uniform.throughput_bytes_per_s);
-    let hits = |one: &Prediction| one.application.as_ref().unwrap().read_hit_frac;
-    assert!(hits(&uniform) < 0.5 && hits(&skewed) > 0.9);
-    for one in [&uniform, &skewed] {
-        let [low, high] = one.application.as_ref().unwrap().read_hit_interval90.unwrap();
-        assert!(low < hits(one) && hits(one) < high, "{low} {} {high}", hits(one));
-        assert!(high - low < 0.25, "{low} to {high}");
-    }
-    // A second of computing between requests is all that counts.
-    let idle = predicted(&reads(set, |_| 0.0, 1e9));
-    assert!((idle.iops - 1.0).abs() < 0.01, "{}", idle.iops);
-    let forecast = idle.application.unwrap();
-    let sum: f64 = forecast.parts.iter().map(|part| part.seconds).sum();
-    assert!((sum / forecast.elapsed_s - 1.0).abs() < 1e-9);
-}
-
-#[test]
-fn read_ahead_gathers_small_sequential_reads() {
-    let system = system("one cache");
-    let model = Model::new(&evaluate(&system, 0.0, 5, EXTRA)).unwrap();
-    let cold = |size: u64, sequential: bool| {
-        let mut pattern = reads(256 << 20, |_| 1.0, 0.0);
-        let class = &mut pattern.classes[0];
-        class.requests = class.bytes / size;
-        (class.sequential, class.run_bytes) = (sequential, 1e8);
-        let five = Workload { read_frac: 1.0, ..Workload::default() };
-        let what_if = WhatIf::default();
-        let said = predict_application(&model, &what_if, None, &five, &pattern).unwrap();
-        said.throughput_bytes_per_s
-    };
-    let [small, large] = [4096, 131_072].map(|size| cold(size, true));
-    assert!((small / large - 1.0).abs() < 0.05, "{small} {large}");
-    assert!(cold(4096, false) < small / 10.0);
-}
-
-#[test]
-fn an_application_needs_the_memory_that_its_misses_say() {
-    let system = system("one cache");
-    let model = Model::new(&evaluate(&system, 0.0, 5, EXTRA)).unwrap();
-    let memory = system.caches[0][0].onset;
-    // All of its reads are of a hot quarter of the cache's size, or of anything.
-    let needed = |hot: f64, cold: f64| {
-        let missed = |size: f64| if size < hot { 1.0 } else { cold };
-        let workload = Workload {
-            unique_bytes: 256 << 20,
-            size_mean: 16384,
-            read_frac: 1.0,
-            ..Workload::default()
-        };
-        let pattern = reads(256 << 20, missed, 0.0);
-        let what_if = WhatIf::default();
-        let own = Some(memory as u64);
-        let one = predict_application(&model, &what_if, own, &workload, &pattern).unwrap();
-        one.application.unwrap().memory.expect("the cache is as large as memory")
-    };
-    for factor in [0.5, 2.0] {
-        let forecast = needed(factor * memory, 0.0);
-        let found = forecast.for_90_percent_bytes / (factor * memory);
-        assert!((0.7..1.4).contains(&found), "{factor}: {found}");
-        let [low, high] = forecast.for_90_percent_interval90.expect("the trace tells");
-        let needs = forecast.for_90_percent_bytes;
-        assert!(low <= needs && needs <= high && high < 3.0 * low, "{low} {needs} {high}");
-    }
-    let curve = needed(2.0 * memory, 0.0).curve;
-    assert!(curve.last().unwrap().1 > 5.0 * curve[0].1, "{curve:?}");
 }

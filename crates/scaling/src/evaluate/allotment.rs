@@ -36,6 +36,9 @@ const SHORT: f64 = 0.7;
 /// Percentage of the time for points off the curves, taken from curves and rounds; in a short evaluation and a longer one.
 const INTERACTIONS: [f64; 2] = [10.0, 16.0];
 
+/// Pure reads of storage that are measured before the curves: points off these.
+pub(crate) const STORAGE_READS: usize = 2;
+
 /// Points between two references.
 pub(crate) const REFERENCE_EVERY: usize = 4;
 
@@ -182,6 +185,10 @@ impl Allotment {
         let off_curves = self.points(Phase::Interactions);
         match phase {
             Phase::Focal => began + self.points_in(phase, regions),
+            // Two of the points off the curves are measured here.
+            Phase::Findings => {
+                most.saturating_sub(off_curves.saturating_sub(STORAGE_READS) + curves)
+            }
             early if early < Phase::Curves => most.saturating_sub(off_curves + curves),
             Phase::Curves => most - off_curves.min(most.saturating_sub(began + curves)),
             _ => most,

@@ -3,6 +3,7 @@
 use super::exploration::{Exploration, Need};
 use super::options::EvaluationOptions;
 use super::probe::{Interrupted, Probe, TimeLimits};
+use super::storage_reads::storage_reads;
 use super::{all_parameters, pilot, region_curves, rounds, set_sizes};
 use crate::judge::borders::SetBorder;
 use crate::judge::document::found_late;
@@ -38,6 +39,7 @@ fn phases<P: Probe>(exploration: &mut Exploration<'_, P>) -> Result<(), P::Error
     set_sizes::set_sizes(exploration, &focal)?;
     // What no curve shows comes before the curves, which can do with fewer points.
     extras(exploration)?;
+    storage_reads(exploration)?;
     region_curves::region_curves(exploration)?;
     if exploration.options.all_parameters {
         all_parameters::all_parameters(exploration, &focal)?;
@@ -70,6 +72,7 @@ fn interactions<P: Probe>(exploration: &mut Exploration<'_, P>) -> Result<(), P:
     if count > 0 {
         region_curves::complete(exploration)?;
     }
+    let count = count.saturating_sub(exploration.state.evidence.extra.len());
     for workload in next_points(exploration.so_far(), &bounds, count, seed) {
         let Some(id) = exploration.point(&Purpose::Interaction, &workload, Need::Ordinary)? else {
             exploration.skip(Phase::Interactions);

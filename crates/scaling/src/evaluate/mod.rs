@@ -17,6 +17,7 @@ mod recorded;
 mod region_curves;
 mod rounds;
 mod set_sizes;
+mod storage_reads;
 mod sweep;
 
 pub use explore::explore;

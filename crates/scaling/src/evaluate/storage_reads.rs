@@ -1,0 +1,52 @@
+//! Reads of storage alone, which no curve has: all sequential, and all random, neither with advice.
+//!
+//! The curves mix reads with writes and sequential requests with random ones, or advise the kernel that requests are random. What a read of storage
+//! costs by itself can only be guessed from them, and a real application reads in pure runs: what it is predicted from is measured here, before
+//! the curves, since these can do with fewer points.
+
+use super::allotment::STORAGE_READS;
+use super::axis::Axis;
+use super::exploration::{Exploration, Need};
+use super::probe::Probe;
+use crate::phase::Phase;
+use ioscape_schema::{Parameter, Purpose, Workload};
+
+/// Request size of the sequential reads in bytes: what Linux reads ahead at once by default (`VM_READAHEAD_PAGES`).
+const RUN: f64 = 131_072.0;
+/// Request size of the random reads in bytes: a page.
+const PAGE: f64 = 4096.0;
+
+/// Measures them behind the last border, if any is a border of storage.
+pub(crate) fn storage_reads<P: Probe>(
+    exploration: &mut Exploration<'_, P>,
+) -> Result<(), P::Error> {
+    if exploration.allotment.points(Phase::Interactions) < STORAGE_READS {
+        return Ok(());
+    }
+    for workload in workloads(exploration) {
+        let purpose = Purpose::Interaction;
+        let Some(id) = exploration.point(&purpose, &workload, Need::Essential)? else {
+            exploration.skip(Phase::Findings);
+            return Ok(());
+        };
+        exploration.state.evidence.extra.push(id);
+    }
+    Ok(())
+}
+
+/// The largest set, of which caches hold least; one process, so that runs stay whole.
+fn workloads<P: Probe>(exploration: &Exploration<'_, P>) -> Vec<Workload> {
+    let levels = &exploration.state.levels;
+    let is_storage = levels.borders.last().is_some_and(|last| !last.border.in_memory);
+    let Some(last) = levels.regions.last().filter(|_| is_storage) else { return Vec::new() };
+    let set = exploration.unique_bytes_range()[1];
+    let reads = Workload { read_frac: 1.0, ..last.focal.clone() }
+        .with(Parameter::UniqueBytes, set)
+        .with(Parameter::ProcessNum, f64::from(exploration.options.bounds.process_num[0]));
+    let sizes = Axis::new(&exploration.options, Parameter::SizeMean, set as u64);
+    let one = |(seq_frac, size): (f64, f64)| {
+        let reads = Workload { seq_frac, ..reads.clone() };
+        reads.with(Parameter::SizeMean, sizes.round(size))
+    };
+    [(1.0, RUN), (0.0, PAGE)].map(one).into()
+}

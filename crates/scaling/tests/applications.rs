@@ -1,0 +1,127 @@
+//! Predictions of applications, by their own locality, on made-up systems.
+
+mod made_up;
+
+use ioscape_scaling::model::{Model, WhatIf, predict, predict_application};
+use ioscape_schema::{AccessPattern, Op, Prediction, RequestClass, Workload};
+use made_up::evaluation::evaluate;
+use made_up::{System, systems};
+
+/// Points off the curves that every evaluation here has.
+const EXTRA: usize = 12;
+
+fn system(name: &str) -> System {
+    systems().into_iter().find(|s| s.name == name).unwrap()
+}
+
+/// One class of random reads, whose miss ratio at each size of cache is given.
+fn reads(set: u64, missed: impl Fn(f64) -> f64, think_time_ns: f64) -> AccessPattern {
+    let sizes = (40..140).map(|step| (f64::from(step) / 4.0).exp2());
+    let class = RequestClass {
+        op: Op::Read,
+        sequential: false,
+        requests: 100_000,
+        bytes: 100_000 * 16384,
+        run_bytes: 16384.0,
+        response_time_ns: 0.0,
+        miss_ratio_half90: sizes.clone().map(|_| 0.02).collect(),
+        miss_ratio: sizes.map(|size| (size, missed(size))).collect(),
+    };
+    AccessPattern {
+        classes: vec![class],
+        unique_bytes: set,
+        process_num: 1,
+        think_time_ns,
+        ..AccessPattern::default()
+    }
+}
+
+#[test]
+fn an_application_is_as_fast_as_its_own_locality_lets_it_be() {
+    let system = system("one cache");
+    let model = Model::new(&evaluate(&system, 0.0, 5, EXTRA)).unwrap();
+    let memory = system.caches[0][0].onset;
+    let set = (3.0 * memory) as u64;
+    let workload = Workload {
+        unique_bytes: set,
+        size_mean: 16384,
+        read_frac: 1.0,
+        seq_frac: 0.0,
+        process_num: 1,
+        ..Workload::default()
+    };
+    let predicted = |pattern: &AccessPattern| {
+        let what_if = WhatIf::default();
+        predict_application(&model, &what_if, Some(memory as u64), &workload, pattern).unwrap()
+    };
+    let uniform = predicted(&reads(set, |size| (1.0 - size / set as f64).max(0.0), 0.0));
+    let known = predict(&model, &workload).unwrap().throughput_bytes_per_s;
+    let ratio = uniform.throughput_bytes_per_s / known;
+    assert!((0.9..1.1).contains(&ratio), "uniform access is the model's own: {ratio}");
+    let skewed = predicted(&reads(set, |size| 0.1 * (1.0 - size / set as f64).max(0.0), 0.0));
+    assert!(skewed.throughput_bytes_per_s > 3.0 * uniform.throughput_bytes_per_s);
+    let hits = |one: &Prediction| one.application.as_ref().unwrap().read_hit_frac;
+    assert!(hits(&uniform) < 0.5 && hits(&skewed) > 0.9);
+    for one in [&uniform, &skewed] {
+        let [low, high] = one.application.as_ref().unwrap().read_hit_interval90.unwrap();
+        assert!(low < hits(one) && hits(one) < high, "{low} {} {high}", hits(one));
+        assert!(high - low < 0.25, "{low} to {high}");
+    }
+    // A second of computing between requests is all that counts.
+    let idle = predicted(&reads(set, |_| 0.0, 1e9));
+    assert!((idle.iops - 1.0).abs() < 0.01, "{}", idle.iops);
+    let forecast = idle.application.unwrap();
+    let sum: f64 = forecast.parts.iter().map(|part| part.seconds).sum();
+    assert!((sum / forecast.elapsed_s - 1.0).abs() < 1e-9);
+}
+
+#[test]
+fn read_ahead_gathers_small_sequential_reads() {
+    let system = system("one cache");
+    let model = Model::new(&evaluate(&system, 0.0, 5, EXTRA)).unwrap();
+    let cold = |size: u64, sequential: bool| {
+        let mut pattern = reads(256 << 20, |_| 1.0, 0.0);
+        let class = &mut pattern.classes[0];
+        class.requests = class.bytes / size;
+        (class.sequential, class.run_bytes) = (sequential, 1e8);
+        let five = Workload { read_frac: 1.0, ..Workload::default() };
+        let what_if = WhatIf::default();
+        let said = predict_application(&model, &what_if, None, &five, &pattern).unwrap();
+        said.throughput_bytes_per_s
+    };
+    let [small, large] = [4096, 131_072].map(|size| cold(size, true));
+    assert!((small / large - 1.0).abs() < 0.05, "{small} {large}");
+    assert!(cold(4096, false) < small / 10.0);
+}
+
+#[test]
+fn an_application_needs_the_memory_that_its_misses_say() {
+    let system = system("one cache");
+    let model = Model::new(&evaluate(&system, 0.0, 5, EXTRA)).unwrap();
+    let memory = system.caches[0][0].onset;
+    // All of its reads are of a hot quarter of the cache's size, or of anything.
+    let needed = |hot: f64, cold: f64| {
+        let missed = |size: f64| if size < hot { 1.0 } else { cold };
+        let workload = Workload {
+            unique_bytes: 256 << 20,
+            size_mean: 16384,
+            read_frac: 1.0,
+            ..Workload::default()
+        };
+        let pattern = reads(256 << 20, missed, 0.0);
+        let what_if = WhatIf::default();
+        let own = Some(memory as u64);
+        let one = predict_application(&model, &what_if, own, &workload, &pattern).unwrap();
+        one.application.unwrap().memory.expect("the cache is as large as memory")
+    };
+    for factor in [0.5, 2.0] {
+        let forecast = needed(factor * memory, 0.0);
+        let found = forecast.for_90_percent_bytes / (factor * memory);
+        assert!((0.7..1.4).contains(&found), "{factor}: {found}");
+        let [low, high] = forecast.for_90_percent_interval90.expect("the trace tells");
+        let needs = forecast.for_90_percent_bytes;
+        assert!(low <= needs && needs <= high && high < 3.0 * low, "{low} {needs} {high}");
+    }
+    let curve = needed(2.0 * memory, 0.0).curve;
+    assert!(curve.last().unwrap().1 > 5.0 * curve[0].1, "{curve:?}");
+}
