@@ -1,7 +1,7 @@
 //! What other programs do to inputs and results while a command is at work on them.
 
 use crate::common::started::{Started, signal, wait_until};
-use crate::common::{Ran, ioscape, path, read, scratch_of};
+use crate::common::{Ran, ioscape, path, read, run, scratch_of};
 use ioscape_schema::Document;
 use std::fs::{self, File};
 use std::io::Write;
@@ -91,32 +91,81 @@ fn interrupted(folder: &Path, result: &Path) {
     started.end().ended(130);
 }
 
-#[test]
-fn two_commands_that_resume_one_result_leave_a_whole_one() {
-    let (folder, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    let result = folder.path().join("r.json");
-    interrupted(folder.path(), &result);
+/// Resumes one result by two commands at once, whose words but for the result these are. Who saves after the other did goes on
+/// elsewhere, names every file that it leaves there, and nothing that was not seen is replaced.
+fn resumed_twice(words: &[&str], result: &Path, is_whole: impl Fn(&Document) -> bool) {
+    let elsewhere = tempfile::tempdir().unwrap();
     let start = |()| {
-        let name = path(&result);
-        let mut command = ioscape(&["evaluate", path(folder.path()), "--resume", name, "-o", name]);
+        let mut command =
+            ioscape(&[words, &["--resume", path(result), "-o", path(result)]].concat());
         command.env("TMPDIR", elsewhere.path());
         Started::spawn(command)
     };
-    // Who saves a point after the other did goes on elsewhere and says so; nothing that was not seen is replaced.
-    let mut late = 0;
+    let (mut late, mut said) = (0, String::new());
     for ran in [(); 2].map(start).map(Started::end) {
         if ran.code != Some(0) {
             late += 1;
-            ran.ended(1).says(&["another program", "instead"]);
+            said += &ran.ended(1).says(&["another program", "instead"]).err;
         }
     }
-    let is_whole = |file: &PathBuf| {
-        let document: Document = serde_json::from_str(&read(file)).unwrap();
-        let points = document.evaluation().map_or(0, |one| one.probes.len());
-        !document.interrupted && points > 2
-    };
+    let is_whole = |file: &PathBuf| is_whole(&serde_json::from_str(&read(file)).unwrap());
     let rescued = scratch_of(elsewhere.path());
     assert_eq!(rescued.iter().filter(|file| is_whole(file)).count(), late, "{rescued:?}");
-    assert!(late < 2 && is_whole(&result));
-    assert_eq!(scratch_of(folder.path()), Vec::<PathBuf>::new());
+    // A file of the same name but for a number would be found in its longer name.
+    let names = |file: &&PathBuf| said.split([' ', ';', '\n']).any(|word| word == path(file));
+    assert_eq!(rescued.iter().find(|file| !names(file)), None, "{said}");
+    assert!(late < 2 && is_whole(&result.to_owned()));
+    assert_eq!(scratch_of(result.parent().unwrap()), Vec::<PathBuf>::new());
+}
+
+#[test]
+fn two_commands_that_resume_one_result_leave_a_whole_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let result = folder.path().join("r.json");
+    interrupted(folder.path(), &result);
+    resumed_twice(&["evaluate", path(folder.path())], &result, |document| {
+        let points = document.evaluation().map_or(0, |one| one.probes.len());
+        !document.interrupted && points > 2
+    });
+}
+
+#[test]
+fn two_commands_that_resume_one_campaign_leave_a_whole_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let result = folder.path().join("r.json");
+    let first = ["campaign", "run", "aged-reads", path(folder.path()), "--max-file-size", "4M"];
+    run(&[&first[..], &["--rounds", "1", "-o", path(&result)]].concat()).ended(0);
+    let more = [&first[..], &["--rounds", "3"]].concat();
+    resumed_twice(&more, &result, |document| {
+        !document.interrupted && document.campaign().is_some_and(|one| one.rounds == 3)
+    });
+}
+
+#[test]
+fn a_late_resume_that_is_interrupted_names_the_file_that_it_saved() {
+    let (folder, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let result = folder.path().join("r.json");
+    interrupted(folder.path(), &result);
+    let words = ["evaluate", path(folder.path()), "--resume", path(&result), "-o", path(&result)];
+    let mut command = ioscape(&words);
+    command.env("TMPDIR", elsewhere.path());
+    let started = Started::spawn(command);
+    let process = started.0.id();
+    // Once it has begun, what it goes on from is read, and another program is faster.
+    wait_until(|| !scratch_of(folder.path()).is_empty());
+    let other = folder.path().join("other");
+    fs::copy(&result, &other).unwrap();
+    fs::rename(&other, &result).unwrap();
+    let before = read(&result);
+    wait_until(|| !scratch_of(elsewhere.path()).is_empty());
+    signal(process, "INT");
+    let ran = started.end().ended(130).says(&["another program", "continue with --resume"]);
+    assert_eq!(read(&result), before, "it is the other program's");
+    let named = ran.err.rsplit("--resume ").next().unwrap().split(';').next().unwrap().trim();
+    assert!(scratch_of(elsewhere.path()).contains(&PathBuf::from(named)), "{}", ran.err);
+    let points = |text: &str| {
+        let found: Document = serde_json::from_str(text).unwrap();
+        found.evaluation().map_or(0, |one| one.probes.len())
+    };
+    assert!(points(&read(Path::new(named))) > points(&before), "{}", ran.err);
 }
