@@ -1,20 +1,48 @@
 //! Scratch folders: locked by their maker, removed when done, and swept up by the next run if their maker was killed.
 
+use super::living::{self, Called, FOLDER_PREFIX, FOLDER_RANDOM};
 use super::scratch::{self, lock};
 use crate::output::tell_leftovers;
 use crate::terminal;
 use std::fs::File;
 use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use tempfile::TempDir;
 
 /// A folder of our own, removed with all that is in it when dropped by the process that made it.
 #[derive(Debug)]
 pub struct ScratchFolder {
-    // Removed before the lock is given up.
+    // Removed before it is forgotten and the lock is given up.
     folder: TempDir,
+    _known: Option<Known>,
     creator: u32,
     lock: File,
+}
+
+/// A folder's place among those that are removed where no memory can be had, and the open folder in which it lies.
+#[derive(Debug)]
+struct Known {
+    at: usize,
+    _parent: OwnedFd,
+}
+
+impl Known {
+    fn of(folder: &TempDir, held: &File, parent: &Path) -> Option<Self> {
+        let name = folder.path().file_name()?.to_str()?;
+        let letters = name.strip_prefix(FOLDER_PREFIX)?.as_bytes().try_into().ok()?;
+        let parent = OwnedFd::from(File::open(parent).ok()?);
+        let inode = held.metadata().ok()?.ino();
+        let at = living::enter(Called::Folder(letters), &parent, inode)?;
+        Some(Self { at, _parent: parent })
+    }
+}
+
+impl Drop for Known {
+    fn drop(&mut self) {
+        living::forget(self.at);
+    }
 }
 
 impl ScratchFolder {
@@ -27,13 +55,14 @@ impl ScratchFolder {
         let mut tries = 3;
         loop {
             let folder = tempfile::Builder::new()
-                .prefix(scratch::FOLDER_PREFIX)
-                .rand_bytes(scratch::FOLDER_RANDOM)
+                .prefix(FOLDER_PREFIX)
+                .rand_bytes(FOLDER_RANDOM)
                 .tempdir_in(parent)?;
             // Between creation and lock another process may take it for a leftover and remove it.
             match File::open(folder.path()) {
                 Ok(held) if lock(&held) != Some(false) => {
-                    return Ok(Self { folder, creator: std::process::id(), lock: held });
+                    let _known = Known::of(&folder, &held, parent);
+                    return Ok(Self { folder, _known, creator: std::process::id(), lock: held });
                 }
                 _ if tries > 0 => tries -= 1,
                 Ok(_) => return Err(io::Error::other("it is locked by another program")),
@@ -64,7 +93,7 @@ impl Drop for ScratchFolder {
 pub fn named_by_user(path: &Path) -> &Path {
     let is_ours = |one: &&Path| {
         let name = one.file_name().and_then(|name| name.to_str());
-        name.is_some_and(|name| name.starts_with(scratch::FOLDER_PREFIX))
+        name.is_some_and(|name| name.starts_with(FOLDER_PREFIX))
     };
     path.ancestors().find(is_ours).and_then(Path::parent).unwrap_or(path)
 }

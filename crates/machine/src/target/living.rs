@@ -1,15 +1,31 @@
-//! The scratch files of this process, for an end at which no memory can be had and nothing is dropped.
+//! The scratch files and folders of this process, for an end at which no memory can be had and nothing is dropped.
 #![expect(unsafe_code, reason = "a descriptor that is known by its number alone")]
 
-use rustix::fs::AtFlags;
+use rustix::fs::{AtFlags, Mode, OFlags, RawDir};
+use std::ffi::CStr;
 use std::io::Write;
-use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
-use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, Ordering};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, Ordering};
 
 /// What the name of every scratch file begins with; hexadecimal digits follow.
 pub(super) const PREFIX: &str = ".ioscape-scratch-";
 /// How many digits.
 pub(super) const DIGITS: usize = 16;
+
+/// What the name of every scratch folder begins with; letters and digits follow.
+pub(super) const FOLDER_PREFIX: &str = ".ioscape-folder-";
+/// How many letters and digits.
+pub(super) const FOLDER_RANDOM: usize = 8;
+
+/// Room for the name of either, and the zero that ends it.
+const NAME: usize = 40;
+/// How deep folders may lie in one that is removed; ours are less deep.
+const DEPTH: u32 = 8;
+/// Bytes of the stack for the names of a folder's entries.
+const ENTRIES: usize = 4096;
+/// How often a folder is emptied before it is left to the next run: a worker that still lives may put a file in it.
+const TRIES: u32 = 3;
 
 /// How many are known at a time; of more, the next run removes what is left.
 const MOST: usize = 32;
@@ -20,6 +36,8 @@ const NONE: i32 = -1;
 struct Living {
     /// What its name ends with; 0 where the place is free.
     digits: AtomicU64,
+    /// Whether it is a folder, whose name ends with the letters that these digits are.
+    is_folder: AtomicBool,
     /// Its directory.
     directory: AtomicI32,
     inode: AtomicU64,
@@ -29,25 +47,40 @@ struct Living {
 static ALL: [Living; MOST] = [const {
     Living {
         digits: AtomicU64::new(0),
+        is_folder: AtomicBool::new(false),
         directory: AtomicI32::new(NONE),
         inode: AtomicU64::new(0),
         creator: AtomicU32::new(0),
     }
 }; MOST];
 
-/// Takes a file in for as long as `directory` is open; its place, if there is one.
-pub(super) fn enter(digits: u64, directory: &OwnedFd, inode: u64) -> Option<usize> {
+/// How a scratch file or folder is called.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Called {
+    /// A file, by the digits of its name.
+    File(u64),
+    /// A folder, by the letters of its name.
+    Folder([u8; FOLDER_RANDOM]),
+}
+
+/// Takes one in for as long as `directory`, in which it lies, is open; its place, if there is one.
+pub(super) fn enter(called: Called, directory: &OwnedFd, inode: u64) -> Option<usize> {
+    let (digits, is_folder) = match called {
+        Called::File(digits) => (digits, false),
+        Called::Folder(letters) => (u64::from_be_bytes(letters), true),
+    };
     let is_ours = |one: &Living| {
         one.digits.compare_exchange(0, digits, Ordering::AcqRel, Ordering::Relaxed).is_ok()
     };
     let at = ALL.iter().position(is_ours)?;
+    ALL[at].is_folder.store(is_folder, Ordering::Relaxed);
     ALL[at].inode.store(inode, Ordering::Relaxed);
     ALL[at].creator.store(std::process::id(), Ordering::Relaxed);
     ALL[at].directory.store(directory.as_raw_fd(), Ordering::Release);
     Some(at)
 }
 
-/// Forgets the file at this place.
+/// Forgets what is at this place.
 pub(super) fn forget(at: usize) {
     ALL[at].directory.store(NONE, Ordering::Release);
     ALL[at].digits.store(0, Ordering::Release);
@@ -69,20 +102,93 @@ fn remove(one: &Living) {
     }
     // SAFETY: it is open until its file is forgotten; at worst another thread does so now, and the name is sought elsewhere.
     let directory = unsafe { BorrowedFd::borrow_raw(directory) };
-    let mut name = [0; PREFIX.len() + DIGITS];
-    let _ = write!(&mut name[..], "{PREFIX}{:016x}", one.digits.load(Ordering::Relaxed));
-    let found = rustix::fs::statat(directory, &name[..], AtFlags::SYMLINK_NOFOLLOW);
+    let name = one.name();
+    let Ok(name) = CStr::from_bytes_until_nul(&name) else { return };
+    let found = rustix::fs::statat(directory, name, AtFlags::SYMLINK_NOFOLLOW);
     if found.is_ok_and(|found| found.st_ino == one.inode.load(Ordering::Relaxed)) {
-        let _ = rustix::fs::unlinkat(directory, &name[..], AtFlags::empty());
+        match one.is_folder.load(Ordering::Relaxed) {
+            true => remove_folder(directory, name),
+            false => {
+                let _ = rustix::fs::unlinkat(directory, name, AtFlags::empty());
+            }
+        }
+    }
+}
+
+impl Living {
+    /// Its name, which the first zero ends.
+    fn name(&self) -> [u8; NAME] {
+        let (mut name, digits) = ([0; NAME], self.digits.load(Ordering::Relaxed));
+        // The last place stays zero.
+        let mut rest = &mut name[..NAME - 1];
+        let _ = match self.is_folder.load(Ordering::Relaxed) {
+            true => rest
+                .write_all(FOLDER_PREFIX.as_bytes())
+                .and_then(|()| rest.write_all(&digits.to_be_bytes())),
+            false => write!(rest, "{PREFIX}{digits:0DIGITS$x}"),
+        };
+        name
+    }
+}
+
+/// Removes a folder with all that is in it on its own file system.
+fn remove_folder(directory: BorrowedFd, name: &CStr) {
+    let Ok(parent) = rustix::fs::fstat(directory) else { return };
+    for _ in 0..TRIES {
+        match open_folder(directory, name, parent.st_dev) {
+            Some(folder) => empty(folder.as_fd(), parent.st_dev, DEPTH),
+            None => return,
+        }
+        if rustix::fs::unlinkat(directory, name, AtFlags::REMOVEDIR).is_ok() {
+            return;
+        }
+    }
+}
+
+/// Opens a folder on this file system; what is mounted on it is not ours to empty.
+fn open_folder(directory: BorrowedFd, name: &CStr, file_system: u64) -> Option<OwnedFd> {
+    let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::RDONLY | OFlags::CLOEXEC;
+    let folder = rustix::fs::openat(directory, name, flags, Mode::empty()).ok()?;
+    let is_here = rustix::fs::fstat(&folder).is_ok_and(|found| found.st_dev == file_system);
+    is_here.then_some(folder)
+}
+
+/// Removes what is in a folder, to this depth.
+fn empty(folder: BorrowedFd, file_system: u64, depth: u32) {
+    let mut buffer = [const { MaybeUninit::uninit() }; ENTRIES];
+    let mut entries = RawDir::new(folder, &mut buffer);
+    while let Some(Ok(entry)) = entries.next() {
+        let name = entry.file_name();
+        if matches!(name.to_bytes(), b"." | b"..")
+            || rustix::fs::unlinkat(folder, name, AtFlags::empty()).is_ok()
+            || depth == 0
+        {
+            continue;
+        }
+        if let Some(below) = open_folder(folder, name, file_system) {
+            empty(below.as_fd(), file_system, depth - 1);
+            let _ = rustix::fs::unlinkat(folder, name, AtFlags::REMOVEDIR);
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::target::scratch;
+    use crate::target::{ScratchFolder, scratch};
     use std::fs::File;
     use std::os::unix::fs::MetadataExt;
+
+    /// The place of the file or folder with this number; one that was given up keeps its own.
+    fn known(inode: u64) -> Option<&'static Living> {
+        let is_taken = |one: &&Living| one.digits.load(Ordering::Relaxed) != 0;
+        ALL.iter().filter(is_taken).find(|one| one.inode.load(Ordering::Relaxed) == inode)
+    }
+
+    /// Whether no place is of this name: another test may have taken the one that it had.
+    fn is_forgotten(digits: u64) -> bool {
+        ALL.iter().all(|one| one.digits.load(Ordering::Relaxed) != digits)
+    }
 
     #[test]
     fn what_this_process_made_is_removed_and_what_was_dropped_is_forgotten() {
@@ -91,7 +197,7 @@ mod tests {
             let folder_itself = OwnedFd::from(File::open(folder.path()).unwrap());
             let (file, scratch) = scratch::create(folder_itself, folder.path()).unwrap();
             let inode = file.metadata().unwrap().ino();
-            let one = ALL.iter().find(|one| one.inode.load(Ordering::Relaxed) == inode);
+            let one = known(inode);
             (folder.path().join(scratch.name()), (scratch, file), one.expect("it is known"))
         };
         let (path, scratch, one) = make();
@@ -101,13 +207,37 @@ mod tests {
         one.creator.store(std::process::id(), Ordering::Relaxed);
         remove(one);
         assert!(!path.exists());
+        let digits = one.digits.load(Ordering::Relaxed);
         drop(scratch);
-        assert_eq!(one.directory.load(Ordering::Relaxed), NONE);
+        assert!(is_forgotten(digits));
         let (path, scratch, one) = make();
         std::fs::remove_file(&path).unwrap();
         std::fs::write(&path, "precious").unwrap();
         remove(one);
         assert!(path.exists(), "its name stands for another file");
         drop(scratch);
+    }
+
+    #[test]
+    fn a_folder_is_removed_with_all_that_is_its_own() {
+        let place = tempfile::tempdir().unwrap();
+        let precious = place.path().join("precious");
+        std::fs::create_dir(&precious).unwrap();
+        std::fs::write(precious.join("file"), "x").unwrap();
+        let folder = ScratchFolder::new_in(place.path()).unwrap();
+        let path = folder.path().to_owned();
+        let inode = std::fs::metadata(&path).unwrap().ino();
+        let one = known(inode).expect("it is known");
+        std::fs::create_dir_all(path.join("a/b/c")).unwrap();
+        // More names than are read at once.
+        for n in 0..500 {
+            std::fs::write(path.join(format!("a/b/a-file-of-a-longer-name-{n}")), "x").unwrap();
+        }
+        std::os::unix::fs::symlink(&precious, path.join("a/link")).unwrap();
+        let digits = one.digits.load(Ordering::Relaxed);
+        remove(one);
+        assert!(!path.exists() && precious.join("file").exists());
+        drop(folder);
+        assert!(is_forgotten(digits));
     }
 }

@@ -1,7 +1,7 @@
 //! Scratch files: made and locked by us, removed when done, and swept up later if their creator was killed.
 #![allow(unsafe_code, reason = "fork, to remove a file on a file system that may hang")]
 
-use super::living::{self, DIGITS, PREFIX};
+use super::living::{self, Called, DIGITS, FOLDER_PREFIX, FOLDER_RANDOM, PREFIX};
 use crate::error::Error;
 use crate::mounts;
 use rustix::fs::{AtFlags, FileType, FlockOperation, Mode, OFlags};
@@ -13,11 +13,6 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
-
-/// What the name of every scratch folder begins with; letters and digits follow.
-pub const FOLDER_PREFIX: &str = ".ioscape-folder-";
-/// How many letters and digits.
-pub const FOLDER_RANDOM: usize = 8;
 
 /// On a file system shared with other machines a lock may be seen here only, so age decides: this many seconds.
 const REMOTE_AGE_S: i64 = 86_400;
@@ -77,7 +72,7 @@ pub fn create(directory: OwnedFd, path: &Path) -> Result<(File, Scratch), Error>
         };
         let state = rustix::fs::fstat(&file).map_err(|error| Error::io("examine", path, error))?;
         let (inode, creator) = (state.st_ino, std::process::id());
-        let known = living::enter(digits, &directory, inode);
+        let known = living::enter(Called::File(digits), &directory, inode);
         let scratch = Scratch { path: path.join(&name), directory, name, inode, creator, known };
         // Between creation and lock another process may take it for a leftover and remove it.
         let kept = lock(&file) != Some(false) && scratch.is_linked();
