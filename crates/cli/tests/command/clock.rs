@@ -1,12 +1,12 @@
 //! A wall clock that is set back all the time, or stands still: no time is taken from it, and names stay unique.
 
 use crate::common::client::Client;
-use crate::common::{Ran, ioscape, path, read, run, skipped};
+use crate::common::{Ran, path, read, run, shim};
 use ioscape_schema::{Document, Outcome, Workload};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::time::{Duration, Instant, SystemTime};
 
 /// Stands between the command and the C library: the wall clock (alone) goes back by an hour whenever it is read, or always shows
@@ -23,22 +23,11 @@ const SHIM: &str = "#define _GNU_SOURCE\n#include <dlfcn.h>\n#include <stdlib.h>
 
 /// The shim, if it can be made here.
 fn shim(folder: &Path) -> Option<PathBuf> {
-    let (source, library) = (folder.join("clock.c"), folder.join("clock.so"));
-    fs::write(&source, SHIM).expect("a file");
-    let mut compiler = Command::new("cc");
-    compiler.args(["-shared", "-fPIC", "-o"]).args([&library, &source]).arg("-ldl");
-    let made = compiler.stdin(Stdio::null()).output();
-    if !made.is_ok_and(|made| made.status.success()) {
-        skipped("no C compiler");
-        return None;
-    }
-    Some(library)
+    shim::made(folder, SHIM)
 }
 
 fn with(shim: &Path, arguments: &[&str]) -> Command {
-    let mut command = ioscape(arguments);
-    command.env("LD_PRELOAD", shim);
-    command
+    shim::before(shim, arguments)
 }
 
 fn document(json: &str) -> Document {

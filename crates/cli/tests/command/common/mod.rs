@@ -2,6 +2,7 @@
 
 pub mod client;
 pub mod devtools;
+pub mod shim;
 pub mod started;
 
 use assert_cmd::cargo::cargo_bin;
