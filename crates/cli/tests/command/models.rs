@@ -235,6 +235,7 @@ fn what_was_not_asked_of_the_system_is_refused_with_the_command_that_measures_it
         (&["--advice", "random"], ["advice random", "ioscape run"]),
         (&["--think-time", "1ms"], ["think time 1000000 ns", "--think-time 1000000ns"]),
         (&["--engine", "io_uring", "--queue-depth", "32"], ["queue depth 32", "--queue-depth 32"]),
+        (&["--queue-depth", "32"], ["ioscape run /srv/data --engine io_uring", "--queue-depth 32"]),
     ] {
         refused(&[&["predict", &a], asked].concat(), &says);
     }
@@ -456,6 +457,12 @@ fn what_if_predicts_a_system_that_does_not_exist_or_says_what_would_tell() {
     let larger = with("memory=256M");
     assert!(larger.throughput_bytes_per_s > 1.5 * own.throughput_bytes_per_s, "{larger:?} {own:?}");
     assert_eq!(larger.system, "/srv/data with memory 256M");
+    assert!(!larger.extrapolated, "80 MiB were measured");
+    let vast = ["predict", &a, "--what-if", "memory=64G", "--unique-bytes", "4G", "--json"];
+    let vast = document(&stdout(&vast));
+    assert!(vast.predictions().expect("predictions")[0].extrapolated);
+    let warned = vast.warnings.iter().any(|w| w.message.contains("lies outside what was measured"));
+    assert!(warned, "{:?}", vast.warnings);
     let same = with(&format!("storage={a}"));
     assert!((same.throughput_bytes_per_s / own.throughput_bytes_per_s - 1.0).abs() < 1e-6);
     assert!(same.interval90[1] / same.interval90[0] > own.interval90[1] / own.interval90[0]);

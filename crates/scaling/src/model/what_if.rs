@@ -64,7 +64,8 @@ fn told(parameter: Parameter, value: f64) -> String {
     }
 }
 
-/// Predicts `workload` on `model`'s system with what `what_if` exchanges.
+/// Predicts `workload` on `model`'s system with what `what_if` exchanges; extrapolated where the set is larger than all that were
+/// measured, although the evaluated memory served a smaller one alike.
 ///
 /// # Errors
 /// Something that no evaluation saw; nothing is guessed.
@@ -84,7 +85,9 @@ pub fn predict_what_if(
     if let Some(lender) = lender.filter(|_| exchanged.near(&place) < HARDLY_REACHED) {
         within(lender, workload)?;
     }
-    Ok(prediction(model, workload, exchanged.estimate(&place, &alike)))
+    let predicted = prediction(model, workload, exchanged.estimate(&place, &alike));
+    // A larger set that other memory would hold: how fast memory serves so large a set was never seen.
+    Ok(Prediction { extrapolated: model.extrapolates(workload), ..predicted })
 }
 
 /// The levels of `model`'s system with what `what_if` exchanges.

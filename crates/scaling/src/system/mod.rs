@@ -6,7 +6,7 @@ pub use changed::{ChangedSystem, Exchange, MemoryUnknown};
 
 use crate::model::{Model, ModelError, ModelKind, bounds_of, extrapolations, predict};
 use ioscape_schema::{
-    Access, Document, Evaluation, Outcome, Prediction, Warning, WarningKind, Workload,
+    Access, Document, Engine, Evaluation, Outcome, Prediction, Warning, WarningKind, Workload,
 };
 use std::path::{Path, PathBuf};
 
@@ -168,7 +168,7 @@ impl System {
         let label = name.unwrap_or("the workload");
         workload.validate().map_err(|e| NotPredicted {
             why: format!("{label} cannot be run as {} was: {e}", self.name),
-            missing: None,
+            missing: self.queued(workload).map(Box::new),
         })?;
         let predicted = predict(&self.model, workload).map_err(|other| NotPredicted {
             why: format!("{label} is not predicted: {}", other.among(&self.accesses())),
@@ -180,6 +180,13 @@ impl System {
         })?;
         let (name, system) = (name.map(str::to_owned), self.name.clone());
         Ok(Prediction { name, system, ..predicted })
+    }
+
+    /// The evaluation that a deeper queue needs than the engine of this one can keep.
+    fn queued(&self, workload: &Workload) -> Option<Missing<'_>> {
+        let workload = Workload { engine: Engine::IoUring, ..workload.clone() };
+        let is_that_all = workload.queue_depth > 1 && workload.validate().is_ok();
+        is_that_all.then_some(Missing { system: self, workload, max_unique_bytes: None })
     }
 
     /// What is doubtful about predictions by this system's model, where one of `kind` was asked for.
