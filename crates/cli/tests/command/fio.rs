@@ -98,6 +98,9 @@ fn pictures_come_as_png_too_and_tables_as_csv() {
         assert!(picture.starts_with(b"\x89PNG\r\n\x1a\n") && picture.len() > 10_000, "{more:?}");
     }
     run(&["report", path(&small), "--png", "--svg"]).ended(2).says(&["--svg"]);
+    let page = folder.path().join("f.PNG");
+    run(&["report", path(&small), "--png", "-o", path(&page)]).ended(2).says(&["--png > "]);
+    assert!(!page.exists());
     run(&["report", path(&small), "--figure", "read-frac"]).ended(2).says(&["--png"]);
     let asked = ["report", path(&small), "--csv", "--table"];
     let names = run(&[&asked[..], &["no"]].concat()).ended(2).err;
