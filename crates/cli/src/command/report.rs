@@ -5,7 +5,7 @@ use crate::output;
 use crate::outputs;
 use ioscape_arguments::ReportArgs;
 use ioscape_schema::Document;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// The page by the name of its argument.
 const PAGE: &str = "-o";
@@ -15,7 +15,7 @@ const PAGE: &str = "-o";
 /// # Errors
 /// A result that cannot be read or is of another kind, and output that cannot be written.
 pub fn main(args: &ReportArgs) -> Result<(), Failure> {
-    args.output.as_deref().map_or(Ok(()), page_by_name)?;
+    page_by_name(args)?;
     let documents: Vec<Document> =
         args.results.iter().map(|path| output::read_result(path)).collect::<Result<_, _>>()?;
     let names = outputs::names(args.force).reads("the result", &args.results);
@@ -60,16 +60,18 @@ pub fn main(args: &ReportArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Refuses a page under the name of a picture or of a table, which go to standard output.
-fn page_by_name(path: &Path) -> Result<(), Failure> {
+/// Refuses a page under the name of the picture or table that is asked for, which goes to standard output.
+fn page_by_name(args: &ReportArgs) -> Result<(), Failure> {
+    let Some(path) = args.output.as_deref() else { return Ok(()) };
     let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
-    let option = match ending.to_lowercase().as_str() {
-        "png" => "--png",
-        "svg" => "--svg",
-        "csv" => "--csv",
-        "md" => "--markdown",
-        _ => return Ok(()),
-    };
+    let asked = [
+        (args.png, "png", "--png"),
+        (args.svg, "svg", "--svg"),
+        (args.csv, "csv", "--csv"),
+        (args.markdown, "md", "--markdown"),
+    ];
+    let is_meant = |(asked, of, _): &&(bool, &str, &str)| *asked && ending.eq_ignore_ascii_case(of);
+    let Some((_, _, option)) = asked.iter().find(is_meant) else { return Ok(()) };
     let file = path.display();
     Err(Failure::Misuse(format!(
         "-o {file} would be a page of HTML: redirect standard output instead, as in `{option} > {file}`"

@@ -115,7 +115,7 @@ pub(crate) fn judged(evidence: &Evidence, range: [f64; 2], asks: bool) -> Judged
 
 /// A slower level whose border is for writes alone must be slower by this factor, or the rules must see its border as well:
 /// writes also slow down gradually, without the end of any cache, where a flush finds more to write in a larger set.
-const WRITES_ALONE: f64 = 2.0;
+const WRITES_ALONE: f64 = 3.0;
 
 /// Two borders are the same if they are no further apart than this factor.
 const SAME_BORDER: f64 = 1.5;
