@@ -7,6 +7,9 @@ use ioscape_schema::{BorderOperation, Evaluation, Workload};
 use machines::{Level, MIB, Machine, hierarchy, mix, options, shape, steps};
 
 const SEEDS: u64 = 40;
+/// Seeds that may be wrong or withheld: the aim for sentences that are withheld, 10 %.
+const WRONG_OR_WITHHELD_MOST: usize = SEEDS as usize / 10;
+/// Seeds that may be told wrongly.
 const WRONG_MOST: usize = 2;
 const MEMORY: f64 = 8e9;
 const SERVER: f64 = 1e8;
@@ -29,9 +32,9 @@ fn found(evaluation: &Evaluation, operation: BorderOperation) -> Vec<f64> {
 }
 
 /// Counts the seeds for which the number of regions is right and the borders of pure reads and of pure writes are
-/// each within 10 % of the truth.
+/// each within 10 % of the truth; where they are not, a number that is withheld is less bad than one that is told.
 fn check(name: &str, most_mib: f64, law: Law, reads: &[f64], writes: &[f64], regions: usize) {
-    let mut wrong = Vec::new();
+    let (mut wrong, mut told) = (Vec::new(), 0);
     for seed in 0..SEEDS {
         let evaluation = evaluate(seed, most_mib, law);
         let near = |operation, truth: &[f64]| {
@@ -43,6 +46,7 @@ fn check(name: &str, most_mib: f64, law: Law, reads: &[f64], writes: &[f64], reg
             && near(BorderOperation::Read, reads)
             && near(BorderOperation::Write, writes);
         if !is_right {
+            told += usize::from(!evaluation.findings.sentences[0].contains("cannot be told"));
             let borders: Vec<String> = evaluation
                 .borders
                 .iter()
@@ -57,7 +61,9 @@ fn check(name: &str, most_mib: f64, law: Law, reads: &[f64], writes: &[f64], reg
             ));
         }
     }
-    assert!(wrong.len() <= WRONG_MOST, "{name}: wrong in {} of {SEEDS}: {wrong:#?}", wrong.len());
+    let all = wrong.len();
+    assert!(told <= WRONG_MOST, "{name}: {told} of {SEEDS} told wrongly: {wrong:#?}");
+    assert!(all <= WRONG_OR_WITHHELD_MOST, "{name}: wrong in {all} of {SEEDS}: {wrong:#?}");
 }
 
 #[test]
