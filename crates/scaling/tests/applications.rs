@@ -5,14 +5,7 @@ mod made_up;
 use ioscape_scaling::model::{Model, WhatIf, predict, predict_application};
 use ioscape_schema::{AccessPattern, Op, Prediction, RequestClass, Workload};
 use made_up::evaluation::evaluate;
-use made_up::{System, systems};
-
-/// Points off the curves that every evaluation here has.
-const EXTRA: usize = 12;
-
-fn system(name: &str) -> System {
-    systems().into_iter().find(|s| s.name == name).unwrap()
-}
+use made_up::{EXTRA, system};
 
 /// One class of random reads, whose miss ratio at each size of cache is given.
 fn reads(set: u64, missed: impl Fn(f64) -> f64, think_time_ns: f64) -> AccessPattern {

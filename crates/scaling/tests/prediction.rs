@@ -10,11 +10,8 @@ use ioscape_scaling::model::{
 };
 use ioscape_schema::{Advice, BorderOperation, Evaluation, Parameter, Validation, Workload};
 use made_up::evaluation::{BOUNDS, Meter, evaluate, explored};
-use made_up::{System, systems};
+use made_up::{EXTRA, System, system, systems};
 use proptest::prelude::*;
-
-/// Points off the curves that every evaluation here has.
-const EXTRA: usize = 12;
 
 fn validation(system: &System, evaluation: &Evaluation, noise: f64, seed: u64) -> Validation {
     let mut meter = Meter::new(system, noise, seed + 1000);
@@ -126,10 +123,6 @@ fn pure_reads_of_storage_are_measured_and_pay() {
         (with, without) = (with + error(&evaluation), without + error(&less));
     }
     assert!(with < without, "{with} {without}");
-}
-
-fn system(name: &str) -> System {
-    systems().into_iter().find(|system| system.name == name).unwrap()
 }
 
 #[test]

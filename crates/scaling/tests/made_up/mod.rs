@@ -8,6 +8,9 @@ pub mod evaluation;
 
 use ioscape_schema::{Advice, Workload};
 
+/// Points off the curves that an evaluation of a made-up system usually has.
+pub const EXTRA: usize = 12;
+
 const MB: f64 = (1 << 20) as f64;
 
 /// A disk or array of disks.
@@ -163,6 +166,11 @@ const DISK: Disk =
 
 fn cache(onset: f64, kept: f64) -> Cache {
     Cache { onset: onset * MB, kept: kept * MB }
+}
+
+/// The made-up system of this name.
+pub fn system(name: &str) -> System {
+    systems().into_iter().find(|system| system.name == name).unwrap()
 }
 
 /// All made-up systems.

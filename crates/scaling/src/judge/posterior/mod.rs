@@ -105,7 +105,7 @@ impl Posterior {
     pub(crate) fn level_counts(&self) -> Vec<LevelCount> {
         let sizes = |hypothesis: &Hypothesis, of| -> Vec<f64> {
             let own = (0..hypothesis.ends.len()).filter(|&i| hypothesis.has(i, of));
-            own.map(|i| hypothesis.ends[i].end.log_bytes.exp()).collect()
+            own.map(|i| hypothesis.ends[i].log_bytes.exp()).collect()
         };
         let likely = self.ranked().into_iter().filter(|(p, _)| *p >= NEGLIGIBLE);
         let count = |(probability, hypothesis): &(f64, Hypothesis)| LevelCount {
@@ -128,7 +128,7 @@ impl Posterior {
         let points = self.curves.of(operation);
         let own = (0..hypothesis.ends.len()).filter(|&i| hypothesis.has(i, operation));
         let ends: Vec<(f64, [f64; 2])> =
-            own.map(|i| (hypothesis.ends[i].end.log_bytes, hypothesis.bounds[i])).collect();
+            own.map(|i| (hypothesis.ends[i].log_bytes, hypothesis.bounds[i])).collect();
         let border = |(i, &(at, [low, high])): (usize, &(f64, [f64; 2]))| {
             let next = points.partition_point(|p| p.log_set <= at);
             let before = points.get(next.checked_sub(1)?)?;

@@ -76,14 +76,17 @@ fn log_prior(overflow: Overflow) -> f64 {
 /// Where a level ends, and for which requests.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct LevelEnd {
-    pub end: End,
+    /// Natural logarithm of its size in bytes.
+    pub log_bytes: f64,
+    pub overflow: Overflow,
     pub of: Requests,
 }
 
 impl LevelEnd {
-    /// Whether its size varies from run to run; see [`End::varies`].
-    fn varies(&self) -> bool {
-        self.of == Requests::Writes
+    /// The same for the law of one curve.
+    fn end(&self) -> End {
+        let Self { log_bytes, overflow, of } = *self;
+        End { log_bytes, overflow, varies: of == Requests::Writes }
     }
 }
 
@@ -118,7 +121,7 @@ impl Curves {
     /// The law of one curve; `near` is one with ends nearby.
     pub(crate) fn fit(&self, of: BorderOperation, ends: &[LevelEnd], near: Option<&Fit>) -> Fit {
         let own = ends.iter().filter(|e| e.of.has(of));
-        let own: Vec<End> = own.map(|e| End { varies: e.varies(), ..e.end }).collect();
+        let own: Vec<End> = own.map(LevelEnd::end).collect();
         let added = if of == BorderOperation::Mixed { Added::DILUTED } else { Added::OWN };
         fit(self.of(of), &own, added, near)
     }
@@ -212,8 +215,8 @@ impl<'a> Search<'a> {
     fn curve(&self, index: usize, ends: &[LevelEnd]) -> f64 {
         let of = OPERATIONS[index];
         let own = ends.iter().filter(|e| e.of.has(of));
-        let of_end = |e: &LevelEnd| (e.end.log_bytes.to_bits(), e.end.overflow as u8, e.varies());
-        let key: Vec<(u64, u8, bool)> = own.map(of_end).collect();
+        let of_end = |e: End| (e.log_bytes.to_bits(), e.overflow as u8, e.varies);
+        let key: Vec<(u64, u8, bool)> = own.map(LevelEnd::end).map(of_end).collect();
         if let Some(&known) = self.known[index].borrow().get(&key) {
             return known;
         }
@@ -237,23 +240,22 @@ impl<'a> Search<'a> {
         let even = -(high - low).max(0.1).ln();
         let held = self.held();
         let is_at = |e: &LevelEnd, [mean, sd]: [f64; 2]| {
-            e.of.has(BorderOperation::Read) && (e.end.log_bytes - mean).abs() < AT_HELD * sd
+            e.of.has(BorderOperation::Read) && (e.log_bytes - mean).abs() < AT_HELD * sd
         };
         let place = |e: &LevelEnd| match held {
             Some(held) if is_at(e, held) => {
                 let [mean, sd] = held;
-                -0.5 * ((e.end.log_bytes - mean) / sd).powi(2) - (sd * 2.5066).ln()
+                -0.5 * ((e.log_bytes - mean) / sd).powi(2) - (sd * 2.5066).ln()
             }
-            Some([mean, _]) if e.of.has(BorderOperation::Read) && e.end.log_bytes < mean => {
+            Some([mean, _]) if e.of.has(BorderOperation::Read) && e.log_bytes < mean => {
                 even - WITHIN_HELD
             }
             _ => even,
         };
-        let among_small =
-            |e: &LevelEnd| if e.end.log_bytes < SMALL.ln() { AMONG_SMALL } else { 0.0 };
+        let among_small = |e: &LevelEnd| if e.log_bytes < SMALL.ln() { AMONG_SMALL } else { 0.0 };
         let none = held.is_some_and(|held| !ends.iter().any(|e| is_at(e, held)));
         let own =
-            |e: &LevelEnd| place(e) - among_small(e) + log_prior(e.end.overflow) + e.of.log_prior();
+            |e: &LevelEnd| place(e) - among_small(e) + log_prior(e.overflow) + e.of.log_prior();
         let orders: f64 = (1..=ends.len()).map(|n| (n as f64).ln()).sum();
         ends.iter().map(own).sum::<f64>()
             + orders
@@ -262,9 +264,9 @@ impl<'a> Search<'a> {
     }
 
     fn is_allowed(&self, ends: &[LevelEnd]) -> bool {
-        let within = |e: &LevelEnd| (self.range[0]..=self.range[1]).contains(&e.end.log_bytes);
+        let within = |e: &LevelEnd| (self.range[0]..=self.range[1]).contains(&e.log_bytes);
         ends.iter().all(within)
-            && ends.windows(2).all(|w| w[1].end.log_bytes - w[0].end.log_bytes >= APART.ln())
+            && ends.windows(2).all(|w| w[1].log_bytes - w[0].log_bytes >= APART.ln())
     }
 
     fn score(&self, ends: &[LevelEnd]) -> f64 {
@@ -299,9 +301,8 @@ impl<'a> Search<'a> {
         let mut most = f64::NEG_INFINITY;
         for (log_bytes, width) in self.places() {
             for &overflow in self.kinds {
-                let end = End { log_bytes, overflow, varies: false };
-                let new = LevelEnd { end, of: Requests::All };
-                let at = ends.partition_point(|e| e.end.log_bytes < log_bytes);
+                let new = LevelEnd { log_bytes, overflow, of: Requests::All };
+                let at = ends.partition_point(|e| e.log_bytes < log_bytes);
                 let mut with = ends.to_vec();
                 with.insert(at, new);
                 if !self.is_allowed(&with) {
@@ -339,7 +340,7 @@ impl<'a> Search<'a> {
         for overflow in Overflow::ALL {
             for &of in of {
                 let mut other = peak.1.clone();
-                other[i] = LevelEnd { end: End { overflow, ..other[i].end }, of };
+                other[i] = LevelEnd { overflow, of, ..other[i] };
                 self.improve(peak, other);
             }
         }
@@ -350,7 +351,7 @@ impl<'a> Search<'a> {
         for by in [step.ln(), -step.ln()] {
             for _ in 0..3 {
                 let mut other = peak.1.clone();
-                other[i].end.log_bytes += by;
+                other[i].log_bytes += by;
                 if !self.improve(peak, other) {
                     break;
                 }
@@ -377,10 +378,10 @@ impl<'a> Search<'a> {
 
     /// Sums the likelihood of one end over its places and kinds: the width of the peak, and its 95 % bounds.
     fn summed(&self, ends: &[LevelEnd], score: f64, i: usize) -> (f64, [f64; 2]) {
-        let own = ends[i].end;
+        let own = ends[i];
         let moved = |log_bytes, overflow| {
             let mut moved = ends.to_vec();
-            moved[i].end = End { log_bytes, overflow, ..own };
+            moved[i] = LevelEnd { log_bytes, overflow, ..own };
             (self.score(&moved) - score).exp()
         };
         let is_likely =
@@ -455,7 +456,7 @@ impl<'a> Search<'a> {
 
     fn hypothesis(&self, score: f64, ends: Vec<LevelEnd>, is_hopeless: bool) -> Hypothesis {
         if is_hopeless {
-            let bounds = ends.iter().map(|e| [e.end.log_bytes; 2]).collect();
+            let bounds = ends.iter().map(|e| [e.log_bytes; 2]).collect();
             let shares = vec![[0.0; 2]; ends.len()];
             return Hypothesis {
                 ends,
