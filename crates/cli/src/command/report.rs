@@ -92,26 +92,25 @@ fn picture(args: &ReportArgs, documents: &[Document]) -> Result<String, Failure>
     })
 }
 
+/// That the page has no such part, and which it has.
+fn absent(part: &str, name: &str, names: &[impl AsRef<str>]) -> Failure {
+    let names = names.iter().map(AsRef::as_ref).collect::<Vec<_>>().join(", ");
+    Failure::Misuse(match names.is_empty() {
+        true => format!("the page of this result has no {part}s"),
+        false => format!("the page has no {part} {name}: give {names}"),
+    })
+}
+
 /// A table of the page as comma-separated values.
 fn table(page: &str, name: &str) -> Result<String, Failure> {
-    ioscape_report::table_csv(page, name).ok_or_else(|| {
-        let names = ioscape_report::table_names(page).join(", ");
-        Failure::Misuse(match names.is_empty() {
-            true => "the page of this result has no tables".to_owned(),
-            false => format!("the page has no table {name}: give {names}"),
-        })
-    })
+    ioscape_report::table_csv(page, name)
+        .ok_or_else(|| absent("table", name, &ioscape_report::table_names(page)))
 }
 
 /// A figure of the page as a picture.
 fn figure(page: &str, name: &str) -> Result<String, Failure> {
-    ioscape_report::figure_svg(page, name, output::quantity()).ok_or_else(|| {
-        let names = ioscape_report::figure_names(page).join(", ");
-        Failure::Misuse(match names.is_empty() {
-            true => "the page of this result has no figures".to_owned(),
-            false => format!("the page has no figure {name}: give {names}"),
-        })
-    })
+    ioscape_report::figure_svg(page, name, output::quantity())
+        .ok_or_else(|| absent("figure", name, &ioscape_report::figure_names(page)))
 }
 
 /// The page of one result, or one page of them all, each called after its file.
