@@ -31,7 +31,14 @@ fn pages_that_a_program_loads_are_seen_where_the_kernel_tells_of_faults() {
     let all = LOADED.map(|page| (Op::Read, (page * PAGE) as u64, PAGE as u32));
     assert_eq!(loaded, if is_told_of_faults() { &all[..] } else { &[] });
     assert_eq!(recording.mapped.pages, loaded.len() as u64);
-    assert!(calls.iter().all(|call| call.completed_ns <= recording.elapsed_ns));
+    let mut syncs = calls.iter().filter(|call| call.is_sync());
+    let (before, after) = (syncs.next().expect("a sync"), syncs.next_back().expect("another"));
+    for call in calls.iter().filter(|call| call.request.op == Op::Read) {
+        let is_between =
+            before.completed_ns <= call.issued_ns && call.completed_ns <= after.issued_ns;
+        assert!(is_between, "{call:?} is not between {before:?} and {after:?}");
+    }
+    assert!(after.completed_ns <= recording.elapsed_ns);
 }
 
 /// Loads three pages of a file that is not in the file cache.
@@ -51,5 +58,5 @@ pub(super) fn mapped(path: &Path) -> Result<()> {
         assert_eq!(loaded, [1; 3]);
         libc::munmap(start, len);
     }
-    Ok(())
+    file.sync_all()
 }

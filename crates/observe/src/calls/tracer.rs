@@ -13,7 +13,6 @@ use ioscape_machine::text;
 use ioscape_schema::{Ending, TracingCost};
 use std::collections::HashMap;
 use std::path::Path;
-use std::time::Instant;
 
 /// A traced thread.
 struct Task {
@@ -59,7 +58,6 @@ pub(super) struct Tracer<'a> {
     launched: Launched,
     ledger: Ledger<'a>,
     living: &'a LiveThreads,
-    begin: Instant,
     filtered: bool,
     /// Whether the program itself runs, rather than our preparations for it.
     begun: bool,
@@ -70,7 +68,7 @@ pub(super) struct Tracer<'a> {
     gone: HashMap<i32, u32>,
     faults: Option<Faults>,
     mapped: MappedUse,
-    /// When it began, on the monotonic clock.
+    /// When it began, on the monotonic clock, of which the kernel's events tell too.
     begin_ns: u64,
     trials: Trials,
     /// What the trials cost, once the program itself runs.
@@ -129,6 +127,11 @@ impl Trials {
     }
 }
 
+fn monotonic_ns() -> u64 {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
+}
+
 fn median(values: &mut [u64]) -> u64 {
     values.sort_unstable();
     values.get(values.len() / 2).copied().unwrap_or(0)
@@ -138,17 +141,15 @@ impl<'a> Tracer<'a> {
     pub(super) fn new(launched: Launched, ledger: Ledger<'a>, living: &'a LiveThreads) -> Self {
         let first = Task::new(launched.pid, Shared::default());
         living.add(launched.pid);
-        let clock = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
         Self {
             gone: HashMap::new(),
             faults: Faults::of(launched.pid),
             mapped: MappedUse::default(),
-            begin_ns: clock.tv_sec as u64 * 1_000_000_000 + clock.tv_nsec as u64,
+            begin_ns: monotonic_ns(),
             tasks: HashMap::from([(launched.pid, first)]),
             launched,
             ledger,
             living,
-            begin: Instant::now(),
             filtered: false,
             begun: false,
             begun_ns: 0,
@@ -195,7 +196,7 @@ impl<'a> Tracer<'a> {
     }
 
     fn now_ns(&self) -> u64 {
-        self.begin.elapsed().as_nanos() as u64
+        monotonic_ns().saturating_sub(self.begin_ns)
     }
 
     fn handle(&mut self, tid: i32, stop: Stop) -> Result<(), Error> {
