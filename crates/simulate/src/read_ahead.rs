@@ -9,7 +9,7 @@ pub struct Reach {
     /// Where it stops, if the buffer is not full before.
     to: ReadAheadTo,
     /// Blocks behind the last request at most.
-    most: u64,
+    most: Option<u64>,
     /// Blocks of the buffer.
     room: u64,
     /// Blocks of the disk.
@@ -27,9 +27,15 @@ pub struct Reach {
 impl Reach {
     /// That of a drive whose buffer, or the segment of it, has `room` blocks.
     pub fn new(drive: &Drive, room: u64) -> Self {
+        let to = drive.buffer.read_ahead_to;
+        let most = match to {
+            // What comes overwrites what came first.
+            ReadAheadTo::Track => None,
+            _ => Some(drive.buffer.read_ahead_blocks.unwrap_or(room)),
+        };
         Self {
-            to: drive.buffer.read_ahead_to,
-            most: drive.buffer.read_ahead_blocks.unwrap_or(room),
+            to,
+            most,
             room,
             last: drive.mechanism.layout.blocks(),
             forgets: drive.buffer.forgets_delivered,
@@ -53,7 +59,8 @@ impl Reach {
                 layout.track_of(more)[1]
             }
         };
-        (end + self.most).min(stop).min(self.last).max(end)
+        let most = self.most.map_or(stop, |most| end + most);
+        most.min(stop).min(self.last).max(end)
     }
 }
 
@@ -117,7 +124,8 @@ impl ReadAhead {
             return None;
         }
         let reached = self.reached(mechanism, arm, now_ns);
-        if block < reached.saturating_sub(self.reach.room) {
+        self.first = self.first.max(reached.saturating_sub(self.reach.room));
+        if block < self.first {
             return None;
         }
         let stopped = reached == self.limit;

@@ -2,7 +2,8 @@
 
 use crate::command::{Command, DiskOptions, Done};
 use crate::disk::Disk;
-use crate::testing::simple;
+use crate::drive::ReadAheadTo;
+use crate::testing::{simple, simple_parameters};
 
 const MS: u64 = 1_000_000;
 
@@ -72,4 +73,19 @@ fn a_full_buffer_stops_the_stream() {
     let mut disk = Disk::new(&drive, options(true));
     read(&mut disk, 0, 0, 8);
     assert!(!read(&mut disk, 500 * MS, 110, 8).parts.cached);
+}
+
+#[test]
+fn to_the_end_of_the_track_what_comes_takes_the_place_of_what_came_first() {
+    let mut parameters = simple_parameters();
+    parameters.buffer.bytes = 20 * 512;
+    parameters.buffer.segments = 1;
+    parameters.buffer.read_ahead_blocks = Some(10);
+    parameters.buffer.read_ahead_to = ReadAheadTo::Track;
+    let drive = parameters.build().expect("a drive");
+    for (block, is_held) in [(8, false), (79, false), (80, true), (92, true), (100, false)] {
+        let mut disk = Disk::new(&drive, options(true));
+        read(&mut disk, 0, 0, 8);
+        assert_eq!(read(&mut disk, 500 * MS, block, 8).parts.cached, is_held, "block {block}");
+    }
 }

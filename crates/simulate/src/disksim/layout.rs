@@ -34,6 +34,9 @@ fn numbers(block: &Block, key: &str) -> Result<Vec<u64>, String> {
 
 /// The zones of a block `dm_layout_g1` of a disk with so many heads.
 pub fn layout(block: &Block, heads: u16) -> Result<Found, String> {
+    if block.kind != "dm_layout_g1" {
+        return Err(format!("layout {} is not known: dm_layout_g1 is", block.kind));
+    }
     let order = match whole(block, "LBN-to-PBN mapping scheme")? {
         0 => TrackOrder::Rising,
         1 => TrackOrder::Serpentine,

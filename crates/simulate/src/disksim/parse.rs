@@ -75,6 +75,8 @@ pub fn mentions(text: &str, word: &str) -> bool {
 
 /// Blocks within blocks at most.
 const DEPTH_MOST: usize = 16;
+/// Names of a range at most.
+const NAMES_MOST: u32 = 65_536;
 
 struct Cursor<'a> {
     name: &'a str,
@@ -175,11 +177,15 @@ impl Cursor<'_> {
     /// `[ name name .. name ] as NAME`, names separated by commas or by nothing.
     fn instances(&mut self, found: &mut Vec<(String, String)>) -> Result<(), Error> {
         self.take("[")?;
-        let mut names = Vec::new();
+        let mut names: Vec<String> = Vec::new();
         loop {
             match self.word("]")?.as_str() {
                 "]" => break,
                 "," => {}
+                ".." => {
+                    let (from, to) = (names.pop().unwrap_or_default(), self.word("a name")?);
+                    names.extend(self.between(&from, &to)?);
+                }
                 name => names.push(name.to_owned()),
             }
         }
@@ -187,6 +193,22 @@ impl Cursor<'_> {
         let of = self.word("the name of a block")?;
         found.extend(names.into_iter().map(|name| (name, of.clone())));
         Ok(())
+    }
+
+    /// `disk0 .. disk3`: all names from one to another that differ in the number at their end.
+    fn between(&self, from: &str, to: &str) -> Result<Vec<String>, Error> {
+        let parts = |name: &str| {
+            let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
+            name[stem.len()..].parse::<u32>().ok().map(|number| (stem.to_owned(), number))
+        };
+        match (parts(from), parts(to)) {
+            (Some((stem, first)), Some((other, last)))
+                if stem == other && first <= last && last - first < NAMES_MOST =>
+            {
+                Ok((first..=last).map(|number| format!("{stem}{number}")).collect())
+            }
+            _ => Err(self.wrong(&format!("{from:?} .. {to:?} is no range of names"))),
+        }
     }
 
     /// `kind name [ components ]`.
@@ -249,7 +271,12 @@ impl Cursor<'_> {
                         return Ok(Value::List(all));
                     }
                     Some(",") => self.at += 1,
-                    _ => all.push(self.value(depth + 1)?),
+                    Some("[") => all.push(self.value(depth + 1)?),
+                    // A range stands for its names.
+                    _ => match self.value(depth + 1)? {
+                        Value::List(names) => all.extend(names),
+                        one => all.push(one),
+                    },
                 }
             }
         }
@@ -259,6 +286,9 @@ impl Cursor<'_> {
         }
         match head.as_slice() {
             [word, file] if word == "source" => Ok(Value::Source(file.clone())),
+            [from, dots, to] if dots == ".." => {
+                Ok(Value::List(self.between(from, to)?.into_iter().map(Value::Word).collect()))
+            }
             [word] => Ok(word.parse().map_or_else(|_| Value::Word(word.clone()), Value::Number)),
             _ => Err(self.wrong(&format!("{:?} is no value", head.join(" ")))),
         }
@@ -294,6 +324,17 @@ mod tests {
     }
 
     #[test]
+    fn a_range_stands_for_its_names() {
+        let found =
+            parse("instantiate [ c, d8 .. d10 ] as D\nl L { devices = [ d0 .. d1, e ] }", "p");
+        let found = found.unwrap();
+        let names: Vec<&str> = found.instances.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names, ["c", "d8", "d9", "d10"]);
+        let devices = ["d0", "d1", "e"].map(|name| Value::Word(name.to_owned())).to_vec();
+        assert_eq!(found.blocks[0].get("devices"), Some(&Value::List(devices)));
+    }
+
+    #[test]
     fn broken_notation_is_refused_with_its_line() {
         for text in [
             "disk {\n a = 1\n",
@@ -302,6 +343,10 @@ mod tests {
             "disk",
             "topology a b [ c",
             "instantiate [ a",
+            "instantiate [ .. a1 ] as b",
+            "instantiate [ a2 .. a1 ] as b",
+            "instantiate [ a1 .. b2 ] as b",
+            "instantiate [ a1 .. a4294967295 ] as b",
             "source",
         ] {
             assert!(parse(text, "d").unwrap_err().to_string().contains("line"), "{text}");

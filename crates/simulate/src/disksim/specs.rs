@@ -37,10 +37,11 @@ pub fn read(name: &str, folder: &Folder<'_>) -> Result<Specs, Error> {
     let wrong = |why: String| Error::parameter(name, why);
     let all = folder.contents(&folder.head(name)?)?;
     let bed = TestBed::of(&all, name, folder)?;
-    let model = model(bed.disk, &all, name, folder)?;
+    let mut model = model(bed.disk, &all, name, folder)?;
+    take_in_layout(&mut model, name, folder)?;
     let mechanism = block(&model, "Mechanical Model").map_err(wrong)?;
-    let curve = seek(mechanism, &|path| folder.text(path, name))?;
     let mut left_out = left_out(&bed, &model);
+    let curve = seek(mechanism, &|path| folder.text(path, name), &mut left_out)?;
     let mut parameters = parameters(&bed, &model, mechanism, curve).map_err(wrong)?;
     count_blocks(&mut parameters, &model, &mut left_out)?;
     let options = parameters.buffer.usual();
@@ -63,6 +64,18 @@ fn model(disk: &Block, all: &Contents, name: &str, folder: &Folder<'_>) -> Resul
         }
         _ => Err(Error::parameter(name, "Model is missing")),
     }
+}
+
+/// Puts a layout that is in a file of its own into the block of its drive.
+fn take_in_layout(model: &mut Block, name: &str, folder: &Folder<'_>) -> Result<(), Error> {
+    let layout = model.fields.iter_mut().find(|(key, ..)| key == "Layout Model");
+    if let Some((_, value @ Value::Source(_), _)) = layout
+        && let Value::Source(path) = value
+    {
+        let block = parse(&folder.text(path, name)?, path)?.blocks.into_iter().next();
+        *value = Value::Block(block.ok_or_else(|| Error::parameter(path, "no layout"))?);
+    }
+    Ok(())
 }
 
 /// The blocks on defects that were moved. Where whole tracks are spared, all blocks of a track move with it; a defect that
@@ -151,6 +164,7 @@ fn needed(block: &Block, key: &str) -> Result<f64, String> {
 fn seek(
     mechanism: &Block,
     file: &dyn Fn(&str) -> Result<String, Error>,
+    left_out: &mut Vec<String>,
 ) -> Result<SeekCurve, Error> {
     let wrong = |why: &str| Error::parameter("Mechanical Model", why.to_owned());
     let kind = match mechanism.get("Seek type") {
@@ -167,7 +181,12 @@ fn seek(
     match kind {
         "extracted" => match mechanism.get("Full seek curve") {
             Some(Value::Source(path) | Value::Word(path)) => {
-                table(&file(path)?).map_err(|why| Error::parameter(path, why))
+                let (curve, columns) =
+                    table(&file(path)?).map_err(|why| Error::parameter(path, why))?;
+                if columns > 2 {
+                    left_out.push(format!("columns 3 to {columns} of {path}"));
+                }
+                Ok(curve)
             }
             _ => Err(wrong("Full seek curve is missing")),
         },
@@ -192,19 +211,21 @@ fn seek(
     }
 }
 
-/// A `.seek` file: a line with the number of points, then `distance, milliseconds`.
-fn table(text: &str) -> Result<SeekCurve, String> {
-    let mut points = Vec::new();
+/// A `.seek` file: a line with the number of points, then `distance, milliseconds` and perhaps more; with its number of columns.
+fn table(text: &str) -> Result<(SeekCurve, usize), String> {
+    let (mut points, mut columns) = (Vec::new(), 0);
     for (number, line) in text.lines().enumerate().skip(1) {
         if line.trim().is_empty() {
             continue;
         }
         let broken = || format!("line {}: {line:?} is no distance and time", number + 1);
-        let (distance, time) = line.split_once(',').ok_or_else(broken)?;
-        let distance = distance.trim().parse().map_err(|_| broken())?;
-        points.push((distance, time.trim().parse().map_err(|_| broken())?));
+        let mut values = line.split(',').map(str::trim);
+        let distance = values.next().unwrap_or_default().parse().map_err(|_| broken())?;
+        let time = values.next().unwrap_or_default().parse().map_err(|_| broken())?;
+        points.push((distance, time));
+        columns = columns.max(2 + values.count());
     }
-    Ok(SeekCurve::Table { points })
+    Ok((SeekCurve::Table { points }, columns))
 }
 
 fn parameters(

@@ -150,7 +150,7 @@ pub struct BusParameters {
     pub write_lead: Vec<[u64; 2]>,
 }
 
-/// How far a drive reads ahead, if its buffer has room.
+/// How far a drive reads ahead.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ReadAheadTo {
@@ -161,7 +161,8 @@ pub enum ReadAheadTo {
     Cylinder,
     /// To the end of the track.
     OwnTrack,
-    /// To the end of the track, and of the next one too when the data held began on an earlier track.
+    /// To the end of the track, and of the next one too when the data held began on an earlier track, even if the buffer is too
+    /// small for it: what comes then takes the place of what came first (DiskSim's scheme 4).
     Track,
 }
 
