@@ -1,6 +1,7 @@
 //! The document as JSON and back, with errors that say where a file is wrong.
 
 use super::finite;
+use super::place::last_value;
 use crate::text::inert;
 use ioscape_schema::{Document, SCHEMA};
 use serde_json::Value;
@@ -101,18 +102,23 @@ pub fn from_json(text: &str, name: &str) -> Result<Document, ReadError> {
     let name = inert(name).into_owned();
     let value: Value = serde_json::from_str(text).map_err(|error| syntax(&error, text, &name))?;
     check_schema(&value, &name)?;
-    let mut parser = serde_json::Deserializer::from_str(text);
-    serde_path_to_error::deserialize(&mut parser).map_err(|error| {
-        let place = match error.path().to_string() {
-            path if path == "." => "the document".to_owned(),
-            path => inert(&path).into_owned(),
-        };
-        ReadError::Field {
-            name: name.clone(),
-            place,
-            reason: inert(&error.inner().to_string()).into_owned(),
-        }
+    serde_json::from_str(text).map_err(|error| ReadError::Field {
+        name: name.clone(),
+        place: place(text, &error),
+        reason: inert(&error.to_string()).into_owned(),
     })
+}
+
+/// Path of the field that was refused.
+fn place(text: &str, error: &serde_json::Error) -> String {
+    let lines = text.split_inclusive('\n').take(error.line().saturating_sub(1));
+    let read = text.get(..lines.map(str::len).sum::<usize>() + error.column()).unwrap_or(text);
+    // Of these two the parser stops at the beginning, of all others at the end.
+    let told = error.to_string();
+    let is_ahead =
+        ["map", "sequence"].iter().any(|w| told.starts_with(&format!("invalid type: {w}")));
+    let path = last_value(read, is_ahead);
+    path.map_or_else(|| "the document".to_owned(), |path| inert(&path).into_owned())
 }
 
 fn syntax(error: &serde_json::Error, text: &str, name: &str) -> ReadError {

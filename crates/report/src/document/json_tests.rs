@@ -74,6 +74,10 @@ fn each_bad_field_is_named() {
     insta::assert_snapshot!(bad("bytes", (-1).into()), @r##"r.json is damaged: evaluation.unique_bytes_curve[3].measurement.bytes: invalid value: integer `-1`, expected u64 at line 1"##);
     insta::assert_snapshot!(bad("workload/read_frac", 1.5.into()), @r##"r.json is damaged: evaluation.unique_bytes_curve[3].measurement.workload.read_frac: 1.5 is not a fraction from 0 to 1 at line 1"##);
     insta::assert_snapshot!(bad("/evaluation/drift/throughputs/2", (-1.0).into()), @r##"r.json is damaged: evaluation.drift.throughputs[2]: -1 cannot be negative at line 1"##);
+    insta::assert_snapshot!(bad("workload/read_frac", "a \"quoted\" half".into()), @r##"r.json is damaged: evaluation.unique_bytes_curve[3].measurement.workload.read_frac: invalid type: string "a \"quoted\" half", expected f64 at line 1"##);
+    insta::assert_snapshot!(bad("/evaluation/drift/throughputs/0", Value::Array(Vec::new())), @"r.json is damaged: evaluation.drift.throughputs[0]: invalid type: sequence, expected f64 at line 1");
+    insta::assert_snapshot!(bad("/evaluation/drift/throughputs/1", "half".into()), @r##"r.json is damaged: evaluation.drift.throughputs[1]: invalid type: string "half", expected f64 at line 1"##);
+    insta::assert_snapshot!(bad("workload", serde_json::json!({"read_frac": 1.0})), @"r.json is damaged: evaluation.unique_bytes_curve[3].measurement.workload: missing field `unique_bytes` at line 1");
     let not_a_number = json(&sample::measured()).unwrap().replacen("1.6,", "NaN,", 1);
     let told = fault(&not_a_number);
     assert!(

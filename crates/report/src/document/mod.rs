@@ -6,6 +6,7 @@ mod finite;
 mod joint;
 mod json;
 mod page;
+mod place;
 mod svg;
 mod switch;
 mod table_csv;
