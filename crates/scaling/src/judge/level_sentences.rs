@@ -81,6 +81,10 @@ fn rival_counts(evaluation: &Evaluation, found: usize) -> Option<String> {
     if counts.is_empty() || own >= SURE {
         return None;
     }
+    // No probability stands for a disagreement of two ways to judge.
+    if let Some(sure) = counts.iter().find(|c| c.probability >= SURE) {
+        return Some(format!("{} by the model of levels, {found} by the borders alone", sure.regions));
+    }
     let likely = counts.iter().filter(|c| c.probability >= WORTH_SAYING);
     let mut named: Vec<(usize, f64)> =
         likely.map(|c| (c.regions as usize, c.probability)).collect();
@@ -248,10 +252,28 @@ pub(super) fn rivals(
     let end = |count: &LevelCount| {
         first(count).map_or("no border".to_owned(), |at| Bytes(at).to_string())
     };
+    if let Some(sure) = counts.iter().find(|count| probability_near(counts, first, count) >= SURE) {
+        let alone = found.map_or("no border".to_owned(), |at| Bytes(at.value).to_string());
+        return Some(format!("{} by the model of levels, {alone} by throughput alone", end(sure)));
+    }
     let likely = counts.iter().filter(|c| c.probability >= WORTH_SAYING);
     let said: Vec<String> =
         likely.map(|c| format!("{} ({})", end(c), percent(c.probability))).collect();
     Some(said.join(" or "))
+}
+
+/// The probability of all hypotheses whose first border is where that of `one` is, or that have none like it.
+fn probability_near(
+    counts: &[LevelCount],
+    first: impl Fn(&LevelCount) -> Option<f64>,
+    one: &LevelCount,
+) -> f64 {
+    let is_near = |count: &&LevelCount| match (first(count), first(one)) {
+        (Some(at), Some(other)) => at < other * NEAR && at > other / NEAR,
+        (None, None) => true,
+        _ => false,
+    };
+    counts.iter().filter(is_near).map(|count| count.probability).sum()
 }
 
 /// What the border rests on.

@@ -53,7 +53,7 @@ pub fn parse_fio_jobs(text: &str) -> Result<FioJobs, FioError> {
                 what + ": add `stonewall`, ioscape runs one after the other",
             ));
         }
-        found.left_out.extend(options.left_out.iter().cloned());
+        found.left_out.extend(options.left_out());
         found.jobs.push(options.job(section.line, &section.name)?);
     }
     match found.jobs.is_empty() {

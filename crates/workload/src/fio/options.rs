@@ -25,7 +25,7 @@ impl FioError {
 }
 
 /// Keys that change nothing about what is measured, or that ioscape does in its own way.
-const LEFT_OUT: [(&str, &str); 15] = [
+const LEFT_OUT: [(&str, &str); 35] = [
     ("description", ""),
     ("name", ""),
     ("group_reporting", ""),
@@ -41,7 +41,34 @@ const LEFT_OUT: [(&str, &str); 15] = [
     ("directory", "the target is the one on the command line"),
     ("filename", "the target is the one on the command line"),
     ("refill_buffers", "written data is never all zeros"),
+    ("softrandommap", "random requests are drawn with replacement"),
+    ("fallocate", "the set is written before it is measured"),
+    ("overwrite", "the set is written before it is measured"),
+    ("create_serialize", "the set is written before it is measured"),
+    ("unlink", "files made for the run are removed"),
+    ("unlink_each_loop", "files made for the run are removed"),
+    ("write_bw_log", NO_LOG),
+    ("write_lat_log", NO_LOG),
+    ("write_iops_log", NO_LOG),
+    ("write_hist_log", NO_LOG),
+    ("log_avg_msec", ""),
+    ("log_hist_msec", ""),
+    ("per_job_logs", ""),
+    ("bwavgtime", ""),
+    ("iopsavgtime", ""),
+    ("percentile_list", "percentiles are the median, 90 %, 99 % and 99.9 %"),
+    ("clat_percentiles", ""),
+    ("lat_percentiles", ""),
+    ("slat_percentiles", ""),
+    ("unified_rw_reporting", ""),
 ];
+
+const NO_LOG: &str = "there are no logs; -o keeps the result";
+
+const LIBAIO_DIRECT: &str = "ioengine=libaio: io_uring issues the requests, at the same depth";
+/// fio's HOWTO: "Linux may only support queued behavior with non-buffered I/O".
+const LIBAIO_BUFFERED: &str =
+    "ioengine=libaio: psync, since its requests wait for one another without direct=1";
 
 /// What is known of a job so far.
 #[derive(Clone, Debug)]
@@ -56,6 +83,8 @@ pub(super) struct FioOptions {
     threads: bool,
     depth: u32,
     engine: Engine,
+    /// Whether the engine is Linux's older asynchronous I/O, which ioscape has not.
+    pub is_libaio: bool,
     access: Access,
     think_ns: u64,
     hints: bool,
@@ -63,8 +92,7 @@ pub(super) struct FioOptions {
     seed: Option<u64>,
     /// Whether the job waits for those above it.
     pub stonewall: bool,
-    /// Keys that were left out, and what ioscape does instead.
-    pub left_out: BTreeSet<String>,
+    left_out: BTreeSet<String>,
 }
 
 impl Default for FioOptions {
@@ -81,6 +109,7 @@ impl Default for FioOptions {
             threads: false,
             depth: 1,
             engine: Engine::Psync,
+            is_libaio: false,
             access: Access::Buffered,
             think_ns: 0,
             hints: true,
@@ -119,9 +148,10 @@ impl FioOptions {
                 self.random_percent =
                     Some(percent(value).ok_or_else(|| wrong("is not one percentage"))?);
             }
-            "bs" | "blocksize" => {
-                self.block_bytes =
-                    bytes(value).ok_or_else(|| wrong("is not one size, such as 4k"))?
+            "bs" | "blocksize" | "bsrange" | "blocksize_range" => {
+                let (least, most) = value.split_once('-').unwrap_or((value, value));
+                let least = Some(least).filter(|least| *least == most).and_then(bytes);
+                self.block_bytes = least.ok_or_else(|| wrong("is not one size, such as 4k"))?
             }
             "size" => {
                 self.size_bytes =
@@ -154,11 +184,16 @@ impl FioOptions {
                 self.stonewall = flag(value).ok_or_else(|| wrong("is neither 0 nor 1"))?
             }
             "ioengine" => {
+                self.is_libaio = value == "libaio";
                 self.engine = match value {
                     "psync" | "sync" | "pvsync" | "pvsync2" | "vsync" => Engine::Psync,
-                    "io_uring" => Engine::IoUring,
+                    "io_uring" | "libaio" => Engine::IoUring,
                     "mmap" => Engine::Mmap,
-                    _ => return Err(wrong("ioscape has psync, io_uring and mmap")),
+                    _ => {
+                        return Err(wrong(
+                            "ioscape has psync, io_uring (also for libaio) and mmap",
+                        ));
+                    }
                 }
             }
             "direct" => {
@@ -200,6 +235,23 @@ impl FioOptions {
         Ok(())
     }
 
+    /// Keys that were left out, and what ioscape does instead.
+    pub fn left_out(&self) -> BTreeSet<String> {
+        let libaio = match (self.is_libaio, self.engine()) {
+            (false, _) => None,
+            (true, Engine::Psync) => Some(LIBAIO_BUFFERED),
+            (true, _) => Some(LIBAIO_DIRECT),
+        };
+        self.left_out.iter().cloned().chain(libaio.map(str::to_owned)).collect()
+    }
+
+    fn engine(&self) -> Engine {
+        match self.is_libaio && self.access != Access::Direct {
+            true => Engine::Psync,
+            false => self.engine,
+        }
+    }
+
     /// The whole workload; `None` without a size.
     pub fn workload(&self) -> Option<Workload> {
         let random = self.rw.starts_with("rand");
@@ -214,7 +266,7 @@ impl FioOptions {
             _ => self.read_percent / 100.0,
         };
         let files = if self.shared_file { 1 } else { u64::from(self.jobs) };
-        let queue = self.engine == Engine::IoUring;
+        let engine = self.engine();
         Some(Workload {
             unique_bytes: self.size_bytes?.checked_mul(files)?,
             size_mean: self.block_bytes,
@@ -223,9 +275,9 @@ impl FioOptions {
             seq_frac: if random { 1.0 - self.random_percent.unwrap_or(100.0) / 100.0 } else { 1.0 },
             process_num: self.jobs,
             // As fio does: a synchronous engine has one request in flight, whatever the depth.
-            queue_depth: if queue { self.depth } else { 1 },
+            queue_depth: if engine == Engine::IoUring { self.depth } else { 1 },
             think_time_ns: self.think_ns,
-            engine: self.engine,
+            engine,
             access: self.access,
             workers: if self.threads { Workers::Threads } else { Workers::Processes },
             advice,

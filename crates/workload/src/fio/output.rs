@@ -53,7 +53,7 @@ pub fn read_output(text: &str) -> Option<Result<FioOutput, FioError>> {
 fn measurement(job: &Value, global: Option<&Map<String, Value>>) -> Result<Measurement, FioError> {
     let name = job["jobname"].as_str().unwrap_or("job");
     let fails = |what: &str| FioError::of_output(format!("fio's job {name:?} {what}"));
-    let workload = workload(job, global).map_err(|what| fails(&what))?;
+    let (workload, libaio) = workload(job, global).map_err(|what| fails(&what))?;
     let (read, write) = (direction(&job["read"]), direction(&job["write"]));
     let both = [read, write];
     let sum = |of: fn(&Part) -> f64| both.iter().flatten().map(of).sum::<f64>();
@@ -101,6 +101,7 @@ fn measurement(job: &Value, global: Option<&Map<String, Value>>) -> Result<Measu
         ..Measurement::empty(workload, Stop::TimeCap)
     };
     one.warnings = doubts(&one);
+    one.warnings.extend(libaio.map(|what| Warning::new(WarningKind::NotConfident, what)));
     Ok(one)
 }
 
@@ -114,15 +115,21 @@ fn doubts(one: &Measurement) -> Vec<Warning> {
     all
 }
 
-/// The workload by the options that fio repeats in its output.
-fn workload(job: &Value, global: Option<&Map<String, Value>>) -> Result<Workload, String> {
+/// The workload by the options that fio repeats in its output, and what is shown instead of its engine.
+fn workload(
+    job: &Value,
+    global: Option<&Map<String, Value>>,
+) -> Result<(Workload, Option<&'static str>), String> {
     let mut options = FioOptions::default();
     let own = job["job options"].as_object();
     for (key, value) in [global, own].into_iter().flatten().flatten() {
         let value = value.as_str().unwrap_or_default();
         options.set(1, key, value).map_err(|e| format!("is no workload of ioscape: {}", e.what))?;
     }
-    options.workload().ok_or_else(|| "has no size".to_owned())
+    let workload = options.workload().ok_or_else(|| "has no size".to_owned())?;
+    let shown =
+        "measured by fio's libaio, which is shown as the engine of ioscape that is most like it";
+    Ok((workload, options.is_libaio.then_some(shown)))
 }
 
 /// The reads or the writes of a job.

@@ -55,10 +55,25 @@ fn fios_defaults_are_kept() {
 }
 
 #[test]
+fn libaio_is_the_engine_that_issues_the_same_requests() {
+    let text = "[a]\nioengine=libaio\niodepth=16\nsize=1g\nbsrange=8k-8k\ndirect=1\n";
+    let direct = jobs(text);
+    let one = &direct.jobs[0].workload;
+    assert_eq!((one.engine, one.queue_depth, one.size_mean), (Engine::IoUring, 16, 8192));
+    assert!(direct.left_out.iter().any(|what| what.contains("io_uring")), "{direct:?}");
+    let buffered = jobs(&text.replace("direct=1", "direct=0"));
+    let one = &buffered.jobs[0].workload;
+    assert_eq!((one.engine, one.queue_depth), (Engine::Psync, 1));
+    assert!(buffered.left_out.iter().any(|what| what.contains("psync")), "{buffered:?}");
+    assert!(jobs(&format!("{text}ioengine=io_uring\n")).left_out.is_empty());
+}
+
+#[test]
 fn what_does_not_map_is_refused_by_name_and_line() {
     for (text, words) in [
         ("[a]\nsize=1g\nverify=crc32c\n", ["line 3", "verify"]),
-        ("[a]\nsize=1g\nioengine=libaio\n", ["libaio", "io_uring"]),
+        ("[a]\nsize=1g\nioengine=posixaio\n", ["posixaio", "io_uring"]),
+        ("[a]\nsize=1g\nbsrange=4k-8k\n", ["bsrange=4k-8k", "one size"]),
         ("[a]\nsize=1g\nbs=4k,64k\n", ["bs=4k,64k", "one size"]),
         ("[a]\nsize=4Ki\n", ["size=4Ki", "size in bytes"]),
         ("[a]\nsize=50%\n", ["size=50%", "size in bytes"]),
@@ -105,6 +120,10 @@ fn output_becomes_measurements() {
     assert_eq!((one.cpu_user_s, one.cpu_system_s), (0.2, 0.8));
     assert_eq!(one.workload.unique_bytes, 4 << 20);
     assert_eq!(one.warnings.len(), 2);
+    let libaio = JOB.replace("\"rw\"", "\"ioengine\": \"libaio\", \"rw\"");
+    let found = read_output(&output(&libaio)).expect("fio's").expect("whole");
+    let told = &found.measurements[0].warnings[2].message;
+    assert!(told.contains("libaio"), "{told}");
 }
 
 #[test]
