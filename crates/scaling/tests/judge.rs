@@ -89,7 +89,9 @@ fn a_number_of_regions_that_is_not_sure_is_withheld_with_its_rivals() {
     assert!(said.contains("cannot be told from this run: 3 (60 %) or 2 (40 %);"), "{said}");
     let said = first(vec![count(3, 0.999)]);
     assert!(
-        said.contains("cannot be told from this run: 3 by the model of levels, 2 by the borders alone;"),
+        said.contains(
+            "cannot be told from this run: 3 by the model of levels, 2 by the borders alone;"
+        ),
         "{said}"
     );
     assert!(first(Vec::new()).starts_with("Performance has 2 regions"));

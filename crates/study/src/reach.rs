@@ -65,23 +65,47 @@ impl ReachLimits {
         self.unique_bytes()[1] < (memory / 4).saturating_mul(5)
     }
 
-    /// What the findings hold for that were made in one of several ways because no set outgrows the memory: `limit` is that of
-    /// the control group in bytes, and `own` that of these findings.
+    /// What the findings hold for that were made in one of several ways because no set is well past the memory: `limit` is that
+    /// of the control group in bytes, and `own` that of these findings.
     pub fn premise(&self, limit: u64, own: Option<u64>) -> String {
-        let [memory, limit] = [self.memory_bytes.unwrap_or(0), limit].map(|b| Bytes(b as f64));
+        let limit = Bytes(limit as f64);
         let [_, size] = Self { memory_limit_bytes: own, ..*self }.size_mean();
+        let (is_past_memory, short) = self.shortness();
         match (own, self.direct) {
             (Some(_), _) => format!(
-                "Measured in a control group of {limit}, file cache included, because no set that budget and space allow outgrows this machine's memory of {memory}: what is said of borders, caches and regions holds under that limit, with mean requests of up to {}; without it the file cache takes what memory is free.",
+                "Measured in a control group of {limit}, file cache included, because no set {short}: what is said of borders, caches and regions holds under that limit, with mean requests of up to {}; without it the file cache takes what memory is free.",
                 Bytes(size as f64)
             ),
             (None, true) => format!(
-                "Measured with direct I/O, past the file cache, because no set that budget and space allow outgrows this machine's memory of {memory}: this is the device alone."
+                "Measured with direct I/O, past the file cache, because no set {short}: this is the device alone."
             ),
             (None, false) => format!(
-                "No set that budget and space allow outgrows this machine's memory of {memory}: what follows is of the file cache alone. Its border is searched in a control group of {limit} and the device is measured with direct I/O, each in an evaluation of its own. A longer --budget, more free space, or --memory, measures all in one."
+                "No set {short}: {}. The border of that cache is searched in a control group of {limit} and the device is measured with direct I/O, each in an evaluation of its own. A longer --budget, more free space, or --memory, measures all in one.",
+                match is_past_memory {
+                    true => "what lies beyond the file cache is seen by few sets here",
+                    false => "what follows is of the file cache alone",
+                }
             ),
         }
+    }
+
+    /// Whether the largest set of an evaluation that is one of several ways is larger than the memory, and what no set is then.
+    fn shortness(&self) -> (bool, String) {
+        let budget_s = self.budget_s / WAYS;
+        let [_, largest] = Self { budget_s, memory_limit_bytes: None, ..*self }.unique_bytes();
+        let memory = self.memory_bytes.unwrap_or(0);
+        let short = match largest > memory {
+            true => format!(
+                "that budget and space allow is well past this machine's memory of {} (the largest has {})",
+                Bytes(memory as f64),
+                Bytes(largest as f64)
+            ),
+            false => format!(
+                "that budget and space allow outgrows this machine's memory of {}",
+                Bytes(memory as f64)
+            ),
+        };
+        (largest > memory, short)
     }
 
     fn memory(&self) -> Option<u64> {
@@ -248,8 +272,21 @@ mod tests {
     }
 
     #[test]
+    fn a_set_that_is_larger_than_memory_is_not_said_to_be_smaller() {
+        let tight = ReachLimits { capacity_bytes: 9 << 30, ..LIMITS };
+        for limits in [tight, ReachLimits { direct: true, ..tight }] {
+            for own in [None, Some(512 << 20)] {
+                let told = limits.premise(512 << 20, own);
+                assert!(told.contains("well past") && told.contains("9 GiB"), "{told}");
+                assert!(!told.contains("outgrows") && !told.contains("cache alone"), "{told}");
+            }
+        }
+    }
+
+    #[test]
     fn each_way_says_what_it_holds_for() {
-        let server = ReachLimits { memory_bytes: Some(512 << 30), ..LIMITS };
+        let server =
+            ReachLimits { memory_bytes: Some(512 << 30), capacity_bytes: 64 << 30, ..LIMITS };
         let limit = 256 << 20;
         let of = |limits: ReachLimits, own| limits.premise(limit, own);
         let whole = of(server, None);

@@ -83,7 +83,10 @@ fn rival_counts(evaluation: &Evaluation, found: usize) -> Option<String> {
     }
     // No probability stands for a disagreement of two ways to judge.
     if let Some(sure) = counts.iter().find(|c| c.probability >= SURE) {
-        return Some(format!("{} by the model of levels, {found} by the borders alone", sure.regions));
+        return Some(format!(
+            "{} by the model of levels, {found} by the borders alone",
+            sure.regions
+        ));
     }
     let likely = counts.iter().filter(|c| c.probability >= WORTH_SAYING);
     let mut named: Vec<(usize, f64)> =
