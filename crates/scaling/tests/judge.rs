@@ -90,7 +90,7 @@ fn a_number_of_regions_that_is_not_sure_is_withheld_with_its_rivals() {
     let said = first(vec![count(3, 0.999)]);
     assert!(
         said.contains(
-            "cannot be told from this run: 3 by the model of levels, 2 by the borders alone;"
+            "cannot be told from this run: 3 by the model of levels, 2 by the rules for borders;"
         ),
         "{said}"
     );

@@ -84,7 +84,7 @@ fn rival_counts(evaluation: &Evaluation, found: usize) -> Option<String> {
     // No probability stands for a disagreement of two ways to judge.
     if let Some(sure) = counts.iter().find(|c| c.probability >= SURE) {
         return Some(format!(
-            "{} by the model of levels, {found} by the borders alone",
+            "{} by the model of levels, {found} by the rules for borders",
             sure.regions
         ));
     }
@@ -256,8 +256,11 @@ pub(super) fn rivals(
         first(count).map_or("no border".to_owned(), |at| Bytes(at).to_string())
     };
     if let Some(sure) = counts.iter().find(|count| probability_near(counts, first, count) >= SURE) {
-        let alone = found.map_or("no border".to_owned(), |at| Bytes(at.value).to_string());
-        return Some(format!("{} by the model of levels, {alone} by throughput alone", end(sure)));
+        let ruled = found.map_or("no border".to_owned(), |at| Bytes(at.value).to_string());
+        return Some(format!(
+            "{} by the model of levels, {ruled} by the rules for borders",
+            end(sure)
+        ));
     }
     let likely = counts.iter().filter(|c| c.probability >= WORTH_SAYING);
     let said: Vec<String> =
