@@ -75,7 +75,7 @@ pub fn findings(systems: &[EvaluatedSystem]) -> String {
             let found = e.findings.flush_slowdown.as_ref()?;
             Some(bounded(&ratio(found.value), &ratio(found.low), &ratio(found.high)))
         }),
-        ("Regions", |e| Some(e.regions.len().to_string())),
+        ("Regions", |e| Some(regions(e))),
         ("Speed in the first region", |e| speed(RegionEnd::First.of(e)?)),
         ("Speed in the last region", |e| speed(RegionEnd::Last.of(e)?)),
         ("Sequential over random, last region", |e| gain(e, &e.findings.sequential_gain)),
@@ -88,6 +88,18 @@ pub fn findings(systems: &[EvaluatedSystem]) -> String {
     let mut cells = known_rows(&of_memory, &whole);
     cells.extend(known_rows(&rows, &all));
     format!("<h2>Findings</h2>{}", table("words", &head, cells.into_iter()))
+}
+
+/// The number of regions, with its probability where one is known.
+fn regions(evaluation: &Evaluation) -> String {
+    let (found, counts) = (evaluation.regions.len(), &evaluation.level_counts);
+    let own = counts.iter().find(|count| count.regions as usize == found);
+    match (counts.is_empty(), own.map_or(0.0, |count| count.probability)) {
+        (true, _) => found.to_string(),
+        (_, 0.99..) => format!("{found} (over 99 %)"),
+        (_, ..0.01) => format!("{found} (under 1 %)"),
+        (_, probability) => format!("{found} ({})", percent(probability)),
+    }
 }
 
 fn share(system: &EvaluatedSystem, cache: Option<Bounded>) -> Option<String> {
@@ -246,5 +258,31 @@ pub fn runs(named: &[(String, &Document)]) -> String {
     match rows.is_empty() {
         true => String::new(),
         false => format!("<h2>Runs</h2>{}", table("runs", &head, rows.into_iter())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample;
+    use ioscape_schema::LevelCount;
+
+    #[test]
+    fn a_number_of_regions_has_its_probability() {
+        let told = |counts: &[(u32, f64)]| {
+            let count = |&(regions, probability)| LevelCount {
+                regions,
+                probability,
+                read_borders: Vec::new(),
+                write_borders: Vec::new(),
+            };
+            let level_counts = counts.iter().map(count).collect();
+            regions(&Evaluation { level_counts, ..sample::evaluation() })
+        };
+        let found = sample::evaluation().regions.len() as u32;
+        assert_eq!(told(&[]), found.to_string());
+        assert_eq!(told(&[(found, 0.84), (found + 1, 0.16)]), format!("{found} (84 %)"));
+        assert_eq!(told(&[(found, 0.999)]), format!("{found} (over 99 %)"));
+        assert_eq!(told(&[(found + 1, 1.0)]), format!("{found} (under 1 %)"));
     }
 }
