@@ -12,6 +12,13 @@ const STILL: Duration = Duration::from_millis(200);
 /// A precision above this is doubtful for requests of the file cache, which take about as long; in nanoseconds.
 const COARSE_NS: f64 = 1000.0;
 
+/// Nanoseconds on the kernel's monotonic clock (`CLOCK_MONOTONIC`), which all processes share and the kernel's events tell of.
+#[inline]
+pub fn monotonic_ns() -> u64 {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+    now.tv_sec.unsigned_abs() * 1_000_000_000 + now.tv_nsec.unsigned_abs()
+}
+
 /// A monotonic clock, cheap to read; clones share one calibration, also across `fork`.
 #[derive(Clone, Debug)]
 pub struct Clock {
@@ -104,19 +111,14 @@ mod tests {
     use super::*;
     use rustix::time::{ClockId, clock_gettime};
 
-    fn kernel_ns() -> u64 {
-        let now = clock_gettime(ClockId::Monotonic);
-        now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
-    }
-
     #[test]
     fn it_agrees_with_the_kernels_clock() {
         let clock = Clock::new();
-        let (kernel_outer, from) = (kernel_ns(), clock.raw());
-        let kernel_from = kernel_ns();
-        while kernel_ns() - kernel_from < 20_000_000 {}
-        let kernel_to = kernel_ns();
-        let (to, kernel_last) = (clock.raw(), kernel_ns());
+        let (kernel_outer, from) = (monotonic_ns(), clock.raw());
+        let kernel_from = monotonic_ns();
+        while monotonic_ns() - kernel_from < 20_000_000 {}
+        let kernel_to = monotonic_ns();
+        let (to, kernel_last) = (clock.raw(), monotonic_ns());
         let ns = clock.nanos_between(from, to) as f64;
         // Bounded by what passed inside and outside of it, whatever interrupted this test.
         assert!(ns > (kernel_to - kernel_from) as f64 * 0.999, "{ns}");

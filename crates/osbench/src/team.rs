@@ -6,11 +6,11 @@ use super::case::{Op, Timing};
 use super::pace::pace_ns;
 use super::process::pin;
 use super::waiting::{Meter, Waiting};
+use ioscape_machine::clock::monotonic_ns;
 use ioscape_machine::crew::{Crew, DONE};
 use ioscape_machine::shared::Shared;
 use ioscape_machine::thread::builder;
 use ioscape_schema::OsTasks;
-use rustix::time::{ClockId, clock_gettime};
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
@@ -188,11 +188,6 @@ fn answer(mut line: &UnixStream) -> io::Result<()> {
     Err(io::Error::new(kind, why))
 }
 
-fn now_ns() -> u64 {
-    let now = clock_gettime(ClockId::Monotonic);
-    now.tv_sec.unsigned_abs() * 1_000_000_000 + now.tv_nsec.unsigned_abs()
-}
-
 /// One task, from its own side.
 struct Member {
     number: u32,
@@ -238,10 +233,10 @@ impl Member {
     fn batch(&self, op: &mut Op, meter: &Meter) -> io::Result<()> {
         let count = self.board.report(self.board.streams() - 1)[COUNT].load(Ordering::Acquire);
         self.start_together();
-        let (began, before) = (now_ns(), meter.read());
+        let (began, before) = (monotonic_ns(), meter.read());
         op(count)?;
         let after = meter.read();
-        let ended = now_ns();
+        let ended = monotonic_ns();
         let waited = meter.waited(before, after, ended.saturating_sub(began));
         let words = [(BEGAN, began), (ENDED, ended), (WAITED, waited.unwrap_or(UNTOLD))];
         words.into_iter().for_each(|(at, word)| self.own()[at].store(word, Ordering::Release));

@@ -6,9 +6,9 @@ use crate::mechanism::{Arm, Feed, Mechanism};
 /// How far a drive reads ahead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reach {
-    /// Where it stops, if the buffer is not full before.
+    /// Where it stops at the latest.
     to: ReadAheadTo,
-    /// Blocks behind the last request at most.
+    /// Blocks behind the last request at most; absent where it goes on past a full buffer.
     most: Option<u64>,
     /// Blocks of the buffer.
     room: u64,

@@ -8,6 +8,7 @@ use super::ptrace::{self, CallStop, Go, Stop};
 use super::requests::{Caller, Held, Ledger, Pending, parted};
 use super::schedule::{Schedule, Turns};
 use super::threads::{LiveThreads, TracedProcess};
+use ioscape_machine::clock::monotonic_ns;
 use ioscape_machine::error::Error;
 use ioscape_machine::text;
 use ioscape_schema::{Ending, TracingCost};
@@ -125,11 +126,6 @@ impl Trials {
             between_calls_ns: median(&mut self.between_ns),
         }
     }
-}
-
-fn monotonic_ns() -> u64 {
-    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
-    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }
 
 fn median(values: &mut [u64]) -> u64 {

@@ -3,10 +3,11 @@
 use crate::case::{Case, Op, Scene, Timing};
 use crate::cswitch::other;
 use crate::process::pin;
+use ioscape_machine::clock::monotonic_ns;
 use ioscape_machine::thread::builder;
 use ioscape_schema::OsRule;
 use rustix::thread::{clock_nanosleep_relative, futex, set_current_timer_slack};
-use rustix::time::{ClockId, Timespec, clock_gettime};
+use rustix::time::{ClockId, Timespec};
 use std::cell::Cell;
 use std::io;
 use std::num::NonZeroU64;
@@ -46,11 +47,6 @@ pub(crate) fn cases() -> Vec<Case> {
 fn of(case: Case, share: f64) -> Case {
     let case = case.across_two().batches_of(BATCH_NS);
     if share > 0.5 { case.by(OsRule::Mean) } else { case }
-}
-
-fn now_ns() -> u64 {
-    let now = clock_gettime(ClockId::Monotonic);
-    now.tv_sec.unsigned_abs() * 1_000_000_000 + now.tv_nsec.unsigned_abs()
 }
 
 /// An operation that measures latencies, whose batch is timed as if each had taken the percentile.
@@ -111,7 +107,7 @@ fn sleep(bell: &Bell) {
             let _ = futex::wait(&bell.rung, futex::Flags::PRIVATE, seen, None);
         } else {
             seen = rung;
-            bell.ran_ns.store(now_ns(), Ordering::Release);
+            bell.ran_ns.store(monotonic_ns(), Ordering::Release);
         }
     }
 }
@@ -132,11 +128,11 @@ fn by_thread(scene: &Scene, share: f64) -> io::Result<Op> {
     Ok(percentile(scene.timed_by_itself(), share, move || {
         let bell = &sleeper.bell;
         bell.ran_ns.store(0, Ordering::Relaxed);
-        let asleep = now_ns() + PAUSE_NS;
-        while now_ns() < asleep {
+        let asleep = monotonic_ns() + PAUSE_NS;
+        while monotonic_ns() < asleep {
             std::hint::spin_loop();
         }
-        let begun = now_ns();
+        let begun = monotonic_ns();
         ring(bell);
         loop {
             match bell.ran_ns.load(Ordering::Acquire) {
@@ -152,10 +148,10 @@ fn by_timer(scene: &Scene, share: f64) -> io::Result<Op> {
     set_current_timer_slack(NonZeroU64::new(1))?;
     let asked = Timespec { tv_sec: 0, tv_nsec: TIMER_NS };
     Ok(percentile(scene.timed_by_itself(), share, move || {
-        let begun = now_ns();
+        let begun = monotonic_ns();
         // An interrupted sleep is a short one, which counts as no latency.
         let _ = clock_nanosleep_relative(ClockId::Monotonic, &asked);
-        Ok((now_ns() - begun).saturating_sub(TIMER_NS.unsigned_abs()))
+        Ok((monotonic_ns() - begun).saturating_sub(TIMER_NS.unsigned_abs()))
     }))
 }
 

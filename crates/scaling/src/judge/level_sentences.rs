@@ -242,20 +242,16 @@ pub(super) fn rivals(
         BorderOperation::Write => count.write_borders.first().copied(),
         _ => count.read_borders.first().copied(),
     };
-    let agrees = |count: &&LevelCount| match (first(count), found) {
-        (Some(at), Some(found)) => at < found.high * NEAR && at > found.low / NEAR,
-        (None, None) => true,
-        _ => false,
-    };
     let counts = &evaluation.level_counts;
-    let agreed: f64 = counts.iter().filter(agrees).map(|c| c.probability).sum();
+    let agreed = probability_at(counts, first, found.map(|found| [found.low, found.high]));
     if counts.is_empty() || agreed >= SURE {
         return None;
     }
     let end = |count: &LevelCount| {
         first(count).map_or("no border".to_owned(), |at| Bytes(at).to_string())
     };
-    if let Some(sure) = counts.iter().find(|count| probability_near(counts, first, count) >= SURE) {
+    let shared = |count: &LevelCount| probability_at(counts, first, first(count).map(|at| [at; 2]));
+    if let Some(sure) = counts.iter().find(|count| shared(count) >= SURE) {
         let ruled = found.map_or("no border".to_owned(), |at| Bytes(at.value).to_string());
         return Some(format!(
             "{} by the model of levels, {ruled} by the rules for borders",
@@ -268,18 +264,22 @@ pub(super) fn rivals(
     Some(said.join(" or "))
 }
 
-/// The probability of all hypotheses whose first border is where that of `one` is, or that have none like it.
-fn probability_near(
+/// How probable it is that the first border lies within these bounds, or, without any, that there is none.
+fn probability_at(
     counts: &[LevelCount],
     first: impl Fn(&LevelCount) -> Option<f64>,
-    one: &LevelCount,
+    bounds: Option<[f64; 2]>,
 ) -> f64 {
-    let is_near = |count: &&LevelCount| match (first(count), first(one)) {
-        (Some(at), Some(other)) => at < other * NEAR && at > other / NEAR,
-        (None, None) => true,
-        _ => false,
+    let is_there = |count: &&LevelCount| match (first(count), bounds) {
+        (Some(at), Some(bounds)) => is_within(at, bounds),
+        (at, bounds) => at.is_none() && bounds.is_none(),
     };
-    counts.iter().filter(is_near).map(|count| count.probability).sum()
+    counts.iter().filter(is_there).map(|count| count.probability).sum()
+}
+
+/// Whether a border is the one that has these bounds.
+fn is_within(at: f64, [low, high]: [f64; 2]) -> bool {
+    at < high * NEAR && at > low / NEAR
 }
 
 /// What the border rests on.
@@ -366,7 +366,7 @@ fn decline(evaluation: &Evaluation) -> Option<String> {
 
 /// How probable it is that one of the borders of `operation` lies at `found`.
 fn probability_of(evaluation: &Evaluation, operation: BorderOperation, found: Bounded) -> f64 {
-    let is_there = |at: &f64| *at < found.high * NEAR && *at > found.low / NEAR;
+    let is_there = |at: &f64| is_within(*at, [found.low, found.high]);
     let has = |count: &&LevelCount| match operation {
         BorderOperation::Write => count.write_borders.iter().any(is_there),
         _ => count.read_borders.iter().any(is_there),
