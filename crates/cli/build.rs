@@ -6,13 +6,26 @@ use std::path::Path;
 use std::process::Command;
 
 fn main() {
+    println!("cargo:rerun-if-changed=build.rs");
     // Builds for development would be made anew after every commit, and seldom be of exactly that commit.
     if std::env::var("PROFILE").as_deref() != Ok("release") {
-        println!("cargo:rerun-if-changed=build.rs");
         return;
     }
     if let Some(commit) = commit() {
         println!("cargo:rustc-env=IOSCAPE_COMMIT={commit}");
+        watch();
+    }
+}
+
+/// Asks for this script again once another commit is checked out, or a file that is not committed changes what is built.
+fn watch() {
+    let heads = ["HEAD", "logs/HEAD"]
+        .into_iter()
+        .filter_map(|name| git(&["rev-parse", "--git-path", name]));
+    let sources = ["../../crates", "../../Cargo.toml", "../../Cargo.lock"].map(str::to_owned);
+    // Cargo takes a file that does not exist for one that has changed.
+    for path in heads.chain(sources).filter(|path| Path::new(path).exists()) {
+        println!("cargo:rerun-if-changed={path}");
     }
 }
 
