@@ -38,23 +38,29 @@ def hint(part: dict, defined: dict) -> str:
     return {"integer": "int", "number": "float", "string": "str", "boolean": "bool"}.get(kind, "Any")
 
 
+def docstring(text: str) -> list[str]:
+    """The lines of a docstring inside a class."""
+    plain = text.replace("\\", "\\\\").replace('"""', "'''")
+    return textwrap.wrap(f'"""{plain}"""', 110, initial_indent="    ", subsequent_indent="    ")
+
+
 def of_class(name: str, part: dict, defined: dict) -> str:
     """A dataclass: required keys first, then the others, which are None where they are absent."""
     lines = ["@dataclass(kw_only=True)", f"class {name}:"]
-    text = part.get("description", "").replace("\\", "\\\\").replace('"""', "'''") or name
-    lines += textwrap.wrap(f'"""{text}"""', 110, initial_indent="    ", subsequent_indent="    ")
+    lines += docstring(part.get("description", "") or name)
     required = set(part.get("required", []))
     for key, value in sorted(part["properties"].items(), key=lambda pair: pair[0] not in required):
         own = key + "_" if keyword.iskeyword(key) else key
         kind = hint(value, defined)
         described = value.get("description", "")
-        for line in textwrap.wrap(described, 106):
-            lines.append(f"    # {line}")
         if key in required:
             lines.append(f"    {own}: {kind}")
         else:
             kind = kind if kind.startswith("Optional[") or kind == "Any" else f"Optional[{kind}]"
             lines.append(f"    {own}: {kind} = None")
+        # A string after an attribute is what editors and documentation tools show for it.
+        if described:
+            lines += docstring(described)
     if len(lines) == 3 and not part["properties"]:
         lines.append("    pass")
     return "\n".join(lines) + "\n"

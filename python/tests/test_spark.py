@@ -72,11 +72,11 @@ def generated(tmp_path_factory):
 
 @pytest.mark.parametrize("name", REAL)
 def test_a_real_trace_gives_the_bytes_of_one_machine(cluster, tmp_path, name):
-    data = os.environ.get("IOSCAPE_DATA")
-    if not data:
+    data = Path(os.environ.get("IOSCAPE_DATA") or Path(__file__).resolve().parents[3] / "shared" / "data")
+    if not data.is_dir():
         pytest.skip("no real traces: set IOSCAPE_DATA")
     whole = tmp_path / f"{name}.parquet"
-    run("trace", "import", Path(data) / REAL[name], "-o", whole)
+    run("trace", "import", data / REAL[name], "-o", whole)
     out = tmp_path / "summary.json"
     last = parquet.read_table(whole, columns=["queued_ns"])["queued_ns"][-1].as_py()
     draw = random.Random(name)

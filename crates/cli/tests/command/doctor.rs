@@ -1,6 +1,8 @@
 //! What the machine allows, and how output looks.
 
-use super::common::{path, run, user_or_skip};
+use super::common::{Ran, ioscape, path, run, skipped, user_or_skip};
+use assert_cmd::cargo::cargo_bin;
+use std::process::Command;
 
 #[test]
 fn a_directory_that_can_be_measured_is_left_as_it_was() {
@@ -37,6 +39,50 @@ fn colours_and_width_are_as_asked() {
     let narrow = run(&["--width", "60", "doctor", target]).ended(0).out;
     let longest = narrow.lines().map(|line| line.chars().count()).max();
     assert!(longest <= Some(60), "{longest:?}: {narrow}");
+}
+
+#[test]
+fn a_terminal_has_colours_unless_no_color_is_set() {
+    if Command::new("script").arg("--version").output().is_err() {
+        return skipped("there is no script(1) to be a terminal");
+    }
+    let folder = tempfile::tempdir().expect("a temporary directory");
+    let told = |no_color: &str| {
+        let line = format!("{} doctor {}", cargo_bin("ioscape").display(), path(folder.path()));
+        let mut command = Command::new("script");
+        command.args(["-qec", &line, "/dev/null"]).env("NO_COLOR", no_color).env("TERM", "xterm");
+        Ran::of(command).ended(0).out
+    };
+    assert!(told("").contains("\u{1b}[1m"));
+    assert!(!told("1").contains("\u{1b}["), "{}", told("1"));
+}
+
+#[test]
+fn an_anonymous_result_has_no_name_of_the_machine() {
+    let folder = tempfile::tempdir().expect("a temporary directory");
+    let name = rustix::system::uname().nodename().to_string_lossy().into_owned();
+    let saved = folder.path().join("result.json");
+    let run_of = |more: &[&str]| {
+        let target = folder.path().join("data");
+        std::fs::create_dir_all(&target).expect("a folder");
+        let job = ["run", path(&target), "--unique-bytes", "1M", "--seconds", "100ms", "--json"];
+        let told = Ran::of(ioscape(&[&job[..], &["-o", path(&saved)], more].concat())).ended(0);
+        std::fs::remove_file(&saved).expect("the result was saved");
+        serde_json::from_str::<serde_json::Value>(&told.out).expect("JSON")
+    };
+    assert_eq!(run_of(&[])["host"], name.as_str());
+    let anonymous = run_of(&["--anonymous"]);
+    let is_name = |value: &serde_json::Value| value.as_str() == Some(&name);
+    assert!(!strings(&anonymous).into_iter().any(is_name), "{anonymous}");
+}
+
+/// All values of a document, however deep.
+fn strings(value: &serde_json::Value) -> Vec<&serde_json::Value> {
+    match value {
+        serde_json::Value::Array(items) => items.iter().flat_map(strings).collect(),
+        serde_json::Value::Object(keys) => keys.values().flat_map(strings).collect(),
+        _ => vec![value],
+    }
 }
 
 #[test]

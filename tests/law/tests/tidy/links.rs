@@ -16,6 +16,9 @@ fn pages() -> Vec<PathBuf> {
         "CHANGELOG.md",
         "RELEASING.md",
         "tests/real/README.md",
+        "python/README.md",
+        "crates/cli/benches/overhead/README.md",
+        "crates/trace/benches/README.md",
     ];
     pages.chain(names.iter().map(|name| root.join(name))).collect()
 }
@@ -85,6 +88,27 @@ fn every_page_is_in_the_book() {
     for page in pages().iter().filter(|page| page.parent() == Some(&*book)) {
         let name = page.file_name().unwrap_or_default().to_string_lossy().into_owned();
         assert!(name == "SUMMARY.md" || listed.contains(&name), "{name} is not in docs/SUMMARY.md");
+    }
+}
+
+#[test]
+fn every_picture_stands_above_its_command() {
+    let mut shown = Vec::new();
+    for page in pages() {
+        let text = fs::read_to_string(&page).expect("a page");
+        for part in text.split("![").skip(1) {
+            let Some(picture) = part.split("](").nth(1).and_then(|rest| rest.split(')').next())
+            else {
+                continue;
+            };
+            let beneath = part.split("\n#").next().unwrap_or_default();
+            assert!(beneath.contains("ioscape "), "{}: {picture} has no command", page.display());
+            shown.extend(Path::new(picture).file_name().map(|name| name.to_owned()));
+        }
+    }
+    for entry in fs::read_dir(sources::root().join("docs/gallery")).expect("the gallery") {
+        let name = entry.expect("an entry").file_name();
+        assert!(shown.contains(&name), "no page shows docs/gallery/{}", name.display());
     }
 }
 
