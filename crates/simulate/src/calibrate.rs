@@ -133,16 +133,30 @@ pub fn compare(
     Ok(lines)
 }
 
+/// What a calibration found.
+#[derive(Clone, Debug)]
+pub struct Fitted {
+    /// The fitted drive.
+    pub parameters: Parameters,
+    /// Whether skews were to be found but could not: with several zones only the phase of the platter tells them, and the requests have
+    /// no common phase, or the search was ended before.
+    pub skews_left: bool,
+}
+
 /// The better of start and fit on the held-out half, with the status that it deserves, and all that is to be said of it.
 ///
 /// # Errors
 /// One of them is no drive.
 pub fn verdict(
     start: &Parameters,
-    fitted: Parameters,
+    fitted: Fitted,
     halves: [&[Job]; 2],
 ) -> Result<(Parameters, Vec<String>), Error> {
+    let Fitted { parameters: fitted, skews_left } = fitted;
     let mut lines = compare(start, &fitted, halves)?;
+    if skews_left {
+        lines.push(SKEWS_LEFT.to_owned());
+    }
     let [before, mut fit] = [judge(&start.build()?, halves[1]), judge(&fitted.build()?, halves[1])];
     let mut kept = fitted;
     if LESS * before.cost_ns <= fit.cost_ns {
@@ -245,26 +259,39 @@ pub fn calibrate(
     jobs: &[Job],
     search: Search,
     step: &mut dyn FnMut(&str, f64) -> bool,
-) -> Result<Parameters, Error> {
+) -> Result<Fitted, Error> {
     let mut best = start.clone();
     let mut told = false;
     if search.skews {
         // Within a cylinder the track skew alone decides, so it is found first.
         if !step("rotation_ms and zones", cost(&best, jobs)?) {
-            return Ok(best);
+            return Ok(Fitted { parameters: best, skews_left: true });
         }
         told = by_phase(&mut best, jobs)?;
-        if !told {
+        if !told && best.zones.len() == 1 {
             let sample = &jobs[..jobs.len().min(search.sample)];
             for name in [TRACK_SKEW, CYLINDER_SKEW] {
                 let cost = skew_cost(&best, sample, name)?;
                 if !step(name, cost) {
-                    return Ok(best);
+                    return Ok(Fitted { parameters: best, skews_left: true });
                 }
                 try_skews(&mut best, sample, name, cost)?;
             }
         }
     }
+    let skews_left = search.skews && !told && best.zones.len() > 1;
+    let parameters = costs_fitted(best, jobs, search, told, step)?;
+    Ok(Fitted { parameters, skews_left })
+}
+
+/// Fits the seek curve and the times; `told` says that the phase of the platter told the time of rotation.
+fn costs_fitted(
+    mut best: Parameters,
+    jobs: &[Job],
+    search: Search,
+    told: bool,
+    step: &mut dyn FnMut(&str, f64) -> bool,
+) -> Result<Parameters, Error> {
     let mut lowest = cost(&best, jobs)?;
     for _ in 0..search.rounds.min(FITS) {
         if !step("seek", lowest) {
@@ -307,6 +334,7 @@ fn cost(parameters: &Parameters, jobs: &[Job]) -> Result<f64, Error> {
     Ok(judge(&parameters.build()?, jobs).cost_ns)
 }
 
+const SKEWS_LEFT: &str = "the skews are those of the start: these requests do not tell them; more requests, one at a time, would";
 const TRACK_SKEW: &str = "zones.track_skew";
 const CYLINDER_SKEW: &str = "zones.cylinder_skew";
 
@@ -331,16 +359,13 @@ fn skew_cost(parameters: &Parameters, jobs: &[Job], name: &str) -> Result<f64, E
     Ok(sum as f64 / count.max(1) as f64)
 }
 
-/// Tries every skew of a drive of one zone; with several zones skews differ, and are left as they are.
+/// Tries every skew of a drive of one zone.
 fn try_skews(
     best: &mut Parameters,
     jobs: &[Job],
     name: &str,
     mut lowest: f64,
 ) -> Result<(), Error> {
-    if best.zones.len() != 1 {
-        return Ok(());
-    }
     for skew in 0..best.zones[0].sectors_per_track {
         let mut other = best.clone();
         let zone = &mut other.zones[0];

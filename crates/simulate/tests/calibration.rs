@@ -1,7 +1,7 @@
 //! A drive is found again from times that it made itself.
 
 use ioscape_schema::{Io, IoFlags, Op, Request};
-use ioscape_simulate::calibrate::{Search, calibrate, judge};
+use ioscape_simulate::calibrate::{Search, calibrate, judge, verdict};
 use ioscape_simulate::layout::Zone;
 use ioscape_simulate::seek::SeekCurve;
 use ioscape_simulate::{Arrivals, Configuration, Parameters, drives, jobs, one_step, simulate};
@@ -45,7 +45,7 @@ fn skews_and_costs_are_found_again() {
     start.controller.write_before_ms += 0.3;
     start.rotation_ms *= 1.004;
     let search = Search { rounds: 3, skews: true, sample: 1200 };
-    let fitted = calibrate(&start, &jobs, search, &mut |_, _| true).unwrap();
+    let fitted = calibrate(&start, &jobs, search, &mut |_, _| true).unwrap().parameters;
     assert_eq!((fitted.zones[0].track_skew, fitted.zones[0].cylinder_skew), (34, 46));
     assert!(
         (fitted.rotation_ms / truth.rotation_ms - 1.0).abs() < 0.0005,
@@ -137,7 +137,7 @@ fn zones_of_different_tracks_are_found() {
 fn is_found(truth: &Parameters, start: &Parameters) {
     let jobs = scattered(truth, 20_000, 40);
     let search = Search { rounds: 6, ..Search::default() };
-    let fitted = calibrate(start, &jobs, search, &mut |_, _| true).unwrap();
+    let fitted = calibrate(start, &jobs, search, &mut |_, _| true).unwrap().parameters;
     assert!((fitted.rotation_ms / truth.rotation_ms - 1.0).abs() < 1e-5, "{}", fitted.rotation_ms);
     for (found, told) in fitted.zones.iter().zip(&truth.zones) {
         let skews = |zone: &Zone| (zone.track_skew, zone.cylinder_skew, zone.offset);
@@ -163,11 +163,27 @@ fn a_right_start_is_not_left() {
     let jobs = scattered(&truth, 6_000, 40);
     let fitted =
         calibrate(&truth, &jobs, Search { rounds: 3, ..Search::default() }, &mut |_, _| true)
-            .unwrap();
+            .unwrap()
+            .parameters;
     let [fit, own] = [&fitted, &truth].map(|p| judge(&p.build().unwrap(), &jobs).cost_ns);
     assert!(fit <= own, "{fit} ns after {own}");
     assert!(apart(&fitted, &truth) < 0.02);
     assert_eq!(fitted.zones, truth.zones);
+}
+
+#[test]
+fn skews_that_too_few_requests_tell_are_said_to_be_the_starts() {
+    let truth = drives::find("hp-c2247a").unwrap();
+    assert!(truth.zones.len() > 1);
+    let jobs = scattered(&truth, 40, 40);
+    let search = Search { rounds: 1, ..Search::default() };
+    let fitted = calibrate(&truth, &jobs, search, &mut |_, _| true).unwrap();
+    assert_eq!(fitted.parameters.zones, truth.zones);
+    let (_, lines) = verdict(&truth, fitted, [&jobs, &jobs]).unwrap();
+    assert!(
+        lines.iter().any(|line| line.starts_with("the skews are those of the start")),
+        "{lines:?}"
+    );
 }
 
 #[test]
@@ -179,6 +195,6 @@ fn a_search_can_be_stopped() {
         heard += 1;
         false
     };
-    let fitted = calibrate(&truth, &jobs, Search::default(), &mut step).unwrap();
+    let fitted = calibrate(&truth, &jobs, Search::default(), &mut step).unwrap().parameters;
     assert_eq!((fitted, heard), (truth, 1));
 }

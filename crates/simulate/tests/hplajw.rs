@@ -106,7 +106,7 @@ fn a_fit_of_the_first_half_holds_on_the_second() {
     start.controller.write_before_ms += 0.5;
     start.mechanism.write_settle_ms -= 0.5;
     let search = Search { rounds: 4, skews: false, ..Search::default() };
-    let fitted = calibrate(&start, first, search, &mut |_, _| true).unwrap();
+    let fitted = calibrate(&start, first, search, &mut |_, _| true).unwrap().parameters;
     let fit = judge(&fitted.build().unwrap(), second);
     assert!(fit.free.demerit <= 0.03, "{:?}", fit.free);
     assert!(

@@ -43,7 +43,7 @@ fn with_progress(
     start: &ioscape_simulate::Parameters,
     jobs: &[Job],
     search: Search,
-) -> Result<ioscape_simulate::Parameters, Failure> {
+) -> Result<calibrate::Fitted, Failure> {
     let progress = Progress::of_jobs(0, 1, "calibrate");
     let (stopped, flag) = (Cell::new(false), interrupt::flag());
     let mut step = |name: &str, cost_ns: f64| {

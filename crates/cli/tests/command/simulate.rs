@@ -1,5 +1,6 @@
 //! The simulating commands from end to end, on a small trace of our own.
 
+use super::common::skipped;
 use assert_cmd::Command;
 use ioscape_schema::Document;
 use std::fmt::Write as _;
@@ -310,7 +311,7 @@ fn validation() -> Option<PathBuf> {
 
 #[test]
 fn every_drive_of_disksims_validation_is_as_close_as_disksim_from_its_own_files() {
-    let Some(folder) = validation() else { return };
+    let Some(folder) = validation() else { return skipped("no disk-validation data") };
     let expected = std::fs::read_to_string(folder.join("EXPECTED.tsv")).expect("DiskSim's figures");
     let mut most: Vec<(&str, f64)> = expected
         .lines()
