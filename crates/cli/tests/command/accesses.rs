@@ -59,7 +59,7 @@ fn each_access_of_a_simulated_system_answers_for_itself() {
 fn all_accesses_go_on_after_an_interruption() {
     let folder = tempfile::tempdir().expect("a temporary directory");
     let result = folder.path().join("a.ioscape.json");
-    let accesses = ["--access", "buffered,dsync", "--budget", "40s"];
+    let accesses = ["--access", "buffered,dsync", "--budget", "24s"];
     let mut child = evaluate(folder.path(), &result, &accesses).spawn().expect("it starts");
     let probes = |document: &Document| -> Vec<usize> {
         let evaluation = document.evaluation().into_iter();

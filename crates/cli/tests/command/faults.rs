@@ -118,7 +118,7 @@ fn a_result_folder_that_becomes_read_only_loses_nothing() {
 
 /// A short evaluation in `folder` that is interrupted.
 fn interrupted(folder: &Path, result: &Path) {
-    let mut command = ioscape(&["evaluate", path(folder), "--budget", "60s", "-o", path(result)]);
+    let mut command = ioscape(&["evaluate", path(folder), "--budget", "20s", "-o", path(result)]);
     command.args(["--max-unique-bytes", "16M", "--seed", "7"]).stdin(Stdio::null());
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
     let has_probes = |found: Document| found.evaluation().is_some_and(|e| e.probes.len() >= 2);
@@ -138,7 +138,7 @@ fn an_evaluation_goes_on_only_as_and_where_it_began() {
     };
     let (name, kept) = (path(&result), path(folder.path()));
     for (option, was, now) in [
-        ("--budget", "60s", "30s"),
+        ("--budget", "20s", "30s"),
         ("--seed", "7", "8"),
         ("--max-unique-bytes", "16M", "8M"),
         ("--size-dist", "normal", "fixed"),

@@ -105,6 +105,13 @@ impl Page {
         found["result"]["value"].clone()
     }
 
+    /// Presses and lets go of a key, `Enter` or a character, where the focus is.
+    pub fn press(&mut self, key: &str) {
+        let text = if key == "Enter" { "\r" } else { key };
+        self.ask("Input.dispatchKeyEvent", json!({ "type": "keyDown", "key": key, "text": text }));
+        self.ask("Input.dispatchKeyEvent", json!({ "type": "keyUp", "key": key }));
+    }
+
     /// Waits until an expression of its script is true.
     pub fn wait_until(&mut self, expression: &str) {
         let begun = Instant::now();
