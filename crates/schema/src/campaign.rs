@@ -1,6 +1,6 @@
 //! Results of a campaign: one table of `vxbench` runs, as the white paper's (VERITAS 1996), with its columns side by side.
 
-use crate::ResponseTime;
+use crate::{CellPlan, ResponseTime};
 use serde::{Deserialize, Serialize};
 
 /// One parameter of a row and its value.
@@ -88,6 +88,10 @@ impl CampaignSample {
 /// One cell: its runs and what follows from them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CampaignCell {
+    /// What a run of it does, whole: cells of two campaigns are the same work where this is the same. Absent in results of
+    /// versions up to 0.1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan: Option<CellPlan>,
     /// The runs, in order of the rounds.
     pub samples: Vec<CampaignSample>,
     /// Median of the runs' throughput.

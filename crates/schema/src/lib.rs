@@ -68,7 +68,7 @@ pub use evaluation::{
 };
 pub use io::{Device, Io, IoFlags, IoType, Op, Partition, Request, TraceInfo};
 pub use measured_comparison::{
-    Basis, ConditionResult, MeasuredComparison, MeasuredRow, Metric, Verdict, is_wide,
+    Basis, ConditionResult, LoneRow, MeasuredComparison, MeasuredRow, Metric, Verdict, is_wide,
 };
 pub use measurement::{Direction, Measurement, ResponseTime, Stop};
 pub use os::{
