@@ -125,7 +125,9 @@ impl CacheEnd {
             Self::Beyond => ("no border".into(), "in the sets that were measured".into()),
             Self::Untold(Some(at)) => ("cannot be told".into(), format!("perhaps {}", bytes(at))),
             Self::Untold(None) => ("cannot be told".into(), "no border shows".into()),
-            Self::Untested => ("not tested".into(), "no set was measured through the file cache".into()),
+            Self::Untested => {
+                ("not tested".into(), "no set was measured through the file cache".into())
+            }
         }
     }
 }

@@ -49,7 +49,7 @@ pub fn sentences(one: &ApplicationForecast) -> Vec<String> {
                 Rate(best)
             )
         }
-        None => "How much memory it needs is not known: the evaluation found no cache of the size of the system's memory.".to_owned(),
+        None => "How much memory it needs is not known: the evaluation found no cache of the size of the system's memory, or does not tell how large that is.".to_owned(),
     });
     said
 }

@@ -76,7 +76,6 @@ pub(super) fn differences(first: NamedDocument<'_>, second: NamedDocument<'_>) -
     };
     let names = one.system.vulnerabilities.keys().chain(other.system.vulnerabilities.keys());
     let known: BTreeSet<&String> = names.collect();
-    let of_weakness = |system: &OsSystem, name: &str| system.vulnerabilities.get(name).cloned();
     let weaknesses = known.into_iter().filter_map(|name| {
         let [ours, theirs] = [one, other].map(|all| all.system.vulnerabilities.get(name));
         let (ours, theirs) = (ours?, theirs?);
