@@ -49,9 +49,10 @@ pub use block_map::{BlockMap, TypedRange};
 pub use border::{Border, BorderOperation, LevelCount};
 pub use campaign::{
     CampaignCell, CampaignColumn, CampaignReference, CampaignResult, CampaignRow, CampaignSample,
-    CampaignSetting,
 };
-pub use campaign_plan::{CellPlan, FileSet, Fill, NameJob, NameOperation, Prepare, RowPlan};
+pub use campaign_plan::{
+    CampaignSetting, CellPlan, FileSet, Fill, NameJob, NameOperation, Prepare, RowPlan,
+};
 pub use characterization::{
     Characterization, Ending, FileCall, FileKind, FileTraits, ModelFit, Portrait, ProcessTraits,
     RequestCounts, TracingCost, Traits,

@@ -100,7 +100,8 @@ class ApplicationForecast:
     read_hit_frac: float
     # Share of the bytes written that storage gets.
     written_through_frac: float
-    # How memory matters; absent where no cache of the size of the system's memory was found.
+    # How memory matters; absent where no cache of the size of the system's memory was found, or where that is
+    # unknown.
     memory: Optional[MemoryForecast] = None
     # 90 % interval of that share: by how much parts of the trace differ, and how well the evaluation knows the
     # size of its caches. Absent where the trace's file does not tell how much its parts differ.
@@ -184,6 +185,9 @@ class CampaignCell:
     impossible: Optional[str] = None
     # Median of the runs' operations per second; absent where data was moved.
     operations_per_s: Optional[float] = None
+    # What a run of it does, whole: cells of two campaigns are the same work where this is the same. Absent in
+    # results of versions up to 0.1.
+    plan: Optional[CellPlan] = None
     # 95 % interval of the throughput, or of the operations per second: Student's t on the runs' logarithms, and
     # the median in it. Absent of fewer than two runs.
     rate_ci95: Optional[list[float]] = None
@@ -289,6 +293,29 @@ class CampaignSetting:
     text: str
     # The same as a number: bytes for sizes.
     value: float
+
+
+@dataclass(kw_only=True)
+class CellPlan:
+    """What one cell runs, wherever its place is."""
+    # Pieces of aged files, in bytes.
+    age_piece: int
+    # Size of each, in bytes.
+    file_bytes: int
+    # Users, one file each.
+    files: int
+    # Files that exist.
+    files_written: int
+    # The run.
+    job: VxJob
+    # How they are created.
+    prepare: Literal['written', 'fresh', 'aged']
+    # Whether it runs on a device.
+    raw: bool
+    # What its file system holds beforehand, if it was made for the campaign.
+    fill: Optional[Fill] = None
+    # What it does to names, instead of the run's I/O.
+    names: Optional[NameJob] = None
 
 
 @dataclass(kw_only=True)
@@ -815,6 +842,16 @@ class FileTraits:
 
 
 @dataclass(kw_only=True)
+class Fill:
+    """What a file system holds before the files of a cell are laid out in it."""
+    # Share of its space that is used, in percent: from 0 to [`Fill::PERCENT_MAX`].
+    percent: int
+    # Times that half of the files that use it, drawn at random, were removed and others made until it was as
+    # full again.
+    turnover: int
+
+
+@dataclass(kw_only=True)
 class Findings:
     """What the papers' authors read off the graphs, in numbers and in words."""
     # Best throughput with several processes over that with one.
@@ -926,6 +963,17 @@ class Load:
 
 
 @dataclass(kw_only=True)
+class LoneRow:
+    """A row that one document has and the other has not."""
+    # Name of the row.
+    name: str
+    # The system that has it.
+    system: str
+    # Why the other has not, as far as its document tells; empty where it does not.
+    why: Optional[str] = None
+
+
+@dataclass(kw_only=True)
 class MabProof:
     """Proof that the Modified Andrew Benchmark did all of its work."""
     # Bytes of the source tree.
@@ -962,6 +1010,11 @@ class MeasuredComparison:
     systems: list[str]
     # Whether the condition was kept; absent without one.
     condition: Optional[ConditionResult] = None
+    # What of the two systems is known to differ and changes what their rows show, one sentence for each
+    # difference.
+    differences: Optional[list[str]] = None
+    # Those rows, the second's first.
+    lone: Optional[list[LoneRow]] = None
 
 
 @dataclass(kw_only=True)
@@ -1086,6 +1139,23 @@ class MissRatioCurve:
     # For each point of a sampled curve, between which miss ratios the exact curve lies: for nine of ten traces
     # at every point.
     interval90: Optional[list[list[float]]] = None
+
+
+@dataclass(kw_only=True)
+class NameJob:
+    """A run of operations on names."""
+    # Files of each thread.
+    entries: int
+    # What is done.
+    operation: Literal['create', 'stat', 'rename', 'list', 'unlink']
+    # Whether all threads work in one directory.
+    shared: bool
+    # Threads at the same time.
+    threads: int
+    # Times that half of those, drawn at random, were removed and made again.
+    tree_churn: int
+    # Files that lie in those directories beforehand, in all.
+    tree_files: int
 
 
 @dataclass(kw_only=True)
