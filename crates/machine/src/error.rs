@@ -101,7 +101,7 @@ impl Error {
 }
 
 /// Exit code of a worker that could not have the memory that it needed.
-pub(crate) const EXHAUSTED: i32 = 6;
+pub const EXHAUSTED: i32 = 6;
 
 /// How a worker process ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

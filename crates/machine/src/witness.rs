@@ -66,6 +66,11 @@ impl Sources {
         }
     }
 
+    /// Whether dirty bytes are those of the memory group alone, so that no other program adds to them.
+    pub fn has_own_dirty_bytes(&self) -> bool {
+        self.memory_stat.is_some()
+    }
+
     /// Reads all counters.
     pub fn snapshot(&self) -> Snapshot {
         let load = load::Snapshot::take();

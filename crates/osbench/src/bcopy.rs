@@ -112,17 +112,13 @@ fn streaming_copy() -> io::Result<Copy> {
     Err(not_here("streaming stores are implemented for x86-64 only"))
 }
 
-/// Block size for a cache of `bytes`: source and destination together fill half of it.
-fn half(bytes: u64) -> u64 {
-    (bytes / 4 / LINE as u64).max(1) * LINE as u64
-}
-
 /// The cases for these caches; of them `memory` counts.
 pub(crate) fn cases(sizes: &Sizes) -> Vec<Case> {
     let mut all = Vec::new();
-    for (level, &bytes) in (1..).zip(&sizes.caches) {
+    for (level, &bytes) in (1u32..).zip(&sizes.caches) {
         let name = format!("level {level} cache");
-        let one = case(name, Ok(half(bytes)), false, "Copying within this cache.");
+        let len = sizes.block_within(level, bytes);
+        let one = case(name, len, false, "Copying within this cache.");
         // From the third level on, caches are shared by several cores.
         all.push(if level > 2 { one.sharing() } else { one });
     }
@@ -148,22 +144,31 @@ fn case(name: String, len: Result<u64, String>, past: bool, teaches: &'static st
     Case::new("bcopy", name, teaches, ready).moving(moved)
 }
 
-/// Takes the value from a shared cache's case that is no faster than memory: a virtual machine is told of caches that it has no or only a
-/// small share of.
+/// Takes the value from a shared cache's case that is no faster than memory, or where it is not known how fast that is: a virtual machine is
+/// told of caches that it has no or only a small share of.
 pub(crate) fn withdraw_absent_caches(all: &mut [OsBenchmark]) {
     let of_copy = |one: &&OsBenchmark| one.name == "bcopy" && one.case == MEMORY;
-    let Some(memory) = all.iter().find(of_copy).and_then(|one| one.value) else { return };
+    let memory = all.iter().find(of_copy).and_then(|one| one.value);
     let shared = |case: &str| {
         let level = case.strip_prefix("level ").and_then(|rest| rest.split(' ').next());
         level.and_then(|level| level.parse::<u32>().ok()).is_some_and(|level| level > 2)
     };
     for one in all.iter_mut().filter(|one| one.name == "bcopy" && shared(&one.case)) {
-        if one.value.is_some_and(|value| value <= memory * FASTER) {
-            (one.value, one.ci95) = (None, None);
-            one.set_aside.append(&mut one.processes);
-            let why = "it is no faster than a copy in memory, so this machine has no such cache for itself, whatever the kernel reports";
-            one.not_measured = Some(why.to_owned());
-        }
+        let Some(value) = one.value else { continue };
+        let why = match memory {
+            Some(memory) if value > memory * FASTER => continue,
+            Some(_) => {
+                "it is no faster than a copy in memory, so this machine has no such cache for itself, whatever the kernel reports"
+            }
+            None => {
+                "whether this machine has such a cache for itself cannot be told, for the copy in memory has no value to compare with"
+            }
+        };
+        (one.value, one.ci95) = (None, None);
+        // In the order of `slower`: those that counted first.
+        one.processes.append(&mut one.set_aside);
+        one.set_aside = std::mem::take(&mut one.processes);
+        one.not_measured = Some(why.to_owned());
     }
 }
 
@@ -187,6 +192,13 @@ mod tests {
         let mut all = [one("level 3 cache", 30e9), one(MEMORY, 10e9)];
         withdraw_absent_caches(&mut all);
         assert!(all[0].value.is_some());
+        all[1].value = None;
+        withdraw_absent_caches(&mut all);
+        assert_eq!((all[0].value, all[0].set_aside.len()), (None, 6));
+        assert!(all[0].not_measured.as_ref().unwrap().contains("cannot be told"));
+        let mut all = [one("level 2 cache", 30e9)];
+        withdraw_absent_caches(&mut all);
+        assert!(all[0].value.is_some(), "the core's own");
     }
 
     #[test]
@@ -230,6 +242,6 @@ mod tests {
         let sizes = Sizes { caches: vec![48 << 10, 1 << 20], ..Sizes::default() };
         let names: Vec<String> = cases(&sizes).into_iter().map(|case| case.case).collect();
         assert_eq!(names, ["level 1 cache", "level 2 cache", "memory", "memory, streaming stores"]);
-        assert_eq!(half(48 << 10), 12 << 10);
+        assert_eq!(Sizes { memory: 1 << 20, ..sizes }.block_within(1, 48 << 10), Ok(12 << 10));
     }
 }

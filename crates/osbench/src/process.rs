@@ -6,7 +6,7 @@ use super::estimate::Batch;
 use super::pace::pace_ns;
 use super::waiting::Meter;
 use ioscape_machine::crew::{Crew, DONE, FAULTED};
-use ioscape_machine::error::{Death, Error};
+use ioscape_machine::error::{Death, EXHAUSTED, Error};
 use ioscape_machine::shared::Shared;
 use std::cell::Cell;
 use std::io;
@@ -76,9 +76,22 @@ pub(crate) fn run(
     Ok(match crew.first_dead() {
         Some((_, Death::Exit(DONE))) => Ended::Measured(read_batches(shared.report(0))),
         Some((_, Death::Exit(FAULTED))) => Ended::Refused(read_message(shared.report(0))),
-        Some((_, death)) => Ended::Refused(format!("its process {death}")),
+        Some((_, death)) => Ended::Refused(died(death)),
         None => Ended::Refused("its process ended without reporting".to_owned()),
     })
+}
+
+/// How a process of a case died, and what helps: the workers of other commands have options that `os` has not.
+pub(crate) fn died(death: Death) -> String {
+    match death {
+        Death::Signal(libc::SIGKILL) => {
+            "its process was killed (signal 9), most often because memory ran out: raise the memory limit of its control group, or leave this benchmark out with --only".to_owned()
+        }
+        Death::Exit(EXHAUSTED) => {
+            "its process found no memory: raise the limit of memory (ulimit -v), or leave this benchmark out with --only".to_owned()
+        }
+        death => format!("its process {death}"),
+    }
 }
 
 /// Closes what this process inherited beyond the three standard descriptors: calls such as `select` cost more with high numbers.
@@ -269,6 +282,22 @@ mod tests {
         let Ended::Measured(batches) = ended else { panic!("{ended:?}") };
         assert!(batches.len() >= 3);
         assert!(batches.iter().all(|b| b.ns > 0 && b.ops == batches[0].ops));
+    }
+
+    #[test]
+    fn a_killed_case_advises_what_os_has() {
+        let case = Case::new("killed", "", "", |_| {
+            // SAFETY: it ends this process alone, which was forked for the case.
+            unsafe { libc::raise(libc::SIGKILL) };
+            Ok(Box::new(|_| Ok(())))
+        });
+        let flag = AtomicBool::new(false);
+        let ended = run(&case.unpinned(), &Scene::default(), 20_000_000, &flag).unwrap();
+        let Ended::Refused(why) = ended else { panic!("{ended:?}") };
+        assert!(why.contains("killed (signal 9)") && why.contains("control group"), "{why}");
+        assert!(why.contains("--only") && !why.contains("--memory"), "{why}");
+        let lacking = died(Death::Exit(EXHAUSTED));
+        assert!(lacking.contains("ulimit -v") && !lacking.contains("requests"), "{lacking}");
     }
 
     #[test]

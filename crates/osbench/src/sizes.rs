@@ -6,6 +6,9 @@ use ioscape_machine::target;
 use std::fs::File;
 use std::path::Path;
 
+/// Bytes of a cache line.
+const LINE: u64 = 64;
+
 /// Least bytes that are taken to be past every cache.
 const PAST_LEAST: u64 = 16 << 20;
 
@@ -53,7 +56,20 @@ impl Sizes {
     /// Why there is no room for them, in words.
     pub(crate) fn block_past_caches(&self) -> Result<u64, String> {
         let len = self.last().max(PAST_LEAST);
-        self.fits(2 * len, "two blocks").map(|_| len)
+        self.fits(2 * len, &self.past("two blocks")).map(|_| len)
+    }
+
+    /// Bytes of each of two blocks that together fill half of the cache of this level, with so many bytes.
+    ///
+    /// # Errors
+    /// Why there is no room for them, in words.
+    pub(crate) fn block_within(&self, level: u32, cache: u64) -> Result<u64, String> {
+        let len = (cache / 4 / LINE).max(1) * LINE;
+        let what = format!(
+            "two blocks that fill half of the level {level} cache, which the kernel reports with {} MiB,",
+            cache >> 20
+        );
+        self.fits(2 * len, &what).map(|_| len)
     }
 
     /// Bytes of a file twice as large as the last cache, of which a run keeps two in the directory of this number.
@@ -62,7 +78,7 @@ impl Sizes {
     /// Why there is no room for it, in words.
     pub(crate) fn file_past_caches(&self, directory: usize) -> Result<u64, String> {
         let bytes = 2 * self.last().max(PAST_LEAST / 2);
-        self.fits(2 * bytes, "two files")?;
+        self.fits(2 * bytes, &self.past("two files"))?;
         let free = self.space.get(directory).copied().unwrap_or(0);
         if 2 * bytes > free / SPACE_SHARE {
             return Err(format!(
@@ -74,13 +90,17 @@ impl Sizes {
         Ok(bytes)
     }
 
+    fn past(&self, what: &str) -> String {
+        let last = self.last() >> 20;
+        format!("{what} past the last cache, which the kernel reports with {last} MiB,")
+    }
+
     fn fits(&self, bytes: u64, what: &str) -> Result<(), String> {
         if bytes <= self.memory / MEMORY_SHARE {
             return Ok(());
         }
         Err(format!(
-            "{what} past the last cache, which the kernel reports with {} MiB, take {} MiB, more than a quarter of the memory at hand ({} MiB)",
-            self.last() >> 20,
+            "{what} take {} MiB, more than a quarter of the memory at hand ({} MiB)",
             bytes >> 20,
             self.memory >> 20
         ))
@@ -114,6 +134,13 @@ mod tests {
         let sizes = machine(480, 512, 45_000);
         let why = sizes.block_past_caches().unwrap_err();
         assert!(why.contains("480 MiB") && why.contains("(512 MiB)"), "{why}");
+        let why = sizes.block_within(3, 2 << 30).unwrap_err();
+        assert!(
+            why.contains("half of the level 3 cache") && why.contains("take 1024 MiB"),
+            "{why}"
+        );
+        assert_eq!(machine(480, 256, 9).block_within(2, 1 << 20), Ok(256 << 10));
+        assert!(machine(480, 256, 9).block_within(3, 480 << 20).is_err(), "240 of 256 MiB");
         assert!(machine(32, 24_000, 300).file_past_caches(0).unwrap_err().contains("free space"));
         assert!(machine(32, 24_000, 300).file_past_caches(1).is_err(), "no such directory");
     }

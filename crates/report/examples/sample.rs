@@ -43,7 +43,7 @@ fn main() -> std::io::Result<()> {
     let text = if has("html") {
         html(&document, quantity)
     } else if has("svg") {
-        landscape_svg(&document, quantity)
+        landscape_svg(&document, quantity).unwrap_or_default()
     } else if has("json") {
         json(&document).unwrap_or_else(|error| error.to_string())
     } else if has("csv") {

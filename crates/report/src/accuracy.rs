@@ -11,6 +11,9 @@ use ioscape_schema::{ErrorBin, ErrorFigures, Parameter, Validation, ValidationPo
 /// The models in the order in which they are shown, best known first.
 const ORDER: [&str; 5] = ["default", "levels", "product", "orthogonal", "single_point"];
 
+/// What the repeatability means for models: two equally noisy measurements differ by the root of 2 of what one is off by.
+pub const PERFECT: &str = "a perfect model would be off by 0.7 of that from one measurement, by less from the median of several";
+
 /// Every model with its figures, in the order in which they are shown.
 pub fn models(validation: &Validation) -> Vec<(&str, &ErrorFigures)> {
     let mut all: Vec<(&str, &ErrorFigures)> =

@@ -2,7 +2,7 @@
 
 use crate::text::{bounded, fine_seconds};
 use ioscape_schema::units::{Count, Nanos, Rate};
-use ioscape_schema::{CampaignCell, CampaignColumn, is_wide};
+use ioscape_schema::{CampaignCell, CampaignColumn, ResponseTime, is_wide};
 
 /// Operations per second, or bytes where data was moved.
 pub(crate) fn rate(cell: &CampaignCell) -> String {
@@ -38,12 +38,12 @@ fn with_ends(value: String, ends: Option<[f64; 2]>, shown: impl Fn(f64) -> Strin
     }
 }
 
-/// Median and 99th percentile of a cell's response times, and the median of `fsync` behind a semicolon.
+/// Median and 99th percentile of a cell's response times, and those of `fsync` behind a semicolon.
 pub(crate) fn times(cell: &CampaignCell) -> Option<String> {
     let shown = |ns: u64| Nanos(ns as f64).to_string();
-    let requests = cell.response_time_ns.map(|t| format!("{}, {}", shown(t.p50), shown(t.p99)))?;
-    let fsync = cell.fsync_ns.map(|t| format!("; {}", shown(t.p50))).unwrap_or_default();
-    Some(requests + &fsync)
+    let both = |t: ResponseTime| format!("{}, {}", shown(t.p50), shown(t.p99));
+    let fsync = cell.fsync_ns.map(|times| format!("; {}", both(times))).unwrap_or_default();
+    Some(both(cell.response_time_ns?) + &fsync)
 }
 
 /// How each file system was made, and how it is mounted: once for all columns in which it stands.
@@ -55,4 +55,22 @@ pub(crate) fn made(columns: &[CampaignColumn]) -> Vec<String> {
     all.sort_unstable();
     all.dedup();
     all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_slow_fsync_is_told_as_well_as_the_usual_one() {
+        let of = |p50, p99| Some(ResponseTime { p50, p99, ..ResponseTime::default() });
+        let cell = CampaignCell {
+            response_time_ns: of(1_000, 2_000),
+            fsync_ns: of(3_000, 4_000_000),
+            ..CampaignCell::default()
+        };
+        let told = times(&cell).unwrap();
+        assert!(told.ends_with("ms") && told.split("; ").count() == 2, "{told}");
+        assert_eq!(told.matches(", ").count(), 2, "{told}");
+    }
 }

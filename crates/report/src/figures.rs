@@ -1,6 +1,7 @@
 //! The papers' figures of one evaluation, as charts without size or style.
 
 use crate::curve::{Curve, SEPARATOR};
+use crate::levels::Standing;
 use crate::plot::{Axis, Band, Chart, Drawn, Mark, Marker, Scale, Series, Shape, Unit};
 use crate::quantity::Quantity;
 use crate::text::{axis_label, inert, operation, percent};
@@ -76,7 +77,7 @@ pub fn landscape(evaluation: &Evaluation, quantity: Quantity) -> Chart {
     let mut chart = chart_of(quantity, label, Parameter::UniqueBytes, drawn);
     chart = chart.with_y_scale(Scale::Log10);
     chart.bands = bands(&evaluation.regions);
-    chart.markers = borders(evaluation.borders.iter());
+    chart.markers = borders(evaluation, |_| true);
     chart
 }
 
@@ -90,15 +91,22 @@ fn bands(regions: &[Region]) -> Vec<Band> {
     regions.iter().enumerate().map(band).collect()
 }
 
-/// Borders as vertical lines, in order of their sizes.
-pub fn borders<'a>(borders: impl Iterator<Item = &'a Border>) -> Vec<Marker> {
-    let marker = |border: &Border| Marker {
-        at: border.unique_bytes,
-        range: [border.low, border.high],
-        class: operation(border.operation).to_owned(),
-        label: format!("{} {}", operation(border.operation), Bytes(border.unique_bytes)),
+/// The borders that are `shown` as vertical lines, in order of their sizes; those that are no sure end of a level say so.
+pub fn borders(evaluation: &Evaluation, shown: impl Fn(&Border) -> bool) -> Vec<Marker> {
+    let marker = |border: &Border| {
+        let (kind, standing) = (operation(border.operation), Standing::of(evaluation, border));
+        Marker {
+            at: border.unique_bytes,
+            range: [border.low, border.high],
+            class: if standing == Standing::Sure {
+                kind.to_owned()
+            } else {
+                format!("{kind} doubt")
+            },
+            label: format!("{kind} {}{}", Bytes(border.unique_bytes), standing.mark()),
+        }
     };
-    let mut borders: Vec<_> = borders.collect();
+    let mut borders: Vec<_> = evaluation.borders.iter().filter(|border| shown(border)).collect();
     borders.sort_by(|a, b| a.unique_bytes.total_cmp(&b.unique_bytes));
     borders.into_iter().map(marker).collect()
 }
@@ -124,8 +132,7 @@ pub fn slope(evaluation: &Evaluation) -> Option<Chart> {
     chart.y.unit = Unit::Number;
     chart.x = landscape(evaluation, Quantity::Throughput).x;
     chart.bands = bands(&evaluation.regions);
-    let mixed = |marker: &Marker| marker.class == operation(BorderOperation::Mixed);
-    chart.markers = borders(evaluation.borders.iter()).into_iter().filter(mixed).collect();
+    chart.markers = borders(evaluation, |border| border.operation == BorderOperation::Mixed);
     chart.has_points().then_some(chart)
 }
 
@@ -305,6 +312,19 @@ mod tests {
         assert_eq!(svg.matches("<title>").count(), evaluation.regions[1].curves.size_mean.len());
         let times = evaluation.drift.throughputs.len() as f64;
         assert_eq!(drift(&evaluation).unwrap().x.range, [0.5, times + 0.5]);
+    }
+
+    #[test]
+    fn borders_that_are_not_sure_say_so() {
+        let mut evaluation = sample::evaluation();
+        let labels = |evaluation: &Evaluation| -> Vec<(String, String)> {
+            let all = borders(evaluation, |border| border.operation == BorderOperation::Read);
+            all.into_iter().map(|marker| (marker.class, marker.label)).collect()
+        };
+        let pair = |class: &str, label: &str| vec![(class.to_owned(), label.to_owned())];
+        assert_eq!(labels(&evaluation), pair("read", "read 123 MiB"));
+        evaluation.borders.iter_mut().for_each(|border| border.in_memory = true);
+        assert_eq!(labels(&evaluation), pair("read doubt", "read 123 MiB (in memory)"));
     }
 
     #[test]

@@ -13,6 +13,7 @@ mod curve;
 mod document;
 mod figures;
 mod html;
+mod levels;
 mod measured;
 mod openmetrics;
 mod os;

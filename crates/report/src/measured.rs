@@ -1,6 +1,13 @@
 //! What is said with the rows of a measured comparison.
 
-use ioscape_schema::{Basis, MeasuredComparison};
+use ioscape_schema::{Basis, LoneRow, MeasuredComparison};
+
+/// Most rows without a counterpart whose reason is told.
+const LONE_MOST: usize = 12;
+
+fn lone(row: &LoneRow) -> String {
+    format!("Only {} has {}: {}.", row.system, row.name, row.why.trim_end_matches('.'))
+}
 
 /// What the columns mean, what was assumed, and how the condition ended.
 pub fn notes(one: &MeasuredComparison) -> Vec<String> {
@@ -27,6 +34,8 @@ pub fn notes(one: &MeasuredComparison) -> Vec<String> {
         let [a, b] = &one.systems;
         notes.push(format!("Without a counterpart: {this} of {a}'s rows, {other} of {b}'s."));
     }
+    notes.extend(one.lone.iter().filter(|row| !row.why.is_empty()).take(LONE_MOST).map(lone));
+    notes.extend(one.differences.iter().map(|text| format!("The systems differ: {text}.")));
     if let Some(condition) = &one.condition {
         let (met, all, fail_if) = (condition.met_by.len(), one.rows.len(), &condition.fail_if);
         notes.push(match met {

@@ -5,7 +5,10 @@ use ioscape_schema::units::Bytes;
 use ioscape_schema::{Difference, Evaluation, Findings, Region, RegionFinding, is_uncertain};
 
 /// A finding of every region: its name, what was found, and how it is written.
-type Row<'a> = (String, &'a [RegionFinding], fn(&RegionFinding) -> String);
+type Row<'a> = (String, &'a [RegionFinding], Show);
+
+/// How the finding of a region is written.
+type Show = fn(&Evaluation, &Region, &RegionFinding) -> String;
 
 /// A row per finding: its name and a cell for each region.
 pub fn rows(evaluation: &Evaluation) -> Vec<Vec<String>> {
@@ -29,41 +32,66 @@ pub fn rows(evaluation: &Evaluation) -> Vec<Vec<String>> {
     let row = |(name, found, show): Row| {
         let cell = |region: &Region| {
             let one = found.iter().find(|one| one.region == region.name);
-            one.map_or_else(|| "\u{2013}".to_owned(), show)
+            one.map_or_else(|| "\u{2013}".to_owned(), |one| show(evaluation, region, one))
         };
         [name].into_iter().chain(evaluation.regions.iter().map(cell)).collect()
     };
     all.into_iter().filter(|(_, found, _)| !found.is_empty()).map(row).collect()
 }
 
+/// Largest request size that was tried in a region, in bytes.
+fn largest_size(region: &Region) -> Option<f64> {
+    region.curves.size_mean.last().map(|point| point.value)
+}
+
+/// The largest request size that was tried, where it was the same in all regions.
+fn common_size(evaluation: &Evaluation) -> Option<f64> {
+    let mut all = evaluation.regions.iter().filter_map(largest_size);
+    let first = all.next()?;
+    all.all(|size| size == first).then_some(first)
+}
+
 /// The finding holds among the sizes that were tried.
 fn size_name(evaluation: &Evaluation) -> String {
-    let largest = evaluation.regions.iter().filter_map(|region| region.curves.size_mean.last());
-    let largest = largest.map(|point| point.value).fold(0.0, f64::max);
-    match largest > 0.0 {
-        true => format!("Request size for 75 % of the best up to {}", Bytes(largest)),
-        false => "Request size for 75 % of the best".to_owned(),
+    match common_size(evaluation) {
+        Some(largest) => format!("Request size for 75 % of the best up to {}", Bytes(largest)),
+        None => "Request size for 75 % of the best".to_owned(),
     }
 }
 
 /// How a cell says that a finding is not known.
 const NOT_TOLD: &str = "cannot be told";
 
-fn size(found: &RegionFinding) -> String {
+fn size(evaluation: &Evaluation, region: &Region, found: &RegionFinding) -> String {
     let [value, low, high] = [found.value, found.low, found.high].map(|b| Bytes(b).to_string());
-    match is_uncertain(found.low, found.high) {
+    let said = match is_uncertain(found.low, found.high) {
         true => format!("{NOT_TOLD} ({low} to {high})"),
         false => bounded(&value, &low, &high),
+    };
+    // A region's requests are at most a part of its sets.
+    let own = largest_size(region).filter(|_| common_size(evaluation).is_none());
+    own.map_or(said.clone(), |largest| format!("{said}, up to {}", Bytes(largest)))
+}
+
+/// As the sentence on the region's queue says it.
+fn depth(evaluation: &Evaluation, region: &Region, found: &RegionFinding) -> String {
+    let gains = &evaluation.findings.queue_depth_gain;
+    let gain = gains.iter().find(|one| one.region == region.name).map(RegionFinding::difference);
+    let most = region.curves.queue_depth.last().map_or(f64::INFINITY, |last| last.value);
+    let [value, low, high] =
+        [found.value, found.low, found.high].map(|d| ((d * 10.0).round() / 10.0).to_string());
+    match gain {
+        Some(Difference::Alike | Difference::Less) => "a deeper queue is no faster".to_owned(),
+        Some(Difference::Unknown) => NOT_TOLD.to_owned(),
+        _ if found.high > most / 2.0 => {
+            format!("above {low}; whether below {most} {NOT_TOLD}")
+        }
+        _ if is_uncertain(found.low, found.high) => format!("{NOT_TOLD} ({low} to {high})"),
+        _ => bounded(&value, &low, &high),
     }
 }
 
-fn depth(found: &RegionFinding) -> String {
-    let [value, low, high] =
-        [found.value, found.low, found.high].map(|d| ((d * 10.0).round() / 10.0).to_string());
-    bounded(&value, &low, &high)
-}
-
-fn gain(found: &RegionFinding) -> String {
+fn gain(_: &Evaluation, _: &Region, found: &RegionFinding) -> String {
     let [value, low, high] = [found.value, found.low, found.high].map(ratio);
     match found.difference() {
         Difference::More | Difference::Less => bounded(&value, &low, &high),
@@ -83,6 +111,7 @@ pub fn is_tabled(evaluation: &Evaluation, sentence: &str) -> bool {
 mod tests {
     use super::*;
     use crate::sample;
+    use ioscape_schema::Point;
 
     #[test]
     fn a_cell_says_a_ratio_only_where_the_interval_does() {
@@ -104,7 +133,31 @@ mod tests {
         );
         assert_eq!(rows[0][0], "Request size for 75 % of the best up to 4 MiB");
         assert_eq!(rows[1][2], "\u{2013}");
+        evaluation.regions[0].curves.size_mean.truncate(3);
+        let capped = super::rows(&evaluation).swap_remove(0);
+        assert_eq!(capped[0], "Request size for 75 % of the best");
+        assert_eq!(capped[1], "64 KiB (57.6 KiB to 70.4 KiB), up to 2 KiB");
+        assert!(capped[2].ends_with(", up to 4 MiB"), "{capped:?}");
         assert!(is_tabled(&evaluation, "In region 2, reads are faster."));
         assert!(!is_tabled(&evaluation, "In region 20, reads are faster."));
+    }
+    #[test]
+    fn a_depth_is_told_as_in_its_sentence() {
+        let mut evaluation = sample::evaluation();
+        let point = evaluation.regions[0].curves.size_mean[0].clone();
+        evaluation.regions[0].curves.queue_depth = vec![Point { value: 64.0, ..point }];
+        let cell = |gain: [f64; 2], low: f64, value: f64, high: f64| {
+            let found =
+                |low, value, high| RegionFinding { region: "region 1".into(), value, low, high };
+            let mut evaluation = evaluation.clone();
+            evaluation.findings.queue_depth_gain = vec![found(gain[0], gain[0], gain[1])];
+            let saturated = found(low, value, high);
+            depth(&evaluation, &evaluation.regions[0], &saturated)
+        };
+        assert_eq!(cell([4.0, 5.0], 32.0, 58.0, 64.0), "above 32; whether below 64 cannot be told");
+        assert_eq!(cell([4.0, 5.0], 8.0, 12.0, 16.0), "12 (8 to 16)");
+        assert_eq!(cell([4.0, 5.0], 1.0, 12.0, 16.0), "cannot be told (1 to 16)");
+        assert_eq!(cell([0.8, 3.0], 8.0, 12.0, 16.0), "cannot be told");
+        assert_eq!(cell([0.95, 1.05], 8.0, 12.0, 16.0), "a deeper queue is no faster");
     }
 }

@@ -41,9 +41,7 @@ pub fn witnesses(evaluation: &Evaluation) -> Option<Witnesses> {
     let resident = with_axis("Resident share times the size of the set", sizes, size_axis(&asked));
     let mut all = Witnesses { throughput, share, resident };
     let own = |operation| operation != BorderOperation::Mixed;
-    let shown =
-        evaluation.borders.iter().filter(|border| !border.in_memory && own(border.operation));
-    let markers = borders(shown);
+    let markers = borders(evaluation, |border| !border.in_memory && own(border.operation));
     for chart in [&mut all.share, &mut all.resident] {
         chart.markers = markers.clone();
         chart.markers.iter_mut().for_each(|marker| marker.label.clear());

@@ -1,19 +1,7 @@
 //! Results of a campaign: one table of `vxbench` runs, as the white paper's (VERITAS 1996), with its columns side by side.
 
-use crate::ResponseTime;
+use crate::{CampaignSetting, CellPlan, ResponseTime};
 use serde::{Deserialize, Serialize};
-
-/// One parameter of a row and its value.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct CampaignSetting {
-    /// Name, such as `iosize`.
-    pub name: String,
-    /// Value as it was written, such as `64k`.
-    pub text: String,
-    /// The same as a number: bytes for sizes.
-    #[serde(deserialize_with = "crate::range::not_negative")]
-    pub value: f64,
-}
 
 /// What is measured side by side with the other columns.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -88,6 +76,10 @@ impl CampaignSample {
 /// One cell: its runs and what follows from them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CampaignCell {
+    /// What a run of it does, whole: cells of two campaigns are the same work where this is the same. Absent in results of
+    /// versions up to 0.1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan: Option<CellPlan>,
     /// The runs, in order of the rounds.
     pub samples: Vec<CampaignSample>,
     /// Median of the runs' throughput.

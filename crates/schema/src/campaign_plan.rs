@@ -1,7 +1,19 @@
 //! What a campaign runs in each cell of its table, before anything is measured.
 
-use crate::{CampaignSetting, VxJob};
+use crate::VxJob;
 use serde::{Deserialize, Serialize};
+
+/// One parameter of a row and its value.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CampaignSetting {
+    /// Name, such as `iosize`.
+    pub name: String,
+    /// Value as it was written, such as `64k`.
+    pub text: String,
+    /// The same as a number: bytes for sizes.
+    #[serde(deserialize_with = "crate::range::not_negative")]
+    pub value: f64,
+}
 
 /// How the files of a run are created.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -114,8 +126,10 @@ pub struct CellPlan {
     /// Whether it runs on a device.
     pub raw: bool,
     /// What it does to names, instead of the run's I/O.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub names: Option<NameJob>,
     /// What its file system holds beforehand, if it was made for the campaign.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fill: Option<Fill>,
 }
 

@@ -49,9 +49,10 @@ pub use block_map::{BlockMap, TypedRange};
 pub use border::{Border, BorderOperation, LevelCount};
 pub use campaign::{
     CampaignCell, CampaignColumn, CampaignReference, CampaignResult, CampaignRow, CampaignSample,
-    CampaignSetting,
 };
-pub use campaign_plan::{CellPlan, FileSet, Fill, NameJob, NameOperation, Prepare, RowPlan};
+pub use campaign_plan::{
+    CampaignSetting, CellPlan, FileSet, Fill, NameJob, NameOperation, Prepare, RowPlan,
+};
 pub use characterization::{
     Characterization, Ending, FileCall, FileKind, FileTraits, ModelFit, Portrait, ProcessTraits,
     RequestCounts, TracingCost, Traits,
@@ -68,7 +69,7 @@ pub use evaluation::{
 };
 pub use io::{Device, Io, IoFlags, IoType, Op, Partition, Request, TraceInfo};
 pub use measured_comparison::{
-    Basis, ConditionResult, MeasuredComparison, MeasuredRow, Metric, Verdict, is_wide,
+    Basis, ConditionResult, LoneRow, MeasuredComparison, MeasuredRow, Metric, Verdict, is_wide,
 };
 pub use measurement::{Direction, Measurement, ResponseTime, Stop};
 pub use os::{

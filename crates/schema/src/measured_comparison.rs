@@ -116,6 +116,18 @@ pub struct ConditionResult {
     pub met_by: Vec<u32>,
 }
 
+/// A row that one document has and the other has not.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LoneRow {
+    /// Name of the row.
+    pub name: String,
+    /// The system that has it.
+    pub system: String,
+    /// Why the other has not, as far as its document tells; empty where it does not.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub why: String,
+}
+
 /// Two documents of one kind, row by row.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MeasuredComparison {
@@ -129,6 +141,12 @@ pub struct MeasuredComparison {
     pub rows: Vec<MeasuredRow>,
     /// How many rows only the second and only the first has.
     pub only_in: [u32; 2],
+    /// Those rows, the second's first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lone: Vec<LoneRow>,
+    /// What of the two systems is known to differ and changes what their rows show, one sentence for each difference.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub differences: Vec<String>,
     /// The margin of equality: ratios from `1 - margin` to `1 + margin` count as no difference.
     pub margin: f64,
     /// Whether the condition was kept; absent without one.

@@ -1,5 +1,6 @@
 //! What the document of an evaluation holds beside its exploration: target, settings, and what is known of concurrent writers.
 
+use crate::reach::ReachLimits;
 use ioscape_schema::{Document, Evaluation, Probe, Settings, WarningKind, WriterScaling};
 
 /// What is known of concurrent writers.
@@ -90,8 +91,8 @@ pub struct EvaluationFrame {
     pub writers: KnownWriters,
     /// What all findings hold for, in a sentence before them, where that is not the machine as it is.
     pub premise: Option<String>,
-    /// Up to where the findings hold, in sentences.
-    pub caps: Vec<String>,
+    /// What bounds its sets and requests, and so what the findings hold for.
+    pub limits: ReachLimits,
 }
 
 impl EvaluationFrame {
@@ -100,7 +101,8 @@ impl EvaluationFrame {
         evaluation.target.clone_from(&self.target);
         evaluation.settings = Some(self.settings.clone());
         evaluation.findings.sentences.splice(0..0, self.premise.clone());
-        evaluation.findings.sentences.extend(self.caps.iter().cloned());
+        let caps = self.limits.caps(largest_set(&evaluation));
+        evaluation.findings.sentences.extend(caps);
         let KnownWriters { found, left_out } = &self.writers;
         evaluation.findings.single_writer.clone_from(found);
         evaluation.findings.sentences.extend(found.iter().map(|one| one.sentence.clone()));
@@ -110,11 +112,21 @@ impl EvaluationFrame {
     }
 }
 
+/// The largest set of any kind that was measured, in bytes.
+fn largest_set(evaluation: &Evaluation) -> Option<f64> {
+    let curves = [
+        &evaluation.unique_bytes_curve,
+        &evaluation.unique_bytes_read_curve,
+        &evaluation.unique_bytes_write_curve,
+    ];
+    curves.into_iter().flatten().map(|point| point.value).max_by(f64::total_cmp)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::writers::{Throughputs, Writing, verdict};
-    use ioscape_schema::Workload;
+    use ioscape_schema::{Measurement, Point, Stop, Workload};
 
     #[test]
     fn what_is_put_around_an_exploration_is_found_in_it() {
@@ -138,11 +150,23 @@ mod tests {
             settings: settings.clone(),
             writers,
             premise: Some("In a group.".into()),
-            caps: vec!["Up to here.".into()],
+            limits: ReachLimits {
+                budget_s: 600.0,
+                max_unique_bytes: Some(1 << 30),
+                memory_limit_bytes: None,
+                memory_bytes: None,
+                capacity_bytes: 1 << 40,
+                layout_bytes_per_s: None,
+                direct: false,
+            },
         };
-        let made = frame.around(Evaluation::default());
+        let measurement = Measurement::empty(Workload::default(), Stop::Confident);
+        let largest = Point { value: 1e9, measurement, rounds: Vec::new(), spread: None };
+        let unique_bytes_curve = vec![largest];
+        let made = frame.around(Evaluation { unique_bytes_curve, ..Evaluation::default() });
+        let cap = "Sets of more than 954 MiB were not tried (--max-unique-bytes 1G would allow them): what is said of the last region holds up to there.";
         assert_eq!((&*made.target, &made.settings), ("/srv", &Some(settings)));
-        assert_eq!(made.findings.sentences, ["In a group.", "Up to here.", &one.sentence]);
+        assert_eq!(made.findings.sentences, ["In a group.", cap, &one.sentence]);
         let known = KnownWriters::of(&made);
         assert_eq!((known.found, known.left_out), (vec![one], Some(why)));
     }

@@ -77,13 +77,13 @@ impl ReachLimits {
                 Bytes(size as f64)
             ),
             (None, true) => format!(
-                "Measured with direct I/O, past the file cache, because no set {short}: this is the device alone."
+                "Measured with direct I/O, past the file cache, because no set {short}: what follows is of the device, or of its server, without this machine's file cache."
             ),
             (None, false) => format!(
-                "No set {short}: {}. The border of that cache is searched in a control group of {limit} and the device is measured with direct I/O, each in an evaluation of its own. A longer --budget, more free space, or --memory, measures all in one.",
+                "No set {short}: {}. The border of that cache is searched in a control group of {limit} and the device, or its server, is measured with direct I/O, each in an evaluation of its own. A longer --budget, more free space, or --memory, measures all in one.",
                 match is_past_memory {
                     true => "what lies beyond the file cache is seen by few sets here",
-                    false => "what follows is of the file cache alone",
+                    false => "few sets here, if any, outgrow the file cache",
                 }
             ),
         }
@@ -153,8 +153,9 @@ impl ReachLimits {
         [least, room.clamp(2 * least, most)]
     }
 
-    /// Up to where findings hold, in sentences: limits that are tighter than those of an evaluation left alone.
-    pub fn caps(&self) -> Vec<String> {
+    /// Up to where findings hold, in sentences: limits that are tighter than those of an evaluation left alone. `explored`: the
+    /// largest set that was measured, in bytes, which the time may have kept below the limit.
+    pub fn caps(&self, explored: Option<f64>) -> Vec<String> {
         let [_, most] = self.size_mean();
         let mut caps = Vec::new();
         if let Some(limit) = self.memory_limit_bytes.filter(|_| most < SIZE_MEAN[1]) {
@@ -164,10 +165,12 @@ impl ReachLimits {
                 compact(limit)
             ));
         }
-        if let (Some(asked), [_, largest]) = (self.max_unique_bytes, self.unique_bytes()) {
+        if let Some((asked, explored)) = self.max_unique_bytes.zip(explored) {
+            let by =
+                if (explored as u64) < self.unique_bytes()[1] { " would allow them" } else { "" };
             caps.push(format!(
-                "Sets of more than {} were not tried (--max-unique-bytes {}): what is said of the last region holds up to there.",
-                Bytes(largest as f64),
+                "Sets of more than {} were not tried (--max-unique-bytes {}{by}): what is said of the last region holds up to there.",
+                Bytes(explored),
                 compact(asked)
             ));
         }
@@ -278,7 +281,7 @@ mod tests {
             for own in [None, Some(512 << 20)] {
                 let told = limits.premise(512 << 20, own);
                 assert!(told.contains("well past") && told.contains("9 GiB"), "{told}");
-                assert!(!told.contains("outgrows") && !told.contains("cache alone"), "{told}");
+                assert!(!told.contains("outgrows") && !told.contains("alone"), "{told}");
             }
         }
     }
@@ -297,22 +300,34 @@ mod tests {
         let group = of(server, Some(limit));
         assert!(group.contains("holds under that limit") && group.contains("512 KiB"), "{group}");
         let device = of(ReachLimits { direct: true, ..server }, None);
-        assert!(device.contains("the device alone"), "{device}");
+        assert!(
+            device.contains("the device, or of its server") && !device.contains("alone"),
+            "{device}"
+        );
+        // The cache holds less than the memory, so that a set of nearly that size may outgrow it.
+        let tight =
+            ReachLimits { memory_bytes: Some(24 << 30), capacity_bytes: 47 << 29, ..LIMITS };
+        let told = of(tight, None);
+        assert!(told.contains("few sets here, if any") && !told.contains("alone"), "{told}");
     }
 
     #[test]
     fn caps_are_named_with_the_option_that_set_them() {
-        assert_eq!(LIMITS.caps(), Vec::<String>::new());
+        assert_eq!(LIMITS.caps(Some(3e9)), Vec::<String>::new());
         let small = ReachLimits {
             memory_limit_bytes: Some(512 << 20),
             max_unique_bytes: Some(3 << 29),
             ..LIMITS
         };
-        let caps = small.caps();
+        let caps = small.caps(Some(f64::from(3 << 29)));
         assert!(caps[0].contains("up to 1 MiB") && caps[0].contains("--memory 512M"), "{caps:?}");
-        assert!(caps[1].contains("1.5 GiB") && caps[1].contains("--max-unique-bytes 1536M"));
+        assert!(caps[1].contains("1.5 GiB") && caps[1].contains("--max-unique-bytes 1536M)"));
+        let stopped = small.caps(Some(f64::from(1 << 28)));
+        assert!(stopped[1].contains("Sets of more than 256 MiB were not tried"), "{stopped:?}");
+        assert!(stopped[1].contains("1536M would allow them)"), "{stopped:?}");
+        assert_eq!(small.caps(None).len(), 1, "no set was measured");
         let roomy = ReachLimits { memory_limit_bytes: Some(4 << 30), ..LIMITS };
-        assert_eq!(roomy.caps(), Vec::<String>::new(), "all sizes are tried");
+        assert_eq!(roomy.caps(None), Vec::<String>::new(), "all sizes are tried");
     }
 
     #[test]

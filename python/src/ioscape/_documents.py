@@ -101,7 +101,8 @@ class ApplicationForecast:
     written_through_frac: float
     """Share of the bytes written that storage gets."""
     memory: Optional[MemoryForecast] = None
-    """How memory matters; absent where no cache of the size of the system's memory was found."""
+    """How memory matters; absent where no cache of the size of the system's memory was found, or where that
+    is unknown."""
     read_hit_interval90: Optional[list[float]] = None
     """90 % interval of that share: by how much parts of the trace differ, and how well the evaluation knows
     the size of its caches. Absent where the trace's file does not tell how much its parts differ."""
@@ -184,6 +185,9 @@ class CampaignCell:
     """Why this cell cannot be measured."""
     operations_per_s: Optional[float] = None
     """Median of the runs' operations per second; absent where data was moved."""
+    plan: Optional[CellPlan] = None
+    """What a run of it does, whole: cells of two campaigns are the same work where this is the same. Absent
+    in results of versions up to 0.1."""
     rate_ci95: Optional[list[float]] = None
     """95 % interval of the throughput, or of the operations per second: Student's t on the runs' logarithms,
     and the median in it. Absent of fewer than two runs."""
@@ -289,6 +293,29 @@ class CampaignSetting:
     """Value as it was written, such as `64k`."""
     value: float
     """The same as a number: bytes for sizes."""
+
+
+@dataclass(kw_only=True)
+class CellPlan:
+    """What one cell runs, wherever its place is."""
+    age_piece: int
+    """Pieces of aged files, in bytes."""
+    file_bytes: int
+    """Size of each, in bytes."""
+    files: int
+    """Users, one file each."""
+    files_written: int
+    """Files that exist."""
+    job: VxJob
+    """The run."""
+    prepare: Literal['written', 'fresh', 'aged']
+    """How they are created."""
+    raw: bool
+    """Whether it runs on a device."""
+    fill: Optional[Fill] = None
+    """What its file system holds beforehand, if it was made for the campaign."""
+    names: Optional[NameJob] = None
+    """What it does to names, instead of the run's I/O."""
 
 
 @dataclass(kw_only=True)
@@ -822,6 +849,16 @@ class FileTraits:
 
 
 @dataclass(kw_only=True)
+class Fill:
+    """What a file system holds before the files of a cell are laid out in it."""
+    percent: int
+    """Share of its space that is used, in percent: from 0 to [`Fill::PERCENT_MAX`]."""
+    turnover: int
+    """Times that half of the files that use it, drawn at random, were removed and others made until it was as
+    full again."""
+
+
+@dataclass(kw_only=True)
 class Findings:
     """What the papers' authors read off the graphs, in numbers and in words."""
     concurrency_gain: Optional[list[RegionFinding]] = None
@@ -935,6 +972,17 @@ class Load:
 
 
 @dataclass(kw_only=True)
+class LoneRow:
+    """A row that one document has and the other has not."""
+    name: str
+    """Name of the row."""
+    system: str
+    """The system that has it."""
+    why: Optional[str] = None
+    """Why the other has not, as far as its document tells; empty where it does not."""
+
+
+@dataclass(kw_only=True)
 class MabProof:
     """Proof that the Modified Andrew Benchmark did all of its work."""
     bytes: int
@@ -971,6 +1019,11 @@ class MeasuredComparison:
     """The second system and the first: ratios are the second's figures over the first's."""
     condition: Optional[ConditionResult] = None
     """Whether the condition was kept; absent without one."""
+    differences: Optional[list[str]] = None
+    """What of the two systems is known to differ and changes what their rows show, one sentence for each
+    difference."""
+    lone: Optional[list[LoneRow]] = None
+    """Those rows, the second's first."""
 
 
 @dataclass(kw_only=True)
@@ -1099,6 +1152,23 @@ class MissRatioCurve:
     interval90: Optional[list[list[float]]] = None
     """For each point of a sampled curve, between which miss ratios the exact curve lies: for nine of ten
     traces at every point."""
+
+
+@dataclass(kw_only=True)
+class NameJob:
+    """A run of operations on names."""
+    entries: int
+    """Files of each thread."""
+    operation: Literal['create', 'stat', 'rename', 'list', 'unlink']
+    """What is done."""
+    shared: bool
+    """Whether all threads work in one directory."""
+    threads: int
+    """Threads at the same time."""
+    tree_churn: int
+    """Times that half of those, drawn at random, were removed and made again."""
+    tree_files: int
+    """Files that lie in those directories beforehand, in all."""
 
 
 @dataclass(kw_only=True)

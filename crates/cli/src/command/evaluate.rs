@@ -68,8 +68,8 @@ pub fn main(args: &EvaluateArgs, typed: &GivenOptions) -> Result<(), Failure> {
         let limits = limits(args, &look, one.settings.base.access, one.settings.layout_bytes_per_s);
         let Beginning { settings, writers, probes } = one;
         let premise = group.map(|group| limits.premise(group, settings.memory_limit_bytes));
-        let (target, caps) = (resolved(&args.target), limits.caps());
-        (EvaluationFrame { target, settings, writers, premise, caps }, probes)
+        let target = resolved(&args.target);
+        (EvaluationFrame { target, settings, writers, premise, limits }, probes)
     };
     let (frames, logs): (Vec<_>, Vec<_>) = beginnings.into_iter().map(frame).unzip();
     for frame in &frames {

@@ -58,9 +58,8 @@ pub fn main(args: &EvaluateArgs, clients: u32) -> Result<(), Failure> {
         left_out: Some("several clients each write to a file of their own".to_owned()),
         ..KnownWriters::default()
     };
-    let caps = limits.caps();
     let target = resolved(&args.target);
-    let frame = EvaluationFrame { target, settings, writers, premise: None, caps };
+    let frame = EvaluationFrame { target, settings, writers, premise: None, limits };
     let keeper = Keeper::new(Work::Evaluation, outputs, &args.out, &document)?;
     let progress = Progress::of_evaluation(args.budget);
     let relay = Relay { clients, memory: args.memory, seed: args.seed };

@@ -48,7 +48,7 @@ pub fn main(args: &ReportArgs) -> Result<(), Failure> {
             })?;
             output::print(&rows)?;
         } else if args.svg {
-            output::print(&ioscape_report::landscape_svg(document, output::quantity()))?;
+            output::print(&landscape(document)?)?;
         } else if args.json {
             output::print(&output::json(document)?)?;
         } else if args.markdown {
@@ -84,11 +84,25 @@ fn picture(args: &ReportArgs, documents: &[Document]) -> Result<String, Failure>
         return figure(&page(&args.results, documents), name);
     }
     if let [one] = documents {
-        return Ok(ioscape_report::landscape_svg(one, output::quantity()));
+        return landscape(one);
     }
     joint_picture(&args.results, documents).ok_or_else(|| {
         let what = "only evaluations share one picture: give one result, or --figure NAME";
         Failure::Misuse(what.to_owned())
+    })
+}
+
+/// The landscape of an evaluation, or the speeds of rated micro-benchmarks.
+fn landscape(document: &Document) -> Result<String, Failure> {
+    ioscape_report::landscape_svg(document, output::quantity()).ok_or_else(|| {
+        let page = ioscape_report::html(document, output::quantity());
+        let names = ioscape_report::figure_names(&page).join(", ");
+        Failure::Misuse(match names.is_empty() {
+            true => "this result has nothing to draw: --json has all its numbers".to_owned(),
+            false => format!(
+                "this result has no picture of the whole: add --figure NAME for one of its page ({names})"
+            ),
+        })
     })
 }
 

@@ -6,6 +6,7 @@ mod browser;
 mod characterize;
 mod clock;
 mod common;
+mod compared;
 mod doctor;
 mod documented;
 mod faults;

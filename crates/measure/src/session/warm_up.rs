@@ -102,7 +102,9 @@ impl<'a> WarmUp<'a> {
         if !is_steady(&self.rates, STEADY_TOLERANCE) {
             Some(Unsettled::Rate)
         } else if !self.is_filled() {
-            Some(Unsettled::Dirty)
+            let sources = self.filling.map(|(session, _)| &session.sources);
+            let own = sources.is_some_and(|sources| sources.has_own_dirty_bytes());
+            Some(Unsettled::Dirty { own })
         } else if is_changing(&self.resident, self.rates.len(), self.set) {
             Some(Unsettled::Residency)
         } else {

@@ -18,8 +18,8 @@ const WAITING_MOST: f64 = 0.9;
 pub(super) enum Unsettled {
     /// The rate.
     Rate,
-    /// Dirty bytes: they grew with what was written.
-    Dirty,
+    /// Dirty bytes: they grew with what was written; whether only by these workers, in a group of their own.
+    Dirty { own: bool },
     /// The share of the set in the file cache.
     Residency,
 }
@@ -69,24 +69,30 @@ fn sustained(m: &Measurement, witness: &Witness) -> Option<f64> {
 
 /// The doubt about a run whose warm-up ended at its cap.
 ///
-/// That a cache took the writes up is said only where dirty bytes went on growing in the measured part too.
+/// That a cache took the writes up is said only where dirty bytes went on growing in the measured part too, and without doubt only of the
+/// workers' own: the machine's grow by what other programs write as well.
 pub(super) fn doubt_of_warm_up(what: Unsettled, m: &Measurement) -> Option<Warning> {
     let message = match what {
         Unsettled::Rate => return Some(doubt_of_steadiness(m.warm_up_s)),
-        Unsettled::Dirty => {
+        Unsettled::Dirty { own } => {
             let [before, after] = m.witness.dirty_bytes?;
             let (grown, written) = (after.saturating_sub(before), m.write?.bytes);
             let sustained = m.witness.sustained_write_bytes_per_s?;
             if grown as f64 <= FILLING * written as f64 {
                 return None;
             }
-            format!(
-                "dirty bytes still grew, by {} while {} were written: this is the speed of the cache, and {}/s were kept \
-                 up beside it; allow a longer run",
-                Bytes(grown as f64),
-                Bytes(written as f64),
-                Bytes(sustained)
-            )
+            let (grown, written) = (Bytes(grown as f64), Bytes(written as f64));
+            match own {
+                true => format!(
+                    "dirty bytes still grew, by {grown} while {written} were written: this is the speed of the cache, and {}/s were kept \
+                     up beside it; allow a longer run",
+                    Bytes(sustained)
+                ),
+                false => format!(
+                    "the machine's dirty bytes still grew, by {grown} while {written} were written here: this may be the speed of the cache, \
+                     unless other programs wrote them; allow a longer run, or give --memory, which counts those of the run alone"
+                ),
+            }
         }
         Unsettled::Residency => {
             let [before, after] = m.witness.resident_frac?;
@@ -168,16 +174,19 @@ mod tests {
 
     #[test]
     fn the_speed_of_the_cache_is_said_only_while_it_fills() {
-        let doubt = |before, after| {
+        let doubt_in = |own, before, after| {
             let dirty_bytes = Some([before, after]);
             let witness = Witness {
                 dirty_bytes,
                 sustained_write_bytes_per_s: Some(300.0),
                 ..Witness::default()
             };
-            doubt_of_warm_up(Unsettled::Dirty, &measurement(witness))
+            doubt_of_warm_up(Unsettled::Dirty { own }, &measurement(witness))
         };
+        let doubt = |before, after| doubt_in(true, before, after);
         assert!(doubt(100, 800).unwrap().message.contains("this is the speed of the cache"));
+        let of_machine = doubt_in(false, 100, 800).unwrap().message;
+        assert!(of_machine.contains("this may be the speed of the cache"), "{of_machine}");
         assert!(doubt(100, 150).is_none());
         assert!(doubt(800, 100).is_none());
         assert!(doubt_of_warm_up(Unsettled::Residency, &measurement(Witness::default())).is_none());

@@ -11,7 +11,7 @@ mod spawn;
 mod steps;
 
 use super::case::{Case, Program, not_here};
-use super::process::{leave_message, read_message};
+use super::process::{died, leave_message, read_message};
 use super::today;
 use ioscape_machine::crew::{Crew, DONE, FAULTED};
 use ioscape_machine::error::Death;
@@ -173,7 +173,7 @@ pub(crate) fn run(setting: &Setting<'_>, interrupt: &AtomicBool) -> io::Result<R
         Some((_, Death::Exit(FAULTED))) => {
             return Err(io::Error::other(read_message(shared.report(0))));
         }
-        Some((_, death)) => return Err(io::Error::other(format!("its process {death}"))),
+        Some((_, death)) => return Err(io::Error::other(died(death))),
         None => return Err(io::Error::other("its process ended without reporting")),
     }
     let phases = std::array::from_fn(|at| shared.report(0)[at].load(Ordering::Acquire));

@@ -25,19 +25,19 @@ pub fn joint_svg(named: &[(String, &Document)], quantity: Quantity) -> Option<St
     let chart = over_sets(quantity, "Half reads", &systems, |one| &one.unique_bytes_curve);
     let title = format!("{} systems", systems.len());
     let about = format!("{} against the size of the set, half reads", quantity.heading());
-    Some(picture(&title, &about, chart))
+    Some(picture(&title, &about, &chart?))
 }
 
 /// The quantity against the size of the set, with regions and borders, as a standalone SVG.
 ///
 /// The picture brings its own background and both themes, so that it is readable on white and dark pages.
-/// A document without an evaluation gives a picture that says so.
-pub fn landscape_svg(document: &Document, quantity: Quantity) -> String {
+/// `None` of a document without anything to draw: no evaluation that measured a point, and no rated micro-benchmarks.
+pub fn landscape_svg(document: &Document, quantity: Quantity) -> Option<String> {
     let name = short(&inert(&outcome::subject(document)));
-    picture(&name, &subtitle(document), chart(document, quantity))
+    Some(picture(&name, &subtitle(document), &chart(document, quantity)?))
 }
 
-fn picture(title: &str, subtitle: &str, chart: Option<Chart>) -> String {
+fn picture(title: &str, subtitle: &str, chart: &Chart) -> String {
     let mut out = sheet(WIDTH, HEIGHT);
     let _ = write!(
         out,
@@ -45,22 +45,11 @@ fn picture(title: &str, subtitle: &str, chart: Option<Chart>) -> String {
         esc(title),
         esc(subtitle)
     );
-    match chart {
-        Some(chart) => {
-            key(&mut out, &chart);
-            let frame = Frame { width: WIDTH - 2.0 * EDGE, height: HEIGHT - 84.0 - EDGE / 2.0 };
-            let Frame { width, height } = frame;
-            let place = format!(r#"<svg x="{EDGE}" y="84" width="{width}" height="{height}" "#);
-            out.push_str(&chart.svg(frame, "").replacen("<svg ", &place, 1));
-        }
-        None => {
-            let (x, y) = (WIDTH / 2.0, HEIGHT / 2.0);
-            let _ = write!(
-                out,
-                r#"<text class="sub" x="{x}" y="{y}" text-anchor="middle">no evaluation in this result</text>"#
-            );
-        }
-    }
+    key(&mut out, chart);
+    let frame = Frame { width: WIDTH - 2.0 * EDGE, height: HEIGHT - 84.0 - EDGE / 2.0 };
+    let Frame { width, height } = frame;
+    let place = format!(r#"<svg x="{EDGE}" y="84" width="{width}" height="{height}" "#);
+    out.push_str(&chart.svg(frame, "").replacen("<svg ", &place, 1));
     out.push_str("</svg>\n");
     out
 }
@@ -121,18 +110,33 @@ mod tests {
     use crate::sample;
 
     #[test]
+    fn nothing_to_draw_is_no_picture() {
+        assert_eq!(landscape_svg(&sample::measured(), Quantity::Throughput), None);
+        let mut unrated = sample::micro_benchmarks();
+        if let Some(ioscape_schema::Outcome::Os(results)) = &mut unrated.outcome {
+            results.benchmarks.retain(|one| one.name == "cswitch");
+            (results.mips, results.dhrystone_mips) = (None, None);
+            results.benchmarks.iter_mut().for_each(|one| one.mips_relative = None);
+            results.geometric_mean_mips_relative = None;
+        }
+        assert_eq!(landscape_svg(&unrated, Quantity::Throughput), None);
+    }
+
+    #[test]
     fn the_picture_stands_alone_and_is_well_formed() {
-        for document in [sample::evaluated(), sample::measured(), sample::interrupted()] {
-            let svg = landscape_svg(&document, Quantity::Latency);
+        assert_eq!(landscape_svg(&sample::interrupted(), Quantity::Latency), None, "no point yet");
+        for document in [sample::evaluated(), sample::micro_benchmarks()] {
+            let svg = landscape_svg(&document, Quantity::Latency).expect("points");
             roxmltree::Document::parse(&svg).unwrap();
             assert_eq!(svg.matches("http").count(), 1, "only the name space");
             assert!(!svg.contains("<script"));
         }
-        assert!(landscape_svg(&sample::measured(), Quantity::Throughput).contains("no evaluation"));
         let figure = landscape_svg(&sample::micro_benchmarks(), Quantity::Throughput);
+        let figure = figure.expect("a rating");
         roxmltree::Document::parse(&figure).unwrap();
-        assert!(figure.contains("ten machines of 1990") && !figure.contains("no evaluation"));
-        assert!(landscape_svg(&sample::evaluated(), Quantity::Iops).contains("write 26 MiB"));
+        assert!(figure.contains("ten machines of 1990"));
+        let landscape = landscape_svg(&sample::evaluated(), Quantity::Iops).expect("points");
+        assert!(landscape.contains("write 26 MiB"));
         let document = sample::evaluated();
         let named = ["here", "there"].map(|name| (name.to_owned(), &document));
         let both = joint_svg(&named, Quantity::Iops).unwrap();

@@ -3,6 +3,7 @@
 use super::*;
 use crate::quantity::Quantity;
 use crate::sample;
+use ioscape_schema::Outcome;
 use proptest::prelude::*;
 
 const ASCII: Style = Style {
@@ -68,6 +69,32 @@ fn names_are_no_markdown_and_tables_have_one_width() {
             width = if is_code { 0 } else { cells };
         }
     }
+}
+
+/// A document as terminal text without line breaks, and as a page.
+fn both(document: &Document) -> [String; 2] {
+    let text = terminal(document, &UNICODE);
+    let words: Vec<&str> = text.split_whitespace().collect();
+    [words.join(" "), crate::document::html(document, Quantity::Throughput)]
+}
+
+#[test]
+fn a_perfect_model_is_not_said_to_be_off_by_all_of_the_repeatability() {
+    for said in both(&sample::validated()) {
+        assert!(!said.contains("no model can be better"));
+        assert!(said.contains("a perfect model would be off by 0.7 of that"), "{said}");
+    }
+}
+
+#[test]
+fn an_extrapolated_interval_is_called_a_guess() {
+    let mut document = sample::predicted();
+    let guess = "where the note says extrapolated it is a guess";
+    assert!(both(&document)[0].contains(guess));
+    if let Some(Outcome::Predictions(all)) = &mut document.outcome {
+        all.iter_mut().for_each(|one| one.extrapolated = false);
+    }
+    assert!(!both(&document)[0].contains(guess));
 }
 
 #[test]

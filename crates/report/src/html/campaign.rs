@@ -151,7 +151,7 @@ fn cells(result: &CampaignResult) -> String {
     let mut head: Vec<String> = settings.iter().map(|setting| setting.name.clone()).collect();
     for column in &result.columns {
         let of = |what: &str| format!("{}, {what}", column.name());
-        head.extend([column.name(), of("CPU s"), of("p50, p99; fsync")]);
+        head.extend([column.name(), of("CPU s"), of("p50, p99; of fsync")]);
     }
     let rows = result.rows.iter().map(|row| {
         let names = row.settings.iter().map(|setting| setting.text.clone());

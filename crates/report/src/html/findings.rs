@@ -1,10 +1,11 @@
 //! What was found, first: the numbers, the sentences, and what differs from region to region.
 
 use super::tables::table;
+use crate::levels::{CacheEnd, is_count_told};
 use crate::regional::{self, is_tabled};
 use crate::text::{esc, policy};
-use ioscape_schema::units::{Bytes, Rate};
-use ioscape_schema::{Bounded, Evaluation, WritePolicy};
+use ioscape_schema::units::Rate;
+use ioscape_schema::{BorderOperation, Evaluation, WritePolicy};
 use std::fmt::Write as _;
 
 /// The section; never empty, so that an unfinished evaluation says so.
@@ -37,13 +38,13 @@ fn list(sentences: &[&String]) -> String {
 fn numbers(evaluation: &Evaluation) -> String {
     let findings = &evaluation.findings;
     let mut out = r#"<dl class="numbers">"#.to_owned();
-    let [read, write] = [findings.read_cache_bytes, findings.write_cache_bytes]
-        .map(|cache| cache.as_ref().map(size));
+    let [read, write] = [BorderOperation::Read, BorderOperation::Write]
+        .map(|of| CacheEnd::of(evaluation, of).words());
     number(&mut out, "read", "Cache for reads", read);
     number(&mut out, "write", "Cache for writes", write);
     if let Some(found) = findings.write_policy {
         let value = (policy(found).to_owned(), meaning(found).to_owned());
-        number(&mut out, "policy", "Write policy", Some(value));
+        number(&mut out, "policy", "Write policy", value);
     }
     if let (Some(first), Some(last)) = (evaluation.regions.first(), evaluation.regions.last()) {
         let speed = |region| {
@@ -51,19 +52,15 @@ fn numbers(evaluation: &Evaluation) -> String {
         };
         if let (Some(fast), Some(slow)) = (speed(first), speed(last)) {
             let under = match evaluation.regions.len() {
-                1 => format!("in the only region, {}", first.name),
+                1 if is_count_told(evaluation) => format!("in the only region, {}", first.name),
+                1 => format!("in the only region seen, {}", first.name),
                 _ => format!("in {}; {slow} in {}", first.name, last.name),
             };
-            number(&mut out, "speed", "Speed at the focal vector", Some((fast, under)));
+            number(&mut out, "speed", "Speed at the focal vector", (fast, under));
         }
     }
     out.push_str("</dl>");
     out
-}
-
-fn size(bounded: &Bounded) -> (String, String) {
-    let range = format!("{} to {}", Bytes(bounded.low), Bytes(bounded.high));
-    (Bytes(bounded.value).to_string(), range)
 }
 
 fn meaning(policy: WritePolicy) -> &'static str {
@@ -75,8 +72,7 @@ fn meaning(policy: WritePolicy) -> &'static str {
     }
 }
 
-fn number(out: &mut String, class: &str, name: &str, value: Option<(String, String)>) {
-    let (value, under) = value.unwrap_or(("not found".into(), "no border was seen".into()));
+fn number(out: &mut String, class: &str, name: &str, (value, under): (String, String)) {
     let word = if value.starts_with(|c: char| c.is_ascii_digit()) { "" } else { " word" };
     let _ = write!(
         out,
@@ -95,4 +91,30 @@ fn by_region(evaluation: &Evaluation) -> String {
     let regions = evaluation.regions.iter().map(|region| &*region.name);
     let head: Vec<&str> = ["Finding"].into_iter().chain(regions).collect();
     table("cards finding", &head, rows.into_iter())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample;
+    use ioscape_schema::LevelCount;
+
+    #[test]
+    fn what_is_withheld_is_not_called_absent() {
+        let mut evaluation = sample::evaluation();
+        evaluation.findings.read_cache_bytes = None;
+        evaluation.regions.truncate(1);
+        assert!(numbers(&evaluation).contains("in the only region, region 1"));
+        let count = |regions, probability| LevelCount {
+            regions,
+            probability,
+            read_borders: Vec::new(),
+            write_borders: Vec::new(),
+        };
+        evaluation.level_counts = vec![count(1, 0.7), count(2, 0.3)];
+        let page = numbers(&evaluation);
+        assert!(page.contains("cannot be told") && page.contains("perhaps 123 MiB"), "{page}");
+        assert!(!page.contains("not found") && !page.contains("no border was seen"), "{page}");
+        assert!(page.contains("in the only region seen, region 1"), "{page}");
+    }
 }

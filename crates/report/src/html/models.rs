@@ -2,7 +2,7 @@
 
 use super::figure::{Figure, hollow, legend, two_sizes};
 use super::tables::table;
-use crate::accuracy;
+use crate::accuracy::{self, PERFECT};
 use crate::plot::{Chart, Frame, Scale, Unit};
 use crate::ratios;
 use crate::terminal::application::sentences;
@@ -228,12 +228,10 @@ fn numbers(one: &Validation) -> String {
     number("Off the borders", errors.enhanced_median_error, more);
     let more = "of the measurements lie within; 90 % should";
     number("In the 90 % interval", errors.interval90_coverage, more);
-    let times = one
-        .error_over_repeatability
-        .map_or_else(String::new, |times| format!("; the median error is {times:.1} times that"));
-    let more = format!(
-        "median difference of the same workload measured twice: no model can be better{times}"
-    );
+    let times = one.error_over_repeatability.map_or_else(String::new, |times| {
+        format!("; the median error is {times:.1} times that difference")
+    });
+    let more = format!("median difference of the same workload measured twice: {PERFECT}{times}");
     number("Repeatability", one.repeatability_error, &more);
     out + "</dl>"
 }

@@ -24,7 +24,7 @@ pub fn landscape(evaluation: &Evaluation) -> String {
         id: "unique-bytes",
         title: &format!("{} against the size of the set", chosen()),
         caption: "Each level of the storage hierarchy is a plateau; the borders between them are cache sizes. \
-                  Dashed lines are borders, the shade around them their error range.",
+                  Dashed lines are borders, the shade around them their error range; dotted ones are within memory, or not sure.",
         scales: LOG_FIRST,
     };
     let mut out = "<h2>Landscape</h2>".to_owned();

@@ -45,7 +45,8 @@ fn users(run: &VxRun) -> String {
         "User s",
         "p50",
         "p99",
-        "fsync",
+        "fsync p50",
+        "fsync p99",
         "Extents",
     ];
     let cells = |name: String, path: &str, figures: &VxFigures, extents: Option<u64>| {
@@ -64,6 +65,7 @@ fn users(run: &VxRun) -> String {
             time(requests.map(|times| times.p50)),
             time(requests.map(|times| times.p99)),
             time(figures.fsync_ns.map(|times| times.p50)),
+            time(figures.fsync_ns.map(|times| times.p99)),
             extents.map_or_else(|| "\u{2013}".to_owned(), |n| n.to_string()),
         ]
     };

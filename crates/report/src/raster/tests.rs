@@ -49,7 +49,7 @@ fn every_figure_of_every_kind_is_drawn() {
 
 #[test]
 fn a_landscape_has_its_size_and_its_colours() {
-    let svg = landscape_svg(&sample::evaluated(), Quantity::Throughput);
+    let svg = landscape_svg(&sample::evaluated(), Quantity::Throughput).unwrap();
     let (width, height, pixels) = decoded(&png(&svg).unwrap());
     assert_eq!((width, height), (2240, 1080));
     // Reads, writes and both.

@@ -49,7 +49,27 @@ pub fn sentences(one: &ApplicationForecast) -> Vec<String> {
                 Rate(best)
             )
         }
-        None => "How much memory it needs is not known: the evaluation found no cache of the size of the system's memory.".to_owned(),
+        None => "How much memory it needs is not known: the evaluation found no cache of the size of the system's memory, or does not tell how large that is.".to_owned(),
     });
     said
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_that_is_unknown_is_not_called_a_missing_cache() {
+        let forecast = ApplicationForecast {
+            elapsed_s: 1.0,
+            parts: Vec::new(),
+            read_hit_frac: 0.5,
+            read_hit_interval90: None,
+            written_through_frac: 0.5,
+            written_through_interval90: None,
+            memory: None,
+        };
+        let said = sentences(&forecast);
+        assert!(said[1].contains("or does not tell how large that is"), "{said:?}");
+    }
 }

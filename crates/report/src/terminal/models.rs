@@ -4,7 +4,7 @@ use super::application;
 use super::chart::{Block, block, legend, side_by_side};
 use super::ink::Style;
 use super::tables::{Column, table};
-use crate::accuracy;
+use crate::accuracy::{self, PERFECT};
 use crate::text::{how, label, percent, ratio, verdict};
 use ioscape_schema::units::{Bytes, Count, Nanos, Rate};
 use ioscape_schema::{
@@ -37,6 +37,9 @@ fn workloads(all: &[(String, &Workload)], style: &Style) -> String {
     headed("Workloads", &table(&columns.iter().collect::<Vec<_>>(), style), style)
 }
 
+/// What is said of the intervals where a row is extrapolated.
+const GUESS: &str = "; where the note says extrapolated it is a guess";
+
 fn noted(extrapolated: impl Iterator<Item = bool>) -> Option<Column> {
     let marks: Vec<bool> = extrapolated.collect();
     let word = |mark: bool| if mark { "extrapolated" } else { "" }.to_owned();
@@ -65,10 +68,9 @@ pub fn predictions(all: &[Prediction], style: &Style) -> String {
         out.extend(system.iter().map(|one| application::forecast(one, style)));
         before = asked.into_iter().map(|(name, w)| (name, w.clone())).collect();
     }
-    out + &note(
-        style,
-        "From, to: the range that holds nine of ten measurements of such a workload.",
-    )
+    let guess = if all.iter().any(|one| one.extrapolated) { GUESS } else { "" };
+    let text = "From, to: the range that holds nine of ten measurements of such a workload";
+    out + &note(style, &format!("{text}{guess}."))
 }
 
 fn predicted(all: &[Prediction], names: &[(String, &Workload)], style: &Style) -> String {
@@ -104,10 +106,11 @@ pub fn comparison(all: &[Comparison], style: &Style) -> String {
         let [this, other] = &one[0].systems;
         out += &headed(&format!("{this} against {other}"), &compared(one, &asked, style), style);
     }
+    let guess = if all.iter().any(|one| one.extrapolated) { GUESS } else { "" };
+    let text = "Ratio: throughput over that of the other system; from, to: the range that holds the measured ratio nine times of ten";
     out + &note(
         style,
-        "Ratio: throughput over that of the other system; from, to: the range that holds the measured ratio nine times of \
-         ten. It is unclear which is faster when that range holds 1.",
+        &format!("{text}{guess}. It is unclear which is faster when that range holds 1."),
     )
 }
 
@@ -193,10 +196,10 @@ pub fn validation(one: &Validation, style: &Style) -> String {
     );
     if let Some(error) = one.repeatability_error {
         let times = one.error_over_repeatability.map_or_else(String::new, |times| {
-            format!(" The default model's median error is {times:.1} times that.")
+            format!(" The default model's median error is {times:.1} times that difference.")
         });
         let text = format!(
-            "The same workload, measured twice, differs by {} (median): no model can be better.{times}",
+            "The same workload, measured twice, differs by {} (median): {PERFECT}.{times}",
             percent(error)
         );
         out += &note(style, &text);

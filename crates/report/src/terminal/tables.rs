@@ -2,11 +2,12 @@
 
 use super::ink::Style;
 use crate::figures;
+use crate::levels::{CacheEnd, Standing};
 use crate::regional;
 use crate::text::{bounded, mix, operation, percent, policy, ratio, run_name, stop};
 use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
 use ioscape_schema::units::{Bytes, Count, Nanos, Rate};
-use ioscape_schema::{Bounded, Evaluation, Measurement, Region};
+use ioscape_schema::{BorderOperation, Evaluation, Measurement, Region};
 
 /// A table from its columns: a heading, whether it holds numbers, and its cells.
 pub struct Column {
@@ -79,20 +80,21 @@ fn markdown(columns: &[&Column], style: &Style) -> String {
 /// The three headline findings, one line each.
 pub fn headlines(evaluation: &Evaluation, style: &Style) -> String {
     let findings = &evaluation.findings;
-    let size = |cache: &Option<Bounded>| {
-        cache.as_ref().map_or_else(
-            || "not found".to_owned(),
-            |one| {
-                let [value, low, high] =
-                    [one.value, one.low, one.high].map(|bytes| Bytes(bytes).to_string());
-                bounded(&value, &low, &high)
-            },
-        )
+    let size = |of: BorderOperation| match CacheEnd::of(evaluation, of) {
+        CacheEnd::At(one) => {
+            let [value, low, high] =
+                [one.value, one.low, one.high].map(|bytes| Bytes(bytes).to_string());
+            bounded(&value, &low, &high)
+        }
+        other => {
+            let (value, under) = other.words();
+            format!("{value} ({under})")
+        }
     };
     let mut out = String::new();
     for (name, value) in [
-        ("cache for reads ", Some(size(&findings.read_cache_bytes))),
-        ("cache for writes", Some(size(&findings.write_cache_bytes))),
+        ("cache for reads ", Some(size(BorderOperation::Read))),
+        ("cache for writes", Some(size(BorderOperation::Write))),
         ("write policy    ", findings.write_policy.map(|found| policy(found).to_owned())),
     ] {
         if let Some(value) = value {
@@ -165,6 +167,10 @@ pub fn borders(evaluation: &Evaluation, style: &Style) -> String {
         Column::numbers(
             "Slowdown",
             borders.iter().map(|one| if one.ratio > 0.0 { ratio(one.ratio) } else { "-".into() }),
+        ),
+        Column::words(
+            "What",
+            borders.iter().map(|one| Standing::of(evaluation, one).words().to_owned()),
         ),
     ];
     table(&columns.iter().collect::<Vec<_>>(), style)

@@ -3,8 +3,8 @@
 use super::{document_of, measurement};
 use ioscape_schema::{
     Basis, Cheapest, Choice, Comparison, ConditionResult, Document, ErrorBin, ErrorFigures,
-    MeasuredComparison, MeasuredRow, Metric, Parameter, Prediction, SystemComparison, Validation,
-    ValidationPoint, ValidationRun, Verdict, Workload,
+    LoneRow, MeasuredComparison, MeasuredRow, Metric, Parameter, Prediction, SystemComparison,
+    Validation, ValidationPoint, ValidationRun, Verdict, Workload,
 };
 
 const NAMES: [&str; 3] = ["workstation", "scientific_read", "database"];
@@ -121,6 +121,15 @@ fn measured() -> MeasuredComparison {
             row(2, 0.9, 1.4, Basis::Rounds, Verdict::CannotBeTold),
         ],
         only_in: [0, 2],
+        lone: vec![
+            LoneRow {
+                name: "<b>alone</b>".into(),
+                system: "here".into(),
+                why: "it was not measured there".into(),
+            },
+            LoneRow { name: "other".into(), system: "here".into(), why: String::new() },
+        ],
+        differences: vec!["seccomp mode is 2 on /mnt/there and 0 on here".into()],
         margin: 0.05,
         condition: Some(ConditionResult { fail_if: "throughput < 0.95".into(), met_by: vec![1] }),
     }

@@ -103,6 +103,8 @@ impl Interleaving {
             environments: [there, here],
             rows: self.rows(),
             only_in: [0, 0],
+            lone: Vec::new(),
+            differences: Vec::new(),
             margin,
             condition: None,
         }

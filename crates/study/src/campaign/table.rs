@@ -80,9 +80,11 @@ impl Columns {
 
     /// `table` with these columns and an empty cell in each for every row.
     pub fn table(&self, rows: &[RowPlan], table: CampaignResult) -> CampaignResult {
-        let cells = vec![CampaignCell::default(); self.heads.len()];
-        let row =
-            |row: &RowPlan| CampaignRow { settings: row.settings.clone(), cells: cells.clone() };
+        let row = |row: &RowPlan| {
+            let plans = self.arms.iter().map(|&(_, method)| row.cells.get(method).cloned());
+            let cells = plans.map(|plan| CampaignCell { plan, ..CampaignCell::default() });
+            CampaignRow { settings: row.settings.clone(), cells: cells.collect() }
+        };
         CampaignResult {
             columns: self.heads.clone(),
             rows: rows.iter().map(row).collect(),

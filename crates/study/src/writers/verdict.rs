@@ -7,6 +7,10 @@ use ioscape_schema::{WriterScaling, is_uncertain};
 
 /// Least gain of several writers on a file each, over one writer, from which anything can be concluded.
 const GAIN_MIN: f64 = 1.25;
+/// Least share of the throughput on a file each that counts as all of it.
+const WHOLE: f64 = 0.9;
+/// Ratios that are known within this factor do not vary too much: what keeps a verdict back is then what they are.
+const NARROW: f64 = 1.1;
 
 /// What the verdict rests on: three ratios of runs of the same rounds, each with its 95 % interval.
 struct Evidence {
@@ -35,10 +39,26 @@ impl Evidence {
         match self.position.ci95 {
             _ if self.gain.ci95[0] < GAIN_MIN => None,
             _ if shown(&self.shared).is_none() || shown(&self.gain).is_none() => None,
-            [_, high] if high < 1.0 => Some(true),
+            // Under a lock several writers on one file have next to nothing over one.
+            [_, high] if high < 1.0 && self.shared.ci95[1] < GAIN_MIN => Some(true),
             [low, _] if low > 1.0 => Some(false),
             _ => None,
         }
+    }
+
+    /// Whether several writers surely gain on one file, surely less than on a file each, and are not nearer to that than to no gain.
+    fn is_partial(&self, ratio: PairedRatio) -> bool {
+        let are_known = shown(&self.shared).is_some() && shown(&self.gain).is_some();
+        let gains = self.shared.ci95[0] > 1.0 && self.gain.ci95[0] >= GAIN_MIN;
+        let is_placed = self.position.ci95[1] < 1.0 || self.is_known();
+        are_known && gains && is_placed && ratio.ci95[1] < 1.0
+    }
+
+    /// Whether all three ratios are known closely.
+    fn is_known(&self) -> bool {
+        [&self.shared, &self.gain, &self.position]
+            .iter()
+            .all(|ratio| ratio.ci95[1] < NARROW * ratio.ci95[0])
     }
 
     /// What the intervals say, or what would tell; `ratio` is the throughput on one file over that on a file each.
@@ -51,7 +71,14 @@ impl Evidence {
                     "they do not take turns, but sharing the file costs {high:.0} to {low:.0} % of the throughput"
                 )
             }
-            Some(false) => "they do not wait for one another".to_owned(),
+            Some(false) if ratio.ci95[0] > WHOLE => "they do not wait for one another".to_owned(),
+            Some(false) => {
+                let most = 100.0 * (1.0 - ratio.ci95[0]);
+                format!(
+                    "they do not take turns; whether sharing the file costs anything cannot be told (up to {most:.0} %)"
+                )
+            }
+            None if self.is_partial(ratio) => "they wait for one another in part: several gain over one, but less than on a file each".to_owned(),
             None if self.gain.ci95[1] < GAIN_MIN => format!(
                 "whether they wait for one another cannot be told: even on a file each they gain less than {:.0} %; more processors or a faster device would tell",
                 100.0 * (GAIN_MIN - 1.0)
@@ -173,6 +200,21 @@ mod tests {
         let one = Throughputs { alone: vec![1.0], one_file: vec![1.0], own_files: vec![4.0] };
         assert!(told(&one).contains("fewer than two rounds") && !told(&one).contains("reach"));
         assert!(told(&rounds(100.0, 300.0, 400.0, 1.01)).contains("costs"));
+    }
+
+    #[test]
+    fn several_writers_that_gain_are_under_no_single_writer_lock() {
+        let part = judged(&rounds(100.0, 190.0, 400.0, 1.001));
+        assert_eq!(part.serialised, None);
+        assert!(part.position_ci95.unwrap()[1] < 1.0, "nearer to no gain, yet a gain");
+        assert!(part.sentence.contains("in part") && !part.sentence.contains("lock"));
+        let middle = judged(&rounds(100.0, 200.0, 400.0, 1.001)).sentence;
+        assert!(middle.contains("in part") && !middle.contains("vary too much"), "{middle}");
+        let open = judged(&rounds(100.0, 355.0, 400.0, 1.08));
+        assert!(open.ratio_ci95[0] < 0.8 && open.ratio_ci95[1] > 1.0, "{:?}", open.ratio_ci95);
+        assert_eq!(open.serialised, Some(false));
+        assert!(open.sentence.contains("whether sharing the file costs anything cannot be told"));
+        assert!(!open.sentence.contains("do not wait"), "{}", open.sentence);
     }
 
     #[test]

@@ -18,6 +18,8 @@ const PRIOR_FREEDOM: f64 = 3.0;
 const BETWEEN_RUNS: f64 = 0.14;
 /// Degrees of freedom of what is assumed.
 const ASSUMED_FREEDOM: f64 = 30.0;
+/// Half the width of a normal distribution's 95 % interval, in standard deviations.
+pub(super) const NORMAL95: f64 = 1.96;
 /// The variance of a median over that of a mean, for normal samples.
 const OF_MEDIAN: f64 = std::f64::consts::FRAC_PI_2;
 
@@ -30,11 +32,20 @@ pub(super) struct Figure {
     pub(super) samples: Vec<f64>,
     /// Standard deviation of the figure's logarithm within a single run; 0 where nothing is known.
     pub(super) within: f64,
+    /// Least standard error of the figure's logarithm, however little its samples scatter; 0 where they tell all.
+    pub(super) least_error: f64,
     /// Whether the same would be measured again, as in virtual time.
     pub(super) is_exact: bool,
 }
 
 impl Figure {
+    /// Whether `other`, which is equal to it, must come from the same measurement: equal figures of virtual time, or samples that
+    /// are equal one by one and not all the same. Single figures are equal by rounding too.
+    fn is_same_measurement(&self, other: &Self) -> bool {
+        let varies = self.samples.windows(2).any(|pair| pair[0] != pair[1]);
+        self == other && (self.is_exact || varies)
+    }
+
     fn freedom(&self) -> f64 {
         self.samples.len().saturating_sub(1) as f64
     }
@@ -98,8 +109,13 @@ fn mean_variance<'a>(figures: impl Iterator<Item = &'a Figure>) -> Option<f64> {
     (freedom > 0.0).then(|| sum / freedom)
 }
 
-/// Variance of a figure's logarithm, its degrees of freedom, and whether a usual scatter had to be assumed.
+/// Variance of a figure's logarithm, no less than its least error allows, its degrees of freedom, and whether a usual scatter had to be assumed.
 fn spread(figure: &Figure, mean: Option<f64>) -> (f64, f64, bool) {
+    let (variance, freedom, is_alone) = own_spread(figure, mean);
+    (variance.max(figure.least_error * figure.least_error), freedom, is_alone)
+}
+
+fn own_spread(figure: &Figure, mean: Option<f64>) -> (f64, f64, bool) {
     let own = figure.freedom();
     let count = figure.samples.len().max(1) as f64;
     let within = figure.within * figure.within;
@@ -116,10 +132,10 @@ fn spread(figure: &Figure, mean: Option<f64>) -> (f64, f64, bool) {
     }
 }
 
-fn ratio_of([above, below]: [&Figure; 2], means: [Option<f64>; 2]) -> Judged {
+fn ratio_of([above, below]: [&Figure; 2], means: [Option<f64>; 2], is_same: bool) -> Judged {
     let log = (above.value / below.value).ln();
     let verdict = Verdict::CannotBeTold;
-    if above == below {
+    if above == below && (is_same || above.is_same_measurement(below)) {
         let basis = Basis::SameMeasurement;
         return Judged { log: 0.0, error: 0.0, freedom: 1e4, basis, verdict };
     }
@@ -149,10 +165,19 @@ pub(super) fn holm(chances: &[f64]) -> Vec<bool> {
     sure
 }
 
-/// The ratio of every pair, the first of a pair over the second, and what can be said of it.
-pub(super) fn judge(pairs: &[[&Figure; 2]], metrics: &[Metric]) -> Vec<Judged> {
-    let means = [0, 1].map(|side| mean_variance(pairs.iter().map(|pair| pair[side])));
-    let mut judged: Vec<Judged> = pairs.iter().map(|pair| ratio_of(*pair, means)).collect();
+/// The ratio of every pair, the first of a pair over the second, and what can be said of it. `is_same`: both come from one
+/// document, so that equal figures are one measurement.
+///
+/// Rows of one metric share what their scatter tells; times of the slowest requests scatter more than throughput.
+pub(super) fn judge(pairs: &[[&Figure; 2]], metrics: &[Metric], is_same: bool) -> Vec<Judged> {
+    let of_metric = |metric: Metric, side: usize| {
+        let both = pairs.iter().zip(metrics).filter(|(_, one)| **one == metric);
+        mean_variance(both.map(|(pair, _)| pair[side]))
+    };
+    let ratio = |(pair, metric): (&[&Figure; 2], &Metric)| {
+        ratio_of(*pair, [0, 1].map(|side| of_metric(*metric, side)), is_same)
+    };
+    let mut judged: Vec<Judged> = pairs.iter().zip(metrics).map(ratio).collect();
     let sure = holm(&judged.iter().map(Judged::chance).collect::<Vec<_>>());
     for ((one, sure), metric) in judged.iter_mut().zip(sure).zip(metrics) {
         let [low, high] = one.ci95();
@@ -175,7 +200,7 @@ mod tests {
 
     fn figure(samples: &[f64]) -> Figure {
         let value = crate::ratio::median(samples);
-        Figure { value, samples: samples.to_vec(), within: 0.0, is_exact: false }
+        Figure { value, samples: samples.to_vec(), within: 0.0, least_error: 0.0, is_exact: false }
     }
 
     fn normal(generator: &mut Pcg64Mcg) -> f64 {
@@ -196,7 +221,7 @@ mod tests {
 
     fn verdicts(a: &[Figure], b: &[Figure]) -> Vec<Judged> {
         let pairs: Vec<[&Figure; 2]> = a.iter().zip(b).map(|(a, b)| [a, b]).collect();
-        judge(&pairs, &vec![Metric::Throughput; pairs.len()])
+        judge(&pairs, &vec![Metric::Throughput; pairs.len()], false)
     }
 
     #[test]
@@ -231,9 +256,14 @@ mod tests {
     #[test]
     fn the_same_measurement_does_not_differ_and_a_single_run_says_little() {
         let one = figure(&[100.0]);
-        let same = verdicts(std::slice::from_ref(&one), std::slice::from_ref(&one))[0];
+        let same = judge(&[[&one, &one]], &[Metric::Throughput], true)[0];
         assert_eq!((same.verdict, same.basis), (Verdict::NoDifference, Basis::SameMeasurement));
         assert_eq!(same.ci95(), [1.0, 1.0]);
+        let equal = verdicts(std::slice::from_ref(&one), std::slice::from_ref(&one))[0];
+        assert_eq!((equal.verdict, equal.basis), (Verdict::CannotBeTold, Basis::SingleRun));
+        let rounds = figure(&[100.0, 101.0]);
+        let copied = verdicts(std::slice::from_ref(&rounds), std::slice::from_ref(&rounds))[0];
+        assert_eq!(copied.basis, Basis::SameMeasurement);
         let alone = |value: f64| verdicts(&[figure(&[value])], std::slice::from_ref(&one))[0];
         assert_eq!(alone(90.0).verdict, Verdict::CannotBeTold);
         assert_eq!((alone(50.0).verdict, alone(50.0).basis), (Verdict::Slower, Basis::SingleRun));
@@ -243,9 +273,20 @@ mod tests {
     }
 
     #[test]
+    fn a_figure_is_no_surer_than_its_least_error() {
+        let [a, b] = [[15.0, 15.1, 14.9, 15.0], [10.0, 10.1, 9.9, 10.0]].map(|s| figure(&s));
+        assert_eq!(judge(&[[&a, &b]], &[Metric::Time], false)[0].verdict, Verdict::Slower);
+        // Its processor was slower by 1.6 at the time, so that it may take as long as the other.
+        let slow = Figure { least_error: 1.6f64.ln() / NORMAL95, ..a };
+        let judged = judge(&[[&slow, &b]], &[Metric::Time], false)[0];
+        assert_eq!(judged.verdict, Verdict::CannotBeTold);
+        assert!(judged.ci95()[0] < 1.0, "{:?}", judged.ci95());
+    }
+
+    #[test]
     fn less_time_is_faster() {
         let [a, b] = [[10.0, 10.1, 9.9, 10.0], [20.0, 20.1, 19.9, 20.0]].map(|s| figure(&s));
-        let judged = judge(&[[&a, &b]], &[Metric::Time]);
+        let judged = judge(&[[&a, &b]], &[Metric::Time], false);
         assert_eq!(judged[0].verdict, Verdict::Faster);
     }
 }

@@ -2,15 +2,21 @@
 
 mod condition;
 mod figures;
+mod jobs;
+mod os;
+mod refusal;
+mod row;
 mod rows;
 
 pub use condition::{Condition, ConditionError};
 pub use figures::MARGIN;
-pub use rows::{NamedDocument, NotComparable};
+pub use refusal::NotComparable;
+pub use row::NamedDocument;
 
 use figures::{Judged, judge};
-use ioscape_schema::{ConditionResult, MeasuredComparison, MeasuredRow};
-use rows::{Row, rows};
+use ioscape_schema::{ConditionResult, LoneRow, MeasuredComparison, MeasuredRow};
+use row::Row;
+use rows::rows;
 
 /// Compares `second` with `first`: ratios are the second's figures over the first's.
 ///
@@ -18,7 +24,7 @@ use rows::{Row, rows};
 /// 5 %: two equal systems get one false "faster" or "slower" in twenty comparisons, however many rows they share.
 ///
 /// # Errors
-/// The documents are of different kinds, hold nothing measured, share no row, or none that counts what `condition` speaks of.
+/// The documents are of different kinds, hold nothing measured, did other work, share no row, or none that counts what `condition` speaks of.
 pub fn compare_measured(
     first: NamedDocument<'_>,
     second: NamedDocument<'_>,
@@ -31,7 +37,8 @@ pub fn compare_measured(
         return Err(rows::nothing_shared(first, second, &base, &other));
     }
     let figures: Vec<_> = pairs.iter().map(|(b, a)| [&a.figure, &b.figure]).collect();
-    let judged = judge(&figures, &pairs.iter().map(|(row, _)| row.metric).collect::<Vec<_>>());
+    let metrics: Vec<_> = pairs.iter().map(|(row, _)| row.metric).collect();
+    let judged = judge(&figures, &metrics, is_one(first, second));
     let only_in = [&other, &base].map(|all| (all.len() - pairs.len()) as u32);
     let rows: Vec<MeasuredRow> =
         pairs.iter().zip(&judged).map(|((base, other), judged)| row(base, other, judged)).collect();
@@ -43,6 +50,8 @@ pub fn compare_measured(
         condition: condition.map(|condition| kept(condition, &rows, &judged)),
         rows,
         only_in,
+        lone: [lone([second, first], &other, &base), lone([first, second], &base, &other)].concat(),
+        differences: os::differences(first, second),
         margin: MARGIN,
     })
 }
@@ -51,6 +60,27 @@ pub fn compare_measured(
 fn paired<'a>(base: &'a [Row], other: &'a [Row]) -> Vec<(&'a Row, &'a Row)> {
     let alike = |row: &'a Row| other.iter().find(|one| one.is_like(row)).map(|one| (row, one));
     base.iter().filter_map(alike).collect()
+}
+
+/// Whether both are the same result: begun at the same time, with the same outcome.
+fn is_one(first: NamedDocument<'_>, second: NamedDocument<'_>) -> bool {
+    let (one, other) = (first.document, second.document);
+    one.started_at == other.started_at && one.outcome == other.outcome
+}
+
+/// The rows of the first of two documents without a counterpart in the second, `there`, and why they have none.
+fn lone([first, second]: [NamedDocument<'_>; 2], here: &[Row], there: &[Row]) -> Vec<LoneRow> {
+    let alone = here.iter().filter(|row| !there.iter().any(|one| one.is_like(row)));
+    let lone = |row: &Row| {
+        let name = row.name.clone().unwrap_or_default();
+        let other = there.iter().find(|one| one.is_called_like(row));
+        let why = other.and_then(|one| jobs::other_work(one, row));
+        let why = why.map(|how| format!("not the same work: {how}"));
+        let why = why.or_else(|| os::not_measured(second.document, &name));
+        let why = why.or_else(|| jobs::impossible(second.document, &name)).unwrap_or_default();
+        LoneRow { name, system: first.name.to_owned(), why }
+    };
+    alone.filter(|row| row.name.is_some()).map(lone).collect()
 }
 
 fn row(base: &Row, other: &Row, judged: &Judged) -> MeasuredRow {

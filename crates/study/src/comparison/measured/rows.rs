@@ -1,82 +1,14 @@
 //! What a document measured, as rows that another document of its kind may have too.
 
-use super::figures::Figure;
+use super::figures::{Figure, NORMAL95};
+use super::jobs::{of_campaign, of_vxbench, other_campaign, other_work};
+use super::os::of_os;
+use super::refusal::NotComparable;
+use super::row::{NamedDocument, Row};
 use crate::ratio::median;
 use ioscape_schema::{
-    CampaignResult, CampaignSample, Document, Engine, Evaluation, Measurement, Metric, OsResults,
-    OsUnit, Outcome, Parameter, Point, ValidationPoint, VxRun, Workload,
+    Document, Engine, Evaluation, Measurement, Metric, Outcome, Parameter, Point, ValidationPoint,
 };
-
-/// Half the width of a normal distribution's 95 % interval, in standard deviations.
-const NORMAL95: f64 = 1.96;
-
-/// A document and the name of its system.
-#[derive(Clone, Copy, Debug)]
-pub struct NamedDocument<'a> {
-    /// The name.
-    pub name: &'a str,
-    /// The document.
-    pub document: &'a Document,
-}
-
-/// Why two documents cannot be compared by what they measured.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum NotComparable {
-    /// They are of different kinds.
-    #[error(
-        "{0} holds {1} and {2} holds {3}: only results of one kind can be compared; measure both with the same command"
-    )]
-    Kinds(String, &'static str, String, &'static str),
-    /// One holds nothing that was measured in rows.
-    #[error(
-        "{0} holds {1}: runs, evaluations, validations, campaigns, vxbench runs and os results can be compared; measure both with `ioscape run`, or trace summaries with `ioscape trace analyze`"
-    )]
-    Unmeasured(String, &'static str),
-    /// Their workloads were carried out in different ways.
-    #[error(
-        "{first} was measured with {asked}, {second} with {measured}: their rows are not the same work; measure both the same way, or one against the other with `ioscape ab`"
-    )]
-    Ways {
-        /// The first system.
-        first: String,
-        /// The second system.
-        second: String,
-        /// How the first was measured.
-        asked: String,
-        /// How the second was.
-        measured: String,
-    },
-    /// They share no row.
-    #[error(
-        "{0} and {1} measured nothing alike: no row has the same name and workload in both; run the same jobs on both, `ioscape run DIR JOBS.toml`"
-    )]
-    NothingShared(String, String),
-    /// No row counts what the condition speaks of.
-    #[error("--fail-if {condition}: no row counts {metric}: these results have {found}")]
-    NoMetric {
-        /// The condition, as it was given.
-        condition: String,
-        /// What it speaks of.
-        metric: &'static str,
-        /// What the rows count instead.
-        found: String,
-    },
-}
-
-/// A row: what was measured, and its figure.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Row {
-    pub(super) name: Option<String>,
-    pub(super) workload: Option<Workload>,
-    pub(super) metric: Metric,
-    pub(super) figure: Figure,
-}
-
-impl Row {
-    pub(super) fn is_like(&self, other: &Self) -> bool {
-        self.metric == other.metric && self.name == other.name && self.workload == other.workload
-    }
-}
 
 /// What a document's outcome is, in words.
 fn words(document: &Document) -> &'static str {
@@ -95,21 +27,37 @@ fn words(document: &Document) -> &'static str {
     }
 }
 
-/// The key of the outcome that both documents have.
+/// The key of the outcome that both documents have; refuses campaigns that are known to be other work as a whole.
 pub(super) fn shared_kind(
     first: NamedDocument<'_>,
     second: NamedDocument<'_>,
 ) -> Result<&'static str, NotComparable> {
     let key = |one: NamedDocument<'_>| one.document.outcome.as_ref().map(Outcome::key);
-    match (key(first), key(second)) {
-        (Some(one), Some(other)) if one == other => Ok(one),
-        _ => Err(NotComparable::Kinds(
+    let (ours, theirs) = (key(first), key(second));
+    let Some(kind) = ours.filter(|_| ours == theirs) else {
+        return Err(NotComparable::Kinds(
             first.name.to_owned(),
             words(first.document),
             second.name.to_owned(),
             words(second.document),
-        )),
+        ));
+    };
+    match other_campaign(first.document, second.document) {
+        Some(how) => Err(differently(first, second, how)),
+        None => Ok(kind),
     }
+}
+
+/// Refuses rows that are not the same work: it differs in this way.
+fn differently(first: NamedDocument<'_>, second: NamedDocument<'_>, how: String) -> NotComparable {
+    let help = match first.document.outcome {
+        Some(Outcome::Campaign(_)) => {
+            "run the same campaign on both, with the same --max-file-size"
+        }
+        _ => "run the same jobs on files of the same sizes on both",
+    };
+    let (first, second) = (first.name.to_owned(), second.name.to_owned());
+    NotComparable::OtherWork { first, second, how, help }
 }
 
 /// Every row of a document, each once.
@@ -159,6 +107,7 @@ fn of_measurement(one: &Measurement, samples: Vec<f64>) -> Figure {
         value: median(&samples),
         samples,
         within: if within.is_finite() { within.clamp(0.0, 1.0) } else { 1.0 },
+        least_error: 0.0,
         is_exact: one.workload.engine == Engine::Sim,
     }
 }
@@ -167,6 +116,7 @@ fn of_run(one: &Measurement) -> Row {
     Row {
         name: one.name.clone(),
         workload: Some(one.workload.clone()),
+        work: None,
         metric: Metric::Throughput,
         figure: of_measurement(one, vec![one.throughput_bytes_per_s]),
     }
@@ -200,66 +150,6 @@ fn of_validation(point: &ValidationPoint) -> Row {
     Row { figure: of_measurement(&point.measurement, samples), ..of_run(&point.measurement) }
 }
 
-fn of_samples(value: f64, samples: Vec<f64>) -> Figure {
-    Figure { value, samples, within: 0.0, is_exact: false }
-}
-
-fn of_vxbench(run: &VxRun) -> Row {
-    let job = &run.job;
-    let (size, rate) = (job.iosize, run.total.throughput_bytes_per_s);
-    let way = if job.direct { ", direct" } else { "" };
-    let name = format!(
-        "{} of {size} bytes, {} files, {} streams each{way}",
-        job.workload,
-        run.files.len(),
-        job.nthreads
-    );
-    Row {
-        name: Some(name),
-        workload: None,
-        metric: Metric::Throughput,
-        figure: of_samples(rate, vec![rate]),
-    }
-}
-
-fn of_campaign(campaign: &CampaignResult) -> Vec<Row> {
-    let mut rows = Vec::new();
-    for row in &campaign.rows {
-        let settings: Vec<String> =
-            row.settings.iter().map(|s| format!("{} {}", s.name, s.text)).collect();
-        for (column, cell) in campaign.columns.iter().zip(&row.cells) {
-            let samples = cell.samples.iter().map(CampaignSample::rate).collect();
-            rows.push(Row {
-                name: Some(format!("{}: {}", column.name(), settings.join(", "))),
-                workload: None,
-                metric: Metric::Throughput,
-                figure: of_samples(
-                    cell.operations_per_s.unwrap_or(cell.throughput_bytes_per_s),
-                    samples,
-                ),
-            });
-        }
-    }
-    rows
-}
-
-fn of_os(results: &OsResults) -> Vec<Row> {
-    let row = |one: &ioscape_schema::OsBenchmark| {
-        let place = one.place.map(|place| format!(" ({})", place.word())).unwrap_or_default();
-        Some(Row {
-            name: Some(format!("{}, {}{place}", one.name, one.case)),
-            workload: None,
-            metric: match one.unit {
-                OsUnit::Nanos => Metric::Time,
-                OsUnit::BytesPerS => Metric::Throughput,
-                OsUnit::PerS => Metric::Rate,
-            },
-            figure: of_samples(one.value?, one.processes.clone()),
-        })
-    };
-    results.benchmarks.iter().filter_map(row).collect()
-}
-
 /// Why two documents of one kind share no row: they were measured in different ways, or it was other work.
 pub(super) fn nothing_shared(
     first: NamedDocument<'_>,
@@ -268,6 +158,19 @@ pub(super) fn nothing_shared(
     other: &[Row],
 ) -> NotComparable {
     let (asked, measured) = (ways(base), ways(other));
+    let counterpart = |row: &Row| {
+        let like = other.iter().find(|one| one.is_called_like(row))?;
+        other_work(row, like)
+    };
+    // Names of vxbench runs tell what they do.
+    let names = || {
+        let is_run = matches!(first.document.outcome, Some(Outcome::Vxbench(_)));
+        let (one, other) = (base.first()?.name.clone()?, other.first()?.name.clone()?);
+        is_run.then(|| format!("{other} against {one}"))
+    };
+    if let Some(how) = base.iter().find_map(counterpart).or_else(names) {
+        return differently(first, second, how);
+    }
     let (first, second) = (first.name.to_owned(), second.name.to_owned());
     match asked == measured || asked.is_empty() || measured.is_empty() {
         true => NotComparable::NothingShared(first, second),

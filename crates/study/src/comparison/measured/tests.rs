@@ -3,9 +3,9 @@
 use super::*;
 use ioscape_schema::{
     Access, Basis, CampaignCell, CampaignColumn, CampaignResult, CampaignRow, CampaignSample,
-    Document, Evaluation, Measurement, Metric, OsBenchmark, OsResults, OsUnit, Outcome, Point,
-    Prediction, Stop, Validation, ValidationPoint, ValidationRun, Verdict, VxFigures, VxRun,
-    Vxbench, Workload,
+    CellPlan, Document, Evaluation, Measurement, Metric, OsBenchmark, OsResults, OsUnit, Outcome,
+    Point, Prediction, Prepare, ResponseTime, Stop, Validation, ValidationPoint, ValidationRun,
+    Verdict, VxFigures, VxFile, VxJob, VxRun, VxWorkload, Vxbench, Warning, WarningKind, Workload,
 };
 
 fn run(name: &str, workload: Workload, throughput: f64) -> Measurement {
@@ -199,4 +199,188 @@ fn what_is_not_the_same_work_is_refused() {
         compared(&predictions, &predictions, None),
         Err(NotComparable::Unmeasured(..))
     ));
+}
+
+/// A campaign of single cells with this title and plan, which ran three times.
+fn planned(title: &str, plan: Option<CellPlan>, rate: f64) -> Document {
+    let mut document = campaign(rate, [0.99, 1.0, 1.01]);
+    if let Some(Outcome::Campaign(campaign)) = &mut document.outcome {
+        campaign.title = title.to_owned();
+        campaign.rows.iter_mut().for_each(|row| row.cells[0].plan.clone_from(&plan));
+    }
+    document
+}
+
+fn plan(workload: VxWorkload, file_bytes: u64) -> CellPlan {
+    CellPlan {
+        job: VxJob { workload, ..VxJob::default() },
+        files: 1,
+        files_written: 1,
+        file_bytes,
+        prepare: Prepare::Written,
+        age_piece: 0,
+        raw: false,
+        names: None,
+        fill: None,
+    }
+}
+
+#[test]
+fn cells_of_other_work_are_not_compared() {
+    let reads = planned("Random reads", Some(plan(VxWorkload::RandRead, 1 << 30)), 2.0);
+    let writes = planned("Random writes", Some(plan(VxWorkload::RandWrite, 1 << 30)), 1.0);
+    let refused = compared(&reads, &writes, None).unwrap_err().to_string();
+    assert!(refused.contains("a and b did not do the same work: rand_write against rand_read"));
+    let small = planned("Random reads", Some(plan(VxWorkload::RandRead, 256 << 20)), 1.0);
+    let refused = compared(&reads, &small, None).unwrap_err().to_string();
+    assert!(refused.contains("files of 256 MiB against 1 GiB"), "{refused}");
+    assert!(refused.contains("--max-file-size"), "{refused}");
+    let again = planned("Renamed", Some(plan(VxWorkload::RandRead, 1 << 30)), 1.0);
+    assert_eq!(compared(&reads, &again, None).unwrap().rows.len(), 4);
+}
+
+#[test]
+fn campaigns_without_plans_are_compared_as_a_whole() {
+    let reads = planned("Random reads", None, 2.0);
+    let refused = compared(&reads, &planned("Random writes", None, 1.0), None).unwrap_err();
+    assert!(refused.to_string().contains("campaign \"Random writes\" against \"Random reads\""));
+    let of = |text: &str, largest: &str| {
+        let mut document = planned("Random reads", None, 1.0);
+        let identity = &mut document.environment.identity;
+        identity.insert("campaign file".to_owned(), text.to_owned());
+        identity.insert("largest file".to_owned(), largest.to_owned());
+        document
+    };
+    let refused = compared(&of("1", "1024"), &of("2", "1024"), None).unwrap_err();
+    assert!(refused.to_string().contains("not the same text"), "{refused}");
+    let (large, mut small) = (of("1", "4096"), of("1", "1024"));
+    assert!(compared(&large, &small, None).is_ok(), "no file was as large as either allowed");
+    small.warn(Warning::new(WarningKind::SetLimited, "files of up to 4 KiB are limited to 1 KiB"));
+    let refused = compared(&large, &small, None).unwrap_err();
+    assert!(refused.to_string().contains("largest file 1 KiB against no limit"), "{refused}");
+}
+
+#[test]
+fn rows_of_the_same_name_that_are_other_work_say_so() {
+    let both = |large: u64| {
+        let plan = |at: usize| plan(VxWorkload::RandRead, if at == 0 { large } else { 1 << 20 });
+        let mut document = planned("Random reads", None, 1.0);
+        if let Some(Outcome::Campaign(campaign)) = &mut document.outcome {
+            let rows = campaign.rows.iter_mut().enumerate();
+            rows.for_each(|(at, row)| row.cells[0].plan = Some(plan(at)));
+        }
+        document
+    };
+    let found = compared(&both(1 << 30), &both(256 << 20), None).unwrap();
+    assert_eq!((found.rows.len(), found.only_in), (3, [1, 1]));
+    let told: Vec<&str> = found.lone.iter().map(|row| row.why.as_str()).collect();
+    assert_eq!(
+        told,
+        [
+            "not the same work: files of 256 MiB against 1 GiB",
+            "not the same work: files of 1 GiB against 256 MiB"
+        ]
+    );
+}
+
+#[test]
+fn cells_have_rows_of_their_times() {
+    let mut timed = campaign(1.0, [0.99, 1.0, 1.01]);
+    if let Some(Outcome::Campaign(campaign)) = &mut timed.outcome {
+        let cell = &mut campaign.rows[0].cells[0];
+        cell.operations_per_s = Some(5.0);
+        for (at, sample) in cell.samples.iter_mut().enumerate() {
+            let times = ResponseTime { p99: 100 + at as u64, ..ResponseTime::default() };
+            (sample.response_time_ns, sample.fsync_ns) = (Some(times), Some(times));
+            sample.operations = Some(5);
+            sample.elapsed_s = 1.0 + at as f64;
+        }
+    }
+    let found = compared(&timed, &timed, Some("time > 2")).unwrap();
+    let of = |row: &MeasuredRow| (row.metric, row.values[0]);
+    let first: Vec<_> = found.rows.iter().take(4).map(of).collect();
+    let expected = [(Metric::Rate, 5.0), (Metric::Time, 101.0), (Metric::Time, 101.0)];
+    assert_eq!((&first[..3], first[3].0), (&expected[..], Metric::Throughput));
+    assert!(found.rows[2].name.as_ref().unwrap().ends_with("99th percentile of fsync"));
+}
+
+#[test]
+fn jobs_of_other_options_or_files_are_not_paired() {
+    let of = |job: VxJob, size: u64| {
+        let total = VxFigures { throughput_bytes_per_s: 5e8, ..VxFigures::default() };
+        let file = VxFile { size_bytes: Some(size), ..VxFile::default() };
+        let run = VxRun { job, total, files: vec![file], ..VxRun::default() };
+        document(Outcome::Vxbench(Vxbench { runs: vec![run], ..Vxbench::default() }))
+    };
+    let usual = of(VxJob::default(), 1 << 20);
+    assert!(compared(&usual, &usual, None).is_ok());
+    let refused = compared(&usual, &of(VxJob::default(), 1 << 30), None).unwrap_err();
+    assert!(refused.to_string().contains("files of 1 GiB against 1 MiB"), "{refused}");
+    let others = [
+        VxJob { dsync: true, ..VxJob::default() },
+        VxJob { noreuse: true, ..VxJob::default() },
+        VxJob { atomic: true, ..VxJob::default() },
+        VxJob { huge_buffers: true, ..VxJob::default() },
+        VxJob { queue_depth: Some(8), ..VxJob::default() },
+        VxJob { iocount: Some(8), ..VxJob::default() },
+        VxJob { rdpct: 10, ..VxJob::default() },
+    ];
+    for job in others {
+        let refused = compared(&usual, &of(job.clone(), 1 << 20), None).unwrap_err();
+        assert!(refused.to_string().contains("did not do the same work"), "{job:?}: {refused}");
+    }
+}
+
+#[test]
+fn os_verdicts_are_no_surer_than_the_intervals_shown() {
+    let of = |factor: f64, ci95: [f64; 2], slower: f64| {
+        let mut document = os(factor);
+        if let Some(Outcome::Os(results)) = &mut document.outcome {
+            let one = &mut results.benchmarks[0];
+            (one.ci95, one.slower) = (Some(ci95), vec![slower; one.processes.len()]);
+        }
+        document
+    };
+    let usual = of(1.0, [100.0, 103.0], 1.0);
+    let verdict = |other: &Document| compared(&usual, other, None).unwrap().rows[0].verdict;
+    assert_eq!(verdict(&of(1.3, [130.0, 134.0], 1.0)), Verdict::Slower);
+    assert_eq!(verdict(&of(1.3, [95.0, 134.0], 1.0)), Verdict::CannotBeTold);
+    assert_eq!(verdict(&of(1.3, [130.0, 134.0], 1.4)), Verdict::CannotBeTold);
+}
+
+#[test]
+fn os_results_say_why_a_case_is_alone_and_how_the_systems_differ() {
+    let of = |seccomp: &str, spectre: &str, value: Option<f64>| {
+        let mut document = os(1.0);
+        if let Some(Outcome::Os(results)) = &mut document.outcome {
+            let text = str::to_owned;
+            results.system.settings =
+                [("seccomp mode", seccomp)].map(|(k, v)| (text(k), text(v))).into();
+            results.system.vulnerabilities = [(text("spectre_v2"), text(spectre))].into();
+            let other = OsBenchmark {
+                name: text("fork"),
+                case: text("exit"),
+                value,
+                processes: value.into_iter().collect(),
+                not_measured: value.is_none().then(|| text("others kept the processor busy")),
+                ..OsBenchmark::default()
+            };
+            results.benchmarks.push(other);
+        }
+        document
+    };
+    let found =
+        compared(&of("0", "Vulnerable", Some(1.0)), &of("2", "Mitigation: IBRS", None), None);
+    let found = found.unwrap();
+    assert_eq!(found.lone.len(), 1);
+    let lone = &found.lone[0];
+    assert_eq!((&*lone.name, &*lone.system), ("fork, exit", "a"));
+    assert_eq!(lone.why, "others kept the processor busy");
+    assert_eq!(
+        found.differences,
+        [
+            "mitigation of spectre_v2: Mitigation: IBRS on b, Vulnerable on a",
+            "seccomp mode: 2 on b, 0 on a"
+        ]
+    );
 }

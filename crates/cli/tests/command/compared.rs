@@ -1,0 +1,81 @@
+//! `compare` and `report --svg` from result files that look alike or hold nothing to draw: what is refused.
+
+use super::common::run;
+use super::models::Folder;
+use ioscape_schema::{
+    CampaignCell, CampaignColumn, CampaignResult, CampaignRow, CampaignSample, CellPlan, Document,
+    OsBenchmark, OsResults, Outcome, Prepare, SCHEMA, VxJob, VxWorkload,
+};
+
+fn document(outcome: impl Into<Outcome>) -> Document {
+    Document { schema: SCHEMA.into(), outcome: Some(outcome.into()), ..Document::default() }
+}
+
+fn plan(workload: VxWorkload) -> CellPlan {
+    CellPlan {
+        job: VxJob { workload, ..VxJob::default() },
+        files: 1,
+        files_written: 1,
+        file_bytes: 1 << 30,
+        prepare: Prepare::Written,
+        age_piece: 0,
+        raw: false,
+        names: None,
+        fill: None,
+    }
+}
+
+fn campaign(title: &str, plan: Option<CellPlan>, rate: f64) -> Document {
+    let sample = CampaignSample { throughput_bytes_per_s: rate, ..CampaignSample::default() };
+    let cell = CampaignCell {
+        samples: vec![sample; 3],
+        throughput_bytes_per_s: rate,
+        plan,
+        ..CampaignCell::default()
+    };
+    let column = CampaignColumn { place: "xfs".into(), ..CampaignColumn::default() };
+    document(CampaignResult {
+        title: title.into(),
+        columns: vec![column],
+        rows: vec![CampaignRow { settings: Vec::new(), cells: vec![cell] }],
+        ..CampaignResult::default()
+    })
+}
+
+#[test]
+fn campaigns_of_other_work_are_refused() {
+    let folder = Folder::new();
+    let reads = Some(plan(VxWorkload::RandRead));
+    let writes = Some(plan(VxWorkload::RandWrite));
+    for (first, second) in [(reads.clone(), writes), (None, None)] {
+        let a = folder.put("a.json", &campaign("Random reads", first, 2e8));
+        let b = folder.put("b.json", &campaign("Random writes", second, 1e8));
+        let words = ["did not do the same work", "--max-file-size"];
+        run(&["compare", &a, &b]).ended(2).says(&words);
+    }
+    let a = folder.put("a.json", &campaign("Random reads", reads.clone(), 2e8));
+    let b = folder.put("b.json", &campaign("Random reads", reads, 1e8));
+    assert!(run(&["compare", &a, &b]).ended(0).out.contains("slower"));
+}
+
+#[test]
+fn a_result_without_anything_to_draw_is_refused_as_a_picture() {
+    let folder = Folder::new();
+    let one = OsBenchmark {
+        name: "cswitch".into(),
+        case: "same CPU".into(),
+        value: Some(1e3),
+        processes: vec![1e3; 3],
+        ..OsBenchmark::default()
+    };
+    let unrated = OsResults { benchmarks: vec![one], ..OsResults::default() };
+    let os = folder.put("os.json", &document(unrated));
+    for option in ["--svg", "--png"] {
+        let refused = run(&["report", &os, option]).ended(2);
+        assert!(
+            refused.out.is_empty() && refused.err.contains("this result has no"),
+            "{}",
+            refused.err
+        );
+    }
+}

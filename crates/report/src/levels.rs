@@ -1,0 +1,194 @@
+//! What an evaluation says of its caches, borders and regions, and how surely: sure, in doubt, or within memory.
+
+use crate::text::operation;
+use ioscape_schema::units::Bytes;
+use ioscape_schema::{Access, Border, BorderOperation, Bounded, Evaluation, Point};
+
+/// Probability from which on a border or a number of regions is said without doubt.
+const SURE: f64 = 0.95;
+/// Sizes within this factor of a border's bounds are that border.
+const NEAR: f64 = 1.1;
+
+/// How surely a border is the end of a level of storage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// It is one.
+    Sure,
+    /// Whether it is cannot be told.
+    Unsure,
+    /// It is none: everything behind it still came from memory.
+    InMemory,
+}
+
+impl Standing {
+    /// How surely `border` of an evaluation is the end of a level of storage.
+    pub fn of(evaluation: &Evaluation, border: &Border) -> Self {
+        match border.in_memory {
+            true => Self::InMemory,
+            false if is_sure(evaluation, border) => Self::Sure,
+            false => Self::Unsure,
+        }
+    }
+
+    /// The word in tables.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Sure => "a level ends",
+            Self::Unsure => "cannot be told",
+            Self::InMemory => "within memory",
+        }
+    }
+
+    /// What stands behind a border's size in a figure.
+    pub fn mark(self) -> &'static str {
+        match self {
+            Self::Sure => "",
+            Self::Unsure => " (unsure)",
+            Self::InMemory => " (in memory)",
+        }
+    }
+}
+
+/// The first border of a kind is sure where it is told as the end of the cache; any other one, by the probabilities that the evaluation
+/// gives.
+fn is_sure(evaluation: &Evaluation, border: &Border) -> bool {
+    let told = match border.operation {
+        BorderOperation::Read => evaluation.findings.read_cache_bytes,
+        BorderOperation::Write => evaluation.findings.write_cache_bytes,
+        BorderOperation::Mixed => None,
+    };
+    let counts = &evaluation.level_counts;
+    if counts.is_empty() || told.is_some_and(|end| end.value == border.unique_bytes) {
+        return true;
+    }
+    let is_there = |at: &f64| *at < border.high * NEAR && *at > border.low / NEAR;
+    let has = |all: &[f64]| all.iter().any(is_there);
+    let probable = counts.iter().filter(|count| match border.operation {
+        BorderOperation::Read => has(&count.read_borders),
+        BorderOperation::Write => has(&count.write_borders),
+        BorderOperation::Mixed => has(&count.read_borders) || has(&count.write_borders),
+    });
+    probable.map(|count| count.probability).sum::<f64>() >= SURE
+}
+
+/// Whether the number of regions is said without doubt.
+pub fn is_count_told(evaluation: &Evaluation) -> bool {
+    let found = evaluation.regions.len();
+    let own = evaluation.level_counts.iter().find(|count| count.regions as usize == found);
+    evaluation.level_counts.is_empty() || own.is_some_and(|count| count.probability >= SURE)
+}
+
+/// What is known of the end of the cache for reads or for writes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum CacheEnd {
+    /// It is here.
+    At(Bounded),
+    /// All sets that were measured perform alike, or stayed in memory.
+    Beyond,
+    /// Whether there is one, or where, cannot be told; the border that shows, in bytes, where one does.
+    Untold(Option<f64>),
+    /// No sets were measured for it, or not through the cache.
+    Untested,
+}
+
+impl CacheEnd {
+    /// What the evaluation tells of `of`, which is reads or writes.
+    pub fn of(evaluation: &Evaluation, of: BorderOperation) -> Self {
+        let findings = &evaluation.findings;
+        let (found, curve) = match of {
+            BorderOperation::Write => {
+                (findings.write_cache_bytes, &evaluation.unique_bytes_write_curve)
+            }
+            _ => (findings.read_cache_bytes, &evaluation.unique_bytes_read_curve),
+        };
+        let past = |point: &Point| point.measurement.workload.access == Access::Direct;
+        if let Some(found) = found {
+            return Self::At(found);
+        }
+        if curve.first().is_none_or(past) {
+            return Self::Untested;
+        }
+        let own = |border: &&Border| border.operation == of && !border.in_memory;
+        match evaluation.borders.iter().find(own) {
+            None if is_absence_told(evaluation, of) => Self::Beyond,
+            border => Self::Untold(border.map(|border| border.unique_bytes)),
+        }
+    }
+
+    /// The finding in a few words, and what stands under it.
+    pub fn words(self) -> (String, String) {
+        let bytes = |value: f64| Bytes(value).to_string();
+        match self {
+            Self::At(found) => {
+                (bytes(found.value), format!("{} to {}", bytes(found.low), bytes(found.high)))
+            }
+            Self::Beyond => ("no border".into(), "in the sets that were measured".into()),
+            Self::Untold(Some(at)) => ("cannot be told".into(), format!("perhaps {}", bytes(at))),
+            Self::Untold(None) => ("cannot be told".into(), "no border shows".into()),
+            Self::Untested => {
+                ("not tested".into(), "no set was measured through the file cache".into())
+            }
+        }
+    }
+}
+
+/// Whether a sentence says that the sets of `of` outgrow no cache: only the judge knows, and where its words are not these, nothing is said.
+fn is_absence_told(evaluation: &Evaluation, of: BorderOperation) -> bool {
+    let word = format!("{}s", operation(of));
+    let starts = [
+        format!("No cache border was met for {word}: "),
+        format!("Throughput of {word} is the same for all sets "),
+    ];
+    let beyond = format!("beyond it {word} are not slower by a factor of ");
+    evaluation.findings.sentences.iter().any(|sentence| {
+        starts.iter().any(|start| sentence.starts_with(start)) || sentence.contains(&beyond)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample;
+    use ioscape_schema::LevelCount;
+
+    fn count(regions: u32, probability: f64, read_borders: Vec<f64>) -> LevelCount {
+        LevelCount { regions, probability, read_borders, write_borders: Vec::new() }
+    }
+
+    #[test]
+    fn a_cache_whose_end_is_withheld_cannot_be_told() {
+        let mut evaluation = sample::evaluation();
+        let read = |evaluation: &Evaluation| CacheEnd::of(evaluation, BorderOperation::Read);
+        assert!(matches!(read(&evaluation), CacheEnd::At(_)));
+        evaluation.findings.read_cache_bytes = None;
+        let (value, under) = read(&evaluation).words();
+        assert_eq!((&*value, &*under), ("cannot be told", "perhaps 123 MiB"));
+        evaluation.borders.clear();
+        assert_eq!(read(&evaluation), CacheEnd::Untold(None));
+        let told = "No cache border was met for reads: sets of up to 4 GiB stay in memory, by the kernel's counters.";
+        evaluation.findings.sentences = vec![told.to_owned()];
+        assert_eq!(read(&evaluation), CacheEnd::Beyond);
+        for point in &mut evaluation.unique_bytes_read_curve {
+            point.measurement.workload.access = Access::Direct;
+        }
+        assert_eq!(read(&evaluation), CacheEnd::Untested);
+    }
+
+    #[test]
+    fn a_border_is_as_sure_as_its_probability() {
+        let mut evaluation = sample::evaluation();
+        let read = evaluation.borders.iter().position(|b| b.operation == BorderOperation::Read);
+        let mut border = evaluation.borders[read.unwrap()];
+        assert_eq!(Standing::of(&evaluation, &border), Standing::Sure, "nothing else is known");
+        evaluation.findings.read_cache_bytes = None;
+        let there = vec![border.unique_bytes];
+        evaluation.level_counts = vec![count(3, 0.6, there.clone()), count(2, 0.4, Vec::new())];
+        assert_eq!(Standing::of(&evaluation, &border), Standing::Unsure);
+        assert!(!is_count_told(&evaluation));
+        evaluation.level_counts = vec![count(3, 0.97, there), count(2, 0.03, Vec::new())];
+        assert_eq!(Standing::of(&evaluation, &border), Standing::Sure);
+        assert!(is_count_told(&evaluation));
+        border.in_memory = true;
+        assert_eq!(Standing::of(&evaluation, &border), Standing::InMemory);
+    }
+}

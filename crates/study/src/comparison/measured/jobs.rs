@@ -1,0 +1,214 @@
+//! Rows of `vxbench` runs and campaigns, and whether two of them are the same work: rates can only be compared of the same work.
+
+use super::figures::Figure;
+use super::row::{Row, Work};
+use ioscape_schema::units::Bytes;
+use ioscape_schema::{
+    CampaignCell, CampaignColumn, CampaignResult, CampaignRow, CampaignSample, CellPlan, Document,
+    Metric, Outcome, ResponseTime, VxJob, VxRun, WarningKind,
+};
+
+/// Option of a job that is off unless it was asked for, with its word.
+type Switch = (&'static str, fn(&VxJob) -> bool);
+
+/// The switches that a row's name tells.
+const SWITCHES: [Switch; 15] = [
+    ("direct", |job| job.direct),
+    ("dsync", |job| job.dsync),
+    ("sync", |job| job.sync),
+    ("noreuse", |job| job.noreuse),
+    ("atomic", |job| job.atomic),
+    ("random", |job| job.random),
+    ("seq", |job| job.seq),
+    ("fsync", |job| job.fsync),
+    ("append", |job| job.append),
+    ("trunc", |job| job.trunc),
+    ("reserved only", |job| job.reserve_only),
+    ("cold", |job| job.cold),
+    ("locked buffers", |job| job.lock_buffers),
+    ("huge buffers", |job| job.huge_buffers),
+    ("verified", |job| job.verify),
+];
+
+fn of_samples(value: f64, samples: Vec<f64>) -> Figure {
+    Figure { value, samples, within: 0.0, least_error: 0.0, is_exact: false }
+}
+
+/// What a job does beyond its size and its streams, each after a comma.
+fn options(job: &VxJob) -> String {
+    let switches = SWITCHES.iter().filter(|(_, is_on)| is_on(job));
+    let numbers = [
+        ("iocount", job.iocount),
+        ("queue depth", job.queue_depth.map(u64::from)),
+        ("repeated", (job.nrep > 1).then_some(u64::from(job.nrep))),
+        ("direct above", job.direct_above),
+        ("extents of", job.extsize),
+        ("reserved", job.reservation),
+    ];
+    let numbers = numbers.into_iter().filter_map(|(word, number)| Some((word, number?)));
+    let words: Vec<String> = switches
+        .map(|(word, _)| format!(", {word}"))
+        .chain(numbers.map(|(word, number)| format!(", {word} {number}")))
+        .collect();
+    words.concat()
+}
+
+/// The row of a run.
+pub(super) fn of_vxbench(run: &VxRun) -> Row {
+    let (job, rate) = (&run.job, run.total.throughput_bytes_per_s);
+    let clients = run.clients.as_ref().map(|all| format!(", {} clients", all.each.len()));
+    let name = format!(
+        "{} of {} bytes, {} files, {} streams each{}{}",
+        job.workload,
+        job.iosize,
+        run.files.len(),
+        job.nthreads,
+        options(job),
+        clients.unwrap_or_default()
+    );
+    // A file that grows with every run, or is removed, is no other work.
+    let sizes = run.files.iter().map(|file| file.size_bytes.filter(|_| !job.append)).collect();
+    Row {
+        name: Some(name),
+        workload: None,
+        work: Some(Work::Vxbench(Box::new(job.clone()), sizes)),
+        metric: Metric::Throughput,
+        figure: of_samples(rate, vec![rate]),
+    }
+}
+
+/// The rows of a campaign: the rate of every cell, and how long its requests and its `fsync` took.
+pub(super) fn of_campaign(campaign: &CampaignResult) -> Vec<Row> {
+    let of_row = |row: &CampaignRow| {
+        let cells = campaign.columns.iter().zip(&row.cells);
+        let rows =
+            cells.flat_map(|(column, cell)| of_cell(&cell_name(campaign, row, column), cell));
+        rows.collect::<Vec<Row>>()
+    };
+    campaign.rows.iter().flat_map(of_row).collect()
+}
+
+fn cell_name(campaign: &CampaignResult, row: &CampaignRow, column: &CampaignColumn) -> String {
+    let clients = campaign.clients.map(|count| format!(" by {count} clients")).unwrap_or_default();
+    let settings: Vec<String> =
+        row.settings.iter().map(|s| format!("{} {}", s.name, s.text)).collect();
+    format!("{}{clients}: {}", column.name(), settings.join(", "))
+}
+
+fn of_cell(name: &str, cell: &CampaignCell) -> Vec<Row> {
+    let samples: Vec<f64> = cell.samples.iter().map(CampaignSample::rate).collect();
+    let row = |name: String, metric, figure| Row {
+        name: Some(name),
+        workload: None,
+        work: Some(Work::Campaign(cell.plan.clone().map(Box::new))),
+        metric,
+        figure,
+    };
+    let (metric, value) = match cell.operations_per_s {
+        Some(rate) => (Metric::Rate, rate),
+        None => (Metric::Throughput, cell.throughput_bytes_per_s),
+    };
+    let late = |of: fn(&CampaignSample) -> Option<ResponseTime>| {
+        let all = cell.samples.iter().filter_map(of).map(|times| times.p99 as f64);
+        let all: Vec<f64> = all.collect();
+        of_samples(crate::ratio::median(&all), all)
+    };
+    let times = late(|sample| sample.response_time_ns);
+    let forced = late(|sample| sample.fsync_ns);
+    vec![
+        row(name.to_owned(), metric, of_samples(value, samples)),
+        row(format!("{name}, 99th percentile of response time"), Metric::Time, times),
+        row(format!("{name}, 99th percentile of fsync"), Metric::Time, forced),
+    ]
+}
+
+/// How the work of two campaigns differs as a whole, where their cells do not tell what they did.
+pub(super) fn other_campaign(first: &Document, second: &Document) -> Option<String> {
+    let (Some(Outcome::Campaign(one)), Some(Outcome::Campaign(other))) =
+        (&first.outcome, &second.outcome)
+    else {
+        return None;
+    };
+    let tells = |campaign: &CampaignResult| {
+        campaign.rows.iter().flat_map(|row| &row.cells).all(|cell| cell.plan.is_some())
+    };
+    if tells(one) && tells(other) {
+        return None;
+    }
+    let quoted = |campaign: &CampaignResult| format!("{:?}", campaign.title);
+    let hash = |document: &Document| document.environment.identity.get("campaign file").cloned();
+    let files = hash(first).zip(hash(second)).filter(|(one, other)| one != other);
+    let limits = [limit(first), limit(second)];
+    if one.title != other.title {
+        Some(format!("campaign {} against {}", quoted(other), quoted(one)))
+    } else if files.is_some() {
+        Some("their campaign files are not the same text".to_owned())
+    } else if limits[0] != limits[1] {
+        let [one, other] = limits.map(|limit| limit.map_or("no limit".to_owned(), |text| text));
+        Some(format!("largest file {other} against {one}"))
+    } else {
+        None
+    }
+}
+
+/// The size that the files of a campaign were limited to, where some would have been larger.
+fn limit(document: &Document) -> Option<String> {
+    let limited = document.warnings.iter().find(|one| one.kind == WarningKind::SetLimited)?;
+    let bytes = document.environment.identity.get("largest file").and_then(|n| n.parse().ok());
+    let told = || limited.message.rsplit("limited to ").next().unwrap_or_default().to_owned();
+    Some(bytes.map_or_else(told, |bytes: f64| Bytes(bytes).to_string()))
+}
+
+/// How two rows of the same name are other work, the second's against the first's; `None` where they are the same work.
+pub(super) fn other_work(first: &Row, second: &Row) -> Option<String> {
+    match (&first.work, &second.work) {
+        (Some(Work::Campaign(Some(one))), Some(Work::Campaign(Some(other)))) if one != other => {
+            Some(other_plan(one, other))
+        }
+        (Some(Work::Vxbench(one, sizes)), Some(Work::Vxbench(job, others))) => {
+            let total = |sizes: &[Option<u64>]| sizes.iter().flatten().sum::<u64>() as f64;
+            let [ours, theirs] = [total(sizes), total(others)].map(|all| Bytes(all).to_string());
+            match one == job {
+                false => Some(other_job(one, job)),
+                true => (sizes != others).then(|| format!("files of {theirs} against {ours}")),
+            }
+        }
+        _ => None,
+    }
+}
+
+fn other_plan(one: &CellPlan, other: &CellPlan) -> String {
+    let size = |plan: &CellPlan| Bytes(plan.file_bytes as f64).to_string();
+    let count = |plan: &CellPlan| format!("{} of {}", plan.files, plan.files_written);
+    let pairs = [("files of", size(other), size(one)), ("files", count(other), count(one))];
+    match pairs.into_iter().find(|(_, theirs, ours)| theirs != ours) {
+        _ if one.job.workload != other.job.workload => other_job(&one.job, &other.job),
+        Some((what, theirs, ours)) => format!("{what} {theirs} against {ours}"),
+        None if one.job != other.job => other_job(&one.job, &other.job),
+        None => "the files are prepared otherwise".to_owned(),
+    }
+}
+
+fn other_job(one: &VxJob, other: &VxJob) -> String {
+    let said = |job: &VxJob| format!("{}{}", job.workload, options(job));
+    let (ours, theirs) = (said(one), said(other));
+    if ours != theirs {
+        format!("{theirs} against {ours}")
+    } else if one.iosize != other.iosize {
+        format!("requests of {} bytes against {}", other.iosize, one.iosize)
+    } else {
+        "their options differ".to_owned()
+    }
+}
+
+/// Why a campaign has no figure in a row of this name, where it says so.
+pub(super) fn impossible(document: &Document, name: &str) -> Option<String> {
+    let Some(Outcome::Campaign(campaign)) = &document.outcome else { return None };
+    let cells = campaign.rows.iter().flat_map(|row| {
+        let all = campaign.columns.iter().zip(&row.cells);
+        all.map(|(column, cell)| (cell_name(campaign, row, column), cell))
+    });
+    let mut of_name =
+        cells.filter(|(cell, _)| name == cell || name.starts_with(&format!("{cell}, 99th")));
+    of_name.next()?.1.impossible.clone()
+}

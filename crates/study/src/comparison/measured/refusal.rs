@@ -1,0 +1,57 @@
+//! Why two documents cannot be compared by what they measured.
+
+/// Why two documents cannot be compared by what they measured.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotComparable {
+    /// They are of different kinds.
+    #[error(
+        "{0} holds {1} and {2} holds {3}: only results of one kind can be compared; measure both with the same command"
+    )]
+    Kinds(String, &'static str, String, &'static str),
+    /// One holds nothing that was measured in rows.
+    #[error(
+        "{0} holds {1}: runs, evaluations, validations, campaigns, vxbench runs and os results can be compared; measure both with `ioscape run`, or trace summaries with `ioscape trace analyze`"
+    )]
+    Unmeasured(String, &'static str),
+    /// Their workloads were carried out in different ways.
+    #[error(
+        "{first} was measured with {asked}, {second} with {measured}: their rows are not the same work; measure both the same way, or one against the other with `ioscape ab`"
+    )]
+    Ways {
+        /// The first system.
+        first: String,
+        /// The second system.
+        second: String,
+        /// How the first was measured.
+        asked: String,
+        /// How the second was.
+        measured: String,
+    },
+    /// They are campaigns or vxbench runs of different work.
+    #[error("{first} and {second} did not do the same work: {how}; {help}")]
+    OtherWork {
+        /// The first system.
+        first: String,
+        /// The second system.
+        second: String,
+        /// How their work differs.
+        how: String,
+        /// What would make them comparable.
+        help: &'static str,
+    },
+    /// They share no row.
+    #[error(
+        "{0} and {1} measured nothing alike: no row has the same name and workload in both; run the same jobs on both, `ioscape run DIR JOBS.toml`"
+    )]
+    NothingShared(String, String),
+    /// No row counts what the condition speaks of.
+    #[error("--fail-if {condition}: no row counts {metric}: these results have {found}")]
+    NoMetric {
+        /// The condition, as it was given.
+        condition: String,
+        /// What it speaks of.
+        metric: &'static str,
+        /// What the rows count instead.
+        found: String,
+    },
+}

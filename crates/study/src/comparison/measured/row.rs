@@ -1,0 +1,60 @@
+//! A row of a document: what was measured, what exactly was done, and the figure.
+
+use super::figures::Figure;
+use ioscape_schema::{CellPlan, Document, Metric, VxJob, Workload};
+
+/// A document and the name of its system.
+#[derive(Clone, Copy, Debug)]
+pub struct NamedDocument<'a> {
+    /// The name.
+    pub name: &'a str,
+    /// The document.
+    pub document: &'a Document,
+}
+
+/// What a row's name does not tell of its work.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Work {
+    /// A run of `vxbench`: its options, and the sizes of its files in bytes, in order, where they are told.
+    Vxbench(Box<VxJob>, Vec<Option<u64>>),
+    /// A cell of a campaign; without a plan in older documents.
+    Campaign(Option<Box<CellPlan>>),
+}
+
+impl Work {
+    /// Whether both are the same work. Campaigns without plans are compared as a whole beforehand.
+    fn is_like(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Campaign(one), Self::Campaign(other)) => {
+                one.is_none() || other.is_none() || one == other
+            }
+            _ => self == other,
+        }
+    }
+}
+
+/// A row: what was measured, and its figure.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Row {
+    pub(super) name: Option<String>,
+    pub(super) workload: Option<Workload>,
+    /// What of the work neither says.
+    pub(super) work: Option<Work>,
+    pub(super) metric: Metric,
+    pub(super) figure: Figure,
+}
+
+impl Row {
+    pub(super) fn is_like(&self, other: &Self) -> bool {
+        let is_same_work = match (&self.work, &other.work) {
+            (Some(one), Some(other)) => one.is_like(other),
+            (one, other) => one.is_none() && other.is_none(),
+        };
+        self.is_called_like(other) && self.workload == other.workload && is_same_work
+    }
+
+    /// Whether it has the same name and counts the same, whatever was done.
+    pub(super) fn is_called_like(&self, other: &Self) -> bool {
+        self.metric == other.metric && self.name == other.name
+    }
+}
