@@ -7,6 +7,9 @@ use ioscape_schema::{
 };
 use std::collections::BTreeSet;
 
+/// The verdict that there is no effect, or one of less than a fifth.
+const ALIKE: &str = "alike";
+
 /// How the sentences say that something is not known.
 const NOT_TOLD: &str = "cannot be told";
 
@@ -111,7 +114,7 @@ fn of_ratio(name: &str, found: &RegionFinding) -> Finding {
     let verdict = match found.difference() {
         Difference::More => "more",
         Difference::Less => "less",
-        Difference::Alike => "alike",
+        Difference::Alike => ALIKE,
         Difference::Unknown => NOT_TOLD,
     };
     Finding {
@@ -137,9 +140,12 @@ fn of_one(name: &str, all: &[Vec<Finding>]) -> Agreement {
     for (index, one) in said.iter().enumerate() {
         for other in &said[index + 1..] {
             pairs += 1;
-            let same = one.as_ref().map(|f| &f.verdict) == other.as_ref().map(|f| &f.verdict);
-            let overlap = overlap(one.as_ref(), other.as_ref());
             let claims = [one, other].map(|f| f.as_ref().is_some_and(|f| f.verdict != NOT_TOLD));
+            let overlap = overlap(one.as_ref(), other.as_ref());
+            let is_slight = |f: &Option<Finding>| f.as_ref().is_some_and(|f| f.verdict == ALIKE);
+            // A small effect that one is sure of does not contradict one of less than a fifth, if any.
+            let same = one.as_ref().map(|f| &f.verdict) == other.as_ref().map(|f| &f.verdict)
+                || (claims == [true; 2] && [one, other].into_iter().any(is_slight));
             // What cannot be told is not contradicted by another interval.
             let agree = same && (overlap || claims == [false; 2]);
             agreeing += usize::from(agree);
@@ -195,6 +201,14 @@ mod tests {
         // The third withholds it, the last says the opposite of the first two.
         assert_eq!(counted(&all, "region 1, sequential over random"), [1, 2, 6]);
         assert_eq!(counted(&all, "write policy"), [6, 0, 6]);
+    }
+
+    #[test]
+    fn a_small_effect_agrees_with_one_of_less_than_a_fifth() {
+        let all = [evaluation(None, [1.06, 1.1, 1.19]), evaluation(None, [0.95, 1.03, 1.1])];
+        assert_eq!(counted(&all, "region 1, sequential over random"), [1, 0, 1]);
+        let apart = [evaluation(None, [1.3, 1.4, 1.5]), evaluation(None, [0.95, 1.0, 1.1])];
+        assert_eq!(counted(&apart, "region 1, sequential over random"), [0, 1, 1]);
     }
 
     #[test]

@@ -18,7 +18,7 @@ pub fn findings(evaluation: &Evaluation) -> Findings {
     let mut findings = Findings {
         read_cache_bytes: cache(evaluation, BorderOperation::Read),
         write_cache_bytes: cache(evaluation, BorderOperation::Write),
-        write_policy: policy::write_policy(evaluation),
+        write_policy: policy::write_policy(evaluation).and_then(Result::ok),
         flush_slowdown: flush_slowdown(evaluation),
         size_for_75_percent_bytes: per_region(size_for_75_percent),
         sequential_gain: per_region(|noise, r| noise.ends_ratio(&r.curves.seq_frac)),

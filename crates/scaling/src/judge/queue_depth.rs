@@ -50,6 +50,11 @@ fn sentence(curve: &[Point], gain: &RegionFinding, saturated: &RegionFinding) ->
     let by = within(gained);
     let most = curve.last().map_or(0.0, |last| last.value);
     match gain.difference() {
+        Difference::Alike if !gain.is_nil() => {
+            return format!(
+                "In {region}, a queue of up to {most} requests is faster than one request at a time by less than a fifth, if at all{by}."
+            );
+        }
         Difference::Alike | Difference::Less => {
             return format!(
                 "In {region}, a queue of up to {most} requests is no faster than one request at a time{by}."

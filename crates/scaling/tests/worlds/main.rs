@@ -181,9 +181,10 @@ impl Tally {
             let fast = world.law(&at);
             at.seq_frac = 0.0;
             let ways = ["faster than random", "slower than random", "does not matter"];
-            let ways = ways.map(|w| {
+            let mut ways = ways.map(|w| {
                 text.replace(parenthesis(&text), "").contains(w) && !text.contains("cannot be told")
             });
+            ways[2] |= text.contains("less than a fifth");
             self.gain(world, "sequential", fast / world.law(&at), ways, &text);
         }
         for f in &findings.write_to_read_ratio {
@@ -193,7 +194,8 @@ impl Tally {
             at.read_frac = 1.0;
             let plain = text.replace(parenthesis(&text), "");
             let ways = ["faster than reads", "faster than writes", "about equally"];
-            let ways = ways.map(|w| plain.contains(w) && !text.contains("cannot be told"));
+            let mut ways = ways.map(|w| plain.contains(w) && !text.contains("cannot be told"));
+            ways[2] |= text.contains("less than a fifth");
             self.gain(world, "writes to reads", writes / world.law(&at), ways, &text);
         }
         for f in &findings.concurrency_gain {
@@ -203,9 +205,9 @@ impl Tally {
             at.process_num = 1;
             let told = !text.contains("cannot be told");
             let ways = [
-                text.contains("faster") && !text.contains("no faster") && told,
+                text.contains("times faster") && told,
                 false,
-                text.contains("no faster") && told,
+                (text.contains("no faster") || text.contains("less than a fifth")) && told,
             ];
             self.gain(world, "concurrency", many / world.law(&at), ways, &text);
         }
