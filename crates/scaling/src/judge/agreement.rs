@@ -1,10 +1,9 @@
 //! The findings of an evaluation in a form in which two can be compared, and how many pairs of evaluations agree.
 
-use super::level_sentences::{is_absence_told, is_count_told};
+use super::absence::is_absence_told;
+use super::rivals::{is_count_told, told_border};
 use ioscape_schema::units::Bytes;
-use ioscape_schema::{
-    BorderOperation, Bounded, Difference, Evaluation, RegionFinding, is_uncertain,
-};
+use ioscape_schema::{BorderOperation, Difference, Evaluation, RegionFinding, is_uncertain};
 use std::collections::BTreeSet;
 
 /// The verdict that there is no effect, or one of less than a fifth.
@@ -48,8 +47,8 @@ pub fn findings(evaluation: &Evaluation) -> Vec<Finding> {
     let found = &evaluation.findings;
     let mut all = vec![
         regions(evaluation),
-        cache(evaluation, "cache for reads", BorderOperation::Read, found.read_cache_bytes),
-        cache(evaluation, "cache for writes", BorderOperation::Write, found.write_cache_bytes),
+        cache(evaluation, "cache for reads", BorderOperation::Read),
+        cache(evaluation, "cache for writes", BorderOperation::Write),
     ];
     let policy = found.write_policy.map_or(NOT_TOLD.to_owned(), |p| format!("{p:?}"));
     all.push(Finding {
@@ -79,12 +78,8 @@ fn regions(evaluation: &Evaluation) -> Finding {
     Finding { name: "number of regions".to_owned(), shown: verdict.clone(), verdict, bounds: None }
 }
 
-fn cache(
-    evaluation: &Evaluation,
-    name: &str,
-    operation: BorderOperation,
-    found: Option<Bounded>,
-) -> Finding {
+fn cache(evaluation: &Evaluation, name: &str, operation: BorderOperation) -> Finding {
+    let found = told_border(evaluation, operation);
     let verdict = match found {
         Some(_) => "border",
         None if is_absence_told(evaluation, operation) => "no border",
@@ -169,12 +164,19 @@ fn overlap(one: Option<&Finding>, other: Option<&Finding>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ioscape_schema::WritePolicy;
+    use ioscape_schema::{Border, WritePolicy};
 
     fn evaluation(read: Option<[f64; 3]>, gain: [f64; 3]) -> Evaluation {
         let mut made = Evaluation::default();
-        let bounded = |[low, value, high]: [f64; 3]| Bounded { value, low, high };
-        made.findings.read_cache_bytes = read.map(bounded);
+        let border = |[low, unique_bytes, high]: [f64; 3]| Border {
+            operation: BorderOperation::Read,
+            unique_bytes,
+            low,
+            high,
+            ratio: 10.0,
+            in_memory: false,
+        };
+        made.borders = read.map(border).into_iter().collect();
         made.findings.write_policy = Some(WritePolicy::WriteCancelling);
         let [low, value, high] = gain;
         made.findings.sequential_gain =

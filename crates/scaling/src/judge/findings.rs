@@ -2,7 +2,9 @@
 
 use super::curve::{PERFORMS_WELL, Repeatability, best, first_at, inverse};
 use super::flush::flush_slowdown;
-use super::{level_sentences, policy, queue_depth, sentences};
+use super::rivals::told_border;
+use super::set_size::is_cached;
+use super::{policy, queue_depth, sentences};
 use ioscape_schema::{BorderOperation, Bounded, Evaluation, Findings, Region, RegionFinding};
 
 /// The findings of an evaluation, whole or partial; what the measured points do not show is left out.
@@ -35,10 +37,9 @@ pub fn findings(evaluation: &Evaluation) -> Findings {
 }
 
 /// First border of storage for one kind of requests: the effective size of the file cache for them. `None` where another
-/// place is too probable.
+/// place is too probable, or where the file cache takes no part.
 fn cache(evaluation: &Evaluation, operation: BorderOperation) -> Option<Bounded> {
-    let found = level_sentences::first_border(evaluation, operation);
-    found.filter(|_| level_sentences::rivals(evaluation, operation, found).is_none())
+    told_border(evaluation, operation).filter(|_| is_cached(evaluation, operation))
 }
 
 /// Least request size with 75 % of the best throughput; its bounds are where the level is reached when the best is

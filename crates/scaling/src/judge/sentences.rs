@@ -22,7 +22,7 @@ const AS_MUCH: f64 = 1.5;
 
 /// All sentences, the most important first.
 pub(crate) fn sentences(evaluation: &Evaluation, findings: &Findings) -> Vec<String> {
-    let mut all = level_sentences::sentences(evaluation, findings);
+    let mut all = level_sentences::sentences(evaluation);
     all.extend(write_policy(evaluation));
     all.extend(write_through_law(evaluation, findings));
     all.extend(flushing(evaluation, findings));
