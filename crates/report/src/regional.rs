@@ -2,7 +2,9 @@
 
 use crate::text::{bounded, ratio};
 use ioscape_schema::units::Bytes;
-use ioscape_schema::{Difference, Evaluation, Findings, Region, RegionFinding, is_uncertain};
+use ioscape_schema::{
+    Border, BorderOperation, Difference, Evaluation, Findings, Region, RegionFinding, is_uncertain,
+};
 
 /// A finding of every region: its name, what was found, and how it is written.
 type Row<'a> = (String, &'a [RegionFinding], fn(&RegionFinding) -> String);
@@ -74,6 +76,21 @@ fn gain(found: &RegionFinding) -> String {
     }
 }
 
+/// What stands for the size of a file cache that is not told, and why.
+pub fn no_cache(
+    evaluation: &Evaluation,
+    operation: BorderOperation,
+) -> (&'static str, &'static str) {
+    let is_border = |border: &Border| border.operation == operation && !border.in_memory;
+    if !evaluation.has_file_cache(operation) {
+        ("not tested", "these requests bypass it or wait for storage")
+    } else if evaluation.borders.iter().any(is_border) {
+        (NOT_TOLD, "the findings say why")
+    } else {
+        ("not found", "no border was seen")
+    }
+}
+
 /// Whether a sentence says what the table says: it speaks of one region.
 pub fn is_tabled(evaluation: &Evaluation, sentence: &str) -> bool {
     let of = |region: &Region| sentence.starts_with(&format!("In {}, ", region.name));
@@ -84,6 +101,19 @@ pub fn is_tabled(evaluation: &Evaluation, sentence: &str) -> bool {
 mod tests {
     use super::*;
     use crate::sample;
+    use ioscape_schema::Access;
+
+    #[test]
+    fn a_cache_without_a_size_is_not_always_one_that_was_not_found() {
+        let mut evaluation = sample::evaluation();
+        let read = BorderOperation::Read;
+        assert_eq!(no_cache(&evaluation, read).0, NOT_TOLD, "its border is in doubt");
+        evaluation.borders.clear();
+        assert_eq!(no_cache(&evaluation, read).0, "not found");
+        evaluation.regions[0].focal.access = Access::Dsync;
+        assert_eq!(no_cache(&evaluation, read).0, "not found");
+        assert_eq!(no_cache(&evaluation, BorderOperation::Write).0, "not tested");
+    }
 
     #[test]
     fn a_cell_says_a_ratio_only_where_the_interval_does() {

@@ -4,7 +4,7 @@ use super::tables::table;
 use crate::regional::{self, is_tabled};
 use crate::text::{esc, policy};
 use ioscape_schema::units::{Bytes, Rate};
-use ioscape_schema::{Bounded, Evaluation, WritePolicy};
+use ioscape_schema::{BorderOperation, Bounded, Evaluation, WritePolicy};
 use std::fmt::Write as _;
 
 /// The section; never empty, so that an unfinished evaluation says so.
@@ -37,13 +37,19 @@ fn list(sentences: &[&String]) -> String {
 fn numbers(evaluation: &Evaluation) -> String {
     let findings = &evaluation.findings;
     let mut out = r#"<dl class="numbers">"#.to_owned();
-    let [read, write] = [findings.read_cache_bytes, findings.write_cache_bytes]
-        .map(|cache| cache.as_ref().map(size));
-    number(&mut out, "read", "Cache for reads", read);
-    number(&mut out, "write", "Cache for writes", write);
+    for (class, name, found, operation) in [
+        ("read", "Cache for reads", findings.read_cache_bytes, BorderOperation::Read),
+        ("write", "Cache for writes", findings.write_cache_bytes, BorderOperation::Write),
+    ] {
+        let untold = || {
+            let (value, why) = regional::no_cache(evaluation, operation);
+            (value.to_owned(), why.to_owned())
+        };
+        number(&mut out, class, name, found.as_ref().map_or_else(untold, size));
+    }
     if let Some(found) = findings.write_policy {
         let value = (policy(found).to_owned(), meaning(found).to_owned());
-        number(&mut out, "policy", "Write policy", Some(value));
+        number(&mut out, "policy", "Write policy", value);
     }
     if let (Some(first), Some(last)) = (evaluation.regions.first(), evaluation.regions.last()) {
         let speed = |region| {
@@ -54,7 +60,7 @@ fn numbers(evaluation: &Evaluation) -> String {
                 1 => format!("in the only region, {}", first.name),
                 _ => format!("in {}; {slow} in {}", first.name, last.name),
             };
-            number(&mut out, "speed", "Speed at the focal vector", Some((fast, under)));
+            number(&mut out, "speed", "Speed at the focal vector", (fast, under));
         }
     }
     out.push_str("</dl>");
@@ -75,8 +81,7 @@ fn meaning(policy: WritePolicy) -> &'static str {
     }
 }
 
-fn number(out: &mut String, class: &str, name: &str, value: Option<(String, String)>) {
-    let (value, under) = value.unwrap_or(("not found".into(), "no border was seen".into()));
+fn number(out: &mut String, class: &str, name: &str, (value, under): (String, String)) {
     let word = if value.starts_with(|c: char| c.is_ascii_digit()) { "" } else { " word" };
     let _ = write!(
         out,

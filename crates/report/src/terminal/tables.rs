@@ -6,7 +6,7 @@ use crate::regional;
 use crate::text::{bounded, mix, operation, percent, policy, ratio, run_name, stop};
 use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
 use ioscape_schema::units::{Bytes, Count, Nanos, Rate};
-use ioscape_schema::{Bounded, Evaluation, Measurement, Region};
+use ioscape_schema::{BorderOperation, Bounded, Evaluation, Measurement, Region};
 
 /// A table from its columns: a heading, whether it holds numbers, and its cells.
 pub struct Column {
@@ -79,9 +79,9 @@ fn markdown(columns: &[&Column], style: &Style) -> String {
 /// The three headline findings, one line each.
 pub fn headlines(evaluation: &Evaluation, style: &Style) -> String {
     let findings = &evaluation.findings;
-    let size = |cache: &Option<Bounded>| {
+    let size = |cache: &Option<Bounded>, operation| {
         cache.as_ref().map_or_else(
-            || "not found".to_owned(),
+            || regional::no_cache(evaluation, operation).0.to_owned(),
             |one| {
                 let [value, low, high] =
                     [one.value, one.low, one.high].map(|bytes| Bytes(bytes).to_string());
@@ -91,8 +91,8 @@ pub fn headlines(evaluation: &Evaluation, style: &Style) -> String {
     };
     let mut out = String::new();
     for (name, value) in [
-        ("cache for reads ", Some(size(&findings.read_cache_bytes))),
-        ("cache for writes", Some(size(&findings.write_cache_bytes))),
+        ("cache for reads ", Some(size(&findings.read_cache_bytes, BorderOperation::Read))),
+        ("cache for writes", Some(size(&findings.write_cache_bytes, BorderOperation::Write))),
         ("write policy    ", findings.write_policy.map(|found| policy(found).to_owned())),
     ] {
         if let Some(value) = value {

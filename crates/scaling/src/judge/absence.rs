@@ -4,7 +4,7 @@ use super::curve::{Repeatability, best, worst};
 use super::in_memory::is_from_memory;
 use super::residency;
 use super::rivals::rivals;
-use super::set_size::{is_cached, set_size_curve, word};
+use super::set_size::{set_size_curve, word};
 use super::words::{bounded, open_times, size_within};
 use ioscape_schema::units::Bytes;
 use ioscape_schema::{BorderOperation, Bounded, Evaluation, Point};
@@ -28,7 +28,7 @@ pub(super) enum Absence {
 pub(super) fn absence(evaluation: &Evaluation, operation: BorderOperation) -> Absence {
     let curve = set_size_curve(evaluation, operation);
     let noise = Repeatability::of(evaluation);
-    let is_cached = is_cached(evaluation, operation);
+    let is_cached = evaluation.has_file_cache(operation);
     let Some(largest) = curve.last() else { return Absence::Unknown };
     let held = residency::held_in_all(evaluation).filter(|held| held.high < largest.value);
     if let Some(held) = held.filter(|_| is_cached) {
@@ -94,7 +94,7 @@ pub(super) fn no_cache(
             "Sets of up to {most} stay in memory, by the kernel's counters, but {word} to the slowest are {} times slower than to the fastest; whether a cache for {word} ends among them cannot be told from this run; more rounds would tell.",
             bounded(by)
         ),
-        Absence::Unknown if !is_cached(evaluation, operation) => format!(
+        Absence::Unknown if !evaluation.has_file_cache(operation) => format!(
             "No cache of a device shows for {word} in sets up to {most}; whether one ends there cannot be told from this run; larger sets or a longer budget would tell."
         ),
         Absence::Unknown => format!(

@@ -3,7 +3,6 @@
 use super::curve::{PERFORMS_WELL, Repeatability, best, first_at, inverse};
 use super::flush::flush_slowdown;
 use super::rivals::told_border;
-use super::set_size::is_cached;
 use super::{policy, queue_depth, sentences};
 use ioscape_schema::{BorderOperation, Bounded, Evaluation, Findings, Region, RegionFinding};
 
@@ -39,7 +38,7 @@ pub fn findings(evaluation: &Evaluation) -> Findings {
 /// First border of storage for one kind of requests: the effective size of the file cache for them. `None` where another
 /// place is too probable, or where the file cache takes no part.
 fn cache(evaluation: &Evaluation, operation: BorderOperation) -> Option<Bounded> {
-    told_border(evaluation, operation).filter(|_| is_cached(evaluation, operation))
+    told_border(evaluation, operation).filter(|_| evaluation.has_file_cache(operation))
 }
 
 /// Least request size with 75 % of the best throughput; its bounds are where the level is reached when the best is

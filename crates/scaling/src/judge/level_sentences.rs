@@ -5,7 +5,7 @@ use super::curve::{Repeatability, at};
 use super::in_memory::is_from_memory;
 use super::residency;
 use super::rivals::{SURE, probability_of, rival_counts, rivals};
-use super::set_size::{first_border, is_cached, of_storage, place, set_size_curve, word};
+use super::set_size::{first_border, of_storage, place, set_size_curve, word};
 use super::words::{bounded, percent, size_within};
 use ioscape_schema::units::{Bytes, Rate};
 use ioscape_schema::{Access, Border, BorderOperation, Bounded, Evaluation, Point, Region};
@@ -79,7 +79,7 @@ fn cache(evaluation: &Evaluation, operation: BorderOperation) -> String {
         return format!("The effective cache size for {word} was not measured.");
     };
     let found = first_border(evaluation, operation);
-    let whose = match is_cached(evaluation, operation) {
+    let whose = match evaluation.has_file_cache(operation) {
         true => "The effective file cache",
         false => "A cache behind the file cache, such as the drive's own,",
     };
@@ -95,7 +95,7 @@ fn cache(evaluation: &Evaluation, operation: BorderOperation) -> String {
         return if is_direct { String::new() } else { no_cache(evaluation, operation, largest) };
     };
     let is_wide = found.high > WIDE * found.low;
-    let place = match (is_wide, is_cached(evaluation, operation)) {
+    let place = match (is_wide, evaluation.has_file_cache(operation)) {
         (true, _) => format!(
             "{whose} for {word} ends between {} and {}",
             Bytes(found.low),
@@ -110,7 +110,7 @@ fn cache(evaluation: &Evaluation, operation: BorderOperation) -> String {
 
 /// What the border rests on.
 fn witnesses(evaluation: &Evaluation, operation: BorderOperation, found: Bounded) -> String {
-    match residency::held_in_all(evaluation).filter(|_| is_cached(evaluation, operation)) {
+    match residency::held_in_all(evaluation).filter(|_| evaluation.has_file_cache(operation)) {
         Some(held) if held.low <= found.value && found.value <= held.high => {
             " by what stays resident and by throughput".into()
         }
@@ -235,4 +235,56 @@ fn further_borders(evaluation: &Evaluation) -> Vec<String> {
         .flat_map(|operation| of_storage(evaluation, operation).skip(1))
         .map(sentence)
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::measurement;
+    use ioscape_schema::{Parameter, Workload};
+
+    const MIB: f64 = 1048576.0;
+
+    /// Reads of sets of 1 to 64 MiB that are `slower` beyond 12 MiB, where the sets are resident by these shares.
+    fn within_memory(slower: f64, resident: [Option<f64>; 5]) -> Evaluation {
+        let mut evaluation = Evaluation::default();
+        let before = [(1.0, Some(1.0)), (4.0, Some(1.0)), (8.0, Some(1.0))];
+        let behind = [16.0, 24.0, 32.0, 48.0, 64.0].into_iter().zip(resident);
+        for (mib, resident_frac) in before.into_iter().chain(behind) {
+            let workload = Workload::default().with(Parameter::UniqueBytes, mib * MIB);
+            let rate = if mib < 12.0 { 9e9 } else { 9e9 / slower };
+            let mut m = measurement(&workload, rate, 1.0, rate);
+            m.cpu_system_s = m.elapsed_s * f64::from(workload.process_num);
+            m.resident_frac = resident_frac;
+            let point =
+                Point { value: mib * MIB, measurement: m, rounds: vec![rate; 3], spread: None };
+            evaluation.unique_bytes_read_curve.push(point);
+        }
+        evaluation.borders.push(Border {
+            operation: BorderOperation::Read,
+            unique_bytes: 12.0 * MIB,
+            low: 11.0 * MIB,
+            high: 13.0 * MIB,
+            ratio: slower,
+            in_memory: true,
+        });
+        evaluation
+    }
+
+    #[test]
+    fn that_everything_stays_in_memory_needs_every_set() {
+        let said = |slower, resident| processor_caches(&within_memory(slower, resident)).join(" ");
+        let all = said(2.0, [Some(1.0); 5]);
+        assert!(all.contains("everything stays in memory"), "{all}");
+        let most = said(2.0, [Some(1.0), Some(1.0), Some(1.0), Some(0.6), Some(0.6)]);
+        assert!(most.contains("most of the larger sets stay in memory"), "{most}");
+        assert!(!most.contains("everything"), "{most}");
+        let silent = said(2.0, [None; 5]);
+        assert!(silent.contains("the processes wait for nothing"), "{silent}");
+    }
+
+    #[test]
+    fn a_fall_within_memory_that_is_not_sure_is_not_told() {
+        assert_eq!(processor_caches(&within_memory(1.0, [Some(1.0); 5])), [""; 0]);
+    }
 }

@@ -1,6 +1,6 @@
-//! One kind of requests over the sizes of the set: their curve, their borders of storage, and whose cache these may be.
+//! One kind of requests over the sizes of the set: their curve and their borders of storage.
 
-use ioscape_schema::{Access, Border, BorderOperation, Bounded, Evaluation, Point};
+use ioscape_schema::{Border, BorderOperation, Bounded, Evaluation, Point};
 
 /// The kind of requests in words.
 pub(super) fn word(operation: BorderOperation) -> &'static str {
@@ -36,13 +36,4 @@ pub(super) fn place(border: &Border) -> Bounded {
 /// First border of storage for one kind of requests in the most probable hypothesis.
 pub(super) fn first_border(evaluation: &Evaluation, operation: BorderOperation) -> Option<Bounded> {
     of_storage(evaluation, operation).next().map(place)
-}
-
-/// Whether the file cache takes part in these requests: `O_DIRECT` bypasses it, and `O_DSYNC` makes every write wait for storage.
-pub(super) fn is_cached(evaluation: &Evaluation, operation: BorderOperation) -> bool {
-    match evaluation.access() {
-        Access::Buffered => true,
-        Access::Direct => false,
-        Access::Dsync => operation == BorderOperation::Read,
-    }
 }

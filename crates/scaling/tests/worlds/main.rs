@@ -5,6 +5,7 @@
 #![allow(clippy::print_stdout, reason = "the figures are what the test is for")]
 
 mod again;
+mod further;
 mod world;
 
 use ioscape_scaling::explore;
@@ -247,6 +248,7 @@ impl Tally {
         self.region_findings(world, evaluation);
         self.policy(world, evaluation);
         self.decline(world, evaluation);
+        self.further(world, evaluation);
         let of_storage = || evaluation.borders.iter().filter(|b| !b.in_memory);
         of_storage().for_each(|border| self.border(world, border));
         for operation in [BorderOperation::Read, BorderOperation::Write] {
