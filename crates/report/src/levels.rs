@@ -2,7 +2,7 @@
 
 use crate::text::operation;
 use ioscape_schema::units::Bytes;
-use ioscape_schema::{Access, Border, BorderOperation, Bounded, Evaluation, Point};
+use ioscape_schema::{Border, BorderOperation, Bounded, Evaluation};
 
 /// Probability from which on a border or a number of regions is said without doubt.
 const SURE: f64 = 0.95;
@@ -101,11 +101,13 @@ impl CacheEnd {
             }
             _ => (findings.read_cache_bytes, &evaluation.unique_bytes_read_curve),
         };
-        let past = |point: &Point| point.measurement.workload.access == Access::Direct;
+        if !evaluation.has_file_cache(of) {
+            return Self::Untested;
+        }
         if let Some(found) = found {
             return Self::At(found);
         }
-        if curve.first().is_none_or(past) {
+        if curve.is_empty() {
             return Self::Untested;
         }
         let own = |border: &&Border| border.operation == of && !border.in_memory;
@@ -149,7 +151,7 @@ fn is_absence_told(evaluation: &Evaluation, of: BorderOperation) -> bool {
 mod tests {
     use super::*;
     use crate::sample;
-    use ioscape_schema::LevelCount;
+    use ioscape_schema::{Access, LevelCount};
 
     fn count(regions: u32, probability: f64, read_borders: Vec<f64>) -> LevelCount {
         LevelCount { regions, probability, read_borders, write_borders: Vec::new() }
@@ -168,9 +170,10 @@ mod tests {
         let told = "No cache border was met for reads: sets of up to 4 GiB stay in memory, by the kernel's counters.";
         evaluation.findings.sentences = vec![told.to_owned()];
         assert_eq!(read(&evaluation), CacheEnd::Beyond);
-        for point in &mut evaluation.unique_bytes_read_curve {
-            point.measurement.workload.access = Access::Direct;
-        }
+        evaluation.regions[0].focal.access = Access::Dsync;
+        assert_eq!(read(&evaluation), CacheEnd::Beyond);
+        assert_eq!(CacheEnd::of(&evaluation, BorderOperation::Write), CacheEnd::Untested);
+        evaluation.regions[0].focal.access = Access::Direct;
         assert_eq!(read(&evaluation), CacheEnd::Untested);
     }
 

@@ -95,7 +95,8 @@ fn gain(_: &Evaluation, _: &Region, found: &RegionFinding) -> String {
     let [value, low, high] = [found.value, found.low, found.high].map(ratio);
     match found.difference() {
         Difference::More | Difference::Less => bounded(&value, &low, &high),
-        Difference::Alike => format!("no difference ({low} to {high})"),
+        Difference::Alike if found.is_nil() => format!("no difference ({low} to {high})"),
+        Difference::Alike => format!("less than a fifth ({low} to {high})"),
         Difference::Unknown if is_uncertain(found.low, found.high) => NOT_TOLD.to_owned(),
         Difference::Unknown => format!("{NOT_TOLD} ({low} to {high})"),
     }
@@ -127,8 +128,8 @@ mod tests {
             [
                 "64 KiB (57.6 KiB to 70.4 KiB)",
                 "cannot be told (0.80x to 1.60x)",
-                "no difference (0.90x to 1.10x)",
-                "no difference (0.85x to 1.03x)"
+                "less than a fifth (0.90x to 1.10x)",
+                "less than a fifth (0.85x to 1.03x)"
             ]
         );
         assert_eq!(rows[0][0], "Request size for 75 % of the best up to 4 MiB");

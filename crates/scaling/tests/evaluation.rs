@@ -2,13 +2,9 @@
 
 mod machines;
 
-use ioscape_scaling::{
-    EvaluationOptions, Phase, ProbeRequest, RecordedProbe, explore, judge, plan,
-};
-use ioscape_schema::{
-    Access, Engine, Evaluation, Parameter, Point, Purpose, Workload, WritePolicy,
-};
-use machines::{Level, MIB, Machine, hierarchy, is_dsync, mix, options, shape, steps};
+use ioscape_scaling::{EvaluationOptions, Phase, ProbeRequest, RecordedProbe, explore, plan};
+use ioscape_schema::{Access, Engine, Evaluation, Parameter, Point, Workload, WritePolicy};
+use machines::{Level, MIB, Machine, file_system, hierarchy, options, shape};
 
 fn file_cache(workload: &Workload) -> f64 {
     let levels = [Level(100.0 * MIB, 8e9), Level(1e18, 1e7)];
@@ -294,20 +290,6 @@ fn the_focal_vector_is_one_for_all_regions() {
     }
 }
 
-/// A file system of the given speeds: reads and writes in the cache, synchronous writes, and the disk.
-fn file_system(reads: f64, writes: f64, dsync: f64, disk: f64) -> Machine {
-    Machine::with_noise(1, 0.02, move |w| {
-        let unique_bytes = w.unique_bytes as f64;
-        if is_dsync(w) {
-            return dsync;
-        }
-        let fast = steps(&[Level(100.0 * MIB, reads), Level(1e18, disk)], unique_bytes);
-        let slow =
-            steps(&[Level(100.0 * MIB, writes), Level(1e18, writes.min(disk))], unique_bytes);
-        mix(w, fast, slow)
-    })
-}
-
 #[test]
 fn write_policies_are_told_apart() {
     let cases = [
@@ -353,7 +335,8 @@ fn findings_have_bounds_that_hold() {
 
 #[test]
 fn a_flush_that_stalls_writes_is_reported() {
-    for (burst_ratio, words) in [(4.7, "4.7 times slower"), (1.1, "does not stall writes")] {
+    // Without counters of a device nothing shows that a flush came at all.
+    for (burst_ratio, words) in [(4.7, "4.7 times slower"), (1.1, "cannot be told from this run")] {
         let mut machine = file_system(1e10, 15e8, 2e6, 1e7);
         machine.burst_ratio = Some(burst_ratio);
         let options = EvaluationOptions { flush_interval_s: Some(35.0), ..options(1024.0 * MIB) };
@@ -361,25 +344,6 @@ fn a_flush_that_stalls_writes_is_reported() {
         assert_eq!(evaluation.findings.flush_slowdown.unwrap().value, burst_ratio);
         let said = evaluation.findings.sentences.join("\n");
         assert!(said.contains(words), "{said}");
-    }
-}
-
-#[test]
-fn that_writes_stall_for_a_flush_needs_the_device_for_a_witness() {
-    let mut machine = file_system(1e10, 15e8, 2e6, 1e7);
-    machine.burst_ratio = Some(4.7);
-    let options = EvaluationOptions { flush_interval_s: Some(35.0), ..options(1024.0 * MIB) };
-    let mut evaluation = explore(&options, &mut machine).unwrap();
-    for (written, words) in [
-        (None, "a flush may be the cause"),
-        (Some(4096), "a flush may be the cause"),
-        (Some(1 << 40), "the device wrote as much as a flush does"),
-    ] {
-        let mut probes = evaluation.probes.iter_mut();
-        let probe = probes.find(|p| *p.purpose.first() == Purpose::Flush).expect("a flush");
-        probe.measurement.witness.device_written_bytes = written;
-        let said = judge(&evaluation).findings.sentences.join("\n");
-        assert!(said.contains(words), "{written:?}: {said}");
     }
 }
 

@@ -21,7 +21,7 @@ pub enum Difference {
     More,
     /// Surely below 1 / 1.05.
     Less,
-    /// Surely within a factor of 1.2 of 1.
+    /// Surely within a factor of 1.2 of 1, and not surely 1.05 off.
     Alike,
     /// The interval allows more than one of these.
     Unknown,
@@ -31,15 +31,22 @@ impl RegionFinding {
     /// What the bounds of a ratio say; without meaning for sizes.
     pub fn difference(&self) -> Difference {
         let Self { low, high, .. } = *self;
-        if low > 1.0 / ALIKE && high < ALIKE {
-            Difference::Alike
-        } else if low >= LEAST {
+        // A small effect that is sure comes first: its interval refutes that there is none.
+        if low >= LEAST {
             Difference::More
         } else if high <= 1.0 / LEAST {
             Difference::Less
+        } else if low > 1.0 / ALIKE && high < ALIKE {
+            Difference::Alike
         } else {
             Difference::Unknown
         }
+    }
+
+    /// Whether the bounds of a ratio hold 1 and leave no effect that is worth saying: only then is there none.
+    pub fn is_nil(&self) -> bool {
+        let Self { low, high, .. } = *self;
+        (low..=high).contains(&1.0) && low > 1.0 / LEAST && high < LEAST
     }
 }
 
@@ -61,6 +68,17 @@ mod tests {
             Difference::Unknown,
             "surely, but perhaps hardly more"
         );
+    }
+
+    #[test]
+    fn a_small_effect_that_is_sure_is_no_absence_of_one() {
+        let found = |low, high| RegionFinding { region: String::new(), value: 1.0, low, high };
+        assert_eq!(found(1.06, 1.19).difference(), Difference::More);
+        assert_eq!(found(0.84, 0.95).difference(), Difference::Less);
+        let slight = found(1.01, 1.15);
+        assert!(slight.difference() == Difference::Alike && !slight.is_nil());
+        assert!(found(0.97, 1.04).is_nil() && !found(0.9, 1.1).is_nil());
+        assert!(!found(1.01, 1.04).is_nil(), "the interval refutes it");
     }
 
     #[test]

@@ -2,7 +2,8 @@
 
 use crate::units::Bytes;
 use crate::{
-    Access, Border, LevelCount, Measurement, Parameter, Purpose, Warning, Workload, WriterScaling,
+    Access, Border, BorderOperation, LevelCount, Measurement, Parameter, Purpose, Warning,
+    Workload, WriterScaling,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -161,9 +162,9 @@ pub struct RegionFinding {
 /// What the papers' authors read off the graphs, in numbers and in words.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Findings {
-    /// Effective file-cache size for reads, in bytes: the first border of pure reads.
+    /// Effective file-cache size for reads, in bytes: the first border of pure reads; absent where the file cache takes no part.
     pub read_cache_bytes: Option<Bounded>,
-    /// Effective file-cache size for writes, in bytes: the first border of pure writes.
+    /// The same for writes: the first border of pure writes.
     pub write_cache_bytes: Option<Bounded>,
     /// Write policy; absent when it could not be determined.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -362,6 +363,16 @@ impl Evaluation {
         let asked = self.settings.as_ref().map(|settings| &settings.base);
         let asked = asked.or_else(|| self.regions.first().map(|region| &region.focal));
         asked.map(|workload| workload.access).unwrap_or_default()
+    }
+
+    /// Whether the file cache takes part in requests of this kind: `O_DIRECT` bypasses it, and `O_DSYNC` makes every write wait for
+    /// storage. Half reads, half writes count as writes.
+    pub fn has_file_cache(&self, operation: BorderOperation) -> bool {
+        match self.access() {
+            Access::Buffered => true,
+            Access::Direct => false,
+            Access::Dsync => operation == BorderOperation::Read,
+        }
     }
 
     /// Memory limit of its workers, in bytes, if they had one.

@@ -26,6 +26,15 @@ pub(crate) enum Need {
     Ordinary,
 }
 
+/// Why a point was not measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Refusal {
+    /// The time budget, or the phase's share of it, has no room for it.
+    Time,
+    /// All points are used up that the user allows.
+    Points,
+}
+
 /// All that is known so far; an [`Evaluation`] is assembled from it at any time.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct State {
@@ -44,6 +53,8 @@ pub(crate) struct Exploration<'a, P: Probe> {
     evaluation: Evaluation,
     spent_s: f64,
     costs: Costs,
+    /// Why the latest point that was not measured was not.
+    refusal: Refusal,
     since_reference: usize,
     phase_began: usize,
     phase_began_points: usize,
@@ -72,6 +83,7 @@ impl<'a, P: Probe> Exploration<'a, P> {
             evaluation,
             spent_s: 0.0,
             costs: Costs::default(),
+            refusal: Refusal::Time,
             since_reference: REFERENCE_EVERY,
             phase_began: 0,
             phase_began_points: 0,
@@ -103,7 +115,17 @@ impl<'a, P: Probe> Exploration<'a, P> {
     }
 
     pub(crate) fn shorten(&mut self, phase: Phase, reason: impl Into<String>) {
-        self.evaluation.shortened.entry(phase.name().to_owned()).or_insert_with(|| reason.into());
+        self.leave_out(phase.name(), reason);
+    }
+
+    /// Says why something was left out or shortened; what was said of it first stays.
+    pub(crate) fn leave_out(&mut self, what: &str, reason: impl Into<String>) {
+        self.evaluation.shortened.entry(what.to_owned()).or_insert_with(|| reason.into());
+    }
+
+    /// Why the latest point that was not measured was not.
+    pub(crate) fn refusal(&self) -> Refusal {
+        self.refusal
     }
 
     /// Budget that is left, in seconds.
@@ -197,11 +219,17 @@ impl<'a, P: Probe> Exploration<'a, P> {
         if let Some(id) = self.state.evidence.points.find(workload) {
             return Ok(Some(id));
         }
-        if !self.affords(need, expected_s) || self.has_all_points() {
+        if !self.affords(need, expected_s) {
+            self.refusal = Refusal::Time;
+            return Ok(None);
+        }
+        if self.has_all_points() {
+            self.refusal = Refusal::Points;
             return Ok(None);
         }
         self.reference_if_due()?;
         if self.left_s() <= 0.0 {
+            self.refusal = Refusal::Time;
             return Ok(None);
         }
         let layout_s = self.layout_s(workload.unique_bytes);

@@ -29,7 +29,11 @@ pub fn explore<P: Probe>(
     let mut exploration = Exploration::new(options, probe);
     match phases(&mut exploration) {
         Ok(()) => Ok(exploration.into_evaluation()),
-        Err(error) => Err(Interrupted { error, partial: Box::new(exploration.into_evaluation()) }),
+        Err(error) => {
+            // What is there is judged as at the end: between two curves, borders by quick rules stand in the state.
+            set_sizes::settle_early(&mut exploration);
+            Err(Interrupted { error, partial: Box::new(exploration.into_evaluation()) })
+        }
     }
 }
 
@@ -75,7 +79,7 @@ fn interactions<P: Probe>(exploration: &mut Exploration<'_, P>) -> Result<(), P:
     let count = count.saturating_sub(exploration.state.evidence.extra.len());
     for workload in next_points(exploration.so_far(), &bounds, count, seed) {
         let Some(id) = exploration.point(&Purpose::Interaction, &workload, Need::Ordinary)? else {
-            exploration.skip(Phase::Interactions);
+            exploration.skip_refused(Phase::Interactions.name());
             break;
         };
         exploration.state.evidence.extra.push(id);

@@ -241,3 +241,10 @@ pub(crate) fn settle_again<P: Probe>(exploration: &mut Exploration<'_, P>) {
     let (range, asks) = (exploration.unique_bytes_range(), exploration.options.level_counts);
     reconsider(&mut exploration.state.evidence, &mut exploration.state.levels, range, asks);
 }
+
+/// The same when an evaluation ends before its time; nothing before the first set-size curve, from which regions come.
+pub(crate) fn settle_early<P: Probe>(exploration: &mut Exploration<'_, P>) {
+    if !exploration.state.levels.regions.is_empty() {
+        settle_again(exploration);
+    }
+}

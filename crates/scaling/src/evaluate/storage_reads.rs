@@ -11,6 +11,8 @@ use super::probe::Probe;
 use crate::phase::Phase;
 use ioscape_schema::{Parameter, Purpose, Workload};
 
+/// What they are called where they are left out.
+const NAME: &str = "pure reads of storage";
 /// Request size of the sequential reads in bytes: what Linux reads ahead at once by default (`VM_READAHEAD_PAGES`).
 const RUN: f64 = 131_072.0;
 /// Request size of the random reads in bytes: a page.
@@ -26,7 +28,7 @@ pub(crate) fn storage_reads<P: Probe>(
     for workload in workloads(exploration) {
         let purpose = Purpose::Interaction;
         let Some(id) = exploration.point(&purpose, &workload, Need::Essential)? else {
-            exploration.skip(Phase::Findings);
+            exploration.skip_refused(NAME);
             return Ok(());
         };
         exploration.state.evidence.extra.push(id);

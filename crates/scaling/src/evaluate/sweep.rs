@@ -1,7 +1,7 @@
 //! The adaptive curve: a coarse grid, then points where the curve is not yet resolved.
 
 use super::axis::Axis;
-use super::exploration::{Exploration, Need};
+use super::exploration::{Exploration, Need, Refusal};
 use super::probe::Probe;
 use super::rounds;
 use crate::judge::points::positive;
@@ -115,7 +115,14 @@ impl<P: Probe> Exploration<'_, P> {
     fn sweep_point(&mut self, sweep: &Sweep, value: f64, need: Need) -> Result<bool, P::Error> {
         let workload = sweep.template.clone().with(sweep.axis.parameter, value);
         let Some(id) = self.point(&sweep.key.into(), &workload, need)? else {
-            let reason = "the remaining points did not fit into the time budget; give a longer one for finer curves";
+            let reason = match self.refusal() {
+                Refusal::Time => {
+                    "the remaining points did not fit into the time budget; give a longer one for finer curves"
+                }
+                Refusal::Points => {
+                    "its share of the points that are allowed was used up; allow more for finer curves"
+                }
+            };
             self.shorten(self.phase, reason);
             return Ok(false);
         };
@@ -166,11 +173,22 @@ impl<P: Probe> Exploration<'_, P> {
         self.sweep_refine(sweep)
     }
 
-    /// Says why a whole phase was left out.
+    /// Says that there was no time for a whole phase.
     pub(crate) fn skip(&mut self, phase: Phase) {
-        let usual_s = self.usual_cost_s();
-        let reason = format!("no time was left for it: a point takes about {usual_s:.1} s here");
-        self.shorten(phase, reason);
+        self.shorten(phase, self.no_time());
+    }
+
+    fn no_time(&self) -> String {
+        format!("no time was left for it: a point takes about {:.1} s here", self.usual_cost_s())
+    }
+
+    /// Says why something was left out whose point was just refused.
+    pub(crate) fn skip_refused(&mut self, what: &str) {
+        let reason = match self.refusal() {
+            Refusal::Time => self.no_time(),
+            Refusal::Points => "its share of the points that are allowed was used up".to_owned(),
+        };
+        self.leave_out(what, reason);
     }
 }
 

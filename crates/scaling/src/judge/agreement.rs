@@ -1,11 +1,13 @@
 //! The findings of an evaluation in a form in which two can be compared, and how many pairs of evaluations agree.
 
-use super::level_sentences::{is_absence_told, is_count_told};
+use super::absence::is_absence_told;
+use super::rivals::{is_count_told, told_border};
 use ioscape_schema::units::Bytes;
-use ioscape_schema::{
-    BorderOperation, Bounded, Difference, Evaluation, RegionFinding, is_uncertain,
-};
+use ioscape_schema::{BorderOperation, Difference, Evaluation, RegionFinding, is_uncertain};
 use std::collections::BTreeSet;
+
+/// The verdict that there is no effect, or one of less than a fifth.
+const ALIKE: &str = "alike";
 
 /// How the sentences say that something is not known.
 const NOT_TOLD: &str = "cannot be told";
@@ -45,8 +47,8 @@ pub fn findings(evaluation: &Evaluation) -> Vec<Finding> {
     let found = &evaluation.findings;
     let mut all = vec![
         regions(evaluation),
-        cache(evaluation, "cache for reads", BorderOperation::Read, found.read_cache_bytes),
-        cache(evaluation, "cache for writes", BorderOperation::Write, found.write_cache_bytes),
+        cache(evaluation, "cache for reads", BorderOperation::Read),
+        cache(evaluation, "cache for writes", BorderOperation::Write),
     ];
     let policy = found.write_policy.map_or(NOT_TOLD.to_owned(), |p| format!("{p:?}"));
     all.push(Finding {
@@ -76,12 +78,8 @@ fn regions(evaluation: &Evaluation) -> Finding {
     Finding { name: "number of regions".to_owned(), shown: verdict.clone(), verdict, bounds: None }
 }
 
-fn cache(
-    evaluation: &Evaluation,
-    name: &str,
-    operation: BorderOperation,
-    found: Option<Bounded>,
-) -> Finding {
+fn cache(evaluation: &Evaluation, name: &str, operation: BorderOperation) -> Finding {
+    let found = told_border(evaluation, operation);
     let verdict = match found {
         Some(_) => "border",
         None if is_absence_told(evaluation, operation) => "no border",
@@ -111,7 +109,7 @@ fn of_ratio(name: &str, found: &RegionFinding) -> Finding {
     let verdict = match found.difference() {
         Difference::More => "more",
         Difference::Less => "less",
-        Difference::Alike => "alike",
+        Difference::Alike => ALIKE,
         Difference::Unknown => NOT_TOLD,
     };
     Finding {
@@ -137,9 +135,12 @@ fn of_one(name: &str, all: &[Vec<Finding>]) -> Agreement {
     for (index, one) in said.iter().enumerate() {
         for other in &said[index + 1..] {
             pairs += 1;
-            let same = one.as_ref().map(|f| &f.verdict) == other.as_ref().map(|f| &f.verdict);
-            let overlap = overlap(one.as_ref(), other.as_ref());
             let claims = [one, other].map(|f| f.as_ref().is_some_and(|f| f.verdict != NOT_TOLD));
+            let overlap = overlap(one.as_ref(), other.as_ref());
+            let is_slight = |f: &Option<Finding>| f.as_ref().is_some_and(|f| f.verdict == ALIKE);
+            // A small effect that one is sure of does not contradict one of less than a fifth, if any.
+            let same = one.as_ref().map(|f| &f.verdict) == other.as_ref().map(|f| &f.verdict)
+                || (claims == [true; 2] && [one, other].into_iter().any(is_slight));
             // What cannot be told is not contradicted by another interval.
             let agree = same && (overlap || claims == [false; 2]);
             agreeing += usize::from(agree);
@@ -163,12 +164,19 @@ fn overlap(one: Option<&Finding>, other: Option<&Finding>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ioscape_schema::WritePolicy;
+    use ioscape_schema::{Border, WritePolicy};
 
     fn evaluation(read: Option<[f64; 3]>, gain: [f64; 3]) -> Evaluation {
         let mut made = Evaluation::default();
-        let bounded = |[low, value, high]: [f64; 3]| Bounded { value, low, high };
-        made.findings.read_cache_bytes = read.map(bounded);
+        let border = |[low, unique_bytes, high]: [f64; 3]| Border {
+            operation: BorderOperation::Read,
+            unique_bytes,
+            low,
+            high,
+            ratio: 10.0,
+            in_memory: false,
+        };
+        made.borders = read.map(border).into_iter().collect();
         made.findings.write_policy = Some(WritePolicy::WriteCancelling);
         let [low, value, high] = gain;
         made.findings.sequential_gain =
@@ -195,6 +203,14 @@ mod tests {
         // The third withholds it, the last says the opposite of the first two.
         assert_eq!(counted(&all, "region 1, sequential over random"), [1, 2, 6]);
         assert_eq!(counted(&all, "write policy"), [6, 0, 6]);
+    }
+
+    #[test]
+    fn a_small_effect_agrees_with_one_of_less_than_a_fifth() {
+        let all = [evaluation(None, [1.06, 1.1, 1.19]), evaluation(None, [0.95, 1.03, 1.1])];
+        assert_eq!(counted(&all, "region 1, sequential over random"), [1, 0, 1]);
+        let apart = [evaluation(None, [1.3, 1.4, 1.5]), evaluation(None, [0.95, 1.0, 1.1])];
+        assert_eq!(counted(&apart, "region 1, sequential over random"), [0, 1, 1]);
     }
 
     #[test]

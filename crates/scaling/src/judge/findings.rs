@@ -2,7 +2,8 @@
 
 use super::curve::{PERFORMS_WELL, Repeatability, best, first_at, inverse};
 use super::flush::flush_slowdown;
-use super::{level_sentences, policy, queue_depth, sentences};
+use super::rivals::told_border;
+use super::{policy, queue_depth, sentences};
 use ioscape_schema::{BorderOperation, Bounded, Evaluation, Findings, Region, RegionFinding};
 
 /// The findings of an evaluation, whole or partial; what the measured points do not show is left out.
@@ -18,7 +19,7 @@ pub fn findings(evaluation: &Evaluation) -> Findings {
     let mut findings = Findings {
         read_cache_bytes: cache(evaluation, BorderOperation::Read),
         write_cache_bytes: cache(evaluation, BorderOperation::Write),
-        write_policy: policy::write_policy(evaluation),
+        write_policy: policy::write_policy(evaluation).and_then(Result::ok),
         flush_slowdown: flush_slowdown(evaluation),
         size_for_75_percent_bytes: per_region(size_for_75_percent),
         sequential_gain: per_region(|noise, r| noise.ends_ratio(&r.curves.seq_frac)),
@@ -35,10 +36,9 @@ pub fn findings(evaluation: &Evaluation) -> Findings {
 }
 
 /// First border of storage for one kind of requests: the effective size of the file cache for them. `None` where another
-/// place is too probable.
+/// place is too probable, or where the file cache takes no part.
 fn cache(evaluation: &Evaluation, operation: BorderOperation) -> Option<Bounded> {
-    let found = level_sentences::first_border(evaluation, operation);
-    found.filter(|_| level_sentences::rivals(evaluation, operation, found).is_none())
+    told_border(evaluation, operation).filter(|_| evaluation.has_file_cache(operation))
 }
 
 /// Least request size with 75 % of the best throughput; its bounds are where the level is reached when the best is

@@ -1,34 +1,41 @@
 //! Regions, caches and borders in words, each as sure as its probability allows.
 
-use super::curve::{Repeatability, at, best, worst};
+use super::absence::no_cache;
+use super::curve::{Repeatability, at};
 use super::in_memory::is_from_memory;
 use super::residency;
-use super::words::{bounded, open_times, percent, size_within};
+use super::rivals::{SURE, probability_of, rival_counts, rivals};
+use super::set_size::{first_border, of_storage, place, set_size_curve, word};
+use super::words::{bounded, percent, size_within};
 use ioscape_schema::units::{Bytes, Rate};
-use ioscape_schema::{
-    Access, Border, BorderOperation, Bounded, Evaluation, Findings, LevelCount, Point, Region,
-};
+use ioscape_schema::{Access, Border, BorderOperation, Bounded, Evaluation, Point, Region};
 
-/// Probability from which on something is said without doubt.
-const SURE: f64 = 0.95;
-/// Probability from which on another possibility is named.
-const WORTH_SAYING: f64 = 0.02;
-/// Sizes within this factor of a border's bounds are that border.
-const NEAR: f64 = 1.1;
 /// Least factor by which sets in memory must differ in speed for it to be said.
 const DECLINES: f64 = 1.5;
 /// A size whose bounds lie further apart than this factor is given by its bounds alone.
 const WIDE: f64 = 1.25;
 
 /// The sentences on levels, the most important first.
-pub(super) fn sentences(evaluation: &Evaluation, findings: &Findings) -> Vec<String> {
+pub(super) fn sentences(evaluation: &Evaluation) -> Vec<String> {
     let mut all = vec![regions(evaluation)];
-    all.push(cache(evaluation, BorderOperation::Read, findings.read_cache_bytes));
-    all.push(cache(evaluation, BorderOperation::Write, findings.write_cache_bytes));
-    all.extend(further_borders(evaluation));
+    let mut borders = [BorderOperation::Read, BorderOperation::Write]
+        .map(|operation| cache(evaluation, operation))
+        .to_vec();
+    borders.extend(further_borders(evaluation));
+    if evaluation.level_counts.is_empty() {
+        borders.iter_mut().for_each(|said| *said = so_far(said));
+    }
+    all.extend(borders);
     all.extend(processor_caches(evaluation));
     all.extend(decline(evaluation));
     all
+}
+
+/// A sentence on borders whose probability was not asked.
+fn so_far(said: &str) -> String {
+    let mut letters = said.chars();
+    let first = letters.next().map(|letter| letter.to_ascii_lowercase());
+    first.map_or(String::new(), |first| format!("So far, {first}{}", letters.as_str()))
 }
 
 fn regions(evaluation: &Evaluation) -> String {
@@ -39,28 +46,21 @@ fn regions(evaluation: &Evaluation) -> String {
         format!("{low} to {high}{speed}")
     };
     let described: Vec<String> = evaluation.regions.iter().map(describe).collect();
-    let rivals = rival_counts(evaluation, described.len());
-    match described.len() {
-        0 => String::new(),
-        1 => {
-            let operations = [BorderOperation::Read, BorderOperation::Write];
-            let seen = operations.map(|o| absence(evaluation, o));
-            let is_asked = !evaluation.level_counts.is_empty();
-            if is_asked || seen.iter().all(|a| matches!(a, Absence::Resident | Absence::Level)) {
-                told(rivals, &described, || {
-                    format!("Performance has one region, {}.", described[0])
-                })
-            } else {
-                format!(
-                    "No change of level shows in sets of {}; whether there is one cannot be told from this run.",
-                    described[0]
-                )
-            }
-        }
-        n => told(rivals, &described, || {
-            format!("Performance has {n} regions by the size of the set: {}.", described.join(", "))
-        }),
+    let count = match described.len() {
+        0 => return String::new(),
+        1 => "one region".to_owned(),
+        n => format!("{n} regions by the size of the set"),
+    };
+    let separator = if described.len() == 1 { "," } else { ":" };
+    let seen = described.join(", ");
+    if evaluation.level_counts.is_empty() {
+        return format!(
+            "So far, performance has {count}{separator} {seen}; how probable that is was not asked."
+        );
     }
+    told(rival_counts(evaluation, described.len()), &described, || {
+        format!("Performance has {count}{separator} {seen}.")
+    })
 }
 
 /// The sentence, or, where other numbers of regions are too probable, that it cannot be told.
@@ -72,219 +72,45 @@ fn told(rivals: Option<String>, seen: &[String], sentence: impl Fn() -> String) 
     )
 }
 
-/// The numbers of regions that are possible, with their probabilities; `None` where `found` is sure, or where no
-/// probability is known.
-fn rival_counts(evaluation: &Evaluation, found: usize) -> Option<String> {
-    let counts = &evaluation.level_counts;
-    let of = |n: usize| counts.iter().find(|c| c.regions as usize == n);
-    let own = of(found).map_or(0.0, |c| c.probability);
-    if counts.is_empty() || own >= SURE {
-        return None;
-    }
-    // No probability stands for a disagreement of two ways to judge.
-    if let Some(sure) = counts.iter().find(|c| c.probability >= SURE) {
-        return Some(format!(
-            "{} by the model of levels, {found} by the rules for borders",
-            sure.regions
-        ));
-    }
-    let likely = counts.iter().filter(|c| c.probability >= WORTH_SAYING);
-    let mut named: Vec<(usize, f64)> =
-        likely.map(|c| (c.regions as usize, c.probability)).collect();
-    if named.iter().all(|(n, _)| *n != found) {
-        named.push((found, own));
-    }
-    let said: Vec<String> = named.iter().map(|(n, p)| format!("{n} ({})", percent(*p))).collect();
-    Some(said.join(" or "))
-}
-
-/// Whether the number of regions is said without doubt.
-pub(super) fn is_count_told(evaluation: &Evaluation) -> bool {
-    rival_counts(evaluation, evaluation.regions.len()).is_none()
-}
-
-/// Whether it is said without doubt that the sets of `operation` outgrow no cache.
-pub(super) fn is_absence_told(evaluation: &Evaluation, operation: BorderOperation) -> bool {
-    let is_even = match absence(evaluation, operation) {
-        Absence::Resident | Absence::Level => true,
-        Absence::Beyond { slower, .. } => slower.is_some_and(|s| s.high < residency::SLOWER),
-        Absence::Unknown => false,
-    };
-    is_even && rivals(evaluation, operation, None).is_none()
-}
-
-fn word(operation: BorderOperation) -> &'static str {
-    match operation {
-        BorderOperation::Read => "reads",
-        BorderOperation::Write => "writes",
-        BorderOperation::Mixed => "half reads, half writes",
-    }
-}
-
-fn set_size_curve(evaluation: &Evaluation, operation: BorderOperation) -> &[Point] {
-    match operation {
-        BorderOperation::Write => &evaluation.unique_bytes_write_curve,
-        BorderOperation::Read => &evaluation.unique_bytes_read_curve,
-        BorderOperation::Mixed => &evaluation.unique_bytes_curve,
-    }
-}
-
-/// Why a curve has no border of storage.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Absence {
-    /// By the kernel's counters every set stayed in memory.
-    Resident,
-    /// Throughput is the same at all sizes, within a factor that would count.
-    Level,
-    /// Memory holds less than the largest set, and what lies beyond is this many times slower.
-    Beyond { held: Bounded, slower: Option<Bounded> },
-    /// Neither witness tells.
-    Unknown,
-}
-
-fn absence(evaluation: &Evaluation, operation: BorderOperation) -> Absence {
-    let curve = set_size_curve(evaluation, operation);
-    let noise = Repeatability::of(evaluation);
-    let Some(largest) = curve.last() else { return Absence::Unknown };
-    let held = residency::held_in_all(evaluation).filter(|held| held.high < largest.value);
-    if let Some(held) = held {
-        let slower = residency::slowdown(&noise.samples(curve), held);
-        return Absence::Beyond { held, slower };
-    }
-    if residency::fits(&largest.measurement) == Some(true) {
-        return Absence::Resident;
-    }
-    let (Some(fastest), Some(slowest)) = (best(curve), worst(curve)) else {
-        return Absence::Unknown;
-    };
-    let change = noise.ratio(fastest, slowest).map_or(f64::INFINITY, |r| r.high);
-    if curve.len() > 3 && change < residency::SLOWER { Absence::Level } else { Absence::Unknown }
-}
-
-fn no_cache(evaluation: &Evaluation, operation: BorderOperation, largest: &Point) -> String {
-    let word = word(operation);
-    let most = Bytes(largest.value);
-    match absence(evaluation, operation) {
-        Absence::Resident => format!(
-            "No cache border was met for {word}: sets of up to {most} stay in memory, by the kernel's counters."
-        ),
-        Absence::Level => format!(
-            "Throughput of {word} is the same for all sets up to {most}, within a factor of {}.",
-            residency::SLOWER
-        ),
-        Absence::Beyond { held, slower: Some(slower) } if slower.high < residency::SLOWER => {
-            format!(
-                "Memory holds {} of a set; beyond it {word} are not slower by a factor of {} or more: {} times.",
-                size_within(held),
-                residency::SLOWER,
-                bounded(slower)
-            )
-        }
-        Absence::Beyond { held, slower: Some(slower) } if slower.low >= residency::SLOWER => {
-            format!(
-                "Memory holds {} of a set; beyond it {word} seem to be slower ({} times), but too much of it is in doubt to call it a border; more rounds would tell.",
-                size_within(held),
-                bounded(slower)
-            )
-        }
-        Absence::Beyond { held, slower } => {
-            let by = slower.map(open_times).unwrap_or_default();
-            format!(
-                "Memory holds {} of a set; whether {word} are slower beyond it cannot be told from this run{by}; more rounds of sets well beyond it would tell.",
-                size_within(held)
-            )
-        }
-        Absence::Unknown => format!(
-            "No cache border shows for {word} in sets up to {most}, by throughput alone; whether one lies there cannot be told from this run; larger sets, a longer budget or the kernel's residency counters would tell."
-        ),
-    }
-}
-
-fn cache(evaluation: &Evaluation, operation: BorderOperation, found: Option<Bounded>) -> String {
+fn cache(evaluation: &Evaluation, operation: BorderOperation) -> String {
     let curve = set_size_curve(evaluation, operation);
     let word = word(operation);
     let Some(largest) = curve.last() else {
         return format!("The effective cache size for {word} was not measured.");
     };
-    if evaluation.regions.first().is_some_and(|r| r.focal.access == Access::Direct) {
-        return String::new();
-    }
-    if let Some(rivals) = rivals(evaluation, operation, first_border(evaluation, operation)) {
+    let found = first_border(evaluation, operation);
+    let whose = match evaluation.has_file_cache(operation) {
+        true => "The effective file cache",
+        false => "A cache behind the file cache, such as the drive's own,",
+    };
+    if let Some(rivals) = rivals(evaluation, operation, found) {
+        let whose = whose.replacen("The", "the", 1).replacen("A cache", "a cache", 1);
         return format!(
-            "Where the effective file cache for {word} ends cannot be told from this run: {rivals}; more rounds about these sizes would tell."
+            "Where {whose} for {word} ends cannot be told from this run: {rivals}; more rounds about these sizes would tell."
         );
     }
-    let Some(found) = found else { return no_cache(evaluation, operation, largest) };
-    let place = if found.high > WIDE * found.low {
-        format!(
-            "The effective file cache for {word} ends between {} and {}",
+    let Some(found) = found else {
+        // Past the file cache there need be no other.
+        let is_direct = evaluation.access() == Access::Direct;
+        return if is_direct { String::new() } else { no_cache(evaluation, operation, largest) };
+    };
+    let is_wide = found.high > WIDE * found.low;
+    let place = match (is_wide, evaluation.has_file_cache(operation)) {
+        (true, _) => format!(
+            "{whose} for {word} ends between {} and {}",
             Bytes(found.low),
             Bytes(found.high)
-        )
-    } else {
-        format!("The effective file cache for {word} is {}", size_within(found))
+        ),
+        (false, true) => format!("{whose} for {word} is {}", size_within(found)),
+        (false, false) => format!("{whose} ends for {word} at {}", size_within(found)),
     };
-    format!("{place}{}{}.", witnesses(evaluation, found), drop_behind(evaluation, curve, found))
-}
-
-/// First border of storage for one kind of requests in the most probable hypothesis.
-pub(super) fn first_border(evaluation: &Evaluation, operation: BorderOperation) -> Option<Bounded> {
-    of_storage(evaluation, operation).next().map(place)
-}
-
-/// Where the first border of `operation` lies by hypotheses that differ; `None` where all that count agree with `found`.
-pub(super) fn rivals(
-    evaluation: &Evaluation,
-    operation: BorderOperation,
-    found: Option<Bounded>,
-) -> Option<String> {
-    let first = |count: &LevelCount| match operation {
-        BorderOperation::Write => count.write_borders.first().copied(),
-        _ => count.read_borders.first().copied(),
-    };
-    let counts = &evaluation.level_counts;
-    let agreed = probability_at(counts, first, found.map(|found| [found.low, found.high]));
-    if counts.is_empty() || agreed >= SURE {
-        return None;
-    }
-    let end = |count: &LevelCount| {
-        first(count).map_or("no border".to_owned(), |at| Bytes(at).to_string())
-    };
-    let shared = |count: &LevelCount| probability_at(counts, first, first(count).map(|at| [at; 2]));
-    if let Some(sure) = counts.iter().find(|count| shared(count) >= SURE) {
-        let ruled = found.map_or("no border".to_owned(), |at| Bytes(at.value).to_string());
-        return Some(format!(
-            "{} by the model of levels, {ruled} by the rules for borders",
-            end(sure)
-        ));
-    }
-    let likely = counts.iter().filter(|c| c.probability >= WORTH_SAYING);
-    let said: Vec<String> =
-        likely.map(|c| format!("{} ({})", end(c), percent(c.probability))).collect();
-    Some(said.join(" or "))
-}
-
-/// How probable it is that the first border lies within these bounds, or, without any, that there is none.
-fn probability_at(
-    counts: &[LevelCount],
-    first: impl Fn(&LevelCount) -> Option<f64>,
-    bounds: Option<[f64; 2]>,
-) -> f64 {
-    let is_there = |count: &&LevelCount| match (first(count), bounds) {
-        (Some(at), Some(bounds)) => is_within(at, bounds),
-        (at, bounds) => at.is_none() && bounds.is_none(),
-    };
-    counts.iter().filter(is_there).map(|count| count.probability).sum()
-}
-
-/// Whether a border is the one that has these bounds.
-fn is_within(at: f64, [low, high]: [f64; 2]) -> bool {
-    at < high * NEAR && at > low / NEAR
+    let witnesses = witnesses(evaluation, operation, found);
+    format!("{place}{witnesses}{}.", drop_behind(evaluation, curve, found))
 }
 
 /// What the border rests on.
-fn witnesses(evaluation: &Evaluation, found: Bounded) -> String {
-    match residency::held_in_all(evaluation) {
+fn witnesses(evaluation: &Evaluation, operation: BorderOperation, found: Bounded) -> String {
+    match residency::held_in_all(evaluation).filter(|_| evaluation.has_file_cache(operation)) {
         Some(held) if held.low <= found.value && found.value <= held.high => {
             " by what stays resident and by throughput".into()
         }
@@ -295,32 +121,52 @@ fn witnesses(evaluation: &Evaluation, found: Bounded) -> String {
     }
 }
 
-/// How much slower a set well beyond the border is than the largest one before it.
-fn drop_behind(evaluation: &Evaluation, curve: &[Point], found: Bounded) -> String {
+/// How much slower a set well beyond the border is than the largest one before it, and that set; `None` where none was measured.
+fn drop_at(evaluation: &Evaluation, curve: &[Point], found: Bounded) -> Option<(Bounded, f64)> {
     let noise = Repeatability::of(evaluation);
-    let before = curve.iter().rev().find(|p| p.value <= found.low);
-    let beyond = curve.iter().find(|p| p.value >= 1.5 * found.high).or(curve.last());
-    let drop = before.zip(beyond).and_then(|(over, under)| {
-        let drop = noise.ratio(over, under).filter(|_| under.value > found.high)?;
-        Some((drop, under.value))
-    });
-    let Some((drop, at)) = drop else { return String::new() };
+    let over = curve.iter().rev().find(|p| p.value <= found.low)?;
+    let under = curve.iter().find(|p| p.value >= 1.5 * found.high).or(curve.last())?;
+    let drop = noise.ratio(over, under).filter(|_| under.value > found.high)?;
+    Some((drop, under.value))
+}
+
+fn drop_behind(evaluation: &Evaluation, curve: &[Point], found: Bounded) -> String {
+    let Some((drop, at)) = drop_at(evaluation, curve, found) else { return String::new() };
     if drop.low <= 1.0 {
         return format!("; how much slower sets of {} are cannot be told", Bytes(at));
     }
     format!("; in sets of {} throughput is {} times lower", Bytes(at), bounded(drop))
 }
 
-fn of_storage(
+/// Borders within memory beyond which throughput is surely lower: rules alone find them.
+fn shown_in_memory(
     evaluation: &Evaluation,
     operation: BorderOperation,
 ) -> impl Iterator<Item = &Border> {
-    evaluation.borders.iter().filter(move |b| b.operation == operation && !b.in_memory)
+    let own = evaluation.borders.iter().filter(move |b| b.in_memory && b.operation == operation);
+    own.filter(move |border| {
+        let curve = set_size_curve(evaluation, operation);
+        drop_at(evaluation, curve, place(border)).is_some_and(|(drop, _)| drop.low > 1.0)
+    })
 }
 
-/// The interval of a border.
-fn place(border: &Border) -> Bounded {
-    Bounded { value: border.unique_bytes, low: border.low, high: border.high }
+/// What says that no level of storage ends at a border within memory.
+fn stays(evaluation: &Evaluation, border: &Border) -> &'static str {
+    let next = evaluation
+        .borders
+        .iter()
+        .find(|b| b.operation == border.operation && b.unique_bytes > border.unique_bytes);
+    let end = next.map_or(f64::INFINITY, |next| next.low);
+    let curve = set_size_curve(evaluation, border.operation).iter();
+    let behind: Vec<&Point> = curve.filter(|p| p.value > border.high && p.value <= end).collect();
+    let is_known = |p: &&Point| p.measurement.resident_frac.is_some();
+    match (behind.iter().all(|p| is_from_memory(&p.measurement)), behind.iter().all(is_known)) {
+        (true, true) => "where no level of storage ends: everything stays in memory",
+        (true, false) => "where no level of storage ends: the processes wait for nothing",
+        (false, _) => {
+            "where no level of storage seems to end: most of the larger sets stay in memory"
+        }
+    }
 }
 
 /// Borders within memory, as where a processor's cache ends; that everything stays in memory has witnesses, the cause has none.
@@ -328,21 +174,24 @@ fn processor_caches(evaluation: &Evaluation) -> Vec<String> {
     let sentence = |border: &Border| {
         let curve = set_size_curve(evaluation, border.operation);
         format!(
-            "For {}, throughput falls at {}, where no level of storage ends: everything stays in memory{}. A processor's cache may end there.",
+            "For {}, throughput falls at {}, {}{}. A processor's cache may end there.",
             word(border.operation),
             size_within(place(border)),
+            stays(evaluation, border),
             drop_behind(evaluation, curve, place(border))
         )
     };
-    let is_shown = |b: &&Border| b.in_memory && b.operation != BorderOperation::Mixed;
-    evaluation.borders.iter().filter(is_shown).map(sentence).collect()
+    [BorderOperation::Read, BorderOperation::Write]
+        .into_iter()
+        .flat_map(|operation| shown_in_memory(evaluation, operation))
+        .map(sentence)
+        .collect()
 }
 
 /// How much slower large sets are than small ones although all of them are in memory, where no border within memory says it.
 fn decline(evaluation: &Evaluation) -> Option<String> {
     let noise = Repeatability::of(evaluation);
     let fall = |operation: BorderOperation| {
-        let is_own = |b: &Border| b.in_memory && b.operation == operation;
         let curve = set_size_curve(evaluation, operation);
         let end = first_border(evaluation, operation).map_or(f64::INFINITY, |end| end.low);
         let is_in_memory = |p: &&Point| p.value < end && is_from_memory(&p.measurement);
@@ -350,7 +199,7 @@ fn decline(evaluation: &Evaluation) -> Option<String> {
         let largest = curve.iter().rev().find(is_in_memory)?;
         let by = noise.ratio(smallest, largest).filter(|by| by.low >= DECLINES)?;
         let [from, to] = [smallest, largest].map(|p| Bytes(p.value));
-        (!evaluation.borders.iter().any(is_own)).then(|| {
+        shown_in_memory(evaluation, operation).next().is_none().then(|| {
             format!("of {} {} times from sets of {from} to {to}", word(operation), bounded(by))
         })
     };
@@ -362,20 +211,6 @@ fn decline(evaluation: &Evaluation) -> Option<String> {
             "Within memory, throughput falls with the size of the set: {falls}. The processors' caches may be what is outgrown."
         )
     })
-}
-
-/// How probable it is that one of the borders of `operation` lies at `found`.
-fn probability_of(evaluation: &Evaluation, operation: BorderOperation, found: Bounded) -> f64 {
-    let is_there = |at: &f64| is_within(*at, [found.low, found.high]);
-    let has = |count: &&LevelCount| match operation {
-        BorderOperation::Write => count.write_borders.iter().any(is_there),
-        _ => count.read_borders.iter().any(is_there),
-    };
-    let counts = &evaluation.level_counts;
-    if counts.is_empty() {
-        return 1.0;
-    }
-    counts.iter().filter(has).map(|c| c.probability).sum()
 }
 
 /// Borders beyond the first of each kind: caches further down, such as a server's or a drive's.
@@ -400,4 +235,56 @@ fn further_borders(evaluation: &Evaluation) -> Vec<String> {
         .flat_map(|operation| of_storage(evaluation, operation).skip(1))
         .map(sentence)
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::measurement;
+    use ioscape_schema::{Parameter, Workload};
+
+    const MIB: f64 = 1048576.0;
+
+    /// Reads of sets of 1 to 64 MiB that are `slower` beyond 12 MiB, where the sets are resident by these shares.
+    fn within_memory(slower: f64, resident: [Option<f64>; 5]) -> Evaluation {
+        let mut evaluation = Evaluation::default();
+        let before = [(1.0, Some(1.0)), (4.0, Some(1.0)), (8.0, Some(1.0))];
+        let behind = [16.0, 24.0, 32.0, 48.0, 64.0].into_iter().zip(resident);
+        for (mib, resident_frac) in before.into_iter().chain(behind) {
+            let workload = Workload::default().with(Parameter::UniqueBytes, mib * MIB);
+            let rate = if mib < 12.0 { 9e9 } else { 9e9 / slower };
+            let mut m = measurement(&workload, rate, 1.0, rate);
+            m.cpu_system_s = m.elapsed_s * f64::from(workload.process_num);
+            m.resident_frac = resident_frac;
+            let point =
+                Point { value: mib * MIB, measurement: m, rounds: vec![rate; 3], spread: None };
+            evaluation.unique_bytes_read_curve.push(point);
+        }
+        evaluation.borders.push(Border {
+            operation: BorderOperation::Read,
+            unique_bytes: 12.0 * MIB,
+            low: 11.0 * MIB,
+            high: 13.0 * MIB,
+            ratio: slower,
+            in_memory: true,
+        });
+        evaluation
+    }
+
+    #[test]
+    fn that_everything_stays_in_memory_needs_every_set() {
+        let said = |slower, resident| processor_caches(&within_memory(slower, resident)).join(" ");
+        let all = said(2.0, [Some(1.0); 5]);
+        assert!(all.contains("everything stays in memory"), "{all}");
+        let most = said(2.0, [Some(1.0), Some(1.0), Some(1.0), Some(0.6), Some(0.6)]);
+        assert!(most.contains("most of the larger sets stay in memory"), "{most}");
+        assert!(!most.contains("everything"), "{most}");
+        let silent = said(2.0, [None; 5]);
+        assert!(silent.contains("the processes wait for nothing"), "{silent}");
+    }
+
+    #[test]
+    fn a_fall_within_memory_that_is_not_sure_is_not_told() {
+        assert_eq!(processor_caches(&within_memory(1.0, [Some(1.0); 5])), [""; 0]);
+    }
 }

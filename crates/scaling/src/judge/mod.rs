@@ -28,6 +28,7 @@
 //! Witnesses besides throughput (share of the set resident, bytes read from storage, processor time) are fields of every
 //! [`Measurement`](ioscape_schema::Measurement) of the evidence: [`evidence::Evidence`] gives each point's rounds with them.
 
+mod absence;
 pub mod agreement;
 pub(crate) mod assemble;
 pub(crate) mod borders;
@@ -47,8 +48,10 @@ mod posterior;
 mod queue_depth;
 pub(crate) mod regions;
 mod residency;
+mod rivals;
 pub(crate) mod segment;
 mod sentences;
+mod set_size;
 mod words;
 
 pub use document::judge;

@@ -1,9 +1,14 @@
 //! The write policy of the file cache, from reads, writes and synchronous writes in the cache and behind it.
 
 use super::curve::{Repeatability, at};
+use super::residency;
 use crate::statistics::median;
-use ioscape_schema::{Access, Evaluation, Point, Purpose, Region, WritePolicy};
+use ioscape_schema::{
+    Access, Bounded, Evaluation, Measurement, Point, Purpose, Region, Witness, WritePolicy,
+};
 
+/// Error of a median over that of a mean.
+const OF_MEDIAN: f64 = 1.25;
 /// Probability from which on something is said without doubt.
 const SURE: f64 = 0.95;
 /// Speeds within this factor count as equal.
@@ -12,8 +17,16 @@ const ALIKE: f64 = 3.0;
 const APART: f64 = 5.0;
 /// Writes to a set in the cache that are faster than synchronous ones by no more than this factor gain nothing by it.
 const GAINS_NOTHING: f64 = 1.5;
+/// Writes within this factor of synchronous ones cost as much as these, without a counter that says where they went.
+const AS_SLOW: f64 = 2.0;
 /// Writes that are cancelled run at memory speed: not slower than reads by more than this factor.
-const MEMORY: f64 = 30.0;
+pub(super) const MEMORY: f64 = 20.0;
+/// Writes that are slower than reads by more than this factor do not run at memory speed.
+const NO_MEMORY: f64 = 30.0;
+/// Share of the bytes written by which dirty ones may grow while all of them go to storage.
+const STEADY: f64 = 0.1;
+/// Least share of the bytes written that the device writes when they go through to it.
+const STORED: f64 = 0.5;
 
 /// The speeds that reveal the policy, in bytes per second.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -26,6 +39,44 @@ pub(crate) struct Speeds {
     pub dsync: Option<f64>,
     /// Writes in the last region; absent when there is only one.
     pub writes_behind: Option<f64>,
+}
+
+impl Speeds {
+    /// The slower of what storage was measured with.
+    pub(super) fn storage(self) -> Option<f64> {
+        match (self.dsync, self.writes_behind) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b),
+        }
+    }
+}
+
+/// Where the writes of the first region went while they were measured, by the kernel's counters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reached {
+    /// The device wrote as much, and dirty bytes did not grow.
+    Storage,
+    /// Less than half of them reached the device.
+    Cache,
+    /// Partly into the cache.
+    Both,
+    /// No counter tells.
+    Unknown,
+}
+
+/// Why no policy is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Untold {
+    /// Nothing slower than the first region was measured.
+    NothingSlower,
+    /// Cache and storage are too close in speed to tell them apart, or the policies between which they lie.
+    Close,
+    /// The policy differs within the bounds of the speeds, or the number of regions is itself in doubt.
+    Uncertain,
+    /// The speeds say one thing and the kernel's counters another.
+    Counters,
+    /// Every set stayed in memory, so that reads were not compared with storage.
+    Resident,
 }
 
 /// Relative 95 % errors of the speeds, in their order.
@@ -46,18 +97,19 @@ fn errors(evaluation: &Evaluation) -> Errors {
 }
 
 /// The policy if it is the same wherever the speeds lie within their bounds.
-fn certain(speeds: Speeds, errors: Errors) -> Option<WritePolicy> {
-    let policy = judge(speeds)?;
+fn certain(speeds: Speeds, errors: Errors, reached: Reached) -> Option<WritePolicy> {
+    let policy = judge(speeds, reached)?;
     // All four speeds at their bounds at once are less likely than one in twenty.
     let factors = errors.map(|e| (1.0 + e).powf(0.7));
     let at_corner = |corner: usize| {
         let factor = |i: usize| if corner >> i & 1 == 1 { factors[i] } else { factors[i].recip() };
-        judge(Speeds {
+        let moved = Speeds {
             reads: speeds.reads * factor(0),
             writes: speeds.writes * factor(1),
             dsync: speeds.dsync.map(|d| d * factor(2)),
             writes_behind: speeds.writes_behind.map(|b| b * factor(3)),
-        })
+        };
+        judge(moved, reached)
     };
     (0..16).all(|corner| at_corner(corner) == Some(policy)).then_some(policy)
 }
@@ -79,17 +131,33 @@ pub(crate) fn speeds(evaluation: &Evaluation) -> Option<Speeds> {
     })
 }
 
+/// Where the writes of this run went.
+fn reached(writes: &Measurement) -> Reached {
+    let written = writes.write.map_or(writes.bytes, |w| w.bytes) as f64;
+    let grown = writes.witness.dirty_bytes.map(|[before, after]| after.saturating_sub(before));
+    let grown = grown.map_or(0.0, |grown| grown as f64 / written.max(1.0));
+    match writes.witness.device_written_bytes.map(|bytes| bytes as f64 / written.max(1.0)) {
+        Some(stored) if stored < STORED => Reached::Cache,
+        None if grown > STORED => Reached::Cache,
+        _ if grown > STEADY => Reached::Both,
+        Some(_) => Reached::Storage,
+        None => Reached::Unknown,
+    }
+}
+
+fn reached_in(evaluation: &Evaluation) -> Reached {
+    let first = evaluation.regions.first();
+    let writes = first.and_then(|region| at(&region.curves.read_frac, 0.0));
+    writes.map_or(Reached::Unknown, |point| reached(&point.measurement))
+}
+
 /// Derives the policy from the speeds (Unix I/O paper, section 4.2): writes as slow as the disk go through to it,
-/// writes faster than it can sustain are cancelled in the cache. `None` when nothing slower was measured to compare with, or
-/// when what is slower is too near to tell.
-pub(crate) fn judge(speeds: Speeds) -> Option<WritePolicy> {
+/// writes faster than it can sustain are cancelled in the cache. `None` when nothing slower was measured to compare with,
+/// when what is slower is too near to tell, or when the counters say otherwise.
+fn judge(speeds: Speeds, reached: Reached) -> Option<WritePolicy> {
     let Speeds { reads, writes, dsync, writes_behind } = speeds;
     let alike = |a: f64, b: f64| a.max(b) <= ALIKE * a.min(b);
-    let slower = match (dsync, writes_behind) {
-        (None, None) => return None,
-        (Some(a), Some(b)) => a.min(b),
-        (a, b) => a.or(b)?,
-    };
+    let slower = speeds.storage()?;
     let is_only = writes_behind.is_none();
     if is_only && alike(reads, writes) && dsync.is_some_and(|d| writes <= GAINS_NOTHING * d) {
         return Some(WritePolicy::NotCached);
@@ -99,42 +167,96 @@ pub(crate) fn judge(speeds: Speeds) -> Option<WritePolicy> {
         None => writes_behind.is_some_and(|b| alike(writes, b)),
     };
     if at_next_level && reads >= APART * writes {
-        return Some(WritePolicy::WriteThrough);
+        // A cache over fast storage is not much faster than that for writes, and its reads are far faster than both.
+        let is_plain = writes <= AS_SLOW * dsync.unwrap_or(slower) || reads >= NO_MEMORY * writes;
+        return match reached {
+            Reached::Storage => Some(WritePolicy::WriteThrough),
+            Reached::Unknown => is_plain.then_some(WritePolicy::WriteThrough),
+            Reached::Cache | Reached::Both => None,
+        };
     }
-    if writes * MEMORY >= reads {
+    if writes * NO_MEMORY >= reads {
         // Writes at the speed of memory over storage that is nearly as fast: their difference does not show a policy.
-        return (writes >= APART * slower).then_some(WritePolicy::WriteCancelling);
+        let is_absorbed = match reached {
+            Reached::Cache => true,
+            Reached::Unknown => writes * MEMORY >= reads,
+            Reached::Storage | Reached::Both => false,
+        };
+        return (is_absorbed && writes >= APART * slower).then_some(WritePolicy::WriteCancelling);
     }
     (writes > ALIKE * slower).then_some(WritePolicy::Mixed)
 }
 
-/// The write policy of the file cache; `None` past the file cache or when too little was measured.
-pub(crate) fn write_policy(evaluation: &Evaluation) -> Option<WritePolicy> {
+/// Whether a device lies under the target and all of the largest set stayed in memory before it.
+fn is_all_resident(evaluation: &Evaluation) -> bool {
+    let largest = evaluation.unique_bytes_read_curve.last().map(|point| &point.measurement);
+    largest.is_some_and(|m| {
+        let Witness { device_read_bytes, device_written_bytes, .. } = m.witness;
+        let has_device = device_read_bytes.or(device_written_bytes).is_some();
+        has_device && residency::fits(m) == Some(true)
+    })
+}
+
+/// The write policy of the file cache, or why it is not told; `None` past the file cache or when too little was measured.
+pub(crate) fn write_policy(evaluation: &Evaluation) -> Option<Result<WritePolicy, Untold>> {
     let is_buffered = evaluation.regions.first()?.focal.access == Access::Buffered;
-    let policy = certain(speeds(evaluation)?, errors(evaluation)).filter(|_| is_buffered)?;
+    let speeds = speeds(evaluation).filter(|_| is_buffered)?;
+    if speeds.storage().is_none() {
+        return Some(Err(Untold::NothingSlower));
+    }
+    let reached = reached_in(evaluation);
+    let Some(policy) = certain(speeds, errors(evaluation), reached) else {
+        let by_speed = judge(speeds, Reached::Unknown);
+        return Some(Err(match (judge(speeds, reached), by_speed) {
+            (Some(_), _) => Untold::Uncertain,
+            (None, Some(_)) => Untold::Counters,
+            (None, None) => Untold::Close,
+        }));
+    };
+    if policy != WritePolicy::NotCached {
+        return Some(Ok(policy));
+    }
     // A cache that ends somewhere is a cache: that there is none needs to be as sure as that no level ends.
     let one_region = evaluation.level_counts.iter().find(|c| c.regions == 1);
     let is_sure = one_region.is_some_and(|c| c.probability >= SURE);
     let is_asked = !evaluation.level_counts.is_empty();
-    (policy != WritePolicy::NotCached || !is_asked || is_sure).then_some(policy)
+    Some(match (is_all_resident(evaluation), is_sure || !is_asked) {
+        (true, _) => Err(Untold::Resident),
+        (false, true) => Ok(policy),
+        (false, false) => Err(Untold::Uncertain),
+    })
 }
 
-/// How far the curve of a write-through cache departs from its law T(r) = T(0) / (1 - r), as a typical factor;
-/// `None` without points between the ends.
-pub(crate) fn write_through_departure(curve: &[Point]) -> Option<f64> {
-    let disk = at(curve, 0.0)?.throughput();
-    let departures: Vec<f64> = curve
+/// How far the curve of a write-through cache departs from its law T(r) = T(0) / (1 - r), as a typical factor with 95 %
+/// bounds; `None` without points between the ends.
+pub(crate) fn write_through_departure(evaluation: &Evaluation) -> Option<Bounded> {
+    let noise = Repeatability::of(evaluation);
+    let curve = &evaluation.regions.first()?.curves.read_frac;
+    let writes = at(curve, 0.0)?;
+    let disk = writes.throughput();
+    let between: Vec<&Point> = curve
         .iter()
         .filter(|p| p.value > 0.0 && p.value < 0.97 && disk > 0.0 && p.throughput() > 0.0)
-        .map(|p| (p.throughput() * (1.0 - p.value) / disk).ln().abs())
         .collect();
-    (!departures.is_empty()).then(|| median(&departures).exp())
+    let departs = |p: &&Point| (p.throughput() * (1.0 - p.value) / disk).ln().abs();
+    let departures: Vec<f64> = between.iter().map(departs).collect();
+    if departures.is_empty() {
+        return None;
+    }
+    // The median of several is better known than each of them, but not better than the pure writes that all are held against.
+    let errors: Vec<f64> = between.iter().map(|p| noise.error_of(p)).collect();
+    let own = OF_MEDIAN * median(&errors) / (errors.len() as f64).sqrt();
+    let (middle, error) = (median(&departures), own.hypot(noise.error_of(writes)));
+    let [value, low, high] = [middle, (middle - error).max(0.0), middle + error].map(f64::exp);
+    Some(Bounded { value, low, high })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use Reached::{Both, Cache, Storage, Unknown};
     use WritePolicy::{Mixed, NotCached, WriteCancelling, WriteThrough};
+    use ioscape_schema::{Stop, Workload};
 
     /// Speeds in the cache and behind it as measured on real file systems over a disk of 10 MB/s.
     #[test]
@@ -152,7 +274,7 @@ mod tests {
         ];
         for (name, reads, writes, dsync, writes_behind, expected) in cases {
             let speeds = Speeds { reads, writes, dsync: Some(dsync), writes_behind };
-            assert_eq!(judge(speeds), Some(expected), "{name}");
+            assert_eq!(judge(speeds, Unknown), Some(expected), "{name}");
         }
     }
 
@@ -160,18 +282,54 @@ mod tests {
     fn a_policy_must_hold_within_the_bounds() {
         let near =
             Speeds { reads: 100.0, writes: 50.0, dsync: Some(9.0), writes_behind: Some(9.5) };
-        assert_eq!(certain(near, [0.02; 4]), Some(WriteCancelling));
-        assert_eq!(certain(near, [0.3; 4]), None);
+        assert_eq!(certain(near, [0.02; 4], Unknown), Some(WriteCancelling));
+        assert_eq!(certain(near, [0.3; 4], Unknown), None);
         // Half as fast as reads, three times as fast as synchronous writes: 24 GiB of memory over a disk of 1 GB/s.
         let fast = Speeds { reads: 6.7, writes: 3.1, dsync: Some(1.1), writes_behind: None };
-        assert_eq!(judge(fast), None);
+        assert_eq!(judge(fast, Unknown), None);
     }
 
     #[test]
     fn without_anything_slower_there_is_no_verdict() {
         let speeds = Speeds { reads: 9.0, writes: 9.0, dsync: None, writes_behind: None };
-        assert_eq!(judge(speeds), None);
+        assert_eq!(judge(speeds, Unknown), None);
         let through = Speeds { reads: 900.0, writes_behind: Some(8.0), ..speeds };
-        assert_eq!(judge(through), Some(WriteThrough));
+        assert_eq!(judge(through, Unknown), Some(WriteThrough));
+    }
+
+    /// Speeds of machines whose policy no speed tells: a cache over a fast disk, and writes that a full cache throttles.
+    #[test]
+    fn where_writes_went_is_asked_of_the_counters() {
+        let of = |reads, writes, dsync| Speeds {
+            reads,
+            writes,
+            dsync: Some(dsync),
+            writes_behind: None,
+        };
+        let fast = of(8000.0, 1500.0, 600.0);
+        let told = [Unknown, Cache, Both, Storage].map(|reached| judge(fast, reached));
+        assert_eq!(told, [None, None, None, Some(WriteThrough)]);
+        let throttled = of(3000.0, 110.0, 2.0);
+        let told = [Unknown, Cache, Both, Storage].map(|reached| judge(throttled, reached));
+        assert_eq!(told, [None, Some(WriteCancelling), None, None]);
+    }
+
+    #[test]
+    fn counters_say_where_writes_went() {
+        let run = |device: Option<u64>, dirty: Option<[u64; 2]>| {
+            let workload = Workload { read_frac: 0.0, ..Workload::default() };
+            let witness =
+                Witness { device_written_bytes: device, dirty_bytes: dirty, ..Witness::default() };
+            reached(&Measurement {
+                bytes: 1000,
+                witness,
+                ..Measurement::empty(workload, Stop::Confident)
+            })
+        };
+        assert_eq!(run(None, None), Unknown, "absent never means zero");
+        assert_eq!(run(Some(0), Some([500, 500])), Cache);
+        assert_eq!(run(Some(900), Some([500, 500])), Storage);
+        assert_eq!(run(Some(900), Some([0, 300])), Both);
+        assert_eq!(run(None, Some([0, 700])), Cache);
     }
 }

@@ -16,18 +16,22 @@ pub(super) fn gain(noise: Repeatability, region: &Region) -> Option<Bounded> {
     noise.ratio(best(curve)?, alone)
 }
 
-/// Least depth with 90 % of the best throughput. Its bounds are measured depths: the last one that is surely below that level,
-/// and the first one from which on all are surely at it.
+/// The last depth whose throughput is surely below 90 % of the best, by the uncertainty of both; `None` without one.
+fn surely_below(noise: Repeatability, curve: &[Point]) -> Option<f64> {
+    let best = best(curve)?;
+    let is_below = |p: &&Point| noise.ratio(p, best).is_some_and(|r| r.high < SATURATED);
+    curve.iter().rev().find(is_below).map(|p| p.value)
+}
+
+/// Least depth with 90 % of the best throughput. Its bounds are measured depths: the last one that is surely below that level, or
+/// else the first one, and the first one from which on all are surely at it.
 pub(super) fn saturation(noise: Repeatability, region: &Region) -> Option<Bounded> {
     let curve = region.curves.queue_depth.as_slice();
     let (best, last) = best(curve).zip(curve.last()).filter(|_| curve.len() > 1)?;
-    let level = SATURATED * best.throughput();
-    let value = first_at(curve, level)?;
+    let value = first_at(curve, SATURATED * best.throughput())?;
     // The best of several is likely to be a lucky one; it is compared like any other.
-    let over = |p: &Point| p.throughput() / level;
-    let is_below = |p: &&Point| over(p) * (1.0 + noise.error_of(p)) < 1.0;
-    let is_at = |p: &&Point| over(p) / (1.0 + noise.error_of(p)) >= 1.0;
-    let low = curve.iter().rev().find(is_below).map_or(curve[0].value, |p| p.value);
+    let is_at = |p: &&Point| noise.ratio(p, best).is_some_and(|r| r.low >= SATURATED);
+    let low = surely_below(noise, curve).unwrap_or(curve[0].value);
     let from = curve.iter().rev().take_while(is_at).last();
     let high = from.map_or(last.value, |p| p.value);
     Some(Bounded { value: value.clamp(low, high.max(low)), low, high: high.max(low) })
@@ -35,21 +39,33 @@ pub(super) fn saturation(noise: Repeatability, region: &Region) -> Option<Bounde
 
 /// A sentence for each region whose queue was varied.
 pub(super) fn sentences(evaluation: &Evaluation, findings: &Findings) -> Vec<String> {
+    let noise = Repeatability::of(evaluation);
     let sentence = |region: &Region| {
         let of = |all: &[RegionFinding]| all.iter().find(|one| one.region == region.name).cloned();
         let gain = of(&findings.queue_depth_gain)?;
         let saturated = of(&findings.queue_depth_for_90_percent)?;
-        Some(sentence(&region.curves.queue_depth, &gain, &saturated))
+        let curve = &region.curves.queue_depth;
+        Some(sentence(curve, surely_below(noise, curve), &gain, &saturated))
     };
     evaluation.regions.iter().filter_map(sentence).collect()
 }
 
-fn sentence(curve: &[Point], gain: &RegionFinding, saturated: &RegionFinding) -> String {
+fn sentence(
+    curve: &[Point],
+    below: Option<f64>,
+    gain: &RegionFinding,
+    saturated: &RegionFinding,
+) -> String {
     let RegionFinding { region, value, low, high } = gain;
     let gained = Bounded { value: *value, low: *low, high: *high };
     let by = within(gained);
     let most = curve.last().map_or(0.0, |last| last.value);
     match gain.difference() {
+        Difference::Alike if !gain.is_nil() => {
+            return format!(
+                "In {region}, a queue of up to {most} requests is faster than one request at a time by less than a fifth, if at all{by}."
+            );
+        }
         Difference::Alike | Difference::Less => {
             return format!(
                 "In {region}, a queue of up to {most} requests is no faster than one request at a time{by}."
@@ -65,19 +81,31 @@ fn sentence(curve: &[Point], gain: &RegionFinding, saturated: &RegionFinding) ->
     }
     let times =
         format!("a deeper queue is {} times faster than one request at a time{by}", factor(*value));
+    format!("In {region}, {times}; {}", saturates(below, saturated, most))
+}
+
+/// Where the queue saturates, of depths up to `most`; `below` is the last depth at which it surely does not yet.
+fn saturates(below: Option<f64>, saturated: &RegionFinding, most: f64) -> String {
     let RegionFinding { low, high, .. } = saturated;
     if *high > most / 2.0 {
+        let not_yet = below.map_or(String::new(), |depth| {
+            format!("it is not saturated at a depth of {depth}, and ")
+        });
         return format!(
-            "In {region}, {times}; it is not saturated at a depth of {low}, and whether it is below {most} cannot be told from this run."
+            "{not_yet}whether it is saturated below a depth of {most} cannot be told from this run."
         );
     }
     if is_uncertain(*low, *high) {
         return format!(
-            "In {region}, {times}; where it saturates cannot be told more closely than between depths of {low} and {high}; more rounds would tell."
+            "where it saturates cannot be told more closely than between depths of {low} and {high}; more rounds would tell."
         );
     }
+    let place = match below {
+        Some(depth) => format!("between depths of {depth} and {high}"),
+        None => format!("at a depth of {high} or less"),
+    };
     format!(
-        "In {region}, {times}; it saturates between depths of {low} and {high}, from where on it has 90 % of the best of depths up to {most}: beyond, mostly the waiting grows."
+        "it saturates {place}, from where on it has 90 % of the best of depths up to {most}: beyond, mostly the waiting grows."
     )
 }
 
@@ -126,6 +154,29 @@ mod tests {
         assert!(endless.contains("is not saturated at a depth of 32"), "{endless}");
         assert!(said(1.3, 0.6).contains("cannot be told from this run"), "{}", said(1.3, 0.6));
         assert!(!said(2.0, 0.9).contains("saturates between"), "{}", said(2.0, 0.9));
+    }
+
+    /// One request at a time has 0.92 of the best, which is itself uncertain.
+    #[test]
+    fn that_a_queue_is_not_saturated_needs_a_depth_that_surely_is_not() {
+        let mut near = region(1.0, 0.01);
+        for (point, share) in near.curves.queue_depth.iter_mut().zip([0.92, 0.99, 0.97, 1.0]) {
+            point.rounds = vec![1e6 * share; 3];
+        }
+        let noise = Repeatability::of(&Evaluation::default());
+        let found =
+            |value, low, high| RegionFinding { region: "region 1".into(), value, low, high };
+        let curve = &near.curves.queue_depth;
+        assert_eq!(surely_below(noise, curve), None);
+        let open = saturates(None, &found(2.0, 1.0, 64.0), 64.0);
+        assert!(open.starts_with("whether it is saturated below a depth of 64 cannot"), "{open}");
+        let early = saturates(None, &found(2.0, 1.0, 4.0), 64.0);
+        assert!(early.starts_with("it saturates at a depth of 4 or less"), "{early}");
+        // A depth at 0.88 of the best is not surely below 0.9 of it where the best may be a lucky one.
+        near.curves.queue_depth[0].rounds = vec![0.88e6; 3];
+        assert_eq!(surely_below(noise, &near.curves.queue_depth), None);
+        near.curves.queue_depth[0].rounds = vec![0.7e6; 3];
+        assert_eq!(surely_below(noise, &near.curves.queue_depth), Some(1.0));
     }
 
     #[test]

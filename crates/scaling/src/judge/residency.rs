@@ -7,7 +7,7 @@ use super::borders::{SAME_BORDER, SetBorder};
 use super::segment::Sample;
 use crate::statistics::median;
 use ioscape_schema::{
-    Border, BorderOperation, Bounded, CurveKey, Evaluation, Measurement, Purpose,
+    Border, BorderOperation, Bounded, CurveKey, Evaluation, Measurement, Purpose, WarningKind,
 };
 
 /// A set of which less than this share is resident does not fit.
@@ -16,6 +16,8 @@ const FITS: f64 = 0.97;
 const STEADY: f64 = 0.1;
 /// A run that replaced all that was resident this many times left a full cache behind.
 const REPLACED: f64 = 3.0;
+/// Share of what comes into the file cache by which what is resident may grow once the cache is full.
+const GROWS: f64 = 0.1;
 /// Largest spread of what runs held, relative, at which it is one size.
 const ONE_SIZE: f64 = 0.12;
 /// The size is known no better than this, relative: the kernel keeps a part of memory free that varies.
@@ -38,14 +40,28 @@ pub(crate) fn fits(m: &Measurement) -> Option<bool> {
     share_after(m).map(|share| share >= FITS)
 }
 
+/// Bytes that came into the file cache while the run was measured, at most.
+fn brought(m: &Measurement) -> f64 {
+    let read = m.witness.storage_read_bytes.or(m.storage_read_bytes).unwrap_or(m.bytes);
+    let written = m.write.map_or(0, |w| w.bytes);
+    (read + written).min(m.bytes) as f64
+}
+
 /// Share of the resident bytes that came or went while the run was measured, at most.
 fn turnover(m: &Measurement, held: f64) -> f64 {
     if let Some([before, after]) = m.witness.resident_frac {
         return (after - before).abs() / after.max(1e-9);
     }
-    let brought = m.witness.storage_read_bytes.or(m.storage_read_bytes).unwrap_or(m.bytes);
-    let written = m.write.map_or(0, |w| w.bytes);
-    (brought + written).min(m.bytes) as f64 / held.max(1.0)
+    brought(m) / held.max(1.0)
+}
+
+/// Whether what came into the file cache took the place of other pages, although the warm-up ended at its time cap: of a cache
+/// that is still filling little may change in one run as well.
+fn is_full(m: &Measurement) -> bool {
+    let Some([before, after]) = m.witness.resident_frac else { return false };
+    let grown = (after - before) * m.workload.unique_bytes as f64;
+    let brought = brought(m);
+    brought > 0.0 && grown <= GROWS * brought
 }
 
 /// Bytes of the set that were resident, in a run whose set did not fit and whose cache was full and steady.
@@ -54,23 +70,22 @@ fn held_in(m: &Measurement) -> Option<f64> {
     let held = share * m.workload.unique_bytes as f64;
     let turnover = turnover(m, held);
     let is_steady = turnover <= STEADY || turnover >= REPLACED;
-    (m.workload.access.reads_cached() && is_steady).then_some(held)
+    let is_warm = m.warnings.iter().all(|warning| warning.kind != WarningKind::NotSteady);
+    (m.workload.access.reads_cached() && is_steady && (is_warm || is_full(m))).then_some(held)
 }
 
-/// What the cache holds by the residency of all runs, with 95 % bounds; `None` where no set outgrew it, the kernel was
-/// not asked, or the runs do not agree on one size.
+/// What the cache holds by the residency of all runs, with 95 % bounds; `None` where fewer than two runs outgrew it, the
+/// kernel was not asked, or the runs do not agree on one size.
 pub(crate) fn held<'a>(runs: impl Iterator<Item = &'a Measurement>) -> Option<Bounded> {
-    let (mut sizes, mut has_pair) = (Vec::new(), false);
-    let mut fitted: f64 = 0.0;
+    let (mut sizes, mut fitted): (Vec<f64>, f64) = (Vec::new(), 0.0);
     for run in runs {
         if let Some(size) = held_in(run) {
             sizes.push(size);
-            has_pair |= run.witness.resident_frac.is_some();
         } else if share_after(run).is_some_and(|share| share >= FITS) {
             fitted = fitted.max(FITS * run.workload.unique_bytes as f64);
         }
     }
-    if sizes.is_empty() || (sizes.len() < 2 && !has_pair) {
+    if sizes.len() < 2 {
         return None;
     }
     let value = median(&sizes);
@@ -188,7 +203,7 @@ fn border_at(samples: &[Sample], operation: BorderOperation, held: Bounded) -> O
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ioscape_schema::{Access, Stop, Workload};
+    use ioscape_schema::{Access, Stop, Warning, Workload};
 
     const GIB: f64 = 1073741824.0;
 
@@ -224,6 +239,31 @@ mod tests {
         assert_eq!(held(growing.iter()), None, "one size is not seen");
         assert_eq!(held([run(30.0, 0.5, 0.1)].iter()), None, "one run alone may be filling");
         assert_eq!(held([run(30.0, 1.0, 0.0)].iter()), None);
+    }
+
+    /// A cold cache that fills slowly: 12 GiB of a set of 40 GiB by now, and the little that came while it was measured looks steady.
+    #[test]
+    fn a_size_needs_two_runs_whose_warm_up_was_over() {
+        let pair = |gib: f64, [before, after]: [f64; 2]| {
+            let mut run = run(gib, after, 0.4);
+            run.witness.resident_frac = Some([before, after]);
+            run
+        };
+        let alone = pair(40.0, [0.30, 0.32]);
+        assert_eq!(held([alone.clone()].iter()), None);
+        let again = pair(30.0, [0.42, 0.43]);
+        let both = [alone, again];
+        assert!(held(both.iter()).is_some());
+        let cold = both.map(|mut run| {
+            run.warnings.push(Warning::new(WarningKind::NotSteady, "the warm-up ended at its cap"));
+            run
+        });
+        assert_eq!(held(cold.iter()), None);
+        let full = cold.map(|mut run| {
+            run.witness.resident_frac = run.resident_frac.map(|share| [share, share]);
+            run
+        });
+        assert!(held(full.iter()).is_some(), "pages took the place of others");
     }
 
     #[test]

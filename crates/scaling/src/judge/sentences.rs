@@ -1,38 +1,42 @@
 //! The findings in words, each with the numbers it rests on.
 
 use super::curve::{best, inverse};
-use super::flush::{is_flush_seen, is_slowed_by_flush};
+use super::drift;
+use super::flush;
 use super::level_sentences;
-use super::policy::{Speeds, speeds, write_through_departure};
+use super::policy::{self, Speeds, Untold, speeds, write_through_departure};
 use super::queue_depth;
-use super::words::{bounded, factor, open_times, within};
+use super::words::{factor, open_times, within};
 use crate::phase::Phase;
 use ioscape_schema::units::{Bytes, Rate};
 use ioscape_schema::{
-    Access, Bounded, Difference, Evaluation, Findings, Region, RegionFinding, WritePolicy,
-    is_uncertain,
+    Access, Bounded, Difference, Engine, Evaluation, Findings, Purpose, Region, RegionFinding,
+    WritePolicy, is_uncertain,
 };
 
 /// A write-through curve that departs from its law by no more than this factor follows it.
 const FOLLOWS: f64 = 1.3;
 
+/// Writes within this factor of synchronous ones cost as much.
+const AS_MUCH: f64 = 1.5;
+
 /// All sentences, the most important first.
 pub(crate) fn sentences(evaluation: &Evaluation, findings: &Findings) -> Vec<String> {
-    let mut all = level_sentences::sentences(evaluation, findings);
-    all.extend(write_policy(evaluation, findings));
+    let mut all = level_sentences::sentences(evaluation);
+    all.extend(write_policy(evaluation));
     all.extend(write_through_law(evaluation, findings));
-    all.extend(flush(evaluation, findings));
+    all.extend(flushing(evaluation, findings));
     all.extend(findings.size_for_75_percent_bytes.iter().map(|f| size(evaluation, f)));
     all.extend(findings.sequential_gain.iter().map(sequential));
     all.extend(findings.concurrency_gain.iter().map(|f| concurrency(evaluation, f)));
     all.extend(queue_depth::sentences(evaluation, findings));
     all.extend(findings.write_to_read_ratio.iter().map(reads_and_writes));
-    all.extend(drift(evaluation));
+    all.extend(steadiness(evaluation));
     all.retain(|sentence| !sentence.is_empty());
     all
 }
 
-fn write_policy(evaluation: &Evaluation, findings: &Findings) -> Option<String> {
+fn write_policy(evaluation: &Evaluation) -> Option<String> {
     let untested = match evaluation.regions.first()?.focal.access {
         Access::Buffered => None,
         Access::Direct => Some("Direct access bypasses the file cache, so its write policy"),
@@ -43,27 +47,18 @@ fn write_policy(evaluation: &Evaluation, findings: &Findings) -> Option<String> 
     if let Some(what) = untested {
         return Some(format!("{what} was not tested."));
     }
-    let Some(Speeds { reads, writes, dsync, writes_behind }) = speeds(evaluation) else {
+    let Some((told, speeds)) = policy::write_policy(evaluation).zip(speeds(evaluation)) else {
         return Some(
             "The write policy could not be determined: too few of the probes it needs were made."
                 .into(),
         );
     };
-    let verdict = match findings.write_policy {
-        Some(WritePolicy::WriteThrough) => {
-            "The file cache writes through: a write costs as much as one that has to reach storage"
-        }
-        Some(WritePolicy::WriteCancelling) => {
-            "The file cache is write-cancelling: rewrites are absorbed at memory speed"
-        }
-        Some(WritePolicy::NotCached) => {
-            "Nothing is gained by a cache here: there is none, or nothing slower behind it"
-        }
-        Some(WritePolicy::Mixed) => {
-            "Writes are neither written through nor cancelled: they run at a speed between those of the cache and of storage"
-        }
-        None => {
-            "The write policy cannot be told from this run: the speeds of cache and storage are too close, or too uncertain"
+    let Speeds { reads, writes, dsync, writes_behind } = speeds;
+    let verdict = match told {
+        Ok(policy) => policy_in_words(evaluation, policy, speeds),
+        Err(why) => {
+            let why = untold(evaluation, why);
+            format!("The write policy cannot be told from this run: {why}")
         }
     };
     let dsync = dsync.map(|d| format!(", synchronous writes at {}", Rate(d))).unwrap_or_default();
@@ -77,41 +72,95 @@ fn write_policy(evaluation: &Evaluation, findings: &Findings) -> Option<String> 
     ))
 }
 
+fn policy_in_words(evaluation: &Evaluation, policy: WritePolicy, speeds: Speeds) -> String {
+    let Speeds { reads, writes, .. } = speeds;
+    match policy {
+        WritePolicy::WriteThrough => {
+            let faster = writes / speeds.dsync.or(speeds.storage()).unwrap_or(writes);
+            let cost = if faster > AS_MUCH {
+                format!(
+                    "writes are {} times as fast as ones that each have to reach storage, and {} times slower than reads",
+                    factor(faster),
+                    factor(reads / writes)
+                )
+            } else if faster < AS_MUCH.recip() {
+                "a write costs even more than one that has to reach storage".to_owned()
+            } else {
+                "a write costs as much as one that has to reach storage".to_owned()
+            };
+            format!("The file cache writes through: {cost}")
+        }
+        WritePolicy::WriteCancelling if writes * policy::MEMORY < reads => {
+            "The file cache is write-cancelling: rewrites are absorbed, since less than half of them reach the device by its counters"
+                .to_owned()
+        }
+        WritePolicy::WriteCancelling => {
+            "The file cache is write-cancelling: rewrites are absorbed at memory speed".to_owned()
+        }
+        WritePolicy::NotCached => {
+            let largest = evaluation.regions.last().map_or(0.0, |region| region.unique_bytes[1]);
+            format!(
+                "Nothing is gained by a cache in sets of up to {}: there is none, or nothing slower behind it",
+                Bytes(largest)
+            )
+        }
+        WritePolicy::Mixed => {
+            "Writes are neither written through nor cancelled: they run at a speed between those of the cache and of storage"
+                .to_owned()
+        }
+    }
+}
+
+/// Why the policy is not told, and what would tell it.
+fn untold(evaluation: &Evaluation, why: Untold) -> &'static str {
+    let is_mapped = evaluation.regions.first().is_some_and(|r| r.focal.engine == Engine::Mmap);
+    match why {
+        Untold::NothingSlower if is_mapped => {
+            "nothing slower than the first region was measured, since stores to mapped files have no synchronous form; sets that outgrow the cache or another engine would tell"
+        }
+        Untold::NothingSlower => {
+            "nothing slower than the first region was measured, synchronous writes included; a longer budget would tell"
+        }
+        Untold::Close => "the speeds of cache and storage are too close",
+        Untold::Uncertain => {
+            "the speeds of cache and storage, or the number of regions, are too uncertain; more rounds would tell"
+        }
+        Untold::Counters => {
+            "the speeds of writes and the kernel's counters of where they went contradict each other"
+        }
+        Untold::Resident => {
+            "every set stayed in memory, so that reads were not compared with storage; sets that outgrow memory would tell"
+        }
+    }
+}
+
 fn write_through_law(evaluation: &Evaluation, findings: &Findings) -> Option<String> {
     if findings.write_policy != Some(WritePolicy::WriteThrough) {
         return None;
     }
-    let curve = &evaluation.regions.first()?.curves.read_frac;
-    let departure = write_through_departure(curve)?;
-    let verdict = if departure <= FOLLOWS { "follows" } else { "does not follow" };
+    let departure = write_through_departure(evaluation)?;
+    let law = "the law of a write-through cache, speed of pure writes over the fraction of writes";
+    let by = within(departure);
+    if departure.low <= FOLLOWS && departure.high > FOLLOWS {
+        return Some(format!(
+            "Whether throughput follows {law}, cannot be told from this run (typically off by a factor of {}{by}); more rounds would tell.",
+            factor(departure.value)
+        ));
+    }
+    let verdict = if departure.high <= FOLLOWS { "follows" } else { "does not follow" };
     Some(format!(
-        "Throughput {verdict} the law of a write-through cache, speed of pure writes over the fraction of writes (typically within a factor of {}).",
-        factor(departure)
+        "Throughput {verdict} {law} (typically within a factor of {}{by}).",
+        factor(departure.value)
     ))
 }
 
-fn flush(evaluation: &Evaluation, findings: &Findings) -> Option<String> {
+fn flushing(evaluation: &Evaluation, findings: &Findings) -> Option<String> {
     let Some(slowdown) = findings.flush_slowdown else {
         let reason = evaluation.shortened.get(Phase::Findings.name());
         let about = reason.filter(|r| r.starts_with("flushing"))?;
         return Some(format!("What flushing costs is not known: {about}."));
     };
-    Some(if is_slowed_by_flush(evaluation) && slowdown.low > 1.0 {
-        let cause = match is_flush_seen(evaluation) {
-            true => "the device wrote as much as a flush does, by its counters",
-            false => "a flush may be the cause",
-        };
-        format!(
-            "In the run that was long enough for a flush, writes in the cache are {} times slower{} than when undisturbed, and single writes stall; {cause}.",
-            factor(slowdown.value),
-            within(slowdown)
-        )
-    } else {
-        format!(
-            "In the run that was long enough for a flush, it does not stall writes in the cache (undisturbed over mean throughput: {}).",
-            bounded(slowdown)
-        )
-    })
+    Some(flush::sentence(evaluation.last(&Purpose::Flush)?, slowdown))
 }
 
 fn size(evaluation: &Evaluation, finding: &RegionFinding) -> String {
@@ -165,12 +214,16 @@ fn sequential(finding: &RegionFinding) -> String {
             "In {region}, sequential requests are {} than random ones.",
             times("slower", inverse(by))
         ),
-        Difference::Alike => {
+        Difference::Alike if finding.is_nil() => {
             format!(
                 "In {region}, it does not matter whether requests are sequential{}.",
                 within(by)
             )
         }
+        Difference::Alike => format!(
+            "In {region}, sequential requests differ from random ones by less than a fifth, if at all{}.",
+            within(by)
+        ),
         Difference::Unknown => format!(
             "In {region}, whether sequential requests are faster than random ones cannot be told from this run{}; more rounds would tell.",
             open_times(by)
@@ -186,6 +239,10 @@ fn concurrency(evaluation: &Evaluation, finding: &RegionFinding) -> String {
         Difference::More => {
             format!("In {name}, {count} processes are {} than one.", times("faster", by))
         }
+        Difference::Alike if !finding.is_nil() => format!(
+            "In {name}, several processes are faster than one by less than a fifth, if at all{}.",
+            within(by)
+        ),
         Difference::Less | Difference::Alike => {
             format!("In {name}, several processes are no faster than one{}.", within(by))
         }
@@ -203,9 +260,13 @@ fn reads_and_writes(finding: &RegionFinding) -> String {
         Difference::Less => {
             format!("In {region}, reads are {} than writes.", times("faster", inverse(by)))
         }
-        Difference::Alike => {
+        Difference::Alike if finding.is_nil() => {
             format!("In {region}, reads and writes are about equally fast{}.", within(by))
         }
+        Difference::Alike => format!(
+            "In {region}, reads and writes differ by less than a fifth, if at all{}.",
+            within(by)
+        ),
         Difference::Unknown => format!(
             "In {region}, whether reads or writes are faster cannot be told from this run{}; more rounds would tell.",
             open_times(by)
@@ -213,18 +274,92 @@ fn reads_and_writes(finding: &RegionFinding) -> String {
     }
 }
 
-fn drift(evaluation: &Evaluation) -> Option<String> {
+/// How many points, and the verb that goes with them.
+fn counted(count: u32, one: &str, many: &str) -> String {
+    match count {
+        1 => format!("1 point {one}"),
+        _ => format!("{count} points {many}"),
+    }
+}
+
+fn steadiness(evaluation: &Evaluation) -> Option<String> {
     let drift = &evaluation.drift;
-    if drift.remeasured == 0 && drift.unresolved == 0 {
+    let again = (drift.remeasured > 0)
+        .then(|| counted(drift.remeasured, "was measured again", "were measured again"));
+    let open = (drift.unresolved > 0)
+        .then(|| counted(drift.unresolved, "remains in doubt", "remain in doubt"));
+    let points: Vec<String> = [again, open].into_iter().flatten().collect();
+    if points.is_empty() {
         return None;
     }
-    let mut text = format!(
-        "The speed of the machine changed during the evaluation (by up to {:.0} %): {} points were measured again",
-        drift.largest * 100.0,
-        drift.remeasured
+    let changed = format!(
+        "the speed of the machine changed during the evaluation (by up to {:.0} %)",
+        drift.largest * 100.0
     );
-    if drift.unresolved > 0 {
-        text += &format!(", and {} remain in doubt", drift.unresolved);
+    let load = "other programs or other machines on this host took processor time";
+    // References that are off speak of the machine; a disturbed run names its disturbance itself.
+    let is_off = drift::off(&drift.throughputs).contains(&true);
+    let is_disturbed = evaluation.probes.iter().any(|probe| probe.measurement.disturbed);
+    let cause = match (is_off, is_disturbed) {
+        (true, true) => format!("{changed}, and {load}"),
+        (true, false) => changed,
+        (false, _) => load.to_owned(),
+    };
+    let mut first = cause.chars();
+    let cause: String =
+        first.next().into_iter().flat_map(char::to_uppercase).chain(first).collect();
+    Some(format!("{cause}: {}.", points.join(", and ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::measurement;
+    use ioscape_schema::{Drift, Probe, Workload};
+
+    #[test]
+    fn a_small_effect_is_not_called_none() {
+        let found = |low, high| RegionFinding { region: "region 1".into(), value: 1.1, low, high };
+        let none = Evaluation::default();
+        for (low, high, words) in [
+            (1.06, 1.19, "1.10 times faster"),
+            (1.01, 1.15, "by less than a fifth"),
+            (0.97, 1.03, ""),
+        ] {
+            let found = found(low, high);
+            let all = [sequential(&found), concurrency(&none, &found), reads_and_writes(&found)]
+                .join(" ");
+            assert_eq!(
+                all.matches(words).count(),
+                if words.is_empty() { all.len() + 1 } else { 3 }
+            );
+            let nothing = ["does not matter", "no faster", "about equally fast"];
+            let says_nothing = nothing.iter().filter(|words| all.contains(**words)).count();
+            assert_eq!(says_nothing, if words.is_empty() { 3 } else { 0 }, "{all}");
+        }
     }
-    Some(text + ".")
+
+    /// What the drift of an evaluation says whose references went by the factors and whose first run was disturbed or not.
+    fn said(references: &[f64], disturbed: bool, remeasured: u32, unresolved: u32) -> String {
+        let workload = Workload::default();
+        let run =
+            ioscape_schema::Measurement { disturbed, ..measurement(&workload, 1.0, 1.0, 1.0) };
+        let probes = vec![Probe { purpose: Purpose::Interaction, measurement: run }];
+        let throughputs = references.to_vec();
+        let drift = Drift { throughputs, largest: 0.03, remeasured, unresolved, median: 1.0 };
+        steadiness(&Evaluation { probes, drift, ..Evaluation::default() }).unwrap_or_default()
+    }
+
+    #[test]
+    fn what_disturbed_points_is_named_by_its_cause() {
+        let (steady, off) = ([1.0, 1.03, 0.98, 1.0, 1.01], [1.0, 1.0, 0.5, 1.0, 1.0]);
+        let load = said(&steady, true, 1, 0);
+        assert!(load.ends_with("took processor time: 1 point was measured again."), "{load}");
+        assert!(!load.contains("speed of the machine"), "{load}");
+        let changed = said(&off, false, 2, 1);
+        assert!(changed.starts_with("The speed of the machine changed"), "{changed}");
+        assert!(changed.ends_with("2 points were measured again, and 1 point remains in doubt."));
+        assert!(said(&off, true, 0, 3).ends_with("processor time: 3 points remain in doubt."));
+        assert_eq!(said(&steady, true, 0, 0), "");
+    }
 }

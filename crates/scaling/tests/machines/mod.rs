@@ -175,3 +175,17 @@ pub fn options(most: f64) -> EvaluationOptions {
 pub fn is_dsync(workload: &Workload) -> bool {
     workload.access == Access::Dsync
 }
+
+/// A file system of the given speeds: reads and writes in the cache, synchronous writes, and the disk.
+pub fn file_system(reads: f64, writes: f64, dsync: f64, disk: f64) -> Machine {
+    Machine::with_noise(1, 0.02, move |w| {
+        let unique_bytes = w.unique_bytes as f64;
+        if is_dsync(w) {
+            return dsync;
+        }
+        let fast = steps(&[Level(100.0 * MIB, reads), Level(1e18, disk)], unique_bytes);
+        let slow =
+            steps(&[Level(100.0 * MIB, writes), Level(1e18, writes.min(disk))], unique_bytes);
+        mix(w, fast, slow)
+    })
+}

@@ -5,6 +5,7 @@
 #![allow(clippy::print_stdout, reason = "the figures are what the test is for")]
 
 mod again;
+mod further;
 mod world;
 
 use ioscape_scaling::explore;
@@ -181,9 +182,10 @@ impl Tally {
             let fast = world.law(&at);
             at.seq_frac = 0.0;
             let ways = ["faster than random", "slower than random", "does not matter"];
-            let ways = ways.map(|w| {
+            let mut ways = ways.map(|w| {
                 text.replace(parenthesis(&text), "").contains(w) && !text.contains("cannot be told")
             });
+            ways[2] |= text.contains("less than a fifth");
             self.gain(world, "sequential", fast / world.law(&at), ways, &text);
         }
         for f in &findings.write_to_read_ratio {
@@ -193,7 +195,8 @@ impl Tally {
             at.read_frac = 1.0;
             let plain = text.replace(parenthesis(&text), "");
             let ways = ["faster than reads", "faster than writes", "about equally"];
-            let ways = ways.map(|w| plain.contains(w) && !text.contains("cannot be told"));
+            let mut ways = ways.map(|w| plain.contains(w) && !text.contains("cannot be told"));
+            ways[2] |= text.contains("less than a fifth");
             self.gain(world, "writes to reads", writes / world.law(&at), ways, &text);
         }
         for f in &findings.concurrency_gain {
@@ -203,9 +206,9 @@ impl Tally {
             at.process_num = 1;
             let told = !text.contains("cannot be told");
             let ways = [
-                text.contains("faster") && !text.contains("no faster") && told,
+                text.contains("times faster") && told,
                 false,
-                text.contains("no faster") && told,
+                (text.contains("no faster") || text.contains("less than a fifth")) && told,
             ];
             self.gain(world, "concurrency", many / world.law(&at), ways, &text);
         }
@@ -245,6 +248,7 @@ impl Tally {
         self.region_findings(world, evaluation);
         self.policy(world, evaluation);
         self.decline(world, evaluation);
+        self.further(world, evaluation);
         let of_storage = || evaluation.borders.iter().filter(|b| !b.in_memory);
         of_storage().for_each(|border| self.border(world, border));
         for operation in [BorderOperation::Read, BorderOperation::Write] {

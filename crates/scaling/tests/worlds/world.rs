@@ -47,6 +47,42 @@ pub enum Writes {
     Through,
 }
 
+/// A run of writes that is long enough for a flush.
+#[derive(Clone, Copy, Debug)]
+pub struct LongRun {
+    /// After how many seconds one is due.
+    interval_s: f64,
+    /// Undisturbed over mean throughput; absent where none comes.
+    pub slower: Option<f64>,
+    /// Whether the longest write stalls.
+    stalls: bool,
+}
+
+impl LongRun {
+    fn new(random: &mut Pcg32) -> Self {
+        let interval_s = 5.0 + 10.0 * random.random::<f64>();
+        let slower = match random.random_range(0..3) {
+            0 => None,
+            1 => Some(log_uniform(random, 1.0, 1.3)),
+            _ => Some(log_uniform(random, 1.3, 6.0)),
+        };
+        Self { interval_s, slower, stalls: slower.is_some() && random.random_bool(0.6) }
+    }
+
+    /// What such a run measures besides its throughput.
+    fn measure(self, random: &mut Pcg32, noise: f64, counters: Counters, m: &mut Measurement) {
+        let error = (0.4 * noise * gauss(random)).exp();
+        m.burst_ratio = Some((self.slower.unwrap_or(1.0) * error).max(1.0));
+        if self.stalls {
+            m.response_time_ns.max = 3_000_000_000;
+        }
+        if counters == Counters::Full {
+            let set = m.workload.unique_bytes;
+            m.witness.device_written_bytes = Some(if self.slower.is_some() { set } else { 0 });
+        }
+    }
+}
+
 #[derive(Clone, Debug)]
 pub struct World {
     pub seed: u64,
@@ -73,7 +109,8 @@ pub struct World {
     /// Share of the cache that is still empty when a set first outgrows it.
     empty: f64,
     pub budget_s: f64,
-    burst_ratio: f64,
+    /// What a long run of writes meets, where one is asked for.
+    pub long_run: Option<LongRun>,
     /// Which of several runs in the same world.
     run: u64,
     number: u64,
@@ -152,6 +189,7 @@ impl World {
         let flush = (5.0 + 25.0 * other.random::<f64>(), log_uniform(other, 1.2, 4.0));
         let flush = other.random_bool(0.15).then_some(flush);
         let empty = if other.random_bool(0.1) { 0.5 * other.random::<f64>() } else { 0.0 };
+        let long_run = other.random_bool(0.35).then(|| LongRun::new(other));
         Self {
             seed,
             largest,
@@ -172,7 +210,7 @@ impl World {
             bursts: if r.random_bool(0.3) { 0.1 } else { 0.0 },
             drift,
             budget_s: if r.random_bool(0.5) { 600.0 } else { 180.0 },
-            burst_ratio: 1.0 + r.random::<f64>(),
+            long_run,
             run: 0,
             number: 0,
             clock_s: 0.0,
@@ -193,7 +231,7 @@ impl World {
             interactions: 0,
             points_max: None,
             typical_cost_s: 2.5,
-            flush_interval_s: None,
+            flush_interval_s: self.long_run.map(|run| run.interval_s),
             layout_bytes_per_s: None,
             level_counts: true,
         }
@@ -297,6 +335,19 @@ impl World {
         let shape = 2.0 * size / (size + 32768.0) * (processes / (processes + 0.5) * 1.5);
         let sequential = 1.0 + (self.sequential - 1.0) * workload.seq_frac;
         shape * sequential / (workload.read_frac * reads + (1.0 - workload.read_frac) * writes)
+    }
+
+    /// Whether its speed or that of its neighbours changes while it is measured.
+    pub fn is_changing(&self) -> bool {
+        self.drift.1 > 0.0
+            || self.ramp_per_s != 0.0
+            || self.neighbours.is_some()
+            || self.bursts > 0.0
+    }
+
+    /// Whether others may disturb its runs.
+    pub fn is_disturbed(&self) -> bool {
+        self.bursts > 0.0
     }
 
     /// Whether what lies behind a border of reads and writes is one place: the regions there are.
@@ -423,8 +474,8 @@ impl Probe for World {
             ..Measurement::empty(workload.clone(), Stop::Confident)
         };
         self.witness(&mut random, &mut measurement);
-        if request.purpose == Purpose::Flush {
-            measurement.burst_ratio = Some(self.burst_ratio);
+        if let Some(run) = self.long_run.filter(|_| request.purpose == Purpose::Flush) {
+            run.measure(&mut random, self.noise, self.counters, &mut measurement);
         }
         Ok(measurement)
     }

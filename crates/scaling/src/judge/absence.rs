@@ -1,0 +1,114 @@
+//! Why no cache was found for one kind of requests, by the witnesses there are, and what is said of it.
+
+use super::curve::{Repeatability, best, worst};
+use super::in_memory::is_from_memory;
+use super::residency;
+use super::rivals::rivals;
+use super::set_size::{set_size_curve, word};
+use super::words::{bounded, open_times, size_within};
+use ioscape_schema::units::Bytes;
+use ioscape_schema::{BorderOperation, Bounded, Evaluation, Point};
+
+/// Why a curve has no border of storage.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Absence {
+    /// By the kernel's counters every set stayed in memory, and writes waited for nothing else either.
+    Resident,
+    /// Throughput is the same at all sizes, within a factor that would count.
+    Level,
+    /// Memory holds less than the largest set, and what lies beyond is this many times slower.
+    Beyond { held: Bounded, slower: Option<Bounded> },
+    /// Every set stayed in memory, but writes to some of them are this many times slower than to others.
+    Slows(Bounded),
+    /// Neither witness tells.
+    Unknown,
+}
+
+/// Why the curve of these requests has no border, by what the witnesses say.
+pub(super) fn absence(evaluation: &Evaluation, operation: BorderOperation) -> Absence {
+    let curve = set_size_curve(evaluation, operation);
+    let noise = Repeatability::of(evaluation);
+    let is_cached = evaluation.has_file_cache(operation);
+    let Some(largest) = curve.last() else { return Absence::Unknown };
+    let held = residency::held_in_all(evaluation).filter(|held| held.high < largest.value);
+    if let Some(held) = held.filter(|_| is_cached) {
+        let slower = residency::slowdown(&noise.samples(curve), held);
+        return Absence::Beyond { held, slower };
+    }
+    let is_resident = is_cached && residency::fits(&largest.measurement) == Some(true);
+    // What is resident says where reads come from; that writes are absorbed takes processes that only compute.
+    let is_absorbed = || curve.iter().all(|p| is_from_memory(&p.measurement));
+    if is_resident && (operation == BorderOperation::Read || is_absorbed()) {
+        return Absence::Resident;
+    }
+    let (Some(fastest), Some(slowest)) = (best(curve), worst(curve)) else {
+        return Absence::Unknown;
+    };
+    let change = noise.ratio(fastest, slowest);
+    match change {
+        Some(change) if curve.len() > 3 && change.high < residency::SLOWER => Absence::Level,
+        Some(change) if is_resident && change.low > 1.0 => Absence::Slows(change),
+        _ => Absence::Unknown,
+    }
+}
+
+/// The sentence on a curve without a border of storage.
+pub(super) fn no_cache(
+    evaluation: &Evaluation,
+    operation: BorderOperation,
+    largest: &Point,
+) -> String {
+    let word = word(operation);
+    let most = Bytes(largest.value);
+    match absence(evaluation, operation) {
+        Absence::Resident => format!(
+            "No cache border was met for {word}: sets of up to {most} stay in memory, by the kernel's counters."
+        ),
+        Absence::Level => format!(
+            "Throughput of {word} is the same for all sets up to {most}, within a factor of {}.",
+            residency::SLOWER
+        ),
+        Absence::Beyond { held, slower: Some(slower) } if slower.high < residency::SLOWER => {
+            format!(
+                "Memory holds {} of a set; beyond it {word} are not slower by a factor of {} or more: {} times.",
+                size_within(held),
+                residency::SLOWER,
+                bounded(slower)
+            )
+        }
+        Absence::Beyond { held, slower: Some(slower) } if slower.low >= residency::SLOWER => {
+            format!(
+                "Memory holds {} of a set; beyond it {word} seem to be slower ({} times), but too much of it is in doubt to call it a border; more rounds would tell.",
+                size_within(held),
+                bounded(slower)
+            )
+        }
+        Absence::Beyond { held, slower } => {
+            let by = slower.map(open_times).unwrap_or_default();
+            format!(
+                "Memory holds {} of a set; whether {word} are slower beyond it cannot be told from this run{by}; more rounds of sets well beyond it would tell.",
+                size_within(held)
+            )
+        }
+        Absence::Slows(by) => format!(
+            "Sets of up to {most} stay in memory, by the kernel's counters, but {word} to the slowest are {} times slower than to the fastest; whether a cache for {word} ends among them cannot be told from this run; more rounds would tell.",
+            bounded(by)
+        ),
+        Absence::Unknown if !evaluation.has_file_cache(operation) => format!(
+            "No cache of a device shows for {word} in sets up to {most}; whether one ends there cannot be told from this run; larger sets or a longer budget would tell."
+        ),
+        Absence::Unknown => format!(
+            "No cache border shows for {word} in sets up to {most}, by throughput alone; whether one lies there cannot be told from this run; larger sets, a longer budget or the kernel's residency counters would tell."
+        ),
+    }
+}
+
+/// Whether it is said without doubt that the sets of `operation` outgrow no cache.
+pub(super) fn is_absence_told(evaluation: &Evaluation, operation: BorderOperation) -> bool {
+    let is_even = match absence(evaluation, operation) {
+        Absence::Resident | Absence::Level => true,
+        Absence::Beyond { slower, .. } => slower.is_some_and(|s| s.high < residency::SLOWER),
+        Absence::Slows(_) | Absence::Unknown => false,
+    };
+    is_even && !evaluation.level_counts.is_empty() && rivals(evaluation, operation, None).is_none()
+}

@@ -1,0 +1,221 @@
+//! What else is possible: other numbers of regions and other ends of a cache, with their probabilities, and why the model of levels
+//! and what was found differ where they do.
+
+use super::in_memory::is_from_memory;
+use super::set_size::{first_border, of_storage, set_size_curve};
+use super::words::percent;
+use ioscape_schema::units::Bytes;
+use ioscape_schema::{BorderOperation, Bounded, Evaluation, LevelCount};
+
+/// Probability from which on something is said without doubt.
+pub(super) const SURE: f64 = 0.95;
+/// Probability from which on another possibility is named.
+const WORTH_SAYING: f64 = 0.02;
+/// Sizes within this factor of a border's bounds are that border.
+const NEAR: f64 = 1.1;
+/// A border of the model is one that was found if they are no further apart than this factor.
+const SAME_BORDER: f64 = 1.5;
+/// Both kinds of requests whose levels the model counts.
+const OPERATIONS: [BorderOperation; 2] = [BorderOperation::Read, BorderOperation::Write];
+
+/// The numbers of regions that are possible, with their probabilities; `None` where `found` is sure, or where no
+/// probability is known.
+pub(super) fn rival_counts(evaluation: &Evaluation, found: usize) -> Option<String> {
+    let counts = &evaluation.level_counts;
+    let of = |n: usize| counts.iter().find(|c| c.regions as usize == n);
+    let own = of(found).map_or(0.0, |c| c.probability);
+    if counts.is_empty() || own >= SURE {
+        return None;
+    }
+    // No probability stands for a disagreement of two ways to judge.
+    if let Some(sure) = counts.iter().find(|c| c.probability >= SURE) {
+        let why = dissent(evaluation, sure, &OPERATIONS)
+            .or_else(|| is_merged(sure, found).then(|| TOO_NARROW.to_owned()))
+            .unwrap_or_else(|| format!("the borders found make {found}"));
+        return Some(format!("{} by the model of levels, but {why}", sure.regions));
+    }
+    let likely = counts.iter().filter(|c| c.probability >= WORTH_SAYING);
+    let mut named: Vec<(usize, f64)> =
+        likely.map(|c| (c.regions as usize, c.probability)).collect();
+    if named.iter().all(|(n, _)| *n != found) {
+        named.push((found, own));
+    }
+    let said: Vec<String> = named.iter().map(|(n, p)| format!("{n} ({})", percent(*p))).collect();
+    Some(said.join(" or "))
+}
+
+/// Whether the number of regions is said without doubt.
+pub(super) fn is_count_told(evaluation: &Evaluation) -> bool {
+    !evaluation.level_counts.is_empty()
+        && rival_counts(evaluation, evaluation.regions.len()).is_none()
+}
+
+const TOO_NARROW: &str = "two borders lie too close together for a region between them";
+
+/// Whether the model's levels were all found, and fewer regions made of them.
+fn is_merged(sure: &LevelCount, found: usize) -> bool {
+    !(sure.read_borders.is_empty() && sure.write_borders.is_empty())
+        && sure.regions as usize > found
+}
+
+/// Why borders that the model of levels is sure of were not found; `None` where all of them were.
+fn dissent(
+    evaluation: &Evaluation,
+    sure: &LevelCount,
+    operations: &[BorderOperation],
+) -> Option<String> {
+    let missing = operations.iter().find_map(|&operation| {
+        let is_found = |at: &f64| {
+            of_storage(evaluation, operation).any(|b| {
+                let factor = b.unique_bytes / at;
+                factor.max(factor.recip()) <= SAME_BORDER
+            })
+        };
+        Some((operation, *borders(sure, operation).iter().find(|at| !is_found(at))?))
+    });
+    let (operation, at) = missing?;
+    let mut behind =
+        set_size_curve(evaluation, operation).iter().filter(|point| point.value > at).peekable();
+    let is_there = behind.peek().is_some();
+    let stayed = behind.all(|point| {
+        let m = &point.measurement;
+        m.resident_frac.is_some() && is_from_memory(m)
+    });
+    let of_both = sure.read_borders.iter().any(|read| is_within(*read, [at, at]));
+    Some(if is_there && stayed {
+        format!("by the kernel's counters every larger set than {} stayed in memory", Bytes(at))
+    } else if operation == BorderOperation::Write && !of_both {
+        format!("writes slow down too little at {} to call it a border by itself", Bytes(at))
+    } else {
+        format!("throughput hardly falls at {}", Bytes(at))
+    })
+}
+
+fn borders(count: &LevelCount, operation: BorderOperation) -> &[f64] {
+    match operation {
+        BorderOperation::Write => &count.write_borders,
+        _ => &count.read_borders,
+    }
+}
+
+/// Where the first border of `operation` lies by hypotheses that differ; `None` where all that count agree with `found`.
+pub(super) fn rivals(
+    evaluation: &Evaluation,
+    operation: BorderOperation,
+    found: Option<Bounded>,
+) -> Option<String> {
+    let counts = &evaluation.level_counts;
+    let agreed = probability_at(counts, operation, found.map(|found| [found.low, found.high]));
+    if counts.is_empty() || agreed >= SURE {
+        return None;
+    }
+    let ends = first_ends(counts, operation);
+    let end = |at: Option<f64>| at.map_or("no border".to_owned(), |at| Bytes(at).to_string());
+    if let Some((at, _)) = ends.iter().find(|(_, probability)| *probability >= SURE) {
+        let sure = counts.iter().find(|c| borders(c, operation).first().copied() == *at);
+        let why = sure.and_then(|sure| dissent(evaluation, sure, &[operation]));
+        let why = why.unwrap_or_else(|| {
+            format!("the border found is {}", end(found.map(|found| found.value)))
+        });
+        return Some(format!("{} by the model of levels, but {why}", end(*at)));
+    }
+    let likely = ends.iter().filter(|(_, probability)| *probability >= WORTH_SAYING);
+    let said: Vec<String> = likely
+        .map(|(at, probability)| format!("{} ({})", end(*at), percent(*probability)))
+        .collect();
+    Some(said.join(" or "))
+}
+
+/// The first border of `operation`; `None` where another place is too probable.
+pub(super) fn told_border(evaluation: &Evaluation, operation: BorderOperation) -> Option<Bounded> {
+    let found = first_border(evaluation, operation);
+    found.filter(|_| rivals(evaluation, operation, found).is_none())
+}
+
+/// Each place of the first border once, with the sum of the probabilities of all numbers of regions that have it there; the
+/// most probable first.
+fn first_ends(counts: &[LevelCount], operation: BorderOperation) -> Vec<(Option<f64>, f64)> {
+    let mut ends: Vec<(Option<f64>, f64)> = Vec::new();
+    for count in counts {
+        let first = borders(count, operation).first().copied();
+        let is_same = |end: &&mut (Option<f64>, f64)| match (end.0, first) {
+            (Some(one), Some(other)) => is_within(other, [one, one]),
+            (one, other) => one.is_none() && other.is_none(),
+        };
+        match ends.iter_mut().find(is_same) {
+            Some(end) => end.1 += count.probability,
+            None => ends.push((first, count.probability)),
+        }
+    }
+    ends.sort_by(|a, b| b.1.total_cmp(&a.1));
+    ends
+}
+
+/// How probable it is that the first border lies within these bounds, or, without any, that there is none.
+fn probability_at(
+    counts: &[LevelCount],
+    operation: BorderOperation,
+    bounds: Option<[f64; 2]>,
+) -> f64 {
+    let is_there = |count: &&LevelCount| match (borders(count, operation).first(), bounds) {
+        (Some(at), Some(bounds)) => is_within(*at, bounds),
+        (at, bounds) => at.is_none() && bounds.is_none(),
+    };
+    counts.iter().filter(is_there).map(|count| count.probability).sum()
+}
+
+/// How probable it is that one of the borders of `operation` lies at `found`; 1 where it was not asked.
+pub(super) fn probability_of(
+    evaluation: &Evaluation,
+    operation: BorderOperation,
+    found: Bounded,
+) -> f64 {
+    let is_there = |at: &f64| is_within(*at, [found.low, found.high]);
+    let has = |count: &&LevelCount| borders(count, operation).iter().any(is_there);
+    let counts = &evaluation.level_counts;
+    if counts.is_empty() {
+        return 1.0;
+    }
+    counts.iter().filter(has).map(|c| c.probability).sum()
+}
+
+/// Whether a border is the one that has these bounds.
+fn is_within(at: f64, [low, high]: [f64; 2]) -> bool {
+    at < high * NEAR && at > low / NEAR
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn count(regions: u32, probability: f64, read_borders: &[f64]) -> LevelCount {
+        let read_borders = read_borders.to_vec();
+        LevelCount { regions, probability, read_borders, write_borders: Vec::new() }
+    }
+
+    #[test]
+    fn a_place_that_several_numbers_of_regions_share_is_named_once() {
+        const GIB: f64 = 1073741824.0;
+        let level_counts = vec![
+            count(2, 0.5, &[22.0 * GIB]),
+            count(3, 0.4, &[22.3 * GIB, 30.0 * GIB]),
+            count(1, 0.1, &[]),
+        ];
+        let evaluation = Evaluation { level_counts, ..Evaluation::default() };
+        let said = rivals(&evaluation, BorderOperation::Read, None).unwrap();
+        assert_eq!(said, "22 GiB (90 %) or no border (10 %)");
+    }
+
+    #[test]
+    fn a_disagreement_names_its_reason() {
+        let of = |counts: Vec<LevelCount>, found| {
+            let evaluation = Evaluation { level_counts: counts, ..Evaluation::default() };
+            rival_counts(&evaluation, found).unwrap()
+        };
+        let hardly = of(vec![count(2, 0.99, &[1048576.0])], 1);
+        assert_eq!(hardly, "2 by the model of levels, but throughput hardly falls at 1 MiB");
+        let writes = LevelCount { write_borders: vec![1048576.0], ..count(2, 0.99, &[]) };
+        assert!(of(vec![writes], 1).contains("but writes slow down too little at 1 MiB"));
+        assert!(of(vec![count(3, 0.999, &[])], 2).ends_with("but the borders found make 2"));
+    }
+}

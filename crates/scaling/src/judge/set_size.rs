@@ -1,0 +1,39 @@
+//! One kind of requests over the sizes of the set: their curve and their borders of storage.
+
+use ioscape_schema::{Border, BorderOperation, Bounded, Evaluation, Point};
+
+/// The kind of requests in words.
+pub(super) fn word(operation: BorderOperation) -> &'static str {
+    match operation {
+        BorderOperation::Read => "reads",
+        BorderOperation::Write => "writes",
+        BorderOperation::Mixed => "half reads, half writes",
+    }
+}
+
+/// Their curve over the sizes of the set.
+pub(super) fn set_size_curve(evaluation: &Evaluation, operation: BorderOperation) -> &[Point] {
+    match operation {
+        BorderOperation::Write => &evaluation.unique_bytes_write_curve,
+        BorderOperation::Read => &evaluation.unique_bytes_read_curve,
+        BorderOperation::Mixed => &evaluation.unique_bytes_curve,
+    }
+}
+
+/// Their borders of storage, in order.
+pub(super) fn of_storage(
+    evaluation: &Evaluation,
+    operation: BorderOperation,
+) -> impl Iterator<Item = &Border> {
+    evaluation.borders.iter().filter(move |b| b.operation == operation && !b.in_memory)
+}
+
+/// The interval of a border.
+pub(super) fn place(border: &Border) -> Bounded {
+    Bounded { value: border.unique_bytes, low: border.low, high: border.high }
+}
+
+/// First border of storage for one kind of requests in the most probable hypothesis.
+pub(super) fn first_border(evaluation: &Evaluation, operation: BorderOperation) -> Option<Bounded> {
+    of_storage(evaluation, operation).next().map(place)
+}
