@@ -53,16 +53,20 @@ fn options(job: &VxJob) -> String {
     words.concat()
 }
 
+fn counted(count: u64, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
 /// The row of a run.
 pub(super) fn of_vxbench(run: &VxRun) -> Row {
     let (job, rate) = (&run.job, run.total.throughput_bytes_per_s);
     let clients = run.clients.as_ref().map(|all| format!(", {} clients", all.each.len()));
     let name = format!(
-        "{} of {} bytes, {} files, {} streams each{}{}",
+        "{} of {}, {}, {} each{}{}",
         job.workload,
-        job.iosize,
-        run.files.len(),
-        job.nthreads,
+        Bytes(job.iosize as f64),
+        counted(run.files.len() as u64, "file"),
+        counted(job.nthreads.into(), "stream"),
         options(job),
         clients.unwrap_or_default()
     );
@@ -117,8 +121,8 @@ fn of_cell(name: &str, cell: &CampaignCell) -> Vec<Row> {
     let forced = late(|sample| sample.fsync_ns);
     vec![
         row(name.to_owned(), metric, of_samples(value, samples)),
-        row(format!("{name}, 99th percentile of response time"), Metric::Time, times),
-        row(format!("{name}, 99th percentile of fsync"), Metric::Time, forced),
+        row(format!("{name}, p99 response time"), Metric::Time, times),
+        row(format!("{name}, p99 fsync"), Metric::Time, forced),
     ]
 }
 
@@ -195,7 +199,8 @@ fn other_job(one: &VxJob, other: &VxJob) -> String {
     if ours != theirs {
         format!("{theirs} against {ours}")
     } else if one.iosize != other.iosize {
-        format!("requests of {} bytes against {}", other.iosize, one.iosize)
+        let [ours, theirs] = [one, other].map(|job| Bytes(job.iosize as f64));
+        format!("requests of {theirs} against {ours}")
     } else {
         "their options differ".to_owned()
     }
@@ -209,6 +214,6 @@ pub(super) fn impossible(document: &Document, name: &str) -> Option<String> {
         all.map(|(column, cell)| (cell_name(campaign, row, column), cell))
     });
     let mut of_name =
-        cells.filter(|(cell, _)| name == cell || name.starts_with(&format!("{cell}, 99th")));
+        cells.filter(|(cell, _)| name == cell || name.starts_with(&format!("{cell}, p99 ")));
     of_name.next()?.1.impossible.clone()
 }

@@ -56,6 +56,13 @@ fn figure(one: &OsBenchmark, value: f64) -> Figure {
     }
 }
 
+/// The first case without a value, and why it has none.
+pub(super) fn missing(document: &Document) -> Option<String> {
+    let Some(Outcome::Os(results)) = &document.outcome else { return None };
+    let told = |one: &OsBenchmark| Some(format!("{}: {}", name(one), one.not_measured.as_ref()?));
+    results.benchmarks.iter().find_map(told)
+}
+
 /// Why a document has no value in a row of this name, where it says so.
 pub(super) fn not_measured(document: &Document, row: &str) -> Option<String> {
     let Some(Outcome::Os(results)) = &document.outcome else { return None };

@@ -41,9 +41,9 @@ pub enum NotComparable {
     },
     /// They share no row.
     #[error(
-        "{0} and {1} measured nothing alike: no row has the same name and workload in both; run the same jobs on both, `ioscape run DIR JOBS.toml`"
+        "{0} and {1} measured nothing alike: no row with a figure has the same name and workload in both; {2}"
     )]
-    NothingShared(String, String),
+    NothingShared(String, String, String),
     /// No row counts what the condition speaks of.
     #[error("--fail-if {condition}: no row counts {metric}: these results have {found}")]
     NoMetric {

@@ -2,7 +2,7 @@
 
 use super::figures::{Figure, NORMAL95};
 use super::jobs::{of_campaign, of_vxbench, other_campaign, other_work};
-use super::os::of_os;
+use super::os::{missing, of_os};
 use super::refusal::NotComparable;
 use super::row::{NamedDocument, Row};
 use crate::ratio::median;
@@ -171,10 +171,25 @@ pub(super) fn nothing_shared(
     if let Some(how) = base.iter().find_map(counterpart).or_else(names) {
         return differently(first, second, how);
     }
+    let help = help(first, second);
     let (first, second) = (first.name.to_owned(), second.name.to_owned());
     match asked == measured || asked.is_empty() || measured.is_empty() {
-        true => NotComparable::NothingShared(first, second),
+        true => NotComparable::NothingShared(first, second, help),
         false => NotComparable::Ways { first, second, asked, measured },
+    }
+}
+
+/// What would make two documents share a row, or why one of them has no figures.
+fn help(first: NamedDocument<'_>, second: NamedDocument<'_>) -> String {
+    let missing =
+        [first, second].into_iter().find_map(|one| Some((one.name, missing(one.document)?)));
+    match (&first.document.outcome, missing) {
+        (Some(Outcome::Os(_)), Some((name, why))) => format!("{name} has no {why}"),
+        (Some(Outcome::Os(_)), None) => "run the same benchmarks on both (--only)".to_owned(),
+        (Some(Outcome::Campaign(_)), _) => {
+            "run the same campaign on both, in places of the same names".to_owned()
+        }
+        _ => "run the same jobs on both, `ioscape run DIR JOBS.toml`".to_owned(),
     }
 }
 

@@ -301,7 +301,7 @@ fn cells_have_rows_of_their_times() {
     let first: Vec<_> = found.rows.iter().take(4).map(of).collect();
     let expected = [(Metric::Rate, 5.0), (Metric::Time, 101.0), (Metric::Time, 101.0)];
     assert_eq!((&first[..3], first[3].0), (&expected[..], Metric::Throughput));
-    assert!(found.rows[2].name.as_ref().unwrap().ends_with("99th percentile of fsync"));
+    assert!(found.rows[2].name.as_ref().unwrap().ends_with("p99 fsync"));
 }
 
 #[test]
@@ -346,6 +346,18 @@ fn os_verdicts_are_no_surer_than_the_intervals_shown() {
     assert_eq!(verdict(&of(1.3, [130.0, 134.0], 1.0)), Verdict::Slower);
     assert_eq!(verdict(&of(1.3, [95.0, 134.0], 1.0)), Verdict::CannotBeTold);
     assert_eq!(verdict(&of(1.3, [130.0, 134.0], 1.4)), Verdict::CannotBeTold);
+}
+
+#[test]
+fn os_results_without_values_say_why_they_have_none() {
+    let mut empty = os(1.0);
+    if let Some(Outcome::Os(results)) = &mut empty.outcome {
+        let one = &mut results.benchmarks[0];
+        (one.value, one.not_measured) = (None, Some("others kept the processor busy".to_owned()));
+    }
+    let refused = compared(&os(1.0), &empty, None).unwrap_err().to_string();
+    assert!(refused.contains("b has no getpid, system call: others kept"), "{refused}");
+    assert!(!refused.contains("ioscape run"), "{refused}");
 }
 
 #[test]
