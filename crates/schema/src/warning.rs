@@ -9,6 +9,8 @@ use std::fmt;
 pub enum WarningKind {
     /// Pages left the file cache though memory was free (a reclaimer drops what is not re-read soon).
     PagesDropped,
+    /// The program that measured emptied the file cache of the set, at the beginning and at every pass: fio does, unless `invalidate=0`.
+    CacheEmptied,
     /// The first touch of memory was several times slower than later ones.
     FirstTouch,
     /// Pages of the set are charged to another control group, so the memory limit does not bind them.

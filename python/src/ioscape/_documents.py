@@ -871,7 +871,8 @@ class Findings:
     """Best throughput with a deeper queue over that with one request at a time; only with asynchronous
     requests."""
     read_cache_bytes: Optional[Bounded] = None
-    """Effective file-cache size for reads, in bytes: the first border of pure reads."""
+    """Effective file-cache size for reads, in bytes: the first border of pure reads; absent where the file
+    cache takes no part."""
     sentences: Optional[list[str]] = None
     """The findings in words, each with its evidence."""
     sequential_gain: Optional[list[RegionFinding]] = None
@@ -882,7 +883,7 @@ class Findings:
     size_for_75_percent_bytes: Optional[list[RegionFinding]] = None
     """Least request size that gives 75 % of the best throughput, in bytes."""
     write_cache_bytes: Optional[Bounded] = None
-    """Effective file-cache size for writes, in bytes: the first border of pure writes."""
+    """The same for writes: the first border of pure writes."""
     write_policy: Optional[Literal['write-through', 'write-cancelling', 'mixed', 'not-cached']] = None
     """Write policy; absent when it could not be determined."""
     write_to_read_ratio: Optional[list[RegionFinding]] = None

@@ -74,6 +74,41 @@ fn fios_output_stands_beside_ours() {
 }
 
 #[test]
+fn fios_cached_reads_are_compared_with_ours_only_where_fio_kept_the_cache() {
+    let folder = tempfile::tempdir().expect("a temporary directory");
+    let file = |name: &str| path(&folder.path().join(name)).to_owned();
+    let job = file("job.fio");
+    std::fs::write(&job, "[mail]\nsize=1m\nrw=randread\nbs=4k\nioengine=psync\n").expect("a job");
+    let ours = file("ours.json");
+    run(&["run", &job, path(folder.path()), "--seconds", "200ms", "-o", &ours]).ended(0);
+    let theirs = |name: &str, more: &str| {
+        let out = file(name);
+        std::fs::write(&out, output(more)).expect("fio's output");
+        out
+    };
+    let (emptied, kept) = (theirs("emptied.json", ""), theirs("kept.json", r#","invalidate":"0""#));
+    run(&["compare", &emptied, &ours]).ended(2).says(&["emptied at every pass", "--invalidate=0"]);
+    let told = run(&["compare", &kept, &ours, "--json"]).ended(0);
+    assert!(told.out.contains("mail"), "{}", told.out);
+    run(&["compare", &emptied, &emptied]).ended(0);
+    let shown = run(&["report", &emptied]).ended(0);
+    assert!(shown.out.contains("emptied the file cache"), "{}", shown.out);
+}
+
+/// What fio 3.33 writes of random reads of 4 KiB from a file of a mebibyte, as far as it is read.
+fn output(options: &str) -> String {
+    format!(
+        r#"{{"fio version":"fio-3.33","timestamp":1,"jobs":[{{"jobname":"mail",
+        "job options":{{"name":"mail","size":"1m","rw":"randread","bs":"4k","ioengine":"psync"{options}}},
+        "usr_cpu":1.0,"sys_cpu":2.0,
+        "read":{{"total_ios":1000,"io_bytes":4096000,"runtime":1000,"bw_samples":10,"bw_dev":10.0,
+        "lat_ns":{{"mean":900.0,"max":5000}},
+        "clat_ns":{{"percentile":{{"50.000000":800,"90.000000":900,"99.000000":1000,"99.900000":2000}}}}}},
+        "write":{{"total_ios":0}}}}]}}"#
+    )
+}
+
+#[test]
 fn any_figure_of_a_page_is_printed_alone() {
     let folder = tempfile::tempdir().expect("a temporary directory");
     let small = folder.path().join("small.ioscape.json");

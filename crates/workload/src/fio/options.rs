@@ -37,7 +37,10 @@ const LEFT_OUT: [(&str, &str); 35] = [
     ("norandommap", "random requests are drawn with replacement"),
     ("random_generator", "requests follow --seed"),
     ("ramp_time", "the warm-up ends when the cache is in a steady state"),
-    ("invalidate", "the file cache is emptied of the set before every job"),
+    (
+        "invalidate",
+        "the file cache is emptied of the set before every job, not again at every pass",
+    ),
     ("directory", "the target is the one on the command line"),
     ("filename", "the target is the one on the command line"),
     ("refill_buffers", "written data is never all zeros"),

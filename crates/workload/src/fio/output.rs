@@ -1,7 +1,9 @@
 //! fio's JSON output (`--output-format=json`) as measurements.
 
 use super::options::{FioError, FioOptions};
-use ioscape_schema::{Direction, Measurement, ResponseTime, Stop, Warning, WarningKind, Workload};
+use ioscape_schema::{
+    Access, Direction, Measurement, ResponseTime, Stop, Warning, WarningKind, Workload,
+};
 use serde_json::{Map, Value};
 
 /// What of fio's output is taken over.
@@ -54,6 +56,7 @@ fn measurement(job: &Value, global: Option<&Map<String, Value>>) -> Result<Measu
     let name = job["jobname"].as_str().unwrap_or("job");
     let fails = |what: &str| FioError::of_output(format!("fio's job {name:?} {what}"));
     let (workload, libaio) = workload(job, global).map_err(|what| fails(&what))?;
+    let emptied = empties_cache(job, global, &workload);
     let (read, write) = (direction(&job["read"]), direction(&job["write"]));
     let both = [read, write];
     let sum = |of: fn(&Part) -> f64| both.iter().flatten().map(of).sum::<f64>();
@@ -102,7 +105,17 @@ fn measurement(job: &Value, global: Option<&Map<String, Value>>) -> Result<Measu
     };
     one.warnings = doubts(&one);
     one.warnings.extend(libaio.map(|what| Warning::new(WarningKind::NotConfident, what)));
+    one.warnings.extend(emptied.then(|| Warning::new(WarningKind::CacheEmptied, EMPTIED)));
     Ok(one)
+}
+
+const EMPTIED: &str = "fio emptied the file cache of the file at the beginning and at every pass, so reads came from storage that would otherwise have come from memory: --invalidate=0 keeps the cache, --direct=1 bypasses it";
+
+/// Whether fio had reads of this job come from storage that a cache would have served.
+fn empties_cache(job: &Value, global: Option<&Map<String, Value>>, workload: &Workload) -> bool {
+    let own = job["job options"].as_object().and_then(|options| options.get("invalidate"));
+    let asked = own.or_else(|| global?.get("invalidate")).and_then(Value::as_str);
+    workload.access != Access::Direct && workload.read_frac > 0.0 && asked != Some("0")
 }
 
 fn doubts(one: &Measurement) -> Vec<Warning> {

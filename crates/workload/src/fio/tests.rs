@@ -119,7 +119,7 @@ fn output_becomes_measurements() {
     assert_eq!(one.write.map(|w| w.response_time_ns.p50), Some(3000));
     assert_eq!((one.cpu_user_s, one.cpu_system_s), (0.2, 0.8));
     assert_eq!(one.workload.unique_bytes, 4 << 20);
-    assert_eq!(one.warnings.len(), 2);
+    assert_eq!(one.warnings.len(), 3);
     let libaio = JOB.replace("\"rw\"", "\"ioengine\": \"libaio\", \"rw\"");
     let found = read_output(&output(&libaio)).expect("fio's").expect("whole");
     let told = &found.measurements[0].warnings[2].message;

@@ -177,6 +177,12 @@ pub(super) fn other_work(first: &Row, second: &Row) -> Option<String> {
                 true => (sizes != others).then(|| format!("files of {theirs} against {ours}")),
             }
         }
+        (Some(Work::CacheEmptied), None) => {
+            Some("file cache kept against emptied at every pass".to_owned())
+        }
+        (None, Some(Work::CacheEmptied)) => {
+            Some("file cache emptied at every pass against kept".to_owned())
+        }
         _ => None,
     }
 }

@@ -19,6 +19,8 @@ pub(super) enum Work {
     Vxbench(Box<VxJob>, Vec<Option<u64>>),
     /// A cell of a campaign; without a plan in older documents.
     Campaign(Option<Box<CellPlan>>),
+    /// A workload whose file cache was emptied at every pass.
+    CacheEmptied,
 }
 
 impl Work {

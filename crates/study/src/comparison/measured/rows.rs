@@ -4,10 +4,11 @@ use super::figures::{Figure, NORMAL95};
 use super::jobs::{of_campaign, of_vxbench, other_campaign, other_work};
 use super::os::{missing, of_os};
 use super::refusal::NotComparable;
-use super::row::{NamedDocument, Row};
+use super::row::{NamedDocument, Row, Work};
 use crate::ratio::median;
 use ioscape_schema::{
     Document, Engine, Evaluation, Measurement, Metric, Outcome, Parameter, Point, ValidationPoint,
+    Warning, WarningKind,
 };
 
 /// What a document's outcome is, in words.
@@ -53,6 +54,9 @@ fn differently(first: NamedDocument<'_>, second: NamedDocument<'_>, how: String)
     let help = match first.document.outcome {
         Some(Outcome::Campaign(_)) => {
             "run the same campaign on both, with the same --max-file-size"
+        }
+        Some(Outcome::Measurements(_)) => {
+            "give fio --invalidate=0, which keeps the file cache, or both direct I/O"
         }
         _ => "run the same jobs on files of the same sizes on both",
     };
@@ -112,11 +116,15 @@ fn of_measurement(one: &Measurement, samples: Vec<f64>) -> Figure {
     }
 }
 
+fn is_emptied(warning: &Warning) -> bool {
+    warning.kind == WarningKind::CacheEmptied
+}
+
 fn of_run(one: &Measurement) -> Row {
     Row {
         name: one.name.clone(),
         workload: Some(one.workload.clone()),
-        work: None,
+        work: one.warnings.iter().any(is_emptied).then_some(Work::CacheEmptied),
         metric: Metric::Throughput,
         figure: of_measurement(one, vec![one.throughput_bytes_per_s]),
     }
