@@ -825,7 +825,8 @@ class Findings:
     queue_depth_for_90_percent: Optional[list[RegionFinding]] = None
     # Best throughput with a deeper queue over that with one request at a time; only with asynchronous requests.
     queue_depth_gain: Optional[list[RegionFinding]] = None
-    # Effective file-cache size for reads, in bytes: the first border of pure reads.
+    # Effective file-cache size for reads, in bytes: the first border of pure reads; absent where the file cache
+    # takes no part.
     read_cache_bytes: Optional[Bounded] = None
     # The findings in words, each with its evidence.
     sentences: Optional[list[str]] = None
@@ -836,7 +837,7 @@ class Findings:
     single_writer: Optional[list[WriterScaling]] = None
     # Least request size that gives 75 % of the best throughput, in bytes.
     size_for_75_percent_bytes: Optional[list[RegionFinding]] = None
-    # Effective file-cache size for writes, in bytes: the first border of pure writes.
+    # The same for writes: the first border of pure writes.
     write_cache_bytes: Optional[Bounded] = None
     # Write policy; absent when it could not be determined.
     write_policy: Optional[Literal['write-through', 'write-cancelling', 'mixed', 'not-cached']] = None
