@@ -296,7 +296,7 @@ fn steadiness(evaluation: &Evaluation) -> Option<String> {
         "the speed of the machine changed during the evaluation (by up to {:.0} %)",
         drift.largest * 100.0
     );
-    let load = "other programs or other machines on this host took processor time";
+    let load = "other load, stolen processor time or a pause disturbed some runs";
     // References that are off speak of the machine; a disturbed run names its disturbance itself.
     let is_off = drift::off(&drift.throughputs).contains(&true);
     let is_disturbed = evaluation.probes.iter().any(|probe| probe.measurement.disturbed);
@@ -354,12 +354,12 @@ mod tests {
     fn what_disturbed_points_is_named_by_its_cause() {
         let (steady, off) = ([1.0, 1.03, 0.98, 1.0, 1.01], [1.0, 1.0, 0.5, 1.0, 1.0]);
         let load = said(&steady, true, 1, 0);
-        assert!(load.ends_with("took processor time: 1 point was measured again."), "{load}");
+        assert!(load.ends_with("disturbed some runs: 1 point was measured again."), "{load}");
         assert!(!load.contains("speed of the machine"), "{load}");
         let changed = said(&off, false, 2, 1);
         assert!(changed.starts_with("The speed of the machine changed"), "{changed}");
         assert!(changed.ends_with("2 points were measured again, and 1 point remains in doubt."));
-        assert!(said(&off, true, 0, 3).ends_with("processor time: 3 points remain in doubt."));
+        assert!(said(&off, true, 0, 3).ends_with("disturbed some runs: 3 points remain in doubt."));
         assert_eq!(said(&steady, true, 0, 0), "");
     }
 }

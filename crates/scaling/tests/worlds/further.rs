@@ -92,10 +92,10 @@ impl Tally {
     }
 
     fn steadiness(&mut self, world: &World, evaluation: &Evaluation) {
-        let begins = ["The speed of the machine changed", "Other programs or other machines"];
+        let begins = ["The speed of the machine changed", "Other load"];
         let Some(text) = said(evaluation, &begins) else { return };
         let changed = !text.starts_with("The speed") || world.is_changing() || world.noise > 0.05;
-        let disturbed = !text.contains("ther programs or other machines") || world.is_disturbed();
+        let disturbed = !text.contains("ther load") || world.is_disturbed();
         self.sentence(world, "steadiness", is_true(changed && disturbed), text);
     }
 
@@ -104,6 +104,10 @@ impl Tally {
             return;
         };
         let Some(largest) = region.curves.size_mean.last() else { return };
+        let untold = format!("In {}, the request size that gives", found.region);
+        if let Some(text) = said(evaluation, &[&untold]) {
+            return self.sentence(world, "size for 75 %", Outcome::Open, text);
+        }
         let begins = format!("In {}, requests of ", found.region);
         let Some(text) = said(evaluation, &[&begins]) else { return };
         let at =
