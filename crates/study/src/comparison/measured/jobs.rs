@@ -70,8 +70,11 @@ pub(super) fn of_vxbench(run: &VxRun) -> Row {
         options(job),
         clients.unwrap_or_default()
     );
-    // A file that grows with every run, or is removed, is no other work.
-    let sizes = run.files.iter().map(|file| file.size_bytes.filter(|_| !job.append)).collect();
+    // A file that grows with every run is no other work, nor is one that reaches beyond the run's requests.
+    let is_bound =
+        job.iocount.is_some() && (!job.workload.is_random() || job.max_file_size.is_some());
+    let matters = !job.append && !is_bound;
+    let sizes = run.files.iter().map(|file| file.size_bytes.filter(|_| matters)).collect();
     Row {
         name: Some(name),
         workload: None,

@@ -62,10 +62,11 @@ fn paired<'a>(base: &'a [Row], other: &'a [Row]) -> Vec<(&'a Row, &'a Row)> {
     base.iter().filter_map(alike).collect()
 }
 
-/// Whether both are the same result: begun at the same time, with the same outcome.
+/// Whether both are one result: the same outcome, or one that was begun by the same machine at the same time and continued since.
 fn is_one(first: NamedDocument<'_>, second: NamedDocument<'_>) -> bool {
     let (one, other) = (first.document, second.document);
-    one.started_at == other.started_at && one.outcome == other.outcome
+    let is_begun_together = !one.started_at.is_empty() && one.started_at == other.started_at;
+    one.outcome == other.outcome || (is_begun_together && one.host == other.host)
 }
 
 /// The rows of the first of two documents without a counterpart in the second, `there`, and why they have none.

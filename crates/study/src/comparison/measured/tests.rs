@@ -316,6 +316,8 @@ fn jobs_of_other_options_or_files_are_not_paired() {
     assert!(compared(&usual, &usual, None).is_ok());
     let refused = compared(&usual, &of(VxJob::default(), 1 << 30), None).unwrap_err();
     assert!(refused.to_string().contains("files of 1 GiB against 1 MiB"), "{refused}");
+    let bound = VxJob { iocount: Some(8), ..VxJob::default() };
+    assert!(compared(&of(bound.clone(), 1 << 20), &of(bound, 1 << 30), None).is_ok());
     let others = [
         VxJob { dsync: true, ..VxJob::default() },
         VxJob { noreuse: true, ..VxJob::default() },
