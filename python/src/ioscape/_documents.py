@@ -156,11 +156,11 @@ class Burstiness:
     # Index of dispersion for counts by window: width in nanoseconds, variance over mean of the arrivals in a
     # window; 1 is Poisson.
     dispersion: list[list[Any]]
-    # Squared coefficient of variation of the inter-arrival times; 1 is Poisson.
-    inter_arrival_scv: float
     # Hurst exponent from the growth of the variance with the window; 0.5 has no long memory. Absent with too
     # few windows.
     hurst: Optional[float] = None
+    # Squared coefficient of variation of the inter-arrival times; 1 is Poisson.
+    inter_arrival_scv: Optional[float] = None
 
 
 @dataclass(kw_only=True)
@@ -504,20 +504,12 @@ class DiskSummary:
     daily_queue_mean: list[float]
     # Index of the device.
     device: int
-    # Where a request begins relative to the end of the one before (Figure 9).
-    distances: Distances
     # Requests and bytes.
     load: Load
     # Its name.
     name: str
-    # Fraction of writes that write the same bytes as the write before.
-    rewrite_frac: float
-    # Sequential requests (Table 7).
-    sequential: Sequential
-    # Numbers of writes that follow each other within 30 ms (Figure 10).
-    write_bursts: Runs
-    # Numbers of writes with no read between them (Figure 10).
-    write_groups: Runs
+    # Where a request begins relative to the end of the one before (Figure 9).
+    distances: Optional[Distances] = None
     # Fraction of arrivals that found the disk idle: a queue of 1.
     idle_frac: Optional[float] = None
     # Idle periods, in nanoseconds.
@@ -535,6 +527,15 @@ class DiskSummary:
     queue_mean_read: Optional[float] = None
     # Mean queue length seen by writes.
     queue_mean_write: Optional[float] = None
+    # Fraction of writes that write the same bytes as the write before.
+    rewrite_frac: Optional[float] = None
+    # Sequential requests (Table 7).
+    sequential: Optional[Sequential] = None
+    # Numbers of writes that follow each other within 30 ms (Figure 10); absent where arrivals are told in whole
+    # seconds.
+    write_bursts: Optional[Runs] = None
+    # Numbers of writes with no read between them (Figure 10); absent without writes.
+    write_groups: Optional[Runs] = None
 
 
 @dataclass(kw_only=True)
@@ -919,7 +920,8 @@ class Load:
     ios: int
     # Bytes read.
     read_bytes: int
-    # Those that read.
+    # Those that read; all of them where the trace does not tell operations (a warning of kind
+    # `operations_unknown` says so).
     reads: int
     # Bytes written; a discard moves none.
     write_bytes: int
@@ -1192,14 +1194,15 @@ class Overwrites:
     block it begins in."""
     # Blocks written, each time counted.
     block_writes: int
-    # Time from one write of a block to its next, in nanoseconds.
-    delay_ns: Distribution
     # Within an hour.
     within_1h: float
-    # Fraction of the overwrites within a second, 30 seconds, an hour.
-    within_1s: float
     # Within 30 seconds.
     within_30s: float
+    # Time from one write of a block to its next, in nanoseconds; absent where arrivals are told in whole
+    # seconds.
+    delay_ns: Optional[Distribution] = None
+    # Fraction of the overwrites within a second; absent where arrivals are told in whole seconds.
+    within_1s: Optional[float] = None
 
 
 @dataclass(kw_only=True)
@@ -1226,7 +1229,8 @@ class PartitionShare:
     partition: int
     # Bytes read.
     read_bytes: int
-    # Those that read.
+    # Those that read; all of them where the trace does not tell operations (a warning of kind
+    # `operations_unknown` says so).
     reads: int
     # Bytes written; a discard moves none.
     write_bytes: int
@@ -1306,7 +1310,8 @@ class ProcessShare:
     process: int
     # Bytes read.
     read_bytes: int
-    # Those that read.
+    # Those that read; all of them where the trace does not tell operations (a warning of kind
+    # `operations_unknown` says so).
     reads: int
     # Bytes written; a discard moves none.
     write_bytes: int
@@ -1739,7 +1744,8 @@ class TimeStep:
     ios: int
     # Bytes read.
     read_bytes: int
-    # Those that read.
+    # Those that read; all of them where the trace does not tell operations (a warning of kind
+    # `operations_unknown` says so).
     reads: int
     # Bytes written; a discard moves none.
     write_bytes: int
@@ -1771,8 +1777,9 @@ class Times:
     """Both times of a request, in nanoseconds."""
     # From arrival to completion: queueing included.
     elapsed_ns: Distribution
-    # From issue to completion: the disk works on it.
-    physical_ns: Distribution
+    # From issue to completion: the disk works on it; absent where the trace does not tell when requests were
+    # issued.
+    physical_ns: Optional[Distribution] = None
 
 
 @dataclass(kw_only=True)
@@ -1909,66 +1916,71 @@ class TraceReplay:
 class TraceSummary:
     """The whole result of `trace analyze`; tables and figures named in the comments are those of Ruemmler &
     Wilkes, "UNIX disk access patterns", 1993."""
-    # Non-volatile memory that would absorb the writes of 30 seconds (Figures 17 and 18).
-    absorption: list[Absorption]
-    # Addresses over time, one picture per disk.
-    address_maps: list[AddressMap]
     # Block size of the figures that count blocks, in bytes.
     block_bytes: int
-    # How bursty arrivals are at each time scale.
-    burstiness: Burstiness
     # The same by day.
     daily: Timeline
     # Each disk by itself (Tables 5 and 7, Figures 2, 3, 5, 9 and 10).
     disks: list[DiskSummary]
-    # Where requests begin relative to the end of the one before on their disk, all disks together (Figure 9).
-    distances: Distances
     # Arrival of the first, from the beginning of the trace.
     first_ns: int
     # The same by hour of the clock, empty when the trace is too long for it.
     hourly: Timeline
     # Where the trace comes from, its devices and commands.
     info: TraceInfo
-    # Time between two arrivals, whatever their disks, in nanoseconds (Figure 6).
-    inter_arrival_ns: Distribution
     # Number of requests analysed.
     ios: int
     # Last completion, from the beginning of the trace.
     last_ns: int
-    # Miss ratio of an LRU cache of any size.
-    miss_ratio: MissRatio
     # Name the user gave the trace: its file names.
     name: str
     # Requests over time at the finest resolution kept (Figures 3, 4 and 8; tail latencies).
     over_time: Timeline
-    # Blocks written again (Figure 12).
-    overwrites: Overwrites
     # Requests and bytes by partition (Table 3).
     partitions: list[PartitionShare]
-    # How few blocks take how many of the writes (Figure 13).
-    popularity: Popularity
     # Who issued what, the busiest first.
     processes: list[ProcessShare]
-    # Sequential requests of all disks together (Table 7).
-    sequential: Sequential
     # Transfer sizes by type (Figure 11).
     transfer_sizes: list[SizesOfType]
-    # Distinct bytes touched, over time and in all.
-    working_set: WorkingSet
+    # Non-volatile memory that would absorb the writes of 30 seconds (Figures 17 and 18).
+    absorption: Optional[list[Absorption]] = None
+    # Addresses over time, one picture per disk.
+    address_maps: Optional[list[AddressMap]] = None
     # Requests that begin and end at multiples of sectors, pages, database blocks and RAID chunks; older results
     # lack it.
     alignment: Optional[list[AlignedShare]] = None
+    # How bursty arrivals are at each time scale; of windows shorter than a second absent where arrivals are
+    # told in whole seconds.
+    burstiness: Optional[Burstiness] = None
     # What the terminal's summary breaks the load down by.
     by: Optional[Literal['partition', 'disk', 'process']] = None
+    # Where requests begin relative to the end of the one before on their disk, all disks together (Figure 9);
+    # like all figures of places absent where the trace numbers objects.
+    distances: Optional[Distances] = None
+    # Time between two arrivals, whatever their disks, in nanoseconds (Figure 6); absent where arrivals are told
+    # in whole seconds. Like all that follows from requests between others absent where the trace holds the slow
+    # ones alone.
+    inter_arrival_ns: Optional[Distribution] = None
     # Response times over time.
     latency_map: Optional[HeatMap] = None
+    # Miss ratio of an LRU cache of any size.
+    miss_ratio: Optional[MissRatio] = None
+    # Blocks written again (Figure 12); like all figures of writes absent without writes, and where operations
+    # are not told.
+    overwrites: Optional[Overwrites] = None
+    # How few blocks take how many of the writes (Figure 13).
+    popularity: Optional[Popularity] = None
     # Time at the device and time including the queue (Table 4, Figure 1); absent where the trace tells no
     # completions.
     response_times: Optional[OpTimes] = None
+    # Sequential requests of all disks together (Table 7).
+    sequential: Optional[Sequential] = None
     # What was read and written (Table 6, Figure 7); absent where the trace tells neither flags nor types.
     types: Optional[list[TypeShare]] = None
     # Warnings.
     warnings: Optional[list[Warning]] = None
+    # Distinct bytes touched, over time and in all.
+    working_set: Optional[WorkingSet] = None
 
 
 @dataclass(kw_only=True)

@@ -196,8 +196,8 @@ fn what_a_trace_of_objects_does_not_tell_is_absent() {
     assert!(told.find("! the format does not tell what reads").expect("a doubt") < numbers);
     let tables = told[numbers..].split("\nWarnings").next().expect("tables");
     for untold in [
-        "of them reads",
-        "reads",
+        "% of them reads",
+        "reads  ",
         "within 1 ms",
         "between arrivals",
         "Placement",
