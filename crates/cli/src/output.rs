@@ -7,7 +7,8 @@ use ioscape_machine::descriptors::standard_output;
 use ioscape_machine::input::read_text;
 use ioscape_machine::terminal;
 use ioscape_report::Quantity;
-use ioscape_schema::{Document, SCHEMA, Tool};
+use ioscape_schema::{Document, Outcome, SCHEMA, Tool, TraceSummary, Warning};
+use ioscape_trace::analyze::forget_in_older;
 use ioscape_workload::fio::FioOutput;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -144,8 +145,23 @@ pub fn read_result(path: &Path) -> Result<Document, Failure> {
         read_text(path).map_err(|e| Failure::of_input(format!("cannot read {name}: {e}"), &e))?;
     match ioscape_workload::fio::read_output(&text) {
         Some(read) => read.map(of_fio).map_err(|e| Failure::Misuse(format!("{name}: {e}"))),
-        None => ioscape_report::from_json(&text, &name).map_err(|e| Failure::Misuse(e.to_string())),
+        None => {
+            let document = ioscape_report::from_json(&text, &name);
+            document.map(without_untold).map_err(|e| Failure::Misuse(e.to_string()))
+        }
     }
+}
+
+/// A result without what its trace does not tell: earlier versions wrote zeros there.
+fn without_untold(mut document: Document) -> Document {
+    let summaries: &mut [TraceSummary] = match &mut document.outcome {
+        Some(Outcome::TraceSummary(one)) => std::slice::from_mut(one),
+        Some(Outcome::TraceComparison(both)) => &mut both.traces,
+        _ => &mut [],
+    };
+    let new: Vec<Warning> = summaries.iter_mut().flat_map(forget_in_older).collect();
+    document.warnings.splice(0..0, new);
+    document
 }
 
 /// A file name for a result nobody named: `ioscape-20260131-235959` and `ending`, in the current directory.

@@ -145,6 +145,11 @@ impl Io {
         self.completed_ns.saturating_sub(self.queued_ns)
     }
 
+    /// Whether the source tells when it completed: a time of 0 ns at the device stands for a completion that is not told.
+    pub fn is_timed(&self) -> bool {
+        self.completed_ns > self.issued_ns
+    }
+
     /// First byte after the request.
     pub fn end(&self) -> u64 {
         self.request.offset.saturating_add(u64::from(self.request.len))
@@ -238,7 +243,8 @@ mod tests {
             ..Io::default()
         };
         assert_eq!((io.physical_ns(), io.elapsed_ns(), io.end()), (13, 15, 4608));
-        assert!(io.moves_data());
+        assert!(io.moves_data() && io.is_timed());
+        assert!(!Io { completed_ns: 7, ..io }.is_timed(), "no time at the device: none is told");
         assert!(!Io { flags: IoFlags::DISCARD, ..io }.moves_data());
         assert!(!Io::default().moves_data(), "a flush moves nothing");
     }

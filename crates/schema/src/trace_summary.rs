@@ -1,5 +1,8 @@
 //! What an analysis of a block trace found: the tables and figures of Ruemmler & Wilkes 1993, and those of today.
 
+pub use crate::trace_blocks::{
+    Absorption, MissRatio, MissRatioCurve, Overwrites, Popularity, WorkingSet, WorkingSetWindows,
+};
 use crate::{Distribution, IoType, Op, TraceInfo, Warning};
 use serde::{Deserialize, Serialize};
 
@@ -35,12 +38,17 @@ pub struct TraceSummary {
     /// Requests that begin and end at multiples of sectors, pages, database blocks and RAID chunks; older results lack it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub alignment: Vec<AlignedShare>,
-    /// Time between two arrivals, whatever their disks, in nanoseconds (Figure 6).
+    /// Time between two arrivals, whatever their disks, in nanoseconds (Figure 6); absent where arrivals are told in whole seconds. Like
+    /// all that follows from requests between others absent where the trace holds the slow ones alone.
+    #[serde(default, skip_serializing_if = "Distribution::is_empty")]
     pub inter_arrival_ns: Distribution,
-    /// Where requests begin relative to the end of the one before on their disk, all disks together (Figure 9).
+    /// Where requests begin relative to the end of the one before on their disk, all disks together (Figure 9); like all figures of
+    /// places absent where the trace numbers objects.
+    #[serde(default, skip_serializing_if = "Distances::is_empty")]
     pub distances: Distances,
     /// Sequential requests of all disks together (Table 7).
-    pub sequential: Sequential,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sequential: Option<Sequential>,
     /// Requests over time at the finest resolution kept (Figures 3, 4 and 8; tail latencies).
     pub over_time: Timeline,
     /// The same by hour of the clock, empty when the trace is too long for it.
@@ -49,23 +57,30 @@ pub struct TraceSummary {
     pub daily: Timeline,
     /// Transfer sizes by type (Figure 11).
     pub transfer_sizes: Vec<SizesOfType>,
-    /// Blocks written again (Figure 12).
+    /// Blocks written again (Figure 12); like all figures of writes absent without writes, and where operations are not told.
+    #[serde(default, skip_serializing_if = "Overwrites::is_empty")]
     pub overwrites: Overwrites,
     /// How few blocks take how many of the writes (Figure 13).
+    #[serde(default, skip_serializing_if = "Popularity::is_empty")]
     pub popularity: Popularity,
     /// Non-volatile memory that would absorb the writes of 30 seconds (Figures 17 and 18).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub absorption: Vec<Absorption>,
     /// Distinct bytes touched, over time and in all.
+    #[serde(default, skip_serializing_if = "WorkingSet::is_empty")]
     pub working_set: WorkingSet,
     /// Miss ratio of an LRU cache of any size.
+    #[serde(default, skip_serializing_if = "MissRatio::is_empty")]
     pub miss_ratio: MissRatio,
-    /// How bursty arrivals are at each time scale.
+    /// How bursty arrivals are at each time scale; of windows shorter than a second absent where arrivals are told in whole seconds.
+    #[serde(default, skip_serializing_if = "Burstiness::is_empty")]
     pub burstiness: Burstiness,
     /// Who issued what, the busiest first.
     pub processes: Vec<ProcessShare>,
     /// Response times over time.
     pub latency_map: Option<HeatMap>,
     /// Addresses over time, one picture per disk.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub address_maps: Vec<AddressMap>,
     /// Warnings.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -92,7 +107,7 @@ crate::words::words!(Breakdown, "breakdown", Breakdown::Process => "process", Br
 pub struct Load {
     /// Requests.
     pub ios: u64,
-    /// Those that read.
+    /// Those that read; all of them where the trace does not tell operations (a warning of kind `operations_unknown` says so).
     pub reads: u64,
     /// Bytes read.
     pub read_bytes: u64,
@@ -131,7 +146,8 @@ pub struct PartitionShare {
 /// Both times of a request, in nanoseconds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Times {
-    /// From issue to completion: the disk works on it.
+    /// From issue to completion: the disk works on it; absent where the trace does not tell when requests were issued.
+    #[serde(default, skip_serializing_if = "Distribution::is_empty")]
     pub physical_ns: Distribution,
     /// From arrival to completion: queueing included.
     pub elapsed_ns: Distribution,
@@ -191,15 +207,20 @@ pub struct DiskSummary {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub in_flight_mean: Option<f64>,
     /// Where a request begins relative to the end of the one before (Figure 9).
+    #[serde(default, skip_serializing_if = "Distances::is_empty")]
     pub distances: Distances,
     /// Sequential requests (Table 7).
-    pub sequential: Sequential,
-    /// Numbers of writes with no read between them (Figure 10).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sequential: Option<Sequential>,
+    /// Numbers of writes with no read between them (Figure 10); absent without writes.
+    #[serde(default, skip_serializing_if = "Runs::is_empty")]
     pub write_groups: Runs,
-    /// Numbers of writes that follow each other within 30 ms (Figure 10).
+    /// Numbers of writes that follow each other within 30 ms (Figure 10); absent where arrivals are told in whole seconds.
+    #[serde(default, skip_serializing_if = "Runs::is_empty")]
     pub write_bursts: Runs,
     /// Fraction of writes that write the same bytes as the write before.
-    pub rewrite_frac: f64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rewrite_frac: Option<f64>,
 }
 
 /// How often recorded and recomputed queue lengths agree.
@@ -220,6 +241,13 @@ pub struct Distances {
     pub peaks: Vec<(i64, u64)>,
     /// Distances by sign and logarithm: upper bound in bytes (negative ones: lower bound), count; in order.
     pub bins: Vec<(f64, u64)>,
+}
+
+impl Distances {
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
 }
 
 /// Requests that begin where the one before on the disk ended, or the interleave after it.
@@ -258,6 +286,13 @@ pub struct Runs {
     pub in_100_frac: f64,
     /// Requests by length of their run: upper bound of the length, requests.
     pub bins: Vec<(f64, u64)>,
+}
+
+impl Runs {
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.runs == 0
+    }
 }
 
 /// Requests of one operation that are aligned to a size.
@@ -338,106 +373,6 @@ pub struct SizesOfType {
     pub bytes: Distribution,
 }
 
-/// Blocks written again (Figure 12).
-///
-/// A request of n bytes touches n / block blocks, rounded up, from the block it begins in.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Overwrites {
-    /// Time from one write of a block to its next, in nanoseconds.
-    pub delay_ns: Distribution,
-    /// Blocks written, each time counted.
-    pub block_writes: u64,
-    /// Fraction of the overwrites within a second, 30 seconds, an hour.
-    pub within_1s: f64,
-    /// Within 30 seconds.
-    pub within_30s: f64,
-    /// Within an hour.
-    pub within_1h: f64,
-}
-
-/// How writes spread over blocks, the most written first (Figure 13).
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Popularity {
-    /// Distinct blocks written.
-    pub blocks_written: u64,
-    /// Share of the block writes that go to the most written n blocks: n, share.
-    pub curve: Vec<(u64, f64)>,
-    /// Share that goes to 1 % of the written blocks.
-    pub top_1_percent_written: f64,
-    /// Share that goes to 1 % of all blocks of the devices, when their capacity is told.
-    pub top_1_percent_capacity: Option<f64>,
-}
-
-/// Non-volatile memory needed for the writes of 30 seconds (Figures 17 and 18).
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Absorption {
-    /// `all` or `metadata`.
-    pub writes: String,
-    /// Length of an interval.
-    pub interval_ns: u64,
-    /// Intervals with at least one such write.
-    pub intervals: u64,
-    /// Distinct bytes written in an interval, in bytes.
-    pub bytes: Distribution,
-    /// Fraction of intervals (of those with writes) that fit 100 KiB.
-    pub fit_100k: f64,
-    /// Fraction that fits 200 KiB.
-    pub fit_200k: f64,
-    /// Fraction of the written bytes that overwrite bytes written earlier in the same interval.
-    pub overwritten_frac: f64,
-    /// Cache emptied after each interval: bytes, least share of written bytes taken, and of overwrites (Figure 18).
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub absorbed: Vec<[f64; 3]>,
-}
-
-/// Distinct bytes touched.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct WorkingSet {
-    /// Distinct bytes touched in all, in whole blocks.
-    pub bytes: u64,
-    /// Distinct bytes read, in whole blocks.
-    pub read_bytes: u64,
-    /// Distinct bytes written, in whole blocks.
-    pub write_bytes: u64,
-    /// Distinct bytes touched in each window of time.
-    pub over_time: Vec<WorkingSetWindows>,
-}
-
-/// Distinct bytes by windows of one width.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct WorkingSetWindows {
-    /// Width of a window.
-    pub window_ns: u64,
-    /// Beginning of the first window, from the beginning of the trace.
-    pub start_ns: i64,
-    /// Distinct bytes touched in each.
-    pub bytes: Vec<u64>,
-}
-
-/// Miss ratio of an LRU cache by its size, reads and writes alike, every miss allocating.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct MissRatio {
-    /// The curves: exact where the block table was small enough, and sampled by block (SHARDS).
-    pub curves: Vec<MissRatioCurve>,
-}
-
-/// One miss-ratio curve.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct MissRatioCurve {
-    /// One block in this many is followed; 1 is exact.
-    pub one_in: u64,
-    /// Distinct blocks followed.
-    pub blocks: u64,
-    /// Mean absolute error of the miss ratio over all sizes: against the exact curve where there is one, else a bound of it that
-    /// holds for nine of ten traces, the mean half width of `interval90`; 0 for the exact curve.
-    pub error: f64,
-    /// For each point of a sampled curve, between which miss ratios the exact curve lies: for nine of ten traces at every point.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub interval90: Vec<[f64; 2]>,
-    /// Cache size in bytes, miss ratio.
-    pub points: Vec<(f64, f64)>,
-}
-
 /// Burstiness of arrivals.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Burstiness {
@@ -446,7 +381,15 @@ pub struct Burstiness {
     /// Hurst exponent from the growth of the variance with the window; 0.5 has no long memory. Absent with too few windows.
     pub hurst: Option<f64>,
     /// Squared coefficient of variation of the inter-arrival times; 1 is Poisson.
-    pub inter_arrival_scv: f64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub inter_arrival_scv: Option<f64>,
+}
+
+impl Burstiness {
+    /// Whether nothing is known.
+    pub fn is_empty(&self) -> bool {
+        self.dispersion.is_empty() && self.hurst.is_none() && self.inter_arrival_scv.is_none()
+    }
 }
 
 /// What one process or command issued.

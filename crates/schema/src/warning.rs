@@ -71,6 +71,8 @@ pub enum WarningKind {
     OperationsUnknown,
     /// A trace does not tell flags and what blocks hold, or by numbers whose meaning is not published in full.
     TypesUnknown,
+    /// A trace holds the slow requests of a recording alone.
+    RequestsLeftOut,
     /// Processes of the measurement were stopped or frozen for a part of it.
     Stopped,
     /// Data was verified while the workload ran, which slows it down.

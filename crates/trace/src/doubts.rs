@@ -1,9 +1,10 @@
 //! What is doubtful about a trace that was read or recorded, as warnings.
 
+use ioscape_schema::trace_lacks::SLOW_ALONE;
 use ioscape_schema::{TraceCharacterization, TraceInfo, Warning, WarningKind};
 
 /// Notes that count something that is not whole, and what that means.
-const COUNTS: [(&str, &str); 6] = [
+const COUNTS: [(&str, &str); 7] = [
     (
         "completions without a beginning",
         "requests completed whose arrival and issue are not in the trace; they have no row",
@@ -25,13 +26,18 @@ const COUNTS: [(&str, &str); 6] = [
         "requests came after the last row, for which there was no room",
     ),
     (
+        "records of other kinds",
+        "records are of no known kind, of which damaged ones may be; they have no row",
+    ),
+    (
         "requests without kind",
         "requests are neither reads nor writes by the source; they have no row",
     ),
 ];
 
 /// Notes that say what a source does not tell, or not in full. They come first.
-const LACKS: [(&str, WarningKind); 4] = [
+const LACKS: [(&str, WarningKind); 5] = [
+    (SLOW_ALONE, WarningKind::RequestsLeftOut),
     ("operations", WarningKind::OperationsUnknown),
     ("objects", WarningKind::OperationsUnknown),
     ("seconds", WarningKind::TimesUnknown),
@@ -46,8 +52,21 @@ pub fn doubts_of_workloads(found: &TraceCharacterization) -> Option<Warning> {
     untimed.then(|| Warning::new(WarningKind::TimesUnknown, text).at(place))
 }
 
-/// The doubts about the trace as a whole.
+/// The doubts about the trace as a whole: what it does not tell comes first.
 pub fn doubts(info: &TraceInfo) -> Vec<Warning> {
+    lacks(info).into_iter().chain(losses(info)).collect()
+}
+
+/// What the trace does not tell.
+pub(crate) fn lacks(info: &TraceInfo) -> Vec<Warning> {
+    let lacks = LACKS.iter().filter_map(|(note, kind)| {
+        info.notes.get(*note).map(|text| Warning::new(*kind, text.clone()))
+    });
+    lacks.collect()
+}
+
+/// What it lost.
+pub(crate) fn losses(info: &TraceInfo) -> Vec<Warning> {
     let mut doubts = Vec::new();
     let lost: u64 = info.lost_by_cpu.iter().sum();
     if lost > 0 {
@@ -71,10 +90,7 @@ pub fn doubts(info: &TraceInfo) -> Vec<Warning> {
             doubts.push(Warning::new(WarningKind::TraceIncomplete, text.clone()));
         }
     }
-    let lacks = LACKS.iter().filter_map(|(note, kind)| {
-        info.notes.get(*note).map(|text| Warning::new(*kind, text.clone()))
-    });
-    lacks.chain(doubts).collect()
+    doubts
 }
 
 #[cfg(test)]

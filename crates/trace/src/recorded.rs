@@ -6,6 +6,9 @@ use crate::queue::Queues;
 use crate::read::Reader;
 use crate::slow::Slow;
 use crate::write::Writer;
+use ioscape_schema::trace_file::SlowRequests;
+use ioscape_schema::trace_lacks::SLOW_ALONE;
+use ioscape_schema::units::Nanos;
 use ioscape_schema::{Io, TraceFile, TraceInfo};
 
 /// How rows become a file.
@@ -54,13 +57,75 @@ impl Recorded<'_> {
             told.count(&mut first_ns, &batch);
             on_rows(told.rows);
         }
+        if let Some(slow) = &mut self.slow {
+            let more = slow.rest(&mut batch);
+            writer.rows_with(&batch, &more, reader.info())?;
+            told.count(&mut first_ns, &batch);
+        }
         let mut info: TraceInfo = reader.info().clone();
         let note = "requests of the recorder, left out".to_owned();
         info.notes.insert(note, excluded.to_string());
         info.notes.extend(self.note.take().map(|(name, text)| (name.to_owned(), text)));
-        writer.finish(&info)?;
         told.slow = self.slow.map(|slow| slow.finish(&info));
+        info.notes.extend(told.slow.as_ref().map(|slow| (SLOW_ALONE.to_owned(), alone(slow))));
+        writer.finish(&info)?;
         told.info = info;
         Ok(told)
+    }
+}
+
+/// What a file of slow requests says of itself; every reader of the trace says it first.
+fn alone(slow: &SlowRequests) -> String {
+    format!(
+        "{} of {} requests are in the trace, those that took longer than {}: all numbers are of these alone, and rates, queues, idle times, distances and figures of blocks, which follow from the others too, are left out",
+        slow.ios,
+        slow.of_ios,
+        Nanos(slow.above_ns as f64)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::OutFormat;
+    use crate::analyze::{Analysis, AnalysisOptions};
+    use crate::{ReadOptions, Source, open};
+    use ioscape_schema::WarningKind;
+    use std::fmt::Write as _;
+    use std::io::Cursor;
+
+    /// Requests a microsecond apart, of which every tenth takes a millisecond.
+    fn requests() -> Reader {
+        let mut text =
+            "queued_ns,issued_ns,completed_ns,is_write,offset_bytes,length_bytes\n".to_owned();
+        for at in 0..100u64 {
+            let (queued, took) = (at * 1000, if at.is_multiple_of(10) { 1_000_000 } else { 500 });
+            let _ = writeln!(text, "{queued},{},{},0,0,4096", queued + 10, queued + took);
+        }
+        let source = Source::stream("t.csv".to_owned(), Cursor::new(text.into_bytes()));
+        open(vec![source], &ReadOptions::default()).unwrap()
+    }
+
+    #[test]
+    fn a_file_of_slow_requests_says_that_it_is_one() {
+        let mut reader = requests();
+        let none = BlockTypes::default();
+        let writer = Writer::with_columns(
+            OutFormat::Csv,
+            Cursor::new(Vec::new()),
+            &crate::slow::COLUMNS[..],
+        );
+        let recorded = Recorded {
+            is_own: &|_| false,
+            maps: [&none, &none],
+            slow: Some(Slow::new(100_000)),
+            note: None,
+        };
+        let told = recorded.write(&mut reader, writer.unwrap(), &mut |_| {}).unwrap();
+        assert_eq!(told.rows, 10, "those that were to be explained last are there too");
+        let found = Analysis::new(&AnalysisOptions::default()).finish("t", &told.info);
+        let first = &found.warnings[0];
+        assert_eq!(first.kind, WarningKind::RequestsLeftOut);
+        assert!(first.message.starts_with("10 of 100 requests are in the trace"), "{first}");
     }
 }

@@ -2,10 +2,12 @@
 
 use ioscape_schema::trace_file::{Behind, SlowRequests};
 use ioscape_schema::{Io, TraceInfo};
-use std::collections::BTreeMap;
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, VecDeque};
 
-/// Columns that a file of slow requests has behind those of the schema: the process whose requests were under way for longest while
-/// the slow one was, how many they were, their bytes, and the time that they were under way. All are 0 where nothing was.
+/// Columns that a file of slow requests has behind those of the schema: of all requests that were under way when the slow one arrived,
+/// or came later and overtook it, the process whose were under way for longest while the slow one was; how many they were, their
+/// bytes, and the time that they were under way. All are 0 where there were none.
 pub const COLUMNS: [&str; 4] = ["behind_process", "behind_requests", "behind_bytes", "behind_ns"];
 
 /// Fewer requests are not worth looking through.
@@ -13,27 +15,31 @@ const LEAST_RECENT: usize = 64;
 /// Most processes that are named.
 const MOST_NAMED: usize = 8;
 
-/// A request that has arrived and not completed.
+/// A request of any duration.
 #[derive(Clone, Copy, Debug)]
-struct UnderWay {
+struct Other {
+    queued_ns: u64,
     completed_ns: u64,
     process: u32,
     command: u32,
     bytes: u32,
+    /// Its number among all requests: those of equal arrival are told apart by it.
+    number: u64,
 }
 
-/// What has arrived on a device and may be under way.
+/// What has arrived on a device and may have been under way together with a slow request that is still to be explained.
 #[derive(Clone, Debug, Default)]
 struct Recent {
-    requests: Vec<UnderWay>,
-    /// How many may gather before those that have completed are left out.
+    requests: Vec<Other>,
+    /// How many may gather before those that nobody asks for any more are left out.
     most: usize,
 }
 
 impl Recent {
-    fn arrive(&mut self, request: UnderWay, now_ns: u64) {
+    /// Takes in a request; those that completed by `asked_ns` are not asked for any more.
+    fn arrive(&mut self, request: Other, asked_ns: u64) {
         if self.requests.len() >= self.most {
-            self.requests.retain(|other| other.completed_ns > now_ns);
+            self.requests.retain(|other| other.completed_ns > asked_ns);
             self.most = LEAST_RECENT.max(2 * self.requests.len());
         }
         self.requests.push(request);
@@ -55,6 +61,8 @@ pub struct Slow {
     above_ns: u64,
     /// By device.
     recent: Vec<Recent>,
+    /// Slow requests, in the order of arrival, whose last ones to overtake them may be still to come, with their numbers.
+    waiting: VecDeque<(Io, u64)>,
     found: SlowRequests,
     /// Slow requests by the process that they waited behind and its command.
     behind: BTreeMap<(u32, u32), u64>,
@@ -64,39 +72,70 @@ impl Slow {
     /// Requests that take longer than this from arrival to completion.
     pub fn new(above_ns: u64) -> Self {
         let found = SlowRequests { above_ns, ..SlowRequests::default() };
-        Self { above_ns, recent: Vec::new(), found, behind: BTreeMap::new() }
+        let (recent, waiting, behind) = Default::default();
+        Self { above_ns, recent, waiting, found, behind }
     }
 
-    /// Keeps the slow ones of the next rows, which come in the order of arrival; what the further columns hold, row after row.
+    /// Takes in the next rows, which come in the order of arrival, and replaces them by the slow ones that can be explained by now, in
+    /// that order; what the further columns hold, row after row.
     pub fn keep(&mut self, rows: &mut Vec<Io>) -> Vec<u64> {
-        let mut more = Vec::new();
-        self.found.of_ios += rows.len() as u64;
-        rows.retain(|io| {
-            let slow = io.elapsed_ns() > self.above_ns;
+        let (mut more, mut ready) = (Vec::new(), Vec::new());
+        for io in rows.drain(..) {
+            self.explain_until(io.queued_ns, &mut ready, &mut more);
+            let number = self.found.of_ios;
+            self.found.of_ios += 1;
             let device = usize::from(io.device);
             if device >= self.recent.len() {
                 self.recent.resize_with(device + 1, Recent::default);
             }
-            if slow {
-                more.extend(self.explain(io));
+            if io.elapsed_ns() > self.above_ns {
+                self.waiting.push_back((io, number));
             }
-            let Io { completed_ns, process, command, .. } = *io;
-            let request = UnderWay { completed_ns, process, command, bytes: io.request.len };
-            self.recent[device].arrive(request, io.queued_ns);
-            slow
-        });
+            let Io { queued_ns, completed_ns, process, command, .. } = io;
+            let bytes = io.request.len;
+            let request = Other { queued_ns, completed_ns, process, command, bytes, number };
+            let asked_ns = self.waiting.front().map_or(queued_ns, |(first, _)| first.queued_ns);
+            self.recent[device].arrive(request, asked_ns);
+        }
+        *rows = ready;
         more
     }
 
-    fn explain(&mut self, io: &Io) -> [u64; COLUMNS.len()] {
+    /// The slow requests that are left when all rows were taken in.
+    pub fn rest(&mut self, rows: &mut Vec<Io>) -> Vec<u64> {
+        let (mut more, mut ready) = (Vec::new(), Vec::new());
+        self.explain_until(u64::MAX, &mut ready, &mut more);
+        *rows = ready;
+        more
+    }
+
+    /// Explains those that nothing which arrives from `now_ns` on can overtake.
+    fn explain_until(&mut self, now_ns: u64, ready: &mut Vec<Io>, more: &mut Vec<u64>) {
+        while let Some(&(io, number)) = self.waiting.front()
+            && io.completed_ns <= now_ns
+        {
+            self.waiting.pop_front();
+            more.extend(self.explain(&io, number));
+            ready.push(io);
+        }
+    }
+
+    /// Who was under way while `io` was: those before it, and those after it that overtook it.
+    fn explain(&mut self, io: &Io, number: u64) -> [u64; COLUMNS.len()] {
         let mut shares: BTreeMap<u32, Share> = BTreeMap::new();
         let recent = self.recent[usize::from(io.device)].requests.iter();
-        for other in recent.filter(|other| other.completed_ns > io.queued_ns) {
+        let kept_waiting = |other: &&Other| match other.number.cmp(&number) {
+            Ordering::Less => other.completed_ns > io.queued_ns,
+            Ordering::Equal => false,
+            Ordering::Greater => other.completed_ns < io.completed_ns,
+        };
+        for other in recent.filter(kept_waiting) {
             let share = shares.entry(other.process).or_default();
             share.command = other.command;
             share.requests += 1;
             share.bytes += u64::from(other.bytes);
-            share.ns += other.completed_ns.min(io.completed_ns) - io.queued_ns;
+            let until_ns = other.completed_ns.min(io.completed_ns);
+            share.ns += until_ns.saturating_sub(other.queued_ns.max(io.queued_ns));
         }
         self.found.ios += 1;
         let in_queue = io.issued_ns.saturating_sub(io.queued_ns);
@@ -136,7 +175,7 @@ mod tests {
     #[test]
     fn a_slow_request_is_told_behind_whose_it_waited() {
         let mut slow = Slow::new(50);
-        // The first is slow by itself; the third waits for both others in the queue; the last is fast, on another device.
+        // The second overtakes the first; the third waits for both in the queue; the last is fast, on another device.
         let mut rows = vec![
             io(1, [0, 0, 60]),
             io(2, [5, 10, 40]),
@@ -144,16 +183,36 @@ mod tests {
             Io { device: 1, ..io(4, [11, 11, 12]) },
         ];
         let more = slow.keep(&mut rows);
-        assert_eq!(rows.iter().map(|io| io.process).collect::<Vec<_>>(), [1, 3]);
-        assert_eq!(more, [0, 0, 0, 0, 1, 1, 512, 50]);
+        assert!(rows.is_empty() && more.is_empty(), "others may still overtake them");
         // The next rows know of those before.
         let mut next = vec![io(5, [70, 75, 200])];
-        assert_eq!(slow.keep(&mut next), [3, 1, 512, 10]);
+        let more = slow.keep(&mut next);
+        assert_eq!((next.len(), next[0].process, more), (1, 1, vec![2, 1, 512, 35]));
+        let more = slow.rest(&mut next);
+        assert_eq!(next.iter().map(|io| io.process).collect::<Vec<_>>(), [3, 5]);
+        assert_eq!(more, [1, 1, 512, 50, 3, 1, 512, 10]);
         let found = slow.finish(&TraceInfo::default());
-        assert_eq!((found.ios, found.of_ios, found.alone, found.mostly_queued), (3, 5, 1, 1));
+        assert_eq!((found.ios, found.of_ios, found.alone, found.mostly_queued), (3, 5, 0, 1));
         assert_eq!(
             found.behind.iter().map(|one| (one.process, one.ios)).collect::<Vec<_>>(),
-            [(1, 1), (3, 1)]
+            [(1, 1), (2, 1), (3, 1)]
         );
+    }
+
+    #[test]
+    fn a_write_that_later_reads_overtake_waited_behind_them() {
+        let mut slow = Slow::new(50);
+        let reads = (0..9u64).map(|n| io(2, [5 + 10 * n, 6 + 10 * n, 14 + 10 * n]));
+        // The last read completes after the write: it did not overtake it.
+        let late = io(3, [90, 91, 300]);
+        let mut rows: Vec<Io> = [io(1, [0, 95, 100])].into_iter().chain(reads).collect();
+        rows.insert(10, late);
+        let more = slow.keep(&mut rows);
+        assert_eq!((rows.len(), more.len()), (0, 0));
+        let mut next = vec![Io { device: 1, ..io(4, [100, 100, 101]) }];
+        let more = slow.keep(&mut next);
+        assert_eq!((next.len(), more), (1, vec![2, 9, 9 * 512, 9 * 9]));
+        assert_eq!(slow.rest(&mut next).len(), COLUMNS.len());
+        assert_eq!(slow.finish(&TraceInfo::default()).alone, 0);
     }
 }

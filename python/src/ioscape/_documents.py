@@ -157,11 +157,11 @@ class Burstiness:
     dispersion: list[list[Any]]
     """Index of dispersion for counts by window: width in nanoseconds, variance over mean of the arrivals in a
     window; 1 is Poisson."""
-    inter_arrival_scv: float
-    """Squared coefficient of variation of the inter-arrival times; 1 is Poisson."""
     hurst: Optional[float] = None
     """Hurst exponent from the growth of the variance with the window; 0.5 has no long memory. Absent with too
     few windows."""
+    inter_arrival_scv: Optional[float] = None
+    """Squared coefficient of variation of the inter-arrival times; 1 is Poisson."""
 
 
 @dataclass(kw_only=True)
@@ -532,20 +532,12 @@ class DiskSummary:
     """Mean queue length by day, from the first day on; absent on days without requests (Figure 3)."""
     device: int
     """Index of the device."""
-    distances: Distances
-    """Where a request begins relative to the end of the one before (Figure 9)."""
     load: Load
     """Requests and bytes."""
     name: str
     """Its name."""
-    rewrite_frac: float
-    """Fraction of writes that write the same bytes as the write before."""
-    sequential: Sequential
-    """Sequential requests (Table 7)."""
-    write_bursts: Runs
-    """Numbers of writes that follow each other within 30 ms (Figure 10)."""
-    write_groups: Runs
-    """Numbers of writes with no read between them (Figure 10)."""
+    distances: Optional[Distances] = None
+    """Where a request begins relative to the end of the one before (Figure 9)."""
     idle_frac: Optional[float] = None
     """Fraction of arrivals that found the disk idle: a queue of 1."""
     idle_ns: Optional[Distribution] = None
@@ -563,6 +555,15 @@ class DiskSummary:
     """Mean queue length seen by reads."""
     queue_mean_write: Optional[float] = None
     """Mean queue length seen by writes."""
+    rewrite_frac: Optional[float] = None
+    """Fraction of writes that write the same bytes as the write before."""
+    sequential: Optional[Sequential] = None
+    """Sequential requests (Table 7)."""
+    write_bursts: Optional[Runs] = None
+    """Numbers of writes that follow each other within 30 ms (Figure 10); absent where arrivals are told in
+    whole seconds."""
+    write_groups: Optional[Runs] = None
+    """Numbers of writes with no read between them (Figure 10); absent without writes."""
 
 
 @dataclass(kw_only=True)
@@ -967,7 +968,8 @@ class Load:
     read_bytes: int
     """Bytes read."""
     reads: int
-    """Those that read."""
+    """Those that read; all of them where the trace does not tell operations (a warning of kind
+    `operations_unknown` says so)."""
     write_bytes: int
     """Bytes written; a discard moves none."""
 
@@ -1277,14 +1279,15 @@ class Overwrites:
     block it begins in."""
     block_writes: int
     """Blocks written, each time counted."""
-    delay_ns: Distribution
-    """Time from one write of a block to its next, in nanoseconds."""
     within_1h: float
     """Within an hour."""
-    within_1s: float
-    """Fraction of the overwrites within a second, 30 seconds, an hour."""
     within_30s: float
     """Within 30 seconds."""
+    delay_ns: Optional[Distribution] = None
+    """Time from one write of a block to its next, in nanoseconds; absent where arrivals are told in whole
+    seconds."""
+    within_1s: Optional[float] = None
+    """Fraction of the overwrites within a second; absent where arrivals are told in whole seconds."""
 
 
 @dataclass(kw_only=True)
@@ -1312,7 +1315,8 @@ class PartitionShare:
     read_bytes: int
     """Bytes read."""
     reads: int
-    """Those that read."""
+    """Those that read; all of them where the trace does not tell operations (a warning of kind
+    `operations_unknown` says so)."""
     write_bytes: int
     """Bytes written; a discard moves none."""
 
@@ -1392,7 +1396,8 @@ class ProcessShare:
     read_bytes: int
     """Bytes read."""
     reads: int
-    """Those that read."""
+    """Those that read; all of them where the trace does not tell operations (a warning of kind
+    `operations_unknown` says so)."""
     write_bytes: int
     """Bytes written; a discard moves none."""
     elapsed_mean_ns: Optional[float] = None
@@ -1831,7 +1836,8 @@ class TimeStep:
     read_bytes: int
     """Bytes read."""
     reads: int
-    """Those that read."""
+    """Those that read; all of them where the trace does not tell operations (a warning of kind
+    `operations_unknown` says so)."""
     write_bytes: int
     """Bytes written; a discard moves none."""
     elapsed_max_ns: Optional[float] = None
@@ -1863,8 +1869,9 @@ class Times:
     """Both times of a request, in nanoseconds."""
     elapsed_ns: Distribution
     """From arrival to completion: queueing included."""
-    physical_ns: Distribution
-    """From issue to completion: the disk works on it."""
+    physical_ns: Optional[Distribution] = None
+    """From issue to completion: the disk works on it; absent where the trace does not tell when requests were
+    issued."""
 
 
 @dataclass(kw_only=True)
@@ -2003,67 +2010,71 @@ class TraceReplay:
 class TraceSummary:
     """The whole result of `trace analyze`; tables and figures named in the comments are those of Ruemmler &
     Wilkes, "UNIX disk access patterns", 1993."""
-    absorption: list[Absorption]
-    """Non-volatile memory that would absorb the writes of 30 seconds (Figures 17 and 18)."""
-    address_maps: list[AddressMap]
-    """Addresses over time, one picture per disk."""
     block_bytes: int
     """Block size of the figures that count blocks, in bytes."""
-    burstiness: Burstiness
-    """How bursty arrivals are at each time scale."""
     daily: Timeline
     """The same by day."""
     disks: list[DiskSummary]
     """Each disk by itself (Tables 5 and 7, Figures 2, 3, 5, 9 and 10)."""
-    distances: Distances
-    """Where requests begin relative to the end of the one before on their disk, all disks together (Figure
-    9)."""
     first_ns: int
     """Arrival of the first, from the beginning of the trace."""
     hourly: Timeline
     """The same by hour of the clock, empty when the trace is too long for it."""
     info: TraceInfo
     """Where the trace comes from, its devices and commands."""
-    inter_arrival_ns: Distribution
-    """Time between two arrivals, whatever their disks, in nanoseconds (Figure 6)."""
     ios: int
     """Number of requests analysed."""
     last_ns: int
     """Last completion, from the beginning of the trace."""
-    miss_ratio: MissRatio
-    """Miss ratio of an LRU cache of any size."""
     name: str
     """Name the user gave the trace: its file names."""
     over_time: Timeline
     """Requests over time at the finest resolution kept (Figures 3, 4 and 8; tail latencies)."""
-    overwrites: Overwrites
-    """Blocks written again (Figure 12)."""
     partitions: list[PartitionShare]
     """Requests and bytes by partition (Table 3)."""
-    popularity: Popularity
-    """How few blocks take how many of the writes (Figure 13)."""
     processes: list[ProcessShare]
     """Who issued what, the busiest first."""
-    sequential: Sequential
-    """Sequential requests of all disks together (Table 7)."""
     transfer_sizes: list[SizesOfType]
     """Transfer sizes by type (Figure 11)."""
-    working_set: WorkingSet
-    """Distinct bytes touched, over time and in all."""
+    absorption: Optional[list[Absorption]] = None
+    """Non-volatile memory that would absorb the writes of 30 seconds (Figures 17 and 18)."""
+    address_maps: Optional[list[AddressMap]] = None
+    """Addresses over time, one picture per disk."""
     alignment: Optional[list[AlignedShare]] = None
     """Requests that begin and end at multiples of sectors, pages, database blocks and RAID chunks; older
     results lack it."""
+    burstiness: Optional[Burstiness] = None
+    """How bursty arrivals are at each time scale; of windows shorter than a second absent where arrivals are
+    told in whole seconds."""
     by: Optional[Literal['partition', 'disk', 'process']] = None
     """What the terminal's summary breaks the load down by."""
+    distances: Optional[Distances] = None
+    """Where requests begin relative to the end of the one before on their disk, all disks together (Figure
+    9); like all figures of places absent where the trace numbers objects."""
+    inter_arrival_ns: Optional[Distribution] = None
+    """Time between two arrivals, whatever their disks, in nanoseconds (Figure 6); absent where arrivals are
+    told in whole seconds. Like all that follows from requests between others absent where the trace holds the
+    slow ones alone."""
     latency_map: Optional[HeatMap] = None
     """Response times over time."""
+    miss_ratio: Optional[MissRatio] = None
+    """Miss ratio of an LRU cache of any size."""
+    overwrites: Optional[Overwrites] = None
+    """Blocks written again (Figure 12); like all figures of writes absent without writes, and where
+    operations are not told."""
+    popularity: Optional[Popularity] = None
+    """How few blocks take how many of the writes (Figure 13)."""
     response_times: Optional[OpTimes] = None
     """Time at the device and time including the queue (Table 4, Figure 1); absent where the trace tells no
     completions."""
+    sequential: Optional[Sequential] = None
+    """Sequential requests of all disks together (Table 7)."""
     types: Optional[list[TypeShare]] = None
     """What was read and written (Table 6, Figure 7); absent where the trace tells neither flags nor types."""
     warnings: Optional[list[Warning]] = None
     """Warnings."""
+    working_set: Optional[WorkingSet] = None
+    """Distinct bytes touched, over time and in all."""
 
 
 @dataclass(kw_only=True)

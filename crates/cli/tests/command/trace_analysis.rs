@@ -75,6 +75,9 @@ fn what_a_format_does_not_tell_of_types_is_absent_also_from_its_parquet() {
         let done = ioscape(&["analyze"], trace).success();
         let text = String::from_utf8_lossy(&done.get_output().stdout).into_owned();
         let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let issue = "! the format msr does not tell when requests were issued to the device";
+        assert!(words.contains(issue), "{text}");
+        assert!(!text.contains("physical  ") && !text.contains("physical time"), "{text}");
         let first = "! the format msr does not tell which requests are synchronous, asynchronous or raw, nor what blocks hold: the table of types is left out Requests: 3k, 40 %";
         assert!(words.contains(first), "{text}");
         for untold in ["\nTypes", "flagged", "metadata"] {
@@ -82,7 +85,8 @@ fn what_a_format_does_not_tell_of_types_is_absent_also_from_its_parquet() {
         }
         let summary = &document(&["analyze", "--json"], trace)["trace_summary"];
         assert_eq!(summary.get("types"), None);
-        assert_eq!(summary["warnings"][0]["kind"], "types_unknown");
+        assert_eq!(summary["warnings"][1]["kind"], "types_unknown");
+        assert_eq!(summary["response_times"]["all"].get("physical_ns"), None);
     }
 }
 

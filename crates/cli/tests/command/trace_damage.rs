@@ -41,14 +41,47 @@ fn msr(count: u64) -> String {
     text
 }
 
-#[test]
-fn after_a_broken_record_of_srt_the_next_whole_one_is_found() {
+/// 400 records of SRT, and where the first begins.
+fn srt() -> (Vec<u8>, usize) {
     let mut bytes = b"$$TR_IOREC-1.3 (x)\0\nversion = 1.3;\n\x0c".to_vec();
     let header = bytes.len();
     for n in 0..400u32 {
         let words = [56, 1, n, 0, 100, 9000, 8192, n * 32, 0, 0, 0, 1, 1 << 16, 1];
         words.iter().for_each(|word: &u32| bytes.extend(word.to_be_bytes()));
     }
+    (bytes, header)
+}
+
+#[test]
+fn a_damaged_size_of_srt_swallows_no_other_record() {
+    let (whole, header) = srt();
+    for (record, size) in [(100, 4000u32), (100, 60), (100, 16), (397, 500), (398, 2000)] {
+        let mut bytes = whole.clone();
+        bytes[header + record * 56..][..4].copy_from_slice(&size.to_be_bytes());
+        let told = refused(&[], "w.srt", &bytes, 1);
+        assert!(told.contains(&format!("record {}", record + 1)), "{size}: {told}");
+        let (ios, doubts) = found(&["--skip-bad"], "w.srt", &bytes);
+        assert_eq!(ios, 399, "{size}: {doubts}");
+        assert!(doubts.contains("56 bytes were passed over"), "{size}: {doubts}");
+    }
+}
+
+#[test]
+fn records_of_srt_that_are_no_requests_are_counted() {
+    let (mut bytes, header) = srt();
+    for record in [7, 8, 200] {
+        bytes[header + record * 56 + 4..][..4].copy_from_slice(&0x0004_7777u32.to_be_bytes());
+    }
+    let (ios, doubts) = found(&[], "w.srt", &bytes);
+    assert_eq!(
+        (ios, doubts.as_str()),
+        (397, "3 records are of no known kind, of which damaged ones may be; they have no row")
+    );
+}
+
+#[test]
+fn after_a_broken_record_of_srt_the_next_whole_one_is_found() {
+    let (mut bytes, header) = srt();
     assert_eq!(found(&[], "w.srt", &bytes), (400, String::new()));
     bytes[header + 100 * 56..][..4].copy_from_slice(&[0xff; 4]);
     assert!(refused(&[], "w.srt", &bytes, 1).contains("record 101"));
@@ -79,7 +112,7 @@ fn packed(program: &str, bytes: &[u8]) -> Option<Vec<u8>> {
 #[test]
 fn what_is_packed_is_read_up_to_the_damage() {
     let text = msr(60_000);
-    for program in ["gzip", "bzip2", "xz"] {
+    for program in ["gzip", "bzip2", "xz", "zstd"] {
         let Some(whole) = packed(program, text.as_bytes()) else { continue };
         let cut = &whole[..whole.len() / 2];
         let told = refused(&[], "t.packed", cut, 1);
@@ -148,8 +181,8 @@ fn parquet_of_earlier_versions_still_opens() {
     let path =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../trace/tests/sample/unsigned-lz4.parquet");
     let old = std::fs::read(path).expect("the sample");
-    // Its tables name the format it was read from, which tells no types.
-    let doubt = "the format msr does not tell which requests are synchronous, asynchronous or raw, nor what blocks hold: the table of types is left out";
+    // Its tables name the format it was read from, which tells neither issues nor types.
+    let doubt = "the format msr does not tell when requests were issued to the device: times at the device (physical) are left out, and response times include the queue\nthe format msr does not tell which requests are synchronous, asynchronous or raw, nor what blocks hold: the table of types is left out";
     assert_eq!(found(&[], "old.parquet", &old), (3, doubt.to_owned()));
 }
 

@@ -54,7 +54,7 @@ fn stretches_of_one_file_give_its_result_and_can_be_merged_in_steps() {
     let folder = folder.path();
     traces(folder);
     let whole = summary(folder, &["analyze", "--json", "all.csv"]);
-    assert_eq!(whole["warnings"][0]["where"], "types");
+    assert_eq!(whole["warnings"][1]["where"], "types");
     state(folder, &["all.csv", "--from", "0h", "--to", "1s"], "a");
     state(folder, &["all.csv", "--from", "1s", "--to", "3s", "--threads", "1"], "b");
     state(folder, &["all.csv", "--from", "3s"], "c");
@@ -81,8 +81,8 @@ fn files_of_a_time_and_of_a_disk_give_the_result_of_all() {
     merged["name"] = whole["name"].clone();
     assert_eq!(merged, whole);
     let mut merged = summary(folder, &["merge", "--json", "host-1", "host-0"]);
-    assert_eq!(merged["warnings"][0]["where"], "types");
-    assert_eq!(merged["warnings"][1]["where"], "inter_arrival_ns, burstiness, miss_ratio");
+    assert_eq!(merged["warnings"][1]["where"], "types");
+    assert_eq!(merged["warnings"][2]["where"], "inter_arrival_ns, burstiness, miss_ratio");
     for key in ["name", "inter_arrival_ns", "burstiness", "miss_ratio"] {
         merged[key] = whole[key].clone();
     }

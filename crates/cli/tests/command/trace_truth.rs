@@ -136,3 +136,104 @@ fn a_sampled_miss_ratio_states_where_the_exact_one_lies() {
         assert!(low <= truth && truth <= high, "{point}: {interval}, {truth:?}");
     }
 }
+
+/// Requests of SYSTOR '17, a millisecond apart; every fifth has no response.
+fn systor() -> Vec<u8> {
+    let mut text = String::new();
+    for at in 0..500 {
+        let took = if at % 5 == 0 { "" } else { "0.0002" };
+        let _ = writeln!(
+            text,
+            "1455592{:03}.{:06},{took},R,0,{},4096",
+            100 + at / 1000,
+            at % 1000 * 1000,
+            at * 8192
+        );
+    }
+    text.into_bytes()
+}
+
+#[test]
+fn requests_without_a_response_are_in_no_time_and_are_counted() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let csv = folder.path().join("t.csv");
+    std::fs::write(folder.path().join("s.csv"), systor()).expect("the trace is written");
+    let mut import = Command::cargo_bin("ioscape").expect("the command is built");
+    import.current_dir(folder.path()).args(["trace", "import", "s.csv", "-o", "t.csv"]);
+    import.assert().success();
+    let rows = std::fs::read(csv).expect("rows");
+    for (name, bytes) in [("s.csv", systor()), ("t.csv", rows)] {
+        let found = summary(&[], name, &bytes);
+        let doubt = found["warnings"][0]["message"].as_str().expect("a doubt");
+        assert!(doubt.starts_with("100 of 500 requests have no completion time"), "{doubt}");
+        let times = &found["response_times"]["all"];
+        assert_eq!((&times["elapsed_ns"]["count"], times.get("physical_ns")), (&400.into(), None));
+        assert_eq!(times["elapsed_ns"]["min"], 200_000.0);
+        assert_eq!(found["disks"][0]["queue_length"]["count"], 400);
+        let told = text(trace(&["analyze"], name, &bytes));
+        assert!(
+            told.contains("! the format systor does not tell when requests were issued"),
+            "{told}"
+        );
+        assert!(
+            told.find("! 100 of 500").expect("it is first")
+                < told.find("Requests:").expect("numbers")
+        );
+    }
+}
+
+#[test]
+fn what_a_trace_of_objects_does_not_tell_is_absent() {
+    let mut bytes = Vec::new();
+    for at in 0..2000u64 {
+        bytes.extend((1_000_000 + at as u32 / 50).to_le_bytes());
+        bytes.extend((at * 31 % 400).to_le_bytes());
+        bytes.extend(4096u32.to_le_bytes());
+        bytes.extend((-1i64).to_le_bytes());
+    }
+    let told = text(trace(&["analyze"], "o.oracleGeneral", &bytes));
+    let numbers = told.find("Requests:").expect("numbers");
+    assert!(told.find("! the format does not tell what reads").expect("a doubt") < numbers);
+    let tables = told[numbers..].split("\nWarnings").next().expect("tables");
+    for untold in [
+        "% of them reads",
+        "reads  ",
+        "within 1 ms",
+        "between arrivals",
+        "Placement",
+        "Alignment",
+        "0 ns",
+    ] {
+        assert!(!tables.contains(untold), "{untold}: {told}");
+    }
+    let found = summary(&[], "o.oracleGeneral", &bytes);
+    for key in ["inter_arrival_ns", "distances", "sequential", "alignment", "address_maps"] {
+        assert!(found.get(key).is_none(), "{key}: {found}");
+    }
+    let windows = found["burstiness"]["dispersion"].as_array().expect("windows of a second");
+    assert!(windows.iter().all(|one| one[0].as_u64() >= Some(1_000_000_000)), "{windows:?}");
+    assert!(found["miss_ratio"]["curves"][0]["points"][0][1].as_f64() > Some(0.0));
+}
+
+#[test]
+fn zeros_of_an_older_result_are_left_out_when_it_is_opened() {
+    let requests = alibaba((0..500).map(|n| (0, 'R', n * 8192, 4096)));
+    let done = trace(&["analyze", "--json"], "a.csv", &requests).success();
+    let mut document: Value =
+        serde_json::from_slice(&done.get_output().stdout).expect("a document");
+    let zeros = serde_json::json!({
+        "io_type": "unknown", "op": "read", "ios": 500, "bytes": 2_048_000, "sync": 0, "async": 0, "raw": 0
+    });
+    document["trace_summary"]["types"] = Value::Array(vec![zeros]);
+    document["warnings"] = Value::Array(Vec::new());
+    document["trace_summary"]["warnings"] = Value::Array(Vec::new());
+    let folder = tempfile::tempdir().expect("a folder");
+    let old = folder.path().join("old.json");
+    std::fs::write(&old, document.to_string()).expect("the result is written");
+    let mut report = Command::cargo_bin("ioscape").expect("the command is built");
+    let told = text(report.arg("report").arg(&old).assert());
+    assert!(
+        !told.contains("flagged") && told.contains("! the format alibaba does not tell"),
+        "{told}"
+    );
+}

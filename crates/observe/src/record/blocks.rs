@@ -7,7 +7,8 @@ use ioscape_machine::device::BlockDevice;
 use ioscape_machine::extents::places;
 use ioscape_machine::mounts;
 use ioscape_schema::{BlockMap, IoType, TypedRange};
-use std::collections::{HashSet, VecDeque};
+use std::cell::RefCell;
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::fs::File;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::MetadataExt;
@@ -22,7 +23,11 @@ const MOST_DIRECTORIES: usize = 200_000;
 
 /// The whole disk below a device number and where the device begins on it.
 fn place(device: u64) -> Option<(u32, u64)> {
-    let device = BlockDevice::at((libc::major(device), libc::minor(device)))?;
+    place_of((libc::major(device), libc::minor(device)))
+}
+
+fn place_of(number: (u32, u32)) -> Option<(u32, u64)> {
+    let device = BlockDevice::at(number)?;
     let start = Path::new("/sys/class/block").join(device.name()).join("start");
     let start = ioscape_machine::text::read_number(start).unwrap_or(0) * 512;
     Some((disks::number(device.disk().number), start))
@@ -55,19 +60,24 @@ struct FsmapHead {
 
 /// `_IOWR('X', 59, struct fsmap_head)`: the size is that of the head without the answer.
 const GETFSMAP: libc::Ioctl = 0xc0c0_583b_u32 as libc::Ioctl;
+/// In the answer's head: the device of a range is the number of one, not a word of the file system's own.
+const DEVICE_NUMBERS: u32 = 0x1;
 /// The owner is a word of its own, not an inode; the last range.
 const OF_SPECIAL: u32 = 0x10;
 const OF_ATTRIBUTES: u32 = 0x2;
 const OF_EXTENT_MAP: u32 = 0x4;
 const OF_LAST: u32 = 0x20;
 
-/// What a special owner is: 'X' for words of XFS that ext4 shares, 'f' for ext4's own (`fs/ext4/fsmap.h`).
+/// What a special owner is: 'X' for words of XFS (`xfs_fs.h`) that ext4 shares, 'f' for ext4's own (`fs/ext4/fsmap.h`).
+///
+/// One word of XFS may stand for several things: 3 for the trees of free space and of the reverse map of an allocation group, which are
+/// not told apart. The trees of inodes (4) and of shared blocks (6) are none of the types.
 fn special(owner: u64) -> Option<IoType> {
     match (owner >> 32, owner & 0xffff_ffff) {
         (0, 1) => None,
-        (0, 3) | (0x58, 1 | 3) | (0x66, 1 | 2) => Some(IoType::Superblock),
+        (0x58, 1) | (0x66, 1 | 2) => Some(IoType::Superblock),
         (0x58, 2) => Some(IoType::Journal),
-        (0x58, 4 | 6) | (0x66, 3 | 4) => Some(IoType::Bitmap),
+        (0x66, 3 | 4) => Some(IoType::Bitmap),
         (0x58, 5) => Some(IoType::Inode),
         _ => Some(IoType::Unknown),
     }
@@ -86,14 +96,39 @@ fn holds(found: &Fsmap, folders: &HashSet<u64>) -> Option<IoType> {
     })
 }
 
+/// Where the device of a number in a map is: the index of its disk in the recording, and where it begins on it. Nothing where its disk
+/// is not recorded.
+type Places<'a> = &'a dyn Fn(u32) -> Option<(u16, u64)>;
+
+/// The numbers of a device, as the kernel packs them for programs (`new_encode_dev`).
+fn numbers(device: u32) -> (u32, u32) {
+    (device >> 8 & 0xfff, device & 0xff | device >> 12 & 0xf_ff00)
+}
+
+/// A range of a map on its own disk, which need not be that of the file system's data: logs and real-time parts may lie elsewhere.
+fn placed(found: &Fsmap, folders: &HashSet<u64>, places: Places<'_>) -> Option<TypedRange> {
+    let (device, start) = places(found.device)?;
+    let from = start.saturating_add(found.physical);
+    let to = from.saturating_add(found.length);
+    Some(TypedRange { device, from, to, io_type: holds(found, folders)? })
+}
+
 /// What the blocks of all file systems on `disks` hold; the devices are the indices of the disks. A file system that tells
 /// nothing leaves its blocks unknown. Nothing once `given_up` says so, which is asked after every directory: a part of a map would
 /// say of the rest that it holds other things than it does.
 pub fn block_map(disks: &[RecordedDisk], given_up: &dyn Fn() -> bool) -> Option<BlockMap> {
     let mut map = BlockMap::default();
+    let places = |device: u32| {
+        let (number, start) = place_of(numbers(device))?;
+        let index = disks.iter().position(|disk| disk.number == number)?;
+        Some((u16::try_from(index).ok()?, start))
+    };
+    // A number is asked for again with every range.
+    let known = RefCell::new(HashMap::new());
+    let places = |device: u32| *known.borrow_mut().entry(device).or_insert_with(|| places(device));
     for (device, disk) in (0..=u16::MAX).zip(disks) {
         for mount in disk.mounts() {
-            of_file_system(&mount, device, &mut map.ranges, given_up);
+            of_file_system(&mount, device, &places, &mut map.ranges, given_up);
         }
         map.journals.extend(disk.has_journal().then_some(device));
         map.extents.extend(disk.is_ext().then_some(device));
@@ -105,6 +140,7 @@ pub fn block_map(disks: &[RecordedDisk], given_up: &dyn Fn() -> bool) -> Option<
 fn of_file_system(
     mount: &Path,
     device: u16,
+    places: Places<'_>,
     ranges: &mut Vec<TypedRange>,
     given_up: &dyn Fn() -> bool,
 ) {
@@ -121,15 +157,7 @@ fn of_file_system(
     while !given_up() {
         let last = found.last().copied();
         for one in &found {
-            if let Some(io_type) = holds(one, &folders) {
-                let from = start.saturating_add(one.physical);
-                ranges.push(TypedRange {
-                    device,
-                    from,
-                    to: from.saturating_add(one.length),
-                    io_type,
-                });
-            }
+            ranges.extend(placed(one, &folders, places));
         }
         match last {
             // The next answer must begin further on, or there would be no end.
@@ -146,7 +174,7 @@ fn of_file_system(
     }
 }
 
-/// The ranges after `low`.
+/// The ranges after `low`; none of a file system whose devices have words of its own, which nobody can place.
 fn fsmap(file: &File, low: Fsmap) -> Vec<Fsmap> {
     let high = Fsmap {
         device: u32::MAX,
@@ -168,7 +196,8 @@ fn fsmap(file: &File, low: Fsmap) -> Vec<Fsmap> {
     });
     // SAFETY: the head is laid out as `struct fsmap_head` and has room for `count` ranges; it lives through the call.
     let done = unsafe { libc::ioctl(file.as_raw_fd(), GETFSMAP, &raw mut *head) };
-    let count = if done == 0 { (head.entries as usize).min(AT_ONCE) } else { 0 };
+    let told = done == 0 && head.oflags & DEVICE_NUMBERS != 0;
+    let count = if told { (head.entries as usize).min(AT_ONCE) } else { 0 };
     head.found[..count].to_vec()
 }
 
@@ -255,6 +284,29 @@ mod tests {
     }
 
     #[test]
+    fn a_log_on_another_disk_is_placed_there_or_nowhere() {
+        let (data, log, elsewhere) = (8 << 8 | 1, 259 << 8 | 2, 8 << 8 | 0x21);
+        let places = |device: u32| match numbers(device) {
+            (8, 1) => Some((0, 1 << 20)),
+            (259, 2) => Some((3, 4 << 20)),
+            _ => None,
+        };
+        let range = |device, owner| {
+            let found =
+                Fsmap { device, owner, flags: OF_SPECIAL, length: 4096, ..Fsmap::default() };
+            let found = placed(&found, &HashSet::new(), &places)?;
+            Some((found.device, found.from, found.to, found.io_type))
+        };
+        let journal = 0x58 << 32 | 2;
+        assert_eq!(range(log, journal), Some((3, 4 << 20, (4 << 20) + 4096, IoType::Journal)));
+        assert_eq!(range(elsewhere, journal), None, "its disk is not recorded");
+        let super_block = 0x58 << 32 | 1;
+        assert_eq!(range(data, super_block).map(|found| (found.0, found.1)), Some((0, 1 << 20)));
+        // A minor number above 255 has its higher part in front.
+        assert_eq!(numbers(0x0010_0834), (8, 0x134));
+    }
+
+    #[test]
     fn owners_are_told_apart() {
         let folders = HashSet::from([99]);
         let at = |owner, flags| holds(&Fsmap { owner, flags, ..Fsmap::default() }, &folders);
@@ -262,6 +314,10 @@ mod tests {
         assert_eq!(at(0x66 << 32 | 3, OF_SPECIAL), Some(IoType::Bitmap));
         assert_eq!(at(0x58 << 32 | 5, OF_SPECIAL), Some(IoType::Inode));
         assert_eq!(at(2, OF_SPECIAL), Some(IoType::Unknown));
+        assert_eq!(at(0x58 << 32 | 1, OF_SPECIAL), Some(IoType::Superblock), "headers of a group");
+        for trees in [3, 4, 6] {
+            assert_eq!(at(0x58 << 32 | trees, OF_SPECIAL), Some(IoType::Unknown), "{trees}");
+        }
         assert_eq!(
             (at(77, 0), at(77, OF_EXTENT_MAP)),
             (Some(IoType::UserData), Some(IoType::Indirect))

@@ -29,7 +29,7 @@ pub struct Mark {
     pub x: f64,
     /// Position on the vertical axis.
     pub y: f64,
-    /// Ends of the error bar; equal to `y` without one.
+    /// Ends of the error bar, or of the area around a line without points; equal to `y` without one.
     pub range: [f64; 2],
     /// Drawn hollow: the point is in doubt.
     pub doubtful: bool,

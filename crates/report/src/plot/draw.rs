@@ -205,13 +205,16 @@ fn series(out: &mut String, chart: &Chart, layout: &Layout, series: &Series) {
     let shown = |mark: &&Mark| chart.x.scale.can_show(mark.x) && chart.y.scale.can_show(mark.y);
     let marks: Vec<&Mark> = series.marks.iter().filter(shown).collect();
     let _ = write!(out, r#"<g class="series {}" data-name="{}">"#, series.class, esc(&series.name));
+    if series.drawn == Drawn::Line {
+        area(out, chart, layout, &marks);
+    }
     let mut line = String::new();
     let mut bars = String::new();
     for (index, mark) in marks.iter().enumerate() {
         let (x, y) = (layout.x(chart, mark.x), layout.y(chart, mark.y));
         let _ = write!(line, "{}{x:.1} {y:.1}", if index == 0 { 'M' } else { 'L' });
         let [low, high] = mark.range.map(|value| layout.y(chart, value));
-        if low - high > 1.5 {
+        if low - high > 1.5 && series.drawn != Drawn::Line {
             let (a, b) = (x - 2.5, x + 2.5);
             let _ = write!(
                 bars,
@@ -229,6 +232,20 @@ fn series(out: &mut String, chart: &Chart, layout: &Layout, series: &Series) {
         point(out, series.shape, mark, layout.x(chart, mark.x), layout.y(chart, mark.y));
     }
     out.push_str("</g>");
+}
+
+/// The ranges of a line without points: an area around it.
+fn area(out: &mut String, chart: &Chart, layout: &Layout, marks: &[&Mark]) {
+    if marks.iter().all(|mark| mark.range[0] >= mark.range[1]) {
+        return;
+    }
+    let at = |mark: &&Mark, end: usize| {
+        format!("{:.1} {:.1}", layout.x(chart, mark.x), layout.y(chart, mark.range[end]))
+    };
+    let upper = marks.iter().map(|mark| at(mark, 1));
+    let lower = marks.iter().rev().map(|mark| at(mark, 0));
+    let around = upper.chain(lower).collect::<Vec<_>>().join("L");
+    let _ = write!(out, r#"<path class="area" d="M{around}z"/>"#);
 }
 
 fn point(out: &mut String, shape: Shape, mark: &Mark, x: f64, y: f64) {

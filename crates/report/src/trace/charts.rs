@@ -1,9 +1,10 @@
 //! The figures of a trace, as charts without size or style.
 
+use super::tables::tells_operations;
 use crate::plot::{Axis, Chart, Drawn, Mark, Scale, Series, Shape, Unit};
 use crate::text::inert;
 use ioscape_schema::Distribution;
-use ioscape_schema::trace_summary::{Distances, TimeStep, Timeline, TraceSummary};
+use ioscape_schema::trace_summary::{Distances, MissRatioCurve, TimeStep, Timeline, TraceSummary};
 
 /// Most points of a line: more would not be visible as separate points.
 const MOST_POINTS: usize = 240;
@@ -200,14 +201,17 @@ pub fn rates(trace: &TraceSummary) -> Chart {
     let timeline = if trace.hourly.steps.len() >= 6 { &trace.hourly } else { &trace.over_time };
     let seconds = timeline.step_ns as f64 / 1e9;
     let rate = |count: u64| Some(count as f64 / seconds);
+    let [all, reads, writes]: [Line; 3] = [
+        ("requests", "mixed", &|step| rate(step.load.ios)),
+        ("reads", "read", &|step| rate(step.load.reads)),
+        ("writes", "write", &|step| rate(step.load.writes())),
+    ];
+    let lines = if tells_operations(trace) { vec![reads, writes] } else { vec![all] };
     over_time(
         "Requests per second over time",
         timeline,
         ("requests per second", Scale::Linear, Unit::Number),
-        &[
-            ("reads", "read", &|step| rate(step.load.reads)),
-            ("writes", "write", &|step| rate(step.load.writes())),
-        ],
+        &lines,
     )
 }
 
@@ -283,8 +287,12 @@ pub fn sizes(trace: &TraceSummary) -> Chart {
     let mut all: Vec<_> = trace.transfer_sizes.iter().filter(|one| one.bytes.count > 0).collect();
     all.sort_by_key(|one| std::cmp::Reverse(one.bytes.count));
     let lines = all.into_iter().take(MOST_LINES).zip(CLASSES).map(|(one, class)| {
-        let mut name =
-            format!("{} {}s", super::tables::type_name(one.io_type), super::tables::op(one.op));
+        let mut name = match tells_operations(trace) {
+            true => {
+                format!("{} {}s", super::tables::type_name(one.io_type), super::tables::op(one.op))
+            }
+            false => "requests".to_owned(),
+        };
         // Lines of one size lie upon each other.
         if one.bytes.min == one.bytes.max {
             name += &format!(", all {}", Unit::Bytes.show(one.bytes.max));
@@ -364,7 +372,18 @@ pub fn working_set(trace: &TraceSummary) -> Chart {
     )
 }
 
-/// Miss ratio by cache size.
+/// The line of a curve with an area where the exact one lies.
+fn bounded(mut line: Series, curve: &MissRatioCurve) -> Series {
+    for mark in &mut line.marks {
+        let at = curve.points.partition_point(|point| point.0 < mark.x);
+        if let Some(&[low, high]) = curve.interval90.get(at) {
+            mark.range = [low.clamp(0.0, mark.y), high.clamp(mark.y, 1.0)];
+        }
+    }
+    line
+}
+
+/// Miss ratio by cache size; around a sampled one where the exact one lies.
 pub fn miss_ratio(trace: &TraceSummary) -> Chart {
     let lines = trace.miss_ratio.curves.iter().zip([
         "mixed",
@@ -378,7 +397,7 @@ pub fn miss_ratio(trace: &TraceSummary) -> Chart {
         } else {
             format!("one block in {}", curve.one_in)
         };
-        line(&name, class, curve.points.iter().copied())
+        bounded(line(&name, class, curve.points.iter().copied()), curve)
     });
     let x = ("cache size", Scale::Log2, Unit::Bytes);
     let y = ("miss ratio (LRU)", Scale::Linear, Unit::Percent);
@@ -392,4 +411,27 @@ pub fn dispersion(trace: &TraceSummary) -> Chart {
     let x = ("window", Scale::Log10, Unit::Nanos);
     let y = ("variance over mean of arrivals", Scale::Log10, Unit::Number);
     chart("Index of dispersion of arrivals", x, y, vec![line("arrivals", "mixed", points)])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plot::Frame;
+    use ioscape_schema::trace_summary::MissRatio;
+
+    #[test]
+    fn a_sampled_miss_ratio_has_an_area_where_the_exact_one_lies() {
+        let points = vec![(4096.0, 0.9), (8192.0, 0.5), (16384.0, 0.2)];
+        let exact = MissRatioCurve { one_in: 1, points: points.clone(), ..Default::default() };
+        let interval90 = vec![[0.8, 1.2], [0.4, 0.6], [0.1, 0.3]];
+        let sampled = MissRatioCurve { one_in: 16, interval90, points, ..Default::default() };
+        let curves = vec![exact, sampled];
+        let trace = TraceSummary { miss_ratio: MissRatio { curves }, ..TraceSummary::default() };
+        let chart = miss_ratio(&trace);
+        let ranges = chart.series.iter().map(|one| one.marks[0].range);
+        assert_eq!(ranges.collect::<Vec<_>>(), [[0.9, 0.9], [0.8, 1.0]]);
+        let drawn = chart.svg(Frame::NARROW, "");
+        assert_eq!(drawn.matches(r#"class="area""#).count(), 1, "{drawn}");
+        assert!(!drawn.contains(r#"class="bars""#));
+    }
 }

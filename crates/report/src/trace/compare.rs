@@ -1,10 +1,12 @@
 //! A trace's numbers compared with those that the paper prints for its three systems.
 
 use super::reference::{self, SYSTEMS};
+use super::tables::tells_operations;
 use crate::plot::Unit;
 use crate::text::percent;
+use ioscape_schema::trace_lacks::TraceLacks;
 use ioscape_schema::trace_summary::TraceSummary;
-use ioscape_schema::{IoType, Op};
+use ioscape_schema::{Distribution, IoType, Op};
 
 /// One number: what it is, the trace's value, the paper's for cello, snake and hplajw, and where it is printed.
 pub struct PaperComparison {
@@ -49,12 +51,30 @@ fn of(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }
 
-/// Whether a trace tells what a share counts: what blocks hold, and who waits.
+/// Whether a trace tells what a share counts; without any of what it is a share of, it is none.
 fn is_told(trace: &TraceSummary, key: &str) -> bool {
+    let busiest = trace.disks.iter().max_by_key(|disk| disk.load.ios);
+    let writes = trace.partitions.iter().any(|one| one.load.writes() > 0);
     match key {
         "sync_frac" => !trace.types.is_empty(),
-        "metadata_frac_of_writes" | "metadata_intervals_in_100kb" => {
+        "metadata_frac_of_writes" => {
+            writes && trace.types.iter().any(|one| one.io_type != IoType::Unknown)
+        }
+        "metadata_intervals_in_100kb" => {
             trace.types.iter().any(|one| one.io_type != IoType::Unknown)
+                && trace.absorption.get(1).is_some_and(|one| one.intervals > 0)
+        }
+        "inter_arrival_below_1ms" => !trace.inter_arrival_ns.is_empty(),
+        "read_frac" => tells_operations(trace) && trace.ios > 0,
+        "sequential_frac_of_writes" => writes && trace.sequential.is_some(),
+        "single_writes" => busiest.is_some_and(|disk| !disk.write_groups.is_empty()),
+        "writes_in_bursts" => busiest.is_some_and(|disk| !disk.write_bursts.is_empty()),
+        "rewrite_of_last_block" => busiest.is_some_and(|disk| disk.rewrite_frac.is_some()),
+        "overwritten_within_1s" => trace.overwrites.within_1s.is_some(),
+        "overwritten_within_1h" => !trace.overwrites.is_empty(),
+        "writes_to_1_percent" | "writes_to_1000_blocks" => !trace.popularity.is_empty(),
+        "intervals_in_200kb" | "overwrites_of_writes" => {
+            trace.absorption.first().is_some_and(|one| one.intervals > 0)
         }
         _ => true,
     }
@@ -66,7 +86,8 @@ fn of_requests(trace: &TraceSummary) -> [Share; 5] {
     let metadata = trace.types.iter().filter(|t| t.op == Op::Write && t.io_type.is_metadata());
     let asynchronous: u64 = trace.types.iter().map(|t| t.asynchronous).sum();
     let reads: u64 = trace.partitions.iter().map(|p| p.load.reads).sum();
-    let sequential = trace.sequential.adjacent_writes + trace.sequential.interleaved_writes;
+    let sequential = trace.sequential.unwrap_or_default();
+    let sequential = sequential.adjacent_writes + sequential.interleaved_writes;
     let soon = trace.inter_arrival_ns.fraction_to(1e6);
     let metadata = of(metadata.map(|t| t.ios).sum(), writes);
     [
@@ -82,7 +103,11 @@ fn of_requests(trace: &TraceSummary) -> [Share; 5] {
 fn of_disk(trace: &TraceSummary) -> [Share; 3] {
     let busiest = trace.disks.iter().max_by_key(|disk| disk.load.ios);
     let [single, soon, again] = busiest.map_or([0.0; 3], |disk| {
-        [disk.write_groups.single_frac, disk.write_bursts.following_frac, disk.rewrite_frac]
+        [
+            disk.write_groups.single_frac,
+            disk.write_bursts.following_frac,
+            disk.rewrite_frac.unwrap_or(0.0),
+        ]
     });
     [
         ("writes that come singly, busiest disk", "single_writes", single),
@@ -99,7 +124,11 @@ fn of_blocks(trace: &TraceSummary) -> [Share; 7] {
     let top = popularity.top_1_percent_capacity.unwrap_or(popularity.top_1_percent_written);
     let thousand = popularity.curve.iter().rfind(|point| point.0 <= 1000).map_or(0.0, |p| p.1);
     [
-        ("overwrites within a second", "overwritten_within_1s", trace.overwrites.within_1s),
+        (
+            "overwrites within a second",
+            "overwritten_within_1s",
+            trace.overwrites.within_1s.unwrap_or(0.0),
+        ),
         ("overwrites within an hour", "overwritten_within_1h", trace.overwrites.within_1h),
         ("writes to the busiest 1 % of blocks", "writes_to_1_percent", top),
         ("writes to the busiest 1000 blocks", "writes_to_1000_blocks", thousand),
@@ -109,50 +138,63 @@ fn of_blocks(trace: &TraceSummary) -> [Share; 7] {
     ]
 }
 
-/// Every number that the paper prints too.
+/// Every number that the paper prints too and the trace tells; slow requests alone are no workload to be compared.
 pub fn with_paper(trace: &TraceSummary) -> Vec<PaperComparison> {
+    if TraceLacks::of(&trace.info).fast {
+        return Vec::new();
+    }
+    let mut rows = times(trace);
+    rows.extend((!trace.inter_arrival_ns.is_empty()).then(|| {
+        let here = milliseconds(trace.inter_arrival_ns.mean);
+        let show = |value: &str| format!("{value} ms");
+        quoted("mean time between arrivals", "inter_arrival_mean", here, show)
+    }));
+    let told = shares(trace).filter(|(_, key, _)| is_told(trace, key));
+    rows.extend(told.map(|(what, key, share)| quoted(what, key, percent(share), in_percent)));
+    rows
+}
+
+/// Mean times, as in Table 4.
+fn times(trace: &TraceSummary) -> Vec<PaperComparison> {
     let table_4 = reference::table_4();
     let times = &trace.response_times;
-    let mut rows = Vec::new();
-    for (what, row, column, ns) in [
-        ("mean physical time, reads", "reads", "physical_ms", times.read.physical_ns.mean),
-        ("mean physical time, writes", "writes", "physical_ms", times.write.physical_ns.mean),
-        ("mean physical time, all", "total", "physical_ms", times.all.physical_ns.mean),
-        ("mean elapsed time, reads", "reads", "elapsed_ms", times.read.elapsed_ns.mean),
-        ("mean elapsed time, writes", "writes", "elapsed_ms", times.write.elapsed_ns.mean),
-        ("mean elapsed time, all", "total", "elapsed_ms", times.all.elapsed_ns.mean),
-    ] {
-        if times.is_empty() {
-            continue;
-        }
+    let all = [
+        ("mean physical time, reads", "reads", "physical_ms", &times.read.physical_ns),
+        ("mean physical time, writes", "writes", "physical_ms", &times.write.physical_ns),
+        ("mean physical time, all", "total", "physical_ms", &times.all.physical_ns),
+        ("mean elapsed time, reads", "reads", "elapsed_ms", &times.read.elapsed_ns),
+        ("mean elapsed time, writes", "writes", "elapsed_ms", &times.write.elapsed_ns),
+        ("mean elapsed time, all", "total", "elapsed_ms", &times.all.elapsed_ns),
+    ];
+    let told = all.into_iter().filter(|(.., of)| !of.is_empty());
+    let row = |(what, row, column, of): (&'static str, &str, &str, &Distribution)| {
         let printed = SYSTEMS.map(|system| {
             let value = table_4.value(&[system, row], column);
             value.map_or_else(String::new, |value| format!("{value} ms"))
         });
-        let place = "Table 4".to_owned();
-        rows.push(PaperComparison { what, here: milliseconds(ns), printed, place });
-    }
-    let quoted = reference::quoted();
-    let printed = |key: &str, show: fn(&str) -> String| {
-        SYSTEMS.map(|system| quoted.value(&[key], system).map_or_else(String::new, show))
+        let (here, place) = (milliseconds(of.mean), "Table 4".to_owned());
+        PaperComparison { what, here, printed, place }
     };
-    let place = |key: &str| quoted.value(&[key], "source").unwrap_or_default().to_owned();
-    let mean = "inter_arrival_mean";
-    rows.push(PaperComparison {
-        what: "mean time between arrivals",
-        here: milliseconds(trace.inter_arrival_ns.mean),
-        printed: printed(mean, |value| format!("{value} ms")),
-        place: place(mean),
-    });
-    let shares = of_requests(trace).into_iter().chain(of_disk(trace)).chain(of_blocks(trace));
-    let shares = shares.filter(|(_, key, _)| is_told(trace, key));
-    rows.extend(shares.map(|(what, key, share)| PaperComparison {
-        what,
-        here: percent(share),
-        printed: printed(key, in_percent),
-        place: place(key),
-    }));
-    rows
+    told.map(row).collect()
+}
+
+/// All shares that the text of the paper quotes.
+fn shares(trace: &TraceSummary) -> impl Iterator<Item = Share> {
+    of_requests(trace).into_iter().chain(of_disk(trace)).chain(of_blocks(trace))
+}
+
+/// A number beside those that the text of the paper quotes under this key.
+fn quoted(
+    what: &'static str,
+    key: &str,
+    here: String,
+    show: impl Fn(&str) -> String,
+) -> PaperComparison {
+    let quoted = reference::quoted();
+    let printed =
+        SYSTEMS.map(|system| quoted.value(&[key], system).map_or_else(String::new, &show));
+    let place = quoted.value(&[key], "source").unwrap_or_default().to_owned();
+    PaperComparison { what, here, printed, place }
 }
 
 #[cfg(test)]
@@ -170,10 +212,13 @@ mod tests {
 
     #[test]
     fn every_share_is_among_the_quoted_values() {
-        let rows = with_paper(&TraceSummary::default());
+        let nothing = TraceSummary::default();
+        let rows = shares(&nothing);
+        let rows = rows.map(|(what, key, _)| quoted(what, key, String::new(), in_percent));
         assert!(
-            rows.iter()
+            rows.into_iter()
                 .all(|row| !row.place.is_empty() && row.printed.iter().any(|p| !p.is_empty()))
         );
+        assert!(with_paper(&TraceSummary::default()).is_empty(), "nothing is told of no request");
     }
 }

@@ -85,6 +85,9 @@ fn summary(trace: &TraceSummary) -> String {
 
 fn paper(trace: &TraceSummary) -> String {
     let Rows { head, rows, .. } = tables::paper(trace);
+    if rows.is_empty() {
+        return String::new();
+    }
     format!(
         r#"<h2>Compared with the systems of 1992</h2><p class="lead">What Ruemmler and Wilkes print of their three systems: cello (timesharing), snake (server of
         diskless clients) and hplajw (workstation). Their tables cover 63 days.</p>{}"#,
@@ -97,7 +100,9 @@ fn load(trace: &TraceSummary) -> String {
     out += &rows(tables::partitions(trace));
     out += &figure("rates", "Requests over time", "Figure 4 of the paper.", &charts::rates(trace));
     let caption = "Figure 8 of the paper. Steps without requests are left out.";
-    out += &figure("read-fraction", "Reads over time", caption, &charts::read_fraction(trace));
+    if tables::tells_operations(trace) {
+        out += &figure("read-fraction", "Reads over time", caption, &charts::read_fraction(trace));
+    }
     if trace.disks.len() > 1 {
         out += &rows(tables::disks(trace));
     }
@@ -111,8 +116,17 @@ fn times(trace: &TraceSummary) -> String {
     }
     let mut out = "<h2>Response times</h2>".to_owned();
     out += &rows(tables::times(trace));
-    let caption = "Figure 1 of the paper. Physical: from issue to completion. Elapsed: from arrival, the queue included.";
-    out += &figure("times", "Physical and elapsed times", caption, &charts::response_times(trace));
+    let (title, caption) = match trace.response_times.all.physical_ns.is_empty() {
+        true => (
+            "Elapsed times",
+            "Figure 1 of the paper. From arrival to completion, the queue included.",
+        ),
+        false => (
+            "Physical and elapsed times",
+            "Figure 1 of the paper. Physical: from issue to completion. Elapsed: from arrival, the queue included.",
+        ),
+    };
+    out += &figure("times", title, caption, &charts::response_times(trace));
     let caption = "Elapsed times of the requests that arrived in each step.";
     out += &figure("tails", "Tail latencies over time", caption, &charts::tails(trace));
     if let Some(map) = &trace.latency_map {
@@ -124,11 +138,11 @@ fn times(trace: &TraceSummary) -> String {
 }
 
 fn queues(trace: &TraceSummary) -> String {
-    if trace.response_times.is_empty() {
+    let table = rows(tables::queues(trace));
+    if table.is_empty() {
         return String::new();
     }
-    let mut out = "<h2>Queues</h2>".to_owned();
-    out += &rows(tables::queues(trace));
+    let mut out = format!("<h2>Queues</h2>{table}");
     out += &printed("Table 5 of the paper: queue lengths", &reference::table_5());
     let agreement = trace.disks.iter().filter_map(|disk| disk.queue_agreement);
     let [recorded, equal] =
@@ -151,17 +165,21 @@ fn queues(trace: &TraceSummary) -> String {
 }
 
 fn arrivals(trace: &TraceSummary) -> String {
-    let mut out = "<h2>Arrivals</h2>".to_owned();
+    let mut out = String::new();
     let caption = "Figure 6 of the paper: over all disks.";
-    out +=
-        &figure("inter-arrival", "Time between arrivals", caption, &charts::inter_arrival(trace));
+    if !trace.inter_arrival_ns.is_empty() {
+        let chart = charts::inter_arrival(trace);
+        out += &figure("inter-arrival", "Time between arrivals", caption, &chart);
+    }
     let burst = &trace.burstiness;
     let hurst = burst.hurst.map_or_else(String::new, |h| format!(" Hurst exponent {h:.2}."));
-    let caption = format!(
-        "1 is Poisson; a line that rises tells of bursts within bursts.{hurst} Squared coefficient of variation of the times between arrivals: {:.1}.",
-        burst.inter_arrival_scv
-    );
-    out + &figure("dispersion", "Burstiness by time scale", &caption, &charts::dispersion(trace))
+    let scv = burst.inter_arrival_scv.map_or_else(String::new, |scv| {
+        format!(" Squared coefficient of variation of the times between arrivals: {scv:.1}.")
+    });
+    let caption =
+        format!("1 is Poisson; a line that rises tells of bursts within bursts.{hurst}{scv}");
+    out += &figure("dispersion", "Burstiness by time scale", &caption, &charts::dispersion(trace));
+    if out.is_empty() { out } else { format!("<h2>Arrivals</h2>{out}") }
 }
 
 fn types(trace: &TraceSummary) -> String {
@@ -178,10 +196,16 @@ fn types(trace: &TraceSummary) -> String {
 }
 
 fn placement(trace: &TraceSummary) -> String {
+    let table = rows(tables::placement(trace));
+    if table.is_empty() && trace.address_maps.is_empty() {
+        return String::new();
+    }
     let mut out = "<h2>Placement</h2>".to_owned();
-    out += &rows(tables::placement(trace));
+    out += &table;
     let name = "Table 7 of the paper: logically sequential, of all I/Os";
-    out += &printed(name, &reference::table_7());
+    if !table.is_empty() {
+        out += &printed(name, &reference::table_7());
+    }
     let peaks: Vec<String> = trace
         .distances
         .peaks
@@ -218,9 +242,11 @@ fn writes(trace: &TraceSummary) -> String {
     out += &figure("groups", "Write groups and bursts", caption, &charts::groups(trace));
     let kib = trace.block_bytes / 1024;
     let o = &trace.overwrites;
+    let soon = o
+        .within_1s
+        .map_or_else(String::new, |share| format!("{} within a second, ", percent(share)));
     let caption = format!(
-        "Figure 12 of the paper, in blocks of {kib} KiB: {} within a second, {} within 30 s, {} within an hour.",
-        percent(o.within_1s),
+        "Figure 12 of the paper, in blocks of {kib} KiB: {soon}{} within 30 s, {} within an hour.",
         percent(o.within_30s),
         percent(o.within_1h)
     );
@@ -240,6 +266,9 @@ fn writes(trace: &TraceSummary) -> String {
 }
 
 fn set(trace: &TraceSummary) -> String {
+    if trace.working_set.is_empty() {
+        return String::new();
+    }
     let mut out = "<h2>Working set</h2>".to_owned();
     let caption = "Distinct bytes touched in each window, in whole blocks.";
     out += &figure("working-set", "Working set over time", caption, &charts::working_set(trace));
@@ -250,7 +279,7 @@ fn set(trace: &TraceSummary) -> String {
         String::new()
     } else {
         format!(
-            " Mean error of the sampled curves, for nine traces of ten at most: {}.",
+            " Around a sampled curve: where the exact one lies, for nine traces of ten at every size. Mean error, for nine traces of ten at most: {}.",
             errors.join(", ")
         )
     };

@@ -4,6 +4,7 @@ use super::compare::with_paper;
 use super::reference::SYSTEMS;
 use crate::plot::Unit;
 use crate::text::{inert, percent};
+use ioscape_schema::trace_lacks::TraceLacks;
 use ioscape_schema::trace_summary::{DiskSummary, Load, Times, TraceSummary};
 use ioscape_schema::units::{Bytes, Count};
 use ioscape_schema::{IoType, Op, WarningKind};
@@ -90,15 +91,26 @@ pub fn paper(trace: &TraceSummary) -> Rows {
     Rows::whole(head.into(), rows.collect())
 }
 
-fn load(name: Vec<String>, load: &Load, ios: u64) -> Vec<String> {
+/// Heads of a table of loads: what it begins with, and the load; without operations requests and bytes alone.
+fn load_head(trace: &TraceSummary, first: &[&'static str]) -> Vec<&'static str> {
+    let of_load = if tells_operations(trace) { &LOAD[..] } else { &["I/Os", "share", "bytes"] };
+    [first, of_load].concat()
+}
+
+/// Whether it is known what reads and what writes.
+pub fn tells_operations(trace: &TraceSummary) -> bool {
+    !TraceLacks::of(&trace.info).operations
+}
+
+fn load(trace: &TraceSummary, name: Vec<String>, load: &Load) -> Vec<String> {
     let mut cells = name;
-    cells.extend([
-        count(load.ios),
-        share(load.ios, ios),
-        percent(load.read_frac()),
-        bytes(load.read_bytes),
-        bytes(load.write_bytes),
-    ]);
+    cells.extend([count(load.ios), share(load.ios, trace.ios)]);
+    if tells_operations(trace) {
+        let read = percent(load.read_frac());
+        cells.extend([read, bytes(load.read_bytes), bytes(load.write_bytes)]);
+    } else {
+        cells.push(bytes(load.read_bytes + load.write_bytes));
+    }
     cells
 }
 
@@ -107,14 +119,10 @@ pub fn partitions(trace: &TraceSummary) -> Rows {
     let row = |one: &ioscape_schema::trace_summary::PartitionShare| {
         let name = if one.name.is_empty() { String::new() } else { format!(" {}", one.name) };
         let partition = format!("{}{name}", one.partition);
-        load(
-            vec![inert(&one.disk).into_owned(), inert(&partition).into_owned()],
-            &one.load,
-            trace.ios,
-        )
+        let name = vec![inert(&one.disk).into_owned(), inert(&partition).into_owned()];
+        load(trace, name, &one.load)
     };
-    let mut head = vec!["Disk", "Partition"];
-    head.extend(LOAD);
+    let head = load_head(trace, &["Disk", "Partition"]);
     let mut all: Vec<_> = trace.partitions.iter().collect();
     all.sort_by_key(|one| std::cmp::Reverse(one.load.ios));
     Rows::first(head, all.iter().take(MOST_ROWS).map(|one| row(one)).collect(), all.len())
@@ -126,10 +134,8 @@ const MOST_ROWS: usize = 60;
 
 /// Load by disk (Figure 5).
 pub fn disks(trace: &TraceSummary) -> Rows {
-    let mut head = vec!["Disk"];
-    head.extend(LOAD);
-    let row =
-        |disk: &&DiskSummary| load(vec![inert(&disk.name).into_owned()], &disk.load, trace.ios);
+    let head = load_head(trace, &["Disk"]);
+    let row = |disk: &&DiskSummary| load(trace, vec![inert(&disk.name).into_owned()], &disk.load);
     Rows::first(head, busiest(trace).iter().map(row).collect(), disks_in(trace))
 }
 
@@ -148,12 +154,11 @@ fn busiest(trace: &TraceSummary) -> Vec<&DiskSummary> {
 
 /// Load by process.
 pub fn processes(trace: &TraceSummary) -> Rows {
-    let mut head = vec!["Process", "Command"];
-    head.extend(LOAD);
+    let mut head = load_head(trace, &["Process", "Command"]);
     head.extend(["footprint", "mean elapsed"]);
     let row = |one: &ioscape_schema::trace_summary::ProcessShare| {
         let name = vec![one.process.to_string(), inert(&one.command).into_owned()];
-        let mut cells = load(name, &one.load, trace.ios);
+        let mut cells = load(trace, name, &one.load);
         cells.extend([bytes(one.footprint_bytes), told(one.elapsed_mean_ns, time)]);
         cells
     };
@@ -253,10 +258,10 @@ pub fn alignment(trace: &TraceSummary) -> Rows {
 /// Table 7 and the peaks of Figure 9, by disk.
 pub fn placement(trace: &TraceSummary) -> Rows {
     let row = |disk: &&DiskSummary| {
-        let s = &disk.sequential;
+        let s = disk.sequential?;
         let peak = disk.distances.peaks.first();
         let writes = disk.load.writes();
-        vec![
+        Some(vec![
             inert(&disk.name).into_owned(),
             share(s.adjacent_reads, disk.load.reads),
             share(s.adjacent_reads + s.interleaved_reads, disk.load.reads),
@@ -266,7 +271,7 @@ pub fn placement(trace: &TraceSummary) -> Rows {
             peak.map_or_else(String::new, |peak| {
                 format!("{} KiB, {}", peak.0, share(peak.1, disk.distances.count))
             }),
-        ]
+        ])
     };
     let head = vec![
         "Disk",
@@ -277,23 +282,26 @@ pub fn placement(trace: &TraceSummary) -> Rows {
         "interleave",
         "most frequent distance",
     ];
-    Rows::first(head, busiest(trace).iter().map(row).collect(), disks_in(trace))
+    let rows: Vec<_> = busiest(trace).iter().filter_map(row).collect();
+    let all = if rows.is_empty() { 0 } else { disks_in(trace) };
+    Rows::first(head, rows, all)
 }
 
 /// Groups, bursts and rewrites by disk.
 pub fn writes(trace: &TraceSummary) -> Rows {
     let row = |disk: &&DiskSummary| {
         let (groups, bursts) = (&disk.write_groups, &disk.write_bursts);
+        let in_bursts = |share: f64| (!bursts.is_empty()).then_some(share);
         vec![
             inert(&disk.name).into_owned(),
             count(disk.load.writes()),
             percent(groups.single_frac),
             percent(groups.in_20_frac),
             percent(groups.in_50_frac),
-            percent(bursts.following_frac),
-            percent(bursts.in_100_frac),
+            told(in_bursts(bursts.following_frac), percent),
+            told(in_bursts(bursts.in_100_frac), percent),
             count(groups.longest),
-            percent(disk.rewrite_frac),
+            told(disk.rewrite_frac, percent),
         ]
     };
     let head = vec![
@@ -310,19 +318,19 @@ pub fn writes(trace: &TraceSummary) -> Rows {
     let all = busiest(trace);
     let writing = trace.partitions.iter().filter(|one| one.load.writes() > 0);
     let writing: std::collections::BTreeSet<u16> = writing.map(|one| one.device).collect();
-    let rows = all.iter().filter(|disk| disk.load.writes() > 0).map(row).collect();
-    Rows::first(head, rows, writing.len())
+    let rows: Vec<_> = all.iter().filter(|disk| !disk.write_groups.is_empty()).map(row).collect();
+    let all = if rows.is_empty() { 0 } else { writing.len() };
+    Rows::first(head, rows, all)
 }
 
 /// Days of the trace: load by day (Figure 4).
 pub fn days(trace: &TraceSummary) -> Rows {
     let row = |(day, step): (usize, &ioscape_schema::trace_summary::TimeStep)| {
-        let mut cells = load(vec![format!("{day}")], &step.load, trace.ios);
+        let mut cells = load(trace, vec![format!("{day}")], &step.load);
         cells.push(told(step.elapsed_mean_ns, time));
         cells
     };
-    let mut head = vec!["Day"];
-    head.extend(LOAD);
+    let mut head = load_head(trace, &["Day"]);
     head.push("mean elapsed");
     let rows: Vec<_> = trace.daily.steps.iter().take(366).enumerate().map(row).collect();
     Rows::whole(head, if rows.len() > 1 { rows } else { Vec::new() })
@@ -330,31 +338,129 @@ pub fn days(trace: &TraceSummary) -> Rows {
 
 /// Whether a doubt of that kind stands before all numbers: it says what the trace lacks.
 pub fn is_first(kind: WarningKind) -> bool {
-    use WarningKind::{OperationsUnknown, TimesUnknown, TypesUnknown};
-    matches!(kind, TimesUnknown | OperationsUnknown | TypesUnknown)
+    use WarningKind::{OperationsUnknown, RequestsLeftOut, TimesUnknown, TypesUnknown};
+    matches!(kind, RequestsLeftOut | TimesUnknown | OperationsUnknown | TypesUnknown)
 }
 
 /// The few numbers that say most, with what they are.
 pub fn headlines(trace: &TraceSummary) -> Vec<(&'static str, String, String)> {
+    let lacks = TraceLacks::of(&trace.info);
     let reads: u64 = trace.partitions.iter().map(|p| p.load.reads).sum();
     let moved: u64 = trace.partitions.iter().map(|p| p.load.read_bytes + p.load.write_bytes).sum();
     let span = trace.last_ns.saturating_sub(trace.first_ns) as f64;
     let elapsed = &trace.response_times.all.elapsed_ns;
     let per_second = if span > 0.0 { trace.ios as f64 / span * 1e9 } else { 0.0 };
+    let requests = match () {
+        () if lacks.operations => "what reads and what writes is not told".to_owned(),
+        () if lacks.fast => {
+            format!("the slow ones alone, {} of them reads", share(reads, trace.ios))
+        }
+        () => format!("{} of them reads", share(reads, trace.ios)),
+    };
+    let time = match lacks.fast {
+        true => "from the first slow request to the last".to_owned(),
+        false => format!("{per_second:.2} requests per second"),
+    };
     let block = bytes(trace.block_bytes);
-    let set = format!("{} touched, in whole blocks of {block}", bytes(trace.working_set.bytes));
+    let set = match trace.working_set.is_empty() {
+        true if lacks.fast => "by the slow requests".to_owned(),
+        _ => format!("{} touched, in whole blocks of {block}", bytes(trace.working_set.bytes)),
+    };
     let mut lines = vec![
-        ("Requests", count(trace.ios), format!("{} of them reads", share(reads, trace.ios))),
-        (
-            "Time",
-            ioscape_schema::units::Seconds(span / 1e9).to_string(),
-            format!("{per_second:.2} requests per second"),
-        ),
+        ("Requests", count(trace.ios), requests),
+        ("Time", ioscape_schema::units::Seconds(span / 1e9).to_string(), time),
         ("Moved", bytes(moved), set),
     ];
     if !elapsed.is_empty() {
-        let tail = format!("99 % within {}", time(elapsed.p99));
-        lines.push(("Mean elapsed time", time(elapsed.mean), tail));
+        let tail = format!("99 % within {}", self::time(elapsed.p99));
+        lines.push(("Mean elapsed time", self::time(elapsed.mean), tail));
     }
+    lines.extend(misses(trace));
     lines
+}
+
+/// The miss ratio with a cache of about a quarter of what is touched; of a sampled one where the exact one lies.
+fn misses(trace: &TraceSummary) -> Option<(&'static str, String, String)> {
+    let curve = trace.miss_ratio.curves.iter().min_by_key(|curve| curve.one_in)?;
+    let quarter = trace.working_set.bytes as f64 / 4.0;
+    let off = |size: f64| (size / quarter).ln().abs();
+    let points = curve.points.iter().enumerate();
+    let (at, &(size, ratio)) = points.min_by(|a, b| off(a.1.0).total_cmp(&off(b.1.0)))?;
+    // A set of a few blocks has no such size.
+    if off(size) > std::f64::consts::LN_2 {
+        return None;
+    }
+    let cache = format!("with {}, about a quarter of what is touched", Bytes(size));
+    let (value, more) = match curve.interval90.get(at) {
+        Some([low, high]) => {
+            let [low, high] = [low.max(0.0), high.min(1.0)].map(percent);
+            let low = low.trim_end_matches(" %");
+            let more = format!(
+                "{cache}; one block in {} is followed, and the exact ratio is in brackets for nine traces of ten",
+                curve.one_in
+            );
+            (format!("{} ({low} to {high})", percent(ratio)), more)
+        }
+        None => (percent(ratio), cache),
+    };
+    Some(("Misses of an LRU cache", value, more))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ioscape_schema::TraceInfo;
+    use ioscape_schema::trace_summary::{MissRatio, MissRatioCurve, PartitionShare, WorkingSet};
+
+    fn with(note: &str) -> TraceSummary {
+        let load = Load { ios: 50, reads: 50, read_bytes: 4096, write_bytes: 0 };
+        let notes = [(note.to_owned(), String::new())].into();
+        TraceSummary {
+            info: TraceInfo { notes, ..TraceInfo::default() },
+            ios: 50,
+            last_ns: 5_000_000_000,
+            partitions: vec![PartitionShare { load, ..PartitionShare::default() }],
+            ..TraceSummary::default()
+        }
+    }
+
+    fn all(rows: &Rows) -> String {
+        [rows.head.join(" "), rows.rows.concat().join(" ")].concat()
+    }
+
+    #[test]
+    fn without_operations_no_number_is_of_reads() {
+        let trace = with("operations");
+        let words: Vec<String> = headlines(&trace).into_iter().map(|line| line.2).collect();
+        assert_eq!(words[0], "what reads and what writes is not told");
+        assert!(!all(&partitions(&trace)).contains("read"), "{}", all(&partitions(&trace)));
+        assert!(!paper(&trace).rows.iter().any(|row| row[0].contains("read")));
+        assert!(all(&partitions(&with("host"))).contains("reads"));
+    }
+
+    #[test]
+    fn of_slow_requests_alone_there_is_no_rate() {
+        let words: Vec<String> =
+            headlines(&with("slow requests alone")).into_iter().map(|line| line.2).collect();
+        assert!(words.iter().all(|word| !word.contains("per second") && !word.contains("touched")));
+        assert!(paper(&with("slow requests alone")).rows.is_empty());
+        assert!(headlines(&with("host"))[1].2.contains("10.00 requests per second"));
+    }
+
+    #[test]
+    fn a_sampled_miss_ratio_is_said_with_its_bounds() {
+        let points = vec![(8192.0, 0.9), (16384.0, 0.5), (65536.0, 0.2)];
+        let mut trace = with("host");
+        trace.working_set = WorkingSet { bytes: 65536, ..WorkingSet::default() };
+        let interval90 = vec![[0.8, 1.0], [0.41, 0.62], [0.1, 0.3]];
+        let sampled =
+            MissRatioCurve { one_in: 16, interval90, points: points.clone(), ..Default::default() };
+        trace.miss_ratio = MissRatio { curves: vec![sampled] };
+        let (_, value, more) = headlines(&trace).pop().expect("headlines");
+        assert_eq!(value, "50 % (41 to 62 %)");
+        assert!(more.starts_with("with 16 KiB") && more.contains("one block in 16"), "{more}");
+        let exact = MissRatioCurve { one_in: 1, points, ..Default::default() };
+        trace.miss_ratio.curves.insert(0, exact);
+        assert_eq!(headlines(&trace).pop().expect("headlines").1, "50 %");
+    }
 }

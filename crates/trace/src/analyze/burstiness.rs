@@ -150,18 +150,23 @@ impl Arrivals {
     /// Hurst exponent: the index of dispersion grows as the window to the power 2 H - 1 (variance-time plot, least squares on
     /// logarithms). `None` with fewer than three widths.
     pub fn hurst(&self) -> Option<f64> {
-        let found = self.dispersion().into_iter().filter(|point| point.1 > 0.0);
-        let points: Vec<(f64, f64)> = found.map(|(w, d)| ((w as f64).ln(), d.ln())).collect();
-        if points.len() < 3 {
-            return None;
-        }
-        let count = points.len() as f64;
-        let mean = |pick: fn(&(f64, f64)) -> f64| points.iter().map(pick).sum::<f64>() / count;
-        let (x, y) = (mean(|p| p.0), mean(|p| p.1));
-        let slope = points.iter().map(|p| (p.0 - x) * (p.1 - y)).sum::<f64>()
-            / points.iter().map(|p| (p.0 - x).powi(2)).sum::<f64>();
-        Some(f64::midpoint(slope, 1.0).clamp(0.0, 1.0))
+        hurst(&self.dispersion())
     }
+}
+
+/// The Hurst exponent from windows and their indices of dispersion.
+pub(super) fn hurst(dispersion: &[(u64, f64)]) -> Option<f64> {
+    let found = dispersion.iter().filter(|point| point.1 > 0.0);
+    let points: Vec<(f64, f64)> = found.map(|&(w, d)| ((w as f64).ln(), d.ln())).collect();
+    if points.len() < 3 {
+        return None;
+    }
+    let count = points.len() as f64;
+    let mean = |pick: fn(&(f64, f64)) -> f64| points.iter().map(pick).sum::<f64>() / count;
+    let (x, y) = (mean(|p| p.0), mean(|p| p.1));
+    let slope = points.iter().map(|p| (p.0 - x) * (p.1 - y)).sum::<f64>()
+        / points.iter().map(|p| (p.0 - x).powi(2)).sum::<f64>();
+    Some(f64::midpoint(slope, 1.0).clamp(0.0, 1.0))
 }
 
 #[cfg(test)]

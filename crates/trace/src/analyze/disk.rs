@@ -150,7 +150,7 @@ impl FullDisk {
             name: disk_name(info, device),
             load: self.load,
             distances: self.distance.finish(),
-            sequential: self.distance.sequential(interleave),
+            sequential: Some(self.distance.sequential(interleave)),
             ..DiskSummary::default()
         };
         self.queue.finish(&mut summary);

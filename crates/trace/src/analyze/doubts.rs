@@ -5,8 +5,6 @@ use ioscape_schema::{Warning, WarningKind};
 
 /// What was met that the results cannot show, as numbers of requests unless said otherwise.
 pub struct Limits {
-    /// Without a time of completion: all of them, or none.
-    pub untimed: u64,
     /// Completed with an error.
     pub errors: u64,
     /// Disks that are not in the result.
@@ -25,15 +23,9 @@ pub struct Limits {
     pub interleaved: bool,
 }
 
-/// The doubts about a finished analysis; what makes whole tables absent comes first. `untyped` is that of a trace without types.
-pub fn doubts(limits: &Limits, untyped: Option<Warning>, summary: &TraceSummary) -> Vec<Warning> {
-    use WarningKind::{Other, SetLimited, TimesUnknown};
-    let first = doubt(
-        limits.untimed,
-        TimesUnknown,
-        "response_times, queue_length, idle_ns",
-        "requests have no completion times: response times, queue lengths and idle times are not known, and their tables are left out",
-    );
+/// The doubts about a finished analysis; what makes whole tables absent comes first: `untold` is what the trace does not tell.
+pub fn doubts(limits: &Limits, untold: Vec<Warning>, summary: &TraceSummary) -> Vec<Warning> {
+    use WarningKind::{Other, SetLimited};
     let blocks = "overwrites, popularity, working_set";
     let rest = [
         doubt(
@@ -85,8 +77,9 @@ pub fn doubts(limits: &Limits, untyped: Option<Warning>, summary: &TraceSummary)
         );
         Warning::new(SetLimited, text).at(blocks)
     });
-    let first = first.into_iter().chain(untyped).chain(interleaved).chain(sampled);
-    let of_trace = crate::doubts::doubts(&summary.info);
+    let lacks = crate::doubts::lacks(&summary.info);
+    let first = lacks.into_iter().chain(untold).chain(interleaved).chain(sampled);
+    let of_trace = crate::doubts::losses(&summary.info);
     first.chain(of_trace).chain(rest.into_iter().flatten()).collect()
 }
 

@@ -79,7 +79,9 @@ impl Accumulate for LatencyOverTime {
     fn update(&mut self, io: &Io) {
         let column = self.series.at(io.queued_ns);
         column.load.update(io);
-        column.elapsed.add(io.elapsed_ns());
+        if io.is_timed() {
+            column.elapsed.add(io.elapsed_ns());
+        }
     }
 
     fn merge(&mut self, later: Self) {

@@ -39,6 +39,7 @@ pub mod miss_ratio;
 pub mod mix;
 mod names;
 mod options;
+mod partial;
 pub mod partitions;
 pub mod processes;
 pub mod queue_length;
@@ -51,9 +52,11 @@ mod span;
 pub mod stack_distance;
 pub mod state;
 pub mod time_series;
+mod unissued;
 mod units;
 mod unordered;
 mod untimed;
+mod untold;
 mod untyped;
 pub mod write_groups;
 
@@ -83,6 +86,7 @@ use serde::{Deserialize, Serialize};
 use span::Span;
 pub use units::Unit;
 use units::{Kind, Loads, Times};
+pub use untold::forget_in_older;
 
 /// Disks in the result, the busiest; the load by partition has them all.
 const MOST_LISTED: usize = 1024;
@@ -288,7 +292,7 @@ impl Analysis {
             alignment: self.alignment.finish(),
             inter_arrival_ns: self.inter_arrival.finish(),
             distances: distance.finish(),
-            sequential,
+            sequential: Some(sequential),
             over_time: self.latency.timeline(origin_ns),
             hourly: self.rates.hourly(origin_ns),
             daily: self.rates.daily(origin_ns),
@@ -308,12 +312,8 @@ impl Analysis {
         if self.interleaved {
             unordered::forget(&mut summary);
         }
-        let timed = self.response_time.is_told();
-        if !timed {
-            untimed::forget(&mut summary);
-        }
-        let untyped = untyped::forget(&mut summary);
-        summary.warnings = doubts(&self.limits(timed), untyped, &summary);
+        let untold = untold::forget(&mut summary);
+        summary.warnings = doubts(&self.limits(), untold, &summary);
         summary
     }
 
@@ -324,15 +324,14 @@ impl Analysis {
         Burstiness {
             dispersion: self.arrivals.dispersion(),
             hurst: self.arrivals.hurst(),
-            inter_arrival_scv: self.inter_arrival.squared_cv(),
+            inter_arrival_scv: Some(self.inter_arrival.squared_cv()),
         }
     }
 
     /// What was met that the results cannot show.
-    fn limits(&self, timed: bool) -> Limits {
+    fn limits(&self) -> Limits {
         let disks = || self.disks.iter().map(|(_, disk)| disk);
         Limits {
-            untimed: if timed { 0 } else { self.span.ios },
             errors: self.span.errors,
             unlisted_disks: disks().count().saturating_sub(MOST_LISTED) as u64,
             doubtful_queues: disks().map(Disk::doubtful).sum(),

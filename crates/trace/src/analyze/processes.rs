@@ -21,6 +21,8 @@ struct Process {
     load: Load,
     /// Arrival of its last request.
     last_ns: u64,
+    /// Requests whose completion is told, and the sum of their times.
+    timed: u64,
     elapsed_ns: u128,
     blocks: Sketch,
 }
@@ -87,7 +89,8 @@ impl Processes {
             command: info.commands.get(process.command as usize).cloned().unwrap_or_default(),
             load: process.load,
             footprint_bytes: (process.blocks.estimate() * self.size.bytes() as f64) as u64,
-            elapsed_mean_ns: Some(process.elapsed_ns as f64 / process.load.ios.max(1) as f64),
+            elapsed_mean_ns: (process.timed > 0)
+                .then(|| process.elapsed_ns as f64 / process.timed as f64),
         };
         all.into_iter().take(LISTED).map(share).collect()
     }
@@ -102,7 +105,10 @@ impl Processes {
         };
         count(&mut process.load, io);
         (process.command, process.last_ns) = (io.command, io.queued_ns);
-        process.elapsed_ns += u128::from(io.elapsed_ns());
+        if io.is_timed() {
+            process.timed += 1;
+            process.elapsed_ns += u128::from(io.elapsed_ns());
+        }
         keys.for_each(|key| process.blocks.add_spread(spread(key, device)));
     }
 
@@ -116,6 +122,7 @@ impl Processes {
                         (mine.command, mine.last_ns) = (theirs.command, theirs.last_ns);
                     }
                     add(&mut mine.load, &theirs.load);
+                    mine.timed += theirs.timed;
                     mine.elapsed_ns += theirs.elapsed_ns;
                     mine.blocks.merge(&theirs.blocks);
                 }

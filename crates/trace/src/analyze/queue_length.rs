@@ -32,7 +32,8 @@ impl Cell for Mean {
     }
 }
 
-/// Queue lengths of one disk, recomputed: requests that have arrived and not completed when one arrives, itself included.
+/// Queue lengths of one disk, recomputed: requests that have arrived and not completed when one arrives, itself included. Those
+/// whose completion is not told are left out: nobody knows how long they were in the queue.
 ///
 /// What a part of a trace sees at its beginning depends on what was in flight before. A part therefore keeps its first
 /// arrivals (`head`) and leaves their counting to the merge. Should a request of the earlier part be in flight for longer than
@@ -74,6 +75,9 @@ impl QueueLength {
     /// Takes in the next request of the disk.
     #[inline]
     pub fn update(&mut self, io: &Io) {
+        if !io.is_timed() {
+            return;
+        }
         self.take(Arrival {
             queued_ns: io.queued_ns,
             completed_ns: io.completed_ns,
@@ -171,13 +175,16 @@ impl QueueLength {
         self.doubtful
     }
 
-    /// Fills in what a disk's summary says of its queue.
+    /// Fills in what a disk's summary says of its queue; nothing where no completion is told.
     pub fn finish(&self, summary: &mut DiskSummary) {
         let mut all = Self::new(0);
         all.merge(self.clone());
         let [read, write] = &all.lengths;
         let mut both = read.clone();
         both.merge(write);
+        if both.count() == 0 {
+            return;
+        }
         summary.queue_length = both.distribution();
         summary.idle_frac = Some(both.fraction_to(1));
         summary.queue_mean_read = Some(read.mean());

@@ -15,6 +15,8 @@ const MOST: usize = 17_568;
 pub struct LoadCell {
     /// Requests and bytes.
     pub load: Load,
+    /// Requests whose completion is told: the times are theirs.
+    pub timed: u64,
     /// Sum of elapsed times.
     pub elapsed_ns: u128,
     /// Longest elapsed time.
@@ -26,18 +28,21 @@ impl LoadCell {
     #[inline]
     pub fn update(&mut self, io: &Io) {
         count(&mut self.load, io);
-        let elapsed = io.elapsed_ns();
-        self.elapsed_ns += u128::from(elapsed);
-        self.most_ns = self.most_ns.max(elapsed);
+        if io.is_timed() {
+            let elapsed = io.elapsed_ns();
+            self.timed += 1;
+            self.elapsed_ns += u128::from(elapsed);
+            self.most_ns = self.most_ns.max(elapsed);
+        }
     }
 
     /// As results keep it, without quantiles.
     pub fn step(&self) -> TimeStep {
-        let ios = self.load.ios;
+        let timed = self.timed;
         TimeStep {
             load: self.load,
-            elapsed_mean_ns: (ios > 0).then(|| self.elapsed_ns as f64 / ios as f64),
-            elapsed_max_ns: (ios > 0).then_some(self.most_ns as f64),
+            elapsed_mean_ns: (timed > 0).then(|| self.elapsed_ns as f64 / timed as f64),
+            elapsed_max_ns: (timed > 0).then_some(self.most_ns as f64),
             ..TimeStep::default()
         }
     }
@@ -46,6 +51,7 @@ impl LoadCell {
 impl Cell for LoadCell {
     fn absorb(&mut self, other: &Self) {
         add(&mut self.load, &other.load);
+        self.timed += other.timed;
         self.elapsed_ns += other.elapsed_ns;
         self.most_ns = self.most_ns.max(other.most_ns);
     }

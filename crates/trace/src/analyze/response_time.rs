@@ -6,7 +6,8 @@ use ioscape_schema::trace_summary::{OpTimes, Times};
 use ioscape_schema::{Io, Op};
 use serde::{Deserialize, Serialize};
 
-/// Physical time is completion less issue, elapsed time completion less arrival; bins are 1/32 of the time wide.
+/// Physical time is completion less issue, elapsed time completion less arrival; bins are 1/32 of the time wide. Requests whose
+/// completion is not told are left out.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct ResponseTime {
     /// By operation: physical, elapsed.
@@ -16,6 +17,9 @@ pub struct ResponseTime {
 impl Accumulate for ResponseTime {
     #[inline]
     fn update(&mut self, io: &Io) {
+        if !io.is_timed() {
+            return;
+        }
         let [physical, elapsed] = &mut self.seen[usize::from(io.request.op == Op::Write)];
         physical.add(io.physical_ns());
         elapsed.add(io.elapsed_ns());
@@ -28,12 +32,12 @@ impl Accumulate for ResponseTime {
 }
 
 impl ResponseTime {
-    /// Whether any request took time: else the source does not tell when requests complete.
-    pub fn is_told(&self) -> bool {
-        self.seen.iter().flatten().any(|times| times.most() > 0)
+    /// Requests whose completion the source tells.
+    pub fn timed(&self) -> u64 {
+        self.seen.iter().map(|[_, elapsed]| elapsed.count()).sum()
     }
 
-    /// The distributions; all times 0 means that the source tells none.
+    /// The distributions; empty where the source tells no completion.
     pub fn finish(&self) -> OpTimes {
         let times = |[physical, elapsed]: &[LogHistogram; 2]| Times {
             physical_ns: physical.distribution(),

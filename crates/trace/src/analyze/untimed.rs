@@ -1,10 +1,30 @@
-//! What is not known of a trace that tells no completions: left out, for a time of 0 would be read as a measured one.
+//! What is not known of requests without a completion: left out, for a time of 0 would be read as a measured one.
 
-use ioscape_schema::Distribution;
 use ioscape_schema::trace_summary::{DiskSummary, OpTimes, TraceSummary};
+use ioscape_schema::{Distribution, Warning, WarningKind};
 
-/// Takes out everything that follows from times of completion.
-pub fn forget(summary: &mut TraceSummary) {
+/// Takes out everything that follows from times of completion where no request has one; the doubt counts those that have none.
+pub fn forget(summary: &mut TraceSummary) -> Option<Warning> {
+    let told = &summary.response_times.all.elapsed_ns;
+    // Older results count every request as timed, with 0 ns where nothing is told.
+    let timed = if told.max > 0.0 { told.count } else { 0 };
+    let (ios, untimed) = (summary.ios, summary.ios.saturating_sub(timed));
+    let text = match timed {
+        _ if untimed == 0 => return None,
+        0 => format!(
+            "{ios} requests have no completion times: response times, queue lengths and idle times are not known, and their tables are left out"
+        ),
+        _ => format!(
+            "{untimed} of {ios} requests have no completion time: response times, queue lengths and idle times are those of the others, so queues may have been longer and idle times shorter"
+        ),
+    };
+    if timed == 0 {
+        forget_all(summary);
+    }
+    Some(Warning::new(WarningKind::TimesUnknown, text).at("response_times, queue_length, idle_ns"))
+}
+
+fn forget_all(summary: &mut TraceSummary) {
     summary.response_times = OpTimes::default();
     summary.latency_map = None;
     summary.disks.iter_mut().for_each(forget_queue);
@@ -17,7 +37,8 @@ pub fn forget(summary: &mut TraceSummary) {
     summary.processes.iter_mut().for_each(|process| process.elapsed_mean_ns = None);
 }
 
-fn forget_queue(disk: &mut DiskSummary) {
+/// Takes out what is known of a disk's queue.
+pub(super) fn forget_queue(disk: &mut DiskSummary) {
     disk.queue_length = Distribution::default();
     disk.idle_ns = Distribution::default();
     disk.daily_queue_mean = Vec::new();
@@ -25,4 +46,70 @@ fn forget_queue(disk: &mut DiskSummary) {
     disk.idle_frac = None;
     (disk.queue_mean_read, disk.queue_mean_write) = (None, None);
     (disk.idle_time_frac, disk.in_flight_mean) = (None, None);
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::analyze::{Analysis, AnalysisOptions};
+    use ioscape_schema::trace_summary::TraceSummary;
+    use ioscape_schema::{Io, TraceInfo, WarningKind};
+
+    /// Requests a millisecond apart, which take 100 us; every fifth tells no completion.
+    fn rows() -> Vec<Io> {
+        let row = |at: u64| {
+            let queued_ns = at * 1_000_000;
+            let took = if at.is_multiple_of(5) { 0 } else { 100_000 };
+            let process = 7 + u32::from(at.is_multiple_of(5));
+            let completed_ns = queued_ns + took;
+            Io { queued_ns, issued_ns: queued_ns, completed_ns, process, ..Io::default() }
+        };
+        (0..100).map(row).collect()
+    }
+
+    fn analysed(parts: &[&[Io]]) -> TraceSummary {
+        let options = AnalysisOptions::default();
+        let mut all = Analysis::new(&options);
+        for rows in parts {
+            let mut part = Analysis::part(&options);
+            part.update(rows);
+            all.merge(part);
+        }
+        all.finish("t", &TraceInfo { format: "blktrace".to_owned(), ..TraceInfo::default() })
+    }
+
+    #[test]
+    fn requests_without_a_completion_are_in_no_time_and_are_counted() {
+        let rows = rows();
+        let found = analysed(&[&rows]);
+        let elapsed = &found.response_times.all.elapsed_ns;
+        assert_eq!((elapsed.count, elapsed.min, elapsed.mean), (80, 1e5, 1e5));
+        let queue = &found.disks[0].queue_length;
+        // One idle period between each two of the 80.
+        assert_eq!((queue.count, found.disks[0].idle_ns.count), (80, 79));
+        assert_eq!(found.daily.steps[0].elapsed_mean_ns, Some(1e5));
+        assert_eq!(found.over_time.steps[1].elapsed_p50_ns.map(|ns| ns >= 1e5), Some(true));
+        assert_eq!(found.over_time.steps[0].elapsed_p50_ns, None, "its request has no completion");
+        let means = found.processes.iter().map(|one| (one.process, one.elapsed_mean_ns));
+        assert_eq!(means.collect::<Vec<_>>(), [(7, Some(1e5)), (8, None)]);
+        let map = found.latency_map.as_ref().expect("times are told");
+        assert_eq!(map.cells.iter().map(|cell| cell.2).sum::<u64>(), 80);
+        let first = &found.warnings[0];
+        assert_eq!(first.kind, WarningKind::TimesUnknown);
+        assert!(first.message.starts_with("20 of 100 requests have no completion"), "{first}");
+        assert_eq!(analysed(&[&rows[..37], &rows[37..]]), found, "parts give the whole");
+    }
+
+    #[test]
+    fn a_disk_of_which_no_completion_is_told_has_no_queue() {
+        let mut rows = rows();
+        rows.iter_mut().for_each(|io| io.device = (io.process - 7) as u16);
+        let found = analysed(&[&rows]);
+        let untold = &found.disks[1];
+        assert!(untold.queue_length.is_empty() && untold.idle_ns.is_empty());
+        assert_eq!(
+            (untold.idle_frac, untold.idle_time_frac, untold.in_flight_mean),
+            (None, None, None)
+        );
+        assert!(found.disks[0].idle_frac.is_some());
+    }
 }

@@ -1,6 +1,6 @@
 //! What is not known of a trace that tells neither flags nor types: left out, for 0 requests would be read as counted ones.
 
-use crate::read::{Format, Types};
+use crate::read::{Format, Tells};
 use ioscape_schema::text::RECORDED;
 use ioscape_schema::trace_summary::TraceSummary;
 use ioscape_schema::{IoType, TraceInfo, Warning, WarningKind};
@@ -16,11 +16,11 @@ pub fn forget(summary: &mut TraceSummary) -> Option<Warning> {
     }
     let format = origin(&summary.info);
     let text = match types_of(format) {
-        Types::Told => return None,
-        Types::Untold => format!(
+        Tells::Yes => return None,
+        Tells::No => format!(
             "the format {format} does not tell which requests are synchronous, asynchronous or raw, nor what blocks hold: the table of types is left out"
         ),
-        Types::Anyone => "no request is flagged as synchronous, asynchronous or raw, or has a type, and it is not known whether the trace's source tells them: the table of types is left out".to_owned(),
+        Tells::Anyone => "no request is flagged as synchronous, asynchronous or raw, or has a type, and it is not known whether the trace's source tells them: the table of types is left out".to_owned(),
     };
     summary.types.clear();
     summary.absorption.retain(|one| one.writes != "metadata");
@@ -28,16 +28,16 @@ pub fn forget(summary: &mut TraceSummary) -> Option<Warning> {
 }
 
 /// Whether a format tells them; of one that is not known, it is not known.
-fn types_of(format: &str) -> Types {
+fn types_of(format: &str) -> Tells {
     if format == RECORDED {
-        Types::Told
+        Tells::Yes
     } else {
-        format.parse().map_or(Types::Anyone, Format::types)
+        format.parse().map_or(Tells::Anyone, Format::types)
     }
 }
 
 /// The format that the requests were recorded in; a simulation keeps their flags and types.
-fn origin(info: &TraceInfo) -> &str {
+pub(super) fn origin(info: &TraceInfo) -> &str {
     let recorded = info.notes.get("recorded as").filter(|_| info.format == "simulation");
     recorded.unwrap_or(&info.format)
 }
@@ -62,10 +62,10 @@ mod tests {
         of(format, note, IoFlags::empty(), IoType::Unknown)
     }
 
-    /// What is said first, if that is of types.
+    /// What is said of types.
     fn said(summary: &TraceSummary) -> Option<&str> {
-        let first = summary.warnings.first()?;
-        (first.kind == WarningKind::TypesUnknown).then_some(first.message.as_str())
+        let doubt = summary.warnings.iter().find(|one| one.kind == WarningKind::TypesUnknown);
+        doubt.map(|doubt| doubt.message.as_str())
     }
 
     #[test]

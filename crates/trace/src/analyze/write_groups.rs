@@ -72,8 +72,7 @@ impl WriteGroups {
     pub fn finish(&self, summary: &mut DiskSummary) {
         summary.write_groups = self.groups.finish();
         summary.write_bursts = self.bursts.finish();
-        summary.rewrite_frac =
-            if self.writes == 0 { 0.0 } else { self.rewrites as f64 / self.writes as f64 };
+        summary.rewrite_frac = (self.writes > 0).then(|| self.rewrites as f64 / self.writes as f64);
     }
 }
 
@@ -102,6 +101,6 @@ mod tests {
         seen.finish(&mut found);
         assert_eq!((found.write_groups.runs, found.write_groups.longest), (2, 2));
         assert_eq!((found.write_bursts.runs, found.write_bursts.longest), (2, 3));
-        assert_eq!((found.rewrite_frac, found.write_bursts.following_frac), (0.5, 0.5));
+        assert_eq!((found.rewrite_frac, found.write_bursts.following_frac), (Some(0.5), 0.5));
     }
 }

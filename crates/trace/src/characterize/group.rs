@@ -26,6 +26,8 @@ pub struct Group {
     block_bytes: u64,
     processes: Sketch,
     told: bool,
+    /// Requests whose completion is told, and the sum of their times.
+    timed: u64,
     elapsed_ns: u128,
     busy_ns: u64,
     first_ns: Option<u64>,
@@ -67,7 +69,10 @@ impl Group {
         }
         self.told |= io.process != 0;
         self.processes.add(u64::from(io.process));
-        self.elapsed_ns += u128::from(io.elapsed_ns());
+        if io.is_timed() {
+            self.timed += 1;
+            self.elapsed_ns += u128::from(io.elapsed_ns());
+        }
         let from =
             if self.first_ns.is_some() { self.last_ns.max(io.queued_ns) } else { io.queued_ns };
         self.busy_ns += io.completed_ns.saturating_sub(from);
@@ -94,7 +99,7 @@ impl Group {
         let in_flight =
             if self.busy_ns == 0 { 1.0 } else { self.elapsed_ns as f64 / self.busy_ns as f64 };
         let process_num = (in_flight.round() as u32).clamp(1, 4096);
-        let response = self.elapsed_ns as f64 / count;
+        let response = self.elapsed_ns as f64 / self.timed.max(1) as f64;
         let span = self.last_ns.saturating_sub(self.first_ns.unwrap_or(0)) as f64;
         // Little's law for a closed workload: processes x span = requests x (response + think).
         let think = (f64::from(process_num) * span / count - response).max(0.0);
@@ -120,7 +125,7 @@ impl Group {
             requests,
             bytes: u64::try_from(self.sizes.sum()).unwrap_or(u64::MAX),
             processes_seen: if self.told { self.processes.estimate().round() as u64 } else { 0 },
-            response_time_ns: (self.elapsed_ns > 0).then_some(response),
+            response_time_ns: (self.timed > 0).then_some(response),
             elapsed_s: span / 1e9,
         }
     }

@@ -103,22 +103,26 @@ impl Course {
         let now = io.queued_ns;
         let gap = self.span_ns.map(|span| now.saturating_sub(span[1]));
         self.span_ns = Some([self.span_ns.map_or(now, |span| span[0]), now]);
-        self.timed |= io.elapsed_ns() > 0;
+        let timed = io.is_timed();
+        self.timed |= timed;
         let device = usize::from(io.device);
         if device >= self.ends.len() {
             self.ends.resize(device + 1, None);
         }
         let (from, len) = (io.request.offset, u64::from(io.request.len));
         let before = self.ends[device].replace(from.saturating_add(len));
-        let length = self.queues.arrive(io);
+        // Nobody knows how long one without a completion was in the queue.
+        let length = timed.then(|| self.queues.arrive(io));
         let window = self.steps.at(now);
         let [size, elapsed] = match io.request.op {
             Op::Read => [TraceDistribution::ReadBytes, TraceDistribution::ReadElapsedNs],
             Op::Write => [TraceDistribution::WriteBytes, TraceDistribution::WriteElapsedNs],
         };
         window.add(size, len);
-        window.add(elapsed, io.elapsed_ns());
-        window.add(TraceDistribution::QueueLength, u64::from(length));
+        if let Some(length) = length {
+            window.add(elapsed, io.elapsed_ns());
+            window.add(TraceDistribution::QueueLength, u64::from(length));
+        }
         if let Some(gap) = gap {
             window.add(TraceDistribution::InterArrivalNs, gap);
         }

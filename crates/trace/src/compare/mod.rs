@@ -11,6 +11,7 @@ mod figures;
 mod interval;
 #[cfg(test)]
 mod tests;
+mod told;
 
 pub use condition::{Condition, ConditionError};
 pub use course::Course;
@@ -22,6 +23,7 @@ use ioscape_schema::TraceSummary;
 use ioscape_schema::trace_comparison::{
     Change, DistributionChange, TraceComparison, TraceDistribution, TraceFigure, WindowCount,
 };
+use ioscape_schema::trace_lacks::TraceLacks;
 
 /// Fewer windows with requests tell nothing.
 const LEAST_WINDOWS: usize = 16;
@@ -35,9 +37,12 @@ pub fn compare(
     let all = courses.map(Course::windows);
     let timed = courses.iter().all(|course| course.is_timed());
     let windows: [&[Window]; 2] = [&all[0].1, &all[1].1];
+    let lacks = summaries.each_ref().map(|summary| TraceLacks::of(&summary.info));
     let figures = TraceFigure::ALL.into_iter().filter(|figure| timed || !figure.needs_times());
+    let figures = figures.filter(|figure| lacks.iter().all(|lacks| told::figure(*figure, lacks)));
     let parts: Vec<_> = figures.filter_map(|name| FigureParts::of(name, windows)).collect();
     let shares = TraceDistribution::ALL.into_iter().filter(|one| timed || !one.needs_times());
+    let shares = shares.filter(|one| lacks.iter().all(|lacks| told::distribution(*one, lacks)));
     let shares = shares.filter_map(|one| Some((one, shares_of(one, windows)?)));
     let shares: Vec<_> = shares.collect();
     let tests = parts.len() + shares.iter().map(|(_, one)| one.thresholds.len()).sum::<usize>();

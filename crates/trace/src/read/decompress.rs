@@ -1,5 +1,6 @@
 //! Compressed traces: gzip, bzip2, xz and Zstandard, found by their first bytes.
 
+use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder, StreamingDecoder};
 use std::io::{self, Read};
 
 /// Most memory that unpacking may take; a file that asks for more is refused.
@@ -27,28 +28,73 @@ pub(crate) fn unpack(head: &[u8], bytes: Box<dyn Read + Send>) -> io::Result<Box
         _ if head.starts_with(XZ) => {
             Box::new(lzma_rust2::XzReader::new_mem_limit(bytes, true, MOST_MEMORY_KIB))
         }
-        _ => Box::new(Frames { frame: None, bytes: Some(bytes) }),
+        _ => Box::new(Frames { frame: None, bytes: Some(bytes), broken: None }),
     })
 }
 
 /// A stream after the bytes that were looked at.
 type Joined = io::Chain<io::Cursor<Vec<u8>>, Box<dyn Read + Send>>;
-type Frame = ruzstd::decoding::StreamingDecoder<Joined, ruzstd::decoding::FrameDecoder>;
+type Frame = StreamingDecoder<Joined, FrameDecoder>;
 
 /// Bytes of Zstandard's magic number.
 const ZSTD_MAGIC: usize = 4;
+
+/// An empty last block of a frame, and room for a checksum.
+const END: &[u8] = &[1, 0, 0, 0, 0, 0, 0];
 
 /// Zstandard frames, one after another.
 struct Frames {
     frame: Option<Frame>,
     bytes: Option<Box<dyn Read + Send>>,
+    /// What is left of a frame that cannot be read on, and why not.
+    broken: Option<(FrameDecoder, io::Error)>,
+}
+
+impl Frames {
+    /// A frame keeps back what later blocks may repeat, up to megabytes: where no more can be read, an end makes it give them.
+    fn give_up(&mut self, error: io::Error) {
+        let Some(frame) = self.frame.take() else { return };
+        let mut decoder = frame.into_frame_decoder();
+        let _ = decoder.decode_blocks(END, BlockDecodingStrategy::UptoBlocks(1));
+        let error = if is_cut_off(&error) {
+            io::Error::new(io::ErrorKind::UnexpectedEof, error)
+        } else {
+            error
+        };
+        self.broken = Some((decoder, error));
+    }
+}
+
+/// Whether the bytes ended too early: the decoder wraps that.
+fn is_cut_off(error: &io::Error) -> bool {
+    let mut cause = error.get_ref().map(|inner| inner as &(dyn std::error::Error + 'static));
+    while let Some(one) = cause {
+        let kind = one.downcast_ref().map(io::Error::kind);
+        if kind == Some(io::ErrorKind::UnexpectedEof) {
+            return true;
+        }
+        cause = one.source();
+    }
+    false
 }
 
 impl Read for Frames {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         loop {
+            if let Some((rest, error)) = &mut self.broken {
+                return match rest.read(into)? {
+                    0 if !into.is_empty() => Err(io::Error::new(error.kind(), error.to_string())),
+                    count => Ok(count),
+                };
+            }
             if let Some(frame) = &mut self.frame {
-                let count = frame.read(into)?;
+                let count = match frame.read(into) {
+                    Ok(count) => count,
+                    Err(error) => {
+                        self.give_up(error);
+                        continue;
+                    }
+                };
                 if count > 0 || into.is_empty() {
                     return Ok(count);
                 }
@@ -135,7 +181,8 @@ mod tests {
     fn broken_streams_are_errors() {
         for mut packed in [gzip(&text()), zstd(&text())] {
             packed.truncate(packed.len() / 2);
-            assert!(unpacked(packed).is_err());
+            let error = unpacked(packed).unwrap_err();
+            assert_eq!(error.kind(), io::ErrorKind::UnexpectedEof, "{error}");
         }
     }
 }

@@ -133,21 +133,21 @@ pub(crate) fn without(sink: &mut Sink<'_>, what: &str, text: &str) {
 /// Notes, once, that the source tells no operations.
 #[inline]
 pub(crate) fn without_operations(sink: &mut Sink<'_>) {
-    let text = "the format does not tell what reads and what writes: all requests count as reads";
+    let text = "the format does not tell what reads and what writes: all requests count as reads, and figures of reads or of writes are left out";
     without(sink, "operations", text);
 }
 
 /// Notes, once, that the source tells times in whole seconds.
 #[inline]
 pub(crate) fn in_seconds(sink: &mut Sink<'_>) {
-    let text = "arrivals are told in whole seconds: shorter times between arrivals, and bursts, are not known";
+    let text = "arrivals are told in whole seconds: times between arrivals, and bursts within a second, are not known and left out";
     without(sink, "seconds", text);
 }
 
 /// Notes, once, that the source numbers objects, which are taken for sectors.
 #[inline]
 pub(crate) fn of_objects(sink: &mut Sink<'_>) {
-    let text = "the format numbers objects, which are taken for sectors of 512 bytes: distances and blocks hold for traces of block devices alone";
+    let text = "the format numbers objects, which are taken for sectors of 512 bytes: distances, alignment and addresses are left out, and figures of blocks hold for traces of block devices alone";
     without(sink, "objects", text);
 }
 

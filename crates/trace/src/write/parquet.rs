@@ -157,3 +157,51 @@ impl<W: Write + Send> Encode for Columns<W> {
         out.flush().map_err(Error::Write)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use parquet::file::metadata::ParquetMetaDataReader;
+    use std::sync::Mutex;
+
+    /// Bytes that are still there when their writer is gone.
+    #[derive(Clone, Default)]
+    struct Shared(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Shared {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0.lock().unwrap().write(bytes)
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    /// `docs/trace-schema.md` says which readers know these.
+    #[test]
+    fn encodings_are_those_that_the_documentation_names() {
+        let out = Shared::default();
+        let mut columns = Box::new(Columns::new(out.clone(), &["behind_ns"]).unwrap());
+        let row = |at: u64| Io { queued_ns: at * 1000, process: (at % 7) as u32, ..Io::default() };
+        let rows: Vec<Io> = (0..5000).map(row).collect();
+        columns.rows(&rows, &[], &TraceInfo::default()).unwrap();
+        columns.finish(&TraceInfo::default()).unwrap();
+        let bytes = bytes::Bytes::from(out.0.lock().unwrap().clone());
+        let found = ParquetMetaDataReader::new().parse_and_finish(&bytes).unwrap();
+        for chunk in found.row_group(0).columns() {
+            let name = chunk.column_path().string();
+            let known = [
+                Encoding::PLAIN,
+                Encoding::RLE,
+                Encoding::RLE_DICTIONARY,
+                Encoding::DELTA_BINARY_PACKED,
+            ];
+            assert!(chunk.encodings().all(|one| known.contains(&one)), "{name}");
+            let packed = chunk.encodings().any(|one| one == Encoding::DELTA_BINARY_PACKED);
+            let others = [&DICTIONARY[..], &PLAIN, &["behind_ns"]].concat();
+            assert_eq!(packed, !others.contains(&name.as_str()), "{name}");
+            assert_eq!(chunk.compression(), Compression::SNAPPY, "{name}");
+        }
+    }
+}

@@ -112,7 +112,7 @@ impl Blocks {
         Overwrites {
             delay_ns: delays.distribution(),
             block_writes: self.block_writes(),
-            within_1s: within(SECOND_NS),
+            within_1s: (delays.count() > 0).then(|| within(SECOND_NS)),
             within_30s: within(30 * SECOND_NS),
             within_1h: within(HOUR_NS),
         }

@@ -43,50 +43,56 @@ type LooksLike = fn(&Head<'_>) -> Likeness;
 /// format's name, the sources, and whether broken records are left out.
 type Open = fn(Name, Vec<Opened>, bool) -> Result<Vec<Box<dyn Decode>>, Error>;
 
-/// Whether sources of a format tell what is synchronous, asynchronous or raw, or what blocks hold.
+/// Whether sources of a format tell something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Types {
-    /// They do: what has no flag or type was told to have none.
-    Told,
+pub(crate) enum Tells {
+    /// They do: what a request does not have, it was told not to have.
+    Yes,
     /// They do not.
-    Untold,
-    /// They hold the rows of any source, which may tell them or not.
+    No,
+    /// They hold the rows of any source, which may tell it or not.
     Anyone,
 }
-use Types::{Anyone, Told, Untold};
+use Tells::{Anyone, No, Yes};
+
+/// Whether sources of a format tell what is synchronous, asynchronous or raw, or what blocks hold.
+type Types = Tells;
+/// Whether they tell when requests were issued to the device.
+type Issue = Tells;
 
 /// The formats. The first that is certain is taken; if none is, the one that can read the most of the first lines, and of
 /// those the first, unless they differ in the units of their numbers only.
-static FORMATS: [(Name, LooksLike, Open, Types); 24] = [
-    ("parquet", parquet::looks_like, parquet::open, Anyone),
-    ("arrow", arrow::looks_like, arrow::open, Anyone),
-    ("hp-srt", srt::looks_like, srt::open, Told),
-    ("lcs", lcs::looks_like, lcs::open, Untold),
-    ("fio-iolog", fio::looks_like, cut::<fio::FioLog>, Untold),
-    ("recording", recording::looks_like, recording::open, Told),
-    ("csv", csv::looks_like, cut::<csv::Csv>, Anyone),
-    ("blktrace", blktrace::looks_like, blktrace::open, Told),
-    ("vscsi1", vscsi::looks_like_one, cut::<vscsi::VscsiOne>, Untold),
-    ("vscsi2", vscsi::looks_like_two, cut::<vscsi::VscsiTwo>, Untold),
-    ("oracle-general", oracle::looks_like, cut::<oracle::OracleGeneral>, Untold),
-    ("blkparse", blkparse::looks_like, cut::<blkparse::Blkparse>, Told),
-    ("trace-events", trace_events::looks_like, cut::<trace_events::TraceEvents>, Told),
-    ("msr", fits::<msr::Msr>, cut::<msr::Msr>, Untold),
-    ("systor", fits::<systor::Systor>, cut::<systor::Systor>, Untold),
-    ("alibaba", fits::<alibaba::Alibaba>, cut::<alibaba::Alibaba>, Untold),
+static FORMATS: [(Name, LooksLike, Open, Types, Issue); 24] = [
+    ("parquet", parquet::looks_like, parquet::open, Anyone, Anyone),
+    ("arrow", arrow::looks_like, arrow::open, Anyone, Anyone),
+    ("hp-srt", srt::looks_like, srt::open, Yes, Yes),
+    ("lcs", lcs::looks_like, lcs::open, No, No),
+    ("fio-iolog", fio::looks_like, cut::<fio::FioLog>, No, No),
+    ("recording", recording::looks_like, recording::open, Yes, Yes),
+    ("csv", csv::looks_like, cut::<csv::Csv>, Anyone, Anyone),
+    ("blktrace", blktrace::looks_like, blktrace::open, Yes, Yes),
+    ("vscsi1", vscsi::looks_like_one, cut::<vscsi::VscsiOne>, No, No),
+    ("vscsi2", vscsi::looks_like_two, cut::<vscsi::VscsiTwo>, No, No),
+    ("oracle-general", oracle::looks_like, cut::<oracle::OracleGeneral>, No, No),
+    ("blkparse", blkparse::looks_like, cut::<blkparse::Blkparse>, Yes, Yes),
+    ("trace-events", trace_events::looks_like, cut::<trace_events::TraceEvents>, Yes, Yes),
+    ("msr", fits::<msr::Msr>, cut::<msr::Msr>, No, No),
+    ("systor", fits::<systor::Systor>, cut::<systor::Systor>, No, No),
+    ("alibaba", fits::<alibaba::Alibaba>, cut::<alibaba::Alibaba>, No, No),
     (
         "cloudphysics-csv",
         fits::<cloudphysics::CloudPhysics>,
         cut::<cloudphysics::CloudPhysics>,
-        Untold,
+        No,
+        No,
     ),
-    ("tencent", fits::<tencent::Tencent>, cut::<tencent::Tencent>, Untold),
-    ("spc", fits::<spc::Spc>, cut::<spc::Spc>, Untold),
-    ("fiu", fits::<fiu::Fiu>, cut::<fiu::Fiu>, Untold),
-    ("disksim-validate", fits::<disksim::Validate>, cut::<disksim::Validate>, Untold),
-    ("replayer", five_numbers::like_replayer, cut::<replayer::Replayer>, Untold),
-    ("ssdsim", five_numbers::like_ssdsim, cut::<ssdsim::SsdSim>, Untold),
-    ("disksim", five_numbers::like_disksim, cut::<disksim::Ascii>, Untold),
+    ("tencent", fits::<tencent::Tencent>, cut::<tencent::Tencent>, No, No),
+    ("spc", fits::<spc::Spc>, cut::<spc::Spc>, No, No),
+    ("fiu", fits::<fiu::Fiu>, cut::<fiu::Fiu>, No, No),
+    ("disksim-validate", fits::<disksim::Validate>, cut::<disksim::Validate>, No, Yes),
+    ("replayer", five_numbers::like_replayer, cut::<replayer::Replayer>, No, No),
+    ("ssdsim", five_numbers::like_ssdsim, cut::<ssdsim::SsdSim>, No, No),
+    ("disksim", five_numbers::like_disksim, cut::<disksim::Ascii>, No, No),
 ];
 
 /// A trace format that can be read: a row of the registry.
@@ -110,8 +116,13 @@ impl Format {
     }
 
     /// Whether it tells flags and types.
-    pub(crate) fn types(self) -> Types {
+    pub(crate) fn types(self) -> Tells {
         FORMATS[self.0].3
+    }
+
+    /// Whether it tells when requests were issued to the device.
+    pub(crate) fn issue(self) -> Tells {
+        FORMATS[self.0].4
     }
 
     /// The format of a source.
@@ -163,7 +174,7 @@ impl Format {
         sources: Vec<Opened>,
         skip_bad: bool,
     ) -> Result<Vec<Box<dyn Decode>>, Error> {
-        let (name, _, open, _) = FORMATS[self.0];
+        let (name, _, open, ..) = FORMATS[self.0];
         open(name, sources, skip_bad)
     }
 }

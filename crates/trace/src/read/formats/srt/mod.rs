@@ -18,6 +18,8 @@ use std::collections::BTreeMap;
 const RECORD_HEADER: usize = 16;
 /// Longest record that is believed.
 const LONGEST_RECORD: usize = 4096;
+/// Bytes behind a record in which another must begin.
+const AHEAD: usize = 2 * LONGEST_RECORD;
 /// `id` of a short I/O record; a suspect one carries flags more.
 const SHORT_IO: u32 = 1;
 const SUSPECT_IO: u32 = 4;
@@ -61,6 +63,10 @@ struct Srt {
     devices: BTreeMap<u32, u16>,
     info: TraceInfo,
     records: u64,
+    /// The latest size of a record of each kind and version.
+    usual: BTreeMap<u32, usize>,
+    /// Records that are no I/O.
+    other_kinds: u64,
     unix: bool,
     ended: bool,
 }
@@ -82,7 +88,19 @@ impl Srt {
                 info.devices.push(disk.device.clone());
             }
         }
-        Ok(Self { input, skip_bad, header, devices, info, records: 0, unix: false, ended: false })
+        let (records, usual, other_kinds, unix, ended) = Default::default();
+        Ok(Self {
+            input,
+            skip_bad,
+            header,
+            devices,
+            info,
+            records,
+            usual,
+            other_kinds,
+            unix,
+            ended,
+        })
     }
 
     /// Reads the next record.
@@ -103,10 +121,19 @@ impl Srt {
             let told = self.broken(position, &format!("a record of {size} bytes"));
             return told.and_then(|()| self.resynchronize()).map(|()| Record::Other);
         }
-        let record = self.input.peek(size)?;
+        let at_hand = self.input.peek(size + AHEAD)?;
+        let doubt = match () {
+            () if at_hand.len() < size => Some("the file ends within a record".to_owned()),
+            () if self.usual.get(&id) == Some(&size) || leads_on(at_hand, size) => None,
+            () => Some(format!("a record of {size} bytes behind which no other begins")),
+        };
+        if let Some(reason) = doubt {
+            let told = self.broken(position, &reason);
+            return told.and_then(|()| self.resynchronize()).map(|()| Record::Other);
+        }
+        self.usual.insert(id, size);
         let row = match id & 0xffff {
-            _ if record.len() < size => Err("the file ends within a record"),
-            SHORT_IO | SUSPECT_IO => row(&record[..size], id >> 16, &self.header).map(Some),
+            SHORT_IO | SUSPECT_IO => row(&at_hand[..size], id >> 16, &self.header).map(Some),
             _ => Ok(None),
         };
         if id >> 16 >= LONG_VERSION && !self.unix {
@@ -116,7 +143,12 @@ impl Srt {
         self.input.consume(size);
         match row {
             Ok(Some((io, disk))) => self.placed(io, disk, position),
-            Ok(None) => Ok(Record::Other),
+            Ok(None) => {
+                self.other_kinds += 1;
+                let note = "records of other kinds".to_owned();
+                self.info.notes.insert(note, self.other_kinds.to_string());
+                Ok(Record::Other)
+            }
             Err(reason) => self.broken(position, reason).map(|()| Record::Other),
         }
     }
@@ -198,14 +230,33 @@ fn is_header(bytes: &[u8]) -> bool {
         && (RECORD_HEADER..=LONGEST_RECORD).contains(&(word(bytes, 0) as usize))
 }
 
+/// Whether an I/O record may begin here.
+fn is_io(bytes: &[u8]) -> bool {
+    is_header(bytes)
+        && matches!(word(bytes, 1) & 0xffff, SHORT_IO | SUSPECT_IO)
+        && word(bytes, 1) >> 16 <= LATEST_VERSION
+        && word(bytes, 3) < 1_000_000
+}
+
+/// Whether behind a record of `size` bytes, the first of these, an I/O record or the end comes: at once, or after records of other
+/// kinds. A damaged size leads into the midst of another record.
+fn leads_on(bytes: &[u8], size: usize) -> bool {
+    let is_end = bytes.len() < size + AHEAD;
+    let mut at = size;
+    while let Some(rest) = bytes.get(at..) {
+        if is_io(rest) || (rest.is_empty() && is_end) {
+            return true;
+        }
+        if !is_header(rest) {
+            return false;
+        }
+        at += word(rest, 0) as usize;
+    }
+    !is_end
+}
+
 /// Whether a whole I/O record may begin here, and behind it another one or the end.
 fn begins_records(bytes: &[u8]) -> bool {
-    let is_io = |bytes: &[u8]| {
-        is_header(bytes)
-            && matches!(word(bytes, 1) & 0xffff, SHORT_IO | SUSPECT_IO)
-            && word(bytes, 1) >> 16 <= LATEST_VERSION
-            && word(bytes, 3) < 1_000_000
-    };
     let size = word(bytes, 0) as usize;
     is_io(bytes) && bytes.get(size..).is_some_and(|next| next.is_empty() || is_io(next))
 }

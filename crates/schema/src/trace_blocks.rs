@@ -1,0 +1,134 @@
+//! What an analysis of a block trace found of blocks: which are written again, how few take how much, and what caches make of them.
+
+use crate::Distribution;
+use serde::{Deserialize, Serialize};
+
+/// Blocks written again (Figure 12).
+///
+/// A request of n bytes touches n / block blocks, rounded up, from the block it begins in.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Overwrites {
+    /// Time from one write of a block to its next, in nanoseconds; absent where arrivals are told in whole seconds.
+    #[serde(default, skip_serializing_if = "Distribution::is_empty")]
+    pub delay_ns: Distribution,
+    /// Blocks written, each time counted.
+    pub block_writes: u64,
+    /// Fraction of the overwrites within a second; absent where arrivals are told in whole seconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub within_1s: Option<f64>,
+    /// Within 30 seconds.
+    pub within_30s: f64,
+    /// Within an hour.
+    pub within_1h: f64,
+}
+
+impl Overwrites {
+    /// Whether nothing was written.
+    pub fn is_empty(&self) -> bool {
+        self.block_writes == 0
+    }
+}
+
+/// How writes spread over blocks, the most written first (Figure 13).
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Popularity {
+    /// Distinct blocks written.
+    pub blocks_written: u64,
+    /// Share of the block writes that go to the most written n blocks: n, share.
+    pub curve: Vec<(u64, f64)>,
+    /// Share that goes to 1 % of the written blocks.
+    pub top_1_percent_written: f64,
+    /// Share that goes to 1 % of all blocks of the devices, when their capacity is told.
+    pub top_1_percent_capacity: Option<f64>,
+}
+
+impl Popularity {
+    /// Whether nothing was written.
+    pub fn is_empty(&self) -> bool {
+        self.blocks_written == 0
+    }
+}
+
+/// Non-volatile memory needed for the writes of 30 seconds (Figures 17 and 18).
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Absorption {
+    /// `all` or `metadata`.
+    pub writes: String,
+    /// Length of an interval.
+    pub interval_ns: u64,
+    /// Intervals with at least one such write.
+    pub intervals: u64,
+    /// Distinct bytes written in an interval, in bytes.
+    pub bytes: Distribution,
+    /// Fraction of intervals (of those with writes) that fit 100 KiB.
+    pub fit_100k: f64,
+    /// Fraction that fits 200 KiB.
+    pub fit_200k: f64,
+    /// Fraction of the written bytes that overwrite bytes written earlier in the same interval.
+    pub overwritten_frac: f64,
+    /// Cache emptied after each interval: bytes, least share of written bytes taken, and of overwrites (Figure 18).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub absorbed: Vec<[f64; 3]>,
+}
+
+/// Distinct bytes touched.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct WorkingSet {
+    /// Distinct bytes touched in all, in whole blocks.
+    pub bytes: u64,
+    /// Distinct bytes read, in whole blocks.
+    pub read_bytes: u64,
+    /// Distinct bytes written, in whole blocks.
+    pub write_bytes: u64,
+    /// Distinct bytes touched in each window of time.
+    pub over_time: Vec<WorkingSetWindows>,
+}
+
+impl WorkingSet {
+    /// Whether nothing was touched.
+    pub fn is_empty(&self) -> bool {
+        self.bytes == 0
+    }
+}
+
+/// Distinct bytes by windows of one width.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct WorkingSetWindows {
+    /// Width of a window.
+    pub window_ns: u64,
+    /// Beginning of the first window, from the beginning of the trace.
+    pub start_ns: i64,
+    /// Distinct bytes touched in each.
+    pub bytes: Vec<u64>,
+}
+
+/// Miss ratio of an LRU cache by its size, reads and writes alike, every miss allocating.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct MissRatio {
+    /// The curves: exact where the block table was small enough, and sampled by block (SHARDS).
+    pub curves: Vec<MissRatioCurve>,
+}
+
+impl MissRatio {
+    /// Whether there is no curve.
+    pub fn is_empty(&self) -> bool {
+        self.curves.is_empty()
+    }
+}
+
+/// One miss-ratio curve.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct MissRatioCurve {
+    /// One block in this many is followed; 1 is exact.
+    pub one_in: u64,
+    /// Distinct blocks followed.
+    pub blocks: u64,
+    /// Mean absolute error of the miss ratio over all sizes: against the exact curve where there is one, else a bound of it that
+    /// holds for nine of ten traces, the mean half width of `interval90`; 0 for the exact curve.
+    pub error: f64,
+    /// For each point of a sampled curve, between which miss ratios the exact curve lies: for nine of ten traces at every point.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub interval90: Vec<[f64; 2]>,
+    /// Cache size in bytes, miss ratio.
+    pub points: Vec<(f64, f64)>,
+}

@@ -1,0 +1,26 @@
+//! What is not known where a trace holds the slow requests alone: all that follows from the requests between them.
+
+use super::untimed::forget_queue;
+use super::untold::forget_writes_of;
+use ioscape_schema::Distribution;
+use ioscape_schema::trace_summary::{
+    Burstiness, Distances, MissRatio, Overwrites, Popularity, TraceSummary, WorkingSet,
+};
+
+/// Takes out everything but what holds for the slow requests by themselves: how many, how large, how long, when and where.
+pub fn forget(summary: &mut TraceSummary) {
+    summary.inter_arrival_ns = Distribution::default();
+    summary.burstiness = Burstiness::default();
+    summary.distances = Distances::default();
+    summary.sequential = None;
+    summary.overwrites = Overwrites::default();
+    summary.popularity = Popularity::default();
+    summary.absorption = Vec::new();
+    summary.working_set = WorkingSet::default();
+    summary.miss_ratio = MissRatio::default();
+    for disk in &mut summary.disks {
+        forget_queue(disk);
+        forget_writes_of(disk);
+        disk.distances = Distances::default();
+    }
+}

@@ -1,0 +1,82 @@
+//! What a trace does not tell is left out of its summary, and said before all numbers: a 0 would be read as a measured one.
+
+use super::{burstiness, partial, unissued, untimed, untyped};
+use crate::doubts::lacks;
+use ioscape_schema::trace_lacks::TraceLacks;
+use ioscape_schema::trace_summary::{
+    Absorption, DiskSummary, Distances, Overwrites, Popularity, Runs, TraceSummary,
+};
+use ioscape_schema::{Distribution, Warning};
+
+/// A second, the resolution of some formats.
+const SECOND_NS: u64 = 1_000_000_000;
+
+/// Takes out of a summary what its trace does not tell; the doubts that say so, but for those that [the notes](crate::doubts) say.
+pub fn forget(summary: &mut TraceSummary) -> Vec<Warning> {
+    let lacks = TraceLacks::of(&summary.info);
+    if lacks.fast {
+        partial::forget(summary);
+    }
+    if lacks.operations {
+        forget_writes(summary);
+    }
+    if lacks.places {
+        forget_places(summary);
+    }
+    if lacks.instants {
+        forget_instants(summary);
+    }
+    let times = [untimed::forget(summary), unissued::forget(summary)];
+    times.into_iter().chain([untyped::forget(summary)]).flatten().collect()
+}
+
+/// Does the same to a summary that an earlier version made, and adds what it does not say yet.
+pub fn forget_in_older(summary: &mut TraceSummary) -> Vec<Warning> {
+    let mut new = lacks(&summary.info);
+    new.extend(forget(summary));
+    new.retain(|doubt| !summary.warnings.iter().any(|known| known.message == doubt.message));
+    summary.warnings.splice(0..0, new.iter().cloned());
+    new
+}
+
+/// Nobody knows which requests wrote.
+fn forget_writes(summary: &mut TraceSummary) {
+    summary.sequential = None;
+    summary.alignment = Vec::new();
+    summary.overwrites = Overwrites::default();
+    summary.popularity = Popularity::default();
+    summary.absorption = Vec::<Absorption>::new();
+    summary.disks.iter_mut().for_each(forget_writes_of);
+}
+
+pub(super) fn forget_writes_of(disk: &mut DiskSummary) {
+    disk.sequential = None;
+    (disk.write_groups, disk.write_bursts) = (Runs::default(), Runs::default());
+    disk.rewrite_frac = None;
+}
+
+/// Nobody knows where on the device requests went.
+fn forget_places(summary: &mut TraceSummary) {
+    summary.distances = Distances::default();
+    summary.sequential = None;
+    summary.alignment = Vec::new();
+    summary.address_maps = Vec::new();
+    for disk in &mut summary.disks {
+        (disk.distances, disk.sequential) = (Distances::default(), None);
+    }
+}
+
+/// Nobody knows when within a second requests came.
+fn forget_instants(summary: &mut TraceSummary) {
+    summary.inter_arrival_ns = Distribution::default();
+    summary.burstiness.inter_arrival_scv = None;
+    summary.burstiness.dispersion.retain(|point| point.0 >= SECOND_NS);
+    summary.burstiness.hurst = burstiness::hurst(&summary.burstiness.dispersion);
+    summary.overwrites.delay_ns = Distribution::default();
+    summary.overwrites.within_1s = None;
+    summary.disks.iter_mut().for_each(|disk| disk.write_bursts = Runs::default());
+}
+
+#[cfg(test)]
+#[path = "untold_tests.rs"]
+mod tests;

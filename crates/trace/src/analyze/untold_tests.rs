@@ -1,0 +1,119 @@
+//! What a trace's notes say that it lacks is in no figure.
+
+use super::super::{Analysis, AnalysisOptions};
+use super::forget_in_older;
+use ioscape_schema::trace_summary::TraceSummary;
+use ioscape_schema::{Io, IoType, Op, Request, TraceInfo, Warning, WarningKind};
+use serde_json::Value;
+
+/// The analysis of 2000 requests, every other one a write, fifty to a second, of a trace with these notes.
+fn of(format: &str, notes: &[&str]) -> TraceSummary {
+    let row = |at: u64| {
+        let op = if at % 2 == 1 { Op::Write } else { Op::Read };
+        let queued_ns = at / 50 * 1_000_000_000;
+        let request = Request { op, offset: at % 300 * 4096, len: 4096 };
+        let (issued_ns, completed_ns) = (queued_ns + 1000, queued_ns + 50_000);
+        let io_type = IoType::UserData;
+        Io { request, queued_ns, issued_ns, completed_ns, io_type, process: 3, ..Io::default() }
+    };
+    let mut found = Analysis::new(&AnalysisOptions::default());
+    found.update(&(0..2000).map(row).collect::<Vec<_>>());
+    let notes = notes.iter().map(|&note| (note.to_owned(), format!("no {note}"))).collect();
+    found.finish("w", &TraceInfo { format: format.to_owned(), notes, ..TraceInfo::default() })
+}
+
+fn json(summary: &TraceSummary) -> Value {
+    let json = serde_json::to_value(summary).expect("JSON");
+    let back: TraceSummary = serde_json::from_value(json.clone()).expect("it is read back");
+    assert_eq!(&back, summary);
+    json
+}
+
+/// Which of these keys, `disk.KEY` those of the disk, are there.
+fn there<'a>(found: &Value, keys: &[&'a str]) -> Vec<&'a str> {
+    let has = |key: &str| match key.strip_prefix("disk.") {
+        Some(key) => found["disks"][0].get(key).is_some(),
+        None => found.get(key).is_some(),
+    };
+    keys.iter().copied().filter(|key| has(key)).collect()
+}
+
+const WRITES: [&str; 7] = [
+    "sequential",
+    "overwrites",
+    "popularity",
+    "absorption",
+    "disk.write_groups",
+    "disk.write_bursts",
+    "disk.rewrite_frac",
+];
+const PLACES: [&str; 6] =
+    ["distances", "sequential", "alignment", "address_maps", "disk.distances", "disk.sequential"];
+
+#[test]
+fn what_a_trace_tells_is_there() {
+    let found = json(&of("blktrace", &[]));
+    assert_eq!(there(&found, &WRITES), WRITES);
+    assert_eq!(there(&found, &PLACES), PLACES);
+}
+
+#[test]
+fn without_operations_nothing_is_said_of_writes() {
+    let summary = of("blktrace", &["operations"]);
+    assert_eq!(summary.warnings[0].kind, WarningKind::OperationsUnknown);
+    assert_eq!(there(&json(&summary), &WRITES), [""; 0]);
+}
+
+#[test]
+fn objects_have_no_place() {
+    let found = json(&of("blktrace", &["objects"]));
+    assert_eq!(there(&found, &PLACES), [""; 0]);
+    assert!(found["working_set"]["bytes"].as_u64() > Some(0), "blocks may hold");
+}
+
+#[test]
+fn in_whole_seconds_nothing_is_said_of_shorter_times() {
+    let summary = of("blktrace", &["seconds"]);
+    let found = json(&summary);
+    assert_eq!(there(&found, &["inter_arrival_ns", "disk.write_bursts"]), [""; 0]);
+    let windows = summary.burstiness.dispersion.iter().map(|point| point.0);
+    assert!(windows.clone().count() > 0 && windows.clone().all(|ns| ns >= 1_000_000_000));
+    assert!(found["burstiness"].get("inter_arrival_scv").is_none(), "{found}");
+    assert!(found["overwrites"].get("within_1s").is_none() && summary.overwrites.within_30s > 0.0);
+    assert!(found["disks"][0].get("write_groups").is_some(), "their order is told");
+}
+
+#[test]
+fn of_slow_requests_alone_nothing_follows_that_needs_the_others() {
+    let summary = of("recorded", &["slow requests alone"]);
+    assert_eq!(summary.warnings[0].kind, WarningKind::RequestsLeftOut);
+    let found = json(&summary);
+    let queues = ["disk.queue_length", "disk.idle_ns", "disk.idle_frac", "inter_arrival_ns"];
+    let blocks = ["working_set", "miss_ratio", "burstiness", "distances"];
+    assert_eq!(there(&found, &[&WRITES[..], &queues, &blocks].concat()), [""; 0]);
+    assert_eq!(found["response_times"]["all"]["elapsed_ns"]["count"], 2000);
+}
+
+#[test]
+fn older_results_are_held_to_the_same() {
+    // As an earlier version wrote it: all there, zeros for what is not told.
+    let mut old = of("blktrace", &[]);
+    old.info.format = "msr".to_owned();
+    old.info.notes.insert("objects".to_owned(), "numbers of objects".to_owned());
+    old.types.iter_mut().for_each(|one| one.io_type = IoType::Unknown);
+    let times = &mut old.response_times;
+    for times in [&mut times.read, &mut times.write, &mut times.all] {
+        for of in [&mut times.physical_ns, &mut times.elapsed_ns] {
+            (of.mean, of.max, of.bins) = (0.0, 0.0, vec![(0.0, of.count)]);
+        }
+    }
+    old.warnings = vec![Warning::new(WarningKind::EventsLost, "3 events were lost")];
+    let new = forget_in_older(&mut old);
+    let kinds: Vec<WarningKind> = old.warnings.iter().map(|doubt| doubt.kind).collect();
+    use WarningKind::{EventsLost, OperationsUnknown, TimesUnknown, TypesUnknown};
+    assert_eq!(kinds, [OperationsUnknown, TimesUnknown, TypesUnknown, EventsLost]);
+    assert_eq!(new, old.warnings[..3]);
+    let keys = ["types", "response_times", "distances", "disk.queue_length"];
+    assert_eq!(there(&json(&old), &keys), [""; 0]);
+    assert_eq!(forget_in_older(&mut old), [], "once is enough");
+}

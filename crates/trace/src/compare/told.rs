@@ -1,0 +1,53 @@
+//! Which figures and distributions a trace tells: what it does not tell is not compared.
+
+use ioscape_schema::trace_comparison::{TraceDistribution, TraceFigure};
+use ioscape_schema::trace_lacks::TraceLacks;
+
+/// Whether a trace that lacks this tells the figure; whether it tells times of completion is asked elsewhere.
+pub(super) fn figure(figure: TraceFigure, lacks: &TraceLacks) -> bool {
+    use TraceFigure::{
+        QueueLengthMean, ReadBytesMean, ReadBytesPerS, ReadElapsedNsMean, RequestsPerS,
+        WriteBytesMean, WriteBytesPerS, WriteElapsedNsMean,
+    };
+    match figure {
+        RequestsPerS | QueueLengthMean => !lacks.fast,
+        ReadBytesPerS | WriteBytesPerS => !lacks.fast && !lacks.operations,
+        ReadBytesMean | WriteBytesMean | ReadElapsedNsMean | WriteElapsedNsMean => {
+            !lacks.operations
+        }
+    }
+}
+
+/// The same of a distribution.
+pub(super) fn distribution(of: TraceDistribution, lacks: &TraceLacks) -> bool {
+    use TraceDistribution::{
+        DistanceBytes, InterArrivalNs, QueueLength, ReadBytes, ReadElapsedNs, Reads, Sequential,
+        WriteBytes, WriteElapsedNs,
+    };
+    match of {
+        Sequential | DistanceBytes => !lacks.fast && !lacks.places,
+        InterArrivalNs => !lacks.fast && !lacks.instants,
+        QueueLength => !lacks.fast,
+        Reads | ReadBytes | WriteBytes | ReadElapsedNs | WriteElapsedNs => !lacks.operations,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_trace_lacks_is_not_compared() {
+        let all = |lacks: &TraceLacks| {
+            let figures = TraceFigure::ALL.into_iter().filter(|one| figure(*one, lacks)).count();
+            let shares = TraceDistribution::ALL.into_iter();
+            (figures, shares.filter(|one| distribution(*one, lacks)).count())
+        };
+        let none = TraceLacks::default();
+        assert_eq!(all(&none), (8, 9));
+        assert_eq!(all(&TraceLacks { operations: true, ..none }), (2, 4));
+        assert_eq!(all(&TraceLacks { places: true, ..none }), (8, 7));
+        assert_eq!(all(&TraceLacks { instants: true, ..none }), (8, 8));
+        assert_eq!(all(&TraceLacks { fast: true, ..none }), (4, 5));
+    }
+}
