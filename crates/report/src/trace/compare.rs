@@ -1,7 +1,6 @@
 //! A trace's numbers compared with those that the paper prints for its three systems.
 
 use super::reference::{self, SYSTEMS};
-use super::tables::tells_operations;
 use crate::plot::Unit;
 use crate::text::percent;
 use ioscape_schema::trace_lacks::TraceLacks;
@@ -65,7 +64,7 @@ fn is_told(trace: &TraceSummary, key: &str) -> bool {
                 && trace.absorption.get(1).is_some_and(|one| one.intervals > 0)
         }
         "inter_arrival_below_1ms" => !trace.inter_arrival_ns.is_empty(),
-        "read_frac" => tells_operations(trace) && trace.ios > 0,
+        "read_frac" => !TraceLacks::of(&trace.info).operations && trace.ios > 0,
         "sequential_frac_of_writes" => writes && trace.sequential.is_some(),
         "single_writes" => busiest.is_some_and(|disk| !disk.write_groups.is_empty()),
         "writes_in_bursts" => busiest.is_some_and(|disk| !disk.write_bursts.is_empty()),

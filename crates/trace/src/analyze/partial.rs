@@ -1,10 +1,10 @@
 //! What is not known where a trace holds the slow requests alone: all that follows from the requests between them.
 
 use super::untimed::forget_queue;
-use super::untold::forget_writes_of;
 use ioscape_schema::Distribution;
 use ioscape_schema::trace_summary::{
-    Burstiness, Distances, MissRatio, Overwrites, Popularity, TraceSummary, WorkingSet,
+    Burstiness, DiskSummary, Distances, MissRatio, Overwrites, Popularity, Runs, TraceSummary,
+    WorkingSet,
 };
 
 /// Takes out everything but what holds for the slow requests by themselves: how many, how large, how long, when and where.
@@ -23,4 +23,11 @@ pub fn forget(summary: &mut TraceSummary) {
         forget_writes_of(disk);
         disk.distances = Distances::default();
     }
+}
+
+/// Takes out what is known of the order of a disk's writes.
+pub(super) fn forget_writes_of(disk: &mut DiskSummary) {
+    disk.sequential = None;
+    (disk.write_groups, disk.write_bursts) = (Runs::default(), Runs::default());
+    disk.rewrite_frac = None;
 }

@@ -4,7 +4,7 @@ use super::{burstiness, partial, unissued, untimed, untyped};
 use crate::doubts::lacks;
 use ioscape_schema::trace_lacks::TraceLacks;
 use ioscape_schema::trace_summary::{
-    Absorption, DiskSummary, Distances, Overwrites, Popularity, Runs, TraceSummary,
+    Absorption, Distances, Overwrites, Popularity, Runs, TraceSummary,
 };
 use ioscape_schema::{Distribution, Warning};
 
@@ -46,13 +46,7 @@ fn forget_writes(summary: &mut TraceSummary) {
     summary.overwrites = Overwrites::default();
     summary.popularity = Popularity::default();
     summary.absorption = Vec::<Absorption>::new();
-    summary.disks.iter_mut().for_each(forget_writes_of);
-}
-
-pub(super) fn forget_writes_of(disk: &mut DiskSummary) {
-    disk.sequential = None;
-    (disk.write_groups, disk.write_bursts) = (Runs::default(), Runs::default());
-    disk.rewrite_frac = None;
+    summary.disks.iter_mut().for_each(partial::forget_writes_of);
 }
 
 /// Nobody knows where on the device requests went.
