@@ -1,6 +1,5 @@
 //! What an evaluation says of its caches, borders and regions, and how surely: sure, in doubt, or within memory.
 
-use crate::text::operation;
 use ioscape_schema::units::Bytes;
 use ioscape_schema::{Border, BorderOperation, Bounded, Evaluation};
 
@@ -112,7 +111,7 @@ impl CacheEnd {
         }
         let own = |border: &&Border| border.operation == of && !border.in_memory;
         match evaluation.borders.iter().find(own) {
-            None if is_absence_told(evaluation, of) => Self::Beyond,
+            None if findings.no_border_of.contains(&of) => Self::Beyond,
             border => Self::Untold(border.map(|border| border.unique_bytes)),
         }
     }
@@ -132,19 +131,6 @@ impl CacheEnd {
             }
         }
     }
-}
-
-/// Whether a sentence says that the sets of `of` outgrow no cache: only the judge knows, and where its words are not these, nothing is said.
-fn is_absence_told(evaluation: &Evaluation, of: BorderOperation) -> bool {
-    let word = format!("{}s", operation(of));
-    let starts = [
-        format!("No cache border was met for {word}: "),
-        format!("Throughput of {word} is the same for all sets "),
-    ];
-    let beyond = format!("beyond it {word} are not slower by a factor of ");
-    evaluation.findings.sentences.iter().any(|sentence| {
-        starts.iter().any(|start| sentence.starts_with(start)) || sentence.contains(&beyond)
-    })
 }
 
 #[cfg(test)]
@@ -167,8 +153,7 @@ mod tests {
         assert_eq!((&*value, &*under), ("cannot be told", "perhaps 123 MiB"));
         evaluation.borders.clear();
         assert_eq!(read(&evaluation), CacheEnd::Untold(None));
-        let told = "No cache border was met for reads: sets of up to 4 GiB stay in memory, by the kernel's counters.";
-        evaluation.findings.sentences = vec![told.to_owned()];
+        evaluation.findings.no_border_of = vec![BorderOperation::Read];
         assert_eq!(read(&evaluation), CacheEnd::Beyond);
         evaluation.regions[0].focal.access = Access::Dsync;
         assert_eq!(read(&evaluation), CacheEnd::Beyond);

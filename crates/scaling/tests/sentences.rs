@@ -3,7 +3,9 @@
 mod machines;
 
 use ioscape_scaling::{EvaluationOptions, Phase, explore, findings, judge};
-use ioscape_schema::{Access, Engine, Evaluation, LevelCount, Purpose, Workload, WritePolicy};
+use ioscape_schema::{
+    Access, BorderOperation, Engine, Evaluation, LevelCount, Purpose, Workload, WritePolicy,
+};
 use machines::{Level, MIB, Machine, file_system, hierarchy, mix, options, shape, steps};
 
 fn said(evaluation: &Evaluation) -> String {
@@ -158,7 +160,9 @@ fn residency_alone_does_not_say_that_writes_outgrow_no_cache() {
         read_borders: Vec::new(),
         write_borders: Vec::new(),
     }];
-    let said = findings(&evaluation).sentences.join("\n");
+    let found = findings(&evaluation);
+    assert_eq!(found.no_border_of, [BorderOperation::Read]);
+    let said = found.sentences.join("\n");
     assert!(said.contains("No cache border was met for reads"), "{said}");
     assert!(!said.contains("No cache border was met for writes"), "{said}");
     assert!(said.contains("whether a cache for writes ends among them cannot be told"), "{said}");

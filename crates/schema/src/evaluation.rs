@@ -166,6 +166,9 @@ pub struct Findings {
     pub read_cache_bytes: Option<Bounded>,
     /// The same for writes: the first border of pure writes.
     pub write_cache_bytes: Option<Bounded>,
+    /// Reads, writes or both, where all sets that were measured outgrow no cache for them; absent where that cannot be told.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub no_border_of: Vec<BorderOperation>,
     /// Write policy; absent when it could not be determined.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub write_policy: Option<WritePolicy>,

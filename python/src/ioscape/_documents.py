@@ -866,6 +866,9 @@ class Findings:
     """Best throughput with several processes over that with one."""
     flush_slowdown: Optional[Bounded] = None
     """Undisturbed over mean write throughput in the cache: 1 when flushing costs nothing."""
+    no_border_of: Optional[list[Literal['read', 'write', 'mixed']]] = None
+    """Reads, writes or both, where all sets that were measured outgrow no cache for them; absent where that
+    cannot be told."""
     queue_depth_for_90_percent: Optional[list[RegionFinding]] = None
     """Least depth of the queue with 90 % of the best throughput; only with asynchronous requests."""
     queue_depth_gain: Optional[list[RegionFinding]] = None

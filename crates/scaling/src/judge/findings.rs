@@ -1,10 +1,13 @@
 //! The findings that the papers' authors read off their curves, as numbers with error bounds.
 
+use super::absence::is_absence_told;
 use super::curve::{PERFORMS_WELL, Repeatability, best, first_at, inverse};
 use super::flush::flush_slowdown;
 use super::rivals::told_border;
 use super::{policy, queue_depth, sentences};
-use ioscape_schema::{BorderOperation, Bounded, Evaluation, Findings, Region, RegionFinding};
+use ioscape_schema::{
+    Border, BorderOperation, Bounded, Evaluation, Findings, Region, RegionFinding,
+};
 
 /// The findings of an evaluation, whole or partial; what the measured points do not show is left out.
 pub fn findings(evaluation: &Evaluation) -> Findings {
@@ -19,6 +22,10 @@ pub fn findings(evaluation: &Evaluation) -> Findings {
     let mut findings = Findings {
         read_cache_bytes: cache(evaluation, BorderOperation::Read),
         write_cache_bytes: cache(evaluation, BorderOperation::Write),
+        no_border_of: [BorderOperation::Read, BorderOperation::Write]
+            .into_iter()
+            .filter(|operation| has_no_border(evaluation, *operation))
+            .collect(),
         write_policy: policy::write_policy(evaluation).and_then(Result::ok),
         flush_slowdown: flush_slowdown(evaluation),
         size_for_75_percent_bytes: per_region(size_for_75_percent),
@@ -39,6 +46,11 @@ pub fn findings(evaluation: &Evaluation) -> Findings {
 /// place is too probable, or where the file cache takes no part.
 fn cache(evaluation: &Evaluation, operation: BorderOperation) -> Option<Bounded> {
     told_border(evaluation, operation).filter(|_| evaluation.has_file_cache(operation))
+}
+
+fn has_no_border(evaluation: &Evaluation, operation: BorderOperation) -> bool {
+    let is_own = |border: &Border| border.operation == operation && !border.in_memory;
+    !evaluation.borders.iter().any(is_own) && is_absence_told(evaluation, operation)
 }
 
 /// Least request size with 75 % of the best throughput; its bounds are where the level is reached when the best is
