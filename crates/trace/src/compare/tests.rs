@@ -173,3 +173,20 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn requests_without_a_completion_are_in_no_time_or_queue() {
+    let row = |at: u64| {
+        let queued_ns = at * 1_000_000;
+        let took = if at.is_multiple_of(5) { 0 } else { 100_000 };
+        Io { queued_ns, issued_ns: queued_ns, completed_ns: queued_ns + took, ..Io::default() }
+    };
+    let mut course = Course::default();
+    course.update(&(0..100).map(row).collect::<Vec<_>>());
+    let windows = course.windows().1;
+    for of in [TraceDistribution::ReadElapsedNs, TraceDistribution::QueueLength] {
+        assert_eq!(windows.iter().map(|one| one.seen(of).count()).sum::<u64>(), 80, "{of:?}");
+    }
+    assert_eq!(windows.iter().map(super::Window::ios).sum::<u64>(), 100);
+    assert!(course.is_timed());
+}
