@@ -8,6 +8,7 @@ use super::{policy, queue_depth, sentences};
 use ioscape_schema::{
     Border, BorderOperation, Bounded, Evaluation, Findings, Region, RegionFinding,
 };
+use std::f64::consts::SQRT_2;
 
 /// The findings of an evaluation, whole or partial; what the measured points do not show is left out.
 pub fn findings(evaluation: &Evaluation) -> Findings {
@@ -53,13 +54,14 @@ fn has_no_border(evaluation: &Evaluation, operation: BorderOperation) -> bool {
     !evaluation.borders.iter().any(is_own) && is_absence_told(evaluation, operation)
 }
 
-/// Least request size with 75 % of the best throughput; its bounds are where the level is reached when the best is
-/// as much lower or higher as it is uncertain.
+/// Least request size with 75 % of the best throughput; its bounds are where the level is reached when the best and
+/// the others are as much lower or higher as they are uncertain.
 fn size_for_75_percent(noise: Repeatability, region: &Region) -> Option<Bounded> {
     let curve = region.curves.size_mean.as_slice();
     let best = best(curve).filter(|_| curve.len() > 1)?;
     let level = PERFORMS_WELL * best.throughput();
-    let error = curve.iter().map(|p| noise.error_of(p)).fold(0.0, f64::max);
+    // The best and the point that reaches the level are both uncertain.
+    let error = SQRT_2 * curve.iter().map(|p| noise.error_of(p)).fold(0.0, f64::max);
     let value = first_at(curve, level)?;
     let low = first_at(curve, level / (1.0 + error)).map_or(value, |low| low.min(value));
     let high = first_at(curve, level * (1.0 + error)).map_or(best.value, |high| high.max(value));
