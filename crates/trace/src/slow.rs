@@ -7,11 +7,14 @@ use std::collections::{BTreeMap, VecDeque};
 
 /// Columns that a file of slow requests has behind those of the schema: of all requests that were under way when the slow one arrived,
 /// or came later and overtook it, the process whose were under way for longest while the slow one was; how many they were, their
-/// bytes, and the time that they were under way. All are 0 where there were none.
+/// bytes, and the time that they were under way. All are 0 where there were none. Of each device only the latest thousands of requests
+/// are looked through, so that one that hangs for minutes takes neither memory nor time: what is counted is then the least.
 pub const COLUMNS: [&str; 4] = ["behind_process", "behind_requests", "behind_bytes", "behind_ns"];
 
 /// Fewer requests are not worth looking through.
 const LEAST_RECENT: usize = 64;
+/// Most requests of a device that are looked through, and most slow ones that wait for others to overtake them.
+const MOST_KEPT: usize = 8_192;
 /// Most processes that are named.
 const MOST_NAMED: usize = 8;
 
@@ -40,6 +43,8 @@ impl Recent {
     fn arrive(&mut self, request: Other, asked_ns: u64) {
         if self.requests.len() >= self.most {
             self.requests.retain(|other| other.completed_ns > asked_ns);
+            let surplus = self.requests.len().saturating_sub(MOST_KEPT / 2);
+            self.requests.drain(..surplus);
             self.most = LEAST_RECENT.max(2 * self.requests.len());
         }
         self.requests.push(request);
@@ -109,10 +114,10 @@ impl Slow {
         more
     }
 
-    /// Explains those that nothing which arrives from `now_ns` on can overtake.
+    /// Explains those that nothing which arrives from `now_ns` on can overtake, and the earliest where too many wait.
     fn explain_until(&mut self, now_ns: u64, ready: &mut Vec<Io>, more: &mut Vec<u64>) {
         while let Some(&(io, number)) = self.waiting.front()
-            && io.completed_ns <= now_ns
+            && (io.completed_ns <= now_ns || self.waiting.len() > MOST_KEPT)
         {
             self.waiting.pop_front();
             more.extend(self.explain(&io, number));
@@ -197,6 +202,25 @@ mod tests {
             found.behind.iter().map(|one| (one.process, one.ios)).collect::<Vec<_>>(),
             [(1, 1), (2, 1), (3, 1)]
         );
+    }
+
+    #[test]
+    fn a_request_that_hangs_keeps_little_in_memory() {
+        let mut slow = Slow::new(50);
+        let (hour_ns, count) = (3_600_000_000_000, 40_000);
+        let mut explained = 0;
+        let mut rows = vec![io(1, [0, 0, hour_ns])];
+        for begin in (0..count).step_by(1000) {
+            // All of them are slow, and overtake the first.
+            rows.extend((begin..begin + 1000).map(|n| io(2, [n, n, n + 100])));
+            slow.keep(&mut rows);
+            explained += rows.len();
+            rows.clear();
+            assert!(slow.recent[0].requests.len() <= MOST_KEPT && slow.waiting.len() <= MOST_KEPT);
+        }
+        assert!(explained > 20_000, "{explained}");
+        slow.rest(&mut rows);
+        assert_eq!(explained + rows.len(), count as usize + 1);
     }
 
     #[test]

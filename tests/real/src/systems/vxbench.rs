@@ -9,8 +9,7 @@ use ioscape_schema::{Document, VxFigures};
 const TURNS: usize = 9;
 
 /// What a broken engine would miss on a shared machine. The aims are narrower: throughput within 10 % of fio's, no more
-/// processor time than fio, a quarter of the processor time for direct reads; what comes out is printed beside. Direct
-/// requests of 1 MB are up to three times as fast as fio's, since their buffers lie in huge pages.
+/// processor time than fio, a quarter of the processor time for direct reads; what comes out is printed beside.
 const RATES: [f64; 2] = [0.8, 4.0];
 const COST_MOST: f64 = 1.25;
 const DIRECT_MOST: f64 = 0.8;
