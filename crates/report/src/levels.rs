@@ -1,12 +1,7 @@
 //! What an evaluation says of its caches, borders and regions, and how surely: sure, in doubt, or within memory.
 
 use ioscape_schema::units::Bytes;
-use ioscape_schema::{Border, BorderOperation, Bounded, Evaluation};
-
-/// Probability from which on a border or a number of regions is said without doubt.
-const SURE: f64 = 0.95;
-/// Sizes within this factor of a border's bounds are that border.
-const NEAR: f64 = 1.1;
+use ioscape_schema::{Border, BorderOperation, Bounded, Evaluation, LevelCount};
 
 /// How surely a border is the end of a level of storage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,21 +55,23 @@ fn is_sure(evaluation: &Evaluation, border: &Border) -> bool {
     if counts.is_empty() || told.is_some_and(|end| end.value == border.unique_bytes) {
         return true;
     }
-    let is_there = |at: &f64| *at < border.high * NEAR && *at > border.low / NEAR;
-    let has = |all: &[f64]| all.iter().any(is_there);
-    let probable = counts.iter().filter(|count| match border.operation {
-        BorderOperation::Read => has(&count.read_borders),
-        BorderOperation::Write => has(&count.write_borders),
-        BorderOperation::Mixed => has(&count.read_borders) || has(&count.write_borders),
-    });
-    probable.map(|count| count.probability).sum::<f64>() >= SURE
+    let either = [BorderOperation::Read, BorderOperation::Write];
+    let operations = match &border.operation {
+        BorderOperation::Mixed => &either[..],
+        own => std::slice::from_ref(own),
+    };
+    let has = |count: &&LevelCount| {
+        operations.iter().any(|of| count.has_border(*of, [border.low, border.high]))
+    };
+    counts.iter().filter(has).map(|count| count.probability).sum::<f64>() >= LevelCount::SURE
 }
 
 /// Whether the number of regions is said without doubt.
 pub fn is_count_told(evaluation: &Evaluation) -> bool {
     let found = evaluation.regions.len();
     let own = evaluation.level_counts.iter().find(|count| count.regions as usize == found);
-    evaluation.level_counts.is_empty() || own.is_some_and(|count| count.probability >= SURE)
+    evaluation.level_counts.is_empty()
+        || own.is_some_and(|count| count.probability >= LevelCount::SURE)
 }
 
 /// What is known of the end of the cache for reads or for writes.
@@ -137,7 +134,7 @@ impl CacheEnd {
 mod tests {
     use super::*;
     use crate::sample;
-    use ioscape_schema::{Access, LevelCount};
+    use ioscape_schema::Access;
 
     fn count(regions: u32, probability: f64, read_borders: Vec<f64>) -> LevelCount {
         LevelCount { regions, probability, read_borders, write_borders: Vec::new() }

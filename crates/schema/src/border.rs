@@ -52,3 +52,29 @@ pub struct LevelCount {
     #[serde(default)]
     pub write_borders: Vec<f64>,
 }
+
+/// Bounds count a place as theirs up to this factor beyond them.
+const NEAR: f64 = 1.1;
+
+impl LevelCount {
+    /// Probability from which on a border or a number of regions is said without doubt.
+    pub const SURE: f64 = 0.95;
+
+    /// Where levels then most probably end, in bytes, ascending; half reads, half writes count as reads.
+    pub fn borders(&self, operation: BorderOperation) -> &[f64] {
+        match operation {
+            BorderOperation::Write => &self.write_borders,
+            _ => &self.read_borders,
+        }
+    }
+
+    /// Whether a level then ends within these bounds in bytes.
+    pub fn has_border(&self, operation: BorderOperation, bounds: [f64; 2]) -> bool {
+        self.borders(operation).iter().any(|at| Self::is_within(*at, bounds))
+    }
+
+    /// Whether a place in bytes counts as one within these bounds.
+    pub fn is_within(at: f64, [low, high]: [f64; 2]) -> bool {
+        at < high * NEAR && at > low / NEAR
+    }
+}

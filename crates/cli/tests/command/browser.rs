@@ -1,7 +1,7 @@
 //! Pages in a real browser: every figure is drawn, nothing is loaded, and the console stays empty.
 
 use super::common::devtools::{BROWSERS, Page};
-use super::common::{path, run, skipped};
+use super::common::{data, path, run, skipped};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -139,13 +139,10 @@ fn legends_answer_to_the_keyboard() {
 
 #[test]
 fn real_evaluations_on_one_page_take_two_megabytes_at_most() {
-    let data = std::env::var_os("IOSCAPE_DATA").map_or_else(
-        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"),
-        PathBuf::from,
-    );
-    let Ok(entries) = std::fs::read_dir(data.join("evaluations")) else {
+    let Some(folder) = data("evaluations") else {
         return skipped("no evaluations: set IOSCAPE_DATA to the folder of the data");
     };
+    let entries = std::fs::read_dir(folder).expect("the evaluations");
     let all: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
     let mut files: Vec<&str> = all.iter().map(|file| path(file)).collect();
     files.retain(|file| file.ends_with(".json"));

@@ -1,6 +1,6 @@
 //! The simulating commands from end to end, on a small trace of our own.
 
-use super::common::skipped;
+use super::common::{data, skipped};
 use assert_cmd::Command;
 use ioscape_schema::Document;
 use std::fmt::Write as _;
@@ -300,18 +300,9 @@ fn options_without_effect_are_refused() {
     }
 }
 
-/// The folder with DiskSim's validation traces and the files of their drives.
-fn validation() -> Option<PathBuf> {
-    let root = std::env::var_os("IOSCAPE_DATA").map_or_else(
-        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"),
-        PathBuf::from,
-    );
-    Some(root.join("disk-validation")).filter(|folder| folder.exists())
-}
-
 #[test]
 fn every_drive_of_disksims_validation_is_as_close_as_disksim_from_its_own_files() {
-    let Some(folder) = validation() else { return skipped("no disk-validation data") };
+    let Some(folder) = data("disk-validation") else { return skipped("no disk-validation data") };
     let expected = std::fs::read_to_string(folder.join("EXPECTED.tsv")).expect("DiskSim's figures");
     let mut most: Vec<(&str, f64)> = expected
         .lines()

@@ -4,11 +4,13 @@ use super::absence::no_cache;
 use super::curve::{Repeatability, at};
 use super::in_memory::is_from_memory;
 use super::residency;
-use super::rivals::{SURE, probability_of, rival_counts, rivals};
+use super::rivals::{probability_of, rival_counts, rivals};
 use super::set_size::{first_border, of_storage, place, set_size_curve, word};
 use super::words::{bounded, percent, size_within};
 use ioscape_schema::units::{Bytes, Rate};
-use ioscape_schema::{Access, Border, BorderOperation, Bounded, Evaluation, Point, Region};
+use ioscape_schema::{
+    Access, Border, BorderOperation, Bounded, Evaluation, LevelCount, Point, Region,
+};
 
 /// Least factor by which sets in memory must differ in speed for it to be said.
 const DECLINES: f64 = 1.5;
@@ -218,7 +220,7 @@ fn further_borders(evaluation: &Evaluation) -> Vec<String> {
     let sentence = |border: &Border| {
         let (word, at) = (word(border.operation), size_within(place(border)));
         let probability = probability_of(evaluation, border.operation, place(border));
-        if probability < SURE {
+        if probability < LevelCount::SURE {
             return format!(
                 "Whether {word} have another border at {at} cannot be told from this run ({}); more rounds about this size would tell.",
                 percent(probability)

@@ -4,13 +4,12 @@ use super::curve::{Repeatability, at};
 use super::residency;
 use crate::statistics::median;
 use ioscape_schema::{
-    Access, Bounded, Evaluation, Measurement, Point, Purpose, Region, Witness, WritePolicy,
+    Access, Bounded, Evaluation, LevelCount, Measurement, Point, Purpose, Region, Witness,
+    WritePolicy,
 };
 
 /// Error of a median over that of a mean.
 const OF_MEDIAN: f64 = 1.25;
-/// Probability from which on something is said without doubt.
-const SURE: f64 = 0.95;
 /// Speeds within this factor count as equal.
 const ALIKE: f64 = 3.0;
 /// Speeds that differ by this factor belong to different levels of the hierarchy.
@@ -218,7 +217,7 @@ pub(crate) fn write_policy(evaluation: &Evaluation) -> Option<Result<WritePolicy
     }
     // A cache that ends somewhere is a cache: that there is none needs to be as sure as that no level ends.
     let one_region = evaluation.level_counts.iter().find(|c| c.regions == 1);
-    let is_sure = one_region.is_some_and(|c| c.probability >= SURE);
+    let is_sure = one_region.is_some_and(|c| c.probability >= LevelCount::SURE);
     let is_asked = !evaluation.level_counts.is_empty();
     Some(match (is_all_resident(evaluation), is_sure || !is_asked) {
         (true, _) => Err(Untold::Resident),

@@ -7,12 +7,8 @@ use super::words::percent;
 use ioscape_schema::units::Bytes;
 use ioscape_schema::{BorderOperation, Bounded, Evaluation, LevelCount};
 
-/// Probability from which on something is said without doubt.
-pub(super) const SURE: f64 = 0.95;
 /// Probability from which on another possibility is named.
 const WORTH_SAYING: f64 = 0.02;
-/// Sizes within this factor of a border's bounds are that border.
-const NEAR: f64 = 1.1;
 /// A border of the model is one that was found if they are no further apart than this factor.
 const SAME_BORDER: f64 = 1.5;
 /// Both kinds of requests whose levels the model counts.
@@ -24,11 +20,11 @@ pub(super) fn rival_counts(evaluation: &Evaluation, found: usize) -> Option<Stri
     let counts = &evaluation.level_counts;
     let of = |n: usize| counts.iter().find(|c| c.regions as usize == n);
     let own = of(found).map_or(0.0, |c| c.probability);
-    if counts.is_empty() || own >= SURE {
+    if counts.is_empty() || own >= LevelCount::SURE {
         return None;
     }
     // No probability stands for a disagreement of two ways to judge.
-    if let Some(sure) = counts.iter().find(|c| c.probability >= SURE) {
+    if let Some(sure) = counts.iter().find(|c| c.probability >= LevelCount::SURE) {
         let why = dissent(evaluation, sure, &OPERATIONS)
             .or_else(|| is_merged(sure, found).then(|| TOO_NARROW.to_owned()))
             .unwrap_or_else(|| format!("the borders found make {found}"));
@@ -71,7 +67,7 @@ fn dissent(
                 factor.max(factor.recip()) <= SAME_BORDER
             })
         };
-        Some((operation, *borders(sure, operation).iter().find(|at| !is_found(at))?))
+        Some((operation, *sure.borders(operation).iter().find(|at| !is_found(at))?))
     });
     let (operation, at) = missing?;
     let mut behind =
@@ -81,7 +77,7 @@ fn dissent(
         let m = &point.measurement;
         m.resident_frac.is_some() && is_from_memory(m)
     });
-    let of_both = sure.read_borders.iter().any(|read| is_within(*read, [at, at]));
+    let of_both = sure.read_borders.iter().any(|read| LevelCount::is_within(*read, [at, at]));
     Some(if is_there && stayed {
         format!("by the kernel's counters every larger set than {} stayed in memory", Bytes(at))
     } else if operation == BorderOperation::Write && !of_both {
@@ -89,13 +85,6 @@ fn dissent(
     } else {
         format!("throughput hardly falls at {}", Bytes(at))
     })
-}
-
-fn borders(count: &LevelCount, operation: BorderOperation) -> &[f64] {
-    match operation {
-        BorderOperation::Write => &count.write_borders,
-        _ => &count.read_borders,
-    }
 }
 
 /// Where the first border of `operation` lies by hypotheses that differ; `None` where all that count agree with `found`.
@@ -106,13 +95,13 @@ pub(super) fn rivals(
 ) -> Option<String> {
     let counts = &evaluation.level_counts;
     let agreed = probability_at(counts, operation, found.map(|found| [found.low, found.high]));
-    if counts.is_empty() || agreed >= SURE {
+    if counts.is_empty() || agreed >= LevelCount::SURE {
         return None;
     }
     let ends = first_ends(counts, operation);
     let end = |at: Option<f64>| at.map_or("no border".to_owned(), |at| Bytes(at).to_string());
-    if let Some((at, _)) = ends.iter().find(|(_, probability)| *probability >= SURE) {
-        let sure = counts.iter().find(|c| borders(c, operation).first().copied() == *at);
+    if let Some((at, _)) = ends.iter().find(|(_, probability)| *probability >= LevelCount::SURE) {
+        let sure = counts.iter().find(|c| c.borders(operation).first().copied() == *at);
         let why = sure.and_then(|sure| dissent(evaluation, sure, &[operation]));
         let why = why.unwrap_or_else(|| {
             format!("the border found is {}", end(found.map(|found| found.value)))
@@ -137,9 +126,9 @@ pub(super) fn told_border(evaluation: &Evaluation, operation: BorderOperation) -
 fn first_ends(counts: &[LevelCount], operation: BorderOperation) -> Vec<(Option<f64>, f64)> {
     let mut ends: Vec<(Option<f64>, f64)> = Vec::new();
     for count in counts {
-        let first = borders(count, operation).first().copied();
+        let first = count.borders(operation).first().copied();
         let is_same = |end: &&mut (Option<f64>, f64)| match (end.0, first) {
-            (Some(one), Some(other)) => is_within(other, [one, one]),
+            (Some(one), Some(other)) => LevelCount::is_within(other, [one, one]),
             (one, other) => one.is_none() && other.is_none(),
         };
         match ends.iter_mut().find(is_same) {
@@ -157,8 +146,8 @@ fn probability_at(
     operation: BorderOperation,
     bounds: Option<[f64; 2]>,
 ) -> f64 {
-    let is_there = |count: &&LevelCount| match (borders(count, operation).first(), bounds) {
-        (Some(at), Some(bounds)) => is_within(*at, bounds),
+    let is_there = |count: &&LevelCount| match (count.borders(operation).first(), bounds) {
+        (Some(at), Some(bounds)) => LevelCount::is_within(*at, bounds),
         (at, bounds) => at.is_none() && bounds.is_none(),
     };
     counts.iter().filter(is_there).map(|count| count.probability).sum()
@@ -170,18 +159,12 @@ pub(super) fn probability_of(
     operation: BorderOperation,
     found: Bounded,
 ) -> f64 {
-    let is_there = |at: &f64| is_within(*at, [found.low, found.high]);
-    let has = |count: &&LevelCount| borders(count, operation).iter().any(is_there);
+    let has = |count: &&LevelCount| count.has_border(operation, [found.low, found.high]);
     let counts = &evaluation.level_counts;
     if counts.is_empty() {
         return 1.0;
     }
     counts.iter().filter(has).map(|c| c.probability).sum()
-}
-
-/// Whether a border is the one that has these bounds.
-fn is_within(at: f64, [low, high]: [f64; 2]) -> bool {
-    at < high * NEAR && at > low / NEAR
 }
 
 #[cfg(test)]

@@ -88,6 +88,15 @@ pub fn skipped(why: &str) {
     eprintln!("SKIPPED: {why}");
 }
 
+/// A folder of the real data, or nothing where it is not at hand: `IOSCAPE_DATA`, or beside the project.
+pub fn data(name: &str) -> Option<PathBuf> {
+    let root = std::env::var_os("IOSCAPE_DATA").map_or_else(
+        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"),
+        PathBuf::from,
+    );
+    Some(root.join(name)).filter(|folder| folder.exists())
+}
+
 /// A path as text.
 pub fn path(path: &Path) -> &str {
     path.to_str().expect("a plain path")
