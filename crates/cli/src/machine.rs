@@ -114,9 +114,9 @@ impl Machine {
     ///
     /// # Errors
     /// The layout failed or was interrupted.
-    pub fn layout_rate(&mut self, most: u64) -> Result<Option<f64>, MeasureError> {
+    pub fn layout_rate(&mut self, most: u64, enough_s: f64) -> Result<Option<f64>, MeasureError> {
         let options = self.options(RunLength { min_s: 0.0, cap_s: 0.0, verify: false });
-        self.session.layout_rate(most, &options)
+        self.session.layout_rate(most, enough_s, &options)
     }
 
     /// Lays out a set of `bytes`.

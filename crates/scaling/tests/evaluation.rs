@@ -213,6 +213,27 @@ fn large_sets_that_take_too_long_leave_no_curve_empty() {
     }
 }
 
+/// 128 MiB of memory over a disk of 40 MB/s, with a minute: sets of 512 MiB take too long, but one of 160 to 350 MiB shows the disk.
+#[test]
+fn where_the_next_set_takes_too_long_a_smaller_one_is_tried() {
+    let levels = [Level(110.0 * MIB, 8e9), Level(1e18, 2e7)];
+    let mut machine =
+        Machine::new(3, move |w| shape(w) * hierarchy(&levels, w.unique_bytes as f64));
+    machine.cost = |request| 0.3 + request.workload.unique_bytes as f64 / 25e6;
+    let rate = Some(40e6);
+    let options = EvaluationOptions {
+        budget_s: 55.0,
+        typical_cost_s: 0.6,
+        layout_bytes_per_s: rate,
+        ..options(512.0 * MIB)
+    };
+    let found = explore(&options, &mut machine).unwrap();
+    let largest = found.unique_bytes_curve.last().map_or(0.0, |point| point.value);
+    assert!((140.0 * MIB..400.0 * MIB).contains(&largest), "{:.0} MiB", largest / MIB);
+    assert!(found.shortened.values().any(|why| why.contains("512 MiB")), "{:?}", found.shortened);
+    assert!(found.elapsed_s <= 60.0, "{} s", found.elapsed_s);
+}
+
 #[test]
 fn ten_minutes_go_into_some_hundred_probes() {
     let mut machine = Machine::new(2, file_cache);

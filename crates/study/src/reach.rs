@@ -13,6 +13,8 @@ const SIZE_MEAN: [u64; 2] = [4 << 10, 4 << 20];
 pub const PROCESS_MAX: u32 = 16;
 /// Share of the budget that laying out the set may take: memory that a guest touches first costs seconds per gibibyte.
 const LAYOUT_SHARE: f64 = 0.25;
+/// Share of the budget for learning how fast a set is laid out.
+const LAYOUT_TRIAL_SHARE: f64 = 0.04;
 /// Share of the budget for exploring.
 const EXPLORING: f64 = 0.96;
 /// Share of its part of the budget for laying out the sets of a group that stands for a memory which no set outgrows: they are
@@ -124,6 +126,11 @@ impl ReachLimits {
                 Bytes(self.capacity_bytes as f64)
             )),
         }
+    }
+
+    /// How long laying out a set may take before it is known how fast that goes, in seconds.
+    pub fn layout_trial_s(&self) -> f64 {
+        self.budget_s * LAYOUT_TRIAL_SHARE
     }
 
     /// How long to explore of the budget, in seconds, when some of it was spent before: the rest is for removing the scratch

@@ -236,7 +236,7 @@ fn fresh(
     let untimed = limits(args, &look, args.accesses()[0], None);
     untimed.check_room(&args.target.display().to_string()).map_err(Failure::Misuse)?;
     let [_, wished] = untimed.unique_bytes();
-    let layout_rate = machine.layout_rate(wished)?;
+    let layout_rate = machine.layout_rate(wished, untimed.layout_trial_s())?;
     let mut writers = writers(args, layout_rate, interrupt)?;
     let mut ways = ways(args, &look, layout_rate);
     ways.retain(|&way| is_possible(args, machine, way, document));

@@ -37,26 +37,39 @@ pub(super) struct Preparation {
 /// Watches one task: how often it is looked after.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// First part of a set, laid out to learn how fast that goes, in bytes.
+/// Most of a set that is laid out to learn how fast that goes, in bytes.
 const LAYOUT_TRIAL: u64 = 1 << 30;
 /// Fewer bytes tell no rate.
 const LAYOUT_LEAST: u64 = 16 << 20;
 
 impl Session {
-    /// Lays out a first part of a set of `most` bytes and gives the rate, in bytes per second; `None` when it is too little to
-    /// tell.
+    /// Lays out a first part of a set of `most` bytes, twice as much each time until that took `enough_s` seconds, and gives the
+    /// rate of the last half, in bytes per second; `None` when it is too little to tell.
     ///
     /// # Errors
     /// As of [`Self::layout`].
-    pub fn layout_rate(&mut self, most: u64, options: &RunOptions) -> Result<Option<f64>, Error> {
-        let trial = LAYOUT_TRIAL.min(most);
+    pub fn layout_rate(
+        &mut self,
+        most: u64,
+        enough_s: f64,
+        options: &RunOptions,
+    ) -> Result<Option<f64>, Error> {
+        let most = LAYOUT_TRIAL.min(most);
+        let begun = Instant::now();
         // The first touch of memory and of a new file is several times slower than all that follows.
-        self.layout(trial / 2, options)?;
-        let started = Instant::now();
+        let mut trial = (LAYOUT_LEAST / 2).min(most / 2);
         self.layout(trial, options)?;
-        let elapsed_s = started.elapsed().as_secs_f64();
-        let bytes = trial - trial / 2;
-        Ok((trial >= LAYOUT_LEAST && elapsed_s > 0.0).then(|| bytes as f64 / elapsed_s))
+        loop {
+            let (from, to) = (trial, (2 * trial).clamp(LAYOUT_LEAST.min(most), most));
+            let started = Instant::now();
+            self.layout(to, options)?;
+            trial = to;
+            if to >= most || begun.elapsed().as_secs_f64() >= enough_s {
+                let elapsed_s = started.elapsed().as_secs_f64();
+                let is_told = trial >= LAYOUT_LEAST && elapsed_s > 0.0;
+                return Ok(is_told.then(|| (to - from) as f64 / elapsed_s));
+            }
+        }
     }
 
     /// Writes the first `bytes` of the target with incompressible data; what was written earlier is left as it is.

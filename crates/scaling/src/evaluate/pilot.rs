@@ -22,35 +22,102 @@ const LEVELS_MOST: usize = 3;
 const SIZE_SHARE: f64 = 1.0 / 16.0;
 /// Ratio to the nominal request size within which the focal one is replaced by the nominal: no curve distinguishes them.
 const NEAR: f64 = 1.3;
+/// Parts of the way to a set that would take too long, in log bytes, at which a smaller one is tried instead.
+const NEARER: [f64; 3] = [0.75, 0.5, 0.25];
+/// Least factor between two sets of the pilot.
+const FURTHER: f64 = 1.3;
+
+/// What the latest set and the one before it took.
+#[derive(Clone, Copy, Default)]
+struct Reached {
+    /// The set, in bytes.
+    unique_bytes: f64,
+    /// Seconds for a round of each, the earlier one first.
+    costs_s: (f64, f64),
+}
+
+impl Reached {
+    /// Seconds expected for a set that lies so far on the way to the next one of the grid: costs that grow with the set are expected
+    /// to go on growing.
+    fn expected_s(&self, part: f64) -> f64 {
+        let (before, last) = self.costs_s;
+        last * (last / before.max(1e-3)).clamp(1.0, 4.0).powf(part)
+    }
+}
+
 /// Sweeps `unique_bytes` with the papers' nominal mix, ascending so that the file only grows.
 pub(crate) fn pilot<P: Probe>(exploration: &mut Exploration<'_, P>) -> Result<(), P::Error> {
     exploration.begin(Phase::Pilot);
     let axis = Axis::new(&exploration.options, Parameter::UniqueBytes, 0);
     let count = axis.steps(4.0).len().min(exploration.allotment.points(Phase::Pilot));
-    let most_s = PILOT_MOST * exploration.options.budget_s;
-    let mut last_costs = (0.0, 0.0);
+    let mut reached = Reached::default();
     for (index, value) in axis.grid(count.saturating_sub(2)).into_iter().enumerate() {
-        let workload = exploration.options.nominal(value as u64);
-        // Costs that grow with the set are expected to go on growing; laying out is paid once and counted apart.
-        let growth = (last_costs.1 / f64::max(last_costs.0, 1e-3)).clamp(1.0, 4.0);
-        let expected_s = exploration.layout_s(workload.unique_bytes)
-            + if index < 2 { exploration.usual_cost_s() } else { last_costs.1 * growth };
-        let is_too_long = index >= 2 && exploration.spent_s() + expected_s > most_s;
-        let purpose = CurveKey::Pilot.into();
-        let id = if is_too_long {
-            None
-        } else {
-            exploration.point_at_cost(&purpose, &workload, Need::Essential, expected_s)?
-        };
-        let Some(id) = id else {
-            limit_set(exploration, value);
-            break;
-        };
-        exploration.state.evidence.put(CurveKey::Pilot, value, id);
-        last_costs = (last_costs.1, exploration.cost_s(id));
+        if next(exploration, &mut reached, value, index >= 2)? {
+            continue;
+        }
+        // A set that outgrows the file cache tells more than all that follows, and a smaller one may do so too.
+        let way = (value / reached.unique_bytes.max(1.0)).ln();
+        let smaller = NEARER.map(|part| axis.round(reached.unique_bytes * (way * part).exp()));
+        for nearer in smaller.into_iter().filter(|_| index >= 2) {
+            let is_further = nearer > FURTHER * reached.unique_bytes;
+            if is_further && next_to(exploration, &mut reached, nearer, value)? {
+                break;
+            }
+        }
+        limit_set(exploration, value);
+        break;
     }
     let ids: Vec<PointId> = exploration.state.evidence.ids(CurveKey::Pilot);
     rounds::repair(exploration, &ids, Need::Ordinary).map(|_| ())
+}
+
+/// Measures the next set of the grid; `false` when that would take too long, if the costs of two sets are known.
+fn next<P: Probe>(
+    exploration: &mut Exploration<'_, P>,
+    reached: &mut Reached,
+    value: f64,
+    is_known: bool,
+) -> Result<bool, P::Error> {
+    if is_known {
+        return next_to(exploration, reached, value, value);
+    }
+    let expected_s = exploration.usual_cost_s();
+    measure(exploration, reached, value, expected_s)
+}
+
+/// Measures a set on the way to `grid`, the next of the grid; `false` when that would take too long.
+fn next_to<P: Probe>(
+    exploration: &mut Exploration<'_, P>,
+    reached: &mut Reached,
+    value: f64,
+    grid: f64,
+) -> Result<bool, P::Error> {
+    let part = (value / reached.unique_bytes).ln() / (grid / reached.unique_bytes).ln();
+    let expected_s = reached.expected_s(part);
+    // Laying out is paid once and counted apart.
+    let whole_s = exploration.layout_s(value as u64) + expected_s;
+    if exploration.spent_s() + whole_s > PILOT_MOST * exploration.options.budget_s {
+        return Ok(false);
+    }
+    measure(exploration, reached, value, expected_s)
+}
+
+/// Measures a set whose run is expected to take so long; `false` when there is no time for it.
+fn measure<P: Probe>(
+    exploration: &mut Exploration<'_, P>,
+    reached: &mut Reached,
+    value: f64,
+    expected_s: f64,
+) -> Result<bool, P::Error> {
+    let workload = exploration.options.nominal(value as u64);
+    let whole_s = exploration.layout_s(workload.unique_bytes) + expected_s;
+    let purpose = CurveKey::Pilot.into();
+    let point = exploration.point_at_cost(&purpose, &workload, Need::Essential, whole_s)?;
+    let Some(id) = point else { return Ok(false) };
+    exploration.state.evidence.put(CurveKey::Pilot, value, id);
+    let costs_s = (reached.costs_s.1, exploration.cost_s(id));
+    *reached = Reached { unique_bytes: value, costs_s };
+    Ok(true)
 }
 
 /// Gives up the sets that would take too long, and says so.

@@ -12,7 +12,9 @@ pub(crate) const PERFORMS_WELL: f64 = 0.75;
 const REPEATABILITY: f64 = 0.02;
 /// Least number of repeated points, or of references, from which repeatability is estimated.
 const PAIRS: usize = 4;
-/// What may have disturbed a point that was measured only once, relative, where too few were repeated to see it.
+/// Factor to a border up to which a set lies beside it: a little more or less of it is in the cache from run to run.
+const BESIDE: f64 = 1.25;
+/// What may have disturbed a point that was measured only once, in log throughput, where too few were repeated to see it.
 const ALONE: f64 = 0.25;
 /// Repeated points from which on it is seen, and the least it is taken to be.
 const PAIRS_ALONE: usize = 16;
@@ -32,7 +34,7 @@ pub(crate) const Z95: f64 = 1.96;
 pub(crate) struct Repeatability {
     /// The standard deviation.
     between: f64,
-    /// What may have disturbed a point that was measured only once, relative.
+    /// What may have disturbed a point that was measured only once, in log throughput.
     alone: f64,
 }
 
@@ -49,14 +51,16 @@ impl Repeatability {
                 Parameter::ALL.iter().filter_map(|&p| region.curves.get(p)).map(Vec::as_slice),
             );
         }
-        let pair = |p: &Point| match p.rounds[..] {
-            [a, b, ..] if a > 0.0 && b > 0.0 => Some((a / b).ln().abs()),
-            _ => None,
-        };
-        let mut between: Vec<f64> = curves.into_iter().flatten().filter_map(pair).collect();
-        // The few points that were repeated first lie beside borders, where runs differ most.
+        let repeated = || curves.iter().copied().flatten();
+        let mut between: Vec<f64> = repeated().filter_map(pair).collect();
+        let steps = evaluation.drift.throughputs.windows(2);
+        // The few points that were repeated first lie beside borders, where runs differ most: where references tell as well how
+        // runs repeat themselves, these points tell of the border.
         if between.len() < PAIRS_ALONE {
-            let steps = evaluation.drift.throughputs.windows(2);
+            if steps.len() >= PAIRS {
+                let is_beside = |p: &Point| is_beside_a_border(evaluation, p);
+                between = repeated().filter(|p| !is_beside(p)).filter_map(pair).collect();
+            }
             between.extend(steps.map(|w| (w[0] / w[1].max(1e-9)).ln().abs()));
         }
         if between.len() < PAIRS {
@@ -67,13 +71,13 @@ impl Repeatability {
         // eight of ten; the latter is larger where bursts interfere.
         let most = between[between.len() * 4 / 5] / 1.81;
         // One pair in twenty differs by more: that is what may have befallen a point unseen.
-        let rarely = between[between.len() * 19 / 20].exp_m1().clamp(ALONE_LEAST, 2.0);
+        let rarely = between[(between.len() * 19).div_ceil(20) - 1].clamp(ALONE_LEAST, 2.0);
         let alone = if between.len() >= PAIRS_ALONE { rarely } else { rarely.max(ALONE) };
         Self { between: (median(&between) / 0.954).max(most).clamp(REPEATABILITY, 1.0), alone }
     }
 
-    /// Relative uncertainty of a point, 95 %: its own confidence interval and how well runs repeat themselves.
-    pub(crate) fn error_of(self, point: &Point) -> f64 {
+    /// Uncertainty of a point by its own confidence interval and by how well runs repeat themselves, 95 %, in log throughput.
+    fn usual_error_of(self, point: &Point) -> f64 {
         let interval = point.measurement.relative_error();
         let interval = if interval.is_finite() { interval } else { 1.0 };
         // What varies within a run is a part of what varies between runs, unless this point varies more than others do.
@@ -82,8 +86,17 @@ impl Repeatability {
         // Rounds that differ by more than runs usually do: one of them was disturbed, and it is not known which. The more there
         // are, the further the outermost lie apart, and the less the median follows them.
         let apart = SPREAD * point.spread.unwrap_or(0.0) * (SPREAD_ROUNDS / rounds).sqrt().min(1.0);
-        let alone = if point.rounds.len() < 2 { self.alone } else { 0.0 };
-        usual.hypot(alone).max(apart).clamp(REPEATABILITY, 2.0)
+        usual.max(apart).clamp(REPEATABILITY, 2.0)
+    }
+
+    /// What may have befallen a point that was measured only once.
+    fn alone_error_of(self, point: &Point) -> f64 {
+        if point.rounds.len() < 2 { self.alone } else { 0.0 }
+    }
+
+    /// Uncertainty of a point, 95 %, in log throughput.
+    pub(crate) fn error_of(self, point: &Point) -> f64 {
+        self.usual_error_of(point).hypot(self.alone_error_of(point)).min(2.0)
     }
 
     /// Ratio of two points with bounds from both uncertainties; `None` when the lower one did not move any bytes.
@@ -93,7 +106,10 @@ impl Repeatability {
             return None;
         }
         // Runs differ by factors: two that are off by a half each may be so in opposite directions.
-        let factor = self.error_of(over).hypot(self.error_of(under)).exp();
+        let usual = self.usual_error_of(over).hypot(self.usual_error_of(under));
+        // By how much two single runs differ but rarely bounds the ratio of two of them, not each of the two.
+        let alone = self.alone_error_of(over).max(self.alone_error_of(under));
+        let factor = usual.hypot(alone).exp();
         // On a machine with two speeds the median of a few rounds is one of them, whichever met the majority, and only the mean
         // comes nearer with more rounds; of rounds of which one was disturbed the median is nearer. Both must bear what is said.
         let mean = mean_speed(over) / mean_speed(under);
@@ -114,6 +130,21 @@ impl Repeatability {
         };
         curve.iter().map(sample).collect()
     }
+}
+
+/// Difference of the first two rounds of a point, in log throughput.
+fn pair(point: &Point) -> Option<f64> {
+    match point.rounds[..] {
+        [a, b, ..] if a > 0.0 && b > 0.0 => Some((a / b).ln().abs()),
+        _ => None,
+    }
+}
+
+/// Whether the set of a point is within a factor of [`BESIDE`] of a border.
+fn is_beside_a_border(evaluation: &Evaluation, point: &Point) -> bool {
+    let set = point.measurement.workload.unique_bytes as f64;
+    let is_near = |at: f64| (set / at).ln().abs() < BESIDE.ln();
+    evaluation.borders.iter().any(|border| is_near(border.unique_bytes))
 }
 
 /// Geometric mean of the rounds of a point, in bytes per second.

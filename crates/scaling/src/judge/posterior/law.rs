@@ -312,19 +312,21 @@ impl<'a> Problem<'a> {
             let residual = point.log_time - total.ln();
             let (log_likelihood, weight) = likelihood(residual, self.sigma[j], point.disturbed);
             value += log_likelihood;
-            let mut slope = [0.0; LEN];
-            slope[0] = memory / total;
-            for i in 0..PIECES {
-                slope[1 + i] = memory / total * self.reach[j][i];
+            // Most sets reach into few pieces and outgrow few levels: what does not act has no slope, and is passed over.
+            let (mut acting, mut slope, mut count) = ([0; LEN], [0.0; LEN], 0);
+            let share = memory / total;
+            let reach = self.reach[j].iter().enumerate().map(|(i, part)| (1 + i, share * part));
+            let levels = levels.iter().enumerate().map(|(i, time)| (1 + PIECES + i, time / total));
+            for acts in std::iter::once((0, share)).chain(reach).chain(levels) {
+                if acts.1 != 0.0 {
+                    (acting[count], slope[count]) = acts;
+                    count += 1;
+                }
             }
-            for i in 0..self.ends.len() {
-                slope[1 + PIECES + i] = levels[i] / total;
-            }
-            let used = 1 + PIECES + self.ends.len();
-            for a in 0..used {
-                gradient[a] += weight * residual * slope[a];
+            for a in 0..count {
+                gradient[acting[a]] += weight * residual * slope[a];
                 for b in 0..=a {
-                    precision[(a, b)] += weight * slope[a] * slope[b];
+                    precision[(acting[a], acting[b])] += weight * slope[a] * slope[b];
                 }
             }
         }
