@@ -5,6 +5,7 @@ use super::curve::{Repeatability, at};
 use super::in_memory::is_from_memory;
 use super::residency;
 use super::rivals::{probability_of, rival_counts, rivals};
+use super::slowdown::{drop_at, is_shown};
 use super::set_size::{first_border, of_storage, place, set_size_curve, word};
 use super::words::{bounded, percent, size_within};
 use ioscape_schema::units::{Bytes, Rate};
@@ -96,6 +97,13 @@ fn cache(evaluation: &Evaluation, operation: BorderOperation) -> String {
         let is_direct = evaluation.access() == Access::Direct;
         return if is_direct { String::new() } else { no_cache(evaluation, operation, largest) };
     };
+    if !evaluation.level_counts.is_empty() && !is_shown(evaluation, operation, found) {
+        let whose = whose.replacen("The", "the", 1).replacen("A cache", "a cache", 1);
+        return format!(
+            "Whether {whose} for {word} ends at {} cannot be told from this run: how much slower larger sets are is not sure; more rounds of sets well beyond it would tell.",
+            size_within(found)
+        );
+    }
     let is_wide = found.high > WIDE * found.low;
     let place = match (is_wide, evaluation.has_file_cache(operation)) {
         (true, _) => format!(
@@ -121,15 +129,6 @@ fn witnesses(evaluation: &Evaluation, operation: BorderOperation, found: Bounded
         }
         None => " by throughput alone".into(),
     }
-}
-
-/// How much slower a set well beyond the border is than the largest one before it, and that set; `None` where none was measured.
-fn drop_at(evaluation: &Evaluation, curve: &[Point], found: Bounded) -> Option<(Bounded, f64)> {
-    let noise = Repeatability::of(evaluation);
-    let over = curve.iter().rev().find(|p| p.value <= found.low)?;
-    let under = curve.iter().find(|p| p.value >= 1.5 * found.high).or(curve.last())?;
-    let drop = noise.ratio(over, under).filter(|_| under.value > found.high)?;
-    Some((drop, under.value))
 }
 
 fn drop_behind(evaluation: &Evaluation, curve: &[Point], found: Bounded) -> String {

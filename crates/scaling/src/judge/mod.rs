@@ -52,6 +52,7 @@ mod rivals;
 pub(crate) mod segment;
 mod sentences;
 mod set_size;
+mod slowdown;
 mod words;
 
 pub use document::judge;

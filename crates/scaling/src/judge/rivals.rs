@@ -3,6 +3,7 @@
 
 use super::in_memory::is_from_memory;
 use super::set_size::{first_border, of_storage, set_size_curve};
+use super::slowdown::is_shown;
 use super::words::percent;
 use ioscape_schema::units::Bytes;
 use ioscape_schema::{BorderOperation, Bounded, Evaluation, LevelCount};
@@ -115,10 +116,13 @@ pub(super) fn rivals(
     Some(said.join(" or "))
 }
 
-/// The first border of `operation`; `None` where another place is too probable.
+/// The first border of `operation`; `None` where another place is too probable, or where no witness shows it.
 pub(super) fn told_border(evaluation: &Evaluation, operation: BorderOperation) -> Option<Bounded> {
     let found = first_border(evaluation, operation);
-    found.filter(|_| rivals(evaluation, operation, found).is_none())
+    let is_told = |found: &Bounded| {
+        evaluation.level_counts.is_empty() || is_shown(evaluation, operation, *found)
+    };
+    found.filter(is_told).filter(|_| rivals(evaluation, operation, found).is_none())
 }
 
 /// Each place of the first border once, with the sum of the probabilities of all numbers of regions that have it there; the

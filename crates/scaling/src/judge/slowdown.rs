@@ -1,0 +1,38 @@
+//! How much slower sets are beyond a border, and whether that is sure enough for the border to be told.
+
+use super::curve::Repeatability;
+use super::residency;
+use super::set_size::set_size_curve;
+use ioscape_schema::{BorderOperation, Bounded, Evaluation, Point};
+
+/// A set is well beyond a border from this factor of its upper bound on.
+const WELL_BEYOND: f64 = 1.5;
+
+/// How much slower a set well beyond the border is than the largest one before it, and that set; `None` where none was measured.
+pub(super) fn drop_at(
+    evaluation: &Evaluation,
+    curve: &[Point],
+    found: Bounded,
+) -> Option<(Bounded, f64)> {
+    let noise = Repeatability::of(evaluation);
+    let over = curve.iter().rev().find(|p| p.value <= found.low)?;
+    let under = curve.iter().find(|p| p.value >= WELL_BEYOND * found.high).or(curve.last())?;
+    let drop = noise.ratio(over, under).filter(|_| under.value > found.high)?;
+    Some((drop, under.value))
+}
+
+/// Whether a witness of its own shows the border of these requests: throughput that is surely lower beyond it, or, for reads, what
+/// stays resident. That writes wait where reads do does not follow from the latter.
+pub(super) fn is_shown(
+    evaluation: &Evaluation,
+    operation: BorderOperation,
+    found: Bounded,
+) -> bool {
+    let held = residency::held_in_all(evaluation);
+    let agrees = |held: Bounded| held.low <= found.high && found.low <= held.high;
+    let is_resident = operation == BorderOperation::Read
+        && evaluation.has_file_cache(operation)
+        && held.is_some_and(agrees);
+    let curve = set_size_curve(evaluation, operation);
+    is_resident || drop_at(evaluation, curve, found).is_some_and(|(drop, _)| drop.low > 1.0)
+}
