@@ -26,6 +26,7 @@ fn pages() -> Vec<String> {
         sample::micro_benchmarks(),
         sample::simulated(),
         sample::simulated_flash(),
+        sample::evaluated_by_clients(),
         Document::default(),
         Document { outcome: Some(Outcome::Measurements(Vec::new())), ..Document::default() },
     ];
@@ -133,14 +134,16 @@ fn hostile_text_stays_text() {
     }
 }
 
-/// The text of a page's simulation, without its pictures.
+/// The text of a section, without its pictures.
 #[test]
-fn golden_page_of_simulations() {
-    for (name, document) in
-        [("simulation", sample::simulated()), ("simulation_of_flash", sample::simulated_flash())]
-    {
+fn golden_sections() {
+    for (name, heading, document) in [
+        ("simulation", "Simulation", sample::simulated()),
+        ("simulation_of_flash", "Simulation", sample::simulated_flash()),
+        ("clients", "Clients", sample::evaluated_by_clients()),
+    ] {
         let page = page_of(&document);
-        let body = page.split("<h2>Simulation</h2>").nth(1).unwrap();
+        let body = page.split(&format!("<h2>{heading}</h2>")).nth(1).unwrap();
         let body = body.split("</section>").next().unwrap();
         let parts = body.split("<svg").enumerate();
         let text: String = parts

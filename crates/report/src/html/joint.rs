@@ -3,6 +3,7 @@
 use super::figure::{Figure, chosen, hollow, legend, two_sizes};
 use super::sections::scales;
 use super::tables::table;
+use crate::clients::curve::number;
 use crate::figures::{focal_point, share_y};
 use crate::outcome;
 use crate::overlay::{EvaluatedSystem, RegionEnd, over_memory, over_parameter, over_sets};
@@ -69,7 +70,8 @@ pub fn findings(systems: &[EvaluatedSystem]) -> String {
         ("Cache for writes", |s| s.evaluation.findings.write_cache_bytes.as_ref().map(size)),
         ("... as a share of memory", |s| share(s, s.evaluation.findings.write_cache_bytes)),
     ];
-    let rows: [Row<Evaluation>; 8] = [
+    let rows: [Row<Evaluation>; 9] = [
+        ("Clients", |e| number(e).map(|number| number.to_string())),
         ("Write policy", |e| e.findings.write_policy.map(|found| policy(found).to_owned())),
         ("Flush slowdown", |e| {
             let found = e.findings.flush_slowdown.as_ref()?;

@@ -2,6 +2,7 @@
 
 pub mod campaign;
 pub mod characterization;
+pub mod clients;
 pub mod figure;
 pub mod findings;
 pub mod joint;
