@@ -1,6 +1,6 @@
 //! Whose cache ends at a border that several clients found together: the clients' own, or one behind them.
 
-use super::curve::number;
+use super::measured::number;
 use ioscape_schema::{Border, BorderOperation, Evaluation, LevelCount, Measurement, Point};
 
 /// A set with at least this share in the clients' caches stays in them.

@@ -1,49 +1,20 @@
 //! What an evaluation by several clients holds beside the curves of their sum: the sum against their number, what each one had,
 //! how evenly, and who straggled.
 
+use super::measured::measurements;
 use crate::curve::{Curve, SEPARATOR};
 use crate::figures::{self, chart_of, region_class};
 use crate::plot::{Chart, Drawn, Mark, Scale, Series, Shape};
 use crate::quantity::Quantity;
 use crate::text::inert;
 use ioscape_schema::units::{Count, Nanos, Rate};
-use ioscape_schema::{Client, Clients, Evaluation, Measurement, Parameter, Point, Region};
+use ioscape_schema::{Client, Clients, Evaluation, Measurement, Parameter, Region};
 use std::collections::BTreeMap;
 
 /// The curve's name in result files.
 pub const NAME: &str = "client_num";
 /// What its horizontal axis is called.
 pub const AXIS: &str = "clients (client_num)";
-
-/// How many clients an evaluation was of; `None` of one machine.
-pub fn number(evaluation: &Evaluation) -> Option<usize> {
-    let sizes = measurements(evaluation).into_iter().map(|(_, clients)| clients.each.len());
-    sizes.max().filter(|number| *number > 1)
-}
-
-/// Every measurement that clients made together, with who they were. The points of an evaluation without its log stand for all.
-fn measurements(evaluation: &Evaluation) -> Vec<(&Measurement, &Clients)> {
-    let regions = || evaluation.regions.iter();
-    let of_number = regions().flat_map(|region| &region.curves.client_num);
-    let points: Vec<&Point> = if evaluation.probes.is_empty() {
-        let sets = [
-            &evaluation.unique_bytes_curve,
-            &evaluation.unique_bytes_read_curve,
-            &evaluation.unique_bytes_write_curve,
-        ];
-        let own = regions().flat_map(curves_of).flatten();
-        sets.into_iter().flatten().chain(own).chain(of_number).collect()
-    } else {
-        of_number.collect()
-    };
-    let probes = evaluation.probes.iter().map(|probe| &probe.measurement);
-    let all = probes.chain(points.into_iter().map(|point| &point.measurement));
-    all.filter_map(|one| Some((one, one.clients.as_ref()?))).collect()
-}
-
-fn curves_of(region: &Region) -> impl Iterator<Item = &Vec<Point>> {
-    Parameter::WITH_DEPTH.into_iter().filter_map(|parameter| region.curves.get(parameter))
-}
 
 /// A quantity of all clients together against their number, one line per region; `None` without such a curve.
 pub fn together(evaluation: &Evaluation, quantity: Quantity) -> Option<Chart> {
@@ -187,6 +158,7 @@ pub fn stragglers(evaluation: &Evaluation) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::clients::measured::number;
     use crate::sample;
 
     #[test]

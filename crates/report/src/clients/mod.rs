@@ -3,6 +3,7 @@
 
 pub mod borders;
 pub mod curve;
+pub mod measured;
 
 use crate::html::tables::table as html_table;
 use crate::terminal::Style;

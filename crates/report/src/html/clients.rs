@@ -3,13 +3,15 @@
 
 use super::figure::{Figure, chosen, hollow, legend, two_sizes};
 use super::tables::table;
+use super::values::{Values, sentences};
 use crate::clients::borders::whose_cache;
-use crate::clients::curve::{self, EVENNESS, EVENNESS_NOTE, number};
+use crate::clients::curve::{self, EVENNESS, EVENNESS_NOTE};
+use crate::clients::measured::number;
 use crate::clients::{by_region, by_region_head};
 use crate::levels::Standing;
 use crate::plot::{Chart, Frame, Scale};
 use crate::quantity::Quantity;
-use crate::text::{esc, operation};
+use crate::text::operation;
 use ioscape_schema::Evaluation;
 use ioscape_schema::units::Bytes;
 
@@ -23,9 +25,8 @@ pub fn section(evaluation: &Evaluation) -> String {
         r#"<h2>Clients</h2><p class="lead">{clients} clients loaded the same storage at the same time, each with a set of its own: throughput is their
         sum, and sizes of sets are those of one client.</p>"#
     );
-    let sentences = curve::stragglers(evaluation);
-    let items: String = sentences.iter().map(|one| format!("<li>{}</li>", esc(one))).collect();
-    out += &format!(r#"<ul class="sentences">{items}</ul>"#);
+    let told = curve::stragglers(evaluation);
+    out += &sentences("straggler", (1..).zip(told.iter().map(String::as_str)));
     out += &together(evaluation);
     out += &each(evaluation);
     let rows = curve::evenness(evaluation);
@@ -57,10 +58,11 @@ fn together(evaluation: &Evaluation) -> String {
             let below = |chart: Chart| legend(&chart.series, hollow(&[&chart]));
             chart(quantity).map(below).unwrap_or_default()
         },
+        |quantity| chart(quantity).map_or_else(Values::none, |chart| Values::of(&[&chart])),
     )
 }
 
-/// Every single client, as a picture and, folded away, as a table.
+/// Every single client, as a picture; the table behind it names them, all at once.
 fn each(evaluation: &Evaluation) -> String {
     let Some(chart) = curve::each(evaluation) else { return String::new() };
     let figure = Figure {
@@ -69,12 +71,11 @@ fn each(evaluation: &Evaluation) -> String {
         caption: "A point is a client, its bar the 95 % interval. A diamond straggles: its whole interval is below 80 % of the median client.",
         scales: SCALES,
     };
-    let head = by_region_head(evaluation);
-    let rows = table("", &head, by_region(evaluation).into_iter());
-    let all = format!("<details><summary>Each client, all at once</summary>{rows}</details>");
+    let values = Values::table("", &by_region_head(evaluation), by_region(evaluation));
     figure.html(
         |scale| two_sizes(&chart.clone().with_y_scale(scale), LOW),
-        &(legend(&chart.series, "") + &all),
+        &legend(&chart.series, ""),
+        &values,
     )
 }
 

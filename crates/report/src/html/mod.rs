@@ -1,5 +1,6 @@
 //! What the page shows: tables, figures, and the sections of every kind of outcome.
 
+pub mod alike;
 pub mod campaign;
 pub mod characterization;
 pub mod clients;
@@ -13,5 +14,7 @@ pub mod replay;
 pub mod section;
 pub mod sections;
 pub mod simulation;
+pub mod simulations;
 pub mod tables;
+pub mod values;
 pub mod vxbench;

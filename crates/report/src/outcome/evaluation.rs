@@ -1,7 +1,7 @@
 //! A self-scaling evaluation.
 
 use super::render::{Render, Section};
-use crate::clients::curve::number;
+use crate::clients::measured::number;
 use crate::html::{clients, findings, joint, sections, tables};
 use crate::overlay::EvaluatedSystem;
 use crate::plot::Chart;

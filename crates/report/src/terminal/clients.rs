@@ -3,7 +3,8 @@
 use super::chart::{block, legend, side_by_side};
 use super::ink::Style;
 use super::tables::{Column, table};
-use crate::clients::curve::{self, EVENNESS, EVENNESS_NOTE, number};
+use crate::clients::curve::{self, EVENNESS, EVENNESS_NOTE};
+use crate::clients::measured::number;
 use crate::clients::{by_region, by_region_head};
 use ioscape_schema::Evaluation;
 

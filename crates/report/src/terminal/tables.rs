@@ -1,7 +1,7 @@
 //! The tables of the terminal.
 
 use super::ink::Style;
-use crate::clients::{borders::whose_cache, curve::number};
+use crate::clients::{borders::whose_cache, measured::number};
 use crate::figures;
 use crate::levels::{CacheEnd, Standing};
 use crate::regional;
