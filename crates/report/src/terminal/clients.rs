@@ -10,6 +10,8 @@ use ioscape_schema::Evaluation;
 
 /// Clients above which they are no longer listed one by one; the page and the result file have them all.
 const LISTED_MOST: usize = 16;
+/// Most characters of a name in the legend.
+const NAMED_MOST: usize = 24;
 
 /// The section; empty of one machine.
 pub fn text(evaluation: &Evaluation, style: &Style) -> String {
@@ -33,8 +35,14 @@ pub fn text(evaluation: &Evaluation, style: &Style) -> String {
 }
 
 fn chart(evaluation: &Evaluation, style: &Style) -> String {
-    let Some(chart) = curve::together(evaluation, style.quantity) else { return String::new() };
-    let heading = format!("{} of all clients against their number", style.quantity.heading());
+    let Some(mut chart) = curve::together(evaluation, style.quantity) else {
+        return String::new();
+    };
+    // Regions of ours have short names; one from elsewhere must not widen the legend.
+    for series in &mut chart.series {
+        series.name = series.name.chars().take(NAMED_MOST).collect();
+    }
+    let heading = format!("{} by number of clients", style.quantity.heading());
     let width = style.columns().min(100);
     let drawn = side_by_side(&[block(&chart, width, 9, &style.plain())], width);
     let drawn = style.drawing(&(drawn + &legend(&chart, &style.plain())));
