@@ -9,7 +9,9 @@ use std::io::Write;
 fn main() -> std::io::Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let has = |word: &str| arguments.iter().any(|argument| argument == word);
-    let document = if has("runs") {
+    let document = if has("clients") {
+        sample::evaluated_by_clients()
+    } else if has("runs") {
         sample::measured()
     } else if has("predictions") {
         sample::predicted()

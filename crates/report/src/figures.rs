@@ -1,5 +1,6 @@
 //! The papers' figures of one evaluation, as charts without size or style.
 
+use crate::clients::borders::Whose;
 use crate::curve::{Curve, SEPARATOR};
 use crate::levels::Standing;
 use crate::plot::{Axis, Band, Chart, Drawn, Mark, Marker, Scale, Series, Shape, Unit};
@@ -95,6 +96,7 @@ fn bands(regions: &[Region]) -> Vec<Band> {
 pub fn borders(evaluation: &Evaluation, shown: impl Fn(&Border) -> bool) -> Vec<Marker> {
     let marker = |border: &Border| {
         let (kind, standing) = (operation(border.operation), Standing::of(evaluation, border));
+        let whose = Whose::of(evaluation, border).map_or("", Whose::mark);
         Marker {
             at: border.unique_bytes,
             range: [border.low, border.high],
@@ -103,7 +105,7 @@ pub fn borders(evaluation: &Evaluation, shown: impl Fn(&Border) -> bool) -> Vec<
             } else {
                 format!("{kind} doubt")
             },
-            label: format!("{kind} {}{}", Bytes(border.unique_bytes), standing.mark()),
+            label: format!("{kind} {}{}{whose}", Bytes(border.unique_bytes), standing.mark()),
         }
     };
     let mut borders: Vec<_> = evaluation.borders.iter().filter(|border| shown(border)).collect();

@@ -128,3 +128,91 @@ pub fn over_parameter(
         end.of(evaluation)?.curves.get(parameter).map(|points| &points[..])
     })
 }
+
+/// A chart of one figure, by the name of the system that it is of.
+pub type NamedChart<'a> = (&'a str, Chart);
+
+/// A chart for every line of the systems' charts, by the name of that line, with a line for each system that has it, all on one pair
+/// of axes. Where each system has a single line, whatever its name, they share one chart, whose name is empty.
+pub fn by_line(systems: &[NamedChart]) -> Vec<(String, Chart)> {
+    let drawn = || systems.iter().map(|(_, chart)| chart).filter(|chart| chart.has_points());
+    let Some(first) = drawn().next() else { return Vec::new() };
+    let is_single = drawn().all(|chart| chart.series.len() == 1);
+    let mut lines: Vec<(String, Vec<Series>)> = Vec::new();
+    for (index, (system, chart)) in systems.iter().enumerate() {
+        for series in chart.series.iter().filter(|one| !one.marks.is_empty()) {
+            let line = if is_single { String::new() } else { series.name.clone() };
+            let own = of_system(index, system, series);
+            match lines.iter_mut().find(|(known, _)| *known == line) {
+                Some((_, all)) => all.push(own),
+                None => lines.push((line, vec![own])),
+            }
+        }
+    }
+    let x = joined(&first.x, drawn().map(|chart| &chart.x));
+    let y = joined(&first.y, drawn().map(|chart| &chart.y));
+    let chart = |(line, series): (String, Vec<Series>)| {
+        let (x, mut y) = (x.clone(), y.clone());
+        if !line.is_empty() {
+            y.label = format!("{line}: {}", y.label);
+        }
+        let label = format!("{}, one line per system", first.label);
+        (line, Chart { label, x, y, series, bands: Vec::new(), markers: Vec::new() })
+    };
+    lines.into_iter().map(chart).collect()
+}
+
+fn of_system(index: usize, system: &str, series: &Series) -> Series {
+    // Five colours; beyond them a line has its own dashes and symbol.
+    let dashed = if index >= 5 { " dashed" } else { "" };
+    Series {
+        name: inert(system).into_owned(),
+        class: region_class(index) + dashed,
+        shape: Shape::nth(index),
+        ..series.clone()
+    }
+}
+
+/// The axis that holds all of them.
+fn joined<'a>(first: &Axis, all: impl Iterator<Item = &'a Axis>) -> Axis {
+    let hold = |[low, high]: [f64; 2], one: &Axis| [low.min(one.range[0]), high.max(one.range[1])];
+    Axis { range: all.fold(first.range, hold), ..first.clone() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::figures::plain_series;
+
+    fn chart(names: &[&str], y: f64) -> Chart {
+        let mark = |x| Mark { x, y, range: [y; 2], doubtful: false, title: String::new() };
+        let line = |name: &&str| plain_series(name, "read", vec![mark(1.0), mark(2.0 * y)]);
+        let lines = names.iter().map(line).collect();
+        chart_of(Quantity::Throughput, "times".to_owned(), Parameter::ProcessNum, lines)
+    }
+
+    fn names(chart: &Chart) -> Vec<&str> {
+        chart.series.iter().map(|one| one.name.as_str()).collect()
+    }
+
+    #[test]
+    fn lines_of_one_name_meet_on_axes_that_hold_all() {
+        let systems = [("a", chart(&["reads", "writes"], 1.0)), ("b", chart(&["writes"], 50.0))];
+        let all = by_line(&systems);
+        let lines: Vec<&str> = all.iter().map(|(line, _)| line.as_str()).collect();
+        assert_eq!(lines, ["reads", "writes"]);
+        assert_eq!([names(&all[0].1), names(&all[1].1)], [vec!["a"], vec!["a", "b"]]);
+        assert_eq!((&all[0].1.x, all[0].1.y.range), (&all[1].1.x, all[1].1.y.range));
+        assert!(all[0].1.x.range[1] >= 100.0 && all[0].1.y.range[1] >= 50.0);
+        assert_ne!(all[1].1.series[0].class, all[1].1.series[1].class);
+    }
+
+    #[test]
+    fn single_lines_meet_whatever_their_names() {
+        let none = chart(&[], 1.0);
+        let all = by_line(&[("a", chart(&["sda"], 1.0)), ("b", none), ("c", chart(&["sdb"], 2.0))]);
+        assert_eq!((all.len(), all[0].0.as_str()), (1, ""));
+        assert_eq!(names(&all[0].1), ["a", "c"]);
+        assert!(by_line(&[("a", chart(&[], 1.0))]).is_empty());
+    }
+}

@@ -44,6 +44,24 @@ pub fn svg(measurements: &[Measurement], names: &[String], width: f64, class: &s
     out
 }
 
+/// Heads of the table of what the picture shows.
+pub const HEAD: [&str; 8] =
+    ["Run", "Requests", "Mean", "Median", "90 %", "99 %", "99.9 %", "Longest"];
+
+/// What the picture shows: a row for each bar.
+pub fn rows_of_all(measurements: &[Measurement], names: &[String]) -> Vec<Vec<String>> {
+    let row = |name: &String, row: &Row| {
+        let ResponseTime { mean, p50, p90, p99, p999, max } = *row.times;
+        let mut cells = vec![name.clone(), row.name.to_owned(), Unit::Nanos.show(mean)];
+        cells.extend([p50, p90, p99, p999, max].map(|ns| Unit::Nanos.show(ns as f64)));
+        cells
+    };
+    let named = measurements.iter().zip(names);
+    named
+        .flat_map(|(one, name)| rows(one).iter().map(|bar| row(name, bar)).collect::<Vec<_>>())
+        .collect()
+}
+
 fn rows(measurement: &Measurement) -> Vec<Row<'_>> {
     match (&measurement.read, &measurement.write) {
         (Some(read), Some(write)) => vec![

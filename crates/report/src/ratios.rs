@@ -32,6 +32,8 @@ struct Bar {
     class: String,
     ratio: f64,
     interval: [f64; 2],
+    /// The interval in words.
+    ends: String,
     is_told: bool,
     /// What the pointer shows.
     title: String,
@@ -58,6 +60,30 @@ fn groups(all: &[Comparison]) -> Groups {
     groups
 }
 
+/// Heads of the table of what a picture shows.
+pub const HEAD: [&str; 5] = ["Row", "System", "Ratio", "Interval", "Told apart"];
+
+/// What the picture of predicted ratios shows: a row for each bar.
+pub fn rows(all: &[Comparison]) -> Vec<Vec<String>> {
+    cells(&groups(all))
+}
+
+/// The same of measured ones.
+pub fn measured_rows(one: &MeasuredComparison, rows: &[MeasuredRow]) -> Vec<Vec<String>> {
+    cells(&measured_groups(one, rows))
+}
+
+fn cells(groups: &Groups) -> Vec<Vec<String>> {
+    let row = |name: &String, bar: &Bar| {
+        let is_told = if bar.is_told { "yes" } else { "no" }.to_owned();
+        vec![name.clone(), bar.system.clone(), ratio(bar.ratio), bar.ends.clone(), is_told]
+    };
+    let of_group = |(name, bars): &(String, Vec<Bar>)| {
+        bars.iter().map(|bar| row(name, bar)).collect::<Vec<_>>()
+    };
+    groups.iter().flat_map(of_group).collect()
+}
+
 fn predicted(one: &Comparison, class: String) -> Bar {
     let [this, other] = one.throughput_bytes_per_s.map(Rate);
     let note = if one.extrapolated { " \u{b7} extrapolated" } else { "" };
@@ -75,6 +101,7 @@ fn predicted(one: &Comparison, class: String) -> Bar {
         class,
         ratio: one.ratio,
         interval: one.interval90,
+        ends: format!("{} to {}", ratio(low), ratio(high)),
         is_told: one.significant,
         title,
     }
@@ -96,6 +123,11 @@ pub fn svg(all: &[Comparison], width: f64, class: &str) -> String {
 
 /// The picture of some measured rows, `width` units wide; empty without rows.
 pub fn measured(one: &MeasuredComparison, rows: &[MeasuredRow], width: f64, class: &str) -> String {
+    let label = format!("times the figure of {}", inert(&one.systems[1]));
+    drawn(&measured_groups(one, rows), label, width, class)
+}
+
+fn measured_groups(one: &MeasuredComparison, rows: &[MeasuredRow]) -> Groups {
     let bar = |row: &MeasuredRow| {
         let [this, other] = row.values.map(|value| figure(row.metric, value));
         let title = format!(
@@ -109,13 +141,12 @@ pub fn measured(one: &MeasuredComparison, rows: &[MeasuredRow], width: f64, clas
             class: self::class(0),
             ratio: row.ratio,
             interval: if is_wide(row.ci95) { [row.ratio; 2] } else { row.ci95 },
+            ends: between(row.ci95),
             is_told: matches!(row.verdict, Verdict::Faster | Verdict::Slower),
             title,
         }
     };
-    let groups: Groups = rows.iter().map(|row| (row_name(row), vec![bar(row)])).collect();
-    let label = format!("times the figure of {}", inert(&one.systems[1]));
-    drawn(&groups, label, width, class)
+    rows.iter().map(|row| (row_name(row), vec![bar(row)])).collect()
 }
 
 fn drawn(groups: &Groups, label: String, width: f64, class: &str) -> String {

@@ -4,7 +4,9 @@ use crate::failure::Failure;
 use crate::output;
 use crate::outputs;
 use ioscape_arguments::ReportArgs;
-use ioscape_schema::Document;
+use ioscape_schema::{Document, MeasuredComparison, Outcome};
+use ioscape_study::comparison::measured::{NamedDocument, compare_measured};
+use std::mem::discriminant;
 use std::path::PathBuf;
 
 /// The page by the name of its argument.
@@ -132,8 +134,33 @@ fn page(paths: &[PathBuf], documents: &[Document]) -> String {
     if let [one] = documents {
         return ioscape_report::html(one, output::quantity());
     }
-    let named = named(paths, documents);
-    ioscape_report::joint_html(&named, env!("CARGO_PKG_VERSION"), output::quantity())
+    let named = ioscape_report::told_apart(&named(paths, documents));
+    let measured = measured(&named);
+    ioscape_report::joint_html(&named, &measured, env!("CARGO_PKG_VERSION"), output::quantity())
+}
+
+/// Every result of runs, `vxbench` or a campaign compared with the first of its kind, as far as they did the same work.
+fn measured(named: &[(String, &Document)]) -> Vec<MeasuredComparison> {
+    let mut firsts: Vec<NamedDocument> = Vec::new();
+    let mut all = Vec::new();
+    for (name, document) in named {
+        let Some(kind) = document.outcome.as_ref().filter(|one| has_rows(one)) else { continue };
+        let is_alike = |one: &&NamedDocument| {
+            let first = one.document.outcome.as_ref();
+            first.is_some_and(|first| discriminant(first) == discriminant(kind))
+        };
+        let this = NamedDocument { name, document };
+        match firsts.iter().find(is_alike) {
+            // What is no comparison is shown without one.
+            Some(first) => all.extend(compare_measured(*first, this, None)),
+            None => firsts.push(this),
+        }
+    }
+    all
+}
+
+fn has_rows(outcome: &Outcome) -> bool {
+    matches!(outcome, Outcome::Measurements(_) | Outcome::Vxbench(_) | Outcome::Campaign(_))
 }
 
 /// Several evaluations in one picture, each called after its file.

@@ -114,6 +114,15 @@ fn pages_of_every_kind_fit_a_telephone() {
         if empty != 0 {
             wrong.push(format!("{name}: {empty} figures without a mark"));
         }
+        let bare = page.value("[...document.querySelectorAll('figure')].filter(f => !f.querySelector('.values td')).length");
+        if bare != 0 {
+            wrong.push(format!("{name}: {bare} figures without a table"));
+        }
+        page.value("document.querySelectorAll('details').forEach(one => one.open = true)");
+        let wide = page.value("document.documentElement.scrollWidth");
+        if wide.as_u64().is_none_or(|wide| wide > 400) {
+            wrong.push(format!("{name}: {wide} pixels wide with its tables open"));
+        }
         wrong.extend(page.said().iter().map(|said| format!("{name}: {said}")));
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
@@ -137,6 +146,70 @@ fn legends_answer_to_the_keyboard() {
     assert!(page.said().is_empty(), "{:?}", page.said());
 }
 
+/// The page of the small evaluation, opened at a part of it; absent without a browser.
+fn small_page(folder: &Path, part: &str) -> Option<Page> {
+    let file = folder.join("page.html");
+    run(&["report", "--force", SMALL, "-o", path(&file)]).ended(0);
+    let page = Page::open(&format!("file://{}{part}", path(&file)), 1280);
+    if page.is_none() {
+        skipped("there is no Chromium, so no page was opened");
+    }
+    page
+}
+
+#[test]
+fn tables_behind_figures_open_by_the_keyboard() {
+    let folder = tempfile::tempdir().expect("a temporary directory");
+    let Some(mut page) = small_page(folder.path(), "") else { return };
+    page.wait_until("document.querySelector('.legend li[data-name]')?.tabIndex === 0");
+    page.value("document.querySelector('#figure-unique-bytes .values summary').focus()");
+    let is_open = "document.activeElement.parentElement.open";
+    assert_eq!(page.value(is_open), false);
+    page.press("Enter");
+    page.wait_until(is_open);
+    assert!(page.value("document.activeElement.parentElement.offsetHeight").as_f64() > Some(100.0));
+}
+
+#[test]
+fn links_lead_to_what_is_folded_away() {
+    let folder = tempfile::tempdir().expect("a temporary directory");
+    let Some(mut page) = small_page(folder.path(), "") else { return };
+    page.wait_until("document.querySelector('.legend li[data-name]')?.tabIndex === 0");
+    let every = "[...document.querySelectorAll('figure, .sentences li, .number')].every(one => one.id && one.querySelector(`a[href='#${one.id}']`))";
+    assert_eq!(page.value(every), true, "every figure and finding has a link to itself");
+    let folded = page.value("document.querySelector('details:not(.values) .sentences li').id");
+    let id = folded.as_str().expect("a finding that is folded away").to_owned();
+    let is_seen = format!("document.getElementById('{id}').checkVisibility()");
+    assert_eq!(page.value(&is_seen), false);
+    page.value(&format!("location.hash = '#{id}'"));
+    page.wait_until(&is_seen);
+    let Some(mut page) = small_page(folder.path(), &format!("#{id}")) else { return };
+    page.wait_until(&is_seen);
+    assert!(page.said().is_empty(), "{:?}", page.said());
+}
+
+#[test]
+fn what_is_printed_is_neither_folded_out_nor_cut() {
+    let folder = tempfile::tempdir().expect("a temporary directory");
+    let Some(mut page) = small_page(folder.path(), "") else { return };
+    page.wait_until("document.querySelector('.legend li[data-name]')?.tabIndex === 0");
+    page.value("document.querySelectorAll('details').forEach(one => one.open = true)");
+    let seen = |what: &str| {
+        format!("[...document.querySelectorAll('{what}')].some(one => one.checkVisibility())")
+    };
+    let gone = ["nav", ".metrics", ".scale", ".anchor", ".values", "details table"];
+    for what in gone {
+        assert_eq!(page.value(&seen(what)), true, "{what} on the screen");
+    }
+    page.show_as_printed();
+    for what in gone {
+        assert_eq!(page.value(&seen(what)), false, "{what} on paper");
+    }
+    let whole = "[...document.querySelectorAll('figure')].every(one => getComputedStyle(one).breakInside === 'avoid')";
+    assert_eq!(page.value(whole), true);
+    assert_eq!(page.value(&seen("svg.plot")), true);
+}
+
 #[test]
 fn real_evaluations_on_one_page_take_two_megabytes_at_most() {
     let Some(folder) = data("evaluations") else {
@@ -152,4 +225,21 @@ fn real_evaluations_on_one_page_take_two_megabytes_at_most() {
     let text = super::common::read(&page);
     let figures = text.matches("<figure").count();
     assert!(figures >= 20 && text.len() <= 2 << 20, "{figures} figures, {} bytes", text.len());
+}
+
+#[test]
+fn real_traces_on_one_page_take_two_megabytes_at_most() {
+    let traces = ["hplajw/ajw.1week.srt", "cloudphysics/cloudPhysicsIO.vscsi"].map(data);
+    let [Some(first), Some(second)] = traces else {
+        return skipped("no traces: set IOSCAPE_DATA to the folder of the data");
+    };
+    let folder = tempfile::tempdir().expect("a temporary directory");
+    let [one, other, page] = ["a.json", "b.json", "c.html"].map(|name| folder.path().join(name));
+    for (trace, result) in [(&first, &one), (&second, &other)] {
+        run(&["trace", "analyze", path(trace), "-o", path(result)]).ended(0);
+    }
+    run(&["report", path(&one), path(&other), "-o", path(&page)]).ended(0);
+    let text = super::common::read(&page);
+    let figures = text.matches("<figure id=\"figure-traces-").count();
+    assert!(figures >= 10 && text.len() <= 2 << 20, "{figures} figures, {} bytes", text.len());
 }

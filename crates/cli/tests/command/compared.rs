@@ -59,6 +59,21 @@ fn campaigns_of_other_work_are_refused() {
 }
 
 #[test]
+fn results_of_one_kind_share_a_page_with_their_ratios() {
+    let folder = Folder::new();
+    let reads = || Some(plan(VxWorkload::RandRead));
+    let put = |name: &str, plan, rate| folder.put(name, &campaign("Random I/O", plan, rate));
+    let base = put("base.json", reads(), 2e8);
+    let slow = put("slow.json", reads(), 1e8);
+    let other = put("other.json", Some(plan(VxWorkload::RandWrite)), 1e8);
+    let ran = run(&["report", &base, &slow, &other, "--csv", "--table", "measured0"]).ended(0);
+    assert!(ran.out.contains("0.50x") && ran.out.contains("yes"), "{}", ran.out);
+    // The third did other work: it is on the page, but not compared.
+    run(&["report", &base, &slow, &other, "--csv", "--table", "measured1"]).ended(2);
+    run(&["report", &base, &other, "--csv", "--table", "measured0"]).ended(2);
+}
+
+#[test]
 fn a_result_without_anything_to_draw_is_refused_as_a_picture() {
     let folder = Folder::new();
     let one = OsBenchmark {

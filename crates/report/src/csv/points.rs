@@ -1,6 +1,7 @@
 //! Measured points as comma-separated values: a row per run, or per point of a curve.
 
 use super::rows::{line, number, of_workload};
+use crate::clients::curve;
 use crate::text::stop;
 use ioscape_schema::{Evaluation, Measurement, Parameter, Point};
 
@@ -32,8 +33,8 @@ pub fn evaluation(evaluation: &Evaluation) -> String {
 fn with_one_access(out: &mut String, evaluation: &Evaluation) {
     let unique_bytes = Parameter::UniqueBytes;
     let limit = evaluation.memory_limit_bytes().map(|bytes| bytes.to_string()).unwrap_or_default();
-    let mut points = |curve, region: &str, parameter, all: &[Point]| {
-        points(out, [curve, region, &limit], parameter, all);
+    let mut points = |curve, region: &str, parameter: Parameter, all: &[Point]| {
+        points(out, [curve, region, parameter.name(), &limit], all);
     };
     points("mixed", "", unique_bytes, &evaluation.unique_bytes_curve);
     points("read", "", unique_bytes, &evaluation.unique_bytes_read_curve);
@@ -48,20 +49,19 @@ fn with_one_access(out: &mut String, evaluation: &Evaluation) {
     for range in evaluation.all_parameters.iter().flat_map(|all| &all.ranges) {
         points("all_parameters", "", range.parameter, &range.curve);
     }
+    for region in &evaluation.regions {
+        let of = ["region", &region.name, curve::NAME, &limit];
+        self::points(out, of, &region.curves.client_num);
+    }
 }
 
-fn points(
-    out: &mut String,
-    [curve, region, limit]: [&str; 3],
-    parameter: Parameter,
-    points: &[Point],
-) {
+fn points(out: &mut String, [curve, region, parameter, limit]: [&str; 4], points: &[Point]) {
     for point in points {
         let spread = number(point.spread);
         let rounds: Vec<String> = point.rounds.iter().map(f64::to_string).collect();
         row(
             out,
-            [curve, region, parameter.name(), &point.value.to_string()],
+            [curve, region, parameter, &point.value.to_string()],
             &point.measurement,
             [&spread, &rounds.join(" "), limit],
         );

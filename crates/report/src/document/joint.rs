@@ -2,22 +2,28 @@
 
 use super::page;
 use super::switch::Switch;
-use crate::html::joint;
 use crate::html::section::Section;
+use crate::html::{alike, joint, measured as html_measured, simulations};
 use crate::outcome::{self, render::Render};
 use crate::overlay::EvaluatedSystem;
 use crate::quantity::Quantity;
 use crate::text::{esc, inert};
-use ioscape_schema::Document;
+use crate::trace;
+use ioscape_schema::{Document, MeasuredComparison, Outcome, Simulation, TraceSummary};
 use std::fmt::Write as _;
 
 /// Several documents, each with its name, as one page of HTML that is as self-contained as that of one; `version` is that of
-/// the program that writes it.
+/// the program that writes it, `measured` are comparisons of those that measured the same rows.
 ///
-/// Figures have a line for each evaluated system and a table of their values behind them; they show `quantity` first, and a
-/// switch at the top of the page shows another one.
-pub fn joint_html(named: &[(String, &Document)], version: &str, quantity: Quantity) -> String {
-    let named = unique(named);
+/// Figures of results of one kind have a line for each of them and a table of their values behind them; those of evaluations show
+/// `quantity` first, and a switch at the top of the page shows another one.
+pub fn joint_html(
+    named: &[(String, &Document)],
+    measured: &[MeasuredComparison],
+    version: &str,
+    quantity: Quantity,
+) -> String {
+    let named = told_apart(named);
     let evaluated = named.iter().filter_map(|(name, document)| EvaluatedSystem::of(name, document));
     let evaluated: Vec<EvaluatedSystem> = evaluated.collect();
     let mut sections = vec![
@@ -26,7 +32,16 @@ pub fn joint_html(named: &[(String, &Document)], version: &str, quantity: Quanti
         Section::new("memory", "Share of memory", joint::memory(&evaluated)),
         Section::new("landscapes", "Landscapes", joint::landscapes(&evaluated)),
         Section::new("parameters", "Parameters", joint::parameters(&evaluated)),
-        Section::new("runs", "Runs", joint::runs(&named)),
+        Section::new("runs", "Runs", alike::runs(&named)),
+        Section::new("vxbench", "vxbench", alike::vxbench(&named)),
+        Section::new("ratios", "Ratios", html_measured::section(measured)),
+        Section::new("traces", "Traces", trace::side_by_side(&of_kind(&named, summary))),
+        Section::new(
+            "simulations",
+            "Simulations",
+            simulations::section(&of_kind(&named, simulation)),
+        ),
+        Section::new("validations", "Validations", alike::validations(&named)),
     ];
     sections.retain(|section| !section.body.is_empty());
     let title = format!("{} results", named.len());
@@ -49,8 +64,27 @@ pub fn joint_html(named: &[(String, &Document)], version: &str, quantity: Quanti
     out
 }
 
+/// The outcomes of one kind, each with its name.
+fn of_kind<'a, T>(
+    named: &'a [(String, &'a Document)],
+    kind: fn(&'a Outcome) -> Option<&'a T>,
+) -> Vec<(&'a str, &'a T)> {
+    let one = |(name, document): &'a (String, &'a Document)| {
+        Some((name.as_str(), kind(document.outcome.as_ref()?)?))
+    };
+    named.iter().filter_map(one).collect()
+}
+
+fn summary(outcome: &Outcome) -> Option<&TraceSummary> {
+    if let Outcome::TraceSummary(one) = outcome { Some(one) } else { None }
+}
+
+fn simulation(outcome: &Outcome) -> Option<&Simulation> {
+    if let Outcome::Simulation(one) = outcome { Some(one) } else { None }
+}
+
 /// The same with names of which no two are equal.
-fn unique<'a>(named: &[(String, &'a Document)]) -> Vec<(String, &'a Document)> {
+pub fn told_apart<'a>(named: &[(String, &'a Document)]) -> Vec<(String, &'a Document)> {
     let mut all: Vec<(String, &Document)> = Vec::new();
     for (name, document) in named {
         let name = inert(name).into_owned();
@@ -122,7 +156,7 @@ mod tests {
     fn equal_names_are_told_apart() {
         let document = Document::default();
         let named = ["a", "b", "a", "a"].map(|name| (name.to_owned(), &document));
-        let names: Vec<String> = unique(&named).into_iter().map(|(name, _)| name).collect();
+        let names: Vec<String> = told_apart(&named).into_iter().map(|(name, _)| name).collect();
         assert_eq!(names, ["a", "b", "a (2)", "a (3)"]);
     }
 

@@ -1,4 +1,5 @@
-// Hover values and legend toggles. Everything else on the page, log and linear axes included, works without it.
+// Hover values, legend toggles, and links into what is folded away. Everything else on the page, log and linear axes included,
+// works without it.
 "use strict";
 (() => {
   const REACH_PX = 36;
@@ -97,6 +98,17 @@
       if (named || border) part.classList.toggle("off", off);
     }
   }
+
+  // A link leads to what is folded away as well.
+  function unfold() {
+    const target = document.getElementById(location.hash.slice(1));
+    let folded = target?.closest("details:not([open])");
+    if (!folded) return;
+    for (; folded; folded = folded.parentElement.closest("details:not([open])")) folded.open = true;
+    target.scrollIntoView();
+  }
+  addEventListener("hashchange", unfold);
+  unfold();
 
   for (const key of document.querySelectorAll(".legend li[data-name]")) {
     const figure = key.closest(".view") ?? key.closest("figure");

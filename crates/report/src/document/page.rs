@@ -17,7 +17,7 @@ const STYLE: &str = concat!(include_str!("../plot/chart.css"), include_str!("pag
 const SCRIPT: &str = include_str!("page.js");
 
 /// SHA-256 of the script in base 64: the page's own policy lets no other script run, should an escape ever fail.
-const SCRIPT_HASH: &str = "dnop8MN6ISkFN+dylNBFUoq0iXSy4G/GgAJf2xc56Uo=";
+const SCRIPT_HASH: &str = "BvHDmBNM4Iratm/nxK+92s8l+Son4iegkZAjsZ90b88=";
 
 /// The document as a page of HTML.
 ///

@@ -26,6 +26,7 @@ fn pages() -> Vec<String> {
         sample::micro_benchmarks(),
         sample::simulated(),
         sample::simulated_flash(),
+        sample::evaluated_by_clients(),
         Document::default(),
         Document { outcome: Some(Outcome::Measurements(Vec::new())), ..Document::default() },
     ];
@@ -41,7 +42,7 @@ fn joint() -> String {
     documents.extend(sample::hostile());
     let names = ["a", "b", "<script>alert(1)</script>"].into_iter().cycle();
     let named: Vec<(String, &Document)> = names.map(str::to_owned).zip(&documents).collect();
-    super::super::joint_html(&named, "0.1.0", Quantity::Throughput)
+    super::super::joint_html(&named, &[], "0.1.0", Quantity::Throughput)
 }
 
 #[test]
@@ -49,7 +50,7 @@ fn systems_stand_side_by_side() {
     let documents = [sample::evaluated(), sample::with_all_parameters(), sample::measured()];
     let names = ["here", "there", "runs"].map(str::to_owned);
     let named: Vec<(String, &Document)> = names.into_iter().zip(&documents).collect();
-    let page = super::super::joint_html(&named, "0.1.0", Quantity::Throughput);
+    let page = super::super::joint_html(&named, &[], "0.1.0", Quantity::Throughput);
     let section = |id: &str| {
         let begin = page.split(&format!("<section id=\"{id}\">")).nth(1).expect("the section");
         begin.split("</section>").next().unwrap().to_owned()
@@ -63,10 +64,10 @@ fn systems_stand_side_by_side() {
     assert_eq!(section("memory").matches("<figure").count(), 1);
     // Three mixes, and for each a table of the points of both systems.
     assert_eq!(landscapes.matches("<figure").count(), 3);
-    // Each in three quantities, of which response times have two lines.
-    assert_eq!(landscapes.matches("<details>").count(), 9);
-    assert_eq!(landscapes.matches("<td>here</td>").count(), 150);
-    assert_eq!(landscapes.matches("<td>here, median</td>").count(), 75);
+    // Each in three quantities, with a row for each of the 25 sets; response times have two lines.
+    assert_eq!(landscapes.matches("<small>25 rows</small>").count(), 9);
+    assert_eq!(landscapes.matches("<th scope=\"col\">here</th>").count(), 6);
+    assert_eq!(landscapes.matches("<th scope=\"col\">here, median</th>").count(), 3);
     assert!(
         section("runs").contains("<td>runs</td>") && !section("runs").contains("<td>here</td>")
     );
@@ -75,6 +76,36 @@ fn systems_stand_side_by_side() {
         let link = format!("<a href=\"#result-{}\">{name}</a>", index + 1);
         assert!(page.contains(&link), "{link}");
     }
+}
+
+/// The section of a page, with what is in it.
+fn section_of<'a>(page: &'a str, id: &str) -> &'a str {
+    let begin = page.split(&format!("<section id=\"{id}\">")).nth(1).expect("the section");
+    begin.split("</section>").next().unwrap()
+}
+
+#[test]
+fn simulations_and_runs_stand_side_by_side() {
+    let documents =
+        [sample::simulated(), sample::measured(), sample::simulated_flash(), sample::measured()];
+    let names = ["disk", "before", "flash", "after"].map(str::to_owned);
+    let named: Vec<(String, &Document)> = names.into_iter().zip(&documents).collect();
+    let compared = sample::comparison().measured;
+    let page = super::super::joint_html(&named, &compared, "0.1.0", Quantity::Throughput);
+    let simulations = section_of(&page, "simulations");
+    assert!(simulations.contains("<td>disk</td>") && simulations.contains("<td>flash</td>"));
+    let figure = "<figure id=\"figure-simulations-policies\"";
+    let policies = simulations.split(figure).nth(1).expect("the figure");
+    let policies = policies.split("</figure>").next().unwrap();
+    for (name, class) in [("disk", "r1"), ("flash", "r2")] {
+        let line = format!("<g class=\"series {class}\" data-name=\"{name}\"");
+        assert!(policies.contains(&line), "{line}");
+    }
+    let runs = section_of(&page, "runs");
+    assert!(runs.contains("before: 1") && runs.contains("after: 3"));
+    assert!(section_of(&page, "ratios").contains("/mnt/there against here, as measured"));
+    let alone = super::super::joint_html(&named[..2], &[], "0.1.0", Quantity::Throughput);
+    assert!(!alone.contains("<section id=\"simulations\">"), "nothing to overlay");
 }
 
 /// The tags of a page without its style and script: name and whether it closes.
@@ -133,14 +164,16 @@ fn hostile_text_stays_text() {
     }
 }
 
-/// The text of a page's simulation, without its pictures.
+/// The text of a section, without its pictures.
 #[test]
-fn golden_page_of_simulations() {
-    for (name, document) in
-        [("simulation", sample::simulated()), ("simulation_of_flash", sample::simulated_flash())]
-    {
+fn golden_sections() {
+    for (name, heading, document) in [
+        ("simulation", "Simulation", sample::simulated()),
+        ("simulation_of_flash", "Simulation", sample::simulated_flash()),
+        ("clients", "Clients", sample::evaluated_by_clients()),
+    ] {
         let page = page_of(&document);
-        let body = page.split("<h2>Simulation</h2>").nth(1).unwrap();
+        let body = page.split(&format!("<h2>{heading}</h2>")).nth(1).unwrap();
         let body = body.split("</section>").next().unwrap();
         let parts = body.split("<svg").enumerate();
         let text: String = parts
@@ -186,6 +219,22 @@ fn every_picture_is_well_formed() {
             assert!(!svg.contains("NaN") && !svg.contains("inf"));
         }
     }
+}
+
+#[test]
+fn every_figure_has_its_values_behind_it_and_a_link() {
+    let mut seen = 0;
+    for page in pages() {
+        for part in page.split("<figure id=\"").skip(1) {
+            let id = part.split('"').next().unwrap();
+            let figure = part.split("</figure>").next().unwrap();
+            assert!(figure.contains(&format!("href=\"#{id}\"")), "{id} has no link");
+            let drawn = figure.contains("<svg class=\"plot");
+            assert_eq!(drawn, figure.contains("<details class=\"values\">"), "{id}");
+            seen += 1;
+        }
+    }
+    assert!(seen > 100, "only {seen} figures");
 }
 
 fn curves(evaluation: &Evaluation) -> Vec<(Parameter, &Vec<Point>)> {

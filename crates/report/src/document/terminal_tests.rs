@@ -32,6 +32,10 @@ fn golden_text() {
     insta::assert_snapshot!("simulation", terminal(&sample::simulated(), &UNICODE));
     insta::assert_snapshot!("simulation_of_flash", terminal(&sample::simulated_flash(), &ASCII));
     insta::assert_snapshot!("evaluation_markdown", terminal(&sample::evaluated(), &MARKDOWN));
+    insta::assert_snapshot!(
+        "evaluation_by_clients",
+        terminal(&sample::evaluated_by_clients(), &UNICODE)
+    );
     insta::assert_snapshot!("interrupted", terminal(&sample::interrupted(), &UNICODE));
 }
 
@@ -109,6 +113,7 @@ proptest! {
         let style = Style { width, unicode, ..Style::default() };
         for document in [
             sample::evaluated(),
+            sample::evaluated_by_clients(),
             sample::measured(),
             sample::characterized(),
             sample::micro_benchmarks(),

@@ -1,6 +1,6 @@
 //! The page and the text of an analysed trace: whole, escaped, and with the paper beside it.
 
-use crate::{Quantity, Style, from_json, html, json, terminal};
+use crate::{Quantity, Style, from_json, html, joint_html, json, terminal};
 use ioscape_schema::trace_summary::Breakdown;
 use ioscape_schema::{Document, Outcome, TraceSummary};
 
@@ -51,6 +51,25 @@ fn the_page_has_every_figure_and_escapes_names() {
         let text = format!("<svg{}", &svg[..end]);
         roxmltree::Document::parse(&text).unwrap_or_else(|e| panic!("{e}: {}", &text[..200]));
     }
+}
+
+#[test]
+fn traces_stand_side_by_side_in_every_figure() {
+    let [summary, other] = samples();
+    let named = [("a", &summary), ("b", &summary), ("c", &other)];
+    let named = named.map(|(name, document)| (name.to_owned(), document));
+    let page = joint_html(&named, &[], "0.1.0", Quantity::Throughput);
+    let section = page.split("<section id=\"traces\">").nth(1).expect("the section");
+    let section = section.split("</section>").next().unwrap_or_default();
+    assert!(section.contains("<th scope=\"col\">b</th>") && !section.contains(">c</th>"));
+    let figures: Vec<&str> = section.split("<figure").skip(1).collect();
+    assert_eq!(figures.len(), 18);
+    for figure in figures {
+        for name in ["a", "b"] {
+            assert!(figure.contains(&format!("data-name=\"{name}\"")), "{name}: {figure}");
+        }
+    }
+    assert!(page.len() < 2 << 20, "{} bytes", page.len());
 }
 
 #[test]

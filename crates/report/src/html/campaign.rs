@@ -2,6 +2,7 @@
 
 use super::figure::{Figure, legend, two_sizes};
 use super::tables::table;
+use super::values::{Values, sentences};
 use crate::curve::SEPARATOR;
 use crate::plot::{Axis, Chart, Drawn, Frame, Mark, Scale, Series, Shape, Unit};
 use crate::text::esc;
@@ -56,8 +57,7 @@ pub fn campaign(result: &CampaignResult) -> String {
         out += &format!(r#"<p class="lead">{}</p>"#, esc(&result.source));
     }
     if !result.sentences.is_empty() {
-        let points = result.sentences.iter().map(|one| format!("<li>{}</li>", esc(one)));
-        out += &format!("<ul class=\"sentences\">{}</ul>", points.collect::<String>());
+        out += &sentences("finding", (1..).zip(result.sentences.iter().map(String::as_str)));
     }
     for (index, (name, rows)) in result.rows_alike_but_for(&result.x).into_iter().enumerate() {
         for quantity in &QUANTITIES {
@@ -113,6 +113,7 @@ fn figure(
     figure.html(
         |scale| two_sizes(&chart.clone().with_y_scale(scale), LOW),
         &legend(&chart.series, ""),
+        &Values::of(&[&chart]),
     )
 }
 

@@ -1,5 +1,6 @@
 //! A figure of the page: charts in the sizes and scales that the reader can choose, with heading and legend.
 
+use super::values::{Values, anchor};
 use crate::plot::{Chart, Drawn, Frame, Scale, Series, Shape};
 use crate::quantity::Quantity;
 use crate::text::esc;
@@ -18,21 +19,22 @@ pub struct Figure<'a> {
 }
 
 impl Figure<'_> {
-    /// The figure; `draw` gives its charts for one scale, `legend` is HTML.
-    pub fn html(&self, draw: impl Fn(Scale) -> String, legend: &str) -> String {
+    /// The figure; `draw` gives its charts for one scale, `legend` is HTML, `values` are what they show.
+    pub fn html(&self, draw: impl Fn(Scale) -> String, legend: &str, values: &Values) -> String {
         let mut out = self.head();
         for &scale in self.scales {
             out += &in_scale(scale, &draw(scale));
         }
-        out + legend + "</figure>"
+        out + legend + &values.html() + "</figure>"
     }
 
     /// The figure with a view for each quantity, of which the page shows the chosen one. Throughput comes in the figure's
-    /// scales, the others are logarithmic; `draw` gives the charts and `legend` the HTML below them.
+    /// scales, the others are logarithmic; `draw` gives the charts, `legend` the HTML below them, and `values` what they show.
     pub fn by_quantity(
         &self,
         draw: impl Fn(Quantity, Scale) -> String,
         legend: impl Fn(Quantity) -> String,
+        values: impl Fn(Quantity) -> Values,
     ) -> String {
         let mut out = self.head();
         for quantity in Quantity::ALL {
@@ -45,6 +47,7 @@ impl Figure<'_> {
                 out += &draw(quantity, Scale::Log10);
             }
             out += &legend(quantity);
+            out += &values(quantity).html();
             out += "</div>";
         }
         out + "</figure>"
@@ -64,8 +67,10 @@ impl Figure<'_> {
         }
         let _ = write!(
             out,
-            r##"<div class="bar"><figcaption><h3>{} <a class="anchor" href="#figure-{id}" aria-label="link to this figure">#</a></h3><p>{}</p></figcaption>"##,
-            self.title, self.caption
+            r#"<div class="bar"><figcaption><h3>{}{}</h3><p>{}</p></figcaption>"#,
+            self.title,
+            anchor(&format!("figure-{id}"), "figure"),
+            self.caption
         );
         if choice {
             let _ = write!(

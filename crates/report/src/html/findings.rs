@@ -1,6 +1,7 @@
 //! What was found, first: the numbers, the sentences, and what differs from region to region.
 
 use super::tables::table;
+use super::values::{anchor, sentences};
 use crate::levels::{CacheEnd, is_count_told};
 use crate::regional::{self, is_tabled};
 use crate::text::{esc, policy};
@@ -8,31 +9,30 @@ use ioscape_schema::units::Rate;
 use ioscape_schema::{BorderOperation, Evaluation, WritePolicy};
 use std::fmt::Write as _;
 
+/// A sentence with its place among those of the result.
+type Numbered<'a> = (usize, &'a str);
+
 /// The section; never empty, so that an unfinished evaluation says so.
 pub fn findings(evaluation: &Evaluation) -> String {
     let findings = &evaluation.findings;
     let mut out = format!("<h2>Findings</h2>{}", numbers(evaluation));
-    let (tabled, others): (Vec<&String>, Vec<&String>) =
-        findings.sentences.iter().partition(|sentence| is_tabled(evaluation, sentence));
+    let numbered = (1..).zip(findings.sentences.iter().map(String::as_str));
+    let (tabled, others): (Vec<Numbered>, Vec<Numbered>) =
+        numbered.partition(|(_, sentence)| is_tabled(evaluation, sentence));
     if findings.sentences.is_empty() {
         out.push_str(r#"<p class="lead">The evaluation was too short to conclude anything.</p>"#);
     } else {
-        out += &list(&others);
+        out += &sentences("finding", others.into_iter());
     }
     out += &by_region(evaluation);
     if !tabled.is_empty() {
         let _ = write!(
             out,
             "<details><summary>The same in sentences</summary>{}</details>",
-            list(&tabled)
+            sentences("finding", tabled.into_iter())
         );
     }
     out
-}
-
-fn list(sentences: &[&String]) -> String {
-    let items: String = sentences.iter().map(|one| format!("<li>{}</li>", esc(one))).collect();
-    format!(r#"<ul class="sentences">{items}</ul>"#)
 }
 
 fn numbers(evaluation: &Evaluation) -> String {
@@ -76,7 +76,8 @@ fn number(out: &mut String, class: &str, name: &str, (value, under): (String, St
     let word = if value.starts_with(|c: char| c.is_ascii_digit()) { "" } else { " word" };
     let _ = write!(
         out,
-        r#"<div class="number {class}"><dt>{name}</dt><dd class="big{word}">{}</dd><dd class="low">{}</dd></div>"#,
+        r#"<div class="number {class}" id="finding-{class}"><dt>{name}{}</dt><dd class="big{word}">{}</dd><dd class="low">{}</dd></div>"#,
+        anchor(&format!("finding-{class}"), "finding"),
         esc(&value),
         esc(&under)
     );

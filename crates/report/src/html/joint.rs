@@ -1,15 +1,17 @@
 //! Several results on one page: who they are, their findings side by side, and figures with a line for each system.
 
 use super::figure::{Figure, chosen, hollow, legend, two_sizes};
-use super::sections::scales;
+use super::sections::{of_parameters, scales};
 use super::tables::table;
+use super::values::Values;
+use crate::clients::measured::number;
 use crate::figures::{focal_point, share_y};
 use crate::outcome;
 use crate::overlay::{EvaluatedSystem, RegionEnd, over_memory, over_parameter, over_sets};
-use crate::plot::{Chart, Frame, Scale, Unit};
+use crate::plot::{Chart, Frame, Scale};
 use crate::quantity::Quantity;
-use crate::text::{bounded, percent, policy, ratio, run_name, short_time};
-use ioscape_schema::units::{Bytes, Count, Rate};
+use crate::text::{bounded, percent, policy, ratio, short_time};
+use ioscape_schema::units::{Bytes, Rate};
 use ioscape_schema::{Bounded, Document, Evaluation, Parameter, Point, Region, RegionFinding};
 
 const NONE: &str = "\u{2013}";
@@ -69,7 +71,8 @@ pub fn findings(systems: &[EvaluatedSystem]) -> String {
         ("Cache for writes", |s| s.evaluation.findings.write_cache_bytes.as_ref().map(size)),
         ("... as a share of memory", |s| share(s, s.evaluation.findings.write_cache_bytes)),
     ];
-    let rows: [Row<Evaluation>; 8] = [
+    let rows: [Row<Evaluation>; 9] = [
+        ("Clients", |e| number(e).map(|number| number.to_string())),
         ("Write policy", |e| e.findings.write_policy.map(|found| policy(found).to_owned())),
         ("Flush slowdown", |e| {
             let found = e.findings.flush_slowdown.as_ref()?;
@@ -118,7 +121,8 @@ pub fn memory(systems: &[EvaluatedSystem]) -> String {
         caption: "100 %: all memory serves as a cache. Error bars are the bounds of the cache's border.",
         scales: &[Scale::Linear],
     };
-    let drawn = figure.html(|_| two_sizes(&chart, MEMORY), &legend(&chart.series, ""));
+    let values = Values::of(&[&chart]);
+    let drawn = figure.html(|_| two_sizes(&chart, MEMORY), &legend(&chart.series, ""), &values);
     format!("<h2>Share of memory</h2>{drawn}")
 }
 
@@ -165,7 +169,11 @@ pub fn landscapes(systems: &[EvaluatedSystem]) -> String {
             let drawn = |chart: Chart| two_sizes(&chart.with_y_scale(scale), Frame::WIDE);
             chart(quantity).map(drawn).unwrap_or_default()
         };
-        out += &figure.by_quantity(draw, |quantity| below(chart(quantity).as_slice(), quantity));
+        out += &figure.by_quantity(
+            draw,
+            |quantity| below(chart(quantity).as_slice()),
+            |quantity| chart(quantity).map_or_else(Values::none, |chart| Values::of(&[&chart])),
+        );
     }
     if out.is_empty() { out } else { format!("<h2>Landscapes</h2>{out}") }
 }
@@ -196,8 +204,9 @@ pub fn parameters(systems: &[EvaluatedSystem]) -> String {
             |quantity, scale| four(&charts(quantity), scale),
             |quantity| {
                 let charts = charts(quantity).into_iter().map(|(_, chart)| chart);
-                below(&charts.collect::<Vec<_>>(), quantity)
+                below(&charts.collect::<Vec<_>>())
             },
+            |quantity| of_parameters(&charts(quantity)),
         );
     }
     if out.is_empty() { out } else { format!("<h2>Parameters</h2>{out}") }
@@ -210,55 +219,10 @@ fn four(charts: &[(Parameter, Chart)], scale: Scale) -> String {
     format!(r#"<div class="four">{drawn}</div>"#)
 }
 
-/// The legend of charts with the same lines, and the table of what they show.
-fn below(charts: &[Chart], quantity: Quantity) -> String {
+/// The legend of charts with the same lines.
+fn below(charts: &[Chart]) -> String {
     let Some(first) = charts.first() else { return String::new() };
-    let all: Vec<&Chart> = charts.iter().collect();
-    legend(&first.series, hollow(&all)) + &values(&all, quantity)
-}
-
-/// All that charts show, as a table that is folded away.
-fn values(charts: &[&Chart], quantity: Quantity) -> String {
-    let rows = charts.iter().flat_map(|chart| {
-        chart.series.iter().flat_map(move |series| {
-            series.marks.iter().map(move |mark| {
-                let [low, high] = mark.range.map(|end| chart.y.unit.show(end));
-                vec![
-                    series.name.clone(),
-                    format!("{} {}", chart.x.label, chart.x.unit.show(mark.x)),
-                    chart.y.unit.show(mark.y),
-                    format!("{low} to {high}"),
-                ]
-            })
-        })
-    });
-    let head = ["System", "At", quantity.heading(), "Range"];
-    format!("<details><summary>Values</summary>{}</details>", table("", &head, rows))
-}
-
-/// Single runs of all results in one table.
-pub fn runs(named: &[(String, &Document)]) -> String {
-    let head =
-        ["System", "Workload", "Throughput", "95 % confidence", "IOPS", "Mean", "Median", "99 %"];
-    let rows = named.iter().flat_map(|(name, document)| {
-        let runs = document.measurements().into_iter().flatten().enumerate();
-        runs.map(move |(index, one)| {
-            let [low, high] = one.throughput_ci95;
-            let times = &one.response_time_ns;
-            let mut row = vec![name.clone(), run_name(index + 1, one)];
-            row.push(Rate(one.throughput_bytes_per_s).to_string());
-            row.push(format!("{} to {}", Rate(low), Rate(high)));
-            row.push(Count(one.iops()).to_string());
-            let times = [times.mean, times.p50 as f64, times.p99 as f64];
-            row.extend(times.map(|ns| Unit::Nanos.show(ns)));
-            row
-        })
-    });
-    let rows: Vec<Vec<String>> = rows.collect();
-    match rows.is_empty() {
-        true => String::new(),
-        false => format!("<h2>Runs</h2>{}", table("runs", &head, rows.into_iter())),
-    }
+    legend(&first.series, hollow(&charts.iter().collect::<Vec<_>>()))
 }
 
 #[cfg(test)]

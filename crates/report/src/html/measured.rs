@@ -2,6 +2,7 @@
 
 use super::figure::Figure;
 use super::tables::{machine, table};
+use super::values::Values;
 use crate::measured::notes;
 use crate::plot::Scale;
 use crate::ratios;
@@ -39,7 +40,8 @@ fn pair(one: &MeasuredComparison, number: usize) -> String {
     let draw = |_| {
         ratios::measured(one, rows, 1080.0, "wide") + &ratios::measured(one, rows, 350.0, "narrow")
     };
-    out += &picture.html(draw, "");
+    let values = Values::table("", &ratios::HEAD, ratios::measured_rows(one, rows));
+    out += &picture.html(draw, "", &values);
     out += &ratio_table(&one.rows);
     for (name, environment) in one.systems.iter().zip(&one.environments) {
         if *environment != Environment::default() {

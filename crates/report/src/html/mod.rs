@@ -1,7 +1,9 @@
 //! What the page shows: tables, figures, and the sections of every kind of outcome.
 
+pub mod alike;
 pub mod campaign;
 pub mod characterization;
+pub mod clients;
 pub mod figure;
 pub mod findings;
 pub mod joint;
@@ -12,5 +14,7 @@ pub mod replay;
 pub mod section;
 pub mod sections;
 pub mod simulation;
+pub mod simulations;
 pub mod tables;
+pub mod values;
 pub mod vxbench;

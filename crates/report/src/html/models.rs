@@ -1,7 +1,9 @@
 //! What models say, on the page: predictions, comparisons of systems, and how far predictions were off.
 
 use super::figure::{Figure, hollow, legend, two_sizes};
+use super::sections::of_parameters;
 use super::tables::table;
+use super::values::Values;
 use crate::accuracy::{self, PERFECT};
 use crate::plot::{Chart, Frame, Scale, Unit};
 use crate::ratios;
@@ -113,7 +115,12 @@ pub fn comparison(all: &[Comparison]) -> String {
             r#"<li data-name="{name}" data-class="{class}"><span class="chip {class}"></span>{name}</li>"#
         );
     }
-    format!("<h2>Comparison</h2>{}{}", figure.html(draw, &(key + "</ul>")), ratio_table(all))
+    let values = Values::table("", &ratios::HEAD, ratios::rows(all));
+    format!(
+        "<h2>Comparison</h2>{}{}",
+        figure.html(draw, &(key + "</ul>"), &values),
+        ratio_table(all)
+    )
 }
 
 fn ratio_table(all: &[Comparison]) -> String {
@@ -194,7 +201,7 @@ pub fn validation(one: &Validation) -> String {
             scales: &[Scale::Log10],
         };
         let key = legend(&chart.series, hollow(&[&chart]));
-        out += &figure.html(|_| two_sizes(&chart, SQUARE), &key);
+        out += &figure.html(|_| two_sizes(&chart, SQUARE), &key, &Values::of(&[&chart]));
     }
     let charts = accuracy::errors(one);
     if !charts.is_empty() {
@@ -206,7 +213,8 @@ pub fn validation(one: &Validation) -> String {
         };
         let each = |(_, chart): &(_, Chart)| chart.svg(Frame::MEDIUM, "");
         let drawn: String = charts.iter().map(each).collect();
-        out += &figure.html(|_| format!(r#"<div class="five">{drawn}</div>"#), "");
+        let values = of_parameters(&charts);
+        out += &figure.html(|_| format!(r#"<div class="five">{drawn}</div>"#), "", &values);
     }
     out + &points(&one.points)
 }

@@ -2,6 +2,7 @@
 
 use super::figure::{Figure, legend, two_sizes};
 use super::tables::{table, table_with_own};
+use super::values::Values;
 use crate::os::{self, case, clean, headlines, interval, speed, value};
 use crate::plot::{Frame, Scale};
 use crate::text::esc;
@@ -28,7 +29,8 @@ pub fn summary(results: &OsResults) -> String {
                   quarter; ratios between benchmarks do not depend on it.",
         scales: &[Scale::Log10],
     };
-    out + &figure.html(|_| two_sizes(&chart, LOW), &legend(&chart.series, ""))
+    let values = Values::of(&[&chart]);
+    out + &figure.html(|_| two_sizes(&chart, LOW), &legend(&chart.series, ""), &values)
 }
 
 /// What is slow here, in a sentence and a table.

@@ -2,6 +2,7 @@
 
 use super::figure::{Figure, chosen, hollow, legend, two_sizes};
 use super::tables::table;
+use super::values::Values;
 use crate::figures;
 use crate::plot::{Chart, Frame, Scale, Unit};
 use crate::quantity::Quantity;
@@ -32,6 +33,7 @@ pub fn landscape(evaluation: &Evaluation) -> String {
     out += &figure.by_quantity(
         |quantity, scale| two_sizes(&chart(quantity).with_y_scale(scale), Frame::WIDE),
         |quantity| below(&chart(quantity)),
+        |quantity| Values::of(&[&chart(quantity)]),
     );
     out += &both_witnesses(evaluation);
     if let Some(slope) = figures::slope(evaluation) {
@@ -41,7 +43,7 @@ pub fn landscape(evaluation: &Evaluation) -> String {
             caption: "Plateaus lie near zero; a deep notch is a border.",
             scales: &[Scale::Linear],
         };
-        out += &figure.html(|_| two_sizes(&slope, SLOPE), "");
+        out += &figure.html(|_| two_sizes(&slope, SLOPE), "", &Values::of(&[&slope]));
     }
     out
 }
@@ -64,7 +66,8 @@ fn both_witnesses(evaluation: &Evaluation) -> String {
     let top = stacked(&shown.throughput, 260.0);
     let middle = stacked(&shown.share, 190.0);
     let bottom = stacked(&shown.resident, 260.0);
-    figure.html(|_| format!("{top}{middle}{bottom}"), &below(&shown.resident))
+    let values = Values::of(&[&shown.throughput, &shown.share, &shown.resident]);
+    figure.html(|_| format!("{top}{middle}{bottom}"), &below(&shown.resident), &values)
 }
 
 /// The legend of one chart.
@@ -103,14 +106,21 @@ fn region_figure(index: usize, region: &Region) -> String {
     let caption = format!("Focal vector: a set of {set}, {}", esc(&mix(&region.focal)));
     let id = format!("region-{}", index + 1);
     if of_throughput.is_empty() {
-        return format!(r#"<figure id="figure-{id}"><h3>{title}</h3><p>{caption}</p></figure>"#);
+        let figure = Figure { id: &id, title: &title, caption: &caption, scales: &[] };
+        return figure.html(|_| String::new(), "", &Values::none());
     }
     let scales = scales(&of_throughput);
     let figure = Figure { id: &id, title: &title, caption: &caption, scales };
     figure.by_quantity(
         |quantity, scale| small(&charts(quantity), scale, "four", Frame::SMALL),
         |quantity| region_legend(&charts(quantity), quantity),
+        |quantity| of_parameters(&charts(quantity)),
     )
+}
+
+/// What charts show, one for each parameter.
+pub fn of_parameters(charts: &[(Parameter, Chart)]) -> Values {
+    Values::of(&charts.iter().map(|(_, chart)| chart).collect::<Vec<_>>())
 }
 
 /// The scales of charts with a common vertical axis: first the one on which all their values can be read.
@@ -187,6 +197,7 @@ pub fn reads_and_writes(evaluation: &Evaluation) -> String {
             chart(quantity).map(drawn).unwrap_or_default()
         },
         |quantity| chart(quantity).as_ref().map(below).unwrap_or_default(),
+        |quantity| chart(quantity).map_or_else(Values::none, |chart| Values::of(&[&chart])),
     );
     format!("<h2>Reads and writes</h2>{drawn}")
 }
@@ -210,7 +221,11 @@ pub fn well(evaluation: &Evaluation) -> String {
     };
     format!(
         "<h2>Where it performs well</h2>{}",
-        figure.html(|scale| small(&charts, scale, "five", Frame::MEDIUM), "")
+        figure.html(
+            |scale| small(&charts, scale, "five", Frame::MEDIUM),
+            "",
+            &of_parameters(&charts)
+        )
     )
 }
 
@@ -222,7 +237,7 @@ pub fn drift(evaluation: &Evaluation) -> String {
         let title = "Speed of the reference workload over time";
         let scales = &[Scale::Linear];
         let figure = Figure { id: "drift", title, caption: &caption, scales };
-        out += &figure.html(|_| two_sizes(&chart, SLOPE), "");
+        out += &figure.html(|_| two_sizes(&chart, SLOPE), "", &Values::of(&[&chart]));
     }
     if !evaluation.shortened.is_empty() {
         let rows = evaluation.shortened.iter().map(|(what, why)| vec![what.clone(), why.clone()]);
@@ -247,7 +262,8 @@ pub fn runs(measurements: &[Measurement]) -> String {
         ranges::svg(measurements, &names, 1080.0, "wide")
             + &ranges::svg(measurements, &names, 350.0, "narrow")
     };
-    format!("<h2>Runs</h2>{}{}", runs_table(measurements), figure.html(draw, ""))
+    let values = Values::table("", &ranges::HEAD, ranges::rows_of_all(measurements, &names));
+    format!("<h2>Runs</h2>{}{}", runs_table(measurements), figure.html(draw, "", &values))
 }
 
 fn name((index, measurement): (usize, &Measurement)) -> String {

@@ -2,6 +2,7 @@
 
 use super::figure::{Figure, legend, two_sizes};
 use super::tables::table;
+use super::values::Values;
 use crate::plot::{Chart, Frame, Scale};
 use crate::simulation as charts;
 use crate::text::{esc, percent};
@@ -13,7 +14,8 @@ fn figure(id: &str, title: &str, caption: &str, chart: &Chart) -> String {
         return String::new();
     }
     let figure = Figure { id, title, caption, scales: &[Scale::Linear] };
-    figure.html(|_| two_sizes(chart, Frame::WIDE), &legend(&chart.series, ""))
+    let values = Values::of(&[chart]);
+    figure.html(|_| two_sizes(chart, Frame::WIDE), &legend(&chart.series, ""), &values)
 }
 
 /// Figure 16: whether the host's queue counts, identifier, heading and caption.

@@ -1,5 +1,6 @@
 //! The tables of the page: warnings, machine, all points, and how to read it.
 
+use crate::clients::curve;
 use crate::curve::range;
 use crate::plot::Unit;
 use crate::text::{axis_label, esc, kind, percent, stop, value_of};
@@ -114,27 +115,34 @@ pub fn points(evaluation: &Evaluation) -> String {
         ("Pure reads", &evaluation.unique_bytes_read_curve),
         ("Pure writes", &evaluation.unique_bytes_write_curve),
     ] {
-        out += &folded(name, unique_bytes, curve);
+        out += &of_parameter(name, unique_bytes, curve);
     }
     for region in &evaluation.regions {
         for parameter in Parameter::WITH_DEPTH {
             if let Some(curve) = region.curves.get(parameter) {
-                out += &folded(&region.name, parameter, curve);
+                out += &of_parameter(&region.name, parameter, curve);
             }
         }
+        let (counted, names) = (Parameter::ProcessNum, [curve::NAME, curve::AXIS]);
+        out += &folded(&region.name, counted, names, &region.curves.client_num);
     }
     for range in evaluation.all_parameters.iter().flat_map(|all| &all.ranges) {
-        out += &folded("Where it performs well", range.parameter, &range.curve);
+        out += &of_parameter("Where it performs well", range.parameter, &range.curve);
     }
     if out.is_empty() { out } else { format!("<h2>All points</h2>{out}") }
 }
 
-fn folded(name: &str, parameter: Parameter, curve: &[Point]) -> String {
+fn of_parameter(name: &str, parameter: Parameter, curve: &[Point]) -> String {
+    folded(name, parameter, [parameter.name(), axis_label(parameter)], curve)
+}
+
+/// A curve whose values are written as those of `parameter` are, under the name and the axis of what was varied.
+fn folded(name: &str, parameter: Parameter, [varied, axis]: [&str; 2], curve: &[Point]) -> String {
     if curve.is_empty() {
         return String::new();
     }
     let head = [
-        parameter.name(),
+        varied,
         "Throughput",
         "From",
         "To",
@@ -167,7 +175,7 @@ fn folded(name: &str, parameter: Parameter, curve: &[Point]) -> String {
     format!(
         "<details><summary>{}, {}<small>{} points</small></summary>{}</details>",
         esc(name),
-        axis_label(parameter),
+        axis,
         curve.len(),
         table("", &head, rows)
     )

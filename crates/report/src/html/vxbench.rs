@@ -1,6 +1,7 @@
 //! Runs of `vxbench` on the page: a table of users, and what was found about concurrent writers.
 
 use super::tables::table;
+use super::values::sentences;
 use crate::text::{esc, fine_seconds};
 use crate::{clients, verify};
 use ioscape_schema::units::{Bytes, Nanos, Rate};
@@ -25,11 +26,8 @@ pub fn vxbench(result: &Vxbench) -> String {
         out += &verify::html(run.verify.as_ref(), "");
     }
     if !result.single_writer.is_empty() {
-        out += "<h2>Concurrent writers</h2><ul>";
-        for one in &result.single_writer {
-            out += &format!("<li>{}</li>", esc(&one.sentence));
-        }
-        out += "</ul>";
+        let told = result.single_writer.iter().map(|one| one.sentence.as_str());
+        out += &format!("<h2>Concurrent writers</h2>{}", sentences("finding", (1..).zip(told)));
     }
     out
 }

@@ -1,7 +1,8 @@
 //! A self-scaling evaluation.
 
 use super::render::{Render, Section};
-use crate::html::{findings, joint, sections, tables};
+use crate::clients::measured::number;
+use crate::html::{clients, findings, joint, sections, tables};
 use crate::overlay::EvaluatedSystem;
 use crate::plot::Chart;
 use crate::quantity::Quantity;
@@ -22,7 +23,8 @@ impl Render for Evaluation {
     fn fact(&self) -> Option<String> {
         let points: u32 = self.each_access().map(|one| one.points_measured).sum();
         let elapsed_s = self.each_access().map(|one| one.elapsed_s).sum();
-        Some(format!("{points} points in {}", Seconds(elapsed_s)))
+        let clients = number(self).map(|number| format!(", {number} clients"));
+        Some(format!("{points} points in {}{}", Seconds(elapsed_s), clients.unwrap_or_default()))
     }
 
     fn text(&self, style: &Style) -> String {
@@ -42,6 +44,7 @@ impl Render for Evaluation {
             Section::new("findings", "Findings", findings::findings(self)),
             Section::new("landscape", "Landscape", sections::landscape(self)),
             Section::new("regions", "Regions", sections::regions(self)),
+            Section::new("clients", "Clients", clients::section(self)),
             Section::new("mix", "Reads and writes", sections::reads_and_writes(self)),
             Section::new("well", "Where it performs well", sections::well(self)),
             Section::new("drift", "Steadiness", sections::drift(self)),

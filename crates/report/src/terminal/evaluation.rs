@@ -1,6 +1,7 @@
 //! A self-scaling evaluation on the terminal: findings first, then numbers and small charts.
 
 use super::chart::{Block, block, legend, side_by_side};
+use super::clients;
 use super::ink::Style;
 use super::tables;
 use crate::figures;
@@ -30,7 +31,7 @@ pub fn text(evaluation: &Evaluation, style: &Style) -> String {
     for (index, _) in evaluation.regions.iter().enumerate() {
         out += &region(evaluation, index, style);
     }
-    out + &rest(evaluation, style)
+    out + &clients::text(evaluation, style) + &rest(evaluation, style)
 }
 
 fn landscape(evaluation: &Evaluation, style: &Style) -> String {

@@ -4,6 +4,7 @@ pub mod application;
 pub mod campaign;
 pub mod characterization;
 mod chart;
+mod clients;
 pub mod doctor;
 pub mod evaluation;
 mod ink;

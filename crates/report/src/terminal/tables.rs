@@ -1,13 +1,14 @@
 //! The tables of the terminal.
 
 use super::ink::Style;
+use crate::clients::{borders::whose_cache, measured::number};
 use crate::figures;
 use crate::levels::{CacheEnd, Standing};
 use crate::regional;
 use crate::text::{bounded, mix, operation, percent, policy, ratio, run_name, stop};
 use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
 use ioscape_schema::units::{Bytes, Count, Nanos, Rate};
-use ioscape_schema::{BorderOperation, Evaluation, Measurement, Region};
+use ioscape_schema::{Border, BorderOperation, Evaluation, Measurement, Region};
 
 /// A table from its columns: a heading, whether it holds numbers, and its cells.
 pub struct Column {
@@ -159,7 +160,7 @@ pub fn borders(evaluation: &Evaluation, style: &Style) -> String {
     let mut borders: Vec<_> = evaluation.borders.iter().collect();
     borders.sort_by(|a, b| a.unique_bytes.total_cmp(&b.unique_bytes));
     let bytes = |value: f64| Bytes(value).to_string();
-    let columns = [
+    let mut columns = vec![
         Column::words("Border", borders.iter().map(|one| operation(one.operation).to_owned())),
         Column::numbers("At", borders.iter().map(|one| bytes(one.unique_bytes))),
         Column::numbers("At least", borders.iter().map(|one| bytes(one.low))),
@@ -173,6 +174,12 @@ pub fn borders(evaluation: &Evaluation, style: &Style) -> String {
             borders.iter().map(|one| Standing::of(evaluation, one).words().to_owned()),
         ),
     ];
+    if let Some(clients) = number(evaluation) {
+        let all = borders.iter().map(|one| bytes(one.unique_bytes * clients as f64));
+        columns.push(Column::numbers("All clients", all));
+        let whose = |one: &&Border| whose_cache(evaluation, one).to_owned();
+        columns.push(Column::words("Whose cache", borders.iter().map(whose)));
+    }
     table(&columns.iter().collect::<Vec<_>>(), style)
 }
 

@@ -195,10 +195,11 @@ pub fn comparison_sections(found: &TraceComparison) -> Vec<Section> {
     ]
 }
 
-type Picture = fn(&TraceSummary) -> Chart;
+/// A figure of a trace.
+pub(super) type Picture = fn(&TraceSummary) -> Chart;
 
-/// Every figure of a trace's page that is a chart.
-const PICTURES: [(&str, &str, Picture); 18] = [
+/// Every figure of a trace's page that is a chart: identifier, heading, and the chart.
+pub(super) const PICTURES: [(&str, &str, Picture); 18] = [
     ("rates", "Requests over time", charts::rates),
     ("read-fraction", "Reads over time", charts::read_fraction),
     ("times", "Physical and elapsed times", charts::response_times),

@@ -1,13 +1,17 @@
-//! Pictures of counts over time: response times, and addresses.
+//! Pictures of counts over time, response times and addresses, each with its counts as a table.
 
+use crate::html::values::Values;
 use crate::plot::{Axis, Scale, Unit, text_width, ticks};
 use crate::text::esc;
 use ioscape_schema::trace_summary::{AddressMap, HeatMap};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 const HEIGHT: f64 = 300.0;
 const TOP: f64 = 22.0;
 const BOTTOM: f64 = 42.0;
+/// Shades that are told apart.
+const SHADES: f64 = 25.0;
 
 /// A grid of cells: columns by time, rows upwards, shade and class of each cell.
 struct Grid {
@@ -40,15 +44,7 @@ impl Grid {
             );
         }
         let step = (right - left) / self.columns.max(1.0);
-        for (column, [low, high], class, share) in &self.cells {
-            let (x, y) = (left + column * step, bottom - high * rows);
-            let _ = write!(
-                out,
-                r#"<rect class="cell {class}" x="{x:.1}" y="{y:.1}" width="{:.1}" height="{:.1}" fill-opacity="{share:.2}"/>"#,
-                step.max(1.0),
-                ((high - low) * rows).max(1.0),
-            );
-        }
+        self.cells(&mut out, [left, bottom], [step, rows]);
         for tick in ticks(&self.x, right - left, true) {
             let x = left + self.x.place(tick.value) * (right - left);
             let _ = write!(
@@ -67,6 +63,23 @@ impl Grid {
             esc(&self.y.label)
         );
         out
+    }
+
+    /// The cells as paths, from the corner at the bottom left; a cell is `step` wide, and all rows together are so high.
+    fn cells(&self, out: &mut String, [left, bottom]: [f64; 2], [step, rows]: [f64; 2]) {
+        // Cells of one colour and shade are one path: a map has thousands, and a page is to stay small.
+        let mut shades: BTreeMap<(&str, u32), String> = BTreeMap::new();
+        for (column, [low, high], class, share) in &self.cells {
+            let (x, y) = (left + column * step, bottom - high * rows);
+            let (width, height) = (step.max(1.0), ((high - low) * rows).max(1.0));
+            let path = shades.entry((class, (share * SHADES).round() as u32)).or_default();
+            let _ = write!(path, "M{x:.1} {y:.1}h{width:.1}v{height:.1}h-{width:.1}z");
+        }
+        for ((class, shade), path) in shades {
+            let share = f64::from(shade) / SHADES;
+            let _ =
+                write!(out, r#"<path class="cell {class}" fill-opacity="{share:.2}" d="{path}"/>"#);
+        }
     }
 
     fn both(&self) -> String {
@@ -97,13 +110,31 @@ fn shade(count: u64, most: u64) -> f64 {
     0.12 + 0.88 * (count as f64).ln_1p() / (most.max(1) as f64).ln_1p()
 }
 
-/// Response times over time.
-pub fn latency(map: &HeatMap) -> String {
+/// A row for each step of time: how many requests fell into which cell of it.
+fn counts(
+    x: &Axis,
+    columns: f64,
+    what: &str,
+    cells: impl Iterator<Item = (u32, String)>,
+) -> Values {
+    let step = (x.range[1] - x.range[0]) / columns.max(1.0);
+    let mut rows: BTreeMap<u32, Vec<String>> = BTreeMap::new();
+    cells.for_each(|(column, text)| rows.entry(column).or_default().push(text));
+    let row = |(column, texts): (u32, Vec<String>)| {
+        let from = x.range[0] + f64::from(column) * step;
+        vec![Unit::Number.show(from), texts.join("; ")]
+    };
+    let from = format!("from, {}", x.label.rsplit(' ').next().unwrap_or_default());
+    Values::table("words", &[&from, what], rows.into_iter().map(row).collect())
+}
+
+/// Response times over time: the picture, and its counts.
+pub fn latency(map: &HeatMap) -> (String, Values) {
     let columns =
         map.cells.iter().map(|cell| cell.0).max().map_or(0.0, |last| f64::from(last) + 1.0);
     let most = map.cells.iter().map(|cell| cell.2).max().unwrap_or(0);
     let Some((&first, &last)) = map.rows_to.first().zip(map.rows_to.last()) else {
-        return String::new();
+        return (String::new(), Values::none());
     };
     let lowest = map.cells.iter().map(|cell| cell.1).min().unwrap_or(0) as usize;
     let from = if lowest == 0 { first / 2.0 } else { map.rows_to[lowest - 1] };
@@ -118,23 +149,27 @@ pub fn latency(map: &HeatMap) -> String {
         let from = if row == 0 { first / 2.0 } else { map.rows_to[row as usize - 1] };
         [y.place(from), y.place(to)]
     };
-    let cells = map.cells.iter().filter(|cell| (cell.1 as usize) < map.rows_to.len());
-    let cells = cells
+    let known = || map.cells.iter().filter(|cell| (cell.1 as usize) < map.rows_to.len());
+    let cells = known()
         .map(|&(column, at, count)| (f64::from(column), row(at), "mixed", shade(count, most)))
         .collect();
     let x = time_axis(map.step_ns, map.start_ns, columns);
-    Grid {
+    let told = known().map(|&(column, at, count)| {
+        (column, format!("{}: {count}", Unit::Nanos.show(map.rows_to[at as usize])))
+    });
+    let values = counts(&x, columns, "requests that took at most", told);
+    let grid = Grid {
         label: "Response times over time; a stronger colour is more".to_owned(),
         columns,
         x,
         y: y.clone(),
         cells,
-    }
-    .both()
+    };
+    (grid.both(), values)
 }
 
-/// Addresses over time on one disk; a cell has the colour of what prevails in it.
-pub fn addresses(map: &AddressMap, name: &str) -> String {
+/// Addresses over time on one disk, and their counts; a cell has the colour of what prevails in it.
+pub fn addresses(map: &AddressMap, name: &str) -> (String, Values) {
     let columns =
         map.cells.iter().map(|cell| cell.0).max().map_or(0.0, |last| f64::from(last) + 1.0);
     let rows = map.cells.iter().map(|cell| cell.1).max().map_or(1.0, |last| f64::from(last) + 1.0);
@@ -152,5 +187,10 @@ pub fn addresses(map: &AddressMap, name: &str) -> String {
     });
     let x = time_axis(map.step_ns, map.start_ns, columns);
     let label = format!("Addresses over time on {name}; a stronger colour is more");
-    Grid { label, columns, x, y, cells: cells.collect() }.both()
+    let told = map.cells.iter().map(|&(column, row, reads, writes)| {
+        let from = Unit::Bytes.show(f64::from(row) * map.row_bytes as f64);
+        (column, format!("{from}: {reads} and {writes}"))
+    });
+    let values = counts(&x, columns, "reads and writes from", told);
+    (Grid { label, columns, x, y, cells: cells.collect() }.both(), values)
 }

@@ -8,8 +8,10 @@ mod page;
 mod reference;
 mod tables;
 mod text;
+mod together;
 mod traits;
 
 pub use comparison::{comparison_sections, comparison_text};
 pub use page::{sections, workloads};
 pub use text::{text, workloads_text};
+pub use together::side_by_side;

@@ -6,6 +6,7 @@ use super::{charts, maps, traits};
 use crate::html::figure::{Figure, legend, two_sizes};
 use crate::html::section::Section;
 use crate::html::tables::table;
+use crate::html::values::Values;
 use crate::plot::{Chart, Frame, Scale};
 use crate::text::{esc, inert, percent};
 use ioscape_schema::{TraceCharacterization, TraceSummary};
@@ -37,13 +38,13 @@ pub(super) fn figure(id: &str, title: &str, caption: &str, chart: &Chart) -> Str
     }
     let figure = Figure { id, title, caption, scales: &[Scale::Linear] };
     let named = if chart.series.len() > 1 { legend(&chart.series, "") } else { String::new() };
-    figure.html(|_| two_sizes(chart, LOW), &named)
+    figure.html(|_| two_sizes(chart, LOW), &named, &Values::of(&[chart]))
 }
 
-/// A figure whose picture is already drawn.
-fn picture(id: &str, title: &str, caption: &str, svg: &str) -> String {
+/// A figure whose picture is already drawn, with what it shows.
+fn picture(id: &str, title: &str, caption: &str, (svg, values): (String, Values)) -> String {
     let figure = Figure { id, title, caption, scales: &[Scale::Linear] };
-    figure.html(|_| svg.to_owned(), "")
+    figure.html(|_| svg.clone(), "", &values)
 }
 
 /// The sections of the page.
@@ -132,7 +133,7 @@ fn times(trace: &TraceSummary) -> String {
     if let Some(map) = &trace.latency_map {
         let caption =
             "The stronger the colour, the more requests, by the logarithm of their number.";
-        out += &picture("latency-map", "Elapsed times over time", caption, &maps::latency(map));
+        out += &picture("latency-map", "Elapsed times over time", caption, maps::latency(map));
     }
     out
 }
@@ -227,7 +228,7 @@ fn placement(trace: &TraceSummary) -> String {
         let title = format!("Addresses over time: {}", esc(&name));
         let caption = "Green: mostly reads; orange: mostly writes; the stronger, the more.";
         out +=
-            &picture(&format!("addresses-{index}"), &title, caption, &maps::addresses(map, &name));
+            &picture(&format!("addresses-{index}"), &title, caption, maps::addresses(map, &name));
     }
     out
 }

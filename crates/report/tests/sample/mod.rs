@@ -2,11 +2,13 @@
 #![allow(dead_code, unused_imports)] // Every test file that includes this module uses a part of it.
 
 mod application;
+mod clients;
 mod micro;
 mod models;
 mod simulated;
 
 pub use application::characterized;
+pub use clients::{evaluated_by_clients, evaluation_by_clients};
 pub use micro::{micro_benchmarks, os_results};
 pub use models::{compared, comparison, predicted, predictions, validated, validation};
 pub use simulated::{simulated, simulated_flash, simulation};
@@ -342,6 +344,7 @@ pub fn hostile() -> Vec<Document> {
     let unfinished = ValidationRun { measurements: runs(), ..ValidationRun::default() };
     let documents = [
         with_all_parameters(),
+        evaluated_by_clients(),
         measured(),
         predicted(),
         compared(),

@@ -112,6 +112,11 @@ impl Page {
         self.ask("Input.dispatchKeyEvent", json!({ "type": "keyUp", "key": key }));
     }
 
+    /// Shows the page as it would be printed.
+    pub fn show_as_printed(&mut self) {
+        self.ask("Emulation.setEmulatedMedia", json!({ "media": "print" }));
+    }
+
     /// Waits until an expression of its script is true.
     pub fn wait_until(&mut self, expression: &str) {
         let begun = Instant::now();

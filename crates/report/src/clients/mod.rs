@@ -1,14 +1,50 @@
-//! How evenly the clients of a run were served, for every format: a sentence, and who had what.
+//! How evenly the clients of a run were served, for every format: a sentence, and who had what. What an evaluation by several
+//! clients holds beside its curves is in the files below.
+
+pub mod borders;
+pub mod curve;
+pub mod measured;
 
 use crate::html::tables::table as html_table;
 use crate::terminal::Style;
 use crate::terminal::tables::{Column, table};
 use crate::text::esc;
 use ioscape_schema::units::{Nanos, Rate};
-use ioscape_schema::{Client, Clients};
+use ioscape_schema::{Client, Clients, Evaluation};
 
 /// Heads of the table of clients.
 const HEAD: [&str; 4] = ["Client", "Host", "Throughput", "Mean response time"];
+
+/// The clients at each region's focal vector, all of them at once: name, host, and the throughput of each in every region where it is
+/// known.
+pub fn by_region(evaluation: &Evaluation) -> Vec<Vec<String>> {
+    let regions = || evaluation.regions.iter();
+    let at: Vec<Option<&Clients>> = regions().map(curve::all_together).collect();
+    let Some(most) = at.iter().flatten().max_by_key(|clients| clients.each.len()) else {
+        return Vec::new();
+    };
+    let row = |one: &Client| {
+        let rate = |clients: &Option<&Clients>| {
+            let own = clients.and_then(|all| all.each.iter().find(|own| own.rank == one.rank));
+            own.map_or_else(
+                || "\u{2013}".to_owned(),
+                |own| {
+                    let mark = if own.straggles { " (straggles)" } else { "" };
+                    format!("{}{mark}", Rate(own.throughput_bytes_per_s))
+                },
+            )
+        };
+        let names = [one.rank.to_string(), one.host.clone()];
+        names.into_iter().chain(at.iter().map(rate)).collect()
+    };
+    most.each.iter().map(row).collect()
+}
+
+/// Heads of that table.
+pub fn by_region_head(evaluation: &Evaluation) -> Vec<&str> {
+    let regions = evaluation.regions.iter().map(|region| region.name.as_str());
+    ["Client", "Host"].into_iter().chain(regions).collect()
+}
 
 fn cells(client: &Client) -> [String; 4] {
     let name = format!("{}{}", client.rank, if client.straggles { " (straggles)" } else { "" });

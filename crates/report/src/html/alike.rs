@@ -1,0 +1,184 @@
+//! Results of one kind side by side, where they are no evaluations: runs, `vxbench`, validations, and figures that overlay any.
+
+use super::figure::{Figure, legend, two_sizes};
+use super::tables::table;
+use super::values::Values;
+use crate::overlay::{NamedChart, by_line};
+use crate::plot::{Chart, Frame, Scale, Unit};
+use crate::ranges;
+use crate::text::{percent, run_name};
+use ioscape_schema::units::{Bytes, Count, Nanos, Rate};
+use ioscape_schema::{Document, Measurement, Outcome, Validation, VxRun};
+
+const NONE: &str = "\u{2013}";
+const LOW: Frame = Frame { width: 1080.0, height: 320.0 };
+
+/// One figure of several systems, with a line for each; lines of different names have charts of their own. Empty where fewer than
+/// two systems have it, or their horizontal axes count different things, such as hours and days.
+pub fn overlaid(id: &str, title: &str, caption: &str, systems: &[NamedChart]) -> String {
+    let drawn: Vec<&Chart> =
+        systems.iter().map(|(_, chart)| chart).filter(|chart| chart.has_points()).collect();
+    let is_one_axis = drawn.windows(2).all(|pair| pair[0].x.label == pair[1].x.label);
+    if drawn.len() < 2 || !is_one_axis {
+        return String::new();
+    }
+    let all: Vec<Chart> = by_line(systems).into_iter().map(|(_, chart)| chart).collect();
+    let figure = Figure { id, title, caption, scales: &[Scale::Linear] };
+    let draw = |_| match &all[..] {
+        [one] => two_sizes(one, LOW),
+        all => {
+            let each: String = all.iter().map(|chart| chart.svg(Frame::MEDIUM, "")).collect();
+            format!(r#"<div class="five">{each}</div>"#)
+        }
+    };
+    let widest = all.iter().max_by_key(|chart| chart.series.len());
+    let key = widest.map_or_else(String::new, |chart| legend(&chart.series, ""));
+    figure.html(draw, &key, &of_lines(&all))
+}
+
+/// What charts show, whose lines are called alike in all of them: their axes tell them apart.
+fn of_lines(all: &[Chart]) -> Values {
+    let [one] = all else {
+        let named = |chart: &Chart| {
+            let mut chart = chart.clone();
+            let (line, own) = chart.y.label.split_once(": ").unwrap_or(("", &chart.y.label));
+            let (line, own) = (line.to_owned(), own.to_owned());
+            chart.series.iter_mut().for_each(|one| one.name = format!("{}, {line}", one.name));
+            chart.y.label = own;
+            chart
+        };
+        let named: Vec<Chart> = all.iter().map(named).collect();
+        return Values::of(&named.iter().collect::<Vec<_>>());
+    };
+    Values::of(&[one])
+}
+
+/// Single runs of all results: a table, and their response times in one picture.
+pub fn runs(named: &[(String, &Document)]) -> String {
+    let all = named.iter().flat_map(|(name, document)| {
+        let runs = document.measurements().into_iter().flatten().enumerate();
+        runs.map(move |(index, one)| (name, run_name(index + 1, one), one))
+    });
+    let all: Vec<(&String, String, &Measurement)> = all.collect();
+    if all.is_empty() {
+        return String::new();
+    }
+    let head =
+        ["System", "Workload", "Throughput", "95 % confidence", "IOPS", "Mean", "Median", "99 %"];
+    let rows = all.iter().map(|(system, run, one)| {
+        let [low, high] = one.throughput_ci95;
+        let times = &one.response_time_ns;
+        let mut row = vec![(*system).clone(), run.clone()];
+        row.push(Rate(one.throughput_bytes_per_s).to_string());
+        row.push(format!("{} to {}", Rate(low), Rate(high)));
+        row.push(Count(one.iops()).to_string());
+        let times = [times.mean, times.p50 as f64, times.p99 as f64];
+        row.extend(times.map(|ns| Unit::Nanos.show(ns)));
+        row
+    });
+    format!("<h2>Runs</h2>{}{}", table("runs", &head, rows), response_times(&all))
+}
+
+/// Most runs in one picture; the table holds all.
+const DRAWN_MOST: usize = 40;
+
+fn response_times(all: &[(&String, String, &Measurement)]) -> String {
+    if all.len() > DRAWN_MOST {
+        return String::new();
+    }
+    let runs: Vec<Measurement> = all.iter().map(|(.., one)| (*one).clone()).collect();
+    let names: Vec<String> =
+        all.iter().map(|(system, run, _)| format!("{system}: {run}")).collect();
+    let figure = Figure {
+        id: "runs-response-times",
+        title: "Response times",
+        caption: "Bar: median to 99th percentile, with the 90th marked; dot: mean; line: to the longest.",
+        scales: &[Scale::Log10],
+    };
+    let draw = |_| {
+        ranges::svg(&runs, &names, 1080.0, "wide") + &ranges::svg(&runs, &names, 350.0, "narrow")
+    };
+    let values = Values::table("", &ranges::HEAD, ranges::rows_of_all(&runs, &names));
+    figure.html(draw, "", &values)
+}
+
+/// The totals of `vxbench` runs of all results.
+pub fn vxbench(named: &[(String, &Document)]) -> String {
+    let runs = named.iter().flat_map(|(name, document)| {
+        let runs = match &document.outcome {
+            Some(Outcome::Vxbench(one)) => &one.runs[..],
+            _ => &[],
+        };
+        runs.iter().map(move |run| vxbench_row(name, run))
+    });
+    let rows: Vec<Vec<String>> = runs.collect();
+    if rows.is_empty() {
+        return String::new();
+    }
+    let head = [
+        "System",
+        "Workload",
+        "Requests of",
+        "Files",
+        "Bytes",
+        "Throughput",
+        "CPU s",
+        "p50",
+        "p99",
+    ];
+    format!("<h2>vxbench</h2>{}", table("runs", &head, rows.into_iter()))
+}
+
+fn vxbench_row(system: &str, run: &VxRun) -> Vec<String> {
+    let times = run.total.response_time_ns;
+    let time = |ns: Option<u64>| ns.map_or(NONE.to_owned(), |ns| Nanos(ns as f64).to_string());
+    vec![
+        system.to_owned(),
+        run.job.workload.name().to_owned(),
+        Bytes(run.job.iosize as f64).to_string(),
+        run.files.len().to_string(),
+        Bytes(run.total.bytes as f64).to_string(),
+        Rate(run.total.throughput_bytes_per_s).to_string(),
+        crate::text::fine_seconds(run.total.cpu_s()),
+        time(times.map(|times| times.p50)),
+        time(times.map(|times| times.p99)),
+    ]
+}
+
+/// How far predictions were off in each validation.
+pub fn validations(named: &[(String, &Document)]) -> String {
+    let rows = named.iter().filter_map(|(name, document)| match &document.outcome {
+        Some(Outcome::Validation(one)) => Some(errors(name, one.validation.as_ref()?)),
+        _ => None,
+    });
+    let rows: Vec<Vec<String>> = rows.collect();
+    if rows.is_empty() {
+        return String::new();
+    }
+    let head = [
+        "System",
+        "Workloads",
+        "Median error",
+        "75 % below",
+        "90 % below",
+        "Off borders",
+        "In interval",
+        "Repeatability",
+    ];
+    format!("<h2>Validations</h2>{}", table("", &head, rows.into_iter()))
+}
+
+fn errors(system: &str, one: &Validation) -> Vec<String> {
+    let told = |share: Option<f64>| share.map_or(NONE.to_owned(), percent);
+    let found = &one.errors;
+    vec![
+        system.to_owned(),
+        one.workloads.to_string(),
+        percent(found.median_error),
+        percent(found.p75_error),
+        percent(found.p90_error),
+        told(found.enhanced_median_error),
+        told(found.interval90_coverage),
+        told(one.repeatability_error),
+    ]
+}

@@ -1,0 +1,104 @@
+//! An evaluation by several clients on the page: the sum against their number, each one's share, whose cache ends where, and who
+//! straggled.
+
+use super::figure::{Figure, chosen, hollow, legend, two_sizes};
+use super::tables::table;
+use super::values::{Values, sentences};
+use crate::clients::borders::whose_cache;
+use crate::clients::curve::{self, EVENNESS, EVENNESS_NOTE};
+use crate::clients::measured::number;
+use crate::clients::{by_region, by_region_head};
+use crate::levels::Standing;
+use crate::plot::{Chart, Frame, Scale};
+use crate::quantity::Quantity;
+use crate::text::operation;
+use ioscape_schema::Evaluation;
+use ioscape_schema::units::Bytes;
+
+const LOW: Frame = Frame { width: 1080.0, height: 340.0 };
+const SCALES: &[Scale] = &[Scale::Log10, Scale::Linear];
+
+/// The section; empty of one machine.
+pub fn section(evaluation: &Evaluation) -> String {
+    let Some(clients) = number(evaluation) else { return String::new() };
+    let mut out = format!(
+        r#"<h2>Clients</h2><p class="lead">{clients} clients loaded the same storage at the same time, each with a set of its own: throughput is their
+        sum, and sizes of sets are those of one client.</p>"#
+    );
+    let told = curve::stragglers(evaluation);
+    out += &sentences("straggler", (1..).zip(told.iter().map(String::as_str)));
+    out += &together(evaluation);
+    out += &each(evaluation);
+    let rows = curve::evenness(evaluation);
+    if !rows.is_empty() {
+        let note = format!(r#"<p class="lead">{EVENNESS_NOTE}</p>"#);
+        let rows = table("cards", &EVENNESS, rows.into_iter());
+        out += &format!("<h3>How evenly they were served</h3>{note}{rows}");
+    }
+    out + &borders(evaluation, clients)
+}
+
+fn together(evaluation: &Evaluation) -> String {
+    let chart = |quantity| curve::together(evaluation, quantity);
+    if chart(Quantity::Throughput).is_none() {
+        return String::new();
+    }
+    let figure = Figure {
+        id: "client-num",
+        title: &format!("{} of all clients against their number", chosen()),
+        caption: "At each region's focal vector. Where a line is level, one client already gets what all get together.",
+        scales: SCALES,
+    };
+    figure.by_quantity(
+        |quantity, scale| {
+            let drawn = |chart: Chart| two_sizes(&chart.with_y_scale(scale), LOW);
+            chart(quantity).map(drawn).unwrap_or_default()
+        },
+        |quantity| {
+            let below = |chart: Chart| legend(&chart.series, hollow(&[&chart]));
+            chart(quantity).map(below).unwrap_or_default()
+        },
+        |quantity| chart(quantity).map_or_else(Values::none, |chart| Values::of(&[&chart])),
+    )
+}
+
+/// Every single client, as a picture; the table behind it names them, all at once.
+fn each(evaluation: &Evaluation) -> String {
+    let Some(chart) = curve::each(evaluation) else { return String::new() };
+    let figure = Figure {
+        id: "client-spread",
+        title: "Throughput of each client",
+        caption: "A point is a client, its bar the 95 % interval. A diamond straggles: its whole interval is below 80 % of the median client.",
+        scales: SCALES,
+    };
+    let values = Values::table("", &by_region_head(evaluation), by_region(evaluation));
+    figure.html(
+        |scale| two_sizes(&chart.clone().with_y_scale(scale), LOW),
+        &legend(&chart.series, ""),
+        &values,
+    )
+}
+
+/// Where caches end for one client and for all, and whose they are.
+fn borders(evaluation: &Evaluation, clients: usize) -> String {
+    if evaluation.borders.is_empty() {
+        return String::new();
+    }
+    let head =
+        ["Border", "Of one client", "At least", "At most", "Of all clients", "Whose cache", "What"];
+    let mut borders: Vec<_> = evaluation.borders.iter().collect();
+    borders.sort_by(|a, b| a.unique_bytes.total_cmp(&b.unique_bytes));
+    let rows = borders.into_iter().map(|one| {
+        let sizes = [one.unique_bytes, one.low, one.high, one.unique_bytes * clients as f64];
+        let mut row = vec![operation(one.operation).to_owned()];
+        row.extend(sizes.map(|bytes| Bytes(bytes).to_string()));
+        row.push(whose_cache(evaluation, one).to_owned());
+        row.push(Standing::of(evaluation, one).words().to_owned());
+        row
+    });
+    format!(
+        r#"<h3>Whose cache ends where</h3><p class="lead">The clients' own: throughput falls where sets stop staying in their caches, and what stays is
+        as large as the border. Behind the clients: it falls more than their misses explain, or their caches take no part.</p>{}"#,
+        table("cards", &head, rows)
+    )
+}

@@ -1,0 +1,60 @@
+//! An evaluation by several clients on the terminal: the sum against their number, how evenly they were served, and who straggled.
+
+use super::chart::{block, legend, side_by_side};
+use super::ink::Style;
+use super::tables::{Column, table};
+use crate::clients::curve::{self, EVENNESS, EVENNESS_NOTE};
+use crate::clients::measured::number;
+use crate::clients::{by_region, by_region_head};
+use ioscape_schema::Evaluation;
+
+/// Clients above which they are no longer listed one by one; the page and the result file have them all.
+const LISTED_MOST: usize = 16;
+/// Most characters of a name in the legend.
+const NAMED_MOST: usize = 24;
+
+/// The section; empty of one machine.
+pub fn text(evaluation: &Evaluation, style: &Style) -> String {
+    let Some(clients) = number(evaluation) else { return String::new() };
+    let lead = format!("{clients} clients together; sizes of sets are those of one client.");
+    let mut out = format!("\n{}\n{}", style.heading("Clients"), style.paragraph("", "  ", &lead));
+    for sentence in curve::stragglers(evaluation) {
+        out += &style.paragraph("", "  ", &sentence);
+    }
+    out += &chart(evaluation, style);
+    let rows = curve::evenness(evaluation);
+    if !rows.is_empty() {
+        out += &format!("\n{}", of_rows(&EVENNESS, &rows, 1, style));
+        out += &style.paragraph("", "  ", EVENNESS_NOTE);
+    }
+    let each = by_region(evaluation);
+    if !each.is_empty() && each.len() <= LISTED_MOST {
+        out += &format!("\n{}", of_rows(&by_region_head(evaluation), &each, 2, style));
+    }
+    out
+}
+
+fn chart(evaluation: &Evaluation, style: &Style) -> String {
+    let Some(mut chart) = curve::together(evaluation, style.quantity) else {
+        return String::new();
+    };
+    // Regions of ours have short names; one from elsewhere must not widen the legend.
+    for series in &mut chart.series {
+        series.name = series.name.chars().take(NAMED_MOST).collect();
+    }
+    let heading = format!("{} by number of clients", style.quantity.heading());
+    let width = style.columns().min(100);
+    let drawn = side_by_side(&[block(&chart, width, 9, &style.plain())], width);
+    let drawn = style.drawing(&(drawn + &legend(&chart, &style.plain())));
+    format!("\n{}\n{drawn}", style.heading(&heading))
+}
+
+/// Rows as a table whose first `words` columns are names.
+fn of_rows(head: &[&str], rows: &[Vec<String>], words: usize, style: &Style) -> String {
+    let column = |(at, head): (usize, &&str)| {
+        let cells = rows.iter().map(|row| row[at].clone()).collect::<Vec<_>>().into_iter();
+        if at < words { Column::words(*head, cells) } else { Column::numbers(*head, cells) }
+    };
+    let columns: Vec<Column> = head.iter().enumerate().map(column).collect();
+    table(&columns.iter().collect::<Vec<_>>(), style)
+}

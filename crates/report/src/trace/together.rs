@@ -1,0 +1,62 @@
+//! Several traces on one page: their numbers side by side, and their figures with a line for each trace.
+
+use super::comparison::{PICTURES, Picture};
+use super::tables::headlines;
+use crate::html::alike::overlaid;
+use crate::html::tables::table;
+use crate::overlay::NamedChart;
+use ioscape_schema::TraceSummary;
+
+/// Figures whose lines are of disks or types, the busiest first: those of two traces have no names in common.
+const BUSIEST: [(&str, &str); 4] = [
+    ("queues", "the busiest disk of each"),
+    ("daily-queues", "the busiest disk of each"),
+    ("idle", "the busiest disk of each"),
+    ("sizes", "the most frequent type of each"),
+];
+
+/// The section; empty of fewer than two traces.
+pub fn side_by_side(traces: &[(&str, &TraceSummary)]) -> String {
+    if traces.len() < 2 {
+        return String::new();
+    }
+    let figures: String = PICTURES.iter().map(|picture| figure(traces, picture)).collect();
+    format!("<h2>Traces</h2>{}{figures}", numbers(traces))
+}
+
+/// The headlines of all, a column for each trace.
+fn numbers(traces: &[(&str, &TraceSummary)]) -> String {
+    let mut rows: Vec<Vec<String>> = Vec::new();
+    for (at, (_, trace)) in traces.iter().enumerate() {
+        for (what, value, more) in headlines(trace) {
+            let known = rows.iter().position(|row| row[0] == what);
+            let row = known.unwrap_or_else(|| {
+                let dashes = vec!["\u{2013}".to_owned(); traces.len()];
+                rows.push([vec![what.to_owned()], dashes].concat());
+                rows.len() - 1
+            });
+            rows[row][at + 1] = format!("{value} ({more})");
+        }
+    }
+    let names = traces.iter().map(|(name, _)| *name);
+    let head: Vec<&str> = ["Number"].into_iter().chain(names).collect();
+    table("words", &head, rows.into_iter())
+}
+
+fn figure(traces: &[(&str, &TraceSummary)], (id, title, chart): &(&str, &str, Picture)) -> String {
+    let busiest = BUSIEST.iter().find(|(of, _)| of == id).map(|(_, what)| *what);
+    let one = |trace: &TraceSummary| {
+        let mut chart = chart(trace);
+        if busiest.is_some() {
+            chart.series.truncate(1);
+        }
+        chart
+    };
+    let charts = traces.iter().map(|(name, trace)| (*name, one(trace)));
+    let charts: Vec<NamedChart> = charts.collect();
+    let caption = match busiest {
+        Some(what) => format!("One line per trace: {what}."),
+        None => "One line per trace.".to_owned(),
+    };
+    overlaid(&format!("traces-{id}"), title, &caption, &charts)
+}
