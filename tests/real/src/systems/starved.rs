@@ -123,8 +123,8 @@ fn results(document: &Document) -> Result<&OsResults, String> {
     document.os().ok_or_else(|| "the result holds no micro-benchmarks".to_owned())
 }
 
-/// What speaks against a number: it is not near those of the runs without load, and its interval does not hold them or is not said to be
-/// wide. `Ok` where it is right, `Err` with its ratio to the first of them where it is off.
+/// What speaks against a number: it is not near those of the runs without load, of which there is one at least, and its interval does not hold
+/// them or is not said to be wide. `Ok` where it is right, `Err` with its ratio to the first of them where it is off.
 fn judged(one: &OsBenchmark, value: f64, known: &[f64]) -> Result<(), f64> {
     let low = known.iter().copied().fold(f64::INFINITY, f64::min);
     let high = known.iter().copied().fold(0.0, f64::max);
@@ -148,10 +148,10 @@ fn compared(name: &str, quiet: &[&OsResults], starved: &OsResults) -> Vec<Check>
         numbers += 1;
         let same = |quiet: &&OsResults| quiet.find(&one.name, &one.case, one.place)?.value;
         let known: Vec<f64> = quiet.iter().filter_map(same).collect();
-        match judged(one, value, &known) {
-            _ if known.is_empty() => unknown.push(case),
-            Ok(()) => {}
-            Err(ratio) => off.push(format!("{case} {ratio:.3}")),
+        if known.is_empty() {
+            unknown.push(case);
+        } else if let Err(ratio) = judged(one, value, &known) {
+            off.push(format!("{case} {ratio:.3}"));
         }
     }
     let of = format!("of {numbers} numbers");
