@@ -39,11 +39,12 @@ mod witnesses;
 mod sample;
 
 pub use document::{
-    NotFinite, ReadError, csv, figure_names, figure_svg, from_json, html, joint_html, joint_svg,
-    json, landscape_svg, table_csv, table_names, terminal,
+    NotFinite, ReadError, csv, figure_names, figure_svg, from_json, html, joint_html,
+    joint_html_compared, joint_svg, json, landscape_svg, table_csv, table_names, terminal,
 };
 pub use openmetrics::openmetrics;
 pub use quantity::Quantity;
 pub use raster::{PictureError, png};
 pub use terminal::Style;
+pub use terminal::os::of_several as os_side_by_side;
 pub use top::{TOP_PAGE, draw_top, top_openmetrics, top_text};

@@ -4,7 +4,8 @@ use crate::failure::Failure;
 use crate::output;
 use crate::outputs;
 use ioscape_arguments::ReportArgs;
-use ioscape_schema::Document;
+use ioscape_schema::{Document, MeasuredComparison};
+use ioscape_study::comparison::measured::{NamedDocument, compare_measured};
 use std::path::PathBuf;
 
 /// The page by the name of its argument.
@@ -37,6 +38,10 @@ pub fn main(args: &ReportArgs) -> Result<(), Failure> {
     let joint = args.svg.then(|| joint_picture(&args.results, &documents)).flatten();
     if let Some(picture) = joint {
         return output::print(&picture);
+    }
+    let in_turn = args.csv || args.svg || args.json || args.output.is_some();
+    if let Some(text) = (!in_turn).then(|| side_by_side(args, &documents)).flatten() {
+        return output::print(&text);
     }
     for document in &documents {
         if args.csv {
@@ -133,7 +138,28 @@ fn page(paths: &[PathBuf], documents: &[Document]) -> String {
         return ioscape_report::html(one, output::quantity());
     }
     let named = named(paths, documents);
-    ioscape_report::joint_html(&named, env!("CARGO_PKG_VERSION"), output::quantity())
+    let (version, quantity) = (env!("CARGO_PKG_VERSION"), output::quantity());
+    ioscape_report::joint_html_compared(&named, &compared(&named), version, quantity)
+}
+
+/// Several results of micro-benchmarks in one table; `None` of anything else.
+fn side_by_side(args: &ReportArgs, documents: &[Document]) -> Option<String> {
+    let named = named(&args.results, documents);
+    let style = if args.markdown { output::markdown() } else { output::style() };
+    ioscape_report::os_side_by_side(&named, &compared(&named), &style)
+}
+
+/// How the other micro-benchmarks compare with the first; nothing where they are of another kind, or cannot be compared.
+fn compared(named: &[(String, &Document)]) -> Vec<MeasuredComparison> {
+    let Some((first, others)) = named.split_first() else { return Vec::new() };
+    if named.iter().any(|(_, document)| document.os().is_none()) {
+        return Vec::new();
+    }
+    let of = |(name, document): &'_ (String, &Document)| {
+        let first = NamedDocument { name: &first.0, document: first.1 };
+        compare_measured(first, NamedDocument { name, document }, None)
+    };
+    others.iter().map(of).collect::<Result<_, _>>().unwrap_or_default()
 }
 
 /// Several evaluations in one picture, each called after its file.

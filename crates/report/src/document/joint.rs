@@ -2,13 +2,14 @@
 
 use super::page;
 use super::switch::Switch;
-use crate::html::joint;
 use crate::html::section::Section;
+use crate::html::{self, joint};
+use crate::os::side;
 use crate::outcome::{self, render::Render};
 use crate::overlay::EvaluatedSystem;
 use crate::quantity::Quantity;
 use crate::text::{esc, inert};
-use ioscape_schema::Document;
+use ioscape_schema::{Document, MeasuredComparison};
 use std::fmt::Write as _;
 
 /// Several documents, each with its name, as one page of HTML that is as self-contained as that of one; `version` is that of
@@ -17,11 +18,24 @@ use std::fmt::Write as _;
 /// Figures have a line for each evaluated system and a table of their values behind them; they show `quantity` first, and a
 /// switch at the top of the page shows another one.
 pub fn joint_html(named: &[(String, &Document)], version: &str, quantity: Quantity) -> String {
+    joint_html_compared(named, &[], version, quantity)
+}
+
+/// The same with how micro-benchmarks of the other documents compare with those of the first, where all are of that kind.
+pub fn joint_html_compared(
+    named: &[(String, &Document)],
+    compared: &[MeasuredComparison],
+    version: &str,
+    quantity: Quantity,
+) -> String {
     let named = unique(named);
+    let systems = side::all_of(&named);
+    let side = systems.map_or_else(String::new, |all| html::os::side_by_side(&all, compared));
     let evaluated = named.iter().filter_map(|(name, document)| EvaluatedSystem::of(name, document));
     let evaluated: Vec<EvaluatedSystem> = evaluated.collect();
     let mut sections = vec![
         Section::new("systems", "Systems", joint::systems(&named)),
+        Section::new("side-by-side", "Side by side", side),
         Section::new("findings", "Findings", joint::findings(&evaluated)),
         Section::new("memory", "Share of memory", joint::memory(&evaluated)),
         Section::new("landscapes", "Landscapes", joint::landscapes(&evaluated)),
