@@ -1,13 +1,48 @@
-//! Notes the compiler's version, which the integer rating depends on.
+//! Notes with what this program is compiled, which the integer rating depends on: compiler, optimisation level, profile, link-time optimisation.
 
+use std::env;
+use std::path::Path;
 use std::process::Command;
 
 fn main() {
-    let compiler = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let compiler = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
     let output = Command::new(compiler).arg("--version").output();
     let version = output.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned());
     let version = version.unwrap_or_else(|_| "rustc of unknown version".to_owned());
-    let level = std::env::var("OPT_LEVEL").unwrap_or_default();
+    let level = env::var("OPT_LEVEL").unwrap_or_default();
     println!("cargo:rerun-if-changed=build.rs");
     println!("cargo:rustc-env=IOSCAPE_COMPILER={version}, optimisation level {level}");
+    let profile = profile().unwrap_or_default();
+    println!("cargo:rustc-env=IOSCAPE_PROFILE={profile}");
+    println!("cargo:rustc-env=IOSCAPE_LTO={}", lto(&profile).unwrap_or_default());
+    let flags = env::var("CARGO_ENCODED_RUSTFLAGS").unwrap_or_default();
+    println!("cargo:rustc-env=IOSCAPE_COMPILER_FLAGS={}", flags.replace('\u{1f}', " "));
+}
+
+/// The name of the profile: Cargo tells only whether it is like `release`, but builds in a folder of this name.
+fn profile() -> Option<String> {
+    let out = env::var("OUT_DIR").ok()?;
+    let build = Path::new(&out).ancestors().find(|folder| folder.ends_with("build"))?;
+    let name = build.parent()?.file_name()?.to_str()?;
+    Some(if name == "debug" { "dev".to_owned() } else { name.to_owned() })
+}
+
+/// Link-time optimisation of the profile, and who says so: its environment variable or the workspace's manifest. `None` where neither is at
+/// hand, or the profile takes it from another.
+fn lto(profile: &str) -> Option<String> {
+    let variable = format!("CARGO_PROFILE_{}_LTO", profile.to_uppercase().replace('-', "_"));
+    println!("cargo:rerun-if-env-changed={variable}");
+    if let Ok(value) = env::var(variable) {
+        return Some(format!("{value}, by the environment"));
+    }
+    let manifest = Path::new(&env::var_os("CARGO_MANIFEST_DIR")?).join("../../Cargo.toml");
+    println!("cargo:rerun-if-changed={}", manifest.display());
+    let text = std::fs::read_to_string(manifest).ok()?;
+    let section = format!("[profile.{profile}]");
+    let lines = text.lines().skip_while(|line| line.trim() != section).skip(1);
+    let mut own = lines.take_while(|line| !line.starts_with('['));
+    let set = own.find_map(|line| line.strip_prefix("lto = "));
+    let unset = ["dev", "release"].contains(&profile).then_some("false");
+    let value = set.map(|value| value.trim().trim_matches('"')).or(unset)?;
+    Some(format!("{value}, by the manifest"))
 }

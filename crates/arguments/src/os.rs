@@ -1,6 +1,7 @@
 //! Options of the operating-system micro-benchmarks, `os`.
 
 use super::result::ResultArgs;
+use super::value::seconds;
 use clap::Args;
 use std::path::PathBuf;
 
@@ -19,9 +20,12 @@ pub struct OsArgs {
     /// Compiler that the Modified Andrew Benchmark uses in place of the built-in one, such as gcc
     #[arg(long, value_name = "CMD")]
     pub compiler: Option<String>,
-    /// Take about a minute instead of several, with wider intervals
+    /// Take a minute instead of five, with wider intervals
     #[arg(long)]
     pub quick: bool,
+    /// Time of the whole run, divided among the benchmarks; what has no number then says so [default: 5m; with --quick: 1m]
+    #[arg(long, value_name = "TIME", value_parser = seconds)]
+    pub budget: Option<f64>,
     /// Where the result goes.
     #[command(flatten)]
     pub out: ResultArgs,

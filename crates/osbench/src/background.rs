@@ -40,7 +40,7 @@ struct Moment {
     kernel_s: f64,
     /// Processor time of the conductor, which does a part of the Modified Andrew Benchmark, and of its children that ended.
     own_s: f64,
-    stalled_s: f64,
+    stalled_s: Option<f64>,
 }
 
 /// What other programs did while one process of a case ran.
@@ -56,8 +56,8 @@ pub(crate) struct Background {
     pub(crate) kernel_s: f64,
     /// Seconds in which a quota kept this process or others of its control group off the processors.
     pub(crate) throttled_s: f64,
-    /// Seconds in which some task waited for memory.
-    pub(crate) stalled_s: f64,
+    /// Seconds in which some task waited for memory; absent where the kernel does not tell.
+    pub(crate) stalled_s: Option<f64>,
     /// Processor seconds that the hypervisor took, and those of all processors.
     pub(crate) steal_s: f64,
     pub(crate) total_s: f64,
@@ -95,9 +95,9 @@ impl Background {
         self.neighbours_idle_s.iter().all(|idle| *idle >= self.elapsed_s * IDLE_LEAST)
     }
 
-    /// Whether memory was short.
+    /// Whether memory was seen to be short.
     pub(crate) fn lacks_memory(&self) -> bool {
-        self.stalled_s > self.elapsed_s * STALL_MOST
+        self.stalled_s.is_some_and(|stalled| stalled > self.elapsed_s * STALL_MOST)
     }
 }
 
@@ -134,8 +134,6 @@ impl Observer {
     }
 
     fn now(&self, case: &Case) -> Moment {
-        let stall = text::read("/proc/pressure/memory").unwrap_or_default();
-        let total = stall.lines().next().and_then(|line| line.rsplit_once("total="));
         Moment {
             at: Instant::now(),
             cpus: load::cpus(),
@@ -143,7 +141,7 @@ impl Observer {
             kernel_s: if case.rule == OsRule::Single { load::kernel_threads_s() } else { 0.0 },
             throttled_s: self.quota.as_ref().map_or(0.0, Quota::throttled_s),
             own_s: own_and_ended_children().unwrap_or(0) as f64 / 1e9,
-            stalled_s: total.and_then(|(_, us)| us.parse::<f64>().ok()).unwrap_or(0.0) / 1e6,
+            stalled_s: stalled_s(),
         }
     }
 
@@ -185,7 +183,10 @@ impl Observer {
             neighbours_idle_s: self.neighbours.iter().map(idle).collect(),
             kernel_s,
             throttled_s: (after.throttled_s - before.throttled_s).max(0.0),
-            stalled_s: (after.stalled_s - before.stalled_s).max(0.0),
+            stalled_s: after
+                .stalled_s
+                .zip(before.stalled_s)
+                .map(|(now, then)| (now - then).max(0.0)),
             steal_s: sum(|cpu| cpu.steal_s),
             total_s: sum(|cpu| cpu.user_s + cpu.system_s + cpu.idle_s + cpu.steal_s),
             processors: after.cpus.len(),
@@ -193,9 +194,21 @@ impl Observer {
     }
 }
 
+/// Seconds in which some task waited for memory since the machine was started; `None` where the kernel does not tell, as with `psi=0`.
+pub(crate) fn stalled_s() -> Option<f64> {
+    let text = text::read("/proc/pressure/memory")?;
+    let (_, us) = text.lines().next()?.rsplit_once("total=")?;
+    Some(us.trim().parse::<f64>().ok()? / 1e6)
+}
+
 /// Whether a case is one of two tasks that take turns on two processors.
 fn alternates(case: &Case) -> bool {
     case.pinned && case.processors == 2 && case.tasks.is_none()
+}
+
+/// Processors of the machine; 0 where the kernel does not tell.
+pub(crate) fn online() -> usize {
+    load::cpus().len()
 }
 
 /// Processors in the order in which cases take them: `first`, then the others in order, those last that share a core with one before.
@@ -243,7 +256,7 @@ mod tests {
             steal_s: 0.0,
         };
         let cpus = times.into_iter().enumerate().map(cpu).collect();
-        Moment { at, cpus, kernel_s: 0.0, throttled_s: 0.0, own_s, stalled_s: 0.0 }
+        Moment { at, cpus, kernel_s: 0.0, throttled_s: 0.0, own_s, stalled_s: Some(0.0) }
     }
 
     /// A tenth of a second: the pinned processor 1 computes, 0 computes half of the time, 2 is idle.

@@ -29,6 +29,8 @@ pub(crate) struct Scene {
     pub(crate) cpu: usize,
     /// All processors that this run may use, that of pinned cases first, hardware threads of cores named before last.
     pub(crate) cpus: Vec<usize>,
+    /// Processors of the machine, those that this run may not use included; 0 where that is not known.
+    pub(crate) online: usize,
     /// This program and the words that make it do one step of a benchmark.
     pub(crate) program: Option<Program>,
     /// The thread that alternates with the case, where there is one; noted by the case when it is made ready.
@@ -41,6 +43,21 @@ impl Scene {
     /// The processor that cases on two use in addition, if there is one.
     pub(crate) fn other_cpu(&self) -> Option<usize> {
         self.cpus.get(1).copied()
+    }
+
+    /// Refuses a case that the scheduler places where this run may use fewer than `wanted` of the machine's processors: it would be another
+    /// thing than on the whole machine.
+    ///
+    /// # Errors
+    /// The refusal.
+    pub(crate) fn unrestricted(&self, wanted: usize) -> io::Result<()> {
+        let (may, online) = (self.cpus.len(), self.online);
+        if may == 0 || may >= wanted.min(online) {
+            return Ok(());
+        }
+        Err(not_here(format!(
+            "this process may run on {may} of the machine's {online} processors, so that the scheduler could not place this case as on the whole machine: let it run on more (taskset, cpuset)"
+        )))
     }
 
     /// Where a case that times itself is to write the times of each batch.
@@ -227,4 +244,23 @@ pub(crate) fn not_here(why: impl Into<String>) -> io::Error {
 /// The error for a benchmark that did not do what it should have.
 pub(crate) fn wrong(what: impl Into<String>) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, what.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_of_the_machine_is_no_machine() {
+        let scene =
+            |cpus: usize, online| Scene { cpus: (0..cpus).collect(), online, ..Scene::default() };
+        for (may, online, wanted) in [(1, 1, 2), (2, 2, 2), (2, 16, 2), (16, 16, usize::MAX)] {
+            assert!(scene(may, online).unrestricted(wanted).is_ok(), "{may} of {online}");
+        }
+        assert!(Scene::default().unrestricted(2).is_ok(), "not known");
+        let error = scene(1, 2).unrestricted(2).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::Unsupported);
+        assert!(error.to_string().contains("1 of the machine's 2 processors"), "{error}");
+        assert!(scene(2, 16).unrestricted(usize::MAX).is_err());
+    }
 }

@@ -26,7 +26,11 @@ pub(crate) fn cases() -> Vec<Case> {
         "cswitch",
         "unpinned",
         "Both where the scheduler places them: often the more expensive way.",
-        |scene| other(scene).and_then(|_| operation(scene, None, None)),
+        |scene| {
+            other(scene)?;
+            scene.unrestricted(usize::MAX)?;
+            operation(scene, None, None)
+        },
     );
     vec![one, two.across_two(), free.sleeping().by(OsRule::Quartile).unpinned()]
 }

@@ -14,6 +14,9 @@ const STEAL_MOST: f64 = 0.05;
 /// More slowed processes than this share raise a warning.
 const SLOWED_MOST: f64 = 0.5;
 
+/// An interval whose ends are further from the value than this share of it is wide.
+const WIDE: f64 = 0.05;
+
 /// Attaches what the trap detectors and the contamination say; `caches_told` is whether the kernel told the caches' sizes.
 pub(crate) fn all(results: &mut OsResults, caches_told: bool) {
     let benchmarks = &mut results.benchmarks;
@@ -38,6 +41,7 @@ pub(crate) fn all(results: &mut OsResults, caches_told: bool) {
             one.warnings.push(Warning::new(WarningKind::Unsupported, text));
         }
         one.warnings.extend(contaminated(one));
+        one.warnings.extend(wide(one));
         if cfg!(debug_assertions) && one.name == "dhrystone" {
             let text =
                 "this program was built without optimisation: its rating is many times too low";
@@ -78,14 +82,47 @@ fn contaminated(one: &OsBenchmark) -> Option<Warning> {
     Some(Warning::new(WarningKind::Contaminated, text))
 }
 
+/// That the interval of a value is wide, or that there is none.
+fn wide(one: &OsBenchmark) -> Option<Warning> {
+    let value = one.value?;
+    let text = match one.ci95 {
+        Some([low, high]) if low < value * (1.0 - WIDE) || high > value * (1.0 + WIDE) => format!(
+            "the interval is wide, from {:+.0} to {:+.0} % of the value: smaller differences from another result mean nothing",
+            (low / value - 1.0) * 100.0,
+            (high / value - 1.0) * 100.0
+        ),
+        Some(_) => return None,
+        None => format!(
+            "the value has no interval, for only {} processes count: how far it may be off is not known",
+            one.processes.len()
+        ),
+    };
+    Some(Warning::new(WarningKind::NotConfident, text))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
+    fn a_wide_interval_or_none_is_told() {
+        let of = |value, ci95| {
+            let one =
+                OsBenchmark { value, ci95, processes: vec![100.0; 4], ..OsBenchmark::default() };
+            wide(&one).map(|warning| warning.message)
+        };
+        assert_eq!(of(Some(100.0), Some([96.0, 104.0])), None);
+        assert!(of(Some(100.0), Some([94.0, 101.0])).unwrap().contains("from -6 to +1 %"));
+        assert!(of(Some(100.0), Some([99.0, 120.0])).unwrap().contains("from -1 to +20 %"));
+        assert!(of(Some(100.0), None).unwrap().contains("only 4 processes"));
+        assert_eq!(of(None, None), None);
+    }
+
+    #[test]
     fn contamination_is_a_doubt() {
         let one = |clean, steal| OsBenchmark {
             value: Some(1.0),
+            ci95: Some([1.0; 2]),
             contamination: Contamination {
                 clean_frac: Some(clean),
                 steal_frac: Some(steal),

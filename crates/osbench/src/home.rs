@@ -6,7 +6,7 @@ use ioscape_machine::error::Error;
 use ioscape_machine::output::tell_leftovers;
 use ioscape_machine::target::{Target, TargetOptions};
 use ioscape_machine::terminal;
-use ioscape_schema::{Environment, Locality};
+use ioscape_schema::{Environment, Locality, OtherPlace};
 use std::path::{Path, PathBuf};
 
 /// A directory that the user named, with a workspace in it.
@@ -51,9 +51,13 @@ pub(crate) fn open(directories: &[PathBuf]) -> Result<(Vec<Home>, Environment), 
                 ),
             ));
         }
+        let here = environment::capture(&target, None);
         if homes.is_empty() {
-            environment = environment::capture(&target, None);
+            environment = here;
             environment.clock = ioscape_machine::Clock::new().measure();
+        } else {
+            let name = directory.display().to_string();
+            environment.other_places.push(OtherPlace::of(&name, here));
         }
         let in_memory = matches!(&*target.file_system().name, "tmpfs" | "ramfs");
         drop(target);

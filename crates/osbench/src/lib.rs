@@ -10,6 +10,7 @@ mod case;
 mod create_delete;
 mod cswitch;
 mod dhrystone;
+mod division;
 mod doubt;
 mod estimate;
 mod getpid;
@@ -27,6 +28,7 @@ mod rounds;
 mod select;
 mod sizes;
 mod step;
+mod stop;
 mod team;
 #[cfg(test)]
 mod testing_toolchain;
@@ -135,12 +137,13 @@ pub fn run(
     let scene = Scene {
         cpu,
         cpus: background::in_order(cpu, &cpus),
+        online: background::online(),
         program: options.program.clone(),
         ..Scene::default()
     };
     let in_memory = homes.iter().filter(|home| home.in_memory).map(|home| home.place).collect();
     let ground = Ground { begun, caches, told, in_memory, environment };
-    let mut bench = Bench::new(options, cases, scene, homes);
+    let mut bench = Bench::new(options, cases, scene, homes, begun);
     let finished = bench.all_rounds(&mut |step, bench| {
         progress(step, &|| ground.outcome(bench, Err(Error::Interrupted)));
     });
@@ -173,7 +176,7 @@ impl Ground {
         Outcome {
             results,
             environment: self.environment.clone(),
-            warnings: bench.quota_warning().into_iter().collect(),
+            warnings: bench.quota_warning().into_iter().chain(bench.time_warning()).collect(),
             finished,
         }
     }

@@ -92,16 +92,30 @@ fn settings(cpu: usize) -> BTreeMap<String, String> {
         ("seccomp mode", text::field(&status, "Seccomp").map(|mode| mode.to_string())),
         ("traced by process", text::field(&status, "TracerPid").map(|pid| pid.to_string())),
         ("asked of the kernel at start", Some(asked.join(" ")).filter(|words| !words.is_empty())),
-        ("compiler of this program", Some(env!("IOSCAPE_COMPILER").to_owned())),
+        ("compiler of this program", built(env!("IOSCAPE_COMPILER"))),
+        ("build profile of this program", built(env!("IOSCAPE_PROFILE"))),
+        ("link-time optimisation of this program", built(env!("IOSCAPE_LTO"))),
+        ("compiler flags of this program", built(env!("IOSCAPE_COMPILER_FLAGS"))),
         (
             "program of a process: smallest",
             crate::today::small_program()
                 .map(|bytes| format!("{} bytes, static, without a runtime", bytes.len())),
         ),
         ("program of a process: ioscape", own_size().map(|bytes| format!("{bytes} bytes"))),
+        (
+            "shortage of memory",
+            crate::background::stalled_s()
+                .is_none()
+                .then(|| "not told by this kernel (/proc/pressure/memory), so not seen".to_owned()),
+        ),
         ("build", cfg!(debug_assertions).then(|| "without optimisation".to_owned())),
     ];
     known.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
+}
+
+/// What was noted when this program was built; nothing where that was not known.
+fn built(noted: &str) -> Option<String> {
+    (!noted.is_empty()).then(|| noted.to_owned())
 }
 
 /// Size of this program.
@@ -137,6 +151,16 @@ mod tests {
         assert!(!cpus.is_empty());
         let (sizes, _) = caches(cpus[0]);
         assert!(sizes.windows(2).all(|pair| pair[0] < pair[1]) && !sizes.is_empty());
-        assert!(system(cpus[0], &sizes).settings.contains_key("build"));
+        let settings = system(cpus[0], &sizes).settings;
+        assert!(settings.contains_key("build"));
+        assert!(settings["compiler of this program"].contains("optimisation level"));
+        let lto = settings["link-time optimisation of this program"].as_str();
+        let (value, by) = lto.split_once(", by the ").unwrap();
+        assert!(["off", "false", "true", "thin", "fat"].contains(&value), "{lto}");
+        assert!(["environment", "manifest"].contains(&by), "{lto}");
+        assert!(!settings["build profile of this program"].is_empty());
+        if crate::today::small_program().is_some() {
+            assert!(settings["program of a process: smallest"].contains(" bytes, static"));
+        }
     }
 }

@@ -14,9 +14,9 @@ pub struct OsOptions {
     pub directories: Vec<PathBuf>,
     /// Fresh processes per case.
     pub processes: u32,
-    /// After this time nothing is repeated for the processor's sake, and after twice this time the run ends; in seconds.
-    pub repeat_until_s: f64,
-    /// Time that a process measures, in nanoseconds, before the case's own share.
+    /// Time of the whole run, in seconds, divided among the cases; what has no number then says that no time was left.
+    pub budget_s: f64,
+    /// Time that a process measures, in nanoseconds, before the case's own share; less where the time is short.
     pub process_ns: u64,
     /// Whether scaling is measured by 1, 2, 4 and so on tasks, or only by one and as many as there are processors.
     pub all_task_counts: bool,
@@ -29,13 +29,13 @@ pub struct OsOptions {
 }
 
 impl OsOptions {
-    /// A full run: some minutes.
+    /// A full run: five minutes at most.
     pub fn full() -> Self {
         Self {
             only: Vec::new(),
             directories: vec![PathBuf::from(".")],
             processes: 12,
-            repeat_until_s: 270.0,
+            budget_s: 300.0,
             process_ns: 150_000_000,
             all_task_counts: true,
             program: None,
@@ -44,11 +44,11 @@ impl OsOptions {
         }
     }
 
-    /// A quick run: below a minute, with wider intervals.
+    /// A quick run: a minute at most, with wider intervals.
     pub fn quick() -> Self {
         Self {
             processes: 6,
-            repeat_until_s: 55.0,
+            budget_s: 60.0,
             process_ns: 45_000_000,
             all_task_counts: false,
             ..Self::full()

@@ -4,6 +4,7 @@
 use super::case::{Case, Op, Scene, Timing, wrong};
 use super::estimate::Batch;
 use super::pace::pace_ns;
+use super::stop::Stop;
 use super::waiting::Meter;
 use ioscape_machine::crew::{Crew, DONE, FAULTED};
 use ioscape_machine::error::{Death, EXHAUSTED, Error};
@@ -11,7 +12,7 @@ use ioscape_machine::shared::Shared;
 use std::cell::Cell;
 use std::io;
 use std::rc::Rc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// Most batches that a process reports.
@@ -27,7 +28,10 @@ const PATIENCE: u32 = 300;
 const PATIENCE_TO_MEASURE: u64 = 6;
 
 /// The same while it finds out how long an operation takes.
-const PATIENCE_TO_CALIBRATE: u64 = 100;
+const PATIENCE_TO_CALIBRATE: u64 = 40;
+
+/// Nanoseconds that this is given at least: some time slices of others.
+const CALIBRATE_LEAST_NS: u64 = 500_000_000;
 
 /// The delay that stands for one that the kernel does not tell.
 const UNTOLD: u64 = u64::MAX;
@@ -39,18 +43,15 @@ pub(crate) enum Ended {
     Measured(Vec<Batch>),
     /// With a sentence about why the case cannot be measured, or went wrong.
     Refused(String),
+    /// With the time of the run, before it was done.
+    TimeUp,
 }
 
 /// Runs `case` in a process of its own for about `ns`.
 ///
 /// # Errors
 /// No process could be made, or the user interrupted.
-pub(crate) fn run(
-    case: &Case,
-    scene: &Scene,
-    ns: u64,
-    interrupt: &AtomicBool,
-) -> Result<Ended, Error> {
+pub(crate) fn run(case: &Case, scene: &Scene, ns: u64, stop: Stop<'_>) -> Result<Ended, Error> {
     let failed = |e| Error::io("start a process for", &scene.directory, e);
     let shared = Shared::new(1, WORDS).map_err(failed)?;
     let body = |_| {
@@ -64,10 +65,13 @@ pub(crate) fn run(
     };
     let mut crew = Crew::fork(1, body).map_err(failed)?;
     let mut turns = 0;
-    while !crew.wait(Duration::from_secs(1), || interrupt.load(Ordering::Relaxed)) {
+    while !crew.wait(Duration::from_secs(1), || stop.is_over()) {
         turns += 1;
-        if interrupt.load(Ordering::Relaxed) {
+        if stop.is_asked() {
             return Err(Error::Interrupted);
+        }
+        if stop.is_late() {
+            return Ok(Ended::TimeUp);
         }
         if turns > PATIENCE {
             return Ok(Ended::Refused("it did not end in five minutes and was stopped".to_owned()));
@@ -186,7 +190,7 @@ fn calibrate(op: &mut Op, (ns, batch_ns): (u64, u64), watch: &Stopwatch) -> io::
         } else {
             ops = fitting.min(ops.saturating_mul(8)).max(ops + 1);
         }
-        if nanos(begun) > ns.saturating_mul(PATIENCE_TO_CALIBRATE) {
+        if nanos(begun) > ns.saturating_mul(PATIENCE_TO_CALIBRATE).max(CALIBRATE_LEAST_NS) {
             return Err(wrong(
                 "no batch ran long enough undisturbed to learn how long one operation takes",
             ));
@@ -262,6 +266,7 @@ pub(crate) fn read_message(report: &[AtomicU64]) -> String {
 mod tests {
     use super::*;
     use crate::case::not_here;
+    use std::sync::atomic::AtomicBool;
 
     fn spin(rounds: u64) {
         for i in 0..rounds {
@@ -278,7 +283,8 @@ mod tests {
             }))
         });
         let case = case.unpinned();
-        let ended = run(&case, &Scene::default(), 20_000_000, &AtomicBool::new(false)).unwrap();
+        let ended =
+            run(&case, &Scene::default(), 20_000_000, (&AtomicBool::new(false)).into()).unwrap();
         let Ended::Measured(batches) = ended else { panic!("{ended:?}") };
         assert!(batches.len() >= 3);
         assert!(batches.iter().all(|b| b.ns > 0 && b.ops == batches[0].ops));
@@ -292,7 +298,7 @@ mod tests {
             Ok(Box::new(|_| Ok(())))
         });
         let flag = AtomicBool::new(false);
-        let ended = run(&case.unpinned(), &Scene::default(), 20_000_000, &flag).unwrap();
+        let ended = run(&case.unpinned(), &Scene::default(), 20_000_000, (&flag).into()).unwrap();
         let Ended::Refused(why) = ended else { panic!("{ended:?}") };
         assert!(why.contains("killed (signal 9)") && why.contains("control group"), "{why}");
         assert!(why.contains("--only") && !why.contains("--memory"), "{why}");
@@ -315,7 +321,7 @@ mod tests {
             }))
         });
         let flag = AtomicBool::new(false);
-        let ended = run(&case.unpinned(), &Scene::default(), 20_000_000, &flag).unwrap();
+        let ended = run(&case.unpinned(), &Scene::default(), 20_000_000, (&flag).into()).unwrap();
         let Ended::Measured(batches) = ended else { panic!("{ended:?}") };
         assert!(batches[0].ops > 1, "batches of one operation");
     }
@@ -323,10 +329,12 @@ mod tests {
     #[test]
     fn refusals_arrive_as_sentences() {
         let refuse = Case::new("x", "", "", |_| Err(not_here("there is one processor only")));
-        let ended = run(&refuse.unpinned(), &Scene::default(), 1, &AtomicBool::new(false)).unwrap();
+        let ended = run(&refuse.unpinned(), &Scene::default(), 1, (&AtomicBool::new(false)).into())
+            .unwrap();
         assert!(matches!(&ended, Ended::Refused(why) if why == "there is one processor only"));
         let dies = Case::new("x", "", "", |_| panic!("on purpose"));
-        let ended = run(&dies.unpinned(), &Scene::default(), 1, &AtomicBool::new(false)).unwrap();
+        let ended =
+            run(&dies.unpinned(), &Scene::default(), 1, (&AtomicBool::new(false)).into()).unwrap();
         assert!(matches!(&ended, Ended::Refused(why) if why.contains("exit code")), "{ended:?}");
     }
 
@@ -339,8 +347,20 @@ mod tests {
             if fd < 10 { Err(not_here("low")) } else { Err(not_here(format!("{fd}"))) }
         });
         let flag = AtomicBool::new(false);
-        let ended = run(&case.unpinned(), &Scene::default(), 1, &flag).unwrap();
+        let ended = run(&case.unpinned(), &Scene::default(), 1, (&flag).into()).unwrap();
         assert!(matches!(&ended, Ended::Refused(why) if why == "low"), "{ended:?}");
+    }
+
+    #[test]
+    fn the_end_of_the_time_ends_the_wait() {
+        let endless = Case::new("x", "", "", |_| {
+            std::thread::sleep(Duration::from_secs(3600));
+            Err(not_here("it woke up"))
+        });
+        let flag = AtomicBool::new(false);
+        let stop = Stop { until: Some(Instant::now()), ..Stop::from(&flag) };
+        let ended = run(&endless.unpinned(), &Scene::default(), 1, stop).unwrap();
+        assert!(matches!(ended, Ended::TimeUp), "{ended:?}");
     }
 
     #[test]
@@ -352,7 +372,7 @@ mod tests {
                 }
             }))
         });
-        let ended = run(&endless.unpinned(), &Scene::default(), 1, &AtomicBool::new(true));
+        let ended = run(&endless.unpinned(), &Scene::default(), 1, (&AtomicBool::new(true)).into());
         assert!(matches!(ended, Err(Error::Interrupted)));
     }
 }

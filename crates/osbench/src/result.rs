@@ -2,13 +2,14 @@
 
 use super::background::Background;
 use super::case::Case;
+use super::division;
 use super::estimate::{self, Batch, Flaw, Number};
 use super::mab;
 use super::waiting::Waiting;
 use ioscape_schema::{Contamination, OsBenchmark, OsRule, OsUnit};
 
 /// Processes that a number must come from, where there were as many: one may have been lucky.
-const COUNTED_LEAST: usize = 3;
+const COUNTED_LEAST: usize = division::COUNTED_LEAST as usize;
 
 /// A process of a case: its batches, or its value where the whole is one number.
 #[derive(Debug)]
@@ -48,6 +49,13 @@ impl Gathered {
     /// Processes whose numbers count, where the fixed computation takes `fastest_ns` at full speed.
     pub(crate) fn counted(&self, case: &Case, fastest_ns: u64) -> usize {
         self.numbers(case, fastest_ns).filter(|(_, number)| number.flaw.is_none()).count()
+    }
+
+    /// Whether too few processes ran for a number, and not for another reason; disturbed ones have a reason of their own.
+    pub(crate) fn lacks_time(&self, case: &Case, fastest_ns: u64) -> bool {
+        let counted = self.counted(case, fastest_ns);
+        let ran = self.count();
+        !self.refused() && ran < COUNTED_LEAST && counted == ran
     }
 
     /// What others did during each process.
@@ -144,6 +152,8 @@ pub(crate) struct Reference {
     pub(crate) fastest_ns: u64,
     /// Whether that is the speed of a core without neighbours: in some process of the run they were mostly idle.
     pub(crate) ever_alone: bool,
+    /// The seconds that the run was to take, where they ended it.
+    pub(crate) no_time_s: Option<f64>,
 }
 
 impl Reference {
@@ -154,7 +164,7 @@ impl Reference {
         let alone = paces.iter().filter(|(_, alone)| *alone).map(|(pace, _)| *pace).collect();
         let full = estimate::full_pace(alone);
         let least = || paces.iter().map(|(pace, _)| *pace).min().unwrap_or(u64::MAX);
-        Self { fastest_ns: full.unwrap_or_else(least), ever_alone: full.is_some() }
+        Self { fastest_ns: full.unwrap_or_else(least), ever_alone: full.is_some(), no_time_s: None }
     }
 }
 
@@ -179,7 +189,11 @@ pub(crate) fn benchmark(case: &Case, found: &Gathered, reference: Reference) -> 
     let refusal = found.refusal.clone().or_else(|| {
         let neighbours = case.pinned && !reference.ever_alone && !numbers.is_empty();
         let disturbed = || disturbed(&numbers, good.len(), &contamination);
-        if neighbours { Some(NEVER_ALONE.to_owned()) } else { disturbed() }
+        let no_time = || {
+            let lacks = found.lacks_time(case, reference.fastest_ns);
+            reference.no_time_s.filter(|_| lacks).map(|s| no_time(found.count(), s))
+        };
+        if neighbours { Some(NEVER_ALONE.to_owned()) } else { disturbed().or_else(no_time) }
     });
     if refusal.is_some() {
         flawed.append(&mut good);
@@ -213,6 +227,13 @@ pub(crate) fn benchmark(case: &Case, found: &Gathered, reference: Reference) -> 
 
 /// Why no case of a pinned process has a value where its neighbours never rested.
 const NEVER_ALONE: &str = "other programs kept a processor that may share the core busy throughout the run, so how fast this one is alone cannot be told: measure again when the machine is quieter";
+
+/// That so few processes ran in the seconds that the run was to take.
+fn no_time(ran: usize, run_s: f64) -> String {
+    format!(
+        "no time left: in the {run_s:.0} s of the run {ran} of the {COUNTED_LEAST} processes ran that a number needs: give more with --budget, or fewer benchmarks with --only"
+    )
+}
 
 /// Why too few numbers count; `None` where enough do.
 fn disturbed(numbers: &[Number], good: usize, contamination: &Contamination) -> Option<String> {
@@ -274,7 +295,7 @@ mod tests {
     use super::*;
     use crate::case::not_here;
 
-    const REFERENCE: Reference = Reference { fastest_ns: 10, ever_alone: true };
+    const REFERENCE: Reference = Reference { fastest_ns: 10, ever_alone: true, no_time_s: None };
 
     fn case() -> Case {
         Case::new("x", "y", "", |_| Err(not_here("no")))
@@ -306,6 +327,24 @@ mod tests {
         assert_eq!(one.not_measured.as_deref(), Some("one processor only"));
         let never = benchmark(&case(), &Gathered::default(), REFERENCE);
         assert!(never.not_measured.is_some() && never.value.is_none());
+    }
+
+    #[test]
+    fn a_case_without_time_says_so() {
+        let late = Reference { no_time_s: Some(60.0), ..REFERENCE };
+        for ran in 0..3 {
+            let one = benchmark(&case(), &gathered(&vec![1.0; ran]), late);
+            let why = one.not_measured.unwrap();
+            assert!(why.contains("no time left") && why.contains("60 s"), "{why}");
+            assert!(why.contains(&format!("{ran} of the 3 processes")), "{why}");
+            assert_eq!((one.value, one.set_aside.len()), (None, ran));
+        }
+        assert_eq!(benchmark(&case(), &gathered(&[1.0; 3]), late).value, Some(1.0));
+        let mut slow = Gathered::default();
+        slow.add(process(160, 0, 16), Background::default());
+        let why = benchmark(&case(), &slow, late).not_measured.unwrap();
+        assert!(why.contains("slower than at its best"), "a reason of its own: {why}");
+        assert!(!slow.lacks_time(&case(), 10));
     }
 
     /// Ten batches of a process.
@@ -374,7 +413,7 @@ mod tests {
         let others = Background { others_s: Some(1.9), ..quiet.clone() };
         let text = sentence(case().sharing(), process(100, 0, 10), others);
         assert!(text.contains("kept 1.9 processors busy"), "{text}");
-        let short = Background { stalled_s: 0.5, ..quiet };
+        let short = Background { stalled_s: Some(0.5), ..quiet };
         let text = sentence(case().sharing(), process(100, 0, 10), short);
         assert!(text.contains("wait for memory"), "{text}");
     }

@@ -2,20 +2,31 @@
 
 use super::background::Observer;
 use super::case::{self, Case, Scene};
+use super::division::{COUNTED_LEAST, Claim, Division, PART_FIRST, cost, divide, order};
 use super::home::Home;
 use super::options::{OsOptions, RunProgress};
 use super::process::{self, Ended};
 use super::result::{self, Gathered, Reference};
+use super::stop::Stop;
 use super::{mab, machine};
 use ioscape_machine::error::Error;
 use ioscape_schema::{MabProof, OsResults, OsRule, OsSystem, Warning, WarningKind};
+use std::io;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Rounds in which cases are repeated that have fewer than this many processes which nothing disturbed. First those that have none; six are
 /// needed for an interval of their own.
 pub(crate) const MORE_ROUNDS: [usize; 8] = [1, 1, 1, 2, 3, 6, 6, 6];
+
+/// Seconds that one run of the Modified Andrew Benchmark is taken to need before the first, and how many times the time that it measures any
+/// other process is.
+const WHOLE_RUN_S: f64 = 0.6;
+const BESIDE_MEASURING: f64 = 1.5;
+
+/// Processes that took fewer seconds than this say little of how long others take.
+const FEW_S: f64 = 1.0;
 
 /// Told before each process how far the run is.
 pub(crate) type Progress<'p> = dyn FnMut(RunProgress<'_>, &Bench<'_>) + 'p;
@@ -28,19 +39,51 @@ pub(crate) struct Bench<'a> {
     observer: Observer,
     homes: Vec<Home>,
     gathered: Vec<Gathered>,
+    /// For each case, what its processes took.
+    spent: Vec<Spent>,
     proof: Option<MabProof>,
+    begun: Instant,
+    /// Whether the time ended the run before every case had its processes.
+    time_is_up: bool,
+    /// The least part of its usual time that a process measured for.
+    least_part: f64,
+}
+
+/// What the processes of a case took.
+#[derive(Clone, Copy, Debug, Default)]
+struct Spent {
+    elapsed_s: f64,
+    /// Whole processes that this would have been enough for, by [`cost`].
+    whole: f64,
+    processes: u32,
 }
 
 impl<'a> Bench<'a> {
+    /// A run that began at `begun`.
     pub(crate) fn new(
         options: &'a OsOptions,
         cases: Vec<Case>,
         scene: Scene,
         homes: Vec<Home>,
+        begun: Instant,
     ) -> Self {
         let gathered = cases.iter().map(|_| Gathered::default()).collect();
+        let spent = vec![Spent::default(); cases.len()];
         let observer = Observer::new(&scene);
-        Self { options, cases, scene, observer, homes, gathered, proof: None }
+        let (proof, time_is_up, least_part) = (None, false, 1.0);
+        Self {
+            options,
+            cases,
+            scene,
+            observer,
+            homes,
+            gathered,
+            spent,
+            proof,
+            begun,
+            time_is_up,
+            least_part,
+        }
     }
 
     /// What every case came to so far.
@@ -57,14 +100,26 @@ impl<'a> Bench<'a> {
     }
 
     fn reference(&self) -> Reference {
-        Reference::of(self.cases.iter().zip(&self.gathered))
+        let found = Reference::of(self.cases.iter().zip(&self.gathered));
+        Reference { no_time_s: self.time_is_up.then_some(self.options.budget_s), ..found }
+    }
+
+    fn passed_s(&self) -> f64 {
+        self.begun.elapsed().as_secs_f64()
+    }
+
+    /// What ends a process early.
+    fn stop(&self) -> Stop<'a> {
+        let until = Duration::try_from_secs_f64(self.options.budget_s).ok();
+        let until = until.and_then(|time| self.begun.checked_add(time));
+        Stop { interrupt: &self.options.interrupt, until }
     }
 
     /// What of the machine affects the results.
     pub(crate) fn system(&self, caches: &[u64]) -> OsSystem {
         let mut system = machine::system(self.scene.cpu, caches);
         system.second_cpu = self.scene.other_cpu().and_then(|cpu| u32::try_from(cpu).ok());
-        if let Reference { fastest_ns, ever_alone: true } = self.reference() {
+        if let Reference { fastest_ns, ever_alone: true, .. } = self.reference() {
             let text = format!("{fastest_ns} ns");
             system.settings.insert("fixed computation at full speed".to_owned(), text);
         }
@@ -91,27 +146,65 @@ impl<'a> Bench<'a> {
         })
     }
 
+    /// The warning that the time was too short for what a run of this kind does.
+    pub(crate) fn time_warning(&self) -> Option<Warning> {
+        let fastest_ns = self.reference().fastest_ns;
+        let all = self.gathered.iter().zip(&self.cases).filter(|_| self.time_is_up);
+        let without = all.filter(|(found, case)| found.lacks_time(case, fastest_ns)).count();
+        let shortened = self.least_part < PART_FIRST;
+        (without > 0 || shortened).then(|| {
+            let parts = format!(
+                "processes measured for as little as {:.0} % of their usual time",
+                self.least_part * 100.0
+            );
+            let cases = format!("{without} cases have no value for want of time");
+            let what = [shortened.then_some(parts), (without > 0).then_some(cases)];
+            let what = what.into_iter().flatten().collect::<Vec<_>>().join(", and ");
+            let text = format!(
+                "the run was to take {:.0} s, which is short for this machine as it is: {what}; a longer --budget gives them more",
+                self.options.budget_s
+            );
+            Warning::new(WarningKind::BudgetSpent, text)
+        })
+    }
+
     /// Runs every case once per round, each round in another order; then again those whose processor was slowed, in
-    /// [`MORE_ROUNDS`], while there is time.
+    /// [`MORE_ROUNDS`]; all of that while there is time.
     pub(crate) fn all_rounds(&mut self, progress: &mut Progress<'_>) -> Result<(), Error> {
-        let whole = |case: &Case| case.rule == OsRule::Single;
         let firsts: Vec<usize> = (0..self.cases.len())
             .filter(|&i| i == 0 || !one_run(&self.cases[i - 1], &self.cases[i]))
             .collect();
-        let (begun, rounds) = (Instant::now(), self.options.processes);
         let mut done = 0;
-        let passed = || begun.elapsed().as_secs_f64();
-        for round in 0..rounds {
-            let wanted = self.wanted(&firsts, self.options.repeat_until_s - passed());
-            for at in order(firsts.len(), round).into_iter().filter(|&at| round < wanted[at]) {
-                if passed() > 2.0 * self.options.repeat_until_s {
+        for round in 0..self.options.processes {
+            for at in order(firsts.len(), round) {
+                let Division { processes, part } = self.division(&firsts);
+                if self.ends_by_time() {
                     return Ok(());
                 }
-                self.turn(firsts[at], (done, firsts.len() * rounds as usize), progress)?;
-                done += 1;
+                if self.spent[firsts[at]].processes < processes[at] {
+                    let of = done + self.missing(&firsts, &processes);
+                    self.turn(firsts[at], part, (done, of), progress)?;
+                    done += 1;
+                }
             }
         }
-        for (round, wanted) in (rounds..).zip(MORE_ROUNDS) {
+        // What the plan left out may have had time after all; what it still lacks is for want of time.
+        self.time_is_up = firsts.iter().any(|&i| {
+            self.spent[i].processes < COUNTED_LEAST.min(self.options.processes)
+                && !self.gathered[i].refused()
+        });
+        self.more_rounds(&firsts, done, progress)
+    }
+
+    /// Runs those again that were disturbed.
+    fn more_rounds(
+        &mut self,
+        firsts: &[usize],
+        mut done: usize,
+        progress: &mut Progress<'_>,
+    ) -> Result<(), Error> {
+        let whole = |case: &Case| case.rule == OsRule::Single;
+        for (round, wanted) in (self.options.processes..).zip(MORE_ROUNDS) {
             let now = order(firsts.len(), round).into_iter().map(|at| firsts[at]);
             let fastest_ns = self.reference().fastest_ns;
             let now: Vec<usize> = now
@@ -119,24 +212,50 @@ impl<'a> Bench<'a> {
                 .collect();
             let of = done + now.len();
             for index in now {
-                if passed() > self.options.repeat_until_s {
+                if self.passed_s() > self.options.budget_s {
                     return Ok(());
                 }
-                self.turn(index, (done, of), progress)?;
+                self.turn(index, 1.0, (done, of), progress)?;
                 done += 1;
             }
         }
         Ok(())
     }
 
-    /// In how many rounds each of the cases takes part, by what its processes took so far and the seconds that are left.
-    fn wanted(&self, firsts: &[usize], left_s: f64) -> Vec<u32> {
-        let of = |&index: &usize| {
-            let found = &self.gathered[index];
-            let count = u32::try_from(found.count()).unwrap_or(u32::MAX);
-            (found.elapsed_s() / f64::from(count.max(1)), count)
+    /// Whether the time is over, which is noted.
+    fn ends_by_time(&mut self) -> bool {
+        self.time_is_up |= self.passed_s() > self.options.budget_s;
+        self.time_is_up
+    }
+
+    /// How the time that is left is divided among the cases, by what their processes took so far.
+    fn division(&self, firsts: &[usize]) -> Division {
+        let usual = |&index: &usize| match self.cases[index].rule {
+            OsRule::Single => WHOLE_RUN_S,
+            _ => self.options.process_ns as f64 / 1e9 * self.cases[index].effort * BESIDE_MEASURING,
         };
-        fitting(&firsts.iter().map(of).collect::<Vec<_>>(), self.options.processes, left_s)
+        let begun = || firsts.iter().filter(|&&index| self.spent[index].processes > 0);
+        let taken: f64 = begun().map(|&index| self.spent[index].elapsed_s).sum();
+        let expected: f64 = begun().map(|index| usual(index) * self.spent[*index].whole).sum();
+        // A few processes say little of the others.
+        let slower = (taken + FEW_S) / (expected + FEW_S);
+        let claim = |index: &usize| {
+            let Spent { elapsed_s, whole, processes } = self.spent[*index];
+            let process_s = match whole {
+                _ if self.gathered[*index].refused() => 0.0,
+                0.0 => usual(index) * slower,
+                whole => elapsed_s / whole,
+            };
+            Claim { process_s, done: processes }
+        };
+        let claims: Vec<Claim> = firsts.iter().map(claim).collect();
+        divide(&claims, self.options.processes, self.options.budget_s - self.passed_s())
+    }
+
+    /// Processes that are still to come.
+    fn missing(&self, firsts: &[usize], wanted: &[u32]) -> usize {
+        let done = firsts.iter().map(|&index| self.spent[index].processes);
+        done.zip(wanted).map(|(done, wanted)| wanted.saturating_sub(done) as usize).sum()
     }
 
     /// Whether fewer processes than wanted ran undisturbed and at full speed.
@@ -144,10 +263,11 @@ impl<'a> Bench<'a> {
         self.gathered[index].counted(&self.cases[index], fastest_ns) < wanted
     }
 
-    /// One process of a case, or one run of the Modified Andrew Benchmark.
+    /// One process of a case, which measures for `part` of its usual time, or one run of the Modified Andrew Benchmark.
     fn turn(
         &mut self,
         index: usize,
+        part: f64,
         (done, of): (usize, usize),
         progress: &mut Progress<'_>,
     ) -> Result<(), Error> {
@@ -156,10 +276,17 @@ impl<'a> Bench<'a> {
         }
         let case = &self.cases[index];
         progress(RunProgress { done, of, name: case.name, case: &case.case }, self);
-        if self.gathered[index].refused() {
-            return Ok(());
+        let begun = Instant::now();
+        let is_whole = case.rule == OsRule::Single;
+        if !self.gathered[index].refused() {
+            if is_whole { self.andrew(index) } else { self.one_process(index, part) }?;
         }
-        if case.rule == OsRule::Single { self.andrew(index) } else { self.one_process(index) }
+        self.least_part = if is_whole { self.least_part } else { self.least_part.min(part) };
+        let spent = &mut self.spent[index];
+        spent.processes += 1;
+        spent.elapsed_s += begun.elapsed().as_secs_f64();
+        spent.whole += if is_whole { 1.0 } else { cost(part) };
+        Ok(())
     }
 
     /// A fresh directory for a case; none for a case without files.
@@ -171,12 +298,12 @@ impl<'a> Bench<'a> {
     }
 
     /// Runs one case in a fresh process and a fresh directory.
-    fn one_process(&mut self, index: usize) -> Result<(), Error> {
-        let mut scene = self.scene.clone();
+    fn one_process(&mut self, index: usize, part: f64) -> Result<(), Error> {
+        let (mut scene, stop) = (self.scene.clone(), self.stop());
         scene.directory = self.directory(index)?;
         let (case, found) = (&self.cases[index], &mut self.gathered[index]);
-        let ns = (self.options.process_ns as f64 * case.effort) as u64;
-        let run = || process::run(case, &scene, ns, &self.options.interrupt);
+        let ns = (self.options.process_ns as f64 * case.effort * part) as u64;
+        let run = || process::run(case, &scene, ns, stop);
         let (ended, background) = self.observer.beside(case, run);
         if case.place.is_some() {
             // The workspace is removed as a whole at the end; a directory that stays until then does no harm.
@@ -185,20 +312,23 @@ impl<'a> Bench<'a> {
         match ended? {
             Ended::Measured(batches) => found.add(batches, background),
             Ended::Refused(why) => found.refuse(why),
+            Ended::TimeUp => self.time_is_up = true,
         }
         Ok(())
     }
 
     /// Runs the Modified Andrew Benchmark once, whose cases begin at `first`.
     fn andrew(&mut self, first: usize) -> Result<(), Error> {
-        let directory = self.directory(first)?;
+        let (directory, stop) = (self.directory(first)?, self.stop());
         let compiler = self.options.compiler.as_deref();
         let case = &self.cases[first];
         let run = || match &self.scene.program {
             Some(program) => {
+                // Its processes take turns, so that two processors are as good as any number.
+                self.scene.unrestricted(2)?;
                 let cold = mab::is_cold(case);
                 let setting = mab::Setting { program, directory: &directory, compiler, cold };
-                mab::run(&setting, &self.options.interrupt)
+                mab::run(&setting, stop)
             }
             None => Err(case::not_here("there is no program to do the steps")),
         };
@@ -223,6 +353,7 @@ impl<'a> Bench<'a> {
                 }
             }
             Err(_) if interrupted => return Err(Error::Interrupted),
+            Err(error) if error.kind() == io::ErrorKind::TimedOut => self.time_is_up = true,
             Err(error) => {
                 self.gathered[first..=last].iter_mut().for_each(|g| g.refuse(error.to_string()));
             }
@@ -238,50 +369,4 @@ fn one_run(one: &Case, other: &Case) -> bool {
         && whole(other)
         && one.place == other.place
         && mab::is_cold(one) == mab::is_cold(other)
-}
-
-/// In how many of `rounds` each case takes part, given the seconds that a process takes and the processes that are done, so that what is
-/// missing takes `left_s`: those that take longest in half of them, where need be. Without half of them there is no number.
-fn fitting(cases: &[(f64, u32)], rounds: u32, left_s: f64) -> Vec<u32> {
-    let mut wanted = vec![rounds; cases.len()];
-    let missing =
-        |at: usize, wanted: u32| cases[at].0 * f64::from(wanted.saturating_sub(cases[at].1));
-    let mut excess = (0..cases.len()).map(|at| missing(at, rounds)).sum::<f64>() - left_s;
-    let mut longest: Vec<usize> = (0..cases.len()).collect();
-    longest.sort_by(|&one, &other| cases[other].0.total_cmp(&cases[one].0));
-    for at in longest {
-        if excess <= 0.0 {
-            break;
-        }
-        wanted[at] = rounds.div_ceil(2);
-        excess -= missing(at, rounds) - missing(at, wanted[at]);
-    }
-    wanted
-}
-
-/// A permutation of `0..count` that is another one every round and the same in every run.
-pub(crate) fn order(count: usize, round: u32) -> Vec<usize> {
-    let mut state = u64::from(round).wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    let mut all: Vec<usize> = (0..count).collect();
-    for last in (1..count).rev() {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-        all.swap(last, (state >> 33) as usize % (last + 1));
-    }
-    all
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_longest_cases_give_way_where_time_is_short() {
-        let cases = [(1.0, 1), (5.0, 1), (2.0, 1)];
-        assert_eq!(fitting(&cases, 6, 40.0), [6, 6, 6], "they take 40 s");
-        assert_eq!(fitting(&cases, 6, 39.0), [6, 3, 6]);
-        assert_eq!(fitting(&cases, 6, 20.0), [6, 3, 3]);
-        assert_eq!(fitting(&cases, 6, 0.0), [3, 3, 3], "not below half");
-        assert_eq!(fitting(&[(0.0, 0); 2], 12, 1.0), [12; 2], "nothing is known before the first");
-        assert_eq!(fitting(&[(9.0, 7)], 12, 1.0), [6], "more than half are done");
-    }
 }

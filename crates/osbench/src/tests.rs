@@ -1,7 +1,8 @@
 //! Whole runs of the micro-benchmarks, short ones.
 
-use super::rounds::{MORE_ROUNDS, order};
+use super::rounds::MORE_ROUNDS;
 use super::*;
+use ioscape_schema::WarningKind;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -28,16 +29,6 @@ fn every_name_has_cases_and_every_case_a_name() {
         }
     }
     assert!(cases.iter().all(|case| case.teaches.ends_with('.')));
-}
-
-#[test]
-fn every_round_has_another_order_of_all() {
-    let orders: BTreeSet<Vec<usize>> = (0..8).map(|round| order(20, round)).collect();
-    assert!(orders.len() == 8);
-    for one in orders {
-        assert_eq!(one.iter().copied().collect::<BTreeSet<_>>().len(), 20);
-    }
-    assert!(order(0, 1).is_empty());
 }
 
 #[test]
@@ -94,4 +85,19 @@ fn two_local_directories_and_a_file_are_refused() {
     let file = tempfile::NamedTempFile::new().unwrap();
     let error = run(&short(&["getpid"], file.path()), &mut |_, _| {}).unwrap_err();
     assert!(error.is_misuse(), "{error}");
+}
+
+#[test]
+fn a_run_without_time_says_so_of_every_case() {
+    let home = tempfile::tempdir().unwrap();
+    let options = OsOptions { budget_s: 1e-9, ..short(&["getpid", "stat"], home.path()) };
+    let outcome = run(&options, &mut |_, _| {}).unwrap();
+    outcome.finished.unwrap();
+    assert_eq!(outcome.results.benchmarks.len(), 4);
+    for one in &outcome.results.benchmarks {
+        let why = one.not_measured.as_deref().unwrap();
+        assert!(one.value.is_none() && why.starts_with("no time left"), "{}: {why}", one.name);
+    }
+    let told = outcome.warnings.iter().find(|one| one.kind == WarningKind::BudgetSpent);
+    assert!(told.unwrap().message.contains("4 cases have no value"), "{told:?}");
 }

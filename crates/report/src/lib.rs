@@ -46,4 +46,5 @@ pub use openmetrics::openmetrics;
 pub use quantity::Quantity;
 pub use raster::{PictureError, png};
 pub use terminal::Style;
+pub use terminal::os::of_several as os_side_by_side;
 pub use top::{TOP_PAGE, draw_top, top_openmetrics, top_text};

@@ -81,10 +81,73 @@ pub struct Environment {
     /// Load average over one minute before the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub load_before: Option<f64>,
+    /// Further file systems and devices that the work was done on, in the order named; the fields above tell of the first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub other_places: Vec<OtherPlace>,
     /// Machine, target and options by name, of work that can be continued: what must be the same when it is. Names of
     /// options begin with `--`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub identity: BTreeMap<String, String>,
+}
+
+/// One more file system or device that the work was done on. Absent fields could not be determined.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct OtherPlace {
+    /// What was named there: a directory, a file or a device.
+    pub path: String,
+    /// Type of the file system, such as `ext4`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file_system: Option<String>,
+    /// Its mount options.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mount_options: Option<String>,
+    /// Size of the file system.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file_system_bytes: Option<u64>,
+    /// Free space before the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub free_bytes: Option<u64>,
+    /// Block device below it, such as `vda`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device: Option<String>,
+    /// Vendor and model of the device, as it gives them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device_model: Option<String>,
+    /// Its firmware.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device_firmware: Option<String>,
+    /// Speed of its link, such as `16.0 GT/s PCIe x4` or `6.0 Gbps`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device_link: Option<String>,
+    /// I/O scheduler of the device.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scheduler: Option<String>,
+    /// Whether the device says that it rotates.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rotational: Option<bool>,
+    /// Read-ahead of the device, in bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_ahead_bytes: Option<u64>,
+}
+
+impl OtherPlace {
+    /// What `there` tells of the place at `path`, without what it tells of the machine.
+    pub fn of(path: &str, there: Environment) -> Self {
+        Self {
+            path: path.to_owned(),
+            file_system: there.file_system,
+            mount_options: there.mount_options,
+            file_system_bytes: there.file_system_bytes,
+            free_bytes: there.free_bytes,
+            device: there.device,
+            device_model: there.device_model,
+            device_firmware: there.device_firmware,
+            device_link: there.device_link,
+            scheduler: there.scheduler,
+            rotational: there.rotational,
+            read_ahead_bytes: there.read_ahead_bytes,
+        }
+    }
 }
 
 impl Environment {

@@ -64,7 +64,7 @@ pub use difference::{Difference, is_uncertain};
 pub use distribution::Distribution;
 pub use doctor::{Check, CheckState, Doctor};
 pub use document::{Document, JSON_SCHEMA, SCHEMA, Tool};
-pub use environment::Environment;
+pub use environment::{Environment, OtherPlace};
 pub use evaluation::{
     AllParameters, Bounded, Drift, Evaluation, Findings, FocalRange, Point, Probe, Region,
     RegionCurves, RegionFinding, Settings, SlopePoint, WritePolicy,

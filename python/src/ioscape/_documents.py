@@ -691,6 +691,9 @@ class Environment:
     `mitigations=off`."""
     mount_options: Optional[str] = None
     """Its mount options."""
+    other_places: Optional[list[OtherPlace]] = None
+    """Further file systems and devices that the work was done on, in the order named; the fields above tell
+    of the first."""
     read_ahead_bytes: Optional[int] = None
     """Read-ahead of the device, in bytes."""
     rotational: Optional[bool] = None
@@ -1274,6 +1277,35 @@ class OsSystem:
     like."""
     vulnerabilities: Optional[dict[str, str]] = None
     """State of each known processor weakness and its mitigation."""
+
+
+@dataclass(kw_only=True)
+class OtherPlace:
+    """One more file system or device that the work was done on. Absent fields could not be determined."""
+    path: str
+    """What was named there: a directory, a file or a device."""
+    device: Optional[str] = None
+    """Block device below it, such as `vda`."""
+    device_firmware: Optional[str] = None
+    """Its firmware."""
+    device_link: Optional[str] = None
+    """Speed of its link, such as `16.0 GT/s PCIe x4` or `6.0 Gbps`."""
+    device_model: Optional[str] = None
+    """Vendor and model of the device, as it gives them."""
+    file_system: Optional[str] = None
+    """Type of the file system, such as `ext4`."""
+    file_system_bytes: Optional[int] = None
+    """Size of the file system."""
+    free_bytes: Optional[int] = None
+    """Free space before the run."""
+    mount_options: Optional[str] = None
+    """Its mount options."""
+    read_ahead_bytes: Optional[int] = None
+    """Read-ahead of the device, in bytes."""
+    rotational: Optional[bool] = None
+    """Whether the device says that it rotates."""
+    scheduler: Optional[str] = None
+    """I/O scheduler of the device."""
 
 
 @dataclass(kw_only=True)

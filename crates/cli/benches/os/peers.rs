@@ -7,8 +7,11 @@ use super::{Failure, Series, median, once};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Most that the medians of ours and theirs may differ, as a fraction of theirs.
+/// Most that ours and theirs may differ, as a fraction of theirs.
 const NEAR: f64 = 0.07;
+
+/// Least rounds for an interval: of six ratios the smallest and the largest enclose the median 97 times of 100.
+const ROUNDS_LEAST: usize = 6;
 
 /// Benchmarks that have an equivalent elsewhere.
 const OURS: &str = "getpid,cswitch,bcopy,open-close,stat,socket";
@@ -62,8 +65,8 @@ const PEERS: [Peer; 11] = [
     lmbench(("bcopy", "level 2 cache"), &["bw_mem", "-N", "1", "256k", "bcopy"]),
 ];
 
-/// Runs all in turns and prints the ratio of ours to theirs, per round, with its median and the least and largest; whether each
-/// median is near enough.
+/// Runs all in turns and prints the ratio of ours to theirs, by rounds in which both ran one after the other, with its median and the
+/// distribution-free 95 % interval; whether no interval lies outside what is near enough.
 pub fn compare(rounds: usize, directory: &str) -> Result<bool, Failure> {
     let mut ratios = vec![Vec::new(); PEERS.len()];
     let mut theirs = vec![Vec::new(); PEERS.len()];
@@ -82,7 +85,7 @@ pub fn compare(rounds: usize, directory: &str) -> Result<bool, Failure> {
     }
     std::fs::remove_file(Path::new(directory).join("foo"))?;
     println!(
-        "\n{:14}{:18}{:9}{:>12}{:>12}{:>8}   least .. largest",
+        "\n{:14}{:18}{:9}{:>12}{:>12}{:>8}   95 % interval, of so many rounds",
         "benchmark", "case", "peer", "ours", "theirs", "ratio"
     );
     let mut held = true;
@@ -92,7 +95,7 @@ pub fn compare(rounds: usize, directory: &str) -> Result<bool, Failure> {
     Ok(held)
 }
 
-/// Prints one line; whether it is near enough. A peer that is not there holds nothing up, and says so.
+/// Prints one line; whether its interval does not lie outside of what is near enough. A peer that is not there holds nothing up, and says so.
 fn show(peer: &Peer, ratios: &[f64], theirs: &[f64]) -> bool {
     let (name, case) = peer.case;
     let suite = if peer.suite == Suite::Perf { "perf" } else { "lmbench" };
@@ -100,17 +103,47 @@ fn show(peer: &Peer, ratios: &[f64], theirs: &[f64]) -> bool {
         println!("{name:14}{case:18}{suite:9} SKIPPED: {} is not to be had", peer.words[0]);
         return true;
     }
-    let ratio = median(ratios);
-    let least = ratios.iter().copied().fold(f64::INFINITY, f64::min);
-    let largest = ratios.iter().copied().fold(0.0, f64::max);
-    let near = (ratio - 1.0).abs() <= NEAR;
-    let value = median(theirs);
-    let word = if near { "" } else { "  missed" };
+    let (ratio, value, rounds) = (median(ratios), median(theirs), ratios.len());
+    let (range, word) = match interval(ratios) {
+        Some([low, high]) => (format!("{low:.3} .. {high:.3}"), judged([low, high])),
+        None => ("none".to_owned(), "cannot be told"),
+    };
     println!(
-        "{name:14}{case:18}{suite:9}{:>12.4e}{value:>12.4e}{ratio:>8.3}   {least:.3} .. {largest:.3}{word}",
+        "{name:14}{case:18}{suite:9}{:>12.4e}{value:>12.4e}{ratio:>8.3}   {range:16} of {rounds}: {word}",
         value * ratio
     );
-    near
+    word != MISSED
+}
+
+const MISSED: &str = "missed";
+
+/// What an interval of the ratio says.
+fn judged([low, high]: [f64; 2]) -> &'static str {
+    let near = 1.0 - NEAR..=1.0 + NEAR;
+    match (near.contains(&low) && near.contains(&high), high < *near.start() || low > *near.end()) {
+        (true, _) => "near",
+        (_, true) => MISSED,
+        _ => "cannot be told",
+    }
+}
+
+/// Order statistics that enclose the median at least 95 times of 100: the k-th from either end, for the largest k with
+/// `P(Binomial(n, 1/2) < k) <= 2.5 %`.
+fn interval(ratios: &[f64]) -> Option<[f64; 2]> {
+    let mut sorted = ratios.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let n = sorted.len();
+    if n < ROUNDS_LEAST {
+        return None;
+    }
+    let mut probability = 0.5f64.powi(i32::try_from(n).ok()?);
+    let (mut below, mut k) = (0.0, 0);
+    while below + probability <= 0.025 {
+        below += probability;
+        probability *= (n - k) as f64 / (k + 1) as f64;
+        k += 1;
+    }
+    Some([sorted[k - 1], sorted[n - k]])
 }
 
 /// The peer's value in our unit, by the faster quarter of its runs.

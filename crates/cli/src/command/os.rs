@@ -45,13 +45,15 @@ fn program() -> Option<Program> {
 pub fn main(args: &OsArgs) -> Result<(), Failure> {
     ioscape_osbench::check_names(&args.only).map_err(Failure::Misuse)?;
     let mut outputs = outputs::names_of(&args.out).open()?;
+    let usual = if args.quick { OsOptions::quick() } else { OsOptions::full() };
     let options = OsOptions {
+        budget_s: args.budget.unwrap_or(usual.budget_s),
         only: args.only.clone(),
         directories: args.directories.clone(),
         program: program(),
         compiler: args.compiler.clone(),
         interrupt: interrupt::flag(),
-        ..if args.quick { OsOptions::quick() } else { OsOptions::full() }
+        ..usual
     };
     let empty = output::document(0);
     let progress = Progress::of_steps(1);

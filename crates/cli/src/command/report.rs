@@ -40,6 +40,10 @@ pub fn main(args: &ReportArgs) -> Result<(), Failure> {
     if let Some(picture) = joint {
         return output::print(&picture);
     }
+    let in_turn = args.csv || args.svg || args.json || args.output.is_some();
+    if let Some(text) = (!in_turn).then(|| side_by_side(args, &documents)).flatten() {
+        return output::print(&text);
+    }
     for document in &documents {
         if args.csv {
             let rows = ioscape_report::csv(document).ok_or_else(|| {
@@ -139,7 +143,7 @@ fn page(paths: &[PathBuf], documents: &[Document]) -> String {
     ioscape_report::joint_html(&named, &measured, env!("CARGO_PKG_VERSION"), output::quantity())
 }
 
-/// Every result of runs, `vxbench` or a campaign compared with the first of its kind, as far as they did the same work.
+/// Every result of runs, `vxbench`, a campaign or micro-benchmarks compared with the first of its kind, as far as they did the same work.
 fn measured(named: &[(String, &Document)]) -> Vec<MeasuredComparison> {
     let mut firsts: Vec<NamedDocument> = Vec::new();
     let mut all = Vec::new();
@@ -160,7 +164,15 @@ fn measured(named: &[(String, &Document)]) -> Vec<MeasuredComparison> {
 }
 
 fn has_rows(outcome: &Outcome) -> bool {
-    matches!(outcome, Outcome::Measurements(_) | Outcome::Vxbench(_) | Outcome::Campaign(_))
+    use Outcome::{Campaign, Measurements, Os, Vxbench};
+    matches!(outcome, Measurements(_) | Vxbench(_) | Campaign(_) | Os(_))
+}
+
+/// Several results of micro-benchmarks in one table; `None` of anything else.
+fn side_by_side(args: &ReportArgs, documents: &[Document]) -> Option<String> {
+    let named = ioscape_report::told_apart(&named(&args.results, documents));
+    let style = if args.markdown { output::markdown() } else { output::style() };
+    ioscape_report::os_side_by_side(&named, &measured(&named), &style)
 }
 
 /// Several evaluations in one picture, each called after its file.

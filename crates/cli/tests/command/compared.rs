@@ -94,3 +94,36 @@ fn a_result_without_anything_to_draw_is_refused_as_a_picture() {
         );
     }
 }
+
+#[test]
+fn reports_of_several_micro_benchmarks_are_one_table() {
+    let folder = Folder::new();
+    let of = |times: Option<f64>| {
+        let value = times.map(|times| 100.0 * times);
+        let processes = value.map_or(Vec::new(), |value| {
+            vec![value * 0.999, value, value * 1.001, value, value, value]
+        });
+        let one = OsBenchmark {
+            name: "getpid".into(),
+            case: "system call".into(),
+            value,
+            ci95: value.map(|value| [value * 0.999, value * 1.001]),
+            processes,
+            not_measured: times.is_none().then(|| "busy".to_owned()),
+            ..OsBenchmark::default()
+        };
+        document(OsResults { benchmarks: vec![one], ..OsResults::default() })
+    };
+    let a = folder.put("a.json", &of(Some(1.0)));
+    let b = folder.put("b.json", &of(Some(2.0)));
+    let c = folder.put("c.json", &of(None));
+    let both = run(&["report", &a, &b]).ended(0).out;
+    for word in ["getpid", "100 ns", "200 ns", "2.00x", "slower", "Ratios are b over a"] {
+        assert!(both.contains(word), "{word}: {both}");
+    }
+    assert_eq!(both.matches("getpid").count(), 1, "{both}");
+    let lacking = run(&["report", &a, &c]).ended(0).out;
+    assert!(lacking.contains("not measured") && !lacking.contains("Verdict"), "{lacking}");
+    let alone = run(&["report", &a]).ended(0).out;
+    assert!(!alone.contains("Ratios are"), "{alone}");
+}

@@ -43,3 +43,4 @@ mod units;
 mod verify;
 mod vxbench;
 mod vxbench_calls;
+mod vxbench_requests;

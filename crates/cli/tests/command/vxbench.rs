@@ -212,3 +212,27 @@ fn campaigns_are_listed_shown_and_planned_without_a_touch() {
     refused(&["campaign", "run", "aged-reads", "/nowhere"], &["/nowhere"]);
     refused(&["campaign", "run", "aged-reads", "/tmp", "--fs", "xfs"], &["--as-root-make"]);
 }
+
+#[test]
+fn every_place_is_told_and_one_file_system_once() {
+    let (disk, memory) = (folder(), Path::new("/dev/shm"));
+    let Ok(memory) = tempfile::tempdir_in(memory) else {
+        eprintln!("SKIPPED: there is no file system in memory");
+        return;
+    };
+    let files = ["a", "b"].map(|name| disk.path().join(name));
+    let far = memory.path().join("c");
+    let amount = ["vxbench", "-w", "write", "-i", "iosize=4k,iocount=2"];
+    let places = |files: &[&Path]| {
+        let files = files.iter().map(|path| text(path));
+        let words: Vec<&str> = amount.into_iter().chain(files).chain(["--destroy-data"]).collect();
+        document(&words).environment.other_places
+    };
+    assert!(places(&[&files[0], &files[1]]).is_empty());
+    let found = places(&[&files[0], &files[1], &far]);
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!(
+        (found[0].path.as_str(), found[0].file_system.as_deref()),
+        (text(&far), Some("tmpfs"))
+    );
+}

@@ -10,7 +10,8 @@ use crate::memory::{memory, vm_dirty};
 use crate::mounts::{self, FileSystemInfo};
 use crate::target::Target;
 use crate::text;
-use ioscape_schema::Environment;
+use ioscape_schema::{Environment, OtherPlace};
+use std::path::Path;
 
 /// Everything about the machine but the clock and the harness's own cost.
 ///
@@ -43,6 +44,28 @@ pub fn capture_on(file_system: &FileSystemInfo) -> Environment {
         read_ahead_bytes: queue("read_ahead_kb").and_then(kib),
         ..machine(None)
     }
+}
+
+/// The same of several places by their paths: the first in full, and of the others what is below them, each file system or device once.
+pub fn capture_on_all<'a>(
+    places: impl IntoIterator<Item = (&'a Path, &'a FileSystemInfo)>,
+) -> Option<Environment> {
+    let mut seen: Vec<&FileSystemInfo> = Vec::new();
+    let mut all: Option<Environment> = None;
+    for (path, file_system) in places {
+        if seen.contains(&file_system) {
+            continue;
+        }
+        seen.push(file_system);
+        let here = capture_on(file_system);
+        match &mut all {
+            None => all = Some(here),
+            Some(first) => {
+                first.other_places.push(OtherPlace::of(&path.display().to_string(), here));
+            }
+        }
+    }
+    all
 }
 
 /// The same without a target: processors, memory, kernel and its settings.

@@ -151,9 +151,9 @@ impl Files {
         &self.leftovers
     }
 
-    /// The file system below the first file.
-    pub fn file_system(&self) -> Option<&FileSystemInfo> {
-        self.opened.first().map(|one| &one.file_system)
+    /// Every file, as it was named, and the file system or device below it.
+    pub fn places(&self) -> impl Iterator<Item = (&Path, &FileSystemInfo)> {
+        self.opened.iter().map(|one| (&*one.named, &one.file_system))
     }
 
     /// Two users who change one file would destroy each other's work.

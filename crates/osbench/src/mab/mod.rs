@@ -12,6 +12,7 @@ mod steps;
 
 use super::case::{Case, Program, not_here};
 use super::process::{died, leave_message, read_message};
+use super::stop::Stop;
 use super::today;
 use ioscape_machine::crew::{Crew, DONE, FAULTED};
 use ioscape_machine::error::Death;
@@ -22,7 +23,7 @@ use spawn::Steps;
 use std::fs;
 use std::io;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 /// Trees that get directories; only the first one is filled, as in the original.
@@ -136,8 +137,9 @@ const WORDS: usize = 64;
 /// Runs the benchmark once.
 ///
 /// # Errors
-/// A step failed: the file system refused something, or a process was killed; or `interrupt` was set.
-pub(crate) fn run(setting: &Setting<'_>, interrupt: &AtomicBool) -> io::Result<Run> {
+/// A step failed: the file system refused something, or a process was killed; the user interrupted; or the time was over
+/// ([`io::ErrorKind::TimedOut`]).
+pub(crate) fn run(setting: &Setting<'_>, stop: Stop<'_>) -> io::Result<Run> {
     let (home, tools) = (setting.directory, setting.program.toolchain);
     let files = tools.files();
     for folder in ["src", "tmp"] {
@@ -163,9 +165,12 @@ pub(crate) fn run(setting: &Setting<'_>, interrupt: &AtomicBool) -> io::Result<R
             Err(error) => leave_message(report, &error),
         }
     })?;
-    while !crew.wait(Duration::from_secs(1), || interrupt.load(Ordering::Relaxed)) {
-        if interrupt.load(Ordering::Relaxed) {
+    while !crew.wait(Duration::from_secs(1), || stop.is_over()) {
+        if stop.is_asked() {
             return Err(io::ErrorKind::Interrupted.into());
+        }
+        if stop.is_late() {
+            return Err(io::ErrorKind::TimedOut.into());
         }
     }
     match crew.first_dead() {

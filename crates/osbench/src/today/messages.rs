@@ -35,6 +35,7 @@ pub(crate) fn cases() -> Vec<Case> {
 }
 
 fn operation(scene: &Scene, kind: OsTasks) -> io::Result<Op> {
+    scene.unrestricted(usize::MAX)?;
     let pairs = (0..RECEIVERS).map(|_| UnixStream::pair()).collect::<io::Result<Vec<_>>>()?;
     let pairs = Arc::new(pairs);
     let (count, waiting) = (SENDERS + RECEIVERS, Waiting::Queued);

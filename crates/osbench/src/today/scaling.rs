@@ -209,7 +209,8 @@ mod tests {
             cases(&[1], Some((0, Locality::Local))).into_iter().filter(|case| case.place.is_some());
         for mut case in files {
             case.pinned = false;
-            let ended = process::run(&case, &scene, 1_000_000, &AtomicBool::new(false)).unwrap();
+            let ended =
+                process::run(&case, &scene, 1_000_000, (&AtomicBool::new(false)).into()).unwrap();
             assert!(matches!(ended, Ended::Measured(_)), "{}: {ended:?}", case.case);
         }
         assert!(home.path().join("opened-0").exists());

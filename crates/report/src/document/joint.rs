@@ -3,7 +3,8 @@
 use super::page;
 use super::switch::Switch;
 use crate::html::section::Section;
-use crate::html::{alike, joint, measured as html_measured, simulations};
+use crate::html::{self, alike, joint, measured as html_measured, simulations};
+use crate::os::side;
 use crate::outcome::{self, render::Render};
 use crate::overlay::EvaluatedSystem;
 use crate::quantity::Quantity;
@@ -24,10 +25,15 @@ pub fn joint_html(
     quantity: Quantity,
 ) -> String {
     let named = told_apart(named);
+    let (of_systems, measured) = match side::all_of(&named) {
+        Some(all) => (html::os::side_by_side(&all, measured), &[][..]),
+        None => (String::new(), measured),
+    };
     let evaluated = named.iter().filter_map(|(name, document)| EvaluatedSystem::of(name, document));
     let evaluated: Vec<EvaluatedSystem> = evaluated.collect();
     let mut sections = vec![
         Section::new("systems", "Systems", joint::systems(&named)),
+        Section::new("side-by-side", "Side by side", of_systems),
         Section::new("findings", "Findings", joint::findings(&evaluated)),
         Section::new("memory", "Share of memory", joint::memory(&evaluated)),
         Section::new("landscapes", "Landscapes", joint::landscapes(&evaluated)),

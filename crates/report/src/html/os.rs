@@ -3,11 +3,12 @@
 use super::figure::{Figure, legend, two_sizes};
 use super::tables::{table, table_with_own};
 use super::values::Values;
+use crate::os::NamedResults;
 use crate::os::{self, case, clean, headlines, interval, speed, value};
 use crate::plot::{Frame, Scale};
 use crate::text::esc;
 use ioscape_schema::os::paper;
-use ioscape_schema::{OsResults, OsSystem};
+use ioscape_schema::{MeasuredComparison, OsResults, OsSystem};
 use std::fmt::Write as _;
 
 const LOW: Frame = Frame { width: 1080.0, height: 420.0 };
@@ -27,6 +28,26 @@ pub fn summary(results: &OsResults) -> String {
         caption: "Each point is the geometric mean of a machine's MIPS-relative speeds without bcopy. The ten machines of \
                   1990 are read off the printed figure. All speeds share the rating as a factor, which is good to about a \
                   quarter; ratios between benchmarks do not depend on it.",
+        scales: &[Scale::Log10],
+    };
+    let values = Values::of(&[&chart]);
+    out + &figure.html(|_| two_sizes(&chart, LOW), &legend(&chart.series, ""), &values)
+}
+
+/// Several results in one table, with how they compare, and in one Figure 1.
+pub fn side_by_side(all: &[NamedResults<'_>], compared: &[MeasuredComparison]) -> String {
+    let (head, rows) = os::side::table(all, compared);
+    let head: Vec<&str> = head.iter().map(String::as_str).collect();
+    let mut out = "<h2>Operating systems side by side</h2>".to_owned();
+    for sentence in os::side::sentences(all, compared) {
+        let _ = write!(out, "<p>{}</p>", esc(&sentence));
+    }
+    out += &table("words", &head, rows.into_iter());
+    let Some(chart) = os::figure1_of(all) else { return out };
+    let figure = Figure {
+        id: "figure-1-of-1990-with-all",
+        title: "The paper's Figure 1, with these systems",
+        caption: "Each point is the geometric mean of a machine's MIPS-relative speeds without bcopy; those of these systems have their names.",
         scales: &[Scale::Log10],
     };
     let values = Values::of(&[&chart]);

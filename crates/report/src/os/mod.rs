@@ -2,19 +2,25 @@
 
 mod ranking;
 mod scaling;
+pub mod side;
 mod tables;
 
 pub use ranking::{ranking, sentence};
 pub use scaling::{is_scaling, scaling, scaling_sentence, scaling_table};
 pub use tables::tables;
 
+use crate::figures::region_class;
 use crate::plot::{Axis, Chart, Drawn, Mark, Scale, Series, Shape, Unit};
+use crate::text::inert;
 use ioscape_schema::os::paper;
 use ioscape_schema::units::{Count, Nanos, Rate};
 use ioscape_schema::{Locality, MabProof, OsBenchmark, OsResults, OsRule, OsUnit};
 
 /// What this machine is called in the paper's tables.
 pub const THIS: &str = "this machine";
+
+/// The results of a system by its name.
+pub type NamedResults<'a> = (&'a str, &'a OsResults);
 
 /// A value in its unit.
 pub fn shown(unit: OsUnit, value: f64) -> String {
@@ -113,7 +119,19 @@ pub fn proof(proof: &MabProof) -> String {
 
 /// Figure 1 with this machine: relative speed of the operating system against the rating.
 pub fn figure1(results: &OsResults) -> Option<Chart> {
-    let ours = results.mips.zip(results.geometric_mean_mips_relative)?;
+    figure1_of(&[(THIS, results)])
+}
+
+/// The same with several systems, each a point of its own by its name; `None` where none is rated.
+pub fn figure1_of(systems: &[NamedResults<'_>]) -> Option<Chart> {
+    let rated = |(name, results): &NamedResults<'_>| {
+        let (mips, mean) = results.mips.zip(results.geometric_mean_mips_relative)?;
+        Some((inert(name).into_owned(), mips, mean))
+    };
+    let rated: Vec<(String, f64, f64)> = systems.iter().filter_map(rated).collect();
+    if rated.is_empty() {
+        return None;
+    }
     let dot = |x: f64, y: f64, title: String| Mark { x, y, range: [y; 2], doubtful: false, title };
     let mut past: Vec<Mark> = paper::machines()
         .into_iter()
@@ -126,7 +144,6 @@ pub fn figure1(results: &OsResults) -> Option<Chart> {
         })
         .collect();
     past.sort_by(|a, b| a.x.total_cmp(&b.x));
-    let here = dot(ours.0, ours.1, format!("{THIS}: {:.0} MIPS, {}", ours.0, speed(ours.1)));
     let series = |name: &str, class: &str, shape, marks| Series {
         name: name.to_owned(),
         class: class.to_owned(),
@@ -134,10 +151,15 @@ pub fn figure1(results: &OsResults) -> Option<Chart> {
         drawn: Drawn::Points,
         marks,
     };
-    let all = vec![
-        series("ten machines of 1990", "read", Shape::Disc, past),
-        series(THIS, "write", Shape::Diamond, vec![here]),
-    ];
+    let mut all = vec![series("ten machines of 1990", "read", Shape::Disc, past)];
+    for (index, (name, mips, mean)) in rated.into_iter().enumerate() {
+        let here = dot(mips, mean, format!("{name}: {mips:.0} MIPS, {}", speed(mean)));
+        let (class, shape) = match index {
+            0 => ("write".to_owned(), Shape::Diamond),
+            _ => (region_class(index), Shape::nth(index + 1)),
+        };
+        all.push(series(&name, &class, shape, vec![here]));
+    }
     let axis = |label: &str, values: Vec<f64>| Axis {
         label: label.to_owned(),
         scale: Scale::Log10,
@@ -165,6 +187,11 @@ mod tests {
         let mut results = sample::os_results();
         let chart = figure1(&results).unwrap();
         assert_eq!(chart.series.iter().map(|series| series.marks.len()).sum::<usize>(), 11);
+        let both = figure1_of(&[("here", &results), ("there", &results)]).unwrap();
+        let names: Vec<&str> = both.series.iter().map(|series| series.name.as_str()).collect();
+        assert_eq!(names[1..], ["here", "there"]);
+        assert!(both.series[2].marks[0].title.starts_with("there: "));
+        assert!(both.series[1].shape != both.series[2].shape);
         results.mips = None;
         assert!(figure1(&results).is_none());
     }

@@ -3,7 +3,8 @@
 use super::ink::Style;
 use super::tables::{Column, table};
 use crate::os::{self, case, clean, headlines, interval, speed, value};
-use ioscape_schema::{OsBenchmark, OsResults};
+use crate::text::inert;
+use ioscape_schema::{Document, MeasuredComparison, OsBenchmark, OsResults};
 
 /// All that the document holds of micro-benchmarks.
 pub fn text(results: &OsResults, style: &Style) -> String {
@@ -28,6 +29,45 @@ pub fn text(results: &OsResults, style: &Style) -> String {
         out += &format!("\n{}", style.paragraph("", "  ", &os::proof(proof)));
     }
     out
+}
+
+/// Several results of micro-benchmarks, each with its name, in one table for a terminal, with how the others compare with the first
+/// (`compared`, or nothing); `None` where there are not several, or one is of another kind.
+pub fn of_several(
+    named: &[(String, &Document)],
+    compared: &[MeasuredComparison],
+    style: &Style,
+) -> Option<String> {
+    os::side::all_of(named).map(|all| side_by_side(&all, compared, style))
+}
+
+fn side_by_side(
+    all: &[os::NamedResults<'_>],
+    compared: &[MeasuredComparison],
+    style: &Style,
+) -> String {
+    let names: Vec<_> = all.iter().map(|(name, _)| inert(name)).collect();
+    let title = format!("ioscape: operating-system benchmarks of {}", names.join(", "));
+    let mut out = style.heading(style.paragraph("", "", &title).trim_end()) + "\n";
+    for sentence in os::side::sentences(all, compared) {
+        out += &style.paragraph("  ", "    ", &sentence);
+    }
+    let (head, mut rows) = os::side::table(all, compared);
+    for at in (1..rows.len()).rev() {
+        // A name stands once, at its first case.
+        if rows[at][0] == rows[at - 1][0] {
+            rows[at][0].clear();
+        }
+    }
+    let column = |at: usize| rows.iter().map(move |row| row[at].clone());
+    let is_words = |at: usize| at < 2 || head[at].starts_with("Verdict");
+    let columns: Vec<Column> = (0..head.len())
+        .map(|at| match is_words(at) {
+            true => Column::words(&head[at], column(at)),
+            false => Column::numbers(&head[at], column(at)),
+        })
+        .collect();
+    out + "\n" + &table(&columns.iter().collect::<Vec<_>>(), style)
 }
 
 /// Cases without a value by reason, those of most cases first.

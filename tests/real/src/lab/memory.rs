@@ -15,6 +15,31 @@ impl Group {
     pub fn join(&self) -> String {
         format!("echo $BASHPID > '{}/cgroup.procs'", self.directory.display())
     }
+
+    fn read(&self, file: &str) -> Option<String> {
+        fs::read_to_string(self.directory.join(file)).ok()
+    }
+
+    /// How often an allocation of its members met the limit, so that memory had to be taken from somewhere; absent if the kernel does not
+    /// tell.
+    pub fn ran_out(&self) -> Option<f64> {
+        times_at_limit(self.read("memory.failcnt"), self.read("memory.events"))
+    }
+
+    /// Memory that its members use, in MiB; absent if the kernel does not tell.
+    pub fn used_mib(&self) -> Option<u32> {
+        let used = self.read("memory.usage_in_bytes").or_else(|| self.read("memory.current"))?;
+        u32::try_from(used.trim().parse::<u64>().ok()? >> 20).ok()
+    }
+}
+
+/// How often the limit was met, by what version 1 and version 2 say of it.
+fn times_at_limit(failcnt: Option<String>, events: Option<String>) -> Option<f64> {
+    let max = || {
+        let lines = events.as_deref()?.lines();
+        lines.filter_map(|line| line.strip_prefix("max ")).next().map(str::to_owned)
+    };
+    failcnt.or_else(max)?.trim().parse().ok()
 }
 
 /// Where groups with a controller are made, and whether in a hierarchy of its own, of version 1 (cgroups(7)).
@@ -92,6 +117,14 @@ impl Up<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn both_versions_tell_how_often_the_limit_was_met() {
+        let events = "low 0\nhigh 3\nmax 17\noom 1\noom_kill 0\n";
+        assert_eq!(times_at_limit(None, Some(events.into())), Some(17.0));
+        assert_eq!(times_at_limit(Some("5\n".into()), None), Some(5.0));
+        assert_eq!(times_at_limit(None, None), None);
+    }
 
     #[test]
     fn the_first_version_is_taken_where_it_has_the_controller() {

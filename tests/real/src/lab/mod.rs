@@ -241,7 +241,10 @@ impl Up<'_> {
     }
 
     /// Waits up to ten seconds for a condition, and says what the program's log says if it does not come true.
-    fn wait_for(&self, name: &str, mut holds: impl FnMut() -> bool) -> Result<(), String> {
+    ///
+    /// # Errors
+    /// It did not come true.
+    pub fn wait_for(&self, name: &str, mut holds: impl FnMut() -> bool) -> Result<(), String> {
         for _ in 0..200 {
             if holds() {
                 return Ok(());

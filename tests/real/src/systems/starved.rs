@@ -2,85 +2,120 @@
 
 use super::Checks;
 use crate::check::{Check, between, equal};
+use crate::lab::memory::Group;
 use crate::lab::{Lab, Up};
-use ioscape_schema::{Document, OsBenchmark, OsResults};
+use ioscape_schema::{Document, OsBenchmark, OsResults, WarningKind};
 
-/// The benchmarks that are tried: all but the long ones.
-const ONLY: &str = "dhrystone,compiler,getpid,cswitch,select,bcopy,open-close,create-delete,mab,page-fault,process,thread-switch,signal,socket,stat,rename";
+/// Numbers may differ by this share.
+const NEAR: f64 = 0.05;
+
+/// The memory of the group that a hog fills, what the hog holds of it, and what it reads again and again, in MiB.
+const GROUP_MIB: u32 = 1024;
+const HELD_MIB: u32 = 900;
+const READ_MIB: u32 = 192;
+
+/// Least times that this group's memory has to run out for it to be short.
+const RAN_OUT_LEAST: f64 = 100.0;
 
 /// How a machine starves a program.
 struct Starvation {
     name: &'static str,
-    /// Puts what starves on the machine; gives shell to run before the command, in its process.
-    begin: fn(&mut Up<'_>) -> Result<String, String>,
+    /// Puts what starves on the machine.
+    begin: fn(&mut Up<'_>) -> Result<Starved, String>,
+}
+
+/// What starves is there.
+struct Starved {
+    /// Shell to run before the command, in its process.
+    line: String,
+    /// The group whose memory is to be short.
+    short: Option<Group>,
+}
+
+impl Starved {
+    fn of(line: impl Into<String>) -> Self {
+        Self { line: line.into(), short: None }
+    }
 }
 
 const ALL: [Starvation; 4] = [
     Starvation { name: "a busy loop on every processor, and a low priority", begin: busy_loops },
     Starvation { name: "a quota of a fifth of a processor", begin: quota },
-    Starvation { name: "a program that fills memory again and again", begin: memory_hog },
-    Starvation { name: ONE_PROCESSOR, begin: one_processor },
+    Starvation { name: "a group short of memory", begin: memory_hog },
+    Starvation { name: "a single processor", begin: one_processor },
 ];
 
-const ONE_PROCESSOR: &str = "a single processor";
-
-fn busy_loops(up: &mut Up<'_>) -> Result<String, String> {
+fn busy_loops(up: &mut Up<'_>) -> Result<Starved, String> {
     let loops = "for _ in $(seq $(nproc)); do while :; do :; done & done; wait";
     up.beside("busy-loops", &["bash", "-c", loops])?;
-    Ok("renice -n 19 $BASHPID >/dev/null".to_owned())
+    Ok(Starved::of("renice -n 19 $BASHPID >/dev/null"))
 }
 
-fn quota(up: &mut Up<'_>) -> Result<String, String> {
-    Ok(up.quota_group("starved", 20)?.join())
+fn quota(up: &mut Up<'_>) -> Result<Starved, String> {
+    Ok(Starved::of(up.quota_group("starved", 20)?.join()))
 }
 
-fn memory_hog(up: &mut Up<'_>) -> Result<String, String> {
-    // Every read fills 256 MiB.
-    up.beside("memory-hog", &["dd", "if=/dev/zero", "of=/dev/null", "bs=256M"])?;
-    Ok(":".to_owned())
+/// A hog that holds most of a group's memory and reads a file through what is left of it, and uses hardly any processor time, so that
+/// memory alone is short. It is the first to be killed.
+fn memory_hog(up: &mut Up<'_>) -> Result<Starved, String> {
+    let group = up.memory_group("hog", GROUP_MIB)?;
+    let hog = format!(
+        "{}; echo 1000 > /proc/self/oom_score_adj; truncate -s {READ_MIB}M w/hog; \
+         (head -c {HELD_MIB}M /dev/zero; while :; do cat w/hog >/dev/null; sleep 1; done) | tail -c {HELD_MIB}M >/dev/null",
+        group.join()
+    );
+    up.beside("memory-hog", &["bash", "-c", &hog])?;
+    up.wait_for("memory-hog", || group.used_mib().is_some_and(|used| used >= HELD_MIB))?;
+    Ok(Starved { line: group.join(), short: Some(group) })
 }
 
-fn one_processor(_: &mut Up<'_>) -> Result<String, String> {
-    Ok("taskset -cp $(($(nproc) - 1)) $BASHPID >/dev/null".to_owned())
+fn one_processor(_: &mut Up<'_>) -> Result<Starved, String> {
+    Ok(Starved::of("taskset -cp $(($(nproc) - 1)) $BASHPID >/dev/null"))
 }
 
-/// Each starvation against the machine as it is.
+/// Each starvation against the machine as it is, measured before, between and after them: what varies from run to run without any load is no
+/// fault of a starved one.
 pub fn os(lab: &Lab) -> Checks {
-    let first = run(lab, ":")?;
-    let quiet = results(&first)?;
-    let count = quiet.benchmarks.iter().filter(|one| one.value.is_some()).count();
-    let mut all = vec![between(
-        "share of cases with a number while nothing starves",
-        0.8,
-        1.0,
-        Some(count as f64 / quiet.benchmarks.len() as f64),
-    )];
-    let mut starved = Vec::new();
-    for one in &ALL {
+    let mut quiet = vec![run(lab, "quiet-1", ":")?];
+    let (mut starved, mut all) = (Vec::new(), Vec::new());
+    for (one, number) in ALL.iter().zip(1..) {
         let mut up = lab.up();
-        let line = (one.begin)(&mut up)?;
-        starved.push((one.name, run(lab, &line)?));
-        drop(up);
-    }
-    // What varies from run to run without any load is no fault of a starved one.
-    let last = run(lab, ":")?;
-    let twice = [quiet, results(&last)?];
-    for (name, document) in &starved {
-        let mut found = results(document)?.clone();
-        if *name == ONE_PROCESSOR {
-            // What the scheduler spreads over processors is another thing on one.
-            found.benchmarks.retain(|one| one.name != "mab");
+        let under = (one.begin)(&mut up)?;
+        let before = under.short.as_ref().and_then(Group::ran_out);
+        starved.push((one.name, run(lab, &format!("starved-{number}"), &under.line)?));
+        if let Some(group) = &under.short {
+            let times = group.ran_out().zip(before).map(|(after, before)| after - before);
+            let what = format!("{}: times that its memory ran out", one.name);
+            all.push(between(&what, RAN_OUT_LEAST, f64::INFINITY, times));
         }
-        all.extend(compared(name, twice, &found));
+        drop(up);
+        if number == ALL.len() / 2 {
+            quiet.push(run(lab, "quiet-2", ":")?);
+        }
+    }
+    quiet.push(run(lab, "quiet-3", ":")?);
+    let quiet: Vec<&OsResults> = quiet.iter().map(results).collect::<Result<_, _>>()?;
+    all.extend(quiet.iter().zip(1..).map(|(one, number)| with_numbers(one, number)));
+    for (name, document) in &starved {
+        all.extend(compared(name, &quiet, results(document)?));
     }
     Ok(all)
 }
 
-/// A quick run of a process that ran a line of shell first.
-fn run(lab: &Lab, line: &str) -> Result<Document, String> {
+/// How many cases of a run without load have a number.
+fn with_numbers(quiet: &OsResults, number: u32) -> Check {
+    let count = quiet.benchmarks.iter().filter(|one| one.value.is_some()).count();
+    let share = count as f64 / quiet.benchmarks.len().max(1) as f64;
+    let what = format!("share of cases with a number while nothing starves, run {number}");
+    between(&what, 0.8, 1.0, Some(share))
+}
+
+/// A quick run of a process that ran a line of shell first, kept under a name.
+fn run(lab: &Lab, name: &str, line: &str) -> Result<Document, String> {
     let binary = lab.binary();
-    let text =
-        lab.shell(&format!("( {line}; exec '{binary}' os --quick --only {ONLY} --dir w --json )"))?;
+    let text = lab.shell(&format!("( {line}; exec '{binary}' os --quick --dir w --json )"))?;
+    let kept = lab.path(&format!("results/os-{name}.ioscape.json"));
+    std::fs::write(&kept, &text).map_err(|e| format!("{}: {e}", kept.display()))?;
     serde_json::from_str(&text).map_err(|e| format!("the result cannot be read: {e}"))
 }
 
@@ -88,15 +123,21 @@ fn results(document: &Document) -> Result<&OsResults, String> {
     document.os().ok_or_else(|| "the result holds no micro-benchmarks".to_owned())
 }
 
-/// The smallest and the largest that a case may be: its value, or the ends of its interval.
-fn ends(one: &OsBenchmark) -> Option<[f64; 2]> {
-    one.ci95.or(one.value.map(|value| [value; 2]))
+/// What speaks against a number: it is not near those of the runs without load, of which there is one at least, and its interval does not hold
+/// them or is not said to be wide. `Ok` where it is right, `Err` with its ratio to the first of them where it is off.
+fn judged(one: &OsBenchmark, value: f64, known: &[f64]) -> Result<(), f64> {
+    let low = known.iter().copied().fold(f64::INFINITY, f64::min);
+    let high = known.iter().copied().fold(0.0, f64::max);
+    let near = (low * (1.0 - NEAR)..=high * (1.0 + NEAR)).contains(&value);
+    let holds = one.ci95.is_some_and(|[least, most]| least <= high && most >= low);
+    let said = one.warnings.iter().any(|warning| warning.kind == WarningKind::NotConfident);
+    if near || holds && said { Ok(()) } else { Err(value / known[0]) }
 }
 
-/// Numbers that are off, and cases with neither a number nor a reason. A number is off if its interval and those of the runs without load
-/// are more than 5 % apart.
-fn compared(name: &str, quiet: [&OsResults; 2], starved: &OsResults) -> Vec<Check> {
-    let (mut off, mut silent) = (Vec::new(), Vec::new());
+/// Numbers that are off, those that no run without load has, and cases with neither a number nor a reason.
+fn compared(name: &str, quiet: &[&OsResults], starved: &OsResults) -> Vec<Check> {
+    let (mut off, mut unknown, mut silent) = (Vec::new(), Vec::new(), Vec::new());
+    let mut numbers = 0;
     for one in &starved.benchmarks {
         let case = format!("{} {}", one.name, one.case);
         let Some(value) = one.value else {
@@ -104,19 +145,19 @@ fn compared(name: &str, quiet: [&OsResults; 2], starved: &OsResults) -> Vec<Chec
             silent.extend((!told).then_some(case));
             continue;
         };
-        let same = |quiet: &&OsResults| quiet.find(&one.name, &one.case, one.place).cloned();
-        let same: Vec<OsBenchmark> = quiet.iter().filter_map(same).collect();
-        let known: Vec<[f64; 2]> = same.iter().filter_map(ends).collect();
-        let low = known.iter().map(|ends| ends[0]).fold(f64::INFINITY, f64::min);
-        let high = known.iter().map(|ends| ends[1]).fold(0.0, f64::max);
-        let Some([least, most]) = ends(one).filter(|_| !known.is_empty()) else { continue };
-        if least > high * 1.05 || most < low * 0.95 {
-            let first = same.iter().find_map(|one| one.value).unwrap_or(f64::NAN);
-            off.push(format!("{case} {:.3}", value / first));
+        numbers += 1;
+        let same = |quiet: &&OsResults| quiet.find(&one.name, &one.case, one.place)?.value;
+        let known: Vec<f64> = quiet.iter().filter_map(same).collect();
+        if known.is_empty() {
+            unknown.push(case);
+        } else if let Err(ratio) = judged(one, value, &known) {
+            off.push(format!("{case} {ratio:.3}"));
         }
     }
+    let of = format!("of {numbers} numbers");
     vec![
-        equal(&format!("{name}: numbers more than 5 % off"), "", &off.join(", ")),
+        equal(&format!("{name}: off, {of}"), "", &off.join(", ")),
+        equal(&format!("{name}: in no run without load, {of}"), "", &unknown.join(", ")),
         equal(&format!("{name}: cases without a number or a reason"), "", &silent.join(", ")),
     ]
 }
@@ -124,28 +165,45 @@ fn compared(name: &str, quiet: [&OsResults; 2], starved: &OsResults) -> Vec<Chec
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ioscape_schema::Warning;
 
-    #[test]
-    fn a_number_that_is_off_and_a_silent_case_are_found() {
-        let one = |case: &str, value, why: Option<&str>| OsBenchmark {
+    fn one(case: &str, value: f64) -> OsBenchmark {
+        OsBenchmark {
             name: "x".into(),
             case: case.into(),
-            value,
-            not_measured: why.map(str::to_owned),
+            value: Some(value),
             ..OsBenchmark::default()
-        };
+        }
+    }
+
+    fn found(starved: OsBenchmark) -> Vec<String> {
         let of = |benchmarks| OsResults { benchmarks, ..OsResults::default() };
-        let quiet = of(["a", "b", "c"].map(|case| one(case, Some(100.0), None)).into());
-        let later =
-            of(vec![OsBenchmark { ci95: Some([96.0, 100.5]), ..one("a", Some(99.0), None) }]);
-        let twice = [&quiet, &later];
-        let held = of(vec![one("a", Some(104.0), None), one("b", None, Some("busy"))]);
-        assert!(compared("s", twice, &held).iter().all(|check| check.holds));
-        let wrong = of(vec![one("a", Some(106.0), None), one("b", None, None)]);
-        let found: Vec<String> =
-            compared("s", twice, &wrong).into_iter().map(|check| check.found).collect();
-        assert_eq!(found, ["x a 1.060", "x b"]);
-        let wide = OsBenchmark { ci95: Some([104.0, 120.0]), ..one("a", Some(110.0), None) };
-        assert!(compared("s", twice, &of(vec![wide])).iter().all(|check| check.holds));
+        let (first, last) = (of(vec![one("a", 100.0)]), of(vec![one("a", 98.0)]));
+        let checks = compared("s", &[&first, &last], &of(vec![starved]));
+        checks.into_iter().filter(|check| !check.holds).map(|check| check.found).collect()
+    }
+
+    #[test]
+    fn a_number_is_near_or_absent_with_a_reason() {
+        assert!(found(one("a", 104.0)).is_empty() && found(one("a", 94.0)).is_empty());
+        assert_eq!(found(one("a", 106.0)), ["x a 1.060"]);
+        assert_eq!(found(one("b", 100.0)), ["x b"], "nothing to compare with");
+        let absent = |why: Option<&str>| OsBenchmark {
+            value: None,
+            not_measured: why.map(str::to_owned),
+            ..one("a", 0.0)
+        };
+        assert!(found(absent(Some("busy"))).is_empty());
+        assert_eq!(found(absent(None)), ["x a"]);
+    }
+
+    #[test]
+    fn a_wide_interval_must_hold_the_truth_and_be_told() {
+        let wide = OsBenchmark { ci95: Some([99.0, 130.0]), ..one("a", 115.0) };
+        assert_eq!(found(wide.clone()), ["x a 1.150"], "not told");
+        let warnings = vec![Warning::new(WarningKind::NotConfident, "wide")];
+        assert!(found(OsBenchmark { warnings: warnings.clone(), ..wide.clone() }).is_empty());
+        let beside = OsBenchmark { ci95: Some([101.0, 130.0]), warnings, ..wide };
+        assert_eq!(found(beside), ["x a 1.150"], "it does not hold it");
     }
 }

@@ -94,9 +94,10 @@ fn run(args: &CampaignRunArgs, typed: &GivenOptions) -> Result<(), Failure> {
     document.environment.identity.insert(LARGEST_FILE.to_owned(), most.to_string());
     let rows = rows(&campaign, most)?;
     clients::check_room(relay, &rows, &sites)?;
-    if let Some(file_system) = sites.first().map(|site| &site.file_system) {
+    let places = sites.iter().map(|site| (&*site.path, &site.file_system));
+    if let Some(found) = environment::capture_on_all(places) {
         let identity = std::mem::take(&mut document.environment.identity);
-        document.environment = Environment { identity, ..environment::capture_on(file_system) };
+        document.environment = Environment { identity, ..found };
     }
     output::time(&mut document, &Clock::new());
     limited(&whole, most).into_iter().for_each(|doubt| document.warn(doubt));

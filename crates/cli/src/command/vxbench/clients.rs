@@ -27,8 +27,8 @@ pub fn main(args: &VxbenchArgs, clients: u32) -> Result<(), Failure> {
     let mut document = output::document(job.rand_seed);
     // What speaks against any client's part is found before one of them begins.
     let (_, opened) = open(&job, &files, args.destroy_data)?;
-    if let Some(file_system) = opened.file_system() {
-        document.environment = environment::capture_on(file_system);
+    if let Some(found) = environment::capture_on_all(opened.places()) {
+        document.environment = found;
     }
     drop(opened);
     let relay = Relay { clients, memory: None, seed: job.rand_seed };

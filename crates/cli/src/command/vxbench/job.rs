@@ -52,8 +52,8 @@ pub fn run_keeping(
     tell_leftovers(files.leftovers(), output::tell);
     let clock = Clock::new();
     if let Some(document) = document {
-        if let Some(file_system) = files.file_system() {
-            document.environment = environment::capture_on(file_system);
+        if let Some(found) = environment::capture_on_all(files.places()) {
+            document.environment = found;
         }
         output::time(document, &clock);
     }

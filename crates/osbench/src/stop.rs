@@ -1,0 +1,53 @@
+//! What ends a process before it is done: the user, or the end of the run's time.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+/// Who may end a process, and when.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stop<'a> {
+    /// Set when the user interrupts.
+    pub(crate) interrupt: &'a AtomicBool,
+    /// When the time of the run is over; never, if absent.
+    pub(crate) until: Option<Instant>,
+}
+
+impl<'a> From<&'a AtomicBool> for Stop<'a> {
+    /// The user alone.
+    fn from(interrupt: &'a AtomicBool) -> Self {
+        Self { interrupt, until: None }
+    }
+}
+
+impl Stop<'_> {
+    /// Whether the user interrupted.
+    pub(crate) fn is_asked(&self) -> bool {
+        self.interrupt.load(Ordering::Relaxed)
+    }
+
+    /// Whether the time is over.
+    pub(crate) fn is_late(&self) -> bool {
+        self.until.is_some_and(|until| Instant::now() >= until)
+    }
+
+    /// Whether anything ends the process.
+    pub(crate) fn is_over(&self) -> bool {
+        self.is_asked() || self.is_late()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn the_user_and_the_time_end_a_process() {
+        let (no, yes) = (AtomicBool::new(false), AtomicBool::new(true));
+        let now = Instant::now();
+        let at = |until| Stop { until: Some(until), ..Stop::from(&no) };
+        assert!(at(now).is_late() && at(now).is_over() && !at(now).is_asked());
+        assert!(!at(now + Duration::from_secs(3600)).is_over() && !Stop::from(&no).is_over());
+        assert!(Stop::from(&yes).is_asked() && Stop::from(&yes).is_over());
+    }
+}

@@ -1,0 +1,152 @@
+//! Several results of micro-benchmarks side by side: every case with its value on each system, and how the others compare with the first.
+
+use super::{NamedResults, case, headlines, shown};
+use crate::measured::notes;
+use crate::text::{between, inert, ratio};
+use ioscape_schema::{Document, Locality, MeasuredComparison, OsBenchmark, OsResults};
+
+/// The results of all, if there are several and each is of micro-benchmarks.
+pub fn all_of<'a>(named: &'a [(String, &Document)]) -> Option<Vec<NamedResults<'a>>> {
+    let all = named.iter().map(|(name, document)| Some((&**name, document.os()?)));
+    all.collect::<Option<Vec<_>>>().filter(|all| all.len() > 1)
+}
+
+/// The comparisons of each but the first with the first; nothing where one of them is no comparison, since columns go by their order.
+fn whole<'a>(
+    all: &[NamedResults<'_>],
+    compared: &'a [MeasuredComparison],
+) -> &'a [MeasuredComparison] {
+    if compared.len() + 1 == all.len() { compared } else { &[] }
+}
+
+/// Head and rows of the table: a row for each case that any of them has. `compared` holds the comparison of each but the first with the first,
+/// or else is left out.
+pub fn table(
+    all: &[NamedResults<'_>],
+    compared: &[MeasuredComparison],
+) -> (Vec<String>, Vec<Vec<String>>) {
+    let compared = whole(all, compared);
+    let mut head = vec!["Benchmark".to_owned(), "Case".to_owned()];
+    head.extend(all.iter().map(|(name, _)| inert(name).into_owned()));
+    for ((name, _), _) in all.iter().skip(1).zip(compared) {
+        let of = if all.len() > 2 { format!(", {}", inert(name)) } else { String::new() };
+        head.extend(["Ratio", "95 % interval", "Verdict"].map(|word| format!("{word}{of}")));
+    }
+    let mut cases: Vec<&OsBenchmark> = Vec::new();
+    for one in all.iter().flat_map(|(_, results)| &results.benchmarks) {
+        if cases.iter().all(|known| !is_same(known, one)) {
+            cases.push(one);
+        }
+    }
+    let row = |one: &OsBenchmark| {
+        let mut cells = vec![one.name.clone(), case(one)];
+        cells.extend(all.iter().map(|(_, results)| value(results, one)));
+        cells.extend(compared.iter().flat_map(|pair| compared_cells(pair, one)));
+        cells
+    };
+    (head, cases.into_iter().map(row).collect())
+}
+
+fn is_same(one: &OsBenchmark, other: &OsBenchmark) -> bool {
+    (&one.name, &one.case, one.place) == (&other.name, &other.case, other.place)
+}
+
+/// The value of the case in these results.
+fn value(results: &OsResults, wanted: &OsBenchmark) -> String {
+    let found = results.benchmarks.iter().find(|one| is_same(one, wanted));
+    match found.map(|one| one.value) {
+        None => "-".to_owned(),
+        Some(None) => "not measured".to_owned(),
+        Some(Some(value)) => shown(wanted.unit, value),
+    }
+}
+
+/// Ratio, interval and verdict of a case; empty where it was not compared.
+fn compared_cells(pair: &MeasuredComparison, one: &OsBenchmark) -> [String; 3] {
+    let place = one.place.map(Locality::word).map(|word| format!(" ({word})")).unwrap_or_default();
+    let name = format!("{}, {}{place}", one.name, one.case);
+    match pair.rows.iter().find(|row| row.name.as_ref() == Some(&name)) {
+        Some(row) => [ratio(row.ratio), between(row.ci95), row.verdict.words().to_owned()],
+        None => [const { String::new() }; 3],
+    }
+}
+
+/// The headline figures of every system, one sentence each, then what else is to be known of the comparisons.
+pub fn sentences(all: &[NamedResults<'_>], compared: &[MeasuredComparison]) -> Vec<String> {
+    let compared = whole(all, compared);
+    let of = |(name, results): &NamedResults<'_>| {
+        let figures =
+            headlines(results).into_iter().map(|(what, figure)| format!("{what} {figure}"));
+        let figures: Vec<String> = figures.collect();
+        (!figures.is_empty()).then(|| format!("{}: {}", inert(name), figures.join("; ")))
+    };
+    let meaning = compared.first().map(|pair| {
+        let others = if all.len() > 2 { "the other system" } else { pair.systems[0].as_str() };
+        format!("Ratios are {} over {}.", inert(others), inert(&pair.systems[1]))
+    });
+    all.iter().filter_map(of).chain(meaning).chain(compared.iter().flat_map(notes)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample;
+    use ioscape_schema::{Basis, Environment, MeasuredRow, Metric, Verdict};
+
+    fn compared(name: &str) -> MeasuredComparison {
+        let row = MeasuredRow {
+            name: Some(name.to_owned()),
+            workload: None,
+            metric: Metric::Time,
+            values: [210.0, 105.0],
+            rounds: [6; 2],
+            samples: None,
+            ratio: 2.0,
+            ci95: [1.9, 2.1],
+            basis: Basis::Rounds,
+            verdict: Verdict::Slower,
+        };
+        MeasuredComparison {
+            kind: "os".into(),
+            systems: ["there".into(), "here".into()],
+            environments: [Environment::default(), Environment::default()],
+            rows: vec![row],
+            only_in: [0; 2],
+            lone: Vec::new(),
+            differences: Vec::new(),
+            margin: 0.03,
+            condition: None,
+        }
+    }
+
+    #[test]
+    fn every_case_stands_once_with_the_value_of_each() {
+        let (here, mut there) = (sample::os_results(), sample::os_results());
+        there.benchmarks.truncate(2);
+        there.benchmarks[1].value = Some(210.0);
+        let all = [("here", &here), ("there", &there)];
+        let (head, rows) = table(&all, &[compared("getpid, system call")]);
+        assert_eq!(head[2..], ["here", "there", "Ratio", "95 % interval", "Verdict"]);
+        assert_eq!(rows.len(), here.benchmarks.len());
+        let getpid = rows.iter().find(|row| row[1] == "system call").unwrap();
+        assert_eq!(getpid[2..5], ["105 ns", "210 ns", "2.00x"]);
+        assert_eq!(getpid[6], Verdict::Slower.words());
+        let lone = rows.iter().find(|row| row[0] == "page-fault").unwrap();
+        assert_eq!((lone[3].as_str(), lone[4].as_str()), ("-", ""));
+        let missing = rows.iter().find(|row| row[1] == "two CPUs").unwrap();
+        assert_eq!(missing[2], "not measured");
+        assert!(rows.iter().all(|row| row.len() == head.len()));
+    }
+
+    #[test]
+    fn three_systems_name_their_columns() {
+        let one = sample::os_results();
+        let all = [("a", &one), ("b", &one), ("c", &one)];
+        let (head, rows) = table(&all, &[compared("x"), compared("y")]);
+        assert_eq!(head[5..8], ["Ratio, b", "95 % interval, b", "Verdict, b"]);
+        assert!(rows.iter().all(|row| row.len() == head.len()));
+        let (head, _) = table(&all, &[]);
+        assert_eq!(head.len(), 5, "nothing was compared");
+        assert_eq!(table(&all, &[compared("x")]).0.len(), 5, "whose would the columns be?");
+    }
+}
