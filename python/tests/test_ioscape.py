@@ -29,6 +29,26 @@ def test_a_run_gives_a_typed_document(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_directory_that_can_be_measured_is_told_so(tmp_path):
+    checks = ioscape.doctor(tmp_path).doctor.checks
+    assert [one for one in checks if one.state == "missing" and not one.advice] == []
+    assert {one.state for one in checks} <= {"works", "limited", "missing"} and checks[0].state == "works"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_program_is_the_one_that_is_named(monkeypatch, tmp_path):
+    monkeypatch.setenv("IOSCAPE_BINARY", "/named/ioscape")
+    assert ioscape.binary() == "/named/ioscape"
+    monkeypatch.delenv("IOSCAPE_BINARY")
+    monkeypatch.setattr(_command.sysconfig, "get_path", lambda _: str(tmp_path))
+    monkeypatch.setenv("PATH", str(tmp_path / "none"))
+    with pytest.raises(ioscape.Failed, match="there is no program `ioscape`"):
+        ioscape.binary()
+    beside = tmp_path / "ioscape"
+    beside.write_text("")
+    assert ioscape.binary() == str(beside)
+
+
 def test_a_job_file_runs(tmp_path):
     jobs = tmp_path / "jobs.toml"
     jobs.write_text('[[job]]\nname = "mail"\nunique_bytes = "1M"\nseconds = 0.1\n')
@@ -118,18 +138,6 @@ def test_the_dataclasses_are_those_of_the_schema():
     assert generate.TARGET.read_text() == generate.source(), "run python generate.py"
 
 
-def test_figures_hold_every_curve():
-    pytest.importorskip("matplotlib").use("Agg")
-    from ioscape import plot
-
-    document = ioscape.load(SMALL)
-    labels = [text.get_text() for text in plot.landscape(document).get_legend().get_texts()]
-    assert labels == ["mixed", "reads", "writes"]
-    assert len(plot.curves(document, "size_mean").get_legend().get_texts()) == len(document.evaluation.regions)
-    with pytest.raises(ValueError, match="size_mean"):
-        plot.curves(document, "size")
-
-
 def small_trace(tmp_path):
     lines = [f"{at * 5} 0 {at * 977 % 100_000} {8 + at % 8} {at % 2}" for at in range(400)]
     path = tmp_path / "small.trace"
@@ -149,6 +157,24 @@ def test_a_trace_is_a_table_and_a_table_is_a_trace(tmp_path):
         ioscape.trace.analyze(7)
 
 
+def test_a_trace_is_described_by_five_parameters(tmp_path):
+    path = small_trace(tmp_path)
+    found = ioscape.trace.characterize(path, format="disksim", window="1s", jobs=tmp_path / "jobs.toml").trace_characterization
+    assert found is not None and found.overall.read_frac == 0.5 and found.windows
+    assert "[[job]]" in (tmp_path / "jobs.toml").read_text()
+
+
+def test_several_traces_are_files_and_tables(tmp_path):
+    pytest.importorskip("pyarrow")
+    table = ioscape.trace.read(small_trace(tmp_path), format="disksim")
+    halves = [table.slice(0, 200), table.slice(200)]
+    whole = ioscape.trace.analyze(table).trace_summary
+    both = ioscape.trace.analyze(*halves).trace_summary
+    assert (both.miss_ratio, both.inter_arrival_ns) == (whole.miss_ratio, whole.inter_arrival_ns)
+    with pytest.raises(ioscape.Misuse, match="none.trace"):
+        ioscape.trace.read(tmp_path / "none.trace")
+
+
 @pytest.mark.parametrize("library", ["pandas", "polars", "duckdb"])
 def test_tables_of_other_libraries_are_traces(tmp_path, library):
     pytest.importorskip("pyarrow")
@@ -160,13 +186,3 @@ def test_tables_of_other_libraries_are_traces(tmp_path, library):
     other = table.to_pandas() if library == "pandas" else module.from_arrow(table)
     found = ioscape.trace.analyze(other).trace_summary
     assert found.miss_ratio == ioscape.trace.analyze(table).trace_summary.miss_ratio
-
-
-def test_the_miss_ratio_has_a_figure(tmp_path):
-    pytest.importorskip("matplotlib").use("Agg")
-    from ioscape import plot
-
-    document = ioscape.trace.analyze(small_trace(tmp_path), format="disksim")
-    assert plot.miss_ratio(document).get_ylabel() == "miss ratio"
-    with pytest.raises(ValueError, match="no validation"):
-        plot.validation(document)

@@ -364,6 +364,20 @@ def test_a_validation_is_of_as_many_clients_as_the_evaluation(started, tmp_path)
     told = job.communicate(timeout=400)[1]
     assert job.returncode == 0, told
     assert ioscape.load(out).validation.workloads == 3
+    # A client that is killed ends it, and what was measured is kept.
+    cut = tmp_path / "cut.ioscape.json"
+    job = started(2, ours("validate", result, shared, "--workloads", "200", "--budget", "20m", "-o", cut))
+    victim = ranks_of(job, 2)[1]
+    until = time.monotonic() + 120
+    while not cut.exists():
+        assert time.monotonic() < until and job.poll() is None, "nothing was saved"
+        time.sleep(0.1)
+    begun_s = time.monotonic()
+    os.kill(victim, signal.SIGKILL)
+    told = job.communicate(timeout=60)[1]
+    assert time.monotonic() - begun_s < 10 and f"client 1 on {os.uname().nodename} " in told, told
+    kept = ioscape.load(cut)
+    assert kept.interrupted and kept.validation_log and kept.measurements
     told = started(3, ours("validate", result, shared)).communicate(timeout=180)[1]
     assert "of 2 clients together" in told, told
     with pytest.raises(ioscape.Misuse, match="of 2 clients together"):

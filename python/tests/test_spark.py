@@ -14,13 +14,14 @@ import pytest
 
 pyspark = pytest.importorskip("pyspark", reason="PySpark is not installed, so ioscape.spark was not tested: pip install 'ioscape[spark]'")
 pyarrow = pytest.importorskip("pyarrow", reason="PyArrow is not installed, so ioscape.spark was not tested: pip install 'ioscape[spark]'")
+import pyarrow.ipc
 import pyarrow.parquet as parquet
 
 import ioscape
 from ioscape import spark
 from ioscape._command import binary
 from ioscape.spark import __main__ as command
-from ioscape.spark import session
+from ioscape.spark import frames, session, work
 
 TWO = "local-cluster[2,1,1024]"
 REAL = {"hplajw": "hplajw/ajw.1week.srt", "cello": "cello2003/hourly.03126.srt.bz2", "cloudphysics": "cloudphysics/cloudPhysicsIO.vscsi"}
@@ -119,6 +120,79 @@ def test_disks_apart_leave_out_what_needs_their_order(cluster, generated, tmp_pa
     whole = ioscape.trace.analyze(generated)
     assert [disk.load for disk in found.trace_summary.disks] == [disk.load for disk in whole.trace_summary.disks]
     assert any("order" in doubt.message for doubt in found.warnings)
+
+
+def as_one(table):
+    """What the program tells of an Arrow stream."""
+    with pyarrow.BufferOutputStream() as out, pyarrow.ipc.new_stream(out, table.schema) as writer:
+        writer.write_table(table)
+    told = subprocess.run([binary(), "trace", "analyze", "-", "--json", "--quiet"], input=out.getvalue().to_pybytes(), capture_output=True, check=True)
+    return of_the_trace(told.stdout.decode())
+
+
+@pytest.mark.parametrize("shards,fan_in", [(1, 2), (5, 2), (None, 8)])
+def test_a_data_frame_gives_the_bytes_of_one_machine(cluster, generated, tmp_path, shards, fan_in):
+    """Whatever the order of its rows, and with names of disks and columns of no trace."""
+    table = parquet.read_table(generated)
+    table = table.set_column(3, "device", pyarrow.array([f"disk{at}" for at in table["device"].to_pylist()]))
+    table = table.append_column("host", pyarrow.array(["one"] * ROWS))
+    shuffled = tmp_path / "shuffled.parquet"
+    order = list(range(ROWS))
+    random.Random(3).shuffle(order)
+    # Spark unpacks Snappy with a library of its own, which does not load on every system; its gzip is Java's.
+    parquet.write_table(table.take(order), shuffled, row_group_size=7_000, compression="gzip")
+    out = tmp_path / "summary.json"
+    spark.analyze_frame(cluster.read.parquet(str(shuffled)).repartition(5), out, shards=shards, fan_in=fan_in)
+    names = [name for name in frames._COLUMNS if name in table.column_names]
+    assert of_the_trace(out.read_text()) == as_one(table.select(names).sort_by([(name, "ascending") for name in names]))
+
+
+def test_rows_reach_the_program_without_pickle(monkeypatch, tmp_path):
+    """On an executor: shards that lie in one partition are told apart, and no row becomes an object of Python."""
+    times = [0, 10, 20, 30, 40, 50]
+    table = pyarrow.table({"queued_ns": times, "is_write": [False] * 6, "offset_bytes": [4096 * at for at in range(6)], "length_bytes": [4096] * 6,
+                           frames._SHARD: [0, 0, 0, 1, 2, 2]})
+    given = []
+
+    def state_of(shard, options, threads, feed):
+        path = tmp_path / f"{shard.position}.arrow"
+        with path.open("wb") as pipe:
+            feed(pipe)
+        given.append(pyarrow.ipc.open_stream(path).read_all().to_pydict()["queued_ns"])
+        return work.Piece(shard.position, b"state")
+
+    monkeypatch.setattr(frames.work, "state_of", state_of)
+    shards = [spark.Shard(at, ("-",), None, None) for at in range(3)]
+    found = pyarrow.Table.from_batches(list(frames._states(table.to_batches(max_chunksize=2), shards, [], 1)))
+    assert given == [[0, 10, 20], [30], [40, 50]]
+    assert found.to_pydict() == {"position": [0, 1, 2], "content": [b"state"] * 3, "refused": [None] * 3}
+
+
+def test_a_data_frame_without_a_trace_is_refused(cluster, tmp_path):
+    out = tmp_path / "summary.json"
+    columns = "queued_ns bigint, is_write boolean, offset_bytes bigint, length_bytes bigint"
+    row = (1, True, 4096, 4096)
+    for schema, rows, why in ((columns.replace("offset_bytes", "offset"), [row], 'no column "offset_bytes"'),
+                              (columns.replace("queued_ns bigint", "queued_ns double"), [(1.0, *row[1:])], 'column "queued_ns" of the DataFrame is of type double'),
+                              (columns + ", command int", [(*row, 3)], 'column "command" of the DataFrame is of type int, where a trace has string'),
+                              (columns, [], "holds no requests"), (columns, [(1_700_000_000 * 10**9, *row[1:])], "more than 104 days")):
+        with pytest.raises(ioscape.Misuse, match=why):
+            spark.analyze_frame(cluster.createDataFrame(rows, schema), out)
+    with pytest.raises(ioscape.Misuse, match="--no-such"):
+        spark.analyze_frame(cluster.createDataFrame([row], columns), out, ["--no-such"])
+    assert not out.exists()
+
+
+def test_the_plan_cuts_a_trace_into_stretches_that_meet(generated, tmp_path):
+    found = spark.plan([str(generated)], shards=4)
+    assert [one.position for one in found] == list(range(len(found))) and len(found) == 4
+    assert found[0].from_ns is None and found[-1].to_ns is None
+    assert all(early.to_ns == late.from_ns for early, late in zip(found, found[1:]))
+    assert found[1].options() == ["--from", f"{found[1].from_ns}ns", "--to", f"{found[1].to_ns}ns"]
+    assert [one.options()[-2:] for one in spark.plan([str(generated)], shards=1, by_disk=True)] == [["--disk", str(at)] for at in range(3)]
+    parquet.write_table(parquet.read_table(generated).slice(0, 0), tmp_path / "empty.parquet")
+    with pytest.raises(ioscape.Misuse, match="holds no requests"):
+        spark.plan([str(tmp_path / "empty.parquet")])
 
 
 def test_an_executor_that_is_killed_changes_nothing(generated, tmp_path):
@@ -227,6 +301,17 @@ def test_what_cannot_be_done_is_refused_in_one_sentence(generated, tmp_path, mon
     code, told = refused(words, capsys)
     assert code == 2 and "this is PySpark 3.5.1" in told
     assert not out.exists()
+
+
+def test_what_spark_says_of_a_failure_is_told_in_one_sentence():
+    at = "\n\tat java.base/java.lang.Thread.run(Thread.java:840)"
+    for said, told in ((f"An error occurred while calling o1.count.\n: org.apache.spark.SparkException: Job aborted{at}", "org.apache.spark.SparkException: Job aborted"),
+                       (f"An error occurred.\n: a.SparkException: Job aborted{at}\nCaused by: java.lang.UnsatisfiedLinkError: x.so: no libc{at}",
+                        "java.lang.UnsatisfiedLinkError: x.so: no libc"),
+                       (f"b.PythonException: Traceback (most recent call last):\n  File x\nValueError: two{at}\nCaused by: b.PythonException: Traceback (most\n"
+                        f"  File x\nValueError: two\n{at}", "ValueError: two"),
+                       (f"x{at}\nioscape.errors.Failed: no space{at}\nCaused by: a.B: c", "no space"), (f"It broke.{at}", "It broke."), ("", "Exception")):
+        assert session.sentence(Exception(said)) == told
 
 
 def test_a_foreign_file_in_the_place_of_the_result_stays(cluster, generated, tmp_path):

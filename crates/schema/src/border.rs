@@ -22,10 +22,10 @@ pub struct Border {
     /// Best estimate, in bytes.
     #[serde(deserialize_with = "crate::range::not_negative")]
     pub unique_bytes: f64,
-    /// The border is not below this.
+    /// The border is not below this, in bytes.
     #[serde(deserialize_with = "crate::range::not_negative")]
     pub low: f64,
-    /// The border is not above this.
+    /// The border is not above this, in bytes.
     #[serde(deserialize_with = "crate::range::not_negative")]
     pub high: f64,
     /// Throughput just before the border over that well behind it.

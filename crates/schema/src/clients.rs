@@ -12,7 +12,7 @@ pub struct Client {
     /// Bytes per second.
     #[serde(deserialize_with = "crate::range::not_negative")]
     pub throughput_bytes_per_s: f64,
-    /// 95 % confidence interval of the throughput: low and high.
+    /// 95 % confidence interval of the throughput in bytes per second: low and high.
     pub throughput_ci95: [f64; 2],
     /// Mean response time in nanoseconds.
     #[serde(deserialize_with = "crate::range::not_negative")]

@@ -74,34 +74,62 @@ impl Document {
 /// not name its path.
 #[derive(Deserialize)]
 struct File {
+    /// Name and version of the schema, `ioscape/1`.
     schema: String,
+    /// The writing program.
     tool: Tool,
+    /// The command line, word by word.
     command: Vec<String>,
+    /// Seed of all random choices.
     seed: u64,
+    /// Start, RFC 3339.
     started_at: String,
+    /// Whether the run was interrupted and holds only what was finished.
     interrupted: bool,
+    /// Name of the machine; absent in results that leave it out (`--anonymous`).
     host: Option<String>,
+    /// The machine.
     environment: Environment,
+    /// Warnings about the whole.
     #[serde(default)]
     warnings: Vec<Warning>,
+    /// What `run` measured, one for each workload; of an interrupted validation, what it measured so far.
     measurements: Option<Vec<Measurement>>,
+    /// The result of `evaluate`.
     evaluation: Option<Evaluation>,
+    /// The result of `predict`: every workload on every system.
     predictions: Option<Vec<Prediction>>,
+    /// The result of `compare` of evaluations: predictions side by side.
     comparison: Option<Vec<Comparison>>,
+    /// The cheapest systems that reach what was asked for (`compare --price --at-least`).
     cheapest: Option<Vec<Cheapest>>,
+    /// The result of `compare` of measurements.
     measured_comparison: Option<Vec<MeasuredComparison>>,
+    /// The result of `validate`.
     validation: Option<Validation>,
+    /// How far a validation came that is not whole.
     validation_log: Option<ValidationLog>,
+    /// The result of `characterize`.
     characterization: Option<Characterization>,
+    /// The result of `vxbench`.
     vxbench: Option<Vxbench>,
+    /// The result of `campaign run`.
     campaign: Option<CampaignResult>,
+    /// The result of `os`.
     os: Option<OsResults>,
+    /// The result of `trace analyze` and `trace merge`.
     trace_summary: Option<TraceSummary>,
+    /// The result of `trace characterize`.
     trace_characterization: Option<TraceCharacterization>,
+    /// The result of `trace compare`.
     trace_comparison: Option<TraceComparison>,
+    /// Files that `trace import`, `export` and `record` wrote.
     trace_files: Option<Vec<TraceFile>>,
+    /// The result of `trace replay`.
     trace_replay: Option<TraceReplay>,
+    /// The result of `simulate`.
     simulation: Option<Simulation>,
+    /// The result of `doctor`.
     doctor: Option<Doctor>,
 }
 

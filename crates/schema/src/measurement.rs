@@ -65,7 +65,7 @@ pub struct Measurement {
     /// Bytes per second, all processes together.
     #[serde(deserialize_with = "crate::range::not_negative")]
     pub throughput_bytes_per_s: f64,
-    /// 95 % confidence interval of the throughput: low and high, from batch means.
+    /// 95 % confidence interval of the throughput in bytes per second: low and high, from batch means.
     pub throughput_ci95: [f64; 2],
     /// Response times of all requests.
     pub response_time_ns: ResponseTime,

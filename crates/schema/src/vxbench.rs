@@ -99,7 +99,7 @@ pub struct VxJob {
     pub nrep: u32,
     /// `-i nthreads`: streams on each file.
     pub nthreads: u32,
-    /// `-i iosize`: size of each request.
+    /// `-i iosize`: size of each request, in bytes.
     pub iosize: u64,
     /// `-i iocount`: requests of each stream; absent: as many as the file holds, shared out among its streams.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -115,7 +115,7 @@ pub struct VxJob {
     pub max_file_size: Option<u64>,
     /// `-i randseed`: seed of the random choices.
     pub rand_seed: u64,
-    /// `-i truncup`: the file gets at least this size before random I/O; 0: the size that the requests need.
+    /// `-i truncup`: the file gets at least this size in bytes before random I/O; 0: the size that the requests need.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub truncup: Option<u64>,
     /// `-i rdpct`: percentage of reads in `rand_mixed`, 0 to 100.
@@ -139,13 +139,13 @@ pub struct VxJob {
     pub random: bool,
     /// `-c seq`: the kernel is told that places follow one another.
     pub seq: bool,
-    /// Discovered direct I/O: requests larger than this bypass the file cache (the paper, p. 19: 256 KB).
+    /// Discovered direct I/O: requests larger than this, in bytes, bypass the file cache (the paper, p. 19: 256 KB).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub direct_above: Option<u64>,
-    /// `-e`: fixed extent size.
+    /// `-e`: fixed extent size, in bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub extsize: Option<u64>,
-    /// `-r`: space reserved for each file.
+    /// `-r`: space reserved for each file, in bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reservation: Option<u64>,
     /// `-f align`: extents must begin at multiples of the extent size.

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import difflib
+import functools
+import inspect
 import io
 import json
 import os
@@ -16,7 +19,7 @@ import types
 import typing
 from dataclasses import fields, is_dataclass
 from pathlib import Path
-from typing import Any, Callable, Optional, Union
+from typing import Any, Callable, Mapping, Optional, TypeVar, Union
 
 from . import _documents
 from ._documents import Document
@@ -27,6 +30,8 @@ Words = Union[str, "os.PathLike[str]"]
 
 # Writes bytes into a pipe.
 Feed = Callable[[Any], None]
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
 
 _ERRORS = {2: Misuse, 3: ConditionFailed, 130: Interrupted}
 
@@ -43,7 +48,35 @@ def binary() -> str:
     return found
 
 
-def options(given: dict[str, Any]) -> list[str]:
+def takes(command: str, kind: type) -> Callable[[_Function], _Function]:
+    """For a function that runs `ioscape COMMAND`: refuses options that are none of `kind`, and shows them to `help` and notebooks."""
+    named = list(kind.__annotations__)
+
+    def wrap(function: _Function) -> _Function:
+        own = [one for one in inspect.signature(function).parameters.values() if one.kind != one.VAR_KEYWORD]
+        known = {*named, *(one.name for one in own)}
+
+        @functools.wraps(function)
+        def checked(*words: Any, **given: Any) -> Any:
+            for name in given:
+                if name not in known:
+                    raise Misuse(f"{command} has no option {name}{_meant(name, named)}")
+            return function(*words, **given)
+
+        hints = {name: getattr(hint, "__forward_arg__", hint) for name, hint in kind.__annotations__.items()}
+        shown = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=hint) for name, hint in hints.items()]
+        setattr(checked, "__signature__", inspect.signature(function).replace(parameters=[*own, *shown]))
+        return typing.cast(_Function, checked)
+
+    return wrap
+
+
+def _meant(name: str, named: list[str]) -> str:
+    near = difflib.get_close_matches(name.replace("-", "_"), named, 1, 0.5)
+    return f": did you mean {near[0]}?" if near else f"; it has {', '.join(sorted(named))}"
+
+
+def options(given: Mapping[str, Any]) -> list[str]:
     """Keyword arguments as options: `size_mean="4k"` is `--size-mean 4k`, `direct=True` is `--direct`."""
     words: list[str] = []
     for name, value in given.items():
@@ -64,7 +97,7 @@ def options(given: dict[str, Any]) -> list[str]:
 
 
 def document(
-    words: list[Words], given: dict[str, Any], behind: Optional[list[str]] = None, feed: Optional[Feed] = None
+    words: list[Words], given: Mapping[str, Any], behind: Optional[list[str]] = None, feed: Optional[Feed] = None
 ) -> Document:
     """Runs `ioscape WORDS OPTIONS --json [-- BEHIND]` and gives its document; `feed` writes its standard input.
 
@@ -104,7 +137,7 @@ def _fed(pipe: Any, feed: Feed) -> None:
         feed(pipe)
 
 
-def stream(words: list[Words], given: dict[str, Any], take: Callable[[Any], Any]) -> Any:
+def stream(words: list[Words], given: Mapping[str, Any], take: Callable[[Any], Any]) -> Any:
     """Runs `ioscape WORDS OPTIONS` and gives what `take` makes of its standard output, bytes that come while it runs."""
     line = [binary(), *(os.fspath(word) for word in words), *options(given)]
     child = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)

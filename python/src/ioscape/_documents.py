@@ -126,9 +126,9 @@ class Border:
     """A value of `unique_bytes` at which performance changes from one level of the storage hierarchy to the
     next."""
     high: float
-    """The border is not above this."""
+    """The border is not above this, in bytes."""
     low: float
-    """The border is not below this."""
+    """The border is not below this, in bytes."""
     operation: Literal['read', 'write', 'mixed']
     """The requests it was found with."""
     unique_bytes: float
@@ -408,7 +408,7 @@ class Client:
     throughput_bytes_per_s: float
     """Bytes per second."""
     throughput_ci95: list[float]
-    """95 % confidence interval of the throughput: low and high."""
+    """95 % confidence interval of the throughput in bytes per second: low and high."""
     straggles: Optional[bool] = None
     """Its throughput is below 80 % of the median client's, by the whole of its interval."""
 
@@ -1085,7 +1085,7 @@ class Measurement:
     throughput_bytes_per_s: float
     """Bytes per second, all processes together."""
     throughput_ci95: list[float]
-    """95 % confidence interval of the throughput: low and high, from batch means."""
+    """95 % confidence interval of the throughput in bytes per second: low and high, from batch means."""
     workload: Workload
     """What was run."""
     burst_ratio: Optional[float] = None
@@ -2448,7 +2448,7 @@ class VxJob:
     """`--huge-buffers`: every buffer is in huge pages, where the kernel gives them, whatever its size and the
     caching."""
     iosize: int
-    """`-i iosize`: size of each request."""
+    """`-i iosize`: size of each request, in bytes."""
     lock_buffers: bool
     """`-m`: the buffers are locked in memory."""
     noextend: bool
@@ -2486,9 +2486,10 @@ class VxJob:
     atomic: Optional[bool] = None
     """`-c atomic`: every direct write is on storage whole or not at all, whatever happens (`RWF_ATOMIC`)."""
     direct_above: Optional[int] = None
-    """Discovered direct I/O: requests larger than this bypass the file cache (the paper, p. 19: 256 KB)."""
+    """Discovered direct I/O: requests larger than this, in bytes, bypass the file cache (the paper, p. 19:
+    256 KB)."""
     extsize: Optional[int] = None
-    """`-e`: fixed extent size."""
+    """`-e`: fixed extent size, in bytes."""
     iocount: Optional[int] = None
     """`-i iocount`: requests of each stream; absent: as many as the file holds, shared out among its
     streams."""
@@ -2498,10 +2499,10 @@ class VxJob:
     """`--queue-depth`: requests that each stream has in flight, through `io_uring`; absent: one at a time, by
     `pread` and `pwrite`."""
     reservation: Optional[int] = None
-    """`-r`: space reserved for each file."""
+    """`-r`: space reserved for each file, in bytes."""
     truncup: Optional[int] = None
-    """`-i truncup`: the file gets at least this size before random I/O; 0: the size that the requests
-    need."""
+    """`-i truncup`: the file gets at least this size in bytes before random I/O; 0: the size that the
+    requests need."""
     verify: Optional[bool] = None
     """Every block that is written carries its place, the number of its write and a checksum, which reads
     check."""
@@ -2700,30 +2701,58 @@ class WriterScaling:
 class Document:
     """A result file: where, when and how it was made, and one outcome. Keys are only ever added."""
     command: list[str]
+    """The command line, word by word."""
     environment: Environment
+    """The machine."""
     interrupted: bool
+    """Whether the run was interrupted and holds only what was finished."""
     schema: str
+    """Name and version of the schema, `ioscape/1`."""
     seed: int
+    """Seed of all random choices."""
     started_at: str
+    """Start, RFC 3339."""
     tool: Tool
+    """The writing program."""
     campaign: Optional[CampaignResult] = None
+    """The result of `campaign run`."""
     characterization: Optional[Characterization] = None
+    """The result of `characterize`."""
     cheapest: Optional[list[Cheapest]] = None
+    """The cheapest systems that reach what was asked for (`compare --price --at-least`)."""
     comparison: Optional[list[Comparison]] = None
+    """The result of `compare` of evaluations: predictions side by side."""
     doctor: Optional[Doctor] = None
+    """The result of `doctor`."""
     evaluation: Optional[Evaluation] = None
+    """The result of `evaluate`."""
     host: Optional[str] = None
+    """Name of the machine; absent in results that leave it out (`--anonymous`)."""
     measured_comparison: Optional[list[MeasuredComparison]] = None
+    """The result of `compare` of measurements."""
     measurements: Optional[list[Measurement]] = None
+    """What `run` measured, one for each workload; of an interrupted validation, what it measured so far."""
     os: Optional[OsResults] = None
+    """The result of `os`."""
     predictions: Optional[list[Prediction]] = None
+    """The result of `predict`: every workload on every system."""
     simulation: Optional[Simulation] = None
+    """The result of `simulate`."""
     trace_characterization: Optional[TraceCharacterization] = None
+    """The result of `trace characterize`."""
     trace_comparison: Optional[TraceComparison] = None
+    """The result of `trace compare`."""
     trace_files: Optional[list[TraceFile]] = None
+    """Files that `trace import`, `export` and `record` wrote."""
     trace_replay: Optional[TraceReplay] = None
+    """The result of `trace replay`."""
     trace_summary: Optional[TraceSummary] = None
+    """The result of `trace analyze` and `trace merge`."""
     validation: Optional[Validation] = None
+    """The result of `validate`."""
     validation_log: Optional[ValidationLog] = None
+    """How far a validation came that is not whole."""
     vxbench: Optional[Vxbench] = None
+    """The result of `vxbench`."""
     warnings: Optional[list[Warning]] = None
+    """Warnings about the whole."""

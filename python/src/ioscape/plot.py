@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from typing import Any
 
 from ._documents import Document, Evaluation, Point
@@ -34,7 +35,11 @@ def _line(axes: Any, points: list[Point], label: str) -> None:
 
 
 def landscape(document: Document, axes: Any = None) -> Any:
-    """Throughput (bytes per second) against the size of the set (bytes), both logarithmic; dashed lines are borders."""
+    """Throughput (bytes per second) against the size of the set (bytes), both logarithmic; dashed lines are borders.
+
+    Bars are 95 % intervals. Draws on `axes` of matplotlib, or on new ones, and gives them. Raises `ValueError` where the document holds no
+    evaluation.
+    """
     evaluation, axes = _evaluation(document), _axes(axes)
     curves = {"mixed": evaluation.unique_bytes_curve, "reads": evaluation.unique_bytes_read_curve,
               "writes": evaluation.unique_bytes_write_curve}
@@ -49,9 +54,10 @@ def landscape(document: Document, axes: Any = None) -> Any:
 
 
 def curves(document: Document, parameter: str, axes: Any = None) -> Any:
-    """Throughput (bytes per second) against `parameter`, one line per region.
+    """Throughput (bytes per second) against `parameter`, one line per region, with 95 % intervals.
 
-    `parameter` is one of size_mean, read_frac, seq_frac, process_num.
+    `parameter` is one of size_mean (bytes), read_frac, seq_frac (shares from 0 to 1) and process_num. Raises `ValueError` for any other, and
+    where the document holds no evaluation.
     """
     if parameter not in _PARAMETERS:
         raise ValueError(f"{parameter!r} is none of {', '.join(_PARAMETERS)}")
@@ -66,13 +72,17 @@ def curves(document: Document, parameter: str, axes: Any = None) -> Any:
 
 
 def validation(document: Document, axes: Any = None) -> Any:
-    """Measured against predicted throughput (bytes per second) of a validation, both logarithmic; on the line they are equal."""
+    """Measured against predicted throughput (bytes per second) of a validation, both logarithmic; on the line they are equal.
+
+    Of a workload that was measured in rounds it is the median, with which its prediction is compared. Raises `ValueError` where the
+    document holds no validation.
+    """
     if document.validation is None:
         raise ValueError("the document holds no validation")
     axes = _axes(axes)
     points = document.validation.points or []
     predicted = [point.prediction.throughput_bytes_per_s for point in points]
-    measured = [point.measurement.throughput_bytes_per_s for point in points]
+    measured = [statistics.median(point.rounds_bytes_per_s or [point.measurement.throughput_bytes_per_s]) for point in points]
     axes.scatter(predicted, measured, s=12)
     if points:
         ends = [min(predicted + measured), max(predicted + measured)]
@@ -83,7 +93,10 @@ def validation(document: Document, axes: Any = None) -> Any:
 
 
 def miss_ratio(document: Document, axes: Any = None) -> Any:
-    """Miss ratio of an LRU cache against its size (bytes, logarithmic); where it is sampled, with 90 % bounds."""
+    """Miss ratio (0 to 1) of an LRU cache against its size (bytes, logarithmic); where it is sampled, with 90 % bounds.
+
+    Raises `ValueError` where the document holds no miss ratios.
+    """
     found = document.trace_summary.miss_ratio if document.trace_summary is not None else None
     if found is None:
         raise ValueError("the document holds no miss ratios")
@@ -100,8 +113,13 @@ def miss_ratio(document: Document, axes: Any = None) -> Any:
 
 
 def runs(document: Document, axes: Any = None) -> Any:
-    """Throughput (bytes per second) of single runs with their 95 % intervals."""
-    measured, axes = document.measurements or [], _axes(axes)
+    """Throughput (bytes per second) of single runs with their 95 % intervals.
+
+    Raises `ValueError` where the document holds no measurements.
+    """
+    if not document.measurements:
+        raise ValueError("the document holds no measurements")
+    measured, axes = document.measurements, _axes(axes)
     names = [one.name or str(number) for number, one in enumerate(measured, 1)]
     rates = [one.throughput_bytes_per_s for one in measured]
     spread = [[max(one.throughput_bytes_per_s - one.throughput_ci95[0], 0.0) for one in measured],

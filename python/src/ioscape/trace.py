@@ -6,11 +6,15 @@ import os
 import tempfile
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, Union
+from typing import TYPE_CHECKING, Any, Mapping, Union
 
-from ._command import Words, document, stream
+from ._command import Words, document, stream, takes
 from ._documents import Document
+from ._options import TraceAnalyzeOptions, TraceCharacterizeOptions, TraceReadOptions
 from .errors import Misuse
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 # A trace: a file, or a table of requests with the columns of docs/trace-schema.md.
 Trace = Union[Words, Any]
@@ -19,34 +23,36 @@ Trace = Union[Words, Any]
 def _pyarrow() -> Any:
     try:
         import pyarrow.ipc
-        import pyarrow.parquet
     except ImportError:
         raise Misuse("tables need pyarrow, which is not installed: pip install pyarrow") from None
     return pyarrow
 
 
-def read(*traces: Words, **options: Any) -> Any:
+@takes("trace import", TraceReadOptions)
+def read(*traces: Words, **options: Unpack[TraceReadOptions]) -> Any:
     """The requests of traces of any known format as a `pyarrow.Table`: times in nanoseconds, offsets and lengths in bytes.
 
-    The columns `device` and `command` hold names. `.to_pandas()` makes a DataFrame of it, `polars.from_arrow(table)` another, and DuckDB queries it by its name. `options` are those of
-    `ioscape trace import`, such as `from_="1h"` and `disk="sda"`.
+    The columns `device` and `command` hold names. `.to_pandas()` makes a DataFrame of it, `polars.from_arrow(table)` another, and DuckDB
+    queries it by its name. `options` are those of `ioscape trace import`, such as `from_="1h"` and `disk="sda"`.
     """
     ipc = _pyarrow().ipc
     given = {**options, "output": "-", "output_format": "arrow"}
     return stream(["trace", "import", *traces], given, lambda pipe: ipc.open_stream(pipe).read_all().unify_dictionaries())
 
 
-def analyze(*traces: Trace, **options: Any) -> Document:
+@takes("trace analyze", TraceAnalyzeOptions)
+def analyze(*traces: Trace, **options: Unpack[TraceAnalyzeOptions]) -> Document:
     """Analyzes traces, files or tables, in one pass; `trace_summary` holds the tables and figures."""
     return _of_tables("analyze", traces, options)
 
 
-def characterize(*traces: Trace, **options: Any) -> Document:
+@takes("trace characterize", TraceCharacterizeOptions)
+def characterize(*traces: Trace, **options: Unpack[TraceCharacterizeOptions]) -> Document:
     """Describes traces, files or tables, as workloads of five parameters; see `trace_characterization`."""
     return _of_tables("characterize", traces, options)
 
 
-def _of_tables(command: str, traces: tuple[Trace, ...], options: dict[str, Any]) -> Document:
+def _of_tables(command: str, traces: tuple[Trace, ...], options: Mapping[str, Any]) -> Document:
     if len(traces) == 1 and not isinstance(traces[0], (str, os.PathLike)):
         table = _table(traces[0])
 
@@ -60,13 +66,14 @@ def _of_tables(command: str, traces: tuple[Trace, ...], options: dict[str, Any])
 
 
 def _files(traces: tuple[Trace, ...], stack: ExitStack) -> list[Words]:
-    """The traces as files: of several, tables of pandas, Polars and Arrow are written as such first."""
+    """The traces as files: of several, tables of pandas, Polars and Arrow are written as Arrow streams first, which take names of disks."""
     files: list[Words] = []
     for trace in traces:
         if not isinstance(trace, (str, os.PathLike)):
             place = stack.enter_context(tempfile.TemporaryDirectory(prefix="ioscape-"))
-            path = Path(place) / "table.parquet"
-            _pyarrow().parquet.write_table(_table(trace), path)
+            path, table = Path(place) / "table.arrow", _table(trace)
+            with _pyarrow().ipc.new_stream(os.fspath(path), table.schema) as writer:
+                writer.write_table(table)
             trace = path
         files.append(trace)
     return files

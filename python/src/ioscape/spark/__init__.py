@@ -6,7 +6,8 @@ the driver and every executor see under the same path.
 
 from __future__ import annotations
 
+from .frames import analyze_frame
 from .jobs import analyze, import_, sweep
 from .plan import Shard, plan
 
-__all__ = ["Shard", "analyze", "import_", "plan", "sweep"]
+__all__ = ["Shard", "analyze", "analyze_frame", "import_", "plan", "sweep"]

@@ -20,7 +20,7 @@ from .session import sentence
 FAN_IN = 8
 
 
-def _carried_out(ask: Callable[[], Any]) -> Any:
+def carried_out(ask: Callable[[], Any]) -> Any:
     """What Spark gives; a lost job as the sentence that the program ended with."""
     try:
         return ask()
@@ -28,7 +28,7 @@ def _carried_out(ask: Callable[[], Any]) -> Any:
         raise Failed(sentence(error)) from None
 
 
-def _threads(context: Any) -> int:
+def threads_of(context: Any) -> int:
     return int(context.getConf().get("spark.task.cpus", "1"))
 
 
@@ -55,18 +55,23 @@ def analyze(spark: Any, patterns: Sequence[str], output: Words, options: Sequenc
     `options` are those of `ioscape trace analyze`, `result_options` those of `ioscape trace merge`; for the others see `plan`. Nothing is
     written before all is known. Raises `Misuse` and `Failed` with the program's sentence.
     """
-    from pyspark import StorageLevel
-
     context = spark.sparkContext
     found = plan(patterns, shards, at_ns, by_disk, context.defaultParallelism)
     planned(found)
-    threads, options = _threads(context), list(options)
+    threads, options = threads_of(context), list(options)
     pieces = context.parallelize(found, len(found)).map(lambda shard: work.state_of(shard, options, threads))
-    last = _tree(pieces, len(found), fan_in).persist(StorageLevel.DISK_ONLY)
-    _carried_out(last.count)
+    return put_together(pieces, len(found), fan_in, output, result_options)
+
+
+def put_together(pieces: Any, count: int, fan_in: int, output: Words, result_options: Sequence[str]) -> Document:
+    """Merges states, `count` pieces in an RDD, and writes the result. Raises as `analyze`."""
+    from pyspark import StorageLevel
+
+    last = _tree(pieces, count, fan_in).persist(StorageLevel.DISK_ONLY)
+    carried_out(last.count)
     with place() as here:
         # One state after the other: all of them need not fit into this process.
-        parts, refused = work.kept(here, _carried_out(lambda: last.toLocalIterator()))
+        parts, refused = work.kept(here, carried_out(lambda: last.toLocalIterator()))
         if refused:
             raise Misuse(refused)
         last.unpersist()
@@ -105,7 +110,7 @@ def import_(spark: Any, patterns: Sequence[str], output: Words, options: Sequenc
     pairs, options = list(zip(map(os.path.abspath, sources), targets)), list(options)
     tasks = spark.sparkContext.parallelize(pairs, len(pairs)).map(lambda pair: work.imported(pair[0], pair[1], options))
     try:
-        outcomes = _carried_out(tasks.collect)
+        outcomes = carried_out(tasks.collect)
     finally:
         if made and not os.listdir(output):
             os.rmdir(output)
@@ -137,7 +142,7 @@ def sweep(spark: Any, traces: Sequence[str], drives: Sequence[str], caches: Sequ
     words = [[os.path.abspath(path), "--drive", os.path.abspath(drive) if os.path.exists(drive) else drive, *(["--cache", cache] if cache else []), *options]
              for path, drive, cache in combinations]
     tasks = spark.sparkContext.parallelize(list(enumerate(words)), len(words)).map(lambda one: work.simulated(*one))
-    pieces = sorted(_carried_out(tasks.collect), key=lambda piece: piece.position)
+    pieces = sorted(carried_out(tasks.collect), key=lambda piece: piece.position)
     refused = next((piece.refused for piece in pieces if piece.refused), None)
     if refused is not None:
         raise Misuse(refused)

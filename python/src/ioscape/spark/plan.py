@@ -76,7 +76,8 @@ def _footer(path: str) -> _Part:
                      "`python -m ioscape.spark import` makes some of other traces") from None
     place = _columns(path, metadata)
     told = json.loads((metadata.metadata or {}).get(b"ioscape.trace", b"{}"))
-    groups = [metadata.row_group(at) for at in range(metadata.num_row_groups)]
+    # A group without rows has no times, and nothing to cut.
+    groups = [group for at in range(metadata.num_row_groups) if (group := metadata.row_group(at)).num_rows > 0]
     names = tuple(one["name"] for one in told.get("devices", [])) or _numbered(metadata, groups)
     return _Part(path, told.get("started_unix_ns"), names, tuple((_first(path, group, place), group.num_rows) for group in groups))
 

@@ -66,5 +66,7 @@ def sentence(error: BaseException) -> str:
     if "No module named 'ioscape" in text:
         return "the executors have no package ioscape: install the same version on every machine"
     ours = re.findall(r"ioscape\.errors\.\w+: (.+)", text)
-    raised = re.findall(r"^\s*(?:[\w.]+Error|[\w.]+Exception): .+", text, re.MULTILINE)
-    return str((ours or raised or text.strip().splitlines())[-1]).strip()[:300]
+    raised = re.findall(r"^(?:Caused by)?[\s:]*([\w.]+(?:Error|Exception): (?!Traceback).+)", text, re.MULTILINE)
+    # Below the first line of what Spark itself says stands only where in Spark that was.
+    first = (text.strip().splitlines() or [type(error).__name__])[:1]
+    return str((ours or raised or first)[-1]).strip()[:300]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Iterable, Optional
+from typing import Any, Callable, Iterable, Optional
 
 from .._command import binary
 from ..errors import Failed
@@ -24,10 +24,10 @@ class Piece:
     refused: Optional[str] = None
 
 
-def _run(here: Place, words: list[str]) -> Optional[str]:
+def _run(here: Place, words: list[str], feed: Optional[Callable[[Any], None]] = None) -> Optional[str]:
     """Runs the program; the sentence if it refused. Raises `Failed` if it failed otherwise."""
     try:
-        code, told = here.run([binary(), *words, "--quiet"])
+        code, told = here.run([binary(), *words, "--quiet"], feed)
     except OSError as error:
         raise Failed(f"cannot run {binary()}: {error.strerror}") from None
     if code == 0:
@@ -39,12 +39,12 @@ def _run(here: Place, words: list[str]) -> Optional[str]:
     raise Failed(sentence)
 
 
-def state_of(shard: Shard, options: list[str], threads: int) -> Piece:
-    """Analyzes one shard; its state."""
+def state_of(shard: Shard, options: list[str], threads: int, feed: Optional[Callable[[Any], None]] = None) -> Piece:
+    """Analyzes one shard; its state. `feed` writes its rows, where its path is `-`."""
     with place() as here:
         state = here.path / "part.ioscape-state"
         words = ["trace", "analyze", *shard.paths, *shard.options(), *options, "--threads", str(threads), "--state", str(state)]
-        refused = _run(here, words)
+        refused = _run(here, words, feed)
         return Piece(shard.position, b"" if refused else state.read_bytes(), refused)
 
 
