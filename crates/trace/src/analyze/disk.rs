@@ -1,12 +1,12 @@
 //! What is learned of each disk by itself, however many there are.
 
 use super::address_map::Addresses;
+use super::counted::Counted;
 use super::distance::Distance;
 use super::names::disk_name;
-use super::partitions::{add, count};
 use super::queue_length::QueueLength;
 use super::write_groups::WriteGroups;
-use ioscape_schema::trace_summary::{AddressMap, DiskSummary, Load};
+use ioscape_schema::trace_summary::{AddressMap, DiskSummary};
 use ioscape_schema::{Io, TraceInfo};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -100,7 +100,7 @@ fn begun(head_most: usize, few: &[Io]) -> FullDisk {
 /// The analyses that follow one disk's requests.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct FullDisk {
-    load: Load,
+    load: Counted,
     queue: QueueLength,
     distance: Distance,
     groups: WriteGroups,
@@ -111,7 +111,7 @@ impl FullDisk {
     /// Nothing seen yet.
     fn new(head_most: usize) -> Self {
         Self {
-            load: Load::default(),
+            load: Counted::default(),
             queue: QueueLength::new(head_most),
             distance: Distance::default(),
             groups: WriteGroups::default(),
@@ -122,7 +122,7 @@ impl FullDisk {
     /// Takes in the next request of the disk.
     #[inline]
     fn update(&mut self, io: &Io) {
-        count(&mut self.load, io);
+        self.load.count(io);
         self.queue.update(io);
         self.distance.update(io);
         self.groups.update(io);
@@ -131,7 +131,7 @@ impl FullDisk {
 
     /// Adds the later part.
     fn merge(&mut self, later: Self) {
-        add(&mut self.load, &later.load);
+        self.load.add(&later.load);
         self.queue.merge(later.queue);
         self.distance.merge(later.distance);
         self.groups.merge(later.groups);
@@ -148,7 +148,7 @@ impl FullDisk {
         let mut summary = DiskSummary {
             device,
             name: disk_name(info, device),
-            load: self.load,
+            load: self.load.load(),
             distances: self.distance.finish(),
             sequential: Some(self.distance.sequential(interleave)),
             ..DiskSummary::default()

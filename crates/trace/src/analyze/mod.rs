@@ -24,6 +24,7 @@ pub mod address_map;
 pub mod alignment;
 pub mod blocks;
 pub mod burstiness;
+pub mod counted;
 pub mod device_names;
 mod disk;
 mod disks;

@@ -1,9 +1,9 @@
 //! Who issues the load, and how much of the disk does each touch?
 
 use super::blocks::{BlockSize, spread, touched};
-use super::partitions::{add, count};
+use super::counted::Counted;
 use super::sketch::Sketch;
-use ioscape_schema::trace_summary::{Load, ProcessShare};
+use ioscape_schema::trace_summary::ProcessShare;
 use ioscape_schema::{Io, TraceInfo};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
@@ -18,7 +18,7 @@ const RECENT: usize = 64;
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Process {
     command: u32,
-    load: Load,
+    load: Counted,
     /// Arrival of its last request.
     last_ns: u64,
     /// Requests whose completion is told, and the sum of their times.
@@ -87,7 +87,7 @@ impl Processes {
         let share = |(number, process): &(u32, Process)| ProcessShare {
             process: *number,
             command: info.commands.get(process.command as usize).cloned().unwrap_or_default(),
-            load: process.load,
+            load: process.load.load(),
             footprint_bytes: (process.blocks.estimate() * self.size.bytes() as f64) as u64,
             elapsed_mean_ns: (process.timed > 0)
                 .then(|| process.elapsed_ns as f64 / process.timed as f64),
@@ -103,7 +103,7 @@ impl Processes {
             self.others += 1;
             return;
         };
-        count(&mut process.load, io);
+        process.load.count(io);
         (process.command, process.last_ns) = (io.command, io.queued_ns);
         if io.is_timed() {
             process.timed += 1;
@@ -121,7 +121,7 @@ impl Processes {
                     if theirs.last_ns >= mine.last_ns {
                         (mine.command, mine.last_ns) = (theirs.command, theirs.last_ns);
                     }
-                    add(&mut mine.load, &theirs.load);
+                    mine.load.add(&theirs.load);
                     mine.timed += theirs.timed;
                     mine.elapsed_ns += theirs.elapsed_ns;
                     mine.blocks.merge(&theirs.blocks);
