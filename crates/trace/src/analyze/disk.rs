@@ -4,7 +4,7 @@ use super::address_map::Addresses;
 use super::counted::Counted;
 use super::distance::Distance;
 use super::names::disk_name;
-use super::queue_length::QueueLength;
+use super::queue_length::{QueueLength, Unseen};
 use super::write_groups::WriteGroups;
 use ioscape_schema::trace_summary::{AddressMap, DiskSummary};
 use ioscape_schema::{Io, TraceInfo};
@@ -85,9 +85,9 @@ impl Disk {
         }
     }
 
-    /// Requests whose queue length may be too small because parts met in a long backlog.
-    pub fn doubtful(&self) -> u64 {
-        self.full.as_ref().map_or(0, |full| full.doubtful())
+    /// What its queue lengths miss because parts met in a long backlog.
+    pub fn unseen(&self) -> Unseen {
+        self.full.as_ref().map_or_else(Unseen::default, |full| full.queue.unseen())
     }
 }
 
@@ -136,11 +136,6 @@ impl FullDisk {
         self.distance.merge(later.distance);
         self.groups.merge(later.groups);
         self.addresses.merge(later.addresses);
-    }
-
-    /// Requests whose queue length may be too small because parts met in a long backlog.
-    fn doubtful(&self) -> u64 {
-        self.queue.doubtful()
     }
 
     /// The disk's summary.

@@ -67,7 +67,6 @@ use alignment::Alignment;
 pub use blocks::BlockAlign;
 use blocks::Blocks;
 use device_names::DeviceNames;
-use disk::Disk;
 use disks::Disks;
 use distance::Distance;
 use doubts::{Limits, doubts};
@@ -81,6 +80,7 @@ pub use names::disk_name;
 pub use options::AnalysisOptions;
 use partitions::Partitions;
 use processes::Processes;
+use queue_length::Unseen;
 use rates::Rates;
 use response_time::ResponseTime;
 use serde::{Deserialize, Serialize};
@@ -314,7 +314,7 @@ impl Analysis {
             unordered::forget(&mut summary);
         }
         let untold = untold::forget(&mut summary);
-        summary.warnings = doubts(&self.limits(), untold, &summary);
+        summary.warnings = doubts(&self.limits(info), untold, &summary);
         summary
     }
 
@@ -329,17 +329,29 @@ impl Analysis {
         }
     }
 
+    /// The disks whose queues are not known in full, by name, and what was not seen of all.
+    fn unseen(&self, info: &TraceInfo) -> (Vec<String>, Unseen) {
+        let mut all = Unseen::default();
+        let disks = self.disks.iter().map(|(number, disk)| (number, disk.unseen()));
+        let names =
+            disks.filter(|(_, unseen)| *unseen != Unseen::default()).map(|(number, unseen)| {
+                all.add(&unseen);
+                disk_name(info, number)
+            });
+        (names.collect(), all)
+    }
+
     /// What was met that the results cannot show.
-    fn limits(&self) -> Limits {
+    fn limits(&self, info: &TraceInfo) -> Limits {
         let disks = || self.disks.iter().map(|(_, disk)| disk);
         Limits {
             errors: self.span.errors,
             unlisted_disks: disks().count().saturating_sub(MOST_LISTED) as u64,
-            doubtful_queues: disks().map(Disk::doubtful).sum(),
+            unseen: self.unseen(info),
             cut: self.blocks.cut(),
             untracked: self.blocks.untracked(),
             sample: self.blocks.sample(),
-            other_processes: self.processes.others(),
+            processes: self.processes.lacking(),
             interleaved: self.interleaved,
         }
     }
