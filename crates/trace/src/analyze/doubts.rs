@@ -1,8 +1,7 @@
 //! What limits the results of an analysis, in words.
 
-use super::HEAD;
 use super::processes::Lacking;
-use super::queue_length::Unseen;
+use super::queue_length::{HEAD, Unseen};
 use ioscape_schema::trace_summary::TraceSummary;
 use ioscape_schema::units::Nanos;
 use ioscape_schema::{Warning, WarningKind};
@@ -13,6 +12,8 @@ pub struct Limits {
     pub errors: u64,
     /// Disks that are not in the result.
     pub unlisted_disks: u64,
+    /// Disks that were only counted for lack of memory.
+    pub counted_disks: u64,
     /// The disks where parts met in so long a backlog that queues are not known in full, and what was not seen of them.
     pub unseen: (Vec<String>, Unseen),
     /// Longer than what is counted of one.
@@ -23,6 +24,8 @@ pub struct Limits {
     pub sample: (u64, f64),
     /// What the list of processes lacks.
     pub processes: Lacking,
+    /// Places written within 30 seconds for which there was no memory.
+    pub unwritten: u64,
     /// Whether parts with other disks of the same time were merged.
     pub interleaved: bool,
 }
@@ -44,6 +47,12 @@ pub fn doubts(limits: &Limits, untold: Vec<Warning>, summary: &TraceSummary) -> 
             "disks",
             "disks beyond the busiest 1024 are in the load by partition and in the figures of the whole alone: --disk names others",
         ),
+        doubt(
+            limits.counted_disks,
+            SetLimited,
+            "disks",
+            "disks, the less busy ones, had no room in the memory for more than their loads: their queue lengths, idle times, distances, groups of writes and addresses are left out, and are in no other disk's; figures of all disks together hold. --memory sets the bound, and --disk chooses disks",
+        ),
         queues(&limits.unseen),
         doubt(
             limits.cut,
@@ -58,6 +67,12 @@ pub fn doubts(limits: &Limits, untold: Vec<Warning>, summary: &TraceSummary) -> 
             "or more touches of blocks are not counted because they lie too far apart: give larger blocks with --block",
         ),
         processes(&limits.processes),
+        doubt(
+            limits.unwritten,
+            SetLimited,
+            "absorption",
+            "stretches of 32 KiB written within 30 seconds had no room in the memory: how much memory would absorb the writes is left out; --memory sets the bound",
+        ),
     ];
     let interleaved = limits.interleaved.then(|| {
         let text = "parts of the same time were merged, which hold other disks: times between arrivals, burstiness and the miss ratio of one cache for all disks follow from the order of all requests, which the parts do not tell, and are left out";

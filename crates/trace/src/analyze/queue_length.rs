@@ -9,6 +9,9 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 
+/// Arrivals per disk that a part keeps for its merge.
+pub const HEAD: usize = 4096;
+
 /// What is kept of a request.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Arrival {
@@ -182,6 +185,15 @@ impl QueueLength {
         self.last_completed_ns = self.last_completed_ns.max(later.last_completed_ns);
         self.busy_ns += later.busy_ns;
         self.elapsed_ns += later.elapsed_ns;
+    }
+
+    /// The memory it takes beside itself, in bytes.
+    pub fn bytes(&self) -> usize {
+        self.head.capacity() * size_of::<Arrival>()
+            + self.in_flight.capacity() * size_of::<Reverse<u64>>()
+            + self.lengths.iter().map(LogHistogram::bytes).sum::<usize>()
+            + self.daily.bytes(|_| 0)
+            + self.idle.bytes()
     }
 
     /// When the requests complete that are in flight at a time.
